@@ -1,0 +1,5 @@
+"""``python -m simsuite``."""
+
+from simsuite.cli import main
+
+main()

@@ -1,0 +1,226 @@
+"""The nouns that every part of the house agrees on.
+
+`Problem` (frozen: equation, parameters, initial state) makes a `Stepper` (mutable: owns the device buffers), which
+works through a `Backend` (arrays, launches, streams) and yields `Snapshot`s; `Layout` says as data what a result file
+holds, `Clock` when things are due. Nothing here imports anything heavier than NumPy.
+"""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any, Protocol
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Time as a function of an integer step: never accumulated, so exact at any step.
+
+    steps: the steps at which frames fall, first 0, last the end of the run. times: the time at each of them. Between
+    two neighbouring frames all steps are equal and land exactly on the later frame's time.
+    """
+
+    steps: tuple[int, ...]
+    times: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.steps) != len(self.times) or self.steps[0] != 0:
+            raise ValueError("a clock needs as many steps as times, the first step 0")
+        if any(b <= a for a, b in itertools.pairwise(self.steps)):
+            raise ValueError("frame steps must increase")
+
+    @classmethod
+    def filling(cls, times: Sequence[float], largest_dt: float) -> Clock:
+        """The fewest equal steps of at most `largest_dt` between each two of `times`."""
+        steps = [0]
+        for a, b in itertools.pairwise(times):
+            steps.append(steps[-1] + max(1, math.ceil((b - a) / largest_dt * (1 - 1e-12))))
+        return cls(tuple(steps), tuple(times))
+
+    @classmethod
+    def uniform(cls, dt: float, frame_steps: Sequence[int]) -> Clock:
+        """Steps of `dt` throughout, with frames at the given steps."""
+        return cls(tuple(frame_steps), tuple(k * dt for k in frame_steps))
+
+    @property
+    def end(self) -> int:
+        return self.steps[-1]
+
+    def _interval(self, step: int) -> int:
+        return min(max(bisect.bisect_right(self.steps, step) - 1, 0), len(self.steps) - 2)
+
+    def time(self, step: int) -> float:
+        """The time at `step`."""
+        if len(self.steps) == 1:
+            return self.times[0]
+        begin, span, k, n = self.interval(step)
+        return self.times[-1] if step == self.end else begin + span * (k / n)
+
+    def dt(self, step: int) -> float:
+        """The length of the step that begins at `step`."""
+        _, span, _, n = self.interval(step)
+        return span / n
+
+    def interval(self, step: int) -> tuple[float, float, int, int]:
+        """(begin, span, k, n) of the interval around `step`, such that its time is begin + span * (k / n)."""
+        i = self._interval(step)
+        begin, end = self.times[i], self.times[i + 1]
+        return begin, end - begin, step - self.steps[i], self.steps[i + 1] - self.steps[i]
+
+    def equal_steps(self, step: int) -> int:
+        """How many steps from `step` on have the same length as the one that begins there."""
+        _, _, k, n = self.interval(step)
+        return n - k
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """State at a step, on the host. `arrays` may view reused memory: valid while its `Pending` is held."""
+
+    step: int
+    arrays: Mapping[str, np.ndarray]
+
+
+class Pending(AbstractContextManager[Snapshot], Protocol):
+    """A snapshot on its way to the host. Entering waits for it; leaving gives its memory back for the next one."""
+
+
+class Fence(Protocol):
+    """A point in the queue of device work."""
+
+    def wait(self) -> None: ...
+
+
+class Backend(Protocol):
+    """Where arrays live and kernels run. The same calls for CPU, CUDA and the CUDA simulator."""
+
+    name: str  # "cpu", "cuda:0", "cudasim"
+    device_name: str  # as the vendor calls it
+    dialect: str  # which kernels it runs: "cpu" or "cuda"
+    note: str | None  # what the user should know about the choice of this device
+
+    def array(self, host: np.ndarray) -> Any:
+        """A copy of `host` on the device."""
+
+    def zeros(self, shape: int | tuple[int, ...], dtype: Any) -> Any: ...
+
+    def view(self, array: Any) -> Any:
+        """What a kernel takes as argument for `array`; made once, passed many times."""
+
+    def to_host(self, array: Any) -> np.ndarray:
+        """A copy on the host; waits for all queued work. For set-up and tests, never inside `advance`."""
+
+    def kernels(self, module: str) -> ModuleType:
+        """The module `<module>_<dialect>`: one method's kernels for this kind of device."""
+
+    def launcher(self, kernel: Any, extent: tuple[int, ...], block: tuple[int, ...]) -> Callable[..., None]:
+        """`kernel` bound to enough `block`s to cover `extent` (x first) and to this backend's compute stream."""
+
+    def replay(self, key: Any, launches: Callable[[], None]) -> None:
+        """Queue what `launches` queues. The same `key` always means the same launches with the same arguments: a
+        backend may record them once and replay the recording."""
+
+    def stage(self, step: int, arrays: Mapping[str, Any]) -> Pending:
+        """Start copying `arrays` to the host; later work may overwrite them at once."""
+
+    def fence(self) -> Fence:
+        """A mark after all work queued so far."""
+
+    def memory_free(self) -> int:
+        """Bytes that can still be allocated."""
+
+
+class Stepper(Protocol):
+    """The one mutable thing: owns the device buffers from the first step to the last."""
+
+    step: int
+
+    def advance(self, n: int) -> None:
+        """Queue n steps: no host copy, no allocation, no synchronisation."""
+
+    def snapshot(self) -> Pending:
+        """Everything that evolves: `Problem.stepper` continues from it bit for bit."""
+
+    def observe(self, series: str) -> Pending:
+        """What `Problem.rows` needs for one row of `series`."""
+
+    @property
+    def state(self) -> Mapping[str, Any]:
+        """The live device arrays by name."""
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One dataset. dims: names of its dimensions; one of them may be a series, along which it grows by a row at a
+    time. values: for coordinates and constants, known from the start. attrs: CF attributes."""
+
+    name: str
+    dims: tuple[str, ...]
+    dtype: Any = np.float64
+    attrs: Mapping[str, str] = field(default_factory=dict)
+    values: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Series:
+    """A dimension that grows: `dim`, its coordinate variable, and the steps at which it gets a row."""
+
+    dim: str
+    coordinate: Variable
+    steps: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Image:
+    """Which variable is a picture (time, y, x), for viewers: origin and spacing of its points in metres."""
+
+    variable: str
+    origin: tuple[float, float]
+    spacing: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a result file holds. `sizes`: length of every fixed dimension."""
+
+    sizes: Mapping[str, int]
+    series: tuple[Series, ...]
+    variables: tuple[Variable, ...]
+    image: Image | None = None
+
+
+class Problem(Protocol):
+    """A validated, frozen statement of what is to be solved."""
+
+    solver: str
+    clock: Clock
+    layout: Layout
+    method: Mapping[str, str]  # what was chosen: {"stepper": .., "kernel": .., "precision": ..}
+    rate_unit: str  # e.g. "cell-steps/s"
+    work_per_step: float  # in that unit
+
+    def initial(self) -> Snapshot: ...
+
+    def stepper(self, backend: Backend, start: Snapshot) -> Stepper: ...
+
+    def rows(self, series: str, observed: Snapshot) -> Mapping[str, np.ndarray]:
+        """One row for each variable that grows along `series`, its coordinate included."""
+
+    def totals(self, observed: Snapshot) -> Mapping[str, np.ndarray]:
+        """The fixed variables without `values`, known at the end of the run."""
+
+    def results(self, observed: Snapshot) -> dict[str, Any]:
+        """What `run --json` prints under "results", from the last observation of the first series."""
+
+    def fault(self, observed: Snapshot) -> str | None:
+        """Where the first NaN or Inf is ("cell (x=3, y=7)"), or None."""
+
+    def device_bytes(self) -> int:
+        """Bytes the stepper allocates on its device."""

@@ -1,0 +1,63 @@
+"""What can go wrong, each with the exit code that the command line answers with.
+
+0 done · 1 internal error · 2 usage or scenario error · 3 numerical failure · 4 no usable device or not enough memory ·
+5 a comparison or verification failed · 75 stopped early with a valid checkpoint · 130 the same, by Ctrl-C.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+class SimsuiteError(Exception):
+    """Base of every error that simsuite raises on purpose."""
+
+    exit_code = 1
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """One mistake in a scenario.
+
+    path: keys (and list indices) from the root of the file to the place, e.g. ``("boundary", "left", "value")``.
+    message: what is wrong, in one line. help: what to do about it. column: offset within the value's own text, for
+    expressions. on_key: the caret goes under the key instead of the value.
+    """
+
+    path: tuple[str | int, ...]
+    message: str
+    help: str | None = None
+    column: int | None = None
+    on_key: bool = False
+
+
+class ScenarioError(SimsuiteError):
+    """The scenario cannot be run as written. `mistakes` holds every mistake found."""
+
+    exit_code = 2
+
+    def __init__(self, mistakes: Iterable[Mistake], report: str | None = None) -> None:
+        self.mistakes = tuple(mistakes)
+        self.report = report or "\n".join(
+            f"{'.'.join(map(str, m.path))}: {m.message}" + (f" ({m.help})" if m.help else "") for m in self.mistakes
+        )
+        super().__init__(self.report)
+
+
+class UsageError(SimsuiteError):
+    """A command was asked for something that makes no sense here."""
+
+    exit_code = 2
+
+
+class NumericalFailure(SimsuiteError):
+    """NaN, Inf or divergence. The last good checkpoint is left as it was."""
+
+    exit_code = 3
+
+
+class DeviceError(SimsuiteError):
+    """No usable device, or not enough memory on it."""
+
+    exit_code = 4
