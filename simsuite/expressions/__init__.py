@@ -1,0 +1,98 @@
+"""Arithmetic expressions written by users, for fields, boundary values and payoffs.
+
+The text is parsed once into a checked tree of whitelisted operations (`parser`); everything else works on that tree:
+NumPy values (`evaluate`) and plain Python source that Numba compiles for CPUs and GPUs (`scalar`). The user's text
+itself is never executed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from simsuite.expressions.evaluate import evaluate
+from simsuite.expressions.parser import parse
+from simsuite.expressions.scalar import compile_scalar
+from simsuite.expressions.tree import Apply, ExpressionError, Node, Number, names_in
+
+__all__ = ["Expression", "ExpressionError"]
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A checked expression in some `variables`; equal to another with the same text and variables.
+
+    text: as the user wrote it. tree: what it means. names: the variables that occur in it.
+    """
+
+    text: str
+    variables: tuple[str, ...]
+    tree: Node = field(compare=False, repr=False)
+    names: frozenset[str] = field(compare=False, repr=False)
+
+    @classmethod
+    def parse(cls, text: str, variables: tuple[str, ...] = ("x", "y", "t")) -> Expression:
+        """The expression that `text` says; raises `ExpressionError`.
+
+        A variable may be a name or a name applied to a name, such as ``"mean(A)"``, which then stands for one value.
+        """
+        tree = parse(text, variables)
+        return cls(text, variables, tree, names_in(tree))
+
+    @classmethod
+    def constant(cls, value: float, variables: tuple[str, ...] = ()) -> Expression:
+        """The expression that is `value` everywhere. Raises `ValueError` unless it is finite."""
+        value = float(value)
+        if not math.isfinite(value):
+            raise ValueError("a constant must be finite")
+        return cls(repr(value), variables, Number(value), frozenset())
+
+    @classmethod
+    def combine(cls, op: str, left: Expression | float, right: Expression | float) -> Expression:
+        """``left op right`` for one of the operators + - * /, without going through text, so without its limits."""
+        a, b = (part if isinstance(part, Expression) else cls.constant(part) for part in (left, right))
+        variables = tuple(dict.fromkeys(a.variables + b.variables))
+        return cls(f"({a.text}) {op} ({b.text})", variables, Apply(op, (a.tree, b.tree)), a.names | b.names)
+
+    @property
+    def value(self) -> float:
+        """The number that an expression without variables stands for. Raises `ValueError` if it has any."""
+        if self.names:
+            raise ValueError(f"`{self.text}` depends on {', '.join(sorted(self.names))}")
+        return float(self())
+
+    @property
+    def is_literal(self) -> bool:
+        """Whether a plain number says the same: what `constant` makes."""
+        return isinstance(self.tree, Number) and self.text == repr(self.tree.value)
+
+    def depends_on(self, name: str) -> bool:
+        return name in self.names
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __call__(self, **values: Any) -> np.ndarray:
+        """The value in float64 for scalars or arrays, which broadcast; Inf and NaN arise silently.
+
+        Needs a value for each of `names` and ignores others; the shape is that of the values which occur.
+        """
+        missing = self.names - values.keys()
+        if missing:
+            raise TypeError(f"`{self.text}` needs values for {', '.join(sorted(missing))}")
+        arrays = {name: np.asarray(values[name], dtype=np.float64) for name in self.names}
+        with np.errstate(all="ignore"):
+            return np.asarray(evaluate(self.tree, arrays), dtype=np.float64)
+
+    def scalar_function(self, args: tuple[str, ...]) -> Callable[..., float]:
+        """A plain function of float scalars, in the order of `args`, that `numba.njit(error_model="numpy")` and
+        `numba.cuda.jit(device=True)` compile. Uncompiled it raises where Python's `math` does (``1/0``, ``log(-1)``).
+        """
+        missing = self.names.difference(args)
+        if missing:
+            raise TypeError(f"`{self.text}` needs arguments for {', '.join(sorted(missing))}")
+        return compile_scalar(self.tree, args)

@@ -1,0 +1,270 @@
+"""From a user's text to a checked tree: everything that is not plainly arithmetic is refused, with its column."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import math
+import re
+import warnings
+from itertools import pairwise
+
+from simsuite.expressions.tree import (
+    CONSTANTS,
+    FUNCTIONS,
+    LARGEST_INTEGER_POWER,
+    MANY,
+    Apply,
+    ExpressionError,
+    IntegerPower,
+    Name,
+    Node,
+    Number,
+)
+
+MAX_LENGTH = 2000
+MAX_DEPTH = 200  # of recursion: a sum of n terms is n deep
+MAX_NODES = 1000
+BRANCH_DEPTH = 3  # what a branch counts for, as generated Python nests one `if` for each and allows 100
+
+_INTEGER_POWERS = {n for n in range(-LARGEST_INTEGER_POWER, LARGEST_INTEGER_POWER + 1) if n != 0}
+_BINARY: dict[type[ast.operator], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+}
+_UNARY: dict[type[ast.unaryop], str] = {ast.USub: "neg", ast.Not: "not"}
+_COMPARE: dict[type[ast.cmpop], str] = {
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+}
+_FOREIGN = {"^": "write `**` for powers", "&": "write `and`", "|": "write `or`", "~": "write `not`"}
+_FOREIGN_OPERATORS = {ast.BitXor: "^", ast.BitAnd: "&", ast.BitOr: "|", ast.LShift: "<<", ast.RShift: ">>"}
+_CHARACTERS = {"²": "write `**2`", "³": "write `**3`", "π": "write `pi`", "·": "write `*`", "×": "write `*`"}
+_OTHER_FUNCTIONS = {
+    "ln": "log",
+    "arcsin": "asin",
+    "arccos": "acos",
+    "arctan": "atan",
+    "arctan2": "atan2",
+    "fabs": "abs",
+}
+_OTHER_FUNCTIONS |= {"pow": "**", "heaviside": "step", "maximum": "max", "minimum": "min", "sgn": "sign", "if": "where"}
+
+
+def parse(text: str, variables: tuple[str, ...]) -> Node:
+    """The tree of `text`. Raises `ExpressionError`."""
+    if len(text) > MAX_LENGTH:
+        raise ExpressionError(f"the expression is longer than {MAX_LENGTH} characters")
+    if not text.strip():
+        raise ExpressionError("the expression is empty")
+    _check_characters(text)
+    # Line ends become blanks, so that a long expression may span lines; leading blanks would be an indentation error.
+    flat = re.sub(r"\s", " ", text)
+    offset = len(flat) - len(flat.lstrip())
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            body = ast.parse(flat.lstrip(), mode="eval").body
+    except SyntaxError as error:
+        raise _syntax_error(flat, (error.offset or 1) - 1 + offset) from None
+    except (ValueError, MemoryError, RecursionError):
+        raise ExpressionError("the expression is nested too deeply") from None
+    return _Checker(flat, offset, variables).node(body, 1)
+
+
+def _check_characters(text: str) -> None:
+    for column, character in enumerate(text):
+        if character in "#\\;`'\"@$?\0" or (not character.isprintable() and not character.isspace()):
+            raise ExpressionError(f"a {_shown(character)} has no place in an expression", column)
+        if not character.isascii():
+            raise ExpressionError(f"`{character}` has no place in an expression", column, _CHARACTERS.get(character))
+
+
+def _shown(character: str) -> str:
+    return f"`{character}`" if character.isprintable() else f"control character (U+{ord(character):04X})"
+
+
+def _syntax_error(text: str, column: int) -> ExpressionError:
+    """Own words for what Python's parser refuses, as its messages differ from version to version."""
+    opened: list[int] = []
+    for i, character in enumerate(text):
+        if character == "(":
+            opened.append(i)
+        elif character == ")":
+            if not opened:
+                return ExpressionError("this `)` closes nothing", i)
+            opened.pop()
+    if len(opened) > MAX_DEPTH:
+        return ExpressionError("the expression is nested too deeply", opened[MAX_DEPTH])
+    if opened:
+        return ExpressionError("this `(` is never closed", opened[-1])
+    if match := re.search(r"&&|\|\||!(?!=)", text):
+        word = {"&&": "and", "||": "or", "!": "not"}[match[0]]
+        return ExpressionError(f"`{match[0]}` is no operator here", match.start(), f"write `{word}`")
+    if match := re.search(r"(?<![\w.])([\d.]+)\s*([A-Za-z_]\w*)", text):
+        help = f"write `{match[1]}*{match[2]}` to multiply"
+        return ExpressionError("an operator is missing here", match.start(2), help)
+    if match := re.search(r"(?<![<>=!])=(?!=)", text):
+        return ExpressionError("`=` is no operator here", match.start(), "write `==` to compare")
+    if re.search(r"([-+*/%<>=,^&|]|\b(and|or|not|if|else))\s*$", text):
+        return ExpressionError("the expression ends too early", len(text.rstrip()))
+    return ExpressionError("this is not an arithmetic expression", column)
+
+
+class _Checker:
+    """Walks Python's syntax tree and keeps only what it knows."""
+
+    def __init__(self, text: str, offset: int, variables: tuple[str, ...]) -> None:
+        self._text = text
+        self._offset = offset
+        self._variables = variables
+        self._nodes = 0
+
+    def _error(self, place: ast.expr, message: str, help: str | None = None) -> ExpressionError:
+        return ExpressionError(message, place.col_offset + self._offset, help)
+
+    def node(self, tree: ast.expr, depth: int) -> Node:
+        self._nodes += 1
+        if depth > MAX_DEPTH:
+            raise self._error(tree, "the expression is nested too deeply")
+        if self._nodes > MAX_NODES:
+            raise self._error(tree, f"the expression has more than {MAX_NODES} parts")
+        match tree:
+            case ast.Constant():
+                return self._number(tree)
+            case ast.Name():
+                return self._name(tree)
+            case ast.BinOp():
+                return self._binary(tree, depth)
+            case ast.UnaryOp():
+                return self._unary(tree, depth)
+            case ast.Compare():
+                return self._comparison(tree, depth)
+            case ast.BoolOp():
+                op = "and" if isinstance(tree.op, ast.And) else "or"
+                first, *others = (self.node(value, depth + BRANCH_DEPTH) for value in tree.values)
+                for other in others:
+                    first = Apply(op, (first, other))
+                return first
+            case ast.IfExp():
+                parts = (tree.test, tree.body, tree.orelse)
+                return Apply("where", tuple(self.node(part, depth + BRANCH_DEPTH) for part in parts))
+            case ast.Call():
+                return self._call(tree, depth)
+            case ast.Attribute():
+                raise self._error(tree, "attributes (`.`) are not allowed", "only arithmetic and named functions are")
+        help = "only numbers, names, operators and function calls are"
+        raise self._error(tree, f"{_KINDS.get(type(tree), 'this')} is not allowed", help)
+
+    def _number(self, tree: ast.Constant) -> Number:
+        if isinstance(tree.value, bool) or not isinstance(tree.value, (int, float)):
+            shown = self._text[tree.col_offset + self._offset :][: (tree.end_col_offset or 0) - tree.col_offset]
+            raise self._error(tree, f"`{shown}` is no real number")
+        try:
+            value = float(tree.value)
+        except OverflowError:
+            value = math.inf
+        if math.isinf(value):
+            raise self._error(tree, "this number is too large")
+        return Number(value)
+
+    def _name(self, tree: ast.Name) -> Node:
+        if tree.id in self._variables:
+            return Name(tree.id)
+        if tree.id in CONSTANTS:
+            return Number(CONSTANTS[tree.id])
+        if tree.id in FUNCTIONS:
+            raise self._error(tree, f"`{tree.id}` is a function", f"call it: `{tree.id}(...)`")
+        known = [*self._variables, *CONSTANTS]
+        close = difflib.get_close_matches(tree.id, known, 1) or [k for k in known if k.lower() == tree.id.lower()]
+        allowed = "known here: " + ", ".join(f"`{name}`" for name in known)
+        help = f"did you mean `{close[0]}`?" if close else allowed
+        raise self._error(tree, f"unknown name `{tree.id}`", help)
+
+    def _binary(self, tree: ast.BinOp, depth: int) -> Node:
+        if type(tree.op) not in _BINARY:
+            sign = _FOREIGN_OPERATORS.get(type(tree.op), "@")
+            column = self._text.index(sign, (tree.left.end_col_offset or 0) + self._offset)
+            raise ExpressionError(f"`{sign}` is no operator here", column, _FOREIGN.get(sign))
+        op = _BINARY[type(tree.op)]
+        left, right = self.node(tree.left, depth + 1), self.node(tree.right, depth + 1)
+        exponent = _literal(right)
+        if op == "**" and exponent in _INTEGER_POWERS:
+            return IntegerPower(left, round(exponent))
+        return Apply(op, (left, right))
+
+    def _unary(self, tree: ast.UnaryOp, depth: int) -> Node:
+        if isinstance(tree.op, ast.Invert):
+            raise self._error(tree, "`~` is no operator here", _FOREIGN["~"])
+        operand = self.node(tree.operand, depth + 1)
+        return operand if isinstance(tree.op, ast.UAdd) else Apply(_UNARY[type(tree.op)], (operand,))
+
+    def _comparison(self, tree: ast.Compare, depth: int) -> Node:
+        operands = [self.node(part, depth + 1) for part in (tree.left, *tree.comparators)]
+        if any(type(op) not in _COMPARE for op in tree.ops):
+            help = "compare with `<`, `<=`, `>`, `>=`, `==`, `!=`"
+            raise self._error(tree, "`in` and `is` are not allowed", help)
+        pairs = [Apply(_COMPARE[type(op)], pair) for op, pair in zip(tree.ops, pairwise(operands))]
+        result: Node = pairs[0]
+        for pair in pairs[1:]:
+            result = Apply("and", (result, pair))
+        return result
+
+    def _call(self, tree: ast.Call, depth: int) -> Node:
+        if not isinstance(tree.func, ast.Name):
+            if isinstance(tree.func, ast.Attribute):
+                self.node(tree.func, depth)
+            raise self._error(tree, "only functions can be called", "write `*` to multiply")
+        name = tree.func.id
+        if len(tree.args) == 1 and isinstance(tree.args[0], ast.Name):
+            applied = f"{name}({tree.args[0].id})"
+            if applied in self._variables:
+                return Name(applied)
+        if name not in FUNCTIONS:
+            raise self._unknown_function(tree, name)
+        if tree.keywords:
+            raise self._error(tree.keywords[0].value, "arguments have no names here")
+        least, most = FUNCTIONS[name]
+        if not least <= len(tree.args) <= most:
+            wanted = f"at least {least} arguments" if most == MANY else f"{least} argument" + "s" * (least > 1)
+            raise self._error(tree, f"`{name}` takes {wanted}, not {len(tree.args)}")
+        depth += BRANCH_DEPTH if name == "where" else 1
+        return Apply(name, tuple(self.node(argument, depth) for argument in tree.args))
+
+    def _unknown_function(self, tree: ast.Call, name: str) -> ExpressionError:
+        if name in self._variables or name in CONSTANTS:
+            return self._error(tree, f"`{name}` is not a function", f"write `{name}*(...)` to multiply")
+        other = _OTHER_FUNCTIONS.get(name) or next(iter(difflib.get_close_matches(name, FUNCTIONS, 1)), None)
+        help = f"did you mean `{other}`?" if other else "functions: " + ", ".join(FUNCTIONS)
+        return self._error(tree, f"unknown function `{name}`", help)
+
+
+def _literal(node: Node) -> float | None:
+    if isinstance(node, Apply) and node.op == "neg" and isinstance(node.args[0], Number):
+        return -node.args[0].value
+    return node.value if isinstance(node, Number) else None
+
+
+_KINDS: dict[type[ast.expr], str] = {
+    ast.Lambda: "a lambda",
+    ast.ListComp: "a comprehension",
+    ast.GeneratorExp: "a comprehension",
+    ast.SetComp: "a comprehension",
+    ast.DictComp: "a comprehension",
+    ast.List: "a list",
+    ast.Tuple: "a tuple",
+    ast.Set: "a set",
+    ast.Dict: "a dictionary",
+    ast.Subscript: "an index (`[...]`)",
+    ast.NamedExpr: "an assignment",
+    ast.Starred: "`*` before an argument",
+}

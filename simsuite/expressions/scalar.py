@@ -1,0 +1,113 @@
+"""A checked expression as a plain Python function that Numba compiles, on the CPU and as a CUDA device function.
+
+Written as straight assignments, so that nothing needs a helper function (a compiled function can only call compiled
+ones), with `if` statements where only one branch may be evaluated.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+from simsuite.expressions.tree import Apply, IntegerPower, Name, Node, Number, power_steps
+
+_UNARY = (
+    *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh"),
+    *("exp", "log", "log10", "sqrt", "erf", "erfc"),
+)
+_TEMPLATES = {
+    **{op: f"{{0}} {op} {{1}}" for op in ("+", "-", "*", "/", "//", "%")},
+    **{op: f"1.0 if {{0}} {op} {{1}} else 0.0" for op in ("<", "<=", ">", ">=", "==", "!=")},
+    **{name: f"math.{name}({{0}})" for name in _UNARY},
+    "abs": "math.fabs({0})",
+    **{name: f"math.{name}({{0}}, {{1}})" for name in ("atan2", "hypot")},
+    "**": "math.pow({0}, {1})",
+    "neg": "-{0}",
+    "not": "1.0 if {0} == 0.0 else 0.0",
+    "step": "1.0 if {0} > 0.0 else 0.0",
+    "sign": "1.0 if {0} > 0.0 else (-1.0 if {0} < 0.0 else {0})",
+}
+# Numba's floor and ceil give integers, and the built-in CUDA min and max fail: comparisons serve everywhere, and NaN
+# passes through as in NumPy. Beyond 2**52 every float is whole.
+_WHOLE = "4503599627370496.0"
+_CHOICE = {"min": "{0} if {0} < {1} or {0} != {0} else {1}", "max": "{0} if {0} > {1} or {0} != {0} else {1}"}
+
+
+def compile_scalar(tree: Node, args: tuple[str, ...]) -> Callable[..., float]:
+    """The function of `args`, in that order."""
+    writer = _Writer({name: f"a{i}" for i, name in enumerate(args)})
+    result = writer.write(tree, 1)
+    source = "\n".join([f"def expression({', '.join(writer.names.values())}):", *writer.lines, f" return {result}"])
+    namespace: dict[str, Any] = {"__builtins__": {}, "__name__": __name__, "math": math}
+    exec(compile(source, "<expression>", "exec"), namespace)  # source made of the tree alone, not of the user's text
+    return namespace["expression"]
+
+
+class _Writer:
+    """Lines of the function's body; `write` returns the variable or literal that holds a node's value."""
+
+    def __init__(self, names: dict[str, str]) -> None:
+        self.names = names
+        self.lines: list[str] = []
+        self._count = 0
+
+    def write(self, node: Node, indent: int) -> str:
+        if isinstance(node, Number):
+            return repr(node.value)
+        if isinstance(node, Name):
+            return self.names[node.name]
+        if isinstance(node, IntegerPower):
+            return self._integer_power(self.write(node.base, indent), node.exponent, indent)
+        if node.op == "where":
+            return self._branch(node.args[0], node.args[1], node.args[2], indent)
+        if node.op == "and":
+            return self._branch(node.args[0], _truth(node.args[1]), Number(0.0), indent)
+        if node.op == "or":
+            return self._branch(node.args[0], Number(1.0), _truth(node.args[1]), indent)
+        operands = [self.write(argument, indent) for argument in node.args]
+        if node.op in ("floor", "ceil"):
+            return self._rounded(node.op, operands[0], indent)
+        if node.op in _CHOICE:
+            return reduce(lambda a, b: self._assign(_CHOICE[node.op].format(a, b), indent), operands)
+        return self._assign(_TEMPLATES[node.op].format(*operands), indent)
+
+    def _line(self, text: str, indent: int) -> None:
+        self.lines.append(" " * indent + text)
+
+    def _variable(self) -> str:
+        self._count += 1
+        return f"v{self._count}"
+
+    def _assign(self, text: str, indent: int) -> str:
+        name = self._variable()
+        self._line(f"{name} = {text}", indent)
+        return name
+
+    def _branch(self, condition: Node, yes: Node, no: Node, indent: int) -> str:
+        test = self.write(condition, indent)
+        name = self._variable()
+        self._line(f"if {test} != 0.0:", indent)
+        self._line(f"{name} = {self.write(yes, indent + 1)}", indent + 1)
+        self._line("else:", indent)
+        self._line(f"{name} = {self.write(no, indent + 1)}", indent + 1)
+        return name
+
+    def _integer_power(self, base: str, exponent: int, indent: int) -> str:
+        power = base
+        for multiply in power_steps(abs(exponent)):
+            power = self._assign(f"{power} * {power}" + (f" * {base}" if multiply else ""), indent)
+        return self._assign(f"1.0 / {power}", indent) if exponent < 0 else power
+
+    def _rounded(self, op: str, x: str, indent: int) -> str:
+        name = self._variable()
+        self._line(f"if math.fabs({x}) < {_WHOLE}:", indent)
+        self._line(f"{name} = {x} - {x} % 1.0" if op == "floor" else f"{name} = {x} + (-{x}) % 1.0", indent + 1)
+        self._line("else:", indent)
+        self._line(f"{name} = {x}", indent + 1)
+        return name
+
+
+def _truth(node: Node) -> Node:
+    return Apply("!=", (node, Number(0.0)))

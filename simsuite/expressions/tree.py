@@ -1,0 +1,84 @@
+"""What a checked expression is made of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+class ExpressionError(Exception):
+    """Why a text is no expression. column: 0-based offset into the text. help: what to do about it, if known."""
+
+    def __init__(self, message: str, column: int = 0, help: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.column = column
+        self.help = help
+
+
+@dataclass(frozen=True)
+class Number:
+    value: float
+
+
+@dataclass(frozen=True)
+class Name:
+    """One of the variables."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Apply:
+    """An operation: an operator as Python writes it (`neg` for the sign) or one of `FUNCTIONS`, on its arguments.
+
+    Truth is a number: comparisons, `and`, `or` and `not` give 1 or 0, and whatever is not 0 (NaN too) is true.
+    """
+
+    op: str
+    args: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class IntegerPower:
+    """`base` to a small integer power, by multiplication: exact where that is, and fast."""
+
+    base: Node
+    exponent: int
+
+
+Node: TypeAlias = Number | Name | Apply | IntegerPower
+
+LARGEST_INTEGER_POWER = 8
+CONSTANTS = {"pi": math.pi, "e": math.e}
+MANY = 10_000  # more arguments than an expression can hold
+FUNCTIONS: dict[str, tuple[int, int]] = {  # the least and largest number of arguments
+    **dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh"), (1, 1)),
+    **dict.fromkeys(("exp", "log", "log10", "sqrt", "abs", "sign", "floor", "ceil", "erf", "erfc", "step"), (1, 1)),
+    **dict.fromkeys(("atan2", "hypot"), (2, 2)),
+    **dict.fromkeys(("min", "max"), (2, MANY)),
+    "where": (3, 3),
+}
+
+
+def children(node: Node) -> tuple[Node, ...]:
+    if isinstance(node, Apply):
+        return node.args
+    return (node.base,) if isinstance(node, IntegerPower) else ()
+
+
+def walk(node: Node) -> Iterator[Node]:
+    yield node
+    for child in children(node):
+        yield from walk(child)
+
+
+def names_in(node: Node) -> frozenset[str]:
+    return frozenset(n.name for n in walk(node) if isinstance(n, Name))
+
+
+def power_steps(exponent: int) -> list[bool]:
+    """How to raise to a positive power: from the base on, square, and multiply by the base where True."""
+    return [bit == "1" for bit in bin(exponent)[3:]]
