@@ -1,0 +1,49 @@
+"""What all scenarios share: the base of every section, `[run]`, `[output]`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Section(BaseModel):
+    """Base of every table in a scenario file: unknown keys are mistakes, values are not coerced, nothing changes."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        frozen=True,
+        allow_inf_nan=False,
+        validate_default=True,
+        arbitrary_types_allowed=True,
+    )
+
+
+Positive = Annotated[float, Field(gt=0)]
+NonNegative = Annotated[float, Field(ge=0)]
+Count = Annotated[int, Field(ge=1)]
+
+
+class Run(Section):
+    device: Annotated[str, Field(pattern=r"^(auto|cpu|cuda(:\d+)?|cudasim)$")] = Field(
+        "auto", description="auto | cpu | cuda | cuda:1 | cudasim"
+    )
+    precision: Literal["float64", "float32"] = Field("float64", description="arithmetic of the state")
+    kernel: Literal["auto", "numba"] = Field("auto", description="which of a solver's GPU kernels")
+    seed: Annotated[int, Field(ge=0, lt=2**64)] = Field(1, description="of all random numbers")
+
+
+class Output(Section):
+    directory: str | None = Field(None, description="default: runs/<file name without .toml>")
+    frames: Annotated[int, Field(ge=2)] | None = Field(
+        None, description="evenly spaced, first and last included (default 11)"
+    )
+    every: Positive | None = Field(None, description="time between frames")
+    times: Annotated[list[NonNegative], Field(min_length=1)] | None = Field(None, description="times of the frames")
+    samples: Annotated[int, Field(ge=2)] | None = Field(
+        None, description="evenly spaced samples of probes and ledger (default: at frames only)"
+    )
+    checkpoint_minutes: Positive = Field(5.0, description="wall-clock minutes between checkpoints")
+    checkpoint_every: Annotated[int, Field(ge=0)] = Field(0, description="steps between checkpoints as well, 0 = off")
+    compression: Literal["none", "lossless"] = Field("none", description="of the arrays in the result file")

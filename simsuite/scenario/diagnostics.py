@@ -1,0 +1,160 @@
+"""Mistakes shown where they stand, in the manner of rustc: file:line:column, the line, a caret, help."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from simsuite.errors import Mistake, ScenarioError
+from simsuite.scenario.overrides import Override
+from simsuite.scenario.source import Source
+from simsuite.scenario.spans import KeyPath, Span, Spans, key_name, place_in_string
+
+MAX_SHOWN = 50
+WIDTH = 120  # longer lines are cropped around the caret
+TAB = 4
+
+_RED, _BLUE, _BOLD, _PLAIN = "\x1b[1;31m", "\x1b[1;34m", "\x1b[1m", "\x1b[0m"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where something stands. order: which text, in the order of reports (the file, then overrides)."""
+
+    order: int
+    span: Span
+
+
+@dataclass(frozen=True)
+class Document:
+    """What a scenario was made from: its file and the overrides on top, each with the path that it set."""
+
+    source: Source
+    overrides: tuple[tuple[Override, KeyPath], ...] = ()
+
+    def error(self, mistakes: Iterable[Mistake], colour: bool = False) -> ScenarioError:
+        """The mistakes with their places, in the order in which they stand."""
+        placed = sorted(
+            ((self._place(m), m) for m in dict.fromkeys(mistakes)), key=lambda pm: (pm[0].order, pm[0].span)
+        )
+        blocks = [self._block(place, m, colour) for place, m in placed[:MAX_SHOWN]]
+        return ScenarioError((m for _, m in placed), joined(blocks, len(placed)))
+
+    def _block(self, place: Place, mistake: Mistake, colour: bool) -> str:
+        message = mistake.message
+        if message.startswith(("is ", "must ")):
+            message = f"{key_name(mistake.path)} {message}"
+        if place.order == 0:
+            return render(self.source.name, self.source.text, place.span, message, mistake.help, colour)
+        text = self.overrides[place.order - 1][0].text
+        return render_override(text, place.span, message, mistake.help, colour)
+
+    def _place(self, mistake: Mistake) -> Place:
+        """In the last override that touches the path, else in the file."""
+        for order in range(len(self.overrides), 0, -1):
+            override, path = self.overrides[order - 1]
+            if mistake.path[: len(path)] == path:
+                return Place(order, _span(override.text, override.spans(path), mistake))
+        return Place(0, _span(self.source.text, self.source.spans, mistake))
+
+
+def _span(text: str, spans: Spans, mistake: Mistake) -> Span:
+    path = mistake.path
+    if mistake.on_key and path in spans.keys:
+        return spans.keys[path]
+    if path in spans.values:
+        span = spans.values[path]
+        if mistake.column is None:
+            return span
+        start = place_in_string(text, span, mistake.column)
+        word = re.compile(r"\w+|.", re.DOTALL).match(text, start, span[1])
+        return word.span() if word else (start, start + 1)
+    while path:  # what is not there is shown at the table that it is missing from
+        path = path[:-1]
+        if path in spans.values:
+            return spans.values[path]
+    end = len(text.rstrip()) if mistake.path else 0
+    return (end, end + 1)
+
+
+def joined(blocks: Sequence[str], count: int) -> str:
+    """The report of `count` mistakes, of which the first are shown."""
+    parts = list(blocks)
+    if count > len(blocks):
+        parts.append(f"... and {count - len(blocks)} more")
+    if count > 1:
+        parts.append(f"{count} mistakes")
+    return "\n\n".join(parts)
+
+
+def render(name: str, text: str, span: Span, message: str, help: str | None = None, colour: bool = False) -> str:
+    """One mistake in a text of several lines."""
+    start = min(span[0], len(text))
+    number = text.count("\n", 0, start) + 1
+    first = text.rfind("\n", 0, start) + 1
+    line = text[first:].partition("\n")[0]
+    inner = (start - first, min(span[1] - first, len(line)))
+    return _render(f"{name}:{number}:{inner[0] + 1}", str(number), line, inner, message, help, colour)
+
+
+def render_override(text: str, span: Span, message: str, help: str | None = None, colour: bool = False) -> str:
+    """One mistake in an argument of the command line."""
+    place = text if len(text) <= WIDTH else text[:WIDTH] + "…"
+    return _render(f"--set {place}", "", text.replace("\n", " "), span, message, help, colour)
+
+
+def plain(message: str, help: str | None = None, colour: bool = False) -> str:
+    """A mistake that stands nowhere in particular."""
+    return f"{_paint('error', _RED, colour)}: {_clean(message)}" + (f"\n = help: {_clean(help)}" if help else "")
+
+
+def _render(place: str, number: str, line: str, span: Span, message: str, help: str | None, colour: bool) -> str:
+    shown, at, width = _cropped(line, span)
+    gutter = " " * len(number)
+    bar = _paint("|", _BLUE, colour)
+    lines = [
+        f"{_paint('error', _RED, colour)}: {_paint(_clean(message), _BOLD, colour)}",
+        f"{gutter or ' '}{_paint('-->', _BLUE, colour)} {_clean(place)}",
+        f"{gutter} {bar}",
+        f"{_paint(number, _BLUE, colour)} {bar} {shown}".rstrip(),
+        f"{gutter} {bar} {' ' * at}{_paint('^' * width, _RED, colour)}",
+    ]
+    if help:
+        lines.append(f"{gutter} {_paint('=', _BLUE, colour)} help: {_clean(help)}")
+    return "\n".join(lines)
+
+
+def _cropped(line: str, span: Span) -> tuple[str, int, int]:
+    """The line as shown, and the caret's column and width in it, all in cells of a terminal."""
+    start, end = span[0], max(span[1], span[0] + 1)
+    end = min(end, start + WIDTH // 2)
+    cells = [_cell(c) for c in line]
+    low, high = 0, len(line)
+    if len(line) > WIDTH:
+        low = max(0, min(start - WIDTH // 3, len(line) - WIDTH))
+        high = low + WIDTH
+    left, right = "…" if low else "", "…" if high < len(line) else ""
+    shown = left + "".join(cells[low:high]) + right
+    at = len(left) + sum(map(_width, cells[low:start]))
+    return shown, at, max(1, sum(map(_width, cells[start:end])))
+
+
+def _cell(character: str) -> str:
+    if character == "\t":
+        return " " * TAB
+    return character if character.isprintable() else "�"
+
+
+def _width(cell: str) -> int:
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in cell)
+
+
+def _clean(text: str) -> str:
+    """Text that cannot steer the terminal."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def _paint(text: str, code: str, colour: bool) -> str:
+    return f"{code}{text}{_PLAIN}" if colour else text

@@ -1,0 +1,136 @@
+"""From a scenario file to a validated model, or to a report of all its mistakes."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+from pydantic import BaseModel, ValidationError
+
+from simsuite.errors import Mistake, ScenarioError
+from simsuite.scenario.branches import faults
+from simsuite.scenario.diagnostics import Document, joined, plain, render, render_override
+from simsuite.scenario.overrides import Override, OverrideError
+from simsuite.scenario.source import Source, SourceError
+from simsuite.scenario.spans import KeyPath
+from simsuite.scenario.words import mistakes
+
+SOLVERS = {  # imported when first needed
+    "heat": "simsuite.scenario.heat:HeatScenario",
+    "gbm": "simsuite.scenario.gbm:GbmScenario",
+    "linear": "simsuite.scenario.linear:LinearScenario",
+}
+
+
+def model_class(solver: str) -> type[BaseModel]:
+    """The model of a solver's scenarios."""
+    module, _, name = SOLVERS[solver].partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A scenario that can be run.
+
+    model: what it says, with all defaults. path: its file. base: the directory that names of data files start from.
+    """
+
+    model: Any
+    path: Path
+    base: Path
+    document: Document = field(repr=False, compare=False)
+
+    @property
+    def solver(self) -> str:
+        return self.model.solver
+
+    def resolved_toml(self) -> str:
+        """The scenario with all defaults and overrides, as a file that loads back to an equal model."""
+        return tomli_w.dumps(self._resolved())
+
+    def _resolved(self) -> dict[str, Any]:
+        return self.model.model_dump(mode="json", exclude_none=True)
+
+    def differences(self, resolved: str) -> list[str]:
+        """The keys, dotted as ``--set`` takes them, in which another resolved scenario differs from this one."""
+        mine = dict(_leaves(self._resolved(), ()))
+        theirs = dict(_leaves(tomllib.loads(resolved), ()))
+        keys = dict.fromkeys([*mine, *theirs])
+        return [".".join(map(str, key)) for key in keys if mine.get(key) != theirs.get(key)]
+
+    def explain(self, mistakes: Sequence[Mistake], colour: bool = False) -> ScenarioError:
+        """The error for mistakes that only a solver can find, shown where they stand in the file."""
+        return self.document.error(mistakes, colour)
+
+
+def load(path: str | Path, overrides: Sequence[str] = (), base: Path | None = None, colour: bool = False) -> Scenario:
+    """The scenario in a file, with ``key=value`` overrides on top.
+
+    base: where names of data files start from (default: the file's directory). colour: of the report. Raises
+    `ScenarioError` with a report of every mistake.
+    """
+    path = Path(path)
+    base = path.parent if base is None else base
+    document, data = _read(path, overrides, colour)
+    found, model = _model(data)
+    if model is None:
+        raise document.error(found, colour)
+    try:
+        return Scenario(model.model_validate(data, context={"base": base}), path, base, document)
+    except ValidationError as error:
+        found = [mistake for fault in faults(error, data) for mistake in mistakes(fault, model, data)]
+        raise document.error(found, colour) from None
+
+
+def _read(path: Path, overrides: Sequence[str], colour: bool) -> tuple[Document, dict[str, Any]]:
+    source = Source(str(path), "")
+    try:
+        source = Source.read(path)
+        data = source.parse()
+    except SourceError as error:
+        report = plain(error.message, error.help, colour)
+        if error.span:
+            report = render(source.name, source.text, error.span, error.message, error.help, colour)
+        raise ScenarioError([Mistake((), error.message, error.help)], report) from None
+    applied: list[tuple[Override, KeyPath]] = []
+    failed: list[tuple[Mistake, str]] = []
+    for text in overrides:
+        try:
+            override = Override.parse(text)
+            applied.append((override, override.apply(data)))
+        except OverrideError as error:
+            report = render_override(text, error.span, error.message, error.help, colour)
+            failed.append((Mistake((), error.message, error.help), report))
+    if failed:
+        raise ScenarioError([mistake for mistake, _ in failed], joined([report for _, report in failed], len(failed)))
+    return Document(source, tuple(applied)), data
+
+
+def _model(data: dict[str, Any]) -> tuple[list[Mistake], type[BaseModel] | None]:
+    solver = data.get("solver")
+    if isinstance(solver, str) and solver in SOLVERS:
+        return [], model_class(solver)
+    known = ", ".join(f'"{name}"' for name in SOLVERS)
+    if solver is None:
+        return [Mistake((), "missing key `solver`", f"begin with solver = one of {known}")], None
+    close = difflib.get_close_matches(solver.lower(), SOLVERS, 1) if isinstance(solver, str) else []
+    help = f'did you mean "{close[0]}"?' if close else None
+    return [Mistake(("solver",), f"`solver` must be one of {known}", help)], None
+
+
+def _leaves(value: Any, path: KeyPath) -> Iterator[tuple[KeyPath, Any]]:
+    """Every value of a nested table that is not itself a table or a list of tables."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _leaves(item, (*path, key))
+    elif isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        for i, item in enumerate(value):
+            yield from _leaves(item, (*path, i))
+    else:
+        yield path, value

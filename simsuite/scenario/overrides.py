@@ -1,0 +1,127 @@
+"""``--set key=value``: single values of a scenario changed from the command line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import tomli_w
+
+from simsuite.scenario.source import MAX_NESTING, Source, SourceError
+from simsuite.scenario.spans import KeyPath, Span, Spans, find_spans
+
+_KEY = re.compile(r"\s*([A-Za-z0-9_-]+|\"[^\"\\]*\"|'[^']*')\s*(\.|=|$)")
+_PREFIX = "value = "
+
+
+class OverrideError(Exception):
+    """An override that cannot be applied. span: where in its text."""
+
+    def __init__(self, message: str, span: Span, help: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.span = span
+        self.help = help
+
+
+@dataclass(frozen=True)
+class Override:
+    """One ``key=value``. text: as given. names: the parts of the key, each with its span. start: of the value.
+
+    What reads as a TOML value is one; anything else is text, so that quotes are rarely needed.
+    """
+
+    text: str
+    names: tuple[tuple[str, Span], ...]
+    start: int
+
+    @classmethod
+    def parse(cls, text: str) -> Override:
+        """Raises `OverrideError`."""
+        names: list[tuple[str, Span]] = []
+        at = 0
+        while match := _KEY.match(text, at):
+            names.append((match[1].strip("\"'"), match.span(1)))
+            if len(names) > MAX_NESTING:
+                raise OverrideError(f"this key has more than {MAX_NESTING} parts", match.span(1))
+            at = match.end()
+            if match[2] == "=":
+                start = at + len(text[at:]) - len(text[at:].lstrip())
+                if start == len(text):
+                    raise OverrideError("a value is missing after `=`", (at, at + 1))
+                return cls(text, tuple(names), start)
+        raise OverrideError("expected key=value", (at, at + 1), "for example --set grid.nx=512")
+
+    @cached_property
+    def value(self) -> Any:
+        return self._toml[0]
+
+    @cached_property
+    def _toml(self) -> tuple[Any, Spans | None]:
+        """The value, and the spans within `_PREFIX` and the value, if it is TOML."""
+        line = _PREFIX + self.text[self.start :]
+        try:
+            data = Source("", line).parse()
+        except SourceError:
+            return self.text[self.start :].rstrip(), None
+        if set(data) != {"value"}:  # a line end in the text can begin another key
+            return self.text[self.start :].rstrip(), None
+        return data["value"], find_spans(line)
+
+    def apply(self, data: dict[str, Any]) -> KeyPath:
+        """Puts the value into `data` and returns its path there. Raises `OverrideError`."""
+        target: Any = data
+        path: KeyPath = ()
+        for i, (name, span) in enumerate(self.names):
+            key: str | int = name
+            if isinstance(target, list):
+                key = self._index(path, name, span, len(target))
+            elif not isinstance(target, dict):
+                where = ".".join(map(str, path))
+                raise OverrideError(f"`{where}` is neither a table nor a list", self.names[i - 1][1])
+            path = (*path, key)
+            if i == len(self.names) - 1:
+                target[key] = deepcopy(self.value)
+            else:
+                target = target.setdefault(key, {}) if isinstance(target, dict) else target[key]
+        return path
+
+    def _index(self, path: KeyPath, name: str, span: Span, length: int) -> int:
+        if name.isascii() and name.isdigit() and int(name[:9]) < length:
+            return int(name)
+        where = ".".join(map(str, path))
+        known = f"its elements are {where}.0 to {where}.{length - 1}" if length > 1 else f"it has only {where}.0"
+        known = known if length else "it is empty"
+        raise OverrideError(f"`{where}` is a list and has no element `{name}`", span, known)
+
+    def spans(self, path: KeyPath) -> Spans:
+        """Where keys and values stand in `text`, given the path that `apply` returned."""
+        spans = Spans()
+        for i, (_, span) in enumerate(self.names):
+            spans.keys[path[: i + 1]] = spans.values[path[: i + 1]] = span
+        shift = self.start - len(_PREFIX)
+        inner = self._toml[1]
+        for found, result in ((inner.keys, spans.keys), (inner.values, spans.values)) if inner else ():
+            for (_, *rest), (start, end) in found.items():
+                if rest or result is spans.values:
+                    result[(*path, *rest)] = (start + shift, end + shift)
+        if inner is None:
+            spans.values[path] = (self.start, len(self.text.rstrip()))
+        return spans
+
+
+def settings(values: Mapping[str, Any]) -> tuple[str, ...]:
+    """Overrides as text from Python values: ``{"grid.nx": 512}`` gives ``("grid.nx=512",)``."""
+    return tuple(f"{key}={_inline(value)}" for key, value in values.items())
+
+
+def _inline(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_inline(str(key))} = {_inline(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(_inline, value)) + "]"
+    return tomli_w.dumps({"v": value}).removeprefix("v = ").rstrip("\n")

@@ -1,0 +1,32 @@
+"""The JSON schema of scenario files, for editors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic.json_schema import models_json_schema
+
+from simsuite.scenario.load import SOLVERS, model_class
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def json_schema(solver: str | None = None) -> dict[str, Any]:
+    """The schema of one solver's scenarios, or of all of them. Raises `KeyError` for an unknown solver."""
+    if solver is not None:
+        return {"$schema": _DIALECT, **model_class(solver).model_json_schema(mode="validation")}
+    models = {name: model_class(name) for name in SOLVERS}
+    references, definitions = models_json_schema([(model, "validation") for model in models.values()])
+    branches = []
+    for name, model in models.items():
+        says = {"properties": {"solver": {"const": name}}, "required": ["solver"]}
+        branches.append({"if": says, "then": references[model, "validation"]})
+    return {
+        "$schema": _DIALECT,
+        "title": "simsuite scenario",
+        "type": "object",
+        "properties": {"solver": {"enum": list(SOLVERS)}},
+        "required": ["solver"],
+        "allOf": branches,
+        **definitions,
+    }

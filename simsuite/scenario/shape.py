@@ -1,0 +1,112 @@
+"""Which keys a scenario model knows, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from simsuite.scenario.spans import KeyPath
+
+Models = tuple[type[BaseModel], ...]
+
+
+def tables_in(annotation: Any) -> Models:
+    """The models that a field's annotation speaks of, directly or in lists and unions."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return (annotation,)
+    arguments = get_args(annotation)
+    if get_origin(annotation) is Annotated:
+        arguments = arguments[:1]
+    return tuple(model for argument in arguments for model in tables_in(argument))
+
+
+def is_section(field: FieldInfo) -> bool:
+    """Whether the field is a table or a list of tables and nothing else."""
+    return _only_tables(field.annotation)
+
+
+def _only_tables(annotation: Any) -> bool:
+    if isinstance(annotation, type):
+        return issubclass(annotation, BaseModel) or annotation is type(None)
+    if get_origin(annotation) is Annotated:
+        return _only_tables(get_args(annotation)[0])
+    return get_origin(annotation) is not Literal and all(_only_tables(a) for a in get_args(annotation))
+
+
+def value_at(data: Any, path: KeyPath) -> Any:
+    """The value at `path`, or None if there is none."""
+    for key in path:
+        if not holds(data, key):
+            return None
+        data = data[key]
+    return data
+
+
+def holds(data: Any, key: Any) -> bool:
+    """Whether `key` is a key of a table or an index of a list."""
+    if isinstance(data, dict):
+        return key in data
+    return isinstance(data, list) and isinstance(key, int) and key < len(data)
+
+
+def candidates(root: type[BaseModel], path: KeyPath) -> Models:
+    """The models that a table at `path` could be."""
+    models: Models = (root,)
+    for key in path:
+        if isinstance(key, str):
+            fields = [model.model_fields[key] for model in models if key in model.model_fields]
+            models = tuple(dict.fromkeys(table for field in fields for table in tables_in(field.annotation)))
+    return models
+
+
+def models_at(root: type[BaseModel], data: Any, path: KeyPath) -> Models:
+    """The models that the table at `path` of `data` may be meant as."""
+    models, table = candidates(root, path), value_at(data, path)
+    if not isinstance(table, dict):
+        return models
+    return tuple(model for model in models if _agrees(model, table)) or models
+
+
+def selectors(model: type[BaseModel]) -> dict[str, Any]:
+    """The keys that say what a table is, each with the one value it may have: ``{"kind": "flux"}``."""
+    fields = model.model_fields.items()
+    return {name: choices(f)[0] for name, f in fields if f.is_required() and len(choices(f)) == 1}
+
+
+def choices(field: FieldInfo) -> tuple[Any, ...]:
+    """What a field may be, if it is one of a few words."""
+    return get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
+
+
+def _agrees(model: type[BaseModel], data: dict[str, Any]) -> bool:
+    return all(data.get(name) == value for name, value in selectors(model).items())
+
+
+def field_at(root: type[BaseModel], data: Any, path: KeyPath) -> FieldInfo | None:
+    """The field that `path` is the value of, list indices aside."""
+    while path and isinstance(path[-1], int):
+        path = path[:-1]
+    if not path:
+        return None
+    models = models_at(root, data, path[:-1])
+    return next((m.model_fields[str(path[-1])] for m in models if path[-1] in m.model_fields), None)
+
+
+def homes(root: type[BaseModel], key: str, path: KeyPath) -> Iterator[str]:
+    """Where else than in the table at `path` a user may write `key`."""
+    for model in candidates(root, path):
+        if key in model.model_fields:
+            yield from (f'goes with {name} = "{value}"' for name, value in selectors(model).items())
+    if path and key in root.model_fields:
+        yield "belongs at the top level"
+    for name, field in root.model_fields.items():
+        if name not in path and any(key in model.model_fields for model in tables_in(field.annotation)):
+            yield f"belongs in {header(name, field)}"
+
+
+def header(name: str, field: FieldInfo) -> str:
+    """How a section of the root begins."""
+    return f"[[{name}]]" if get_origin(field.annotation) is list else f"[{name}]"

@@ -1,0 +1,137 @@
+"""A scenario's text: what it says, and where each key and value stands."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from simsuite.scenario.spans import Span, Spans, find_spans
+
+MAX_BYTES = 1 << 20
+MAX_NESTING = 64  # of brackets, and parts of a dotted key: beyond, tomllib recurses too deeply or takes seconds
+MAX_DIGITS = 400  # of a number; Python refuses integers with thousands
+
+# What counts in a text: brackets, dots and numbers outside strings and comments. An open string ends with its line
+# (or with the text), so that no character is looked at twice.
+_TOKENS = re.compile(
+    r'''"""(?:\\.|[^\\])*?(?:"""|\Z)|"(?:\\.|[^"\\\n])*+"?|'''
+    r"""'''.*?(?:'''|\Z)|'[^'\n]*+'?|"""
+    r"#[^\n]*+|[A-Za-z0-9_+-]++|[^\s]|\n",
+    re.DOTALL,
+)
+
+
+class SourceError(Exception):
+    """A text that cannot be read as TOML. span: where, if anywhere."""
+
+    def __init__(self, message: str, span: Span | None = None, help: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.span = span
+        self.help = help
+
+
+@dataclass(frozen=True)
+class Source:
+    """One text in TOML. name: what reports call it. text: without byte order mark, lines ended by ``\\n``."""
+
+    name: str
+    text: str
+
+    @classmethod
+    def read(cls, path: Path) -> Source:
+        """The text of a file. Raises `SourceError` if there is none."""
+        try:
+            with path.open("rb") as file:
+                raw = file.read(MAX_BYTES + 1)
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            raise SourceError(f"cannot read {str(path)!r}: {reason}") from None
+        if len(raw) > MAX_BYTES:
+            raise SourceError(
+                f"{str(path)!r} is larger than {MAX_BYTES >> 20} MiB", None, "keep data in separate files"
+            )
+        try:
+            text = raw.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = raw.count(b"\n", 0, error.start) + 1
+            help = "a scenario is a text file in UTF-8"
+            raise SourceError(f"{str(path)!r} is not UTF-8 text (line {line})", None, help) from None
+        return cls(str(path), text.replace("\r\n", "\n"))
+
+    def parse(self) -> dict[str, Any]:
+        """What the text says. Raises `SourceError`."""
+        self._check_limits()
+        try:
+            return tomllib.loads(self.text)
+        except tomllib.TOMLDecodeError as error:
+            raise self._syntax_error(str(error)) from None
+        except (ValueError, RecursionError) as error:
+            raise SourceError(f"not readable as TOML: {error}") from None
+
+    @cached_property
+    def spans(self) -> Spans:
+        return find_spans(self.text)
+
+    def _check_limits(self) -> None:
+        """Refuses what would make tomllib slow or overflow its stack."""
+        depth = parts = 0
+        for token in _TOKENS.finditer(self.text):
+            text = token[0]
+            if text in "[{":
+                depth += 1
+            elif text in "]}":
+                depth = max(0, depth - 1)
+            if text == ".":
+                parts += 1
+            elif not (text[0] in "\"'_-" or text[0].isalnum()):
+                parts = 0
+            if depth > MAX_NESTING:
+                raise SourceError(f"brackets are nested more than {MAX_NESTING} deep", token.span())
+            if parts >= MAX_NESTING:
+                raise SourceError(f"this key has more than {MAX_NESTING} parts", token.span())
+            if len(text) > MAX_DIGITS and text[0] in "+-0123456789":
+                raise SourceError("this number has too many digits", token.span())
+
+    def _syntax_error(self, text: str) -> SourceError:
+        """What tomllib found, at the place it names, in our words where we know better."""
+        message, _, place = text.partition(" (at ")
+        if message.startswith(("Cannot", "Duplicate")) and self.spans.duplicates:
+            path, first, second = self.spans.duplicates[0]
+            line = self.text.count("\n", 0, first[0]) + 1
+            return SourceError(f"`{path[-1]}` is defined twice", second, f"the first is in line {line}")
+        found = re.match(r"line (\d+), column (\d+)", place)
+        end = len(self.text.rstrip())
+        offset = min(self._offset(int(found[1]), int(found[2])), end) if found else end
+        if message.startswith("Cannot"):
+            return SourceError("this was given a value before", (offset, offset + 1))
+        words, help = _WORDS.get(message, (message[:1].lower() + message[1:], None))
+        return SourceError(words, (offset, offset + 1), help)
+
+    def _offset(self, line: int, column: int) -> int:
+        start = 0
+        for _ in range(line - 1):
+            start = self.text.index("\n", start) + 1
+        return start + column - 1
+
+
+_WORDS: dict[str, tuple[str, str | None]] = {
+    "Invalid value": ("this is no TOML value", "text goes in quotes; numbers, `true` and `false` do not"),
+    "Expected '=' after a key in a key/value pair": ("expected `=` after a key", None),
+    "Expected newline or end of document after a statement": (
+        "expected the end of the line",
+        "one `key = value` a line, without punctuation after it",
+    ),
+    "Invalid statement": ("expected `key = value` or `[section]`", None),
+    "Unescaped '\\' in a string": ("`\\` has a meaning in double quotes", "write `\\\\`, or use single quotes"),
+    "Unclosed array": ("expected `,` or `]` in this list", None),
+    "Unclosed inline table": ("expected `,` or `}` in this table", None),
+    "Invalid initial character for a key part": (
+        "expected a key",
+        "an inline table stays on one line, without a last comma",
+    ),
+}

@@ -1,0 +1,177 @@
+"""What to say about each fault of a scenario."""
+
+from __future__ import annotations
+
+import datetime
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic import BaseModel
+
+from simsuite.errors import Mistake
+from simsuite.scenario.branches import Fault
+from simsuite.scenario.shape import choices, field_at, header, homes, is_section, models_at, tables_in
+from simsuite.scenario.spans import KeyPath, key_name
+from simsuite.scenario.types import FieldMistake
+
+_EXPECTED = {
+    "float_type": "a number",
+    "int_type": "a whole number",
+    "string_type": "text in quotes",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    "dict_type": "a table",
+    "model_type": "a table",
+    "model_attributes_type": "a table",
+    "expression_type": "a number or an expression",
+}
+_BOUNDS = {
+    "greater_than": ("gt", "greater than"),
+    "greater_than_equal": ("ge", "at least"),
+    "less_than": ("lt", "less than"),
+    "less_than_equal": ("le", "at most"),
+    "multiple_of": ("multiple_of", "a multiple of"),
+}
+_LENGTHS = {"too_short": ("min_length", "at least"), "too_long": ("max_length", "at most")}
+
+
+def mistakes(fault: Fault, model: type[BaseModel], data: dict[str, Any]) -> list[Mistake]:
+    """What is wrong, for users. Several only where a validator found several."""
+    kind, path, context = fault.kinds[0], fault.path, fault.context
+    if isinstance(context.get("error"), FieldMistake):
+        return [Mistake((*path, *m.path), m.message, m.help, m.column, m.on_key) for m in context["error"].mistakes]
+    if kind == "extra_forbidden":
+        return [_unknown(fault, model, data)]
+    if kind == "missing":
+        return [_missing(path, model, data)]
+    if fault.is_mismatch:
+        return [_mismatch(fault)]
+    if kind == "expression":
+        return [Mistake(path, context["message"], context["help"], context["column"])]
+    field = field_at(model, data, path)
+    description = field.description if field else None
+    if kind == "string_pattern_mismatch":
+        return [Mistake(path, f"{key_name(path)} cannot be {_shown(fault.input)}", description)]
+    return [Mistake(path, *_about_value(fault, kind, context), on_key=kind in ("value_error", "assertion_error"))]
+
+
+def _about_value(fault: Fault, kind: str, context: dict[str, Any]) -> tuple[str, str | None]:
+    name, got = key_name(fault.path), _shown(fault.input)
+    if kind in _BOUNDS:
+        key, words = _BOUNDS[kind]
+        return f"{name} must be {words} {context[key]:g}, got {got}", None
+    if kind in _LENGTHS:
+        key, words = _LENGTHS[kind]
+        n = context[key]
+        return f"{name} must have {words} {n} element{'s' * (n != 1)}, got {context['actual_length']}", None
+    if kind == "finite_number":
+        return f"{name} must be a finite number, got {got}", None
+    if kind == "string_too_short":
+        return f"{name} must not be empty", None
+    if kind == "string_too_long":
+        return f"{name} must have at most {context['max_length']} characters", None
+    return str(context.get("error", kind.replace("_", " "))), None
+
+
+def _unknown(fault: Fault, model: type[BaseModel], data: dict[str, Any]) -> Mistake:
+    *front, key = fault.path
+    known = list(dict.fromkeys(name for m in models_at(model, data, tuple(front)) for name in m.model_fields))
+    lower = {name.lower(): name for name in known}
+    close = difflib.get_close_matches(str(key).lower(), lower, 1)
+    others = list(homes(model, str(key), tuple(front)))
+    if fault.suggestion or (close and not others):
+        help = f"did you mean `{fault.suggestion or lower[close[0]]}`?"
+    elif others:
+        help = f"`{key}` {' or '.join(others)}"
+    else:
+        help = f"known here: {_listed(known)}"
+    if not front and isinstance(fault.input, (dict, list)):
+        return Mistake(fault.path, f"unknown section [{key}]", help, on_key=True)
+    return Mistake(fault.path, f"unknown key `{key}`{_where(front)}", help, on_key=True)
+
+
+def _missing(path: KeyPath, model: type[BaseModel], data: dict[str, Any]) -> Mistake:
+    field = field_at(model, data, path)
+    help = field.description if field else None
+    if isinstance(path[-1], int):
+        return Mistake(path[:-1], f"{key_name(path[:-1])} has too few elements", help)
+    if field and len(path) == 1 and is_section(field):
+        needed = [
+            name for table in tables_in(field.annotation) for name, f in table.model_fields.items() if f.is_required()
+        ]
+        help = help or (f"it needs {_listed(needed)}" if needed else None)
+        return Mistake(path, f"missing section {header(str(path[0]), field)}", help)
+    fields = [m.model_fields[str(path[-1])] for m in models_at(model, data, path[:-1]) if path[-1] in m.model_fields]
+    allowed = [choice for f in fields for choice in choices(f)]
+    if allowed:
+        help = "one of " + ", ".join(f'"{choice}"' for choice in dict.fromkeys(allowed))
+    return Mistake(path, f"missing key `{path[-1]}`{_where(path[:-1])}", help)
+
+
+def _mismatch(fault: Fault) -> Mistake:
+    kinds = dict.fromkeys(_EXPECTED.get(kind, "something else") for kind in fault.kinds if kind != "literal_error")
+    choices = list(dict.fromkeys(fault.expected))
+    sorts = [*kinds, *(f'"{choice}"' for choice in choices)]
+    wanted = " or ".join([", ".join(sorts[:-1]), sorts[-1]] if len(sorts) > 1 else sorts)
+    if not kinds and len(choices) > 1:
+        wanted = "one of " + ", ".join(f'"{choice}"' for choice in choices)
+    return Mistake(fault.path, f"{key_name(fault.path)} must be {wanted}, got {_shown(fault.input)}", _advice(fault))
+
+
+def _advice(fault: Fault) -> str | None:
+    value = fault.input
+    if isinstance(value, str):
+        close = difflib.get_close_matches(value.lower(), [choice.lower() for choice in fault.expected], 1)
+        if close:
+            return "did you mean " + next(f'"{c}"' for c in fault.expected if c.lower() == close[0]) + "?"
+        if _reads_as_number(value) and not set(fault.kinds).isdisjoint(("float_type", "int_type")):
+            return "numbers stand without quotes"
+        if value in ("true", "false") and "bool_type" in fault.kinds:
+            return f"write {value} without quotes"
+    if isinstance(value, float) and "int_type" in fault.kinds and value.is_integer():
+        return f"write {int(value)}"
+    if isinstance(value, (int, float)) and "string_type" in fault.kinds:
+        return f'write "{_shown(value)}"'
+    return None
+
+
+def _reads_as_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _where(path: Iterable[str | int]) -> str:
+    match list(path):
+        case []:
+            return ""
+        case [str(section)]:
+            return f" in [{section}]"
+        case [str(section), int()]:
+            return f" in [[{section}]]"
+        case other:
+            return f" in `{'.'.join(map(str, other))}`"
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(f"`{name}`" for name in names[:16])
+    return shown + (", …" if len(names) > 16 else "") if names else "no keys"
+
+
+def _shown(value: Any) -> str:
+    """A value in a few words."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value) if abs(value) < 10**20 else "a huge number"
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, str):
+        return f'"{value}"' if len(value) <= 40 else "a long text"
+    if isinstance(value, (datetime.date, datetime.time)):
+        return "a date or time"
+    return "a list" if isinstance(value, list) else "a table"

@@ -1,0 +1,195 @@
+"""Every mistake in a scenario is found and shown where it stands: golden reports of typical ones, and hostile files.
+
+To write the reports anew: ``SIMSUITE_GOLDEN=write pytest tests/test_scenario_errors.py``; then read them.
+"""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from simsuite.errors import Mistake, ScenarioError
+from simsuite.scenario import json_schema, load, settings
+from simsuite.scenario.source import MAX_BYTES
+
+GOLDEN = Path(__file__).parent / "golden" / "errors"
+CASES = sorted(path.stem for path in GOLDEN.glob("*.toml"))
+
+HEAT = """\
+solver = "heat"
+[grid]
+nx = 8
+ny = 8
+[material]
+diffusivity = 1e-4
+[initial]
+temperature = "x*(1 - x)"
+[boundary]
+left = {kind = "temperature", value = 1}
+[[probe]]
+name = "P"
+x = 0.5
+y = 0.25
+[time]
+end = 0.1
+dt = 1.0
+"""
+
+
+def write(directory, text):
+    path = directory / "plate.toml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def report(path, overrides=()):
+    with pytest.raises(ScenarioError) as caught:
+        load(path, overrides)
+    assert caught.value.exit_code == 2
+    assert caught.value.mistakes
+    return caught.value.report
+
+
+def expect(name, text):
+    golden = GOLDEN / f"{name}.txt"
+    if os.environ.get("SIMSUITE_GOLDEN") == "write":
+        golden.write_text(text + "\n", encoding="utf-8")
+    assert text + "\n" == golden.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_golden(name, monkeypatch):
+    """Overrides stand in the scenario's first lines as ``# --set key=value``."""
+    monkeypatch.chdir(GOLDEN)
+    lines = Path(f"{name}.toml").read_text(encoding="utf-8").splitlines()
+    overrides = [line.removeprefix("# --set ") for line in lines if line.startswith("# --set ")]
+    expect(name, report(f"{name}.toml", overrides))
+
+
+def test_there_are_enough_golden_cases():
+    assert len(CASES) >= 20
+
+
+def test_mistakes_that_only_a_solver_sees(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, HEAT)
+    scenario = load("plate.toml", ["grid.nx=16"])
+    mistakes = [
+        Mistake(("run", "device"), "there is no GPU"),
+        Mistake(("time", "dt"), "this step is unstable", "take at most 0.5"),
+        Mistake(("grid", "nx"), "must be even more", on_key=True),
+        Mistake(("initial", "temperature"), "is odd here", column=3),
+        Mistake(("time", "stepper"), "cannot do that"),
+    ]
+    error = scenario.explain(mistakes)
+    assert [m.path[-1] for m in error.mistakes] == ["temperature", "stepper", "dt", "device", "nx"]
+    expect("_explained", error.report)
+
+
+def test_colour_changes_nothing_else(tmp_path):
+    path = write(tmp_path, HEAT.replace("nx", "nxx"))
+    with pytest.raises(ScenarioError) as caught:
+        load(path, colour=True)
+    coloured = caught.value.report
+    assert "\x1b[1;31m" in coloured
+    for code in ("\x1b[1;31m", "\x1b[1;34m", "\x1b[1m", "\x1b[0m"):
+        coloured = coloured.replace(code, "")
+    assert coloured == report(path)
+
+
+def test_resolved_scenario_loads_back(tmp_path):
+    path = write(tmp_path, HEAT)
+    scenario = load(path, settings({"grid.nx": 512, "title": 'say "hi"', "boundary.right": {"kind": "insulated"}}))
+    assert (scenario.model.grid.nx, scenario.model.title, scenario.solver) == (512, 'say "hi"', "heat")
+    resolved = tmp_path / "scenario.toml"
+    resolved.write_text(scenario.resolved_toml(), encoding="utf-8")
+    assert load(resolved, base=path.parent).model == scenario.model
+    assert scenario.differences(resolved.read_text(encoding="utf-8")) == []
+    assert load(path).differences(resolved.read_text(encoding="utf-8")) == ["title", "grid.nx"]
+    changed = load(path, ["grid.nx=512", 'title=say "hi"', "probe.0.x=0.125", "run.seed=7"])
+    assert changed.differences(scenario.resolved_toml()) == ["run.seed", "probe.0.x"]
+
+
+def test_overrides_take_toml_or_text(tmp_path):
+    path = write(tmp_path, HEAT)
+    overrides = ["boundary.left.value=sin(t)", "run.device = cpu", "output.times=[0.05, 0.1]", "probe.0.name=Q"]
+    model = load(path, overrides).model
+    assert (str(model.boundary.left.value), model.run.device) == ("sin(t)", "cpu")
+    assert (model.output.times, model.probe[0].name) == ([0.05, 0.1], "Q")
+    assert load(path, ["output.frames=5", "output.frames=7"]).model.output.frames == 7
+
+
+def test_byte_order_mark_and_windows_line_ends(tmp_path):
+    path = write(tmp_path, b"\xef\xbb\xbf" + HEAT.replace("\n", "\r\n").encode())
+    assert load(path).model == load(write(tmp_path, HEAT)).model
+
+
+HOSTILE = {
+    "brackets": "a = " + "[" * 100_000,
+    "braces": "a = " + "{b = " * 100_000,
+    "dotted key": "a" + ".a" * 20_000 + " = 1",
+    "quoted dotted key": '"a"' + '."a"' * 20_000 + " = 1",
+    "dotted header": "[" + "a." * 20_000 + "a]",
+    "digits": "a = " + "9" * 100_000,
+    "long file": "#" * (MAX_BYTES + 1),
+    "nul": HEAT + "\0",
+    "nul in string": HEAT.replace('"P"', '"\0"'),
+    "nul in file name": HEAT.replace('"x*(1 - x)"', '{file = "a\\u0000b"}'),
+    "not utf-8": HEAT.encode() + b"\xff\xfe",
+    "utf-16": HEAT.encode("utf-16"),
+    "open strings": 'a = "' + '\\"' * 400_000,
+    "open long strings": '"""' * 300_001,
+    "terminal escapes": HEAT.replace("nx", '"\\u001b[2J"'),
+    "many unknown keys": 'solver = "heat"\n' + "".join(f"k{i} = 1\n" for i in range(50_000)),
+    "many wrong elements": HEAT + "[output]\ntimes = [" + '"a",' * 200_000 + "]\n",
+    "many sections": "".join(f"[a.b.c.d.e.f.g.h{i}]\n" for i in range(30_000)),
+    "long expression": HEAT.replace("x*(1 - x)", "x+" * 100_000 + "x"),
+    "deep expression": HEAT.replace("x*(1 - x)", "(" * 900 + "x" + ")" * 900),
+    "huge power": HEAT.replace("diffusivity = 1e-4", 'diffusivity = "9**9**9**9"'),
+    "empty": "",
+    "section of wrong type": HEAT + "[[output]]\n",
+    "all of wrong type": "solver = []",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_files_are_refused_quickly(name, tmp_path):
+    path = write(tmp_path, HOSTILE[name])
+    start = time.perf_counter()
+    text = report(path)
+    assert time.perf_counter() - start < 10
+    assert text.startswith("error: ")
+    assert len(text) < 50_000
+    assert all(c == "\n" or c.isprintable() for c in text)
+
+
+@pytest.mark.parametrize(
+    "override",
+    ["", "=", "a b=1", "x" * 100_000, "a" + ".a" * 50_000 + "=1", "grid.nx=" + "[" * 100_000, "title=a\0b\x1b"],
+)
+def test_hostile_overrides_are_refused(override, tmp_path):
+    path = write(tmp_path, HEAT.replace("dt = 1.0", "dt = 0.0"))
+    text = report(path, [override])
+    assert all(c == "\n" or c.isprintable() for c in text)
+
+
+def test_missing_file(tmp_path):
+    assert "cannot read" in report(tmp_path / "absent.toml")
+    assert "cannot read" in report(tmp_path)
+
+
+@pytest.mark.parametrize("solver", ["heat", "gbm", "linear", None])
+def test_schema_describes_every_key(solver):
+    schema = json_schema(solver)
+    definitions = [*schema["$defs"].values(), *([schema] if solver else [])]
+    for definition in definitions:
+        for name, key in definition.get("properties", {}).items():
+            described = "description" in key or "$ref" in key or "const" in key or "items" in key
+            assert described, (definition.get("title"), name, key)
+
+
+def test_schema_of_expressions():
+    initial = json_schema("heat")["$defs"]["Initial"]["properties"]["temperature"]
+    assert {"type": "number"} in initial["anyOf"]
+    assert {"type": "string", "description": "expression in x, y"} in initial["anyOf"]
