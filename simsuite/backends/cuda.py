@@ -1,0 +1,201 @@
+"""One NVIDIA GPU: CuPy owns memory and streams, Numba launches kernels.
+
+Two streams: `compute`, in which everything that advances the state is queued, and `copy`, in which snapshots leave for
+pinned host memory while stepping goes on.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import os
+import threading
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from simsuite.core import Fence, Pending, Snapshot
+from simsuite.errors import DeviceError
+
+_ALIGN = 512
+_GRAPHS = 128  # kept at once
+_SLOTS = 2  # snapshots under way at once: one being written, one being copied
+
+
+def _import_cuda() -> tuple[Any, Any]:
+    """CuPy and numba.cuda, or a DeviceError that says what is missing."""
+    try:
+        ctypes.CDLL("nvcuda.dll" if os.name == "nt" else "libcuda.so.1")
+    except OSError:
+        raise DeviceError("there is no NVIDIA driver on this machine") from None
+    try:
+        import cupy
+    except ImportError as e:
+        raise DeviceError(f"CuPy is not installed ({e}): pip install 'simsuite[cuda13]'") from None
+    try:
+        if cupy.cuda.runtime.getDeviceCount() < 1:
+            raise DeviceError("no CUDA device found")
+    except cupy.cuda.runtime.CUDARuntimeError as e:
+        raise DeviceError(f"the CUDA driver does not answer ({e})") from None
+    try:  # an install without .pth files leaves numba-cuda's redirection out; harmless where it is in place already
+        importlib.import_module("_numba_cuda_redirector")
+    except ImportError:
+        pass
+    try:
+        from numba import cuda
+    except Exception as e:
+        raise DeviceError(f"numba.cuda cannot be imported ({e}): pip install 'simsuite[cuda13]'") from None
+    if getattr(cuda, "implementation", None) != "NVIDIA":
+        raise DeviceError("numba-cuda is not installed (only Numba's built-in target): pip install 'simsuite[cuda13]'")
+    return cupy, cuda
+
+
+class _EventFence:
+    def __init__(self, event: Any) -> None:
+        self._event = event
+
+    def wait(self) -> None:
+        self._event.synchronize()
+
+
+class _Slot:
+    """A staging buffer on the device and its twin in pinned host memory; grows to the largest snapshot seen."""
+
+    def __init__(self, cupy: Any) -> None:
+        self._cupy = cupy
+        self.free = threading.Semaphore(1)
+        self.staged = cupy.cuda.Event(disable_timing=True)
+        self.copied = cupy.cuda.Event(disable_timing=True)
+        self.nbytes = 0
+        self.device: Any = None
+        self.host: Any = None
+
+    def grow(self, nbytes: int) -> None:
+        if nbytes > self.nbytes:
+            self.device = self.host = None
+            self.device = self._cupy.empty(nbytes, np.uint8)
+            self.host = np.frombuffer(self._cupy.cuda.alloc_pinned_memory(nbytes), np.uint8, nbytes)
+            self.nbytes = nbytes
+
+
+class _Copying:
+    """A snapshot on its way through a slot, which is free again when the snapshot has been used."""
+
+    def __init__(self, step: int, slot: _Slot, arrays: Mapping[str, np.ndarray]) -> None:
+        self._slot = slot
+        self._snapshot = Snapshot(step, arrays)
+
+    def __enter__(self) -> Snapshot:
+        self._slot.copied.synchronize()
+        return self._snapshot
+
+    def __exit__(self, *exc: object) -> None:
+        self._slot.free.release()
+
+
+class CudaBackend:
+    """GPU number `index`. Raises DeviceError if it cannot be used."""
+
+    dialect = "cuda"
+    note: str | None = None
+
+    def __init__(self, index: int = 0) -> None:
+        cupy, cuda = _import_cuda()
+        count = cupy.cuda.runtime.getDeviceCount()
+        if index >= count:
+            raise DeviceError(f"there is no cuda:{index}; this machine has {count} CUDA device(s)")
+        self._cupy, self._cuda = cupy, cuda
+        self._device = cupy.cuda.Device(index)
+        self._device.use()
+        cuda.select_device(index)
+        self.name = f"cuda:{index}"
+        self.device_name = cupy.cuda.runtime.getDeviceProperties(index)["name"].decode()
+        self.compute = cupy.cuda.Stream(non_blocking=True)
+        self.copy = cupy.cuda.Stream(non_blocking=True)
+        self._launch_stream = cuda.external_stream(self.compute.ptr)
+        self._seen: set[Any] = set()
+        self._graphs: dict[Any, Any] = {}
+        self._slots = [_Slot(cupy) for _ in range(_SLOTS)]
+        self._turn = 0
+
+    def array(self, host: np.ndarray) -> Any:
+        with self.compute:
+            return self._cupy.asarray(np.ascontiguousarray(host), blocking=True)
+
+    def zeros(self, shape: int | tuple[int, ...], dtype: Any) -> Any:
+        with self.compute:
+            try:
+                return self._cupy.zeros(shape, dtype)
+            except self._cupy.cuda.memory.OutOfMemoryError as e:
+                raise DeviceError(f"not enough memory on {self.name}: {e}") from None
+
+    def view(self, array: Any) -> Any:
+        return self._cuda.as_cuda_array(array, sync=False)
+
+    def to_host(self, array: Any) -> np.ndarray:
+        with self.compute:
+            return self._cupy.asnumpy(array)
+
+    def kernels(self, module: str) -> ModuleType:
+        return importlib.import_module(f"{module}_{self.dialect}")
+
+    def launcher(self, kernel: Any, extent: tuple[int, ...], block: tuple[int, ...]) -> Callable[..., None]:
+        grid = tuple(-(-n // b) for n, b in zip(extent, block))
+        return kernel[grid, block, self._launch_stream]
+
+    def replay(self, key: Any, launches: Callable[[], None]) -> None:
+        """The first time the launches are made one by one (kernels compile then), the second time they are recorded
+        as a CUDA graph, which from then on is one launch: 1.4 microseconds a kernel instead of 18."""
+        graph = self._graphs.pop(key, None)
+        if graph is None:
+            if key not in self._seen:
+                self._seen.add(key)
+                launches()
+                return
+            with self.compute:
+                self.compute.begin_capture(self._cupy.cuda.runtime.streamCaptureModeThreadLocal)
+                try:
+                    launches()
+                finally:
+                    graph = self.compute.end_capture()
+            if len(self._graphs) >= _GRAPHS:
+                self._graphs.pop(next(iter(self._graphs)))  # the least recently used
+        self._graphs[key] = graph
+        graph.launch(self.compute)
+
+    def stage(self, step: int, arrays: Mapping[str, Any]) -> Pending:
+        slot = self._slots[self._turn]
+        self._turn = (self._turn + 1) % _SLOTS
+        slot.free.acquire()
+        offsets, end = {}, 0
+        for name, a in arrays.items():
+            offsets[name] = end
+            end += -(-a.nbytes // _ALIGN) * _ALIGN
+        try:
+            with self.compute:
+                slot.grow(max(end, _ALIGN))
+                for name, a in arrays.items():
+                    part = slot.device[offsets[name] : offsets[name] + a.nbytes]
+                    self._cupy.copyto(part.view(a.dtype).reshape(a.shape), a)
+                slot.staged.record(self.compute)
+            self.copy.wait_event(slot.staged)
+            slot.device[:end].data.copy_to_host_async(slot.host.ctypes.data, end, self.copy)
+            slot.copied.record(self.copy)
+        except BaseException:
+            slot.free.release()
+            raise
+        host = {
+            name: slot.host[offsets[name] : offsets[name] + a.nbytes].view(a.dtype).reshape(a.shape)
+            for name, a in arrays.items()
+        }
+        return _Copying(step, slot, host)
+
+    def fence(self) -> Fence:
+        event = self._cupy.cuda.Event(block=True, disable_timing=True)
+        event.record(self.compute)
+        return _EventFence(event)
+
+    def memory_free(self) -> int:
+        return self._device.mem_info[0] + self._cupy.get_default_memory_pool().free_bytes()

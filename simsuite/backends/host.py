@@ -1,0 +1,72 @@
+"""What the backends whose arrays live in ordinary memory have in common."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from simsuite.core import Fence, Pending, Snapshot
+
+
+class _Copied:
+    """A snapshot that is on the host already."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+
+    def __enter__(self) -> Snapshot:
+        return self._snapshot
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+
+class _Done:
+    """Work on the host is finished when the call returns."""
+
+    def wait(self) -> None:
+        return None
+
+
+class HostBackend:
+    """Arrays are NumPy arrays, kernels run when called."""
+
+    name: str
+    device_name: str
+    dialect: str
+    note: str | None = None
+
+    def array(self, host: np.ndarray) -> np.ndarray:
+        return np.array(host, order="C")
+
+    def zeros(self, shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
+        return np.zeros(shape, dtype)
+
+    def view(self, array: np.ndarray) -> Any:
+        return array
+
+    def to_host(self, array: np.ndarray) -> np.ndarray:
+        return array.copy()
+
+    def kernels(self, module: str) -> ModuleType:
+        return importlib.import_module(f"{module}_{self.dialect}")
+
+    def launcher(self, kernel: Any, extent: tuple[int, ...], block: tuple[int, ...]) -> Callable[..., None]:
+        raise NotImplementedError
+
+    def replay(self, key: Any, launches: Callable[[], None]) -> None:
+        launches()
+
+    def stage(self, step: int, arrays: Mapping[str, np.ndarray]) -> Pending:
+        return _Copied(Snapshot(step, {name: a.copy() for name, a in arrays.items()}))
+
+    def fence(self) -> Fence:
+        return _Done()
+
+    def memory_free(self) -> int:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
