@@ -1,0 +1,87 @@
+"""The explicit step on the CPU: rows in parallel, inner cells vectorised. See `explicit` for scheme and arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import njit, prange
+
+
+def choose(ny: int, nx: int) -> tuple[Any, tuple[int, int], tuple[int, int]]:
+    """(kernel, extent, block); a CPU kernel covers any extent by itself."""
+    return step, (nx, ny), (1, 1)
+
+
+@njit(inline="always")
+def _edge(edges, at, ledger, p, c, r):
+    """Difference to the ghost behind edge point p, booked in the ledger with Kahan's (1965) compensation."""
+    half = ledger.size >> 1
+    d = edges[at + half + p] - edges[at + p] * c
+    old = ledger[p]
+    y = r * d - ledger[half + p]
+    total = old + y
+    ledger[p] = total
+    ledger[half + p] = (total - old) - y
+    return d
+
+
+@njit(inline="always")
+def _dy(T, edges, at, ledger, ry, wrap_y, x, y):
+    """Sum of the differences to the cells (or ghosts) below and above."""
+    ny, nx = T.shape
+    c = T[y, x]
+    if y > 0:
+        s = T[y - 1, x] - c
+    elif wrap_y:
+        s = T[ny - 1, x] - c
+    else:
+        s = _edge(edges, at, ledger, 2 * ny + x, c, ry)
+    if y < ny - 1:
+        n = T[y + 1, x] - c
+    elif wrap_y:
+        n = T[0, x] - c
+    else:
+        n = _edge(edges, at, ledger, 2 * ny + nx + x, c, ry)
+    return s + n
+
+
+@njit(inline="always")
+def _dx(T, edges, at, ledger, rx, wrap_x, x, y):
+    """Sum of the differences to the cells (or ghosts) on the left and right."""
+    ny, nx = T.shape
+    c = T[y, x]
+    if x > 0:
+        w = T[y, x - 1] - c
+    elif wrap_x:
+        w = T[y, nx - 1] - c
+    else:
+        w = _edge(edges, at, ledger, y, c, rx)
+    if x < nx - 1:
+        e = T[y, x + 1] - c
+    elif wrap_x:
+        e = T[y, 0] - c
+    else:
+        e = _edge(edges, at, ledger, ny + y, c, rx)
+    return w + e
+
+
+@njit(parallel=True, cache=True)
+def step(T, out, edges, at, ledger, rx, ry, wrap_x, wrap_y):
+    ny, nx = T.shape
+    for y in prange(ny):
+        if 0 < y < ny - 1:
+            for x in range(1, nx - 1):
+                c = T[y, x]
+                dx = (T[y, x - 1] - c) + (T[y, x + 1] - c)
+                dy = (T[y - 1, x] - c) + (T[y + 1, x] - c)
+                out[y, x] = c + (rx * dx + ry * dy)
+        else:
+            for x in range(1, nx - 1):
+                dx = (T[y, x - 1] - T[y, x]) + (T[y, x + 1] - T[y, x])
+                dy = _dy(T, edges, at, ledger, ry, wrap_y, x, y)
+                out[y, x] = T[y, x] + (rx * dx + ry * dy)
+        for side in range(2 if nx > 1 else 1):
+            x = side * (nx - 1)
+            dx = _dx(T, edges, at, ledger, rx, wrap_x, x, y)
+            dy = _dy(T, edges, at, ledger, ry, wrap_y, x, y)
+            out[y, x] = T[y, x] + (rx * dx + ry * dy)

@@ -1,0 +1,65 @@
+"""What the result file of a heat run holds."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simsuite.core import Image, Layout, Series, Variable
+from simsuite.scenario.heat import EDGES, HeatScenario
+
+
+def cell_centres(scenario: HeatScenario) -> tuple[np.ndarray, np.ndarray]:
+    """x (nx,) and y (ny,) of the cell centres, m."""
+    g = scenario.grid
+    return (np.arange(g.nx) + 0.5) * (g.lx / g.nx), (np.arange(g.ny) + 0.5) * (g.ly / g.ny)
+
+
+def heat_layout(scenario: HeatScenario, frames: tuple[int, ...], samples: tuple[int, ...]) -> Layout:
+    """Fields along `time` at the steps `frames`; probes and the energy ledger along `sample` at the steps `samples`."""
+    g = scenario.grid
+    x, y = cell_centres(scenario)
+    time = Variable("time", ("time",), attrs={"units": "s", "long_name": "time", "axis": "T"})
+    sample_time = Variable("sample_time", ("sample",), attrs={"units": "s", "long_name": "time of the sample"})
+    joules = {"units": "J m-1"}
+    variables = [
+        Variable(
+            "y", ("y",), attrs={"units": "m", "long_name": "distance from the bottom edge", "axis": "Y"}, values=y
+        ),
+        Variable("x", ("x",), attrs={"units": "m", "long_name": "distance from the left edge", "axis": "X"}, values=x),
+        Variable(
+            "temperature",
+            ("time", "y", "x"),
+            scenario.run.precision,
+            {"units": "K", "long_name": "temperature"},
+        ),
+        Variable("energy_stored", ("sample",), attrs=joules | {"long_name": "heat stored since the start"}),
+        *(
+            Variable(f"energy_{edge}", ("sample",), attrs=joules | {"long_name": f"heat that came in, {edge} edge"})
+            for edge in EDGES
+        ),
+        Variable("energy_residual", ("sample",), attrs=joules | {"long_name": "stored minus what came in"}),
+    ]
+    sizes = {"y": g.ny, "x": g.nx}
+    if scenario.probe:
+        sizes["probe"] = len(scenario.probe)
+        names = np.array([p.name for p in scenario.probe])
+        variables += [
+            Variable("probe", ("probe",), names.dtype, {"long_name": "name of the probe"}, names),
+            Variable("probe_temperature", ("sample", "probe"), attrs={"units": "K", "long_name": "temperature"}),
+        ]
+    if scenario.reference is not None:
+        of = {"l2": "root mean square", "linf": "largest absolute", "relative_l2": "relative root mean square"}
+        variables += [
+            Variable(
+                f"error_{norm}",
+                ("time",),
+                attrs={"units": "1" if norm == "relative_l2" else "K", "long_name": f"{text} error"},
+            )
+            for norm, text in of.items()
+        ]
+    return Layout(
+        sizes=sizes,
+        series=(Series("time", time, frames), Series("sample", sample_time, samples)),
+        variables=tuple(variables),
+        image=Image("temperature", (x[0], y[0]), (g.lx / g.nx, g.ly / g.ny)),
+    )

@@ -1,0 +1,81 @@
+"""Measurements of a temperature field on a GPU, taken only when something is due. See `measure`."""
+
+from __future__ import annotations
+
+from numba import cuda, float64
+
+THREADS = 128
+
+
+@cuda.jit
+def rows(T, total, low, high):
+    """One block a row. The order of summation is fixed, so the result is the same at every call."""
+    part = cuda.shared.array(THREADS, dtype=float64)
+    least = cuda.shared.array(THREADS, dtype=float64)
+    most = cuda.shared.array(THREADS, dtype=float64)
+    i = cuda.threadIdx.x
+    y = cuda.blockIdx.x
+    nx = T.shape[1]
+    a = float64(0.0)
+    b = float64(T[y, 0])
+    c = b
+    for x in range(i, nx, THREADS):
+        v = float64(T[y, x])
+        a += v
+        b = min(b, v)
+        c = max(c, v)
+    part[i] = a
+    least[i] = b
+    most[i] = c
+    cuda.syncthreads()
+    half = THREADS // 2
+    while half > 0:
+        if i < half:
+            part[i] += part[i + half]
+            least[i] = min(least[i], least[i + half])
+            most[i] = max(most[i], most[i + half])
+        cuda.syncthreads()
+        half //= 2
+    if i == 0:
+        total[y] = part[0]
+        low[y] = least[0]
+        high[y] = most[0]
+
+
+@cuda.jit(device=True)
+def _node(T, edges, at, wrap_x, wrap_y, x, y):
+    """The value at a cell centre, or at the ghost centre one cell outside."""
+    ny, nx = T.shape
+    half = 2 * (ny + nx)
+    i = x
+    j = y
+    if wrap_x:
+        i = nx - 1 if x < 0 else (0 if x >= nx else x)
+    if wrap_y:
+        j = ny - 1 if y < 0 else (0 if y >= ny else y)
+    k = min(max(i, 0), nx - 1)
+    m = min(max(j, 0), ny - 1)
+    c = T[m, k]
+    v = float64(c)
+    if i < 0:
+        v += edges[at + half + m] - edges[at + m] * c
+    if i >= nx:
+        v += edges[at + half + ny + m] - edges[at + ny + m] * c
+    if j < 0:
+        v += edges[at + half + 2 * ny + k] - edges[at + 2 * ny + k] * c
+    if j >= ny:
+        v += edges[at + half + 2 * ny + nx + k] - edges[at + 2 * ny + nx + k] * c
+    return v
+
+
+@cuda.jit
+def probe(T, edges, at, wrap_x, wrap_y, x, y, fx, fy, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        a = _node(T, edges, at, wrap_x, wrap_y, x[i], y[i])
+        b = _node(T, edges, at, wrap_x, wrap_y, x[i] + 1, y[i])
+        c = _node(T, edges, at, wrap_x, wrap_y, x[i], y[i] + 1)
+        d = _node(T, edges, at, wrap_x, wrap_y, x[i] + 1, y[i] + 1)
+        below = a + fx[i] * (b - a)
+        above = c + fx[i] * (d - c)
+        out[i] = below + fy[i] * (above - below)

@@ -1,0 +1,191 @@
+"""A heat scenario as a `Problem`: checked once, then frozen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from simsuite.core import Backend, Clock, Layout, Snapshot, Stepper
+from simsuite.errors import Mistake, ScenarioError
+from simsuite.scenario.heat import EDGES, HeatScenario
+from simsuite.scenario.types import FileRef
+from simsuite.solvers.heat.explicit import SAFETY, ExplicitStepper, largest_stable_dt, ledger_size
+from simsuite.solvers.heat.layout import cell_centres, heat_layout
+from simsuite.solvers.schedule import frame_times, sample_steps
+
+
+@dataclass(frozen=True, eq=False)
+class HeatProblem:
+    """ρc ∂T/∂t = ∇·(k∇T) on a rectangle, to be stepped explicitly.
+
+    scenario: the validated file. T0: initial temperature at the cell centres, (ny, nx), in the run's precision.
+    """
+
+    scenario: HeatScenario
+    T0: np.ndarray
+    clock: Clock
+
+    solver = "heat"
+    rate_unit = "cell-steps/s"
+
+    @classmethod
+    def from_scenario(cls, model: HeatScenario, base: Path) -> HeatProblem:
+        """Raises ScenarioError with all that is wrong: an unstable dt, an initial file of another shape, ..."""
+        mistakes = [m for m in (_unstable(model), *_bad_times(model)) if m is not None]
+        T0 = _initial(model, base, mistakes)
+        if mistakes:
+            raise ScenarioError(mistakes)
+        limit = largest_stable_dt(model)
+        dt = SAFETY * limit if model.time.dt == "auto" else model.time.dt
+        times = frame_times(model.output, model.time.end)
+        return cls(model, T0, Clock.filling(sorted({0.0, *times}), dt))
+
+    @property
+    def method(self) -> Mapping[str, str]:
+        return {"stepper": "explicit", "kernel": "numba", "precision": self.scenario.run.precision}
+
+    @property
+    def work_per_step(self) -> float:
+        return float(self.scenario.grid.nx * self.scenario.grid.ny)
+
+    @cached_property
+    def layout(self) -> Layout:
+        start_is_frame = 0.0 in frame_times(self.scenario.output, self.scenario.time.end)
+        frames = self.clock.steps if start_is_frame else self.clock.steps[1:]
+        samples = sample_steps(self.scenario.output.samples, frames)
+        return heat_layout(self.scenario, frames, samples)
+
+    def initial(self) -> Snapshot:
+        ledger = np.zeros(ledger_size(self.scenario), self.T0.dtype)
+        return Snapshot(0, {"temperature": self.T0, "ledger": ledger})
+
+    def stepper(self, backend: Backend, start: Snapshot) -> Stepper:
+        return ExplicitStepper(self.scenario, self.clock, backend, start)
+
+    def device_bytes(self) -> int:
+        g = self.scenario.grid
+        return 4 * self.T0.nbytes + 64 * 8 * 4 * (g.nx + g.ny)
+
+    def fault(self, observed: Snapshot) -> str | None:
+        bad = np.flatnonzero(~np.isfinite(observed.arrays["row_sum"]))
+        if bad.size == 0:
+            return None
+        y = int(bad[0])
+        if "temperature" not in observed.arrays:
+            return f"row y={y}"
+        x = int(np.flatnonzero(~np.isfinite(observed.arrays["temperature"][y]))[0])
+        return f"cell (x={x}, y={y})"
+
+    def rows(self, series: str, observed: Snapshot) -> Mapping[str, np.ndarray]:
+        t = self.clock.time(observed.step)
+        if series == "time":
+            rows = {"time": np.array(t), "temperature": observed.arrays["temperature"]}
+            return rows | {f"error_{name}": np.array(value) for name, value in self._error(observed).items()}
+        energy = self._energy(observed)
+        return {
+            "sample_time": np.array(t),
+            **({"probe_temperature": observed.arrays["probes"]} if self.scenario.probe else {}),
+            **{f"energy_{name}": np.array(value) for name, value in energy.items()},
+        }
+
+    def totals(self, observed: Snapshot) -> Mapping[str, np.ndarray]:
+        return {}
+
+    def results(self, observed: Snapshot) -> dict[str, Any]:
+        a, g = observed.arrays, self.scenario.grid
+        energy = self._energy(observed)
+        results: dict[str, Any] = {
+            "min": float(a["row_min"].min()),
+            "max": float(a["row_max"].max()),
+            "mean": math.fsum(a["row_sum"]) / (g.nx * g.ny),
+            "probes": {p.name: float(v) for p, v in zip(self.scenario.probe, a["probes"])},
+            "energy": {
+                "stored": energy["stored"],
+                "boundary": math.fsum(energy[edge] for edge in EDGES),
+                "source": 0.0,
+                "residual": energy["residual"],
+                "edges": {edge: energy[edge] for edge in EDGES},
+            },
+        }
+        error = self._error(observed)
+        return results | ({"error": error} if error else {})
+
+    @cached_property
+    def _sum0(self) -> float:
+        return math.fsum(np.sum(self.T0, axis=1, dtype=np.float64))
+
+    def _energy(self, observed: Snapshot) -> dict[str, float]:
+        """Energy stored since the start, that came in through each edge, and the difference (residual), J/m."""
+        g = self.scenario.grid
+        unit = self.scenario.material.rho_c * (g.lx / g.nx) * (g.ly / g.ny)
+        total, lost = np.split(observed.arrays["ledger"].astype(np.float64), 2)
+        cuts = np.cumsum([g.ny, g.ny, g.nx])
+        through = {edge: unit * math.fsum(part) for edge, part in zip(EDGES, np.split(total - lost, cuts))}
+        stored = unit * math.fsum([*observed.arrays["row_sum"], -self._sum0])
+        residual = math.fsum([stored, *(-value for value in through.values())])
+        return {"stored": stored, **through, "residual": residual}
+
+    def _error(self, observed: Snapshot) -> dict[str, float]:
+        """Norms of the difference to the reference: l2 root mean square, linf largest, relative to the same norm."""
+        if self.scenario.reference is None:
+            return {}
+        x, y = cell_centres(self.scenario)
+        exact = self.scenario.reference.temperature(x=x, y=y[:, None], t=self.clock.time(observed.step))
+        difference = observed.arrays["temperature"] - exact
+        size = float(np.sqrt(np.mean(np.broadcast_to(exact, self.T0.shape) ** 2)))
+        l2 = float(np.sqrt(np.mean(difference**2)))
+        linf = float(np.max(np.abs(difference)))
+        return {"l2": l2, "linf": linf, "relative_l2": l2 / size if size > 0 else math.nan}
+
+
+def _unstable(model: HeatScenario) -> Mistake | None:
+    limit = largest_stable_dt(model)
+    if model.time.dt == "auto" or model.time.dt <= limit:
+        return None
+    digits = 10.0 ** (5 - math.floor(math.log10(limit)))
+    usable = math.floor(limit * digits) / digits
+    return Mistake(
+        ("time", "dt"),
+        f"dt = {model.time.dt:g} s is unstable for the explicit stepper on this grid",
+        f'the largest stable dt is {usable:.6g} s; or write dt = "auto"',
+    )
+
+
+def _bad_times(model: HeatScenario) -> list[Mistake]:
+    late = [(i, t) for i, t in enumerate(model.output.times or []) if t > model.time.end]
+    help = f"the run ends at time.end = {model.time.end:g} s"
+    return [Mistake(("output", "times", i), f"a frame at t = {t:g} s is never reached", help) for i, t in late]
+
+
+def _initial(model: HeatScenario, base: Path, mistakes: list[Mistake]) -> np.ndarray:
+    g = model.grid
+    shape, dtype = (g.ny, g.nx), np.dtype(model.run.precision)
+    given = model.initial.temperature
+    if isinstance(given, FileRef):
+        where: tuple[str | int, ...] = ("initial", "temperature", "file")
+        try:
+            T0 = np.load(given.path(base), allow_pickle=False)
+        except (OSError, ValueError) as error:
+            mistakes.append(Mistake(where, f"cannot read {given.file}: {error}"))
+            return np.zeros(shape, dtype)
+        if T0.shape != shape:
+            message = f"{given.file} holds an array of shape {T0.shape}, the grid needs (ny, nx) = {shape}"
+            mistakes.append(Mistake(where, message))
+            return np.zeros(shape, dtype)
+    else:
+        where = ("initial", "temperature")
+        x, y = cell_centres(model)
+        T0 = np.broadcast_to(given(x=x, y=y[:, None]), shape)
+    with np.errstate(over="ignore"):
+        T0 = np.ascontiguousarray(T0, dtype)
+    bad = np.argwhere(~np.isfinite(T0))
+    if len(bad):
+        y0, x0 = bad[0]
+        mistakes.append(Mistake(where, f"the initial temperature is not finite in cell (x={x0}, y={y0})"))
+    return T0

@@ -1,0 +1,35 @@
+"""When frames and samples fall, from the keys of `[output]`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from simsuite.scenario.common import Output
+
+DEFAULT_FRAMES = 11
+
+
+def frame_times(output: Output, end: float) -> tuple[float, ...]:
+    """Times of the frames, increasing; the end is always one. Of `times`, those after the end are left out."""
+    if output.times is not None:
+        wanted = [t for t in output.times if t < end]
+    elif output.every is not None:
+        wanted = [k * output.every for k in range(math.ceil(end / output.every * (1 - 1e-12)))]
+    else:
+        last = (output.frames or DEFAULT_FRAMES) - 1
+        wanted = [end * (k / last) for k in range(last)]
+    return (*sorted(set(wanted)), end)
+
+
+def frame_steps(output: Output, steps: int, dt: float) -> tuple[int, ...]:
+    """The steps nearest to the frames' times, each once, first and last included, for steps of one length `dt`."""
+    nearest = {min(round(t / dt), steps) for t in frame_times(output, steps * dt)}
+    return tuple(sorted({0, *nearest, steps}))
+
+
+def sample_steps(samples: int | None, frames: Sequence[int]) -> tuple[int, ...]:
+    """The steps nearest to `samples` evenly spaced ones, and those of the frames."""
+    if samples is None:
+        return tuple(frames)
+    return tuple(sorted({*frames, *(round(k * frames[-1] / (samples - 1)) for k in range(samples))}))

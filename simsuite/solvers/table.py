@@ -1,0 +1,70 @@
+"""Time-dependent data of a problem, evaluated where it is used.
+
+Edge values and inputs are expressions in x, y and t. A `FunctionTable` holds their values at the next few steps, one
+row a step; a kernel made from the expression fills the rows on the device, in float64, so that no host copy is needed
+between steps and the time does not lose digits in float32 runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from simsuite.core import Backend, Clock
+from simsuite.expressions import Expression
+
+ROWS = 64  # steps evaluated at once, and replayed as one graph
+
+
+class FunctionTable:
+    """values[k, j] = f(x_j, y_j, t at step `first` + k), for pieces of j that each have their own expression f.
+
+    pieces: (expression in x, y, t; x; y) in order of j, with x and y float64 vectors of equal length.
+    If nothing depends on t there is one row, valid at every step.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        clock: Clock,
+        dtype: Any,
+        pieces: Sequence[tuple[Expression, np.ndarray, np.ndarray]],
+    ) -> None:
+        self._clock = clock
+        self.steady = not any(f.depends_on("t") for f, _, _ in pieces)
+        n = sum(len(x) for _, x, _ in pieces)
+        values = np.zeros((1 if self.steady else ROWS, n), dtype)
+        moving, start = [], 0
+        for f, x, y in pieces:
+            if f.depends_on("t"):
+                moving.append((f, start, x, y))
+            else:
+                values[:, start : start + len(x)] = np.asarray(f(x=x, y=y), np.float64)
+            start += len(x)
+        self.array = backend.array(values)
+        self.values = backend.view(self.array)
+        self.flat = backend.view(self.array.reshape(-1))
+        self._width = n
+        self._fills = []
+        kernels = backend.kernels("simsuite.solvers.table")
+        for f, start, x, y in moving:
+            kernel = kernels.make_fill(f.scalar_function(("x", "y", "t")))
+            launch = backend.launcher(kernel, (len(x), ROWS), (min(len(x), 128), 1))
+            points = [backend.array(x), backend.array(y)]
+            self._fills.append((launch, start, points, [backend.view(p) for p in points]))
+
+    def fill(self, step: int, n: int) -> None:
+        """Queue the evaluation of rows 0 .. n-1 for the n <= ROWS steps that begin at `step`, all of one length."""
+        if not self.steady:
+            for launch, start, _, (x, y) in self._fills:
+                launch(self.values, start, x, y, *self._clock.interval(step), n)
+
+    def row(self, k: int) -> int:
+        """The row for the k-th step since the last `fill`."""
+        return 0 if self.steady else k
+
+    def offset(self, k: int) -> int:
+        """Where that row begins in `flat`."""
+        return self.row(k) * self._width
