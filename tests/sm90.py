@@ -1,0 +1,42 @@
+"""Compiling Numba CUDA kernels for an H100/H200 on a machine without a GPU: what a test can know about them there."""
+
+from __future__ import annotations
+
+import re
+from types import SimpleNamespace
+from unittest.mock import patch
+
+
+def compile_sm90(kernel, signature):
+    """(ptx, info) of a `cuda.jit` dispatcher or Python function for the argument types in `signature`.
+
+    info: registers per thread, spill_bytes (stores and loads), stack_bytes (local memory), shared_bytes.
+    """
+    from cuda.core import Linker, LinkerOptions, ObjectCode
+    from numba import cuda
+
+    function = getattr(kernel, "py_func", kernel)
+    device = SimpleNamespace(compute_capability=(9, 0))
+    with patch("numba.cuda.dispatcher.get_current_device", lambda: device):
+        code, _ = cuda.compile(function, signature, cc=(9, 0), device=False, abi="numba", output="ltoir")
+
+    def link(target, **options):
+        linker = Linker(
+            ObjectCode.from_ltoir(code),
+            options=LinkerOptions(arch="sm_90", link_time_optimization=True, **options),
+        )
+        return linker.link(target).code, linker.get_info_log()
+
+    ptx, _ = link("ptx", ptx=True)
+    _, log = link("cubin", ptxas_options="-v")
+
+    def total(pattern):
+        return sum(int(number) for number in re.findall(pattern, log))
+
+    info = {
+        "registers": max(int(number) for number in re.findall(r"Used (\d+) registers", log)),
+        "spill_bytes": total(r"(\d+) bytes spill (?:stores|loads)"),
+        "stack_bytes": total(r"(\d+) bytes stack frame"),
+        "shared_bytes": total(r"(\d+) bytes smem"),
+    }
+    return ptx.decode(), info
