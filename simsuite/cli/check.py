@@ -1,0 +1,23 @@
+"""`simsuite check`: what a scenario will do, without doing it."""
+
+from __future__ import annotations
+
+from simsuite.cli.console import print_json, with_prefix
+from simsuite.cli.run import Device, Directory, Json, ScenarioFile, Set, load_scenario
+
+
+def check(
+    scenario: ScenarioFile, set: Set = None, output: Directory = None, device: Device = None, as_json: Json = False
+) -> None:
+    """Find every mistake in a scenario; print steps, dt, memory on the device and bytes on disk."""
+    from simsuite.simulation import default_directory, estimate, make_problem
+
+    loaded = load_scenario(scenario, set, output, device)
+    found = estimate(make_problem(loaded))
+    if as_json:
+        print_json({"scenario": str(scenario), "solver": loaded.solver, "valid": True, **found})
+        return
+    print(f"{scenario} is a valid {loaded.solver} scenario")
+    print(f"  steps      {found['steps']} of dt = {found['dt']:.6g}, {found['frames']} frames")
+    print(f"  memory     {with_prefix(found['device_bytes'], 'B')} on the device")
+    print(f"  disk       {with_prefix(found['disk_bytes'], 'B')} in {default_directory(loaded) / 'results.h5'}")

@@ -1,0 +1,108 @@
+"""`simsuite doctor`: what works on this machine, in about ten lines, and what to do about what does not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import typer
+
+from simsuite.version import VERSION
+
+OK, NOT, BAD = "ok", "--", "!!"
+BACKENDS = ("cpu", "cudasim", "cuda")
+
+
+def doctor() -> None:
+    """Say what works here and what to do about what does not."""
+    import importlib.metadata as metadata
+    import platform
+
+    def version(package: str) -> str:
+        try:
+            return f"{package} {metadata.version(package)}"
+        except metadata.PackageNotFoundError:
+            return f"{package} -"
+
+    broken = False
+    print(f"simsuite {VERSION}, Python {platform.python_version()} on {platform.platform()}")
+    print("packages   " + ", ".join(map(version, ("numpy", "scipy", "numba", "h5py", "xarray", "matplotlib"))))
+    print("GPU        " + ", ".join(map(version, ("cupy-cuda13x", "numba-cuda", "cuda-bindings"))))
+    print("driver     " + _driver())
+    print("memory     " + _memory())
+    for device in BACKENDS:
+        state, text = _try(device)
+        broken |= state == BAD
+        print(f"{device:<10} [{state}] {text}")
+    if broken:
+        raise typer.Exit(4)
+
+
+def _driver() -> str:
+    query = ["nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"]
+    try:
+        found = subprocess.run(query, capture_output=True, text=True, timeout=20, check=True).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return "no NVIDIA driver answers (nvidia-smi); GPUs need one, the CPU does not"
+    return "; ".join(found.splitlines())
+
+
+def _memory() -> str:
+    import os
+
+    page = os.sysconf("SC_PAGE_SIZE")
+    free, total = (os.sysconf(name) * page / 1e9 for name in ("SC_AVPHYS_PAGES", "SC_PHYS_PAGES"))
+    return f"{free:.1f} GB of {total:.1f} GB free, {os.cpu_count()} CPU cores"
+
+
+def _try(device: str) -> tuple[str, str]:
+    """Run a small heat problem in a process of its own: Numba takes GPU or simulator once and for all."""
+    code = f"from simsuite.cli.doctor import trial; trial({device!r})"
+    try:
+        found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    except subprocess.TimeoutExpired:
+        return BAD, "no answer within two minutes"
+    text = (found.stdout or found.stderr).strip().splitlines() or ["no output"]
+    if found.returncode == 0:
+        return OK, text[-1]
+    return (NOT if found.returncode == 4 else BAD), text[-1]
+
+
+def trial(device: str) -> None:
+    """One step of a small plate, compared with what it has to be; exits with 4 where there is no such device."""
+    import time
+    from pathlib import Path
+
+    import numpy as np
+
+    from simsuite.backends import open_backend
+    from simsuite.errors import DeviceError
+    from simsuite.scenario.heat import HeatScenario
+    from simsuite.solvers.heat.problem import HeatProblem
+
+    try:
+        backend = open_backend(device)
+    except DeviceError as e:
+        print(e)
+        sys.exit(4)
+    plate = {
+        "solver": "heat",
+        "grid": {"nx": 8, "ny": 8},
+        "material": {"diffusivity": 1.0},
+        "initial": {"temperature": "x"},
+        "time": {"end": 1e-3, "dt": 1e-3},
+        "output": {"frames": 2},
+    }
+    problem = HeatProblem.from_scenario(HeatScenario.model_validate(plate), Path())
+    began = time.monotonic()
+    stepper = problem.stepper(backend, problem.initial())
+    stepper.advance(1)
+    with stepper.snapshot() as snapshot:
+        got = np.array(snapshot.arrays["temperature"])
+    want = problem.T0.copy()
+    want[:, 0] += 1e-3 * 64 / 8
+    want[:, -1] -= 1e-3 * 64 / 8
+    if not np.allclose(got, want, rtol=0, atol=1e-14):
+        print("computes wrong numbers")
+        sys.exit(1)
+    print(f"{backend.name}: {backend.device_name}, a small kernel ran and is right ({time.monotonic() - began:.1f} s)")

@@ -1,0 +1,24 @@
+"""`simsuite plot`: a picture of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from simsuite.cli.console import say
+
+
+def plot(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The run's directory.", show_default=False)],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="PNG", help="The picture [default: DIR/plot.png].")
+    ] = None,
+) -> None:
+    """Draw what a run found, as far as it got."""
+    from simsuite.pictures import draw
+
+    path = output if output is not None else directory / "plot.png"
+    draw(directory, path)
+    say(f"wrote {path}")

@@ -1,0 +1,51 @@
+"""When to stop early: Ctrl-C, SIGTERM, or the time allowed is over.
+
+A handler only sets a flag: an exception raised in the middle of a library call may be lost or do damage there. A second
+signal ends the process at once, which is as safe as a power cut.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from types import FrameType, TracebackType
+
+
+class Stopping:
+    """Called by the loop; gives the reason to stop, or None. A context manager that installs the handlers."""
+
+    def __init__(self, max_minutes: float | None = None) -> None:
+        self._deadline = None if max_minutes is None else time.monotonic() + 60 * max_minutes
+        self._signal: str | None = None
+        self._before: dict[int, object] = {}
+
+    def __call__(self) -> str | None:
+        if self._signal is not None:
+            return self._signal
+        if self._deadline is not None and time.monotonic() >= self._deadline:
+            return "max-minutes"
+        return None
+
+    def __enter__(self) -> Stopping:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._before[number] = signal.signal(number, self._handle)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)  # type: ignore[arg-type]
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        if self._signal is not None:
+            os._exit(128 + number)
+        self._signal = signal.Signals(number).name
+
+
+def exit_code(summary: dict[str, object]) -> int:
+    """0 for a complete run, 130 after Ctrl-C, 75 otherwise."""
+    if summary["status"] == "complete":
+        return 0
+    return 130 if summary.get("stopped_by") == "SIGINT" else 75

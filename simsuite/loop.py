@@ -1,0 +1,70 @@
+"""The loop: advance to the next step at which anything is due, hand it to the writer, go on.
+
+A fresh run is a run continued from step 0; there is no second way in. The device never waits for the loop: the next
+stretch of steps is queued while the last one runs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from simsuite.core import Backend, Fence, Stepper
+from simsuite.io.outputs import Output
+
+SHORT, LONG = 0.05, 0.2  # seconds that a stretch of steps should take
+AHEAD = 2  # stretches queued at once
+
+
+class Pace:
+    """How many steps to queue at once so that signals, progress and checkpoints stay prompt."""
+
+    def __init__(self, backend: Backend, clock: Callable[[], float] = time.monotonic) -> None:
+        self._backend, self._clock = backend, clock
+        self._under_way: deque[tuple[Fence, int]] = deque()
+        self._last = clock()
+        self.steps = 1
+
+    def mark(self, queued: int) -> None:
+        """Note that `queued` steps were queued; wait while too many stretches are under way."""
+        self._under_way.append((self._backend.fence(), queued))
+        while len(self._under_way) > AHEAD:
+            fence, steps = self._under_way.popleft()
+            fence.wait()
+            now = self._clock()
+            if steps == self.steps:
+                if now - self._last < SHORT:
+                    self.steps *= 2
+                elif now - self._last > LONG:
+                    self.steps = max(1, self.steps // 2)
+            self._last = now
+
+
+def march(
+    stepper: Stepper,
+    end: int,
+    outputs: Sequence[Output],
+    backend: Backend,
+    stopped: Callable[[], str | None],
+    progress: Callable[[int], None],
+) -> str | None:
+    """Advance to step `end`. Returns None there, or the reason `stopped` gave for stopping early.
+
+    Raises what the writing of an output raised.
+    """
+    pace = Pace(backend)
+    while True:
+        for output in outputs:
+            if output.due(stepper.step):
+                output.emit(stepper)
+        if stepper.step >= end:
+            return None
+        if (reason := stopped()) is not None:
+            return reason
+        ahead = (output.next_step(stepper.step + 1) for output in outputs)
+        target = min([end, *(step for step in ahead if step is not None)])
+        queued = min(target - stepper.step, pace.steps)
+        stepper.advance(queued)
+        pace.mark(queued)
+        progress(stepper.step)
