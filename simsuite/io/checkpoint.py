@@ -1,0 +1,156 @@
+"""Checkpoints: the newest two states of a run, at least one of them whole at every instant.
+
+A checkpoint is an HDF5 file with a checksum (fletcher32) on every array; HDF5 itself checks its metadata. Everything
+that is no array is kept as JSON in the dataset `meta`, because string attributes would have no checksum.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from simsuite.core import Snapshot
+from simsuite.errors import NumericalFailure, SimsuiteError
+from simsuite.io.disk import abandon, explained, require_room, sync_directory
+from simsuite.io.foreign import refuse_foreign
+
+NEWEST, PREVIOUS = "checkpoint.h5", "checkpoint.previous.h5"
+FRESH, LEAVING = "checkpoint.new.h5", "checkpoint.leaving.h5"  # on their way in and out
+_BLOCK = 1 << 20  # elements
+_DAMAGED = (OSError, RuntimeError, KeyError, ValueError, TypeError, AttributeError, MemoryError)
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """What `read_checkpoint` found. note: what was wrong with a newer checkpoint, when there was one."""
+
+    snapshot: Snapshot
+    rows: Mapping[str, int]
+    meta: Mapping[str, str | int | float]
+    note: str | None = None
+
+
+def write_checkpoint(
+    directory: Path, snapshot: Snapshot, rows: Mapping[str, int], meta: Mapping[str, str | int | float]
+) -> None:
+    """Make `snapshot` the newest checkpoint in `directory`, and the one that was newest the previous one.
+
+    rows: committed rows of each series at that step. Raises NumericalFailure when the state has a NaN or Inf and
+    SimsuiteError when the disk is full or fails; either way the checkpoints there stay as they are.
+    """
+    for name, array in snapshot.arrays.items():
+        _require_finite(name, np.asarray(array), snapshot.step)
+    require_room(directory, sum(np.asarray(a).nbytes for a in snapshot.arrays.values()))
+    fresh = directory / FRESH
+    with explained(directory / NEWEST):
+        try:
+            _write(fresh, snapshot, rows, meta)
+        except BaseException:
+            fresh.unlink(missing_ok=True)
+            raise
+        _rotate(directory)
+
+
+def read_checkpoint(directory: Path) -> Checkpoint | None:
+    """The newest checkpoint in `directory` that is whole, or None when there is none at all.
+
+    Raises SimsuiteError when there are checkpoints, but all of them are damaged.
+    """
+    notes = []
+    for name in (NEWEST, PREVIOUS):
+        if (directory / name).exists():
+            try:
+                found = _read(directory / name)
+            except _DAMAGED as error:
+                notes.append(f"{name} is damaged ({error})")
+            else:
+                return Checkpoint(*found, note="; ".join(notes) or None)
+    if notes:
+        raise SimsuiteError(f"in {directory} {' and '.join(notes)}; start the run again with --fresh")
+    return None
+
+
+def _require_finite(name: str, array: np.ndarray, step: int) -> None:
+    """Looks at a block at a time: a mask of the whole array could be too much for the memory."""
+    if array.dtype.kind not in "fc":
+        return
+    flat = np.ascontiguousarray(array).reshape(-1)
+    for start in range(0, flat.size, _BLOCK):
+        finite = np.isfinite(flat[start : start + _BLOCK])
+        if not finite.all():
+            index = np.unravel_index(start + int(np.argmin(finite)), array.shape)
+            place = f" at index ({', '.join(map(str, index))})" if index else ""
+            raise NumericalFailure(f"{name} is not finite{place} in step {step}; the last good checkpoint is kept")
+
+
+def _write(path: Path, snapshot: Snapshot, rows: Mapping[str, int], meta: Mapping[str, str | int | float]) -> None:
+    file = h5py.File(path, "w", libver=("v110", "v110"), locking=False)
+    try:
+        kept = []  # a dataset whose closing fails cannot be abandoned: none is closed before all is written
+        shapes = {}
+        for i, (name, array) in enumerate(snapshot.arrays.items()):
+            shapes[name] = np.shape(array)
+            kept.append(_store(file, f"array{i}", np.ascontiguousarray(array).reshape(-1)))
+        about = {"step": int(snapshot.step), "shapes": shapes, "rows": dict(rows), "meta": dict(meta)}
+        kept.append(_store(file, "meta", np.frombuffer(json.dumps(about).encode(), np.uint8)))
+        file.flush()
+        os.fsync(file.id.get_vfd_handle())
+        file.close()
+    except BaseException:
+        abandon(file)
+        raise
+
+
+def _store(file: h5py.File, name: str, flat: np.ndarray) -> h5py.Dataset:
+    if flat.size == 0:
+        return file.create_dataset(name, data=flat)  # HDF5 has no chunks, and so no checksum, for nothing
+    chunk = min(flat.size, _BLOCK)
+    dataset = file.create_dataset(name, flat.shape, flat.dtype, chunks=(chunk,), fletcher32=True, fill_time="never")
+    for start in range(0, flat.size, chunk):
+        dataset[start : start + chunk] = flat[start : start + chunk]
+    return dataset
+
+
+def _rotate(directory: Path) -> None:
+    """At every instant what was whole is still there, or the new one already is: also when the newest is damaged."""
+    newest, leaving = directory / NEWEST, directory / LEAVING
+    leaving.unlink(missing_ok=True)
+    if newest.exists():
+        try:
+            os.link(newest, leaving)
+        except OSError:  # a file system without hard links
+            os.replace(newest, directory / PREVIOUS)
+    os.replace(directory / FRESH, newest)
+    with contextlib.suppress(FileNotFoundError):
+        os.replace(leaving, directory / PREVIOUS)
+    sync_directory(directory)
+
+
+def _read(path: Path) -> tuple[Snapshot, dict[str, int], dict[str, str | int | float]]:
+    """Raises one of `_DAMAGED` when anything is not as `_write` wrote it."""
+    with h5py.File(path, "r", locking=False) as file:
+        refuse_foreign(file)
+        about = json.loads(_load(file, "meta").tobytes())
+        arrays = {}
+        for i, (name, shape) in enumerate(about["shapes"].items()):
+            arrays[name] = _load(file, f"array{i}").reshape(shape)
+        return Snapshot(int(about["step"]), arrays), about["rows"], about["meta"]
+
+
+def _load(file: h5py.File, name: str) -> np.ndarray:
+    dataset = file[name]
+    if dataset.dtype.kind not in "biufc" or dataset.ndim != 1:
+        raise ValueError(f"{name} is no flat array of numbers")
+    if dataset.size and (not dataset.fletcher32 or dataset.compression is not None):
+        raise ValueError(f"{name} has no checksum")
+    if dataset.id.get_storage_size() < math.prod(dataset.shape) * dataset.dtype.itemsize:
+        raise ValueError(f"{name} is incomplete")
+    return dataset[...]

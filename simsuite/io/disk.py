@@ -1,0 +1,77 @@
+"""What every file of a run needs from the disk: room, atomic replacement, and errors that say what to do."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import h5py
+
+from simsuite.errors import SimsuiteError
+
+_MARGIN = 1 << 20  # for metadata beside the data itself
+
+
+def require_room(directory: Path, nbytes: int) -> None:
+    """Raise SimsuiteError unless `nbytes` more fit: asking first is gentler than HDF5's way with a full disk."""
+    free = shutil.disk_usage(directory).free
+    if free < nbytes + _MARGIN:
+        raise SimsuiteError(
+            f"no space left in {directory}: {nbytes / 1e6:.1f} MB needed, {free / 1e6:.1f} MB free; "
+            "make room and run again to continue"
+        )
+
+
+@contextlib.contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turn what the system and h5py raise when writing `path` fails into a SimsuiteError with the reason."""
+    try:
+        yield
+    except (OSError, RuntimeError) as error:  # h5py raises RuntimeError where HDF5 fails to flush or close
+        reason = re.search(r"error message = '([^']*)'", str(error))
+        raise SimsuiteError(
+            f"cannot write {path}: {reason[1] if reason else error}; put that right and run again to continue"
+        ) from error
+
+
+def abandon(file: h5py.File) -> None:
+    """Close a file that could not be written, and leave what is on the disk as it is.
+
+    HDF5 would try the failed writes again and crash the process when they fail again, at the latest at its exit; here
+    it writes them to the null device.
+    """
+    if not file:
+        return
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, file.id.get_vfd_handle())
+    os.close(null)
+    with contextlib.suppress(OSError, RuntimeError):
+        file.close()
+
+
+def sync_directory(directory: Path) -> None:
+    """Return when the names in `directory` are on the disk."""
+    fd = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Write `text` to `path` such that a reader, or a crash, finds the old text or the new one, never a part.
+
+    Raises SimsuiteError when the disk is full or fails.
+    """
+    fresh = path.with_name(path.name + ".new")
+    with explained(path):
+        with fresh.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(fresh, path)
+        sync_directory(path.parent)

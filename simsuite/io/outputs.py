@@ -1,0 +1,102 @@
+"""Who writes what when. An output knows the steps at which it is due and, asked to, hands its work to the writer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Protocol
+
+from simsuite.core import Problem, Series, Snapshot, Stepper
+from simsuite.errors import NumericalFailure, SimsuiteError
+from simsuite.io.checkpoint import write_checkpoint
+from simsuite.io.results import ResultsFile
+from simsuite.io.writer import Writer
+
+
+class Output(Protocol):
+    """Something to be done at certain steps."""
+
+    def next_step(self, step: int) -> int | None:
+        """The next step, `step` or later, of which it is known now that the output will be due; None for none."""
+
+    def due(self, step: int) -> bool:
+        """Whether it is due now, at `step`."""
+
+    def emit(self, stepper: Stepper) -> None:
+        """Queue the writing of the stepper's present state. Raises the error of an earlier writing."""
+
+
+class SeriesOutput:
+    """One row of a series at each of its steps, beginning after the rows that the file already has."""
+
+    def __init__(self, problem: Problem, results: ResultsFile, writer: Writer, series: Series) -> None:
+        self._problem, self._results, self._writer, self._series = problem, results, writer, series
+        self._next = results.rows(series.dim)
+
+    def next_step(self, step: int) -> int | None:
+        if self._next == len(self._series.steps):
+            return None
+        following = self._series.steps[self._next]
+        if following < step:
+            raise SimsuiteError(f"row {self._next} along {self._series.dim} belongs to step {following}, before {step}")
+        return following
+
+    def due(self, step: int) -> bool:
+        return self.next_step(step) == step
+
+    def emit(self, stepper: Stepper) -> None:
+        self._writer.submit(stepper.observe(self._series.dim), self._append)
+        self._next += 1
+
+    def _append(self, observed: Snapshot) -> None:
+        where = self._problem.fault(observed)
+        if where is not None:
+            unit = self._series.coordinate.attrs.get("units", "")
+            moment = f"{self._problem.clock.time(observed.step):.9g} {unit}".rstrip()
+            raise NumericalFailure(f"NaN or Inf in {where} at step {observed.step}, time {moment}")
+        self._results.append(self._series.dim, self._problem.rows(self._series.dim, observed))
+
+
+class CheckpointOutput:
+    """A checkpoint every `minutes` of wall clock and every `every` steps (0: not), and whenever `emit` is called.
+
+    start: the step the run begins or continues at, which needs no checkpoint. meta: stored with each checkpoint.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        results: ResultsFile,
+        writer: Writer,
+        minutes: float,
+        every: int,
+        meta: Mapping[str, str | int | float],
+        clock: Callable[[], float] = time.monotonic,
+        start: int = 0,
+    ) -> None:
+        self._directory, self._results, self._writer = directory, results, writer
+        self._seconds, self._every, self._meta, self._clock = 60 * minutes, every, meta, clock
+        self._last_step, self._last_time = start, clock()
+
+    def next_step(self, step: int) -> int | None:
+        if self._every == 0:
+            return None
+        following = -(-max(step, 1) // self._every) * self._every
+        return following + self._every if following == self._last_step else following
+
+    def due(self, step: int) -> bool:
+        if step in (0, self._last_step):
+            return False
+        return self.next_step(step) == step or 0 < self._seconds <= self._clock() - self._last_time
+
+    def emit(self, stepper: Stepper) -> None:
+        self._last_step, self._last_time = stepper.step, self._clock()
+        meta = dict(self._meta)
+        self._writer.submit(stepper.snapshot(), lambda snapshot: self._write(snapshot, meta))
+
+    def _write(self, snapshot: Snapshot, meta: Mapping[str, str | int | float]) -> None:
+        # On the writer's thread every row of before is in the file by now, and none of after. It must be on the disk
+        # before the checkpoint that counts on it.
+        self._results.flush_to_disk()
+        write_checkpoint(self._directory, snapshot, self._results.all_rows(), meta)

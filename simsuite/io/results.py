@@ -1,0 +1,301 @@
+"""The results of a run: one HDF5 file that grows row by row, and opens at any moment of its life.
+
+A row is written in three steps, each flushed before the next begins: the data, then the series' coordinate (its length
+is what counts as committed), then VTKHDF's `NSteps`. HDF5's single-writer mode (SWMR) keeps the file's metadata in a
+state that readers understand in between. After every flush the superblock's "open for writing" flags are cleared, so
+that readers need no special option while the run writes, nor after it was killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from simsuite.core import Layout
+from simsuite.errors import SimsuiteError, UsageError
+from simsuite.io.disk import abandon, explained, require_room, sync_directory
+from simsuite.io.foreign import refuse_foreign
+from simsuite.io.layout import STATUS_BYTES, Column, build, growing_axis, plain_variables, require_layout
+from simsuite.io.unflag import clear_flags, repair, within_flush
+
+_LIBVER = ("v110", "v110")  # the newest that netCDF tools and VTK read, the oldest with SWMR
+_DAMAGED = (OSError, RuntimeError, KeyError, ValueError, TypeError)  # what h5py raises on damaged files
+
+
+class ResultsFile:
+    """The writer's side of results.h5. Made by `create` or `reopen`; used by one thread at a time.
+
+    Every method that writes raises SimsuiteError when the disk is full or fails; the file on disk then still holds
+    every committed row, and this object can only be closed.
+    """
+
+    def __init__(self, path: Path, file: h5py.File, layout: Layout) -> None:
+        self._path, self._file = path, file
+        self._columns: dict[str, dict[str, Column]] = {s.dim: {} for s in layout.series}
+        self._coordinates = {s.dim: Column(file[s.coordinate.name], 0) for s in layout.series}
+        self._lengths = {s.dim: file[s.dim] for s in layout.series if s.dim != s.coordinate.name}
+        self._fixed: dict[str, h5py.Dataset] = {}
+        for variable in plain_variables(layout):
+            growing = growing_axis(variable, layout)
+            if growing is None:
+                self._fixed[variable.name] = file[variable.name]
+            else:
+                self._columns[growing[0]][variable.name] = Column(file[variable.name], growing[1])
+        self._picture = None
+        if layout.image is not None:
+            image = next(v for v in layout.variables if v.name == layout.image.variable)
+            self._picture = image.dims[0]
+        self._rows = {s.dim: self._committed(s.dim) for s in layout.series}
+        self._fd = os.open(path, os.O_RDWR)
+
+    @classmethod
+    def create(
+        cls,
+        path: Path,
+        layout: Layout,
+        attributes: Mapping[str, str | int | float],
+        compression: str = "none",
+    ) -> ResultsFile:
+        """A new file without rows, in place of any at `path`. compression: "none" or "lossless" (shuffle and gzip).
+
+        Raises ValueError when the layout contradicts itself, SimsuiteError when the disk fails.
+        """
+        fresh = path.with_name(path.name + ".new")  # a kill before the file is whole leaves nothing at `path`
+        with explained(path):
+            file = h5py.File(fresh, "w", libver=_LIBVER, track_order=True)
+            try:
+                build(file, layout, attributes, compression)
+                file.swmr_mode = True
+                results = cls(fresh, file, layout)
+            except BaseException:
+                abandon(file)
+                fresh.unlink(missing_ok=True)
+                raise
+            results.flush_to_disk()
+            try:
+                os.replace(fresh, path)
+                sync_directory(path.parent)
+            except BaseException:
+                results.close()
+                raise
+        results._path = path
+        return results
+
+    @classmethod
+    def reopen(cls, path: Path, layout: Layout, rows: Mapping[str, int]) -> ResultsFile:
+        """Continue the file of an interrupted run with `rows` rows in each series (0 where none is given).
+
+        Raises SimsuiteError when the file is damaged, is of another layout, or has fewer rows.
+        """
+        try:
+            size = path.stat().st_size
+            repair(path)
+            file = _open_for_writing(path)
+            try:
+                refuse_foreign(file)
+                require_layout(file, layout)
+                file.swmr_mode = True  # at once: a kill during ordinary writing could ruin the file
+                results = cls(path, file, layout)
+            except BaseException:
+                file.close()
+                raise
+        except _DAMAGED as error:
+            raise _damaged(path, error) from error
+        try:
+            results.truncate({s.dim: rows.get(s.dim, 0) for s in layout.series})
+            _require_whole(file, path, size)
+            results.set_status("running")
+        except ValueError as error:
+            results.close()
+            raise _damaged(path, error) from error
+        except SimsuiteError:
+            results.close()
+            raise
+        return results
+
+    def rows(self, series_dim: str) -> int:
+        """Committed rows of the series that grows along `series_dim`."""
+        return self._rows[series_dim]
+
+    def all_rows(self) -> dict[str, int]:
+        """Committed rows of every series, by dimension."""
+        return dict(self._rows)
+
+    def append(self, series_dim: str, rows: Mapping[str, np.ndarray]) -> None:
+        """Commit one row: for every variable that grows along `series_dim`, its coordinate included, an array of the
+        variable's shape without that dimension.
+
+        Raises ValueError when a variable is missing or has another shape.
+        """
+        n, columns = self._rows[series_dim], self._columns[series_dim]
+        coordinate = self._coordinates[series_dim]
+        name = coordinate.dataset.name[1:]
+        missing = (columns.keys() | {name}) - rows.keys()
+        if missing:
+            raise ValueError(f"a row of series {series_dim} lacks {', '.join(sorted(missing))}")
+        require_room(self._path.parent, sum(c.row_bytes for c in columns.values()))
+        with self._writing():
+            for key, column in columns.items():
+                column.write(n, rows[key])
+            if series_dim in self._lengths:
+                self._lengths[series_dim].resize(n + 1, axis=0)
+            self._publish()
+            coordinate.write(n, rows[name])
+            self._publish()
+            self._count_frames(series_dim, n + 1)
+        self._rows[series_dim] = n + 1
+
+    def truncate(self, rows: Mapping[str, int]) -> None:
+        """Keep the first `rows` rows of each series given. Raises SimsuiteError when there are fewer."""
+        for dim, n in rows.items():
+            if n > self._rows[dim]:
+                raise SimsuiteError(
+                    f"{self._path} has {self._rows[dim]} rows along {dim}, but the checkpoint was made after {n}: "
+                    "it is not the file of this run any more; start again with --fresh"
+                )
+        with self._writing():
+            for dim, n in rows.items():
+                self._count_frames(dim, n)
+                self._coordinates[dim].resize(n)
+                self._publish()
+                for column in self._columns[dim].values():
+                    column.resize(n)
+                if dim in self._lengths:
+                    self._lengths[dim].resize(n, axis=0)
+                self._rows[dim] = n
+            self._publish()
+
+    def write_totals(self, totals: Mapping[str, np.ndarray]) -> None:
+        """Fill in fixed variables that are known at the end of the run.
+
+        Raises ValueError for a name that is no fixed variable, or another shape.
+        """
+        for name, values in totals.items():
+            if name not in self._fixed:
+                raise ValueError(f"{name} is no variable of fixed size")
+            if np.shape(values) != self._fixed[name].shape:
+                raise ValueError(f"{name} has shape {self._fixed[name].shape}, not {np.shape(values)}")
+        with self._writing():
+            for name, values in totals.items():
+                self._fixed[name][...] = values
+            self._publish()
+
+    def set_status(self, status: str) -> None:
+        """Set the root attribute `status`: "running", "complete" or "stopped", in place."""
+        if len(status) > STATUS_BYTES:
+            raise ValueError(f"status {status!r} is longer than {STATUS_BYTES} bytes")
+        with self._writing():
+            self._file.attrs.modify("status", np.array(status.encode(), f"S{STATUS_BYTES}"))
+            self._publish()
+
+    def flush_to_disk(self) -> None:
+        """Return when everything written so far is on the disk itself."""
+        with self._writing():
+            self._publish()
+            os.fsync(self._fd)
+
+    def close(self) -> None:
+        """Close the file; closing it again does nothing."""
+        if self._file:
+            with self._writing():
+                self._file.close()
+            os.close(self._fd)
+
+    def __enter__(self) -> ResultsFile:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def _publish(self) -> None:
+        self._file.flush()
+        clear_flags(self._fd)
+
+    def _count_frames(self, dim: str, n: int) -> None:
+        if dim == self._picture:
+            self._file["VTKHDF/Steps"].attrs.modify("NSteps", np.int64(n))
+            self._publish()
+
+    def _committed(self, dim: str) -> int:
+        """Rows whose coordinate arrived; those without one were being written when the writer died."""
+        coordinate = self._coordinates[dim].dataset[...]
+        unset = np.flatnonzero(np.isnan(coordinate))
+        return min([unset[0] if unset.size else len(coordinate), *map(len, self._columns[dim].values())])
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        if not self._file:
+            raise SimsuiteError(f"{self._path} was closed after an error")
+        try:
+            with explained(self._path):
+                yield
+        except SimsuiteError:
+            abandon(self._file)
+            os.close(self._fd)
+            raise
+
+
+def _open_for_writing(path: Path) -> h5py.File:
+    """Readers may hold HDF5's lock on the file, e.g. an open ParaView; the run directory's own lock guards writers."""
+    try:
+        return h5py.File(path, "r+", libver=_LIBVER)
+    except BlockingIOError:
+        return h5py.File(path, "r+", libver=_LIBVER, locking=False)
+
+
+def open_results(path: Path) -> h5py.File:
+    """results.h5 for reading: while its writer lives, after it was killed, and after it closed the file.
+
+    Raises UsageError when there is none, SimsuiteError when it is damaged or points to data in other files.
+    """
+    if not path.exists():
+        raise UsageError(f"there is no {path}")
+    try:
+        file = _open_for_reading(path)
+        try:
+            refuse_foreign(file)
+            _require_whole(file, path)
+        except BaseException:
+            file.close()
+            raise
+    except _DAMAGED as error:
+        raise _damaged(path, error) from error
+    return file
+
+
+def _open_for_reading(path: Path) -> h5py.File:
+    if not within_flush(path):
+        try:
+            return h5py.File(path, "r")
+        except OSError:
+            if not within_flush(path):
+                raise
+    with contextlib.suppress(OSError):  # a SWMR reader: not for all files, HDF5 all but hangs on damaged ones
+        return h5py.File(path, "r", swmr=True, locking=False)
+    fd = os.open(path, os.O_RDWR)  # the writer was killed in the moment between opening the file and entering SWMR mode
+    try:
+        clear_flags(fd)
+    finally:
+        os.close(fd)
+    return h5py.File(path, "r")
+
+
+def _require_whole(file: h5py.File, path: Path, size: int | None = None) -> None:
+    """Raise ValueError if a chunk lies beyond `size` bytes, by default those of the file: HDF5 would read it as 0."""
+    ends = [0]
+    for dataset in file.values():
+        if isinstance(dataset, h5py.Dataset) and dataset.chunks is not None:
+            dataset.id.chunk_iter(lambda chunk: ends.append(chunk.byte_offset + chunk.size))
+    if max(ends) > (path.stat().st_size if size is None else size):
+        raise ValueError("its end is missing")
+
+
+def _damaged(path: Path, error: Exception) -> SimsuiteError:
+    return SimsuiteError(
+        f"{path} cannot be opened ({error}); start the run again with --fresh, or bring the file back from a copy"
+    )
