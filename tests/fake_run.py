@@ -66,6 +66,25 @@ def linear_layout() -> Layout:
     )
 
 
+def append_frame(results: ResultsFile, k: int) -> None:
+    results.append("time", {"time": 0.25 * k, "temperature": np.full((NY, NX), k + 1.0)})
+
+
+def append_sample(results: ResultsFile, k: int) -> None:
+    row = {"sample_time": 0.5 * k, "probe_temperature": np.array([k, -k]) + 1, "energy_stored": k + 1.0}
+    results.append("sample", row)
+
+
+def small_file(path: Path, frames: int = 3, samples: int = 5, **options: str) -> ResultsFile:
+    """A file of the heat layout in which row k holds k + 1, still open."""
+    results = ResultsFile.create(path, heat_layout(), {"seed": 7, "title": "Kühl"}, **options)
+    for k in range(frames):
+        append_frame(results, k)
+    for k in range(samples):
+        append_sample(results, k)
+    return results
+
+
 class FakePending:
     """A snapshot that is there at once; counts how often it was given back."""
 
@@ -131,7 +150,7 @@ class FakeProblem:
 
 
 def run(path: Path, pause: float = 0.0) -> None:
-    """Start or continue the run in `path` and bring it to its end."""
+    """Start or continue the run in `path` and bring it to its end; print a line when its files are open."""
     problem, directory = FakeProblem(pause), RunDirectory(path)
     with directory.locked():
         checkpoint = read_checkpoint(path)
@@ -141,6 +160,7 @@ def run(path: Path, pause: float = 0.0) -> None:
         else:
             rows = checkpoint.rows if checkpoint else {}
             results = ResultsFile.reopen(directory.results, problem.layout, rows)
+        print("open", flush=True)
         stepper = problem.stepper(None, start)
         with results, Writer() as writer:
             outputs = [SeriesOutput(problem, results, writer, s) for s in problem.layout.series]

@@ -10,7 +10,7 @@ from simsuite.errors import DeviceError
 
 
 def open_backend(device: str) -> Backend:
-    """The backend for `device`: "cpu", "cuda", "cuda:1", "cudasim", or "auto" (the first GPU if one works, else the CPU).
+    """The backend for `device`: "cpu", "cuda", "cuda:1", "cudasim", or "auto" (a GPU if one works, else the CPU).
 
     Raises DeviceError (exit code 4), with the reason, if a device asked for by name cannot be used.
     """
@@ -41,7 +41,8 @@ def _simulator() -> Backend:
     if os.environ.get("NUMBA_ENABLE_CUDASIM", "0") in ("", "0"):
         if "numba" in sys.modules:
             raise DeviceError(
-                "the CUDA simulator has to be chosen before numba is imported: set NUMBA_ENABLE_CUDASIM=1 and start again"
+                "the CUDA simulator has to be chosen before numba is imported: "
+                "set NUMBA_ENABLE_CUDASIM=1 and start again"
             )
         os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
     from simsuite.backends.cudasim import CudaSimulatorBackend

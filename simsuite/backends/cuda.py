@@ -6,6 +6,7 @@ pinned host memory while stepping goes on.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import importlib
 import os
@@ -39,10 +40,9 @@ def _import_cuda() -> tuple[Any, Any]:
             raise DeviceError("no CUDA device found")
     except cupy.cuda.runtime.CUDARuntimeError as e:
         raise DeviceError(f"the CUDA driver does not answer ({e})") from None
-    try:  # an install without .pth files leaves numba-cuda's redirection out; harmless where it is in place already
+    # An install without .pth files leaves numba-cuda's redirection out; importing it again does no harm.
+    with contextlib.suppress(ImportError):
         importlib.import_module("_numba_cuda_redirector")
-    except ImportError:
-        pass
     try:
         from numba import cuda
     except Exception as e:

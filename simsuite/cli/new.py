@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +12,7 @@ from simsuite.cli.console import say
 from simsuite.errors import UsageError
 
 
-class Kind(str, Enum):
+class Kind(StrEnum):
     """Solvers there are starting points for."""
 
     heat = "heat"

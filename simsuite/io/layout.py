@@ -3,7 +3,8 @@
 - netCDF-4 and CF: every dimension is an HDF5 dimension scale, with or without values; attributes are fixed-length
   strings. Strings in datasets have variable length, which all of these tools read as strings.
 - VTKHDF 2.0 (https://docs.vtk.org/en/latest/vtk_file_formats/vtkhdf_file_format/index.html): a group of attributes and
-  soft links to the picture and its times.
+  soft links to the picture and its times. VTK 9.3 to 9.7 show it from the second frame on: they take a file with one
+  step for one without time, and then look for a picture of rank 2.
 - NeXus: root attributes that name the plot H5Web opens first.
 """
 
@@ -19,7 +20,6 @@ import numpy as np
 from simsuite.core import Image, Layout, Series, Variable
 
 CONVENTIONS = "CF-1.11"
-FORMAT_VERSION = 1
 STATUS_BYTES = 16
 # netCDF's marker, in the NAME attribute, of a dimension that has no coordinate variable
 _NO_COORDINATE = "This is a netCDF dimension but not a netCDF variable. %9d"
@@ -123,10 +123,7 @@ def build(file: h5py.File, layout: Layout, attributes: Mapping[str, str | int | 
     set_text(file.attrs, "Conventions", CONVENTIONS)
     file.attrs.create("status", np.bytes_("running"), dtype=f"S{STATUS_BYTES}")
     for name, value in attributes.items():
-        if isinstance(value, str):
-            set_text(file.attrs, name, value)
-        else:
-            file.attrs[name] = value
+        file.attrs[name] = value  # strings with variable length: a scenario may exceed what a fixed one can hold
     variables = [s.coordinate for s in layout.series] + plain_variables(layout)
     coordinates = [v for v in variables if v.dims == (v.name,)]
     others = [v for v in variables if v.dims != (v.name,)]

@@ -18,7 +18,7 @@ import numpy as np
 
 from simsuite.core import Layout
 from simsuite.errors import SimsuiteError, UsageError
-from simsuite.io.disk import abandon, explained, require_room, sync_directory
+from simsuite.io.disk import abandon, explained, require_room, require_whole, sync_directory
 from simsuite.io.foreign import refuse_foreign
 from simsuite.io.layout import STATUS_BYTES, Column, build, growing_axis, plain_variables, require_layout
 from simsuite.io.unflag import clear_flags, repair, within_flush
@@ -108,7 +108,7 @@ class ResultsFile:
             raise _damaged(path, error) from error
         try:
             results.truncate({s.dim: rows.get(s.dim, 0) for s in layout.series})
-            _require_whole(file, path, size)
+            require_whole(file, path, size)
             results.set_status("running")
         except ValueError as error:
             results.close()
@@ -259,7 +259,7 @@ def open_results(path: Path) -> h5py.File:
         file = _open_for_reading(path)
         try:
             refuse_foreign(file)
-            _require_whole(file, path)
+            require_whole(file, path)
         except BaseException:
             file.close()
             raise
@@ -283,16 +283,6 @@ def _open_for_reading(path: Path) -> h5py.File:
     finally:
         os.close(fd)
     return h5py.File(path, "r")
-
-
-def _require_whole(file: h5py.File, path: Path, size: int | None = None) -> None:
-    """Raise ValueError if a chunk lies beyond `size` bytes, by default those of the file: HDF5 would read it as 0."""
-    ends = [0]
-    for dataset in file.values():
-        if isinstance(dataset, h5py.Dataset) and dataset.chunks is not None:
-            dataset.id.chunk_iter(lambda chunk: ends.append(chunk.byte_offset + chunk.size))
-    if max(ends) > (path.stat().st_size if size is None else size):
-        raise ValueError("its end is missing")
 
 
 def _damaged(path: Path, error: Exception) -> SimsuiteError:

@@ -2,8 +2,8 @@
 
     ρc ∂T/∂t = ∇·(k∇T)   on nx × ny cells of size Δx × Δy, T at cell centres
 
-    T'[y,x] = T + rx·((T[y,x-1] - T) + (T[y,x+1] - T)) + ry·((T[y-1,x] - T) + (T[y+1,x] - T)),
-    rx = αΔt/Δx², ry = αΔt/Δy², α = k/(ρc),
+    T'[y,x] = T + rx·(((T[y,x-1] - T) + (T[y,x+1] - T)) + q·((T[y-1,x] - T) + (T[y+1,x] - T))),
+    rx = αΔt/Δx², q = Δx²/Δy², α = k/(ρc),
 
 with the differences across edges taken from affine ghosts (see `edges`) at the beginning of the step. Order 2 in space,
 1 in time. Stable for Δt ≤ 1/(2α(1/Δx² + 1/Δy²)) (Morton & Mayers, Numerical Solution of Partial Differential
@@ -11,9 +11,11 @@ Equations, 2nd ed., 2005, section 3.1). A mode with eigenvalue λ of the 5-point
 1 - Δtλ a step.
 
 The sum is formed from differences, so that a uniform field stays exactly uniform, and what leaves one cell enters its
-neighbour; with a precomputed centre coefficient 1 - 2rx - 2ry the energy would drift by a rounding error each step.
+neighbour; with a precomputed centre coefficient 1 - 2rx(1 + q) the energy would drift by a rounding error each step.
+No sum has two products in it, so there is one way only to contract it into fused multiply-adds: all kernels of a
+device agree bit for bit.
 
-Ledger: each edge point adds up rx or ry times its difference, that is the rise in temperature that the flux through it
+Ledger: each edge point adds up rx or rx·q times its difference, that is the rise in temperature that the flux through it
 caused, compensated (Kahan); times ρcΔxΔy that is the energy which came in there, joules per metre of depth.
 """
 
@@ -49,7 +51,7 @@ class ExplicitStepper:
     """Advances the field of `start` on `backend`; the arguments of the kernels are
 
     T, out: field before and after, (ny, nx). edges: table of β, then γ, at all edge points, its row beginning at
-    `at`. ledger: (2·points,). rx, ry: mesh ratios. wrap_x, wrap_y: whether that direction is periodic.
+    `at`. ledger: (2·points,). rx, q: mesh ratios. wrap_x, wrap_y: whether that direction is periodic.
     """
 
     def __init__(self, scenario: HeatScenario, clock: Clock, backend: Backend, start: Snapshot) -> None:
@@ -73,23 +75,25 @@ class ExplicitStepper:
         return {"temperature": self._fields[self._now], "ledger": self._ledger}
 
     def advance(self, n: int) -> None:
+        if self.step + n > self._clock.end:
+            raise ValueError(f"{n} steps from step {self.step} lead past the end, {self._clock.end}")
         g, m = self._scenario.grid, self._scenario.material
         while n > 0:
             count = min(n, ROWS, self._clock.equal_steps(self.step))
             r = m.k / m.rho_c * self._clock.dt(self.step)
             rx = self._dtype.type(r * (g.nx / g.lx) ** 2)
-            ry = self._dtype.type(r * (g.ny / g.ly) ** 2)
+            q = self._dtype.type((g.lx / g.nx * g.ny / g.ly) ** 2)
             self._edges.fill(self.step, count)
-            key = ("explicit", count, self._now, float(rx), float(ry))
-            self._backend.replay(key, functools.partial(self._launch, count, rx, ry))
+            key = ("explicit", count, self._now, float(rx))
+            self._backend.replay(key, functools.partial(self._launch, count, rx, q))
             self._now = (self._now + count) % 2
             self.step += count
             n -= count
 
-    def _launch(self, count: int, rx: Any, ry: Any) -> None:
+    def _launch(self, count: int, rx: Any, q: Any) -> None:
         for k in range(count):
             old, new = self._views[(self._now + k) % 2], self._views[(self._now + k + 1) % 2]
-            self._kernel(old, new, self._edges.flat, self._edges.offset(k), self._ledger_view, rx, ry, *self._wrap)
+            self._kernel(old, new, self._edges.flat, self._edges.offset(k), self._ledger_view, rx, q, *self._wrap)
 
     def snapshot(self) -> Pending:
         return self._backend.stage(self.step, self.state)

@@ -66,7 +66,7 @@ def _dx(T, edges, at, ledger, rx, wrap_x, x, y):
 
 
 @njit(parallel=True, cache=True)
-def step(T, out, edges, at, ledger, rx, ry, wrap_x, wrap_y):
+def step(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y):
     ny, nx = T.shape
     for y in prange(ny):
         if 0 < y < ny - 1:
@@ -74,14 +74,14 @@ def step(T, out, edges, at, ledger, rx, ry, wrap_x, wrap_y):
                 c = T[y, x]
                 dx = (T[y, x - 1] - c) + (T[y, x + 1] - c)
                 dy = (T[y - 1, x] - c) + (T[y + 1, x] - c)
-                out[y, x] = c + (rx * dx + ry * dy)
+                out[y, x] = c + rx * (dx + q * dy)
         else:
             for x in range(1, nx - 1):
                 dx = (T[y, x - 1] - T[y, x]) + (T[y, x + 1] - T[y, x])
-                dy = _dy(T, edges, at, ledger, ry, wrap_y, x, y)
-                out[y, x] = T[y, x] + (rx * dx + ry * dy)
+                dy = _dy(T, edges, at, ledger, rx * q, wrap_y, x, y)
+                out[y, x] = T[y, x] + rx * (dx + q * dy)
         for side in range(2 if nx > 1 else 1):
             x = side * (nx - 1)
             dx = _dx(T, edges, at, ledger, rx, wrap_x, x, y)
-            dy = _dy(T, edges, at, ledger, ry, wrap_y, x, y)
-            out[y, x] = T[y, x] + (rx * dx + ry * dy)
+            dy = _dy(T, edges, at, ledger, rx * q, wrap_y, x, y)
+            out[y, x] = T[y, x] + rx * (dx + q * dy)

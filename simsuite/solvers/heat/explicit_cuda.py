@@ -13,12 +13,12 @@ from typing import Any
 from numba import cuda
 
 ROWS = 4
-_MANY_CELLS = 1 << 17
+MANY_CELLS = 1 << 17
 
 
 def choose(ny: int, nx: int) -> tuple[Any, tuple[int, int], tuple[int, int]]:
     """(kernel, threads needed, block) for a grid of ny × nx cells; threads and block x first."""
-    if ny * nx < _MANY_CELLS or ny < ROWS + 2:
+    if ny * nx < MANY_CELLS or ny < ROWS + 2:
         return step_short, (nx, ny), (64, 4)
     width = -(-nx // 64) * 64
     return step_tall, (nx, ((ny + 1) >> 2) + -(-2 * (ny + nx) // width)), (64, 2)
@@ -38,7 +38,7 @@ def _edge(edges, at, ledger, p, c, r):
 
 
 @cuda.jit(device=True)
-def _cell(T, out, edges, at, ledger, rx, ry, wrap_x, wrap_y, x, y):
+def _cell(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, x, y):
     """The step of any one cell."""
     ny, nx = T.shape
     c = T[y, x]
@@ -56,22 +56,22 @@ def _cell(T, out, edges, at, ledger, rx, ry, wrap_x, wrap_y, x, y):
     elif wrap_y:
         dy = (T[y - 1 if y > 0 else ny - 1, x] - c) + (T[y + 1 if y < ny - 1 else 0, x] - c)
     elif ny == 1:
-        dy = _edge(edges, at, ledger, 2 * ny + x, c, ry) + _edge(edges, at, ledger, 2 * ny + nx + x, c, ry)
+        dy = _edge(edges, at, ledger, 2 * ny + x, c, rx * q) + _edge(edges, at, ledger, 2 * ny + nx + x, c, rx * q)
     else:
         inside = T[1 if y == 0 else y - 1, x] - c
-        dy = inside + _edge(edges, at, ledger, 2 * ny + x if y == 0 else 2 * ny + nx + x, c, ry)
-    out[y, x] = c + (rx * dx + ry * dy)
+        dy = inside + _edge(edges, at, ledger, 2 * ny + x if y == 0 else 2 * ny + nx + x, c, rx * q)
+    out[y, x] = c + rx * (dx + q * dy)
 
 
 @cuda.jit
-def step_short(T, out, edges, at, ledger, rx, ry, wrap_x, wrap_y):
+def step_short(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y):
     x, y = cuda.grid(2)
     if x < T.shape[1] and y < T.shape[0]:
-        _cell(T, out, edges, at, ledger, rx, ry, wrap_x, wrap_y, x, y)
+        _cell(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, x, y)
 
 
 @cuda.jit
-def step_tall(T, out, edges, at, ledger, rx, ry, wrap_x, wrap_y):
+def step_tall(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y):
     x, j = cuda.grid(2)
     ny, nx = T.shape
     strips = (ny + 1) >> 2
@@ -85,7 +85,7 @@ def step_tall(T, out, edges, at, ledger, rx, ry, wrap_x, wrap_y):
                 y = first + i
                 above = T[y + 1, x]
                 n = above - c
-                out[y, x] = c + (rx * ((T[y, x - 1] - c) + (T[y, x + 1] - c)) + ry * (s + n))
+                out[y, x] = c + rx * (((T[y, x - 1] - c) + (T[y, x + 1] - c)) + q * (s + n))
                 s = -n
                 c = above
     else:
@@ -93,10 +93,10 @@ def step_tall(T, out, edges, at, ledger, rx, ry, wrap_x, wrap_y):
         if p < 2 * ny:
             if p < ny or nx > 1:
                 _cell(
-                    T, out, edges, at, ledger, rx, ry, wrap_x, wrap_y, 0 if p < ny else nx - 1, p if p < ny else p - ny
+                    T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, 0 if p < ny else nx - 1, p if p < ny else p - ny
                 )
         elif p < 2 * (ny + nx):
             p -= 2 * ny
             x = p if p < nx else p - nx
             if 0 < x < nx - 1:
-                _cell(T, out, edges, at, ledger, rx, ry, wrap_x, wrap_y, x, 0 if p < nx else ny - 1)
+                _cell(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, x, 0 if p < nx else ny - 1)

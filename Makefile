@@ -1,0 +1,35 @@
+# One command to see it work, one to test it. Needs Python 3.11 or newer and make.
+PYTHON ?= python3
+BIN := .venv/bin
+GPU := $(if $(shell command -v nvidia-smi),cuda13)
+comma := ,
+
+.PHONY: heat test lint clean
+
+heat: .venv/installed ## simulate a cooling plate and draw it
+	$(BIN)/simsuite run scenarios/heat.toml
+	$(BIN)/simsuite plot runs/heat -o heat.png
+
+test: .venv/tested lint ## everything the project promises, on every backend that works here
+	$(BIN)/python -m pytest -n auto
+	NUMBA_ENABLE_CUDASIM=1 $(BIN)/python -m pytest -n auto
+
+lint: .venv/tested
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+.venv/python:
+	$(PYTHON) -m venv .venv
+	touch $@
+
+.venv/installed: .venv/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[$(GPU)]"
+	touch $@
+
+.venv/tested: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test$(if $(GPU),$(comma)$(GPU))]"
+	touch $@
+
+clean:
+	rm -rf .venv build *.egg-info runs

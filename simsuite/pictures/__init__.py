@@ -1,0 +1,43 @@
+"""Pictures of runs: one figure per solver, drawn from its result file."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+from simsuite.errors import UsageError
+
+FORMATS = (".png", ".svg", ".pdf")
+_DRAWERS = {  # imported when first needed
+    "heat": "simsuite.pictures.heat:heat_figure",
+    "gbm": "simsuite.pictures.gbm:gbm_figure",
+    "linear": "simsuite.pictures.linear:linear_figure",
+}
+
+
+def draw(directory: Path, path: Path) -> None:
+    """Draw the run in `directory`, as far as it got, into `path`: a .png, .svg or .pdf file.
+
+    Raises UsageError for another suffix, where there is no run, and for a run without frames.
+    """
+    directory, path = Path(directory), Path(path)
+    if path.suffix.lower() not in FORMATS:
+        raise UsageError(f"cannot draw {path}: its name must end in {', '.join(FORMATS[:-1])} or {FORMATS[-1]}")
+    results = directory / "results.h5"
+    if not results.exists():
+        raise UsageError(f"{directory} holds no run (no results.h5 in it)")
+    from simsuite.io.results import open_results
+    from simsuite.pictures.recording import Recording
+
+    with open_results(results) as file:
+        run = Recording(directory, file)
+        if run.solver not in _DRAWERS:
+            raise UsageError(f"{results} was made by solver {run.solver!r}, which has no pictures")
+        if run.frames == 0:
+            raise UsageError(f"the run in {directory} has no frames yet: there is nothing to draw")
+        module, _, name = _DRAWERS[run.solver].partition(":")
+        figure = getattr(importlib.import_module(module), name)(run)
+    try:
+        figure.save(path)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror or error}") from error

@@ -1,0 +1,218 @@
+"""Temperature as a map: colours, isotherms at round values, probes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import Colormap, Normalize
+from matplotlib.ticker import MaxNLocator
+from matplotlib.transforms import Bbox
+
+from simsuite.pictures.recording import Field
+from simsuite.pictures.sheet import SMALL, Sheet, draw_bar, free_of
+from simsuite.pictures.units import Unit, contrast, rounded
+
+_ISOTHERM_CELLS = 256  # a side: finer ones would not show
+_SEGMENTS = 150  # more pieces of isotherms than that are noise, not lines
+_LEAST = 0.003  # of the colour scale: a smaller range has no isotherms
+_STRETCH = 6.0  # longer domains are not drawn to scale
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The rectangle, lx by ly in `unit`, of nx by ny cells."""
+
+    nx: int
+    ny: int
+    lx: float
+    ly: float
+    unit: Unit
+
+    @property
+    def shape(self) -> float:
+        """Height over width as drawn."""
+        return min(max(self.ly / self.lx, 1 / _STRETCH), _STRETCH)
+
+    @property
+    def to_scale(self) -> bool:
+        return 1 / _STRETCH <= self.ly / self.lx <= _STRETCH
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Temperature to colour. extend: whether there are temperatures beyond its ends, as colour bars call it."""
+
+    low: float
+    high: float
+    extend: str
+    ticks: Sequence[float] | None
+
+    @property
+    def norm(self) -> Normalize:
+        return Normalize(self.low, self.high)
+
+    @property
+    def span(self) -> float:
+        return self.high - self.low
+
+    @property
+    def colours(self) -> Colormap:
+        return matplotlib.colormaps["inferno"]
+
+
+def common_scale(final: Field, first: Field | None, precision: float) -> Scale:
+    """One scale for both. It spans both, unless the final state would then have hardly any contrast."""
+    fields = [final] if first is None else [final, first]
+    low, high = min(f.low for f in fields), max(f.high for f in fields)
+    if not contrast(low, high, precision):
+        middle = low / 2 + high / 2
+        half = 0.01 * abs(middle) or 1.0
+        return Scale(middle - half, middle + half, "neither", [middle])
+    span = final.high - final.low
+    if 0.01 * (high - low) < span < 0.3 * (high - low):
+        below, above = low < final.low - 0.02 * span, high > final.high + 0.02 * span
+        extend = {(True, True): "both", (True, False): "min", (False, True): "max"}.get((below, above), "neither")
+        return Scale(final.low, final.high, extend, None)
+    return Scale(low, high, "neither", None)
+
+
+def draw_map(ax: Axes, field: Field, domain: Domain, scale: Scale) -> Any:
+    """The field as an image, every cell where it is."""
+    (by, bx), (rows, columns) = field.block, field.values.shape
+    extent = (0, columns * bx * domain.lx / domain.nx, 0, rows * by * domain.ly / domain.ny)
+    image = ax.imshow(field.values, origin="lower", extent=extent, cmap=scale.colours, norm=scale.norm, zorder=0)
+    ax.set_aspect("equal" if domain.to_scale else "auto")
+    ax.set(xlim=(0, domain.lx), ylim=(0, domain.ly))
+    return image
+
+
+def draw_colour_bar(ax: Axes, image: Any, scale: Scale, label: str, width: float) -> None:
+    """At the right of the map and as high. width: in widths of the map."""
+    bar = draw_bar(ax, image, label, width, scale.extend)
+    if scale.ticks is not None:
+        bar.set_ticks(scale.ticks, labels=[rounded(t, 6) for t in scale.ticks])
+
+
+def draw_isotherms(ax: Axes, field: Field, domain: Domain, scale: Scale, precision: float) -> Any:
+    """Lines at round temperatures, white on dark and black on bright colours; None where there is nothing to show."""
+    if not contrast(field.low, field.high, precision):
+        return None
+    x, y, values = _with_edges(field, domain)
+    low, high = float(values.min()), float(values.max())
+    if not contrast(low, high, precision) or high - low < _LEAST * scale.span:
+        return None
+    levels = MaxNLocator(8, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
+    margin = 1e-6 * (high - low)
+    levels = [t for t in levels if low + margin < t < high - margin]
+    if not levels:
+        return None
+    ink = ["white" if _brightness(scale, t) < 0.5 else "black" for t in levels]
+    lines = ax.contour(
+        x, y, values, levels=levels, colors=ink, linewidths=0.7, linestyles="solid", alpha=0.85, zorder=2
+    )
+    if sum(len(segments) for segments in lines.allsegs) > _SEGMENTS:
+        lines.remove()
+        return None
+    return lines
+
+
+def _with_edges(field: Field, domain: Domain) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """x, y and values at the centres of the blocks, coarsened if they are many, and continued up to the edges."""
+    values, (by, bx) = field.values, field.block
+    sy, sx = (math.ceil(n / _ISOTHERM_CELLS) for n in values.shape)
+    x = _centres(values.shape[1], bx, domain.nx) * domain.lx
+    y = _centres(values.shape[0], by, domain.ny) * domain.ly
+    x, y, values = x[sx // 2 :: sx], y[sy // 2 :: sy], values[sy // 2 :: sy, sx // 2 :: sx]
+    x, y = np.array([0.0, *x, domain.lx]), np.array([0.0, *y, domain.ly])
+    return x, y, np.pad(values, 1, mode="edge")
+
+
+def _centres(blocks: int, block: int, cells: int) -> np.ndarray:
+    starts = np.arange(blocks) * block
+    return (starts + np.minimum(starts + block, cells)) / (2 * cells)
+
+
+def _brightness(scale: Scale, temperature: float) -> float:
+    """Perceived, 0 to 1 (ITU-R BT.709 weights)."""
+    red, green, blue, _ = scale.colours(scale.norm(temperature))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def mark_probes(ax: Axes, points: Sequence[tuple[float, float]], colours: Sequence[str]) -> None:
+    """A dot at each point, in the colour of its line elsewhere."""
+    for (x, y), colour in zip(points, colours):
+        ax.plot([x], [y], "o", color=colour, markersize=5.5, markeredgecolor="white", clip_on=False, zorder=5)
+
+
+def label_map(
+    sheet: Sheet,
+    ax: Axes,
+    lines: Any,
+    scale: Scale,
+    points: Sequence[tuple[float, float]],
+    names: Sequence[str],
+    colours: Sequence[str],
+) -> None:
+    """Names of the probes and temperatures of the isotherms, each only where it covers nothing else."""
+
+    def place() -> None:
+        room = ax.get_window_extent()
+        taken = [_around(ax, point, 8.0) for point in points]
+        for point, name, colour in zip(points, names, colours):
+            _name_probe(ax, point, name, colour, taken, room)
+        if lines is None:
+            return
+        levels = {rounded(t, 6): t for t in lines.levels}
+        for text in ax.clabel(lines, inline=False, fmt=lambda t: rounded(t, 6), fontsize=SMALL - 0.5, zorder=3):
+            face = scale.colours(scale.norm(levels[text.get_text()]))
+            text.set_bbox({"facecolor": face, "edgecolor": "none", "pad": 0.8, "alpha": 0.9})
+            box = text.get_window_extent().padded(3)
+            if free_of(box, taken, room):
+                taken.append(box)
+            else:
+                text.remove()
+
+    sheet.later(place)
+
+
+def _around(ax: Axes, point: tuple[float, float], half: float) -> Bbox:
+    x, y = ax.transData.transform(point)
+    return Bbox.from_extents(x - half, y - half, x + half, y + half)
+
+
+def _name_probe(ax: Axes, point: tuple[float, float], name: str, colour: str, taken: list[Bbox], room: Bbox) -> None:
+    text = ax.annotate(
+        name,
+        point,
+        xytext=(7, 0),
+        textcoords="offset points",
+        size=SMALL,
+        color=colour,
+        weight="bold",
+        parse_math=False,
+        zorder=6,
+        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "boxstyle": "round,pad=0.2"},
+    )
+    for dx, dy, ha, va in (
+        (8, 0, "left", "center"),
+        (-8, 0, "right", "center"),
+        (0, 8, "center", "bottom"),
+        (0, -8, "center", "top"),
+        (6, 6, "left", "bottom"),
+        (6, -6, "left", "top"),
+        (-6, 6, "right", "bottom"),
+        (-6, -6, "right", "top"),
+    ):
+        text.set(horizontalalignment=ha, verticalalignment=va)
+        text.xyann = (dx, dy)
+        box = text.get_window_extent()
+        if free_of(box, taken, room):
+            taken.append(box)
+            return
+    text.remove()

@@ -1,0 +1,179 @@
+"""Pictures of linear systems: trajectories of the first states of the batch, the norm, the last state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import Normalize
+from matplotlib.ticker import MaxNLocator
+
+from simsuite.pictures.recording import Recording, strided
+from simsuite.pictures.sheet import COLOURS, GREY, INK, Sheet, draw_bar, draw_line, label_ends, tidy
+from simsuite.pictures.units import Unit, decades, grouped, time_unit
+
+_LINES = 8  # components that are drawn as lines
+_SAMPLES = 3  # states of the batch that are drawn
+_TIMES = 4000  # that are read for lines
+_MAP = (600, 500)  # components and times of a heat map
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What is drawn of the states. values[time, component, sample], NaN where not finite; components: their numbers,
+    each `step`th; what: they are, the state or an output."""
+
+    time: np.ndarray
+    clock: Unit
+    components: np.ndarray
+    values: np.ndarray
+    step: int
+    what: str
+
+
+def linear_figure(run: Recording) -> Sheet:
+    """Trajectories above, norm and last state below."""
+    shown = _read(run)
+    lines = _n_components(run) <= _LINES
+    samples = shown.values.shape[2]
+    sheet = Sheet(run, 5.3, _subtitle(run))
+    figure = sheet.figure
+    grid = figure.add_gridspec(2, 1, height_ratios=(1.45, 1))
+    above = grid[0].subgridspec(1, samples)
+    axes = [figure.add_subplot(above[0, 0])]
+    axes += [figure.add_subplot(above[0, j], sharey=axes[0]) for j in range(1, samples)]
+    if lines:
+        _draw_lines(sheet, axes, shown)
+    else:
+        _draw_maps(axes, shown)
+    single = _n_components(run) == 1
+    below = grid[1].subgridspec(1, 1 if single else 2)
+    _draw_norm(run, figure.add_subplot(below[0, 0]), shown.clock)
+    if not single:
+        _draw_last(sheet, figure.add_subplot(below[0, 1]), shown)
+    return sheet
+
+
+def _n_components(run: Recording) -> int:
+    return run.file["state"].shape[1]
+
+
+def _subtitle(run: Recording) -> str:
+    components, samples = run.file["state"].shape[1:]
+    kind = run.scenario.system.kind
+    law = "X ← A X" if kind == "discrete" else "dX/dt = A X"
+    law += " + B u" if run.scenario.system.input is not None else ""
+    stored = f"{grouped(components)} component{'s' if components > 1 else ''}"
+    stored += " of Y = C X" if run.scenario.system.output_matrix is not None else ""
+    batch = "" if samples == 1 else f", batch of {grouped(samples)}"
+    method = ", ".join(filter(None, (run.attribute("stepper"), run.attribute("precision"))))
+    return f"Linear system {law}, {stored}{batch}   |   {method}   |   {run.attribute('device_name')}"
+
+
+def _read(run: Recording) -> Shown:
+    n = _n_components(run)
+    lines = n <= _LINES
+    times, components = strided(run.frames, _TIMES if lines else _MAP[1]), strided(n, n if lines else _MAP[0])
+    frames = np.unique([*range(run.frames)[times], run.frames - 1])
+    values = np.stack([run.numbers("state", int(k), components, slice(_SAMPLES)) for k in frames])
+    clock = time_unit(float(run.scenario.time.steps) * run.scenario.dt)
+    return Shown(
+        run.time[frames] * clock.scale,
+        clock,
+        np.arange(n)[components],
+        np.where(np.isfinite(values), values, np.nan),
+        components.step,
+        "State" if run.scenario.system.output_matrix is None else "Output",
+    )
+
+
+def _names(shown: Shown) -> list[str]:
+    letter = "X" if shown.what == "State" else "Y"
+    return [letter + str(c).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")) for c in shown.components]
+
+
+def _draw_lines(sheet: Sheet, axes: list[Axes], shown: Shown) -> None:
+    for j, ax in enumerate(axes):
+        for i in range(len(shown.components)):
+            draw_line(ax, shown.time, shown.values[:, i, j], COLOURS[i])
+        title = "Trajectory" if len(axes) == 1 else f"Sample {j}"
+        tidy(ax, title, f"Time ({shown.clock.name})", f"{shown.what} (1)" if j == 0 else "")
+        ax.margins(x=0, y=0.06)
+        if j:
+            ax.tick_params(labelleft=False)
+    if len(shown.components) > 1:
+        last = shown.values[-1, :, -1]
+        label_ends(sheet, axes[-1], list(zip(last.tolist(), _names(shown), COLOURS)))
+
+
+def _draw_maps(axes: list[Axes], shown: Shown) -> None:
+    norm, colours, extend = _map_colours(shown.values)
+    t, c = _edges(shown.time), _edges(shown.components.astype(np.float64))
+    every = "" if shown.step == 1 else f" (1 in {shown.step} shown)"
+    for j, ax in enumerate(axes):
+        image = ax.pcolormesh(t, c, shown.values[:, :, j].T, norm=norm, cmap=colours, rasterized=True)
+        title = "Trajectory" if len(axes) == 1 else f"Sample {j}"
+        tidy(ax, title, f"Time ({shown.clock.name})", f"Component{every}" if j == 0 else "", box=True)
+        ax.yaxis.set_major_locator(MaxNLocator(6, integer=True))
+        if len(shown.time) > 1:
+            ax.set_xlim(shown.time[0], shown.time[-1])
+        if j:
+            ax.tick_params(labelleft=False)
+        if j == len(axes) - 1:
+            draw_bar(ax, image, f"{shown.what} (1)", 0.025 * len(axes), extend)
+
+
+def _map_colours(values: np.ndarray) -> tuple[Normalize, Any, str]:
+    """From 0 up in one hue where no number is negative, else as far below 0 as above; which ends rare peaks exceed."""
+    good = np.abs(values[np.isfinite(values)])
+    largest = float(good.max()) if good.size else 0.0
+    usual = float(np.quantile(good, 0.98)) if good.size else 0.0
+    peaks = 0 < usual < 0.4 * largest
+    top = (usual if peaks else largest) or 1.0
+    if np.nanmin(values, initial=0.0) >= 0:
+        return Normalize(0, top), matplotlib.colormaps["viridis"], "max" if peaks else "neither"
+    return Normalize(-top, top), matplotlib.colormaps["RdBu_r"], "both" if peaks else "neither"
+
+
+def _edges(centres: np.ndarray) -> np.ndarray:
+    """Borders of cells around increasing centres."""
+    if len(centres) == 1:
+        return np.array([centres[0] - 0.5, centres[0] + 0.5])
+    middles = (centres[1:] + centres[:-1]) / 2
+    return np.array([2 * centres[0] - middles[0], *middles, 2 * centres[-1] - middles[-1]])
+
+
+def _draw_norm(run: Recording, ax: Axes, clock: Unit) -> None:
+    t, norm = run.time * clock.scale, run.numbers("norm", slice(run.frames))
+    if decades(norm) > 2:
+        ax.set_yscale("log", nonpositive="mask")
+        norm = np.where(norm > 0, norm, np.nan)
+    draw_line(ax, t, norm, INK)
+    tidy(ax, "Norm of the whole state (Frobenius)", f"Time ({clock.name})", "Norm (1)")
+    ax.margins(x=0, y=0.08)
+    if ax.get_yscale() == "linear" and np.nanmin(norm) >= 0:
+        ax.set_ylim(0, 1.08 * float(np.nanmax(norm)) or 1.0)
+
+
+def _draw_last(sheet: Sheet, ax: Axes, shown: Shown) -> None:
+    """Component by component: stems where they are few, else lines."""
+    samples = shown.values.shape[2]
+    ends = []
+    for j in range(samples):
+        values = shown.values[-1, :, j]
+        if len(values) > 40:
+            draw_line(ax, shown.components, values, COLOURS[j], linewidth=1.0)
+        else:
+            at = shown.components + 0.18 * (j - (samples - 1) / 2)
+            ax.vlines(at, 0, values, color=COLOURS[j], linewidth=1.0)
+            ax.plot(at, values, "o", color=COLOURS[j], markersize=4)
+        ends.append((float(values[-1]), f"sample {j}", COLOURS[j]))
+    ax.axhline(0, color=GREY, linewidth=0.6, zorder=0)
+    tidy(ax, f"{shown.what} at t = {shown.time[-1]:.6g} {shown.clock.name}", "Component", f"{shown.what} (1)")
+    if len(shown.components) <= 12:
+        ax.set_xticks(shown.components)
+    if samples > 1:
+        label_ends(sheet, ax, ends)

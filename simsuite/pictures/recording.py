@@ -1,0 +1,141 @@
+"""A result file as the pictures read it: committed rows only, thinned or averaged to what a picture can show."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from simsuite.scenario.load import model_class
+
+_SLAB_BYTES = 1 << 25
+
+
+@dataclass(frozen=True)
+class Field:
+    """A plane of numbers, each the mean over a block of cells.
+
+    values[y, x]; block: cells a block, along y and x (those at the far ends may be cut); low, high: extremes over
+    all cells, before averaging.
+    """
+
+    values: np.ndarray
+    block: tuple[int, int]
+    low: float
+    high: float
+
+
+class Recording:
+    """The run in `directory`, read from its open result file."""
+
+    def __init__(self, directory: Path, file: h5py.File) -> None:
+        self.directory, self.file = directory, file
+
+    def attribute(self, name: str) -> str:
+        """A root attribute as text, "" where there is none."""
+        value = self.file.attrs.get(name, "")
+        return value.decode() if isinstance(value, bytes) else str(value)
+
+    @property
+    def solver(self) -> str:
+        return self.attribute("solver")
+
+    @property
+    def title(self) -> str:
+        return self.attribute("title") or self.directory.resolve().name
+
+    @property
+    def finished(self) -> bool:
+        return self.attribute("status") == "complete"
+
+    @cached_property
+    def scenario(self) -> Any:
+        """The scenario's validated model."""
+        base = Path(self.attribute("scenario_base") or self.directory)
+        data = tomllib.loads(self.attribute("scenario"))
+        return model_class(self.solver).model_validate(data, context={"base": base})
+
+    def committed(self, coordinate: str) -> int:
+        """Rows of a series that are whole: a row's coordinate is written last."""
+        times = self.file[coordinate][...] if coordinate in self.file else np.empty(0)
+        unset = np.flatnonzero(np.isnan(times))
+        return int(unset[0]) if unset.size else len(times)
+
+    @cached_property
+    def frames(self) -> int:
+        return self.committed("time")
+
+    @cached_property
+    def time(self) -> np.ndarray:
+        """Times of the frames."""
+        return self.file["time"][: self.frames]
+
+    def has(self, name: str) -> bool:
+        return name in self.file
+
+    def unit(self, name: str) -> str:
+        """The unit of a variable."""
+        value = self.file[name].attrs.get("units", "1")
+        return value.decode() if isinstance(value, bytes) else str(value)
+
+    def texts(self, name: str) -> list[str]:
+        """A variable of strings."""
+        return [item.decode() if isinstance(item, bytes) else str(item) for item in self.file[name][...]]
+
+    def names(self) -> list[str]:
+        """Of all variables."""
+        return [name for name, item in self.file.items() if isinstance(item, h5py.Dataset)]
+
+    def numbers(self, name: str, *index: Any) -> np.ndarray:
+        """Part of a variable, in float64."""
+        return np.asarray(self.file[name][index], np.float64)
+
+    def field(self, name: str, frame: int, limit: int) -> Field:
+        """One frame of a field [time, y, x], averaged over blocks to at most `limit` numbers a side.
+
+        Takes little memory however large the frame is.
+        """
+        dataset = self.file[name]
+        ny, nx = dataset.shape[1:]
+        by, bx = math.ceil(ny / limit), math.ceil(nx / limit)
+        rows = by * max(1, _SLAB_BYTES // (8 * nx * by))
+        values, low, high = [], math.inf, -math.inf
+        for start in range(0, ny, rows):
+            slab = dataset[frame, start : start + rows]
+            low, high = min(low, float(slab.min())), max(high, float(slab.max()))
+            values.append(_block_means(np.asarray(slab, np.float64), by, bx))
+        return Field(np.concatenate(values), (by, bx), low, high)
+
+
+def _block_means(values: np.ndarray, by: int, bx: int) -> np.ndarray:
+    for axis, block in ((1, bx), (0, by)):
+        if block > 1:
+            starts = np.arange(0, values.shape[axis], block)
+            counts = np.diff([*starts, values.shape[axis]])
+            shape = (-1, 1) if axis == 0 else (1, -1)
+            values = np.add.reduceat(values, starts, axis=axis) / counts.reshape(shape)
+    return values
+
+
+def strided(n: int, limit: int) -> slice:
+    """Every k-th of n things, the fewest that leave at most `limit`."""
+    return slice(0, n, max(1, math.ceil(n / limit)))
+
+
+def thinned(x: np.ndarray, y: np.ndarray, limit: int = 2000) -> tuple[np.ndarray, np.ndarray]:
+    """A line with at most about `limit` points that looks the same: the extremes of each stretch, and both ends."""
+    if len(x) <= limit:
+        return x, y
+    length = math.ceil(len(x) / (limit // 2))
+    keep = {0, len(x) - 1}
+    for start in range(0, len(x), length):
+        part = y[start : start + length]
+        keep |= {start + int(np.argmin(part)), start + int(np.argmax(part))}
+    index = np.array(sorted(keep))
+    return x[index], y[index]

@@ -1,0 +1,185 @@
+"""The page that all pictures are drawn on: size, type, colours, header, and text that does not collide.
+
+Made with Matplotlib's objects alone, without pyplot or rcParams: nothing global changes, threads do not meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colorbar import Colorbar
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.text import Annotation, Text
+from matplotlib.ticker import MaxNLocator, ScalarFormatter
+from matplotlib.transforms import Bbox
+
+from simsuite.pictures.recording import Recording, thinned
+
+DPI = 200
+WIDTH = 8.4  # inches
+INK, GREY, PALE = "#222222", "#6b6b6b", "#c8c8c8"
+WARNING = "#b23a00"
+# Okabe and Ito's palette, safe for colour-blind readers, without the yellow that vanishes on white
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7a5195", "#4d4d4d")
+SMALL, NORMAL, LARGE = 7.5, 8.5, 12.0
+_MARGIN = 0.12  # inches
+
+
+class Sheet:
+    """One figure. `later` collects what can only be placed when the layout is known."""
+
+    def __init__(self, run: Recording, height: float, subtitle: str) -> None:
+        self.figure = Figure(figsize=(WIDTH, height), dpi=DPI, facecolor="white")
+        self.canvas = FigureCanvasAgg(self.figure)
+        self._later: list[Callable[[], None]] = []
+        self._header(run, height, subtitle)
+
+    def _header(self, run: Recording, height: float, subtitle: str) -> None:
+        left, top = _MARGIN / WIDTH, 1 - 0.16 / height
+        room = WIDTH - 2 * _MARGIN
+        state = "" if run.finished else "unfinished"
+        if state:
+            mark = self._write(left, top, state, LARGE, WARNING, weight="bold")
+            width = mark.get_window_extent().width / DPI
+            mark.set(x=1 - left, horizontalalignment="right")
+            room -= width + 0.2
+        title = self._write(left, top, " ".join(run.title.split()), LARGE, INK, weight="bold")
+        fit(title, room)
+        fit(self._write(left, top - 0.245 / height, subtitle, NORMAL, GREY), WIDTH - 2 * _MARGIN)
+        below = (0, 0, 1, 1 - 0.62 / height)
+        engine = ConstrainedLayoutEngine(rect=below, w_pad=_MARGIN, h_pad=_MARGIN, wspace=0.03, hspace=0.03)
+        self.figure.set_layout_engine(engine)
+
+    def _write(self, x: float, y: float, text: str, size: float, colour: str, **style: Any) -> Text:
+        return self.figure.text(
+            x, y, text, size=size, color=colour, va="top", parse_math=False, in_layout=False, **style
+        )
+
+    def later(self, place: Callable[[], None]) -> None:
+        """Call `place` when the axes have their final positions; it must not change them."""
+        self._later.append(place)
+
+    def save(self, path: Path) -> None:
+        """Write the picture in the format that the suffix names."""
+        self.figure.draw_without_rendering()
+        self.figure.set_layout_engine("none")
+        for place in self._later:
+            place()
+        kind = path.suffix.lower().removeprefix(".")
+        stamp = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
+        self.figure.savefig(path, format=kind, dpi=DPI, metadata=stamp)
+
+
+def fit(text: Text, inches: float) -> None:
+    """Cut `text` short until it is at most that wide."""
+    words = text.get_text()
+    width = text.get_window_extent().width / DPI
+    while width > inches and len(words) > 2:
+        words = words[: min(len(words) - 1, int(len(words) * inches / width))].rstrip()
+        text.set_text(words + "…")
+        width = text.get_window_extent().width / DPI
+
+
+def tidy(ax: Axes, title: str, xlabel: str, ylabel: str, box: bool = False) -> None:
+    """The common look of all panels. box: a frame on all four sides, as maps have."""
+    ax.set_title(title, loc="left", size=NORMAL, color=INK, pad=5, parse_math=False)
+    ax.set_xlabel(xlabel, size=SMALL + 0.5, color=INK, parse_math=False)
+    ax.set_ylabel(ylabel, size=SMALL + 0.5, color=INK, parse_math=False)
+    ax.tick_params(labelsize=SMALL, width=0.6, length=3, color=GREY, labelcolor=INK)
+    ax.tick_params(which="minor", width=0.4, length=1.8, color=GREY)
+    for name, spine in ax.spines.items():
+        spine.set(linewidth=0.6, color=GREY, visible=box or name in ("left", "bottom"))
+    for axis, n in ((ax.xaxis, 5), (ax.yaxis, 5)):
+        if axis.get_scale() == "linear":
+            axis.set_major_locator(MaxNLocator(n, steps=[1, 2, 2.5, 5, 10]))
+            axis.set_major_formatter(numbers())
+            axis.get_offset_text().set(size=SMALL, color=INK)
+
+
+def draw_bar(ax: Axes, image: Any, label: str, width: float, extend: str = "neither") -> Colorbar:
+    """A colour bar at the right of `ax`, as high, `width` of its width. extend: at which ends it has an arrow."""
+    beside = ax.inset_axes((1 + width, 0, width, 1))
+    bar = ax.figure.colorbar(image, cax=beside, extend=extend, extendfrac=0.04)
+    bar.outline.set(linewidth=0.6, edgecolor=GREY)
+    bar.ax.yaxis.set_major_locator(MaxNLocator(7, steps=[1, 2, 2.5, 5, 10]))
+    bar.formatter = numbers()
+    bar.ax.tick_params(labelsize=SMALL, width=0.6, length=3, color=GREY, labelcolor=INK)
+    bar.ax.yaxis.get_offset_text().set(size=SMALL, color=INK, horizontalalignment="left")
+    bar.set_label(label, size=SMALL + 0.5, color=INK, parse_math=False)
+    return bar
+
+
+def numbers() -> ScalarFormatter:
+    """Tick labels without offsets, in powers of ten only where digits would be many."""
+    formatter = ScalarFormatter(useOffset=False, useMathText=True)
+    formatter.set_powerlimits((-3, 5))
+    return formatter
+
+
+def draw_line(ax: Axes, x: np.ndarray, y: np.ndarray, colour: str, **style: Any) -> None:
+    """A line through the finite points, thinned to what can be seen; a dot where there is a single point."""
+    good = np.isfinite(y)
+    x, y = thinned(x[good], y[good])
+    style = {"linewidth": 1.3, "solid_capstyle": "round", **style}
+    if len(x) == 1:
+        style |= {"marker": "o", "markersize": 4}
+    ax.plot(x, y, color=colour, **style)
+
+
+def label_ends(sheet: Sheet, ax: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
+    """Names at the right of lines, (y of the end, name, colour), moved apart where they would overlap."""
+    texts = [
+        ax.annotate(
+            name,
+            (1.0, y),
+            xytext=(5, 0),
+            xycoords=("axes fraction", "data"),
+            textcoords="offset points",
+            va="center",
+            size=SMALL,
+            color=colour,
+            parse_math=False,
+            annotation_clip=False,
+        )
+        for y, name, colour in ends
+    ]
+    sheet.later(lambda: _move_apart(ax, texts))
+
+
+def _move_apart(ax: Axes, texts: Sequence[Annotation]) -> None:
+    """Least moves up and down such that no two overlap, and none leaves the axes if there is room."""
+    if not texts:
+        return
+    boxes = [text.get_window_extent() for text in texts]
+    gap = max(box.height for box in boxes) * 1.05
+    order = sorted(range(len(texts)), key=lambda i: boxes[i].y0)
+    wanted = np.array([(boxes[i].y0 + boxes[i].y1) / 2 for i in order])
+    room = ax.get_window_extent()
+    low, high = room.y0 + gap / 4, max(room.y1 - gap / 4, room.y0 + gap / 4 + gap * (len(texts) - 1))
+    shift = gap * np.arange(len(texts))
+    placed = np.clip(_increasing(wanted - shift), low, high - shift[-1]) + shift
+    for i, before, after in zip(order, wanted, placed):
+        texts[i].xyann = (5, (after - before) * 72 / DPI)
+
+
+def _increasing(values: np.ndarray) -> np.ndarray:
+    """The nearest sequence that does not decrease, in the sense of least squares (pool adjacent violators)."""
+    pools: list[tuple[float, int]] = []
+    for value in values:
+        pools.append((float(value), 1))
+        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
+            (b, n), (a, m) = pools.pop(), pools.pop()
+            pools.append(((a * m + b * n) / (m + n), m + n))
+    return np.concatenate([np.full(n, mean) for mean, n in pools])
+
+
+def free_of(box: Bbox, taken: Sequence[Bbox], within: Bbox) -> bool:
+    """Whether `box` lies inside `within` and touches none of `taken`."""
+    inside = within.x0 <= box.x0 and box.x1 <= within.x1 and within.y0 <= box.y0 and box.y1 <= within.y1
+    return inside and not any(box.overlaps(other) for other in taken)

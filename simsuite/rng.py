@@ -1,0 +1,135 @@
+"""Counter-based random numbers: Philox4x32-10 and standard normals, the same on CPU, GPU and in the CUDA simulator.
+
+Philox (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC'11) turns a 128-bit counter and
+a 64-bit key into four random 32-bit words, with no state in between. Here the counter is (block of steps, stream, path
+low, path high) and the key is the seed, so a number is a function of (seed, path, step, stream) only: nothing to save
+in a checkpoint, and the same paths for every block size, batch size, thread count and kind of device. A solver takes
+one stream per source of randomness (one per asset).
+
+Normals come in pairs (r cos, r sin) by Box-Muller, G. E. P. Box and M. E. Muller, Ann. Math. Statist. 29 (1958). The
+angle's two top bits choose the quadrant and the rest an angle in [-pi/4, pi/4), where short polynomials give sine and
+cosine to the last bit but one without argument reduction:
+
+- float64: 2 normals per block. The radius has 53 bits, hence |z| <= 8.65 (a 32-bit radius would end at 6.76).
+- float32: 4 normals per block, in float32 arithmetic only: 32-bit radius, |z| <= 6.76, and P(|z| > 6.76) = 1.4e-11.
+
+All functions are plain scalar arithmetic under `numba.njit`, which CUDA kernels can call as well.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import float32, float64, int32, int64, njit, uint32, uint64
+
+NORMALS_PER_BLOCK = {np.dtype(np.float64): 2, np.dtype(np.float32): 4}
+
+_M0 = np.uint64(0xD2511F53)
+_M1 = np.uint64(0xCD9E8D57)
+_W0 = np.uint32(0x9E3779B9)
+_W1 = np.uint32(0xBB67AE85)
+_ROUNDS = 10
+
+
+@njit(error_model="numpy", cache=True)
+def philox4x32(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:
+    """Four uint32 words for a counter of four and a key of two uint32 words."""
+    c0, c1, c2, c3, k0, k1 = uint32(c0), uint32(c1), uint32(c2), uint32(c3), uint32(k0), uint32(k1)
+    for _ in range(_ROUNDS):
+        p0 = uint64(c0) * _M0
+        p1 = uint64(c2) * _M1
+        c0 = uint32(uint32(p1 >> uint64(32)) ^ c1 ^ k0)
+        c1 = uint32(p1)
+        c2 = uint32(uint32(p0 >> uint64(32)) ^ c3 ^ k1)
+        c3 = uint32(p0)
+        k0 = uint32(k0 + _W0)
+        k1 = uint32(k1 + _W1)
+    return c0, c1, c2, c3
+
+
+@njit(error_model="numpy", cache=True)
+def radius64(high: Any, low: Any) -> Any:
+    """sqrt(-2 log u), u the 53-bit uniform number in (0, 1] made of two words."""
+    bits = ((uint64(high) << uint64(32)) | uint64(low)) >> uint64(11)
+    u = float64(bits) * float64(2.0**-53) + float64(2.0**-54)
+    return math.sqrt(float64(-2.0) * math.log(u))
+
+
+@njit(error_model="numpy", cache=True)
+def direction64(high: Any, low: Any) -> Any:
+    """A uniform point (x, y) on the unit circle; polynomials of fdlibm's k_sin.c and k_cos.c."""
+    bits = (uint64(high) << uint64(32)) | uint64(low)
+    t = float64(int64(bits << uint64(2))) * float64(math.pi * 2.0**-65)
+    q = t * t
+    s = q * float64(1.58969099521155010221e-10) + float64(-2.50507602534068634195e-08)
+    s = s * q + float64(2.75573137070700676789e-06)
+    s = s * q + float64(-1.98412698298579493134e-04)
+    s = s * q + float64(8.33333333332248946124e-03)
+    s = s * q + float64(-1.66666666666666324348e-01)
+    s = s * (q * t) + t
+    c = q * float64(-1.13596475577881948265e-11) + float64(2.08757232129817482790e-09)
+    c = c * q + float64(-2.75573143513906633035e-07)
+    c = c * q + float64(2.48015872894767294178e-05)
+    c = c * q + float64(-1.38888888888741095749e-03)
+    c = c * q + float64(4.16666666666666019037e-02)
+    c = c * (q * q) + (float64(1.0) - float64(0.5) * q)
+    quadrant = int32(bits >> uint64(62))
+    sign = float64(int32(1) - (quadrant & int32(2)))
+    return sign * (s if quadrant & int32(1) else c), sign * (c if quadrant & int32(1) else s)
+
+
+@njit(error_model="numpy", cache=True)
+def radius32(word: Any) -> Any:
+    """sqrt(-2 log u), u a 32-bit uniform number in (0, 1], rounded to float32: fine where the tail is."""
+    u = float32(uint32(word)) * float32(2.0**-32) + float32(2.0**-33)
+    return math.sqrt(float32(-2.0) * math.log(u))
+
+
+@njit(error_model="numpy", cache=True)
+def direction32(word: Any) -> Any:
+    """A uniform point (x, y) on the unit circle; polynomials of Cephes' sinf.c."""
+    w = uint32(word)
+    t = float32(int32(w << uint32(2))) * float32(math.pi * 2.0**-33)
+    q = t * t
+    s = q * float32(-1.9515295891e-4) + float32(8.3321608736e-3)
+    s = s * q + float32(-1.6666654611e-1)
+    s = s * (q * t) + t
+    c = q * float32(2.443315711809948e-5) + float32(-1.388731625493765e-3)
+    c = c * q + float32(4.166664568298827e-2)
+    c = c * (q * q) + (float32(1.0) - float32(0.5) * q)
+    quadrant = int32(w >> uint32(30))
+    sign = float32(int32(1) - (quadrant & int32(2)))
+    return sign * (s if quadrant & int32(1) else c), sign * (c if quadrant & int32(1) else s)
+
+
+@njit(error_model="numpy", cache=True)
+def words(block: Any, stream: Any, path: Any, seed: Any) -> Any:
+    """The four words of one block of one stream of one path. seed: uint64; path, block: non-negative integers."""
+    p, s = uint64(path), uint64(seed)
+    return philox4x32(block, stream, p, p >> uint64(32), s, s >> uint64(32))
+
+
+@njit(error_model="numpy", cache=True)
+def fill_normals64(z: Any, row: Any, block: Any, stream: Any, path: Any, seed: Any) -> None:
+    """z[row, :2] = the float64 normals of this block; in a CUDA kernel z has to be a local array."""
+    w0, w1, w2, w3 = words(block, stream, path, seed)
+    r = radius64(w0, w1)
+    x, y = direction64(w2, w3)
+    z[row, 0] = r * x
+    z[row, 1] = r * y
+
+
+@njit(error_model="numpy", cache=True)
+def fill_normals32(z: Any, row: Any, block: Any, stream: Any, path: Any, seed: Any) -> None:
+    """z[row, :4] = the float32 normals of this block; in a CUDA kernel z has to be a local array."""
+    w0, w1, w2, w3 = words(block, stream, path, seed)
+    r = radius32(w0)
+    x, y = direction32(w1)
+    z[row, 0] = r * x
+    z[row, 1] = r * y
+    r = radius32(w2)
+    x, y = direction32(w3)
+    z[row, 2] = r * x
+    z[row, 3] = r * y

@@ -1,0 +1,47 @@
+"""What the result file of a Monte Carlo run holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simsuite.core import Layout, Series, Variable
+
+if TYPE_CHECKING:
+    from simsuite.solvers.gbm.problem import GbmProblem
+
+
+def gbm_layout(problem: GbmProblem) -> Layout:
+    """Rows along `time` fall due while the last batch passes the frames."""
+    scenario = problem.scenario
+    assets, options = scenario.asset_names, scenario.option_names
+    year = {"units": "year", "long_name": "time"}
+    time = Variable("time", ("time",), attrs=year)
+
+    def price(name: str, dims: tuple[str, ...], long_name: str) -> Variable:
+        return Variable(name, dims, attrs={"units": "1", "long_name": f"{long_name} (in units of the spot price)"})
+
+    variables = [
+        Variable("asset", ("asset",), str, {"long_name": "name of the asset"}, np.array(assets)),
+        Variable(
+            "quantile", ("quantile",), np.float64, {"units": "1", "long_name": "probability of a lower price"},
+            np.array(scenario.output.quantiles),
+        ),
+        price("price_mean", ("time", "asset"), "mean of the price over all paths"),
+        price("price_std", ("time", "asset"), "standard deviation of the price over all paths"),
+        price("price_quantile", ("quantile", "time", "asset"), "quantile of the price over all paths"),
+    ]  # fmt: skip
+    sizes = {"asset": len(assets), "quantile": len(scenario.output.quantiles)}
+    if problem.stored:
+        numbers = np.arange(problem.stored)
+        variables.append(Variable("path_id", ("path_id",), np.int64, {"long_name": "number of the path"}, numbers))
+        variables.append(price("path", ("path_id", "time", "asset"), "price along sample paths"))
+        sizes["path_id"] = problem.stored
+    if options:
+        variables.append(Variable("option", ("option",), str, {"long_name": "name of the option"}, np.array(options)))
+        variables.append(price("option_price", ("option",), "discounted mean of the payoff"))
+        variables.append(price("option_standard_error", ("option",), "standard error of option_price"))
+        sizes["option"] = len(options)
+    due = tuple(problem.rows_from + step for step in problem.frame_steps)
+    return Layout(sizes, (Series("time", time, due),), tuple(variables))

@@ -1,0 +1,100 @@
+"""Statistics over paths on a GPU, in float64. Arguments: see `statistics.py`.
+
+A block adds up one group in a fixed order, then adds to the exact sums by integer atomics, so that results depend
+neither on the launch nor on the batches.
+"""
+
+from __future__ import annotations
+
+import math
+
+from numba import cuda, float64, int64
+
+from simsuite.solvers.gbm.exactsum import LIMBS
+from simsuite.solvers.gbm.scalars import digits, observed_price, payoff
+from simsuite.solvers.gbm.statistics import BINS, BINS_PER_UNIT, GROUP, LARGEST, LAST_BIN, LOG_LARGEST, Z_MAX
+
+THREADS = 32  # of a block
+_PARTS = (2, THREADS)
+
+
+@cuda.jit
+def clear(sums, histogram, slot, n_assets):
+    a = cuda.blockIdx.y
+    if a < n_assets:
+        for b in range(cuda.threadIdx.x, BINS, THREADS):
+            histogram[slot, a, b] = 0
+        for k in range(cuda.threadIdx.x, LIMBS, THREADS):
+            sums[slot, a, 0, k] = 0
+            sums[slot, a, 1, k] = 0
+
+
+@cuda.jit
+def record(x, paths, frame, n):
+    p, a = cuda.grid(2)
+    if p < n and a < paths.shape[1]:
+        paths[frame, a, p] = x[a, p]
+
+
+@cuda.jit
+def moments(x, n, first_path, growth, drift, inverse_volatility, t, inverse_root_t, slot, sums, histogram, fault):
+    r, g, a = cuda.threadIdx.x, cuda.blockIdx.x, cuda.blockIdx.y
+    parts = cuda.shared.array(_PARTS, float64)
+    s1, s2 = float64(0.0), float64(0.0)
+    for i in range(g * GROUP + r, min(n, (g + 1) * GROUP), THREADS):
+        y = float64(x[a, i])
+        d = math.expm1(y - growth[a] * t)
+        if abs(d) < LARGEST and y < LOG_LARGEST:
+            s1 += d
+            s2 += d * d
+            z = (y - drift[a] * t) * (inverse_volatility[a] * inverse_root_t)
+            cell = int64(math.floor((min(max(z, -2.0 * Z_MAX), 2.0 * Z_MAX) + Z_MAX) * BINS_PER_UNIT)) + 1
+            cuda.atomic.add(histogram, (slot, a, min(max(cell, int64(0)), int64(LAST_BIN))), int64(1))
+        else:
+            cuda.atomic.min(fault, 0, (first_path + i) * x.shape[0] + a)
+    parts[0, r] = s1
+    parts[1, r] = s2
+    cuda.syncthreads()
+    if r < 2:
+        k, d0, d1, d2 = digits(_total(parts, r))
+        cuda.atomic.add(sums, (slot, a, r, k), d0)
+        cuda.atomic.add(sums, (slot, a, r, k + 1), d1)
+        cuda.atomic.add(sums, (slot, a, r, k + 2), d2)
+
+
+@cuda.jit
+def payoffs(x, averages, n, first_path, width, kinds, terms, sums, fault):
+    r, g, o = cuda.threadIdx.x, cuda.blockIdx.x, cuda.blockIdx.y
+    parts = cuda.shared.array(_PARTS, float64)
+    s1, s2 = float64(0.0), float64(0.0)
+    asset, row, averaged, arithmetic = kinds[o, 0], kinds[o, 1], kinds[o, 2], kinds[o, 3]
+    spot, weight, strike, sign, shift = terms[o, 0], terms[o, 1], terms[o, 2], terms[o, 3], terms[o, 4]
+    for i in range(g * GROUP + r * width, min(n, (g + 1) * GROUP), THREADS * width):
+        v = float64(0.0)
+        for j in range(i, i + width):
+            value = averages[row, j] if averaged else x[row, j]
+            price = observed_price(value, arithmetic, spot, weight)
+            v += payoff(price, strike, sign) - shift
+            if not price < LARGEST:
+                cuda.atomic.min(fault, 0, (first_path + j) * x.shape[0] + asset)
+        v /= float64(width)
+        if abs(v) < LARGEST:
+            s1 += v
+            s2 += v * v
+    parts[0, r] = s1
+    parts[1, r] = s2
+    cuda.syncthreads()
+    if r < 2:
+        k, d0, d1, d2 = digits(_total(parts, r))
+        cuda.atomic.add(sums, (o, r, k), d0)
+        cuda.atomic.add(sums, (o, r, k + 1), d1)
+        cuda.atomic.add(sums, (o, r, k + 2), d2)
+
+
+@cuda.jit(device=True)
+def _total(parts, q):
+    """The sum of what the threads of the block found, in their order."""
+    s = float64(0.0)
+    for r in range(THREADS):
+        s += parts[q, r]
+    return s

@@ -1,0 +1,58 @@
+"""Fixtures that all tests share: one test body, every backend that works here.
+
+Numba takes real GPU or simulator once a process, so tests on the simulator run in a pytest of their own, with
+NUMBA_ENABLE_CUDASIM=1 (`make test` runs both), and skip elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from simsuite.backends import open_backend
+from simsuite.core import Backend
+from simsuite.errors import DeviceError
+
+SIMULATING = os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0")
+ROOT = Path(__file__).parents[1]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With the simulator on, only what uses it has anything to show."""
+    if SIMULATING:
+        items[:] = [item for item in items if "cudasim" in item.name]
+
+
+@pytest.fixture(
+    params=["cpu", pytest.param("cudasim"), pytest.param("cuda", marks=pytest.mark.gpu)],
+)
+def backend(request: pytest.FixtureRequest) -> Backend:
+    if request.param == "cudasim" and not SIMULATING:
+        pytest.skip("needs NUMBA_ENABLE_CUDASIM=1")
+    try:
+        return open_backend(request.param)
+    except DeviceError as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.fixture
+def heat(tmp_path: Path) -> Callable[..., Any]:
+    """Makes a heat problem from the sections that differ from a plain 8 × 8 plate."""
+    from simsuite.scenario.heat import HeatScenario
+    from simsuite.solvers.heat.problem import HeatProblem
+
+    def make(**sections: Any) -> HeatProblem:
+        plain = {
+            "solver": "heat",
+            "grid": {"nx": 8, "ny": 8},
+            "material": {"diffusivity": 1.0},
+            "time": {"end": 1e-2},
+            "output": {"frames": 2},
+        }
+        return HeatProblem.from_scenario(HeatScenario.model_validate(plain | sections), tmp_path)
+
+    return make

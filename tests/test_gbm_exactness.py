@@ -1,0 +1,204 @@
+"""Monte Carlo bit for bit: batches, splits, restarts, devices. And the CUDA kernels, compiled for an H100/H200."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numba
+import numpy as np
+import pytest
+from gbm_problems import copied, outcome, problem, run, two_assets
+from sm90 import compile_sm90
+
+from simsuite.backends.cpu import CpuBackend
+from simsuite.solvers.gbm.problem import GbmProblem
+
+PRECISIONS = pytest.mark.parametrize("precision", ["float64", "float32"])
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """Waiting for other threads would take most of the time of runs as short as these."""
+    threads = numba.get_num_threads()
+    numba.set_num_threads(1)
+    yield
+    numba.set_num_threads(threads)
+
+
+def simulated(backend) -> bool:
+    """Whether a path takes a thread of Python, so that runs have to be small."""
+    return backend.name == "cudasim"
+
+
+def assert_same_bits(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> None:
+    assert found.keys() == expected.keys()
+    for name, a in expected.items():
+        assert found[name].dtype == a.dtype, name
+        np.testing.assert_array_equal(found[name], a, err_msg=name)
+
+
+def results_by_time_step(problem: GbmProblem, backend, parts=None) -> dict[str, np.ndarray]:
+    """Rows and totals, with the steps of the last batch counted from its beginning."""
+    found = {}
+    for name, a in outcome(problem, backend, parts).items():
+        if not name.startswith("state"):
+            name, _, step = name.partition("@")
+            found[f"{name}@{int(step) - problem.rows_from}" if step else name] = a
+    return found
+
+
+@PRECISIONS
+@pytest.mark.parametrize("antithetic", [False, True])
+def test_batches_change_nothing(backend, antithetic, precision):
+    if simulated(backend) and precision == "float64":
+        pytest.skip("one precision is enough where 1026 paths take seconds")
+    for count in [1026] if simulated(backend) else [1024, 1026, 5000]:
+        expected = results_by_time_step(two_assets(precision, count, antithetic=antithetic, frames=3), backend)
+        assert {"price_mean@5", "price_quantile@10", "path@10", "option_price"} < expected.keys()
+        for batch in [1024] if simulated(backend) else [1024, 3072, 5120]:
+            p = two_assets(precision, count, batch, antithetic=antithetic, frames=3)
+            found = results_by_time_step(p, backend, [3, 9, 1])
+            assert_same_bits({name: a for name, a in found.items() if name in expected}, expected)
+
+
+def test_threads_change_nothing():
+    if numba.config.NUMBA_NUM_THREADS < 2:
+        pytest.skip("this machine has one core")
+    p = two_assets(count=5000)
+    expected = outcome(p, CpuBackend())
+    numba.set_num_threads(2)
+    assert_same_bits(outcome(p, CpuBackend()), expected)
+
+
+def test_a_path_does_not_know_how_many_there_are(backend):
+    many = run(two_assets(count=60 if simulated(backend) else 2500, stored=1), backend)[1]
+    for count in [1, 31, 33] if simulated(backend) else [1, 31, 33, 1000, 2047]:
+        few = run(two_assets(count=count, stored=1), backend)[1]
+        for name in ("x", "averages"):
+            np.testing.assert_array_equal(few[name], many[name][:, :count])
+
+
+@PRECISIONS
+@pytest.mark.parametrize("batch", [None, 1024])
+def test_splitting_changes_nothing(backend, precision, batch):
+    if simulated(backend):
+        p, ways = two_assets(precision, 33, batch, steps=11, frames=2), [[1, 2, 1, 4, 1]]
+    else:
+        p, rng = two_assets(precision, 2500, batch, steps=11), np.random.default_rng(4)
+        ways = [[1] * p.clock.end, rng.integers(1, 5, 40).tolist(), rng.integers(1, 9, 40).tolist()]
+    expected = outcome(p, backend)
+    for parts in ways:
+        assert_same_bits(outcome(p, backend, parts), expected)
+
+
+@PRECISIONS
+@pytest.mark.parametrize("batch", [None, 1024])
+def test_restarting_changes_nothing(backend, precision, batch):
+    """From every step: amid a block of normals, between a fixing and a frame, at a frame, between two batches."""
+    count = 20 if simulated(backend) else 1500
+    p = two_assets(precision, count, batch, antithetic=True)
+    expected = outcome(p, backend)
+    stepper = p.stepper(backend, p.initial())
+    for step in range(1, p.clock.end):
+        stepper.advance(1)
+        if simulated(backend) and step not in (5, 9):
+            continue
+        left = outcome(p, backend, start=copied(stepper.snapshot()))
+        later = {name: a for name, a in expected.items() if int(name.partition("@")[2] or p.clock.end) > step}
+        assert_same_bits(left, later if step < p.clock.end else expected)
+
+
+def test_snapshots_can_be_observed_at_once(backend):
+    """A run that stopped at a frame shows that frame's statistics again when it goes on."""
+    p = two_assets(count=30)
+    stepper = p.stepper(backend, p.initial())
+    stepper.advance(p.frame_steps[2])
+    again = p.stepper(backend, copied(stepper.snapshot()))
+    for one, other in zip(*(p.rows("time", copied(s.observe("time"))).values() for s in (stepper, again))):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("backend", ["cudasim", pytest.param("cuda", marks=pytest.mark.gpu)], indirect=True)
+@pytest.mark.parametrize(("precision", "antithetic", "tolerance"), [("float64", False, 1e-12), ("float32", True, 5e-6)])
+def test_cuda_kernels_agree_with_those_for_the_cpu(backend, precision, antithetic, tolerance):
+    p = two_assets(precision, 38, steps=7, antithetic=antithetic, frames=3)
+    found, expected = outcome(p, backend), outcome(p, CpuBackend())
+    assert found.keys() == expected.keys()
+    for name, a in expected.items():
+        assert found[name].dtype == a.dtype, name
+        if a.dtype.kind == "f":
+            np.testing.assert_allclose(found[name], a, rtol=tolerance, atol=tolerance, err_msg=name)
+    np.testing.assert_array_equal(found["state fault"], expected["state fault"])
+    assert found["state histogram"].sum() == expected["state histogram"].sum() == 2 * 38
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # the simulator's
+def test_overflow_is_a_fault_with_a_name(backend):
+    """e^120 is beyond float32, in which the average of an Asian option adds up prices."""
+    asset = {"spot": 100.0, "volatility": 0.2}
+    p = problem(
+        run={"precision": "float32"},
+        market={"drift": 30.0},
+        asset=[asset, asset],
+        time={"end": 4.0, "steps": 4},
+        paths={"count": 16},
+        option=[{"style": "asian", "payoff": "call", "strike": 100.0, "asset": "B"}],
+    )
+    stepper = p.stepper(backend, p.initial())
+    stepper.advance(p.clock.end)
+    assert p.fault(copied(stepper.observe("time"))) == "path 0 of asset 'B'"
+    assert p.fault(copied(stepper.snapshot())) == "path 0 of asset 'B'"
+
+
+# ---- what the compiler makes of the CUDA kernels
+
+
+def signatures(real):
+    from numba import types
+
+    def array(of, ndim):
+        return types.Array(of, ndim, "C")
+
+    state, i8, f8 = array(real, 2), types.int64, types.float64
+    sums, fault = array(i8, 3), array(i8, 1)
+    vector = array(f8, 1)
+    return {
+        "advance": (
+            *(state, state, i8, i8, i8, i8, types.uint64, types.boolean),
+            *(array(real, 1), state, array(types.uint8, 2)),
+        ),
+        "clear": (array(i8, 4), sums, i8, i8),
+        "record": (state, array(real, 3), i8, i8),
+        "moments": (state, i8, i8, vector, vector, vector, f8, f8, i8, array(i8, 4), sums, fault),
+        "payoffs": (state, state, i8, i8, i8, array(i8, 2), array(f8, 2), sums, fault),
+    }
+
+
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+@pytest.mark.parametrize(("n_assets", "averages"), [(1, ()), (1, ((0, True),)), (4, ((0, True), (2, False)))])
+def test_step_kernel_lives_in_registers(n_assets, averages, precision):
+    from numba import types
+
+    from simsuite.solvers.gbm.exact_cuda import make_advance
+
+    signature = signatures(getattr(types, precision))["advance"]
+    ptx, info = compile_sm90(make_advance(n_assets, averages, np.dtype(precision)), signature)
+    assert info["spill_bytes"] == info["stack_bytes"] == 0
+    assert info["registers"] <= 128
+    assert not any(word in ptx for word in ("div.", "rem."))
+    if precision == "float32":
+        assert ".f64" not in ptx
+
+
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+@pytest.mark.parametrize("name", ["clear", "record", "moments", "payoffs"])
+def test_statistics_kernels_compile_without_spills(name, precision):
+    from numba import types
+
+    from simsuite.solvers.gbm import statistics_cuda
+
+    ptx, info = compile_sm90(getattr(statistics_cuda, name), signatures(getattr(types, precision))[name])
+    assert info["spill_bytes"] == info["stack_bytes"] == 0
+    if name in ("moments", "payoffs"):
+        assert info["shared_bytes"] == 2 * 8 * statistics_cuda.THREADS
+        assert ".cas." not in ptx  # 64-bit integer atomics, not loops that imitate them
