@@ -117,6 +117,9 @@ class Backend(Protocol):
     def to_host(self, array: Any) -> np.ndarray:
         """A copy on the host; waits for all queued work. For set-up and tests, never inside `advance`."""
 
+    def copy(self, source: Any, target: Any) -> None:
+        """Queue the copying of an array to another of the same shape and type."""
+
     def kernels(self, module: str) -> ModuleType:
         """The module `<module>_<dialect>`: one method's kernels for this kind of device."""
 

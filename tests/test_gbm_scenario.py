@@ -75,7 +75,7 @@ def test_assets_are_named_like_columns_of_a_spreadsheet():
         ("[[1.0, 0.5], [0.5, 1.0]]", "[[1.0, 1.5], [1.5, 1.0]]", ("market", "correlation"), "eigenvalue is -0.5"),
         ("[[1.0, 0.5], [0.5, 1.0]]", "[[1.0, 1.0], [1.0, 1.0]]", ("market", "correlation"), "positive definite"),
         ("[[1.0, 0.5], [0.5, 1.0]]", "[[1.0]]", ("market", "correlation"), "1 x 1 matrix, but there are 2 assets"),
-        ('name = "second"', 'name = "A"', ("asset", 1, "name"), "'A' is taken"),
+        ("[[asset]]\nspot", '[[asset]]\nname = "second"\nspot', ("asset", 1, "name"), "'second' is taken"),
         ('name = "mean"', 'name = "option1"', ("option", 1, "name"), "'option1' is taken"),
         ('asset = "second"', 'asset = "B"', ("option", 1, "asset"), "there is no asset 'B'"),
         ('asset = "second"', "fixings = 13", ("option", 1, "fixings"), "13 fixings do not fit on 12 time steps"),
@@ -86,22 +86,15 @@ def test_assets_are_named_like_columns_of_a_spreadsheet():
         ("count = 1000", "count = 1000\n[output]\nquantiles = [0.5, 0.4]", ("output", "quantiles", 1), "sort them"),
         ("count = 1000", "count = 1000\n[output]\ntimes = [1.5]", ("output", "times", 0), "after the end"),
         ("count = 1000", "count = 1000\n[output]\nsamples = 5", ("output", "samples"), "frames only"),
-        ("rate = 0.05", "rate = 0.05\ndrift = 0.1", None, None),
-        ("spot = 50.0", "spot = 50.0\ndividend_yield = 0.1", None, None),
         ("strike = 40.0", "strike = 40.0\nbarrier = 1.0", ("option", 1, "barrier"), "barrier"),
         ('style = "asian"', 'style = "lookback"', ("option", 1, "style"), "lookback"),
     ],
 )
 def test_mistakes_stand_where_they_were_made(tmp_path, old, new, path, message):
     assert old in VALID
-    text = VALID.replace(old, new)
-    if path is None:
-        (tmp_path / "paths.toml").write_text(text)
-        assert load(tmp_path / "paths.toml").model
-    else:
-        found = mistakes(tmp_path, text)
-        assert list(found) == [path]
-        assert message in found[path]
+    found = mistakes(tmp_path, VALID.replace(old, new))
+    assert list(found) == [path]
+    assert message in found[path]
 
 
 def test_all_mistakes_are_found_at_once(tmp_path):

@@ -1,6 +1,6 @@
 """One NVIDIA GPU: CuPy owns memory and streams, Numba launches kernels.
 
-Two streams: `compute`, in which everything that advances the state is queued, and `copy`, in which snapshots leave for
+Two streams: `compute`, in which everything that advances the state is queued, and `outgoing`, in which snapshots leave for
 pinned host memory while stepping goes on.
 """
 
@@ -113,7 +113,7 @@ class CudaBackend:
         self.name = f"cuda:{index}"
         self.device_name = cupy.cuda.runtime.getDeviceProperties(index)["name"].decode()
         self.compute = cupy.cuda.Stream(non_blocking=True)
-        self.copy = cupy.cuda.Stream(non_blocking=True)
+        self.outgoing = cupy.cuda.Stream(non_blocking=True)
         self._launch_stream = cuda.external_stream(self.compute.ptr)
         self._seen: set[Any] = set()
         self._graphs: dict[Any, Any] = {}
@@ -137,6 +137,10 @@ class CudaBackend:
     def to_host(self, array: Any) -> np.ndarray:
         with self.compute:
             return self._cupy.asnumpy(array)
+
+    def copy(self, source: Any, target: Any) -> None:
+        with self.compute:
+            self._cupy.copyto(target, source)
 
     def kernels(self, module: str) -> ModuleType:
         return importlib.import_module(f"{module}_{self.dialect}")
@@ -180,9 +184,9 @@ class CudaBackend:
                     part = slot.device[offsets[name] : offsets[name] + a.nbytes]
                     self._cupy.copyto(part.view(a.dtype).reshape(a.shape), a)
                 slot.staged.record(self.compute)
-            self.copy.wait_event(slot.staged)
-            slot.device[:end].data.copy_to_host_async(slot.host.ctypes.data, end, self.copy)
-            slot.copied.record(self.copy)
+            self.outgoing.wait_event(slot.staged)
+            slot.device[:end].data.copy_to_host_async(slot.host.ctypes.data, end, self.outgoing)
+            slot.copied.record(self.outgoing)
         except BaseException:
             slot.free.release()
             raise

@@ -53,6 +53,9 @@ class HostBackend:
     def to_host(self, array: np.ndarray) -> np.ndarray:
         return array.copy()
 
+    def copy(self, source: np.ndarray, target: np.ndarray) -> None:
+        np.copyto(target, source)
+
     def kernels(self, module: str) -> ModuleType:
         return importlib.import_module(f"{module}_{self.dialect}")
 

@@ -77,8 +77,8 @@ class Paths(Section):
     sampling: Literal["pseudo"] = Field("pseudo", description="pseudo: Philox4x32-10 random numbers")
     batch: Annotated[int, Field(ge=GROUP, multiple_of=GROUP)] | None = Field(
         None,
-        description=f"paths simulated at a time, a multiple of {GROUP}; at least those to be stored; changes no result, "
-        "only the memory needed (default: all, as long as they fit in 1 GiB)",
+        description=f"paths simulated at a time, a multiple of {GROUP}; at least those to be stored; changes no "
+        "result, only the memory needed (default: all, as long as they fit in 1 GiB)",
     )
 
     @model_validator(mode="after")

@@ -63,14 +63,14 @@ def _cell(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, x, y):
     out[y, x] = c + rx * (dx + q * dy)
 
 
-@cuda.jit
+@cuda.jit(cache=True)
 def step_short(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y):
     x, y = cuda.grid(2)
     if x < T.shape[1] and y < T.shape[0]:
         _cell(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, x, y)
 
 
-@cuda.jit
+@cuda.jit(cache=True)
 def step_tall(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y):
     x, j = cuda.grid(2)
     ny, nx = T.shape

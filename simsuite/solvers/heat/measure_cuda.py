@@ -7,7 +7,7 @@ from numba import cuda, float64
 THREADS = 128
 
 
-@cuda.jit
+@cuda.jit(cache=True)
 def rows(T, total, low, high):
     """One block a row. The order of summation is fixed, so the result is the same at every call."""
     part = cuda.shared.array(THREADS, dtype=float64)
@@ -68,7 +68,7 @@ def _node(T, edges, at, wrap_x, wrap_y, x, y):
     return v
 
 
-@cuda.jit
+@cuda.jit(cache=True)
 def probe(T, edges, at, wrap_x, wrap_y, x, y, fx, fy, out):
     i = cuda.grid(1)
     if i < out.size:

@@ -48,7 +48,7 @@ def _outer4(a_slice, x_slice, patch, k, row, column):
     _outer(a_slice, x_slice, patch, k + 3, row, column)
 
 
-@cuda.jit
+@cuda.jit(cache=True)
 def matmul(A, X, bias, row, out):
     """out = A X + b, with b the given row of `bias`, added to every column. A (n, p), X (p, m), out (n, m)."""
     a_slice = cuda.shared.array(SLICE, A.dtype, alignment=ALIGNMENT)
@@ -92,7 +92,7 @@ def matmul(A, X, bias, row, out):
                 out[i, j] = patch[r, c] + bias[row, i]
 
 
-@cuda.jit
+@cuda.jit(cache=True)
 def matmul_flat(A, X, bias, row, out):
     """The same with one thread an entry: neighbouring threads read neighbouring columns of X."""
     j, i = cuda.grid(2)
@@ -103,7 +103,7 @@ def matmul_flat(A, X, bias, row, out):
         out[i, j] = total + bias[row, i]
 
 
-@cuda.jit
+@cuda.jit(cache=True)
 def matvec(A, X, bias, row, out):
     """The same for a single column, m = 1: a block sums a row of A, whose entries it reads side by side."""
     part = cuda.shared.array(128, A.dtype)
@@ -122,7 +122,7 @@ def matvec(A, X, bias, row, out):
         out[i, 0] = part[0] + bias[row, i]
 
 
-@cuda.jit
+@cuda.jit(cache=True)
 def input_bias(inputs, B, count, bias):
     """bias[k, i] = sum_p B[i, p] inputs[k, p] for the first `count` rows: what the inputs add in each of the steps."""
     i, k = cuda.grid(2)

@@ -1,0 +1,1 @@
+"""Measured rates beside what the machine can do: ``python -m simsuite.bench.heat``."""
