@@ -209,6 +209,10 @@ class Problem(Protocol):
     rate_unit: str  # e.g. "cell-steps/s"
     work_per_step: float  # in that unit
 
+    def position(self, step: int) -> tuple[int, float]:
+        """Time steps taken and simulated time at a step of the clock: what people are told. A clock may count the steps
+        of several batches, one after another."""
+
     def initial(self) -> Snapshot: ...
 
     def stepper(self, backend: Backend, start: Snapshot) -> Stepper: ...

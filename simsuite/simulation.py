@@ -57,12 +57,14 @@ class Silent:
 
 
 def make_problem(scenario: Scenario) -> Problem:
-    """The solver's problem. Raises ScenarioError, with every mistake shown in the file."""
+    """The solver's problem. Raises ScenarioError, with every mistake shown in the file, and DeviceError."""
     module, _, name = PROBLEMS[scenario.solver].partition(":")
     try:
         return getattr(importlib.import_module(module), name).from_scenario(scenario.model, scenario.base)
     except ScenarioError as error:
         raise scenario.explain(error.mistakes) from None
+    except MemoryError as error:
+        raise DeviceError(f"there is not enough memory on this machine: {error}") from None
 
 
 def make_backend(scenario: Scenario, problem: Problem) -> Backend:
@@ -109,7 +111,7 @@ class Execution:
                 self.reporter.message(f"{self.directory.path} holds this run, finished; --fresh runs it again")
                 summary = self.directory.read_summary()
                 assert summary is not None
-                return summary
+                return summary | {"directory": str(self.directory.path)}
             return self._march(problem)
 
     def _require_same_scenario(self) -> None:
@@ -129,7 +131,7 @@ class Execution:
         self._log(f"simsuite {VERSION} on {backend.name} ({backend.device_name})")
         if backend.note is not None:
             self.reporter.message(backend.note)
-        start, rows = self._start(problem)
+        start, rows = self._start(problem, backend)
         self.directory.write_scenario(self.scenario.resolved_toml())
         with self._open_results(problem, backend, rows) as results, Writer() as writer:
             stepper = problem.stepper(backend, start)
@@ -177,7 +179,7 @@ class Execution:
         self._log(f"{summary['status']} at step {stepper.step}" + (f" ({reason})" if reason else ""))
         return summary
 
-    def _start(self, problem: Problem) -> tuple[Snapshot, Mapping[str, int] | None]:
+    def _start(self, problem: Problem, backend: Backend) -> tuple[Snapshot, Mapping[str, int] | None]:
         """Where to begin, and how many rows the results hold by then: None for a file yet to be made."""
         if not self.directory.results.exists():
             return problem.initial(), None
@@ -186,6 +188,9 @@ class Execution:
             return problem.initial(), {}
         if found.note is not None:
             self.reporter.message(found.note)
+        before = found.meta.get("device")
+        if before != backend.name:
+            self.reporter.message(f"this run was on {before}; from here on {backend.name} computes, to other last bits")
         self.reporter.message(f"continuing {self.directory.path} from step {found.snapshot.step}")
         self._log(f"continuing from step {found.snapshot.step}")
         return found.snapshot, found.rows
@@ -213,6 +218,7 @@ class Execution:
         self, problem: Problem, backend: Backend, stepper: Stepper, watch: _Stopwatch, began: float, reason: str | None
     ) -> dict[str, Any]:
         rate = watch.rate(stepper.step, problem.work_per_step)
+        steps, at = problem.position(stepper.step)
         return {
             "status": "complete" if reason is None else "stopped",
             **({} if reason is None else {"stopped_by": reason}),
@@ -221,8 +227,8 @@ class Execution:
             "device": backend.name,
             "device_name": backend.device_name,
             **problem.method,
-            "steps": stepper.step,
-            "time": problem.clock.time(stepper.step),
+            "steps": steps,
+            "time": at,
             "wall_seconds": time.monotonic() - began,
             "compile_seconds": watch.started - began,
             "rate": rate,
@@ -275,7 +281,7 @@ class Simulation:
     @property
     def time(self) -> float:
         """Simulated time, in the unit of the solver's `[time]`."""
-        return self.problem.clock.time(self.step)
+        return self.problem.position(self.step)[1]
 
     @property
     def state(self) -> Mapping[str, Any]:
@@ -323,8 +329,8 @@ def estimate(problem: Problem) -> dict[str, Any]:
         item = variable.values.dtype.itemsize if variable.values is not None else np.dtype(variable.dtype).itemsize
         disk += item * int(np.prod([{**sizes, **lengths}[dim] for dim in variable.dims]))
     return {
-        "steps": problem.clock.end,
-        "dt": problem.clock.dt(0) if problem.clock.end else 0.0,
+        "steps": problem.position(problem.clock.end)[0],
+        "dt": problem.position(1)[1],
         "frames": lengths[problem.layout.series[0].dim],
         "device_bytes": problem.device_bytes(),
         "disk_bytes": disk,

@@ -126,6 +126,9 @@ class FakeProblem:
     layout = heat_layout()
     clock = Clock.uniform(0.25, layout.series[0].steps)
 
+    def position(self, step: int) -> tuple[int, float]:
+        return step, self.clock.time(step)
+
     def __init__(self, pause: float = 0.0) -> None:
         self._pause = pause
 

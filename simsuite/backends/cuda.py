@@ -1,7 +1,7 @@
 """One NVIDIA GPU: CuPy owns memory and streams, Numba launches kernels.
 
-Two streams: `compute`, in which everything that advances the state is queued, and `outgoing`, in which snapshots leave for
-pinned host memory while stepping goes on.
+Two streams: `compute`, in which everything that advances the state is queued, and `outgoing`, in which snapshots leave
+for pinned host memory while stepping goes on.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class _Progress:
         unit = p.layout.series[0].coordinate.attrs.get("units", "")
         rate = (step - self._first) / seconds if seconds > 0 else 0.0
         left = duration((p.clock.end - step) / rate) if rate > 0 else "?"
-        at = f"t = {p.clock.time(step):.4g} {unit} of {p.clock.times[-1]:.4g}"
+        at = f"t = {p.position(step)[1]:.4g} {unit} of {p.position(p.clock.end)[1]:.4g}"
         return f"{at}, {with_prefix(rate * p.work_per_step, p.rate_unit)}, {left} left"
 
     def show(self, step: int, seconds: float) -> None:

@@ -10,7 +10,7 @@ import typer
 
 from simsuite.cli.console import duration, print_json, say, wants_colour, with_prefix
 from simsuite.cli.progress import reporter
-from simsuite.cli.stopping import Stopping, exit_code
+from simsuite.stopping import Stopping
 
 if TYPE_CHECKING:
     from simsuite.scenario import Scenario
@@ -84,6 +84,13 @@ def execute(
     if summary["status"] != "complete" and not quiet:
         say(f"stopped early ({summary.get('stopped_by')}) with a checkpoint; run the same command to continue")
     raise typer.Exit(exit_code(summary))
+
+
+def exit_code(summary: dict[str, Any]) -> int:
+    """0 for a complete run, 130 after Ctrl-C, 75 otherwise."""
+    if summary["status"] == "complete":
+        return 0
+    return 130 if summary.get("stopped_by") == "SIGINT" else 75
 
 
 def print_summary(summary: dict[str, Any]) -> None:

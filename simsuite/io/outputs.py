@@ -53,7 +53,7 @@ class SeriesOutput:
         where = self._problem.fault(observed)
         if where is not None:
             unit = self._series.coordinate.attrs.get("units", "")
-            moment = f"{self._problem.clock.time(observed.step):.9g} {unit}".rstrip()
+            moment = f"{self._problem.position(observed.step)[1]:.9g} {unit}".rstrip()
             raise NumericalFailure(f"NaN or Inf in {where} at step {observed.step}, time {moment}")
         self._results.append(self._series.dim, self._problem.rows(self._series.dim, observed))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 
 class Section(BaseModel):
@@ -25,6 +25,9 @@ NonNegative = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=1)]
 
 
+MOST_FRAMES = 1_000_000
+
+
 class Run(Section):
     device: Annotated[str, Field(pattern=r"^(auto|cpu|cuda(:\d+)?|cudasim)$")] = Field(
         "auto", description="auto | cpu | cuda | cuda:1 | cudasim"
@@ -36,14 +39,21 @@ class Run(Section):
 
 class Output(Section):
     directory: str | None = Field(None, description="default: runs/<file name without .toml>")
-    frames: Annotated[int, Field(ge=2)] | None = Field(
+    frames: Annotated[int, Field(ge=2, le=MOST_FRAMES)] | None = Field(
         None, description="evenly spaced, first and last included (default 11)"
     )
     every: Positive | None = Field(None, description="time between frames")
     times: Annotated[list[NonNegative], Field(min_length=1)] | None = Field(None, description="times of the frames")
-    samples: Annotated[int, Field(ge=2)] | None = Field(
+    samples: Annotated[int, Field(ge=2, le=MOST_FRAMES)] | None = Field(
         None, description="evenly spaced samples of probes and ledger (default: at frames only)"
     )
     checkpoint_minutes: Positive = Field(5.0, description="wall-clock minutes between checkpoints")
     checkpoint_every: Annotated[int, Field(ge=0)] = Field(0, description="steps between checkpoints as well, 0 = off")
     compression: Literal["none", "lossless"] = Field("none", description="of the arrays in the result file")
+
+    @model_validator(mode="after")
+    def _one_way_to_say_when(self) -> Output:
+        given = [name for name in ("frames", "every", "times") if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise ValueError(f"says when frames are due in {len(given)} ways: {', '.join(given)}; keep one")
+        return self

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from simsuite.scenario.common import Output
+from simsuite.errors import Mistake, ScenarioError
+from simsuite.scenario.common import MOST_FRAMES, Output
 
 DEFAULT_FRAMES = 11
 
@@ -15,6 +16,10 @@ def frame_times(output: Output, end: float) -> tuple[float, ...]:
     if output.times is not None:
         wanted = [t for t in output.times if t < end]
     elif output.every is not None:
+        if end / output.every > MOST_FRAMES:
+            few = f"{end / MOST_FRAMES:.3g}"
+            message = f"a frame every {output.every:g} makes more than {MOST_FRAMES} frames"
+            raise ScenarioError([Mistake(("output", "every"), message, f"{few} is the shortest")])
         wanted = [k * output.every for k in range(math.ceil(end / output.every * (1 - 1e-12)))]
     else:
         last = (output.frames or DEFAULT_FRAMES) - 1

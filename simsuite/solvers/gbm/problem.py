@@ -66,6 +66,11 @@ class GbmProblem:
     def clock(self) -> Clock:
         return Clock((0, self.n_batches * self.n_steps), (0.0, self.scenario.time.end))
 
+    def position(self, step: int) -> tuple[int, float]:
+        """Where the present batch is."""
+        k = step - self.rows_from if step >= self.rows_from else step % self.n_steps
+        return k, self.time(k)
+
     @cached_property
     def layout(self) -> Layout:
         return gbm_layout(self)

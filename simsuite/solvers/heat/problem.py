@@ -61,6 +61,9 @@ class HeatProblem:
         samples = sample_steps(self.scenario.output.samples, frames)
         return heat_layout(self.scenario, frames, samples)
 
+    def position(self, step: int) -> tuple[int, float]:
+        return step, self.clock.time(step)
+
     def initial(self) -> Snapshot:
         ledger = np.zeros(ledger_size(self.scenario), self.T0.dtype)
         return Snapshot(0, {"temperature": self.T0, "ledger": ledger})

@@ -81,6 +81,9 @@ class LinearProblem:
         n, m = self.system.start.shape
         return (n if self.system.C is None else len(self.system.C)), m
 
+    def position(self, step: int) -> tuple[int, float]:
+        return step, self.clock.time(step)
+
     def initial(self) -> Snapshot:
         return Snapshot(0, {"state": self.system.start.astype(self.dtype)})
 

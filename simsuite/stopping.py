@@ -8,28 +8,33 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 from types import FrameType, TracebackType
 
 
 class Stopping:
-    """Called by the loop; gives the reason to stop, or None. A context manager that installs the handlers."""
+    """Called by the loop; gives the reason to stop, or None. A context manager that installs the handlers.
+
+    signal: the one that came, if any. Python delivers signals to its main thread only; elsewhere none is handled.
+    """
 
     def __init__(self, max_minutes: float | None = None) -> None:
         self._deadline = None if max_minutes is None else time.monotonic() + 60 * max_minutes
-        self._signal: str | None = None
+        self.signal: signal.Signals | None = None
         self._before: dict[int, object] = {}
 
     def __call__(self) -> str | None:
-        if self._signal is not None:
-            return self._signal
+        if self.signal is not None:
+            return self.signal.name
         if self._deadline is not None and time.monotonic() >= self._deadline:
             return "max-minutes"
         return None
 
     def __enter__(self) -> Stopping:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            self._before[number] = signal.signal(number, self._handle)
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._before[number] = signal.signal(number, self._handle)
         return self
 
     def __exit__(
@@ -39,13 +44,6 @@ class Stopping:
             signal.signal(number, handler)  # type: ignore[arg-type]
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        if self._signal is not None:
+        if self.signal is not None:
             os._exit(128 + number)
-        self._signal = signal.Signals(number).name
-
-
-def exit_code(summary: dict[str, object]) -> int:
-    """0 for a complete run, 130 after Ctrl-C, 75 otherwise."""
-    if summary["status"] == "complete":
-        return 0
-    return 130 if summary.get("stopped_by") == "SIGINT" else 75
+        self.signal = signal.Signals(number)

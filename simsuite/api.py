@@ -1,0 +1,113 @@
+"""What `import simsuite` offers: run a scenario from Python, or step one by hand."""
+
+from __future__ import annotations
+
+import logging
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from simsuite.core import Problem
+from simsuite.io.directory import RunDirectory
+from simsuite.scenario import Scenario, load, settings
+from simsuite.simulation import Execution, Simulation, default_directory
+from simsuite.stopping import Stopping
+
+if TYPE_CHECKING:
+    import xarray
+
+_LOG = logging.getLogger("simsuite")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that is finished, or was stopped early with a checkpoint.
+
+    directory: where its files are. summary: the object that `simsuite run --json` prints; `summary["status"]` is
+    "complete" or "stopped".
+    """
+
+    directory: Path
+    summary: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def results(self) -> dict[str, Any]:
+        """`summary["results"]`: the numbers that the run was made for, with their errors."""
+        return self.summary["results"]
+
+    @cached_property
+    def dataset(self) -> xarray.Dataset:
+        """results.h5, whose arrays are read when they are looked at. Its `close()` closes the file."""
+        import xarray
+
+        return xarray.open_dataset(self.directory / "results.h5", engine="h5netcdf")
+
+
+def run(
+    path: Path | str,
+    set: Mapping[str, Any] | None = None,
+    device: str | None = None,
+    directory: Path | str | None = None,
+    fresh: bool = False,
+    max_minutes: float | None = None,
+) -> Run:
+    """Run the scenario in the file `path`, or continue its interrupted run, as `simsuite run` does.
+
+    set: values in place of the file's, by dotted key, ``{"grid.nx": 512, "boundary.left.value": "20 + t"}``.
+    device: "auto", "cpu", "cuda", "cuda:1" or "cudasim", in place of `run.device`. directory: for the run's files, in
+    place of `output.directory`; a finished run of the same scenario there is not run again. fresh: discard what an
+    earlier run left there. max_minutes: stop with a checkpoint after that long.
+
+    On SIGINT or SIGTERM a checkpoint is written first; then the signal takes its ordinary course, which for Ctrl-C is a
+    KeyboardInterrupt. The same call continues the run. Messages, such as why a run is on the CPU, go to the logger
+    "simsuite".
+
+    Raises ScenarioError for mistakes in the scenario, UsageError when the directory holds another one's run or is in
+    use, DeviceError when there is no such device or too little memory, NumericalFailure for NaN or Inf, and
+    SimsuiteError, the base of them all, for a disk that fails. In each case the last good checkpoint stays.
+    """
+    scenario = _load(path, set, device, directory)
+    where = default_directory(scenario)
+    with Stopping(max_minutes) as stopping:
+        summary = Execution(scenario, RunDirectory(where), _Logger(), stopping, fresh).run()
+    if stopping.signal is not None:
+        signal.raise_signal(stopping.signal)
+    return Run(where, summary)
+
+
+def open_simulation(path: Path | str, set: Mapping[str, Any] | None = None, device: str | None = None) -> Simulation:
+    """The scenario in the file `path` at its first step on its device, to be stepped by hand; it writes no files.
+
+    set, device: as in `run`. `advance(n)` takes steps, `state` gives the live arrays by name: CuPy arrays on a GPU,
+    NumPy arrays elsewhere.
+
+    Raises ScenarioError for mistakes in the scenario and DeviceError when there is no such device or too little memory.
+    """
+    return Simulation(_load(path, set, device, None))
+
+
+def _load(
+    path: Path | str, set: Mapping[str, Any] | None, device: str | None, directory: Path | str | None
+) -> Scenario:
+    values = dict(set or {})
+    if device is not None:
+        values["run.device"] = device
+    if directory is not None:
+        values["output.directory"] = str(directory)
+    return load(path, settings(values))
+
+
+class _Logger:
+    """Tells the logger "simsuite" how a run goes."""
+
+    def message(self, text: str) -> None:
+        _LOG.info(text)
+
+    def begin(self, problem: Problem, step: int) -> None: ...
+
+    def progress(self, step: int) -> None: ...
+
+    def end(self) -> None: ...
