@@ -98,6 +98,13 @@ class Fence(Protocol):
     def wait(self) -> None: ...
 
 
+class Recorder(Protocol):
+    """Queues launches, and may record them once and replay the recording."""
+
+    def replay(self, key: Any, launches: Callable[[], None]) -> None:
+        """Queue what `launches` queues. The same `key` must always mean the same launches with the same arguments."""
+
+
 class Backend(Protocol):
     """Where arrays live and kernels run. The same calls for CPU, CUDA and the CUDA simulator."""
 
@@ -126,9 +133,8 @@ class Backend(Protocol):
     def launcher(self, kernel: Any, extent: tuple[int, ...], block: tuple[int, ...]) -> Callable[..., None]:
         """`kernel` bound to enough `block`s to cover `extent` (x first) and to this backend's compute stream."""
 
-    def replay(self, key: Any, launches: Callable[[], None]) -> None:
-        """Queue what `launches` queues. The same `key` always means the same launches with the same arguments: a
-        backend may record them once and replay the recording."""
+    def recorder(self) -> Recorder:
+        """For the launches of one stepper, whose buffers it outlives with no harm."""
 
     def stage(self, step: int, arrays: Mapping[str, Any]) -> Pending:
         """Start copying `arrays` to the host; later work may overwrite them at once."""

@@ -17,7 +17,7 @@ from simsuite.core import Backend, Problem, Snapshot, Stepper
 from simsuite.errors import DeviceError, ScenarioError, SimsuiteError, UsageError
 from simsuite.io.checkpoint import read_checkpoint
 from simsuite.io.directory import RunDirectory, State
-from simsuite.io.outputs import CheckpointOutput, SeriesOutput
+from simsuite.io.outputs import CheckpointOutput, SeriesOutput, moment
 from simsuite.io.results import ResultsFile, open_results
 from simsuite.io.writer import Writer
 from simsuite.loop import march
@@ -145,6 +145,7 @@ class Execution:
                 output.checkpoint_every,
                 {"solver": problem.solver, "device": backend.name, "version": VERSION},
                 start=start.step,
+                moment=lambda step: moment(problem, step),
             )
             watch = _Stopwatch(backend, stepper.step)
             self.reporter.begin(problem, stepper.step)
@@ -156,6 +157,7 @@ class Execution:
 
             try:
                 reason = march(stepper, problem.clock.end, [*outputs, checkpoint], backend, self.stopped, progress)
+                watch.last_stretch(stepper.step)
                 if reason is not None:
                     checkpoint.emit(stepper)
                 writer.drain()
@@ -217,7 +219,7 @@ class Execution:
     def _summary(
         self, problem: Problem, backend: Backend, stepper: Stepper, watch: _Stopwatch, began: float, reason: str | None
     ) -> dict[str, Any]:
-        rate = watch.rate(stepper.step, problem.work_per_step)
+        rate = watch.rate(problem.work_per_step)
         steps, at = problem.position(stepper.step)
         return {
             "status": "complete" if reason is None else "stopped",
@@ -252,11 +254,14 @@ class _Stopwatch:
             self._backend.fence().wait()
             self._first, self.started = step, time.monotonic()
 
-    def rate(self, step: int, work_per_step: float) -> float:
-        """Work a second after the first stretch; 0 where nothing was left to do then."""
+    def last_stretch(self, step: int) -> None:
         self._backend.fence().wait()
-        seconds = time.monotonic() - self.started
-        done = step - (self._begin if self._first is None else self._first)
+        self._last, self._stopped = step, time.monotonic()
+
+    def rate(self, work_per_step: float) -> float:
+        """Work a second between the first stretch and the last; 0 where there was no other."""
+        done = self._last - (self._begin if self._first is None else self._first)
+        seconds = self._stopped - self.started
         return done * work_per_step / seconds if done and seconds > 0 else 0.0
 
 

@@ -27,6 +27,12 @@ class Output(Protocol):
         """Queue the writing of the stepper's present state. Raises the error of an earlier writing."""
 
 
+def moment(problem: Problem, step: int) -> str:
+    """A step of the run's clock for error messages: "step 70, time 0.35 s"."""
+    unit = problem.layout.series[0].coordinate.attrs.get("units", "")
+    return f"step {step}, time {problem.position(step)[1]:.9g} {unit}".rstrip()
+
+
 class SeriesOutput:
     """One row of a series at each of its steps, beginning after the rows that the file already has."""
 
@@ -52,9 +58,7 @@ class SeriesOutput:
     def _append(self, observed: Snapshot) -> None:
         where = self._problem.fault(observed)
         if where is not None:
-            unit = self._series.coordinate.attrs.get("units", "")
-            moment = f"{self._problem.position(observed.step)[1]:.9g} {unit}".rstrip()
-            raise NumericalFailure(f"NaN or Inf in {where} at step {observed.step}, time {moment}")
+            raise NumericalFailure(f"NaN or Inf in {where} at {moment(self._problem, observed.step)}")
         self._results.append(self._series.dim, self._problem.rows(self._series.dim, observed))
 
 
@@ -62,6 +66,7 @@ class CheckpointOutput:
     """A checkpoint every `minutes` of wall clock and every `every` steps (0: not), and whenever `emit` is called.
 
     start: the step the run begins or continues at, which needs no checkpoint. meta: stored with each checkpoint.
+    moment: names a step in the error about a state that is not finite.
     """
 
     def __init__(
@@ -74,7 +79,9 @@ class CheckpointOutput:
         meta: Mapping[str, str | int | float],
         clock: Callable[[], float] = time.monotonic,
         start: int = 0,
+        moment: Callable[[int], str] = "step {}".format,
     ) -> None:
+        self._moment = moment
         self._directory, self._results, self._writer = directory, results, writer
         self._seconds, self._every, self._meta, self._clock = 60 * minutes, every, meta, clock
         self._last_step, self._last_time = start, clock()
@@ -99,4 +106,7 @@ class CheckpointOutput:
         # On the writer's thread every row of before is in the file by now, and none of after. It must be on the disk
         # before the checkpoint that counts on it.
         self._results.flush_to_disk()
-        write_checkpoint(self._directory, snapshot, self._results.all_rows(), meta)
+        try:
+            write_checkpoint(self._directory, snapshot, self._results.all_rows(), meta)
+        except NumericalFailure as failure:
+            raise NumericalFailure(f"{failure} ({self._moment(snapshot.step)})") from None

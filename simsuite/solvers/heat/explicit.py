@@ -68,6 +68,7 @@ class ExplicitStepper:
         self._wrap = (b.left.kind == "periodic", b.bottom.kind == "periodic")
         kernel, extent, block = backend.kernels("simsuite.solvers.heat.explicit").choose(g.ny, g.nx)
         self._kernel = backend.launcher(kernel, extent, block)
+        self._recorder = backend.recorder()
         self._now = 0  # which of the two fields is the present one
 
     @property
@@ -84,8 +85,8 @@ class ExplicitStepper:
             rx = self._dtype.type(r * (g.nx / g.lx) ** 2)
             q = self._dtype.type((g.lx / g.nx * g.ny / g.ly) ** 2)
             self._edges.fill(self.step, count)
-            key = ("explicit", count, self._now, float(rx))
-            self._backend.replay(key, functools.partial(self._launch, count, rx, q))
+            key = (count, self._now, float(rx))
+            self._recorder.replay(key, functools.partial(self._launch, count, rx, q))
             self._now = (self._now + count) % 2
             self.step += count
             n -= count

@@ -77,7 +77,7 @@ class LinearStepper:
         self._buffers = [backend.array(X), backend.zeros(X.shape, dtype)]
         self._views = [backend.view(a) for a in self._buffers]
         self._live = 0
-        self._key = object()  # recordings of this stepper must not be taken for those of another
+        self._recorder = backend.recorder()
         # The inputs have a clock of their own, without frames: which frames are stored must not change their times.
         self._inputs = _Inputs(backend, Clock.uniform(dt, (0, steps)), dtype, system.B, system.inputs)
         self._advance = _Product(backend, system.A.astype(dtype), columns)
@@ -93,7 +93,7 @@ class LinearStepper:
         while n > 0:
             block = min(n, ROWS)
             self._inputs.prepare(self.step, block)
-            self._backend.replay((self._key, block, self._live), self._launches(block, self._live))
+            self._recorder.replay((block, self._live), self._launches(block, self._live))
             self._live = (self._live + block) % 2
             self.step += block
             n -= block

@@ -1,0 +1,268 @@
+"""The shape of the house: who may import whom, who may know about devices, and what importing costs."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "simsuite"
+FILES = sorted(PACKAGE.rglob("*.py"))
+LONGEST = 350  # lines
+
+# What each part may import of the others; any part may import itself. Solvers are handed over as names, "module:Class",
+# and imported when they are needed.
+BASE = {"core", "errors"}
+ALLOWED = {
+    "__init__": {"api", "errors", "simulation", "version"},
+    "__main__": {"cli"},
+    "api": {"core", "errors", "io", "scenario", "simulation", "stopping"},
+    "backends": BASE,
+    "bench": BASE | {"backends", "io", "loop", "scenario", "simulation", "solvers", "version"},
+    "cli": {"*"},
+    "core": set(),
+    "errors": set(),
+    "expressions": set(),
+    "io": BASE,
+    "loop": {"core", "io"},
+    "pictures": BASE | {"io", "scenario", "solvers"},
+    "rng": set(),
+    "scenario": {"errors", "expressions"},
+    "simulation": BASE | {"backends", "io", "loop", "scenario", "version"},
+    "solvers": BASE | {"expressions", "rng", "scenario"},
+    "stopping": set(),
+    "templates": set(),
+    "verify": BASE | {"backends", "io", "loop", "scenario", "simulation", "solvers", "version"},
+    "version": set(),
+}
+LIBRARIES = {  # and which parts may import these
+    "cupy": {"backends", "bench"},
+    "cuda": {"backends"},
+    "numba": {"backends", "bench", "expressions", "rng", "solvers"},
+    "h5py": {"cli", "io", "pictures"},
+    "xarray": {"api"},
+    "matplotlib": {"pictures"},
+    "typer": {"cli"},
+    "rich": {"cli"},
+    "pydantic": {"scenario"},
+}
+DEVICE_WORDS = re.compile(r"(^|_)(stream|event|graph|pinned)s?(_|$)")
+
+
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), str(path))
+
+
+def part(path: Path) -> str:
+    """The part of the house that a file belongs to: its package, or its own name."""
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def place(path: Path, node: ast.AST) -> str:
+    return f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}"
+
+
+def imports(path: Path) -> Iterator[tuple[ast.AST, str]]:
+    """Every module that a file imports, wherever in it: (where, "simsuite.io.results")."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            yield from ((node, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{place(path, node)}: a relative import"
+            assert node.module is not None
+            if node.module == "simsuite":
+                yield from ((node, f"simsuite.{alias.name}") for alias in node.names)
+            else:
+                yield node, node.module
+
+
+def test_the_walk_sees_imports() -> None:
+    found = {name for _, name in imports(PACKAGE / "cli" / "doctor.py")}
+    assert {"typer", "simsuite.version", "simsuite.solvers.heat.problem"} <= found
+    assert len(FILES) > 50
+
+
+def test_every_part_has_its_place() -> None:
+    assert {part(path) for path in FILES} <= ALLOWED.keys()
+    assert set().union(*ALLOWED.values()) - {"*"} <= ALLOWED.keys()
+
+
+@pytest.mark.parametrize("name", sorted({part(path) for path in FILES}))
+def test_imports_point_one_way(name: str) -> None:
+    wrong = []
+    for path in FILES:
+        if part(path) != name:
+            continue
+        for node, module in imports(path):
+            top, _, rest = module.partition(".")
+            target = rest.partition(".")[0] or "__init__"
+            if top == "simsuite" and target != name and not {"*", target} & ALLOWED[name]:
+                wrong.append(f"{place(path, node)}: {name} must not import {module}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_pictures_take_nothing_from_solvers_but_closed_forms() -> None:
+    taken = {module for path in FILES if part(path) == "pictures" for _, module in imports(path)}
+    assert {module for module in taken if "solvers" in module} <= {"simsuite.solvers.gbm.closed_forms"}
+
+
+def test_solvers_do_not_know_each_other() -> None:
+    wrong = []
+    for path in (PACKAGE / "solvers").glob("*/*.py"):
+        for node, module in imports(path):
+            other = re.match(r"simsuite\.solvers\.(heat|gbm|linear)\b", module)
+            if other and other[1] != path.parent.name:
+                wrong.append(f"{place(path, node)}: {module}")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_libraries_stay_where_they_belong(library: str) -> None:
+    wrong = [
+        f"{place(path, node)}: {module}"
+        for path in FILES
+        for node, module in imports(path)
+        if module.partition(".")[0] == library and part(path) not in LIBRARIES[library]
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_kernels_for_gpus_are_in_files_that_say_so() -> None:
+    """`numba.cuda` is imported by modules named `*_cuda` only, which a backend imports when it needs them."""
+    wrong = []
+    for path in (PACKAGE / "solvers").rglob("*.py"):
+        for node in ast.walk(tree(path)):
+            names = [alias.name for alias in node.names] if isinstance(node, (ast.Import, ast.ImportFrom)) else []
+            module = node.module or "" if isinstance(node, ast.ImportFrom) else ""
+            if ("cuda" in names and module == "numba") or "numba.cuda" in [module, *names]:
+                wrong += [] if path.stem.endswith("_cuda") else [place(path, node)]
+    assert not wrong, "\n".join(wrong)
+
+
+def names_in(node: ast.AST) -> list[str]:
+    """What an API is used through. Plain variables are left out: random numbers come in streams, too."""
+    if isinstance(node, ast.Attribute):
+        return [node.attr]
+    if isinstance(node, ast.keyword):
+        return [node.arg or ""]
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        return [re.sub(r"(?<=[a-z])(?=[A-Z])", "_", node.name).lower()]
+    return []
+
+
+def test_only_backends_know_streams_events_graphs_and_pinned_memory() -> None:
+    wrong = [
+        f"{place(path, node)}: {name}"
+        for path in FILES
+        if part(path) not in ("backends", "bench")
+        for node in ast.walk(tree(path))
+        for name in names_in(node)
+        if DEVICE_WORDS.search(name)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def is_backend_name(node: ast.AST) -> bool:
+    """`backend.name`, `self._backend.name`, and anything's `dialect`."""
+    if not isinstance(node, ast.Attribute):
+        return False
+    owner = node.value.attr if isinstance(node.value, ast.Attribute) else getattr(node.value, "id", "")
+    return node.attr == "dialect" or (node.attr == "name" and owner.lstrip("_") == "backend")
+
+
+def asks_which_backend(node: ast.AST) -> bool:
+    """A comparison with a text, `match`, `.startswith(..)` and the like of a backend's name."""
+    if isinstance(node, ast.Compare):
+        sides = [node.left, *node.comparators]
+        constant = any(isinstance(n, ast.Constant) for side in sides for n in ast.walk(side))
+        return constant and any(is_backend_name(side) for side in sides)
+    if isinstance(node, ast.Match):
+        return is_backend_name(node.subject)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return is_backend_name(node.func.value)
+    return False
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ('if backend.name == "cpu": pass', True),
+        ('if self._backend.dialect in ("cuda",): pass', True),
+        ('backend.name.startswith("cuda")', True),
+        ("print(backend.name)", False),
+        ("if backend.name != before: pass", False),
+    ],
+)
+def test_the_question_which_backend_is_recognised(code: str, found: bool) -> None:
+    assert any(map(asks_which_backend, ast.walk(ast.parse(code)))) is found
+
+
+def test_only_backends_ask_which_backend_it_is() -> None:
+    wrong = [
+        place(path, node)
+        for path in FILES
+        if part(path) != "backends"
+        for node in ast.walk(tree(path))
+        if asks_which_backend(node)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_files_are_short(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST
+
+
+def modules_after(code: str) -> set[str]:
+    """The top-level modules that a new interpreter has imported after `code`, and those of simsuite in full."""
+    report = "import json, sys; print(json.dumps(sorted(sys.modules)), file=sys.stderr)"
+    command = [sys.executable, "-c", f"{code}\n{report}"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
+    modules = json.loads(done.stderr.splitlines()[-1])
+    return {name if name.startswith("simsuite") else name.partition(".")[0] for name in modules}
+
+
+HEAVY = {"cupy", "h5py", "h5netcdf", "matplotlib", "numba", "numpy", "pydantic", "scipy", "xarray"}
+HELP = """
+import runpy, sys
+sys.argv = ["simsuite", *{args}]
+try:
+    runpy.run_module("simsuite", run_name="__main__")
+except SystemExit as end:
+    assert not end.code
+"""
+
+
+@pytest.mark.parametrize("args", [["--help"], ["--version"], ["run", "--help"]], ids=" ".join)
+def test_help_imports_nothing_heavy(args: list[str]) -> None:
+    modules = modules_after(HELP.format(args=args))
+    assert "simsuite.cli.main" in modules
+    assert not HEAVY & modules
+
+
+def test_the_package_imports_nothing_heavy() -> None:
+    modules = modules_after("import simsuite; simsuite.__version__; simsuite.SimsuiteError")
+    assert "simsuite.errors" in modules
+    assert not HEAVY & modules
+
+
+def test_a_device_can_be_chosen_after_the_problem_is_known() -> None:
+    """Numba takes GPU or simulator when it is first imported, so what comes before the choice must not import it."""
+    problems = [f"simsuite.solvers.{path.parent.name}.problem" for path in (PACKAGE / "solvers").glob("*/problem.py")]
+    assert len(problems) == 3
+    modules = modules_after("import simsuite.simulation, " + ", ".join(problems))
+    assert {*problems, "numpy"} <= modules
+    assert not {"numba", "cupy", "matplotlib", "xarray"} & modules
+
+
+def test_files_are_written_without_devices() -> None:
+    modules = modules_after("import " + ", ".join(f"simsuite.io.{p.stem}" for p in (PACKAGE / "io").glob("[a-z]*.py")))
+    assert "simsuite.io.results" in modules
+    assert not {"numba", "cupy", "scipy", "xarray"} & modules
