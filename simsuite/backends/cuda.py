@@ -22,7 +22,7 @@ from simsuite.errors import DeviceError
 
 _ALIGN = 512
 _GRAPHS = 128  # kept at once
-_SLOTS = 2  # snapshots under way at once: one being written, one being copied
+_SLOTS = 3  # snapshots under way at once: one being written, one waiting, one being copied
 
 
 def _import_cuda() -> tuple[Any, Any]:

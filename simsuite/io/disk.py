@@ -7,16 +7,12 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import h5py
-import numpy as np
 
 from simsuite.errors import SimsuiteError
 
-_THREADS = 4
-_PART = 1 << 24
 _MARGIN = 1 << 20  # for metadata beside the data itself
 
 
@@ -28,25 +24,6 @@ def require_room(directory: Path, nbytes: int) -> None:
             f"no space left in {directory}: {nbytes / 1e6:.1f} MB needed, {free / 1e6:.1f} MB free; "
             "make room and run again to continue"
         )
-
-
-def write_at(fd: int, offset: int, data: np.ndarray) -> None:
-    """Write a contiguous array to a file at `offset`, big ones from several threads: the system copies them into its
-    cache at a few GB/s a thread, and that is what limits a fast disk. Raises OSError when the disk is full or fails."""
-    flat = data.reshape(-1).view(np.uint8)
-    parts = range(0, max(flat.size, 1), _PART)
-    if len(parts) == 1:
-        _write_part(fd, offset, flat)
-        return
-    with ThreadPoolExecutor(min(_THREADS, len(parts), os.cpu_count() or 1)) as pool:
-        for done in [pool.submit(_write_part, fd, offset + p, flat[p : p + _PART]) for p in parts]:
-            done.result()
-
-
-def _write_part(fd: int, offset: int, part: np.ndarray) -> None:
-    done = 0
-    while done < part.size:
-        done += os.pwrite(fd, memoryview(part[done:]), offset + done)
 
 
 @contextlib.contextmanager

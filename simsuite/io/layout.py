@@ -18,7 +18,6 @@ import h5py
 import numpy as np
 
 from simsuite.core import Image, Layout, Series, Variable
-from simsuite.io.disk import write_at
 
 CONVENTIONS = "CF-1.11"
 STATUS_BYTES = 16
@@ -31,9 +30,8 @@ _LARGEST_CHUNK = {"none": 1 << 30, "lossless": 1 << 22}
 class Column:
     """A variable that grows along one of its axes, `axis`, one row at a time."""
 
-    def __init__(self, dataset: h5py.Dataset, axis: int, fd: int) -> None:
-        """fd: of the file, for writing big rows past HDF5; it stays open as long as the column is used."""
-        self.dataset, self.axis, self._fd = dataset, axis, fd
+    def __init__(self, dataset: h5py.Dataset, axis: int) -> None:
+        self.dataset, self.axis = dataset, axis
         self._row = (*dataset.shape[:axis], 1, *dataset.shape[axis + 1 :])
         self._direct = dataset.chunks[axis] == 1 and dataset.compression is None
 
@@ -59,10 +57,7 @@ class Column:
         self.resize(k + 1)
         if self._direct:
             for offset, block in _chunks(row, self.dataset.chunks):
-                # Space is allocated as the dataset grows (see `build`), so that the data need not go through HDF5,
-                # which would write it from one thread.
-                chunk = self.dataset.id.get_chunk_info_by_coord((*offset[: self.axis], k, *offset[self.axis + 1 :]))
-                write_at(self._fd, chunk.byte_offset, block)
+                self.dataset.id.write_direct_chunk((*offset[: self.axis], k, *offset[self.axis + 1 :]), block)
         else:
             self.dataset[(slice(None),) * self.axis + (slice(k, k + 1),)] = row
 
@@ -191,13 +186,8 @@ def _create(file: h5py.File, variable: Variable, layout: Layout, compression: st
             "chunks": chunk_shape(row, axis, dtype.itemsize, compression),
             "fillvalue": _fill(dtype),
         }
-        if options["chunks"][axis] == 1:
-            if compression == "lossless":
-                options |= {"shuffle": True, "compression": "gzip", "compression_opts": 4}
-            else:
-                options["dcpl"] = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-                options["dcpl"].set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
-                options["fill_time"] = "never"
+        if compression == "lossless" and options["chunks"][axis] == 1:
+            options |= {"shuffle": True, "compression": "gzip", "compression_opts": 4}
     else:
         options["data"] = _fixed_values(variable, layout)
     dataset = file.create_dataset(variable.name, **options)

@@ -36,9 +36,8 @@ class ResultsFile:
 
     def __init__(self, path: Path, file: h5py.File, layout: Layout) -> None:
         self._path, self._file = path, file
-        self._fd = os.open(path, os.O_RDWR)
         self._columns: dict[str, dict[str, Column]] = {s.dim: {} for s in layout.series}
-        self._coordinates = {s.dim: Column(file[s.coordinate.name], 0, self._fd) for s in layout.series}
+        self._coordinates = {s.dim: Column(file[s.coordinate.name], 0) for s in layout.series}
         self._lengths = {s.dim: file[s.dim] for s in layout.series if s.dim != s.coordinate.name}
         self._fixed: dict[str, h5py.Dataset] = {}
         for variable in plain_variables(layout):
@@ -46,12 +45,13 @@ class ResultsFile:
             if growing is None:
                 self._fixed[variable.name] = file[variable.name]
             else:
-                self._columns[growing[0]][variable.name] = Column(file[variable.name], growing[1], self._fd)
+                self._columns[growing[0]][variable.name] = Column(file[variable.name], growing[1])
         self._picture = None
         if layout.image is not None:
             image = next(v for v in layout.variables if v.name == layout.image.variable)
             self._picture = image.dims[0]
         self._rows = {s.dim: self._committed(s.dim) for s in layout.series}
+        self._fd = os.open(path, os.O_RDWR)
 
     @classmethod
     def create(
