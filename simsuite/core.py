@@ -18,6 +18,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+SNAPSHOTS = 3  # on their way to a file at once: one being written, one waiting, one being copied
+
 
 @dataclass(frozen=True)
 class Clock:

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from simsuite.backends import open_backend
-from simsuite.core import Backend, Problem, Snapshot, Stepper
+from simsuite.core import SNAPSHOTS, Backend, Problem, Snapshot, Stepper
 from simsuite.errors import DeviceError, ScenarioError, SimsuiteError, UsageError
 from simsuite.io.checkpoint import read_checkpoint
 from simsuite.io.directory import RunDirectory, State
@@ -70,10 +70,16 @@ def make_problem(scenario: Scenario) -> Problem:
 def make_backend(scenario: Scenario, problem: Problem) -> Backend:
     """The device that the scenario asks for. Raises DeviceError when there is none or the problem does not fit."""
     backend = open_backend(scenario.model.run.device)
-    need, free = problem.device_bytes(), backend.memory_free()
+    need, free = memory_needed(problem), backend.memory_free()
     if need > free:
         raise DeviceError(f"this run needs {need / 1e9:.2f} GB on {backend.name}, which has {free / 1e9:.2f} GB free")
     return backend
+
+
+def memory_needed(problem: Problem) -> int:
+    """Bytes on the device: what the stepper allocates, and the snapshots on their way."""
+    snapshot = sum(a.nbytes for a in problem.initial().arrays.values())
+    return problem.device_bytes() + SNAPSHOTS * snapshot
 
 
 def default_directory(scenario: Scenario) -> Path:
@@ -337,7 +343,7 @@ def estimate(problem: Problem) -> dict[str, Any]:
         "steps": problem.position(problem.clock.end)[0],
         "dt": problem.position(1)[1],
         "frames": lengths[problem.layout.series[0].dim],
-        "device_bytes": problem.device_bytes(),
+        "device_bytes": memory_needed(problem),
         "disk_bytes": disk,
         **problem.method,
     }

@@ -244,7 +244,8 @@ except SystemExit as end:
 def test_help_imports_nothing_heavy(args: list[str]) -> None:
     modules = modules_after(HELP.format(args=args))
     assert "simsuite.cli.main" in modules
-    assert not HEAVY & modules
+    typer = {"pydantic"} if len(args) > 1 else set()  # newer ones describe the parameters of a command with it
+    assert not (HEAVY - typer) & modules
 
 
 def test_the_package_imports_nothing_heavy() -> None:

@@ -11,18 +11,17 @@ import ctypes
 import importlib
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from simsuite.core import Fence, Pending, Recorder, Snapshot
+from simsuite.core import SNAPSHOTS, Fence, Pending, Recorder, Snapshot
 from simsuite.errors import DeviceError
 
 _ALIGN = 512
 _GRAPHS = 128  # kept at once
-_SLOTS = 3  # snapshots under way at once: one being written, one waiting, one being copied
 
 
 def _import_cuda() -> tuple[Any, Any]:
@@ -151,19 +150,16 @@ class CudaBackend:
         self.compute = cupy.cuda.Stream(non_blocking=True)
         self.outgoing = cupy.cuda.Stream(non_blocking=True)
         self._launch_stream = cuda.external_stream(self.compute.ptr)
-        self._slots = [_Slot(cupy) for _ in range(_SLOTS)]
+        self._slots = [_Slot(cupy) for _ in range(SNAPSHOTS)]
         self._turn = 0
 
     def array(self, host: np.ndarray) -> Any:
-        with self.compute:
+        with self._allocating():
             return self._cupy.asarray(np.ascontiguousarray(host), blocking=True)
 
     def zeros(self, shape: int | tuple[int, ...], dtype: Any) -> Any:
-        with self.compute:
-            try:
-                return self._cupy.zeros(shape, dtype)
-            except self._cupy.cuda.memory.OutOfMemoryError as e:
-                raise DeviceError(f"not enough memory on {self.name}: {e}") from None
+        with self._allocating():
+            return self._cupy.zeros(shape, dtype)
 
     def view(self, array: Any) -> Any:
         return self._cuda.as_cuda_array(array, sync=False)
@@ -188,14 +184,14 @@ class CudaBackend:
 
     def stage(self, step: int, arrays: Mapping[str, Any]) -> Pending:
         slot = self._slots[self._turn]
-        self._turn = (self._turn + 1) % _SLOTS
+        self._turn = (self._turn + 1) % SNAPSHOTS
         slot.free.acquire()
         offsets, end = {}, 0
         for name, a in arrays.items():
             offsets[name] = end
             end += -(-a.nbytes // _ALIGN) * _ALIGN
         try:
-            with self.compute:
+            with self._allocating():
                 self._grow(slot, max(end, _ALIGN))
                 for name, a in arrays.items():
                     part = slot.device[offsets[name] : offsets[name] + a.nbytes]
@@ -212,6 +208,15 @@ class CudaBackend:
             for name, a in arrays.items()
         }
         return _Copying(step, slot, host)
+
+    @contextlib.contextmanager
+    def _allocating(self) -> Iterator[None]:
+        """On the compute stream, to which memory from CuPy's pool then belongs."""
+        try:
+            with self.compute:
+                yield
+        except self._cupy.cuda.memory.OutOfMemoryError as e:
+            raise DeviceError(f"not enough memory on {self.name}: {e}") from None
 
     def _grow(self, held: _Slot, nbytes: int) -> None:
         """Give all idle slots this size too: pinning memory takes long, better now than in the middle of the run."""

@@ -8,16 +8,17 @@ from pydantic import Field, model_validator
 
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression
-from simsuite.scenario.common import Count, Output, Positive, Run, Section
+from simsuite.scenario.common import Output, Positive, Run, Section
 from simsuite.scenario.types import FieldMistake, FileRef, NumberOrExpression, mistake
 
 Moving = Annotated[Expression, NumberOrExpression("x", "y", "t")]
+MOST_CELLS = 1 << 18  # along an axis: what the grid of a CUDA launch can hold
 EDGES = ("left", "right", "bottom", "top")
 
 
 class Grid(Section):
-    nx: Count = Field(description="cells along x")
-    ny: Count = Field(description="cells along y")
+    nx: Annotated[int, Field(ge=1, le=MOST_CELLS)] = Field(description="cells along x")
+    ny: Annotated[int, Field(ge=1, le=MOST_CELLS)] = Field(description="cells along y")
     lx: Positive = Field(1.0, description="width, m")
     ly: Positive = Field(1.0, description="height, m")
 

@@ -6,10 +6,12 @@ from typing import Any
 
 from numba import njit, prange
 
+_MANY_CELLS = 1 << 14  # below, waking the other threads takes longer than the step
+
 
 def choose(ny: int, nx: int) -> tuple[Any, tuple[int, int], tuple[int, int]]:
     """(kernel, extent, block); a CPU kernel covers any extent by itself."""
-    return step, (nx, ny), (1, 1)
+    return (step if ny * nx >= _MANY_CELLS else step_serial), (nx, ny), (1, 1)
 
 
 @njit(inline="always")
@@ -85,3 +87,6 @@ def step(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y):
             dx = _dx(T, edges, at, ledger, rx, wrap_x, x, y)
             dy = _dy(T, edges, at, ledger, rx * q, wrap_y, x, y)
             out[y, x] = T[y, x] + rx * (dx + q * dy)
+
+
+step_serial = njit(cache=True)(step.py_func)

@@ -18,6 +18,7 @@ from simsuite.scenario.types import FileRef
 from simsuite.solvers.heat.explicit import SAFETY, ExplicitStepper, largest_stable_dt, ledger_size
 from simsuite.solvers.heat.layout import cell_centres, heat_layout
 from simsuite.solvers.schedule import frame_times, sample_steps
+from simsuite.solvers.table import ROWS
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +73,8 @@ class HeatProblem:
         return ExplicitStepper(self.scenario, self.clock, backend, start)
 
     def device_bytes(self) -> int:
-        g = self.scenario.grid
-        return 4 * self.T0.nbytes + 64 * 8 * 4 * (g.nx + g.ny)
+        points = 2 * (self.scenario.grid.nx + self.scenario.grid.ny)
+        return 2 * (self.T0.nbytes + (ROWS + 1) * points * self.T0.itemsize)
 
     def fault(self, observed: Snapshot) -> str | None:
         bad = np.flatnonzero(~np.isfinite(observed.arrays["row_sum"]))

@@ -1,0 +1,479 @@
+"""The command line: exit codes, what goes to stdout and what to stderr, and the JSON that other programs rely on."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import runs
+from runs import simsuite
+from schema_check import faults
+
+from simsuite.backends import open_backend
+from simsuite.cli import app, progress
+from simsuite.errors import DeviceError
+from simsuite.io.results import open_results
+from simsuite.version import VERSION
+
+ROOT = Path(__file__).parents[1]
+SCENARIOS = sorted([*(ROOT / "scenarios").glob("*.toml"), *(ROOT / "simsuite" / "templates").glob("*.toml")])
+COMMANDS = sorted(command.name or command.callback.__name__ for command in app.registered_commands)
+Call = Callable[..., subprocess.CompletedProcess]
+
+SMALL = {  # what makes the templates small
+    "heat": ["grid.nx=8", "grid.ny=6", "output.frames=3", "output.samples=5"],
+    "gbm": ["paths.count=2000", "time.steps=12", "output.frames=4", "output.store_paths=5"],
+    "linear": ["time.steps=40", "output.frames=5"],
+}
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Call:
+    """`simsuite ARGS` in an empty directory."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    return lambda *args: runs.call(capsys, *args)
+
+
+def small(solver: str, path: Path) -> list[str]:
+    """A small scenario in `path`, as arguments of a command."""
+    text = (ROOT / "simsuite" / "templates" / f"{solver}.toml").read_text(encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
+    return [str(path), *(word for setting in SMALL[solver] for word in ("--set", setting)), "--device", "cpu"]
+
+
+@pytest.fixture
+def heat_run(cli: Call) -> list[str]:
+    """Arguments of a small heat run."""
+    return ["run", *small("heat", Path("plate.toml"))]
+
+
+def only_object(text: str) -> dict[str, Any]:
+    """The one JSON object on stdout."""
+    assert len(text.splitlines()) == 1
+    found = json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    assert isinstance(found, dict)
+    return found
+
+
+# ---- help
+
+
+def test_help_names_every_command_and_exit_code(cli: Call) -> None:
+    shown = cli("--help")
+    assert shown.returncode == 0
+    assert shown.stderr == ""
+    assert {"run", "resume", "check", "info", "plot", "new", "doctor", "schema"} <= set(COMMANDS)
+    for name in COMMANDS:
+        assert re.search(rf"^\W*{name} +[A-Z]", shown.stdout, re.MULTILINE), name
+    for code in ("0", "1", "2", "3", "4", "5", "75", "130"):
+        assert re.search(rf"\b{code}\b", shown.stdout)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_describes_every_command_and_option(cli: Call, name: str) -> None:
+    shown = cli(name, "--help")
+    assert shown.returncode == 0
+    assert f"simsuite {name}" in shown.stdout
+    command = next(c for c in app.registered_commands if (c.name or c.callback.__name__) == name)
+    first = (command.callback.__doc__ or "").splitlines()[0]
+    assert first[:60] in shown.stdout
+    for line in re.findall(r"^│ +-.*$", shown.stdout, re.MULTILINE):
+        assert re.search(r"[a-z]{3,}.*\s[A-Z\[].*[a-z.]", line), f"an option without a description: {line}"
+
+
+def test_version(cli: Call) -> None:
+    assert cli("--version").stdout == f"simsuite {VERSION}\n"
+
+
+def test_no_command_shows_help_and_is_an_error(cli: Call) -> None:
+    shown = cli()
+    assert shown.returncode == 2
+    assert "Usage" in shown.stdout + shown.stderr
+
+
+# ---- mistakes
+
+
+def no_gpu() -> bool:
+    try:
+        open_backend("cuda")
+    except DeviceError:
+        return True
+    return False
+
+
+MISTAKES = {
+    "unknown command": (["walk"], 2, "walk"),
+    "unknown flag": (["run", "s.toml", "--fast"], 2, "--fast"),
+    "no scenario": (["run"], 2, "SCENARIO"),
+    "negative time": (["run", "s.toml", "--max-minutes", "-1"], 2, "--max-minutes"),
+    "missing file": (["run", "nowhere.toml"], 2, "nowhere.toml"),
+    "a directory": (["check", "."], 2, "."),
+    "bad TOML": (["run", "bad.toml"], 2, "bad.toml:2:"),
+    "unknown key": (["run", "s.toml", "--set", "grid.nz=3"], 2, "grid.nz=3"),
+    "unstable dt": (["run", "s.toml", "--set", "time.dt=1e6"], 2, "largest stable dt"),
+    "unstable dt, check": (["check", "s.toml", "--set", "time.dt=1e6"], 2, "largest stable dt"),
+    "unknown device": (["run", "s.toml", "--device", "tpu"], 2, "tpu"),
+    "no such GPU": (["run", "s.toml", "--device", "cuda:99"], 4, ""),
+    "too large for any machine": (["run", "s.toml", "--set", "grid.nx=10000000", "--set", "grid.ny=10000000"], 4, ""),
+    "no run, info": (["info", "nowhere"], 2, "holds no run"),
+    "no run, plot": (["plot", "nowhere"], 2, "holds no run"),
+    "no run, resume": (["resume", "nowhere"], 2, "holds no run"),
+    "unknown solver, new": (["new", "wave"], 2, "wave"),
+    "unknown solver, schema": (["schema", "wave"], 2, "wave"),
+    "a file in the way": (["run", "s.toml", "-o", "s.toml"], 2, "s.toml"),
+}
+
+
+@pytest.mark.parametrize("case", MISTAKES)
+def test_a_mistake_has_its_exit_code_and_says_so_on_stderr(cli: Call, case: str) -> None:
+    args, code, words = MISTAKES[case]
+    small("heat", Path("s.toml"))
+    Path("bad.toml").write_text('solver = "heat"\n[grid\nnx = 3\n', encoding="utf-8")
+    done = cli(*args)
+    assert done.returncode == code, done.stderr
+    assert done.stdout == ""
+    assert words in done.stderr
+    assert "rror" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not Path("runs/s/results.h5").exists()
+
+
+def test_no_gpu_is_said_and_not_replaced(cli: Call) -> None:
+    if not no_gpu():
+        pytest.skip("there is a GPU")
+    small("heat", Path("s.toml"))
+    refused = cli("run", "s.toml", "--device", "cuda")
+    assert refused.returncode == 4
+    assert refused.stderr.startswith("error: ")
+    done = cli("run", *small("heat", Path("s.toml"))[:-1], "auto")
+    assert done.returncode == 0
+    assert done.stderr.startswith("running on the CPU: ")
+
+
+def test_a_mistake_is_shown_in_the_file(cli: Call) -> None:
+    Path("s.toml").write_text('solver = "linear"\n[system]\nkind = "discreet"\n', encoding="utf-8")
+    done = cli("check", "s.toml")
+    assert done.returncode == 2
+    assert "s.toml:3:8" in done.stderr
+    assert "^^" in done.stderr
+    assert 'did you mean "discrete"?' in done.stderr
+    assert "\033" not in done.stderr
+
+
+# ---- run
+
+COMMON = {
+    "status": str,
+    "solver": str,
+    "directory": str,
+    "device": str,
+    "device_name": str,
+    "precision": str,
+    "stepper": str,
+    "kernel": str,
+    "steps": int,
+    "time": float,
+    "wall_seconds": float,
+    "compile_seconds": float,
+    "rate": float,
+    "rate_unit": str,
+    "results": dict,
+}
+
+
+@pytest.mark.parametrize("solver", SMALL)
+def test_run_prints_the_promised_object(cli: Call, solver: str) -> None:
+    done = cli("run", *small(solver, Path("s.toml")), "--json")
+    assert done.returncode == 0, done.stderr
+    found = only_object(done.stdout)
+    for key, kind in COMMON.items():
+        assert isinstance(found[key], kind), key
+    assert (found["status"], found["solver"], found["device"]) == ("complete", solver, "cpu")
+    assert found["directory"] == "runs/s"
+    assert 0 < found["compile_seconds"] <= found["wall_seconds"]
+    results = found["results"]
+    if solver == "heat":
+        assert found["time"] == 600.0
+        assert results["min"] <= results["mean"] <= results["max"]
+        assert list(results["probes"]) == ["middle"]
+        energy = results["energy"]
+        assert {"stored", "boundary", "source", "residual"} <= energy.keys()
+        assert abs(energy["stored"] - energy["boundary"] - energy["source"] - energy["residual"]) <= 1e-9 * abs(
+            energy["stored"]
+        )
+        assert abs(energy["residual"]) <= 1e-10 * abs(energy["stored"])
+    elif solver == "gbm":
+        assert (found["steps"], found["time"], results["paths"]) == (12, 1.0, 2000)
+        for option in ("call", "asian"):
+            one = results["options"][option]
+            low, high = one["ci95"]
+            assert low < one["price"] < high
+            assert one["standard_error"] == pytest.approx((high - low) / 2 / 1.96, rel=1e-3)
+        asset = results["assets"]["A"]
+        assert asset["mean"] > 0 < asset["std"]
+        assert list(asset["quantiles"]) == ["0.05", "0.25", "0.5", "0.75", "0.95"]
+        assert list(asset["quantiles"].values()) == sorted(asset["quantiles"].values())
+    else:
+        assert (found["steps"], found["time"]) == (40, pytest.approx(0.4))
+        assert results["norm"] == pytest.approx(math.hypot(*(row[0] for row in results["state"])))
+        assert isinstance(results["method"], str)
+
+
+def test_reference_errors_are_in_the_object(cli: Call) -> None:
+    done = cli("run", ROOT / "scenarios" / "heat_sine.toml", "--set", "grid.nx=8", "--set", "grid.ny=8", "--json")
+    error = only_object(done.stdout)["results"]["error"]
+    assert 0 < error["l2"] <= error["linf"] < 0.1
+
+
+def test_data_on_stdout_and_messages_on_stderr(cli: Call, heat_run: list[str]) -> None:
+    done = cli(*heat_run)
+    assert done.returncode == 0
+    assert done.stdout.startswith("heat complete: ")
+    assert done.stdout.endswith("runs/plate/results.h5\n")
+    for words in ("float64", "explicit", "cpu", "middle", "residual"):
+        assert words in done.stdout
+    again = cli(*heat_run)
+    assert again.stdout == done.stdout
+    assert "finished" in again.stderr
+    assert "\033" not in done.stdout + done.stderr
+
+
+def test_quiet_says_nothing_but_the_result(cli: Call, heat_run: list[str]) -> None:
+    assert cli(*heat_run, "-q", "--max-minutes", "0").stderr == ""
+    done = cli(*heat_run, "-q")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("heat complete")
+    assert cli(*heat_run, "-q").stderr == ""
+
+
+def test_the_files_of_a_run_have_their_places(cli: Call, heat_run: list[str]) -> None:
+    assert cli(*heat_run, "--max-minutes", "0").returncode == 75
+    names = {path.name for path in Path("runs/plate").iterdir()}
+    assert {"results.h5", "checkpoint.h5", "scenario.toml", "log.txt"} <= names
+    resolved = tomllib.loads(Path("runs/plate/scenario.toml").read_text(encoding="utf-8"))
+    assert resolved["grid"] == {"nx": 8, "ny": 6, "lx": 0.4, "ly": 0.3}
+    assert resolved["run"]["device"] == "cpu"
+    assert cli(*heat_run, "-o", "elsewhere/deep").returncode == 0
+    assert Path("elsewhere/deep/results.h5").exists()
+    assert cli("run", "plate.toml", *heat_run[2:], "--set", "output.directory=named").returncode == 0
+    assert Path("named/results.h5").exists()
+
+
+def test_set_reaches_into_tables_and_lists(cli: Call, heat_run: list[str]) -> None:
+    changes = [
+        "probe.0.name=moved",
+        "probe.0.x=0.1",
+        'boundary.top={kind = "convection", h = 5.0, ambient = 10.0}',
+        "boundary.left.value=20 + 10*sin(t)",
+        "output={times = [0.0, 300.0]}",
+        "title=Two words",
+    ]
+    changed = [word for change in changes for word in ("--set", change)]
+    done = cli(*heat_run, *changed, "--json")
+    assert done.returncode == 0, done.stderr
+    assert list(only_object(done.stdout)["results"]["probes"]) == ["moved"]
+    with open_results(Path("runs/plate/results.h5")) as file:
+        assert file["time"][...].tolist() == [0.0, 300.0, 600.0]
+        assert file.attrs["title"] in ("Two words", b"Two words")
+
+
+def test_progress_without_a_terminal_is_plain_lines(
+    cli: Call, heat_run: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress.Lines, "every", 0.0)
+    done = cli(*heat_run)
+    lines = [line for line in done.stderr.splitlines() if "%" in line]
+    assert lines
+    for line in lines:
+        assert re.fullmatch(r" *[\d.]+ %  t = \S+ s of 600, .*cell-steps/s, .* left", line), line
+    shares = [float(line.split("%")[0]) for line in lines]
+    assert shares == sorted(shares)
+    assert shares[-1] == 100.0
+
+
+# ---- the other commands
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_check_accepts_what_is_shipped(cli: Call, path: Path) -> None:
+    done = cli("check", path, "--json")
+    assert done.returncode == 0, done.stderr
+    found = only_object(done.stdout)
+    assert found["valid"] is True
+    assert found["steps"] > 0
+    assert found["dt"] > 0
+    assert min(found["frames"], found["device_bytes"], found["disk_bytes"]) > 0
+    shown = cli("check", path).stdout
+    assert f"is a valid {found['solver']} scenario" in shown
+    assert not Path("runs").exists()
+
+
+def test_check_foretells_the_run(cli: Call, heat_run: list[str]) -> None:
+    said = only_object(cli("check", *heat_run[1:], "--json").stdout)
+    done = only_object(cli(*heat_run, "--json").stdout)
+    assert said["steps"] == done["steps"]
+    with open_results(Path("runs/plate/results.h5")) as file:
+        assert said["frames"] == len(file["time"])
+        held = sum(file[name].size * file[name].dtype.itemsize for name in ("temperature", "probe_temperature", "x"))
+    assert held < said["disk_bytes"] < 4 * held
+
+
+def test_schema_describes_what_is_shipped(cli: Call) -> None:
+    done = cli("schema")
+    assert done.returncode == 0
+    schema = json.loads(done.stdout)
+    assert schema["$schema"].startswith("https://json-schema.org/")
+    for path in SCENARIOS:
+        scenario = tomllib.loads(path.read_text(encoding="utf-8"))
+        assert list(faults(scenario, schema, schema)) == [], path
+        own = json.loads(cli("schema", scenario["solver"]).stdout)
+        assert list(faults(scenario, own, own)) == [], path
+    heat = tomllib.loads((ROOT / "scenarios" / "heat.toml").read_text(encoding="utf-8"))
+    for table, key, value in [
+        ("grid", "nx", 0),
+        ("grid", "nz", 3),
+        ("material", "density", -1.0),
+        ("time", "end", "x"),
+    ]:
+        wrong = heat | {table: heat[table] | {key: value}}
+        assert list(faults(wrong, schema, schema)), f"{table}.{key} = {value!r}"
+    assert list(faults({"solver": "wave"}, schema, schema))
+
+
+@pytest.mark.parametrize("solver", SMALL)
+def test_new_writes_a_scenario_that_runs(cli: Call, solver: str) -> None:
+    made = cli("new", solver)
+    assert made.returncode == 0
+    assert made.stdout == ""
+    assert f"simsuite run {solver}.toml" in made.stderr
+    assert cli("check", f"{solver}.toml").returncode == 0
+    text = Path(f"{solver}.toml").read_text(encoding="utf-8")
+    Path(f"{solver}.toml").write_text(text + "# mine\n", encoding="utf-8")
+    refused = cli("new", solver)
+    assert refused.returncode == 2
+    assert "exists already" in refused.stderr
+    assert Path(f"{solver}.toml").read_text(encoding="utf-8").endswith("# mine\n")
+    assert cli("new", solver, "-o", "other.toml").returncode == 0
+    assert Path("other.toml").read_text(encoding="utf-8") == text
+    assert cli("new", solver, "-o", "no/such/place.toml").returncode == 2
+
+
+def test_info_on_stopped_and_finished_runs(cli: Call, heat_run: list[str]) -> None:
+    assert cli(*heat_run, "--max-minutes", "0").returncode == 75
+    stopped = only_object(cli("info", "runs/plate", "--json").stdout)
+    assert (stopped["status"], stopped["checkpoint_step"]) == ("stopped", 0)
+    assert stopped["datasets"]["temperature"] == [1, 6, 8]
+    done = only_object(cli(*heat_run, "--json").stdout)
+    finished = only_object(cli("info", "runs/plate", "--json").stdout)
+    assert finished["status"] == "complete"
+    assert finished["datasets"]["temperature"] == [3, 6, 8]
+    assert finished["summary"] == done
+    shown = cli("info", "runs/plate").stdout
+    for words in ("heat run, complete, on cpu", "temperature", "3 x 6 x 8", "checkpoint at step 0"):
+        assert words in shown
+
+
+@pytest.mark.parametrize("solver", SMALL)
+def test_plot_writes_a_png(cli: Call, solver: str) -> None:
+    assert cli("run", *small(solver, Path("s.toml")), "-q").returncode == 0
+    done = cli("plot", "runs/s", "-o", "out.png")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ""
+    assert "wrote out.png" in done.stderr
+    assert Path("out.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+    assert Path("out.png").stat().st_size > 5000
+    assert cli("plot", "runs/s", "-o", "out.docx").returncode == 2
+
+
+def test_doctor_says_what_works_in_a_few_lines(cli: Call) -> None:
+    done = cli("doctor")
+    assert done.returncode == 0, done.stdout
+    lines = done.stdout.splitlines()
+    assert len(lines) <= 12
+    assert lines[0].startswith(f"simsuite {VERSION}, Python {sys.version_info.major}.{sys.version_info.minor}")
+    states = {line.split()[0]: line for line in lines if re.match(r"\w+ +\[..\] ", line)}
+    assert states.keys() == {"cpu", "cudasim", "cuda"}
+    for device in ("cpu", "cudasim"):
+        assert "[ok]" in states[device]
+        assert "is right" in states[device]
+    assert ("[--]" if no_gpu() else "[ok]") in states["cuda"]
+
+
+# ---- streams
+
+
+def test_a_reader_that_leaves_is_no_reason_to_complain(tmp_path: Path) -> None:
+    command = f"{sys.executable} -m simsuite schema"
+    for reader in ("head -1", "true"):
+        shell = subprocess.run(
+            ["bash", "-c", f"{command} | {reader}; echo ${{PIPESTATUS[0]}}"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+        assert shell.stderr == "", reader
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as gone:  # one whose reader left before anything was written
+        done = subprocess.run(
+            [sys.executable, "-m", "simsuite", "--version"], stdout=gone, stderr=subprocess.PIPE, text=True, timeout=60
+        )
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize(("variable", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])
+def test_colour_only_for_terminals_that_want_it(tmp_path: Path, variable: dict[str, str], coloured: bool) -> None:
+    pty = pytest.importorskip("pty", reason="no pseudo-terminals here")
+    (tmp_path / "s.toml").write_text('solver = "heat"\n', encoding="utf-8")
+    ours, theirs = pty.openpty()
+    environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "simsuite", "check", "s.toml"],
+        cwd=tmp_path,
+        stderr=theirs,
+        stdout=subprocess.PIPE,
+        env=environment | {"TERM": "xterm"} | variable,
+    )
+    os.close(theirs)
+    shown = b""
+    try:
+        while part := os.read(ours, 4096):
+            shown += part
+    except OSError:  # the other end has closed it
+        pass
+    finally:
+        os.close(ours)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert out == b""
+    assert b"missing" in shown
+    assert (b"\033[" in shown) is coloured
+
+
+def test_an_error_inside_is_reported_as_a_bug(cli: Call, heat_run: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*args: object) -> None:
+        raise ZeroDivisionError("of ours")
+
+    monkeypatch.setattr("simsuite.simulation.march", broken)
+    done = cli(*heat_run)
+    assert done.returncode == 1
+    assert "ZeroDivisionError: of ours" in done.stderr
+    assert "this is a bug in simsuite" in done.stderr
+
+
+def test_python_m_is_the_same_program(tmp_path: Path) -> None:
+    done = simsuite("--version", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"simsuite {VERSION}\n", "")

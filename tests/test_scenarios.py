@@ -1,0 +1,234 @@
+"""Every shipped scenario, at reduced size, on every backend: against stored numbers, exact answers, and other readers.
+
+The numbers are in golden/scenarios.json. `SIMSUITE_REGENERATE=1 pytest tests/test_scenarios.py` writes them anew, from
+the CPU; what changed there has to be explained.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+import xarray as xr
+from scipy.signal import cont2discrete
+from test_results_file import frames_in_vtk
+
+import simsuite
+from simsuite.core import Backend
+from simsuite.solvers.gbm.closed_forms import european
+
+ROOT = Path(__file__).parents[1]
+GOLDEN = Path(__file__).parent / "golden" / "scenarios.json"
+FILES = {f"{path.parent.name}/{path.stem}": path for path in sorted((ROOT / "scenarios").glob("*.toml"))} | {
+    f"{path.parent.name}/{path.stem}": path for path in sorted((ROOT / "simsuite" / "templates").glob("*.toml"))
+}
+MARKOV_START = [[1.0, 0.0, 0.5], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 1.0, 0.5]]
+REDUCED: dict[str, dict[str, Any]] = {  # small enough for the simulator, where a thread of the GPU is one of Python
+    "scenarios/gbm": {"paths.count": 96, "time.steps": 12, "output.frames": 4, "output.store_paths": 3},
+    "scenarios/heat": {"grid.nx": 8, "grid.ny": 4, "output.frames": 5, "output.samples": 9},
+    "scenarios/heat_sine": {"grid.nx": 8, "grid.ny": 8, "output.frames": 3},
+    "scenarios/linear": {"time.steps": 60, "time.dt": 0.2, "output.frames": 5},
+    "scenarios/markov": {
+        "system.matrix.states": 4,
+        "initial.state": MARKOV_START,
+        "time.steps": 200,
+        "output.frames": 5,
+    },
+    "templates/gbm": {"paths.count": 96, "time.steps": 12, "output.frames": 3, "output.store_paths": 3},
+    "templates/heat": {"grid.nx": 6, "grid.ny": 5, "output.frames": 3, "output.samples": 5},
+    "templates/linear": {"time.steps": 50, "time.dt": 0.1, "output.frames": 6},
+}
+TOLERANCE = {"heat": 1e-12, "linear": 1e-12, "gbm": 1e-10}  # relative to the largest value of an array
+DIMS = {
+    "heat": {"temperature": ("time", "y", "x"), "probe_temperature": ("sample", "probe"), "energy_stored": ("sample",)},
+    "gbm": {
+        "price_mean": ("time", "asset"),
+        "price_std": ("time", "asset"),
+        "price_quantile": ("quantile", "time", "asset"),
+        "path": ("path_id", "time", "asset"),
+        "option_price": ("option",),
+        "option_standard_error": ("option",),
+    },
+    "linear": {"state": ("time", "component", "sample")},
+}
+UNITS = {
+    "heat": {"x": "m", "y": "m", "time": "s", "sample_time": "s", "energy_stored": "J m-1"},
+    "gbm": {"time": "year"},
+    "linear": {"time": "s"},
+}
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> None:
+    numba.set_num_threads(1)
+
+
+def reduced(name: str, backend: Backend, directory: Path, **changes: Any) -> simsuite.Run:
+    return simsuite.run(FILES[name], REDUCED[name] | changes, device=backend.name, directory=directory)
+
+
+def norms(data: xr.Dataset) -> dict[str, list[float]]:
+    """Smallest, largest, sum and root of the sum of squares of every array; any change of a value changes one."""
+    found = {}
+    for name, array in data.variables.items():
+        if array.dtype.kind == "f":
+            a = array.values.astype(np.float64).ravel()
+            found[str(name)] = [a.min(), a.max(), math.fsum(a), math.sqrt(math.fsum(a * a))]
+    return found
+
+
+def test_every_shipped_scenario_is_tested() -> None:
+    assert FILES.keys() == REDUCED.keys()
+    assert json.loads(GOLDEN.read_text()).keys() == REDUCED.keys()
+
+
+@pytest.mark.parametrize("name", REDUCED)
+def test_numbers_are_those_stored_on_every_backend(tmp_path: Path, backend: Backend, name: str) -> None:
+    run = reduced(name, backend, tmp_path / "run")
+    assert run.summary["device"] == backend.name
+    with run.dataset as data:
+        found = norms(data)
+    if os.environ.get("SIMSUITE_REGENERATE") and backend.name == "cpu":
+        stored = json.loads(GOLDEN.read_text()) if GOLDEN.exists() else {}
+        GOLDEN.write_text(json.dumps(dict(sorted({**stored, name: found}.items())), indent=1) + "\n")
+    expected = json.loads(GOLDEN.read_text())[name]
+    assert found.keys() == expected.keys()
+    tolerance = TOLERANCE[run.summary["solver"]]
+    # What goes through the edges and what is left of the ledger are differences of what is stored.
+    energy = max((expected[key][3] for key in expected if key.startswith("energy_")), default=0.0)
+    for key, values in expected.items():
+        scale = max(values[3], energy if key.startswith("energy_") else 0.0)
+        assert found[key] == pytest.approx(values, rel=0, abs=tolerance * scale), key
+
+
+def test_a_sine_decays_as_the_scheme_says_and_reports_its_error(tmp_path: Path, backend: Backend) -> None:
+    """On these cells the wave is an eigenvector of the five-point operator: T_n = (1 - dt lambda)^n T_0."""
+    run = reduced("scenarios/heat_sine", backend, tmp_path / "run")
+    n, end, steps = 8, 0.05, run.summary["steps"]
+    eigenvalue = 2 * (2 * n * math.sin(math.pi / (2 * n))) ** 2
+    by_scheme = (1 - end / steps * eigenvalue) ** steps
+    exact = math.exp(-2 * math.pi**2 * end)
+    wave = np.sin(math.pi * (np.arange(n) + 0.5) / n)
+    T0 = np.outer(wave, wave)
+    with run.dataset as data:
+        T = data.temperature.values[-1]
+        assert data.error_l2.values[-1] == run.results["error"]["l2"]
+    assert np.abs(T - by_scheme * T0).max() <= 1e-14
+    error = run.results["error"]
+    assert error["l2"] == pytest.approx(abs(by_scheme - exact) * math.sqrt(np.mean(T0**2)), rel=1e-10)
+    assert error["linf"] == pytest.approx(abs(by_scheme - exact) * T0.max(), rel=1e-10)
+    assert error["relative_l2"] == pytest.approx(abs(by_scheme / exact - 1), rel=1e-10)
+    assert error["relative_l2"] < 0.02  # h^2 pi^4 t / 6 = 0.013, less what Euler's method adds
+
+
+def test_more_cells_make_the_reported_error_smaller(tmp_path: Path) -> None:
+    errors = []
+    for n in (16, 32):
+        size = {"grid.nx": n, "grid.ny": n}
+        run = simsuite.run(FILES["scenarios/heat_sine"], size, device="cpu", directory=tmp_path / str(n))
+        errors.append(run.results["error"]["l2"])
+    assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+
+
+def test_the_ledger_of_the_plate_closes(tmp_path: Path, backend: Backend) -> None:
+    energy = reduced("scenarios/heat", backend, tmp_path / "run").results["energy"]
+    assert energy["edges"]["right"] == energy["edges"]["top"] == 0.0
+    assert energy["edges"]["bottom"] < 0.0
+    assert abs(energy["residual"]) <= 1e-13 * 3.7e6 * 20  # of the content, rho c T a square metre
+
+
+def test_the_walker_ends_in_the_stationary_distribution(tmp_path: Path, backend: Backend) -> None:
+    run = reduced("scenarios/markov", backend, tmp_path / "run")
+    up, down, n = 0.3, 0.35, 4
+    A = np.diag([up] * (n - 1), -1) + np.diag([down] * (n - 1), 1)
+    A += np.diag(1 - A.sum(axis=0))
+    values, vectors = np.linalg.eig(A)
+    stationary = vectors[:, np.argmax(values.real)].real
+    stationary /= stationary.sum()
+    assert np.abs(np.array(run.results["state"]) - stationary[:, None]).max() <= 1e-13
+    assert run.results["change"] <= 1e-15
+    with run.dataset as data:
+        assert np.abs(data.state.values.sum(axis=1) - 1).max() <= 1e-13
+
+
+def test_springs_follow_the_exact_discretisation(tmp_path: Path, backend: Backend) -> None:
+    """Against SciPy's zero-order hold, with the system written down from the comment in the scenario."""
+    run = reduced("scenarios/linear", backend, tmp_path / "run")
+    m, k, c, dt, steps = 8, 400.0, 0.05, 0.2, 60
+    chain = k * (np.diag([1.0] * (m - 1), 1) + np.diag([1.0] * (m - 1), -1) - 2 * np.eye(m))
+    A = np.block([[np.zeros((m, m)), np.eye(m)], [chain, -c * np.eye(m)]])
+    B = np.eye(2 * m)[:, [m]]
+    C = np.eye(2 * m)[[0, 3, 7]]
+    Ad, Bd, *_ = cont2discrete((A, B, C, np.zeros((3, 1))), dt, method="zoh")
+    X = np.array([0.0, 0.01, 0.02, 0.03, 0.03, 0.02, 0.01, 0.0, *np.zeros(m)])
+    outputs = [C @ X]
+    for step in range(steps):
+        t = step * dt
+        X = Ad @ X + Bd[:, 0] * (0.0 if t < 5 else 5 * math.sin(6.946 * t))
+        outputs.append(C @ X)
+    with run.dataset as data:
+        found = data.state.values[:, :, 0]
+        assert data.time.values == pytest.approx(np.linspace(0, 12, 5), abs=1e-12)
+    expected = np.array(outputs)[[0, 15, 30, 45, 60]]
+    assert np.abs(expected[-1]).max() > 0.1, "the chain was shaken"
+    assert np.abs(found - expected).max() <= 1e-11 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("name", ["scenarios/gbm", "templates/gbm"])
+def test_calls_cost_what_black_and_scholes_say(tmp_path: Path, backend: Backend, name: str) -> None:
+    many = {} if backend.name == "cudasim" else {"paths.count": 65536}
+    run = reduced(name, backend, tmp_path / "run", **many)
+    call = run.results["options"]["call"]
+    exact = european(100.0, 100.0, 0.05, 0.05, 0.2, 1.0, "call")
+    assert exact == pytest.approx(10.450583572185565, rel=1e-14)
+    assert abs(call["price"] - exact) <= 4 * call["standard_error"]
+    assert call["standard_error"] < (3.0 if backend.name == "cudasim" else 0.06)
+
+
+@pytest.mark.parametrize("name", [name for name in REDUCED if name.startswith("scenarios/")])
+def test_xarray_reads_what_was_promised(tmp_path: Path, backend: Backend, name: str) -> None:
+    if backend.name != "cpu":
+        pytest.skip("files are written alike on all devices")
+    run = reduced(name, backend, tmp_path / "run")
+    solver = run.summary["solver"]
+    with xr.open_dataset(run.directory / "results.h5", engine="h5netcdf") as data:
+        for variable, dims in DIMS[solver].items():
+            assert data[variable].dims == dims
+            assert not np.isnan(data[variable]).any(), variable
+            assert data[variable].attrs["long_name"]
+        assert data.sizes["time"] == REDUCED[name]["output.frames"]
+        assert "time" in data.coords
+        for variable, units in UNITS[solver].items():
+            assert data[variable].attrs["units"] == units
+        assert data.attrs["simsuite_version"] == simsuite.__version__
+        assert (data.attrs["solver"], data.attrs["status"], data.attrs["device"]) == (solver, "complete", backend.name)
+        assert {"format_version", "scenario", "seed"} <= data.attrs.keys()
+        if solver == "heat":
+            assert data.temperature.attrs["standard_name"] == "temperature"
+            assert list(data.probe.values) == list(run.results["probes"])
+            lx = REDUCED[name]["grid.nx"] * float(data.x[1] - data.x[0])
+            assert float(data.x[0] + data.x[-1]) == pytest.approx(lx, rel=1e-12)
+            assert float(data.temperature[-1].max()) == run.results["max"]
+        elif solver == "gbm":
+            assert list(data.asset.values) == list(run.results["assets"])
+            assert list(data.option.values) == list(run.results["options"])
+            prices = [option["price"] for option in run.results["options"].values()]
+            assert data.option_price.values.tolist() == prices
+
+
+@pytest.mark.parametrize("name", ["scenarios/heat", "scenarios/heat_sine"])
+def test_vtk_reads_what_xarray_reads(tmp_path: Path, backend: Backend, name: str) -> None:
+    if backend.name != "cpu":
+        pytest.skip("files are written alike on all devices")
+    run = reduced(name, backend, tmp_path / "run")
+    frames = frames_in_vtk(run.directory / "results.h5")
+    with run.dataset as data:
+        assert [t for t, _ in frames] == data.time.values.tolist()
+        for (_, seen), expected in zip(frames, data.temperature.values, strict=True):
+            np.testing.assert_array_equal(seen, expected)
