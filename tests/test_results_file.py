@@ -14,10 +14,8 @@ import fake_run
 import h5py
 import numpy as np
 import pytest
-import vtk
 import xarray as xr
 from fake_run import append_frame, append_sample, small_file
-from vtk.util.numpy_support import vtk_to_numpy
 
 from simsuite.core import Layout, Variable
 from simsuite.errors import SimsuiteError, UsageError
@@ -37,6 +35,9 @@ def load(path: Path) -> xr.Dataset:
 
 def frames_in_vtk(path: Path) -> list[tuple[float, np.ndarray]]:
     """Times and pictures [y, x] as ParaView would see them."""
+    vtk = pytest.importorskip("vtk")
+    from vtk.util.numpy_support import vtk_to_numpy
+
     reader = vtk.vtkHDFReader()
     reader.SetFileName(str(path))
     reader.UpdateInformation()

@@ -15,8 +15,8 @@ neighbour; with a precomputed centre coefficient 1 - 2rx(1 + q) the energy would
 No sum has two products in it, so there is one way only to contract it into fused multiply-adds: all kernels of a
 device agree bit for bit.
 
-Ledger: each edge point adds up rx or rx·q times its difference, that is the rise in temperature that the flux through it
-caused, compensated (Kahan); times ρcΔxΔy that is the energy which came in there, joules per metre of depth.
+Ledger: each edge point adds up rx or rx·q times its difference, that is the rise in temperature that the flux through
+it caused, compensated (Kahan); times ρcΔxΔy that is the energy which came in there, joules per metre of depth.
 """
 
 from __future__ import annotations
