@@ -1,8 +1,8 @@
 # One command to see it work, one to test it. Needs Python 3.11 or newer and make.
 PYTHON ?= python3
 BIN := .venv/bin
-GPU := $(if $(shell command -v nvidia-smi),cuda13)
-comma := ,
+GPU := $(if $(shell command -v nvidia-smi),yes)
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: heat test lint clean
 
@@ -21,15 +21,15 @@ lint: .venv/tested
 
 .venv/python:
 	$(PYTHON) -m venv .venv
-	touch $@
+	@touch $@
 
 .venv/installed: .venv/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[$(GPU)]"
-	touch $@
+	$(PIP) -e ".$(if $(GPU),[cuda13])"
+	@touch $@
 
 .venv/tested: .venv/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test$(if $(GPU),$(comma)$(GPU))]"
-	touch $@
+	$(PIP) -e ".[test]" $(if $(GPU),-e ".[cuda13]")
+	@touch $@
 
 clean:
 	rm -rf .venv build *.egg-info runs

@@ -28,21 +28,30 @@ GOLDEN = Path(__file__).parent / "golden" / "scenarios.json"
 FILES = {f"{path.parent.name}/{path.stem}": path for path in sorted((ROOT / "scenarios").glob("*.toml"))} | {
     f"{path.parent.name}/{path.stem}": path for path in sorted((ROOT / "simsuite" / "templates").glob("*.toml"))
 }
-MARKOV_START = [[1.0, 0.0, 0.5], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 1.0, 0.5]]
+CHAIN = {  # two masses instead of eight, a step across the beginning of the force at t = 5
+    "system.matrix.masses": 2,
+    "system.input_matrix": [[0.0], [0.0], [1.0], [0.0]],
+    "system.output_matrix": [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]],
+    "initial.state": [0.01, 0.03, 0.0, 0.0],
+    "time.steps": 9,
+    "time.dt": 1.1,
+    "output.frames": 4,
+}
+WALK = {
+    "system.matrix.states": 3,
+    "initial.state": [[1.0, 0.0, 0.5], [0.0, 0.0, 0.0], [0.0, 1.0, 0.5]],
+    "time.steps": 100,
+    "output.frames": 3,
+}
 REDUCED: dict[str, dict[str, Any]] = {  # small enough for the simulator, where a thread of the GPU is one of Python
     "scenarios/gbm": {"paths.count": 96, "time.steps": 12, "output.frames": 4, "output.store_paths": 3},
-    "scenarios/heat": {"grid.nx": 8, "grid.ny": 4, "output.frames": 5, "output.samples": 9},
-    "scenarios/heat_sine": {"grid.nx": 8, "grid.ny": 8, "output.frames": 3},
-    "scenarios/linear": {"time.steps": 60, "time.dt": 0.2, "output.frames": 5},
-    "scenarios/markov": {
-        "system.matrix.states": 4,
-        "initial.state": MARKOV_START,
-        "time.steps": 200,
-        "output.frames": 5,
-    },
+    "scenarios/heat": {"grid.nx": 6, "grid.ny": 3, "output.frames": 4, "output.samples": 7},
+    "scenarios/heat_sine": {"grid.nx": 6, "grid.ny": 6, "output.frames": 3},
+    "scenarios/linear": CHAIN,
+    "scenarios/markov": WALK,
     "templates/gbm": {"paths.count": 96, "time.steps": 12, "output.frames": 3, "output.store_paths": 3},
-    "templates/heat": {"grid.nx": 6, "grid.ny": 5, "output.frames": 3, "output.samples": 5},
-    "templates/linear": {"time.steps": 50, "time.dt": 0.1, "output.frames": 6},
+    "templates/heat": {"grid.nx": 4, "grid.ny": 3, "output.frames": 3, "output.samples": 5},
+    "templates/linear": {"time.steps": 12, "time.dt": 0.5, "output.frames": 4},
 }
 TOLERANCE = {"heat": 1e-12, "linear": 1e-12, "gbm": 1e-10}  # relative to the largest value of an array
 DIMS = {
@@ -67,6 +76,14 @@ UNITS = {
 @pytest.fixture(autouse=True)
 def _one_thread() -> None:
     numba.set_num_threads(1)
+
+
+@pytest.fixture
+def fast(backend: Backend) -> Backend:
+    """A backend to compare with exact answers. The simulator's numbers are those stored, and so are the CPU's."""
+    if backend.name == "cudasim":
+        pytest.skip("compared with the stored numbers only")
+    return backend
 
 
 def reduced(name: str, backend: Backend, directory: Path, **changes: Any) -> simsuite.Run:
@@ -107,10 +124,10 @@ def test_numbers_are_those_stored_on_every_backend(tmp_path: Path, backend: Back
         assert found[key] == pytest.approx(values, rel=0, abs=tolerance * scale), key
 
 
-def test_a_sine_decays_as_the_scheme_says_and_reports_its_error(tmp_path: Path, backend: Backend) -> None:
+def test_a_sine_decays_as_the_scheme_says_and_reports_its_error(tmp_path: Path, fast: Backend) -> None:
     """On these cells the wave is an eigenvector of the five-point operator: T_n = (1 - dt lambda)^n T_0."""
-    run = reduced("scenarios/heat_sine", backend, tmp_path / "run")
-    n, end, steps = 8, 0.05, run.summary["steps"]
+    run = reduced("scenarios/heat_sine", fast, tmp_path / "run")
+    n, end, steps = 6, 0.05, run.summary["steps"]
     eigenvalue = 2 * (2 * n * math.sin(math.pi / (2 * n))) ** 2
     by_scheme = (1 - end / steps * eigenvalue) ** steps
     exact = math.exp(-2 * math.pi**2 * end)
@@ -124,7 +141,8 @@ def test_a_sine_decays_as_the_scheme_says_and_reports_its_error(tmp_path: Path, 
     assert error["l2"] == pytest.approx(abs(by_scheme - exact) * math.sqrt(np.mean(T0**2)), rel=1e-10)
     assert error["linf"] == pytest.approx(abs(by_scheme - exact) * T0.max(), rel=1e-10)
     assert error["relative_l2"] == pytest.approx(abs(by_scheme / exact - 1), rel=1e-10)
-    assert error["relative_l2"] < 0.02  # h^2 pi^4 t / 6 = 0.013, less what Euler's method adds
+    leading = math.pi**4 * end / 6 / n**2 - (2 * math.pi**2) ** 2 * end**2 / (2 * steps)  # of the cells and of Euler
+    assert error["relative_l2"] == pytest.approx(abs(leading), rel=0.06)
 
 
 def test_more_cells_make_the_reported_error_smaller(tmp_path: Path) -> None:
@@ -136,16 +154,16 @@ def test_more_cells_make_the_reported_error_smaller(tmp_path: Path) -> None:
     assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
 
 
-def test_the_ledger_of_the_plate_closes(tmp_path: Path, backend: Backend) -> None:
-    energy = reduced("scenarios/heat", backend, tmp_path / "run").results["energy"]
+def test_the_ledger_of_the_plate_closes(tmp_path: Path, fast: Backend) -> None:
+    energy = reduced("scenarios/heat", fast, tmp_path / "run").results["energy"]
     assert energy["edges"]["right"] == energy["edges"]["top"] == 0.0
     assert energy["edges"]["bottom"] < 0.0
     assert abs(energy["residual"]) <= 1e-13 * 3.7e6 * 20  # of the content, rho c T a square metre
 
 
-def test_the_walker_ends_in_the_stationary_distribution(tmp_path: Path, backend: Backend) -> None:
-    run = reduced("scenarios/markov", backend, tmp_path / "run")
-    up, down, n = 0.3, 0.35, 4
+def test_the_walker_ends_in_the_stationary_distribution(tmp_path: Path, fast: Backend) -> None:
+    run = reduced("scenarios/markov", fast, tmp_path / "run")
+    up, down, n = 0.3, 0.35, 3
     A = np.diag([up] * (n - 1), -1) + np.diag([down] * (n - 1), 1)
     A += np.diag(1 - A.sum(axis=0))
     values, vectors = np.linalg.eig(A)
@@ -157,16 +175,16 @@ def test_the_walker_ends_in_the_stationary_distribution(tmp_path: Path, backend:
         assert np.abs(data.state.values.sum(axis=1) - 1).max() <= 1e-13
 
 
-def test_springs_follow_the_exact_discretisation(tmp_path: Path, backend: Backend) -> None:
+def test_springs_follow_the_exact_discretisation(tmp_path: Path, fast: Backend) -> None:
     """Against SciPy's zero-order hold, with the system written down from the comment in the scenario."""
-    run = reduced("scenarios/linear", backend, tmp_path / "run")
-    m, k, c, dt, steps = 8, 400.0, 0.05, 0.2, 60
+    run = reduced("scenarios/linear", fast, tmp_path / "run")
+    m, k, c, dt, steps = 2, 400.0, 0.05, 1.1, 9
     chain = k * (np.diag([1.0] * (m - 1), 1) + np.diag([1.0] * (m - 1), -1) - 2 * np.eye(m))
     A = np.block([[np.zeros((m, m)), np.eye(m)], [chain, -c * np.eye(m)]])
     B = np.eye(2 * m)[:, [m]]
-    C = np.eye(2 * m)[[0, 3, 7]]
-    Ad, Bd, *_ = cont2discrete((A, B, C, np.zeros((3, 1))), dt, method="zoh")
-    X = np.array([0.0, 0.01, 0.02, 0.03, 0.03, 0.02, 0.01, 0.0, *np.zeros(m)])
+    C = np.eye(m, 2 * m)
+    Ad, Bd, *_ = cont2discrete((A, B, C, np.zeros((m, 1))), dt, method="zoh")
+    X = start = np.array([0.01, 0.03, 0.0, 0.0])
     outputs = [C @ X]
     for step in range(steps):
         t = step * dt
@@ -174,21 +192,21 @@ def test_springs_follow_the_exact_discretisation(tmp_path: Path, backend: Backen
         outputs.append(C @ X)
     with run.dataset as data:
         found = data.state.values[:, :, 0]
-        assert data.time.values == pytest.approx(np.linspace(0, 12, 5), abs=1e-12)
-    expected = np.array(outputs)[[0, 15, 30, 45, 60]]
-    assert np.abs(expected[-1]).max() > 0.1, "the chain was shaken"
+        assert data.time.values == pytest.approx(np.linspace(0, 9.9, 4), abs=1e-12)
+    expected = np.array(outputs)[::3]
+    unshaken = C @ np.linalg.matrix_power(Ad, steps) @ start
+    assert np.abs(expected[-1] - unshaken).max() > 1e-3
     assert np.abs(found - expected).max() <= 1e-11 * np.abs(expected).max()
 
 
 @pytest.mark.parametrize("name", ["scenarios/gbm", "templates/gbm"])
-def test_calls_cost_what_black_and_scholes_say(tmp_path: Path, backend: Backend, name: str) -> None:
-    many = {} if backend.name == "cudasim" else {"paths.count": 65536}
-    run = reduced(name, backend, tmp_path / "run", **many)
+def test_calls_cost_what_black_and_scholes_say(tmp_path: Path, fast: Backend, name: str) -> None:
+    run = reduced(name, fast, tmp_path / "run", **{"paths.count": 65536})
     call = run.results["options"]["call"]
     exact = european(100.0, 100.0, 0.05, 0.05, 0.2, 1.0, "call")
     assert exact == pytest.approx(10.450583572185565, rel=1e-14)
     assert abs(call["price"] - exact) <= 4 * call["standard_error"]
-    assert call["standard_error"] < (3.0 if backend.name == "cudasim" else 0.06)
+    assert call["standard_error"] < 0.06
 
 
 @pytest.mark.parametrize("name", [name for name in REDUCED if name.startswith("scenarios/")])
@@ -210,7 +228,6 @@ def test_xarray_reads_what_was_promised(tmp_path: Path, backend: Backend, name: 
         assert (data.attrs["solver"], data.attrs["status"], data.attrs["device"]) == (solver, "complete", backend.name)
         assert {"format_version", "scenario", "seed"} <= data.attrs.keys()
         if solver == "heat":
-            assert data.temperature.attrs["standard_name"] == "temperature"
             assert list(data.probe.values) == list(run.results["probes"])
             lx = REDUCED[name]["grid.nx"] * float(data.x[1] - data.x[0])
             assert float(data.x[0] + data.x[-1]) == pytest.approx(lx, rel=1e-12)
