@@ -1,0 +1,216 @@
+"""simsuite from Python: `run`, `open_simulation`, and what they give back."""
+
+from __future__ import annotations
+
+import json
+import logging
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numba
+import numpy as np
+import pytest
+import xarray as xr
+from runs import assert_same_bits, call
+
+import simsuite
+from simsuite.core import Backend
+
+ROOT = Path(__file__).parents[1]
+PLATE = """
+solver = "heat"
+grid = {nx = 8, ny = 6}
+material = {diffusivity = 1.0}
+boundary = {left = {kind = "temperature", value = "sin(30*t)"}}
+time = {end = 0.05}
+initial = {temperature = "x*y"}
+output = {frames = 3}
+"""
+
+
+@pytest.fixture
+def plate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A scenario in the working directory."""
+    numba.set_num_threads(1)
+    monkeypatch.chdir(tmp_path)
+    Path("plate.toml").write_text(PLATE, encoding="utf-8")
+    return Path("plate.toml")
+
+
+def test_every_public_name_is_there_and_documented() -> None:
+    for name in simsuite.__all__:
+        found = getattr(simsuite, name)
+        assert name in dir(simsuite)
+        assert name == "__version__" or found.__doc__
+    with pytest.raises(AttributeError, match="has no attribute 'walk'"):
+        _ = simsuite.walk
+
+
+def test_a_star_import_brings_the_public_names() -> None:
+    names: dict[str, Any] = {}
+    exec("from simsuite import *", names)
+    assert set(simsuite.__all__) <= names.keys()
+
+
+def test_run_gives_results_and_data(plate: Path, backend: Backend) -> None:
+    run = simsuite.run("plate.toml", set={"grid.nx": 5, "grid.ny": 4}, device=backend.name)
+    assert run.directory == Path("runs/plate")
+    assert (run.summary["status"], run.summary["device"]) == ("complete", backend.name)
+    assert run.results is run.summary["results"]
+    assert isinstance(run.dataset, xr.Dataset)
+    assert run.dataset is run.dataset
+    assert run.dataset.temperature.shape == (3, 4, 5)
+    assert float(run.dataset.temperature[-1].max()) == run.results["max"]
+    run.dataset.close()
+
+
+def test_the_dataset_is_read_when_it_is_looked_at(plate: Path) -> None:
+    run = simsuite.run(plate, device="cpu")
+    before = run.dataset.temperature
+    assert not before.variable._in_memory
+    assert "temperature" not in repr(run)
+    with h5py.File(run.directory / "results.h5") as file:
+        np.testing.assert_array_equal(before.values, file["temperature"][...])
+    run.dataset.close()
+
+
+def test_run_is_what_the_command_does(plate: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    values: dict[str, Any] = {
+        "title": 'Two "words"',
+        "boundary.top": {"kind": "convection", "h": 2.0, "ambient": "20 + t"},
+        "output": {"times": [0.0, 0.01]},
+        "probe": [{"name": "P", "x": 0.5, "y": 0.25}],
+    }
+    ours = simsuite.run(plate, values, device="cpu", directory=Path("ours"))
+    options = [
+        'title=Two "words"',
+        'boundary.top={kind = "convection", h = 2.0, ambient = "20 + t"}',
+        "output={times = [0.0, 0.01]}",
+        'probe=[{name = "P", x = 0.5, y = 0.25}]',
+    ]
+    words = [word for option in options for word in ("--set", option)]
+    theirs = call(capsys, "run", plate, *words, "--device", "cpu", "-o", "theirs", "--json")
+    assert theirs.returncode == 0, theirs.stderr
+    said = json.loads(theirs.stdout)
+    assert said["results"] == ours.results
+    assert said.keys() == ours.summary.keys()
+    assert_same_bits(Path("ours/results.h5"), Path("theirs/results.h5"))
+    assert ours.dataset.attrs["title"] == 'Two "words"'
+    ours.dataset.close()
+
+
+def test_run_continues_and_starts_afresh(plate: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, logger="simsuite")
+    stopped = simsuite.run(plate, device="cpu", max_minutes=0)
+    assert stopped.summary["status"] == "stopped"
+    assert stopped.dataset.sizes["time"] == 1
+    stopped.dataset.close()
+    done = simsuite.run(plate, device="cpu")
+    assert done.summary["status"] == "complete"
+    assert "continuing runs/plate from step 0" in caplog.text
+    assert simsuite.run(plate, device="cpu").summary == done.summary
+    assert "finished" in caplog.text
+    again = simsuite.run(plate, device="cpu", fresh=True)
+    assert again.results == done.results
+    assert again.summary["wall_seconds"] != done.summary["wall_seconds"]
+
+
+def test_mistakes_are_exceptions(plate: Path) -> None:
+    with pytest.raises(simsuite.ScenarioError, match=r"grid\.nz") as caught:
+        simsuite.run(plate, {"grid.nz": 3})
+    assert isinstance(caught.value, simsuite.SimsuiteError)
+    assert [m.path for m in caught.value.mistakes] == [("grid", "nz")]
+    with pytest.raises(simsuite.ScenarioError, match=r"nowhere\.toml"):
+        simsuite.open_simulation("nowhere.toml")
+    with pytest.raises(simsuite.DeviceError):
+        simsuite.open_simulation(plate, device="cuda:99")
+    simsuite.run(plate, device="cpu")
+    with pytest.raises(simsuite.UsageError, match=r"differs in grid\.nx"):
+        simsuite.run(plate, {"grid.nx": 9}, device="cpu")
+    with pytest.raises(simsuite.NumericalFailure, match="step"):
+        simsuite.run(plate, {"boundary.left.value": "log(0.02 - t)"}, device="cpu", fresh=True)
+
+
+def test_a_simulation_is_stepped_by_hand(plate: Path, backend: Backend) -> None:
+    size = {"grid.nx": 3, "grid.ny": 2, "time.end": 0.2}
+    sim = simsuite.open_simulation(plate, set=size, device=backend.name)
+    assert isinstance(sim, simsuite.Simulation)
+    assert (sim.step, sim.time) == (0, 0.0)
+    end = sim.problem.clock.end
+    sim.advance(2)
+    sim.advance()
+    sim.synchronize()
+    assert sim.step == 3
+    assert sim.time == pytest.approx(0.2 * 3 / end)
+    state = sim.state["temperature"]
+    assert state.shape == (2, 3)
+    assert hasattr(state, "__dlpack__")
+    sim.advance(end - 3)
+    run = simsuite.run(plate, size, device=backend.name)
+    with run.dataset as data:
+        np.testing.assert_array_equal(sim.snapshot().arrays["temperature"], data.temperature.values[-1])
+    assert sim.results() == run.results
+    for n in (1, -1):
+        with pytest.raises(ValueError, match="cannot take"):
+            sim.advance(n)
+    assert sim.step == end
+
+
+def test_the_state_is_the_live_array(plate: Path) -> None:
+    sim, other = (simsuite.open_simulation(plate, device="cpu") for _ in range(2))
+    sim.state["temperature"][...] = 0.25
+    sim.advance(1)
+    other.advance(1)
+    assert not np.array_equal(sim.state["temperature"], other.state["temperature"])
+    assert sim.state["temperature"][3, 4] == 0.25
+
+
+@pytest.mark.gpu
+def test_the_state_on_a_gpu_needs_no_copy(plate: Path) -> None:
+    try:
+        sim = simsuite.open_simulation(plate, device="cuda")
+    except simsuite.DeviceError as reason:
+        pytest.skip(str(reason))
+    sim.advance(3)
+    sim.synchronize()
+    state = sim.state["temperature"]
+    assert state.__cuda_array_interface__["shape"] == (6, 8)
+    assert state.__dlpack_device__()[0] == 2  # kDLCUDA
+    np.testing.assert_array_equal(state.get(), sim.snapshot().arrays["temperature"])
+
+
+def test_run_works_in_a_thread(plate: Path) -> None:
+    """Where Python lets nobody handle signals."""
+    found: list[simsuite.Run] = []
+    thread = threading.Thread(target=lambda: found.append(simsuite.run(plate, device="cpu")))
+    thread.start()
+    thread.join(60)
+    assert found[0].summary["status"] == "complete"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+def test_a_signal_takes_its_course_after_a_checkpoint(plate: Path, number: signal.Signals) -> None:
+    code = f"""
+import signal, simsuite, simsuite.simulation as s
+march = s.march
+def interrupted(stepper, end, outputs, backend, stopped, progress):
+    signal.raise_signal({int(number)})  # while steps are taken
+    return march(stepper, end, outputs, backend, stopped, progress)
+s.march = interrupted
+try:
+    simsuite.run("plate.toml", device="cpu")
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    if number == signal.SIGINT:
+        assert (done.returncode, done.stdout) == (0, "interrupted\n"), done.stderr
+    else:
+        assert done.returncode == -number
+    assert Path("runs/plate/checkpoint.h5").exists()
+    assert simsuite.run(plate, device="cpu").summary["status"] == "complete"
