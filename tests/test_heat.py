@@ -325,3 +325,21 @@ def test_float32_stays_close_to_float64(heat: Callable, backend: Backend) -> Non
     single, double = (final(problem, backend) for problem in both)
     assert single.dtype == np.float32
     assert np.abs(single - double).max() <= 1e-5 * np.abs(double).max()
+
+
+def test_the_measurements_of_a_field(heat: Callable, backend: Backend) -> None:
+    """Rows longer and shorter than a thread block, and the first cell that is not finite."""
+    for nx in (1, 130) if backend.name == "cudasim" else (1, 5, 128, 1000):
+        problem = heat(grid={"nx": nx, "ny": 3})
+        T = np.random.default_rng(nx).normal(size=(3, nx))
+        stepper = problem.stepper(backend, type(problem.initial())(0, {**problem.initial().arrays, "temperature": T}))
+        with stepper.observe("sample") as observed:
+            assert problem.fault(observed) is None
+            assert np.allclose(observed.arrays["row_sum"], T.sum(axis=1), rtol=1e-13, atol=1e-13)
+            assert np.array_equal(observed.arrays["row_min"], T.min(axis=1))
+            assert np.array_equal(observed.arrays["row_max"], T.max(axis=1))
+        T[1, nx // 2], T[1, nx - 1], T[2, 0] = np.inf, np.nan, np.nan
+        stepper = problem.stepper(backend, type(problem.initial())(0, {**problem.initial().arrays, "temperature": T}))
+        for series in ("sample", "time"):
+            with stepper.observe(series) as observed:
+                assert problem.fault(observed) == f"cell (x={nx // 2}, y=1)"

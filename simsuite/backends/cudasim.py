@@ -27,8 +27,6 @@ class CudaSimulatorBackend(HostBackend):
         return FakeCUDAArray(array)
 
     def launcher(self, kernel: Any, extent: tuple[int, ...], block: tuple[int, ...]) -> Callable[..., None]:
-        # A simulated thread costs about 20 microseconds whether or not it has anything to do: no block larger than
-        # the extent. Kernels must be right for any block shape that does not appear in their shared arrays.
         grid = tuple(-(-n // b) for n, b in zip(extent, block))
 
         def launch(*arguments: Any) -> None:

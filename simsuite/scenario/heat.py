@@ -150,7 +150,7 @@ class HeatScenario(Section):
     boundary: Boundary = Boundary()
     probe: list[Probe] = Field(default_factory=list, description="points whose temperature is recorded")
     time: Time
-    reference: Reference | None = None
+    reference: Reference | None = Field(None, description="what the result is compared with")
     output: Output = Output()
 
     @model_validator(mode="after")

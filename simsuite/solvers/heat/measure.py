@@ -1,7 +1,7 @@
 """What is measured of a temperature field when a row of the results is due.
 
 - Sum, smallest and largest value of every row of cells, in float64 in a fixed order; the host adds up the rows exactly
-  (`math.fsum`). A NaN or Inf anywhere shows in its row's sum.
+  (`math.fsum`). With them, the first cell of the row that is NaN or Inf.
 - Probes: bilinear between the four nearest cell centres, of which those outside the domain are ghosts, so that edges
   and corners are as legal as any place.
 """
@@ -33,6 +33,7 @@ class Measure:
         self._edges = edges
         self._wrap = (scenario.boundary.left.kind == "periodic", scenario.boundary.bottom.kind == "periodic")
         self.arrays = {name: backend.zeros(g.ny, np.float64) for name in ("row_sum", "row_min", "row_max")}
+        self.arrays["row_bad"] = backend.zeros(g.ny, np.int64)
         self._rows_out = [backend.view(a) for a in self.arrays.values()]
         self._rows = backend.launcher(kernels.rows, (g.ny * kernels.THREADS,), (kernels.THREADS,))
         self._points: list[Any] = []

@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
-from numba import cuda, float64
+import math
+
+from numba import cuda, float64, int64
 
 THREADS = 128
 
 
 @cuda.jit(cache=True)
-def rows(T, total, low, high):
+def rows(T, total, low, high, bad):
     """One block a row. The order of summation is fixed, so the result is the same at every call."""
     part = cuda.shared.array(THREADS, dtype=float64)
     least = cuda.shared.array(THREADS, dtype=float64)
     most = cuda.shared.array(THREADS, dtype=float64)
+    first = cuda.shared.array(THREADS, dtype=int64)
     i = cuda.threadIdx.x
     y = cuda.blockIdx.x
     nx = T.shape[1]
     a = float64(0.0)
     b = float64(T[y, 0])
     c = b
+    f = nx
     for x in range(i, nx, THREADS):
         v = float64(T[y, x])
         a += v
         b = min(b, v)
         c = max(c, v)
+        if not math.isfinite(v) and x < f:
+            f = x
     part[i] = a
     least[i] = b
     most[i] = c
+    first[i] = f
     cuda.syncthreads()
     half = THREADS // 2
     while half > 0:
@@ -34,12 +41,14 @@ def rows(T, total, low, high):
             part[i] += part[i + half]
             least[i] = min(least[i], least[i + half])
             most[i] = max(most[i], most[i + half])
+            first[i] = min(first[i], first[i + half])
         cuda.syncthreads()
         half //= 2
     if i == 0:
         total[y] = part[0]
         low[y] = least[0]
         high[y] = most[0]
+        bad[y] = first[0]
 
 
 @cuda.jit(device=True)

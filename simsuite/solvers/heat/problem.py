@@ -77,14 +77,9 @@ class HeatProblem:
         return 2 * (self.T0.nbytes + (ROWS + 1) * points * self.T0.itemsize)
 
     def fault(self, observed: Snapshot) -> str | None:
-        bad = np.flatnonzero(~np.isfinite(observed.arrays["row_sum"]))
-        if bad.size == 0:
-            return None
-        y = int(bad[0])
-        if "temperature" not in observed.arrays:
-            return f"row y={y}"
-        x = int(np.flatnonzero(~np.isfinite(observed.arrays["temperature"][y]))[0])
-        return f"cell (x={x}, y={y})"
+        first = observed.arrays["row_bad"]
+        rows = np.flatnonzero(first < self.scenario.grid.nx)
+        return f"cell (x={first[rows[0]]}, y={rows[0]})" if rows.size else None
 
     def rows(self, series: str, observed: Snapshot) -> Mapping[str, np.ndarray]:
         t = self.clock.time(observed.step)
