@@ -10,10 +10,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from simsuite.assembly import default_directory
 from simsuite.core import Problem
+from simsuite.execution import Execution
 from simsuite.io.directory import RunDirectory
 from simsuite.scenario import Scenario, load, settings
-from simsuite.simulation import Execution, Simulation, default_directory
+from simsuite.simulation import Simulation
 from simsuite.stopping import Stopping
 
 if TYPE_CHECKING:

@@ -144,8 +144,11 @@ class Backend(Protocol):
     def fence(self) -> Fence:
         """A mark after all work queued so far."""
 
+    def follow(self) -> None:
+        """Let work queued from here on wait for what the caller has queued by himself."""
+
     def memory_free(self) -> int:
-        """Bytes that can still be allocated."""
+        """Bytes that can still be allocated, as far as that can be known."""
 
 
 class Stepper(Protocol):
@@ -216,6 +219,7 @@ class Problem(Protocol):
     method: Mapping[str, str]  # what was chosen: {"stepper": .., "kernel": .., "precision": ..}
     rate_unit: str  # e.g. "cell-steps/s"
     work_per_step: float  # in that unit
+    dt: float  # of the first step, in the unit of time
 
     def position(self, step: int) -> tuple[int, float]:
         """Time steps taken and simulated time at a step of the clock: what people are told. A clock may count the steps

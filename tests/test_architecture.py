@@ -23,7 +23,7 @@ BASE = {"core", "errors"}
 ALLOWED = {
     "__init__": {"api", "errors", "simulation", "version"},
     "__main__": {"cli"},
-    "api": {"core", "errors", "io", "scenario", "simulation", "stopping"},
+    "api": {"assembly", "core", "errors", "execution", "io", "scenario", "simulation", "stopping"},
     "backends": BASE,
     "bench": BASE | {"backends", "io", "loop", "scenario", "simulation", "solvers", "version"},
     "cli": {"*"},
@@ -35,7 +35,9 @@ ALLOWED = {
     "pictures": BASE | {"io", "scenario", "solvers"},
     "rng": set(),
     "scenario": {"errors", "expressions"},
-    "simulation": BASE | {"backends", "io", "loop", "scenario", "version"},
+    "assembly": BASE | {"backends", "io", "scenario"},
+    "execution": BASE | {"assembly", "io", "loop", "scenario", "version"},
+    "simulation": BASE | {"assembly", "scenario"},
     "solvers": BASE | {"expressions", "rng", "scenario"},
     "stopping": set(),
     "templates": set(),
@@ -258,7 +260,7 @@ def test_a_device_can_be_chosen_after_the_problem_is_known() -> None:
     """Numba takes GPU or simulator when it is first imported, so what comes before the choice must not import it."""
     problems = [f"simsuite.solvers.{path.parent.name}.problem" for path in (PACKAGE / "solvers").glob("*/problem.py")]
     assert len(problems) == 3
-    modules = modules_after("import simsuite.simulation, " + ", ".join(problems))
+    modules = modules_after("import simsuite.execution, " + ", ".join(problems))
     assert {*problems, "numpy"} <= modules
     assert not {"numba", "cupy", "matplotlib", "xarray"} & modules
 

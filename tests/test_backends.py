@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 
+import simsuite
+from simsuite.backends.kernel_cache import fingerprint
 from simsuite.core import Backend
 
 
@@ -57,3 +63,69 @@ def test_two_steppers_on_one_backend_do_not_mix(heat: Callable, backend: Backend
         assert np.array_equal(
             backend.to_host(alone.state["temperature"]), backend.to_host(stepper.state["temperature"])
         )
+
+
+def test_state_waits_for_the_steps_and_the_steps_for_the_user(tmp_path: Path, backend: Backend) -> None:
+    """A caller's work on the live arrays and the steps on the device's own stream keep their order."""
+    n, steps = (6, 3) if backend.name == "cudasim" else (2048, 60)
+    (tmp_path / "plate.toml").write_text(
+        f"""
+        solver = "heat"
+        [run]
+        device = "{backend.name}"
+        [grid]
+        nx = {n}
+        ny = {n}
+        [material]
+        diffusivity = 1.0
+        [initial]
+        temperature = "sin(5*x) + y"
+        [time]
+        end = 1e-3
+        """,
+        encoding="utf-8",
+    )
+    found = []
+    for careful in (False, True):
+        sim = simsuite.open_simulation(tmp_path / "plate.toml")
+        for _ in range(2):
+            sim.advance(steps)
+            if careful:
+                sim.synchronize()
+            T = sim.state["temperature"]
+            T *= 2
+            T += T[::-1].copy()
+            if careful:
+                backend.to_host(T + 0)
+        found.append(backend.to_host(sim.state["temperature"]))
+    assert np.array_equal(*found)
+
+
+def test_kernel_caches_follow_all_sources(tmp_path: Path) -> None:
+    a, b = tmp_path / "a.py", tmp_path / "b.py"
+    a.write_text("x = 1\n")
+    b.write_text("y = 1\n")
+    first = fingerprint([a, b])
+    assert fingerprint([a, b]) == first
+    b.write_text("y = 2\n")
+    assert fingerprint([a, b]) != first
+
+
+def test_serial_and_parallel_kernels_do_not_share_a_cache(tmp_path: Path) -> None:
+    """Whichever is compiled first, the other is compiled too."""
+    code = """
+import numpy as np
+from simsuite.backends import open_backend
+k = open_backend("cpu").kernels("simsuite.solvers.heat.explicit")
+T = np.zeros((4, 4))
+for f in (k.step_serial, k.step):
+    f(T, T.copy(), np.zeros(32), 0, np.zeros(32), 0.1, 1.0, False, False)
+    print(sum(f.stats.cache_misses.values()), sum(f.stats.cache_hits.values()))
+"""
+    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path), "NUMBA_CACHE_DIR": "", "NUMBA_ENABLE_CUDASIM": "0"}
+    done = [
+        subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True).stdout
+        for _ in range(2)
+    ]
+    assert done == ["1 0\n1 0\n", "0 1\n0 1\n"]
+    assert list(tmp_path.rglob("*.nbc"))

@@ -484,7 +484,7 @@ def test_an_error_inside_is_reported_as_a_bug(cli: Call, heat_run: list[str], mo
     def broken(*args: object) -> None:
         raise ZeroDivisionError("of ours")
 
-    monkeypatch.setattr("simsuite.simulation.march", broken)
+    monkeypatch.setattr("simsuite.execution.march", broken)
     done = cli(*heat_run)
     assert done.returncode == 1
     assert "ZeroDivisionError: of ours" in done.stderr

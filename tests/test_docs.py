@@ -10,10 +10,10 @@ import pytest
 from conftest import ROOT
 from typer.testing import CliRunner
 
+from simsuite.assembly import make_problem
 from simsuite.cli import app
 from simsuite.errors import ScenarioError
 from simsuite.scenario import load
-from simsuite.simulation import make_problem
 from simsuite.version import VERSION
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -301,6 +301,33 @@ def test_an_unstable_dt_is_refused_and_the_limit_accepted(heat: Callable) -> Non
     assert heat(time={"end": 1.0, "dt": limit}).clock.dt(0) == limit
 
 
+@pytest.mark.parametrize(
+    ("sections", "words"),
+    [
+        ({"grid": {"nx": 8, "ny": 8, "lx": 1e-200}}, "no stable time step"),
+        ({"material": {"diffusivity": 1e-320}}, "no stable time step"),
+        ({"time": {"end": 1e300}}, "at most 1e\\+15"),
+        ({"time": {"end": 1.0, "dt": 1e-320}}, "takes inf steps"),
+    ],
+)
+def test_impossible_runs_are_refused(heat: Callable, sections: dict, words: str) -> None:
+    with pytest.raises(ScenarioError, match=words):
+        heat(**sections)
+
+
+def test_overflow_is_no_internal_error(heat: Callable) -> None:
+    from simsuite.backends import open_backend
+
+    problem = heat(initial={"temperature": 1e308}, probe=[{"name": "P", "x": 0.5, "y": 0.5}])
+    with problem.stepper(open_backend("cpu"), problem.initial()).observe("time") as observed:
+        assert problem.fault(observed) == "the sum of row y=0"
+    problem = heat(
+        boundary={"left": {"kind": "temperature", "value": "1/t"}}, probe=[{"name": "P", "x": 0.0, "y": 0.5}]
+    )
+    with problem.stepper(open_backend("cpu"), problem.initial()).observe("time") as observed:
+        assert problem.fault(observed) == "probe 'P'"
+
+
 def test_steps_land_on_the_frames(heat: Callable) -> None:
     problem = heat(time={"end": 0.1, "dt": 0.003}, output={"times": [0.02, 0.05]})
     time = problem.layout.series[0]

@@ -51,6 +51,6 @@ def test_table_of_an_expression(text: str) -> None:
     real = array(types.float64, 1)
     f8, i8 = types.float64, types.int64
     signature = types.void(array(types.float32, 2), i8, real, real, f8, f8, i8, i8, i8)
-    fill = table_cuda.make_fill(Expression.parse(text).scalar_function(("x", "y", "t")))
+    fill = table_cuda.make_fill(Expression.parse(text))
     _, info = compile_sm90(fill, signature)
     assert info["spill_bytes"] == 0

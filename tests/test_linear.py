@@ -533,7 +533,7 @@ for n, p, m in json.loads(sys.argv[1]):
     for dtype, tolerance in ((np.float64, 1e-13), (np.float32, 1e-4))[: 2 if m == 3 else 1]:
         A, X, bias = (rng.standard_normal(shape).astype(dtype) for shape in ((n, p), (p, m), (2, n)))
         out = np.full((n + 1, m), np.nan, dtype)  # a row beyond the end, which must stay as it is
-        launch = backend.launcher(*matmul_cuda.product_kernel(n, m))
+        launch = backend.launcher(*matmul_cuda.product_kernel(n, p, m))
         launch(*map(backend.view, (A, X, bias)), 1, backend.view(out[:n]))
         error = np.max(np.abs(out[:n] - (A.astype(float) @ X + bias[1][:, None])))
         assert error < tolerance, (n, p, m, dtype, error)
@@ -584,11 +584,39 @@ def test_kernels_are_chosen_by_shape():
     from simsuite.solvers.linear import matmul_cpu, matmul_cuda
 
     names = {
-        (n, m): matmul_cuda.product_kernel(n, m)[0].py_func.__name__ for n, m in ((1, 1), (5000, 1), (2, 900), (17, 2))
+        (n, m): matmul_cuda.product_kernel(n, n, m)[0].py_func.__name__
+        for n, m in ((1, 1), (5000, 1), (2, 900), (17, 2))
     }
     assert names == {(1, 1): "matvec", (5000, 1): "matvec", (2, 900): "matmul_flat", (17, 2): "matmul"}
-    assert matmul_cpu.product_kernel(5, 1)[0] is matmul_cpu.matvec
-    assert matmul_cpu.product_kernel(5, 2)[0] is matmul_cpu.matmul
+    for n, p, m, name in (
+        *((181, 181, 1, "matvec_serial"), (182, 182, 1, "matvec")),
+        *((2, 2, 8191, "matmul_serial"), (2, 2, 8192, "matmul"), (1, 4096, 8, "matmul")),
+    ):
+        assert matmul_cpu.product_kernel(n, p, m)[0] is getattr(matmul_cpu, name)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("shape", [(1, 1, 1), (2, 2, 1), (7, 130, 1), (2, 2, 2), (5, 33, 3), (9, 4, 600)], ids=str)
+def test_one_thread_and_many_give_the_same_bits(shape, dtype):
+    from simsuite.solvers.linear import matmul_cpu
+
+    n, p, m = shape
+    rng = np.random.default_rng(3)
+    A, X, bias = (rng.standard_normal(s).astype(dtype) for s in ((n, p), (p, m), (2, n)))
+    found = []
+    for kernel in ("matvec", "matvec_serial") if m == 1 else ("matmul", "matmul_serial"):
+        out = np.full((n, m), np.nan, dtype)
+        getattr(matmul_cpu, kernel)(A, X, bias, 1, out)
+        found.append(out)
+    np.testing.assert_array_equal(*found)
+    np.testing.assert_allclose(found[0], A @ X + bias[1][:, None], rtol=0, atol=1e-3 if dtype == np.float32 else 1e-12)
+
+
+def test_serial_kernels_wake_no_threads():
+    from simsuite.solvers.linear import matmul_cpu
+
+    for name, parallel in (("matmul", True), ("matvec", True), ("matmul_serial", False), ("matvec_serial", False)):
+        assert getattr(matmul_cpu, name).targetoptions.get("parallel", False) is parallel
 
 
 @pytest.mark.parametrize("precision", ["float32", "float64"])

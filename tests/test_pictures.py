@@ -10,6 +10,7 @@ import matplotlib.image
 import numpy as np
 import pytest
 
+from simsuite.assembly import make_problem
 from simsuite.errors import UsageError
 from simsuite.io.results import ResultsFile
 from simsuite.pictures import draw
@@ -17,7 +18,6 @@ from simsuite.pictures.recording import Recording, strided, thinned
 from simsuite.pictures.sheet import COLOURS, _increasing
 from simsuite.pictures.units import length_unit, prefixed, rounded, shortened, time_unit
 from simsuite.scenario import load
-from simsuite.simulation import make_problem
 
 HEAT = """solver = "heat"
 title = "Plate"

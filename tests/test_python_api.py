@@ -196,7 +196,7 @@ def test_run_works_in_a_thread(plate: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
 def test_a_signal_takes_its_course_after_a_checkpoint(plate: Path, number: signal.Signals) -> None:
     code = f"""
-import signal, simsuite, simsuite.simulation as s
+import signal, simsuite, simsuite.execution as s
 march = s.march
 def interrupted(stepper, end, outputs, backend, stopped, progress):
     signal.raise_signal({int(number)})  # while steps are taken

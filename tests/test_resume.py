@@ -22,10 +22,10 @@ import tomli_w
 from runs import assert_same_bits, call, finish, plain, polls, simsuite, start, wait_for_step
 
 from simsuite.core import Backend
+from simsuite.execution import Execution
 from simsuite.io.checkpoint import read_checkpoint
 from simsuite.io.directory import RunDirectory
 from simsuite.scenario import load
-from simsuite.simulation import Execution
 
 HEAT: dict[str, Any] = {
     "solver": "heat",
@@ -290,6 +290,54 @@ def test_a_run_of_another_scenario_is_not_continued(
     harmless = ("--set", "title=Another name", "--set", "output.checkpoint_every=0")
     assert call(capsys, *command, *harmless, "--max-minutes", 0).returncode == 75
     assert call(capsys, *command, *changes, "--fresh", "--max-minutes", 0).returncode == 75
+
+
+def test_a_changed_data_file_is_another_scenario(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.save(tmp_path / "T0.npy", np.arange(12.0).reshape(3, 4))
+    plate = {"grid.nx": 4, "grid.ny": 3, "initial.temperature": {"file": "T0.npy"}, "probe": []}
+    command = ("run", write(tmp_path / "plate.toml", HEAT, SHORT | plate), "-o", tmp_path / "run", "--max-minutes", 0)
+    assert call(capsys, *command).returncode == 75
+    assert call(capsys, *command).returncode == 75
+    np.save(tmp_path / "T0.npy", np.ones((3, 4)))
+    changed = call(capsys, *command)
+    assert changed.returncode == 2
+    assert "the contents of initial.temperature" in changed.stderr
+
+
+def test_another_device_may_finish_a_run(tmp_path: Path, heat_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ("run", heat_file, "-o", tmp_path / "run")
+    assert call(capsys, *command, "--max-minutes", 0).returncode == 75
+    assert call(capsys, *command, "--device", "auto").returncode == 0
+    assert call(capsys, *command, "--device", "cpu").returncode == 0
+
+
+def test_a_device_that_is_not_there_costs_no_results(
+    tmp_path: Path, heat_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ("run", heat_file, "-o", tmp_path / "run")
+    assert call(capsys, *command).returncode == 0
+    before = (tmp_path / "run" / "results.h5").read_bytes()
+    assert call(capsys, *command, "--fresh", "--device", "cuda:99").returncode == 4
+    assert (tmp_path / "run" / "results.h5").read_bytes() == before
+    assert (tmp_path / "run" / "summary.json").exists()
+
+
+def test_lost_results_are_computed_again(
+    tmp_path: Path, heat_file: Path, stop_at: Callable[[Path, int], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    command = ("run", heat_file, "-o", run)
+    stop_at(heat_file, 300)
+    (run / "results.h5").unlink()
+    assert call(capsys, *command, "--max-minutes", 0).returncode == 75
+    found = read_checkpoint(run)
+    assert found is not None
+    assert found.snapshot.step < 300, "the old checkpoint has rows that the new file has not"
+    assert call(capsys, *command).returncode == 0
+    shutil.copy(run / "results.h5", tmp_path / "first.h5")
+    (run / "results.h5").unlink()
+    assert call(capsys, *command).returncode == 0
+    assert_same_bits(run / "results.h5", tmp_path / "first.h5")
 
 
 def flip(path: Path) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from simsuite.backends.kernel_cache import import_kernels
 from simsuite.core import SNAPSHOTS, Fence, Pending, Recorder, Snapshot
 from simsuite.errors import DeviceError
 
@@ -33,7 +34,7 @@ def _import_cuda() -> tuple[Any, Any]:
     try:
         import cupy
     except ImportError as e:
-        raise DeviceError(f"CuPy is not installed ({e}): pip install 'simsuite[cuda13]'") from None
+        raise DeviceError(f"CuPy cannot be imported ({e}): pip install 'simsuite[cuda13]'") from None
     try:
         if cupy.cuda.runtime.getDeviceCount() < 1:
             raise DeviceError("no CUDA device found")
@@ -142,10 +143,17 @@ class CudaBackend:
         if index >= count:
             raise DeviceError(f"there is no cuda:{index}; this machine has {count} CUDA device(s)")
         self._cupy, self._cuda = cupy, cuda
+        self.name = f"cuda:{index}"
+        try:
+            self._open(index)
+        except Exception as e:  # exclusive mode, a driver too old, a card that fell off the bus: each has its own type
+            raise DeviceError(f"{self.name} cannot be used: {e}") from e
+
+    def _open(self, index: int) -> None:
+        cupy, cuda = self._cupy, self._cuda
         self._device = cupy.cuda.Device(index)
         self._device.use()
         cuda.select_device(index)
-        self.name = f"cuda:{index}"
         self.device_name = cupy.cuda.runtime.getDeviceProperties(index)["name"].decode()
         self.compute = cupy.cuda.Stream(non_blocking=True)
         self.outgoing = cupy.cuda.Stream(non_blocking=True)
@@ -173,7 +181,7 @@ class CudaBackend:
             self._cupy.copyto(target, source)
 
     def kernels(self, module: str) -> ModuleType:
-        return importlib.import_module(f"{module}_{self.dialect}")
+        return import_kernels(f"{module}_{self.dialect}")
 
     def launcher(self, kernel: Any, extent: tuple[int, ...], block: tuple[int, ...]) -> Callable[..., None]:
         grid = tuple(-(-n // b) for n, b in zip(extent, block))
@@ -232,6 +240,11 @@ class CudaBackend:
         event = self._cupy.cuda.Event(block=True, disable_timing=True)
         event.record(self.compute)
         return _EventFence(event)
+
+    def follow(self) -> None:
+        event = self._cupy.cuda.Event(disable_timing=True)
+        event.record(self._cupy.cuda.get_current_stream())
+        self.compute.wait_event(event)
 
     def memory_free(self) -> int:
         return self._device.mem_info[0] + self._cupy.get_default_memory_pool().free_bytes()

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-import importlib
-import os
+import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from simsuite.backends.kernel_cache import import_kernels
 from simsuite.core import Fence, Pending, Recorder, Snapshot
+
+
+def memory_available() -> int | None:
+    """Bytes that the system says can be had without swapping, the file cache included; None where it does not say."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    sizes = dict(line.split(":", 1) for line in lines)
+    return int(sizes["MemAvailable"].split()[0]) * 1024 if "MemAvailable" in sizes else None
 
 
 class _Copied:
@@ -64,7 +75,7 @@ class HostBackend:
         np.copyto(target, source)
 
     def kernels(self, module: str) -> ModuleType:
-        return importlib.import_module(f"{module}_{self.dialect}")
+        return import_kernels(f"{module}_{self.dialect}")
 
     def launcher(self, kernel: Any, extent: tuple[int, ...], block: tuple[int, ...]) -> Callable[..., None]:
         raise NotImplementedError
@@ -78,5 +89,8 @@ class HostBackend:
     def fence(self) -> Fence:
         return _Done()
 
+    def follow(self) -> None:
+        return None
+
     def memory_free(self) -> int:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        return memory_available() or sys.maxsize

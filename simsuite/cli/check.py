@@ -10,7 +10,7 @@ def check(
     scenario: ScenarioFile, set: Set = None, output: Directory = None, device: Device = None, as_json: Json = False
 ) -> None:
     """Find every mistake in a scenario; print steps, dt, memory on the device and bytes on disk."""
-    from simsuite.simulation import default_directory, estimate, make_problem
+    from simsuite.assembly import default_directory, estimate, make_problem
 
     loaded = load_scenario(scenario, set, output, device)
     found = estimate(make_problem(loaded))

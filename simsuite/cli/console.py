@@ -29,17 +29,9 @@ def error(e: SimsuiteError) -> None:
 
 def print_json(data: Mapping[str, Any]) -> None:
     """One JSON object; NaN and Inf, which JSON does not have, become null."""
-    print(json.dumps(_finite(data), ensure_ascii=False))
+    from simsuite.io.directory import without_nan
 
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
-    if isinstance(value, float) and value - value != 0:
-        return None
-    return value
+    print(json.dumps(without_nan(data), ensure_ascii=False))
 
 
 def with_prefix(value: float, unit: str) -> str:

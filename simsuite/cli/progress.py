@@ -98,7 +98,7 @@ class Bar(_Progress):
 
 def reporter(quiet: bool) -> Any:
     """The one that suits where stderr goes."""
-    from simsuite.simulation import Silent
+    from simsuite.execution import Silent
 
     if quiet:
         return Silent()

@@ -51,7 +51,7 @@ def run(
     quiet: Quiet = False,
 ) -> None:
     """Run a scenario, or continue its interrupted run."""
-    from simsuite.simulation import default_directory
+    from simsuite.assembly import default_directory
 
     loaded = load_scenario(scenario, set, output, device)
     execute(loaded, default_directory(loaded), fresh, max_minutes, as_json, quiet)
@@ -64,7 +64,7 @@ def resume(
     quiet: Quiet = False,
 ) -> None:
     """Continue the interrupted run in a directory, without its scenario file."""
-    from simsuite.simulation import scenario_of_run
+    from simsuite.assembly import scenario_of_run
 
     execute(scenario_of_run(directory), directory, False, max_minutes, as_json, quiet)
 
@@ -72,8 +72,8 @@ def resume(
 def execute(
     scenario: Scenario, directory: Path, fresh: bool, max_minutes: float | None, as_json: bool, quiet: bool
 ) -> None:
+    from simsuite.execution import Execution
     from simsuite.io.directory import RunDirectory
-    from simsuite.simulation import Execution
 
     with Stopping(max_minutes) as stopping:
         summary = Execution(scenario, RunDirectory(directory), reporter(quiet), stopping, fresh).run()

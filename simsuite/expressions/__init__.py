@@ -16,7 +16,7 @@ import numpy as np
 
 from simsuite.expressions.evaluate import evaluate
 from simsuite.expressions.parser import parse
-from simsuite.expressions.scalar import compile_scalar
+from simsuite.expressions.scalar import compile_scalar, simulated_scalar
 from simsuite.expressions.tree import Apply, ExpressionError, Node, Number, names_in
 
 __all__ = ["Expression", "ExpressionError"]
@@ -92,7 +92,15 @@ class Expression:
         """A plain function of float scalars, in the order of `args`, that `numba.njit(error_model="numpy")` and
         `numba.cuda.jit(device=True)` compile. Uncompiled it raises where Python's `math` does (``1/0``, ``log(-1)``).
         """
+        self._check_arguments(args)
+        return compile_scalar(self.tree, args)
+
+    def simulated_function(self, args: tuple[str, ...]) -> Callable[..., float]:
+        """The same for where nothing compiles it, as in Numba's CUDA simulator: gives Inf and NaN as a GPU does."""
+        self._check_arguments(args)
+        return simulated_scalar(self.tree, args)
+
+    def _check_arguments(self, args: tuple[str, ...]) -> None:
         missing = self.names.difference(args)
         if missing:
             raise TypeError(f"`{self.text}` needs arguments for {', '.join(sorted(missing))}")
-        return compile_scalar(self.tree, args)

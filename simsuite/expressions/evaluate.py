@@ -19,7 +19,7 @@ def evaluate(node: Node, values: Mapping[str, np.ndarray]) -> Any:
         return values[node.name]
     if isinstance(node, IntegerPower):
         return _integer_power(evaluate(node.base, values), node.exponent)
-    return _OPERATIONS[node.op](*(evaluate(argument, values) for argument in node.args))
+    return OPERATIONS[node.op](*(evaluate(argument, values) for argument in node.args))
 
 
 def _integer_power(base: Any, exponent: int) -> Any:
@@ -44,7 +44,7 @@ def _truth(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *args: np.asarray(function(*args), dtype=np.float64)
 
 
-_OPERATIONS: dict[str, Callable[..., Any]] = {
+OPERATIONS: dict[str, Callable[..., Any]] = {
     "+": np.add,
     "-": np.subtract,
     "*": np.multiply,

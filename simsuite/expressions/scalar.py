@@ -2,15 +2,23 @@
 
 Written as straight assignments, so that nothing needs a helper function (a compiled function can only call compiled
 ones), with `if` statements where only one branch may be evaluated.
+
+In Numba's CUDA simulator nothing compiles the function, and Python raises where a GPU gives Inf or NaN. What is written
+for it has functions for the operations that can raise, which then ask NumPy.
 """
 
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from functools import reduce
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+
+from simsuite.expressions.evaluate import OPERATIONS
 from simsuite.expressions.tree import Apply, IntegerPower, Name, Node, Number, power_steps
 
 _UNARY = (
@@ -34,13 +42,47 @@ _TEMPLATES = {
 _WHOLE = "4503599627370496.0"
 _CHOICE = {"min": "{0} if {0} < {1} or {0} != {0} else {1}", "max": "{0} if {0} > {1} or {0} != {0} else {1}"}
 
+_DIVISIONS = {"/": operator.truediv, "//": operator.floordiv, "%": operator.mod}
+_SIMULATED = _TEMPLATES | {op: f"math.{function.__name__}({{0}}, {{1}})" for op, function in _DIVISIONS.items()}
+
+
+def _quiet(op: str, function: Callable[..., float]) -> Callable[..., float]:
+    """`function`, which Python and Numba have, but with NumPy's answer where it raises."""
+
+    def apply(*args: float) -> float:
+        try:
+            return function(*args)
+        except (ArithmeticError, ValueError):
+            with np.errstate(all="ignore"):
+                return float(OPERATIONS[op](*args))
+
+    return apply
+
+
+_IEEE = SimpleNamespace(  # in place of the module `math`
+    **{name: _quiet(name, getattr(math, name)) for name in (*_UNARY, "atan2", "hypot")},
+    **{function.__name__: _quiet(op, function) for op, function in _DIVISIONS.items()},
+    fabs=math.fabs,
+    pow=_quiet("**", math.pow),
+)
+
 
 def compile_scalar(tree: Node, args: tuple[str, ...]) -> Callable[..., float]:
-    """The function of `args`, in that order."""
-    writer = _Writer({name: f"a{i}" for i, name in enumerate(args)})
+    """The function of `args`, in that order, for Numba."""
+    return _function(tree, args, _TEMPLATES, math)
+
+
+def simulated_scalar(tree: Node, args: tuple[str, ...]) -> Callable[..., float]:
+    """The same to be called as it is, with Inf and NaN where Python would raise."""
+    function = _function(tree, args, _SIMULATED, _IEEE)
+    return lambda *values: function(*map(float, values))  # NumPy's scalars would warn
+
+
+def _function(tree: Node, args: tuple[str, ...], templates: dict[str, str], library: Any) -> Callable[..., float]:
+    writer = _Writer({name: f"a{i}" for i, name in enumerate(args)}, templates)
     result = writer.write(tree, 1)
     source = "\n".join([f"def expression({', '.join(writer.names.values())}):", *writer.lines, f" return {result}"])
-    namespace: dict[str, Any] = {"__builtins__": {}, "__name__": __name__, "math": math}
+    namespace: dict[str, Any] = {"__builtins__": {}, "__name__": __name__, "math": library}
     exec(compile(source, "<expression>", "exec"), namespace)  # source made of the tree alone, not of the user's text
     return namespace["expression"]
 
@@ -48,8 +90,9 @@ def compile_scalar(tree: Node, args: tuple[str, ...]) -> Callable[..., float]:
 class _Writer:
     """Lines of the function's body; `write` returns the variable or literal that holds a node's value."""
 
-    def __init__(self, names: dict[str, str]) -> None:
+    def __init__(self, names: dict[str, str], templates: dict[str, str]) -> None:
         self.names = names
+        self._templates = templates
         self.lines: list[str] = []
         self._count = 0
 
@@ -71,7 +114,7 @@ class _Writer:
             return self._rounded(node.op, operands[0], indent)
         if node.op in _CHOICE:
             return reduce(lambda a, b: self._assign(_CHOICE[node.op].format(a, b), indent), operands)
-        return self._assign(_TEMPLATES[node.op].format(*operands), indent)
+        return self._assign(self._templates[node.op].format(*operands), indent)
 
     def _line(self, text: str, indent: int) -> None:
         self.lines.append(" " * indent + text)
@@ -98,7 +141,7 @@ class _Writer:
         power = base
         for multiply in power_steps(abs(exponent)):
             power = self._assign(f"{power} * {power}" + (f" * {base}" if multiply else ""), indent)
-        return self._assign(f"1.0 / {power}", indent) if exponent < 0 else power
+        return self._assign(self._templates["/"].format("1.0", power), indent) if exponent < 0 else power
 
     def _rounded(self, op: str, x: str, indent: int) -> str:
         name = self._variable()

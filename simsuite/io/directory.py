@@ -6,6 +6,7 @@ import contextlib
 import datetime
 import fcntl
 import json
+import math
 import os
 from collections.abc import Iterator, Mapping
 from enum import Enum
@@ -15,6 +16,15 @@ from typing import Any
 from simsuite.errors import SimsuiteError, UsageError
 from simsuite.io import checkpoint
 from simsuite.io.disk import explained, replace_text
+
+
+def without_nan(value: Any) -> Any:
+    """The value with None for every NaN and Inf, which JSON does not have."""
+    if isinstance(value, Mapping):
+        return {key: without_nan(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [without_nan(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 class State(Enum):
@@ -60,7 +70,7 @@ class RunDirectory:
     def state(self) -> State:
         """A summary that says "complete" marks a finished run; results or a checkpoint an unfinished one."""
         summary = self.read_summary()
-        if summary is not None and summary.get("status") == "complete":
+        if summary is not None and summary.get("status") == "complete" and self.results.exists():
             return State.FINISHED
         if any(path.exists() for path in [self.results, *self._checkpoints]):
             return State.UNFINISHED
@@ -72,7 +82,7 @@ class RunDirectory:
 
     def write_summary(self, summary: Mapping[str, Any]) -> None:
         """What `run --json` printed. Raises SimsuiteError when the disk fails."""
-        replace_text(self.summary, json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
+        replace_text(self.summary, json.dumps(without_nan(summary), indent=2, ensure_ascii=False) + "\n")
 
     def read_summary(self) -> dict[str, Any] | None:
         """None when there is none. Raises SimsuiteError when it is damaged."""

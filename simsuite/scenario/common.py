@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from simsuite.errors import Mistake
+
 
 class Section(BaseModel):
     """Base of every table in a scenario file: unknown keys are mistakes, values are not coerced, nothing changes."""
@@ -23,6 +25,7 @@ class Section(BaseModel):
 Positive = Annotated[float, Field(gt=0)]
 NonNegative = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=1)]
+Steps = Annotated[int, Field(ge=1, le=10**9)]  # more would take weeks
 
 
 MOST_FRAMES = 1_000_000
@@ -57,3 +60,16 @@ class Output(Section):
         if len(given) > 1:
             raise ValueError(f"says when frames are due in {len(given)} ways: {', '.join(given)}; keep one")
         return self
+
+
+def frame_mistakes(output: Output, steps: int, dt: float, end: float, unit: str) -> list[Mistake]:
+    """Frames that do not fit on `steps` steps of one length `dt` up to `end`, both in `unit`."""
+    found = []
+    if output.frames is not None and output.frames > steps + 1:
+        found.append(Mistake(("output", "frames"), f"the run has {steps} steps, so at most {steps + 1} frames"))
+    if output.every is not None and output.every < dt * (1 - 1e-9):
+        found.append(Mistake(("output", "every"), f"is shorter than a step ({dt:g} {unit})"))
+    for i, t in enumerate(output.times or []):
+        if t > end * (1 + 1e-9):
+            found.append(Mistake(("output", "times", i), f"is after the end of the run at {end:g} {unit}"))
+    return found

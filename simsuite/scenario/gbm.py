@@ -9,12 +9,17 @@ import numpy as np
 from pydantic import Field, field_validator, model_validator
 
 from simsuite.errors import Mistake
-from simsuite.scenario.common import Count, NonNegative, Output, Positive, Run, Section
-from simsuite.scenario.types import FieldMistake, mistake
+from simsuite.scenario.common import Count, Output, Positive, Run, Section, Steps, frame_mistakes
+from simsuite.scenario.types import FieldMistake, Name, Title, mistake
 
 GROUP = 1024  # paths whose sum is taken in a fixed order; batches consist of whole groups
 
-Name: TypeAlias = Annotated[str, Field(min_length=1)]
+# exact sums hold those of 2^31 groups, see `solvers/gbm/exactsum.py`: 2.199e12 paths
+MOST_PATHS = 2 * 10**12
+LARGEST_PRICE = 1e100  # of a spot or strike: prices beyond 1e150 count as overflown, as their squares would
+
+Price: TypeAlias = Annotated[float, Field(gt=0, le=LARGEST_PRICE)]
+Strike: TypeAlias = Annotated[float, Field(ge=0, le=LARGEST_PRICE)]
 Rate: TypeAlias = Annotated[float, Field(ge=-100, le=100)]
 Probability: TypeAlias = Annotated[float, Field(gt=0, lt=1)]
 
@@ -60,19 +65,19 @@ class Market(Section):
 
 class Asset(Section):
     name: Name | None = Field(None, description='name in results and options (default: "A", "B", .. in order)')
-    spot: Positive = Field(description="price at time 0")
+    spot: Price = Field(description="price at time 0")
     volatility: Annotated[float, Field(ge=0, le=100)] = Field(description="sigma, 1/sqrt(year); 0.2 means 20 %")
     dividend_yield: Rate = Field(0.0, description="continuous, 1/year")
 
 
 class Time(Section):
     end: Positive = Field(description="maturity of all options and end of the simulation, years")
-    steps: Annotated[int, Field(ge=1, lt=2**31)] = Field(description="number of equal time steps")
+    steps: Steps = Field(description="number of equal time steps")
     scheme: Literal["exact"] = Field("exact", description="exact: the law of the path is exact at every step")
 
 
 class Paths(Section):
-    count: Annotated[int, Field(ge=1, lt=2**48)] = Field(description="number of paths")
+    count: Annotated[int, Field(ge=1, le=MOST_PATHS)] = Field(description="number of paths")
     antithetic: bool = Field(False, description="pair each path with one of opposite normals; needs an even count")
     sampling: Literal["pseudo"] = Field("pseudo", description="pseudo: Philox4x32-10 random numbers")
     batch: Annotated[int, Field(ge=GROUP, multiple_of=GROUP)] | None = Field(
@@ -95,7 +100,7 @@ class European(Section):
     name: Name | None = Field(None, description='name in results (default: "option1", .. in order)')
     asset: Name | None = Field(None, description="name of its asset (default: the first)")
     payoff: Literal["call", "put"] = Field(description="call: max(S - strike, 0); put: max(strike - S, 0)")
-    strike: NonNegative = Field(description="in units of price")
+    strike: Strike = Field(description="in units of price")
 
 
 class Asian(Section):
@@ -103,7 +108,7 @@ class Asian(Section):
     name: Name | None = Field(None, description='name in results (default: "option1", .. in order)')
     asset: Name | None = Field(None, description="name of its asset (default: the first)")
     payoff: Literal["call", "put"] = Field(description="call: max(mean - strike, 0); put: max(strike - mean, 0)")
-    strike: NonNegative = Field(description="in units of price")
+    strike: Strike = Field(description="in units of price")
     average: Literal["arithmetic", "geometric"] = Field("arithmetic", description="which mean of the fixings")
     fixings: Count | None = Field(
         None,
@@ -134,7 +139,7 @@ class GbmOutput(Output):
 
 class GbmScenario(Section):
     solver: Literal["gbm"]
-    title: str = Field("", description="what is simulated, in words")
+    title: Title = Field("", description="what is simulated, in words")
     run: Run = Field(default_factory=Run)
     market: Market
     asset: Annotated[list[Asset], Field(min_length=1)]
@@ -189,9 +194,8 @@ class GbmScenario(Section):
         found = []
         if self.output.samples is not None:
             found.append(Mistake(("output", "samples"), "paths have frames only", "use frames", on_key=True))
-        for i, t in enumerate(self.output.times or []):
-            if t > self.time.end * (1 + 1e-9):
-                found.append(Mistake(("output", "times", i), f"is after the end of the run at {self.time.end:g} years"))
+        end, steps = self.time.end, self.time.steps
+        found += frame_mistakes(self.output, steps, end / steps, end, "years")
         if self.output.store_paths is not None and self.output.store_paths > self.paths.count:
             message = f"there are only {self.paths.count} paths"
             found.append(Mistake(("output", "store_paths"), message))

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression
 from simsuite.scenario.common import Output, Positive, Run, Section
-from simsuite.scenario.types import FieldMistake, FileRef, NumberOrExpression, mistake
+from simsuite.scenario.types import FieldMistake, FileRef, Name, NumberOrExpression, Title, mistake
 
 Moving = Annotated[Expression, NumberOrExpression("x", "y", "t")]
 MOST_CELLS = 1 << 18  # along an axis: what the grid of a CUDA launch can hold
@@ -65,7 +65,7 @@ class Material(Section):
 
 class Initial(Section):
     temperature: Annotated[Expression, NumberOrExpression("x", "y")] | FileRef = Field(
-        Expression.constant(0.0, ("x", "y")),
+        0.0,
         description="number, expression in x, y, or {file = 'T0.npy'} of shape (ny, nx)",
     )
 
@@ -125,7 +125,7 @@ class Boundary(Section):
 
 
 class Probe(Section):
-    name: Annotated[str, Field(min_length=1, max_length=64)] = Field(description="its name in the results")
+    name: Name = Field(description="its name in the results")
     x: float = Field(description="m from the left edge")
     y: float = Field(description="m from the bottom edge")
 
@@ -142,7 +142,7 @@ class Reference(Section):
 
 class HeatScenario(Section):
     solver: Literal["heat"]
-    title: str = Field("", description="shown in pictures and stored with the results")
+    title: Title = Field("", description="shown in pictures and stored with the results")
     run: Run = Run()
     grid: Grid
     material: Material

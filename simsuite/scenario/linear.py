@@ -8,8 +8,8 @@ from pydantic import AfterValidator, Field, model_validator
 
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression
-from simsuite.scenario.common import Count, NonNegative, Output, Positive, Run, Section
-from simsuite.scenario.types import FieldMistake, FileRef, NumberOrExpression, mistake
+from simsuite.scenario.common import Count, NonNegative, Output, Positive, Run, Section, Steps, frame_mistakes
+from simsuite.scenario.types import FieldMistake, FileRef, NumberOrExpression, Title, mistake
 
 
 def _equal_rows(rows: list[list[float]]) -> list[list[float]]:
@@ -121,14 +121,14 @@ class Initial(Section):
 
 
 class Time(Section):
-    steps: Count = Field(description="number of steps")
+    steps: Steps = Field(description="number of steps")
     dt: Positive | None = Field(None, description="length of a step, s (default 1 if the system is discrete)")
     method: Literal["auto", "step"] = Field("auto", description="step: one product with A a step; auto picks it")
 
 
 class LinearScenario(Section):
     solver: Literal["linear"]
-    title: str = Field("", description="what is simulated, in words")
+    title: Title = Field("", description="what is simulated, in words")
     run: Run = Run()
     system: System
     initial: Initial
@@ -138,18 +138,11 @@ class LinearScenario(Section):
     @model_validator(mode="after")
     def _check(self) -> LinearScenario:
         found = []
-        output, steps, end = self.output, self.time.steps, self.time.steps * self.dt
         if self.system.kind == "continuous" and self.time.dt is None:
             found.append(Mistake(("time",), "a continuous system needs `dt`", "add dt = 0.01 (s)", on_key=True))
-        if output.samples is not None:
+        if self.output.samples is not None:
             found.append(Mistake(("output", "samples"), "a linear system has frames only", "use frames", on_key=True))
-        if output.frames is not None and output.frames > steps + 1:
-            found.append(Mistake(("output", "frames"), f"the run has {steps} steps, so at most {steps + 1} frames"))
-        if output.every is not None and output.every < self.dt * (1 - 1e-9):
-            found.append(Mistake(("output", "every"), f"is shorter than a step ({self.dt:g} s)"))
-        for i, t in enumerate(output.times or []):
-            if t > end * (1 + 1e-9):
-                found.append(Mistake(("output", "times", i), f"is after the end of the run at {end:g} s"))
+        found += frame_mistakes(self.output, self.time.steps, self.dt, self.time.steps * self.dt, "s")
         if found:
             raise FieldMistake(*found)
         return self

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 import importlib
 import tomllib
 from collections.abc import Iterator, Sequence
@@ -63,6 +64,14 @@ class Scenario:
         theirs = dict(_leaves(tomllib.loads(resolved), ()))
         keys = dict.fromkeys([*mine, *theirs])
         return [".".join(map(str, key)) for key in keys if mine.get(key) != theirs.get(key)]
+
+    def files(self) -> dict[str, str]:
+        """SHA-256 of every data file that the scenario refers to, by dotted key. Raises OSError if one has gone."""
+        return {
+            ".".join(map(str, key[:-1])): hashlib.sha256((self.base / name).read_bytes()).hexdigest()
+            for key, name in _leaves(self._resolved(), ())
+            if key[-1] == "file" and isinstance(name, str)
+        }
 
     def explain(self, mistakes: Sequence[Mistake], colour: bool = False) -> ScenarioError:
         """The error for mistakes that only a solver can find, shown where they stand in the file."""

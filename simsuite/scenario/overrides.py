@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from copy import deepcopy
@@ -11,6 +12,7 @@ from typing import Any
 
 import tomli_w
 
+from simsuite.errors import UsageError
 from simsuite.scenario.source import MAX_NESTING, Source, SourceError
 from simsuite.scenario.spans import KeyPath, Span, Spans, find_spans
 
@@ -115,8 +117,22 @@ class Override:
 
 
 def settings(values: Mapping[str, Any]) -> tuple[str, ...]:
-    """Overrides as text from Python values: ``{"grid.nx": 512}`` gives ``("grid.nx=512",)``."""
-    return tuple(f"{key}={_inline(value)}" for key, value in values.items())
+    """Overrides as text from Python values: ``{"grid.nx": 512}`` gives ``("grid.nx=512",)``.
+
+    Values may also be of NumPy's types, or paths. Raises `UsageError` for what a scenario cannot hold.
+    """
+    return tuple(f"{key}={_written(key, value)}" for key, value in values.items())
+
+
+def _written(key: str, value: Any) -> str:
+    try:
+        return _inline(value)
+    except (TypeError, ValueError, RecursionError):
+        raise UsageError(f"`{key}` cannot be set to {_described(value)}: a scenario has no way to write it") from None
+
+
+def _described(value: Any) -> str:
+    return "None" if value is None else f"this value of type {type(value).__name__}"
 
 
 def _inline(value: Any) -> str:
@@ -124,4 +140,8 @@ def _inline(value: Any) -> str:
         return "{" + ", ".join(f"{_inline(str(key))} = {_inline(item)}" for key, item in value.items()) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(map(_inline, value)) + "]"
+    if isinstance(value, os.PathLike):
+        return _inline(os.fsdecode(value))
+    if hasattr(value, "tolist"):  # NumPy's arrays and scalars, and whatever behaves like them
+        return _inline(value.tolist())
     return tomli_w.dumps({"v": value}).removeprefix("v = ").rstrip("\n")

@@ -12,9 +12,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
-from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationInfo, field_validator
+from pydantic import AfterValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError, core_schema
 
 from simsuite.errors import Mistake
@@ -100,12 +100,23 @@ class NumberOrExpression:
             raise PydanticCustomError("finite_number", "Input should be a finite number") from None
 
     def _check_bounds(self, value: float) -> None:
-        if math.isnan(value):
+        if not math.isfinite(value):
             raise PydanticCustomError("finite_number", "Input should be a finite number")
         if self.gt is not None and not value > self.gt:
             raise PydanticCustomError("greater_than", "Input should be greater than {gt}", {"gt": self.gt})
         if self.ge is not None and not value >= self.ge:
             raise PydanticCustomError("greater_than_equal", "Input should be at least {ge}", {"ge": self.ge})
+
+
+def _printable(text: str) -> str:
+    for i, character in enumerate(text):
+        if not character.isprintable():
+            raise mistake((), f"must hold printable characters only, not U+{ord(character):04X}", column=i)
+    return text
+
+
+Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=64), AfterValidator(_printable)]
+Title: TypeAlias = Annotated[str, Field(max_length=200), AfterValidator(_printable)]
 
 
 def as_written(expression: Expression) -> float | str:

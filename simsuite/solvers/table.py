@@ -50,7 +50,7 @@ class FunctionTable:
         self._fills = []
         kernels = backend.kernels("simsuite.solvers.table")
         for f, start, x, y in moving:
-            kernel = kernels.make_fill(f.scalar_function(("x", "y", "t")))
+            kernel = kernels.make_fill(f)
             launch = backend.launcher(kernel, (len(x), ROWS), (min(len(x), 128), 1))
             points = [backend.array(x), backend.array(y)]
             self._fills.append((launch, start, points, [backend.view(p) for p in points]))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from numba import njit
 
+from simsuite.expressions import Expression
 
-def make_fill(function: Callable[[float, float, float], float]) -> Any:
-    f = njit(error_model="numpy")(function)
+
+def make_fill(expression: Expression) -> Any:
+    """The kernel that evaluates `expression` in x, y, t."""
+    f = njit(error_model="numpy")(expression.scalar_function(("x", "y", "t")))
 
     @njit(error_model="numpy")
     def fill(out, start, x, y, begin, span, first, count, n):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from numba import cuda
+from numba import config, cuda
+
+from simsuite.expressions import Expression
 
 
-def make_fill(function: Callable[[float, float, float], float]) -> Any:
-    f = cuda.jit(device=True)(function)
+def make_fill(expression: Expression) -> Any:
+    """The kernel that evaluates `expression` in x, y, t."""
+    function = expression.simulated_function if config.ENABLE_CUDASIM else expression.scalar_function
+    f = cuda.jit(device=True)(function(("x", "y", "t")))
 
     @cuda.jit
     def fill(out, start, x, y, begin, span, first, count, n):

@@ -66,6 +66,10 @@ class GbmProblem:
     def clock(self) -> Clock:
         return Clock((0, self.n_batches * self.n_steps), (0.0, self.scenario.time.end))
 
+    @property
+    def dt(self) -> float:
+        return self.time(1)
+
     def position(self, step: int) -> tuple[int, float]:
         """Where the present batch is."""
         k = step - self.rows_from if step >= self.rows_from else step % self.n_steps

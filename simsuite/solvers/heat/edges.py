@@ -23,9 +23,12 @@ from typing import Any
 import numpy as np
 
 from simsuite.core import Backend, Clock
+from simsuite.errors import Mistake
 from simsuite.expressions import Expression
 from simsuite.scenario.heat import EDGES, HeatScenario
 from simsuite.solvers.table import FunctionTable
+
+_LOOKS = 11  # times, first and last included, at which h is looked at before a run
 
 combine = Expression.combine
 ZERO = Expression.constant(0.0)
@@ -54,6 +57,26 @@ def edge_points(scenario: HeatScenario, edge: str) -> tuple[np.ndarray, np.ndarr
     if edge == "right":
         return np.full(g.ny, g.lx), along_y
     return along_x, np.full(g.nx, 0.0 if edge == "bottom" else g.ly)
+
+
+def negative_h(scenario: HeatScenario) -> list[Mistake]:
+    """Where a heat transfer coefficient is negative, which no step is stable with: β < 0 feeds a difference back.
+
+    Each edge's h is looked at in the middle of every cell face, at 11 times from the start to the end of the run.
+    """
+    t = scenario.time.end * (np.arange(_LOOKS) / (_LOOKS - 1))
+    found = []
+    for edge in EDGES:
+        condition = getattr(scenario.boundary, edge)
+        if condition.kind != "convection":
+            continue
+        x, y = edge_points(scenario, edge)
+        h = np.broadcast_to(condition.h(x=x, y=y, t=t[:, None]), (_LOOKS, len(x)))
+        if np.any(h < 0):
+            k, j = np.argwhere(h < 0)[0]
+            place = f"x = {x[j]:g} m, y = {y[j]:g} m, t = {t[k]:g} s"
+            found.append(Mistake(("boundary", edge, "h"), f"must not be negative, but is {h[k, j]:g} at {place}"))
+    return found
 
 
 def edge_table(scenario: HeatScenario, backend: Backend, clock: Clock, dtype: Any) -> FunctionTable:

@@ -67,26 +67,35 @@ def _dx(T, edges, at, ledger, rx, wrap_x, x, y):
     return w + e
 
 
-@njit(parallel=True, cache=True)
-def step(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y):
+@njit(inline="always")
+def _row(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, y):
     ny, nx = T.shape
-    for y in prange(ny):
-        if 0 < y < ny - 1:
-            for x in range(1, nx - 1):
-                c = T[y, x]
-                dx = (T[y, x - 1] - c) + (T[y, x + 1] - c)
-                dy = (T[y - 1, x] - c) + (T[y + 1, x] - c)
-                out[y, x] = c + rx * (dx + q * dy)
-        else:
-            for x in range(1, nx - 1):
-                dx = (T[y, x - 1] - T[y, x]) + (T[y, x + 1] - T[y, x])
-                dy = _dy(T, edges, at, ledger, rx * q, wrap_y, x, y)
-                out[y, x] = T[y, x] + rx * (dx + q * dy)
-        for side in range(2 if nx > 1 else 1):
-            x = side * (nx - 1)
-            dx = _dx(T, edges, at, ledger, rx, wrap_x, x, y)
+    if 0 < y < ny - 1:
+        for x in range(1, nx - 1):
+            c = T[y, x]
+            dx = (T[y, x - 1] - c) + (T[y, x + 1] - c)
+            dy = (T[y - 1, x] - c) + (T[y + 1, x] - c)
+            out[y, x] = c + rx * (dx + q * dy)
+    else:
+        for x in range(1, nx - 1):
+            dx = (T[y, x - 1] - T[y, x]) + (T[y, x + 1] - T[y, x])
             dy = _dy(T, edges, at, ledger, rx * q, wrap_y, x, y)
             out[y, x] = T[y, x] + rx * (dx + q * dy)
+    for side in range(2 if nx > 1 else 1):
+        x = side * (nx - 1)
+        dx = _dx(T, edges, at, ledger, rx, wrap_x, x, y)
+        dy = _dy(T, edges, at, ledger, rx * q, wrap_y, x, y)
+        out[y, x] = T[y, x] + rx * (dx + q * dy)
 
 
-step_serial = njit(cache=True)(step.py_func)
+@njit(parallel=True, cache=True)
+def step(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y):
+    for y in prange(T.shape[0]):
+        _row(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, y)
+
+
+# A function of its own: Numba's cache does not tell a parallel version of a function from a serial one.
+@njit(cache=True)
+def step_serial(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y):
+    for y in range(T.shape[0]):
+        _row(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, y)

@@ -20,7 +20,7 @@ def heat_layout(scenario: HeatScenario, frames: tuple[int, ...], samples: tuple[
     x, y = cell_centres(scenario)
     time = Variable("time", ("time",), attrs={"units": "s", "long_name": "time", "axis": "T"})
     sample_time = Variable("sample_time", ("sample",), attrs={"units": "s", "long_name": "time of the sample"})
-    joules = {"units": "J m-1"}
+    joules = {"units": "J m-1" if scenario.material.density is not None else "K m2"}  # where rho c is unknown: 1
     variables = [
         Variable(
             "y", ("y",), attrs={"units": "m", "long_name": "distance from the bottom edge", "axis": "Y"}, values=y

@@ -20,6 +20,8 @@ from simsuite.solvers.heat.layout import cell_centres, heat_layout
 from simsuite.solvers.schedule import frame_times, sample_steps
 from simsuite.solvers.table import ROWS
 
+MOST_STEPS = 1e15  # which no machine gets through
+
 
 @dataclass(frozen=True, eq=False)
 class HeatProblem:
@@ -38,18 +40,21 @@ class HeatProblem:
     @classmethod
     def from_scenario(cls, model: HeatScenario, base: Path) -> HeatProblem:
         """Raises ScenarioError with all that is wrong: an unstable dt, an initial file of another shape, ..."""
-        mistakes = [m for m in (_unstable(model), *_bad_times(model)) if m is not None]
+        mistakes = [*_bad_steps(model), *_bad_times(model)]
         T0 = _initial(model, base, mistakes)
         if mistakes:
             raise ScenarioError(mistakes)
-        limit = largest_stable_dt(model)
-        dt = SAFETY * limit if model.time.dt == "auto" else model.time.dt
+        dt = SAFETY * largest_stable_dt(model) if model.time.dt == "auto" else model.time.dt
         times = frame_times(model.output, model.time.end)
         return cls(model, T0, Clock.filling(sorted({0.0, *times}), dt))
 
     @property
     def method(self) -> Mapping[str, str]:
         return {"stepper": "explicit", "kernel": "numba", "precision": self.scenario.run.precision}
+
+    @property
+    def dt(self) -> float:
+        return self.clock.dt(0)
 
     @property
     def work_per_step(self) -> float:
@@ -79,7 +84,13 @@ class HeatProblem:
     def fault(self, observed: Snapshot) -> str | None:
         first = observed.arrays["row_bad"]
         rows = np.flatnonzero(first < self.scenario.grid.nx)
-        return f"cell (x={first[rows[0]]}, y={rows[0]})" if rows.size else None
+        if rows.size:
+            return f"cell (x={first[rows[0]]}, y={rows[0]})"
+        overflown = np.flatnonzero(~np.isfinite(observed.arrays["row_sum"]))
+        if overflown.size:
+            return f"the sum of row y={overflown[0]}"
+        probes = zip(self.scenario.probe, observed.arrays["probes"])
+        return next((f"probe {probe.name!r}" for probe, value in probes if not math.isfinite(value)), None)
 
     def rows(self, series: str, observed: Snapshot) -> Mapping[str, np.ndarray]:
         t = self.clock.time(observed.step)
@@ -143,17 +154,34 @@ class HeatProblem:
         return {"l2": l2, "linf": linf, "relative_l2": l2 / size if size > 0 else math.nan}
 
 
-def _unstable(model: HeatScenario) -> Mistake | None:
-    limit = largest_stable_dt(model)
-    if model.time.dt == "auto" or model.time.dt <= limit:
-        return None
-    digits = 10.0 ** (5 - math.floor(math.log10(limit)))
-    usable = math.floor(limit * digits) / digits
-    return Mistake(
-        ("time", "dt"),
-        f"dt = {model.time.dt:g} s is unstable for the explicit stepper on this grid",
-        f'the largest stable dt is {usable:.6g} s; or write dt = "auto"',
-    )
+def _bad_steps(model: HeatScenario) -> list[Mistake]:
+    try:
+        limit = largest_stable_dt(model)
+    except (OverflowError, ZeroDivisionError):
+        limit = 0.0
+    if not 0 < limit < math.inf:
+        message = "cells so small, or a diffusivity so far from 1, leave no stable time step"
+        return [Mistake(("grid",), message, "check the units of grid.lx, grid.ly and [material]")]
+    if model.time.dt != "auto" and model.time.dt > limit:
+        message = f"dt = {model.time.dt:g} s is unstable for the explicit stepper on this grid"
+        return [
+            Mistake(("time", "dt"), message, f'the largest stable dt is {rounded_down(limit)} s; or write dt = "auto"')
+        ]
+    steps = model.time.end / (SAFETY * limit if model.time.dt == "auto" else model.time.dt)
+    if steps > MOST_STEPS:
+        return [
+            Mistake(
+                ("time", "end" if model.time.dt == "auto" else "dt"),
+                f"that takes {steps:.1e} steps; at most {MOST_STEPS:.0e} are possible",
+            )
+        ]
+    return []
+
+
+def rounded_down(value: float) -> str:
+    """Six digits of a positive number that are not more than it."""
+    text = f"{value:.6g}"
+    return text if float(text) <= value else f"{value * (1 - 5e-6):.6g}"
 
 
 def _bad_times(model: HeatScenario) -> list[Mistake]:

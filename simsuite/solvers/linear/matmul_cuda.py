@@ -133,8 +133,8 @@ def input_bias(inputs, B, count, bias):
         bias[k, i] = total
 
 
-def product_kernel(rows: int, columns: int) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
-    """(kernel, extent, block) that suits a product of that shape."""
+def product_kernel(rows: int, inner: int, columns: int) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
+    """(kernel, extent, block) that suits a product (rows, inner) x (inner, columns)."""
     if columns == 1:
         return matvec, (rows * VECTOR_BLOCK,), (VECTOR_BLOCK,)
     if rows <= FLAT_ROWS:

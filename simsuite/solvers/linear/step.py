@@ -57,7 +57,7 @@ class _Product:
     def __init__(self, backend: Backend, A: np.ndarray, columns: int) -> None:
         self._array = backend.array(A)
         self._A = backend.view(self._array)
-        self._launch = backend.launcher(*backend.kernels(KERNELS).product_kernel(len(A), columns))
+        self._launch = backend.launcher(*backend.kernels(KERNELS).product_kernel(*A.shape, columns))
 
     def __call__(self, X: Any, bias: Any, row: int, out: Any) -> None:
         self._launch(self._A, X, bias, row, out)

@@ -1,0 +1,83 @@
+"""From a scenario to a problem and its device."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from simsuite.backends import open_backend
+from simsuite.core import SNAPSHOTS, Backend, Problem
+from simsuite.errors import DeviceError, ScenarioError, UsageError
+from simsuite.io.directory import RunDirectory
+from simsuite.io.results import open_results
+from simsuite.scenario import Scenario, load
+
+PROBLEMS = {  # imported when first needed
+    "heat": "simsuite.solvers.heat.problem:HeatProblem",
+    "gbm": "simsuite.solvers.gbm.problem:GbmProblem",
+    "linear": "simsuite.solvers.linear.problem:LinearProblem",
+}
+
+
+def make_problem(scenario: Scenario) -> Problem:
+    """The solver's problem. Raises ScenarioError, with every mistake shown in the file, and DeviceError."""
+    module, _, name = PROBLEMS[scenario.solver].partition(":")
+    try:
+        return getattr(importlib.import_module(module), name).from_scenario(scenario.model, scenario.base)
+    except ScenarioError as error:
+        raise scenario.explain(error.mistakes) from None
+    except MemoryError as error:
+        raise DeviceError(f"there is not enough memory on this machine: {error}") from None
+
+
+def make_backend(scenario: Scenario, problem: Problem) -> Backend:
+    """The device that the scenario asks for. Raises DeviceError when there is none or the problem does not fit."""
+    backend = open_backend(scenario.model.run.device)
+    need, free = memory_needed(problem), backend.memory_free()
+    if need > free:
+        raise DeviceError(f"this run needs {need / 1e9:.2f} GB on {backend.name}, which has {free / 1e9:.2f} GB free")
+    return backend
+
+
+def memory_needed(problem: Problem) -> int:
+    """Bytes on the device: what the stepper allocates, and the snapshots on their way."""
+    snapshot = sum(a.nbytes for a in problem.initial().arrays.values())
+    return problem.device_bytes() + SNAPSHOTS * snapshot
+
+
+def default_directory(scenario: Scenario) -> Path:
+    given = scenario.model.output.directory
+    return Path(given) if given is not None else Path("runs") / scenario.path.stem
+
+
+def scenario_of_run(directory: Path) -> Scenario:
+    """The scenario that `directory` was made from. Raises UsageError where there is none."""
+    run = RunDirectory(directory)
+    if not run.scenario.exists():
+        raise UsageError(f"{directory} holds no run (no scenario.toml in it)")
+    base = directory
+    if run.results.exists():
+        with open_results(run.results) as file:
+            base = Path(file.attrs["scenario_base"])
+    return load(run.scenario, base=base)
+
+
+def estimate(problem: Problem) -> dict[str, Any]:
+    """What a run will take: steps, dt, bytes on the device and on disk."""
+    sizes = dict(problem.layout.sizes)
+    lengths = {series.dim: len(series.steps) for series in problem.layout.series}
+    disk = 0
+    for variable in problem.layout.variables:
+        item = variable.values.dtype.itemsize if variable.values is not None else np.dtype(variable.dtype).itemsize
+        disk += item * int(np.prod([{**sizes, **lengths}[dim] for dim in variable.dims]))
+    return {
+        "steps": problem.position(problem.clock.end)[0],
+        "dt": problem.dt,
+        "frames": lengths[problem.layout.series[0].dim],
+        "device_bytes": memory_needed(problem),
+        "disk_bytes": disk,
+        **problem.method,
+    }

@@ -1,0 +1,245 @@
+"""A run from its beginning, or from its last checkpoint, to its end: where loop, backend and files meet."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from simsuite.assembly import make_backend, make_problem
+from simsuite.core import Backend, Problem, Snapshot, Stepper
+from simsuite.errors import SimsuiteError, UsageError
+from simsuite.io.checkpoint import read_checkpoint
+from simsuite.io.directory import RunDirectory, State
+from simsuite.io.outputs import CheckpointOutput, SeriesOutput, moment
+from simsuite.io.results import ResultsFile, open_results
+from simsuite.io.writer import Writer
+from simsuite.loop import march
+from simsuite.scenario import Scenario
+from simsuite.version import FORMAT_VERSION, VERSION
+
+NOT_THE_PROBLEM = {  # keys that may differ when a run is continued
+    "title",
+    "run.device",
+    "output.directory",
+    "output.checkpoint_minutes",
+    "output.checkpoint_every",
+}
+
+
+class Reporter(Protocol):
+    """Who is told how a run goes."""
+
+    def message(self, text: str) -> None: ...
+
+    def begin(self, problem: Problem, step: int) -> None: ...
+
+    def progress(self, step: int) -> None: ...
+
+    def end(self) -> None: ...
+
+
+class Silent:
+    """A reporter that says nothing."""
+
+    def message(self, text: str) -> None: ...
+
+    def begin(self, problem: Problem, step: int) -> None: ...
+
+    def progress(self, step: int) -> None: ...
+
+    def end(self) -> None: ...
+
+
+@dataclass
+class Execution:
+    """One call of `run` or `resume`: the scenario in its directory.
+
+    stopped: asked between stretches of steps, gives the reason to stop early ("signal", "time", ...) or None.
+    """
+
+    scenario: Scenario
+    directory: RunDirectory
+    reporter: Reporter = field(default_factory=Silent)
+    stopped: Callable[[], str | None] = lambda: None
+    fresh: bool = False
+
+    def run(self) -> dict[str, Any]:
+        """Run to the end, or until stopped. Returns what `run --json` prints.
+
+        Raises ScenarioError and UsageError before anything is touched, NumericalFailure, DeviceError and, for a disk
+        that fails, SimsuiteError later; whatever happens, the last good checkpoint stays.
+        """
+        problem = make_problem(self.scenario)
+        with self.directory.locked():
+            state = State.EMPTY if self.fresh else self.directory.state()
+            if state is not State.EMPTY:
+                self._require_same_scenario()
+            if state is State.FINISHED:
+                self.reporter.message(f"{self.directory.path} holds this run, finished; --fresh runs it again")
+                summary = self.directory.read_summary()
+                assert summary is not None
+                return summary | {"directory": str(self.directory.path)}
+            return self._march(problem)
+
+    def _require_same_scenario(self) -> None:
+        if not self.directory.scenario.exists():
+            return
+        before = self.directory.scenario.read_text(encoding="utf-8")
+        differing = [key for key in self.scenario.differences(before) if key not in NOT_THE_PROBLEM]
+        if self.directory.results.exists():
+            with open_results(self.directory.results) as file:
+                files = json.loads(file.attrs["input_files"])
+            differing += [
+                f"the contents of {key}" for key, name in self.scenario.files().items() if name != files.get(key)
+            ]
+        if differing:
+            raise UsageError(
+                f"{self.directory.path} holds a run of another scenario; it differs in {', '.join(differing)}\n"
+                "  = help: --fresh discards that run, -o DIR writes this one elsewhere"
+            )
+
+    def _march(self, problem: Problem) -> dict[str, Any]:
+        began = time.monotonic()
+        backend = make_backend(self.scenario, problem)
+        if self.fresh or not self.directory.results.exists():
+            self.directory.clear()  # checkpoints without their results are of no use to a run that begins again
+        self._log(f"simsuite {VERSION} on {backend.name} ({backend.device_name})")
+        if backend.note is not None:
+            self.reporter.message(backend.note)
+        start, rows = self._start(problem, backend)
+        self.directory.write_scenario(self.scenario.resolved_toml())
+        with self._open_results(problem, backend, rows) as results, Writer() as writer:
+            stepper = problem.stepper(backend, start)
+            outputs = [SeriesOutput(problem, results, writer, series) for series in problem.layout.series]
+            output = self.scenario.model.output
+            checkpoint = CheckpointOutput(
+                self.directory.path,
+                results,
+                writer,
+                output.checkpoint_minutes,
+                output.checkpoint_every,
+                {"solver": problem.solver, "device": backend.name, "version": VERSION},
+                start=start.step,
+                moment=lambda step: moment(problem, step),
+            )
+            watch = _Stopwatch(backend, stepper.step)
+            self.reporter.begin(problem, stepper.step)
+
+            def progress(step: int) -> None:
+                writer.check()
+                watch.first_stretch(step)
+                self.reporter.progress(step)
+
+            try:
+                reason = march(stepper, problem.clock.end, [*outputs, checkpoint], backend, self.stopped, progress)
+                watch.last_stretch(stepper.step)
+                if reason is not None:
+                    checkpoint.emit(stepper)
+                writer.drain()
+                with stepper.observe(problem.layout.series[0].dim) as observed:
+                    found = problem.results(observed)
+                    if reason is None:
+                        results.write_totals(problem.totals(observed))
+            except SimsuiteError as error:
+                with contextlib.suppress(SimsuiteError):
+                    writer.close()
+                with contextlib.suppress(SimsuiteError):  # the first error is the one to report
+                    results.set_status("failed")
+                    self._log(f"failed: {error}")
+                raise
+            finally:
+                self.reporter.end()
+            results.set_status("complete" if reason is None else "stopped")
+            results.flush_to_disk()
+            summary = self._summary(problem, backend, stepper, watch, began, reason) | {"results": found}
+        self.directory.write_summary(summary)
+        self._log(f"{summary['status']} at step {stepper.step}" + (f" ({reason})" if reason else ""))
+        return summary
+
+    def _start(self, problem: Problem, backend: Backend) -> tuple[Snapshot, Mapping[str, int] | None]:
+        """Where to begin, and how many rows the results hold by then: None for a file yet to be made."""
+        if not self.directory.results.exists():
+            return problem.initial(), None
+        found = read_checkpoint(self.directory.path)
+        if found is None:
+            return problem.initial(), {}
+        if found.note is not None:
+            self.reporter.message(found.note)
+        before = found.meta.get("device")
+        if before != backend.name:
+            self.reporter.message(f"this run was on {before}; from here on {backend.name} computes, to other last bits")
+        self.reporter.message(f"continuing {self.directory.path} from step {found.snapshot.step}")
+        self._log(f"continuing from step {found.snapshot.step}")
+        return found.snapshot, found.rows
+
+    def _open_results(self, problem: Problem, backend: Backend, rows: Mapping[str, int] | None) -> ResultsFile:
+        if rows is not None:
+            return ResultsFile.reopen(self.directory.results, problem.layout, rows)
+        model = self.scenario.model
+        attributes: dict[str, str | int | float] = {
+            "title": model.title or self.scenario.path.stem,
+            "source": f"simsuite {VERSION}",
+            "simsuite_version": VERSION,
+            "format_version": FORMAT_VERSION,
+            "solver": problem.solver,
+            "scenario": self.scenario.resolved_toml(),
+            "scenario_base": str(self.scenario.base.resolve()),
+            "input_files": json.dumps(self.scenario.files()),
+            "device": backend.name,
+            "device_name": backend.device_name,
+            "seed": str(model.run.seed),
+            **problem.method,
+        }
+        return ResultsFile.create(self.directory.results, problem.layout, attributes, model.output.compression)
+
+    def _summary(
+        self, problem: Problem, backend: Backend, stepper: Stepper, watch: _Stopwatch, began: float, reason: str | None
+    ) -> dict[str, Any]:
+        rate = watch.rate(problem.work_per_step)
+        steps, at = problem.position(stepper.step)
+        return {
+            "status": "complete" if reason is None else "stopped",
+            **({} if reason is None else {"stopped_by": reason}),
+            "solver": problem.solver,
+            "directory": str(self.directory.path),
+            "device": backend.name,
+            "device_name": backend.device_name,
+            **problem.method,
+            "steps": steps,
+            "time": at,
+            "wall_seconds": time.monotonic() - began,
+            "compile_seconds": watch.started - began,
+            "rate": rate,
+            "rate_unit": problem.rate_unit,
+        }
+
+    def _log(self, line: str) -> None:
+        self.directory.append_log(line)
+
+
+class _Stopwatch:
+    """Separates the first stretch of steps, in which kernels are compiled, from the rest."""
+
+    def __init__(self, backend: Backend, step: int) -> None:
+        self._backend = backend
+        self._first: int | None = None
+        self._begin, self.started = step, time.monotonic()
+
+    def first_stretch(self, step: int) -> None:
+        if self._first is None:
+            self._backend.fence().wait()
+            self._first, self.started = step, time.monotonic()
+
+    def last_stretch(self, step: int) -> None:
+        self._backend.fence().wait()
+        self._last, self._stopped = step, time.monotonic()
+
+    def rate(self, work_per_step: float) -> float:
+        """Work a second between the first stretch and the last; 0 where there was no other."""
+        done = self._last - (self._begin if self._first is None else self._first)
+        seconds = self._stopped - self.started
+        return done * work_per_step / seconds if done and seconds > 0 else 0.0
