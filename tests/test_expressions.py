@@ -8,7 +8,9 @@ import numba
 import numpy as np
 import pytest
 
+from simsuite.core import Clock
 from simsuite.expressions import Expression, ExpressionError
+from simsuite.solvers.table import FunctionTable
 
 VARIABLES = ("x", "y", "t")
 RTOL = 4e-15  # SciPy's erfc differs from libm's by a few ulp in the tail; most functions by less than one
@@ -144,11 +146,50 @@ def test_compiled_agrees_with_numpy(text):
 
 @pytest.mark.parametrize("text", [t for t in AGREEING if t not in ("x**y", "x**0.5", "x/0")])
 def test_plain_python_agrees_and_takes_one_branch(text):
-    """The CUDA simulator runs device functions uncompiled, where `log(-1)` raises: only in a branch that is taken."""
+    """Uncompiled, `log(-1)` raises: only in a branch that is taken."""
     expression = Expression.parse(text)
     function = expression.scalar_function(VARIABLES)
     for point in np.random.default_rng(8).uniform(-5, 5, (50, 3)).tolist():
         assert function(*point) == pytest.approx(float(expression(**dict(zip(VARIABLES, point)))), rel=RTOL)
+
+
+SINGULAR = [
+    *("exp(1e5*x)", "log(x - 1)", "log10(x - 2)", "sqrt(-x)", "1/(x - x)", "-x/0", "1/0", "(x < 2)/(x > 2)", "0/0*x"),
+    *("(x - 1)**-3", "x % 0", "x // 0", "(x - 1)**-0.5", "(-x)**0.5", "(1e300*x)**1.5"),
+    *(
+        "sinh(1e4*x)",
+        "cosh(-1e4*x)",
+        "sin(x/0)",
+        "asin(2*x)",
+        "1e300*x*1e300",
+        "-1/(1/(x - 1) - 1/0)",
+        "where(x > 2, 1/0, 3)",
+    ),
+]
+
+
+@pytest.mark.parametrize("text", [*AGREEING, *SINGULAR])
+def test_simulated_function_follows_numpy_into_inf_and_nan(text):
+    expression = Expression.parse(text)
+    function = expression.simulated_function(VARIABLES)
+    points = [np.array([1.0, 0.5, -2.0]), *np.random.default_rng(8).uniform(-5, 5, (20, 3))]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = [function(*point) for point in points]
+    expected = [float(expression(**dict(zip(VARIABLES, point)))) for point in points]
+    np.testing.assert_allclose(found, expected, rtol=RTOL, atol=0)
+
+
+@pytest.mark.parametrize(
+    "text", ["exp(1e5*t)", "log(t)", "sqrt(t - 1)", "1/t", "1/(x - x) - t", "t % 0", "(t < 9)/(t > 9)"]
+)
+def test_tables_hold_inf_and_nan_on_every_backend(backend, text):
+    expression = Expression.parse(text)
+    x = np.array([0.0, 1.0])
+    table = FunctionTable(backend, Clock((0, 4), (0.0, 4.0)), np.float64, [(expression, x, x)])
+    table.fill(0, 4)
+    expected = np.broadcast_to(expression(x=x, y=x, t=np.arange(4.0)[:, None]), (4, 2))
+    np.testing.assert_allclose(backend.to_host(table.array)[:4], expected, rtol=RTOL, atol=0)
 
 
 def test_compiles_for_cuda():

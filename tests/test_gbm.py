@@ -138,10 +138,12 @@ def test_asian_prices(cpu, precision, steps):
 
 
 def test_fixings_fall_on_the_nearest_steps():
-    assert Average(0, True, 12).steps(252) == tuple(range(21, 253, 21))
-    assert Average(0, True, 3).steps(10) == (3, 7, 10)
-    assert Average(0, True, 10).steps(10) == tuple(range(1, 11))
-    assert len(set(Average(0, True, 9).steps(10))) == 9
+    assert Average(0, True, 12).steps(252).tolist() == [*range(21, 253, 21)]
+    assert Average(0, True, 3).steps(10).tolist() == [3, 7, 10]
+    assert Average(0, True, 10).steps(10).tolist() == [*range(1, 11)]
+    assert len(set(Average(0, True, 9).steps(10).tolist())) == 9
+    many = Average(0, True, 10**6 - 1).steps(10**9)
+    assert (many.nbytes, many[-1]) == (8 * (10**6 - 1), 10**9)
 
 
 def test_average_of_prices_at_other_steps_than_the_last(cpu):
@@ -339,6 +341,14 @@ def test_device_bytes_are_those_allocated(cpu, batch):
     assert p.device_bytes() == sum(a.nbytes for a in [*stepper.state.values(), *p.tables.values()])
 
 
+def test_device_bytes_count_the_table_of_fixings_without_making_it():
+    steps = {"end": 1.0, "steps": 10**9}
+    twelve = problem(time=steps, option=[ASIAN | {"fixings": 12}])
+    none = problem(time=steps, option=[CALL])
+    batch_of_averages = 8 * twelve.batch
+    assert twelve.device_bytes() - none.device_bytes() == 10**9 - 1 + batch_of_averages
+
+
 def test_default_batches_fit_in_a_gibibyte():
     small = problem(paths={"count": 10**6})
     assert (small.batch, small.n_batches) == (10**6, 1)
@@ -355,6 +365,13 @@ def test_a_price_beyond_all_bounds_is_a_fault(cpu):
     stepper = p.stepper(cpu, p.initial())
     stepper.advance(p.clock.end)
     assert p.fault(copied(stepper.observe("time"))) == "path 0 of asset 'A'"
+
+
+def test_the_largest_spot_is_no_fault(cpu):
+    spot = {"spot": 1e100, "volatility": 0.2}
+    results, _ = run(problem(asset=[spot], option=[CALL | {"strike": 1e100}]), cpu)
+    plain, _ = run(problem(), cpu)
+    assert results["options"]["option1"]["price"] == pytest.approx(1e98 * plain["options"]["option1"]["price"])
 
 
 # ---- exact sums

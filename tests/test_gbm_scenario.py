@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from gbm_problems import problem
+from gbm_problems import ASSET, problem
 
 from simsuite.errors import ScenarioError
 from simsuite.scenario import load
@@ -86,6 +86,14 @@ def test_assets_are_named_like_columns_of_a_spreadsheet():
         ("count = 1000", "count = 1000\n[output]\nquantiles = [0.5, 0.4]", ("output", "quantiles", 1), "sort them"),
         ("count = 1000", "count = 1000\n[output]\ntimes = [1.5]", ("output", "times", 0), "after the end"),
         ("count = 1000", "count = 1000\n[output]\nsamples = 5", ("output", "samples"), "frames only"),
+        ("steps = 12", "steps = 1000000001", ("time", "steps"), "at most 1e+09"),
+        ("count = 1000", "count = 2000000000001", ("paths", "count"), "at most 2e+12"),
+        ("spot = 50.0", "spot = 1e101", ("asset", 1, "spot"), "at most 1e+100"),
+        ("strike = 40.0", "strike = 1e101", ("option", 1, "strike"), "at most 1e+100"),
+        ("count = 1000", "count = 1000\n[output]\nframes = 14", ("output", "frames"), "12 steps, so at most 13 frames"),
+        ("count = 1000", "count = 1000\n[output]\nevery = 0.05", ("output", "every"), "a step (0.0833333 years)"),
+        ('name = "second"\nspot', 'name = "second\\u0000"\nspot', ("asset", 1, "name"), "printable characters only"),
+        ('name = "mean"', 'name = "mean\\n"', ("option", 1, "name"), "not U+000A"),
         ("strike = 40.0", "strike = 40.0\nbarrier = 1.0", ("option", 1, "barrier"), "barrier"),
         ('style = "asian"', 'style = "lookback"', ("option", 1, "style"), "lookback"),
     ],
@@ -95,6 +103,18 @@ def test_mistakes_stand_where_they_were_made(tmp_path, old, new, path, message):
     found = mistakes(tmp_path, VALID.replace(old, new))
     assert list(found) == [path]
     assert message in found[path]
+
+
+def test_largest_that_is_legal():
+    p = problem(paths={"count": 2 * 10**12}, time={"steps": 10**9}, asset=[ASSET | {"spot": 1e100}])
+    assert p.clock.end == p.n_batches * 10**9
+
+
+def test_the_steps_of_all_batches_can_be_counted():
+    steps = {"end": 1.0, "steps": 10**9}
+    with pytest.raises(ScenarioError, match=r"paths\.batch: 9765625 batches of 1000000000 steps are more than"):
+        problem(paths={"count": 10**10, "batch": 1024}, time=steps)
+    assert problem(paths={"count": 9 * 10**9, "batch": 1024}, time=steps).clock.end < 2**53
 
 
 def test_all_mistakes_are_found_at_once(tmp_path):

@@ -12,6 +12,8 @@ import pytest
 
 from simsuite.core import Backend
 from simsuite.errors import ScenarioError
+from simsuite.scenario.heat import HeatScenario
+from simsuite.solvers.heat.edges import negative_h
 from simsuite.solvers.heat.explicit import largest_stable_dt
 from simsuite.solvers.heat.problem import HeatProblem
 
@@ -326,6 +328,29 @@ def test_overflow_is_no_internal_error(heat: Callable) -> None:
     )
     with problem.stepper(open_backend("cpu"), problem.initial()).observe("time") as observed:
         assert problem.fault(observed) == "probe 'P'"
+
+
+def test_a_negative_heat_transfer_coefficient_is_found(heat: Callable) -> None:
+    """Wherever and whenever it is: the scheme would grow without bound, and nobody would know why."""
+
+    def convection(h: float | str) -> dict[str, Any]:
+        return {"kind": "convection", "h": h, "ambient": 0.0}
+
+    def found(**edges: Any) -> dict[tuple, str]:
+        sections = {
+            "solver": "heat",
+            "grid": {"nx": 8, "ny": 8},
+            "material": {"diffusivity": 1.0},
+            "time": {"end": 1.0},
+        }
+        return {m.path: m.message for m in negative_h(HeatScenario.model_validate(sections | {"boundary": edges}))}
+
+    assert found(left=convection(0), right=convection("abs(y - 0.5)"), top=convection("t/x"), bottom=HOLD) == {}
+    assert found(left=convection("-40 + 0*t"), top=convection("0.5 - t"), bottom=convection("x - 0.8")) == {
+        ("boundary", "left", "h"): "must not be negative, but is -40 at x = 0 m, y = 0.0625 m, t = 0 s",
+        ("boundary", "top", "h"): "must not be negative, but is -0.1 at x = 0.0625 m, y = 1 m, t = 0.6 s",
+        ("boundary", "bottom", "h"): "must not be negative, but is -0.7375 at x = 0.0625 m, y = 0 m, t = 0 s",
+    }
 
 
 def test_steps_land_on_the_frames(heat: Callable) -> None:

@@ -455,6 +455,7 @@ GOOD = {
         ({"state": '{random = "uniform"}'}, {"initial.state.random": "normal"}),
         ({"state": "[1e39, 0.0]", "run": '[run]\nprecision = "float32"'}, {"initial.state": "not a finite float32"}),
         ({"steps": "0"}, {"time.steps": "at least 1"}),
+        ({"steps": "100000000000000000000"}, {"time.steps": "at most 1e+09"}),
         ({"steps": '5\nmethod = "power"'}, {"time.method": '"auto", "step"'}),
         ({"output": "samples = 4"}, {"output.samples": "frames only"}),
         ({"output": "frames = 7"}, {"output.frames": "at most 6 frames"}),

@@ -7,9 +7,10 @@ import os
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from simsuite.errors import Mistake, ScenarioError
+from simsuite.errors import Mistake, ScenarioError, UsageError
 from simsuite.scenario import json_schema, load, settings
 from simsuite.scenario.source import MAX_BYTES
 
@@ -174,6 +175,27 @@ def test_hostile_overrides_are_refused(override, tmp_path):
     assert all(c == "\n" or c.isprintable() for c in text)
 
 
+def test_settings_take_what_python_has(tmp_path):
+    values = {
+        "grid.nx": np.int64(16),
+        "grid.lx": np.float32(0.5),
+        "output.times": np.array([0.05, 0.1]),
+        "output.directory": Path("runs") / "q",
+        "initial": {"temperature": np.str_("x")},
+        "probe": [{"name": "P", "x": np.float64(0.25), "y": 0}],
+    }
+    model = load(write(tmp_path, HEAT), settings(values)).model
+    assert (model.grid.nx, model.grid.lx, model.output.times) == (16, 0.5, [0.05, 0.1])
+    assert (model.output.directory, model.probe[0].x) == (str(Path("runs") / "q"), 0.25)
+    assert settings({"a": np.bool_(True), "b": np.eye(2)}) == ("a=true", "b=[[1.0, 0.0], [0.0, 1.0]]")
+
+
+@pytest.mark.parametrize("value", [None, 1j, {1, 2}, [None], np.array([1j]), object()], ids=lambda v: type(v).__name__)
+def test_settings_name_the_key_of_what_cannot_be_written(value):
+    with pytest.raises(UsageError, match=r"`grid\.nx` cannot be set to"):
+        settings({"grid.ny": 4, "grid.nx": value})
+
+
 def test_missing_file(tmp_path):
     assert "cannot read" in report(tmp_path / "absent.toml")
     assert "cannot read" in report(tmp_path)
@@ -193,3 +215,5 @@ def test_schema_of_expressions():
     initial = json_schema("heat")["$defs"]["Initial"]["properties"]["temperature"]
     assert {"type": "number"} in initial["anyOf"]
     assert {"type": "string", "description": "expression in x, y"} in initial["anyOf"]
+    assert initial["default"] == 0.0
+    assert json_schema("heat")["properties"]["initial"]["default"] == {"temperature": 0.0}

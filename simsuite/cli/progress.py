@@ -28,12 +28,13 @@ class _Progress:
         say(text)
 
     def begin(self, problem: Problem, step: int) -> None:
-        self._problem, self._first = problem, step
-        self._began = self._shown = time.monotonic()
+        self._problem, self._began = problem, 0.0
 
     def progress(self, step: int) -> None:
         now = time.monotonic()
-        if now - self._shown >= self.every:
+        if not self._began:  # kernels are compiled in the first stretch, which says nothing about the rate
+            self._first, self._began, self._shown = step, now, now
+        elif now - self._shown >= self.every:
             self._shown = now
             self.show(step, now - self._began)
 

@@ -65,7 +65,7 @@ class Material(Section):
 
 class Initial(Section):
     temperature: Annotated[Expression, NumberOrExpression("x", "y")] | FileRef = Field(
-        0.0,
+        Expression.constant(0.0, ("x", "y")),
         description="number, expression in x, y, or {file = 'T0.npy'} of shape (ny, nx)",
     )
 

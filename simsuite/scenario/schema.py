@@ -4,19 +4,31 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic.json_schema import models_json_schema
+from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
+from simsuite.expressions import Expression
 from simsuite.scenario.load import SOLVERS, model_class
+from simsuite.scenario.types import as_written
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+class _Generator(GenerateJsonSchema):
+    def encode_default(self, dft: Any) -> Any:
+        return as_written(dft) if isinstance(dft, Expression) else super().encode_default(dft)
 
 
 def json_schema(solver: str | None = None) -> dict[str, Any]:
     """The schema of one solver's scenarios, or of all of them. Raises `KeyError` for an unknown solver."""
     if solver is not None:
-        return {"$schema": _DIALECT, **model_class(solver).model_json_schema(mode="validation")}
+        return {
+            "$schema": _DIALECT,
+            **model_class(solver).model_json_schema(mode="validation", schema_generator=_Generator),
+        }
     models = {name: model_class(name) for name in SOLVERS}
-    references, definitions = models_json_schema([(model, "validation") for model in models.values()])
+    references, definitions = models_json_schema(
+        [(model, "validation") for model in models.values()], schema_generator=_Generator
+    )
     branches = []
     for name, model in models.items():
         says = {"properties": {"solver": {"const": name}}, "required": ["solver"]}

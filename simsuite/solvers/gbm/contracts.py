@@ -18,10 +18,10 @@ class Average:
     arithmetic: bool
     fixings: int
 
-    def steps(self, n_steps: int) -> tuple[int, ...]:
+    def steps(self, n_steps: int) -> np.ndarray:
         """The n_steps time steps after which it is due: nearest to i n_steps / fixings, i = 1 .. fixings."""
         n = self.fixings
-        return tuple((2 * i * n_steps + n) // (2 * n) for i in range(1, n + 1))
+        return (2 * n_steps * np.arange(1, n + 1, dtype=np.int64) + n) // (2 * n)
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,15 @@ class Contracts:
     terms: np.ndarray
     discount: float
 
+    def due_shape(self, n_steps: int) -> tuple[int, int]:
+        """Of `due`; without averages nobody reads it, and a single entry stands in for it."""
+        return (n_steps, len(self.averages)) if self.averages else (1, 1)
+
     def due(self, n_steps: int) -> np.ndarray:
-        """[step, average]: 1 where the average is to be taken at the end of the step."""
-        due = np.zeros((n_steps, max(len(self.averages), 1)), np.uint8)
+        """[step, average], of bytes: 1 where the average is to be taken at the end of the step."""
+        due = np.zeros(self.due_shape(n_steps), np.uint8)
         for f, average in enumerate(self.averages):
-            due[np.array(average.steps(n_steps)) - 1, f] = 1
+            due[average.steps(n_steps) - 1, f] = 1
         return due
 
 
@@ -59,7 +63,7 @@ def read_contracts(scenario: GbmScenario, growth: np.ndarray) -> Contracts:
             average = Average(asset, option.average == "arithmetic", option.fixings or n_steps)
             if average not in averages:
                 averages.append(average)
-            t = np.array(average.steps(n_steps)) * (end / n_steps)
+            t = average.steps(n_steps) * (end / n_steps)
             mean = np.exp(g * t).mean() if average.arithmetic else np.exp(((g - half_variance) * t).mean())
             kinds.append((asset, averages.index(average), 1, int(average.arithmetic)))
             weight = 1.0 / average.fixings

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from simsuite.core import Backend, Clock, Layout, Snapshot, Stepper
+from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm.contracts import Contracts, read_contracts
 from simsuite.solvers.gbm.exact import ExactStepper
@@ -25,6 +26,7 @@ from simsuite.solvers.schedule import frame_steps
 _BATCH_BYTES = 1 << 30
 _LARGEST_BATCH = 1 << 24
 _STORED_PATHS = 64
+MOST_STEPS = 1 << 53  # of all batches: beyond, times are no longer exact
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,8 @@ class GbmProblem:
 
     @classmethod
     def from_scenario(cls, model: GbmScenario, base: Path) -> GbmProblem:
-        """base: the scenario file's directory (no file is read)."""
+        """base: the scenario file's directory (no file is read). Raises ScenarioError if the steps of all batches are
+        more than can be counted."""
         rate, drift = model.market.rate, model.market.drift
         growth = np.array([rate - a.dividend_yield if drift is None else drift for a in model.asset])
         contracts = read_contracts(model, growth)
@@ -56,7 +59,12 @@ class GbmProblem:
         batch = model.paths.batch or max(min(fitting, _LARGEST_BATCH) // GROUP, 1) * GROUP
         batch = max(batch, -(-(model.output.store_paths or 0) // GROUP) * GROUP)  # all in the first batch
         frames = frame_steps(model.output, model.time.steps, model.time.end / model.time.steps)
-        return cls(model, growth, contracts, frames, min(batch, model.paths.count))
+        problem = cls(model, growth, contracts, frames, min(batch, model.paths.count))
+        if problem.clock.end >= MOST_STEPS:
+            message = f"{problem.n_batches} batches of {problem.n_steps} steps are more than can be counted"
+            key = "count" if model.paths.batch is None else "batch"
+            raise ScenarioError([Mistake(("paths", key), message, "take fewer steps, or fewer paths")])
+        return problem
 
     @property
     def method(self) -> Mapping[str, str]:
@@ -151,9 +159,14 @@ class GbmProblem:
         """The step of the run at which the last batch begins."""
         return (self.n_batches - 1) * self.n_steps
 
-    @cached_property
+    @property
     def tables(self) -> Mapping[str, np.ndarray]:
         """What the kernels read: see `exact.py`, `statistics.py`, `contracts.py`."""
+        return {**self._small_tables, "due": self.contracts.due(self.n_steps)}
+
+    @cached_property
+    def _small_tables(self) -> Mapping[str, np.ndarray]:
+        """All but the one that grows with the number of steps."""
         dt = self.scenario.time.end / self.n_steps
         correlation = self.scenario.market.correlation
         factor = np.linalg.cholesky(np.eye(self.n_assets) if correlation is None else np.array(correlation))
@@ -162,7 +175,6 @@ class GbmProblem:
         tables = {
             "drift": (log_growth * dt).astype(self.dtype),
             "mix": (volatility[:, None] * math.sqrt(dt) * factor).astype(self.dtype),
-            "due": self.contracts.due(self.n_steps),
             "growth": self.growth,
             "log_growth": log_growth,
             "inverse_volatility": np.array([1 / v if v > 0 else 0.0 for v in volatility]),
@@ -191,7 +203,8 @@ class GbmProblem:
 
     def device_bytes(self) -> int:
         state = sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in self._shapes().values())
-        return state + sum(table.nbytes for table in self.tables.values())
+        due = math.prod(self.contracts.due_shape(self.n_steps))
+        return state + due + sum(table.nbytes for table in self._small_tables.values())
 
     def stepper(self, backend: Backend, start: Snapshot) -> Stepper:
         return ExactStepper(self, backend, start)
