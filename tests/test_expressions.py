@@ -156,15 +156,7 @@ def test_plain_python_agrees_and_takes_one_branch(text):
 SINGULAR = [
     *("exp(1e5*x)", "log(x - 1)", "log10(x - 2)", "sqrt(-x)", "1/(x - x)", "-x/0", "1/0", "(x < 2)/(x > 2)", "0/0*x"),
     *("(x - 1)**-3", "x % 0", "x // 0", "(x - 1)**-0.5", "(-x)**0.5", "(1e300*x)**1.5"),
-    *(
-        "sinh(1e4*x)",
-        "cosh(-1e4*x)",
-        "sin(x/0)",
-        "asin(2*x)",
-        "1e300*x*1e300",
-        "-1/(1/(x - 1) - 1/0)",
-        "where(x > 2, 1/0, 3)",
-    ),
+    *("sinh(1e4*x)", "cosh(-1e4*x)", "sin(x/0)", "asin(2*x)", "1e300*x*1e300", "where(x > 2, 1/0, 3)"),
 ]
 
 

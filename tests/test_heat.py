@@ -395,3 +395,11 @@ def test_the_measurements_of_a_field(heat: Callable, backend: Backend) -> None:
         for series in ("sample", "time"):
             with stepper.observe(series) as observed:
                 assert problem.fault(observed) == f"cell (x={nx // 2}, y=1)"
+
+
+def test_energy_has_the_unit_that_the_material_allows(heat: Callable) -> None:
+    """Without density and specific heat there are no joules."""
+    full = {"conductivity": 2.0, "density": 3.0, "specific_heat": 5.0}
+    for material, unit in ((full, "J m-1"), ({"diffusivity": 2.0}, "K m2")):
+        variables = {v.name: v for v in heat(material=material).layout.variables}
+        assert variables["energy_stored"].attrs["units"] == unit

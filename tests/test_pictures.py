@@ -229,7 +229,7 @@ def test_errors(tmp_path: Path) -> None:
 
 
 def test_a_long_title_is_cut(tmp_path: Path) -> None:
-    text = LINEAR.format(matrix="[[0.9]]", batch=1).replace('"System"', '"' + "Wide $title_ " * 40 + '"')
+    text = LINEAR.format(matrix="[[0.9]]", batch=1).replace('"System"', '"' + "Wide $title_ " * 15 + '"')
     picture(make_run(tmp_path / "run", text, linear_values, rows=5, status="stopped"))
 
 

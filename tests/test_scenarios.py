@@ -67,7 +67,7 @@ DIMS = {
     "linear": {"state": ("time", "component", "sample")},
 }
 UNITS = {
-    "heat": {"x": "m", "y": "m", "time": "s", "sample_time": "s", "energy_stored": "J m-1"},
+    "heat": {"x": "m", "y": "m", "time": "s", "sample_time": "s"},
     "gbm": {"time": "year"},
     "linear": {"time": "s"},
 }

@@ -15,6 +15,7 @@ from simsuite.core import Backend, Clock, Layout, Snapshot, Stepper
 from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.heat import EDGES, HeatScenario
 from simsuite.scenario.types import FileRef
+from simsuite.solvers.heat.edges import negative_h
 from simsuite.solvers.heat.explicit import SAFETY, ExplicitStepper, largest_stable_dt, ledger_size
 from simsuite.solvers.heat.layout import cell_centres, heat_layout
 from simsuite.solvers.schedule import frame_times, sample_steps
@@ -40,7 +41,7 @@ class HeatProblem:
     @classmethod
     def from_scenario(cls, model: HeatScenario, base: Path) -> HeatProblem:
         """Raises ScenarioError with all that is wrong: an unstable dt, an initial file of another shape, ..."""
-        mistakes = [*_bad_steps(model), *_bad_times(model)]
+        mistakes = [*_bad_steps(model), *_bad_times(model), *negative_h(model)]
         T0 = _initial(model, base, mistakes)
         if mistakes:
             raise ScenarioError(mistakes)
