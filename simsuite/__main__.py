@@ -1,5 +1,19 @@
-"""``python -m simsuite``."""
+"""``python -m simsuite``, and the command `simsuite`."""
 
-from simsuite.cli import main
+from __future__ import annotations
 
-main()
+import sys
+
+
+def main() -> None:
+    """Run the command line; Ctrl-C exits with 130 from the first moment on."""
+    try:
+        from simsuite.cli import main as run
+
+        run()
+    except KeyboardInterrupt:  # before a run is under way; from then on `stopping` decides
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

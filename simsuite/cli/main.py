@@ -52,8 +52,6 @@ def main() -> None:
     except SimsuiteError as e:
         error(e)
         sys.exit(e.exit_code)
-    except KeyboardInterrupt:  # before a run is under way; from then on `stopping` decides
-        sys.exit(130)
     except BrokenPipeError:
         sys.stderr.close()  # whoever read our output has gone; there is no one to tell
         sys.exit(1)
