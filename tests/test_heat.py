@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import heat_reference
@@ -403,3 +404,29 @@ def test_energy_has_the_unit_that_the_material_allows(heat: Callable) -> None:
     for material, unit in ((full, "J m-1"), ({"diffusivity": 2.0}, "K m2")):
         variables = {v.name: v for v in heat(material=material).layout.variables}
         assert variables["energy_stored"].attrs["units"] == unit
+
+
+def test_initial_temperatures_from_a_file(heat: Callable, tmp_path: Path) -> None:
+    T0 = np.arange(64.0).reshape(8, 8)
+    np.save(tmp_path / "T0.npy", T0.astype(np.int32))
+    assert np.array_equal(heat(initial={"temperature": {"file": "T0.npy"}}).T0, T0)
+
+
+@pytest.mark.parametrize(
+    ("name", "make", "words"),
+    [
+        ("shape", lambda path: np.save(path, np.ones((8, 9))), "shape \\(8, 9\\)"),
+        ("complex", lambda path: np.save(path, np.ones((8, 8), complex)), "complex128"),
+        ("text", lambda path: np.save(path, np.full((8, 8), "a")), "not real numbers"),
+        ("objects", lambda path: np.save(path, np.full((8, 8), {}), allow_pickle=True), "cannot be read"),
+        ("empty", lambda path: path.write_bytes(b""), "cannot be read"),
+        ("archive", lambda path: np.savez(path.open("wb"), a=np.ones((8, 8))), "cannot be read"),
+        ("infinite", lambda path: np.save(path, np.full((8, 8), np.inf)), "not finite in cell"),
+    ],
+)
+def test_files_that_hold_no_temperatures(
+    heat: Callable, tmp_path: Path, name: str, make: Callable[[Path], None], words: str
+) -> None:
+    make(tmp_path / f"{name}.npy")
+    with pytest.raises(ScenarioError, match=words):
+        heat(initial={"temperature": {"file": f"{name}.npy"}})

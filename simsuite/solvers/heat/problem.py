@@ -15,6 +15,7 @@ from simsuite.core import Backend, Clock, Layout, Snapshot, Stepper
 from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.heat import EDGES, HeatScenario
 from simsuite.scenario.types import FileRef
+from simsuite.solvers.arrays import read_npy
 from simsuite.solvers.heat.edges import negative_h
 from simsuite.solvers.heat.explicit import SAFETY, ExplicitStepper, largest_stable_dt, ledger_size
 from simsuite.solvers.heat.layout import cell_centres, heat_layout
@@ -198,9 +199,9 @@ def _initial(model: HeatScenario, base: Path, mistakes: list[Mistake]) -> np.nda
     if isinstance(given, FileRef):
         where: tuple[str | int, ...] = ("initial", "temperature", "file")
         try:
-            T0 = np.load(given.path(base), allow_pickle=False)
-        except (OSError, ValueError) as error:
-            mistakes.append(Mistake(where, f"cannot read {given.file}: {error}"))
+            T0 = read_npy(given.path(base))
+        except ValueError as error:
+            mistakes.append(Mistake(where, f"{given.file} {error}"))
             return np.zeros(shape, dtype)
         if T0.shape != shape:
             message = f"{given.file} holds an array of shape {T0.shape}, the grid needs (ny, nx) = {shape}"

@@ -12,6 +12,7 @@ import numpy as np
 
 from simsuite.scenario.linear import Generated, Heat1d, Markov, Rotation, Springs
 from simsuite.scenario.types import FileRef
+from simsuite.solvers.arrays import read_npy, real_numbers
 
 READABLE = ".npy, .csv and .mtx"
 
@@ -22,12 +23,7 @@ def read_matrix(path: Path) -> np.ndarray:
     .npy: NumPy's format. .csv: numbers separated by commas, a line a row. .mtx: Matrix Market, dense or sparse.
     Raises ValueError, with the reason, for anything else.
     """
-    try:
-        values = np.asarray(_read(path))
-    except (OSError, ValueError, EOFError, MemoryError, OverflowError, TypeError, AttributeError) as e:
-        raise ValueError(f"cannot be read: {e or type(e).__name__}") from None
-    if values.dtype.kind not in "fiu":
-        raise ValueError(f"holds {values.dtype} values, not real numbers")
+    values = read_npy(path) if path.suffix.lower() == ".npy" else real_numbers(lambda: _read(path))
     if values.ndim == 1:
         values = values[:, None]
     if values.ndim != 2 or 0 in values.shape:
@@ -37,9 +33,6 @@ def read_matrix(path: Path) -> np.ndarray:
 
 def _read(path: Path) -> np.ndarray:
     suffix = path.suffix.lower()
-    if suffix == ".npy":
-        with path.open("rb") as file:
-            return np.lib.format.read_array(file, allow_pickle=False)
     if suffix == ".csv":
         return np.loadtxt(path, delimiter=",", ndmin=2)
     if suffix == ".mtx":

@@ -1,0 +1,30 @@
+"""Arrays of real numbers from files, whatever may be in those files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+def read_npy(path: Path) -> np.ndarray:
+    """The real numbers in a .npy file, of any shape. Raises ValueError, with the reason, for anything else."""
+    return real_numbers(lambda: _load(path))
+
+
+def real_numbers(read: Callable[[], Any]) -> np.ndarray:
+    """What `read` returns, as an array. Raises ValueError, with the reason, when it fails or gives no real numbers."""
+    try:
+        values = np.asarray(read())
+    except (OSError, ValueError, EOFError, MemoryError, OverflowError, TypeError, AttributeError) as e:
+        raise ValueError(f"cannot be read: {e or type(e).__name__}") from None
+    if values.dtype.kind not in "fiu":
+        raise ValueError(f"holds {values.dtype} values, not real numbers")
+    return values
+
+
+def _load(path: Path) -> np.ndarray:
+    with path.open("rb") as file:
+        return np.lib.format.read_array(file, allow_pickle=False)
