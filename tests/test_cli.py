@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import runs
-from runs import simsuite
+import running
+from running import simsuite
 from schema_check import faults
 
 from simsuite.backends import open_backend
@@ -41,7 +41,7 @@ def cli(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
     """`simsuite ARGS` in an empty directory."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
-    return lambda *args: runs.call(capsys, *args)
+    return lambda *args: running.call(capsys, *args)
 
 
 def small(solver: str, path: Path) -> list[str]:

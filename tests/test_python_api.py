@@ -16,7 +16,7 @@ import numba
 import numpy as np
 import pytest
 import xarray as xr
-from runs import assert_same_bits, call
+from running import assert_same_bits, call
 
 import simsuite
 from simsuite.core import Backend

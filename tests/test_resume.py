@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tomli_w
-from runs import assert_same_bits, call, finish, plain, polls, simsuite, start, wait_for_step
+from running import assert_same_bits, call, finish, plain, polls, simsuite, start, wait_for_step
 
 from simsuite.core import Backend
 from simsuite.execution import Execution
