@@ -9,21 +9,16 @@ from numba import njit, prange
 _MANY_CELLS = 1 << 14  # below, waking the other threads takes longer than the step
 
 
-def choose(ny: int, nx: int) -> tuple[Any, tuple[int, int], tuple[int, int]]:
-    """(kernel, extent, block); a CPU kernel covers any extent by itself."""
-    return (step if ny * nx >= _MANY_CELLS else step_serial), (nx, ny), (1, 1)
+def choose(ny: int, nx: int) -> tuple[Any, tuple[int, int], tuple[int, int], int]:
+    """(kernel, extent, block, steps a launch); a CPU kernel covers any extent by itself."""
+    return (step if ny * nx >= _MANY_CELLS else step_serial), (nx, ny), (1, 1), 1
 
 
 @njit(inline="always")
 def _edge(edges, at, ledger, p, c, r):
-    """Difference to the ghost behind edge point p, booked in the ledger with Kahan's (1965) compensation."""
-    half = ledger.size >> 1
-    d = edges[at + half + p] - edges[at + p] * c
-    old = ledger[p]
-    y = r * d - ledger[half + p]
-    total = old + y
-    ledger[p] = total
-    ledger[half + p] = (total - old) - y
+    """Difference to the ghost behind edge point p, booked in the ledger."""
+    d = edges[at + ledger.size + p] - edges[at + p] * c
+    ledger[p] += r * d
     return d
 
 

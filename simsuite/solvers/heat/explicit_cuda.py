@@ -1,9 +1,11 @@
 """The explicit step on a GPU: `cuda.grid(2)`, x first. See `explicit` for the scheme and the arguments.
 
-Two kernels do the same arithmetic. `step_short` has one thread a cell: small grids need every thread they can get.
-`step_tall` has one thread for ROWS inner cells of a column, which keeps the cell and the one below in registers, and
-separate rows of threads for the edge cells: the inner path then carries no edge code, whose registers would halve the
-occupancy. In both, a warp covers 32 neighbouring columns, so that loading a row is one coalesced access.
+Two kernels do the same arithmetic. `steps_short` is for small grids, whose time is that of launches and of one load
+after another: a launch takes up to DEPTH steps of a tile that stays in shared memory, one thread a cell, and computes
+the cells up to DEPTH - 1 around the tile as well, whose neighbours other blocks have. `step_tall` has one thread for
+ROWS inner cells of a column, which keeps the cell and the one below in registers, and separate rows of threads for the
+edge cells: the inner path then carries no edge code, whose registers would halve the occupancy. In both, a warp covers
+neighbouring columns, so that loading a row is one coalesced access.
 """
 
 from __future__ import annotations
@@ -14,60 +16,95 @@ from numba import cuda
 
 ROWS = 4
 MANY_CELLS = 1 << 17
+DEPTH = 4
+HALO = DEPTH - 1
+TILE = (32, 16)  # with its halo 38 x 22 threads
+THREADS = 1024
+LEVELS = 2 * THREADS
 
 
-def choose(ny: int, nx: int) -> tuple[Any, tuple[int, int], tuple[int, int]]:
-    """(kernel, threads needed, block) for a grid of ny × nx cells; threads and block x first."""
+def choose(ny: int, nx: int) -> tuple[Any, tuple[int, int], tuple[int, int], int]:
+    """(kernel, threads needed, block, steps a launch) for ny × nx cells; threads and block x first."""
     if ny * nx < MANY_CELLS or ny < ROWS + 2:
-        return step_short, (nx, ny), (64, 4)
+        width, height = min(nx, TILE[0]), min(ny, TILE[1])
+        block = (width + 2 * HALO, height + 2 * HALO)
+        return steps_short, (-(-nx // width) * block[0], -(-ny // height) * block[1]), block, DEPTH
     width = -(-nx // 64) * 64
-    return step_tall, (nx, ((ny + 1) >> 2) + -(-2 * (ny + nx) // width)), (64, 2)
+    return step_tall, (nx, ((ny + 1) >> 2) + -(-2 * (ny + nx) // width)), (64, 2), 1
 
 
 @cuda.jit(device=True)
-def _edge(edges, at, ledger, p, c, r):
-    """Difference to the ghost behind edge point p, booked in the ledger with Kahan's (1965) compensation."""
-    half = ledger.size >> 1
-    d = edges[at + half + p] - edges[at + p] * c
-    old = ledger[p]
-    y = r * d - ledger[half + p]
-    total = old + y
-    ledger[p] = total
-    ledger[half + p] = (total - old) - y
+def _edge(edges, at, ledger, p, c, r, book):
+    """Difference to the ghost behind edge point p, booked in the ledger."""
+    d = edges[at + ledger.size + p] - edges[at + p] * c
+    if book:
+        ledger[p] += r * d
     return d
 
 
 @cuda.jit(device=True)
-def _cell(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, x, y):
-    """The step of any one cell."""
+def _update(c, w, e, s, n, edges, at, ledger, rx, q, wrap_x, wrap_y, nx, ny, x, y, book):
+    """The step of a cell of value c with neighbours w, e, s, n: where a ghost is, c itself."""
+    dx = (w - c) + (e - c)
+    dy = (s - c) + (n - c)
+    if not wrap_x:
+        if x == 0:
+            dx += _edge(edges, at, ledger, y, c, rx, book)
+        if x == nx - 1:
+            dx += _edge(edges, at, ledger, ny + y, c, rx, book)
+    if not wrap_y:
+        if y == 0:
+            dy += _edge(edges, at, ledger, 2 * ny + x, c, rx * q, book)
+        if y == ny - 1:
+            dy += _edge(edges, at, ledger, 2 * ny + nx + x, c, rx * q, book)
+    return c + rx * (dx + q * dy)
+
+
+@cuda.jit(device=True)
+def _cell(T, edges, at, ledger, rx, q, wrap_x, wrap_y, x, y, book):
+    """The step of any one cell. All loads come first, so that their latencies overlap."""
     ny, nx = T.shape
-    c = T[y, x]
-    if 0 < x < nx - 1:
-        dx = (T[y, x - 1] - c) + (T[y, x + 1] - c)
-    elif wrap_x:
-        dx = (T[y, x - 1 if x > 0 else nx - 1] - c) + (T[y, x + 1 if x < nx - 1 else 0] - c)
-    elif nx == 1:
-        dx = _edge(edges, at, ledger, y, c, rx) + _edge(edges, at, ledger, ny + y, c, rx)
-    else:
-        inside = T[y, 1 if x == 0 else x - 1] - c
-        dx = inside + _edge(edges, at, ledger, y if x == 0 else ny + y, c, rx)
-    if 0 < y < ny - 1:
-        dy = (T[y - 1, x] - c) + (T[y + 1, x] - c)
-    elif wrap_y:
-        dy = (T[y - 1 if y > 0 else ny - 1, x] - c) + (T[y + 1 if y < ny - 1 else 0, x] - c)
-    elif ny == 1:
-        dy = _edge(edges, at, ledger, 2 * ny + x, c, rx * q) + _edge(edges, at, ledger, 2 * ny + nx + x, c, rx * q)
-    else:
-        inside = T[1 if y == 0 else y - 1, x] - c
-        dy = inside + _edge(edges, at, ledger, 2 * ny + x if y == 0 else 2 * ny + nx + x, c, rx * q)
-    out[y, x] = c + rx * (dx + q * dy)
+    w = x - 1 if x > 0 else (nx - 1 if wrap_x else 0)
+    e = x + 1 if x < nx - 1 else (0 if wrap_x else x)
+    s = y - 1 if y > 0 else (ny - 1 if wrap_y else 0)
+    n = y + 1 if y < ny - 1 else (0 if wrap_y else y)
+    return _update(
+        T[y, x], T[y, w], T[y, e], T[s, x], T[n, x], edges, at, ledger, rx, q, wrap_x, wrap_y, nx, ny, x, y, book
+    )
 
 
 @cuda.jit(cache=True)
-def step_short(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y):
-    x, y = cuda.grid(2)
-    if x < T.shape[1] and y < T.shape[0]:
-        _cell(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, x, y)
+def steps_short(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, stride, n):
+    """n <= DEPTH steps; the edge table's row of each is `stride` after that of the step before."""
+    level = cuda.shared.array(LEVELS, T.dtype)
+    ny, nx = T.shape
+    i, j = cuda.threadIdx.x, cuda.threadIdx.y
+    width, height = cuda.blockDim.x, cuda.blockDim.y
+    x = cuda.blockIdx.x * (width - 2 * HALO) + i - HALO
+    y = cuda.blockIdx.y * (height - 2 * HALO) + j - HALO
+    own = HALO <= i < width - HALO and HALO <= j < height - HALO and x < nx and y < ny
+    if wrap_x and not 0 <= x < nx:
+        x = x % nx
+    if wrap_y and not 0 <= y < ny:
+        y = y % ny
+    inside = 0 <= x < nx and 0 <= y < ny
+    v = rx
+    if inside:
+        v = _cell(T, edges, at, ledger, rx, q, wrap_x, wrap_y, x, y, own)
+    for k in range(1, n):
+        # Two levels by turns: a thread ahead of the others writes where none of them still reads.
+        here = (k & 1) * THREADS + j * width + i
+        level[here] = v
+        cuda.syncthreads()
+        if inside and k <= i < width - k and k <= j < height - k:
+            w = level[here - 1] if x > 0 or wrap_x else v
+            e = level[here + 1] if x < nx - 1 or wrap_x else v
+            s = level[here - width] if y > 0 or wrap_y else v
+            north = level[here + width] if y < ny - 1 or wrap_y else v
+            at += stride
+            v = _update(v, w, e, s, north, edges, at, ledger, rx, q, wrap_x, wrap_y, nx, ny, x, y, own)
+    if own:
+        out[y, x] = v
 
 
 @cuda.jit(cache=True)
@@ -92,11 +129,12 @@ def step_tall(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y):
         p = (j - strips) * cuda.gridDim.x * cuda.blockDim.x + x
         if p < 2 * ny:
             if p < ny or nx > 1:
-                _cell(
-                    T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, 0 if p < ny else nx - 1, p if p < ny else p - ny
-                )
+                x = 0 if p < ny else nx - 1
+                y = p if p < ny else p - ny
+                out[y, x] = _cell(T, edges, at, ledger, rx, q, wrap_x, wrap_y, x, y, True)
         elif p < 2 * (ny + nx):
             p -= 2 * ny
             x = p if p < nx else p - nx
             if 0 < x < nx - 1:
-                _cell(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, x, 0 if p < nx else ny - 1)
+                y = 0 if p < nx else ny - 1
+                out[y, x] = _cell(T, edges, at, ledger, rx, q, wrap_x, wrap_y, x, y, True)

@@ -17,8 +17,9 @@ from simsuite.scenario.heat import EDGES, HeatScenario
 from simsuite.scenario.types import FileRef
 from simsuite.solvers.arrays import read_npy
 from simsuite.solvers.heat.edges import negative_h
-from simsuite.solvers.heat.explicit import SAFETY, ExplicitStepper, largest_stable_dt, ledger_size
+from simsuite.solvers.heat.explicit import SAFETY, ExplicitStepper, largest_stable_dt
 from simsuite.solvers.heat.layout import cell_centres, heat_layout
+from simsuite.solvers.heat.ledger import booked, empty_ledger
 from simsuite.solvers.schedule import frame_times, sample_steps
 from simsuite.solvers.table import ROWS
 
@@ -73,8 +74,8 @@ class HeatProblem:
         return step, self.clock.time(step)
 
     def initial(self) -> Snapshot:
-        ledger = np.zeros(ledger_size(self.scenario), self.T0.dtype)
-        return Snapshot(0, {"temperature": self.T0, "ledger": ledger})
+        points = 2 * (self.scenario.grid.nx + self.scenario.grid.ny)
+        return Snapshot(0, {"temperature": self.T0, **empty_ledger(points, self.T0.dtype)})
 
     def stepper(self, backend: Backend, start: Snapshot) -> Stepper:
         return ExplicitStepper(self.scenario, self.clock, backend, start)
@@ -136,9 +137,8 @@ class HeatProblem:
         """Energy stored since the start, that came in through each edge, and the difference (residual), J/m."""
         g = self.scenario.grid
         unit = self.scenario.material.rho_c * (g.lx / g.nx) * (g.ly / g.ny)
-        total, lost = np.split(observed.arrays["ledger"].astype(np.float64), 2)
         cuts = np.cumsum([g.ny, g.ny, g.nx])
-        through = {edge: unit * math.fsum(part) for edge, part in zip(EDGES, np.split(total - lost, cuts))}
+        through = {edge: unit * math.fsum(part) for edge, part in zip(EDGES, np.split(booked(observed.arrays), cuts))}
         stored = unit * math.fsum([*observed.arrays["row_sum"], -self._sum0])
         residual = math.fsum([stored, *(-value for value in through.values())])
         return {"stored": stored, **through, "residual": residual}
