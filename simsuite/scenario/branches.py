@@ -65,7 +65,7 @@ def _insert(root: _Node, data: Any, details: dict[str, Any]) -> None:
             value = value[key]
             node, tags = node.keys.setdefault(key, _Node((*node.path, key))), _tags(value)
         else:
-            node, tags = node.branches.setdefault(key, _Node(node.path)), set()
+            node, tags = node.branches.setdefault(key, _Node(node.path)), tags - {key}
     if last is not None:
         if holds(value, last) or details["type"] == "missing":
             node = node.keys.setdefault(last, _Node((*node.path, last)))

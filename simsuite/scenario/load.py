@@ -56,7 +56,7 @@ class Scenario:
         return tomli_w.dumps(self._resolved())
 
     def _resolved(self) -> dict[str, Any]:
-        return self.model.model_dump(mode="json", exclude_none=True)
+        return self.model.model_dump(mode="json", by_alias=True, exclude_none=True)
 
     def differences(self, resolved: str) -> list[str]:
         """The keys, dotted as ``--set`` takes them, in which another resolved scenario differs from this one."""
@@ -134,11 +134,11 @@ def _model(data: dict[str, Any]) -> tuple[list[Mistake], type[BaseModel] | None]
 
 
 def _leaves(value: Any, path: KeyPath) -> Iterator[tuple[KeyPath, Any]]:
-    """Every value of a nested table that is not itself a table or a list of tables."""
+    """Every value of a nested table that is not itself a table or a list with tables in it."""
     if isinstance(value, dict):
         for key, item in value.items():
             yield from _leaves(item, (*path, key))
-    elif isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+    elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
         for i, item in enumerate(value):
             yield from _leaves(item, (*path, i))
     else:

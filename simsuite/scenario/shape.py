@@ -23,6 +23,11 @@ def tables_in(annotation: Any) -> Models:
     return tuple(model for argument in arguments for model in tables_in(argument))
 
 
+def fields_of(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    """The fields of a model by their keys in a file, which Python may not allow as names: ``from``."""
+    return {field.alias or name: field for name, field in model.model_fields.items()}
+
+
 def is_section(field: FieldInfo) -> bool:
     """Whether the field is a table or a list of tables and nothing else."""
     return _only_tables(field.annotation)
@@ -57,7 +62,7 @@ def candidates(root: type[BaseModel], path: KeyPath) -> Models:
     models: Models = (root,)
     for key in path:
         if isinstance(key, str):
-            fields = [model.model_fields[key] for model in models if key in model.model_fields]
+            fields = [fields_of(model)[key] for model in models if key in fields_of(model)]
             models = tuple(dict.fromkeys(table for field in fields for table in tables_in(field.annotation)))
     return models
 
@@ -72,7 +77,7 @@ def models_at(root: type[BaseModel], data: Any, path: KeyPath) -> Models:
 
 def selectors(model: type[BaseModel]) -> dict[str, Any]:
     """The keys that say what a table is, each with the one value it may have: ``{"kind": "flux"}``."""
-    fields = model.model_fields.items()
+    fields = fields_of(model).items()
     return {name: choices(f)[0] for name, f in fields if f.is_required() and len(choices(f)) == 1}
 
 
@@ -92,19 +97,23 @@ def field_at(root: type[BaseModel], data: Any, path: KeyPath) -> FieldInfo | Non
     if not path:
         return None
     models = models_at(root, data, path[:-1])
-    return next((m.model_fields[str(path[-1])] for m in models if path[-1] in m.model_fields), None)
+    return next((fields_of(m)[str(path[-1])] for m in models if path[-1] in fields_of(m)), None)
 
 
 def homes(root: type[BaseModel], key: str, path: KeyPath) -> Iterator[str]:
     """Where else than in the table at `path` a user may write `key`."""
     for model in candidates(root, path):
-        if key in model.model_fields:
+        if key in fields_of(model):
             yield from (f'goes with {name} = "{value}"' for name, value in selectors(model).items())
-    if path and key in root.model_fields:
+    if path and key in fields_of(root):
         yield "belongs at the top level"
-    for name, field in root.model_fields.items():
-        if name not in path and any(key in model.model_fields for model in tables_in(field.annotation)):
-            yield f"belongs in {header(name, field)}"
+    sections = [
+        header(name, field)
+        for name, field in fields_of(root).items()
+        if name not in path and any(key in fields_of(model) for model in tables_in(field.annotation))
+    ]
+    if sections:
+        yield f"belongs in {' or '.join(sections)}"
 
 
 def header(name: str, field: FieldInfo) -> str:

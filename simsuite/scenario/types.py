@@ -10,12 +10,13 @@ tables say which by a key: ``Annotated[A | B, Field(discriminator="kind")]``.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import AfterValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationInfo, field_validator
-from pydantic_core import PydanticCustomError, core_schema
+from pydantic import AfterValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationInfo
+from pydantic_core import PydanticCustomError, PydanticSerializationUnexpectedValue, core_schema
 
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression, ExpressionError
@@ -49,15 +50,25 @@ class NumberOrExpression:
     """Marks an `Expression` field: ``Annotated[Expression, NumberOrExpression("x", "y", gt=0)]``.
 
     A number gives the expression that is constant; a string is parsed with `variables`; both dump to JSON as written.
-    gt, ge: bounds on the value, checked where it does not depend on any variable.
+    gt, ge, le: bounds on the value, checked where it does not depend on any variable. notes: what to answer to a name
+    that is no variable here though one might think so, as pairs ``("T", "help")``.
     """
 
     variables: tuple[str, ...]
     gt: float | None
     ge: float | None
+    le: float | None
+    notes: tuple[tuple[str, str], ...]
 
-    def __init__(self, *variables: str, gt: float | None = None, ge: float | None = None) -> None:
-        for name, value in (("variables", variables), ("gt", gt), ("ge", ge)):
+    def __init__(
+        self,
+        *variables: str,
+        gt: float | None = None,
+        ge: float | None = None,
+        le: float | None = None,
+        notes: tuple[tuple[str, str], ...] = (),
+    ) -> None:
+        for name, value in (("variables", variables), ("gt", gt), ("ge", ge), ("le", le), ("notes", notes)):
             object.__setattr__(self, name, value)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
@@ -74,6 +85,8 @@ class NumberOrExpression:
             number["exclusiveMinimum"] = self.gt
         if self.ge is not None:
             number["minimum"] = self.ge
+        if self.le is not None:
+            number["maximum"] = self.le
         known = f"expression in {', '.join(self.variables)}" if self.variables else "constant expression"
         return {"anyOf": [number, {"type": "string", "description": known}]}
 
@@ -90,7 +103,9 @@ class NumberOrExpression:
             try:
                 return Expression.parse(value, self.variables)
             except ExpressionError as error:
-                context = {"message": error.message, "column": error.column, "help": error.help}
+                word = re.match(r"\w*", value[error.column :])
+                help = dict(self.notes).get(word[0] if word else "", error.help)
+                context = {"message": error.message, "column": error.column, "help": help}
                 raise PydanticCustomError("expression", "{message}", context) from None
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise PydanticCustomError("expression_type", "Input should be a number or an expression")
@@ -106,6 +121,8 @@ class NumberOrExpression:
             raise PydanticCustomError("greater_than", "Input should be greater than {gt}", {"gt": self.gt})
         if self.ge is not None and not value >= self.ge:
             raise PydanticCustomError("greater_than_equal", "Input should be at least {ge}", {"ge": self.ge})
+        if self.le is not None and not value <= self.le:
+            raise PydanticCustomError("less_than_equal", "Input should be at most {le}", {"le": self.le})
 
 
 def _printable(text: str) -> str:
@@ -121,24 +138,30 @@ Title: TypeAlias = Annotated[str, Field(max_length=200), AfterValidator(_printab
 
 def as_written(expression: Expression) -> float | str:
     """The number or the text that gives `expression` back."""
+    if not isinstance(expression, Expression):  # a union asks each of its branches
+        raise PydanticSerializationUnexpectedValue(f"no expression: {type(expression).__name__}")
     return expression.value if expression.is_literal else expression.text
 
 
-class FileRef(Section):
-    """Data in a file. A relative name starts from the scenario file's directory; the file must exist when loading."""
-
-    file: Annotated[str, Field(min_length=1)] = Field(description="file name, relative to the scenario file")
-
-    @field_validator("file")
-    @classmethod
-    def _exists(cls, file: str, info: ValidationInfo) -> str:
-        base = (info.context or {}).get("base")
-        if base is None:
-            return file
-        path = Path(base) / file
-        if "\0" in file or not path.is_file():
-            raise mistake((), f"no such file: {file!r}", f"looked for {str(path)!r}")
+def _exists(file: str, info: ValidationInfo) -> str:
+    base = (info.context or {}).get("base")
+    if base is None:
         return file
+    path = Path(base) / file
+    if "\0" in file or not path.is_file():
+        raise mistake((), f"no such file: {file!r}", f"looked for {str(path)!r}")
+    return file
+
+
+# A relative name starts from the scenario file's directory; the file must exist when loading. The key that holds it is
+# always `file`: that is how the files of a scenario are found.
+FileName: TypeAlias = Annotated[str, Field(min_length=1), AfterValidator(_exists)]
+
+
+class FileRef(Section):
+    """Data in a file."""
+
+    file: FileName = Field(description="file name, relative to the scenario file")
 
     def path(self, base: Path) -> Path:
         """Where the file is. base: the directory that relative names start from."""

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from simsuite.errors import Mistake
 from simsuite.scenario.branches import Fault
-from simsuite.scenario.shape import choices, field_at, header, homes, is_section, models_at, tables_in
+from simsuite.scenario.shape import choices, field_at, fields_of, header, homes, is_section, models_at, tables_in
 from simsuite.scenario.spans import KeyPath, key_name
 from simsuite.scenario.types import FieldMistake
 
@@ -77,7 +77,7 @@ def _about_value(fault: Fault, kind: str, context: dict[str, Any]) -> tuple[str,
 
 def _unknown(fault: Fault, model: type[BaseModel], data: dict[str, Any]) -> Mistake:
     *front, key = fault.path
-    known = list(dict.fromkeys(name for m in models_at(model, data, tuple(front)) for name in m.model_fields))
+    known = list(dict.fromkeys(name for m in models_at(model, data, tuple(front)) for name in fields_of(m)))
     lower = {name.lower(): name for name in known}
     close = difflib.get_close_matches(str(key).lower(), lower, 1)
     others = list(homes(model, str(key), tuple(front)))
@@ -99,11 +99,11 @@ def _missing(path: KeyPath, model: type[BaseModel], data: dict[str, Any]) -> Mis
         return Mistake(path[:-1], f"{key_name(path[:-1])} has too few elements", help)
     if field and len(path) == 1 and is_section(field):
         needed = [
-            name for table in tables_in(field.annotation) for name, f in table.model_fields.items() if f.is_required()
+            name for table in tables_in(field.annotation) for name, f in fields_of(table).items() if f.is_required()
         ]
         help = help or (f"it needs {_listed(needed)}" if needed else None)
         return Mistake(path, f"missing section {header(str(path[0]), field)}", help)
-    fields = [m.model_fields[str(path[-1])] for m in models_at(model, data, path[:-1]) if path[-1] in m.model_fields]
+    fields = [fields_of(m)[str(path[-1])] for m in models_at(model, data, path[:-1]) if path[-1] in fields_of(m)]
     allowed = [choice for f in fields for choice in choices(f)]
     if allowed:
         help = "one of " + ", ".join(f'"{choice}"' for choice in dict.fromkeys(allowed))

@@ -1,0 +1,51 @@
+"""Scenario files with ``solver = "heat"``: ρc ∂T/∂t = ∇·(k∇T) + q on a rectangle. SI units."""
+
+from simsuite.scenario.heat.boundary import (
+    EDGES,
+    Boundary,
+    Condition,
+    Convection,
+    Edge,
+    Flux,
+    Insulated,
+    Periodic,
+    Radiation,
+    Segment,
+    Temperature,
+)
+from simsuite.scenario.heat.material import ArrayRef, Coefficient, ImageRef, Material, Part
+from simsuite.scenario.heat.region import Circle, Mask, Polygon, Rectangle, Region
+from simsuite.scenario.heat.scenario import Grid, HeatScenario, Initial, Probe, Reference
+from simsuite.scenario.heat.source import Source
+from simsuite.scenario.heat.time import Time
+
+__all__ = [
+    "EDGES",
+    "ArrayRef",
+    "Boundary",
+    "Circle",
+    "Coefficient",
+    "Condition",
+    "Convection",
+    "Edge",
+    "Flux",
+    "Grid",
+    "HeatScenario",
+    "ImageRef",
+    "Initial",
+    "Insulated",
+    "Mask",
+    "Material",
+    "Part",
+    "Periodic",
+    "Polygon",
+    "Probe",
+    "Radiation",
+    "Rectangle",
+    "Reference",
+    "Region",
+    "Segment",
+    "Source",
+    "Temperature",
+    "Time",
+]

@@ -1,0 +1,204 @@
+"""`[boundary]`: what holds on each edge, or on each piece of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field, model_validator
+
+from simsuite.errors import Mistake
+from simsuite.expressions import Expression
+from simsuite.scenario.common import NonNegative, Positive, Section
+from simsuite.scenario.types import FieldMistake, NumberOrExpression
+
+EDGES = ("left", "right", "bottom", "top")
+TOLERANCE = 1e-9  # of an edge's length: where pieces may miss each other
+
+_NO_TEMPERATURE = ("T", 'what depends on T has a kind of its own, "convection" or "radiation"')
+Moving: TypeAlias = Annotated[Expression, NumberOrExpression("x", "y", "t", notes=(_NO_TEMPERATURE,))]
+
+
+class Piece(Section):
+    """What conditions of all kinds can say."""
+
+    start: NonNegative | None = Field(
+        None, alias="from", description="where it begins, m along the edge (x or y); in a list only, default 0"
+    )
+    stop: Positive | None = Field(
+        None, alias="to", description="where it ends, m along the edge (x or y); in a list only, default the end"
+    )
+
+
+class Temperature(Piece):
+    kind: Literal["temperature"]
+    value: Moving | None = Field(None, description="temperature of the edge; number or expression in x, y, t")
+
+
+class Flux(Piece):
+    kind: Literal["flux"]
+    value: Moving | None = Field(None, description="heat flux into the domain, W/m²; number or expression in x, y, t")
+
+
+class Insulated(Piece):
+    kind: Literal["insulated"]
+
+
+class Convection(Piece):
+    kind: Literal["convection"]
+    h: Annotated[Expression, NumberOrExpression("x", "y", "t", ge=0, notes=(_NO_TEMPERATURE,))] = Field(
+        description="heat transfer coefficient, W/(m²·K)"
+    )
+    ambient: Moving | None = Field(None, description="temperature of the surroundings; number or expression in x, y, t")
+
+
+class Radiation(Piece):
+    """σε(ambient⁴ − T⁴) into the domain: temperatures are absolute, K."""
+
+    kind: Literal["radiation"]
+    emissivity: Annotated[Expression, NumberOrExpression("x", "y", "t", gt=0, le=1, notes=(_NO_TEMPERATURE,))] = Field(
+        description="ε, above 0 and at most 1; number or expression in x, y, t"
+    )
+    ambient: Moving | None = Field(
+        None, description="temperature of the surroundings, K; number or expression in x, y, t"
+    )
+
+
+class Periodic(Piece):
+    kind: Literal["periodic"]
+
+
+Condition: TypeAlias = Annotated[
+    Temperature | Flux | Insulated | Convection | Radiation | Periodic, Field(discriminator="kind")
+]
+Edge: TypeAlias = Condition | Annotated[list[Condition], Field(min_length=1)]
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A piece of an edge, from `start` to `stop` in m along it; path: of its condition from the scenario's root."""
+
+    start: float
+    stop: float
+    condition: Condition
+    path: tuple[str | int, ...]
+
+
+_LISTS = (
+    "; or a list of such tables, each with from and to in m, such as [{to = 0.5, kind = ..}, {from = 0.5, kind = ..}]"
+)
+
+
+def derived_keys(condition: Condition) -> tuple[str, ...]:
+    """The keys of a condition that follow from the solution where that is known, and are needed where it is not."""
+    return tuple(key for key in ("value", "ambient") if key in type(condition).model_fields)
+
+
+def fixes_level(condition: Condition) -> bool:
+    """Whether heat through the edge depends on its temperature, so that the temperature has a level to settle at."""
+    if isinstance(condition, Convection):
+        return bool(condition.h.names) or condition.h.value > 0
+    return isinstance(condition, (Temperature, Radiation))
+
+
+class Boundary(Section):
+    left: Edge = Field(Insulated(kind="insulated"), description=f"the edge at x = 0{_LISTS}")
+    right: Edge = Field(Insulated(kind="insulated"), description=f"the edge at x = lx{_LISTS}")
+    bottom: Edge = Field(Insulated(kind="insulated"), description=f"the edge at y = 0{_LISTS}")
+    top: Edge = Field(Insulated(kind="insulated"), description=f"the edge at y = ly{_LISTS}")
+
+    @model_validator(mode="after")
+    def _check(self) -> Boundary:
+        mistakes = [found for edge in EDGES for found in self._misplaced(edge)]
+        for a, b in (("left", "right"), ("bottom", "top")):
+            if self._is_periodic(a) != self._is_periodic(b):
+                one, other = (a, b) if self._is_periodic(a) else (b, a)
+                mistakes.append(
+                    Mistake(
+                        (one, "kind"),
+                        f"the {one} edge is periodic but the {other} edge is not",
+                        f'write {other} = {{kind = "periodic"}} too',
+                    )
+                )
+        if mistakes:
+            raise FieldMistake(*mistakes)
+        return self
+
+    def _misplaced(self, edge: str) -> Iterator[Mistake]:
+        value = getattr(self, edge)
+        if isinstance(value, list):
+            for i, condition in enumerate(value):
+                if isinstance(condition, Periodic):
+                    help = f'write {edge} = {{kind = "periodic"}}'
+                    yield Mistake((edge, i, "kind"), "only a whole edge can be periodic", help)
+            return
+        for key, given in (("from", value.start), ("to", value.stop)):
+            if given is not None:
+                help = f"for a part of the edge write a list: {edge} = [{{..}}, {{..}}]"
+                yield Mistake((edge, key), f"`{key}` belongs to the pieces of an edge", help, on_key=True)
+
+    def _is_periodic(self, edge: str) -> bool:
+        return isinstance(getattr(self, edge), Periodic)
+
+    @property
+    def periodic_x(self) -> bool:
+        """Whether the left and the right edge are one."""
+        return self._is_periodic("left")
+
+    @property
+    def periodic_y(self) -> bool:
+        """Whether the bottom and the top edge are one."""
+        return self._is_periodic("bottom")
+
+    def conditions(self, edge: str) -> list[tuple[tuple[str | int, ...], Condition]]:
+        """Of one edge, each with its path from the scenario's root."""
+        value = getattr(self, edge)
+        if isinstance(value, list):
+            return [(("boundary", edge, i), condition) for i, condition in enumerate(value)]
+        return [(("boundary", edge), value)]
+
+    def segments(self, edge: str, length: float) -> tuple[Segment, ...]:
+        """The pieces of an edge of some length in m, in order, the end of one being the start of the next."""
+        conditions = self.conditions(edge)
+        starts = [0.0, *(float(c.start or 0.0) for _, c in conditions[1:]), length]
+        return tuple(Segment(a, b, c, path) for a, b, (path, c) in zip(starts, starts[1:], conditions))
+
+    def coverage_mistakes(self, edge: str, length: float) -> list[Mistake]:
+        """Where the pieces of an edge of some length in m do not cover it once."""
+        conditions = self.conditions(edge)
+        found = [
+            m for i, (path, c) in enumerate(conditions) for m in _unbounded(path, c, i == 0, i == len(conditions) - 1)
+        ]
+        if found:
+            return found
+        at, slack = 0.0, TOLERANCE * length
+        for path, piece in conditions:
+            start = 0.0 if piece.start is None else piece.start
+            stop = max(length, start) if piece.stop is None else piece.stop
+            if stop > length + slack:
+                found.append(Mistake((*path, "to"), f"the {edge} edge ends at {length:g} m"))
+            if not start < stop:
+                message = f"this piece of the {edge} edge has no length: it goes from {start:g} to {stop:g} m"
+                found.append(Mistake(path, message))
+            elif start > at + slack:
+                found.append(_gap(path, edge, at, start))
+            elif start < at - slack:
+                message = f"two pieces of the {edge} edge overlap from {start:g} to {min(stop, at):g} m"
+                found.append(Mistake(path, message, "pieces stand in order, each beginning where the one before ends"))
+            at = max(at, stop)
+        if at < length - slack:
+            found.append(_gap(conditions[-1][0], edge, at, length))
+        return found
+
+
+def _gap(path: tuple[str | int, ...], edge: str, start: float, stop: float) -> Mistake:
+    message = f"the {edge} edge has no condition from {start:g} to {stop:g} m"
+    return Mistake(path, message, f'add {{kind = "insulated", from = {start:g}, to = {stop:g}}}, in order')
+
+
+def _unbounded(path: tuple[str | int, ...], piece: Condition, first: bool, last: bool) -> Iterator[Mistake]:
+    for key, value, only in (("from", piece.start, first), ("to", piece.stop, last)):
+        if value is None and not only:
+            help = f"m along the edge; only the {'first' if key == 'from' else 'last'} piece goes without"
+            yield Mistake((*path, key), f"missing key `{key}` in `{'.'.join(map(str, path))}`", help)

@@ -1,0 +1,169 @@
+"""The whole of a heat scenario, and what must hold between its sections."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+
+from simsuite.errors import Mistake
+from simsuite.expressions import Expression
+from simsuite.scenario.common import Output, Positive, Run, Section
+from simsuite.scenario.heat.boundary import EDGES, Boundary, Moving, derived_keys, fixes_level
+from simsuite.scenario.heat.material import Material
+from simsuite.scenario.heat.region import Region, region_mistakes
+from simsuite.scenario.heat.source import Source, source_mistakes, source_names
+from simsuite.scenario.heat.time import Time
+from simsuite.scenario.types import FieldMistake, FileRef, Name, NumberOrExpression, Title
+
+_DERIVED = "follows from the manufactured solution"
+MOST_CELLS = 1 << 18  # along an axis: what the grid of a CUDA launch can hold
+
+
+class Grid(Section):
+    nx: Annotated[int, Field(ge=1, le=MOST_CELLS)] = Field(description="cells along x")
+    ny: Annotated[int, Field(ge=1, le=MOST_CELLS)] = Field(description="cells along y")
+    lx: Positive = Field(1.0, description="width, m")
+    ly: Positive = Field(1.0, description="height, m")
+
+
+class Initial(Section):
+    temperature: Annotated[Expression, NumberOrExpression("x", "y")] | FileRef = Field(
+        Expression.constant(0.0, ("x", "y")),
+        description="number, expression in x, y, or {file = 'T0.npy'} of shape (ny, nx)",
+    )
+
+
+class Probe(Section):
+    name: Name = Field(description="its name in the results")
+    x: float = Field(description="m from the left edge")
+    y: float = Field(description="m from the bottom edge")
+
+
+class Reference(Section):
+    temperature: Moving = Field(description="exact solution in x, y, t: error norms are reported against it")
+    manufactured: bool = Field(
+        False, description="derive initial state, boundary values and a source from it, so that it is the solution"
+    )
+
+
+class HeatScenario(Section):
+    solver: Literal["heat"]
+    title: Title = Field("", description="shown in pictures and stored with the results")
+    run: Run = Run()
+    grid: Grid
+    material: Material
+    region: list[Region] = Field(
+        default_factory=list, description="parts of another material or held at a temperature; later ones win"
+    )
+    initial: Initial = Initial()
+    boundary: Boundary = Boundary()
+    source: list[Source] = Field(default_factory=list, description="heat that arises in the domain; all add up")
+    probe: list[Probe] = Field(default_factory=list, description="points whose temperature is recorded")
+    time: Time
+    reference: Reference | None = Field(None, description="what the result is compared with")
+    output: Output = Output()
+
+    @model_validator(mode="after")
+    def _check(self) -> HeatScenario:
+        g = self.grid
+        found = self._probe_mistakes()
+        found += region_mistakes(self.region, self.material, g.lx, g.ly)
+        found += source_mistakes(self.source)
+        for edge in EDGES:
+            found += self.boundary.coverage_mistakes(edge, self.edge_length(edge))
+        found += self._derived_mistakes()
+        if self.time.steady:
+            found += self._steady_mistakes()
+        if found:
+            raise FieldMistake(*found)
+        return self
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_derived(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Where the solution is manufactured, the initial state cannot be given, so its default is not written."""
+        data = handler(self)
+        if self.manufactured:
+            del data["initial"]
+        return data
+
+    @property
+    def manufactured(self) -> bool:
+        """Whether initial state, boundary values and a source are derived from the reference."""
+        return self.reference is not None and self.reference.manufactured
+
+    @property
+    def source_names(self) -> tuple[str, ...]:
+        """The name of each source."""
+        return source_names(self.source)
+
+    def edge_length(self, edge: str) -> float:
+        """Of one of `EDGES`, m."""
+        return self.grid.ly if edge in ("left", "right") else self.grid.lx
+
+    def _probe_mistakes(self) -> list[Mistake]:
+        found = []
+        seen: set[str] = set()
+        for i, probe in enumerate(self.probe):
+            for axis, length in (("x", self.grid.lx), ("y", self.grid.ly)):
+                at = getattr(probe, axis)
+                if not 0 <= at <= length:
+                    message = f"probe `{probe.name}` is outside the domain: {axis} = {at:g}"
+                    help = f"{axis} must be between 0 and grid.l{axis} = {length:g}"
+                    found.append(Mistake(("probe", i, axis), message, help))
+            if probe.name in seen:
+                found.append(Mistake(("probe", i, "name"), f"there are two probes named `{probe.name}`"))
+            seen.add(probe.name)
+        return found
+
+    def _derived_mistakes(self) -> list[Mistake]:
+        """What a manufactured solution says and the file says again, or what neither says."""
+        found = []
+        for edge in EDGES:
+            for path, condition in self.boundary.conditions(edge):
+                for key in derived_keys(condition):
+                    given = getattr(condition, key) is not None
+                    if given and self.manufactured:
+                        found.append(Mistake((*path, key), f"`{key}` {_DERIVED}", f"leave {key} out", on_key=True))
+                    if not given and not self.manufactured:
+                        message = f"missing key `{key}` in `{'.'.join(map(str, path))}`"
+                        help = type(condition).model_fields[key].description
+                        found.append(Mistake((*path, key), message, help))
+        return found + (self._manufactured_mistakes() if self.manufactured else [])
+
+    def _manufactured_mistakes(self) -> list[Mistake]:
+        found = []
+        if "temperature" in self.initial.model_fields_set:
+            message = f"the initial temperature {_DERIVED}"
+            found.append(Mistake(("initial", "temperature"), message, "leave [initial] out", on_key=True))
+        for key in self.material.material_keys:
+            if not all(isinstance(part, Expression) for part in self.material.material_parts(key)):
+                message = "a manufactured solution needs a material that can be differentiated"
+                found.append(Mistake(("material", key), message, "give a number or an expression, no file"))
+        for i, region in enumerate(self.region):
+            key = "temperature" if region.temperature is not None else region.material_keys[0]
+            message = "a manufactured solution is smooth: it cannot have regions"
+            help = "leave the region out, or set manufactured = false in [reference]"
+            found.append(Mistake(("region", i, key), message, help, on_key=True))
+        return found
+
+    def _steady_mistakes(self) -> list[Mistake]:
+        """What keeps a steady state from being one, or from being the only one."""
+        named: list[tuple[tuple[str | int, ...], Any]] = []
+        conditions = [item for edge in EDGES for item in self.boundary.conditions(edge)]
+        for path, condition in conditions:
+            named += [((*path, key), getattr(condition, key)) for key in type(condition).model_fields]
+        named += [(("source", i, "power"), source.power) for i, source in enumerate(self.source)]
+        named += [(("reference", "temperature"), self.reference.temperature)] if self.reference else []
+        found = [
+            Mistake(path, "must not depend on t: the state is steady", "leave t out, or set steady = false in [time]")
+            for path, value in named
+            if isinstance(value, Expression) and value.depends_on("t")
+        ]
+        held = any(region.temperature is not None for region in self.region)
+        fed_back = any(source.power.depends_on("T") for source in self.source)
+        if not (held or fed_back or any(fixes_level(condition) for _, condition in conditions)):
+            message = "the steady state is not determined: any constant can be added to it"
+            help = "give one edge a temperature, convection or radiation, or hold a region at a temperature"
+            found.append(Mistake(("time", "steady"), message, help))
+        return found

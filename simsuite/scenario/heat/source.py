@@ -1,0 +1,44 @@
+"""`[[source]]`: heat that arises in the domain."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+from pydantic import AfterValidator, Field
+
+from simsuite.errors import Mistake
+from simsuite.expressions import Expression
+from simsuite.scenario.common import Section
+from simsuite.scenario.types import NumberOrExpression, mistake
+
+
+def _identifier(name: str) -> str:
+    for i, character in enumerate(name):
+        if not (character.isascii() and (character.isalnum() or character == "_")):
+            raise mistake((), "must be made of letters a to z, digits and _", "results are named after it", column=i)
+    return name
+
+
+SourceName: TypeAlias = Annotated[str, Field(min_length=1, max_length=64), AfterValidator(_identifier)]
+
+
+class Source(Section):
+    power: Annotated[Expression, NumberOrExpression("x", "y", "t", "T")] = Field(
+        description="W/m³ (K/s if [material] gives the diffusivity alone); number or expression in x, y, t, T"
+    )
+    name: SourceName | None = Field(None, description="its name in the results (default source1, source2, ..)")
+
+
+def source_names(sources: list[Source]) -> tuple[str, ...]:
+    """The name of each source, given or by its number from 1 on."""
+    return tuple(source.name or f"source{i + 1}" for i, source in enumerate(sources))
+
+
+def source_mistakes(sources: list[Source]) -> list[Mistake]:
+    """Names that are given to two sources."""
+    names = source_names(sources)
+    return [
+        Mistake(("source", i, "name"), f"there are two sources named `{name}`", "give each its own")
+        for i, name in enumerate(names)
+        if name in names[:i]
+    ]
