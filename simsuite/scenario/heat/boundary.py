@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, model_validator
@@ -102,6 +103,9 @@ def fixes_level(condition: Condition) -> bool:
     return isinstance(condition, (Temperature, Radiation))
 
 
+_Span: TypeAlias = tuple[tuple[str | int, ...], float, float]  # of a condition: its path, from, to
+
+
 class Boundary(Section):
     left: Edge = Field(Insulated(kind="insulated"), description=f"the edge at x = 0{_LISTS}")
     right: Edge = Field(Insulated(kind="insulated"), description=f"the edge at x = lx{_LISTS}")
@@ -167,29 +171,33 @@ class Boundary(Section):
     def coverage_mistakes(self, edge: str, length: float) -> list[Mistake]:
         """Where the pieces of an edge of some length in m do not cover it once."""
         conditions = self.conditions(edge)
-        found = [
-            m for i, (path, c) in enumerate(conditions) for m in _unbounded(path, c, i == 0, i == len(conditions) - 1)
-        ]
+        last = len(conditions) - 1
+        found = [m for i, (path, c) in enumerate(conditions) for m in _unbounded(path, c, i == 0, i == last)]
+        spans = [(path, c.start or 0.0, length if c.stop is None else c.stop) for path, c in conditions]
+        found = found or [_disorder(b, a) for a, b in pairwise(spans) if b[1] < a[1]]
         if found:
             return found
         at, slack = 0.0, TOLERANCE * length
-        for path, piece in conditions:
-            start = 0.0 if piece.start is None else piece.start
-            stop = max(length, start) if piece.stop is None else piece.stop
+        for path, start, stop in spans:
             if stop > length + slack:
                 found.append(Mistake((*path, "to"), f"the {edge} edge ends at {length:g} m"))
-            if not start < stop:
+            if not stop - start > slack:
                 message = f"this piece of the {edge} edge has no length: it goes from {start:g} to {stop:g} m"
                 found.append(Mistake(path, message))
             elif start > at + slack:
                 found.append(_gap(path, edge, at, start))
             elif start < at - slack:
                 message = f"two pieces of the {edge} edge overlap from {start:g} to {min(stop, at):g} m"
-                found.append(Mistake(path, message, "pieces stand in order, each beginning where the one before ends"))
+                found.append(Mistake(path, message, "let each piece begin where the one before it ends"))
             at = max(at, stop)
         if at < length - slack:
             found.append(_gap(conditions[-1][0], edge, at, length))
         return found
+
+
+def _disorder(piece: _Span, before: _Span) -> Mistake:
+    message = f"the pieces of an edge stand in order, but {piece[1]:g} comes after {before[1]:g}"
+    return Mistake((*piece[0], "from"), message)
 
 
 def _gap(path: tuple[str | int, ...], edge: str, start: float, stop: float) -> Mistake:

@@ -137,10 +137,10 @@ def region_mistakes(regions: list[Region], material: Material, lx: float, ly: fl
             found.append(Mistake(("region", i), message, f"x goes from 0 to {lx:g}, y from 0 to {ly:g} (m)"))
         for key in region.material_keys:
             if material.alone != (key == "diffusivity"):
-                other, given = ("diffusivity", "it") if material.alone else (", ".join(THREE), "them")
+                other, given = ("diffusivity", "that") if material.alone else (", ".join(THREE), "these")
                 message = (
                     f"`{key}` does not go with the {'diffusivity' if material.alone else 'conductivity'} in [material]"
                 )
-                help = f"[material] gives {other}, so a region may change {given} only"
+                help = f"[material] gives {other}, so a region may change only {given}"
                 found.append(Mistake(("region", i, key), message, help, on_key=True))
     return found
