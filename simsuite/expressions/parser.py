@@ -151,7 +151,10 @@ class _Checker:
                 return self._comparison(tree, depth)
             case ast.BoolOp():
                 op = "and" if isinstance(tree.op, ast.And) else "or"
-                first, *others = (self.node(value, depth + BRANCH_DEPTH) for value in tree.values)
+                depth += (
+                    BRANCH_DEPTH + len(tree.values) - 2
+                )  # a chain nests to the left, which is as deep as it is long
+                first, *others = (self.node(value, depth) for value in tree.values)
                 for other in others:
                     first = Apply(op, (first, other))
                 return first
@@ -209,7 +212,8 @@ class _Checker:
         return operand if isinstance(tree.op, ast.UAdd) else Apply(_UNARY[type(tree.op)], (operand,))
 
     def _comparison(self, tree: ast.Compare, depth: int) -> Node:
-        operands = [self.node(part, depth + 1) for part in (tree.left, *tree.comparators)]
+        depth += len(tree.ops)  # a chain becomes comparisons joined by `and`
+        operands = [self.node(part, depth) for part in (tree.left, *tree.comparators)]
         if any(type(op) not in _COMPARE for op in tree.ops):
             help = "compare with `<`, `<=`, `>`, `>=`, `==`, `!=`"
             raise self._error(tree, "`in` and `is` are not allowed", help)
