@@ -28,6 +28,8 @@ CHECKS = {
     "maxLength": lambda value, n: not isinstance(value, str) or len(value) <= n,
     "pattern": lambda value, pattern: not isinstance(value, str) or re.search(pattern, value) is not None,
     "minItems": lambda value, n: not isinstance(value, list) or len(value) >= n,
+    "maxItems": lambda value, n: not isinstance(value, list) or len(value) <= n,
+    "minProperties": lambda value, n: not isinstance(value, dict) or len(value) >= n,
     "required": lambda value, names: not isinstance(value, dict) or set(names) <= value.keys(),
     "type": lambda value, name: isinstance(value, TYPES[name]) and (name == "boolean" or not isinstance(value, bool)),
 }
@@ -69,8 +71,11 @@ def faults(value: Any, schema: dict[str, Any], root: dict[str, Any], path: str =
                 if name in wanted:
                     yield from faults(item, wanted[name], root, f"{path}.{name}")
         elif key == "additionalProperties":
-            assert wanted is False
-            unknown = value.keys() - schema["properties"].keys() if isinstance(value, dict) else ()
-            yield from (f"{path}.{name} is unknown" for name in unknown)
+            unknown = value.keys() - schema.get("properties", {}).keys() if isinstance(value, dict) else ()
+            for name in unknown:
+                if wanted is False:
+                    yield f"{path}.{name} is unknown"
+                else:
+                    yield from faults(value[name], wanted, root, f"{path}.{name}")
         elif key != "then" and key not in ANNOTATIONS:
             raise ValueError(f"{path}: unknown keyword {key}")
