@@ -133,7 +133,7 @@ def region_mistakes(regions: list[Region], material: Material, lx: float, ly: fl
     found = []
     for i, region in enumerate(regions):
         if region.misses(lx, ly):
-            message = f"this {region.shape} is outside the domain"
+            message = f"this {region.shape} covers nothing of the domain"
             found.append(Mistake(("region", i), message, f"x goes from 0 to {lx:g}, y from 0 to {ly:g} (m)"))
         for key in region.material_keys:
             if material.alone != (key == "diffusivity"):

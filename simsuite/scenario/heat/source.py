@@ -36,9 +36,11 @@ def source_names(sources: list[Source]) -> tuple[str, ...]:
 
 def source_mistakes(sources: list[Source]) -> list[Mistake]:
     """Names that are given to two sources."""
-    names = source_names(sources)
-    return [
-        Mistake(("source", i, "name"), f"there are two sources named `{name}`", "give each its own")
-        for i, name in enumerate(names)
-        if name in names[:i]
-    ]
+    found = []
+    seen: set[str] = set()
+    for i, name in enumerate(source_names(sources)):
+        if name in seen:
+            message = f"there are two sources named `{name}`"
+            found.append(Mistake(("source", i, "name"), message, "give each its own"))
+        seen.add(name)
+    return found
