@@ -1,5 +1,6 @@
 """Expressions: what they mean, that all targets agree, and that nothing but arithmetic gets through."""
 
+import dis
 import math
 import pickle
 import warnings
@@ -55,6 +56,13 @@ def test_arrays_broadcast():
     result = Expression.parse("x + 10*y")(x=x, y=y, t=0.0)
     np.testing.assert_array_equal(result, x + 10 * y)
     assert Expression.parse("1.5")().shape == ()
+
+
+def test_repeated_parts_are_computed_once():
+    function = Expression.parse("sin(x)*y + sin(x)**3 + where(y > 0, sin(x), 1)").scalar_function(VARIABLES)
+    assert [step.argval for step in dis.get_instructions(function)].count("sin") == 1
+    branches = Expression.parse("where(x > 0, log(x), 1) + where(x > -5, 2, log(x)) + where(x < 0, 3, log(x))")
+    assert branches.scalar_function(VARIABLES)(-1.0, 0.0, 0.0) == 6.0
 
 
 def test_singular_values_are_silent():

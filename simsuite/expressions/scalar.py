@@ -1,7 +1,8 @@
 """A checked expression as a plain Python function that Numba compiles, on the CPU and as a CUDA device function.
 
 Written as straight assignments, so that nothing needs a helper function (a compiled function can only call compiled
-ones), with `if` statements where only one branch may be evaluated.
+ones), with `if` statements where only one branch may be evaluated. The same operation on the same operands is written
+once: a derivative says most things many times.
 
 In Numba's CUDA simulator nothing compiles the function, and Python raises where a GPU gives Inf or NaN. What is written
 for it has functions for the operations that can raise, which then ask NumPy.
@@ -95,6 +96,7 @@ class _Writer:
         self._templates = templates
         self.lines: list[str] = []
         self._count = 0
+        self._assigned: dict[str, str] = {}  # what has been computed on the way here, and the variable that holds it
 
     def write(self, node: Node, indent: int) -> str:
         if isinstance(node, Number):
@@ -124,17 +126,20 @@ class _Writer:
         return f"v{self._count}"
 
     def _assign(self, text: str, indent: int) -> str:
-        name = self._variable()
-        self._line(f"{name} = {text}", indent)
-        return name
+        if text not in self._assigned:
+            self._assigned[text] = self._variable()
+            self._line(f"{self._assigned[text]} = {text}", indent)
+        return self._assigned[text]
 
     def _branch(self, condition: Node, yes: Node, no: Node, indent: int) -> str:
         test = self.write(condition, indent)
         name = self._variable()
-        self._line(f"if {test} != 0.0:", indent)
-        self._line(f"{name} = {self.write(yes, indent + 1)}", indent + 1)
-        self._line("else:", indent)
-        self._line(f"{name} = {self.write(no, indent + 1)}", indent + 1)
+        before = self._assigned
+        for line, branch in ((f"if {test} != 0.0:", yes), ("else:", no)):
+            self._assigned = before.copy()
+            self._line(line, indent)
+            self._line(f"{name} = {self.write(branch, indent + 1)}", indent + 1)
+        self._assigned = before
         return name
 
     def _integer_power(self, base: str, exponent: int, indent: int) -> str:
