@@ -54,6 +54,7 @@ LIBRARIES = {  # and which parts may import these
     "typer": {"cli"},
     "rich": {"cli"},
     "pydantic": {"scenario"},
+    "sympy": {"expressions"},
 }
 DEVICE_WORDS = re.compile(r"(^|_)(stream|event|graph|pinned)s?(_|$)")
 
@@ -231,7 +232,7 @@ def modules_after(code: str) -> set[str]:
     return {name if name.startswith("simsuite") else name.partition(".")[0] for name in modules}
 
 
-HEAVY = {"cupy", "h5py", "h5netcdf", "matplotlib", "numba", "numpy", "pydantic", "scipy", "xarray"}
+HEAVY = {"cupy", "h5py", "h5netcdf", "matplotlib", "numba", "numpy", "pydantic", "scipy", "sympy", "xarray"}
 HELP = """
 import runpy, sys
 sys.argv = ["simsuite", *{args}]
@@ -254,6 +255,21 @@ def test_the_package_imports_nothing_heavy() -> None:
     modules = modules_after("import simsuite; simsuite.__version__; simsuite.SimsuiteError")
     assert "simsuite.errors" in modules
     assert not HEAVY & modules
+
+
+def test_sympy_is_imported_for_derivatives_only() -> None:
+    parse = (
+        "from simsuite.expressions import Expression; e = Expression.parse('x*x'); e(x=1.0); e.scalar_function(('x',))"
+    )
+    assert "sympy" not in modules_after(parse)
+    assert "sympy" in modules_after(parse + "; e.derivative('x')")
+
+
+@pytest.mark.parametrize("name", ["heat.toml", "heat_sine.toml"])
+def test_check_does_without_sympy(name: str) -> None:
+    modules = modules_after(HELP.format(args=["check", str(ROOT / "scenarios" / name)]))
+    assert "simsuite.solvers.heat.problem" in modules
+    assert "sympy" not in modules
 
 
 def test_a_device_can_be_chosen_after_the_problem_is_known() -> None:

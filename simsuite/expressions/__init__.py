@@ -1,8 +1,8 @@
 """Arithmetic expressions written by users, for fields, boundary values and payoffs.
 
 The text is parsed once into a checked tree of whitelisted operations (`parser`); everything else works on that tree:
-NumPy values (`evaluate`) and plain Python source that Numba compiles for CPUs and GPUs (`scalar`). The user's text
-itself is never executed.
+NumPy values (`evaluate`), plain Python source that Numba compiles for CPUs and GPUs (`scalar`) and derivatives by SymPy
+(`symbolic`). The user's text itself is never executed.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from simsuite.expressions.evaluate import evaluate
+from simsuite.expressions.formula import formula
 from simsuite.expressions.parser import parse
 from simsuite.expressions.scalar import compile_scalar, simulated_scalar
-from simsuite.expressions.tree import Apply, ExpressionError, Node, Number, names_in
+from simsuite.expressions.tree import Apply, ExpressionError, Node, Number, check_size, names_in, substitute
 
 __all__ = ["Expression", "ExpressionError"]
 
@@ -57,6 +58,46 @@ class Expression:
         a, b = (part if isinstance(part, Expression) else cls.constant(part) for part in (left, right))
         variables = tuple(dict.fromkeys(a.variables + b.variables))
         return cls(f"({a.text}) {op} ({b.text})", variables, Apply(op, (a.tree, b.tree)), a.names | b.names)
+
+    @classmethod
+    def _derived(cls, tree: Node, variables: tuple[str, ...]) -> Expression:
+        """What came of other expressions, with a text made for it: longer than users may write, yet not endless."""
+        if isinstance(tree, Number):
+            return cls.constant(tree.value, variables)
+        check_size(tree)
+        return cls(formula(tree), variables, tree, names_in(tree))
+
+    def derivative(self, name: str) -> Expression:
+        """The partial derivative with respect to a variable, as an expression in the same variables.
+
+        Holds away from jumps and kinks; see `symbolic`. Raises `ExpressionError` if an operation on the variable has no
+        derivative (``floor``, ``ceil``, ``%``, ``//``), or the result is no real number or too long.
+        """
+        from simsuite.expressions import symbolic  # imports SymPy, which is slow to import and rarely needed
+
+        if name not in self.names:
+            return self.constant(0.0, self.variables)
+        return self._derived(symbolic.derivative(self.tree, name), self.variables)
+
+    def simplified(self) -> Expression:
+        """The same with like terms collected and constants folded where that is exact; may come out as a constant.
+
+        Raises `ExpressionError` if it has no real value anywhere, such as `1/0`.
+        """
+        from simsuite.expressions import symbolic
+
+        return self._derived(symbolic.simplified(self.tree), self.variables)
+
+    def substitute(self, **expressions: Expression) -> Expression:
+        """This with variables replaced, all at once, by expressions; others than its own are ignored.
+
+        Its variables are those left over, then those of the expressions. Raises `ExpressionError` if it gets too long.
+        """
+        new = {name: expression for name, expression in expressions.items() if name in self.variables}
+        left = [name for name in self.variables if name not in new]
+        variables = dict.fromkeys([*left, *(name for expression in new.values() for name in expression.variables)])
+        tree = substitute(self.tree, {name: expression.tree for name, expression in new.items()})
+        return self._derived(tree, tuple(variables))
 
     @property
     def value(self) -> float:

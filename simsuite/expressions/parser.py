@@ -10,6 +10,7 @@ import warnings
 from itertools import pairwise
 
 from simsuite.expressions.tree import (
+    BRANCH_DEPTH,
     CONSTANTS,
     FUNCTIONS,
     LARGEST_INTEGER_POWER,
@@ -25,7 +26,6 @@ from simsuite.expressions.tree import (
 MAX_LENGTH = 2000
 MAX_DEPTH = 200  # of recursion: a sum of n terms is n deep
 MAX_NODES = 1000
-BRANCH_DEPTH = 3  # what a branch counts for, as generated Python nests one `if` for each and allows 100
 
 _INTEGER_POWERS = {n for n in range(-LARGEST_INTEGER_POWER, LARGEST_INTEGER_POWER + 1) if n != 0}
 _BINARY: dict[type[ast.operator], str] = {

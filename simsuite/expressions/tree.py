@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -52,6 +52,9 @@ class IntegerPower:
 Node: TypeAlias = Number | Name | Apply | IntegerPower
 
 LARGEST_INTEGER_POWER = 8
+BRANCH_DEPTH = 3  # what a branch counts for, as generated Python nests one `if` for each and allows 100
+MOST_PARTS = 20_000  # of an expression made of others
+DEEPEST = 250  # nesting of one; evaluation needs a few of Python's 1000 frames for each
 CONSTANTS = {"pi": math.pi, "e": math.e}
 MANY = 10_000  # more arguments than an expression can hold
 FUNCTIONS: dict[str, tuple[int, int]] = {  # the least and largest number of arguments
@@ -82,3 +85,29 @@ def names_in(node: Node) -> frozenset[str]:
 def power_steps(exponent: int) -> list[bool]:
     """How to raise to a positive power: from the base on, square, and multiply by the base where True."""
     return [bit == "1" for bit in bin(exponent)[3:]]
+
+
+def substitute(node: Node, trees: Mapping[str, Node]) -> Node:
+    """The same with the trees in place of variables."""
+    if isinstance(node, Name):
+        return trees.get(node.name, node)
+    if isinstance(node, IntegerPower):
+        return IntegerPower(substitute(node.base, trees), node.exponent)
+    if isinstance(node, Apply):
+        return Apply(node.op, tuple(substitute(argument, trees) for argument in node.args))
+    return node
+
+
+def check_size(tree: Node) -> None:
+    """Raises `ExpressionError` if a tree is too large to be compiled in reasonable time or too deep to be walked."""
+    parts = 0
+    level = [(tree, 1)]
+    while level:
+        node, depth = level.pop()
+        parts += 1
+        if parts > MOST_PARTS:
+            raise ExpressionError(f"the expression has more than {MOST_PARTS} parts")
+        if depth > DEEPEST:
+            raise ExpressionError("the expression is nested too deeply")
+        branch = isinstance(node, Apply) and node.op in ("where", "and", "or")
+        level += [(child, depth + (BRANCH_DEPTH if branch else 1)) for child in children(node)]
