@@ -52,7 +52,7 @@ def test_measurements(precision: str) -> None:
 def test_table_of_an_expression(text: str) -> None:
     real = array(types.float64, 1)
     f8, i8 = types.float64, types.int64
-    signature = types.void(array(types.float32, 2), i8, real, real, f8, f8, i8, i8, i8)
+    signature = types.void(array(types.float32, 2), i8, real, real, f8, f8, i8, i8, real, i8)
     fill = table_cuda.make_fill(Expression.parse(text))
     _, info = compile_sm90(fill, signature)
     assert info["spill_bytes"] == 0

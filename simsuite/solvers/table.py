@@ -19,10 +19,10 @@ ROWS = 64  # steps evaluated at once, and replayed as one graph
 
 
 class FunctionTable:
-    """values[k, j] = f(x_j, y_j, t at step `first` + k), for pieces of j that each have their own expression f.
+    """values[k, j] = f(x_j, y_j, t at step `first` + offsets[k]), for pieces of j that each have their own f.
 
-    pieces: (expression in x, y, t; x; y) in order of j, with x and y float64 vectors of equal length.
-    If nothing depends on t there is one row, valid at every step.
+    pieces: (expression in x, y, t; x; y) in order of j, with x and y float64 vectors of equal length. offsets: in
+    steps, by default those of the next ROWS steps. If nothing depends on t there is one row, valid at every step.
     """
 
     def __init__(
@@ -31,11 +31,15 @@ class FunctionTable:
         clock: Clock,
         dtype: Any,
         pieces: Sequence[tuple[Expression, np.ndarray, np.ndarray]],
+        offsets: Sequence[float] | None = None,
     ) -> None:
         self._clock = clock
+        after = np.arange(ROWS, dtype=np.float64) if offsets is None else np.asarray(offsets, np.float64)
+        self._offsets = backend.array(after)
+        self._offsets_view = backend.view(self._offsets)
         self.steady = not any(f.depends_on("t") for f, _, _ in pieces)
         n = sum(len(x) for _, x, _ in pieces)
-        values = np.zeros((1 if self.steady else ROWS, n), dtype)
+        values = np.zeros((1 if self.steady else len(after), n), dtype)
         moving, start = [], 0
         for f, x, y in pieces:
             if f.depends_on("t"):
@@ -51,15 +55,15 @@ class FunctionTable:
         kernels = backend.kernels("simsuite.solvers.table")
         for f, start, x, y in moving:
             kernel = kernels.make_fill(f)
-            launch = backend.launcher(kernel, (len(x), ROWS), (min(len(x), 128), 1))
+            launch = backend.launcher(kernel, (len(x), len(after)), (min(len(x), 128), 1))
             points = [backend.array(x), backend.array(y)]
             self._fills.append((launch, start, points, [backend.view(p) for p in points]))
 
     def fill(self, step: int, n: int) -> None:
-        """Queue the evaluation of rows 0 .. n-1 for the n <= ROWS steps that begin at `step`, all of one length."""
+        """Queue the evaluation of rows 0 .. n-1 from `step` on, for steps of one length."""
         if not self.steady:
             for launch, start, _, (x, y) in self._fills:
-                launch(self.values, start, x, y, *self._clock.interval(step), n)
+                launch(self.values, start, x, y, *self._clock.interval(step), self._offsets_view, n)
 
     def row(self, k: int) -> int:
         """The row for the k-th step since the last `fill`."""

@@ -14,9 +14,9 @@ def make_fill(expression: Expression) -> Any:
     f = njit(error_model="numpy")(expression.scalar_function(("x", "y", "t")))
 
     @njit(error_model="numpy")
-    def fill(out, start, x, y, begin, span, first, count, n):
+    def fill(out, start, x, y, begin, span, first, count, offsets, n):
         for k in range(n):
             for j in range(x.size):
-                out[k, start + j] = f(x[j], y[j], begin + span * ((first + k) / count))
+                out[k, start + j] = f(x[j], y[j], begin + span * ((first + offsets[k]) / count))
 
     return fill

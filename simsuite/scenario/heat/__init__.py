@@ -13,7 +13,7 @@ from simsuite.scenario.heat.boundary import (
     Segment,
     Temperature,
 )
-from simsuite.scenario.heat.material import ArrayRef, Coefficient, ImageRef, Material, Part
+from simsuite.scenario.heat.material import ArrayRef, Coefficient, ImageRef, Material, Part, is_image
 from simsuite.scenario.heat.region import Circle, Mask, Polygon, Rectangle, Region
 from simsuite.scenario.heat.scenario import Grid, HeatScenario, Initial, Probe, Reference
 from simsuite.scenario.heat.source import Source
@@ -48,4 +48,5 @@ __all__ = [
     "Source",
     "Temperature",
     "Time",
+    "is_image",
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from simsuite.core import Image, Layout, Series, Variable
@@ -14,8 +16,13 @@ def cell_centres(scenario: HeatScenario) -> tuple[np.ndarray, np.ndarray]:
     return (np.arange(g.nx) + 0.5) * (g.lx / g.nx), (np.arange(g.ny) + 0.5) * (g.ly / g.ny)
 
 
-def heat_layout(scenario: HeatScenario, frames: tuple[int, ...], samples: tuple[int, ...]) -> Layout:
-    """Fields along `time` at the steps `frames`; probes and the energy ledger along `sample` at the steps `samples`."""
+def heat_layout(
+    scenario: HeatScenario, energies: Sequence[str], frames: tuple[int, ...], samples: tuple[int, ...]
+) -> Layout:
+    """Fields along `time` at the steps `frames`; probes and the energy ledger along `sample` at the steps `samples`.
+
+    energies: the ledger's names.
+    """
     g = scenario.grid
     x, y = cell_centres(scenario)
     time = Variable("time", ("time",), attrs={"units": "s", "long_name": "time", "axis": "T"})
@@ -32,12 +39,7 @@ def heat_layout(scenario: HeatScenario, frames: tuple[int, ...], samples: tuple[
             scenario.run.precision,
             {"units": "K", "long_name": "temperature"},
         ),
-        Variable("energy_stored", ("sample",), attrs=joules | {"long_name": "heat stored since the start"}),
-        *(
-            Variable(f"energy_{edge}", ("sample",), attrs=joules | {"long_name": f"heat that came in, {edge} edge"})
-            for edge in EDGES
-        ),
-        Variable("energy_residual", ("sample",), attrs=joules | {"long_name": "stored minus what came in"}),
+        *(Variable(f"energy_{name}", ("sample",), attrs=joules | {"long_name": _meaning(name)}) for name in energies),
     ]
     sizes = {"y": g.ny, "x": g.nx}
     if scenario.probe:
@@ -48,7 +50,12 @@ def heat_layout(scenario: HeatScenario, frames: tuple[int, ...], samples: tuple[
             Variable("probe_temperature", ("sample", "probe"), attrs={"units": "K", "long_name": "temperature"}),
         ]
     if scenario.reference is not None:
-        of = {"l2": "root mean square", "linf": "largest absolute", "relative_l2": "relative root mean square"}
+        of = {
+            "l1": "mean absolute",
+            "l2": "root mean square",
+            "linf": "largest absolute",
+            "relative_l2": "relative root mean square",
+        }
         variables += [
             Variable(
                 f"error_{norm}",
@@ -63,3 +70,15 @@ def heat_layout(scenario: HeatScenario, frames: tuple[int, ...], samples: tuple[
         variables=tuple(variables),
         image=Image("temperature", (x[0], y[0]), (g.lx / g.nx, g.ly / g.ny)),
     )
+
+
+def _meaning(name: str) -> str:
+    if name in EDGES:
+        return f"heat that came in, {name} edge"
+    if name.startswith("source_"):
+        return f"heat that arose, {name.removeprefix('source_')}"
+    return {
+        "stored": "heat stored since the start",
+        "held": "heat that came in from regions held at a temperature",
+        "residual": "stored minus what came in",
+    }[name]

@@ -1,20 +1,33 @@
 """What is measured of a temperature field when a row of the results is due.
 
 - Sum, smallest and largest value of every row of cells, in float64 in a fixed order; the host adds up the rows exactly
-  (`math.fsum`). With them, the first cell of the row that is NaN or Inf.
+  (`math.fsum`). With them, the first cell of the row that is NaN or Inf. Where the capacity differs from cell to cell,
+  the heat of every row as well, Σ ρc T without the cells that are held.
 - Probes: bilinear between the four nearest cell centres, of which those outside the domain are ghosts, so that edges
   and corners are as legal as any place.
+- The largest |dT/dt| of every row, where somebody waits for the steady state.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from simsuite.core import Backend
-from simsuite.scenario.heat import HeatScenario
-from simsuite.solvers.table import FunctionTable
+from simsuite.solvers.heat.discretisation import Discretisation
+from simsuite.solvers.heat.edge_table import EdgeTable
+from simsuite.solvers.heat.operator import Operator
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be measured. probes: their (x, y), m. rate: whether |dT/dt| is."""
+
+    probes: Sequence[tuple[float, float]] = ()
+    rate: bool = False
 
 
 def _axis(at: np.ndarray, n: int, delta: float) -> tuple[np.ndarray, np.ndarray]:
@@ -25,29 +38,37 @@ def _axis(at: np.ndarray, n: int, delta: float) -> tuple[np.ndarray, np.ndarray]
 
 
 class Measure:
-    """Owns the buffers for the measurements of one field."""
+    """Owns the buffers for the measurements of one field. operator: None where the coefficients are constant."""
 
-    def __init__(self, scenario: HeatScenario, backend: Backend, edges: FunctionTable) -> None:
-        g = scenario.grid
-        kernels = backend.kernels("simsuite.solvers.heat.measure")
-        self._edges = edges
-        self._wrap = (scenario.boundary.left.kind == "periodic", scenario.boundary.bottom.kind == "periodic")
-        self.arrays = {name: backend.zeros(g.ny, np.float64) for name in ("row_sum", "row_min", "row_max")}
-        self.arrays["row_bad"] = backend.zeros(g.ny, np.int64)
+    def __init__(
+        self, made: Discretisation, wanted: Wanted, backend: Backend, edges: EdgeTable, operator: Operator | None
+    ) -> None:
+        kernels = backend.kernels(__name__)
+        self._edges, self._operator, self._wanted = edges, operator, wanted
+        self._wrap = (made.wrap_x, made.wrap_y)
+        names = ("row_sum", "row_heat", "row_min", "row_max")
+        self.arrays = {name: backend.zeros(made.ny, np.float64) for name in names}
+        self.arrays["row_bad"] = backend.zeros(made.ny, np.int64)
         self._rows_out = [backend.view(a) for a in self.arrays.values()]
-        self._rows = backend.launcher(kernels.rows, (g.ny * kernels.THREADS,), (kernels.THREADS,))
+        self._rows = backend.launcher(kernels.rows, (made.ny * kernels.THREADS,), (kernels.THREADS,))
         self._points: list[Any] = []
-        self.arrays["probes"] = backend.zeros(len(scenario.probe), np.float64)
-        if scenario.probe:
-            x, fx = _axis(np.array([p.x for p in scenario.probe]), g.nx, g.lx / g.nx)
-            y, fy = _axis(np.array([p.y for p in scenario.probe]), g.ny, g.ly / g.ny)
+        self.arrays["probes"] = backend.zeros(len(wanted.probes), np.float64)
+        if wanted.rate and operator is not None:
+            self.arrays["row_rate"] = operator.rate_max
+        if wanted.probes:
+            x, fx = _axis(np.array([x for x, _ in wanted.probes]), made.nx, made.dx)
+            y, fy = _axis(np.array([y for _, y in wanted.probes]), made.ny, made.dy)
             self._held = [backend.array(a) for a in (x, y, fx, fy)]
             self._points = [backend.view(a) for a in (*self._held, self.arrays["probes"])]
-            self._probe = backend.launcher(kernels.probe, (len(scenario.probe),), (32,))
+            self._probe = backend.launcher(kernels.probe, (len(wanted.probes),), (32,))
 
-    def queue(self, T: Any, step: int) -> None:
-        """Queue all measurements of the field whose kernel view is T."""
-        self._rows(T, *self._rows_out)
+    def queue(self, T: Any) -> None:
+        """Queue all measurements of the field whose kernel view is T, at the time of row 0 of the edge table."""
+        operator = self._operator
+        self._rows(T, T if operator is None else operator.c, operator is not None, *self._rows_out)
+        if operator is not None:
+            operator.refresh(T, 0)
         if self._points:
-            self._edges.fill(step, 1)
             self._probe(T, self._edges.flat, 0, *self._wrap, *self._points)
+        if self._wanted.rate and operator is not None:
+            operator.measure_rate(T, 0)

@@ -9,23 +9,28 @@ THREADS = 128
 
 
 @njit(parallel=True, cache=True)
-def rows(T, total, low, high, bad):
+def rows(T, c, weighted, total, heat, low, high, bad):
     ny, nx = T.shape
     for y in prange(ny):
         low[y] = T[y, 0]
         high[y] = T[y, 0]
         total[y] = 0.0
+        heat[y] = 0.0
         bad[y] = nx
         # Sums of short blocks keep the rounding error of long rows near that of one addition.
         for start in range(0, nx, THREADS):
             a = 0.0
+            b = 0.0
             for x in range(start, min(start + THREADS, nx)):
                 a += T[y, x]
+                if weighted and c[y, x] > 0:
+                    b += float(T[y, x]) / float(c[y, x])
                 if not np.isfinite(T[y, x]) and x < bad[y]:
                     bad[y] = x
                 low[y] = min(low[y], T[y, x])
                 high[y] = max(high[y], T[y, x])
             total[y] += a
+            heat[y] += b
 
 
 @njit(cache=True)

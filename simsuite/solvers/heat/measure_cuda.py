@@ -10,9 +10,10 @@ THREADS = 128
 
 
 @cuda.jit(cache=True)
-def rows(T, total, low, high, bad):
+def rows(T, c, weighted, total, heat, low, high, bad):
     """One block a row. The order of summation is fixed, so the result is the same at every call."""
     part = cuda.shared.array(THREADS, dtype=float64)
+    warm = cuda.shared.array(THREADS, dtype=float64)
     least = cuda.shared.array(THREADS, dtype=float64)
     most = cuda.shared.array(THREADS, dtype=float64)
     first = cuda.shared.array(THREADS, dtype=int64)
@@ -20,25 +21,30 @@ def rows(T, total, low, high, bad):
     y = cuda.blockIdx.x
     nx = T.shape[1]
     a = float64(0.0)
-    b = float64(T[y, 0])
-    c = b
+    h = float64(0.0)
+    lowest = float64(T[y, 0])
+    highest = lowest
     f = nx
     for x in range(i, nx, THREADS):
         v = float64(T[y, x])
         a += v
-        b = min(b, v)
-        c = max(c, v)
+        if weighted and c[y, x] > 0:
+            h += v / float64(c[y, x])
+        lowest = min(lowest, v)
+        highest = max(highest, v)
         if not math.isfinite(v) and x < f:
             f = x
     part[i] = a
-    least[i] = b
-    most[i] = c
+    warm[i] = h
+    least[i] = lowest
+    most[i] = highest
     first[i] = f
     cuda.syncthreads()
     half = THREADS // 2
     while half > 0:
         if i < half:
             part[i] += part[i + half]
+            warm[i] += warm[i + half]
             least[i] = min(least[i], least[i + half])
             most[i] = max(most[i], most[i + half])
             first[i] = min(first[i], first[i + half])
@@ -46,6 +52,7 @@ def rows(T, total, low, high, bad):
         half //= 2
     if i == 0:
         total[y] = part[0]
+        heat[y] = warm[0]
         low[y] = least[0]
         high[y] = most[0]
         bad[y] = first[0]

@@ -1,0 +1,236 @@
+"""The heat equation in space: cell-centred finite volumes on a uniform grid.
+
+    ρc_i dT_i/dt = gx_w (T_w - T_i) + gx_e (T_e - T_i) + gy_s (T_s - T_i) + gy_n (T_n - T_i) + q_i
+
+A face conducts with the harmonic mean of the conductivities on both sides, gx = 2 k_a k_b / (k_a + k_b) / Δx², which is
+exact for layers and second-order for smooth k (S. V. Patankar, Numerical Heat Transfer and Fluid Flow, 1980, section
+4.2-3). Where k depends on T, both are taken at the mean temperature of the two cells, so that fronts of degenerate
+diffusion (k = 0 where T = 0) move. Edges: see `edges`.
+
+Cells of a region that is held at a temperature have no surface of their own: their neighbours conduct over half a cell,
+gx = 2k/Δx², and they themselves have an infinite capacity, 1/ρc = 0.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from simsuite.expressions import Expression
+from simsuite.solvers.heat.edges import Edges, at_points
+from simsuite.solvers.heat.sampling import distinct
+
+LOOKS_AT_T = 33  # temperatures at which a conductivity that depends on T is looked at before a run
+
+
+@dataclass(frozen=True, eq=False)
+class Law:
+    """Conductivities that depend on T, as expressions in x, y, T, k, which: along x and along y.
+
+    k: the conductivity of the cells that have a fixed one. which: the number of the case, (ny, nx), int64.
+    """
+
+    along_x: Expression
+    along_y: Expression
+    which: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Discretisation:
+    """A heat problem in space. Arrays are (ny, nx), float64, broadcast where they are one number.
+
+    kx, ky: conductivity, W/(m K), at the initial temperature where it depends on T. rho_c: J/(m³ K). held: which cells
+    are held at their initial temperature. T0: that, K. sources: W/m³, in x, y, t, T.
+    """
+
+    kx: np.ndarray
+    ky: np.ndarray
+    rho_c: np.ndarray
+    held: np.ndarray
+    T0: np.ndarray
+    edges: Edges
+    wrap_x: bool
+    wrap_y: bool
+    law: Law | None
+    sources: tuple[Expression, ...]
+
+    @property
+    def ny(self) -> int:
+        return self.edges.ny
+
+    @property
+    def nx(self) -> int:
+        return self.edges.nx
+
+    @property
+    def dx(self) -> float:
+        return self.edges.dx
+
+    @property
+    def dy(self) -> float:
+        return self.edges.dy
+
+    @cached_property
+    def centres(self) -> tuple[np.ndarray, np.ndarray]:
+        """x (nx,) and y (ny, 1) of the cell centres, m."""
+        return (np.arange(self.nx) + 0.5) * self.dx, ((np.arange(self.ny) + 0.5) * self.dy)[:, None]
+
+    @cached_property
+    def any_held(self) -> bool:
+        return bool(distinct(self.held).any())
+
+    @cached_property
+    def held_cells(self) -> np.ndarray:
+        """(n, 2): y and x of the cells that are held."""
+        return np.argwhere(self.held) if self.any_held else np.zeros((0, 2), np.int64)
+
+    @cached_property
+    def uniform(self) -> bool:
+        """Whether the coefficients are the same numbers everywhere."""
+        one = all(distinct(a).size == 1 for a in (self.kx, self.ky, self.rho_c))
+        return one and self.law is None and not self.any_held
+
+    @property
+    def static(self) -> tuple[bool, ...]:
+        """Of each source, whether it depends on neither t nor T."""
+        return tuple(not f.names & {"t", "T"} for f in self.sources)
+
+    @property
+    def nonlinear(self) -> bool:
+        """Whether conductivities, edges or sources depend on T in more than a linear way."""
+        return self.law is not None or self.edges.radiates or any(f.depends_on("T") for f in self.sources)
+
+    @cached_property
+    def static_source(self) -> np.ndarray:
+        """The sum of all sources that are static, W/m³, 0 in held cells."""
+        total = sum((self.source(i, 0.0) for i, static in enumerate(self.static) if static), np.zeros((1, 1)))
+        return np.broadcast_to(total, self.kx.shape)
+
+    def source(self, i: int, t: float, T: np.ndarray | float = 0.0) -> np.ndarray:
+        """A source at time t, W/m³; none in cells that are held."""
+        x, y = self.centres
+        return np.where(self.held, 0.0, np.broadcast_to(self.sources[i](x=x, y=y, t=t, T=T), self.kx.shape))
+
+    def edge_k(self, kx: np.ndarray | None = None, ky: np.ndarray | None = None) -> np.ndarray:
+        """Conductivity of the cells at all edge points, across the edge; 1 where nothing is conducted.
+
+        kx, ky: of all cells, by default at the initial temperature.
+        """
+        k = at_points(self.kx if kx is None else kx, self.ky if ky is None else ky)
+        return np.where(at_points(self.held, self.held) | (k <= 0.0), 1.0, k)
+
+    def conductivity(self, T: np.ndarray | float) -> tuple[np.ndarray, np.ndarray]:
+        """kx and ky at temperatures T."""
+        if self.law is None:
+            return self.kx, self.ky
+        x, y = self.centres
+        values = []
+        for f, k in ((self.law.along_x, self.kx), (self.law.along_y, self.ky)):
+            few = f(x=x, y=y, T=T, k=distinct(k), which=distinct(self.law.which))
+            values.append(np.broadcast_to(few, k.shape))
+        return values[0], values[1]
+
+    def conductivities(self, bounds: tuple[float, float]) -> Iterator[tuple[float, np.ndarray, np.ndarray]]:
+        """(T, kx, ky) at LOOKS_AT_T temperatures T between two bounds; once if they do not depend on T."""
+        for T in np.linspace(*bounds, LOOKS_AT_T if self.law is not None else 1):
+            yield float(T), *self.conductivity(T)
+
+    def faces(self, kx: np.ndarray | None = None, ky: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """gx (ny, nx+1) and gy (ny+1, nx), W/(m³ K): of faces between cells, and of edge faces with the k of the cell.
+
+        kx, ky: conductivities, by default those at the initial temperature.
+        """
+        kx, ky = (self.kx if kx is None else kx), (self.ky if ky is None else ky)
+        gx = _faces(kx, self.held, self.wrap_x) / self.dx**2
+        gy = _faces(ky.T, self.held.T, self.wrap_y).T / self.dy**2
+        return gx, np.ascontiguousarray(gy)
+
+    @cached_property
+    def inverse_capacity(self) -> np.ndarray:
+        """1/(ρc), 0 in cells that are held."""
+        few = np.where(distinct(self.held), 0.0, 1.0 / distinct(self.rho_c))
+        return np.broadcast_to(few, self.held.shape)
+
+    def temperatures(self, looks: Sequence[float]) -> tuple[float, float]:
+        """The least and the largest of initial, edge and ambient temperatures, edges looked at at some times, K."""
+        initial = distinct(self.T0)
+        bounds = [initial.min(), initial.max()]
+        for t in looks:
+            for at_edges in self.edges.temperatures(t):
+                bounds += [at_edges.min(), at_edges.max()]
+        return float(min(bounds)), float(max(bounds))
+
+    def rates(self, looks: Sequence[float]) -> tuple[float, float]:
+        """(fastest, loss), 1/s: a bound on the fastest decay of a mode by Gershgorin's circles, and the largest rate
+        at which a cell loses its own temperature. looks: times at which edges that move are looked at."""
+        bounds = self.temperatures(looks)
+        looked = [(kx, ky) for _, kx, ky in self.conductivities(bounds)]
+        kx, ky = functools.reduce(lambda a, b: (np.maximum(a[0], b[0]), np.maximum(a[1], b[1])), looked)
+        beta = np.max([self.edges.steepest(t, self.edge_k(kx, ky), bounds[1]) for t in looks], axis=0)
+        c, held = self.inverse_capacity, self.held
+        sides = np.split(beta, np.cumsum([self.ny, self.ny, self.nx]))
+        if self.uniform:  # few cells stand for all
+            rows, columns = min(self.ny, 3), min(self.nx, 3)
+            kx, ky, c, held = (a[:rows, :columns] for a in (kx, ky, c, held))
+            sides = [np.full(n, side.max()) for n, side in zip((rows, rows, columns, columns), sides)]
+        inner_x, outer_x = _row_sums(kx, held, self.wrap_x, sides[0], sides[1], self.dx)
+        inner_y, outer_y = _row_sums(ky.T, held.T, self.wrap_y, sides[2], sides[3], self.dy)
+        inner, outer = inner_x + inner_y.T, outer_x + outer_y.T
+        feedback = self._largest_feedback(looks, bounds)
+        return float(np.max(c * (2 * inner + outer))) + feedback, float(np.max(c * (inner + outer))) + feedback
+
+    def _largest_feedback(self, looks: Sequence[float], bounds: tuple[float, float]) -> float:
+        """How fast a source takes a rise in temperature back at most, 1/s, looked at here and there."""
+        x, y = self.centres
+        x, y = x[:: max(1, self.nx // 64)], y[:: max(1, self.ny // 64)]
+        h = 1e-6 * max(bounds[1] - bounds[0], abs(bounds[0]), abs(bounds[1]), 1e-3)
+        slopes = [0.0]
+        for f in self.sources:
+            if f.depends_on("T"):
+                for t in looks:
+                    for T in np.linspace(*bounds, 9):
+                        change = f(x=x, y=y, t=t, T=T - h) - f(x=x, y=y, t=t, T=T + h)
+                        slopes.append(float(np.max(change)) / (2 * h))
+        return max(slopes) / float(np.min(distinct(self.rho_c)))
+
+
+def harmonic(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The harmonic mean of conductivities, 0 where both are 0."""
+    total = a + b
+    return np.divide(2.0 * a * b, total, out=np.zeros_like(total), where=total > 0)
+
+
+def _faces(k: np.ndarray, held: np.ndarray, wrap: bool) -> np.ndarray:
+    """Conductivity of the faces along the last axis, (.., n + 1)."""
+    inner = harmonic(k[:, :-1], k[:, 1:])
+    first, last = np.where(held[:, :1], 0.0, k[:, :1]), np.where(held[:, -1:], 0.0, k[:, -1:])
+    if distinct(held).any():
+        inner = _beside_held(inner, k[:, :-1], k[:, 1:], held[:, :-1], held[:, 1:])
+    if wrap:
+        around = harmonic(k[:, -1:], k[:, :1])
+        first = last = _beside_held(around, k[:, -1:], k[:, :1], held[:, -1:], held[:, :1])
+    return np.concatenate([first, inner, last], axis=1)
+
+
+def _beside_held(
+    between: np.ndarray, a: np.ndarray, b: np.ndarray, a_held: np.ndarray, b_held: np.ndarray
+) -> np.ndarray:
+    one = np.where(a_held, 2.0 * b, np.where(b_held, 2.0 * a, between))
+    return np.where(a_held & b_held, 0.0, one)
+
+
+def _row_sums(
+    k: np.ndarray, held: np.ndarray, wrap: bool, low: np.ndarray, high: np.ndarray, delta: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Along the last axis: sums of the conductances to neighbours, and to the edges times β (low, high), W/(m³ K)."""
+    g = _faces(k, held, wrap) / delta**2
+    outer = np.zeros(k.shape)
+    if not wrap:
+        outer[:, 0] += low * g[:, 0]
+        outer[:, -1] += high * g[:, -1]
+        g[:, 0] = g[:, -1] = 0.0
+    return g[:, :-1] + g[:, 1:], outer

@@ -1,0 +1,206 @@
+"""Which stepper a scenario gets, with which steps, and why.
+
+Errors of time integration, relative to the solution, for a mode that decays as e^{-λt}, after time t with steps of Δt:
+explicit (λt)²/2·Δt/t·e^{-λt}, at most 0.27 Δt/t; a second-order method (λt)³/12·(Δt/t)²·e^{-λt} (trapezoidal rule), at
+most 0.112 (Δt/t)². So steps may grow in proportion to the time since the start. What edges and sources do in the course
+of time is resolved as well: Δt²/12 of their second derivative relative to their range.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from simsuite.core import Clock
+from simsuite.errors import Mistake
+from simsuite.scenario.heat import HeatScenario
+from simsuite.solvers.heat.discretisation import Discretisation
+from simsuite.solvers.heat.rkl2 import MOST_STAGES, longest_step, stages_for
+from simsuite.solvers.heat.sampling import distinct
+from simsuite.solvers.schedule import frame_times
+
+SAFETY = 0.9  # of the largest stable step, so that the shortest waves die out as well
+MOST_STEPS = 1e15  # which no machine gets through
+_FIRST_ORDER, _SECOND_ORDER = 0.27, 0.112
+_TRAPEZOIDAL = 12.0
+_LOOKS = 1025  # times at which edges and sources are looked at for how fast they change
+PASSES = {"explicit": 1.0, "rkl2": 3.0, "adi": 12.0}  # memory traffic of a step or stage, in explicit steps
+
+
+@dataclass(frozen=True)
+class Plan:
+    """stages: of an rkl2 step. reason: why this stepper, in words."""
+
+    stepper: str
+    clock: Clock
+    reason: str
+    stages: int = 0
+
+
+@dataclass(frozen=True)
+class _Limits:
+    stable: float  # largest stable explicit step, s
+    monotone: float  # largest one that obeys the maximum principle, s
+    forcing: float  # largest second-order step that resolves edges and sources, s
+
+
+def make_plan(scenario: HeatScenario, made: Discretisation, exact_refused: str | None, mistakes: list[Mistake]) -> Plan:
+    """The plan of a scenario. exact_refused: why the exact propagator does not apply, None if it does.
+
+    What is wrong, such as an unstable dt, is added to `mistakes`; the result is then of no use.
+    """
+    end = scenario.time.end
+    assert end is not None, "a steady problem has no steps"
+    limits = _limits(scenario, made, end)
+    if not 0 < limits.stable < math.inf:
+        message = "cells so small, or a diffusivity so far from 1, leave no stable time step"
+        mistakes.append(Mistake(("grid",), message, "check the units of grid.lx, grid.ly and [material]"))
+        return Plan("explicit", Clock((0, 1), (0.0, end)), "")
+    times = sorted({0.0, *frame_times(scenario.output, end)})
+    wanted = scenario.time.stepper
+    if wanted == "exact" and exact_refused is not None:
+        help = 'write stepper = "adi", "rkl2" or "explicit", or "auto"'
+        mistakes.append(Mistake(("time", "stepper"), f"`exact` does not apply: {exact_refused}", help))
+        wanted = "explicit"
+    names = [name for name in ("exact", "explicit", "rkl2", "adi") if name != "exact" or exact_refused is None]
+    if wanted != "auto":
+        return _checked(scenario, _plan(wanted, scenario, times, limits, "asked for"), limits, mistakes)
+    plans = {name: _plan(name, scenario, times, limits, "") for name in names}
+    costs = {name: _cost(plan, made) for name, plan in plans.items()}
+    best = min(costs, key=lambda name: costs[name])
+    chosen = _plan(best, scenario, times, limits, _explained(best, plans, exact_refused))
+    return _checked(scenario, chosen, limits, mistakes)
+
+
+def _explained(best: str, plans: dict[str, Plan], exact_refused: str | None) -> str:
+    counts = {
+        name: f"{plan.clock.end} steps" + (f" of {plan.stages} stages" if plan.stages else "")
+        for name, plan in plans.items()
+    }
+    others = ", ".join(f"{name} {count}" for name, count in counts.items() if name != best)
+    refused = f"; exact does not apply: {exact_refused}" if exact_refused is not None else ""
+    return f"cheapest for the tolerance: {counts[best]} (else {others}{refused})"
+
+
+def _limits(scenario: HeatScenario, made: Discretisation, end: float) -> _Limits:
+    looks = made.edges.looks(end)
+    try:
+        with np.errstate(all="ignore"):
+            fastest, loss = made.rates(looks)
+        stable = 2.0 / fastest
+        return _Limits(stable, 1.0 / loss if loss > 0 else math.inf, _forcing_limit(scenario, made, end))
+    except (OverflowError, ZeroDivisionError):
+        return _Limits(0.0, 0.0, 0.0)
+
+
+def _plan(name: str, scenario: HeatScenario, times: list[float], limits: _Limits, reason: str) -> Plan:
+    end, tolerance, given = times[-1], scenario.time.tolerance, scenario.time.dt
+    samples = scenario.output.samples
+    longest = end / (samples - 1) if samples is not None else math.inf
+    auto = scenario.time.stepper == "auto"
+
+    def dt_at(t: float) -> float:
+        if given != "auto":
+            return float(given)
+        if name == "exact":
+            return longest
+        if name == "explicit":
+            accurate = tolerance / _FIRST_ORDER * t if auto else math.inf
+            return min(SAFETY * limits.stable, limits.monotone, accurate, longest)
+        dt = min(math.sqrt(tolerance / _SECOND_ORDER) * t, math.sqrt(_TRAPEZOIDAL * tolerance) * limits.forcing)
+        dt = min(dt, longest)
+        return min(dt, longest_step(MOST_STAGES, SAFETY * limits.stable)) if name == "rkl2" else dt
+
+    counts = [(b - a) / dt if (dt := dt_at(b)) > 0 else math.inf for a, b in itertools.pairwise(times)]
+    if not sum(counts) <= MOST_STEPS:
+        return Plan(name, Clock((0, 1), (0.0, end)), _ENDLESS.format(steps=sum(counts)))
+    steps = itertools.accumulate((max(1, math.ceil(n * (1 - 1e-12))) for n in counts), initial=0)
+    clock = Clock(tuple(steps), tuple(times))
+    largest = max(clock.dt(step) for step in clock.steps[:-1])
+    stages = stages_for(largest, limits.stable if given != "auto" else SAFETY * limits.stable) if name == "rkl2" else 0
+    return Plan(name, clock, reason, stages)
+
+
+_ENDLESS = "that takes {steps:.1e} steps"
+
+
+def _checked(scenario: HeatScenario, plan: Plan, limits: _Limits, mistakes: list[Mistake]) -> Plan:
+    dt = scenario.time.dt
+    if dt != "auto" and plan.stepper == "explicit" and dt > limits.stable * (1 + 1e-12):
+        message = f"dt = {dt:g} s is unstable for the explicit stepper on this grid"
+        help = f'the largest stable dt is {rounded_down(limits.stable)} s; or write dt = "auto"'
+        mistakes.append(Mistake(("time", "dt"), message, help))
+    elif plan.reason.startswith(_ENDLESS[:9]):
+        message = f"{plan.reason}; at most {MOST_STEPS:.0e} are possible"
+        mistakes.append(Mistake(("time", "end" if dt == "auto" else "dt"), message))
+    elif plan.stages > MOST_STAGES:
+        longest = rounded_down(longest_step(MOST_STAGES, limits.stable))
+        message = f"a step of {dt:g} s takes {plan.stages} stages, of which {MOST_STAGES} are the most"
+        mistakes.append(Mistake(("time", "dt"), message, f"the longest step is {longest} s; adi has no limit"))
+    return plan
+
+
+def _cost(plan: Plan, made: Discretisation) -> float:
+    """Of all steps, in passes over memory of an explicit step."""
+    if plan.reason.startswith(_ENDLESS[:9]):
+        return math.inf
+    steps = plan.clock.end
+    if plan.stepper == "exact":
+        return steps * (20.0 + 0.1 * (made.nx + made.ny))
+    general = 1.0 if made.uniform and not made.sources else 2.5
+    if plan.stepper == "explicit":
+        return steps * general
+    again = 3.0 if made.nonlinear and plan.stepper == "adi" else 1.0
+    return steps * max(1, plan.stages) * PASSES[plan.stepper] * again
+
+
+def rounded_down(value: float) -> str:
+    """Six digits of a positive number that are not more than it."""
+    text = f"{value:.6g}"
+    return text if float(text) <= value else f"{value * (1 - 5e-6):.6g}"
+
+
+def _forcing_limit(scenario: HeatScenario, made: Discretisation, end: float) -> float:
+    """The time in which what edges and sources do changes by their own range: √(range / largest second derivative)."""
+    t = np.linspace(0.0, end, _LOOKS)
+    shortest = math.inf
+    for values in _histories(made, t):
+        range_ = float(np.ptp(values))
+        bend = float(np.max(np.abs(np.diff(values, 2, axis=0)))) / (t[1] - t[0]) ** 2 if range_ > 0 else 0.0
+        if bend > 0 and math.isfinite(bend):
+            shortest = min(shortest, math.sqrt(range_ / bend))
+    for rate in _reaction_rates(made, t[:: _LOOKS // 8]):
+        shortest = min(shortest, 1.0 / rate if rate > 0 else math.inf)
+    return shortest
+
+
+def _histories(made: Discretisation, t: np.ndarray) -> Iterator[np.ndarray]:
+    """Values of what moves at the times t, (times, a few places)."""
+    for piece in made.edges.pieces:
+        few = slice(None, None, max(1, len(piece.x) // 8))
+        for f in (piece.first, piece.second):
+            if f.depends_on("t"):
+                yield f(x=piece.x[few], y=piece.y[few], t=t[:, None])
+    x, y = (a.ravel()[:: max(1, a.size // 8)] for a in made.centres)
+    T = float(made.T0[0, 0])
+    for f in made.sources:
+        if f.depends_on("t"):
+            at = f(x=x, y=y[:, None], t=t[:, None, None], T=T)
+            yield np.broadcast_to(at, (len(t), *at.shape[1:])).reshape(len(t), -1)
+
+
+def _reaction_rates(made: Discretisation, times: np.ndarray) -> Iterator[float]:
+    """How fast sources respond to the temperature, 1/s."""
+    least, most = made.temperatures(made.edges.looks(float(times[-1])))
+    h = 1e-6 * max(most - least, abs(least), abs(most), 1e-3)
+    x, y = (a.ravel()[:: max(1, a.size // 8)] for a in made.centres)
+    for f in made.sources:
+        if f.depends_on("T"):
+            for T in np.linspace(least, most, 9):
+                for t in times:
+                    change = f(x=x, y=y[:, None], t=t, T=T + h) - f(x=x, y=y[:, None], t=t, T=T - h)
+                    yield float(np.max(np.abs(change))) / (2 * h) / float(np.min(distinct(made.rho_c)))

@@ -1,0 +1,122 @@
+"""A discretised heat problem on a device: what every stepper works with.
+
+    dT/dt = c·(gx_w (T_w - T) + gx_e (T_e - T) + gy_s (T_s - T) + gy_n (T_n - T) + q)
+
+Conductances gx (ny, nx+1) and gy (ny+1, nx) of faces divided by Δ², c = 1/(ρc) (0 in held cells), sources q, and rows
+of the edge table (see `edges`) for a few times, all in device memory. What depends on time alone is evaluated ahead for
+several rows (`begin`), what depends on temperature when a kernel is about to use it (`refresh`).
+
+The ledger's entries are edge points, then rows of cells for each source that moves, then held cells, in J/m³: times
+ΔxΔy they are J per metre of depth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from simsuite.core import Backend, Clock
+from simsuite.expressions import Expression
+from simsuite.solvers.heat.discretisation import Discretisation
+from simsuite.solvers.heat.edge_table import EdgeTable
+from simsuite.solvers.heat.ledger import Ledger
+from simsuite.solvers.table import FunctionTable
+
+_TIME = Expression.parse("t", ("t",))
+OPERATOR = __name__
+BLOCK = (32, 8)
+
+
+def ledger_entries(made: Discretisation) -> int:
+    """How many entries a ledger of the problem has."""
+    moving = sum(not static for static in made.static)
+    return made.edges.size + moving * made.ny + len(made.held_cells)
+
+
+class Operator:
+    """Owns the device arrays of a problem. offsets: of the rows of the edge table, in steps, by default the next ROWS.
+    scratch: further rows for the stepper's own use. start: arrays of the state to begin with, among them the ledger's.
+    """
+
+    def __init__(
+        self,
+        made: Discretisation,
+        clock: Clock,
+        backend: Backend,
+        dtype: Any,
+        start: Mapping[str, np.ndarray],
+        offsets: Sequence[float] | None = None,
+        scratch: int = 0,
+    ) -> None:
+        self.made, self.backend, self.dtype = made, backend, np.dtype(dtype)
+        self.edges = EdgeTable(made, clock, backend, dtype, offsets, scratch)
+        self.ledger = Ledger(backend, start)
+        kernels = backend.kernels(__name__)
+        sources = [f for f, static in zip(made.sources, made.static) if not static]
+        self.heated = bool(made.sources)
+        gx, gy = made.faces()
+        base = made.static_source if self.heated else np.zeros((1, 1))
+        fields = (made.inverse_capacity, gx, gy, base, base if sources else np.zeros((1, 1)))
+        self._arrays = [backend.array(np.asarray(a, self.dtype)) for a in fields]
+        self._arrays.append(backend.array(made.held_cells.astype(np.int64)))
+        self.c, self.gx, self.gy, self._base, q, self._held = (backend.view(a) for a in self._arrays)
+        self.q = q if sources else self._base
+        self.power = backend.zeros(len(sources) * made.ny, np.float64)
+        self.wrap = (made.wrap_x, made.wrap_y)
+        self.zero = self.dtype.type(0)
+        self._power = backend.view(self.power)
+        extent = (made.nx, made.ny)
+        self._conduct = None
+        if made.law is not None:
+            law = (made.law.along_x, made.law.along_y)
+            self._conduct = backend.launcher(kernels.make_conduct(*law), extent, BLOCK)
+            self._fields = [backend.array(np.ascontiguousarray(a)) for a in (made.kx, made.ky, made.law.which)]
+            self._field_views = [backend.view(a) for a in self._fields]
+        self._times = FunctionTable(backend, clock, np.float64, [(_TIME, np.zeros(1), np.zeros(1))], offsets)
+        rows = (made.ny * kernels.THREADS,)
+        self._sources = [backend.launcher(kernels.make_source(f), rows, (kernels.THREADS,)) for f in sources]
+        entries = made.edges.size + len(self.power) + len(made.held_cells)
+        self._book = backend.launcher(kernels.book, (entries,), (128,))
+        self.rate_max = backend.zeros(made.ny, np.float64)
+        self._rate_max = backend.view(self.rate_max)
+        self._rate_rows = backend.launcher(kernels.rate_rows, rows, (kernels.THREADS,))
+
+    @property
+    def nonlinear(self) -> bool:
+        """Whether anything but the temperature itself depends on the temperature."""
+        return self.made.nonlinear
+
+    def begin(self, step: int, rows: int) -> None:
+        """Queue what depends on time for the first rows, from `step` on. Not to be recorded."""
+        self.edges.fill(step, rows)
+        if self._sources:
+            self._times.fill(step, rows)
+
+    def refresh(self, T: Any, k: int) -> None:
+        """Queue what depends on the temperatures T, at the time of row k: conductances, sources, that row."""
+        if self._conduct is not None:
+            made = self.made
+            self._conduct(T, *self._field_views, self.c, made.dx, made.dy, self.gx, self.gy, self.edges.k, *self.wrap)
+        self.edges.refresh(T, k)
+        for i, launch in enumerate(self._sources):
+            base = self._base if i == 0 else self.q
+            at, made = i * self.made.ny, self.made
+            launch(T, self._times.flat, k, made.dx, made.dy, self.c, base, self.q, self._power, at)
+
+    def arguments(self, k: int) -> tuple[Any, ...]:
+        """What kernels take of the operator: gx, gy, c, q, heated, edges, at."""
+        return (self.gx, self.gy, self.c, self.q, self.heated, self.edges.flat, self.edges.at(k))
+
+    def book(self, T: Any, k: int, wx: float, wy: float, ws: float) -> None:
+        """Queue the booking of what comes in at the temperatures T, for wx, wy, ws seconds through edges along x and
+        along y and from sources."""
+        weights = [self.dtype.type(w) for w in (wx, wy, ws)]
+        edges = (self.edges.flat, self.edges.at(k))
+        book = (self._power, self._held, self.ledger.partial)
+        self._book(T, self.gx, self.gy, *edges, *book, *weights, *self.wrap, self.zero)
+
+    def measure_rate(self, T: Any, k: int) -> None:
+        """Queue the search for the largest |dT/dt| of each row of cells, into `rate_max`, after `refresh`."""
+        self._rate_rows(T, *self.arguments(k), *self.wrap, self.zero, self._rate_max)

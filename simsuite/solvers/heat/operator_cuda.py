@@ -1,0 +1,210 @@
+"""The spatial operator on a GPU: one thread a cell. See `operator` and `discretisation`.
+
+Sums of two products are rounded after each product (`cuda.fma` with a zero that the compiler does not know), so that
+they cannot be contracted in two ways: the operator is symmetric to the last bit where the problem is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import config, cuda, float64
+
+from simsuite.expressions import Expression
+
+THREADS = 128  # a block that sums up a row
+
+
+@cuda.jit(device=True)
+def flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, zero, x, y):
+    """Heat that comes into a cell through its faces along x and along y, W/m³."""
+    ny, nx = T.shape
+    points = 2 * (ny + nx)
+    west = x - 1 if x > 0 else (nx - 1 if wrap_x else 0)
+    east = x + 1 if x < nx - 1 else (0 if wrap_x else x)
+    south = y - 1 if y > 0 else (ny - 1 if wrap_y else 0)
+    north = y + 1 if y < ny - 1 else (0 if wrap_y else y)
+    c = T[y, x]
+    w = T[y, west] - c
+    e = T[y, east] - c
+    s = T[south, x] - c
+    n = T[north, x] - c
+    if not wrap_x:
+        if x == 0:
+            w = edges[at + points + y] - edges[at + y] * c
+        if x == nx - 1:
+            e = edges[at + points + ny + y] - edges[at + ny + y] * c
+    if not wrap_y:
+        if y == 0:
+            s = edges[at + points + 2 * ny + x] - edges[at + 2 * ny + x] * c
+        if y == ny - 1:
+            n = edges[at + points + 2 * ny + nx + x] - edges[at + 2 * ny + nx + x] * c
+    along_x = cuda.fma(gx[y, x], w, zero) + cuda.fma(gx[y, x + 1], e, zero)
+    along_y = cuda.fma(gy[y, x], s, zero) + cuda.fma(gy[y + 1, x], n, zero)
+    return along_x, along_y
+
+
+@cuda.jit(device=True)
+def rate_of(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, zero, x, y):
+    """dT/dt of a cell, K/s."""
+    a, b = flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, zero, x, y)
+    total = a + b
+    if heated:
+        total += q[y, x]
+    return c[y, x] * total
+
+
+@cuda.jit(cache=True)
+def rate(T, out, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, zero):
+    """dT/dt of every cell, K/s."""
+    x, y = cuda.grid(2)
+    if x < T.shape[1] and y < T.shape[0]:
+        out[y, x] = rate_of(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, zero, x, y)
+
+
+@cuda.jit(cache=True)
+def step(T, out, gx, gy, c, q, heated, edges, at, dt, wrap_x, wrap_y, zero):
+    """An explicit step of length dt."""
+    x, y = cuda.grid(2)
+    if x < T.shape[1] and y < T.shape[0]:
+        out[y, x] = T[y, x] + dt * rate_of(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, zero, x, y)
+
+
+@cuda.jit(cache=True)
+def rate_rows(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, zero, largest):
+    """The largest |dT/dt| in every row, K/s: one block a row."""
+    part = cuda.shared.array(THREADS, float64)
+    i, y = cuda.threadIdx.x, cuda.blockIdx.x
+    most = float64(0.0)
+    for x in range(i, T.shape[1], THREADS):
+        v = float64(abs(rate_of(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, zero, x, y)))
+        if not v <= most:
+            most = v
+    part[i] = most
+    cuda.syncthreads()
+    half = THREADS // 2
+    while half > 0:
+        if i < half and not part[i + half] <= part[i]:
+            part[i] = part[i + half]
+        cuda.syncthreads()
+        half //= 2
+    if i == 0:
+        largest[y] = part[0]
+
+
+@cuda.jit(cache=True)
+def book(T, gx, gy, edges, at, power, held, ledger, wx, wy, ws, wrap_x, wrap_y, zero):
+    """Adds to the ledger what comes in through edges and sources and from held cells, times a weight, J/m³."""
+    i = cuda.grid(1)
+    ny, nx = T.shape
+    points = 2 * (ny + nx)
+    if i < 2 * ny:
+        if not wrap_x:
+            y = i if i < ny else i - ny
+            x = 0 if i < ny else nx - 1
+            conducted = wx * gx[y, 0 if i < ny else nx]
+            ledger[i] += conducted * (edges[at + points + i] - edges[at + i] * T[y, x])
+    elif i < points:
+        if not wrap_y:
+            x = i - 2 * ny if i < 2 * ny + nx else i - 2 * ny - nx
+            y = 0 if i < 2 * ny + nx else ny - 1
+            conducted = wy * gy[0 if i < 2 * ny + nx else ny, x]
+            ledger[i] += conducted * (edges[at + points + i] - edges[at + i] * T[y, x])
+    elif i < points + power.size:
+        ledger[i] += ws * power[i - points]
+    elif i < points + power.size + held.shape[0]:
+        j = i - points - power.size
+        a, b = flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, zero, held[j, 1], held[j, 0])
+        ledger[i] -= wx * a + wy * b
+
+
+def _device(expression: Expression, names: tuple[str, ...]) -> Any:
+    function = expression.simulated_function if config.ENABLE_CUDASIM else expression.scalar_function
+    return cuda.jit(device=True)(function(names))
+
+
+def make_conduct(along_x: Expression, along_y: Expression) -> Any:
+    """The kernel that evaluates conductivities in x, y, T, k, which, at the mean temperatures of faces, in float64."""
+    names = ("x", "y", "T", "k", "which")
+    fx, fy = _device(along_x, names), _device(along_y, names)
+
+    @cuda.jit(device=True)
+    def between(a, b, held_a, held_b):
+        if held_a:
+            return 0.0 if held_b else 2.0 * b
+        if held_b:
+            return 2.0 * a
+        return 2.0 * a * b / (a + b) if a + b > 0.0 else 0.0
+
+    @cuda.jit
+    def conduct(T, kx, ky, which, c, dx, dy, gx, gy, edge_k, wrap_x, wrap_y):
+        x, y = cuda.grid(2)
+        ny, nx = T.shape
+        if x < nx and y < ny:
+            px, py, t, w = (x + 0.5) * dx, (y + 0.5) * dy, float64(T[y, x]), float64(which[y, x])
+            held = not c[y, x] > 0
+            if x < nx - 1 or wrap_x:
+                e = x + 1 if x < nx - 1 else 0
+                m = 0.5 * (t + float64(T[y, e]))
+                a = fx(px, py, m, kx[y, x], w)
+                b = fx((e + 0.5) * dx, py, m, kx[y, e], float64(which[y, e]))
+                g = between(a, b, held, not c[y, e] > 0) / (dx * dx)
+                gx[y, x + 1] = g
+                if x == nx - 1:
+                    gx[y, 0] = g
+            if y < ny - 1 or wrap_y:
+                n = y + 1 if y < ny - 1 else 0
+                m = 0.5 * (t + float64(T[n, x]))
+                a = fy(px, py, m, ky[y, x], w)
+                b = fy(px, (n + 0.5) * dy, m, ky[n, x], float64(which[n, x]))
+                g = between(a, b, held, not c[n, x] > 0) / (dy * dy)
+                gy[y + 1, x] = g
+                if y == ny - 1:
+                    gy[0, x] = g
+            if not wrap_x and (x == 0 or x == nx - 1):
+                k = 0.0 if held else fx(px, py, t, kx[y, x], w)
+                if x == 0:
+                    gx[y, 0] = k / (dx * dx)
+                    edge_k[y] = k if k > 0.0 else 1.0
+                if x == nx - 1:
+                    gx[y, nx] = k / (dx * dx)
+                    edge_k[ny + y] = k if k > 0.0 else 1.0
+            if not wrap_y and (y == 0 or y == ny - 1):
+                k = 0.0 if held else fy(px, py, t, ky[y, x], w)
+                if y == 0:
+                    gy[0, x] = k / (dy * dy)
+                    edge_k[2 * ny + x] = k if k > 0.0 else 1.0
+                if y == ny - 1:
+                    gy[ny, x] = k / (dy * dy)
+                    edge_k[2 * ny + nx + x] = k if k > 0.0 else 1.0
+
+    return conduct
+
+
+def make_source(expression: Expression) -> Any:
+    """The kernel that evaluates a source in x, y, t, T: one block a row, float64."""
+    f = _device(expression, ("x", "y", "t", "T"))
+
+    @cuda.jit
+    def source(T, times, k, dx, dy, c, base, q, power, first):
+        """q = base + source; its sum over every row to `power`, from `first` on; none in held cells, where c is 0."""
+        part = cuda.shared.array(THREADS, float64)
+        i, y = cuda.threadIdx.x, cuda.blockIdx.x
+        t = times[min(k, times.size - 1)]
+        total = float64(0.0)
+        for x in range(i, T.shape[1], THREADS):
+            s = f((x + 0.5) * dx, (y + 0.5) * dy, t, float64(T[y, x])) if c[y, x] > 0 else 0.0
+            q[y, x] = base[y, x] + s
+            total += s
+        part[i] = total
+        cuda.syncthreads()
+        half = THREADS // 2
+        while half > 0:
+            if i < half:
+                part[i] += part[i + half]
+            cuda.syncthreads()
+            half //= 2
+        if i == 0:
+            power[first + y] = part[0]
+
+    return source

@@ -1,0 +1,141 @@
+"""Coefficients and regions of a scenario at the cells of its grid.
+
+Expressions are evaluated at the cell centres. Arrays have a number for each cell, `[y, x]` with y upwards. A picture is
+stretched over the domain with its top row at the top edge, and a cell takes the colour of the pixel that its centre
+lies in (nearest neighbour).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from simsuite.errors import Mistake
+from simsuite.expressions import Expression
+from simsuite.scenario.heat import Circle, HeatScenario, ImageRef, Mask, Part, Polygon, Rectangle, Region, is_image
+from simsuite.scenario.types import FileRef
+from simsuite.solvers.arrays import read_npy
+from simsuite.solvers.heat.layout import cell_centres
+
+BRIGHT = 128  # grey level from which on a picture's pixel belongs to a mask
+_GREY = (0.299, 0.587, 0.114)  # ITU-R BT.601, as everyone's conversion to grey
+
+Path_ = tuple[str | int, ...]
+
+
+class Sampler:
+    """Evaluates parts of a scenario on its grid; what is wrong with them goes to `mistakes`."""
+
+    def __init__(self, scenario: HeatScenario, base: Path, mistakes: list[Mistake]) -> None:
+        self.shape = (scenario.grid.ny, scenario.grid.nx)
+        self._base, self._mistakes = base, mistakes
+        x, y = cell_centres(scenario)
+        self.x, self.y = x, y[:, None]
+
+    def values(self, part: Part, path: Path_, T: np.ndarray | None = None) -> np.ndarray:
+        """A coefficient at every cell, (ny, nx), where it depends on T at the temperatures T. Must be above 0."""
+        if isinstance(part, Expression):
+            names = {"x": self.x, "y": self.y} | ({} if T is None else {"T": T})
+            values = np.broadcast_to(part(**names), self.shape)
+        elif isinstance(part, ImageRef):
+            values = self._coloured(part, path)
+        else:
+            values = self.array(part, (*path, "file"))
+        self._must_be_positive(values, path)
+        return values
+
+    def array(self, ref: FileRef, path: Path_) -> np.ndarray:
+        """The numbers in a .npy file of the grid's shape; ones where it is of another."""
+        try:
+            values = read_npy(ref.path(self._base))
+        except ValueError as error:
+            self._mistakes.append(Mistake(path, f"{ref.file} {error}"))
+            return np.ones(self.shape)
+        if values.shape != self.shape:
+            message = f"{ref.file} holds an array of shape {values.shape}, the grid needs (ny, nx) = {self.shape}"
+            self._mistakes.append(Mistake(path, message))
+            return np.ones(self.shape)
+        return values.astype(np.float64)
+
+    def _must_be_positive(self, values: np.ndarray, path: Path_) -> None:
+        few = distinct(values)
+        bad = np.argwhere(~(np.isfinite(few) & (few > 0)))
+        if len(bad):
+            y, x = bad[0]
+            message = f"must be a positive number, but is {few[y, x]:g} in cell (x={x}, y={y})"
+            self._mistakes.append(Mistake(path, message))
+
+    def _pixels(self, file: str, path: Path_) -> np.ndarray:
+        """Red, green and blue of the pixel at every cell, (ny, nx, 3)."""
+        from PIL import Image  # slow to import and rarely needed
+
+        try:
+            with Image.open(self._base / file) as picture:
+                if picture.mode in ("I", "F") or picture.mode.startswith("I;"):
+                    raise ValueError(f"its pixels are no colours of 8 bits ({picture.mode})")
+                pixels = np.asarray(picture.convert("RGB"))
+        except (OSError, ValueError, Image.DecompressionBombError) as error:
+            self._mistakes.append(Mistake(path, f"{file} cannot be read as a picture: {error}"))
+            return np.zeros((*self.shape, 3), np.uint8)
+        height, width, _ = pixels.shape
+        ny, nx = self.shape
+        rows = height - 1 - np.minimum(((np.arange(ny) + 0.5) * (height / ny)).astype(int), height - 1)
+        columns = np.minimum(((np.arange(nx) + 0.5) * (width / nx)).astype(int), width - 1)
+        return pixels[rows[:, None], columns]
+
+    def _coloured(self, ref: ImageRef, path: Path_) -> np.ndarray:
+        pixels = self._pixels(ref.file, (*path, "file")).astype(np.int64)
+        codes = (pixels[..., 0] << 16) | (pixels[..., 1] << 8) | pixels[..., 2]
+        values = np.full(self.shape, np.nan)
+        for (red, green, blue), value in ref.colours.items():
+            values[codes == ((red << 16) | (green << 8) | blue)] = value
+        unknown = np.argwhere(np.isnan(values))
+        if len(unknown) and not any(m.path == (*path, "file") for m in self._mistakes):
+            y, x = unknown[0]
+            message = f"{ref.file} is of colour #{codes[y, x]:06x} at cell (x={x}, y={y}), which has no value"
+            help = f'add "#{codes[y, x]:06x}" to values'
+            self._mistakes.append(Mistake((*path, "values"), message, help))
+        return np.where(np.isnan(values), 1.0, values)
+
+    def inside(self, region: Region, path: Path_) -> np.ndarray:
+        """Which cells have their centre in a region, its rim included, (ny, nx)."""
+        x, y = self.x, self.y
+        if isinstance(region, Rectangle):
+            return (region.x[0] <= x) & (x <= region.x[1]) & (region.y[0] <= y) & (y <= region.y[1])
+        if isinstance(region, Circle):
+            return (x - region.center[0]) ** 2 + (y - region.center[1]) ** 2 <= region.radius**2
+        if isinstance(region, Polygon):
+            return _in_polygon(x, y, region.points)
+        return self._masked(region, path)
+
+    def _masked(self, region: Mask, path: Path_) -> np.ndarray:
+        if is_image(region.file):
+            return self._pixels(region.file, (*path, "file")) @ np.array(_GREY) >= BRIGHT
+        try:
+            values = np.lib.format.open_memmap(self._base / region.file, mode="r")
+        except (OSError, ValueError) as error:
+            self._mistakes.append(Mistake((*path, "file"), f"{region.file} cannot be read: {error}"))
+            return np.zeros(self.shape, bool)
+        if values.shape != self.shape or values.dtype.kind not in "biuf":
+            message = f"{region.file} holds {values.dtype} of shape {values.shape}, needed are (ny, nx) = {self.shape}"
+            self._mistakes.append(Mistake((*path, "file"), message))
+            return np.zeros(self.shape, bool)
+        return np.asarray(values) != 0
+
+
+def _in_polygon(x: np.ndarray, y: np.ndarray, points: list[list[float]]) -> np.ndarray:
+    """Even-odd rule: a ray to the right crosses the rim an odd number of times (M. Shimrat, Algorithm 112, 1962)."""
+    inside = np.zeros(np.broadcast_shapes(x.shape, y.shape), bool)
+    for (x0, y0), (x1, y1) in zip(points, points[1:] + points[:1]):
+        if y0 != y1:
+            crosses = (y0 > y) != (y1 > y)
+            inside ^= crosses & (x < x0 + (y - y0) * ((x1 - x0) / (y1 - y0)))
+    return inside
+
+
+def distinct(values: np.ndarray) -> np.ndarray:
+    """A broadcast array without its repetitions: one cell along each axis along which nothing changes."""
+    index: Any = tuple(slice(0, 1) if stride == 0 else slice(None) for stride in values.strides)
+    return values[index]

@@ -1,0 +1,228 @@
+"""From a scenario to its `Discretisation`: materials, regions, edges, sources, initial state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import reduce
+from pathlib import Path
+
+import numpy as np
+
+from simsuite.errors import Mistake
+from simsuite.expressions import Expression, ExpressionError
+from simsuite.scenario.heat import EDGES, Flux, HeatScenario, Insulated, Part
+from simsuite.scenario.types import FileRef
+from simsuite.solvers.heat import manufactured
+from simsuite.solvers.heat.discretisation import Discretisation, Law
+from simsuite.solvers.heat.edges import CONVECTION, RADIATION, TEMPERATURE, Edges, Piece, bad_conditions, make_edges
+from simsuite.solvers.heat.sampling import Sampler, distinct
+
+Place = tuple[str | int, ...]
+
+
+def discretise(scenario: HeatScenario, base: Path, mistakes: list[Mistake]) -> Discretisation:
+    """The scenario in space. base: where names of data files start from. What is wrong is added to `mistakes`; the
+    result is then of no use."""
+    sampler = Sampler(scenario, base, mistakes)
+    inside = [sampler.inside(region, ("region", i)) for i, region in enumerate(scenario.region)]
+    held, T0 = _initial(scenario, sampler, inside, mistakes)
+    kx, ky, law = _conductivity(scenario, sampler, inside, T0)
+    rho_c = _capacity(scenario, sampler, inside)
+    edges = make_edges(scenario)
+    sources = tuple(source.power for source in scenario.source)
+    if scenario.manufactured:
+        edges, sources = _manufactured(scenario, edges, sources, mistakes)
+    periodic = (scenario.boundary.periodic_x, scenario.boundary.periodic_y)
+    made = Discretisation(kx, ky, rho_c, held, T0, edges, *periodic, law, sources)
+    looks = edges.looks(scenario.time.end or 0.0)
+    if not mistakes:
+        mistakes += bad_conditions(edges, scenario.time.end or 0.0)
+        mistakes += _bad_laws(scenario, made, looks)
+        mistakes += _bad_sources(scenario, made)
+    return made
+
+
+def _initial(
+    scenario: HeatScenario, sampler: Sampler, inside: list[np.ndarray], mistakes: list[Mistake]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Which cells are held at a temperature, and the initial temperature of all, in the run's precision."""
+    given, where = scenario.initial.temperature, ("initial", "temperature")
+    if scenario.manufactured:
+        assert scenario.reference is not None
+        given, where = manufactured.initial(scenario.reference.temperature), ("reference", "temperature")
+    if isinstance(given, FileRef):
+        T0 = sampler.array(given, (*where, "file"))
+    else:
+        T0 = np.broadcast_to(given(x=sampler.x, y=sampler.y), sampler.shape)
+    held = np.broadcast_to(np.False_, sampler.shape)
+    for region, cells in zip(scenario.region, inside):
+        if region.temperature is not None:
+            T0 = np.where(cells, region.temperature(x=sampler.x, y=sampler.y), T0)
+            held = held | cells
+        else:
+            held = held & ~cells if distinct(held).any() else held
+    with np.errstate(over="ignore"):
+        T0 = np.ascontiguousarray(T0, np.dtype(scenario.run.precision))
+    bad = np.argwhere(~np.isfinite(T0))
+    if len(bad):
+        y, x = bad[0]
+        mistakes.append(Mistake(where, f"the initial temperature is not finite in cell (x={x}, y={y})"))
+    return held, T0
+
+
+def _conductivity(
+    scenario: HeatScenario, sampler: Sampler, inside: list[np.ndarray], T0: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, Law | None]:
+    key = "diffusivity" if scenario.material.alone else "conductivity"
+    everywhere = np.broadcast_to(np.True_, sampler.shape)
+    parts: list[tuple[np.ndarray, tuple[Part, Part], Place]]
+    parts = [(everywhere, scenario.material.k_parts, ("material", key))]
+    for i, (region, cells) in enumerate(zip(scenario.region, inside)):
+        if region.k_parts is not None:
+            parts.append((cells, region.k_parts, ("region", i, key)))
+    # Of a part that depends on T, where it is; 0 where the conductivity is fixed. x and y count separately.
+    which = np.broadcast_to(np.int64(0), sampler.shape)
+    fields: list[np.ndarray] = []
+    laws: list[Expression | None] = []
+    for axis in (0, 1):
+        k = np.broadcast_to(np.float64(1.0), sampler.shape)
+        cases: list[tuple[int, Expression]] = []
+        for number, (cells, pair, path) in enumerate(parts, 1):
+            part = pair[axis]
+            place: Place = path if pair[0] is pair[1] else (*path, axis)
+            whole = distinct(cells).all()
+            if isinstance(part, Expression) and part.depends_on("T"):
+                cases.append((number, part))
+                with np.errstate(all="ignore"):
+                    values = np.broadcast_to(part(x=sampler.x, y=sampler.y, T=T0), sampler.shape)
+            elif axis == 0 or pair[0] is not pair[1]:
+                values = sampler.values(part, place)
+            else:
+                values = fields[0]
+            k = values if whole else np.where(cells, values, k)
+            if axis == 0:
+                which = np.broadcast_to(np.int64(number), sampler.shape) if whole else np.where(cells, number, which)
+        fields.append(k)
+        laws.append(_law(cases))
+    law = Law(laws[0] or _FIXED, laws[1] or _FIXED, which) if any(laws) else None
+    return fields[0], fields[1], law
+
+
+_VARIABLES = ("x", "y", "T", "k", "which")
+_FIXED = Expression.parse("k", _VARIABLES)
+_CHOICE = Expression.parse("where(which == number, part, law)", ("which", "number", "part", "law"))
+
+
+def _law(cases: list[tuple[int, Expression]]) -> Expression | None:
+    """One expression of all cases, by the number of the part that a cell is of; None if there are none."""
+    if not cases:
+        return None
+    law = _FIXED
+    for number, part in cases:
+        law = _CHOICE.substitute(number=Expression.constant(number), part=part, law=law)
+    return law
+
+
+def _capacity(scenario: HeatScenario, sampler: Sampler, inside: list[np.ndarray]) -> np.ndarray:
+    factors = [np.broadcast_to(np.float64(1.0), sampler.shape)]
+    for key in () if scenario.material.alone else ("density", "specific_heat"):
+        (part,) = scenario.material.material_parts(key)
+        values = sampler.values(part, ("material", key))
+        for i, (region, cells) in enumerate(zip(scenario.region, inside)):
+            for special in region.material_parts(key):
+                values = np.where(cells, sampler.values(special, ("region", i, key)), values)
+        factors.append(values)
+    product = reduce(np.multiply, (distinct(values) for values in factors))
+    return np.broadcast_to(product, sampler.shape)
+
+
+def _manufactured(
+    scenario: HeatScenario, edges: Edges, given: Sequence[Expression], mistakes: list[Mistake]
+) -> tuple[Edges, tuple[Expression, ...]]:
+    """Edges and sources such that the reference is the solution."""
+    assert scenario.reference is not None
+    T = scenario.reference.temperature
+    kx, ky = (_expression(part) for part in scenario.material.k_parts)
+    factors = [_expression(part) for part in scenario.material.rho_c_parts]
+    rho_c = reduce(lambda a, b: Expression.combine("*", a, b), factors, Expression.constant(1.0))
+    try:
+        derived = manufactured.source(T, kx, ky, rho_c, given)
+        flux = {edge: manufactured.flux_in(T, kx, ky, edge) for edge in EDGES}
+        pieces = [_derived_piece(piece, T, flux[str(piece.path[1])]) for piece in edges.pieces]
+    except ExpressionError as error:
+        mistakes.append(Mistake(("reference", "temperature"), f"cannot be differentiated: {error.message}", error.help))
+        return edges, tuple(given)
+    for piece in edges.pieces:
+        if isinstance(piece.condition, Insulated):
+            mistakes += _not_insulated(piece, flux[str(piece.path[1])], edges.looks(scenario.time.end or 0.0))
+    mistakes += _not_periodic(scenario, T)
+    return replace(edges, pieces=tuple(pieces)), (*given, derived)
+
+
+def _expression(part: Part) -> Expression:
+    assert isinstance(part, Expression), "files are refused where the solution is manufactured"
+    return part
+
+
+def _derived_piece(piece: Piece, T: Expression, flux: Expression) -> Piece:
+    if piece.kind == TEMPERATURE:
+        return replace(piece, first=manufactured.edge_value(T))
+    if piece.kind == CONVECTION:
+        return replace(piece, second=manufactured.ambient_convection(T, flux, piece.first))
+    if piece.kind == RADIATION:
+        return replace(piece, second=manufactured.ambient_radiation(T, flux, piece.first))
+    return replace(piece, first=flux) if isinstance(piece.condition, Flux) else piece
+
+
+def _not_insulated(piece: Piece, flux: Expression, looks: Sequence[float]) -> list[Mistake]:
+    largest = max(float(np.max(np.abs(flux(x=piece.x, y=piece.y, t=t)))) for t in looks)
+    if largest <= 1e-9:
+        return []
+    message = f"the reference is not insulated here: its heat flux reaches {largest:.3g} W/m²"
+    return [Mistake((*piece.path, "kind"), message, 'write kind = "flux", whose value is derived')]
+
+
+def _not_periodic(scenario: HeatScenario, T: Expression) -> list[Mistake]:
+    g, t = scenario.grid, np.linspace(0.0, scenario.time.end or 0.0, 11)[:, None]
+    x, y = np.linspace(0.0, g.lx, 41), np.linspace(0.0, g.ly, 41)
+    found = []
+    for edge, periodic, first, second in (
+        ("left", scenario.boundary.periodic_x, T(x=0.0, y=y, t=t), T(x=g.lx, y=y, t=t)),
+        ("bottom", scenario.boundary.periodic_y, T(x=x, y=0.0, t=t), T(x=x, y=g.ly, t=t)),
+    ):
+        if periodic and not np.allclose(first, second, rtol=1e-9, atol=1e-9 * float(np.max(np.abs(first)))):
+            found.append(Mistake(("boundary", edge, "kind"), "the reference is not periodic in this direction"))
+    return found
+
+
+def _bad_laws(scenario: HeatScenario, made: Discretisation, looks: Sequence[float]) -> list[Mistake]:
+    """A conductivity that depends on T and is negative at a temperature that can come up: the problem is ill-posed."""
+    if made.law is None:
+        return []
+    key = "diffusivity" if scenario.material.alone else "conductivity"
+    for T, *fields in made.conductivities(made.temperatures(looks)):
+        for k in fields:
+            few = np.broadcast_to(distinct(k), distinct(k).shape)
+            bad = np.argwhere(~(few >= 0) & ~_part_of(distinct(made.held), few.shape))
+            if len(bad):
+                message = f"must not be negative, but is {few[tuple(bad[0])]:.4g} at T = {T:.6g}"
+                help = "looked at between the least and the largest of initial, edge and ambient temperatures"
+                return [Mistake(("material", key), message, help)]
+    return []
+
+
+def _part_of(held: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Which of few cells that stand for all are held."""
+    return np.broadcast_to(held, shape) if held.shape == shape or held.size == 1 else np.zeros(shape, bool)
+
+
+def _bad_sources(scenario: HeatScenario, made: Discretisation) -> list[Mistake]:
+    found = []
+    for i in range(len(scenario.source)):
+        values = made.source(i, 0.0, made.T0)
+        bad = np.argwhere(~np.isfinite(values))
+        if len(bad):
+            y, x = bad[0]
+            found.append(Mistake(("source", i, "power"), f"is not finite at the start in cell (x={x}, y={y})"))
+    return found

@@ -1,0 +1,73 @@
+"""What all heat steppers have in common: fields taking turns, measurements, snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from simsuite.core import Backend, Clock, Pending, Snapshot
+from simsuite.solvers.heat.discretisation import Discretisation
+from simsuite.solvers.heat.edge_table import EdgeTable
+from simsuite.solvers.heat.ledger import Ledger
+from simsuite.solvers.heat.measure import Measure, Wanted
+from simsuite.solvers.heat.operator import Operator
+
+
+class Engine(Protocol):
+    """Has the edge table and the ledger; `operator` only where there is one."""
+
+    @property
+    def edges(self) -> EdgeTable: ...
+
+    @property
+    def ledger(self) -> Ledger: ...
+
+    @property
+    def operator(self) -> Operator | None: ...
+
+    def begin(self, step: int, n: int) -> None: ...
+
+
+class FieldStepper:
+    """Owns the field of `start` and `spare` further ones; `views[now]` is the present field for kernels."""
+
+    def __init__(
+        self,
+        made: Discretisation,
+        wanted: Wanted,
+        clock: Clock,
+        backend: Backend,
+        start: Snapshot,
+        engine: Engine,
+        spare: int = 1,
+    ) -> None:
+        self.step = start.step
+        self.clock, self.backend = clock, backend
+        T = start.arrays["temperature"]
+        self.fields = [backend.array(T), *(backend.zeros(T.shape, T.dtype) for _ in range(spare))]
+        self.views = [backend.view(a) for a in self.fields]
+        self.now = 0
+        self.recorder = backend.recorder()
+        self._engine = engine
+        self._measure = Measure(made, wanted, backend, engine.edges, engine.operator)
+
+    @property
+    def state(self) -> Mapping[str, Any]:
+        return {"temperature": self.fields[self.now], **self._engine.ledger.arrays}
+
+    def check_end(self, n: int) -> None:
+        """Raises ValueError when n steps lead past the end."""
+        if self.step + n > self.clock.end:
+            raise ValueError(f"{n} steps from step {self.step} lead past the end, {self.clock.end}")
+
+    def snapshot(self) -> Pending:
+        return self.backend.stage(self.step, self.state)
+
+    def observe(self, series: str) -> Pending:
+        """For a row along "time" the field and all measurements; along "sample" the measurements alone."""
+        self._engine.begin(self.step, 1)
+        self._measure.queue(self.views[self.now])
+        arrays = {**self._engine.ledger.arrays, **self._measure.arrays}
+        if series == "time":
+            arrays["temperature"] = self.fields[self.now]
+        return self.backend.stage(self.step, arrays)
