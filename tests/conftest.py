@@ -41,7 +41,7 @@ def backend(request: pytest.FixtureRequest) -> Backend:
 
 @pytest.fixture
 def heat(tmp_path: Path) -> Callable[..., Any]:
-    """Makes a heat problem from the sections that differ from a plain 8 × 8 plate."""
+    """Makes a heat problem from the sections that differ from a plain 8 × 8 plate; stepped explicitly by default."""
     from simsuite.scenario.heat import HeatScenario
     from simsuite.solvers.heat.problem import HeatProblem
 
@@ -53,6 +53,8 @@ def heat(tmp_path: Path) -> Callable[..., Any]:
             "time": {"end": 1e-2},
             "output": {"frames": 2},
         }
-        return HeatProblem.from_scenario(HeatScenario.model_validate(plain | sections), tmp_path)
+        whole = plain | sections
+        whole["time"] = {"stepper": "explicit", **whole["time"]}
+        return HeatProblem.from_scenario(HeatScenario.model_validate(whole), tmp_path)
 
     return make

@@ -37,7 +37,7 @@ def plate(n: int, precision: str) -> HeatProblem:
         "grid": {"nx": n, "ny": n, "lx": float(n), "ly": float(n)},
         "material": {"diffusivity": 1.0},
         "boundary": EDGES,
-        "time": {"end": 2e8, "dt": 0.2},
+        "time": {"end": 2e8, "dt": 0.2, "stepper": "explicit"},
         "output": {"frames": 2},
     }
     return HeatProblem.from_scenario(HeatScenario.model_validate(scenario), Path())

@@ -133,7 +133,7 @@ class Edges:
         """β at all points at time t; of radiating ones at the temperature T: the higher, the larger."""
         first, _ = self.data(t)
         h = np.where(self.kinds == CONVECTION, first, 0.0)
-        h = np.where(self.kinds == RADIATION, 4.0 * first * STEFAN_BOLTZMANN * abs(T) ** 3, h)
+        h = np.where(self.kinds == RADIATION, 4.0 * first * STEFAN_BOLTZMANN * np.abs(np.float64(T)) ** 3, h)
         return np.where(self.kinds == TEMPERATURE, 2.0, convective_beta(h, k, self.delta))
 
     def looks(self, end: float) -> list[float]:
