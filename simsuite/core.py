@@ -225,6 +225,10 @@ class Problem(Protocol):
         """Time steps taken and simulated time at a step of the clock: what people are told. A clock may count the steps
         of several batches, one after another."""
 
+    settled: Callable[[Snapshot], bool] | None
+    """Whether an observation of the first series shows that nothing changes any more, so that the run is complete
+    before its end; None where that is not asked for."""
+
     def initial(self) -> Snapshot: ...
 
     def stepper(self, backend: Backend, start: Snapshot) -> Stepper: ...

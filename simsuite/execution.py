@@ -14,7 +14,7 @@ from simsuite.core import Backend, Problem, Snapshot, Stepper
 from simsuite.errors import SimsuiteError, UsageError
 from simsuite.io.checkpoint import read_checkpoint
 from simsuite.io.directory import RunDirectory, State
-from simsuite.io.outputs import CheckpointOutput, SeriesOutput, moment
+from simsuite.io.outputs import CheckpointOutput, Output, SeriesOutput, moment
 from simsuite.io.results import ResultsFile, open_results
 from simsuite.io.writer import Writer
 from simsuite.loop import march
@@ -135,7 +135,9 @@ class Execution:
                 self.reporter.progress(step)
 
             try:
-                reason = march(stepper, problem.clock.end, [*outputs, checkpoint], backend, self.stopped, progress)
+                due: list[Output] = [*outputs, checkpoint]
+                end = problem.clock.end
+                reason = march(stepper, end, due, backend, self.stopped, progress, _settling(problem))
                 watch.last_stretch(stepper.step)
                 if reason is not None:
                     checkpoint.emit(stepper)
@@ -219,6 +221,21 @@ class Execution:
 
     def _log(self, line: str) -> None:
         self.directory.append_log(line)
+
+
+def _settling(problem: Problem) -> Callable[[Stepper], bool]:
+    """Whether a run is over before its end: looked at wherever the first series has a row, so that the answer does not
+    depend on how the run was cut."""
+    series = problem.layout.series[0]
+    steps = frozenset(series.steps) if problem.settled is not None else frozenset()
+
+    def settled(stepper: Stepper) -> bool:
+        if stepper.step not in steps or problem.settled is None:
+            return False
+        with stepper.observe(series.dim) as observed:
+            return problem.settled(observed)
+
+    return settled
 
 
 class _Stopwatch:

@@ -48,17 +48,18 @@ def march(
     backend: Backend,
     stopped: Callable[[], str | None],
     progress: Callable[[int], None],
+    settled: Callable[[Stepper], bool] = lambda stepper: False,
 ) -> str | None:
-    """Advance to step `end`. Returns None there, or the reason `stopped` gave for stopping early.
+    """Advance to step `end`, or to where the state is `settled`, which is asked when all that is due has been queued.
 
-    Raises what the writing of an output raised.
+    Returns None there, or the reason `stopped` gave for stopping early. Raises what the writing of an output raised.
     """
     pace = Pace(backend)
     while True:
         for output in outputs:
             if output.due(stepper.step):
                 output.emit(stepper)
-        if stepper.step >= end:
+        if stepper.step >= end or settled(stepper):
             return None
         if (reason := stopped()) is not None:
             return reason

@@ -403,7 +403,7 @@ FAILURES = {  # scenario with output, what the message says: 4^64 is beyond floa
     ),
     "heat at a frame": (
         BROKEN_EDGE,
-        {"frames": 11, "checkpoint_every": 32},
+        {"frames": 11, "checkpoint_every": 200},
         ["cell (x=0, y=0) at step ", "time 0.06 s"],
     ),
 }

@@ -45,6 +45,7 @@ class GbmProblem:
     batch: int
 
     solver = "gbm"
+    settled = None
     rate_unit = "path-steps/s"
 
     @classmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -117,6 +117,11 @@ class HeatProblem:
         rows = (ROWS + 1) * 2 * self.made.edges.size * 8
         return fields * self.T0.nbytes + rows
 
+    @property
+    def settled(self) -> Callable[[Snapshot], bool] | None:
+        tolerance = self.scenario.time.steady_tolerance
+        return (lambda observed: _largest_rate(observed) <= tolerance) if tolerance > 0 else None
+
     def fault(self, observed: Snapshot) -> str | None:
         first = observed.arrays["row_bad"]
         rows = np.flatnonzero(first < self.made.nx)
@@ -161,8 +166,8 @@ class HeatProblem:
                 **({"sources": sources} if sources else {}),
             },
         }
-        if "row_rate" in a:
-            results["largest_rate"] = float(a["row_rate"].max())
+        if self.settled is not None:
+            results["steady"] = {"largest_rate": _largest_rate(observed), "reached": self.settled(observed)}
         error = self._error(observed)
         return results | ({"error": error} if error else {})
 
@@ -182,6 +187,11 @@ class HeatProblem:
             "linf": float(np.max(difference)),
             "relative_l2": l2 / size if size > 0 else math.nan,
         }
+
+
+def _largest_rate(observed: Snapshot) -> float:
+    """The largest |dT/dt|, K/s."""
+    return float(observed.arrays["row_rate"].max())
 
 
 def _bad_times(model: HeatScenario) -> list[Mistake]:

@@ -35,6 +35,7 @@ class LinearProblem:
     frames: tuple[int, ...]
 
     solver = "linear"
+    settled = None
     rate_unit = "FLOP/s"
 
     @classmethod
