@@ -110,6 +110,9 @@ class Execution:
         self._log(f"simsuite {VERSION} on {backend.name} ({backend.device_name})")
         if backend.note is not None:
             self.reporter.message(backend.note)
+        why = problem.method.get("stepper_reason")
+        if why is not None:
+            self._log(f"{problem.method['stepper']}: {why}")
         start, rows = self._start(problem, backend)
         self.directory.write_scenario(self.scenario.resolved_toml())
         with self._open_results(problem, backend, rows) as results, Writer() as writer:

@@ -67,6 +67,8 @@ def make_plan(scenario: HeatScenario, made: Discretisation, exact_refused: str |
         mistakes.append(Mistake(("time", "stepper"), f"`exact` does not apply: {exact_refused}", help))
         wanted = "explicit"
     names = [name for name in ("exact", "explicit", "rkl2", "adi") if name != "exact" or exact_refused is None]
+    if wanted == "auto" and scenario.time.dt != "auto":
+        return _checked(scenario, _plan("explicit", scenario, times, limits, "dt is given"), limits, mistakes)
     if wanted != "auto":
         return _checked(scenario, _plan(wanted, scenario, times, limits, "asked for"), limits, mistakes)
     plans = {name: _plan(name, scenario, times, limits, "") for name in names}
@@ -133,6 +135,8 @@ def _checked(scenario: HeatScenario, plan: Plan, limits: _Limits, mistakes: list
     if dt != "auto" and plan.stepper == "explicit" and dt > limits.stable * (1 + 1e-12):
         message = f"dt = {dt:g} s is unstable for the explicit stepper on this grid"
         help = f'the largest stable dt is {rounded_down(limits.stable)} s; or write dt = "auto"'
+        if scenario.time.stepper == "auto":
+            help += ', or stepper = "adi" for longer steps'
         mistakes.append(Mistake(("time", "dt"), message, help))
     elif plan.reason.startswith(_ENDLESS[:9]):
         message = f"{plan.reason}; at most {MOST_STEPS:.0e} are possible"
