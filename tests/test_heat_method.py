@@ -1,0 +1,86 @@
+"""Which stepper a heat scenario gets, and whether its automatic steps keep what `tolerance` promises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from simsuite.backends import open_backend
+from simsuite.errors import ScenarioError
+from simsuite.solvers.heat.problem import HeatProblem
+
+HOLD = {"kind": "temperature", "value": 0.0}
+HELD = dict.fromkeys(("left", "right", "bottom", "top"), HOLD)
+MIXED = {"left": HOLD, "right": {"kind": "convection", "h": 2.0, "ambient": 1.0}, "top": {"kind": "flux", "value": 0.5}}
+VARIABLE = {"conductivity": "1 + 0.5*x", "density": 2.0, "specific_heat": 0.5}
+
+
+def frames(problem: HeatProblem) -> list[np.ndarray]:
+    stepper = problem.stepper(open_backend("cpu"), problem.initial())
+    found = []
+    for step in problem.layout.series[0].steps:
+        stepper.advance(step - stepper.step)
+        with stepper.snapshot() as held:
+            found.append(np.array(held.arrays["temperature"]))
+    return found
+
+
+def auto(heat: Callable, **sections: Any) -> HeatProblem:
+    time = {"stepper": "auto", "end": 0.2, **sections.pop("time", {})}
+    return heat(**{"grid": {"nx": 24, "ny": 20}, "initial": {"temperature": "x*y"}, "time": time} | sections)
+
+
+@pytest.mark.parametrize(
+    ("sections", "stepper"),
+    [
+        ({}, "exact"),
+        ({"boundary": MIXED, "source": [{"power": "x"}]}, "exact"),
+        ({"material": VARIABLE, "grid": {"nx": 200, "ny": 200}}, "adi"),
+        ({"material": VARIABLE, "time": {"end": 1e-4}}, "explicit"),
+        ({"time": {"dt": 1e-4}}, "explicit"),
+    ],
+)
+def test_auto_takes_the_cheapest(heat: Callable, sections: dict, stepper: str) -> None:
+    problem = auto(heat, **sections)
+    assert problem.method["stepper"] == stepper
+    assert problem.method["stepper_reason"]
+
+
+def test_auto_says_why_not_exact(heat: Callable) -> None:
+    reason = auto(heat, material=VARIABLE).method["stepper_reason"]
+    assert "exact does not apply" in reason
+    assert all(name in reason for name in ("explicit", "rkl2", "adi"))
+
+
+def test_exact_where_it_does_not_apply_names_reason_and_alternatives(heat: Callable) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        auto(heat, material=VARIABLE, time={"stepper": "exact"})
+    (mistake,) = caught.value.mistakes
+    assert mistake.path == ("time", "stepper")
+    assert "`exact` does not apply" in mistake.message
+    assert mistake.help is not None and "adi" in mistake.help and "rkl2" in mistake.help
+
+
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-5])
+@pytest.mark.parametrize("stepper", ["rkl2", "adi"])
+@pytest.mark.parametrize("initial", ["sin(pi*x)*sin(pi*y)", "sin(pi*x)*sin(pi*y) + 0.3*sin(3*pi*x)*sin(2*pi*y)", 1.0])
+def test_automatic_steps_meet_the_tolerance(
+    heat: Callable, stepper: str, tolerance: float, initial: str | float
+) -> None:
+    """At every frame, relative to the largest temperature of the start; the exact stepper has no error in time."""
+    sections = {"initial": {"temperature": initial}, "boundary": HELD, "output": {"frames": 6}}
+    want = frames(auto(heat, **sections, time={"stepper": "exact"}))
+    got = frames(auto(heat, **sections, time={"stepper": stepper, "tolerance": tolerance}))
+    worst = max(float(np.sqrt(np.mean((a - b) ** 2))) for a, b in zip(want, got))
+    assert worst <= tolerance * float(np.sqrt(np.mean(want[0] ** 2)))
+
+
+@pytest.mark.parametrize("stepper", ["rkl2", "adi"])
+def test_automatic_steps_resolve_edges_that_move(heat: Callable, stepper: str) -> None:
+    edges = {**HELD, "left": {"kind": "temperature", "value": "sin(60*t)"}}
+    fine = frames(auto(heat, boundary=edges, time={"stepper": stepper, "dt": 2e-5}))
+    got = frames(auto(heat, boundary=edges, time={"stepper": stepper, "tolerance": 1e-4}))
+    assert max(float(np.sqrt(np.mean((a - b) ** 2))) for a, b in zip(fine, got)) <= 1e-4
