@@ -14,7 +14,7 @@ from simsuite.scenario.heat.material import Material
 from simsuite.scenario.heat.region import Region, region_mistakes
 from simsuite.scenario.heat.source import Source, source_mistakes, source_names
 from simsuite.scenario.heat.time import Time
-from simsuite.scenario.types import FieldMistake, FileRef, Name, NumberOrExpression, Title
+from simsuite.scenario.types import FieldMistake, FileRef, Name, NumberOrExpression, Title, mistake
 
 _DERIVED = "follows from the manufactured solution"
 MOST_CELLS = 1 << 18  # along an axis: what the grid of a CUDA launch can hold
@@ -38,12 +38,31 @@ class Probe(Section):
     name: Name = Field(description="its name in the results")
     x: float = Field(description="m from the left edge")
     y: float = Field(description="m from the bottom edge")
+    expected: float | None = Field(
+        None, description="published temperature there at the end of the run, K; `simsuite verify` compares"
+    )
+    within: Positive | None = Field(None, description="how far the result may be from it, K; needed with expected")
+
+    @model_validator(mode="after")
+    def _expected_within(self) -> Probe:
+        if self.expected is not None and self.within is None:
+            raise mistake(
+                ("expected",), "`expected` needs `within`", "add within = .., how far off is right, K", None, True
+            )
+        if self.within is not None and self.expected is None:
+            raise mistake(
+                ("within",), "`within` needs `expected`", "add expected = .., the published temperature, K", None, True
+            )
+        return self
 
 
 class Reference(Section):
     temperature: Moving = Field(description="exact solution in x, y, t: error norms are reported against it")
     manufactured: bool = Field(
         False, description="derive initial state, boundary values and a source from it, so that it is the solution"
+    )
+    within: Positive | None = Field(
+        None, description="largest relative_l2 error at the end of the run that `simsuite verify` lets pass"
     )
 
 
