@@ -16,6 +16,7 @@ from simsuite.core import Backend, Clock
 from simsuite.expressions import Expression
 
 ROWS = 64  # steps evaluated at once, and replayed as one graph
+KEPT = 256  # kernels made of expressions: the same expressions come back with every grid, stepper and test
 
 
 class FunctionTable:

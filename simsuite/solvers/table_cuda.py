@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from numba import config, cuda
 
 from simsuite.expressions import Expression
+from simsuite.solvers.table import KEPT
 
 
+@lru_cache(KEPT)
 def make_fill(expression: Expression) -> Any:
     """The kernel that evaluates `expression` in x, y, t."""
     function = expression.simulated_function if config.ENABLE_CUDASIM else expression.scalar_function

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numba import njit, prange
 
 from simsuite.expressions import Expression
+from simsuite.solvers.table import KEPT
 
 THREADS = 1  # that a row of cells is launched with
 
@@ -115,6 +117,7 @@ def _between(a, b):
     return 2.0 * a * b / (a + b) if a + b > 0.0 else 0.0
 
 
+@lru_cache(KEPT)
 def make_conduct(along_x: Expression, along_y: Expression) -> Any:
     """The kernel that evaluates conductivities in x, y, T, k, which, at the mean temperatures of faces."""
     names = ("x", "y", "T", "k", "which")
@@ -194,6 +197,7 @@ def make_conduct(along_x: Expression, along_y: Expression) -> Any:
     return conduct
 
 
+@lru_cache(KEPT)
 def make_source(expression: Expression) -> Any:
     """The kernel that evaluates a source in x, y, t, T."""
     f = njit(error_model="numpy")(expression.scalar_function(("x", "y", "t", "T")))

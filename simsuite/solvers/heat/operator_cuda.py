@@ -6,11 +6,13 @@ they cannot be contracted in two ways: the operator is symmetric to the last bit
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from numba import config, cuda, float64
 
 from simsuite.expressions import Expression
+from simsuite.solvers.table import KEPT
 
 THREADS = 128  # a block that sums up a row
 
@@ -123,6 +125,7 @@ def _device(expression: Expression, names: tuple[str, ...]) -> Any:
     return cuda.jit(device=True)(function(names))
 
 
+@lru_cache(KEPT)
 def make_conduct(along_x: Expression, along_y: Expression) -> Any:
     """The kernel that evaluates conductivities in x, y, T, k, which, at the mean temperatures of faces, in float64."""
     names = ("x", "y", "T", "k", "which")
@@ -181,6 +184,7 @@ def make_conduct(along_x: Expression, along_y: Expression) -> Any:
     return conduct
 
 
+@lru_cache(KEPT)
 def make_source(expression: Expression) -> Any:
     """The kernel that evaluates a source in x, y, t, T: one block a row, float64."""
     f = _device(expression, ("x", "y", "t", "T"))
