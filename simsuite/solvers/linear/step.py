@@ -24,7 +24,6 @@ from simsuite.expressions import Expression
 from simsuite.solvers.linear.system import LinearSystem
 from simsuite.solvers.table import ROWS, FunctionTable
 
-KERNELS = "simsuite.solvers.linear.matmul"
 _NOWHERE = np.zeros(1)  # inputs depend on time only: one point stands for all
 
 
@@ -36,7 +35,7 @@ class _Inputs:
         rows = self._table.array.shape[0]
         self._arrays = backend.array(B.astype(dtype)), backend.zeros((rows, len(B)), dtype)
         self._B, self.bias = (backend.view(a) for a in self._arrays)
-        kernel = backend.kernels(KERNELS).input_bias
+        kernel = backend.kernels("simsuite.solvers.linear.inputs").input_bias
         self._multiply = backend.launcher(kernel, (len(B), rows), (min(len(B), 128), 1))
         if self._table.steady:
             self._multiply(self._table.values, self._B, 1, self.bias)
@@ -57,7 +56,7 @@ class _Product:
     def __init__(self, backend: Backend, A: np.ndarray, columns: int) -> None:
         self._array = backend.array(A)
         self._A = backend.view(self._array)
-        self._launch = backend.launcher(*backend.kernels(KERNELS).product_kernel(*A.shape, columns))
+        self._launch = backend.launcher(*backend.kernels("simsuite.solvers.matmul").product_kernel(*A.shape, columns))
 
     def __call__(self, X: Any, bias: Any, row: int, out: Any) -> None:
         self._launch(self._A, X, bias, row, out)

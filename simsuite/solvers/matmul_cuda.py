@@ -1,8 +1,8 @@
-"""Matrix products of the linear solver on a GPU.
+"""Matrix products on a GPU.
 
-Three kernels with the same arguments, chosen by shape: `matmul`, shared-memory tiles, for a batch of states;
+Three kernels with the same arguments, chosen by shape: `matmul`, shared-memory tiles, for wide matrices;
 `matmul_flat`, one thread an entry, for systems so small that tiles would be mostly empty; `matvec`, one block a row,
-for a single state.
+for a single column.
 
 `matmul` gives each block a square of SIDE x SIDE entries of the result and each of its 16 x 16 threads a 4 x 4 patch
 of that square, kept in registers. The inner dimension is walked in slices of DEPTH: the block loads a slice of A and
@@ -120,17 +120,6 @@ def matvec(A, X, bias, row, out):
         width //= 2
     if lane == 0:
         out[i, 0] = part[0] + bias[row, i]
-
-
-@cuda.jit(cache=True)
-def input_bias(inputs, B, count, bias):
-    """bias[k, i] = sum_p B[i, p] inputs[k, p] for the first `count` rows: what the inputs add in each of the steps."""
-    i, k = cuda.grid(2)
-    if i < bias.shape[1] and k < count:
-        total = B[i, 0] * inputs[k, 0]
-        for p in range(1, B.shape[1]):
-            total += B[i, p] * inputs[k, p]
-        bias[k, i] = total
 
 
 def product_kernel(rows: int, inner: int, columns: int) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:

@@ -1,4 +1,4 @@
-"""Matrix products of the linear solver on the CPU.
+"""Matrix products on the CPU.
 
 Every entry is summed in the order of the inner index, whatever the number of threads, so results are the same bit for
 bit on one core and on many: the reason not to call BLAS here.
@@ -87,17 +87,6 @@ def matvec_serial(A, X, bias, row, out):
     """The same for a single column and from one thread."""
     for tile in range(-(-A.shape[0] // ROWS)):
         _rows(A, X, bias, row, out, tile)
-
-
-@njit(cache=True)
-def input_bias(inputs, B, count, bias):
-    """bias[k, i] = sum_p B[i, p] inputs[k, p] for the first `count` rows: what the inputs add in each of the steps."""
-    for k in range(count):
-        for i in range(B.shape[0]):
-            total = B[i, 0] * inputs[k, 0]
-            for p in range(1, B.shape[1]):
-                total += B[i, p] * inputs[k, p]
-            bias[k, i] = total
 
 
 def product_kernel(rows: int, inner: int, columns: int) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:

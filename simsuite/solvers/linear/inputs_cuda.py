@@ -1,0 +1,16 @@
+"""What the inputs of a linear system add, on a GPU."""
+
+from __future__ import annotations
+
+from numba import cuda
+
+
+@cuda.jit(cache=True)
+def input_bias(inputs, B, count, bias):
+    """bias[k, i] = sum_p B[i, p] inputs[k, p] for the first `count` rows: what the inputs add in each of the steps."""
+    i, k = cuda.grid(2)
+    if i < bias.shape[1] and k < count:
+        total = B[i, 0] * inputs[k, 0]
+        for p in range(1, B.shape[1]):
+            total += B[i, p] * inputs[k, p]
+        bias[k, i] = total
