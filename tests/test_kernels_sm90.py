@@ -11,7 +11,7 @@ from sm90 import compile_sm90
 
 from simsuite.expressions import Expression
 from simsuite.solvers import table_cuda
-from simsuite.solvers.heat import explicit_cuda, measure_cuda
+from simsuite.solvers.heat import exact_cuda, explicit_cuda, measure_cuda
 
 REAL = {"float32": types.float32, "float64": types.float64}
 
@@ -56,3 +56,20 @@ def test_table_of_an_expression(text: str) -> None:
     fill = table_cuda.make_fill(Expression.parse(text))
     _, info = compile_sm90(fill, signature)
     assert info["spill_bytes"] == 0
+
+
+@pytest.mark.parametrize("precision", REAL)
+@pytest.mark.parametrize("kernel", ["deviation", "add", "propagate", "book"])
+def test_exact_step(kernel: str, precision: str) -> None:
+    r = REAL[precision]
+    field, line = array(r, 2), array(r, 1)
+    signature = {
+        "deviation": (field, r, field),
+        "add": (field, field),
+        "propagate": (field, field, line, line, r, r, r, field),
+        "book": (field, field, field, r, r, r, line),
+    }[kernel]
+    ptx, info = compile_sm90(getattr(exact_cuda, kernel), types.void(*signature))
+    assert info["spill_bytes"] == 0
+    if precision == "float32":
+        assert not re.findall(r"\.f64", ptx)
