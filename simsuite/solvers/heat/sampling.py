@@ -20,7 +20,7 @@ from simsuite.solvers.arrays import read_npy
 from simsuite.solvers.heat.layout import cell_centres
 
 BRIGHT = 128  # grey level from which on a picture's pixel belongs to a mask
-_GREY = (0.299, 0.587, 0.114)  # ITU-R BT.601, as everyone's conversion to grey
+_GREY = (299, 587, 114)  # thousandths of red, green and blue: ITU-R BT.601, as everyone's conversion to grey
 
 Path_ = tuple[str | int, ...]
 
@@ -112,7 +112,7 @@ class Sampler:
 
     def _masked(self, region: Mask, path: Path_) -> np.ndarray:
         if is_image(region.file):
-            return self._pixels(region.file, (*path, "file")) @ np.array(_GREY) >= BRIGHT
+            return self._pixels(region.file, (*path, "file")) @ np.array(_GREY) >= 1000 * BRIGHT
         try:
             values = np.lib.format.open_memmap(self._base / region.file, mode="r")
         except (OSError, ValueError) as error:
