@@ -34,16 +34,15 @@ class Sampler:
         x, y = cell_centres(scenario)
         self.x, self.y = x, y[:, None]
 
-    def values(self, part: Part, path: Path_, T: np.ndarray | None = None) -> np.ndarray:
-        """A coefficient at every cell, (ny, nx), where it depends on T at the temperatures T. Must be above 0."""
+    def values(self, part: Part, path: Path_, cells: np.ndarray) -> np.ndarray:
+        """A coefficient at every cell, (ny, nx); in those `cells` that it is for it must be above 0."""
         if isinstance(part, Expression):
-            names = {"x": self.x, "y": self.y} | ({} if T is None else {"T": T})
-            values = np.broadcast_to(part(**names), self.shape)
+            values = np.broadcast_to(part(x=self.x, y=self.y), self.shape)
         elif isinstance(part, ImageRef):
-            values = self._coloured(part, path)
+            values = self._coloured(part, path, cells)
         else:
             values = self.array(part, (*path, "file"))
-        self._must_be_positive(values, path)
+        self._must_be_positive(values, path, cells)
         return values
 
     def array(self, ref: FileRef, path: Path_) -> np.ndarray:
@@ -59,12 +58,13 @@ class Sampler:
             return np.ones(self.shape)
         return values.astype(np.float64)
 
-    def _must_be_positive(self, values: np.ndarray, path: Path_) -> None:
+    def _must_be_positive(self, values: np.ndarray, path: Path_, cells: np.ndarray) -> None:
         few = distinct(values)
-        bad = np.argwhere(~(np.isfinite(few) & (few > 0)))
+        wrong = ~(np.isfinite(few) & (few > 0))
+        bad = np.argwhere(wrong & distinct(cells))
         if len(bad):
             y, x = bad[0]
-            message = f"must be a positive number, but is {few[y, x]:g} in cell (x={x}, y={y})"
+            message = f"must be a positive number, but is {values[y, x]:g} in cell (x={x}, y={y})"
             self._mistakes.append(Mistake(path, message))
 
     def _pixels(self, file: str, path: Path_) -> np.ndarray:
@@ -85,13 +85,13 @@ class Sampler:
         columns = np.minimum(((np.arange(nx) + 0.5) * (width / nx)).astype(int), width - 1)
         return pixels[rows[:, None], columns]
 
-    def _coloured(self, ref: ImageRef, path: Path_) -> np.ndarray:
+    def _coloured(self, ref: ImageRef, path: Path_, cells: np.ndarray) -> np.ndarray:
         pixels = self._pixels(ref.file, (*path, "file")).astype(np.int64)
         codes = (pixels[..., 0] << 16) | (pixels[..., 1] << 8) | pixels[..., 2]
         values = np.full(self.shape, np.nan)
         for (red, green, blue), value in ref.colours.items():
             values[codes == ((red << 16) | (green << 8) | blue)] = value
-        unknown = np.argwhere(np.isnan(values))
+        unknown = np.argwhere(np.isnan(values) & cells)
         if len(unknown) and not any(m.path == (*path, "file") for m in self._mistakes):
             y, x = unknown[0]
             message = f"{ref.file} is of colour #{codes[y, x]:06x} at cell (x={x}, y={y}), which has no value"

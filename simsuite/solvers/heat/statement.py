@@ -97,7 +97,7 @@ def _conductivity(
                 with np.errstate(all="ignore"):
                     values = np.broadcast_to(part(x=sampler.x, y=sampler.y, T=T0), sampler.shape)
             elif axis == 0 or pair[0] is not pair[1]:
-                values = sampler.values(part, place)
+                values = sampler.values(part, place, cells)
             else:
                 values = fields[0]
             k = values if whole else np.where(cells, values, k)
@@ -125,13 +125,14 @@ def _law(cases: list[tuple[int, Expression]]) -> Expression | None:
 
 
 def _capacity(scenario: HeatScenario, sampler: Sampler, inside: list[np.ndarray]) -> np.ndarray:
+    everywhere = np.broadcast_to(np.True_, sampler.shape)
     factors = [np.broadcast_to(np.float64(1.0), sampler.shape)]
     for key in () if scenario.material.alone else ("density", "specific_heat"):
         (part,) = scenario.material.material_parts(key)
-        values = sampler.values(part, ("material", key))
+        values = sampler.values(part, ("material", key), everywhere)
         for i, (region, cells) in enumerate(zip(scenario.region, inside)):
             for special in region.material_parts(key):
-                values = np.where(cells, sampler.values(special, ("region", i, key)), values)
+                values = np.where(cells, sampler.values(special, ("region", i, key), cells), values)
         factors.append(values)
     product = reduce(np.multiply, (distinct(values) for values in factors))
     return np.broadcast_to(product, sampler.shape)
