@@ -39,7 +39,7 @@ def auto(heat: Callable, **sections: Any) -> HeatProblem:
         ({}, "exact"),
         ({"boundary": MIXED, "source": [{"power": "x"}]}, "exact"),
         ({"material": VARIABLE, "grid": {"nx": 200, "ny": 200}}, "adi"),
-        ({"material": VARIABLE, "time": {"end": 1e-4}}, "explicit"),
+        ({"material": VARIABLE, "time": {"end": 1e-3, "tolerance": 0.1}}, "explicit"),
         ({"time": {"dt": 1e-4}}, "explicit"),
     ],
 )
@@ -61,7 +61,7 @@ def test_exact_where_it_does_not_apply_names_reason_and_alternatives(heat: Calla
     (mistake,) = caught.value.mistakes
     assert mistake.path == ("time", "stepper")
     assert "`exact` does not apply" in mistake.message
-    assert mistake.help is not None and "adi" in mistake.help and "rkl2" in mistake.help
+    assert all(name in str(mistake.help) for name in ("explicit", "rkl2", "adi"))
 
 
 @pytest.mark.parametrize("tolerance", [1e-3, 1e-5])

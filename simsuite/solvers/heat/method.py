@@ -154,7 +154,7 @@ def _cost(plan: Plan, made: Discretisation) -> float:
         return math.inf
     steps = plan.clock.end
     if plan.stepper == "exact":
-        return steps * (20.0 + 0.1 * (made.nx + made.ny))
+        return steps * (20.0 + 0.25 * (made.nx + made.ny))
     general = 1.0 if made.uniform and not made.sources else 2.5
     if plan.stepper == "explicit":
         return steps * general

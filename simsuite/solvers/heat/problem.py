@@ -16,6 +16,8 @@ from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.heat import EDGES, HeatScenario
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.energy import Energy
+from simsuite.solvers.heat.exact import ExactStepper
+from simsuite.solvers.heat.exact import device_bytes as exact_device_bytes
 from simsuite.solvers.heat.explicit import ExplicitStepper, is_plain
 from simsuite.solvers.heat.layout import heat_layout
 from simsuite.solvers.heat.ledger import empty_ledger
@@ -23,6 +25,7 @@ from simsuite.solvers.heat.measure import Wanted
 from simsuite.solvers.heat.method import Plan, make_plan
 from simsuite.solvers.heat.operator import ledger_entries
 from simsuite.solvers.heat.rkl2 import Rkl2Stepper
+from simsuite.solvers.heat.separation import obstacle
 from simsuite.solvers.heat.statement import discretise
 from simsuite.solvers.schedule import frame_times, sample_steps
 from simsuite.solvers.table import ROWS
@@ -49,7 +52,8 @@ class HeatProblem:
         made = discretise(model, base, mistakes)
         if mistakes:
             raise ScenarioError(mistakes)
-        plan = make_plan(model, made, "it is not there yet", mistakes)
+        found = obstacle(model, made)
+        plan = make_plan(model, made, None if found is None else found[1], mistakes)
         if mistakes:
             raise ScenarioError(mistakes)
         return cls(model, made, plan)
@@ -97,6 +101,8 @@ class HeatProblem:
         wanted = Wanted([(p.x, p.y) for p in self.scenario.probe], self.scenario.time.steady_tolerance > 0)
         if self.plan.stepper == "rkl2":
             return Rkl2Stepper(self.made, wanted, self.clock, backend, start, self.plan.stages)
+        if self.plan.stepper == "exact":
+            return ExactStepper(self.made, wanted, self.clock, backend, start)
         return ExplicitStepper(self.made, wanted, self.clock, backend, start)
 
     @cached_property
@@ -110,8 +116,10 @@ class HeatProblem:
         return self.plan.stepper == "explicit" and is_plain(self.made) and not rate
 
     def device_bytes(self) -> int:
+        if self.plan.stepper == "exact":
+            return exact_device_bytes(self.made.ny, self.made.nx, self.T0.itemsize)
         plain = self._plain
-        fields = {"explicit": 2 if plain else 6, "rkl2": 8, "adi": 12, "exact": 8}[self.plan.stepper]
+        fields = {"explicit": 2 if plain else 6, "rkl2": 8, "adi": 14}[self.plan.stepper]
         if self.made.law is not None:
             fields += 4
         rows = (ROWS + 1) * 2 * self.made.edges.size * 8
