@@ -273,3 +273,21 @@ def test_the_explicit_step_chosen_obeys_the_maximum_principle(
             T = np.array(snapshot.arrays["temperature"])
         assert T.min() >= -1e-16
         assert T.max() <= 1.0
+
+
+@pytest.mark.parametrize("stepper", STEPPERS)
+@pytest.mark.parametrize("held", [False, True])
+def test_a_plate_in_which_nothing_is_conducted(heat: Callable, stepper: str, held: bool) -> None:
+    """One insulated cell is an ordinary differential equation, dT/dt = q(t); where all is held nothing happens."""
+    from simsuite.backends import open_backend
+
+    region = [{"shape": "rectangle", "x": [0, 1], "y": [0, 1], "temperature": 4.0}] if held else []
+    problem = heat(
+        grid={"nx": 1, "ny": 1},
+        region=region,
+        initial={"temperature": 4.0},
+        source=[{"power": 6.0}],
+        time={"end": 0.5, "stepper": stepper},
+    )
+    observed = run(problem, open_backend("cpu"))
+    assert observed.arrays["temperature"][0, 0] == pytest.approx(4.0 if held else 4.0 + 6.0 * 0.5, rel=1e-14)
