@@ -27,7 +27,7 @@ SAFETY = 0.9  # of the largest stable step, so that the shortest waves die out a
 MOST_STEPS = 1e15  # which no machine gets through
 _FIRST_ORDER = 0.27
 _SECOND_ORDER = {"adi": 0.112, "rkl2": 0.25}  # rkl2 as measured with an initial state that does not fit the edges
-_TRAPEZOIDAL = 12.0
+_TRAPEZOIDAL = 8.0  # 12 in theory, for a forcing of one frequency
 _LOOKS = 1025  # times at which edges and sources are looked at for how fast they change
 PASSES = {"explicit": 1.0, "rkl2": 3.0, "adi": 12.0}  # memory traffic of a step or stage, in explicit steps
 

@@ -112,10 +112,13 @@ class Operator:
     def book(self, T: Any, k: int, wx: float, wy: float, ws: float) -> None:
         """Queue the booking of what comes in at the temperatures T, for wx, wy, ws seconds through edges along x and
         along y and from sources."""
+        self.book_at(T, self.edges.at(k), wx, wy, ws)
+
+    def book_at(self, T: Any, at: int, wx: float, wy: float, ws: float) -> None:
+        """The same for the row that begins at `at`, such as one of the stepper's own."""
         weights = [self.dtype.type(w) for w in (wx, wy, ws)]
-        edges = (self.edges.flat, self.edges.at(k))
         book = (self._power, self._held, self.ledger.partial)
-        self._book(T, self.gx, self.gy, *edges, *book, *weights, *self.wrap, self.zero)
+        self._book(T, self.gx, self.gy, self.edges.flat, at, *book, *weights, *self.wrap, self.zero)
 
     def measure_rate(self, T: Any, k: int) -> None:
         """Queue the search for the largest |dT/dt| of each row of cells, into `rate_max`, after `refresh`."""

@@ -14,6 +14,7 @@ import numpy as np
 from simsuite.core import Backend, Clock, Layout, Snapshot, Stepper
 from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.heat import EDGES, HeatScenario
+from simsuite.solvers.heat.adi import AdiStepper
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.energy import Energy
 from simsuite.solvers.heat.exact import ExactStepper
@@ -101,6 +102,8 @@ class HeatProblem:
         wanted = Wanted([(p.x, p.y) for p in self.scenario.probe], self.scenario.time.steady_tolerance > 0)
         if self.plan.stepper == "rkl2":
             return Rkl2Stepper(self.made, wanted, self.clock, backend, start, self.plan.stages)
+        if self.plan.stepper == "adi":
+            return AdiStepper(self.made, wanted, self.clock, backend, start)
         if self.plan.stepper == "exact":
             return ExactStepper(self.made, wanted, self.clock, backend, start)
         return ExplicitStepper(self.made, wanted, self.clock, backend, start)
@@ -176,6 +179,8 @@ class HeatProblem:
         }
         if self.settled is not None:
             results["steady"] = {"largest_rate": _largest_rate(observed), "reached": self.settled(observed)}
+        if "iteration_change" in a:
+            results["iteration_change"] = float(a["iteration_change"][0])
         error = self._error(observed)
         return results | ({"error": error} if error else {})
 

@@ -67,7 +67,7 @@ class FieldStepper:
         """For a row along "time" the field and all measurements; along "sample" the measurements alone."""
         self._engine.begin(self.step, 1)
         self._measure.queue(self.views[self.now])
-        arrays = {**self._engine.ledger.arrays, **self._measure.arrays}
-        if series == "time":
-            arrays["temperature"] = self.fields[self.now]
+        arrays = {**self.state, **self._measure.arrays}
+        if series != "time":
+            del arrays["temperature"]
         return self.backend.stage(self.step, arrays)

@@ -1,0 +1,138 @@
+"""Kernels of the ADI step on the CPU: strips of rows in parallel. See `adi`."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+
+from simsuite.solvers.heat.edges_cpu import cell_at
+from simsuite.solvers.heat.operator_cpu import flux_sums
+
+TILE = 32
+THREADS = 1
+
+
+def tiles_of(ny: int, nx: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """(extent, block) of a launch that takes a field in tiles; a CPU kernel covers any extent by itself."""
+    return (nx, ny), (1, 1)
+
+
+@njit(inline="always")
+def _change(edges, points, before, after, half, T, p):
+    """Mean β of edge point p, and the change of γ - βT over the step at a fixed T."""
+    moved = edges[after + points + p] - edges[before + points + p]
+    d = moved - (edges[after + p] - edges[before + p]) * cell_at(T, p)
+    return half * (edges[before + p] + edges[after + p]), d
+
+
+@njit
+def _corner(edges, points, before, after, half, T, p, inwards):
+    """The same in the corner beside point p, from it and the next point inwards if they are of one kind."""
+    nx = T.shape[1]
+    beta, d = _change(edges, points, before, after, half, T, p)
+    if nx > 1:
+        beta_next, d_next = _change(edges, points, before, after, half, T, p + inwards)
+        if beta_next == beta:
+            d += half * (d - d_next)
+    return beta, d
+
+
+@njit
+def _bent(edges, before, after, half, T, gy, c, wrap_y, far, j):
+    """c·(A_y e + b_y) along the left or right edge, e the change of its outer temperatures; 0 beside a part of the edge
+    that has none."""
+    ny, nx = T.shape
+    points = 2 * (ny + nx)
+    x = far * (nx - 1)
+    total = half - half
+    beta, d = _change(edges, points, before, after, half, T, far * ny + j)
+    e = d / beta
+    for side in range(2):
+        i = j - 1 + 2 * side
+        if 0 <= i < ny or wrap_y:
+            i = (i if i >= 0 else ny - 1) if i < ny else 0
+            beta, d = _change(edges, points, before, after, half, T, far * ny + i)
+            if not beta > 0:
+                return half - half
+            total += gy[j + side, x] * (d / beta - e)
+        else:
+            p = 2 * ny + side * nx + x
+            beta, d = _corner(edges, points, before, after, half, T, p, 1 - 2 * far)
+            total += gy[j + side, x] * (d - beta * e)
+    return c[j, x] * total
+
+
+@njit(cache=True)
+def edge_data(T, gy, c, edges, before, after, half, a, start, change, wrap_y):
+    """The rows of T and of V and ΔT."""
+    ny, nx = T.shape
+    points = 2 * (ny + nx)
+    for p in range(points):
+        beta, d = _change(edges, points, before, after, half, T, p)
+        edges[start + p] = beta
+        edges[start + points + p] = half * (edges[before + points + p] + edges[after + points + p] - d)
+        edges[change + p] = beta
+        if p < 2 * ny and beta > 0:
+            far = 0 if p < ny else 1
+            d -= a * (beta * _bent(edges, before, after, half, T, gy, c, wrap_y, far, p - far * ny))
+        edges[change + points + p] = d
+
+
+@njit(inline="always")
+def _tile(T, gx, gy, c, q, heated, edges, at, dt, wrap_x, wrap_y, out, y, begin, end):
+    ny, nx = T.shape
+    inner = 0 < y < ny - 1
+    for x in range(begin, end):
+        if inner and 0 < x < nx - 1:
+            v = T[y, x]
+            along_x = gx[y, x] * (T[y, x - 1] - v) + gx[y, x + 1] * (T[y, x + 1] - v)
+            total = along_x + (gy[y, x] * (T[y - 1, x] - v) + gy[y + 1, x] * (T[y + 1, x] - v))
+        else:
+            along_x, along_y = flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, x, y)
+            total = along_x + along_y
+        if heated:
+            total += q[y, x]
+        out[x, y] = dt * (c[y, x] * total)
+
+
+@njit(parallel=True, cache=True)
+def right_side(T, gx, gy, c, q, heated, edges, at, dt, wrap_x, wrap_y, zero, out):
+    ny, nx = T.shape
+    for strip in prange((ny + TILE - 1) // TILE):
+        for begin in range(0, nx, TILE):
+            for y in range(strip * TILE, min(ny, (strip + 1) * TILE)):
+                end = min(nx, begin + TILE)
+                _tile(T, gx, gy, c, q, heated, edges, at, dt, wrap_x, wrap_y, out, y, begin, end)
+
+
+@njit(parallel=True, cache=True)
+def transpose(field, out):
+    ny, nx = field.shape
+    for strip in prange((ny + TILE - 1) // TILE):
+        for begin in range(0, nx, TILE):
+            for y in range(strip * TILE, min(ny, (strip + 1) * TILE)):
+                for x in range(begin, min(nx, begin + TILE)):
+                    out[x, y] = field[y, x]
+
+
+@njit(parallel=True, cache=True)
+def ahead(T, change, part, out):
+    for y in prange(T.shape[0]):
+        for x in range(T.shape[1]):
+            out[y, x] = T[y, x] + part * change[y, x]
+
+
+@njit(parallel=True, cache=True)
+def largest_rows(T, change, before, rows):
+    for y in prange(T.shape[0]):
+        rows[0, y] = np.max(np.abs(change[y] - before[y]))
+        rows[1, y] = np.max(np.abs(change[y]))
+        rows[2, y] = np.max(np.abs(T[y]))
+
+
+@njit(cache=True)
+def largest(rows, least, out):
+    size = max(np.max(rows[1]), least * np.max(rows[2]))
+    moved = np.max(rows[0])
+    if not moved <= out[0] * size:
+        out[0] = moved / size

@@ -1,0 +1,36 @@
+"""Implicit steps along lines of cells: many tridiagonal systems at once.
+
+    (I - a·c·A) X = R + a·c·g_edge·γ,   (A X)_i = g_i (X_{i-1} - X_i) + g_{i+1} (X_{i+1} - X_i),
+
+and -g·β·X in place of the difference to a neighbour outside (see `edges`); lines may be closed to rings. Arrays have the
+position on the line first and the line last, R (n, m), g (n+1, m), c (n, m), so that neighbouring lines are neighbours
+in memory. All systems are diagonally dominant M-matrices, for which elimination without pivoting is stable (N. J.
+Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., 2002, section 9.5); sums of rows are carried along with
+the pivots (v = 1 - s, where s is what a cell has of the next one), so that nothing cancels however large a·c·g is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from simsuite.core import Backend
+
+
+class Lines:
+    """Solves along the first axis of arrays (n, m). g, c: kernel views. first: number of the edge point at the beginning
+    of line 0, those at the ends follow m later."""
+
+    def __init__(
+        self, backend: Backend, dtype: Any, shape: tuple[int, int], g: Any, c: Any, first: int, wrap: bool
+    ) -> None:
+        kernels = backend.kernels(__name__)
+        self._solve = backend.launcher(kernels.solve, *kernels.lines_of(*shape))
+        self._type = np.dtype(dtype).type
+        self._g, self._c, self._first, self._wrap = g, c, first, wrap
+
+    def solve(self, R: Any, edges: Any, at: int, a: float, scratch: Any) -> None:
+        """Queue the solution for the right-hand sides R, which it replaces. a: s; edges, at: table and row of β, γ."""
+        a, one = self._type(a), self._type(1)
+        self._solve(R, self._g, self._c, edges, at, self._first, a, self._wrap, one, scratch)

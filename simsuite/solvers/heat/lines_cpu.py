@@ -1,0 +1,96 @@
+"""Solution of many tridiagonal systems on the CPU: blocks of lines in parallel, vectorised across lines. See `lines`."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+
+WIDTH = 64  # lines that are solved together: a few rows of them stay in the fastest cache
+
+
+def lines_of(n: int, m: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """(extent, block) of a launch of `solve`; a CPU kernel covers any extent by itself."""
+    return (m, n), (1, 1)
+
+
+@njit(inline="always")
+def _ring(r, g, c, a, one, begin, end, last):
+    """The last unknown of each line that is a ring: what lies between is affine in it."""
+    n = r.shape[0]
+    for j in range(begin, end):
+        d, p, v, u = one - one, one, one, one - one
+        P, R, U = one - one, one, one - one
+        for i in range(n - 1):
+            w, e = a * c[i, j] * g[i, j], a * c[i, j] * g[i + 1, j]
+            t = one + w * v
+            scale = one / (t + e)
+            d, p, v, u, s = (r[i, j] + w * d) * scale, w * p * scale, t * scale, (one + w * u) * scale, e * scale
+            P, U, R = P + R * d, U + R * u, R * s
+        w, e = a * c[n - 1, j] * g[n - 1, j], a * c[n - 1, j] * g[n, j]
+        last[j - begin] = (r[n - 1, j] + w * d + e * P) / (one + w * u + e * U)
+
+
+@njit(inline="always")
+def _end_row(r, g, c, edges, first, points, a, one, v, i, j):
+    """Elimination of a row at the end of a line, where there are edges."""
+    n, m = r.shape
+    w, e = a * c[i, j] * g[i, j], a * c[i, j] * g[i + 1, j]
+    t, right = one, r[i, j]
+    if i == 0:
+        t += w * edges[first + j]
+        right += w * edges[first + points + j]
+    else:
+        t += w * v[i - 1, j]
+        right += w * r[i - 1, j]
+    if i == n - 1:
+        t += e * edges[first + m + j]
+        right += e * edges[first + m + points + j]
+        e = one - one
+    scale = one / (t + e)
+    r[i, j] = right * scale
+    v[i, j] = t * scale
+
+
+@njit(inline="always")
+def _rows(r, g, c, a, one, v, i, begin, end):
+    """Elimination of a row of cells of several lines."""
+    for j in range(begin, end):
+        w, e = a * c[i, j] * g[i, j], a * c[i, j] * g[i + 1, j]
+        t = one + w * v[i - 1, j]
+        scale = one / (t + e)
+        r[i, j] = (r[i, j] + w * r[i - 1, j]) * scale
+        v[i, j] = t * scale
+
+
+@njit(inline="always")
+def _block(r, g, c, edges, first, a, wrap, one, v, begin, end):
+    n, m = r.shape
+    points = 2 * (n + m)
+    if wrap:
+        last = np.empty(WIDTH, r.dtype)
+        _ring(r, g, c, a, one, begin, end, last)
+        for j in range(begin, end):
+            r[n - 1, j] = last[j - begin]
+            w, e = a * c[0, j] * g[0, j], a * c[0, j] * g[1, j]
+            scale = one / (one + w + e)
+            r[0, j] = (r[0, j] + w * last[j - begin]) * scale
+            v[0, j] = (one + w) * scale
+    else:
+        for j in range(begin, end):
+            _end_row(r, g, c, edges, first, points, a, one, v, 0, j)
+    for i in range(1, n - 1):
+        _rows(r, g, c, a, one, v, i, begin, end)
+    if n > 1 and not wrap:
+        for j in range(begin, end):
+            _end_row(r, g, c, edges, first, points, a, one, v, n - 1, j)
+    for i in range(n - 2, -1, -1):
+        for j in range(begin, end):
+            r[i, j] += (one - v[i, j]) * r[i + 1, j]
+
+
+@njit(parallel=True, cache=True, error_model="numpy")
+def solve(r, g, c, edges, at, first, a, wrap, one, v):
+    n, m = r.shape
+    if n > 1 or not wrap:
+        for block in prange((m + WIDTH - 1) // WIDTH):
+            _block(r, g, c, edges, at + first, a, wrap, one, v, block * WIDTH, min(m, (block + 1) * WIDTH))
