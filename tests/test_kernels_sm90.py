@@ -11,7 +11,15 @@ from sm90 import compile_sm90
 
 from simsuite.expressions import Expression
 from simsuite.solvers import table_cuda
-from simsuite.solvers.heat import exact_cuda, explicit_cuda, measure_cuda
+from simsuite.solvers.heat import (
+    edges_cuda,
+    exact_cuda,
+    explicit_cuda,
+    ledger_cuda,
+    measure_cuda,
+    operator_cuda,
+    rkl2_cuda,
+)
 
 REAL = {"float32": types.float32, "float64": types.float64}
 
@@ -73,3 +81,68 @@ def test_exact_step(kernel: str, precision: str) -> None:
     assert info["spill_bytes"] == 0
     if precision == "float32":
         assert not re.findall(r"\.f64", ptx)
+
+
+FLAG, INDEX, DOUBLE = types.boolean, types.int64, types.float64
+DOUBLES = array(DOUBLE, 1)
+
+
+def operator_signatures(r: types.Type) -> dict[str, tuple[object, types.Type]]:
+    """The kernels that every step of the general operator consists of, for runs in the precision r."""
+    field, line = array(r, 2), array(r, 1)
+    operator = (field, field, field, field, FLAG, line, INDEX)
+    end = (FLAG, FLAG, r)
+    booked = (field, field, field, line, INDEX, DOUBLES, array(INDEX, 2), line, r, r, r)
+    return {
+        "rate": (operator_cuda.rate, types.void(field, field, *operator, *end)),
+        "step": (operator_cuda.step, types.void(field, field, *operator, r, *end)),
+        "book": (operator_cuda.book, types.void(*booked, *end)),
+        "first_stage": (rkl2_cuda.first_stage, types.void(field, field, field, r, *operator, *end)),
+        "later_stage": (rkl2_cuda.later_stage, types.void(*[field] * 5, *[r] * 4, *operator, *end)),
+        "rate_rows": (operator_cuda.rate_rows, types.void(field, *operator, *end, DOUBLES)),
+        "fold": (ledger_cuda.fold, types.void(line, array(DOUBLE, 2))),
+    }
+
+
+@pytest.mark.parametrize("precision", REAL)
+@pytest.mark.parametrize("kernel", operator_signatures(types.float64))
+def test_general_operator(kernel: str, precision: str) -> None:
+    ptx, info = compile_sm90(*operator_signatures(REAL[precision])[kernel])
+    assert info["spill_bytes"] == 0
+    assert info["stack_bytes"] == 0
+    if kernel in ("rate", "step", "first_stage", "later_stage"):
+        assert info["registers"] <= 40, "more registers lower the occupancy, and with it the rate"
+        assert (".f64" in ptx) == (precision == "float64")
+    if kernel == "book" and precision == "float32":
+        arithmetic = re.findall(r"\b(?:add|sub|mul|div|fma)\S*\.f64", ptx)
+        assert len(arithmetic) == 1, "of the power of sources, a float64 number for a whole row of cells, and no other"
+
+
+@pytest.mark.parametrize("precision", REAL)
+def test_rows_of_the_edge_table(precision: str) -> None:
+    field = array(REAL[precision], 2)
+    integers, table = array(INDEX, 1), array(DOUBLE, 2)
+    signature = types.void(integers, table, DOUBLES, DOUBLES, field, FLAG, field, INDEX, INDEX)
+    _, info = compile_sm90(edges_cuda.edge_rows, signature)
+    assert info["spill_bytes"] == 0
+
+
+@pytest.mark.parametrize("precision", REAL)
+@pytest.mark.parametrize("text", ["0.5 + T/700", "where(which == 2, k*sqrt(T/300), exp(-x)*(1 + y))"])
+def test_conductivity_that_depends_on_temperature(text: str, precision: str) -> None:
+    field = array(REAL[precision], 2)
+    law = Expression.parse(text, ("x", "y", "T", "k", "which"))
+    given = (field, array(DOUBLE, 2), array(DOUBLE, 2), array(INDEX, 2), field)
+    signature = types.void(*given, DOUBLE, DOUBLE, field, field, DOUBLES, FLAG, FLAG)
+    _, info = compile_sm90(operator_cuda.make_conduct(law, law), signature)
+    assert info["spill_bytes"] == 0
+
+
+@pytest.mark.parametrize("precision", REAL)
+@pytest.mark.parametrize("text", ["20*(310 - T)", "1e6*exp(-((x - 0.1*t)**2 + (y - 0.5)**2)/1e-4)"])
+def test_sources(text: str, precision: str) -> None:
+    field = array(REAL[precision], 2)
+    source = operator_cuda.make_source(Expression.parse(text, ("x", "y", "t", "T")))
+    where = (DOUBLE, DOUBLE, field, field, field, DOUBLES, INDEX)
+    _, info = compile_sm90(source, types.void(field, DOUBLES, INDEX, *where))
+    assert info["spill_bytes"] == 0
