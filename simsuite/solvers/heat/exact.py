@@ -17,7 +17,8 @@ added to the field: a uniform field between edges of the same temperature does n
 on a high level keeps its digits.
 
 Transforms are fast ones on the CPU where the modes are sines and cosines. Otherwise, and on GPUs, they are products
-with matrices of modes: 4 nx ny (nx + ny) multiplications and additions a step.
+with matrices of modes: 4 nx ny (nx + ny) multiplications and additions a step. Not by BLAS, whose last bits depend on
+the number of threads.
 """
 
 from __future__ import annotations

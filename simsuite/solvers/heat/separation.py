@@ -90,7 +90,7 @@ def _in_material(scenario: HeatScenario, d: Discretisation) -> Obstacle | None:
                     return place, f"the {name} depends on T"
                 if not isinstance(part, Expression) or part.names or path != ("material",):
                     varying.append((place, f"the {name} is not the same everywhere"))
-    return varying[0]
+    return varying[0] if varying else (("material",), "the material is not the same everywhere")
 
 
 def _in_sources(scenario: HeatScenario, d: Discretisation) -> Obstacle | None:
