@@ -98,7 +98,10 @@ def print_summary(summary: dict[str, Any]) -> None:
     method = ", ".join(
         str(summary[key]) for key in ("stepper", "method", "scheme", "kernel", "precision") if key in summary
     )
-    print(f"{summary['solver']} {summary['status']}: {summary['steps']} steps to t = {summary['time']:.6g}")
+    reached = f"{summary['steps']} steps to t = {summary['time']:.6g}"
+    if summary.get("stepper") == "steady":
+        reached = "steady state"
+    print(f"{summary['solver']} {summary['status']}: {reached}")
     print(f"  device     {summary['device']} ({summary['device_name']}), {method}")
     if "stepper_reason" in summary:
         print(f"  stepper    {summary['stepper']}: {summary['stepper_reason']}")

@@ -52,7 +52,9 @@ def _subtitle(run: Recording) -> str:
 
 
 def _panels(run: Recording) -> list[str]:
-    found = []
+    found: list[str] = []
+    if run.scenario.time.steady:  # one state, of which there is nothing to draw over time
+        return found
     samples = run.committed("sample_time")
     if run.has("probe_temperature") and samples:
         found.append("probes")
@@ -123,7 +125,9 @@ def _maps(run: Recording, sheet: Sheet, domain: Domain, axes: dict[str, Axes]) -
     mark_probes(ax, points, colours)
     label_map(sheet, ax, lines, scale, points, [shortened(p.name) for p in probes], colours)
     draw_colour_bar(ax, image, scale, f"Temperature ({run.unit('temperature')})", 0.03 * max(domain.shape, 1))
-    title = f"Temperature{gap}at {_at(run, run.frames - 1, clock)}" + ("" if domain.to_scale else " (not to scale)")
+    steady = run.scenario.time.steady
+    when = "in the steady state" if steady else f"at {_at(run, run.frames - 1, clock)}"
+    title = f"Temperature{gap}{when}" + ("" if domain.to_scale else " (not to scale)")
     uniform = not contrast(last.low, last.high, precision)
     _map_frame(ax, domain, title + (f": {rounded(last.low)} {run.unit('temperature')} everywhere" if uniform else ""))
     if first is not None:
@@ -143,7 +147,7 @@ def _map_frame(ax: Axes, domain: Domain, title: str, ticks: int = 6) -> None:
 
 
 def _clock(run: Recording) -> Unit:
-    return time_unit(run.scenario.time.end)
+    return time_unit(run.scenario.time.end or 1.0)
 
 
 def _at(run: Recording, frame: int, clock: Unit) -> str:
@@ -176,7 +180,7 @@ def _energy_panel(run: Recording, sheet: Sheet, ax: Axes) -> None:
     largest = max(float(np.abs(values).max()) for values in [stored, *(values for _, values in parts)])
     unit = prefixed(largest, run.unit("energy_stored"))
     curves: list[tuple[str, np.ndarray, str, dict[str, Any]]] = [("stored", stored, INK, {"linewidth": 1.8})]
-    curves += [(name, values, COLOURS[i], {}) for i, (name, values) in enumerate(parts)]
+    curves += [(name, values, COLOURS[i % len(COLOURS)], {}) for i, (name, values) in enumerate(parts)]
     curves.append(("residual", residual, GREY, {"linestyle": (0, (4, 2)), "linewidth": 1.0}))
     for _, values, colour, style in curves:
         draw_line(ax, t, values * unit.scale, colour, **style)

@@ -22,10 +22,11 @@ from simsuite.solvers.heat.ledger import booked
 
 
 class Energy:
-    """sources: their names. plain: whether the ledger is in K, as kernels for constant coefficients book it."""
+    """sources: their names. plain: whether the ledger is in K, as kernels for constant coefficients book it. steady:
+    whether it has what comes in each second at a steady state, W/m, where nothing is stored any more."""
 
-    def __init__(self, made: Discretisation, sources: Sequence[str], clock: Clock, plain: bool) -> None:
-        self._made, self._clock, self.plain = made, clock, plain
+    def __init__(self, made: Discretisation, sources: Sequence[str], clock: Clock, plain: bool, steady: bool) -> None:
+        self._made, self._clock, self.plain, self._steady = made, clock, plain, steady
         self.sources = tuple(sources)
 
     @property
@@ -58,7 +59,7 @@ class Energy:
         cell = made.dx * made.dy
         unit = cell * float(made.rho_c.flat[0]) if self.plain else cell
         rows = arrays["row_sum" if self.plain else "row_heat"]
-        stored = unit * math.fsum([*rows, -self._heat0])
+        stored = 0.0 if self._steady else unit * math.fsum([*rows, -self._heat0])
         entries = booked(arrays)
         cuts = np.cumsum([made.ny, made.ny, made.nx, made.nx])
         *edges, others = np.split(entries, cuts)

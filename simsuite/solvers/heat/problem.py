@@ -28,8 +28,12 @@ from simsuite.solvers.heat.operator import ledger_entries
 from simsuite.solvers.heat.rkl2 import Rkl2Stepper
 from simsuite.solvers.heat.separation import obstacle
 from simsuite.solvers.heat.statement import discretise
+from simsuite.solvers.heat.steady_stepper import STEADY_CLOCK, SteadyStepper
 from simsuite.solvers.schedule import frame_times, sample_steps
 from simsuite.solvers.table import ROWS
+
+
+STEADY = Plan("steady", STEADY_CLOCK, "asked for")
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +57,8 @@ class HeatProblem:
         made = discretise(model, base, mistakes)
         if mistakes:
             raise ScenarioError(mistakes)
+        if model.time.steady:
+            return cls(model, made, STEADY)
         found = obstacle(model, made)
         plan = make_plan(model, made, None if found is None else found[1], mistakes)
         if mistakes:
@@ -87,13 +93,23 @@ class HeatProblem:
 
     @cached_property
     def layout(self) -> Layout:
+        if self._steady:
+            return heat_layout(self.scenario, self.energy.names, (1,), (1,))
         start_is_frame = 0.0 in frame_times(self.scenario.output, self.clock.times[-1])
         frames = self.clock.steps if start_is_frame else self.clock.steps[1:]
         samples = sample_steps(self.scenario.output.samples, frames)
         return heat_layout(self.scenario, self.energy.names, frames, samples)
 
     def position(self, step: int) -> tuple[int, float]:
-        return step, self.clock.time(step)
+        return step, self._time(step)
+
+    @property
+    def _steady(self) -> bool:
+        return self.scenario.time.steady
+
+    def _time(self, step: int) -> float:
+        """A steady state has no time but the one that the scenario gives it."""
+        return (self.scenario.time.end or 0.0) if self._steady else self.clock.time(step)
 
     def initial(self) -> Snapshot:
         return Snapshot(0, {"temperature": self.T0, **empty_ledger(ledger_entries(self.made), self.T0.dtype)})
@@ -102,6 +118,8 @@ class HeatProblem:
         wanted = Wanted([(p.x, p.y) for p in self.scenario.probe], self.scenario.time.steady_tolerance > 0)
         if self.plan.stepper == "rkl2":
             return Rkl2Stepper(self.made, wanted, self.clock, backend, start, self.plan.stages)
+        if self._steady:
+            return SteadyStepper(self.made, wanted, self.clock, backend, start, self.scenario)
         if self.plan.stepper == "adi":
             return AdiStepper(self.made, wanted, self.clock, backend, start)
         if self.plan.stepper == "exact":
@@ -111,7 +129,7 @@ class HeatProblem:
     @cached_property
     def energy(self) -> Energy:
         derived = ("manufactured",) if self.scenario.manufactured else ()
-        return Energy(self.made, (*self.scenario.source_names, *derived), self.clock, self._plain)
+        return Energy(self.made, (*self.scenario.source_names, *derived), self.clock, self._plain, self._steady)
 
     @property
     def _plain(self) -> bool:
@@ -122,7 +140,7 @@ class HeatProblem:
         if self.plan.stepper == "exact":
             return exact_device_bytes(self.made.ny, self.made.nx, self.T0.itemsize)
         plain = self._plain
-        fields = {"explicit": 2 if plain else 6, "rkl2": 8, "adi": 14}[self.plan.stepper]
+        fields = {"explicit": 2 if plain else 6, "rkl2": 8, "adi": 14, "steady": 7}[self.plan.stepper]
         if self.made.law is not None:
             fields += 4
         rows = (ROWS + 1) * 2 * self.made.edges.size * 8
@@ -145,7 +163,7 @@ class HeatProblem:
         return next((f"probe {probe.name!r}" for probe, value in probes if not math.isfinite(value)), None)
 
     def rows(self, series: str, observed: Snapshot) -> Mapping[str, np.ndarray]:
-        t = self.clock.time(observed.step)
+        t = self._time(observed.step)
         if series == "time":
             rows = {"time": np.array(t), "temperature": observed.arrays["temperature"]}
             return rows | {f"error_{name}": np.array(value) for name, value in self._error(observed).items()}
@@ -179,6 +197,8 @@ class HeatProblem:
         }
         if self.settled is not None:
             results["steady"] = {"largest_rate": _largest_rate(observed), "reached": self.settled(observed)}
+        if "steady" in a:
+            results["steady"] = {"residual": float(a["steady"][0]), "iterations": int(a["steady"][1])}
         if "iteration_change" in a:
             results["iteration_change"] = float(a["iteration_change"][0])
         error = self._error(observed)
@@ -190,7 +210,7 @@ class HeatProblem:
         if self.scenario.reference is None:
             return {}
         x, y = self.made.centres
-        exact = self.scenario.reference.temperature(x=x, y=y, t=self.clock.time(observed.step))
+        exact = self.scenario.reference.temperature(x=x, y=y, t=self._time(observed.step))
         difference = np.abs(observed.arrays["temperature"] - exact)
         size = float(np.sqrt(np.mean(np.broadcast_to(exact, self.T0.shape) ** 2)))
         l2 = float(np.sqrt(np.mean(difference**2)))
