@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -19,7 +19,7 @@ from matplotlib.text import Annotation, Text
 from matplotlib.ticker import MaxNLocator, ScalarFormatter
 from matplotlib.transforms import Bbox
 
-from simsuite.pictures.recording import Recording, thinned
+from simsuite.pictures.recording import thinned
 
 DPI = 200
 WIDTH = 8.4  # inches
@@ -31,25 +31,35 @@ SMALL, NORMAL, LARGE = 7.5, 8.5, 12.0
 _MARGIN = 0.12  # inches
 
 
+class Subject(Protocol):
+    """What a picture is of."""
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def finished(self) -> bool: ...
+
+
 class Sheet:
     """One figure. `later` collects what can only be placed when the layout is known."""
 
-    def __init__(self, run: Recording, height: float, subtitle: str) -> None:
+    def __init__(self, subject: Subject, height: float, subtitle: str) -> None:
         self.figure = Figure(figsize=(WIDTH, height), dpi=DPI, facecolor="white")
         self.canvas = FigureCanvasAgg(self.figure)
         self._later: list[Callable[[], None]] = []
-        self._header(run, height, subtitle)
+        self._header(subject, height, subtitle)
 
-    def _header(self, run: Recording, height: float, subtitle: str) -> None:
+    def _header(self, subject: Subject, height: float, subtitle: str) -> None:
         left, top = _MARGIN / WIDTH, 1 - 0.16 / height
         room = WIDTH - 2 * _MARGIN
-        state = "" if run.finished else "unfinished"
+        state = "" if subject.finished else "unfinished"
         if state:
             mark = self._write(left, top, state, LARGE, WARNING, weight="bold")
             width = mark.get_window_extent().width / DPI
             mark.set(x=1 - left, horizontalalignment="right")
             room -= width + 0.2
-        title = self._write(left, top, " ".join(run.title.split()), LARGE, INK, weight="bold")
+        title = self._write(left, top, " ".join(subject.title.split()), LARGE, INK, weight="bold")
         fit(title, room)
         fit(self._write(left, top - 0.245 / height, subtitle, NORMAL, GREY), WIDTH - 2 * _MARGIN)
         below = (0, 0, 1, 1 - 0.62 / height)
