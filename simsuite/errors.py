@@ -61,3 +61,9 @@ class DeviceError(SimsuiteError):
     """No usable device, or not enough memory on it."""
 
     exit_code = 4
+
+
+class VerificationFailure(SimsuiteError):
+    """A comparison or verification found something off."""
+
+    exit_code = 5

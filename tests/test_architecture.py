@@ -41,7 +41,7 @@ ALLOWED = {
     "solvers": BASE | {"expressions", "rng", "scenario"},
     "stopping": set(),
     "templates": set(),
-    "verify": BASE | {"backends", "io", "loop", "scenario", "simulation", "solvers", "version"},
+    "verify": BASE | {"assembly", "backends", "expressions", "scenario", "solvers"},
     "version": set(),
 }
 LIBRARIES = {  # and which parts may import these

@@ -7,7 +7,7 @@ import traceback
 
 import typer
 
-from simsuite.cli import check, doctor, info, new, plot, run, schema
+from simsuite.cli import check, doctor, info, new, plot, run, schema, verify
 from simsuite.cli.console import error
 from simsuite.errors import SimsuiteError
 from simsuite.version import VERSION
@@ -30,6 +30,7 @@ app.command()(plot.plot)
 app.command()(new.new)
 app.command()(doctor.doctor)
 app.command()(schema.schema)
+app.command()(verify.verify)
 
 
 def _version(wanted: bool) -> None:

@@ -1,0 +1,172 @@
+"""`simsuite verify`: proof that a solver is right, or that a scenario's grid is fine enough."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from simsuite.cli.console import print_json, say
+from simsuite.cli.run import Device, Json, Set, load_scenario
+from simsuite.errors import UsageError
+
+if TYPE_CHECKING:
+    from simsuite.verify.checks import Check
+
+VERIFIED = ("heat",)
+
+
+def verify(
+    what: Annotated[
+        str | None,
+        typer.Argument(metavar="[heat|SCENARIO]", help="A solver, or a scenario to refine.", show_default=False),
+    ] = None,
+    set: Set = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Draw errors over cells and time steps there.")
+    ] = None,
+    device: Device = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A solver: fewer combinations, smaller grids.")] = False,
+    levels: Annotated[
+        int | None, typer.Option("--levels", metavar="N", min=3, max=6, help="A scenario: grids, each twice as fine.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Check a solver against exact and published answers, or how a scenario converges; exit with 5 if anything is off.
+
+    Without an argument, check all solvers that can be.
+    """
+    from simsuite.scenario import SOLVERS
+
+    if what in SOLVERS and what not in VERIFIED:
+        raise UsageError(f"there is no verification of {what} yet; there is one of {', '.join(VERIFIED)}")
+    if what is None or what in VERIFIED:
+        if set or levels:
+            raise UsageError("--set and --levels go with a scenario, not with a whole solver")
+        _verify_heat(output, device or "auto", quick, as_json)
+    else:
+        if quick:
+            raise UsageError("--quick goes with a solver, not with a scenario")
+        _verify_scenario(Path(what), set, output, device, levels or 3, as_json)
+
+
+def _verify_heat(output: Path | None, device: str, quick: bool, as_json: bool) -> None:
+    if "numba" not in sys.modules:  # on grids this small threads would mostly wait for each other
+        os.environ.setdefault("NUMBA_NUM_THREADS", "1")
+    from simsuite.backends import open_backend
+    from simsuite.verify import report
+    from simsuite.verify.checks import require
+    from simsuite.verify.heat import heat_checks, heat_notes
+
+    _writable(output)
+    backend = open_backend(device)
+    for note in heat_notes(backend):
+        say(f"note: {note}")
+    say(f"verifying heat on {backend.name} ({backend.device_name})")
+    checks = _shown(heat_checks(backend, quick), report.header(_fancy()), as_json)
+    if as_json:
+        _print_as_json(checks)
+    else:
+        print(report.summary(checks))
+    if output is not None:
+        _draw_orders(output, checks)
+    require(checks)
+
+
+def _verify_scenario(
+    path: Path, set: list[str] | None, output: Path | None, device: str | None, levels: int, as_json: bool
+) -> None:
+    from simsuite.assembly import make_backend, make_problem
+    from simsuite.verify import report, scenario, scenario_report
+    from simsuite.verify.checks import require
+
+    loaded = load_scenario(path, set, None, device)
+    if loaded.solver not in VERIFIED:
+        raise UsageError(
+            f"{path} is a {loaded.solver} scenario; only those of {', '.join(VERIFIED)} can be refined yet"
+        )
+    _writable(output)
+    backend = make_backend(loaded, make_problem(loaded))  # which also answers mistakes in the file
+    found = []
+    for outcome in scenario.outcomes(loaded.model, loaded.base, backend, levels):
+        found.append(outcome)
+        if not as_json:
+            say(f"done: {scenario_report.described(outcome)}")
+    checks = scenario.study(found)
+    if as_json:
+        _print_as_json(checks, levels=scenario.levels_of(found))
+    else:
+        print(report.table(scenario_report.table(found, checks)))
+        print(scenario_report.verdict(checks))
+    if output is not None:
+        _draw_study(output, path.stem, found, checks)
+    require(checks)
+
+
+def _fancy() -> bool:
+    """Whether signs and colours may go to stdout (https://no-color.org)."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _shown(checks: Iterable[Check], header: str, as_json: bool) -> list[Check]:
+    """All checks, printed as they come unless there is to be one JSON object."""
+    from simsuite.verify.report import line
+
+    if as_json:
+        return list(checks)
+    print(header, flush=True)
+    found = []
+    for check in checks:
+        print(line(check, _fancy()), flush=True)
+        found.append(check)
+    return found
+
+
+def _print_as_json(checks: Sequence[Check], **more: Any) -> None:
+    passed = bool(checks) and all(check.passed for check in checks)
+    print_json({"passed": passed, **more, "checks": [check.as_json() for check in checks]})
+
+
+def _writable(directory: Path | None) -> None:
+    """Make the directory for pictures, before minutes of work for them."""
+    try:
+        if directory is not None:
+            directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot make {directory}: {error.strerror or error}") from error
+
+
+def _draw_orders(directory: Path, checks: Sequence[Check]) -> None:
+    """One picture a stepper, of all that was fitted."""
+    from simsuite.pictures.convergence import Curve, Panel, draw_orders
+
+    fitted = [{**check.data, "kind": check.kind} for check in checks if "factor" in check.data]
+    for stepper in dict.fromkeys(data["stepper"] for data in fitted):
+        panels = []
+        of_stepper = [data for data in fitted if data["stepper"] == stepper]
+        for kind, material in dict.fromkeys((data["kind"], data["material"]) for data in of_stepper):
+            group = [data for data in of_stepper if (data["kind"], data["material"]) == (kind, material)]
+            curves = [Curve(d["edge"], d["sizes"], d["errors"], d["order"], d["factor"]) for d in group]
+            size = "cell along x, m" if kind.endswith("space") else "time step, s"
+            panels.append(Panel(f"{kind}, {material}", size, "relative error", group[0]["expected"], curves))
+        path = directory / f"heat_{stepper}.png"
+        draw_orders(path, f"heat, {stepper}", "errors of manufactured and exact solutions, and fitted lines", panels)
+        say(f"wrote {path}")
+
+
+def _draw_study(directory: Path, name: str, found: Sequence[Any], checks: Sequence[Check]) -> None:
+    from simsuite.pictures.convergence import Curve, Panel, draw_orders
+    from simsuite.verify.scenario_report import lines
+
+    drawn = [Curve(*line) for line in lines(found, checks)]
+    if not drawn:
+        say("nothing is drawn: all grids give the same")
+        return
+    path = directory / f"{name}.png"
+    what = "changes from each grid to the next" if "gci" in checks[0].data else "errors against the reference"
+    draw_orders(path, name, what, [Panel("", "cell along x, m", "K", 2.0, drawn)])
+    say(f"wrote {path}")

@@ -1,0 +1,149 @@
+"""Orders of convergence of the heat solver's steppers, grid and time step refined separately.
+
+Space: manufactured solutions, on grids so fine in time that only the grid matters (explicit steps follow the bound, so
+that both errors fall by 4). Time: one small grid, against the same equations discretised in space alone and solved
+almost exactly by other means (`semidiscrete`), so that the grid does not matter at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from simsuite.core import Backend
+from simsuite.scenario.heat import HeatScenario
+from simsuite.solvers.heat.layout import cell_centres
+from simsuite.verify import heat_cases
+from simsuite.verify.checks import Check, at_most, near
+from simsuite.verify.refinement import ORDER_IN_SPACE, ORDER_IN_TIME
+from simsuite.verify.runs import Outcome, problem_of, run_scenario
+from simsuite.verify.semidiscrete import SemiDiscrete
+from simsuite.verify.study import fitted_line, orders, root_mean_square
+
+SPACE, TIME, EXACTNESS = "order in space", "order in time", "exact in time"
+WITHIN = {SPACE: 0.1, TIME: 0.15}
+ROUND_OFF = 1e-11  # relative: what `exact` may be off, whatever the time step
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How much is done. grids: cells along each axis. doublings: of the number of time steps."""
+
+    materials: Sequence[str]
+    grids: Sequence[int]
+    doublings: int
+    exact_steps: Sequence[int]
+
+
+FULL = Extent(tuple(heat_cases.MATERIALS), (12, 16, 24, 32), 3, (1, 7, 64))
+QUICK = Extent(("orthotropic",), (8, 12, 16), 2, (1, 7))
+FEWEST_STEPS = {"rkl2": 24, "adi": 32}  # of the coarsest run in time; explicit takes as many as are stable
+
+
+def order_checks(backend: Backend, extent: Extent) -> Iterator[Check]:
+    """Every stepper × edge kind × material, in space and in time."""
+    yield from space_checks(backend, extent)
+    yield from time_checks(backend, extent)
+    yield from exactness_checks(backend, extent)
+
+
+def space_checks(backend: Backend, extent: Extent) -> Iterator[Check]:
+    """Orders in space, by manufactured solutions; those of `exact` by closed forms, as its data must be steady."""
+    for stepper in ORDER_IN_TIME:
+        for kind in heat_cases.KINDS:
+            for material in extent.materials:
+                errors = [
+                    _error(run_scenario(heat_cases.manufactured(kind, material, n, _fine(stepper, n)), backend))
+                    for n in extent.grids
+                ]
+                yield _order(SPACE, stepper, kind, material, _cells(extent.grids), errors, ORDER_IN_SPACE)
+    for kind in heat_cases.LINEAR_KINDS:
+        for material in heat_cases.STEADY_MATERIALS:
+            errors = [
+                _error(run_scenario(heat_cases.closed_form(kind, material, n, {"stepper": "exact"}), backend))
+                for n in extent.grids
+            ]
+            yield _order(SPACE, "exact", kind, material, _cells(extent.grids), errors, ORDER_IN_SPACE)
+
+
+def time_checks(backend: Backend, extent: Extent) -> Iterator[Check]:
+    """Orders in time on one small grid."""
+    for kind in heat_cases.KINDS:
+        for material in extent.materials:
+            wanted = None
+            for stepper, order in ORDER_IN_TIME.items():
+                scenario = heat_cases.moving(kind, material, {"stepper": stepper})
+                if wanted is None:
+                    wanted = SemiDiscrete(HeatScenario.model_validate(scenario)).at([heat_cases.END])[0]
+                first = FEWEST_STEPS.get(stepper) or problem_of(scenario).clock.end
+                dts = [heat_cases.END / (first << k) for k in range(extent.doublings + 1)]
+                errors = [
+                    _difference(run_scenario(_with_time(scenario, dt=dt), backend).temperature, wanted) for dt in dts
+                ]
+                yield _order(TIME, stepper, kind, material, dts, errors, order)
+
+
+def exactness_checks(backend: Backend, extent: Extent) -> Iterator[Check]:
+    """`exact` against the matrix exponential, in any number of steps."""
+    for kind in heat_cases.LINEAR_KINDS:
+        for material in heat_cases.STEADY_MATERIALS:
+            scenario = heat_cases.steady(kind, material, {"stepper": "exact"})
+            wanted = SemiDiscrete(HeatScenario.model_validate(scenario)).propagated(heat_cases.END)
+            found = [run_scenario(_with_time(scenario, dt=heat_cases.END / n), backend) for n in extent.exact_steps]
+            worst = max(_difference(outcome.temperature, wanted) for outcome in found)
+            yield at_most(_name("exact", kind, material), EXACTNESS, worst, ROUND_OFF, steps=list(extent.exact_steps))
+
+
+def _order(
+    kind: str, stepper: str, edge: str, material: str, sizes: Sequence[float], errors: Sequence[float], wanted: float
+) -> Check:
+    order, factor = fitted_line(sizes, errors)
+    return near(
+        _name(stepper, edge, material),
+        kind,
+        order,
+        wanted,
+        WITHIN[kind],
+        stepper=stepper,
+        edge=edge,
+        material=material,
+        sizes=list(sizes),
+        errors=list(errors),
+        orders=orders(sizes, errors),
+        factor=factor,
+        order=order,
+        expected=wanted,
+    )
+
+
+def _name(stepper: str, edge: str, material: str) -> str:
+    return f"{stepper:<9} {edge:<12} {material}"
+
+
+def _fine(stepper: str, n: int) -> dict[str, Any]:
+    """`[time]` with steps that add next to nothing to the error of a grid of n × n cells."""
+    return {"stepper": stepper, "dt": "auto" if stepper == "explicit" else heat_cases.END / (4 * n)}
+
+
+def _with_time(scenario: Mapping[str, Any], **keys: Any) -> dict[str, Any]:
+    return {**scenario, "time": {**scenario["time"], **keys}}
+
+
+def _cells(grids: Sequence[int]) -> list[float]:
+    return [heat_cases.LX / n for n in grids]
+
+
+def _error(outcome: Outcome) -> float:
+    """Relative to the reference, root mean square over the cells: measured here, not taken from the results."""
+    scenario = outcome.problem.scenario
+    assert scenario.reference is not None
+    x, y = cell_centres(scenario)
+    exact = scenario.reference.temperature(x=x, y=y[:, None], t=outcome.end)
+    return _difference(outcome.temperature, np.broadcast_to(exact, outcome.temperature.shape))
+
+
+def _difference(found: np.ndarray, wanted: np.ndarray) -> float:
+    return root_mean_square(found - wanted) / root_mean_square(wanted)

@@ -1,0 +1,42 @@
+"""Whole runs with all that a stepper can do at once: does the ledger close, do CPU and device agree?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from simsuite.core import Backend
+from simsuite.verify import heat_cases
+from simsuite.verify.checks import Check, at_most
+from simsuite.verify.runs import run_scenario
+from simsuite.verify.study import root_mean_square
+
+STEPPERS = ("explicit", "rkl2", "adi", "exact")
+LEDGER, DEVICE = "ledger", "CPU and device"
+RESIDUAL = {"explicit": 1e-12, "rkl2": 1e-12}  # of the energy moved: steps that only add and multiply
+SOLVED = 1e-10  # the same, of steppers that solve equations
+AGREEMENT = 1e-11  # relative, of float64 runs
+
+
+def whole_checks(backend: Backend, cpu: Backend | None, cells: int) -> Iterator[Check]:
+    """Ledgers on `backend`, and agreement with `cpu` where that is another one, on cells × cells cells."""
+    for stepper in STEPPERS:
+        for name, scenario in heat_cases.everything(stepper, cells):
+            found = run_scenario(scenario, backend)
+            energy = found.results["energy"]
+            label = f"{stepper:<9} {name}"
+            share = energy["residual"] / moved(energy)
+            yield at_most(label, LEDGER, share, RESIDUAL.get(stepper, SOLVED), energy=energy)
+            if cpu is not None:
+                other = run_scenario(scenario, cpu).temperature
+                difference = root_mean_square(found.temperature - other) / root_mean_square(other)
+                yield at_most(label, DEVICE, difference, AGREEMENT, device=backend.name)
+
+
+def moved(energy: Mapping[str, Any]) -> float:
+    """The energy in a ledger that was stored, went through edges, arose in sources and went into held regions, J/m."""
+    total = abs(energy["stored"])
+    for name in ("edges", "sources", "held"):
+        part = energy.get(name, 0.0)
+        total += sum(map(abs, part.values())) if isinstance(part, Mapping) else abs(part)
+    return total

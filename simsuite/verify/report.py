@@ -1,0 +1,55 @@
+"""Checks as lines of text, each complete in itself, so that they can be printed as they come."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from simsuite.verify.checks import Check
+
+WIDTHS = {"kind": 16, "name": 44, "measured": 12}
+FANCY, PLAIN = ("✓", "✗"), ("ok", "OFF")
+GREEN, RED, RESET = "\033[32m", "\033[31m", "\033[0m"
+
+
+def header(fancy: bool = False) -> str:
+    """What the columns of `line` are."""
+    return _row(" " * (1 if fancy else 3), "check", "of", "measured", "wanted")
+
+
+def line(check: Check, fancy: bool = False) -> str:
+    """One check. fancy: for terminals, with signs and colour; without it plain ASCII, unless a name is not."""
+    mark = (FANCY if fancy else PLAIN)[not check.passed]
+    mark = f"{GREEN if check.passed else RED}{mark}{RESET}" if fancy else f"{mark:<3}"
+    return _row(mark, check.kind, check.name, number(check.measured), check.wanted)
+
+
+def number(value: float) -> str:
+    """Four digits of a number in a column of them."""
+    if not math.isfinite(value):
+        return "none" if math.isnan(value) else "inf"
+    return f"{value:.4g}" if value == 0 or 1e-3 <= abs(value) < 1e5 else f"{value:.2e}"
+
+
+def summary(checks: Sequence[Check]) -> str:
+    """How many of which kind have passed."""
+    kinds = list(dict.fromkeys(check.kind for check in checks))
+    counts = []
+    for kind in kinds:
+        of_kind = [check for check in checks if check.kind == kind]
+        counts.append(f"{kind} {sum(check.passed for check in of_kind)}/{len(of_kind)}")
+    passed = sum(check.passed for check in checks)
+    return f"{passed} of {len(checks)} checks passed: {', '.join(counts)}"
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Rows of words in columns: the first one aligned left, the others right."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return "\n".join(
+        "  ".join([row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:]))]) for row in rows
+    )
+
+
+def _row(mark: str, kind: str, name: str, measured: str, wanted: str) -> str:
+    w = WIDTHS
+    return f"{mark} {kind:<{w['kind']}} {name:<{w['name']}} {measured:>{w['measured']}}  {wanted}".rstrip()
