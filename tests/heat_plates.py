@@ -6,6 +6,7 @@ temperature follows from what its condition says; a held cell has the temperatur
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -67,13 +68,13 @@ def between(k: Conductivity, a: tuple, b: tuple, Ta: float, Tb: float, held: np.
     return 0.0 if resistance == 0.0 else (Ta - Tb) / resistance
 
 
-def through_wall(spec: dict[str, Any], T: float, k: float, delta: float) -> float:
-    """Heat flux into a cell at temperature T whose wall is half a cell away, W/m²."""
-    half = 0.5 * delta / k
-    if spec["kind"] == "temperature":
-        return (spec["value"] - T) / half
+def through_wall(spec: dict[str, Any], T: float, k: Callable[[float], float], delta: float) -> float:
+    """Heat flux into a cell at temperature T whose wall is half a cell away, W/m². k: as a function of temperature."""
     if spec["kind"] == "flux":
         return spec["value"]
+    if spec["kind"] == "temperature":
+        return k(0.5 * (T + spec["value"])) * (spec["value"] - T) / (0.5 * delta)
+    half = 0.5 * delta / k(T)
     if spec["kind"] == "convection":
         return 0.0 if spec["h"] == 0.0 else (spec["ambient"] - T) / (half + 1.0 / spec["h"])
     if spec["kind"] == "radiation":
@@ -111,7 +112,7 @@ def flows(plate: Plate, T: np.ndarray, t: float) -> Flows:
                 cell = (i, far % nx) if vertical else (far % ny, i)
                 if not plate.held[cell]:
                     spec = condition((i + 0.5) * area, t)
-                    q = through_wall(spec, float(T[cell]), k(*cell, float(T[cell])), delta) * area
+                    q = through_wall(spec, float(T[cell]), functools.partial(k, *cell), delta) * area
                     heat[cell] += q
                     edges[edge] += q
     powers = []

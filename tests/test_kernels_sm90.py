@@ -133,7 +133,8 @@ def test_conductivity_that_depends_on_temperature(text: str, precision: str) -> 
     field = array(REAL[precision], 2)
     law = Expression.parse(text, ("x", "y", "T", "k", "which"))
     given = (field, array(DOUBLE, 2), array(DOUBLE, 2), array(INDEX, 2), field)
-    signature = types.void(*given, DOUBLE, DOUBLE, field, field, DOUBLES, FLAG, FLAG)
+    edges = (array(INDEX, 1), array(DOUBLE, 2), INDEX, DOUBLES)
+    signature = types.void(*given, DOUBLE, DOUBLE, field, field, *edges, FLAG, FLAG)
     _, info = compile_sm90(operator_cuda.make_conduct(law, law), signature)
     assert info["spill_bytes"] == 0
 

@@ -133,9 +133,9 @@ class Balance:
 
     def _edges(self, T: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(g, β, γ) at all edge points; g is 0 where nothing can come in."""
-        made, fields = self.made, self.made.conductivity(T)
-        k = made.edge_k(*fields)
-        g = np.where(self._open & (at_points(*fields) > 0), k / made.edges.delta**2, 0.0)
+        made = self.made
+        k, conducting = made.edge_conductivity(T, 0.0)
+        g = np.where(self._open, conducting / made.edges.delta**2, 0.0)
         return g, *made.edges.coefficients(0.0, k, at_points(T, T))
 
     def _edge_response(self, T: np.ndarray, newton: bool) -> np.ndarray:

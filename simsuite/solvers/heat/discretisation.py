@@ -4,8 +4,8 @@
 
 A face conducts with the harmonic mean of the conductivities on both sides, gx = 2 k_a k_b / (k_a + k_b) / Δx², which is
 exact for layers and second-order for smooth k (S. V. Patankar, Numerical Heat Transfer and Fluid Flow, 1980, section
-4.2-3). Where k depends on T, both are taken at the mean temperature of the two cells, so that fronts of degenerate
-diffusion (k = 0 where T = 0) move. Edges: see `edges`.
+4.2-3). Where k depends on T, both are taken at the mean temperature of the two cells, or of a cell and its wall of fixed
+temperature, so that fronts of degenerate diffusion (k = 0 where T = 0) move. Edges: see `edges`.
 
 Cells of a region that is held at a temperature have no surface of their own: their neighbours conduct over half a cell,
 gx = 2k/Δx², and they themselves have an infinite capacity, 1/ρc = 0.
@@ -21,7 +21,7 @@ from functools import cached_property
 import numpy as np
 
 from simsuite.expressions import Expression
-from simsuite.solvers.heat.edges import Edges, at_points
+from simsuite.solvers.heat.edges import FLUX, TEMPERATURE, Edges, at_points
 from simsuite.solvers.heat.sampling import distinct
 
 LOOKS_AT_T = 33  # temperatures at which a conductivity that depends on T is looked at before a run
@@ -122,6 +122,22 @@ class Discretisation:
         """
         k = at_points(self.kx if kx is None else kx, self.ky if ky is None else ky)
         return np.where(at_points(self.held, self.held) | (k <= 0.0), 1.0, k)
+
+    def edge_conductivity(self, T: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
+        """Conductivity beside all edge points for T (ny, nx) at time t, 1 where nothing is conducted; and that with
+        which the edge conducts, 0 there. One that depends on T counts at an edge of fixed temperature at the mean of
+        both, as between cells; with a given flux through the edge it does not matter."""
+        kinds, at = self.edges.kinds, at_points(T, T)
+        k = at_points(self.kx, self.ky)
+        if self.law is not None:
+            at = np.where(kinds == TEMPERATURE, 0.5 * (at + self.edges.data(t)[0]), at)
+            x, y, which = (np.broadcast_to(a, T.shape) for a in (*self.centres, self.law.which))
+            names = {"x": at_points(x, x), "y": at_points(y, y), "T": at, "k": k, "which": at_points(which, which)}
+            sides = np.arange(k.size) < 2 * self.ny
+            k = np.where(sides, self.law.along_x(**names), self.law.along_y(**names))
+        free = ~at_points(self.held, self.held)
+        conducting = np.where(free & (k > 0), k, 1.0)
+        return conducting, np.where(free & ((k > 0) | (kinds == FLUX)), conducting, 0.0)
 
     def conductivity(self, T: np.ndarray | float) -> tuple[np.ndarray, np.ndarray]:
         """kx and ky at temperatures T."""

@@ -15,7 +15,8 @@ from simsuite.solvers.table import ROWS, FunctionTable
 class EdgeTable:
     """Rows of β, then γ, at all edge points, for the times `offsets` steps after the step they are filled for.
 
-    flat: the rows one after another, as kernels take them; `at(k)`: where row k begins. scratch: how many rows follow
+    flat: the rows one after another, as kernels take them; `at(k)`: where row k begins. data: what the conditions say,
+    (rows or 1, 2 points), see `edges.Piece`. scratch: how many rows follow
     that the stepper fills itself, `scratch_at(i)`. Where nothing depends on time or temperature there is one row.
     """
 
@@ -34,6 +35,7 @@ class EdgeTable:
         self._follows = made.law is not None or edges.radiates  # the temperature
         self.steady = self._data.steady and not self._follows
         self._count = 1 if self.steady else (ROWS if offsets is None else len(offsets))
+        self.data = self._data.values
         self.points = edges.size
         self._rows = backend.zeros((self._count + scratch, 2 * self.points), dtype)
         self.flat, self.rows = backend.view(self._rows.reshape(-1)), backend.view(self._rows)

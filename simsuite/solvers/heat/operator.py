@@ -98,7 +98,8 @@ class Operator:
         """Queue what depends on the temperatures T, at the time of row k: conductances, sources, that row."""
         if self._conduct is not None:
             made = self.made
-            self._conduct(T, *self._field_views, self.c, made.dx, made.dy, self.gx, self.gy, self.edges.k, *self.wrap)
+            edges = (self.edges.kinds, self.edges.data, k, self.edges.k)
+            self._conduct(T, *self._field_views, self.c, made.dx, made.dy, self.gx, self.gy, *edges, *self.wrap)
         self.edges.refresh(T, k)
         for i, launch in enumerate(self._sources):
             base = self._base if i == 0 else self.q

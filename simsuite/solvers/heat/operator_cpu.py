@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit, prange
 
 from simsuite.expressions import Expression
+from simsuite.solvers.heat.edges import FLUX, TEMPERATURE
 from simsuite.solvers.table import KEPT
 
 THREADS = 1  # that a row of cells is launched with
@@ -134,9 +135,20 @@ def make_conduct(along_x: Expression, along_y: Expression) -> Any:
             return 2.0 * f(xa, ya, T, ka, wa)
         return _between(f(xa, ya, T, ka, wa), f(xb, yb, T, kb, wb))
 
+    @njit(inline="always")
+    def at_edge(f, x, y, T, k, which, p, kinds, data, row, edge_k):
+        """Conductivity beside edge point p, which counts for an edge of fixed temperature at the mean of both."""
+        kind = kinds[p]
+        if kind == TEMPERATURE:
+            T = 0.5 * (T + data[row, p])
+        value = f(x, y, T, k, which)
+        edge_k[p] = value if value > 0.0 else 1.0
+        return edge_k[p] if value > 0.0 or kind == FLUX else 0.0
+
     @njit(error_model="numpy", parallel=True)
-    def conduct(T, kx, ky, which, c, dx, dy, gx, gy, edge_k, wrap_x, wrap_y):
+    def conduct(T, kx, ky, which, c, dx, dy, gx, gy, kinds, data, k, edge_k, wrap_x, wrap_y):
         ny, nx = T.shape
+        row = min(k, data.shape[0] - 1)
         for y in prange(ny):
             for x in range(nx):
                 px, py, t, w = (x + 0.5) * dx, (y + 0.5) * dy, float(T[y, x]), float(which[y, x])
@@ -181,18 +193,17 @@ def make_conduct(along_x: Expression, along_y: Expression) -> Any:
                     gy[y + 1, x] = g
                     if y == ny - 1:
                         gy[0, x] = g
-                if (x == 0 or x == nx - 1) and not wrap_x:
-                    k = fx(px, py, t, kx[y, x], w) if free else 0.0
+                if not wrap_x:
                     for side in range(2):
-                        if x == (0, nx - 1)[side]:
-                            gx[y, side * nx] = k / (dx * dx)
-                            edge_k[side * ny + y] = k if k > 0.0 else 1.0
-                if (y == 0 or y == ny - 1) and not wrap_y:
-                    k = fy(px, py, t, ky[y, x], w) if free else 0.0
+                        if free and x == side * (nx - 1):
+                            v = at_edge(fx, px, py, t, kx[y, x], w, side * ny + y, kinds, data, row, edge_k)
+                            gx[y, side * nx] = v / (dx * dx)
+                if not wrap_y:
                     for side in range(2):
-                        if y == (0, ny - 1)[side]:
-                            gy[side * ny, x] = k / (dy * dy)
-                            edge_k[2 * ny + side * nx + x] = k if k > 0.0 else 1.0
+                        if free and y == side * (ny - 1):
+                            p = 2 * ny + side * nx + x
+                            v = at_edge(fy, px, py, t, ky[y, x], w, p, kinds, data, row, edge_k)
+                            gy[side * ny, x] = v / (dy * dy)
 
     return conduct
 

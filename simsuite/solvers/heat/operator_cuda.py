@@ -12,6 +12,7 @@ from typing import Any
 from numba import config, cuda, float64
 
 from simsuite.expressions import Expression
+from simsuite.solvers.heat.edges import FLUX, TEMPERATURE
 from simsuite.solvers.table import KEPT
 
 THREADS = 128  # a block that sums up a row
@@ -139,9 +140,20 @@ def make_conduct(along_x: Expression, along_y: Expression) -> Any:
             return 2.0 * a
         return 2.0 * a * b / (a + b) if a + b > 0.0 else 0.0
 
+    @cuda.jit(device=True)
+    def wall(T, p, kinds, data, row):
+        """At which temperature the conductivity beside edge point p counts: with a fixed one, at the mean of both."""
+        return 0.5 * (T + data[row, p]) if kinds[p] == TEMPERATURE else T
+
+    @cuda.jit(device=True)
+    def at_edge(value, p, kinds, edge_k):
+        edge_k[p] = value if value > 0.0 else 1.0
+        return edge_k[p] if value > 0.0 or kinds[p] == FLUX else 0.0
+
     @cuda.jit
-    def conduct(T, kx, ky, which, c, dx, dy, gx, gy, edge_k, wrap_x, wrap_y):
+    def conduct(T, kx, ky, which, c, dx, dy, gx, gy, kinds, data, k, edge_k, wrap_x, wrap_y):
         x, y = cuda.grid(2)
+        row = min(k, data.shape[0] - 1)
         ny, nx = T.shape
         if x < nx and y < ny:
             px, py, t, w = (x + 0.5) * dx, (y + 0.5) * dy, float64(T[y, x]), float64(which[y, x])
@@ -164,22 +176,18 @@ def make_conduct(along_x: Expression, along_y: Expression) -> Any:
                 gy[y + 1, x] = g
                 if y == ny - 1:
                     gy[0, x] = g
-            if not wrap_x and (x == 0 or x == nx - 1):
-                k = 0.0 if held else fx(px, py, t, kx[y, x], w)
-                if x == 0:
-                    gx[y, 0] = k / (dx * dx)
-                    edge_k[y] = k if k > 0.0 else 1.0
-                if x == nx - 1:
-                    gx[y, nx] = k / (dx * dx)
-                    edge_k[ny + y] = k if k > 0.0 else 1.0
-            if not wrap_y and (y == 0 or y == ny - 1):
-                k = 0.0 if held else fy(px, py, t, ky[y, x], w)
-                if y == 0:
-                    gy[0, x] = k / (dy * dy)
-                    edge_k[2 * ny + x] = k if k > 0.0 else 1.0
-                if y == ny - 1:
-                    gy[ny, x] = k / (dy * dy)
-                    edge_k[2 * ny + nx + x] = k if k > 0.0 else 1.0
+            if not wrap_x and not held:
+                for side in range(2):
+                    if x == side * (nx - 1):
+                        p = side * ny + y
+                        value = fx(px, py, wall(t, p, kinds, data, row), kx[y, x], w)
+                        gx[y, side * nx] = at_edge(value, p, kinds, edge_k) / (dx * dx)
+            if not wrap_y and not held:
+                for side in range(2):
+                    if y == side * (ny - 1):
+                        p = 2 * ny + side * nx + x
+                        value = fy(px, py, wall(t, p, kinds, data, row), ky[y, x], w)
+                        gy[side * ny, x] = at_edge(value, p, kinds, edge_k) / (dy * dy)
 
     return conduct
 
