@@ -455,6 +455,24 @@ def test_rough_data_are_reported(study: Callable) -> None:
     assert "1 of 4 checks are off: field (order)" in done.stderr
 
 
+def test_a_reference_that_is_not_the_solution_is_reported(study: Callable) -> None:
+    done = study(SINE + WAVE.replace("2*pi", "3*pi"))
+    assert done.returncode == 5
+    assert "error l2 (order)" in done.stderr
+
+
+def test_a_steady_state_is_refined_without_steps(study: Callable) -> None:
+    """The mean of -T'' = 6x between 0 and 0 is that of x - x³, 1/4: less than the index away."""
+    steady = SINE.replace('end = 0.02, stepper = "explicit"', "steady = true")
+    edges = re.sub(r"(bottom|top) = {[^}]*}", r'\1 = {kind = "insulated"}', steady)
+    done = study(edges + '[[source]]\npower = "6*x"\n')
+    assert done.returncode == 0
+    assert "steps" not in done.stderr
+    found = only_object(study(edges + '[[source]]\npower = "6*x"\n', "--json").stdout)
+    mean = next(check["data"] for check in found["checks"] if check["name"] == "mean")
+    assert abs(mean["values"][-1] - 0.25) <= mean["gci"] < 1e-3
+
+
 def test_arrays_of_fixed_shape_cannot_be_refined(study: Callable) -> None:
     np.save("T0.npy", np.zeros((8, 8)))
     done = study(SINE.replace('"sin(pi*x)*sin(pi*y)"', '{file = "T0.npy"}'))

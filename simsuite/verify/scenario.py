@@ -27,7 +27,7 @@ OFF_BY = 0.3  # how far from 2 the observed order may be
 ADVICE = (
     "This is not the order of the scheme. Either the grids are too coarse for what happens in them: try --levels 4 or\n"
     "begin with a finer grid. Or the data are rough (jumps, corners, regions whose outline cuts through cells), which\n"
-    "lowers the order for good: then trust the last column less than it says."
+    "lowers the order for good. Or there is a [reference], and it is not the solution: then errors do not fall at all."
 )
 
 

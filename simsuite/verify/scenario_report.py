@@ -15,10 +15,11 @@ UNJUDGED = "Only the field is judged: min and max are those of cell centres, whi
 
 
 def described(outcome: Outcome) -> str:
-    """One level: its cells, and its steps if it has any."""
+    """One level: its cells, and its steps unless the state is steady."""
     (level,) = levels_of([outcome])
     steps = f", {level['steps']} steps of {level['dt']:.4g} s by {outcome.problem.method['stepper']}"
-    return f"{level['nx']} x {level['ny']} cells" + (steps if level["steps"] else "")
+    steady = outcome.problem.scenario.time.steady
+    return f"{level['nx']} x {level['ny']} cells" + (", steady" if steady else steps)
 
 
 def table(found: Sequence[Outcome], checks: Sequence[Check]) -> list[list[str]]:
