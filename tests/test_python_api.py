@@ -198,9 +198,9 @@ def test_a_signal_takes_its_course_after_a_checkpoint(plate: Path, number: signa
     code = f"""
 import signal, simsuite, simsuite.execution as s
 march = s.march
-def interrupted(stepper, end, outputs, backend, stopped, progress):
+def interrupted(*arguments):
     signal.raise_signal({int(number)})  # while steps are taken
-    return march(stepper, end, outputs, backend, stopped, progress)
+    return march(*arguments)
 s.march = interrupted
 try:
     simsuite.run("plate.toml", device="cpu")

@@ -39,7 +39,7 @@ HEAT: dict[str, Any] = {
         "top": {"kind": "insulated"},
     },
     "probe": [{"name": "P", "x": 0.3, "y": 0.2}, {"name": "corner", "x": 0.8, "y": 0.6}],
-    "time": {"end": 1.2},
+    "time": {"end": 1.2, "stepper": "explicit"},
     "output": {"frames": 6, "samples": 41, "checkpoint_every": 13},
 }
 GBM: dict[str, Any] = {
@@ -72,7 +72,21 @@ LINEAR: dict[str, Any] = {
     "time": {"steps": 1500, "dt": 0.01},
     "output": {"frames": 31, "checkpoint_every": 17},
 }
-SCENARIOS = {"heat": HEAT, "gbm": GBM, "linear": LINEAR}
+WARM = HEAT | {  # everything at once, for the other steppers
+    "material": {"conductivity": ["2 + x", "1 + 0.02*T"], "density": "3 + y", "specific_heat": 5.0},
+    "region": [{"shape": "circle", "center": [0.4, 0.3], "radius": 0.1, "temperature": 21.0}],
+    "source": [{"power": "4*sin(9*t)*x"}, {"power": "0.1*(25 - T)"}],
+}
+SCENARIOS = {
+    "heat": HEAT,
+    "heat rkl2": WARM | {"time": {"end": 1.2, "stepper": "rkl2", "dt": 0.002}},
+    "heat adi": WARM | {"time": {"end": 1.2, "stepper": "adi", "dt": 0.002}},
+    "heat exact": HEAT
+    | {"boundary": {"left": {"kind": "convection", "h": 3.0, "ambient": 5.0}}}
+    | {"time": {"end": 1.2, "stepper": "exact", "dt": 0.002}},
+    "gbm": GBM,
+    "linear": LINEAR,
+}
 SMALL: dict[str, dict[str, Any]] = {  # for the simulator, in which a thread on the GPU is one of Python
     "heat": {
         "grid.nx": 3,
@@ -81,6 +95,18 @@ SMALL: dict[str, dict[str, Any]] = {  # for the simulator, in which a thread on 
         "output.frames": 3,
         "output.samples": 7,
         "output.checkpoint_every": 1,
+    },
+    **{
+        f"heat {stepper}": {
+            "grid.nx": 3,
+            "grid.ny": 2,
+            "time.end": 0.1,
+            "time.dt": 0.01,
+            "output.frames": 3,
+            "output.samples": 3,
+            "output.checkpoint_every": 1,
+        }
+        for stepper in ("rkl2", "adi", "exact")
     },
     "gbm": {"paths.count": 1028, "time.steps": 6, "output.store_paths": 4, "output.checkpoint_every": 1},
     "linear": {"time.steps": 30, "output.frames": 4, "output.checkpoint_every": 2},
@@ -391,7 +417,7 @@ GROWING: dict[str, Any] = {
 }
 BROKEN_EDGE = HEAT | {
     "boundary": {"left": {"kind": "temperature", "value": "log(0.05 - t)"}},
-    "time": {"end": 0.1},
+    "time": {"end": 0.1, "stepper": "explicit"},
     "run": {"device": "cpu"},
 }
 FAILURES = {  # scenario with output, what the message says: 4^64 is beyond float32
@@ -403,7 +429,7 @@ FAILURES = {  # scenario with output, what the message says: 4^64 is beyond floa
     ),
     "heat at a frame": (
         BROKEN_EDGE,
-        {"frames": 11, "checkpoint_every": 200},
+        {"frames": 11, "checkpoint_every": 40},
         ["cell (x=0, y=0) at step ", "time 0.06 s"],
     ),
 }
