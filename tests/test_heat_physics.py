@@ -306,3 +306,17 @@ def test_heat_gets_into_what_conducts_only_when_warm(heat: Callable, stepper: st
     assert energy["edges"]["right"] == pytest.approx(0.25 * 0.02, rel=1e-12)
     assert abs(energy["residual"]) <= 1e-12 * energy["stored"]
     assert T.min() > -1e-6
+
+
+@pytest.mark.parametrize("stepper", ["explicit", "rkl2"])
+def test_automatic_steps_stay_stable_where_sources_raise_the_conductivity(heat: Callable, stepper: str) -> None:
+    """After Arpaci, from a cold start: k grows to nearly four times what it is at any temperature of the data."""
+    problem = heat(
+        grid={"nx": 20, "ny": 1, "lx": 10.0},
+        material={"conductivity": "2*(1 + 0.01*T)", "density": 1.0, "specific_heat": 1.0},
+        boundary={"right": hold(0.0)},
+        source=[{"power": 5.0}],
+        time={"end": 200.0, "stepper": stepper},
+    )
+    T = run(problem, open_backend("cpu")).arrays["temperature"]
+    assert T.max() == pytest.approx(87.08, abs=0.5)

@@ -2,9 +2,9 @@
 
     ρc_i dT_i/dt = gx_w (T_w - T_i) + gx_e (T_e - T_i) + gy_s (T_s - T_i) + gy_n (T_n - T_i) + q_i
 
-A face conducts with the harmonic mean of the conductivities on both sides, gx = 2 k_a k_b / (k_a + k_b) / Δx², which is
+A face conducts with the harmonic mean of the conductivities on both sides, gx = 2 k_a k_b / (k_a + k_b) / Δx²: it is
 exact for layers and second-order for smooth k (S. V. Patankar, Numerical Heat Transfer and Fluid Flow, 1980, section
-4.2-3). Where k depends on T, both are taken at the mean temperature of the two cells, or of a cell and its wall of fixed
+4.2-3). Where k depends on T, both are taken at the mean temperature of the two cells, or of a cell and its wall of given
 temperature, so that fronts of degenerate diffusion (k = 0 where T = 0) move. Edges: see `edges`.
 
 Cells of a region that is held at a temperature have no surface of their own: their neighbours conduct over half a cell,
@@ -14,6 +14,7 @@ gx = 2k/Δx², and they themselves have an infinite capacity, 1/ρc = 0.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -180,12 +181,27 @@ class Discretisation:
                 bounds += [at_edges.min(), at_edges.max()]
         return float(min(bounds)), float(max(bounds))
 
-    def rates(self, looks: Sequence[float]) -> tuple[float, float]:
+    def reach(self, looks: Sequence[float], end: float) -> tuple[float, float]:
+        """`temperatures`, and as far beyond as sources and given fluxes could drive a cell until `end`: a source whose
+        heat stays where it arises, a flux into a half-space (Carslaw & Jaeger, section 2.9) and into a closed box."""
+        least, most = self.temperatures(looks)
+        capacity = float(np.min(distinct(self.rho_c)))
+        k = max(float(np.max(distinct(a))) for _, *pair in self.conductivities((least, most)) for a in pair)
+        powers = [self.source(i, t, T) for i in range(len(self.sources)) for t in looks for T in (least, most)]
+        rise = len(self.sources) * max((float(np.max(np.abs(q))) for q in powers), default=0.0) * end / capacity
+        flux = max(float(np.max(np.abs(self.edges.data(t)[0][self.edges.kinds == FLUX]), initial=0.0)) for t in looks)
+        box = min(self.nx * self.dx, self.ny * self.dy)
+        half_space = 2.0 * math.sqrt(end / (math.pi * k * capacity)) if k > 0 else 0.0
+        rise += flux * (half_space + 2.0 * end / (capacity * box))
+        return least - rise, most + rise
+
+    def rates(self, looks: Sequence[float], end: float = 0.0) -> tuple[float, float]:
         """(fastest, loss), 1/s: a bound on the fastest decay of a mode by Gershgorin's circles, and the largest rate
-        at which a cell loses its own temperature. looks: times at which edges that move are looked at."""
-        bounds = self.temperatures(looks)
+        at which a cell loses its own temperature, both until `end`. looks: times at which edges that move are looked
+        at."""
+        bounds = self.temperatures(looks) if self.law is None else self.reach(looks, end)
         looked = [(kx, ky) for _, kx, ky in self.conductivities(bounds)]
-        kx, ky = functools.reduce(lambda a, b: (np.maximum(a[0], b[0]), np.maximum(a[1], b[1])), looked)
+        kx, ky = functools.reduce(lambda a, b: (np.fmax(a[0], b[0]), np.fmax(a[1], b[1])), looked)
         beta = np.max([self.edges.steepest(t, self.edge_k(kx, ky), bounds[1]) for t in looks], axis=0)
         c, held = self.inverse_capacity, self.held
         sides = np.split(beta, np.cumsum([self.ny, self.ny, self.nx]))

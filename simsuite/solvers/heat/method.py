@@ -44,8 +44,9 @@ class Plan:
 
 @dataclass(frozen=True)
 class _Limits:
-    stable: float  # largest stable explicit step, s
-    monotone: float  # largest one that obeys the maximum principle, s
+    stable: float  # largest stable explicit step at the temperatures of the data, s
+    safe: float  # at all temperatures that may come up, s
+    monotone: float  # largest one that obeys the maximum principle, at these, s
     forcing: float  # largest second-order step that resolves edges and sources, s
 
 
@@ -57,7 +58,7 @@ def make_plan(scenario: HeatScenario, made: Discretisation, exact_refused: str |
     end = scenario.time.end
     assert end is not None, "a steady problem has no steps"
     limits = _limits(scenario, made, end)
-    if not (0 < limits.stable < math.inf or (limits.stable == math.inf and _has_no_faces(made))):
+    if not (0 < limits.safe < math.inf or (limits.safe == math.inf and _has_no_faces(made))):
         message = "cells so small, or a diffusivity so far from 1, leave no stable time step"
         mistakes.append(Mistake(("grid",), message, "check the units of grid.lx, grid.ly and [material]"))
         return Plan("explicit", Clock((0, 1), (0.0, end)), "")
@@ -93,12 +94,14 @@ def _limits(scenario: HeatScenario, made: Discretisation, end: float) -> _Limits
     looks = made.edges.looks(end)
     try:
         with np.errstate(all="ignore"):
-            fastest, loss = made.rates(looks)
-        stable = math.inf if fastest == 0 and _has_no_faces(made) else 2.0 / fastest
+            fastest, loss = made.rates(looks, end)
+            at_first, _ = made.rates(looks)
+        safe = math.inf if fastest == 0 and _has_no_faces(made) else 2.0 / fastest
+        stable = 2.0 / at_first if at_first > 0 else math.inf
         monotone = 1.0 / loss if loss > 0 else math.inf
-        return _Limits(stable, monotone, _forcing_limit(scenario, made, end))
+        return _Limits(stable, safe, monotone, _forcing_limit(scenario, made, end))
     except (OverflowError, ZeroDivisionError):
-        return _Limits(0.0, 0.0, 0.0)
+        return _Limits(0.0, 0.0, 0.0, 0.0)
 
 
 def _has_no_faces(made: Discretisation) -> bool:
@@ -119,10 +122,10 @@ def _plan(name: str, scenario: HeatScenario, times: list[float], limits: _Limits
             return longest
         if name == "explicit":
             accurate = tolerance / _FIRST_ORDER * t if auto else math.inf
-            return min(SAFETY * limits.stable, limits.monotone, accurate, longest)
+            return min(SAFETY * limits.safe, limits.monotone, accurate, longest)
         dt = min(math.sqrt(tolerance / _SECOND_ORDER[name]) * t, math.sqrt(_TRAPEZOIDAL * tolerance) * limits.forcing)
         dt = min(dt, longest)
-        return min(dt, longest_step(MOST_STAGES, SAFETY * limits.stable)) if name == "rkl2" else dt
+        return min(dt, longest_step(MOST_STAGES, SAFETY * limits.safe)) if name == "rkl2" else dt
 
     counts = [(b - a) / dt if (dt := dt_at(b)) > 0 else math.inf for a, b in itertools.pairwise(times)]
     if not sum(counts) <= MOST_STEPS:
@@ -130,7 +133,7 @@ def _plan(name: str, scenario: HeatScenario, times: list[float], limits: _Limits
     steps = itertools.accumulate((max(1, math.ceil(n * (1 - 1e-12))) for n in counts), initial=0)
     clock = Clock(tuple(steps), tuple(times))
     largest = max(clock.dt(step) for step in clock.steps[:-1])
-    stages = stages_for(largest, limits.stable if given != "auto" else SAFETY * limits.stable) if name == "rkl2" else 0
+    stages = stages_for(largest, limits.safe if given != "auto" else SAFETY * limits.safe) if name == "rkl2" else 0
     return Plan(name, clock, reason, stages)
 
 
@@ -149,7 +152,7 @@ def _checked(scenario: HeatScenario, plan: Plan, limits: _Limits, mistakes: list
         message = f"{plan.reason}; at most {MOST_STEPS:.0e} are possible"
         mistakes.append(Mistake(("time", "end" if dt == "auto" else "dt"), message))
     elif plan.stages > MOST_STAGES:
-        longest = rounded_down(longest_step(MOST_STAGES, limits.stable))
+        longest = rounded_down(longest_step(MOST_STAGES, limits.safe))
         message = f"a step of {dt:g} s takes {plan.stages} stages, of which {MOST_STAGES} are the most"
         mistakes.append(Mistake(("time", "dt"), message, f"the longest step is {longest} s; adi has no limit"))
     return plan
