@@ -12,10 +12,12 @@ from sm90 import compile_sm90
 from simsuite.expressions import Expression
 from simsuite.solvers import table_cuda
 from simsuite.solvers.heat import (
+    adi_cuda,
     edges_cuda,
     exact_cuda,
     explicit_cuda,
     ledger_cuda,
+    lines_cuda,
     measure_cuda,
     operator_cuda,
     rkl2_cuda,
@@ -147,3 +149,27 @@ def test_sources(text: str, precision: str) -> None:
     where = (DOUBLE, DOUBLE, field, field, field, DOUBLES, INDEX)
     _, info = compile_sm90(source, types.void(field, DOUBLES, INDEX, *where))
     assert info["spill_bytes"] == 0
+
+
+@pytest.mark.parametrize("precision", REAL)
+@pytest.mark.parametrize(
+    "kernel", ["edge_data", "right_side", "transpose", "ahead", "largest_rows", "largest", "solve"]
+)
+def test_adi(kernel: str, precision: str) -> None:
+    r = REAL[precision]
+    field, line, flag, index = array(r, 2), array(r, 1), types.boolean, types.int64
+    arguments = {
+        "edge_data": (field, field, field, line, index, index, r, r, index, index, flag),
+        "right_side": (field, field, field, field, field, flag, line, index, r, flag, flag, r, field),
+        "transpose": (field, field),
+        "ahead": (field, field, r, field),
+        "largest_rows": (field, field, field, field),
+        "largest": (field, r, line),
+        "solve": (field, field, field, line, index, index, r, flag, r, field),
+    }
+    module = lines_cuda if kernel == "solve" else adi_cuda
+    ptx, info = compile_sm90(getattr(module, kernel), types.void(*arguments[kernel]))
+    assert info["spill_bytes"] == 0
+    assert info["shared_bytes"] <= 48 * 1024
+    if precision == "float32":
+        assert not re.findall(r"\.f64", ptx)

@@ -4,23 +4,23 @@
     (I - a c A_y) ΔT = V + a c Δb_y                                    T' = T + ΔT
 
 with A the differences along one axis, b = g·γ what the edges add (see `edges`, at the beginning of the step), Δb its
-change over the step and q in its middle (J. Douglas & J. E. Gunn, Numer. Math. 6:428, 1964, in the form for increments).
-That is the trapezoidal rule but for a² c A_x(c A_y ΔT), of third order in Δt. A mode with eigenvalues λ_x, λ_y is
-multiplied by exactly (1 - zx)(1 - zy) / ((1 + zx)(1 + zy)) a step, z = aλ. Order 2 in time and space, stable for any Δt,
-but no maximum principle: where Δt·λ is large, kinks in the data decay slowly and with changing sign.
+change over the step and q in its middle (J. Douglas & J. E. Gunn, Numer. Math. 6:428, 1964, in the form for
+increments). That is the trapezoidal rule but for a² c A_x(c A_y ΔT), of third order in Δt. A mode with eigenvalues λ_x,
+λ_y is multiplied by exactly (1 - zx)(1 - zy) / ((1 + zx)(1 + zy)) a step, z = aλ. Order 2 in time and space, stable for
+any Δt, but no maximum principle: where Δt·λ is large, kinks in the data decay slowly and with changing sign.
 
-b_x[W]: W = c(A_y ΔT + Δb_y), to which A_x is applied in the rest, has its own values at the left and right edge, c·A_y
-along the edge applied to the change of the edge's temperatures. Without it the order is 2 as well, but an error of
-a²·∂²/∂y² of these values stays beside edges that move (G. Fairweather & A. R. Mitchell, SIAM J. Numer. Anal. 4:163,
-1967).
+b_x[W]: W = c(A_y ΔT + Δb_y), to which A_x is applied in the rest, has values of its own at the left and right edge,
+c·A_y along the edge applied to the change of the edge's temperatures. Without it the order is 2 as well, but an error
+of a²·∂²/∂y² of these values stays beside edges that move (G. Fairweather & A. R. Mitchell, SIAM J. Numer. Anal. 4:163,
+1967). Edges of given flux need none of it, and get what they are given exactly.
 
 Where coefficients depend on T, the step is taken ITERATIONS times, each with the conductivities, tangents of radiating
-edges and sources at the mean of T and the last T' (the implicit midpoint rule); `iteration_change` is the largest change
-that the last of these made so far, relative to that of the step.
+edges and sources at the mean of T and the last T' (the implicit midpoint rule); `iteration_change` is the largest
+change that the last of these made in any step so far, relative to that of the step.
 
-Rough data, such as an initial state that does not agree with the edges: the first step is taken in parts that double in
-length, from 2/λ of the fastest mode on. Among their a there is one near 1/λ for every mode, and that one all but
-removes it (as in the iterations of D. W. Peaceman & H. H. Rachford, J. SIAM 3:28, 1955, with such a sequence).
+Rough data, such as an initial state that does not agree with the edges: the first step is taken in parts that grow by
+the factor GROWTH, from 2/λ of the fastest mode on. Among their a there are some near 1/λ for every mode, which all but
+remove it (as the sequences of D. W. Peaceman & H. H. Rachford, J. SIAM 3:28, 1955, do on the way to a steady state).
 
 Ledger: a step is a sum of fluxes of T, V and ΔT with edge rows of their own.
 """

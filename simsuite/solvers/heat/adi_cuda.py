@@ -29,33 +29,48 @@ def _change(edges, points, before, after, half, T, p):
 
 @cuda.jit(device=True)
 def _corner(edges, points, before, after, half, T, p, inwards):
-    """The same in the corner beside point p, from it and the next point inwards if they are of one kind."""
+    """The same in the corner beside point p: a parabola through it and the next points, a line through two, as far as
+    they are of one kind."""
     nx = T.shape[1]
     beta, d = _change(edges, points, before, after, half, T, p)
     if nx > 1:
-        beta_next, d_next = _change(edges, points, before, after, half, T, p + inwards)
-        if beta_next == beta:
-            d += half * (d - d_next)
+        beta_1, d_1 = _change(edges, points, before, after, half, T, p + inwards)
+        if beta_1 == beta:
+            slope = d - d_1
+            d += half * slope
+            if nx > 2:
+                beta_2, d_2 = _change(edges, points, before, after, half, T, p + 2 * inwards)
+                if beta_2 == beta:
+                    d += (half + half * half) * half * (slope - (d_1 - d_2))
     return beta, d
 
 
 @cuda.jit(device=True)
 def _bent(edges, before, after, half, T, gy, c, wrap_y, far, j):
     """c·(A_y e + b_y) along the left or right edge, e the change of its outer temperatures; 0 beside a part of the edge
-    that has none."""
+    that has none. At the ends of an edge of given temperature with b_y from the corner; where e is the temperature of
+    surroundings, b_y is not known for it, and the next point's is near enough."""
     ny, nx = T.shape
     points = 2 * (ny + nx)
     x = far * (nx - 1)
-    total = half - half
+    zero, two = half - half, half + half + half + half
     beta, d = _change(edges, points, before, after, half, T, far * ny + j)
+    if beta < two and not wrap_y:
+        if ny < 3:
+            return zero
+        j = min(max(j, 1), ny - 2)
+        beta, d = _change(edges, points, before, after, half, T, far * ny + j)
+        if not beta > zero:
+            return zero
+    total = zero
     e = d / beta
     for side in range(2):
         i = j - 1 + 2 * side
         if 0 <= i < ny or wrap_y:
             i = (i if i >= 0 else ny - 1) if i < ny else 0
             beta, d = _change(edges, points, before, after, half, T, far * ny + i)
-            if not beta > 0:
-                return half - half
+            if not beta > zero:
+                return zero
             total += gy[j + side, x] * (d / beta - e)
         else:
             p = 2 * ny + side * nx + x
@@ -75,7 +90,7 @@ def edge_data(T, gy, c, edges, before, after, half, a, start, change, wrap_y):
         edges[start + p] = beta
         edges[start + points + p] = half * (edges[before + points + p] + edges[after + points + p] - d)
         edges[change + p] = beta
-        if p < 2 * ny and beta > 0:
+        if p < 2 * ny and beta > half - half:
             far = 0 if p < ny else 1
             d -= a * (beta * _bent(edges, before, after, half, T, gy, c, wrap_y, far, p - far * ny))
         edges[change + points + p] = d

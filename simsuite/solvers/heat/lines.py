@@ -2,11 +2,12 @@
 
     (I - a·c·A) X = R + a·c·g_edge·γ,   (A X)_i = g_i (X_{i-1} - X_i) + g_{i+1} (X_{i+1} - X_i),
 
-and -g·β·X in place of the difference to a neighbour outside (see `edges`); lines may be closed to rings. Arrays have the
-position on the line first and the line last, R (n, m), g (n+1, m), c (n, m), so that neighbouring lines are neighbours
-in memory. All systems are diagonally dominant M-matrices, for which elimination without pivoting is stable (N. J.
-Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., 2002, section 9.5); sums of rows are carried along with
-the pivots (v = 1 - s, where s is what a cell has of the next one), so that nothing cancels however large a·c·g is.
+and -g·β·X in place of the difference to a neighbour outside (see `edges`); lines may be closed to rings. Arrays have
+the position on the line first and the line last, R (n, m), g (n+1, m), c (n, m), so that neighbouring lines are
+neighbours in memory. All systems are diagonally dominant M-matrices, for which elimination without pivoting is stable
+(N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., 2002, section 9.6); sums of rows are carried
+along with the pivots (v = 1 - s, where s is what a cell has of the next one), so that nothing cancels however large
+a·c·g is.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from simsuite.core import Backend
 
 
 class Lines:
-    """Solves along the first axis of arrays (n, m). g, c: kernel views. first: number of the edge point at the beginning
-    of line 0, those at the ends follow m later."""
+    """Solves along the first axis of arrays (n, m). g, c: kernel views. first: number of the edge point at the
+    beginning of line 0; that at its end comes m later."""
 
     def __init__(
         self, backend: Backend, dtype: Any, shape: tuple[int, int], g: Any, c: Any, first: int, wrap: bool

@@ -1,4 +1,4 @@
-"""Solution of many tridiagonal systems on the CPU: blocks of lines in parallel, vectorised across lines. See `lines`."""
+"""Many tridiagonal systems on the CPU: blocks of lines in parallel, vectorised across lines. See `lines`."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Solution of many tridiagonal systems on a GPU, neighbouring threads on neighbouring lines. See `lines`.
+"""Many tridiagonal systems on a GPU, neighbouring threads on neighbouring lines. See `lines`.
 
-A line of cells is solved by up to CHUNKS threads, each for one piece of it (H. H. Wang, ACM Trans. Math. Software 7:170,
-1981): a first pass over the piece finds how its first and last unknown depend on those beside the piece, a short serial
-elimination from piece to piece finds these, and the second pass is Thomas' algorithm between known values. A ring has
-one more unknown, beside the first and the last piece.
+A line of cells is solved by up to CHUNKS threads, each for one piece of it (H. H. Wang, ACM Trans. Math. Software
+7:170, 1981): a first pass over the piece finds how its first and last unknown depend on those beside the piece, a
+short serial elimination from piece to piece finds these, and the second pass is Thomas' algorithm between known values.
+A ring has one more unknown, beside the first and the last piece.
 """
 
 from __future__ import annotations

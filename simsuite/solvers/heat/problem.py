@@ -32,7 +32,6 @@ from simsuite.solvers.heat.steady_stepper import STEADY_CLOCK, SteadyStepper
 from simsuite.solvers.schedule import frame_times, sample_steps
 from simsuite.solvers.table import ROWS
 
-
 STEADY = Plan("steady", STEADY_CLOCK, "asked for")
 
 
