@@ -4,8 +4,8 @@
 
 A face conducts with the harmonic mean of the conductivities on both sides, gx = 2 k_a k_b / (k_a + k_b) / Δx²: it is
 exact for layers and second-order for smooth k (S. V. Patankar, Numerical Heat Transfer and Fluid Flow, 1980, section
-4.2-3). Where k depends on T, both are taken at the mean temperature of the two cells, or of a cell and its wall of given
-temperature, so that fronts of degenerate diffusion (k = 0 where T = 0) move. Edges: see `edges`.
+4.2-3). Where k depends on T, both are taken at the mean temperature of the two cells, or of a cell and its wall of a
+given temperature, so that fronts of degenerate diffusion (k = 0 where T = 0) move. Edges: see `edges`.
 
 Cells of a region that is held at a temperature have no surface of their own: their neighbours conduct over half a cell,
 gx = 2k/Δx², and they themselves have an infinite capacity, 1/ρc = 0.
