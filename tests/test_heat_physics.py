@@ -18,8 +18,8 @@ from simsuite.backends import open_backend
 from simsuite.core import Backend, Snapshot
 from simsuite.solvers.heat.problem import HeatProblem
 
-STEPPERS = ["explicit", "rkl2"]
-LONGER = {"explicit": 1, "rkl2": 6}  # steps than explicit ones
+STEPPERS = ["explicit", "rkl2", "adi"]
+LONGER = {"explicit": 1, "rkl2": 6, "adi": 6}  # steps than explicit ones
 INSULATE = {"kind": "insulated"}
 
 
