@@ -358,7 +358,7 @@ def test_device_bytes_counts_every_array():
         p = problem(system, {"random": "normal", "batch": 11}, 5, run={"precision": precision})
         Counting.total = 0
         p.stepper(Counting(), p.initial())
-        points = 2 * 8  # the one input that moves keeps its point (x, y), which counts for nothing
+        points = (2 + 64) * 8  # of the input that moves, its point (x, y) and offsets in time, which count for nothing
         assert Counting.total == p.device_bytes() + points
 
 
