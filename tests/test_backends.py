@@ -82,6 +82,7 @@ def test_state_waits_for_the_steps_and_the_steps_for_the_user(tmp_path: Path, ba
         temperature = "sin(5*x) + y"
         [time]
         end = 1e-3
+        stepper = "explicit"
         """,
         encoding="utf-8",
     )

@@ -72,14 +72,14 @@ LINEAR: dict[str, Any] = {
     "time": {"steps": 1500, "dt": 0.01},
     "output": {"frames": 31, "checkpoint_every": 17},
 }
-WARM = HEAT | {  # everything at once, for the other steppers
+WARM = HEAT | {  # everything at once
     "material": {"conductivity": ["2 + x", "1 + 0.02*T"], "density": "3 + y", "specific_heat": 5.0},
     "region": [{"shape": "circle", "center": [0.4, 0.3], "radius": 0.1, "temperature": 21.0}],
     "source": [{"power": "4*sin(9*t)*x"}, {"power": "0.1*(25 - T)"}],
 }
 SCENARIOS = {
     "heat": HEAT,
-    "heat rkl2": WARM | {"time": {"end": 1.2, "stepper": "rkl2", "dt": 0.002}},
+    "heat rkl2": HEAT | {"time": {"end": 1.2, "stepper": "rkl2", "dt": 0.002}},
     "heat adi": WARM | {"time": {"end": 1.2, "stepper": "adi", "dt": 0.002}},
     "heat exact": HEAT
     | {"boundary": {"left": {"kind": "convection", "h": 3.0, "ambient": 5.0}}}
