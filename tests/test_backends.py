@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pytest
 
 import simsuite
+from simsuite.backends import open_backend
 from simsuite.backends.kernel_cache import fingerprint
 from simsuite.core import Backend
+from simsuite.errors import DeviceError
 
 
 def test_arrays_come_back_as_they_went(backend: Backend) -> None:
@@ -130,3 +135,27 @@ for f in (k.step_serial, k.step):
     ]
     assert done == ["1 0\n1 0\n", "0 1\n0 1\n"]
     assert list(tmp_path.rglob("*.nbc"))
+
+
+@pytest.mark.gpu
+def test_garbage_of_other_steppers_does_not_spoil_a_recording() -> None:
+    """Graphs in a cycle of references are destroyed when the collector runs, which must not be during a recording."""
+    try:
+        backend = open_backend("cuda")
+    except DeviceError as reason:
+        pytest.skip(str(reason))
+    source, target = backend.array(np.arange(8.0)), backend.zeros(8, np.float64)
+
+    def launches() -> None:
+        backend.copy(source, target)
+        if gc.isenabled():  # the collector may run at any moment
+            gc.collect()
+
+    for _ in range(3):
+        recorder = backend.recorder()
+        for _ in range(3):
+            recorder.replay("once", launches)
+        cycle: list[Any] = [recorder]
+        cycle.append(cycle)
+        del recorder, cycle
+    assert np.array_equal(backend.to_host(target), np.arange(8.0))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import importlib
 import os
 import threading
@@ -95,6 +96,19 @@ class _Copying:
         self._slot.free.release()
 
 
+@contextlib.contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """While a stream is being captured: the collector may come upon graphs of a stepper that is gone, and destroying
+    one is not permitted then and spoils the capture."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
 class _GraphRecorder:
     """Keeps the graphs of the launches that come again and again.
 
@@ -121,7 +135,7 @@ class _GraphRecorder:
         graph.launch(self._stream)
 
     def _record(self, launches: Callable[[], None]) -> Any:
-        with self._stream:
+        with self._stream, _no_garbage_collection():
             self._stream.begin_capture(self._mode)
             try:
                 launches()
