@@ -103,8 +103,8 @@ def test_lines_are_solved(backend: Backend, shape: tuple[int, int], wrap: bool) 
 def test_steps_solve_the_factored_equations(
     heat: Callable, backend: Backend, tmp_path: Path, shape: tuple[int, int], edges: str
 ) -> None:
-    if backend.name == "cudasim" and shape[0] > 8 and edges != "all":
-        pytest.skip("one large grid is enough for the simulator")
+    if backend.name == "cudasim" and (edges != "all" or shape not in ((1, 5), (3, 7))):
+        pytest.skip("two small grids are enough for the simulator")
     ny, nx = shape
     rng = np.random.default_rng(nx * 100 + ny)
     arrays = {"k": rng.uniform(0.5, 4, shape), "rho": rng.uniform(1, 3, shape), "T0": rng.normal(size=shape)}

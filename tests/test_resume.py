@@ -180,6 +180,8 @@ def test_a_killed_run_ends_with_the_bits_of_an_uninterrupted_one(
 ) -> None:
     if compression == "lossless" and (solver != "heat" or backend.name != "cpu"):
         pytest.skip("files are written alike for all solvers and devices")
+    if backend.name == "cudasim" and solver.startswith("heat "):
+        pytest.skip("one heat stepper is enough for the simulator")
     rng = random.Random(f"{solver} {backend.name} {compression}")
     changes = {"run.device": backend.name, "output.compression": compression}
     path = write(tmp_path / "s.toml", SCENARIOS[solver], changes | (SMALL[solver] if backend.name == "cudasim" else {}))

@@ -38,7 +38,7 @@ from simsuite.core import Backend, Clock, Snapshot
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.lines import Lines
 from simsuite.solvers.heat.measure import Wanted
-from simsuite.solvers.heat.operator import BLOCK, Operator
+from simsuite.solvers.heat.operator import Operator, block_for
 from simsuite.solvers.heat.stepper import FieldStepper
 
 ITERATIONS = 3
@@ -89,12 +89,12 @@ class AdiStepper(FieldStepper):
     def _bind(self, made: Discretisation) -> None:
         b, o, ny, nx = self.backend, self.operator, made.ny, made.nx
         k = b.kernels(__name__)
-        self._edge_data = b.launcher(k.edge_data, (o.edges.points,), (128,))
+        self._edge_data = b.launcher(k.edge_data, (o.edges.points,), (min(o.edges.points, 128),))
         self._right_side = b.launcher(k.right_side, *k.tiles_of(ny, nx))
         self._transpose = b.launcher(k.transpose, *k.tiles_of(ny, nx))
         self._transpose_gx = b.launcher(k.transpose, *k.tiles_of(ny, nx + 1))
         self._transpose_back = b.launcher(k.transpose, *k.tiles_of(nx, ny))
-        self._ahead = b.launcher(k.ahead, (nx, ny), BLOCK)
+        self._ahead = b.launcher(k.ahead, (nx, ny), block_for(made))
         self._largest_rows = b.launcher(k.largest_rows, (ny * k.THREADS, 3), (k.THREADS, 1))
         self._largest_columns = b.launcher(k.largest_rows, (nx * k.THREADS, 3), (k.THREADS, 1))
         self._largest = b.launcher(k.largest, (k.THREADS,), (k.THREADS,))

@@ -44,8 +44,9 @@ class EdgeTable:
         self._nowhere_array = backend.zeros((1, 1), dtype)
         self._nowhere = backend.view(self._nowhere_array)
         kernel = backend.kernels("simsuite.solvers.heat.edges").edge_rows
-        self._several = backend.launcher(kernel, (self.points, self._count), (128, 1))
-        self._one = backend.launcher(kernel, (self.points, 1), (128, 1))
+        block = (min(self.points, 128), 1)
+        self._several = backend.launcher(kernel, (self.points, self._count), block)
+        self._one = backend.launcher(kernel, (self.points, 1), block)
         if self.steady:
             self._several(*self._arguments(self._nowhere, False), 0, 1)
 
@@ -56,7 +57,8 @@ class EdgeTable:
         """Queue the evaluation of rows 0 .. n-1 for `step`; of rows that follow the temperature, of their data."""
         self._data.fill(step, n)
         if not self.steady and not self._follows:
-            self._several(*self._arguments(self._nowhere, False), 0, n)
+            launch = self._one if n == 1 else self._several
+            launch(*self._arguments(self._nowhere, False), 0, n)
 
     def refresh(self, T: Any, k: int) -> None:
         """Queue the evaluation of row k at the temperatures T, if it follows them."""

@@ -39,7 +39,7 @@ from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.edge_table import EdgeTable
 from simsuite.solvers.heat.ledger import Ledger
 from simsuite.solvers.heat.measure import Wanted
-from simsuite.solvers.heat.operator import BLOCK, OPERATOR, Operator
+from simsuite.solvers.heat.operator import OPERATOR, Operator, block_for
 from simsuite.solvers.heat.stepper import FieldStepper
 from simsuite.solvers.table import ROWS
 
@@ -95,7 +95,7 @@ class GeneralSteps:
     def __init__(self, made: Discretisation, clock: Clock, backend: Backend, dtype: Any, start: Snapshot) -> None:
         self.operator = Operator(made, clock, backend, dtype, start.arrays)
         self.ledger, self.edges = self.operator.ledger, self.operator.edges
-        self._step = backend.launcher(backend.kernels(OPERATOR).step, (made.nx, made.ny), BLOCK)
+        self._step = backend.launcher(backend.kernels(OPERATOR).step, (made.nx, made.ny), block_for(made))
 
     def begin(self, step: int, n: int) -> None:
         """Queue what depends on time for n steps."""

@@ -36,7 +36,7 @@ class Ledger:
         self._views = [backend.view(a) for a in self.arrays.values()]
         self.partial = self._views[0]
         n = start["ledger"].size
-        self._fold = backend.launcher(backend.kernels(__name__).fold, (n,), (128,))
+        self._fold = backend.launcher(backend.kernels(__name__).fold, (n,), (min(n, 128),))
 
     def fold(self, step: int) -> None:
         """Queue the folding that is due at `step`, if one is."""

@@ -26,13 +26,17 @@ from simsuite.solvers.table import FunctionTable
 
 _TIME = Expression.parse("t", ("t",))
 OPERATOR = __name__
-BLOCK = (32, 8)
 
 
 def ledger_entries(made: Discretisation) -> int:
     """How many entries a ledger of the problem has."""
     moving = sum(not static for static in made.static)
     return made.edges.size + moving * made.ny + len(made.held_cells)
+
+
+def block_for(made: Discretisation) -> tuple[int, int]:
+    """Threads of a block with one cell each, x first."""
+    return min(made.nx, 32), min(made.ny, 8)
 
 
 class Operator:
@@ -71,14 +75,14 @@ class Operator:
         self._conduct = None
         if made.law is not None:
             law = (made.law.along_x, made.law.along_y)
-            self._conduct = backend.launcher(kernels.make_conduct(*law), extent, BLOCK)
+            self._conduct = backend.launcher(kernels.make_conduct(*law), extent, block_for(made))
             self._fields = [backend.array(np.ascontiguousarray(a)) for a in (made.kx, made.ky, made.law.which)]
             self._field_views = [backend.view(a) for a in self._fields]
         self._times = FunctionTable(backend, clock, np.float64, [(_TIME, np.zeros(1), np.zeros(1))], offsets)
         rows = (made.ny * kernels.THREADS,)
         self._sources = [backend.launcher(kernels.make_source(f), rows, (kernels.THREADS,)) for f in sources]
         entries = made.edges.size + len(self.power) + len(made.held_cells)
-        self._book = backend.launcher(kernels.book, (entries,), (128,))
+        self._book = backend.launcher(kernels.book, (entries,), (min(entries, 128),))
         self.rate_max = backend.zeros(made.ny, np.float64)
         self._rate_max = backend.view(self.rate_max)
         self._rate_rows = backend.launcher(kernels.rate_rows, rows, (kernels.THREADS,))

@@ -22,7 +22,7 @@ import numpy as np
 from simsuite.core import Backend, Clock, Snapshot
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.measure import Wanted
-from simsuite.solvers.heat.operator import BLOCK, Operator
+from simsuite.solvers.heat.operator import Operator, block_for
 from simsuite.solvers.heat.stepper import FieldStepper
 
 MOST_STAGES = 999
@@ -89,8 +89,8 @@ class Rkl2Stepper(FieldStepper):
         self._first_rate_view = backend.view(self._first_rate)
         kernels = backend.kernels(__name__)
         extent = (made.nx, made.ny)
-        self._first = backend.launcher(kernels.first_stage, extent, BLOCK)
-        self._later = backend.launcher(kernels.later_stage, extent, BLOCK)
+        self._first = backend.launcher(kernels.first_stage, extent, block_for(made))
+        self._later = backend.launcher(kernels.later_stage, extent, block_for(made))
 
     def begin(self, step: int, n: int) -> None:
         """Queue what depends on time: for n = 1 that of `step` itself."""
