@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
 
@@ -107,6 +108,13 @@ class Recorder(Protocol):
         """Queue what `launches` queues. The same `key` must always mean the same launches with the same arguments."""
 
 
+class Program(Protocol):
+    """Source compiled for a device."""
+
+    def launcher(self, kernel: str, blocks: int, threads: int, shared_bytes: int = 0) -> Callable[..., None]:
+        """`kernel` bound to a launch. Its arguments are arrays, and NumPy scalars of the types it declares."""
+
+
 class Backend(Protocol):
     """Where arrays live and kernels run. The same calls for CPU, CUDA and the CUDA simulator."""
 
@@ -114,6 +122,9 @@ class Backend(Protocol):
     device_name: str  # as the vendor calls it
     dialect: str  # which kernels it runs: "cpu" or "cuda"
     note: str | None  # what the user should know about the choice of this device
+    processors: int  # that work at the same time: multiprocessors of a GPU
+    compiles: bool  # whether it has programs
+    announce: Callable[[str], None]  # told what takes long before a run begins
 
     def array(self, host: np.ndarray) -> Any:
         """A copy of `host` on the device."""
@@ -135,6 +146,13 @@ class Backend(Protocol):
     def launcher(self, kernel: Any, extent: tuple[int, ...], block: tuple[int, ...]) -> Callable[..., None]:
         """`kernel` bound to enough `block`s to cover `extent` (x first) and to this backend's compute stream."""
 
+    def program(self, source: Path, macros: Mapping[str, str | int]) -> Program:
+        """CUDA C++ compiled for this device, where `compiles` says that it can be."""
+
+    def fastest(self, question: str, trials: Sequence[Callable[[], None]]) -> int:
+        """Which of `trials` is the fastest: as found before on this kind of device, or measured now. question: all else
+        that the answer depends on."""
+
     def recorder(self) -> Recorder:
         """For the launches of one stepper, whose buffers it outlives with no harm."""
 
@@ -155,6 +173,7 @@ class Stepper(Protocol):
     """The one mutable thing: owns the device buffers from the first step to the last."""
 
     step: int
+    kernel: str  # which of the solver's kernels take the steps: "numba" or "nvrtc"
 
     def advance(self, n: int) -> None:
         """Queue n steps: no host copy, no allocation, no synchronisation."""
@@ -216,7 +235,7 @@ class Problem(Protocol):
     solver: str
     clock: Clock
     layout: Layout
-    method: Mapping[str, str]  # what was chosen: {"stepper": .., "kernel": .., "precision": ..}
+    method: Mapping[str, str]  # what was chosen: {"stepper": .., "precision": ..}
     rate_unit: str  # e.g. "cell-steps/s"
     work_per_step: float  # in that unit
     dt: float  # of the first step, in the unit of time

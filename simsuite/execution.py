@@ -115,8 +115,9 @@ class Execution:
             self._log(f"{problem.method['stepper']}: {why}")
         start, rows = self._start(problem, backend)
         self.directory.write_scenario(self.scenario.resolved_toml())
-        with self._open_results(problem, backend, rows) as results, Writer() as writer:
-            stepper = problem.stepper(backend, start)
+        backend.announce = self.reporter.message
+        stepper = problem.stepper(backend, start)
+        with self._open_results(problem, backend, stepper.kernel, rows) as results, Writer() as writer:
             outputs = [SeriesOutput(problem, results, writer, series) for series in problem.layout.series]
             output = self.scenario.model.output
             checkpoint = CheckpointOutput(
@@ -181,7 +182,9 @@ class Execution:
         self._log(f"continuing from step {found.snapshot.step}")
         return found.snapshot, found.rows
 
-    def _open_results(self, problem: Problem, backend: Backend, rows: Mapping[str, int] | None) -> ResultsFile:
+    def _open_results(
+        self, problem: Problem, backend: Backend, kernel: str, rows: Mapping[str, int] | None
+    ) -> ResultsFile:
         if rows is not None:
             return ResultsFile.reopen(self.directory.results, problem.layout, rows)
         model = self.scenario.model
@@ -198,6 +201,7 @@ class Execution:
             "device_name": backend.device_name,
             "seed": str(model.run.seed),
             **problem.method,
+            "kernel": kernel,
         }
         return ResultsFile.create(self.directory.results, problem.layout, attributes, model.output.compression)
 
@@ -214,6 +218,7 @@ class Execution:
             "device": backend.name,
             "device_name": backend.device_name,
             **problem.method,
+            "kernel": stepper.kernel,
             "steps": steps,
             "time": at,
             "wall_seconds": time.monotonic() - began,

@@ -18,7 +18,10 @@ AHEAD = 2  # stretches queued at once
 
 
 class Pace:
-    """How many steps to queue at once so that signals, progress and checkpoints stay prompt."""
+    """How many steps to queue at once so that signals, progress and checkpoints stay prompt.
+
+    A power of two, at whose multiples stretches end: steppers that take several steps a launch then take whole ones.
+    """
 
     def __init__(self, backend: Backend, clock: Callable[[], float] = time.monotonic) -> None:
         self._backend, self._clock = backend, clock
@@ -65,7 +68,7 @@ def march(
             return reason
         ahead = (output.next_step(stepper.step + 1) for output in outputs)
         target = min([end, *(step for step in ahead if step is not None)])
-        queued = min(target - stepper.step, pace.steps)
+        queued = min(target - stepper.step, pace.steps - stepper.step % pace.steps)
         stepper.advance(queued)
         pace.mark(queued)
         progress(stepper.step)

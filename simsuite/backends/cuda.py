@@ -11,19 +11,24 @@ import ctypes
 import gc
 import importlib
 import os
+import statistics
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from simsuite.backends.kernel_cache import import_kernels
-from simsuite.core import SNAPSHOTS, Fence, Pending, Recorder, Snapshot
+from simsuite.backends.kernel_cache import cache_directory, import_kernels
+from simsuite.backends.program import CudaProgram
+from simsuite.backends.tuning import choose
+from simsuite.core import SNAPSHOTS, Fence, Pending, Program, Recorder, Snapshot
 from simsuite.errors import DeviceError
 
 _ALIGN = 512
 _GRAPHS = 128  # kept at once
+_TRIES = 5  # of which the median counts
 
 
 def _import_cuda() -> tuple[Any, Any]:
@@ -150,6 +155,8 @@ class CudaBackend:
 
     dialect = "cuda"
     note: str | None = None
+    compiles = True
+    announce: Callable[[str], None]
 
     def __init__(self, index: int = 0) -> None:
         cupy, cuda = _import_cuda()
@@ -168,7 +175,10 @@ class CudaBackend:
         self._device = cupy.cuda.Device(index)
         self._device.use()
         cuda.select_device(index)
-        self.device_name = cupy.cuda.runtime.getDeviceProperties(index)["name"].decode()
+        properties = cupy.cuda.runtime.getDeviceProperties(index)
+        self.device_name = properties["name"].decode()
+        self.processors = properties["multiProcessorCount"]
+        self.announce = lambda text: None
         self.compute = cupy.cuda.Stream(non_blocking=True)
         self.outgoing = cupy.cuda.Stream(non_blocking=True)
         self._launch_stream = cuda.external_stream(self.compute.ptr)
@@ -200,6 +210,33 @@ class CudaBackend:
     def launcher(self, kernel: Any, extent: tuple[int, ...], block: tuple[int, ...]) -> Callable[..., None]:
         grid = tuple(-(-n // b) for n, b in zip(extent, block))
         return kernel[grid, block, self._launch_stream]
+
+    def program(self, source: Path, macros: Mapping[str, str | int]) -> Program:
+        return CudaProgram(self._cupy, self.compute, source, macros)
+
+    def fastest(self, question: str, trials: Sequence[Callable[[], None]]) -> int:
+        runtime = self._cupy.cuda.runtime.runtimeGetVersion()
+        return choose(
+            cache_directory(), f"{question} on {self.device_name}, {runtime}", len(trials), self._timed(trials)
+        )
+
+    def _timed(self, trials: Sequence[Callable[[], None]]) -> Callable[[int], float]:
+        """The time of a trial by its number: the median of a few, after two that do not count."""
+
+        def seconds(i: int) -> float:
+            if i == 0:
+                self.announce(f"compiling and trying {len(trials)} kernels for {self.device_name}, this once")
+            begin, end = (self._cupy.cuda.Event() for _ in range(2))
+            found = []
+            for _ in range(2 + _TRIES):
+                begin.record(self.compute)
+                trials[i]()
+                end.record(self.compute)
+                end.synchronize()
+                found.append(self._cupy.cuda.get_elapsed_time(begin, end))
+            return statistics.median(found[2:])
+
+        return seconds
 
     def recorder(self) -> Recorder:
         return _GraphRecorder(self.compute, self._cupy.cuda.runtime.streamCaptureModeThreadLocal)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from simsuite.backends.kernel_cache import import_kernels
-from simsuite.core import Fence, Pending, Recorder, Snapshot
+from simsuite.core import Fence, Pending, Program, Recorder, Snapshot
+from simsuite.errors import DeviceError
 
 
 def memory_available() -> int | None:
@@ -58,6 +59,9 @@ class HostBackend:
     device_name: str
     dialect: str
     note: str | None = None
+    processors = 1
+    compiles = False
+    announce: Callable[[str], None] = staticmethod(lambda text: None)
 
     def array(self, host: np.ndarray) -> np.ndarray:
         return np.array(host, order="C")
@@ -79,6 +83,12 @@ class HostBackend:
 
     def launcher(self, kernel: Any, extent: tuple[int, ...], block: tuple[int, ...]) -> Callable[..., None]:
         raise NotImplementedError
+
+    def program(self, source: Path, macros: Mapping[str, str | int]) -> Program:
+        raise DeviceError(f"{self.name} does not run CUDA C++")
+
+    def fastest(self, question: str, trials: Sequence[Callable[[], None]]) -> int:
+        return 0
 
     def recorder(self) -> Recorder:
         return _Direct()

@@ -22,7 +22,7 @@ PACKAGE = Path(__file__).parents[1]
 
 def import_kernels(module: str) -> ModuleType:
     """The module, with its functions cached in the right place."""
-    with _caching_in(_directory()):
+    with _caching_in(cache_directory()):
         return importlib.import_module(module)
 
 
@@ -36,9 +36,11 @@ def fingerprint(sources: Iterable[Path]) -> str:
 
 
 @functools.cache
-def _directory() -> Path:
+def cache_directory() -> Path:
     """The usual place, or, where that cannot be written to, one for this process alone."""
-    name = Path("simsuite") / fingerprint(sorted([PACKAGE / "rng.py", *PACKAGE.glob("solvers/**/*.py")]))
+    name = Path("simsuite") / fingerprint(
+        sorted([PACKAGE / "rng.py", *PACKAGE.glob("solvers/**/*.py"), *PACKAGE.glob("solvers/**/*.cu")])
+    )
     home = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     with contextlib.suppress(OSError):
         (Path(home) / name).mkdir(parents=True, exist_ok=True)

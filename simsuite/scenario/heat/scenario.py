@@ -8,7 +8,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression
-from simsuite.scenario.common import Output, Positive, Run, Section
+from simsuite.scenario.common import AnyRun, Output, Positive, Section
 from simsuite.scenario.heat.boundary import EDGES, Boundary, Moving, derived_keys, fixes_level
 from simsuite.scenario.heat.material import Material
 from simsuite.scenario.heat.region import Region, region_mistakes
@@ -66,10 +66,14 @@ class Reference(Section):
     )
 
 
+class HeatRun(AnyRun):
+    kernel: Literal["auto", "numba", "nvrtc"] = Field("auto", description="which GPU kernels take explicit steps")
+
+
 class HeatScenario(Section):
     solver: Literal["heat"]
     title: Title = Field("", description="shown in pictures and stored with the results")
-    run: Run = Run()
+    run: HeatRun = HeatRun()
     grid: Grid
     material: Material
     region: list[Region] = Field(

@@ -41,6 +41,8 @@ class ExactStepper:
     A batch begins in `advance`, so at its first step the arrays still hold the end of the batch before it.
     """
 
+    kernel = "numba"
+
     def __init__(self, problem: GbmProblem, backend: Backend, start: Snapshot) -> None:
         self.step = start.step
         self._problem, self._backend = problem, backend

@@ -69,7 +69,7 @@ class GbmProblem:
 
     @property
     def method(self) -> Mapping[str, str]:
-        return {"stepper": self.scenario.time.scheme, "kernel": "numba", "precision": self.scenario.run.precision}
+        return {"stepper": self.scenario.time.scheme, "precision": self.scenario.run.precision}
 
     @cached_property
     def clock(self) -> Clock:

@@ -30,11 +30,14 @@ it caused (see `ledger`); times ρcΔxΔy that is the energy which came in there
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from simsuite.core import Backend, Clock, Snapshot
+from simsuite.errors import DeviceError
+from simsuite.solvers.heat.blocked import BlockedSteps
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.edge_table import EdgeTable
 from simsuite.solvers.heat.ledger import Ledger
@@ -42,6 +45,8 @@ from simsuite.solvers.heat.measure import Wanted
 from simsuite.solvers.heat.operator import OPERATOR, Operator, block_for
 from simsuite.solvers.heat.stepper import FieldStepper
 from simsuite.solvers.table import ROWS
+
+MANY_CELLS = 1 << 17  # from which on temporal blocking pays
 
 
 def is_plain(made: Discretisation) -> bool:
@@ -55,17 +60,33 @@ class PlainSteps:
     T, out: field before and after, (ny, nx). edges: table of β, then γ, at all edge points, its row beginning at
     `at`. ledger: (points,). rx, q: mesh ratios. wrap_x, wrap_y: whether that direction is periodic.
     Kernels that take several steps a launch also get how far apart the table's rows are, and how many steps to take.
+
+    choice: which kernels to use, "auto", "numba" or "nvrtc".
     """
 
-    def __init__(self, made: Discretisation, clock: Clock, backend: Backend, dtype: Any, start: Snapshot) -> None:
-        self._made, self._dtype = made, np.dtype(dtype)
+    operator = None
+
+    def __init__(
+        self, made: Discretisation, clock: Clock, backend: Backend, dtype: Any, start: Snapshot, choice: str
+    ) -> None:
+        self._made, self._dtype, self._backend = made, np.dtype(dtype), backend
         self.ledger = Ledger(backend, start.arrays)
         self.edges = EdgeTable(made, clock, backend, dtype)
         self._wrap = (made.wrap_x, made.wrap_y)
-        kernel, extent, block, self._depth = backend.kernels("simsuite.solvers.heat.explicit").choose(made.ny, made.nx)
-        self._kernel = backend.launcher(kernel, extent, block)
+        if choice == "nvrtc" and not backend.compiles:
+            raise DeviceError(f'kernel = "nvrtc" needs a CUDA GPU, and this run is on {backend.name}')
+        large = made.ny * made.nx >= MANY_CELLS
+        self.kernel = "nvrtc" if choice == "nvrtc" or (choice == "auto" and backend.compiles and large) else "numba"
 
-    operator = None
+    def prepare(self, fields: Sequence[Any]) -> None:
+        """Get the kernels, after trying which are the fastest here. fields: two; what the second holds is lost."""
+        made, backend = self._made, self._backend
+        kernel, extent, block, self._few = backend.kernels("simsuite.solvers.heat.explicit").choose(made.ny, made.nx)
+        self._numba, self._many = backend.launcher(kernel, extent, block), 0
+        if self.kernel == "nvrtc":
+            harmless = self._typed(0, 0, backend.zeros(self.edges.points, self._dtype), 0.1, 1.0)
+            self._blocked = BlockedSteps(backend, made, self._dtype, fields, harmless)
+            self._many = self._blocked.shape.depth
 
     def begin(self, step: int, n: int) -> None:
         """Queue what depends on time for n steps."""
@@ -73,29 +94,56 @@ class PlainSteps:
 
     def launches(self, count: int) -> int:
         """How many launches `count` steps take."""
-        return -(-count // self._depth)
+        return sum(1 for _ in self._stretches(count))
+
+    def _stretches(self, count: int) -> Iterator[tuple[int, int]]:
+        """(first step, steps) of each launch: the deepest kernel as often as it goes, another one for the rest."""
+        k = 0
+        while k < count:
+            n = self._many if self._many and count - k >= self._many else min(self._few, count - k)
+            yield k, n
+            k += n
 
     def launch(self, views: list[Any], now: int, step: int, count: int, dt: float) -> None:
         """Queue `count` steps from views[now] on."""
-        m, table = self._made, self.edges
+        m = self._made
         c, kx, ky = (float(a.flat[0]) for a in (m.inverse_capacity, m.kx, m.ky))
-        rx = self._dtype.type(kx * c * dt / m.dx**2)
-        q = self._dtype.type((ky / kx) * (m.dx / m.dy) ** 2)
-        for k in range(0, count, self._depth):
-            several = (table.at(1) - table.at(0), min(self._depth, count - k)) if self._depth > 1 else ()
-            arguments = (table.flat, table.at(k), self.ledger.partial, rx, q, *self._wrap, *several)
-            self._kernel(views[now], views[1 - now], *arguments)
+        rx, q = kx * c * dt / m.dx**2, (ky / kx) * (m.dx / m.dy) ** 2
+        for k, n in self._stretches(count):
+            self._launch(views[now], views[1 - now], k, n, rx, q)
             now = 1 - now
         self.ledger.fold(step + count)
+
+    def _launch(self, T: Any, out: Any, k: int, n: int, rx: float, q: float) -> None:
+        """Queue n steps from T to out, the first of them with row k of the edge table."""
+        table = self.edges
+        at, stride = table.at(k), table.at(1) - table.at(0)
+        if n == self._many:
+            self._blocked(T, out, *self._typed(at, stride, self.ledger.partial, rx, q))
+        else:
+            real = self._dtype.type
+            several = (stride, n) if self._few > 1 else ()
+            self._numba(T, out, table.flat, at, self.ledger.partial, real(rx), real(q), *self._wrap, *several)
+
+    def _typed(self, at: int, stride: int, ledger: Any, rx: float, q: float) -> tuple[Any, ...]:
+        """What the program gets after the fields, in the types that it declares."""
+        real = self._dtype.type
+        shape = map(np.int32, (self._made.nx, self._made.ny, *self._wrap))
+        return (self.edges.flat, np.int64(at), np.int64(stride), ledger, *shape, real(rx), real(q))
 
 
 class GeneralSteps:
     """Steps with everything; the arguments of the kernel are those of `Operator` and dt."""
 
+    kernel = "numba"
+
     def __init__(self, made: Discretisation, clock: Clock, backend: Backend, dtype: Any, start: Snapshot) -> None:
         self.operator = Operator(made, clock, backend, dtype, start.arrays)
         self.ledger, self.edges = self.operator.ledger, self.operator.edges
         self._step = backend.launcher(backend.kernels(OPERATOR).step, (made.nx, made.ny), block_for(made))
+
+    def prepare(self, fields: Sequence[Any]) -> None:
+        """There is one kernel."""
 
     def begin(self, step: int, n: int) -> None:
         """Queue what depends on time for n steps."""
@@ -119,11 +167,24 @@ class GeneralSteps:
 class ExplicitStepper(FieldStepper):
     """Advances the field of `start` on `backend`."""
 
-    def __init__(self, made: Discretisation, wanted: Wanted, clock: Clock, backend: Backend, start: Snapshot) -> None:
-        T = start.arrays["temperature"]
-        plain = is_plain(made) and not wanted.rate
-        self._steps = (PlainSteps if plain else GeneralSteps)(made, clock, backend, T.dtype, start)
+    def __init__(
+        self,
+        made: Discretisation,
+        wanted: Wanted,
+        clock: Clock,
+        backend: Backend,
+        start: Snapshot,
+        choice: str = "auto",
+    ) -> None:
+        dtype = start.arrays["temperature"].dtype
+        self._steps: PlainSteps | GeneralSteps
+        if is_plain(made) and not wanted.rate:
+            self._steps = PlainSteps(made, clock, backend, dtype, start, choice)
+        else:
+            self._steps = GeneralSteps(made, clock, backend, dtype, start)
+        self.kernel = self._steps.kernel
         super().__init__(made, wanted, clock, backend, start, self._steps)
+        self._steps.prepare(self.views)
 
     def advance(self, n: int) -> None:
         self.check_end(n)

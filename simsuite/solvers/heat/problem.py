@@ -78,7 +78,6 @@ class HeatProblem:
         return {
             "stepper": self.plan.stepper,
             "stepper_reason": self.plan.reason,
-            "kernel": "numba",
             "precision": self.scenario.run.precision,
         }
 
@@ -123,7 +122,7 @@ class HeatProblem:
             return AdiStepper(self.made, wanted, self.clock, backend, start)
         if self.plan.stepper == "exact":
             return ExactStepper(self.made, wanted, self.clock, backend, start)
-        return ExplicitStepper(self.made, wanted, self.clock, backend, start)
+        return ExplicitStepper(self.made, wanted, self.clock, backend, start, self.scenario.run.kernel)
 
     @cached_property
     def energy(self) -> Energy:

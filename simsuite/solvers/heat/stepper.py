@@ -31,6 +31,8 @@ class Engine(Protocol):
 class FieldStepper:
     """Owns the field of `start` and `spare` further ones; `views[now]` is the present field for kernels."""
 
+    kernel = "numba"
+
     def __init__(
         self,
         made: Discretisation,

@@ -54,7 +54,7 @@ class LinearProblem:
 
     @property
     def method(self) -> Mapping[str, str]:
-        return {"stepper": "step", "kernel": "numba", "precision": str(self.dtype)}
+        return {"stepper": "step", "precision": str(self.dtype)}
 
     @property
     def work_per_step(self) -> float:

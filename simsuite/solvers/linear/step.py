@@ -68,6 +68,8 @@ class LinearStepper:
     dt: length of a step, s; steps: how many the whole run has, on which the times of the inputs are spread.
     """
 
+    kernel = "numba"
+
     def __init__(self, backend: Backend, start: Snapshot, system: LinearSystem, dt: float, steps: int) -> None:
         X = start.arrays["state"]
         dtype, columns = X.dtype, X.shape[1]
