@@ -43,10 +43,10 @@ from simsuite.solvers.heat.edge_table import EdgeTable
 from simsuite.solvers.heat.ledger import Ledger
 from simsuite.solvers.heat.measure import Wanted
 from simsuite.solvers.heat.operator import OPERATOR, Operator, block_for
+from simsuite.solvers.heat.resident import resident_variants
 from simsuite.solvers.heat.stepper import FieldStepper
+from simsuite.solvers.heat.streamed import streamed_variants
 from simsuite.solvers.table import ROWS
-
-MANY_CELLS = 1 << 17  # from which on temporal blocking pays
 
 
 def is_plain(made: Discretisation) -> bool:
@@ -75,18 +75,21 @@ class PlainSteps:
         self._wrap = (made.wrap_x, made.wrap_y)
         if choice == "nvrtc" and not backend.compiles:
             raise DeviceError(f'kernel = "nvrtc" needs a CUDA GPU, and this run is on {backend.name}')
-        large = made.ny * made.nx >= MANY_CELLS
-        self.kernel = "nvrtc" if choice == "nvrtc" or (choice == "auto" and backend.compiles and large) else "numba"
+        self.kernel = "nvrtc" if choice != "numba" and backend.compiles else "numba"
+        self._blocked: BlockedSteps | None = None
 
     def prepare(self, fields: Sequence[Any]) -> None:
         """Get the kernels, after trying which are the fastest here. fields: two; what the second holds is lost."""
         made, backend = self._made, self._backend
         kernel, extent, block, self._few = backend.kernels("simsuite.solvers.heat.explicit").choose(made.ny, made.nx)
-        self._numba, self._many = backend.launcher(kernel, extent, block), 0
+        self._numba = backend.launcher(kernel, extent, block)
         if self.kernel == "nvrtc":
+            shape = (self._dtype, made.ny, made.nx)
+            variants = resident_variants(*shape, moving=not self.edges.steady)
+            variants += streamed_variants(*shape, *self._wrap, backend.processors)
+            about = f"explicit {shape} periodic {self._wrap} moving {not self.edges.steady}"
             harmless = self._typed(0, 0, backend.zeros(self.edges.points, self._dtype), 0.1, 1.0)
-            self._blocked = BlockedSteps(backend, made, self._dtype, fields, harmless)
-            self._many = self._blocked.shape.depth
+            self._blocked = BlockedSteps(backend, about, variants, fields, harmless)
 
     def begin(self, step: int, n: int) -> None:
         """Queue what depends on time for n steps."""
@@ -100,7 +103,9 @@ class PlainSteps:
         """(first step, steps) of each launch: the deepest kernel as often as it goes, another one for the rest."""
         k = 0
         while k < count:
-            n = self._many if self._many and count - k >= self._many else min(self._few, count - k)
+            n = min(self._blocked.variant.depth if self._blocked else self._few, count - k)
+            if self._blocked and not self._blocked.takes(n):
+                n = min(self._few, count - k)
             yield k, n
             k += n
 
@@ -118,8 +123,8 @@ class PlainSteps:
         """Queue n steps from T to out, the first of them with row k of the edge table."""
         table = self.edges
         at, stride = table.at(k), table.at(1) - table.at(0)
-        if n == self._many:
-            self._blocked(T, out, *self._typed(at, stride, self.ledger.partial, rx, q))
+        if self._blocked and self._blocked.takes(n):
+            self._blocked(T, out, n, *self._typed(at, stride, self.ledger.partial, rx, q))
         else:
             real = self._dtype.type
             several = (stride, n) if self._few > 1 else ()

@@ -1,9 +1,10 @@
-// DEPTH explicit steps in one pass over the field, constant coefficients: see explicit.py for the scheme, blocked.py for
+// DEPTH explicit steps in one pass over the field, constant coefficients: see explicit.py for the scheme, streamed.py for
 // how the work is laid out.
 //
 // Compiled at run time, with macros: REAL (float or double), DEPTH (steps), LANE (neighbouring cells a lane of a warp
-// holds), EDGE_LANE (the same for tiles at the edges), WIDTH and EDGE_WIDTH (cells that are loaded together), UNROLL
-// (rows a turn of the loop), SLOTS (rows on their way at once), WARPS (a block), BLOCKS (a multiprocessor).
+// holds), SIDE_LANE and BAND_LANE (the same for tiles at the edges), WIDTH, SIDE_WIDTH, BAND_WIDTH (cells that are loaded
+// together), WRAP_X and WRAP_Y (0 or 1: periodic), UNROLL (rows a turn of the loop), TOGETHER (rows computed at once), SLOTS (rows on their way at once), WARPS
+// (a block), BLOCKS (a multiprocessor).
 
 typedef REAL real;
 
@@ -11,7 +12,6 @@ struct Field {
   const real* __restrict__ T;
   real* __restrict__ out;
   int nx, ny;
-  bool wrap_x, wrap_y;
   real rx, q;
 };
 
@@ -35,47 +35,50 @@ template <int BYTES> __device__ __forceinline__ void copy_async(unsigned to, con
 }
 
 constexpr unsigned ALL = ~0u;
+constexpr int ROW_BYTES = 32 * LANE * sizeof(real);  // of a slot
+constexpr int MEMORY = SLOTS * ROW_BYTES + 6 * DEPTH * sizeof(real);  // of a warp
 
 // A warp walks up a tile. It holds one row of each of DEPTH levels in time, K cells a lane. When row j of a level
 // arrives, row j - 1 of the next level is complete, and is the row that arrives there: so DEPTH steps cost one read and
 // one write. Cells up to DEPTH around the tile are computed too.
 // SIDES: with the edges at left (1) and right (2); ENDS: with those at bottom and top, and sides anywhere in the tile.
 constexpr int LEFT = 1, RIGHT = 2;
-template <int K, int W, int SIDES, bool ENDS, int TURN>
+template <int K, int W, int SIDES, bool ENDS, int TURN, int ROWS>
 __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile tile, char* memory) {
   constexpr int PARTS = K / W, HALO = (DEPTH + W - 1) / W * W, BYTES = W * sizeof(real), ROW = 32 * K * sizeof(real);
   typedef Cells<W> Part;
   const int lane = threadIdx.x & 31, nx = f.nx, ny = f.ny;
   const real rx = f.rx, q = f.q;
   const int first = tile.x0 - HALO;  // column of lane 0
-  const int begin = ENDS && !f.wrap_y ? max(tile.y0 - DEPTH, 0) : tile.y0 - DEPTH, end = tile.y1 + DEPTH;
+  const int begin = ENDS && !WRAP_Y ? max(tile.y0 - DEPTH, 0) : tile.y0 - DEPTH, end = tile.y1 + DEPTH;
 
   // Parts of a row are copied by neighbouring lanes in turn, and read by the lane that works on them.
   auto place = [](int part) { return (PARTS % 2 == 0 ? part ^ (part >> 3 & 1) : part) * BYTES; };
   unsigned to[PARTS];
   int from[PARTS];
   const char* at[PARTS];
-  bool mine[PARTS];
+  unsigned own_rows[PARTS];  // of the result, from tile.y0 on: none where the columns are another tile's
 #pragma unroll
   for (int p = 0; p < PARTS; p++) {
     to[p] = (unsigned)__cvta_generic_to_shared(memory) + place(p * 32 + lane);
     at[p] = memory + place(lane * PARTS + p);
     int x = first + (p * 32 + lane) * W;
-    if (f.wrap_x) x = (x % nx + nx) % nx;
+    if (WRAP_X) x = (x % nx + nx) % nx;
     from[p] = min(max(x, 0), nx - W);
     const int own = first + lane * K + p * W;
-    mine[p] = own >= tile.x0 && own < tile.x1;
+    own_rows[p] = own >= tile.x0 && own < tile.x1 ? tile.y1 - tile.y0 : 0;
   }
-  const real* source = f.T + (long long)((begin % ny + ny) % ny) * nx;
-  const real* const last = f.T + (long long)(ny - 1) * nx;
+  constexpr bool INNER = !SIDES && !ENDS && !WRAP_X;  // all columns exist
+  const real* source = f.T + (long long)((begin % ny + ny) % ny) * nx + (INNER ? first + lane * W : 0);
+  const real* const last = f.T + (long long)(ny - 1) * nx + (INNER ? first + lane * W : 0);
   real* target = f.out + (long long)(begin - DEPTH) * nx + first + lane * K;
   auto fetch = [&](int slot, int row) {
-    if (row < end && (!ENDS || f.wrap_y || row < ny)) {
+    if (row < end && (!ENDS || WRAP_Y || row < ny)) {
 #pragma unroll
-      for (int p = 0; p < PARTS; p++) copy_async<BYTES>(to[p] + slot, source + from[p]);
+      for (int p = 0; p < PARTS; p++) copy_async<BYTES>(to[p] + slot, source + (INNER ? p * 32 * W : from[p]));
     }
     asm volatile("cp.async.commit_group;" ::: "memory");
-    source = source == last ? f.T : source + nx;
+    source = WRAP_Y && source == last ? source - (long long)(ny - 1) * nx : source + nx;
   };
 
   real c[DEPTH][K], below[DEPTH][K];  // the row that arrived last, and its difference to the row below
@@ -88,16 +91,17 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
   const int points = 2 * (nx + ny);
   int left = SIDES & LEFT ? HALO : -1, right = SIDES & RIGHT ? 32 * K - HALO - 1 : -1;
   if (ENDS) {
-    left = f.wrap_x || first > 0 || first + 32 * K <= 0 ? -1 : -first;
-    right = f.wrap_x || first > nx - 1 || first + 32 * K <= nx - 1 ? -1 : nx - 1 - first;
+    left = WRAP_X || first > 0 || first + 32 * K <= 0 ? -1 : -first;
+    right = WRAP_X || first > nx - 1 || first + 32 * K <= nx - 1 ? -1 : nx - 1 - first;
   }
   real left_sum = 0, right_sum = 0;
   const bool book_left = left >= 0 && tile.x0 == 0, book_right = right >= 0 && tile.x1 == nx;
-  // Lane t has beta and gamma of level t for the row that is complete there, loaded a row ahead.
-  real left_beta = 0, left_gamma = 0, right_beta = 0, right_gamma = 0;
+  // Beta and gamma of every level for the row that is complete there, and the differences at the sides.
+  real* const sides = (real*)(memory + SLOTS * ROW_BYTES);
+  real left_beta = 0, left_gamma = 0, right_beta = 0, right_gamma = 0;  // of level `lane`, loaded a row ahead
   auto look_up = [&](int row) {
     if (lane < DEPTH) {
-      const int y = row - lane - 1, inside = f.wrap_y ? (y % ny + ny) % ny : min(max(y, 0), ny - 1);
+      const int y = row - lane - 1, inside = WRAP_Y ? (y % ny + ny) % ny : min(max(y, 0), ny - 1);
       const real* beta = e.table + lane * e.stride + inside;
       if (SIDES & LEFT && left >= 0) left_beta = beta[0], left_gamma = beta[points];
       if (SIDES & RIGHT && right >= 0) right_beta = beta[ny], right_gamma = beta[points + ny];
@@ -115,84 +119,86 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
 #pragma unroll 1
   for (int i = begin; i < end; i += TURN) {
 #pragma unroll
-    for (int turn = 0; turn < TURN; turn++) {
+    for (int turn = 0; turn < TURN; turn += ROWS) {
       const int row = i + turn;
-      asm volatile("cp.async.wait_group %0;" ::"n"(SLOTS - 2) : "memory");
+      asm volatile("cp.async.wait_group %0;" ::"n"(SLOTS - 1 - ROWS) : "memory");
       __syncwarp();
-      real v[K];
+      real v[ROWS][K];
 #pragma unroll
-      for (int p = 0; p < PARTS; p++) {
-        const Part part = *(const Part*)(at[p] + slot + turn * ROW);
+      for (int r = 0; r < ROWS; r++)
 #pragma unroll
-        for (int w = 0; w < W; w++) v[p * W + w] = part.v[w];
-      }
-      // Into the slot that all lanes have read before the last barrier.
+        for (int p = 0; p < PARTS; p++) {
+          const Part part = *(const Part*)(at[p] + slot + (turn + r) * ROW);
+#pragma unroll
+          for (int w = 0; w < W; w++) v[r][p * W + w] = part.v[w];
+        }
+      // Into slots that all lanes have read before the last barrier.
       fetch(turn > 0 ? slot + (turn - 1) * ROW : slot == 0 ? (SLOTS - 1) * ROW : slot - ROW, row + SLOTS - 1);
+      if (ROWS > 1) __syncwarp();
+#pragma unroll
+      for (int r = 1; r < ROWS; r++) fetch(slot + (turn + r - 1) * ROW, row + r + SLOTS - 1);
       if (SIDES && row - 1 >= tile.y0 && row - 1 < tile.y1 && lane == (row - 1 & 31)) {
         if (SIDES & LEFT && book_left) left_sum = e.ledger[row - 1];
         if (SIDES & RIGHT && book_right) right_sum = e.ledger[ny + row - 1];
       }
-      const real left_now_beta = left_beta, left_now_gamma = left_gamma;
-      const real right_now_beta = right_beta, right_now_gamma = right_gamma;
-      if (SIDES) look_up(row + 1);
-      const int low = ENDS && !f.wrap_y && row < DEPTH ? row : -1;
-      const int high = ENDS && !f.wrap_y && row >= ny ? row - ny : -1;
+      if (SIDES) {
+        if (lane < DEPTH) {
+          if (SIDES & LEFT) sides[2 * lane] = left_beta, sides[2 * lane + 1] = left_gamma;
+          if (SIDES & RIGHT) sides[2 * (DEPTH + lane)] = right_beta, sides[2 * (DEPTH + lane) + 1] = right_gamma;
+        }
+        __syncwarp();
+        look_up(row + 1);
+      }
+      const int low = ENDS && !WRAP_Y && row < DEPTH ? row : -1;
+      const int high = ENDS && !WRAP_Y && row >= ny ? row - ny : -1;
       real low_beta[K], low_gamma[K], high_beta[K], high_gamma[K];
       if (ENDS && (low >= 0 || high >= 0)) {
 #pragma unroll
         for (int k = 0; k < K; k++) {
-          const int x = first + lane * K + k, within = f.wrap_x ? (x % nx + nx) % nx : min(max(x, 0), nx - 1);
+          const int x = first + lane * K + k, within = WRAP_X ? (x % nx + nx) % nx : min(max(x, 0), nx - 1);
           const real* beta = e.table + 2 * ny + within;
           if (low >= 0) low_beta[k] = beta[low * e.stride], low_gamma[k] = beta[low * e.stride + points];
           if (high >= 0) high_beta[k] = beta[high * e.stride + nx], high_gamma[k] = beta[high * e.stride + points + nx];
         }
       }
 #pragma unroll
-      for (int t = 0; t < DEPTH; t++) {
-        const int y = row - t - 1;
-        const real west = __shfl_up_sync(ALL, c[t][K - 1], 1), east = __shfl_down_sync(ALL, c[t][0], 1);
-        real g = c[t][0] - west;
-        real left_difference = 0, right_difference = 0, beta_left, gamma_left, beta_right, gamma_right;
-        if (SIDES & LEFT) beta_left = __shfl_sync(ALL, left_now_beta, t), gamma_left = __shfl_sync(ALL, left_now_gamma, t);
-        if (SIDES & RIGHT)
-          beta_right = __shfl_sync(ALL, right_now_beta, t), gamma_right = __shfl_sync(ALL, right_now_gamma, t);
+      for (int t = 0; t < DEPTH; t++)
 #pragma unroll
-        for (int k = 0; k < K; k++) {
-          const real middle = c[t][k];
-          real to_east = (k < K - 1 ? c[t][k + 1] : east) - middle;
-          real above = v[k] - middle;
-          real next_below = above;
-          if (SIDES & LEFT && (ENDS || HALO % K == k)) {
-            const real d = fma(-beta_left, middle, gamma_left);
-            const bool here = left == lane * K + k;
-            g = here ? -d : g;
-            left_difference = here ? d : left_difference;
+        for (int r = 0; r < ROWS; r++) {
+          const real west = __shfl_up_sync(ALL, c[t][K - 1], 1), east = __shfl_down_sync(ALL, c[t][0], 1);
+          real g = c[t][0] - west;
+#pragma unroll
+          for (int k = 0; k < K; k++) {
+            const real middle = c[t][k];
+            real to_east = (k < K - 1 ? c[t][k + 1] : east) - middle;
+            real above = v[r][k] - middle;
+            real next_below = above;
+            if (SIDES & LEFT && (ENDS || HALO % K == k)) {
+              const real d = fma(-sides[2 * t], middle, sides[2 * t + 1]);
+              if (left == lane * K + k) g = -d, sides[4 * DEPTH + t] = d;
+            }
+            if (SIDES & RIGHT && (ENDS || (32 * K - HALO - 1) % K == k)) {
+              const real d = fma(-sides[2 * (DEPTH + t)], middle, sides[2 * (DEPTH + t) + 1]);
+              if (right == lane * K + k) to_east = d, sides[5 * DEPTH + t] = d;
+            }
+            if (ENDS && t == low) {
+              low_difference[k] = fma(-low_beta[k], v[r][k], low_gamma[k]);
+              next_below = -low_difference[k];
+            }
+            if (ENDS && t == high) above = high_difference[k] = fma(-high_beta[k], middle, high_gamma[k]);
+            const real result = fma(rx, fma(q, above - below[t][k], to_east - g), middle);
+            g = to_east;
+            below[t][k] = next_below;
+            c[t][k] = v[r][k];
+            v[r][k] = result;
           }
-          if (SIDES & RIGHT && (ENDS || (32 * K - HALO - 1) % K == k)) {
-            const real d = fma(-beta_right, middle, gamma_right);
-            const bool here = right == lane * K + k;
-            to_east = here ? d : to_east;
-            right_difference = here ? d : right_difference;
-          }
-          if (ENDS && t == low) {
-            low_difference[k] = fma(-low_beta[k], v[k], low_gamma[k]);
-            next_below = -low_difference[k];
-          }
-          if (ENDS && t == high) above = high_difference[k] = fma(-high_beta[k], middle, high_gamma[k]);
-          const real result = fma(rx, fma(q, above - below[t][k], to_east - g), middle);
-          g = to_east;
-          below[t][k] = next_below;
-          c[t][k] = v[k];
-          v[k] = result;
         }
-        const bool book = lane == (y & 31) && y >= tile.y0 && y < tile.y1;
-        if (SIDES & LEFT) {
-          const real d = __shfl_sync(ALL, left_difference, left < 0 ? 0 : left / K);
-          left_sum = book ? fma(rx, d, left_sum) : left_sum;
-        }
-        if (SIDES & RIGHT) {
-          const real d = __shfl_sync(ALL, right_difference, right < 0 ? 0 : right / K);
-          right_sum = book ? fma(rx, d, right_sum) : right_sum;
+      if (SIDES) {
+        __syncwarp();
+        const int t = row - 1 - lane & 31, y = row - 1 - t;
+        if (t < DEPTH && y >= tile.y0 && y < tile.y1) {
+          left_sum = fma(rx, sides[4 * DEPTH + t], left_sum);
+          right_sum = fma(rx, sides[5 * DEPTH + t], right_sum);
         }
       }
       if (ENDS && (low >= 0 && tile.y0 == 0 || high >= 0 && tile.y1 == ny)) {
@@ -210,64 +216,78 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
         if (SIDES & LEFT && book_left) e.ledger[finished] = left_sum;
         if (SIDES & RIGHT && book_right) e.ledger[ny + finished] = right_sum;
       }
-      if (finished >= tile.y0 && finished < tile.y1) {
+#pragma unroll
+      for (int r = 0; r < ROWS; r++) {
 #pragma unroll
         for (int p = 0; p < PARTS; p++)
-          if (mine[p]) {
+          if ((unsigned)(finished + r - tile.y0) < own_rows[p]) {
             Part part;
 #pragma unroll
-            for (int w = 0; w < W; w++) part.v[w] = v[p * W + w];
+            for (int w = 0; w < W; w++) part.v[w] = v[r][p * W + w];
             *(Part*)(target + p * W) = part;
           }
+        target += nx;
       }
-      target += nx;
     }
     slot = slot == (SLOTS - TURN) * ROW ? 0 : slot + TURN * ROW;
   }
 }
 
 // Which tile is which, by number: rows of edge tiles up to `low_end`, one from `high` on, `sides` at the left and as many
-// at the right, then the inner ones. See blocked.py.
+// at the right, then the inner ones. See streamed.py.
 struct Tiles {
   int columns, band_rows, low, low_end, high;  // edge tiles side by side, cells of one upwards, rows of tiles below
   int sides, side_rows, side;                  // cells of one upwards, cells of one along x
   int strips, chunks, rows;                    // side by side, one above the other, cells of one upwards
+  int short_rows;                              // the same of those above them, which fill the gaps at the end
 };
+
+// Columns that a tile has results for.
+__device__ constexpr int outcome(int lane, int width) { return 32 * lane - 2 * ((DEPTH + width - 1) / width * width); }
 
 extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
 steps(const real* __restrict__ T, real* __restrict__ out, const real* __restrict__ table, long long at, long long stride,
       real* ledger, int nx, int ny, int wrap_x, int wrap_y, real rx, real q,
       int columns, int band_rows, int low, int low_end, int high, int sides, int side_rows, int side, int strips, int chunks,
-      int rows) {
-  const Tiles tiles = {columns, band_rows, low, low_end, high, sides, side_rows, side, strips, chunks, rows};
+      int rows, int short_rows) {
+  const Tiles tiles = {columns, band_rows, low, low_end, high, sides, side_rows, side, strips, chunks, rows, short_rows};
   extern __shared__ __align__(16) char memory[];
-  constexpr int EDGE_OUT = 32 * EDGE_LANE - 2 * ((DEPTH + EDGE_WIDTH - 1) / EDGE_WIDTH * EDGE_WIDTH);
-  constexpr int OUT = 32 * LANE - 2 * ((DEPTH + WIDTH - 1) / WIDTH * WIDTH);
+  constexpr int BAND_OUT = outcome(BAND_LANE, BAND_WIDTH), SIDE_OUT = outcome(SIDE_LANE, SIDE_WIDTH), OUT = outcome(LANE, WIDTH);
   const int warp = WARPS > 1 ? __shfl_sync(ALL, threadIdx.x >> 5, 0) : 0;
   int number = blockIdx.x * WARPS + warp;
-  char* mine = memory + warp * (SLOTS * 32 * LANE * (int)sizeof(real));
-  const Field f = {T, out, nx, ny, wrap_x != 0, wrap_y != 0, rx, q};
+  char* mine = memory + warp * MEMORY;
+  const Field f = {T, out, nx, ny, rx, q};
   const Edges e = {table + at, stride, ledger};
   const int banded = tiles.columns * (tiles.low + (tiles.high < ny ? 1 : 0));
   if (number < banded + 2 * tiles.sides) {
     if (number < banded) {
-      const int row = number / tiles.columns, x0 = number % tiles.columns * EDGE_OUT;
+      const int row = number / tiles.columns, x0 = number % tiles.columns * BAND_OUT;
       const int y0 = row < tiles.low ? row * tiles.band_rows : tiles.high;
       const int y1 = row < tiles.low ? min(y0 + tiles.band_rows, tiles.low_end) : ny;
-      march<EDGE_LANE, EDGE_WIDTH, LEFT | RIGHT, true, 1>(f, e, {x0, min(x0 + EDGE_OUT, nx), y0, y1}, mine);
+      const Tile tile = {x0, min(x0 + BAND_OUT, nx), y0, y1};
+      constexpr int HALO = (32 * BAND_LANE - BAND_OUT) / 2;
+      if (WRAP_X || (x0 >= HALO && x0 + BAND_OUT + HALO <= nx))
+        march<BAND_LANE, BAND_WIDTH, 0, true, 1, 1>(f, e, tile, mine);
+      else
+        march<BAND_LANE, BAND_WIDTH, LEFT | RIGHT, true, 1, 1>(f, e, tile, mine);
       return;
     }
     number -= banded;
     const int y0 = tiles.low_end + (number % tiles.sides) * tiles.side_rows, y1 = min(y0 + tiles.side_rows, tiles.high);
     if (number < tiles.sides)
-      march<EDGE_LANE, EDGE_WIDTH, LEFT, false, 1>(f, e, {0, tiles.side, y0, y1}, mine);
+      march<SIDE_LANE, SIDE_WIDTH, LEFT, false, 1, 1>(f, e, {0, SIDE_OUT, y0, y1}, mine);
     else
-      march<EDGE_LANE, EDGE_WIDTH, RIGHT, false, 1>(f, e, {nx - tiles.side, nx, y0, y1}, mine);
+      march<SIDE_LANE, SIDE_WIDTH, RIGHT, false, 1, 1>(f, e, {nx - SIDE_OUT, nx, y0, y1}, mine);
     return;
   }
   number -= banded + 2 * tiles.sides;
-  if (number >= tiles.strips * tiles.chunks) return;
-  const int x0 = tiles.side + number % tiles.strips * OUT, y0 = tiles.low_end + number / tiles.strips * tiles.rows;
-  const Tile tile = {x0, min(x0 + OUT, nx - tiles.side), y0, min(y0 + tiles.rows, tiles.high)};
-  march<LANE, WIDTH, 0, false, UNROLL>(f, e, tile, mine);
+  if (tiles.strips == 0) return;
+  const int strip = number % tiles.strips, chunk = number / tiles.strips, more = chunk - tiles.chunks;
+  const int height = more < 0 ? tiles.rows : tiles.short_rows;
+  const int y0 = tiles.low_end + (more < 0 ? chunk * height : tiles.chunks * tiles.rows + more * height);
+  // The last strip may overlap the one before: both compute the same.
+  const int x0 = WRAP_X ? strip * OUT : min(tiles.side + strip * OUT, nx - tiles.side - OUT);
+  if (y0 >= tiles.high) return;
+  const Tile tile = {x0, min(x0 + OUT, nx - tiles.side), y0, min(y0 + height, tiles.high)};
+  march<LANE, WIDTH, 0, false, UNROLL, TOGETHER>(f, e, tile, mine);
 }
