@@ -3,7 +3,7 @@
 //
 // Compiled at run time, with macros: REAL (float or double), DEPTH (steps at most), LANE (neighbouring cells of a row
 // that a lane holds), TOGETHER (of which so many are loaded at once), ROWS (of them), WARPS (a block, one above the
-// other). The grid is as large as a block or larger.
+// other), EVEN (1 where edges lie between lanes). The grid is as large as a block or larger.
 
 typedef REAL real;
 
@@ -20,6 +20,7 @@ struct alignas(2 * sizeof(real)) Point {
 };
 struct Memory {
   real rows[2][WARPS][2][WIDTH];  // the first and the last row of each warp, of two steps by turns
+  real sums[2][HEIGHT];           // the ledger of the left and the right edge
   Point edge[1];                  // beta and gamma of all points, for each step if they change
 };
 struct Grid {
@@ -41,15 +42,16 @@ __device__ __forceinline__ void advance(real (&v)[ROWS][LANE], const Grid g, Mem
   const int x = g.x0 - DEPTH + lane * LANE, y = g.y0 - DEPTH + warp * ROWS;  // of this lane's first cell
   const int end_x = min(g.x0 + OUT_X, nx), end_y = min(g.y0 + OUT_Y, ny);
   const int left = SIDES && !g.wrap_x ? -x : -1, right = SIDES && !g.wrap_x ? nx - 1 - x : -1;  // their cells here
+  const bool at_left = left >= 0 && left < LANE, at_right = right >= 0 && right < LANE, at_side = at_left || at_right;
   const int low = ENDS && !g.wrap_y ? -y : -1, high = ENDS && !g.wrap_y ? ny - 1 - y : -1;
-  real left_sum[ROWS], right_sum[ROWS], low_sum[LANE], high_sum[LANE];  // the ledger of these cells
-  if (SIDES) {
+  const int side = (at_right ? HEIGHT : 0) + warp * ROWS;  // point of this lane's first row, if it is at a side
+  real* const sums = memory.sums[0] + side;
+  const bool own_side = at_right ? end_x == nx : g.x0 == 0;
+  real low_sum[LANE], high_sum[LANE];  // the ledger of cells at the bottom and the top
+  if (SIDES && at_side) {
 #pragma unroll
-    for (int r = 0; r < ROWS; r++) {
-      const bool own = y + r >= g.y0 && y + r < end_y;
-      left_sum[r] = own && left >= 0 && left < LANE ? ledger[y + r] : 0;
-      right_sum[r] = own && right >= 0 && right < LANE ? ledger[ny + y + r] : 0;
-    }
+    for (int r = 0; r < ROWS; r++)
+      sums[r] = own_side && y + r >= g.y0 && y + r < end_y ? ledger[(at_right ? ny : 0) + y + r] : 0;
   }
   if (ENDS) {
 #pragma unroll
@@ -62,26 +64,32 @@ __device__ __forceinline__ void advance(real (&v)[ROWS][LANE], const Grid g, Mem
 
 #pragma unroll 1
   for (int t = 0; t < count; t++) {
-    real(&rows)[WARPS][2][WIDTH] = memory.rows[t & 1];
-#pragma unroll
-    for (int k = 0; k < LANE; k++) {
-      rows[warp][0][lane + 32 * k] = v[0][k];
-      rows[warp][1][lane + 32 * k] = v[ROWS - 1][k];
-    }
-    __syncthreads();
     real below[LANE], north[LANE];
+    if (WARPS > 1) {
+      real(&rows)[WARPS][2][WIDTH] = memory.rows[t & 1];
 #pragma unroll
-    for (int k = 0; k < LANE; k++) {
-      below[k] = v[0][k] - rows[max(warp - 1, 0)][1][lane + 32 * k];
-      north[k] = rows[min(warp + 1, WARPS - 1)][0][lane + 32 * k];
+      for (int k = 0; k < LANE; k++) {
+        rows[warp][0][lane + 32 * k] = v[0][k];
+        rows[warp][1][lane + 32 * k] = v[ROWS - 1][k];
+      }
+      __syncthreads();
+#pragma unroll
+      for (int k = 0; k < LANE; k++) {
+        below[k] = v[0][k] - rows[max(warp - 1, 0)][1][lane + 32 * k];
+        north[k] = rows[min(warp + 1, WARPS - 1)][0][lane + 32 * k];
+      }
+    } else {
+#pragma unroll
+      for (int k = 0; k < LANE; k++) below[k] = 0, north[k] = v[ROWS - 1][k];
     }
     const Point* edge = memory.edge + (moving ? t * POINTS : 0);
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
       const real west = __shfl_up_sync(ALL, v[r][LANE - 1], 1), east = __shfl_down_sync(ALL, v[r][0], 1);
       real to_west = v[r][0] - west;
-      Point at_left, at_right;
-      if (SIDES) at_left = edge[warp * ROWS + r], at_right = edge[HEIGHT + warp * ROWS + r];
+      Point point;
+      if (SIDES) point = edge[side + r];
+      real booked = 0;
       real above[LANE];
 #pragma unroll
       for (int k = 0; k < LANE; k++) above[k] = (r < ROWS - 1 ? v[r + 1][k] : north[k]) - v[r][k];
@@ -104,27 +112,23 @@ __device__ __forceinline__ void advance(real (&v)[ROWS][LANE], const Grid g, Mem
       for (int k = 0; k < LANE; k++) {
         const real middle = v[r][k];
         real to_east = (k < LANE - 1 ? v[r][k + 1] : east) - middle;
-        if (SIDES) {
-          const real dl = fma(-at_left.beta, middle, at_left.gamma), dr = fma(-at_right.beta, middle, at_right.gamma);
-          to_west = left == k ? -dl : to_west;
-          to_east = right == k ? dr : to_east;
-          left_sum[r] = left == k ? fma(rx, dl, left_sum[r]) : left_sum[r];
-          right_sum[r] = right == k ? fma(rx, dr, right_sum[r]) : right_sum[r];
+        if (SIDES && (!EVEN || k == 0 || k == LANE - 1)) {
+          const real d = fma(-point.beta, middle, point.gamma);
+          if (!EVEN || k == 0) to_west = left == k ? -d : to_west, booked = left == k ? d : booked;
+          if (!EVEN || k == LANE - 1) to_east = right == k ? d : to_east, booked = right == k ? d : booked;
         }
         v[r][k] = fma(rx, fma(q, above[k] - below[k], to_east - to_west), middle);
         to_west = to_east;
         below[k] = above[k];
       }
+      if (SIDES && at_side) sums[r] = fma(rx, booked, sums[r]);
     }
   }
 
-  if (SIDES) {
+  if (SIDES && at_side && own_side) {
 #pragma unroll
-    for (int r = 0; r < ROWS; r++) {
-      if (y + r < g.y0 || y + r >= end_y) continue;
-      if (left >= 0 && left < LANE && g.x0 == 0) ledger[y + r] = left_sum[r];
-      if (right >= 0 && right < LANE && end_x == nx) ledger[ny + y + r] = right_sum[r];
-    }
+    for (int r = 0; r < ROWS; r++)
+      if (y + r >= g.y0 && y + r < end_y) ledger[(at_right ? ny : 0) + y + r] = sums[r];
   }
   if (ENDS) {
 #pragma unroll
@@ -169,6 +173,7 @@ steps(const real* __restrict__ T, real* __restrict__ out, const real* __restrict
       const real* beta = table + at + t * stride + point;
       memory.edge[i] = {beta[0], beta[2 * (nx + ny)]};
     }
+  if (WARPS == 1) __syncwarp();  // otherwise the barrier of the first step does
 
   const bool moving = stride != 0;
   if (sides && ends)

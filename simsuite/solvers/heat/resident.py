@@ -43,7 +43,7 @@ class Block:
     def shared_bytes(self, itemsize: int, table_rows: int) -> int:
         """For rows shared between warps, and for β and γ at edges."""
         height, width = self.extent
-        return itemsize * (4 * self.warps * width + 4 * (width + height) * table_rows)
+        return itemsize * (4 * self.warps * width + 2 * height + 4 * (width + height) * table_rows)
 
 
 BLOCKS = {
@@ -67,6 +67,7 @@ def resident_variants(dtype: np.dtype, ny: int, nx: int, moving: bool) -> list[V
             "TOGETHER": loaded_together(block.lane, dtype, nx),
             "ROWS": block.rows,
             "WARPS": block.warps,
+            "EVEN": int(nx % block.lane == 0 and block.depth % block.lane == 0),
         }
         shared = block.shared_bytes(dtype.itemsize, block.depth if moving else 1)
         found.append(
