@@ -51,6 +51,13 @@ def test_values(text, expected):
     assert value(text) == pytest.approx(expected, rel=1e-15)
 
 
+@pytest.mark.parametrize("text", ["ceil(-0.5)", "ceil(0*x)", "ceil(-x*0)", "floor(-0.0)"])
+def test_rounding_keeps_the_sign_of_zero(text):
+    expression = Expression.parse(text)
+    found = (expression(x=1.0), expression.scalar_function(VARIABLES)(1.0, 0.0, 0.0))
+    assert {math.copysign(1, zero) for zero in found} == {1.0 if text == "ceil(0*x)" else -1.0}
+
+
 def test_arrays_broadcast():
     x, y = np.arange(4.0)[None, :], np.arange(3.0)[:, None]
     result = Expression.parse("x + 10*y")(x=x, y=y, t=0.0)

@@ -38,7 +38,7 @@ _OPERATIONS = {
     "step": "1.0 if {0} > 0.0 else 0.0",
     "sign": "1.0 if {0} > 0.0 else (-1.0 if {0} < 0.0 else {0})",
     "floor": f"{{0}} - {{0}} % 1.0 if math.fabs({{0}}) < {_WHOLE} else {{0}}",
-    "ceil": f"{{0}} + (-{{0}}) % 1.0 if math.fabs({{0}}) < {_WHOLE} else {{0}}",
+    "ceil": f"-(-{{0}} - (-{{0}}) % 1.0) if math.fabs({{0}}) < {_WHOLE} else {{0}}",
     "min": "{0} if {0} < {1} or {0} != {0} else {1}",
     "max": "{0} if {0} > {1} or {0} != {0} else {1}",
 }
