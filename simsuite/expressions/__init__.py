@@ -1,8 +1,8 @@
 """Arithmetic expressions written by users, for fields, boundary values and payoffs.
 
 The text is parsed once into a checked tree of whitelisted operations (`parser`); everything else works on that tree:
-NumPy values (`evaluate`), plain Python source that Numba compiles for CPUs and GPUs (`scalar`) and derivatives by SymPy
-(`symbolic`). The user's text itself is never executed.
+NumPy values (`evaluate`), plain Python source that Numba compiles for CPUs and GPUs (`scalar`), CUDA C++ source
+(`cuda_c`) and derivatives by SymPy (`symbolic`). The user's text itself is never executed.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from simsuite.expressions.cuda_c import device_function
 from simsuite.expressions.evaluate import evaluate
 from simsuite.expressions.formula import formula
 from simsuite.expressions.parser import parse
@@ -60,7 +61,7 @@ class Expression:
         return cls(f"({a.text}) {op} ({b.text})", variables, Apply(op, (a.tree, b.tree)), a.names | b.names)
 
     @classmethod
-    def _derived(cls, tree: Node, variables: tuple[str, ...]) -> Expression:
+    def from_tree(cls, tree: Node, variables: tuple[str, ...]) -> Expression:
         """What came of other expressions, with a text made for it: longer than users may write, yet not endless."""
         if isinstance(tree, Number):
             return cls.constant(tree.value, variables)
@@ -77,7 +78,7 @@ class Expression:
 
         if name not in self.names:
             return self.constant(0.0, self.variables)
-        return self._derived(symbolic.derivative(self.tree, name), self.variables)
+        return self.from_tree(symbolic.derivative(self.tree, name), self.variables)
 
     def simplified(self) -> Expression:
         """The same with like terms collected and constants folded where that is exact; may come out as a constant.
@@ -86,7 +87,7 @@ class Expression:
         """
         from simsuite.expressions import symbolic
 
-        return self._derived(symbolic.simplified(self.tree), self.variables)
+        return self.from_tree(symbolic.simplified(self.tree), self.variables)
 
     def substitute(self, **expressions: Expression) -> Expression:
         """This with variables replaced, all at once, by expressions; others than its own are ignored.
@@ -97,7 +98,7 @@ class Expression:
         left = [name for name in self.variables if name not in new]
         variables = dict.fromkeys([*left, *(name for expression in new.values() for name in expression.variables)])
         tree = substitute(self.tree, {name: expression.tree for name, expression in new.items()})
-        return self._derived(tree, tuple(variables))
+        return self.from_tree(tree, tuple(variables))
 
     @property
     def value(self) -> float:
@@ -140,6 +141,15 @@ class Expression:
         """The same for where nothing compiles it, as in Numba's CUDA simulator: gives Inf and NaN as a GPU does."""
         self._check_arguments(args)
         return simulated_scalar(self.tree, args)
+
+    def cuda_function(self, name: str, args: tuple[str, ...]) -> str:
+        """The text of a CUDA C++ function ``__device__ double name(double, ...)`` of `args`, in that order, which does
+        what the scalar function does. It has Inf and NaN where NumPy has.
+
+        Raises `ValueError` if `name` is no name in C, or that of a function which the text may call.
+        """
+        self._check_arguments(args)
+        return device_function(self.tree, name, args)
 
     def _check_arguments(self, args: tuple[str, ...]) -> None:
         missing = self.names.difference(args)
