@@ -1,0 +1,85 @@
+"""Bounds of expressions: no value lies outside, and where an expression may be Inf or NaN there are none."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import numpy as np
+import pytest
+from test_expressions import AGREEING, SINGULAR
+from test_expressions_cuda import VARIABLES, made_up
+
+from simsuite.expressions import Expression
+from simsuite.expressions.evaluate import OPERATIONS
+from simsuite.expressions.intervals import bounds
+
+LAST_DIGITS = 1e-13
+
+
+def values(expression: Expression, ranges: dict[str, tuple[float, float]]) -> np.ndarray:
+    ends = np.array(list(ranges.values())).T
+    where = np.random.default_rng(3).uniform(*ends, (3000, len(ranges)))
+    corners = np.array(np.meshgrid(*ends.T)).reshape(len(ranges), -1).T
+    return expression(**dict(zip(ranges, np.concatenate([where, corners]).T)))
+
+
+def assert_bounded(expression: Expression, ranges: dict[str, tuple[float, float]]) -> bool:
+    """Whether there are bounds."""
+    lower, upper = bounds(expression.tree, ranges)
+    found = values(expression, ranges)
+    assert math.isnan(lower) == math.isnan(upper)
+    if math.isnan(lower):
+        return False
+    assert np.all(np.isfinite(found)), expression.text
+    slack = LAST_DIGITS * max(abs(lower), abs(upper))
+    assert np.all((lower - slack <= found) & (found <= upper + slack)), expression.text
+    return True
+
+
+RANGES = [(-2.0, 3.0), (0.25, 4.0), (0.0, 1.0), (-1.0, -0.5), (2.0, 2.0), (-100.0, 1000.0)]
+
+
+@pytest.mark.parametrize("text", [*AGREEING, *SINGULAR])
+def test_no_value_lies_outside(text: str) -> None:
+    expression = Expression.parse(text, VARIABLES)
+    for i in range(len(RANGES)):
+        assert_bounded(expression, dict(zip(VARIABLES, RANGES[i:] + RANGES[:i])))
+
+
+def test_no_value_of_random_expressions_lies_outside() -> None:
+    source = random.Random(5)
+    known = 0
+    for _ in range(1000):
+        expression = Expression.from_tree(made_up(source, [*OPERATIONS], 4), VARIABLES)
+        known += assert_bounded(expression, {name: source.choice(RANGES) for name in VARIABLES})
+    assert known > 300
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x*(1 - x)", (0.0, 0.25)),
+        ("1/(1 + x*x - x)", (1.0, 4 / 3)),
+        ("sin(2*pi*x)", (-1.0, 1.0)),
+        ("sin(x) + cos(x)", (1.0, math.sqrt(2))),
+        ("cos(pi*x/2)", (0.0, 1.0)),
+        ("tan(x)", (0.0, math.tan(1))),
+        ("exp(-(x - 0.5)**2/1e-4)", (0.0, 1.0)),
+        ("(x - 0.5)**2 + (y - 0.25)**2", (0.0, 0.25 + 0.5625)),
+        ("hypot(x - 0.5, y)", (0.0, math.hypot(0.5, 1))),
+        ("where(x > 0.5, sqrt(x - 0.5), 0)", (0.0, math.sqrt(0.5))),
+        ("where(x > 0.25 and not y < 2, 1/(x - x), 3)", (3.0, 3.0)),
+        ("2**(x - y)", (0.5, 2.0)),
+    ],
+)
+def test_bounds_are_tight_enough_to_be_of_use(text: str, expected: tuple[float, float]) -> None:
+    found = bounds(Expression.parse(text).tree, {"x": (0.0, 1.0), "y": (0.0, 1.0)})
+    assert found == pytest.approx(expected, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    "text", ["1/x", "log(x)", "sqrt(x - 0.1)", "exp(1000*x)", "1/(y - 0.3)", "0/exp(1000*x)", "x//0"]
+)
+def test_where_a_value_may_be_infinite_there_are_no_bounds(text: str) -> None:
+    assert math.isnan(bounds(Expression.parse(text).tree, {"x": (0.0, 1.0), "y": (0.0, 1.0)})[0])
