@@ -173,7 +173,7 @@ class Stepper(Protocol):
     """The one mutable thing: owns the device buffers from the first step to the last."""
 
     step: int
-    kernel: str  # which of the solver's kernels take the steps: "numba" or "nvrtc"
+    chosen: Mapping[str, str]  # what it decided on its device, beyond what `Problem.method` says: at least "kernel"
 
     def advance(self, n: int) -> None:
         """Queue n steps: no host copy, no allocation, no synchronisation."""

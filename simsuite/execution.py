@@ -117,7 +117,10 @@ class Execution:
         self.directory.write_scenario(self.scenario.resolved_toml())
         backend.announce = self.reporter.message
         stepper = problem.stepper(backend, start)
-        with self._open_results(problem, backend, stepper.kernel, rows) as results, Writer() as writer:
+        if "kernel_note" in stepper.chosen:
+            self.reporter.message(stepper.chosen["kernel_note"])
+            self._log(stepper.chosen["kernel_note"])
+        with self._open_results(problem, backend, stepper, rows) as results, Writer() as writer:
             outputs = [SeriesOutput(problem, results, writer, series) for series in problem.layout.series]
             output = self.scenario.model.output
             checkpoint = CheckpointOutput(
@@ -183,7 +186,7 @@ class Execution:
         return found.snapshot, found.rows
 
     def _open_results(
-        self, problem: Problem, backend: Backend, kernel: str, rows: Mapping[str, int] | None
+        self, problem: Problem, backend: Backend, stepper: Stepper, rows: Mapping[str, int] | None
     ) -> ResultsFile:
         if rows is not None:
             return ResultsFile.reopen(self.directory.results, problem.layout, rows)
@@ -201,7 +204,7 @@ class Execution:
             "device_name": backend.device_name,
             "seed": str(model.run.seed),
             **problem.method,
-            "kernel": kernel,
+            **stepper.chosen,
         }
         return ResultsFile.create(self.directory.results, problem.layout, attributes, model.output.compression)
 
@@ -218,7 +221,7 @@ class Execution:
             "device": backend.name,
             "device_name": backend.device_name,
             **problem.method,
-            "kernel": stepper.kernel,
+            **stepper.chosen,
             "steps": steps,
             "time": at,
             "wall_seconds": time.monotonic() - began,

@@ -51,7 +51,7 @@ def cuda() -> Backend:
 def after(problem: HeatProblem, backend: Backend, T: np.ndarray, cuts: tuple[int, ...]) -> dict[str, np.ndarray]:
     """Everything that evolves, after steps in stretches of those lengths from random temperatures T."""
     stepper = problem.stepper(backend, Snapshot(0, {**problem.initial().arrays, "temperature": T}))
-    assert stepper.kernel == problem.scenario.run.kernel
+    assert stepper.chosen["kernel"] == problem.scenario.run.kernel
     for n in cuts:
         stepper.advance(n)
     with stepper.snapshot() as snapshot:

@@ -105,6 +105,8 @@ def print_summary(summary: dict[str, Any]) -> None:
     print(f"  device     {summary['device']} ({summary['device_name']}), {method}")
     if "stepper_reason" in summary:
         print(f"  stepper    {summary['stepper']}: {summary['stepper_reason']}")
+    if "kernel_note" in summary:
+        print(f"  kernel     {summary['kernel_note']}")
     took = f"{duration(summary['wall_seconds'])}, of which {duration(summary['compile_seconds'])} to start"
     rate = f", then {with_prefix(summary['rate'], summary['rate_unit'])}" if summary["rate"] else ""
     print(f"  took       {took}{rate}")

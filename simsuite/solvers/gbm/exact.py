@@ -41,10 +41,9 @@ class ExactStepper:
     A batch begins in `advance`, so at its first step the arrays still hold the end of the batch before it.
     """
 
-    kernel = "numba"
-
     def __init__(self, problem: GbmProblem, backend: Backend, start: Snapshot) -> None:
         self.step = start.step
+        self.chosen: Mapping[str, str] = {"kernel": "numba"}
         self._problem, self._backend = problem, backend
         self._arrays = {name: backend.array(a) for name, a in start.arrays.items()}
         self._views = {name: backend.view(a) for name, a in self._arrays.items()}

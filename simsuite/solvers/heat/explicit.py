@@ -187,8 +187,8 @@ class ExplicitStepper(FieldStepper):
             self._steps = PlainSteps(made, clock, backend, dtype, start, choice)
         else:
             self._steps = GeneralSteps(made, clock, backend, dtype, start)
-        self.kernel = self._steps.kernel
         super().__init__(made, wanted, clock, backend, start, self._steps)
+        self.chosen = {"kernel": self._steps.kernel}
         self._steps.prepare(self.views)
 
     def advance(self, n: int) -> None:

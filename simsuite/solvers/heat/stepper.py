@@ -31,8 +31,6 @@ class Engine(Protocol):
 class FieldStepper:
     """Owns the field of `start` and `spare` further ones; `views[now]` is the present field for kernels."""
 
-    kernel = "numba"
-
     def __init__(
         self,
         made: Discretisation,
@@ -44,6 +42,7 @@ class FieldStepper:
         spare: int = 1,
     ) -> None:
         self.step = start.step
+        self.chosen: Mapping[str, str] = {"kernel": "numba"}
         self.clock, self.backend = clock, backend
         T = start.arrays["temperature"]
         self.fields = [backend.array(T), *(backend.zeros(T.shape, T.dtype) for _ in range(spare))]

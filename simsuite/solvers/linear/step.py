@@ -68,12 +68,11 @@ class LinearStepper:
     dt: length of a step, s; steps: how many the whole run has, on which the times of the inputs are spread.
     """
 
-    kernel = "numba"
-
     def __init__(self, backend: Backend, start: Snapshot, system: LinearSystem, dt: float, steps: int) -> None:
         X = start.arrays["state"]
         dtype, columns = X.dtype, X.shape[1]
         self.step = start.step
+        self.chosen: Mapping[str, str] = {"kernel": "numba"}
         self._backend = backend
         self._buffers = [backend.array(X), backend.zeros(X.shape, dtype)]
         self._views = [backend.view(a) for a in self._buffers]
