@@ -115,6 +115,28 @@ class Program(Protocol):
         """`kernel` bound to a launch. Its arguments are arrays, and NumPy scalars of the types it declares."""
 
 
+class Fourier(Protocol):
+    """A library of Fourier transforms, without factors: there and back multiplies by the length."""
+
+    name: str
+
+    def plan(self, kind: str, rows: int, n: int, dtype: Any) -> Callable[[Any, Any], None]:
+        """f(source, target) queues the transforms of all rows of an array. What that needs is allocated now.
+
+        kind: "real" for (rows, n) to the half spectrum (rows, n // 2 + 1), "back" for the inverse, which may spoil the
+        source, or "complex" for (rows, n) to the same. dtype: of the real numbers, or of real and imaginary parts.
+        """
+
+
+class Products(Protocol):
+    """A library of matrix products."""
+
+    name: str
+
+    def multiply(self, A: Any, B: Any, out: Any) -> None:
+        """Queue out = A B. Each of them is an array of the device, in C order, or the transpose (`.T`) of one."""
+
+
 class Backend(Protocol):
     """Where arrays live and kernels run. The same calls for CPU, CUDA and the CUDA simulator."""
 
@@ -152,6 +174,13 @@ class Backend(Protocol):
     def fastest(self, question: str, trials: Sequence[Callable[[], None]]) -> int:
         """Which of `trials` is the fastest: as found before on this kind of device, or measured now. question: all else
         that the answer depends on."""
+
+    def fourier(self) -> Fourier:
+        """The device's library of Fourier transforms. Raises LibraryMissing where it is not installed."""
+
+    def products(self) -> Products | None:
+        """The device's library of matrix products, if it gives the same bits every time; None if there is nothing
+        better than the kernels of `solvers.matmul`. Raises LibraryMissing where it is not installed."""
 
     def recorder(self) -> Recorder:
         """For the launches of one stepper, whose buffers it outlives with no harm."""

@@ -63,6 +63,10 @@ class DeviceError(SimsuiteError):
     exit_code = 4
 
 
+class LibraryMissing(DeviceError):
+    """A library that the device works better with is not installed. The text says which, and how to get it."""
+
+
 class VerificationFailure(SimsuiteError):
     """A comparison or verification found something off."""
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import importlib
+import itertools
 import os
 import subprocess
 import sys
@@ -15,9 +18,12 @@ import pytest
 
 import simsuite
 from simsuite.backends import open_backend
+from simsuite.backends.cuda_libraries import CuBlas, CuFft, columnwise
 from simsuite.backends.kernel_cache import fingerprint
 from simsuite.core import Backend
-from simsuite.errors import DeviceError
+from simsuite.errors import DeviceError, LibraryMissing
+
+TURNED = list(itertools.product((False, True), repeat=3))
 
 
 def test_arrays_come_back_as_they_went(backend: Backend) -> None:
@@ -105,6 +111,96 @@ def test_state_waits_for_the_steps_and_the_steps_for_the_user(tmp_path: Path, ba
                 backend.to_host(T + 0)
         found.append(backend.to_host(sim.state["temperature"]))
     assert np.array_equal(*found)
+
+
+@pytest.mark.parametrize("real", [np.float64, np.float32])
+@pytest.mark.parametrize("n", [2, 3, 48, 101, 8192])
+def test_fourier_transforms_of_rows(backend: Backend, n: int, real: Any) -> None:
+    rows, rng = 3, np.random.default_rng(n)
+    x = rng.normal(size=(rows, n)).astype(real)
+    z = (x + 1j * rng.normal(size=(rows, n))).astype(np.result_type(real, np.complex64))
+    half = np.fft.rfft(x)
+    for kind, source, want in (("real", x, half), ("back", half, n * x), ("complex", z, np.fft.fft(z))):
+        given = backend.array(source.astype(real if kind == "real" else z.dtype))
+        found = backend.zeros(want.shape, real if kind == "back" else z.dtype)
+        transform = backend.fourier().plan(kind, rows, n, real)
+        transform(given, found)
+        assert np.abs(backend.to_host(found) - want).max() < 8 * np.finfo(real).eps * np.abs(want).max()
+
+
+@pytest.mark.parametrize("real", [np.float64, np.float32])
+@pytest.mark.parametrize("turned", TURNED, ids=str)
+def test_products_of_arrays_and_transposes(backend: Backend, turned: tuple[bool, ...], real: Any) -> None:
+    library = backend.products()
+    if library is None:
+        pytest.skip("there is none")
+    for n, k, m in ((2, 3, 4), (33, 17, 5), (1, 7, 3), (7, 1, 1), (300, 200, 100)):
+        rng = np.random.default_rng(n)
+        A, B = rng.normal(size=(n, k)).astype(real), rng.normal(size=(k, m)).astype(real)
+        found = backend.zeros((m, n) if turned[2] else (n, m), real)
+        given = [backend.array(a.T).T if flag else backend.array(a) for a, flag in zip((A, B), turned)]
+        library.multiply(*given, found.T if turned[2] else found)
+        got = backend.to_host(found)
+        np.testing.assert_allclose(got.T if turned[2] else got, A @ B, rtol=0, atol=1000 * np.finfo(real).eps)
+
+
+@pytest.mark.parametrize("turned", TURNED, ids=str)
+def test_products_column_by_column(turned: tuple[bool, ...]) -> None:
+    """What cuBLAS is told, taken at its word by NumPy."""
+    for n, k, m in ((2, 3, 4), (1, 7, 3), (7, 1, 1), (1, 1, 5), (1, 1, 1)):
+        rng = np.random.default_rng(n)
+        values = rng.normal(size=(n, k)), rng.normal(size=(k, m)), np.zeros((n, m))
+        A, B, out = (np.asfortranarray(a) if flag else a for a, flag in zip(values, turned))
+        operands, operations, (rows, columns, inner), leading = columnwise(A, B, out)
+        parts = []
+        for a, transposed, ld, shape in zip(operands, operations, leading, ((rows, inner), (inner, columns))):
+            height, width = shape[::-1] if transposed else shape
+            stored = np.lib.stride_tricks.as_strided(a, (height, width), (8, 8 * ld))
+            assert ld >= height
+            parts.append(stored.T if transposed else stored)
+        np.lib.stride_tricks.as_strided(out, (rows, columns), (8, 8 * leading[2]))[:] = parts[0] @ parts[1]
+        np.testing.assert_allclose(out, A @ B, rtol=0, atol=1e-14)
+
+
+def test_missing_libraries_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere(name: str) -> None:
+        raise pathfinder.DynamicLibNotFoundError(name)
+
+    monkeypatch.setitem(sys.modules, "cupy.cuda", None)
+    with pytest.raises(LibraryMissing, match=r"cuFFT is not installed: pip install 'simsuite\[cuda13\]'"):
+        CuFft(contextlib.nullcontext)
+    pathfinder = pytest.importorskip("cuda.pathfinder")
+    monkeypatch.setattr(pathfinder, "load_nvidia_dynamic_lib", nowhere)
+    with pytest.raises(LibraryMissing, match="cuBLAS is not installed"):
+        CuBlas(None, 0)
+
+
+@pytest.mark.gpu
+def test_libraries_allocate_nothing_when_they_work() -> None:
+    """And can be recorded."""
+    try:
+        backend = open_backend("cuda")
+    except DeviceError as reason:
+        pytest.skip(str(reason))
+    pool = importlib.import_module("cupy").get_default_memory_pool()
+    a, b = (backend.array(np.random.default_rng(0).random((96, 96))) for _ in range(2))
+    spectrum = backend.zeros((96, 49), np.complex128)
+    there, back = (backend.fourier().plan(kind, 96, 96, np.float64) for kind in ("real", "back"))
+    products = backend.products()
+
+    def launches() -> None:
+        there(a, spectrum)
+        back(spectrum, b)
+        products.multiply(b, b.T, a)
+
+    backend.fence().wait()
+    before, recorder = (pool.used_bytes(), pool.total_bytes()), backend.recorder()
+    want = backend.to_host(a)
+    for _ in range(4):
+        recorder.replay("all", launches)
+        want = 96**2 * want @ want.T
+    assert (pool.used_bytes(), pool.total_bytes()) == before
+    np.testing.assert_allclose(backend.to_host(a), want, rtol=1e-12)
 
 
 def test_kernel_caches_follow_all_sources(tmp_path: Path) -> None:

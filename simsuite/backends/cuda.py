@@ -20,10 +20,11 @@ from typing import Any
 
 import numpy as np
 
+from simsuite.backends.cuda_libraries import CuBlas, CuFft
 from simsuite.backends.kernel_cache import cache_directory, import_kernels
 from simsuite.backends.program import CudaProgram
 from simsuite.backends.tuning import choose
-from simsuite.core import SNAPSHOTS, Fence, Pending, Program, Recorder, Snapshot
+from simsuite.core import SNAPSHOTS, Fence, Fourier, Pending, Products, Program, Recorder, Snapshot
 from simsuite.errors import DeviceError
 
 _ALIGN = 512
@@ -184,6 +185,8 @@ class CudaBackend:
         self._launch_stream = cuda.external_stream(self.compute.ptr)
         self._slots = [_Slot(cupy) for _ in range(SNAPSHOTS)]
         self._turn = 0
+        self._fourier: CuFft | None = None
+        self._products: CuBlas | None = None
 
     def array(self, host: np.ndarray) -> Any:
         with self._allocating():
@@ -237,6 +240,17 @@ class CudaBackend:
             return statistics.median(found[2:])
 
         return seconds
+
+    def fourier(self) -> Fourier:
+        if self._fourier is None:
+            self._fourier = CuFft(self._allocating)
+        return self._fourier
+
+    def products(self) -> Products:
+        if self._products is None:
+            with self._allocating():
+                self._products = CuBlas(self._cupy, self.compute.ptr)
+        return self._products
 
     def recorder(self) -> Recorder:
         return _GraphRecorder(self.compute, self._cupy.cuda.runtime.streamCaptureModeThreadLocal)

@@ -1,4 +1,7 @@
-"""Numba's CUDA simulator: the CUDA kernels run as Python threads. Slow, for tests and teaching."""
+"""Numba's CUDA simulator: the CUDA kernels run as Python threads. Slow, for tests and teaching.
+
+SciPy and NumPy take the place of the device's libraries.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,14 @@ from numba import config
 from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray
 
 from simsuite.backends.host import HostBackend
+from simsuite.core import Products
+
+
+class _NumPyProducts:
+    name = "NumPy"
+
+    def multiply(self, A: np.ndarray, B: np.ndarray, out: np.ndarray) -> None:
+        np.matmul(A, B, out=out)
 
 
 class CudaSimulatorBackend(HostBackend):
@@ -25,6 +36,9 @@ class CudaSimulatorBackend(HostBackend):
 
     def view(self, array: np.ndarray) -> Any:
         return FakeCUDAArray(array)
+
+    def products(self) -> Products:
+        return _NumPyProducts()
 
     def launcher(self, kernel: Any, extent: tuple[int, ...], block: tuple[int, ...]) -> Callable[..., None]:
         grid = tuple(-(-n // b) for n, b in zip(extent, block))

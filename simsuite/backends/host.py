@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from simsuite.backends.kernel_cache import import_kernels
-from simsuite.core import Fence, Pending, Program, Recorder, Snapshot
+from simsuite.core import Fence, Fourier, Pending, Products, Program, Recorder, Snapshot
 from simsuite.errors import DeviceError
 
 
@@ -52,6 +52,22 @@ class _Direct:
         launches()
 
 
+class _SciPyFourier:
+    """SciPy's transforms: each row has the same bits on any number of threads."""
+
+    name = "SciPy"
+
+    def plan(self, kind: str, rows: int, n: int, dtype: Any) -> Callable[[np.ndarray, np.ndarray], None]:
+        from scipy import fft
+
+        transform = {
+            "real": lambda source: fft.rfft(source, axis=1, workers=-1),
+            "back": lambda source: fft.irfft(source, n, axis=1, norm="forward", workers=-1),
+            "complex": lambda source: fft.fft(source, axis=1, workers=-1),
+        }[kind]
+        return lambda source, target: np.copyto(target, transform(source))
+
+
 class HostBackend:
     """Arrays are NumPy arrays, kernels run when called."""
 
@@ -89,6 +105,13 @@ class HostBackend:
 
     def fastest(self, question: str, trials: Sequence[Callable[[], None]]) -> int:
         return 0
+
+    def fourier(self) -> Fourier:
+        return _SciPyFourier()
+
+    def products(self) -> Products | None:
+        """None: the last bits of a BLAS depend on the number of threads."""
+        return None
 
     def recorder(self) -> Recorder:
         return _Direct()
