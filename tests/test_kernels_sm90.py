@@ -21,6 +21,7 @@ from simsuite.solvers.heat import (
     measure_cuda,
     operator_cuda,
     rkl2_cuda,
+    trigonometric_cuda,
 )
 
 REAL = {"float32": types.float32, "float64": types.float64}
@@ -69,20 +70,43 @@ def test_table_of_an_expression(text: str) -> None:
 
 
 @pytest.mark.parametrize("precision", REAL)
-@pytest.mark.parametrize("kernel", ["deviation", "add", "propagate", "book"])
+@pytest.mark.parametrize("kernel", ["deviation", "add", "decay", "propagate", "total", "book"])
 def test_exact_step(kernel: str, precision: str) -> None:
     r = REAL[precision]
-    field, line = array(r, 2), array(r, 1)
+    field, line, parts = array(r, 2), array(r, 1), array(r, 3)
     signature = {
         "deviation": (field, r, field),
         "add": (field, field),
-        "propagate": (field, field, line, line, r, r, r, field),
-        "book": (field, field, field, r, r, r, line),
+        "decay": (line, r, r, r, field, line),
+        "propagate": (field, field, field, field, line, r, r, field, field, parts, parts),
+        "total": (parts, field),
+        "book": (field, field, field, r, r, line, line),
     }[kernel]
     ptx, info = compile_sm90(getattr(exact_cuda, kernel), types.void(*signature))
     assert info["spill_bytes"] == 0
+    assert info["stack_bytes"] == 0
     if precision == "float32":
         assert not re.findall(r"\.f64", ptx)
+
+
+@pytest.mark.parametrize("precision", REAL)
+@pytest.mark.parametrize("kernel", ["move", "pair", "turn", "unpair"])
+def test_steps_around_fourier_transforms(kernel: str, precision: str) -> None:
+    r = REAL[precision]
+    field, line, spectrum, first = array(r, 2), array(r, 1), array(r, 3), types.int64
+    places, pairs = array(types.uint32, 1), array(types.uint32, 2)
+    signature = {
+        "move": (field, first, places, line, field),
+        "pair": (field, first, pairs, field, spectrum),
+        "turn": (field, places, line, first, field),
+        "unpair": (spectrum, pairs, field, first, field),
+    }[kernel]
+    ptx, info = compile_sm90(getattr(trigonometric_cuda, kernel), types.void(*signature))
+    assert info["spill_bytes"] == 0
+    assert info["stack_bytes"] == 0
+    assert info["registers"] <= 64, "more registers lower the occupancy, and with it the rate"
+    assert info["shared_bytes"] <= 48 * 1024
+    assert (".f64" in ptx) == (precision == "float64")
 
 
 FLAG, INDEX, DOUBLE = types.boolean, types.int64, types.float64

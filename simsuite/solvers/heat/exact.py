@@ -12,13 +12,15 @@ Exponential integrators, Acta Numerica 19, 2010, section 2.1),
 Order 2 in space; in time exact for steps of any length, and stable. The integral, at the cells along the edges, gives
 the energy that came in there: g (γ dt - β ∫T dt) for the edge's conductance g (see `edges`).
 
+No exponential is taken for a pair of modes, as z = z_x + z_y: with a = 1 - e^(-z) of either axis,
+
+    z φ₁(-z) = a_x + a_y - a_x a_y,     z² φ₂(-z) = (z_x - a_x) + (z_y - a_y) + a_x a_y,
+
+without cancellation, since 0 ≤ a ≤ min(1, z).
+
 What is transformed is the deviation from a constant level, to which edges and sources are adapted, and its change is
 added to the field: a uniform field between edges of the same temperature does not change by a bit, and a small signal
-on a high level keeps its digits.
-
-Transforms are fast ones on the CPU where the modes are sines and cosines. Otherwise, and on GPUs, they are products
-with matrices of modes: 4 nx ny (nx + ny) multiplications and additions a step. Not by BLAS, whose last bits depend on
-the number of threads.
+on a high level keeps its digits. So a step is one transform there and one back (see `transform`), whatever heats.
 """
 
 from __future__ import annotations
@@ -34,12 +36,13 @@ from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.measure import Wanted
 from simsuite.solvers.heat.operator import Operator
 from simsuite.solvers.heat.sampling import distinct
-from simsuite.solvers.heat.separation import Separated, separate
+from simsuite.solvers.heat.separation import Separated, axes, separate
 from simsuite.solvers.heat.stepper import FieldStepper
-from simsuite.solvers.heat.transform import Products, Transform
+from simsuite.solvers.heat.transform import transform, transform_entries
 from simsuite.solvers.table import ROWS
 
 TERMS = 16  # of the series of φ₂: the first one left out is below 1e-19 of the sum
+LEAST = 1e-17  # z below which φ₁ and φ₂ are 1 and ½ to the last bit, and whose square is above the smallest float32
 
 
 class ExactStepper(FieldStepper):
@@ -50,40 +53,55 @@ class ExactStepper(FieldStepper):
         self.operator = Operator(made, clock, backend, T.dtype, start.arrays)
         self.edges, self.ledger = self.operator.edges, self.operator.ledger
         super().__init__(made, wanted, clock, backend, start, self, spare=0)
-        kernels = backend.kernels(__name__)
-        self._dtype = kernels.working_precision(T.dtype)
+        self._dtype = backend.kernels(__name__).working_precision(T.dtype)
+        self._dt: Any = None
         parts = separate(made)
-        ny, nx = parts.y.n, parts.x.n
-        self._products = Products(backend, max(ny, nx, 2), self._dtype)
-        self._along_x = Transform(backend, self._products, parts.x, 1, self._dtype)
-        self._along_y = Transform(backend, self._products, parts.y, 0, self._dtype)
-        block = (min(nx, 32), min(ny, 8))
-        self._deviation, self._add, self._propagate = (
-            backend.launcher(kernel, (nx, ny), block) for kernel in (kernels.deviation, kernels.add, kernels.propagate)
-        )
-        self._book = backend.launcher(kernels.book, (max(nx, ny), 2), (min(max(nx, ny), 128), 1))
         T0 = distinct(made.T0)
-        self._prepare(parts, 0.5 * float(T0.min()) + 0.5 * float(T0.max()))
+        self._allocate(parts, 0.5 * float(T0.min()) + 0.5 * float(T0.max()))
+        self._bind(parts)
 
-    def _prepare(self, parts: Separated, level: float) -> None:
+    def _allocate(self, parts: Separated, level: float) -> None:
         """Device arrays; edges and sources as the deviation from the level sees them."""
         ny, nx = parts.y.n, parts.x.n
+        (across, up), _, _ = self.backend.kernels(__name__).tiles_of(ny, nx)
         self._level, self._gx, self._gy = (self._dtype.type(v) for v in (level, parts.gx, parts.gy))
         arrays = {
             "rate_x": parts.rate_x,
             "rate_y": parts.rate_y,
             "edges": np.stack([parts.beta, parts.gamma_above(level)]),
-            "ends_x": parts.x.vectors(np.array([0, nx - 1])).T,
+            "ends_x": parts.x.vectors(np.array([0, nx - 1])),
             "ends_y": parts.y.vectors(np.array([0, ny - 1])),
             "heating": parts.heating_above(level),
         }
-        shapes = {"change": (ny, nx), "integral": (ny, nx)}
-        shapes |= {"sides_modes": (ny, 2), "sides": (ny, 2), "ends_modes": (2, nx), "ends": (2, nx)}
+        shapes = {"step": (1,), "line_x": (3, nx), "line_y": (3, ny), "change": (ny, nx), "turned": (nx, ny)}
+        shapes |= {"sums_x": (across, 2, ny), "sides_modes": (2, ny), "sides": (ny, 2)}
+        shapes |= {"sums_y": (up, 2, nx), "ends_modes": (2, nx), "ends": (nx, 2)}
         arrays |= {name: np.zeros(shape) for name, shape in shapes.items()}
         self._held = {name: self.backend.array(a.astype(self._dtype)) for name, a in arrays.items()}
         self._v: Mapping[str, Any] = {name: self.backend.view(a) for name, a in self._held.items()}
-        self._along_x.queue(self._v["heating"], self._v["change"], back=False)
-        self._along_y.queue(self._v["change"], self._v["heating"], back=False)
+
+    def _bind(self, parts: Separated) -> None:
+        """Launches. Between two transforms `turned` holds what one axis has seen and the other not."""
+        b, a, ny, nx = self.backend, self._held, parts.y.n, parts.x.n
+        k = b.kernels(__name__)
+        block = (min(nx, 32), min(ny, 8))
+        self._deviation, self._add = (b.launcher(kernel, (nx, ny), block) for kernel in (k.deviation, k.add))
+        self._propagate = b.launcher(k.propagate, *k.tiles_of(ny, nx)[1:])
+        self._decay_x, self._decay_y = (b.launcher(k.decay, (n,), (min(n, 128),)) for n in (nx, ny))
+        self._total_x, self._total_y = (b.launcher(k.total, *k.sums_of(n)) for n in (ny, nx))
+        self._book = b.launcher(k.book, (max(nx, ny), 2), (min(max(nx, ny), 128), 1))
+        x, y = (transform(b, cells, self._dtype) for cells in (parts.x, parts.y))
+        self._to_modes = x.bind(a["change"], a["turned"], False), y.bind(a["turned"], a["change"], False)
+        self._to_field = x.bind(a["change"], a["turned"], True), y.bind(a["turned"], a["change"], True)
+        self._to_sides = y.bind(a["sides_modes"], a["sides"], True)
+        self._to_ends = x.bind(a["ends_modes"], a["ends"], True)
+        b.copy(a["heating"], a["change"])
+        for queue in self._to_modes:
+            queue()
+        b.copy(a["change"], a["heating"])
+        notes = "; ".join(sorted({t.note for t in (x, y) if t.note is not None}))
+        kernel = " + ".join(["numba", *sorted(x.libraries | y.libraries)])
+        self.chosen = {"kernel": kernel, **({"kernel_note": notes} if notes else {})}
 
     def begin(self, step: int, n: int) -> None:
         """Queue what depends on time, for measurements."""
@@ -92,29 +110,39 @@ class ExactStepper(FieldStepper):
     def advance(self, n: int) -> None:
         self.check_end(n)
         for _ in range(n):
-            dt = self._dtype.type(self.clock.dt(self.step))
+            self._begin_step(self._dtype.type(self.clock.dt(self.step)))
             self.step += 1
-            self.recorder.replay((float(dt), self.step % ROWS == 0), functools.partial(self._launch, dt, self.step))
+            self.recorder.replay(self.step % ROWS == 0, functools.partial(self._launch, self.step))
 
-    def _launch(self, dt: Any, after: int) -> None:
-        v, x, y, real = self._v, self._along_x, self._along_y, self._dtype.type
-        # Between two transforms `integral` holds what one axis has seen and the other not.
+    def _begin_step(self, dt: Any) -> None:
+        """Queue what depends on the length of the step alone. Not to be recorded."""
+        if dt != self._dt:
+            v, real = self._v, self._dtype.type
+            self._decay_x(v["rate_x"], dt, real(1), real(TERMS), v["line_x"], v["step"])
+            self._decay_y(v["rate_y"], dt, real(1), real(TERMS), v["line_y"], v["step"])
+            self._dt = dt
+
+    def _launch(self, after: int) -> None:
+        v, real = self._v, self._dtype.type
         self._deviation(self.views[0], self._level, v["change"])
-        x.queue(v["change"], v["integral"], back=False)
-        y.queue(v["integral"], v["change"], back=False)
-        rates = (v["rate_x"], v["rate_y"])
-        self._propagate(v["change"], v["heating"], *rates, dt, real(1), real(TERMS), v["integral"])
-        self._products.queue(v["integral"], v["ends_x"], v["sides_modes"])
-        y.queue(v["sides_modes"], v["sides"], back=True)
-        self._products.queue(v["ends_y"], v["integral"], v["ends_modes"])
-        x.queue(v["ends_modes"], v["ends"], back=True)
-        self._book(v["sides"], v["ends"], v["edges"], self._gx, self._gy, dt, self.ledger.partial)
-        y.queue(v["change"], v["integral"], back=True)
-        x.queue(v["integral"], v["change"], back=True)
+        for queue in self._to_modes:
+            queue()
+        lines, ends = (v["line_x"], v["line_y"], v["step"]), (v["ends_x"], v["ends_y"], v["sums_x"], v["sums_y"])
+        self._propagate(v["change"], v["heating"], *lines, real(1), real(LEAST), *ends)
+        self._total_x(v["sums_x"], v["sides_modes"])
+        self._total_y(v["sums_y"], v["ends_modes"])
+        self._to_sides()
+        self._to_ends()
+        self._book(v["sides"], v["ends"], v["edges"], self._gx, self._gy, v["step"], self.ledger.partial)
+        for queue in self._to_field:
+            queue()
         self._add(v["change"], self.views[0])
         self.ledger.fold(after)
 
 
-def device_bytes(ny: int, nx: int, itemsize: int) -> int:
-    """What an ExactStepper allocates at most: seven fields, two matrices of modes for each axis, and lines."""
-    return itemsize * (7 * ny * nx + 2 * (ny * ny + nx * nx) + 64 * (ny + nx))
+def device_bytes(made: Discretisation, itemsize: int) -> int:
+    """What an ExactStepper allocates at most, with the libraries that its device should have."""
+    x, y = axes(made)
+    fields = (9 if made.sources else 8) * made.ny * made.nx  # with the operator's, and sums of tiles of 32 × 32
+    transforms = transform_entries(x, made.ny) + transform_entries(y, made.nx)
+    return itemsize * (fields + transforms) + 8 * (2 * (ROWS + 1) * made.edges.size + 64 * (made.ny + made.nx))

@@ -8,14 +8,22 @@ from typing import Any
 import numpy as np
 from numba import njit, prange
 
-from simsuite.solvers.heat.fast import fast_transform
-
-__all__ = ["add", "book", "deviation", "fast_transform", "propagate", "working_precision"]
+ROWS = 32  # of modes that are summed by one thread
 
 
 def working_precision(dtype: Any) -> np.dtype:
     """Of the arithmetic, in a run of precision `dtype`."""
     return np.dtype(np.float64)
+
+
+def tiles_of(ny: int, nx: int) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int]]:
+    """(parts, extent, block) of `propagate`: in how many parts rows and columns are summed, and its launch."""
+    return (1, -(-ny // ROWS)), (nx, ny), (1, 1)
+
+
+def sums_of(n: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """(extent, block) of `total`."""
+    return (n, 2), (1, 1)
 
 
 @njit(parallel=True, cache=True)
@@ -35,39 +43,70 @@ def add(change, T):
 
 
 @njit(cache=True)
-def _phi2(z, phi1, one, terms):
-    """φ₂(-z) = (1 - φ₁(-z)) / z, by its series 1/2! - z/3! + z²/4! - .. where that would cancel."""
-    if z + z > one:
-        return (one - phi1) / z
-    p, m = one, terms
-    while m > one + one:
-        p = one - p * z / m
-        m -= one
-    return p / (one + one)
+def decay(rate, dt, one, terms, line, step):
+    """line (3, n) = z, 1 - e⁻ᶻ and z - (1 - e⁻ᶻ) for z = rate · dt, all to a few ulps; step = dt.
+
+    The last is z²/2! - z³/3! + .. where the difference would cancel."""
+    step[0] = dt
+    for k in range(rate.shape[0]):
+        z = rate[k] * dt
+        lost = -math.expm1(-z)
+        line[0, k], line[1, k], line[2, k] = z, lost, z - lost
+        if z + z < one:
+            p, m = one, terms
+            while m > one + one:
+                p = one - p * z / m
+                m -= one
+            line[2, k] = p * z * z / (one + one)
 
 
 @njit(parallel=True, cache=True)
-def propagate(modes, source, rate_x, rate_y, dt, one, terms, integral):
-    """Replaces modes by their change in dt; integral: of the modes over dt."""
-    for y in prange(modes.shape[0]):
-        for x in range(modes.shape[1]):
-            rate = rate_x[x] + rate_y[y]
-            z = rate * dt
-            phi1 = -math.expm1(-z) / z if z > one - one else one
-            a, s = modes[y, x], source[y, x]
-            integral[y, x] = dt * (phi1 * a + dt * (_phi2(z, phi1, one, terms) * s))
-            modes[y, x] = dt * (phi1 * (s - rate * a))
+def propagate(modes, source, line_x, line_y, step, one, least, ends_x, ends_y, sums_x, sums_y):
+    """Replaces modes by their change. sums_x, sums_y (parts, 2, n): of the integrals of modes, times the rows of ends,
+    along x and along y. least: z below which φ₁ and φ₂ are what they are at 0."""
+    ny, nx = modes.shape
+    dt, half = step[0], one / (one + one)
+    for part in prange(sums_y.shape[0]):
+        sums_y[part] = one - one
+        for y in range(part * ROWS, min(part * ROWS + ROWS, ny)):
+            low, high = one - one, one - one
+            for x in range(nx):
+                z = line_x[0, x] + line_y[0, y]
+                phi1, phi2 = one, half
+                if z > least:
+                    both, inverse = line_x[1, x] * line_y[1, y], one / z
+                    phi1 = (line_x[1, x] + (line_y[1, y] - both)) * inverse
+                    phi2 = (line_x[2, x] + line_y[2, y] + both) * inverse * inverse
+                a, s = modes[y, x], dt * source[y, x]
+                modes[y, x] = phi1 * (s - z * a)
+                integral = dt * (phi1 * a + phi2 * s)
+                low += ends_x[0, x] * integral
+                high += ends_x[1, x] * integral
+                sums_y[part, 0, x] += ends_y[0, y] * integral
+                sums_y[part, 1, x] += ends_y[1, y] * integral
+            sums_x[0, 0, y], sums_x[0, 1, y] = low, high
 
 
 @njit(cache=True)
-def book(at_sides, at_ends, edges, gx, gy, dt, ledger):
-    """ledger += g (γ dt - β ∫T dt) at all edge points. at_sides (ny, 2), at_ends (2, nx): the integrals in the cells at
+def total(sums, out):
+    """out (2, n) = the sum of all parts"""
+    for side in range(2):
+        for k in range(sums.shape[2]):
+            out[side, k] = sums[0, side, k]
+        for part in range(1, sums.shape[0]):
+            for k in range(sums.shape[2]):
+                out[side, k] += sums[part, side, k]
+
+
+@njit(cache=True)
+def book(at_sides, at_ends, edges, gx, gy, step, ledger):
+    """ledger += g (γ dt - β ∫T dt) at all edge points. at_sides (ny, 2), at_ends (nx, 2): the integrals in the cells at
     left and right, at bottom and top; edges (2, points): β, γ; gx, gy: conductances of the edges, W/(m³ K)."""
-    ny, nx = at_sides.shape[0], at_ends.shape[1]
+    ny, nx, dt = at_sides.shape[0], at_ends.shape[0], step[0]
     for side in range(2):
         for y in range(ny):
             p = side * ny + y
             ledger[p] += gx * (edges[1, p] * dt - edges[0, p] * at_sides[y, side])
         for x in range(nx):
             p = 2 * ny + side * nx + x
-            ledger[p] += gy * (edges[1, p] * dt - edges[0, p] * at_ends[side, x])
+            ledger[p] += gy * (edges[1, p] * dt - edges[0, p] * at_ends[x, side])

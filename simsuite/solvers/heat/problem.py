@@ -136,7 +136,7 @@ class HeatProblem:
 
     def device_bytes(self) -> int:
         if self.plan.stepper == "exact":
-            return exact_device_bytes(self.made.ny, self.made.nx, self.T0.itemsize)
+            return exact_device_bytes(self.made, self.T0.itemsize)
         plain = self._plain
         fields = {"explicit": 2 if plain else 6, "rkl2": 8, "adi": 14, "steady": 7}[self.plan.stepper]
         if self.made.law is not None:

@@ -55,12 +55,18 @@ class Separated:
         return S
 
 
+def axes(d: Discretisation) -> tuple[Axis, Axis]:
+    """(x, y) of a problem for which `obstacle` finds nothing."""
+    beta, _ = d.edges.coefficients(0.0, d.edge_k())
+    left, right, bottom, top = (float(part[0]) for part in np.split(beta, np.cumsum([d.ny, d.ny, d.nx])))
+    return Axis(d.nx, d.wrap_x, left, right), Axis(d.ny, d.wrap_y, bottom, top)
+
+
 def separate(d: Discretisation) -> Separated:
-    """The axes of a problem for which `obstacle` finds nothing."""
+    """The same with all that is needed to step it."""
     kx, ky, rho_c = (float(distinct(a)[0, 0]) for a in (d.kx, d.ky, d.rho_c))
     beta, gamma = d.edges.coefficients(0.0, d.edge_k())
-    left, right, bottom, top = (float(part[0]) for part in np.split(beta, np.cumsum([d.ny, d.ny, d.nx])))
-    x, y = Axis(d.nx, d.wrap_x, left, right), Axis(d.ny, d.wrap_y, bottom, top)
+    x, y = axes(d)
     gx, gy = kx / d.dx**2, ky / d.dy**2
     rates = gx / rho_c * x.eigenvalues, gy / rho_c * y.eigenvalues
     return Separated(x, y, *rates, gx, gy, rho_c, beta, gamma, d.static_source)

@@ -1,49 +1,152 @@
-"""Fields to modes and back on the device, along either axis. See `modes`."""
+"""Fields to modes and back on the device, along either axis. See `modes`.
+
+A transform works along the rows of an array (m, n) and leaves its result turned, (n, m): one after the other along x
+and along y take a field (ny, nx) to its modes (ny, nx), and all memory is read and written in order.
+
+Sines and cosines go by Fourier transforms of the device's library (`trigonometric`), some rows at a time, so that what
+lies between the steps stays in the cache: n log n operations a row, and one pass over memory. All other modes are
+products with the matrix of modes, 2 n² operations a row, by the device's library where it has one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from simsuite.core import Backend
+import numpy as np
+
+from simsuite.core import Backend, Fourier, Products
+from simsuite.errors import LibraryMissing
 from simsuite.solvers.heat.modes import Axis
+from simsuite.solvers.heat.trigonometric import Moved, Paired, recipe
+
+LARGEST = 1 << 21  # CHUNK of any device
+_ALIGNED = 32  # rows at once are a multiple of that, so that turned they fill whole sectors of memory
+_KERNELS = "simsuite.solvers.heat.trigonometric"
 
 
-class Products:
-    """out = A B for arrays on the device, with the kernels that suit their shapes."""
+class Fast:
+    """By Fourier transforms. Not for those of length 1."""
 
-    def __init__(self, backend: Backend, most_rows: int, dtype: Any) -> None:
-        self._backend = backend
-        self._nothing = backend.zeros((1, most_rows), dtype)
-        self._bias = backend.view(self._nothing)
-        self._launchers: dict[tuple[int, int, int], Callable[..., None]] = {}
+    note: str | None = None
 
-    def queue(self, A: Any, B: Any, out: Any) -> None:
-        shape = (*A.shape, B.shape[1])
-        if shape not in self._launchers:
-            kernel = self._backend.kernels("simsuite.solvers.matmul").product_kernel(*shape)
-            self._launchers[shape] = self._backend.launcher(*kernel)
-        self._launchers[shape](A, B, self._bias, 0, out)
+    def __init__(self, backend: Backend, library: Fourier, cells: Axis, dtype: Any) -> None:
+        self._backend, self._fourier, self._cells, self._dtype = backend, library, cells, np.dtype(dtype)
+        self._kernels = backend.kernels(_KERNELS)
+        self._work: list[Any] = [backend.zeros(0, dtype)] * 2
+        self._held: list[Any] = []
+        self.libraries = {library.name}
+
+    def bind(self, source: Any, target: Any, back: bool) -> Callable[[], None]:
+        """What queues the transform of a device array (m, n) to the modes, or back from them, into another (n, m)."""
+        m, n = source.shape
+        made = recipe(self._cells.kind, n, back)
+        rows = rows_at_once(m, n, self._kernels.CHUNK)
+        real = (rows, n)
+        half = (rows, made.length if made.kind == "complex" else n // 2 + 1, 2)
+        shapes = {"real": (real, half), "back": (half, real), "complex": (half, half)}[made.kind]
+        work = [self._part(i, shape) for i, shape in enumerate(shapes)]
+        transform = self._fourier.plan(made.kind, rows, made.length, self._dtype)
+        before, after = self._launcher(made.before, rows, n), self._launcher(made.after, rows, n, turned=True)
+        views = [self._backend.view(a) for a in (source, *work, target)]
+        tables = [[self._table(a) for a in (step.places, step.factors)] for step in (made.before, made.after)]
+        complex_ = [self._complex(a) if a.ndim == 3 else a for a in work]
+
+        def steps() -> Iterator[Callable[[], None]]:
+            for first in range(0, m, rows):
+                yield functools.partial(before, views[0], first, *tables[0], views[1])
+                yield functools.partial(transform, *complex_)
+                yield functools.partial(after, views[2], *tables[1], first, views[3])
+
+        return functools.partial(_queue, list(steps()))
+
+    def _part(self, i: int, shape: tuple[int, ...]) -> Any:
+        """Memory between the steps. All transforms share it; what was bound before keeps what it has."""
+        size = int(np.prod(shape))
+        if self._work[i].size < size:
+            self._work[i] = self._backend.zeros(size, self._dtype)
+        return self._work[i][:size].reshape(shape)
+
+    def _complex(self, array: Any) -> Any:
+        return array.reshape(len(array), -1).view(np.result_type(self._dtype, np.complex64))
+
+    def _table(self, host: np.ndarray) -> Any:
+        exact = np.uint32 if host.dtype.kind == "i" else self._dtype
+        self._held.append(self._backend.array(host.astype(exact)))
+        return self._backend.view(self._held[-1])
+
+    def _launcher(self, step: Moved | Paired, rows: int, n: int, turned: bool = False) -> Callable[..., None]:
+        k = self._kernels
+        if isinstance(step, Moved):
+            return self._backend.launcher(k.turn if turned else k.move, *k.tiles_of(rows, n))
+        return self._backend.launcher(k.unpair if turned else k.pair, *k.tiles_of(rows, step.places.shape[1]))
 
 
-class Transform:
-    """Along one axis of arrays (y, x); the modes have the place of the cells.
+class Dense:
+    """By products with the matrix of modes. note: what users should know about how they are made."""
 
-    axis: the number of the arrays' axis. Fast where there is a fast transform for these modes and this backend.
-    """
+    note: str | None = None
 
-    def __init__(self, backend: Backend, products: Products, cells: Axis, axis: int, dtype: Any) -> None:
-        self._products, self._axis = products, axis
-        self._fast = backend.kernels("simsuite.solvers.heat.exact").fast_transform(cells.kind)
-        # Columns of modes, and their transpose.
-        self._held = [] if self._fast else [backend.array(a.astype(dtype)) for a in (cells.matrix, cells.matrix.T)]
-        self._views = [backend.view(a) for a in self._held]
+    def __init__(self, backend: Backend, cells: Axis, dtype: Any) -> None:
+        self._backend, self._dtype = backend, dtype
+        self._library: Products | None = None
+        try:
+            self._library = backend.products()
+        except LibraryMissing as reason:
+            self.note = f"matrix products are slow here: {reason}"
+        V = cells.matrix.astype(dtype)
+        # The house's own kernels want memory in order; a library takes the transpose from the same numbers.
+        self._held = [backend.array(V)] if self._library else [backend.array(a) for a in (V, V.T)]
+        self.libraries = {self._library.name} if self._library else set()
 
-    def queue(self, field: Any, out: Any, back: bool) -> None:
-        """To the modes, or back from them. field and out: kernel views of different arrays of the same shape."""
-        if self._fast:
-            self._fast(field, out, self._axis, back)
-        elif self._axis == 1:
-            self._products.queue(field, self._views[back], out)
-        else:
-            self._products.queue(self._views[not back], field, out)
+    def bind(self, source: Any, target: Any, back: bool) -> Callable[[], None]:
+        """As `Fast.bind`."""
+        b, (m, n) = self._backend, source.shape
+        if self._library:
+            V = self._held[0]
+            return functools.partial(self._library.multiply, source, V.T if back else V, target.T)
+        launch = b.launcher(*b.kernels("simsuite.solvers.matmul").product_kernel(m, n, n))
+        self._held.append(b.zeros((1, m), self._dtype))
+        views = [b.view(a) for a in (source, self._held[back], self._held[-1], target.T)]
+        return functools.partial(launch, *views[:3], 0, views[3])
+
+
+def transform(backend: Backend, cells: Axis, dtype: Any) -> Fast | Dense:
+    """The best there is for these cells on this device."""
+    if not is_fast(cells):
+        return Dense(backend, cells, dtype)
+    try:
+        return Fast(backend, backend.fourier(), cells, dtype)
+    except LibraryMissing as reason:
+        dense = Dense(backend, cells, dtype)
+        dense.note = "; ".join(filter(None, (f"matrix products instead of Fourier transforms: {reason}", dense.note)))
+        return dense
+
+
+def is_fast(cells: Axis) -> bool:
+    """Whether there is a fast transform to the modes of these cells."""
+    return cells.kind != "" and recipe(cells.kind, cells.n, False).length > 1
+
+
+def transform_entries(cells: Axis, m: int) -> int:
+    """How many numbers a transform of m rows holds at most."""
+    n = cells.n
+    if not is_fast(cells):
+        return 2 * n * n + m
+    between = rows_at_once(m, n, LARGEST) * (n + 2)
+    # There and back each have a plan, which may need 8 complex numbers for each (cuFFT's documentation, 13.0, section
+    # 2.6), and so have the two lines along the edges.
+    return 2 * between + 2 * 16 * between + 16 * 2 * (n + 2) + 16 * n
+
+
+def rows_at_once(m: int, n: int, chunk: int) -> int:
+    """How many of m rows of n numbers, about `chunk` numbers in all, in parts of equal size."""
+    parts = -(-m // max(1, chunk // n))
+    rows = -(-m // parts)
+    return min(m, -(-rows // _ALIGNED) * _ALIGNED)
+
+
+def _queue(steps: list[Callable[[], None]]) -> None:
+    for step in steps:
+        step()
