@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 import pytest
+from cuda_host import HostCuda, host_cuda
 
 from simsuite.backends import open_backend
 from simsuite.core import Backend, Snapshot
 from simsuite.errors import DeviceError
 from simsuite.solvers.heat.problem import HeatProblem
+
+__all__ = ["host_cuda"]  # a fixture
 
 PERIODIC = {"kind": "periodic"}
 MOVING = {
@@ -58,6 +60,45 @@ def after(problem: HeatProblem, backend: Backend, T: np.ndarray, cuts: tuple[int
         return {name: np.array(a) for name, a in snapshot.arrays.items()}
 
 
+def plate(heat: Callable, kernel: str, precision: str, edges: str, shape: tuple[int, int], steps: int) -> HeatProblem:
+    ny, nx = shape
+    lx, ly = 0.7, 1.3
+    dt = 0.2 / ((nx / lx) ** 2 + (ny / ly) ** 2)
+    problem = heat(
+        run={"kernel": kernel, "precision": precision},
+        grid={"nx": nx, "ny": ny, "lx": lx, "ly": ly},
+        boundary=EDGES[edges],
+        time={"end": steps * dt, "dt": dt * (1 + 1e-12)},
+    )
+    assert problem.clock.end == steps
+    return problem
+
+
+ON_HOST = [  # edges, precision, shape, which of the programs: the first ones keep cells in registers, where they fit
+    *((edges, "float64", (70, 262), program) for edges in EDGES for program in (0, -1)),
+    ("moving", "float32", (67, 260), 0),
+    ("steady", "float32", (67, 391), -1),
+    ("moving", "float64", (37, 61), 1),
+    ("steady", "float64", (1, 9), -1),
+    ("moving", "float64", (9, 1), 0),
+    ("periodic", "float32", (5, 7), 0),
+]
+
+
+@pytest.mark.parametrize(("edges", "precision", "shape", "program"), ON_HOST)
+def test_blocked_steps_have_the_bits_of_the_cpu_kernels(
+    heat: Callable, host_cuda: HostCuda, edges: str, precision: str, shape: tuple[int, int], program: int
+) -> None:
+    """The sources themselves, run on the host: see `cuda_host`."""
+    T = np.random.default_rng(sum(shape)).normal(size=shape).astype(precision)
+    cuts = (9, 8, 3)
+    expected = after(plate(heat, "numba", precision, edges, shape, 20), open_backend("cpu"), T, cuts)
+    host_cuda.answer = program
+    got = after(plate(heat, "nvrtc", precision, edges, shape, 20), host_cuda, T, cuts)
+    for name, array in expected.items():
+        assert np.array_equal(array, got[name]), name
+
+
 class Choosing:
     """Stands in for `backend.fastest`: answers with one number after the other."""
 
@@ -78,22 +119,12 @@ def test_blocked_steps_have_the_bits_of_others(
     heat: Callable, cuda: Backend, monkeypatch: pytest.MonkeyPatch, edges: str, shape: tuple[int, int], precision: str
 ) -> None:
     """Every program and tiling that could be chosen."""
-    ny, nx = shape
-    lx, ly = 0.7, 1.3
-    dt = 0.2 / ((nx / lx) ** 2 + (ny / ly) ** 2)
-    T = np.random.default_rng(ny * nx).normal(size=shape).astype(precision)
+    T = np.random.default_rng(shape[0] * shape[1]).normal(size=shape).astype(precision)
     choosing = Choosing()
     monkeypatch.setattr(cuda, "fastest", choosing)
 
-    def found(kernel: str, cuts: tuple[int, ...]) -> dict[str, Any]:
-        problem = heat(
-            run={"kernel": kernel, "precision": precision},
-            grid={"nx": nx, "ny": ny, "lx": lx, "ly": ly},
-            boundary=EDGES[edges],
-            time={"end": sum(cuts) * dt, "dt": dt * (1 + 1e-12)},
-        )
-        assert problem.clock.end == sum(cuts)
-        return after(problem, cuda, T, cuts)
+    def found(kernel: str, cuts: tuple[int, ...]) -> dict[str, np.ndarray]:
+        return after(plate(heat, kernel, precision, edges, shape, sum(cuts)), cuda, T, cuts)
 
     expected = found("numba", CUTS[0])
     while choosing.answer < choosing.trials:

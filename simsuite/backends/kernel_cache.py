@@ -39,7 +39,7 @@ def fingerprint(sources: Iterable[Path]) -> str:
 def cache_directory() -> Path:
     """The usual place, or, where that cannot be written to, one for this process alone."""
     name = Path("simsuite") / fingerprint(
-        sorted([PACKAGE / "rng.py", *PACKAGE.glob("solvers/**/*.py"), *PACKAGE.glob("solvers/**/*.cu")])
+        sorted([PACKAGE / "rng.py", *PACKAGE.glob("solvers/**/*.py"), *PACKAGE.glob("solvers/**/*.cu*")])
     )
     home = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     with contextlib.suppress(OSError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,22 @@ import numpy as np
 OPTIONS = ("-std=c++17", "-fmad=false")
 
 
+def whole_text(source: Path) -> str:
+    """A source file with the files beside it that it includes: CuPy's cache looks at the text alone."""
+
+    def included(match: re.Match[str]) -> str:
+        return whole_text(source.with_name(match[1]))
+
+    return re.sub(r'^#include "(.+)"$', included, source.read_text(encoding="utf-8"), flags=re.MULTILINE)
+
+
 class CudaProgram:
     """A source file compiled for the present device. stream: in which its kernels run."""
 
     def __init__(self, cupy: Any, stream: Any, source: Path, macros: Mapping[str, str | int]) -> None:
         self._stream = stream
         definitions = tuple(f"-D{name}={value}" for name, value in macros.items())
-        self._module = cupy.RawModule(code=source.read_text(encoding="utf-8"), options=(*OPTIONS, *definitions))
+        self._module = cupy.RawModule(code=whole_text(source), options=(*OPTIONS, *definitions))
 
     def launcher(self, kernel: str, blocks: int, threads: int, shared_bytes: int = 0) -> Callable[..., None]:
         """`kernel` bound to a launch of so many blocks of so many threads, with dynamic shared memory."""

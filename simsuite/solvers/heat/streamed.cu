@@ -6,6 +6,8 @@
 // together), WRAP_X and WRAP_Y (0 or 1: periodic), UNROLL (rows a turn of the loop), TOGETHER (rows computed at once), SLOTS (rows on their way at once), WARPS
 // (a block), BLOCKS (a multiprocessor).
 
+#include "copies.cuh"
+
 typedef REAL real;
 
 struct Field {
@@ -26,13 +28,6 @@ struct Tile {  // of the result
 };
 
 template <int WIDTH_> struct alignas(sizeof(real) * WIDTH_) Cells { real v[WIDTH_]; };
-
-template <int BYTES> __device__ __forceinline__ void copy_async(unsigned to, const void* from) {
-  if (BYTES == 16)
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
-  else
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(BYTES) : "memory");
-}
 
 constexpr unsigned ALL = ~0u;
 constexpr int ROW_BYTES = 32 * LANE * sizeof(real);  // of a slot
@@ -60,7 +55,7 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
   unsigned own_rows[PARTS];  // of the result, from tile.y0 on: none where the columns are another tile's
 #pragma unroll
   for (int p = 0; p < PARTS; p++) {
-    to[p] = (unsigned)__cvta_generic_to_shared(memory) + place(p * 32 + lane);
+    to[p] = shared_address(memory) + place(p * 32 + lane);
     at[p] = memory + place(lane * PARTS + p);
     int x = first + (p * 32 + lane) * W;
     if (WRAP_X) x = (x % nx + nx) % nx;
@@ -77,7 +72,7 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
 #pragma unroll
       for (int p = 0; p < PARTS; p++) copy_async<BYTES>(to[p] + slot, source + (INNER ? p * 32 * W : from[p]));
     }
-    asm volatile("cp.async.commit_group;" ::: "memory");
+    end_group();
     source = WRAP_Y && source == last ? source - (long long)(ny - 1) * nx : source + nx;
   };
 
@@ -121,7 +116,7 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
 #pragma unroll
     for (int turn = 0; turn < TURN; turn += ROWS) {
       const int row = i + turn;
-      asm volatile("cp.async.wait_group %0;" ::"n"(SLOTS - 1 - ROWS) : "memory");
+      wait_for_groups<SLOTS - 1 - ROWS>();
       __syncwarp();
       real v[ROWS][K];
 #pragma unroll
