@@ -111,8 +111,13 @@ class Recorder(Protocol):
 class Program(Protocol):
     """Source compiled for a device."""
 
-    def launcher(self, kernel: str, blocks: int, threads: int, shared_bytes: int = 0) -> Callable[..., None]:
-        """`kernel` bound to a launch. Its arguments are arrays, and NumPy scalars of the types it declares."""
+    def launcher(
+        self, kernel: str, blocks: int, threads: int, shared_bytes: int = 0, cooperative: bool = False
+    ) -> Callable[..., None]:
+        """`kernel` bound to a launch. Its arguments are arrays, and NumPy scalars of the types it declares.
+
+        cooperative: all blocks must run at once, since they wait for each other.
+        """
 
 
 class Fourier(Protocol):

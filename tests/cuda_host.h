@@ -1,5 +1,6 @@
 // CUDA C++ on a CPU: enough of it for simsuite's kernels. A block is a thread of the host, its CUDA threads are fibers
 // that take turns at barriers and shuffles. fma is a product and a sum, each rounded, as in simsuite's CPU kernels.
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -33,9 +35,13 @@ template <typename R> inline R fused(R a, R b, R c) {
 }
 #define fma(a, b, c) fused<real>(a, b, c)
 
+constexpr int STACK = 1 << 15;
+
 struct Fiber {
-  ucontext_t context;
-  std::vector<char> stack;
+  ucontext_t context;  // to enter it; then it goes on by jumps, which need no call of the system
+  jmp_buf at;
+  bool entered = false;
+  std::unique_ptr<char[]> stack{new char[STACK]};
   bool done = false;
   unsigned long long warp_turn = 0, block_turn = 0;
 };
@@ -43,6 +49,7 @@ struct Fiber {
 struct Block {
   std::vector<Fiber> fibers;
   ucontext_t main;
+  jmp_buf scheduler;
   int now = 0;
   std::vector<unsigned long long> warp_arrivals;
   unsigned long long block_arrivals = 0;
@@ -52,8 +59,7 @@ struct Block {
 static thread_local Block* block;
 
 inline void yield() {
-  Fiber& self = block->fibers[block->now];
-  swapcontext(&self.context, &block->main);
+  if (!_setjmp(block->fibers[block->now].at)) _longjmp(block->scheduler, 1);
 }
 
 inline void arrive(unsigned long long& arrivals, unsigned long long& turn, unsigned long long members) {
@@ -92,6 +98,13 @@ static void enter(unsigned low, unsigned high) {
   yield();
 }
 
+__attribute__((noinline)) static void resume(Fiber& fiber) {
+  if (_setjmp(block->scheduler)) return;
+  if (fiber.entered) _longjmp(fiber.at, 1);
+  fiber.entered = true;
+  swapcontext(&block->main, &fiber.context);
+}
+
 inline void run_block(int number, int blocks, int threads, const std::function<void()>& kernel) {
   Block mine;
   block = &mine;
@@ -101,10 +114,9 @@ inline void run_block(int number, int blocks, int threads, const std::function<v
   blockIdx.x = number, gridDim.x = blocks, blockDim.x = threads;
   const uintptr_t work = (uintptr_t)&kernel;
   for (Fiber& fiber : mine.fibers) {
-    fiber.stack.resize(1 << 16);
     getcontext(&fiber.context);
-    fiber.context.uc_stack.ss_sp = fiber.stack.data();
-    fiber.context.uc_stack.ss_size = fiber.stack.size();
+    fiber.context.uc_stack.ss_sp = fiber.stack.get();
+    fiber.context.uc_stack.ss_size = STACK;
     fiber.context.uc_link = &mine.main;
     makecontext(&fiber.context, (void (*)())enter, 2, (unsigned)work, (unsigned)(work >> 32));
   }
@@ -113,7 +125,7 @@ inline void run_block(int number, int blocks, int threads, const std::function<v
     for (int i = 0; i < threads; i++) {
       if (mine.fibers[i].done) continue;
       mine.now = i, threadIdx.x = i;
-      swapcontext(&mine.main, &mine.fibers[i].context);
+      resume(mine.fibers[i]);
       going = going || !mine.fibers[i].done;
     }
   }
@@ -126,6 +138,15 @@ inline void run_grid(int blocks, int threads, int together, const std::function<
     for (int i = first; i < std::min(blocks, first + together); i++)
       running.emplace_back([=, &kernel] { run_block(i, blocks, threads, kernel); });
     for (std::thread& each : running) each.join();
+  }
+}
+
+// Instead of exchange.cuh.
+inline void announce(int* counter, int turn) { __atomic_store_n(counter, turn, __ATOMIC_RELEASE); }
+inline void wait_for(const int* counter, int turn) {
+  while (__atomic_load_n(counter, __ATOMIC_ACQUIRE) - turn < 0) {
+    std::this_thread::yield();
+    yield();  // it may be a fiber of this block that has to announce
   }
 }
 

@@ -24,7 +24,7 @@ from simsuite.backends.cpu import CpuBackend
 from simsuite.backends.program import whole_text
 
 HEADER = Path(__file__).with_name("cuda_host.h")
-DEVICE_ONLY = "copies.cuh"  # the header has its own
+DEVICE_ONLY = ("copies.cuh", "exchange.cuh")  # the header has its own
 COMPILER = shutil.which("c++") or shutil.which("g++")
 LAUNCH = """
 extern "C" void launch(int blocks, int threads, int together, void** a) {
@@ -36,7 +36,9 @@ extern "C" void launch(int blocks, int threads, int together, void** a) {
 @functools.cache
 def compiled(source: Path, macros: tuple[tuple[str, str | int], ...], kernel: str) -> ctypes.CDLL:
     """The library of one kernel with its macros."""
-    text = whole_text(source).replace(whole_text(source.with_name(DEVICE_ONLY)), "")
+    text = whole_text(source)
+    for name in DEVICE_ONLY:
+        text = text.replace(whole_text(source.with_name(name)), "")
     parameters = re.search(rf"\n{kernel}\((.*?)\) \{{", text, re.DOTALL)
     assert parameters is not None
     types = [p.rpartition(" ")[0].replace("__restrict__", "") for p in map(str.strip, parameters[1].split(","))]
@@ -64,9 +66,9 @@ class HostProgram:
         self._source, self._macros = source, tuple(macros.items())
 
     def launcher(
-        self, kernel: str, blocks: int, threads: int, shared_bytes: int = 0, **how: Any
+        self, kernel: str, blocks: int, threads: int, shared_bytes: int = 0, cooperative: bool = False
     ) -> Callable[..., None]:
-        together = blocks if how.get("cooperative") else 1
+        together = blocks if cooperative else 1
 
         def launch(*arguments: Any) -> None:
             passed = [np.asarray(a) if isinstance(a, np.generic) else np.uint64(a.ctypes.data) for a in arguments]
@@ -82,7 +84,7 @@ class HostCuda(CpuBackend):
     there were when it was last asked."""
 
     compiles = True
-    processors = 2
+    processors = 16
     answer = candidates = 0
 
     def program(self, source: Path, macros: Mapping[str, str | int]) -> HostProgram:

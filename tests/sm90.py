@@ -40,3 +40,19 @@ def compile_sm90(kernel, signature):
         "shared_bytes": total(r"(\d+) bytes smem"),
     }
     return ptx.decode(), info
+
+
+def ptx_of(text: str) -> str:
+    """PTX of CUDA C++ for compute capability 9.0, compiled as `backends.program` does."""
+    from cuda.bindings import nvrtc
+
+    def checked(status, *rest):
+        assert status == nvrtc.nvrtcResult.NVRTC_SUCCESS
+        return rest[0] if rest else None
+
+    program = checked(*nvrtc.nvrtcCreateProgram(text.encode(), b"program", 0, [], []))
+    options = [b"-arch=compute_90", b"-std=c++17", b"-fmad=false", b"-ftz=false"]
+    checked(*nvrtc.nvrtcCompileProgram(program, len(options), options))
+    ptx = b" " * checked(*nvrtc.nvrtcGetPTXSize(program))
+    checked(*nvrtc.nvrtcGetPTX(program, ptx))
+    return ptx.decode()

@@ -46,6 +46,7 @@ ALLOWED = {
 }
 LIBRARIES = {  # and which parts may import these
     "cupy": {"backends", "bench"},
+    "cupy_backends": {"backends"},
     "cuda": {"backends"},
     "numba": {"backends", "bench", "expressions", "rng", "solvers"},
     "h5py": {"cli", "io", "pictures"},

@@ -3,12 +3,15 @@ float32 runs do no float64 arithmetic."""
 
 from __future__ import annotations
 
+import io
 import re
 
+import numpy as np
 import pytest
 from numba import types
-from sm90 import compile_sm90
+from sm90 import compile_sm90, ptx_of
 
+from simsuite.backends.program import compile_program, program_text
 from simsuite.expressions import Expression
 from simsuite.solvers import table_cuda
 from simsuite.solvers.heat import (
@@ -23,6 +26,9 @@ from simsuite.solvers.heat import (
     rkl2_cuda,
     trigonometric_cuda,
 )
+from simsuite.solvers.heat.blocked import Variant
+from simsuite.solvers.heat.resident import resident_variants
+from simsuite.solvers.heat.streamed import streamed_variants
 
 REAL = {"float32": types.float32, "float64": types.float64}
 
@@ -197,3 +203,32 @@ def test_adi(kernel: str, precision: str) -> None:
     assert info["shared_bytes"] <= 48 * 1024
     if precision == "float32":
         assert not re.findall(r"\.f64", ptx)
+
+
+def programs() -> dict[str, Variant]:
+    """All programs of the explicit step that a tuner may choose from, for two widths of grids."""
+    found = {}
+    for dtype in map(np.dtype, REAL):
+        for extent in ((16384, 16384), (400, 601), (1024, 1024)):
+            for wrapped in (False, True):
+                streamed = streamed_variants(extent, dtype, wrapped, wrapped, processors=132)
+                for variant in [*streamed, *resident_variants(extent, dtype, True, 132, together=0)]:
+                    found[f"{variant.source.stem} {' '.join(map(str, variant.macros.values()))}"] = variant
+    return found
+
+
+@pytest.mark.parametrize("name", programs())
+def test_programs_of_several_steps(name: str) -> None:
+    variant, log = programs()[name], io.StringIO()
+    compile_program(variant.source, variant.macros, "sm_90", log)
+    assert re.findall(r"(\d+) bytes spill", log.getvalue()) == ["0", "0"]
+    assert variant.shared_bytes <= 227 * 1024
+
+
+@pytest.mark.parametrize("source", ["streamed", "resident"])
+def test_programs_in_float32_do_no_float64_arithmetic(source: str) -> None:
+    variant = next(variant for name, variant in programs().items() if name.startswith(f"{source} float"))
+    text = ptx_of(program_text(variant.source, variant.macros))
+    assert "fma.rn.f32" in text
+    assert ".ftz" not in text
+    assert ".f64" not in text

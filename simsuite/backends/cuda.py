@@ -179,6 +179,7 @@ class CudaBackend:
         properties = cupy.cuda.runtime.getDeviceProperties(index)
         self.device_name = properties["name"].decode()
         self.processors = properties["multiProcessorCount"]
+        self._arch = f"sm_{properties['major']}{properties['minor']}"
         self.announce = lambda text: None
         self.compute = cupy.cuda.Stream(non_blocking=True)
         self.outgoing = cupy.cuda.Stream(non_blocking=True)
@@ -215,7 +216,7 @@ class CudaBackend:
         return kernel[grid, block, self._launch_stream]
 
     def program(self, source: Path, macros: Mapping[str, str | int]) -> Program:
-        return CudaProgram(self._cupy, self.compute, source, macros)
+        return CudaProgram(self._cupy, self._arch, self.compute, source, macros)
 
     def fastest(self, question: str, trials: Sequence[Callable[[], None]]) -> int:
         runtime = self._cupy.cuda.runtime.runtimeGetVersion()

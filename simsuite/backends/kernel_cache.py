@@ -35,6 +35,15 @@ def fingerprint(sources: Iterable[Path]) -> str:
     return digest.hexdigest()[:16]
 
 
+def write_whole(path: Path, data: bytes) -> None:
+    """A file in the cache, whole or not at all, whoever else is writing it."""
+    with contextlib.suppress(OSError):
+        handle, name = tempfile.mkstemp(dir=path.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.replace(name, path)
+
+
 @functools.cache
 def cache_directory() -> Path:
     """The usual place, or, where that cannot be written to, one for this process alone."""

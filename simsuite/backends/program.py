@@ -1,7 +1,8 @@
-"""CUDA C++ compiled at run time by NVRTC, specialised by macros. CuPy keeps what it compiled on disk."""
+"""CUDA C++ compiled at run time by NVRTC, specialised by macros, and kept on disk."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -9,12 +10,15 @@ from typing import Any
 
 import numpy as np
 
-# Fused multiply-adds are those that the source says: so there is one way to round.
-OPTIONS = ("-std=c++17", "-fmad=false")
+from simsuite.backends.kernel_cache import cache_directory, write_whole
+from simsuite.errors import DeviceError
+
+_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8  # of the driver's function attributes
+_WITHOUT_ASKING = 48 * 1024  # bytes of shared memory
 
 
 def whole_text(source: Path) -> str:
-    """A source file with the files beside it that it includes: CuPy's cache looks at the text alone."""
+    """A source file with the files beside it that it includes in their places."""
 
     def included(match: re.Match[str]) -> str:
         return whole_text(source.with_name(match[1]))
@@ -22,25 +26,70 @@ def whole_text(source: Path) -> str:
     return re.sub(r'^#include "(.+)"$', included, source.read_text(encoding="utf-8"), flags=re.MULTILINE)
 
 
+def program_text(source: Path, macros: Mapping[str, str | int]) -> str:
+    """What is compiled."""
+    return "".join(f"#define {name} {value}\n" for name, value in macros.items()) + whole_text(source)
+
+
+def compile_program(source: Path, macros: Mapping[str, str | int], arch: str, log: Any = None) -> bytes:
+    """Machine code for an architecture such as "sm_90". log: a text stream for what the compiler says.
+
+    Sums and products are fused where the source says `fma` and nowhere else, and subnormal numbers are kept: so there
+    is one way to round. Raises what the compiler raises.
+    """
+    from cuda.core import Program, ProgramOptions
+
+    more: dict[str, Any] = {"ptxas_options": ["-v"]} if log is not None else {}
+    options = ProgramOptions(name=source.name, arch=arch, std="c++17", fma=False, ftz=False, **more)
+    return bytes(Program(program_text(source, macros), "c++", options).compile("cubin", logs=log).code)
+
+
 class CudaProgram:
-    """A source file compiled for the present device. stream: in which its kernels run."""
+    """A source file compiled for a device of CuPy's. stream: in which its kernels run."""
 
-    def __init__(self, cupy: Any, stream: Any, source: Path, macros: Mapping[str, str | int]) -> None:
-        self._stream = stream
-        definitions = tuple(f"-D{name}={value}" for name, value in macros.items())
-        self._module = cupy.RawModule(code=whole_text(source), options=(*OPTIONS, *definitions))
+    def __init__(self, cupy: Any, arch: str, stream: Any, source: Path, macros: Mapping[str, str | int]) -> None:
+        self._cupy, self._stream = cupy, stream
+        try:
+            self._module = cupy.cuda.function.Module()
+            self._module.load(_kept(source, macros, arch))
+        except (
+            Exception
+        ) as e:  # no compiler, one too old for the device, a driver too old for it: each has its own type
+            raise DeviceError(f"{source.name} cannot be compiled for {arch}: {e}") from e
 
-    def launcher(self, kernel: str, blocks: int, threads: int, shared_bytes: int = 0) -> Callable[..., None]:
+    def launcher(
+        self, kernel: str, blocks: int, threads: int, shared_bytes: int = 0, cooperative: bool = False
+    ) -> Callable[..., None]:
         """`kernel` bound to a launch of so many blocks of so many threads, with dynamic shared memory."""
         function = self._module.get_function(kernel)
-        if shared_bytes > 48 * 1024:
-            function.max_dynamic_shared_size_bytes = shared_bytes
+        if shared_bytes > _WITHOUT_ASKING:
+            from cupy_backends.cuda.api import driver
+
+            driver.funcSetAttribute(function.ptr, _MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_bytes)
+
+        together = {"enable_cooperative_groups": True} if cooperative else {}
 
         def launch(*arguments: Any) -> None:
-            with self._stream:
-                function((blocks,), (threads,), tuple(map(_passed, arguments)), shared_mem=shared_bytes)
+            passed = tuple(map(_passed, arguments))
+            try:
+                function((blocks,), (threads,), passed, shared_mem=shared_bytes, stream=self._stream, **together)
+            except self._cupy.cuda.driver.CUDADriverError as e:
+                raise DeviceError(f"{kernel} cannot be launched: {e}") from e
 
         return launch
+
+
+def _kept(source: Path, macros: Mapping[str, str | int], arch: str) -> bytes:
+    """The machine code, from the disk if it is there."""
+    from cuda.bindings import nvrtc
+
+    question = f"{program_text(source, macros)} {arch} {nvrtc.nvrtcVersion()}"
+    path = cache_directory() / f"{source.stem}-{hashlib.sha256(question.encode()).hexdigest()[:20]}.cubin"
+    if path.exists():
+        return path.read_bytes()
+    code = compile_program(source, macros, arch)
+    write_whole(path, code)
+    return code
 
 
 def _passed(argument: Any) -> Any:

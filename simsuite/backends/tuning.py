@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
+
+from simsuite.backends.kernel_cache import write_whole
 
 
 def choose(directory: Path, question: str, count: int, seconds: Callable[[int], float]) -> int:
@@ -23,14 +23,5 @@ def choose(directory: Path, question: str, count: int, seconds: Callable[[int], 
             return known["answer"]
     times = [seconds(i) for i in range(count)]
     answer = min(range(count), key=times.__getitem__)
-    with contextlib.suppress(OSError):
-        _write(path, json.dumps({"question": question, "answer": answer, "seconds": times}))
+    write_whole(path, json.dumps({"question": question, "answer": answer, "seconds": times}).encode())
     return answer
-
-
-def _write(path: Path, text: str) -> None:
-    """Whole or not at all, whoever else is writing."""
-    handle, name = tempfile.mkstemp(dir=path.parent)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(name, path)

@@ -16,13 +16,14 @@ import numpy as np
 
 from simsuite.core import Backend, Program
 
-_TRIED = 24  # steps a trial takes: all depths are divisors
+_TRIED = 64  # steps a trial takes: all depths are divisors
 
 
 @dataclass(frozen=True)
 class Variant:
     """A program and a launch of it. source, macros: what is compiled. depth: steps a launch; any: or fewer, as many as
-    its argument `count` says. numbers: further arguments, 32-bit integers."""
+    its argument `count` says. numbers: further arguments, 32-bit integers. exchanging: blocks give each other cells,
+    for which they have two further fields, and counters."""
 
     source: Path
     macros: Mapping[str, str | int]
@@ -32,10 +33,11 @@ class Variant:
     depth: int
     any: bool
     numbers: tuple[int, ...]
+    exchanging: bool = False
 
     def __str__(self) -> str:
         macros = " ".join(f"{name}={value}" for name, value in self.macros.items())
-        return f"{self.source.name} {macros} {self.blocks} {self.numbers}"
+        return f"{self.source.name} {macros} {self.blocks} {self.depth} {self.numbers}"
 
 
 def loaded_together(lane: int, dtype: np.dtype, nx: int) -> int:
@@ -46,15 +48,25 @@ def loaded_together(lane: int, dtype: np.dtype, nx: int) -> int:
 class BlockedSteps:
     """Launches of the fastest of `variants`.
 
-    about: the problem, as far as the answer depends on it. fields: two arrays; what the second holds is lost. harmless:
-    arguments of a launch, after the fields, with which nothing else is changed.
+    shape, dtype: of the field. about: the problem, as far as else the answer depends on it. fields: two arrays; what
+    the second holds is lost. harmless: arguments of a launch, after the fields, with which nothing else is changed.
     """
 
     def __init__(
-        self, backend: Backend, about: str, variants: Sequence[Variant], fields: Sequence[Any], harmless: Sequence[Any]
+        self,
+        backend: Backend,
+        shape: tuple[int, int],
+        dtype: np.dtype,
+        about: str,
+        variants: Sequence[Variant],
+        fields: Sequence[Any],
+        harmless: Sequence[Any],
     ) -> None:
         self._backend = backend
         self._programs: dict[str, Program] = {}
+        self._rims: Any = None
+        self._arrays: list[Any] = []
+        self._shape, self._dtype = (2, *shape), dtype
         trials = [self._trial(variant, fields, harmless) for variant in variants]
         question = "\n".join([about, *map(str, variants)])
         self.variant = variants[backend.fastest(question, trials) if len(trials) > 1 else 0]
@@ -73,7 +85,7 @@ class BlockedSteps:
         launcher = functools.cache(lambda: self._launcher(variant))
 
         def run() -> None:
-            for _ in range(_TRIED // variant.depth):
+            for _ in range(max(1, _TRIED // variant.depth)):
                 launcher()(*fields, variant.depth, *harmless)
 
         return run
@@ -82,11 +94,26 @@ class BlockedSteps:
         key = f"{variant.source} {variant.macros}"
         if key not in self._programs:
             self._programs[key] = self._backend.program(variant.source, variant.macros)
-        launch = self._programs[key].launcher("steps", variant.blocks, variant.threads, variant.shared_bytes)
+        launch = self._programs[key].launcher(
+            "steps", variant.blocks, variant.threads, variant.shared_bytes, variant.exchanging
+        )
         numbers = tuple(map(np.int32, variant.numbers))
+        room = self._room(variant) if variant.any else ()
 
         def go(T: Any, out: Any, n: int, *rest: Any) -> None:
             count = (np.int32(n),) if variant.any else ()
-            launch(T, out, *rest, *count, *numbers)
+            launch(T, out, *rest, *count, *room, *numbers)
 
         return go
+
+    def _room(self, variant: Variant) -> tuple[Any, ...]:
+        """The fields through which blocks exchange cells, the same for all variants, and counters."""
+        if not variant.exchanging:
+            return self._kept(np.zeros(1, self._dtype)), self._kept(np.zeros(1, np.int32))
+        if self._rims is None:
+            self._rims = self._kept(np.zeros(self._shape, self._dtype))
+        return self._rims, self._kept(np.zeros(variant.blocks, np.int32))
+
+    def _kept(self, host: np.ndarray) -> Any:
+        self._arrays.append(self._backend.array(host))
+        return self._backend.view(self._arrays[-1])

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -75,7 +75,8 @@ class PlainSteps:
         self._wrap = (made.wrap_x, made.wrap_y)
         if choice == "nvrtc" and not backend.compiles:
             raise DeviceError(f'kernel = "nvrtc" needs a CUDA GPU, and this run is on {backend.name}')
-        self.kernel = "nvrtc" if choice != "numba" and backend.compiles else "numba"
+        self._choice = choice
+        self.chosen = {"kernel": "nvrtc" if choice != "numba" and backend.compiles else "numba"}
         self._blocked: BlockedSteps | None = None
 
     def prepare(self, fields: Sequence[Any]) -> None:
@@ -83,13 +84,20 @@ class PlainSteps:
         made, backend = self._made, self._backend
         kernel, extent, block, self._few = backend.kernels("simsuite.solvers.heat.explicit").choose(made.ny, made.nx)
         self._numba = backend.launcher(kernel, extent, block)
-        if self.kernel == "nvrtc":
-            shape = (self._dtype, made.ny, made.nx)
-            variants = resident_variants(*shape, moving=not self.edges.steady)
+        if self.chosen["kernel"] == "nvrtc":
+            shape = ((made.ny, made.nx), self._dtype)
+            # Blocks that wait for each other only where they are asked for.
+            together = backend.processors if self._choice == "nvrtc" else 0
+            variants = resident_variants(*shape, not self.edges.steady, backend.processors, together)
             variants += streamed_variants(*shape, *self._wrap, backend.processors)
             about = f"explicit {shape} periodic {self._wrap} moving {not self.edges.steady}"
             harmless = self._typed(0, 0, backend.zeros(self.edges.points, self._dtype), 0.1, 1.0)
-            self._blocked = BlockedSteps(backend, about, variants, fields, harmless)
+            try:
+                self._blocked = BlockedSteps(backend, *shape, about, variants, fields, harmless)
+            except DeviceError as reason:
+                if self._choice == "nvrtc":
+                    raise
+                self.chosen = {"kernel": "numba", "kernel_note": f"Numba's kernels, since {reason}"}
 
     def begin(self, step: int, n: int) -> None:
         """Queue what depends on time for n steps."""
@@ -140,7 +148,7 @@ class PlainSteps:
 class GeneralSteps:
     """Steps with everything; the arguments of the kernel are those of `Operator` and dt."""
 
-    kernel = "numba"
+    chosen: ClassVar = {"kernel": "numba"}
 
     def __init__(self, made: Discretisation, clock: Clock, backend: Backend, dtype: Any, start: Snapshot) -> None:
         self.operator = Operator(made, clock, backend, dtype, start.arrays)
@@ -188,8 +196,8 @@ class ExplicitStepper(FieldStepper):
         else:
             self._steps = GeneralSteps(made, clock, backend, dtype, start)
         super().__init__(made, wanted, clock, backend, start, self._steps)
-        self.chosen = {"kernel": self._steps.kernel}
         self._steps.prepare(self.views)
+        self.chosen = self._steps.chosen
 
     def advance(self, n: int) -> None:
         self.check_end(n)

@@ -1,10 +1,13 @@
 """Explicit steps of a small grid, several a launch, on cells that stay in registers (`resident.cu`).
 
 Launches and waiting for memory take longer than the arithmetic of a step on a small grid. So a block loads a rectangle
-of cells once, takes up to `depth` steps, and stores those that are right after them: all but a rim as wide as there
-were steps. A warp holds a few rows of it, one column or more a lane: neighbours along y are in the lane's own registers
-or, at the first and the last row of a warp, in shared memory; those along x come from other lanes. So there is one
-barrier a step.
+of cells once and takes up to `depth` steps, after which all but a rim as wide as there were steps are right: its own.
+Where all blocks fit on the device at once, they then give each other the cells within that distance of their edges, and
+go on (overlapped tiling in space and time, with the exchange of EBISU, Zhang et al., ICS 2023, at its wider end); else
+they store what they own, and the next launch goes on.
+
+A warp holds a few rows, one column or more a lane: neighbours along y are in the lane's own registers or, at the first
+and the last row of a warp, in shared memory; those along x come from other lanes. So there is one barrier a step.
 """
 
 from __future__ import annotations
@@ -15,9 +18,12 @@ from pathlib import Path
 import numpy as np
 
 from simsuite.solvers.heat.blocked import Variant, loaded_together
+from simsuite.solvers.table import ROWS
 
 SOURCE = Path(__file__).with_name("resident.cu")
 MOST_CELLS = 1 << 22  # beyond, fields stream through the multiprocessors
+EARLY_CELLS = 12  # a lane at most, so that its registers hold differences along x as well
+LAUNCH_STEPS = ROWS  # a launch of blocks that exchange cells
 
 
 @dataclass(frozen=True)
@@ -41,25 +47,33 @@ class Block:
         return height - 2 * self.depth, width - 2 * self.depth
 
     def shared_bytes(self, itemsize: int, table_rows: int) -> int:
-        """For rows shared between warps, and for β and γ at edges."""
+        """For rows shared between warps; and for edges: differences, ledger, β and γ."""
         height, width = self.extent
-        return itemsize * (4 * self.warps * width + 2 * height + 4 * (width + height) * table_rows)
+        points = 2 * (width + height)
+        return itemsize * (4 * self.warps * width + points * (self.depth + 1 + 2 * table_rows))
 
 
 BLOCKS = {
-    "float64": ((8, 1, 4, 8), (8, 2, 2, 12), (8, 2, 2, 16), (8, 2, 3, 16), (8, 2, 8, 8), (8, 4, 10, 10), (8, 4, 12, 8)),
-    "float32": ((8, 1, 4, 8), (8, 2, 2, 12), (8, 2, 2, 16), (8, 2, 3, 16), (8, 2, 8, 8), (8, 4, 6, 16), (8, 4, 8, 12)),
+    "float64": ((8, 1, 4, 8), (8, 2, 3, 16), (8, 2, 4, 8), (8, 2, 8, 8), (8, 2, 24, 8), (8, 4, 4, 16)),
+    "float32": ((8, 1, 4, 8), (8, 2, 4, 8), (8, 2, 8, 8), (8, 4, 6, 16), (8, 4, 8, 12)),
 }
+_BUSY = 4  # that many times fewer blocks than multiprocessors, or more, are not worth a trial
 
 
-def resident_variants(dtype: np.dtype, ny: int, nx: int, moving: bool) -> list[Variant]:
-    """Ways to step ny × nx cells. moving: whether the table of edges has a row for every step."""
+def resident_variants(
+    extent: tuple[int, int], dtype: np.dtype, moving: bool, processors: int, together: int
+) -> list[Variant]:
+    """Ways to step (ny, nx) cells. moving: whether the table of edges has a row for every step. together: how many
+    blocks may wait for each other."""
+    ny, nx = extent
     found: list[Variant] = []
     for block in (Block(*numbers) for numbers in BLOCKS[dtype.name]):
         if ny * nx > MOST_CELLS or ny < block.extent[0] or nx < block.extent[1]:
             continue
         high, wide = block.outcome
-        columns = -(-nx // wide)
+        columns, lines = -(nx // -block.lane // (wide // block.lane)), -(-ny // high)
+        if not processors <= _BUSY * columns * lines <= _BUSY**2 * processors:
+            continue
         macros: dict[str, str | int] = {
             "REAL": "float" if dtype == np.float32 else "double",
             "DEPTH": block.depth,
@@ -67,10 +81,12 @@ def resident_variants(dtype: np.dtype, ny: int, nx: int, moving: bool) -> list[V
             "TOGETHER": loaded_together(block.lane, dtype, nx),
             "ROWS": block.rows,
             "WARPS": block.warps,
+            "EARLY": int(block.lane * block.rows <= EARLY_CELLS),
             "EVEN": int(nx % block.lane == 0 and block.depth % block.lane == 0),
         }
         shared = block.shared_bytes(dtype.itemsize, block.depth if moving else 1)
-        found.append(
-            Variant(SOURCE, macros, columns * -(-ny // high), 32 * block.warps, shared, block.depth, True, (columns,))
-        )
+        launch = (SOURCE, macros, columns * lines, 32 * block.warps, shared)
+        if columns * lines <= together:
+            found.append(Variant(*launch, LAUNCH_STEPS, True, (columns, lines), exchanging=True))
+        found.append(Variant(*launch, block.depth, True, (columns, lines)))
     return found

@@ -12,7 +12,7 @@ may be narrower, which leaves registers for ghosts and ledger. On grids too smal
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +21,7 @@ from simsuite.solvers.heat.blocked import Variant, loaded_together
 
 SOURCE = Path(__file__).with_name("streamed.cu")
 _SIDE_ROWS = 128  # at most, of a tile at a side
+_WRAPPED_SLOTS = 8  # at most, where columns are periodic
 _HIGH = 0.85  # of the inner rows are in high tiles
 _WAVES = (1, 2, 3, 4, 6, 8)  # how many high tiles each warp has to do, one after another
 
@@ -118,10 +119,17 @@ def tiling(
     return Tiling(numbers, columns * 2 * low + 2 * sides + strips * (chunks + short))
 
 
-def streamed_variants(dtype: np.dtype, ny: int, nx: int, wrap_x: bool, wrap_y: bool, processors: int) -> list[Variant]:
-    """Ways to step ny × nx cells."""
+def streamed_variants(
+    extent: tuple[int, int], dtype: np.dtype, wrap_x: bool, wrap_y: bool, processors: int
+) -> list[Variant]:
+    """Ways to step (ny, nx) cells."""
+    ny, nx = extent
     found: dict[tuple[Shape, Tiling], Variant] = {}
     for shape in (Shape(*numbers) for numbers in SHAPES[dtype.name]):
+        if wrap_x:  # the places of columns take registers
+            if shape.slots > _WRAPPED_SLOTS:
+                continue
+            shape = replace(shape, blocks=min(shape.blocks, 8))
         macros = shape.macros(dtype, nx, wrap_x, wrap_y)
         shared = shape.shared_bytes(dtype.itemsize)
         for waves in _WAVES:
