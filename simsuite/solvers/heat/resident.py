@@ -54,7 +54,7 @@ class Block:
 
 
 BLOCKS = {
-    "float64": ((8, 1, 4, 8), (8, 2, 3, 16), (8, 2, 4, 8), (8, 2, 8, 8), (8, 2, 24, 8), (8, 4, 4, 16)),
+    "float64": ((8, 1, 4, 8), (8, 2, 3, 16), (8, 2, 4, 8), (8, 2, 8, 8), (8, 4, 4, 16)),
     "float32": ((8, 1, 4, 8), (8, 2, 4, 8), (8, 2, 8, 8), (8, 4, 6, 16), (8, 4, 8, 12)),
 }
 _BUSY = 4  # that many times fewer blocks than multiprocessors, or more, are not worth a trial
