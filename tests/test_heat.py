@@ -97,8 +97,6 @@ def test_the_kernel_for_large_grids_equals_the_one_for_small(
     heat: Callable, backend: Backend, shape: tuple, edges: dict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Bit for bit, ledger included."""
-    if backend.dialect != "cuda":
-        pytest.skip("the CPU has one kernel")
     kernels = backend.kernels("simsuite.solvers.heat.explicit")
     text = "sin(9*x)*cos(7*y)"
     problem = heat(

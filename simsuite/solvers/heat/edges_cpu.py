@@ -1,4 +1,4 @@
-"""Rows of the edge table on the CPU. See `edges` for the formulas."""
+"""Rows of the edge table on the CPU, and what they say at an edge point. See `edges` for the formulas."""
 
 from __future__ import annotations
 
@@ -6,6 +6,15 @@ from numba import njit
 
 from simsuite.solvers.heat.edges import CONVECTION, FLUX, RADIATION, TEMPERATURE
 from simsuite.solvers.heat.manufactured import STEFAN_BOLTZMANN
+
+
+@njit(inline="always")
+def difference(edges, at, ledger, p, c, r, book):
+    """Difference of the ghost behind edge point p to its cell, c, booked in the ledger as the rise r times that."""
+    d = edges[at + ledger.size + p] - edges[at + p] * c
+    if book:
+        ledger[p] += r * d
+    return d
 
 
 @njit(cache=True)

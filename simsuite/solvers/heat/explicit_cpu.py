@@ -1,25 +1,31 @@
-"""The explicit step on the CPU: rows in parallel, inner cells vectorised. See `explicit` for scheme and arguments."""
+"""The explicit step on the CPU, one step a pass over the field. See `explicit` for the scheme and the arguments.
+
+`step` is for any grid, all threads sharing its rows; `steps_short` for grids that are stepped before another thread is
+awake. Grids that do not fit in a cache are for `blocked_cpu`.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numba import njit, prange
 
-_MANY_CELLS = 1 << 14  # below, waking the other threads takes longer than the step
+from simsuite.solvers.heat.blocked_cpu import depth_for, steps_blocked
+from simsuite.solvers.heat.edges_cpu import difference
+from simsuite.solvers.table import ROWS
+
+MANY_CELLS = 1 << 14
+NARROW = 32  # cells, below which tiles are mostly overlap and padding
 
 
 def choose(ny: int, nx: int) -> tuple[Any, tuple[int, int], tuple[int, int], int]:
     """(kernel, extent, block, steps a launch); a CPU kernel covers any extent by itself."""
-    return (step if ny * nx >= _MANY_CELLS else step_serial), (nx, ny), (1, 1), 1
-
-
-@njit(inline="always")
-def _edge(edges, at, ledger, p, c, r):
-    """Difference to the ghost behind edge point p, booked in the ledger."""
-    d = edges[at + ledger.size + p] - edges[at + p] * c
-    ledger[p] += r * d
-    return d
+    if ny * nx < MANY_CELLS:
+        return steps_short, (nx, ny), (1, 1), ROWS
+    if min(ny, nx) < NARROW:
+        return step, (nx, ny), (1, 1), 1
+    return steps_blocked, (nx, ny), (1, 1), depth_for(ny)
 
 
 @njit(inline="always")
@@ -32,13 +38,13 @@ def _dy(T, edges, at, ledger, ry, wrap_y, x, y):
     elif wrap_y:
         s = T[ny - 1, x] - c
     else:
-        s = _edge(edges, at, ledger, 2 * ny + x, c, ry)
+        s = difference(edges, at, ledger, 2 * ny + x, c, ry, True)
     if y < ny - 1:
         n = T[y + 1, x] - c
     elif wrap_y:
         n = T[0, x] - c
     else:
-        n = _edge(edges, at, ledger, 2 * ny + nx + x, c, ry)
+        n = difference(edges, at, ledger, 2 * ny + nx + x, c, ry, True)
     return s + n
 
 
@@ -52,26 +58,31 @@ def _dx(T, edges, at, ledger, rx, wrap_x, x, y):
     elif wrap_x:
         w = T[y, nx - 1] - c
     else:
-        w = _edge(edges, at, ledger, y, c, rx)
+        w = difference(edges, at, ledger, y, c, rx, True)
     if x < nx - 1:
         e = T[y, x + 1] - c
     elif wrap_x:
         e = T[y, 0] - c
     else:
-        e = _edge(edges, at, ledger, ny + y, c, rx)
+        e = difference(edges, at, ledger, ny + y, c, rx, True)
     return w + e
 
 
 @njit(inline="always")
-def _row(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, y):
+def _inner(T, out, rx, q, y):
+    """The cells between others of a row between others."""
+    for x in range(1, T.shape[1] - 1):
+        c = T[y, x]
+        dx = (T[y, x - 1] - c) + (T[y, x + 1] - c)
+        dy = (T[y - 1, x] - c) + (T[y + 1, x] - c)
+        out[y, x] = c + rx * (dx + q * dy)
+
+
+@njit(inline="always")
+def _outer(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, y):
+    """The cells of a row that lie at an edge."""
     ny, nx = T.shape
-    if 0 < y < ny - 1:
-        for x in range(1, nx - 1):
-            c = T[y, x]
-            dx = (T[y, x - 1] - c) + (T[y, x + 1] - c)
-            dy = (T[y - 1, x] - c) + (T[y + 1, x] - c)
-            out[y, x] = c + rx * (dx + q * dy)
-    else:
+    if y == 0 or y == ny - 1:
         for x in range(1, nx - 1):
             dx = (T[y, x - 1] - T[y, x]) + (T[y, x + 1] - T[y, x])
             dy = _dy(T, edges, at, ledger, rx * q, wrap_y, x, y)
@@ -86,11 +97,21 @@ def _row(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, y):
 @njit(parallel=True, cache=True)
 def step(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y):
     for y in prange(T.shape[0]):
-        _row(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, y)
+        if 0 < y < T.shape[0] - 1:
+            _inner(T, out, rx, q, y)
+        _outer(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, y)
 
 
-# A function of its own: Numba's cache does not tell a parallel version of a function from a serial one.
 @njit(cache=True)
-def step_serial(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y):
-    for y in range(T.shape[0]):
-        _row(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, y)
+def steps_short(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, stride, n):
+    """n steps; the edge table's row of each is `stride` after that of the step before."""
+    other = np.empty_like(T) if n > 1 else out
+    now = T
+    for k in range(n):
+        after = out if (n - k) % 2 == 1 else other
+        # A loop of its own: its check that the fields do not overlap would count rows that it does not reach.
+        for y in range(1, T.shape[0] - 1):
+            _inner(now, after, rx, q, y)
+        for y in range(T.shape[0]):
+            _outer(now, after, edges, at + k * stride, ledger, rx, q, wrap_x, wrap_y, y)
+        now = after
