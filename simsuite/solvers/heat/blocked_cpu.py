@@ -24,7 +24,7 @@ from simsuite.solvers.heat.edges_cpu import difference
 
 LEAST_DEPTH, MOST_DEPTH = 4, 32  # steps a launch
 ROW_BYTES = 1 << 14  # of a tile: 2n + 1 rows are 1 MB at most, about a core's second cache
-LANES = 32  # rows are padded to a multiple, so that vector loops leave no rest
+LINE = 64  # bytes, where rows begin and the longest vectors end; loops take four vectors at a time
 
 
 def depth_for(ny: int) -> int:
@@ -101,10 +101,10 @@ def _load(T, y, xa, cells, row):
 
 
 @njit(_nrt=False)
-def _tile(T, out, plate, at, stride, n, x0, x1, y0, y1, xa, xb, rows):
+def _tile(T, out, plate, at, stride, n, x0, x1, y0, y1, xa, xb, rows, width):
     """n steps of the cells x0 .. x1-1, y0 .. y1-1, from the columns xa .. xb-1."""
     wrap_y, ny = plate[5], plate[7]
-    tile = (x0, x1, xa, xb - xa, rows.shape[1] - 2)
+    tile = (x0, x1, xa, xb - xa, width)
     ring = rows.shape[0]  # row y after t steps is in slot y - t
     ya, yb = (y0 - n, y1 + n) if wrap_y else (max(y0 - n, 0), min(y1 + n, ny))
     for front in range(ya, y1 + n):
@@ -123,6 +123,17 @@ def _tile(T, out, plate, at, stride, n, x0, x1, y0, y1, xa, xb, rows):
             _copy(rows[(front - 2 * n) % ring, x0 - xa : x1 - xa], out[front - n, x0:])
 
 
+@njit
+def _ring(T, n, cells):
+    """Rows of which the second cell begins a line, padded such that vector loops from there on leave no rest."""
+    line = LINE // T.itemsize
+    width = -(-(cells - 1) // (4 * line)) * 4 * line
+    rows, pitch = 2 * n + 1, line + width
+    memory = np.empty(rows * pitch + line, T.dtype)
+    skip = (-np.intp(memory.ctypes.data) // T.itemsize - 1) % line
+    return memory[skip : skip + rows * pitch].reshape((rows, pitch)), width
+
+
 @njit(parallel=True, cache=True)
 def _tiles(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, stride, n, bands, strips):
     ny, nx = T.shape
@@ -131,9 +142,9 @@ def _tiles(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, stride, n, bands, s
         y0, y1 = band * ny // bands, (band + 1) * ny // bands
         x0, x1 = strip * nx // strips, (strip + 1) * nx // strips
         xa, xb = (x0 - n, x1 + n) if wrap_x else (max(x0 - n, 0), min(x1 + n, nx))
-        rows = np.empty((2 * n + 1, 2 + -(-(xb - xa - 1) // LANES) * LANES), T.dtype)
+        rows, width = _ring(T, n, xb - xa)
         plate = (edges, ledger, rx, q, wrap_x, wrap_y, nx, ny)
-        _tile(T, out, plate, at, stride, n, x0, x1, y0, y1, xa, xb, rows)
+        _tile(T, out, plate, at, stride, n, x0, x1, y0, y1, xa, xb, rows, width)
 
 
 def steps_blocked(
