@@ -49,23 +49,28 @@ def flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, x, y):
 
 
 @njit(inline="always")
+def _rate(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, x, y):
+    """dT/dt of any cell, K/s."""
+    a, b = flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, x, y)
+    return (a + b + q[y, x] if heated else a + b) * c[y, x]
+
+
+@njit(inline="always")
 def row_rates(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, y, rates):
     """dT/dt of a row of cells, K/s."""
     ny, nx = T.shape
-    first = 1 if 0 < y < ny - 1 and nx > 2 else nx
-    for x in range(first, nx - 1):
-        v = T[y, x]
-        along_x = gx[y, x] * (T[y, x - 1] - v) + gx[y, x + 1] * (T[y, x + 1] - v)
-        rates[x] = along_x + (gy[y, x] * (T[y - 1, x] - v) + gy[y + 1, x] * (T[y + 1, x] - v))
-    for x in range(nx):
-        if x == 0 or x == nx - 1 or first == nx:
-            a, b = flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, x, y)
-            rates[x] = a + b
-    if heated:
-        for x in range(nx):
-            rates[x] += q[y, x]
-    for x in range(nx):
-        rates[x] *= c[y, x]
+    if 0 < y < ny - 1:
+        for x in range(1, nx - 1):
+            v = T[y, x]
+            along_x = gx[y, x] * (T[y, x - 1] - v) + gx[y, x + 1] * (T[y, x + 1] - v)
+            s = along_x + (gy[y, x] * (T[y - 1, x] - v) + gy[y + 1, x] * (T[y + 1, x] - v))
+            rates[x] = (s + q[y, x] if heated else s) * c[y, x]
+    else:
+        for x in range(1, nx - 1):
+            rates[x] = _rate(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, x, y)
+    for side in range(2 if nx > 1 else 1):
+        x = side * (nx - 1)
+        rates[x] = _rate(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, x, y)
 
 
 @njit(parallel=True, cache=True)
