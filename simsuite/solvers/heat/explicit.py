@@ -146,14 +146,22 @@ class PlainSteps:
 
 
 class GeneralSteps:
-    """Steps with everything; the arguments of the kernel are those of `Operator` and dt."""
+    """Steps with everything; the arguments of the kernel are those of `Operator` and dt.
+
+    Kernels that take several steps a launch book as well, and also get the ledger, how far apart the edge table's rows
+    are, and how many steps to take.
+    """
 
     chosen: ClassVar = {"kernel": "numba"}
 
     def __init__(self, made: Discretisation, clock: Clock, backend: Backend, dtype: Any, start: Snapshot) -> None:
         self.operator = Operator(made, clock, backend, dtype, start.arrays)
         self.ledger, self.edges = self.operator.ledger, self.operator.edges
-        self._step = backend.launcher(backend.kernels(OPERATOR).step, (made.nx, made.ny), block_for(made))
+        kernels = backend.kernels(OPERATOR)
+        self._depth, kernel = 1, kernels.step
+        if self.operator.constant:
+            kernel, self._depth = kernels.choose_constant(made.ny, made.nx)
+        self._kernel = backend.launcher(kernel, (made.nx, made.ny), block_for(made))
 
     def prepare(self, fields: Sequence[Any]) -> None:
         """There is one kernel."""
@@ -164,15 +172,20 @@ class GeneralSteps:
 
     def launches(self, count: int) -> int:
         """How many launches `count` steps take."""
-        return count
+        return -(-count // self._depth)
 
     def launch(self, views: list[Any], now: int, step: int, count: int, dt: float) -> None:
         """Queue `count` steps from views[now] on."""
-        o = self.operator
-        for k in range(count):
-            o.refresh(views[now], k)
-            o.book(views[now], k, dt, dt, dt)
-            self._step(views[now], views[1 - now], *o.arguments(k), o.dtype.type(dt), *o.wrap, o.zero)
+        o, table = self.operator, self.edges
+        h = o.dtype.type(dt)
+        for k in range(0, count, self._depth):
+            if self._depth > 1:
+                several = (table.at(1) - table.at(0), min(self._depth, count - k))
+                self._kernel(views[now], views[1 - now], *o.arguments(k), self.ledger.partial, h, *o.wrap, *several)
+            else:
+                o.refresh(views[now], k)
+                o.book(views[now], k, dt, dt, dt)
+                self._kernel(views[now], views[1 - now], *o.arguments(k), h, *o.wrap, o.zero)
             now = 1 - now
         self.ledger.fold(step + count)
 

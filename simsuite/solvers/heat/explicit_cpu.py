@@ -11,19 +11,17 @@ from typing import Any
 import numpy as np
 from numba import njit, prange
 
-from simsuite.solvers.heat.blocked_cpu import depth_for, steps_blocked
+from simsuite.solvers.heat.blocked_cpu import steps_blocked
 from simsuite.solvers.heat.edges_cpu import difference
+from simsuite.solvers.heat.tiles_cpu import MANY_CELLS, depth_for, is_narrow
 from simsuite.solvers.table import ROWS
-
-MANY_CELLS = 1 << 14
-NARROW = 32  # cells, below which tiles are mostly overlap and padding
 
 
 def choose(ny: int, nx: int) -> tuple[Any, tuple[int, int], tuple[int, int], int]:
     """(kernel, extent, block, steps a launch); a CPU kernel covers any extent by itself."""
     if ny * nx < MANY_CELLS:
         return steps_short, (nx, ny), (1, 1), ROWS
-    if min(ny, nx) < NARROW:
+    if is_narrow(ny, nx):
         return step, (nx, ny), (1, 1), 1
     return steps_blocked, (nx, ny), (1, 1), depth_for(ny)
 

@@ -92,6 +92,12 @@ class Operator:
         """Whether anything but the temperature itself depends on the temperature."""
         return self.made.nonlinear
 
+    @property
+    def constant(self) -> bool:
+        """Whether nothing but the edges changes from step to step, by itself, and nothing but these books."""
+        made = self.made
+        return all(made.static) and not (made.nonlinear or made.any_held)
+
     def begin(self, step: int, rows: int) -> None:
         """Queue what depends on time for the first rows, from `step` on. Not to be recorded."""
         self.edges.fill(step, rows)

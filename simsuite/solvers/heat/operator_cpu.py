@@ -9,10 +9,19 @@ import numpy as np
 from numba import njit, prange
 
 from simsuite.expressions import Expression
+from simsuite.solvers.heat.blocked_operator_cpu import steps_blocked
 from simsuite.solvers.heat.edges import FLUX, TEMPERATURE
-from simsuite.solvers.table import KEPT
+from simsuite.solvers.heat.tiles_cpu import MANY_CELLS, depth_for, is_narrow
+from simsuite.solvers.table import KEPT, ROWS
 
 THREADS = 1  # that a row of cells is launched with
+
+
+def choose_constant(ny: int, nx: int) -> tuple[Any, int]:
+    """(kernel, steps a launch) for explicit steps with an operator that stays the same."""
+    if ny * nx < MANY_CELLS:
+        return steps_blocked, ROWS
+    return (step, 1) if is_narrow(ny, nx) else (steps_blocked, depth_for(ny))
 
 
 @njit(inline="always")

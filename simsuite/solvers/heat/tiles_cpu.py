@@ -1,0 +1,138 @@
+"""Several explicit steps of a tile of the field while it is in a core's cache.
+
+One step a pass reads and writes the field in main memory, whose rate is that of all cores together. Here a task streams
+down a tile of the field with `n` steps in flight, each a row behind the one before it (Wellein, Hager, Zeiser, Wittmann
+& Fehske, Efficient temporal blocking for stencil computations by multicore-aware wavefront parallelization, COMPSAC
+2009), and the field passes through memory once in n steps. The rows of all steps are in one ring: a row is written over
+the row south of it of the step before, whose last reader it is, so 2n + 1 rows are all there is.
+
+Tiles overlap by n cells, which the tasks on both sides compute with the same arithmetic: nobody waits for anybody, and
+fields and ledgers equal those of single steps bit for bit, however the field is cut. An edge point is booked by the
+task that owns its cell.
+
+Whose steps these are, two functions say, which take a tuple `plate` of what they need:
+
+    inner(rows, south, centre, north, plate, xa, cells, y): cells 1 .. cells-1 of a row between two others, written
+        over the row south of it; the first of its cells is in column xa. Right for all but cells at an edge.
+    cell(rows, south, centre, north, j, plate, at, x, y, book): the step of any cell; `at` is where the edge table's row
+        begins, `book` whether what comes in through an edge is to be booked.
+
+Functions that work on rows keep no reference counts (`_nrt=False`): counting costs as much as half a row of 200 cells.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import get_num_threads, njit
+
+MANY_CELLS = 1 << 14  # below, a grid is stepped before another thread is awake
+LEAST_DEPTH, MOST_DEPTH = 4, 32  # steps a launch
+LINE = 64  # bytes, where rows begin and the longest vectors end; loops take four vectors at a time
+
+
+def is_narrow(ny: int, nx: int) -> bool:
+    """Whether tiles would be mostly overlap and padding."""
+    return min(ny, nx) < 32
+
+
+def depth_for(ny: int) -> int:
+    """How many steps a launch should take of ny rows: where few of them come to a core, overlaps must not be long."""
+    return max(LEAST_DEPTH, min(MOST_DEPTH, ny // (4 * get_num_threads())))
+
+
+def cut(ny: int, nx: int, n: int, widest: int) -> tuple[int, int]:
+    """(bands, strips) for n steps: strips of `widest` cells at most, and a tile for each thread, if they are not then
+    smaller than their overlap."""
+    threads = get_num_threads()
+    bands = max(1, min(threads, ny // n))
+    return bands, max(-(-nx // widest), min(-(-threads // bands), nx // (2 * n)))
+
+
+@njit(_nrt=False)
+def _copy(source, target):
+    for i in range(source.size):
+        target[i] = source[i]
+
+
+@njit(_nrt=False)
+def _load(T, y, xa, cells, row):
+    """Cells of row y from column xa on, which may lie beyond a periodic edge. The padding only has to be numbers of
+    the field's size: what comes of it stays within the overlap."""
+    nx = T.shape[1]
+    done, x = 0, xa % nx
+    while done < cells:
+        count = min(cells - done, nx - x)
+        _copy(T[y, x : x + count], row[done:])
+        done, x = done + count, 0
+    for j in range(cells, row.size):
+        row[j] = row[cells - 1]
+
+
+@njit
+def _ring(T, n, cells):
+    """Rows of which the second cell begins a line, padded such that vector loops from there on leave no rest."""
+    line = LINE // T.itemsize
+    rows, pitch = 2 * n + 1, line - (-(cells - 1) // (4 * line)) * 4 * line
+    memory = np.empty(rows * pitch + line, T.dtype)
+    skip = (-np.intp(memory.ctypes.data) // T.itemsize - 1) % line
+    return memory[skip : skip + rows * pitch].reshape((rows, pitch))
+
+
+def make_tile_steps(inner: Any, cell: Any) -> Any:
+    """The function that takes the steps of a tile."""
+
+    @njit(_nrt=False, inline="always")
+    def row_step(rows, south, centre, north, plate, at, tile, y, own):
+        """The step of a row, but for its first cell where that is not at an edge: nobody needs it."""
+        nx, ny, wrap_x, wrap_y, x0, x1, xa, cells = tile
+        left, right = xa == 0 and not wrap_x, xa + cells == nx and nx > 1 and not wrap_x
+        if wrap_y or 0 < y < ny - 1:
+            last = rows[centre, 0]
+            if left:
+                rows[south, 0] = cell(rows, south, centre, north, 0, plate, at, 0, y, own and x0 == 0)
+            if right:
+                last = cell(rows, south, centre, north, cells - 1, plate, at, nx - 1, y, own and x1 == nx)
+            inner(rows, south, centre, north, plate, xa, cells, y)
+            if right:
+                rows[south, cells - 1] = last
+        else:
+            for j in range(0 if left else 1, cells):
+                book = own and x0 <= xa + j < x1
+                rows[south, j] = cell(rows, south, centre, north, j, plate, at, (xa + j) % nx, y, book)
+
+    @njit(_nrt=False)
+    def stream(T, out, plate, at, wrap_x, wrap_y, stride, n, x0, x1, y0, y1, xa, xb, rows):
+        ny, nx = T.shape
+        tile = (nx, ny, wrap_x, wrap_y, x0, x1, xa, xb - xa)
+        ring = rows.shape[0]  # row y after t steps is in slot y - t
+        ya, yb = (y0 - n, y1 + n) if wrap_y else (max(y0 - n, 0), min(y1 + n, ny))
+        for front in range(ya, y1 + n):
+            if front < yb:
+                _load(T, front % ny, xa, xb - xa, rows[front % ring])
+            # Step t is at row front - t, if that is one which later steps still need.
+            first, last = max(1, front - yb + 1), min(n, front - ya, (front - y0 + n) // 2)
+            south = (front - 2 * (first - 1)) % ring
+            for t in range(first, last + 1):
+                north = south
+                centre = north - 1 if north > 0 else ring - 1
+                south = centre - 1 if centre > 0 else ring - 1
+                y = (front - t) % ny if wrap_y else front - t
+                own = y0 <= front - t < y1
+                row_step(rows, south, centre, north, plate, at + (t - 1) * stride, tile, y, own)
+            if front - n >= y0:
+                _copy(rows[(front - 2 * n) % ring, x0 - xa : x1 - xa], out[front - n, x0:])
+
+    @njit
+    def tile_steps(T, out, plate, at, wrap_x, wrap_y, stride, n, bands, strips, i):
+        """n steps of tile i of bands × strips, from T to `out`. stride: between two steps' rows of the edge table."""
+        ny, nx = T.shape
+        band, strip = i // strips, i % strips
+        y0, y1 = band * ny // bands, (band + 1) * ny // bands
+        x0, x1 = strip * nx // strips, (strip + 1) * nx // strips
+        xa, xb = (x0 - n, x1 + n) if wrap_x else (max(x0 - n, 0), min(x1 + n, nx))
+        rows = _ring(T, n, xb - xa)
+        stream(T, out, plate, at, wrap_x, wrap_y, stride, n, x0, x1, y0, y1, xa, xb, rows)
+
+    return tile_steps
