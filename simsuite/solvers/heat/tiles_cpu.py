@@ -103,7 +103,7 @@ def make_tile_steps(inner: Any, cell: Any) -> Any:
                 rows[south, j] = cell(rows, south, centre, north, j, plate, at, (xa + j) % nx, y, book)
 
     @njit(_nrt=False)
-    def stream(T, out, plate, at, wrap_x, wrap_y, stride, n, x0, x1, y0, y1, xa, xb, rows):
+    def descend(T, out, plate, at, wrap_x, wrap_y, stride, n, x0, x1, y0, y1, xa, xb, rows):
         ny, nx = T.shape
         tile = (nx, ny, wrap_x, wrap_y, x0, x1, xa, xb - xa)
         ring = rows.shape[0]  # row y after t steps is in slot y - t
@@ -133,6 +133,6 @@ def make_tile_steps(inner: Any, cell: Any) -> Any:
         x0, x1 = strip * nx // strips, (strip + 1) * nx // strips
         xa, xb = (x0 - n, x1 + n) if wrap_x else (max(x0 - n, 0), min(x1 + n, nx))
         rows = _ring(T, n, xb - xa)
-        stream(T, out, plate, at, wrap_x, wrap_y, stride, n, x0, x1, y0, y1, xa, xb, rows)
+        descend(T, out, plate, at, wrap_x, wrap_y, stride, n, x0, x1, y0, y1, xa, xb, rows)
 
     return tile_steps
