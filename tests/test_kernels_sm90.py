@@ -24,6 +24,7 @@ from simsuite.solvers.heat import (
     measure_cuda,
     operator_cuda,
     rkl2_cuda,
+    rkl2_plain_cuda,
     trigonometric_cuda,
 )
 from simsuite.solvers.heat.blocked import Variant
@@ -148,6 +149,18 @@ def test_general_operator(kernel: str, precision: str) -> None:
     if kernel == "book" and precision == "float32":
         arithmetic = re.findall(r"\b(?:add|sub|mul|div|fma)\S*\.f64", ptx)
         assert len(arithmetic) == 1, "of the power of sources, a float64 number for a whole row of cells, and no other"
+
+
+@pytest.mark.parametrize("precision", REAL)
+def test_stage_with_constant_coefficients(precision: str) -> None:
+    r = REAL[precision]
+    field, line = array(r, 2), array(r, 1)
+    signature = types.void(*[field] * 4, *[r] * 5, line, INDEX, INDEX, line, r, FLAG, FLAG)
+    ptx, info = compile_sm90(rkl2_plain_cuda.stage, signature)
+    assert info["spill_bytes"] == 0
+    assert info["stack_bytes"] == 0
+    assert info["registers"] <= 40, "more registers lower the occupancy, and with it the rate"
+    assert (".f64" in ptx) == (precision == "float64")
 
 
 @pytest.mark.parametrize("precision", REAL)

@@ -54,6 +54,12 @@ def is_plain(made: Discretisation) -> bool:
     return made.uniform and not made.sources and not made.nonlinear
 
 
+def mesh_ratios(made: Discretisation, dt: float) -> tuple[float, float]:
+    """rx and q of constant coefficients; where conductivities differ along x and y, q has their ratio as well."""
+    c, kx, ky = (float(a.flat[0]) for a in (made.inverse_capacity, made.kx, made.ky))
+    return kx * c * dt / made.dx**2, (ky / kx) * (made.dx / made.dy) ** 2
+
+
 class PlainSteps:
     """Steps with constant coefficients; the arguments of the kernels are
 
@@ -119,9 +125,7 @@ class PlainSteps:
 
     def launch(self, views: list[Any], now: int, step: int, count: int, dt: float) -> None:
         """Queue `count` steps from views[now] on."""
-        m = self._made
-        c, kx, ky = (float(a.flat[0]) for a in (m.inverse_capacity, m.kx, m.ky))
-        rx, q = kx * c * dt / m.dx**2, (ky / kx) * (m.dx / m.dy) ** 2
+        rx, q = mesh_ratios(self._made, dt)
         for k, n in self._stretches(count):
             self._launch(views[now], views[1 - now], k, n, rx, q)
             now = 1 - now

@@ -132,13 +132,13 @@ class HeatProblem:
     @property
     def _plain(self) -> bool:
         rate = self.scenario.time.steady_tolerance > 0
-        return self.plan.stepper == "explicit" and is_plain(self.made) and not rate
+        return self.plan.stepper in ("explicit", "rkl2") and is_plain(self.made) and not rate
 
     def device_bytes(self) -> int:
         if self.plan.stepper == "exact":
             return exact_device_bytes(self.made, self.T0.itemsize)
         plain = self._plain
-        fields = {"explicit": 2 if plain else 6, "rkl2": 8, "adi": 14, "steady": 7}[self.plan.stepper]
+        fields = {"explicit": 2 if plain else 6, "rkl2": 3 if plain else 8, "adi": 14, "steady": 7}[self.plan.stepper]
         if self.made.law is not None:
             fields += 4
         rows = (ROWS + 1) * 2 * self.made.edges.size * 8

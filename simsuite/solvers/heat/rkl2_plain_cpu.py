@@ -1,0 +1,97 @@
+"""Stages of the RKL2 step with constant coefficients on the CPU: rows in parallel. See `rkl2`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit, prange
+
+
+def choose(ny: int, nx: int) -> tuple[Any, tuple[int, int], tuple[int, int]]:
+    """(kernel, extent, block); a CPU kernel covers any extent by itself."""
+    return stage, (nx, ny), (1, 1)
+
+
+@njit(inline="always")
+def _sum(T, edges, at, points, q, wrap_x, wrap_y, x, y):
+    """Sum of the differences to the neighbours (or ghosts) of a cell, those along y times q."""
+    ny, nx = T.shape
+    c = T[y, x]
+    if x > 0:
+        w = T[y, x - 1] - c
+    elif wrap_x:
+        w = T[y, nx - 1] - c
+    else:
+        w = edges[at + points + y] - edges[at + y] * c
+    if x < nx - 1:
+        e = T[y, x + 1] - c
+    elif wrap_x:
+        e = T[y, 0] - c
+    else:
+        e = edges[at + points + ny + y] - edges[at + ny + y] * c
+    if y > 0:
+        s = T[y - 1, x] - c
+    elif wrap_y:
+        s = T[ny - 1, x] - c
+    else:
+        s = edges[at + points + 2 * ny + x] - edges[at + 2 * ny + x] * c
+    if y < ny - 1:
+        n = T[y + 1, x] - c
+    elif wrap_y:
+        n = T[0, x] - c
+    else:
+        n = edges[at + points + 2 * ny + nx + x] - edges[at + 2 * ny + nx + x] * c
+    return (w + e) + q * (s + n)
+
+
+@njit(inline="always")
+def _book(T, edges, at, ledger, b, q, wrap_x, wrap_y, y):
+    """Adds to the ledger what comes in through the edge points of a row of cells."""
+    ny, nx = T.shape
+    for side in range(2):
+        if not wrap_x:
+            p = side * ny + y
+            ledger[p] += b * (edges[at + ledger.size + p] - edges[at + p] * T[y, side * (nx - 1)])
+        if not wrap_y and y == side * (ny - 1):
+            for x in range(nx):
+                p = 2 * ny + side * nx + x
+                ledger[p] += b * q * (edges[at + ledger.size + p] - edges[at + p] * T[y, x])
+
+
+@njit(inline="always")
+def _cell(Y1, Y2, Y0, mu, nu, r, g, q, edges, at, at0, points, wrap_x, wrap_y, x, y):
+    c, c0 = Y1[y, x], Y0[y, x]
+    here = _sum(Y1, edges, at, points, q, wrap_x, wrap_y, x, y)
+    rates = here + g * _sum(Y0, edges, at0, points, q, wrap_x, wrap_y, x, y)
+    return c0 + mu * (((c - c0) + nu * (Y2[y, x] - c0)) + r * rates)
+
+
+@njit(inline="always")
+def _row(Y1, Y2, Y0, new, mu, nu, r, g, q, edges, at, at0, points, wrap_x, wrap_y, y):
+    ny, nx = Y1.shape
+    if 0 < y < ny - 1:
+        for x in range(1, nx - 1):  # vectorised, as the compiler can tell that x - 1 does not count from the end
+            c, c0 = Y1[y, x], Y0[y, x]
+            dx = (Y1[y, x - 1] - c) + (Y1[y, x + 1] - c)
+            dy = (Y1[y - 1, x] - c) + (Y1[y + 1, x] - c)
+            dx0 = (Y0[y, x - 1] - c0) + (Y0[y, x + 1] - c0)
+            dy0 = (Y0[y - 1, x] - c0) + (Y0[y + 1, x] - c0)
+            rates = (dx + q * dy) + g * (dx0 + q * dy0)
+            new[x] = c0 + mu * (((c - c0) + nu * (Y2[y, x] - c0)) + r * rates)
+        for side in range(2):
+            x = side * (nx - 1)
+            new[x] = _cell(Y1, Y2, Y0, mu, nu, r, g, q, edges, at, at0, points, wrap_x, wrap_y, x, y)
+    else:
+        for x in range(nx):
+            new[x] = _cell(Y1, Y2, Y0, mu, nu, r, g, q, edges, at, at0, points, wrap_x, wrap_y, x, y)
+
+
+@njit(parallel=True, cache=True)
+def stage(Y1, Y2, Y0, out, mu, nu, r, g, q, edges, at, at0, ledger, b, wrap_x, wrap_y):
+    for y in prange(Y1.shape[0]):
+        # A row of its own, because `out` may be Y2: the compiler vectorises only what cannot overlap.
+        new = np.empty_like(Y1[y])
+        _row(Y1, Y2, Y0, new, mu, nu, r, g, q, edges, at, at0, ledger.size, wrap_x, wrap_y, y)
+        out[y] = new
+        _book(Y1, edges, at, ledger, b, q, wrap_x, wrap_y, y)
