@@ -88,6 +88,24 @@ def test_they_agree_with_the_general_ones(
     assert np.abs(heat_in - expected).max() <= 3 * few * max(np.abs(expected).max(), 15.0), "sums of terms that cancel"
 
 
+@pytest.mark.parametrize("boundary", ["moving", "around x", "around y"])
+@pytest.mark.parametrize("shape", [(6, 1), (6, 2), (7, 3), (9, 5), (10, 4), (33, 70)], ids=str)
+def test_the_kernel_for_large_grids_equals_the_one_for_small(
+    heat: Callable, backend: Backend, shape: tuple[int, int], boundary: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bit for bit, ledger included."""
+    if backend.dialect != "cuda" or (backend.name == "cudasim" and shape[0] > 10):
+        pytest.skip("the CPU has one kernel, and the simulator is slow")
+    kernels = backend.kernels("simsuite.solvers.heat.rkl2_plain")
+    problem = made(heat, shape, boundary)
+    small = after(problem.stepper(backend, problem.initial()), 3)
+    monkeypatch.setattr(kernels, "MANY_CELLS", 0)
+    assert kernels.choose(*shape)[0] is kernels.stage_tall
+    large = after(problem.stepper(backend, problem.initial()), 3)
+    for name, array in small.arrays.items():
+        assert np.array_equal(large.arrays[name], array), name
+
+
 @pytest.mark.parametrize("boundary", BOUNDARIES)
 @pytest.mark.parametrize("shape", [(1, 1), (2, 7), (6, 4)], ids=str)
 def test_the_ledger_closes(heat: Callable, backend: Backend, shape: tuple[int, int], boundary: str) -> None:

@@ -1,4 +1,10 @@
-"""Stages of the RKL2 step with constant coefficients on a GPU: one thread a cell. See `rkl2`."""
+"""Stages of the RKL2 step with constant coefficients on a GPU: `cuda.grid(2)`, x first. See `rkl2`.
+
+Two kernels do the same arithmetic. `stage` has one thread a cell. `stage_tall`, for large grids, has one thread for
+ROWS inner cells of a column, which keeps cells and their neighbours below in registers, and separate rows of threads
+for all other cells. It writes its results after it has read all it needs: the compiler cannot know that they do not
+overlap, and would have every cell wait for the one before.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +12,17 @@ from typing import Any
 
 from numba import cuda
 
+ROWS = 4
+MANY_CELLS = 1 << 20
+
 
 def choose(ny: int, nx: int) -> tuple[Any, tuple[int, int], tuple[int, int]]:
     """(kernel, threads needed, block) for ny × nx cells; threads and block x first."""
-    return stage, (nx, ny), (min(nx, 32), min(ny, 8))
+    if ny * nx < MANY_CELLS or ny < ROWS + 2:
+        return stage, (nx, ny), (min(nx, 32), min(ny, 8))
+    width, strips = -(-nx // 64) * 64, (ny - 2) // ROWS
+    singles = ny - strips * ROWS
+    return stage_tall, (nx, strips + singles + -(-2 * strips * ROWS // width)), (64, 2)
 
 
 @cuda.jit(device=True)
@@ -56,3 +69,38 @@ def stage(Y1, Y2, Y0, out, mu, nu, r, g, q, edges, at, at0, ledger, b, wrap_x, w
     x, y = cuda.grid(2)
     if x < Y1.shape[1] and y < Y1.shape[0]:
         out[y, x] = _cell(Y1, Y2, Y0, mu, nu, r, g, q, edges, at, at0, ledger, b, wrap_x, wrap_y, x, y)
+
+
+@cuda.jit(cache=True)
+def stage_tall(Y1, Y2, Y0, out, mu, nu, r, g, q, edges, at, at0, ledger, b, wrap_x, wrap_y):
+    """No cell is taken twice, as the second thread might find Y2 overwritten: rows that are left over from strips are
+    done cell by cell, with the first and the last one, then the cells at the left and right ends of the strips."""
+    x, j = cuda.grid(2)
+    ny, nx = Y1.shape
+    strips = (ny - 2) // ROWS
+    rows = strips * ROWS
+    if j < strips:
+        if 0 < x < nx - 1:
+            new = cuda.local.array(ROWS, Y1.dtype)
+            first = 1 + j * ROWS
+            c, c0 = Y1[first, x], Y0[first, x]
+            s, s0 = Y1[first - 1, x] - c, Y0[first - 1, x] - c0
+            for i in range(ROWS):
+                y = first + i
+                above, above0 = Y1[y + 1, x], Y0[y + 1, x]
+                n, n0 = above - c, above0 - c0
+                dx = (Y1[y, x - 1] - c) + (Y1[y, x + 1] - c)
+                dx0 = (Y0[y, x - 1] - c0) + (Y0[y, x + 1] - c0)
+                rates = (dx + q * (s + n)) + g * (dx0 + q * (s0 + n0))
+                new[i] = c0 + mu * (((c - c0) + nu * (Y2[y, x] - c0)) + r * rates)
+                s, s0, c, c0 = -n, -n0, above, above0
+            for i in range(ROWS):
+                out[first + i, x] = new[i]
+    else:
+        y = j - strips + (0 if j == strips else rows)
+        if y >= ny:
+            p = (y - ny) * cuda.gridDim.x * cuda.blockDim.x + x
+            x = nx if p >= rows * min(nx, 2) else (0 if p < rows else nx - 1)
+            y = 1 + (p if p < rows else p - rows)
+        if x < nx:
+            out[y, x] = _cell(Y1, Y2, Y0, mu, nu, r, g, q, edges, at, at0, ledger, b, wrap_x, wrap_y, x, y)
