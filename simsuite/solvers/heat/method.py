@@ -97,7 +97,7 @@ def _limits(scenario: HeatScenario, made: Discretisation, end: float) -> _Limits
     try:
         with np.errstate(all="ignore"):
             fastest, loss = made.rates(looks, end)
-            at_first, _ = made.rates(looks)
+            at_first = fastest if made.law is None else made.rates(looks)[0]
         safe = math.inf if fastest == 0 and _has_no_faces(made) else 2.0 / fastest
         stable = 2.0 / at_first if at_first > 0 else math.inf
         monotone = 1.0 / loss if loss > 0 else math.inf
