@@ -6,9 +6,10 @@ import json
 import os
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from simsuite.errors import ScenarioError, SimsuiteError
+from simsuite.errors import ScenarioError, SimsuiteError, UsageError
 
 PREFIXES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
@@ -32,6 +33,15 @@ def print_json(data: Mapping[str, Any]) -> None:
     from simsuite.io.directory import without_nan
 
     print(json.dumps(without_nan(data), ensure_ascii=False))
+
+
+def writable(directory: Path | None) -> None:
+    """Make the directory for what a command draws, before minutes of work for it."""
+    try:
+        if directory is not None:
+            directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot make {directory}: {error.strerror or error}") from error
 
 
 def with_prefix(value: float, unit: str) -> str:

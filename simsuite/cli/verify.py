@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from simsuite.cli.console import print_json, say
+from simsuite.cli.console import print_json, say, writable
 from simsuite.cli.run import Device, Json, Set, load_scenario
 from simsuite.errors import UsageError
 
@@ -62,7 +62,7 @@ def _verify_heat(output: Path | None, device: str, quick: bool, as_json: bool) -
     from simsuite.verify.checks import require
     from simsuite.verify.heat import heat_checks, heat_notes
 
-    _writable(output)
+    writable(output)
     backend = open_backend(device)
     for note in heat_notes(backend):
         say(f"note: {note}")
@@ -89,7 +89,7 @@ def _verify_scenario(
         raise UsageError(
             f"{path} is a {loaded.solver} scenario; only those of {', '.join(VERIFIED)} can be refined yet"
         )
-    _writable(output)
+    writable(output)
     backend = make_backend(loaded, make_problem(loaded))  # which also answers mistakes in the file
     found = []
     for outcome in scenario.outcomes(loaded.model, loaded.base, backend, levels):
@@ -129,15 +129,6 @@ def _shown(checks: Iterable[Check], header: str, as_json: bool) -> list[Check]:
 def _print_as_json(checks: Sequence[Check], **more: Any) -> None:
     passed = bool(checks) and all(check.passed for check in checks)
     print_json({"passed": passed, **more, "checks": [check.as_json() for check in checks]})
-
-
-def _writable(directory: Path | None) -> None:
-    """Make the directory for pictures, before minutes of work for them."""
-    try:
-        if directory is not None:
-            directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"cannot make {directory}: {error.strerror or error}") from error
 
 
 def _draw_orders(directory: Path, checks: Sequence[Check]) -> None:
