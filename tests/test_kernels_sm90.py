@@ -12,6 +12,7 @@ from numba import types
 from sm90 import compile_sm90, ptx_of
 
 from simsuite.backends.program import compile_program, program_text
+from simsuite.bench import machine_cuda
 from simsuite.expressions import Expression
 from simsuite.solvers import table_cuda
 from simsuite.solvers.heat import (
@@ -50,6 +51,18 @@ def test_explicit_step(kernel: str, precision: str) -> None:
     if kernel == "step_tall":
         assert info["registers"] <= 40, "more registers lower the occupancy, and with it the rate"
     assert ("fma.rn.f64" in ptx) == (precision == "float64")
+    if precision == "float32":
+        assert not re.findall(r"\.f64", ptx)
+
+
+@pytest.mark.parametrize("precision", REAL)
+def test_the_arithmetic_that_a_device_is_measured_by(precision: str) -> None:
+    """As many fused multiply-adds as are counted, and nothing beside them in the loop but counting."""
+    r = REAL[precision]
+    ptx, info = compile_sm90(machine_cuda.chains, types.void(array(r, 1), r, r, types.int64))
+    assert info["spill_bytes"] == 0
+    assert len(re.findall(rf"fma\.rn\.f{precision[-2:]}", ptx)) == machine_cuda.PER_ROUND
+    assert not re.findall(rf"mul\S*\.f{precision[-2:]}", ptx)
     if precision == "float32":
         assert not re.findall(r"\.f64", ptx)
 

@@ -5,45 +5,39 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
-from typing import Any
-
-import numpy as np
+from dataclasses import dataclass
 
 from simsuite.core import Backend
 
-REPEATS = 5
+
+@dataclass(frozen=True)
+class Patience:
+    """How long things are timed. stretch: seconds that one of them lasts at least; repeats: how many are timed, or as
+    many as fit into `most` seconds, one at least."""
+
+    stretch: float
+    repeats: int
+    most: float
 
 
-def seconds(backend: Backend, work: Callable[[int], None], at_least: float = 0.2) -> float:
-    """Median time of one unit of work, of REPEATS stretches of `work(n)`, after warming up.
+def seconds(backend: Backend, work: Callable[[int], None], patience: Patience, first: int = 1) -> tuple[float, int]:
+    """Median time of one unit of work, of several stretches of `work(n)` after warming up, and n.
 
-    n doubles until a stretch takes `at_least` seconds.
+    n is `first`, doubled until a stretch takes long enough.
     """
-    n = 1
-    while True:
-        took = _stretch(backend, work, n)
-        if took >= at_least:
-            return statistics.median(_stretch(backend, work, n) / n for _ in range(REPEATS))
+    n = first
+    took = stretch(backend, work, n)
+    while took < patience.stretch:
         n *= 2
+        took = stretch(backend, work, n)
+    repeats = min(patience.repeats, max(1, int(patience.most / took)))
+    return statistics.median(stretch(backend, work, n) / n for _ in range(repeats)), n
 
 
-def _stretch(backend: Backend, work: Callable[[int], None], n: int) -> float:
+def stretch(backend: Backend, work: Callable[[int], None], n: int) -> float:
+    """Seconds from an idle device to an idle device."""
     backend.fence().wait()
     began = time.perf_counter()
     work(n)
     backend.fence().wait()
     return time.perf_counter() - began
-
-
-def copy_rate(backend: Backend, nbytes: int) -> float:
-    """Bytes a second, read plus written, of the device's own copy of one array to another."""
-    numbers = nbytes // 8
-    nbytes = 8 * numbers
-    source = backend.array(np.random.default_rng(0).random(numbers))
-    target: Any = backend.zeros(numbers, np.float64)
-
-    def work(n: int) -> None:
-        for _ in range(n):
-            backend.copy(source, target)
-
-    return 2 * nbytes / seconds(backend, work)

@@ -7,7 +7,7 @@ import traceback
 
 import typer
 
-from simsuite.cli import check, doctor, info, new, plot, run, schema, verify
+from simsuite.cli import bench, check, doctor, info, new, plot, run, schema, verify
 from simsuite.cli.console import error
 from simsuite.errors import SimsuiteError
 from simsuite.version import VERSION
@@ -31,6 +31,7 @@ app.command()(new.new)
 app.command()(doctor.doctor)
 app.command()(schema.schema)
 app.command()(verify.verify)
+app.command()(bench.bench)
 
 
 def _version(wanted: bool) -> None:

@@ -1,0 +1,79 @@
+"""What the device can do, measured: how fast it copies, and how fast it multiplies and adds.
+
+A kernel that takes one step a pass over memory cannot beat the copy rate; no kernel can beat the rate of arithmetic
+instructions. Both are measured with what simsuite itself uses, so they are what a program can get, not what a data
+sheet promises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from simsuite.bench.timing import Patience, seconds
+from simsuite.core import Backend
+
+ELEMENTS = 1 << 22  # several waves of threads on any GPU
+ROUNDS = 8
+COPIED = 1 << 29  # bytes, unless memory is short: more than any cache holds
+SHARE = 8  # of the free memory that a copy may take one part
+THREADS = (256,)
+
+
+@dataclass(frozen=True)
+class Machine:
+    """copy: bytes a second, read plus written. fma: fused multiply-adds a second, by precision."""
+
+    copy: float
+    fma: Mapping[str, float]
+
+
+def measure_machine(backend: Backend, precisions: Sequence[str], patience: Patience) -> Machine:
+    """Takes a few times the patience's seconds."""
+    nbytes = min(COPIED, backend.memory_free() // SHARE)
+    return Machine(copy_rate(backend, nbytes, patience), {p: fma_rate(backend, p, patience) for p in precisions})
+
+
+def copy_rate(backend: Backend, nbytes: int, patience: Patience) -> float:
+    """Bytes a second, read plus written, of copying one array to another: by the device's own means, which on a CPU is
+    one core, or by a kernel, whichever is faster."""
+    numbers = nbytes // 8
+    source = backend.array(np.ones(numbers))
+    target: Any = backend.zeros(numbers, np.float64)
+    views = backend.view(source), backend.view(target)
+    launch = backend.launcher(_kernels(backend).copy, (numbers,), THREADS)
+
+    def took(copy: Callable[[], None]) -> float:
+        def work(n: int) -> None:
+            for _ in range(n):
+                copy()
+
+        return seconds(backend, work, patience)[0]
+
+    return 2 * 8 * numbers / min(took(lambda: backend.copy(source, target)), took(lambda: launch(*views)))
+
+
+def fma_rate(backend: Backend, precision: str, patience: Patience) -> float:
+    """Fused multiply-adds a second of independent chains of them. Raises AssertionError if they are not computed."""
+    real = np.dtype(precision).type
+    kernels = _kernels(backend)
+    out = backend.array(np.zeros(ELEMENTS, precision))
+    view = backend.view(out)
+    launch = backend.launcher(kernels.chains, (ELEMENTS,), THREADS)
+
+    def work(n: int) -> None:
+        for _ in range(n):
+            launch(view, real(0.5), real(1.0), ROUNDS)
+
+    per_launch = ELEMENTS * ROUNDS * kernels.PER_ROUND
+    found = per_launch / seconds(backend, work, patience)[0]
+    assert np.all(backend.to_host(out) == kernels.LIMIT), "x ← x/2 + 1 has not come to its limit"
+    return found
+
+
+def _kernels(backend: Backend) -> ModuleType:
+    return backend.kernels(__name__)

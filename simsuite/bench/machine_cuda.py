@@ -1,0 +1,38 @@
+"""What tells a GPU's limits: a copy, one element a thread, and eight chains of x ← a·x + b in each thread."""
+
+from __future__ import annotations
+
+from numba import cuda
+
+UNROLLED = 16
+PER_ROUND = 8 * UNROLLED  # operations of each thread
+LIMIT = 16.0  # of the sum of eight chains, for a = 1/2 and b = 1
+
+
+@cuda.jit(cache=True)
+def copy(source, target):
+    i = cuda.grid(1)
+    if i < source.size:
+        target[i] = source[i]
+
+
+@cuda.jit(cache=True)
+def chains(out, a, b, rounds):
+    """PER_ROUND·rounds operations a thread, one thread an element."""
+    i = cuda.grid(1)
+    if i >= out.size:
+        return
+    s = out[i]
+    t, u, v = s + a, s - a, s + b  # different numbers, or the compiler would compute one chain for all
+    w, x, y, z = s - b, t + b, u - b, v + b
+    for _ in range(rounds):
+        for _ in range(UNROLLED):
+            s = cuda.fma(a, s, b)
+            t = cuda.fma(a, t, b)
+            u = cuda.fma(a, u, b)
+            v = cuda.fma(a, v, b)
+            w = cuda.fma(a, w, b)
+            x = cuda.fma(a, x, b)
+            y = cuda.fma(a, y, b)
+            z = cuda.fma(a, z, b)
+    out[i] = ((s + t) + (u + v)) + ((w + x) + (y + z))
