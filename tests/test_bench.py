@@ -194,7 +194,7 @@ def test_sizes_suit_the_machine() -> None:
     assert default_sizes(FULL, slow) == (256, 1024, 4096)
     assert default_sizes(QUICK, slow) == (256, 1024)
     assert default_sizes(QUICK, Machine(1e6, {})) == (256,)
-    assert (default_size(FULL, fast), default_size(FULL, slow), default_size(QUICK, slow)) == (2048, 512, 256)
+    assert (default_size(FULL, fast), default_size(FULL, slow), default_size(QUICK, slow)) == (2048, 512, 128)
 
 
 # ---- time to solution

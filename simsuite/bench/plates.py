@@ -43,6 +43,7 @@ EDGE_DATA = {
 EXPLICIT_DT = {"constant": 0.2, "variable": 0.1}
 LONG_DT = 10.0  # of the steppers that can
 STEPS = 1e9  # more than any measurement takes
+TRIED = 256  # cells along an edge of the plate that a kernel is tried on: a size that is timed by default
 HOST_WORDS = {"constant": 10, "variable": 20}  # numbers a cell that setting up and checking take in float64
 KERNELS = {"cpu": ("numba",), "cuda": ("numba", "nvrtc")}  # of run.kernel, those that a kind of device may have
 
@@ -140,7 +141,7 @@ def kernels_for(backend: Backend) -> tuple[str, ...]:
 
 
 def _works(kernel: str, backend: Backend) -> bool:
-    plate = Plate(64, "float64", kernel=kernel)
+    plate = Plate(TRIED, "float64", kernel=kernel)
     try:
         started(plate.problem(), backend, plate.start()).advance(1)
     except SimsuiteError:

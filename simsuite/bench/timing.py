@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from simsuite.core import Backend
@@ -20,8 +20,14 @@ class Patience:
     most: float
 
 
-def seconds(backend: Backend, work: Callable[[int], None], patience: Patience, first: int = 1) -> tuple[float, int]:
-    """Median time of one unit of work, of several stretches of `work(n)` after warming up, and n.
+def seconds(
+    backend: Backend,
+    work: Callable[[int], None],
+    patience: Patience,
+    first: int = 1,
+    pick: Callable[[Sequence[float]], float] = statistics.median,
+) -> tuple[float, int]:
+    """The time of one unit of work, picked from those of several stretches of `work(n)` after warming up, and n.
 
     n is `first`, doubled until a stretch takes long enough.
     """
@@ -31,7 +37,7 @@ def seconds(backend: Backend, work: Callable[[int], None], patience: Patience, f
         n *= 2
         took = stretch(backend, work, n)
     repeats = min(patience.repeats, max(1, int(patience.most / took)))
-    return statistics.median(stretch(backend, work, n) / n for _ in range(repeats)), n
+    return pick([stretch(backend, work, n) / n for _ in range(repeats)]), n
 
 
 def stretch(backend: Backend, work: Callable[[int], None], n: int) -> float:
