@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from simsuite.backends import open_backend
-from simsuite.bench.heat import plate
-from simsuite.bench.timing import copy_rate
+from simsuite.bench.effort import FULL
+from simsuite.bench.machine import copy_rate
+from simsuite.bench.plates import Plate
 from simsuite.core import Backend
 from simsuite.solvers.heat.edge_table import EdgeTable
 
@@ -27,7 +28,7 @@ ROUNDS = 15
 
 def measure(backend: Backend, n: int, precision: str, copy: float) -> dict[str, Any]:
     """Cell-steps a second of both on n × n cells. Raises AssertionError where they differ."""
-    problem = plate(n, precision)
+    problem = Plate(n, precision).problem()
     table = EdgeTable(problem.made, problem.clock, backend, precision)
     kernels = backend.kernels("simsuite.solvers.heat.explicit")
     kernel, _, _, depth = kernels.choose(n, n)
@@ -70,7 +71,7 @@ def main() -> None:
     parser.add_argument("--sizes", default="256,1024,4096")
     backend = open_backend("cpu")
     arguments = parser.parse_args()
-    copy = copy_rate(backend, 1 << 28)
+    copy = copy_rate(backend, 1 << 28, FULL.patience)
     print(json.dumps({"device_name": backend.device_name, "copy_bytes_per_second": copy}))
     for n in map(int, arguments.sizes.split(",")):
         for precision in ("float64", "float32"):

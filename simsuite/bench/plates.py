@@ -14,8 +14,7 @@ from simsuite.backends import open_backend
 from simsuite.backends.host import memory_available
 from simsuite.core import Backend, Snapshot, Stepper
 from simsuite.errors import DeviceError, SimsuiteError
-from simsuite.scenario.common import Run
-from simsuite.scenario.heat import HeatScenario
+from simsuite.scenario.heat import HeatRun, HeatScenario
 from simsuite.solvers.heat.problem import HeatProblem
 
 MATERIALS: Mapping[str, Mapping[str, Any]] = {
@@ -130,13 +129,17 @@ def fitting(backend: Backend, plate: Plate) -> HeatProblem:
 
 
 def started(problem: HeatProblem, backend: Backend, T: np.ndarray) -> Stepper:
-    """The problem's stepper, with the temperatures T."""
-    return problem.stepper(backend, Snapshot(0, {**problem.initial().arrays, "temperature": T}))
+    """The problem's stepper, with the temperatures T. Raises DeviceError where it lacks the kernel asked for."""
+    stepper = problem.stepper(backend, Snapshot(0, {**problem.initial().arrays, "temperature": T}))
+    asked = problem.scenario.run.kernel
+    if asked not in ("auto", stepper.chosen["kernel"]):
+        raise DeviceError(stepper.chosen.get("kernel_note", f"takes other kernels than {asked}"))
+    return stepper
 
 
 def kernels_for(backend: Backend) -> tuple[str, ...]:
     """The values of run.kernel with which an explicit step can be made on this device."""
-    known = get_args(Run.model_fields["kernel"].annotation)
+    known = get_args(HeatRun.model_fields["kernel"].annotation)
     return tuple(name for name in KERNELS[backend.dialect] if name in known and _works(name, backend))
 
 

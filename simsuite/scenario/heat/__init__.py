@@ -15,7 +15,7 @@ from simsuite.scenario.heat.boundary import (
 )
 from simsuite.scenario.heat.material import ArrayRef, Coefficient, ImageRef, Material, Part, is_image
 from simsuite.scenario.heat.region import Circle, Mask, Polygon, Rectangle, Region
-from simsuite.scenario.heat.scenario import Grid, HeatScenario, Initial, Probe, Reference
+from simsuite.scenario.heat.scenario import Grid, HeatRun, HeatScenario, Initial, Probe, Reference
 from simsuite.scenario.heat.source import Source
 from simsuite.scenario.heat.time import Time
 
@@ -30,6 +30,7 @@ __all__ = [
     "Edge",
     "Flux",
     "Grid",
+    "HeatRun",
     "HeatScenario",
     "ImageRef",
     "Initial",

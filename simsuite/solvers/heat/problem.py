@@ -113,6 +113,13 @@ class HeatProblem:
         return Snapshot(0, {"temperature": self.T0, **empty_ledger(ledger_entries(self.made), self.T0.dtype)})
 
     def stepper(self, backend: Backend, start: Snapshot) -> Stepper:
+        stepper = self._stepper(backend, start)
+        if self.scenario.run.kernel == "nvrtc" and stepper.chosen["kernel"] != "nvrtc":
+            note = "there are CUDA C++ kernels for explicit steps with constant coefficients only, not for this run"
+            stepper.chosen = {**stepper.chosen, "kernel_note": note}
+        return stepper
+
+    def _stepper(self, backend: Backend, start: Snapshot) -> Stepper:
         wanted = Wanted([(p.x, p.y) for p in self.scenario.probe], self.scenario.time.steady_tolerance > 0)
         if self.plan.stepper == "rkl2":
             return Rkl2Stepper(self.made, wanted, self.clock, backend, start, self.plan.stages)
