@@ -1,14 +1,11 @@
 // DEPTH explicit steps in one pass over the field, constant coefficients: see explicit.py for the scheme, streamed.py for
 // how the work is laid out.
 //
-// Compiled at run time, with macros: REAL (float or double), DEPTH (steps), LANE (neighbouring cells a lane of a warp
-// holds), SIDE_LANE and BAND_LANE (the same for tiles at the edges), WIDTH, SIDE_WIDTH, BAND_WIDTH (cells that are loaded
-// together), WRAP_X and WRAP_Y (0 or 1: periodic), UNROLL (rows a turn of the loop), TOGETHER (rows computed at once), SLOTS (rows on their way at once), WARPS
-// (a block), BLOCKS (a multiprocessor).
+// Compiled at run time, with the macros of tiles.cuh, TOGETHER (rows computed at once) and SLOTS (rows on their way at
+// once).
 
 #include "copies.cuh"
-
-typedef REAL real;
+#include "tiles.cuh"
 
 struct Field {
   const real* __restrict__ T;
@@ -17,30 +14,16 @@ struct Field {
   real rx, q;
 };
 
-struct Edges {
-  const real* __restrict__ table;  // rows of beta, then gamma, at all edge points
-  long long stride;                // from the row of one step to that of the next
-  real* ledger;
-};
-
-struct Tile {  // of the result
-  int x0, x1, y0, y1;
-};
-
-template <int WIDTH_> struct alignas(sizeof(real) * WIDTH_) Cells { real v[WIDTH_]; };
-
-constexpr unsigned ALL = ~0u;
 constexpr int ROW_BYTES = 32 * LANE * sizeof(real);  // of a slot
 constexpr int MEMORY = SLOTS * ROW_BYTES + 6 * DEPTH * sizeof(real);  // of a warp
 
 // A warp walks up a tile. It holds one row of each of DEPTH levels in time, K cells a lane. When row j of a level
 // arrives, row j - 1 of the next level is complete, and is the row that arrives there: so DEPTH steps cost one read and
 // one write. Cells up to DEPTH around the tile are computed too.
-// SIDES: with the edges at left (1) and right (2); ENDS: with those at bottom and top, and sides anywhere in the tile.
-constexpr int LEFT = 1, RIGHT = 2;
-template <int K, int W, int SIDES, bool ENDS, int TURN, int ROWS>
+template <int K, int W, int SIDES, bool ENDS>
 __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile tile, char* memory) {
-  constexpr int PARTS = K / W, HALO = (DEPTH + W - 1) / W * W, BYTES = W * sizeof(real), ROW = 32 * K * sizeof(real);
+  constexpr int TURN = SIDES || ENDS ? 1 : UNROLL, ROWS = SIDES || ENDS ? 1 : TOGETHER;
+  constexpr int PARTS = K / W, HALO = halo(W), BYTES = W * sizeof(real), ROW = 32 * K * sizeof(real);
   typedef Cells<W> Part;
   const int lane = threadIdx.x & 31, nx = f.nx, ny = f.ny;
   const real rx = f.rx, q = f.q;
@@ -228,18 +211,6 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
   }
 }
 
-// Which tile is which, by number: rows of edge tiles up to `low_end`, one from `high` on, `sides` at the left and as many
-// at the right, then the inner ones. See streamed.py.
-struct Tiles {
-  int columns, band_rows, low, low_end, high;  // edge tiles side by side, cells of one upwards, rows of tiles below
-  int sides, side_rows, side;                  // cells of one upwards, cells of one along x
-  int strips, chunks, rows;                    // side by side, one above the other, cells of one upwards
-  int short_rows;                              // the same of those above them, which fill the gaps at the end
-};
-
-// Columns that a tile has results for.
-__device__ constexpr int outcome(int lane, int width) { return 32 * lane - 2 * ((DEPTH + width - 1) / width * width); }
-
 extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
 steps(const real* __restrict__ T, real* __restrict__ out, const real* __restrict__ table, long long at, long long stride,
       real* ledger, int nx, int ny, int wrap_x, int wrap_y, real rx, real q,
@@ -247,42 +218,7 @@ steps(const real* __restrict__ T, real* __restrict__ out, const real* __restrict
       int rows, int short_rows) {
   const Tiles tiles = {columns, band_rows, low, low_end, high, sides, side_rows, side, strips, chunks, rows, short_rows};
   extern __shared__ __align__(16) char memory[];
-  constexpr int BAND_OUT = outcome(BAND_LANE, BAND_WIDTH), SIDE_OUT = outcome(SIDE_LANE, SIDE_WIDTH), OUT = outcome(LANE, WIDTH);
   const int warp = WARPS > 1 ? __shfl_sync(ALL, threadIdx.x >> 5, 0) : 0;
-  int number = blockIdx.x * WARPS + warp;
-  char* mine = memory + warp * MEMORY;
   const Field f = {T, out, nx, ny, rx, q};
-  const Edges e = {table + at, stride, ledger};
-  const int banded = tiles.columns * (tiles.low + (tiles.high < ny ? 1 : 0));
-  if (number < banded + 2 * tiles.sides) {
-    if (number < banded) {
-      const int row = number / tiles.columns, x0 = number % tiles.columns * BAND_OUT;
-      const int y0 = row < tiles.low ? row * tiles.band_rows : tiles.high;
-      const int y1 = row < tiles.low ? min(y0 + tiles.band_rows, tiles.low_end) : ny;
-      const Tile tile = {x0, min(x0 + BAND_OUT, nx), y0, y1};
-      constexpr int HALO = (32 * BAND_LANE - BAND_OUT) / 2;
-      if (WRAP_X || (x0 >= HALO && x0 + BAND_OUT + HALO <= nx))
-        march<BAND_LANE, BAND_WIDTH, 0, true, 1, 1>(f, e, tile, mine);
-      else
-        march<BAND_LANE, BAND_WIDTH, LEFT | RIGHT, true, 1, 1>(f, e, tile, mine);
-      return;
-    }
-    number -= banded;
-    const int y0 = tiles.low_end + (number % tiles.sides) * tiles.side_rows, y1 = min(y0 + tiles.side_rows, tiles.high);
-    if (number < tiles.sides)
-      march<SIDE_LANE, SIDE_WIDTH, LEFT, false, 1, 1>(f, e, {0, SIDE_OUT, y0, y1}, mine);
-    else
-      march<SIDE_LANE, SIDE_WIDTH, RIGHT, false, 1, 1>(f, e, {nx - SIDE_OUT, nx, y0, y1}, mine);
-    return;
-  }
-  number -= banded + 2 * tiles.sides;
-  if (tiles.strips == 0) return;
-  const int strip = number % tiles.strips, chunk = number / tiles.strips, more = chunk - tiles.chunks;
-  const int height = more < 0 ? tiles.rows : tiles.short_rows;
-  const int y0 = tiles.low_end + (more < 0 ? chunk * height : tiles.chunks * tiles.rows + more * height);
-  // The last strip may overlap the one before: both compute the same.
-  const int x0 = WRAP_X ? strip * OUT : min(tiles.side + strip * OUT, nx - tiles.side - OUT);
-  if (y0 >= tiles.high) return;
-  const Tile tile = {x0, min(x0 + OUT, nx - tiles.side), y0, min(y0 + height, tiles.high)};
-  march<LANE, WIDTH, 0, false, UNROLL, TOGETHER>(f, e, tile, mine);
+  march_up(blockIdx.x * WARPS + warp, tiles, f, {table + at, stride, ledger}, memory + warp * MEMORY);
 }
