@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -38,6 +39,24 @@ EDGES = {
     "periodic y": {**MOVING, "bottom": PERIODIC, "top": PERIODIC},
     "periodic": dict.fromkeys(("left", "right", "bottom", "top"), PERIODIC),
 }
+VARIED = {"conductivity": ["1+0.5*sin(3*x)*cos(2*y)", "2+x*y"], "density": "3+x", "specific_heat": 2.0}
+SOURCES = [{"power": "50*exp(-((x-0.3)**2+(y-0.5)**2)/0.01)"}, {"power": "30*x"}]
+MATERIALS: dict[str, dict[str, Any]] = {
+    "constant": {},
+    "varied": {"material": VARIED},
+    "varied and heated": {"material": VARIED, "source": SOURCES},
+    "heated": {"source": SOURCES},
+    "of one capacity": {"material": {**VARIED, "density": 3.0}},
+}
+HELD = {
+    "region": [
+        {"shape": "circle", "center": [0.3, 0.6], "radius": 0.2, "temperature": 1.0},
+        {"shape": "rectangle", "x": [0.5, 0.7], "y": [0.9, 1.3], "temperature": "x+y"},
+        {"shape": "rectangle", "x": [0.0, 0.02], "y": [0.0, 1.0], "temperature": -1.0},
+    ]
+}
+MATERIALS["held"] = HELD
+MATERIALS["varied, heated and held"] = {"material": VARIED, "source": SOURCES, **HELD}
 SIZES = [(1, 1), (1, 7), (7, 1), (2, 2), (3, 5), (31, 33), (33, 31), (64, 64), (200, 300), (301, 517), (1000, 1500)]
 CUTS = [(64, 64, 9), (1, 2, 3, 5, 7, 64, 30, 17, 8)]
 
@@ -60,7 +79,9 @@ def after(problem: HeatProblem, backend: Backend, T: np.ndarray, cuts: tuple[int
         return {name: np.array(a) for name, a in snapshot.arrays.items()}
 
 
-def plate(heat: Callable, kernel: str, precision: str, edges: str, shape: tuple[int, int], steps: int) -> HeatProblem:
+def plate(
+    heat: Callable, kernel: str, precision: str, edges: str, material: str, shape: tuple[int, int], steps: int
+) -> HeatProblem:
     ny, nx = shape
     lx, ly = 0.7, 1.3
     dt = 0.2 / ((nx / lx) ** 2 + (ny / ly) ** 2)
@@ -68,35 +89,76 @@ def plate(heat: Callable, kernel: str, precision: str, edges: str, shape: tuple[
         run={"kernel": kernel, "precision": precision},
         grid={"nx": nx, "ny": ny, "lx": lx, "ly": ly},
         boundary=EDGES[edges],
+        **MATERIALS[material],
         time={"end": steps * dt, "dt": dt * (1 + 1e-12)},
     )
     assert problem.clock.end == steps
     return problem
 
 
-ON_HOST = [  # edges, precision, shape, which of the programs: of those for (70, 262) cells
-    *((edges, "float64", (70, 262), program) for edges in EDGES for program in (0, 4, -1)),  # 4: blocks that exchange
-    ("moving", "float32", (67, 260), 0),
-    ("steady", "float32", (67, 391), -1),
-    ("moving", "float64", (37, 61), 0),
-    ("steady", "float64", (1, 9), -1),
-    ("moving", "float64", (9, 1), 0),
-    ("periodic", "float32", (5, 7), 0),
+ON_HOST = [  # edges, material, precision, shape, which of the programs
+    *((edges, "constant", "float64", (70, 262), program) for edges in EDGES for program in (0, 4, -1)),  # 4: exchanging
+    ("moving", "constant", "float32", (67, 260), 0),
+    ("steady", "constant", "float32", (67, 391), -1),
+    ("moving", "constant", "float64", (37, 61), 0),
+    ("steady", "constant", "float64", (1, 9), -1),
+    ("moving", "constant", "float64", (9, 1), 0),
+    ("periodic", "constant", "float32", (5, 7), 0),
+    *((edges, "varied and heated", "float64", (70, 262), program) for edges in EDGES for program in (0, -1)),
+    *(("moving", material, "float64", (70, 262), 0) for material in ("varied", "heated", "of one capacity", "held")),
+    *((edges, "varied, heated and held", "float64", (70, 270), 0) for edges in EDGES),
+    ("moving", "varied", "float32", (67, 260), 0),
+    ("moving", "held", "float32", (67, 260), -1),
+    ("steady", "held", "float64", (37, 61), 0),
+    ("steady", "of one capacity", "float32", (67, 599), -1),
+    ("moving", "varied", "float64", (37, 61), 1),
+    ("steady", "heated", "float64", (1, 9), -1),
+    ("moving", "varied", "float64", (9, 1), 0),
+    ("periodic", "varied", "float32", (5, 7), 0),
 ]
 
 
-@pytest.mark.parametrize(("edges", "precision", "shape", "program"), ON_HOST)
+@pytest.mark.parametrize(("edges", "material", "precision", "shape", "program"), ON_HOST)
 def test_blocked_steps_have_the_bits_of_the_cpu_kernels(
-    heat: Callable, host_cuda: HostCuda, edges: str, precision: str, shape: tuple[int, int], program: int
+    heat: Callable,
+    host_cuda: HostCuda,
+    edges: str,
+    material: str,
+    precision: str,
+    shape: tuple[int, int],
+    program: int,
 ) -> None:
     """The sources themselves, run on the host: see `cuda_host`."""
     T = np.random.default_rng(sum(shape)).normal(size=shape).astype(precision)
     cuts = (9, 8, 26)
-    expected = after(plate(heat, "numba", precision, edges, shape, 43), open_backend("cpu"), T, cuts)
+    expected = after(plate(heat, "numba", precision, edges, material, shape, 43), open_backend("cpu"), T, cuts)
     host_cuda.answer = program
-    got = after(plate(heat, "nvrtc", precision, edges, shape, 43), host_cuda, T, cuts)
+    got = after(plate(heat, "nvrtc", precision, edges, material, shape, 43), host_cuda, T, cuts)
     for name, array in expected.items():
         assert np.array_equal(array, got[name]), name
+
+
+NOT_BLOCKED: dict[str, dict[str, Any]] = {
+    "conductivity": {"material": {"diffusivity": "1 + 0.1*T"}},
+    "radiate": {"boundary": {"left": {"kind": "radiation", "emissivity": 0.9, "ambient": 3.0}}},
+    "sources": {"source": [{"power": "x*t"}]},
+}
+
+
+@pytest.mark.parametrize("why", NOT_BLOCKED)
+def test_runs_say_why_they_take_one_step_at_a_time(heat: Callable, host_cuda: HostCuda, why: str) -> None:
+    def chosen(kernel: str, backend: Backend) -> Mapping[str, str]:
+        problem = heat(run={"kernel": kernel}, **NOT_BLOCKED[why])
+        return problem.stepper(backend, problem.initial()).chosen
+
+    assert chosen("auto", host_cuda)["kernel"] == "numba"
+    assert why in chosen("auto", host_cuda)["kernel_note"]
+    assert chosen("numba", host_cuda) == {"kernel": "numba"}
+    assert chosen("auto", open_backend("cpu")) == {"kernel": "numba"}
+    with pytest.raises(DeviceError, match=why):
+        chosen("nvrtc", host_cuda)
+    with pytest.raises(DeviceError, match="GPU"):
+        chosen("nvrtc", open_backend("cpu"))
 
 
 class Choosing:
@@ -114,9 +176,21 @@ class Choosing:
 @pytest.mark.gpu
 @pytest.mark.parametrize("precision", ["float64", "float32"])
 @pytest.mark.parametrize("shape", SIZES, ids=str)
-@pytest.mark.parametrize("edges", EDGES)
+@pytest.mark.parametrize(
+    ("edges", "material"),
+    [
+        *((edges, material) for edges in EDGES for material in ("constant", "varied and heated", "held")),
+        *(("moving", material) for material in ("varied", "heated", "of one capacity", "held")),
+    ],
+)
 def test_blocked_steps_have_the_bits_of_others(
-    heat: Callable, cuda: Backend, monkeypatch: pytest.MonkeyPatch, edges: str, shape: tuple[int, int], precision: str
+    heat: Callable,
+    cuda: Backend,
+    monkeypatch: pytest.MonkeyPatch,
+    edges: str,
+    material: str,
+    shape: tuple[int, int],
+    precision: str,
 ) -> None:
     """Every program and tiling that could be chosen."""
     T = np.random.default_rng(shape[0] * shape[1]).normal(size=shape).astype(precision)
@@ -124,7 +198,7 @@ def test_blocked_steps_have_the_bits_of_others(
     monkeypatch.setattr(cuda, "fastest", choosing)
 
     def found(kernel: str, cuts: tuple[int, ...]) -> dict[str, np.ndarray]:
-        return after(plate(heat, kernel, precision, edges, shape, sum(cuts)), cuda, T, cuts)
+        return after(plate(heat, kernel, precision, edges, material, shape, sum(cuts)), cuda, T, cuts)
 
     expected = found("numba", CUTS[0])
     while choosing.answer < choosing.trials:

@@ -16,7 +16,7 @@ import numpy as np
 
 from simsuite.core import Backend, Program
 
-_TRIED = 64  # steps a trial takes: all depths are divisors
+_TRIED = 192  # steps a trial takes: all depths are divisors
 
 
 @dataclass(frozen=True)

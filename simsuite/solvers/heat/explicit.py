@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -40,6 +40,7 @@ from simsuite.errors import DeviceError
 from simsuite.solvers.heat.blocked import BlockedSteps
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.edge_table import EdgeTable
+from simsuite.solvers.heat.general import general_variants, packed, why_not
 from simsuite.solvers.heat.ledger import Ledger
 from simsuite.solvers.heat.measure import Wanted
 from simsuite.solvers.heat.operator import OPERATOR, Operator, block_for
@@ -79,10 +80,8 @@ class PlainSteps:
         self.ledger = Ledger(backend, start.arrays)
         self.edges = EdgeTable(made, clock, backend, dtype)
         self._wrap = (made.wrap_x, made.wrap_y)
-        if choice == "nvrtc" and not backend.compiles:
-            raise DeviceError(f'kernel = "nvrtc" needs a CUDA GPU, and this run is on {backend.name}')
         self._choice = choice
-        self.chosen = {"kernel": "nvrtc" if choice != "numba" and backend.compiles else "numba"}
+        self.chosen = {"kernel": _kernel(choice, backend)}
         self._blocked: BlockedSteps | None = None
 
     def prepare(self, fields: Sequence[Any]) -> None:
@@ -111,22 +110,12 @@ class PlainSteps:
 
     def launches(self, count: int) -> int:
         """How many launches `count` steps take."""
-        return sum(1 for _ in self._stretches(count))
-
-    def _stretches(self, count: int) -> Iterator[tuple[int, int]]:
-        """(first step, steps) of each launch: the deepest kernel as often as it goes, another one for the rest."""
-        k = 0
-        while k < count:
-            n = min(self._blocked.variant.depth if self._blocked else self._few, count - k)
-            if self._blocked and not self._blocked.takes(n):
-                n = min(self._few, count - k)
-            yield k, n
-            k += n
+        return sum(1 for _ in _stretches(count, self._blocked, self._few))
 
     def launch(self, views: list[Any], now: int, step: int, count: int, dt: float) -> None:
         """Queue `count` steps from views[now] on."""
         rx, q = mesh_ratios(self._made, dt)
-        for k, n in self._stretches(count):
+        for k, n in _stretches(count, self._blocked, self._few):
             self._launch(views[now], views[1 - now], k, n, rx, q)
             now = 1 - now
         self.ledger.fold(step + count)
@@ -154,44 +143,108 @@ class GeneralSteps:
 
     Kernels that take several steps a launch book as well, and also get the ledger, how far apart the edge table's rows
     are, and how many steps to take.
+
+    choice: which kernels to use, "auto", "numba" or "nvrtc".
     """
 
-    chosen: ClassVar = {"kernel": "numba"}
-
-    def __init__(self, made: Discretisation, clock: Clock, backend: Backend, dtype: Any, start: Snapshot) -> None:
+    def __init__(
+        self, made: Discretisation, clock: Clock, backend: Backend, dtype: Any, start: Snapshot, choice: str
+    ) -> None:
+        reason = why_not(made)
+        self.chosen = {"kernel": _kernel(choice, backend, reason)}
+        if reason is not None and choice == "auto" and backend.compiles:
+            self.chosen["kernel_note"] = f"one step a launch: {reason}"
         self.operator = Operator(made, clock, backend, dtype, start.arrays)
         self.ledger, self.edges = self.operator.ledger, self.operator.edges
         kernels = backend.kernels(OPERATOR)
-        self._depth, kernel = 1, kernels.step
+        self._few, kernel = 1, kernels.step
         if self.operator.constant:
-            kernel, self._depth = kernels.choose_constant(made.ny, made.nx)
-        self._kernel = backend.launcher(kernel, (made.nx, made.ny), block_for(made))
+            kernel, self._few = kernels.choose_constant(made.ny, made.nx)
+        self._numba = backend.launcher(kernel, (made.nx, made.ny), block_for(made))
+        self._choice = choice
+        self._blocked: BlockedSteps | None = None
 
     def prepare(self, fields: Sequence[Any]) -> None:
-        """There is one kernel."""
+        """Get the kernels, after trying which are the fastest here. fields: two; what the second holds is lost."""
+        if self.chosen["kernel"] == "nvrtc":
+            o = self.operator
+            made, backend = o.made, o.backend
+            variants = general_variants(made, o.dtype, backend.processors)
+            self._packed = packed(o, variants[0])
+            self._coefficients = backend.view(self._packed)
+            about = f"general {o.dtype} {made.ny} {made.nx} periodic {o.wrap} moving {not self.edges.steady}"
+            harmless = self._typed(0, backend.zeros(o.entries, o.dtype), 0.0)
+            shape = (made.ny, made.nx)
+            try:
+                self._blocked = BlockedSteps(backend, shape, o.dtype, about, variants, fields, harmless)
+            except DeviceError as reason:
+                if self._choice == "nvrtc":
+                    raise
+                self.chosen = {"kernel": "numba", "kernel_note": f"Numba's kernels, since {reason}"}
 
     def begin(self, step: int, n: int) -> None:
         """Queue what depends on time for n steps."""
         self.operator.begin(step, n)
 
     def launches(self, count: int) -> int:
-        """How many launches `count` steps take."""
-        return -(-count // self._depth)
+        """How many launches, from one field to the other, `count` steps take."""
+        return sum(1 for _ in _stretches(count, self._blocked, self._few))
 
     def launch(self, views: list[Any], now: int, step: int, count: int, dt: float) -> None:
         """Queue `count` steps from views[now] on."""
-        o, table = self.operator, self.edges
-        h = o.dtype.type(dt)
-        for k in range(0, count, self._depth):
-            if self._depth > 1:
-                several = (table.at(1) - table.at(0), min(self._depth, count - k))
-                self._kernel(views[now], views[1 - now], *o.arguments(k), self.ledger.partial, h, *o.wrap, *several)
+        for k, n in _stretches(count, self._blocked, self._few):
+            T, out = views[now], views[1 - now]
+            if self._blocked and self._blocked.takes(n):
+                self._blocked(T, out, n, *self._typed(k, self.ledger.partial, dt))
             else:
-                o.refresh(views[now], k)
-                o.book(views[now], k, dt, dt, dt)
-                self._kernel(views[now], views[1 - now], *o.arguments(k), h, *o.wrap, o.zero)
+                self._step(T, out, k, n, dt)
             now = 1 - now
         self.ledger.fold(step + count)
+
+    def _step(self, T: Any, out: Any, k: int, n: int, dt: float) -> None:
+        """Queue n steps, as many as the kernel takes at most, from T to out, the first with row k of the edge table."""
+        o, table = self.operator, self.edges
+        h = o.dtype.type(dt)
+        if self._few > 1:
+            several = (table.at(1) - table.at(0), n)
+            self._numba(T, out, *o.arguments(k), self.ledger.partial, h, *o.wrap, *several)
+        else:
+            o.refresh(T, k)
+            o.book(T, k, dt, dt, dt)
+            self._numba(T, out, *o.arguments(k), h, *o.wrap, o.zero)
+
+    def _typed(self, k: int, ledger: Any, dt: float) -> tuple[Any, ...]:
+        """What the program gets after the fields, in the types that it declares, for steps from row k on."""
+        o, table = self.operator, self.edges
+        at, stride = np.int64(table.at(k)), np.int64(table.at(1) - table.at(0))
+        numbers = (
+            np.int32(o.made.nx),
+            np.int32(o.made.ny),
+            o.dtype.type(dt),
+            o.dtype.type(o.made.inverse_capacity.flat[0]),
+        )
+        return (self._coefficients, o.gx, table.flat, at, stride, ledger, *numbers)
+
+
+def _kernel(choice: str, backend: Backend, reason: str | None = None) -> str:
+    """Which kernels to use. reason: why it cannot be "nvrtc", apart from the device."""
+    if choice == "nvrtc" and not backend.compiles:
+        raise DeviceError(f'kernel = "nvrtc" needs a CUDA GPU, and this run is on {backend.name}')
+    if choice == "nvrtc" and reason is not None:
+        raise DeviceError(f'kernel = "nvrtc" cannot take the steps of this scenario: {reason}')
+    return "nvrtc" if choice != "numba" and backend.compiles and reason is None else "numba"
+
+
+def _stretches(count: int, blocked: BlockedSteps | None, few: int) -> Iterator[tuple[int, int]]:
+    """(first step, steps) of each launch: the deepest kernel as often as it goes, another one, of at most `few` steps,
+    for the rest."""
+    k = 0
+    while k < count:
+        n = min(blocked.variant.depth if blocked else few, count - k)
+        if blocked and not blocked.takes(n):
+            n = min(few, count - k)
+        yield k, n
+        k += n
 
 
 class ExplicitStepper(FieldStepper):
@@ -211,7 +264,7 @@ class ExplicitStepper(FieldStepper):
         if is_plain(made) and not wanted.rate:
             self._steps = PlainSteps(made, clock, backend, dtype, start, choice)
         else:
-            self._steps = GeneralSteps(made, clock, backend, dtype, start)
+            self._steps = GeneralSteps(made, clock, backend, dtype, start, choice)
         super().__init__(made, wanted, clock, backend, start, self._steps)
         self._steps.prepare(self.views)
         self.chosen = self._steps.chosen

@@ -65,7 +65,7 @@ class Operator:
         fields = (made.inverse_capacity, gx, gy, base, base if sources else np.zeros((1, 1)))
         self._arrays = [backend.array(np.asarray(a, self.dtype)) for a in fields]
         self._arrays.append(backend.array(made.held_cells.astype(np.int64)))
-        self.c, self.gx, self.gy, self._base, q, self._held = (backend.view(a) for a in self._arrays)
+        self.c, self.gx, self.gy, self._base, q, self.held = (backend.view(a) for a in self._arrays)
         self.q = q if sources else self._base
         self.power = backend.zeros(len(sources) * made.ny, np.float64)
         self.wrap = (made.wrap_x, made.wrap_y)
@@ -81,8 +81,8 @@ class Operator:
         self._times = FunctionTable(backend, clock, np.float64, [(_TIME, np.zeros(1), np.zeros(1))], offsets)
         rows = (made.ny * kernels.THREADS,)
         self._sources = [backend.launcher(kernels.make_source(f), rows, (kernels.THREADS,)) for f in sources]
-        entries = made.edges.size + len(self.power) + len(made.held_cells)
-        self._book = backend.launcher(kernels.book, (entries,), (min(entries, 128),))
+        self.entries = made.edges.size + len(self.power) + len(made.held_cells)
+        self._book = backend.launcher(kernels.book, (self.entries,), (min(self.entries, 128),))
         self.rate_max = backend.zeros(made.ny, np.float64)
         self._rate_max = backend.view(self.rate_max)
         self._rate_rows = backend.launcher(kernels.rate_rows, rows, (kernels.THREADS,))
@@ -128,7 +128,7 @@ class Operator:
     def book_at(self, T: Any, at: int, wx: float, wy: float, ws: float) -> None:
         """The same for the row that begins at `at`, such as one of the stepper's own."""
         weights = [self.dtype.type(w) for w in (wx, wy, ws)]
-        book = (self._power, self._held, self.ledger.partial)
+        book = (self._power, self.held, self.ledger.partial)
         self._book(T, self.gx, self.gy, self.edges.flat, at, *book, *weights, *self.wrap, self.zero)
 
     def measure_rate(self, T: Any, k: int) -> None:

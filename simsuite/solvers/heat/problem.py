@@ -20,6 +20,7 @@ from simsuite.solvers.heat.energy import Energy
 from simsuite.solvers.heat.exact import ExactStepper
 from simsuite.solvers.heat.exact import device_bytes as exact_device_bytes
 from simsuite.solvers.heat.explicit import ExplicitStepper, is_plain
+from simsuite.solvers.heat.general import kinds, why_not
 from simsuite.solvers.heat.layout import heat_layout
 from simsuite.solvers.heat.ledger import empty_ledger
 from simsuite.solvers.heat.measure import Wanted
@@ -115,7 +116,7 @@ class HeatProblem:
     def stepper(self, backend: Backend, start: Snapshot) -> Stepper:
         stepper = self._stepper(backend, start)
         if self.scenario.run.kernel == "nvrtc" and stepper.chosen["kernel"] != "nvrtc":
-            note = "there are CUDA C++ kernels for explicit steps with constant coefficients only, not for this run"
+            note = "there are CUDA C++ kernels for explicit steps only, not for this run"
             stepper.chosen = {**stepper.chosen, "kernel_note": note}
         return stepper
 
@@ -144,8 +145,10 @@ class HeatProblem:
     def device_bytes(self) -> int:
         if self.plan.stepper == "exact":
             return exact_device_bytes(self.made, self.T0.itemsize)
-        plain = self._plain
-        fields = {"explicit": 2 if plain else 6, "rkl2": 3 if plain else 8, "adi": 14, "steady": 7}[self.plan.stepper]
+        run = self.scenario.run
+        packed = kinds(self.made) if run.kernel != "numba" and run.device != "cpu" and why_not(self.made) is None else 0
+        explicit = 2 if self._plain else 6 + packed
+        fields = {"explicit": explicit, "rkl2": 3 if self._plain else 8, "adi": 14, "steady": 7}[self.plan.stepper]
         if self.made.law is not None:
             fields += 4
         rows = (ROWS + 1) * 2 * self.made.edges.size * 8

@@ -1,0 +1,140 @@
+"""Explicit steps with coefficients that differ from cell to cell, several in one pass over the grid (`general.cu`).
+
+The tiles are those of `tiling`, walked as in `streamed`. A step of a cell takes the conductances of its faces, 1/(ρc)
+and what heats it; with `depth` steps a pass, that many rows of cells are on their way at once, a level in time each. So
+each warp keeps the coefficients of these rows in shared memory, a ring that is filled ahead of the first level: every
+coefficient is read from global memory once a pass, and from shared memory once a step.
+
+That ring, (depth + ahead)·32·lane numbers of each kind, is what limits how many warps work at once. So 1/(ρc) is left
+out where it is the same everywhere, and sources where there are none.
+
+Cells that are held at a temperature book what they give to their neighbours; few of them have a neighbour that is not.
+
+What it does not do: coefficients that depend on the temperature or, in time, on anything but edges. For these there is
+the kernel that takes one step at a time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from simsuite.solvers.heat.blocked import Variant, loaded_together
+from simsuite.solvers.heat.discretisation import Discretisation
+from simsuite.solvers.heat.operator import Operator
+from simsuite.solvers.heat.sampling import distinct
+from simsuite.solvers.heat.tiling import tile_macros, tilings
+
+SOURCE = Path(__file__).with_name("general.cu")
+_THREADS = 256  # of a block that packs
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a program is compiled for, see `Tiled`. ahead: rows on their way; blocks: at most."""
+
+    depth: int
+    lane: int
+    side_lane: int
+    band_lane: int
+    unroll: int
+    ahead: int
+    warps: int
+    blocks: int
+
+    def shared_bytes(self, kinds: int, itemsize: int) -> int:
+        """Of a block, for so many kinds of coefficients."""
+        rows = self.ahead + 1 + (self.depth + self.ahead) * kinds
+        edge = rows * 32 * max(self.side_lane, self.band_lane) + 7 * self.depth
+        return self.warps * max(rows * 32 * self.lane, edge) * itemsize
+
+
+# By kinds of coefficients: as many warps as shared memory has room for. On an H200 one of these is the fastest.
+SHAPES = {
+    "float64": {
+        2: ((8, 4, 2, 2, 4, 3, 1, 8), (8, 4, 2, 2, 4, 3, 2, 4), (6, 4, 2, 2, 4, 2, 1, 8)),
+        3: ((8, 4, 2, 2, 4, 3, 1, 6), (8, 4, 2, 2, 4, 3, 2, 3), (6, 4, 2, 2, 4, 2, 1, 8)),
+        4: ((8, 4, 2, 2, 4, 3, 1, 4), (6, 4, 2, 2, 4, 2, 1, 6), (8, 2, 2, 2, 4, 3, 1, 8)),
+    },
+    "float32": {
+        2: ((8, 4, 2, 2, 4, 3, 1, 12), (8, 4, 2, 2, 4, 3, 2, 6), (6, 8, 4, 4, 2, 3, 1, 8)),
+        3: ((8, 4, 2, 2, 4, 3, 1, 11), (8, 4, 2, 2, 4, 3, 2, 6), (6, 8, 4, 4, 2, 3, 1, 7)),
+        4: ((8, 4, 2, 2, 4, 3, 1, 9), (8, 4, 2, 2, 4, 3, 2, 4), (6, 8, 4, 4, 2, 3, 1, 5)),
+    },
+}
+
+# The same where cells are held: code that is seldom needed, in a loop that had better be short.
+HELD_SHAPES = {
+    "float64": {
+        3: ((8, 4, 2, 2, 4, 3, 1, 6), (8, 4, 2, 2, 1, 3, 1, 6), (6, 4, 2, 2, 2, 2, 1, 8)),
+        4: ((8, 4, 2, 2, 4, 3, 1, 4), (8, 4, 2, 2, 1, 3, 1, 4), (6, 4, 2, 2, 2, 2, 1, 6)),
+    },
+    "float32": {
+        3: ((8, 4, 2, 2, 4, 3, 1, 11), (8, 4, 2, 2, 1, 3, 1, 11), (8, 4, 2, 2, 4, 3, 2, 6)),
+        4: ((8, 4, 2, 2, 4, 3, 1, 9), (8, 4, 2, 2, 1, 3, 1, 9), (8, 4, 2, 2, 2, 3, 1, 8)),
+    },
+}
+
+
+def why_not(made: Discretisation) -> str | None:
+    """Why these kernels cannot step a problem, or None if they can."""
+    if made.law is not None:
+        return "its conductivity depends on the temperature"
+    if made.edges.radiates:
+        return "its edges radiate"
+    if not all(made.static):
+        return "its sources depend on time or temperature"
+    return None
+
+
+def is_even(made: Discretisation) -> bool:
+    """Whether ρc is the same number everywhere."""
+    return distinct(made.inverse_capacity).size == 1 and not made.any_held
+
+
+def kinds(made: Discretisation) -> int:
+    """Of coefficients that differ from cell to cell."""
+    return 2 + (not is_even(made)) + bool(made.sources)
+
+
+def _spills(shape: Shape, dtype: np.dtype, nx: int) -> bool:
+    """Whether the places of cells that are loaded one by one take registers that are not there."""
+    return dtype == np.float64 and loaded_together(shape.lane, dtype, nx) == 1 and shape.warps == 1 and shape.depth > 6
+
+
+def general_variants(made: Discretisation, dtype: np.dtype, processors: int) -> list[Variant]:
+    """Ways to step a problem."""
+    found: list[Variant] = []
+    ny, nx, wrap = made.ny, made.nx, (made.wrap_x, made.wrap_y)
+    shapes = HELD_SHAPES if made.any_held else SHAPES
+    flags = {"HEATED": int(bool(made.sources)), "EVEN": int(is_even(made)), "HELD": int(made.any_held)}
+    for shape in (Shape(*numbers) for numbers in shapes[dtype.name][kinds(made)]):
+        if _spills(shape, dtype, nx):
+            continue
+        own = {"AHEAD": shape.ahead, **flags}
+        macros = tile_macros(shape, dtype, nx, *wrap) | own
+        shared = shape.shared_bytes(kinds(made), dtype.itemsize)
+        for tiling in tilings(shape, dtype, ny, nx, *wrap, processors):
+            blocks = -(-tiling.tiles // shape.warps)
+            found.append(Variant(SOURCE, macros, blocks, 32 * shape.warps, shared, shape.depth, False, tiling.numbers))
+    return found
+
+
+def packed(operator: Operator, variant: Variant) -> Any:
+    """The coefficients in the order in which `variant` reads them, (ny + 1, kinds, nx), on the device."""
+    made, backend = operator.made, operator.backend
+    ny, nx = made.ny, made.nx
+    to = backend.zeros((ny + 1, kinds(made), nx), operator.dtype)
+    program = backend.program(variant.source, variant.macros)
+    launch = program.launcher("pack", -(-nx // _THREADS) * (ny + 1), _THREADS)
+    coefficients = (operator.gx, operator.gy, operator.c, operator.q)
+    size = (np.int32(nx), np.int32(ny))
+    launch(*coefficients, to, *size)
+    if made.any_held:
+        count = len(made.held_cells)
+        launch = program.launcher("mark", -(-count // _THREADS), _THREADS)
+        launch(operator.held, to, np.int32(count), np.int32(made.edges.size), *size)
+    return to
