@@ -151,12 +151,11 @@ def test_runs_say_why_they_take_one_step_at_a_time(heat: Callable, host_cuda: Ho
         problem = heat(run={"kernel": kernel}, **NOT_BLOCKED[why])
         return problem.stepper(backend, problem.initial()).chosen
 
-    assert chosen("auto", host_cuda)["kernel"] == "numba"
-    assert why in chosen("auto", host_cuda)["kernel_note"]
+    assert chosen("auto", host_cuda) == {"kernel": "numba"}
     assert chosen("numba", host_cuda) == {"kernel": "numba"}
     assert chosen("auto", open_backend("cpu")) == {"kernel": "numba"}
-    with pytest.raises(DeviceError, match=why):
-        chosen("nvrtc", host_cuda)
+    assert chosen("nvrtc", host_cuda)["kernel"] == "numba"
+    assert why in chosen("nvrtc", host_cuda)["kernel_note"]
     with pytest.raises(DeviceError, match="GPU"):
         chosen("nvrtc", open_backend("cpu"))
 

@@ -151,8 +151,11 @@ class GeneralSteps:
         self, made: Discretisation, clock: Clock, backend: Backend, dtype: Any, start: Snapshot, choice: str
     ) -> None:
         reason = why_not(made)
-        self.chosen = {"kernel": _kernel(choice, backend, reason)}
-        if reason is not None and choice == "auto" and backend.compiles:
+        kernel = _kernel(choice, backend)
+        if choice == "auto" or reason is not None:  # the program only where it is asked for, until it has been measured
+            kernel = "numba"
+        self.chosen = {"kernel": kernel}
+        if reason is not None and choice == "nvrtc":
             self.chosen["kernel_note"] = f"one step a launch: {reason}"
         self.operator = Operator(made, clock, backend, dtype, start.arrays)
         self.ledger, self.edges = self.operator.ledger, self.operator.edges
@@ -161,7 +164,6 @@ class GeneralSteps:
         if self.operator.constant:
             kernel, self._few = kernels.choose_constant(made.ny, made.nx)
         self._numba = backend.launcher(kernel, (made.nx, made.ny), block_for(made))
-        self._choice = choice
         self._blocked: BlockedSteps | None = None
 
     def prepare(self, fields: Sequence[Any]) -> None:
@@ -175,12 +177,7 @@ class GeneralSteps:
             about = f"general {o.dtype} {made.ny} {made.nx} periodic {o.wrap} moving {not self.edges.steady}"
             harmless = self._typed(0, backend.zeros(o.entries, o.dtype), 0.0)
             shape = (made.ny, made.nx)
-            try:
-                self._blocked = BlockedSteps(backend, shape, o.dtype, about, variants, fields, harmless)
-            except DeviceError as reason:
-                if self._choice == "nvrtc":
-                    raise
-                self.chosen = {"kernel": "numba", "kernel_note": f"Numba's kernels, since {reason}"}
+            self._blocked = BlockedSteps(backend, shape, o.dtype, about, variants, fields, harmless)
 
     def begin(self, step: int, n: int) -> None:
         """Queue what depends on time for n steps."""
@@ -226,13 +223,11 @@ class GeneralSteps:
         return (self._coefficients, o.gx, table.flat, at, stride, ledger, *numbers)
 
 
-def _kernel(choice: str, backend: Backend, reason: str | None = None) -> str:
-    """Which kernels to use. reason: why it cannot be "nvrtc", apart from the device."""
+def _kernel(choice: str, backend: Backend) -> str:
+    """Which kernels to use."""
     if choice == "nvrtc" and not backend.compiles:
         raise DeviceError(f'kernel = "nvrtc" needs a CUDA GPU, and this run is on {backend.name}')
-    if choice == "nvrtc" and reason is not None:
-        raise DeviceError(f'kernel = "nvrtc" cannot take the steps of this scenario: {reason}')
-    return "nvrtc" if choice != "numba" and backend.compiles and reason is None else "numba"
+    return "nvrtc" if choice != "numba" and backend.compiles else "numba"
 
 
 def _stretches(count: int, blocked: BlockedSteps | None, few: int) -> Iterator[tuple[int, int]]:

@@ -117,7 +117,7 @@ class HeatProblem:
         stepper = self._stepper(backend, start)
         if self.scenario.run.kernel == "nvrtc" and stepper.chosen["kernel"] != "nvrtc":
             note = "there are CUDA C++ kernels for explicit steps only, not for this run"
-            stepper.chosen = {**stepper.chosen, "kernel_note": note}
+            stepper.chosen = {"kernel_note": note, **stepper.chosen}
         return stepper
 
     def _stepper(self, backend: Backend, start: Snapshot) -> Stepper:
