@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -62,21 +63,28 @@ class CudaProgram:
     ) -> Callable[..., None]:
         """`kernel` bound to a launch of so many blocks of so many threads, with dynamic shared memory."""
         function = self._module.get_function(kernel)
-        if shared_bytes > _WITHOUT_ASKING:
-            from cupy_backends.cuda.api import driver
-
-            driver.funcSetAttribute(function.ptr, _MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_bytes)
-
         together = {"enable_cooperative_groups": True} if cooperative else {}
+        if shared_bytes > _WITHOUT_ASKING:
+            with _explained(kernel):
+                from cupy_backends.cuda.api import driver
+
+                driver.funcSetAttribute(function.ptr, _MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_bytes)
 
         def launch(*arguments: Any) -> None:
             passed = tuple(map(_passed, arguments))
-            try:
+            with _explained(kernel):
                 function((blocks,), (threads,), passed, shared_mem=shared_bytes, stream=self._stream, **together)
-            except self._cupy.cuda.driver.CUDADriverError as e:
-                raise DeviceError(f"{kernel} cannot be launched: {e}") from e
 
         return launch
+
+
+@contextlib.contextmanager
+def _explained(kernel: str) -> Iterator[None]:
+    """Too many blocks at once, too much shared memory, a device that is lost: each has its own type."""
+    try:
+        yield
+    except Exception as e:
+        raise DeviceError(f"{kernel} cannot be launched: {e}") from e
 
 
 def _kept(source: Path, macros: Mapping[str, str | int], arch: str) -> bytes:
