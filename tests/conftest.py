@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numba
 import pytest
 
 from simsuite.backends import open_backend
@@ -19,6 +20,13 @@ from simsuite.errors import DeviceError
 
 SIMULATING = os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0")
 ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _one_thread_a_process() -> None:
+    """Several test processes share the cores: Numba's threads would mostly wait for each other."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        numba.set_num_threads(1)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
