@@ -299,6 +299,8 @@ LINEAR = {**EVERYTHING, "material": {"diffusivity": "2 + x"}, "boundary": ALL_KI
 @pytest.mark.parametrize("sections", [LINEAR, EVERYTHING, {**LINEAR, "boundary": ROUND_Y}], ids=["l", "all", "y"])
 @pytest.mark.parametrize("precision", ["float64", "float32"])
 def test_the_energy_ledger_closes(heat: Callable, backend: Backend, precision: str, sections: dict) -> None:
+    if backend.name == "cudasim" and precision == "float32":
+        pytest.skip("one precision is enough for the simulator")
     problem = heat(**sections, run={"precision": precision}, time=steps(0.8, 4))
     stepper = adi(problem, backend)
     stepper.rough = True
