@@ -49,6 +49,8 @@ from simsuite.solvers.heat.stepper import FieldStepper
 from simsuite.solvers.heat.streamed import streamed_variants
 from simsuite.solvers.table import ROWS
 
+LARGE_GRID = 1 << 21  # cells from which on streaming programs are faster than one step a pass out of the cache
+
 
 def is_plain(made: Discretisation) -> bool:
     """Whether the kernels for constant coefficients apply, whose ledger is a rise in temperature, K."""
@@ -81,7 +83,9 @@ class PlainSteps:
         self.edges = EdgeTable(made, clock, backend, dtype)
         self._wrap = (made.wrap_x, made.wrap_y)
         self._choice = choice
-        self.chosen = {"kernel": _kernel(choice, backend)}
+        # What keeps small grids in registers only where it is asked for, until its present form has run on a GPU.
+        large = made.ny * made.nx >= LARGE_GRID
+        self.chosen = {"kernel": _kernel(choice if large or choice == "nvrtc" else "numba", backend)}
         self._blocked: BlockedSteps | None = None
 
     def prepare(self, fields: Sequence[Any]) -> None:
@@ -91,10 +95,11 @@ class PlainSteps:
         self._numba = backend.launcher(kernel, extent, block)
         if self.chosen["kernel"] == "nvrtc":
             shape = ((made.ny, made.nx), self._dtype)
-            # Blocks that wait for each other only where they are asked for.
-            together = backend.processors if self._choice == "nvrtc" else 0
-            variants = resident_variants(*shape, not self.edges.steady, backend.processors, together)
-            variants += streamed_variants(*shape, *self._wrap, backend.processors)
+            variants = streamed_variants(*shape, *self._wrap, backend.processors)
+            if self._choice == "nvrtc":
+                processors = backend.processors
+                small = resident_variants(*shape, not self.edges.steady, processors, together=processors)
+                variants = small + variants
             about = f"explicit {shape} periodic {self._wrap} moving {not self.edges.steady}"
             harmless = self._typed(0, 0, backend.zeros(self.edges.points, self._dtype), 0.1, 1.0)
             try:
