@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import faulthandler
 import os
 import subprocess
 import sys
@@ -41,6 +43,17 @@ def finish(process: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]:
     finally:
         process.kill()
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+@contextlib.contextmanager
+def no_hang() -> Iterator[None]:
+    """Ends the whole process, with a traceback, if what is inside does not come to an end: a number with billions of
+    digits cannot be interrupted otherwise."""
+    faulthandler.dump_traceback_later(LIMIT, exit=True, file=sys.__stderr__)
+    try:
+        yield
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
 def simsuite(*args: object, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:

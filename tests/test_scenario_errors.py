@@ -4,11 +4,11 @@ To write the reports anew: ``SIMSUITE_GOLDEN=write pytest tests/test_scenario_er
 """
 
 import os
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from running import no_hang
 
 from simsuite.errors import Mistake, ScenarioError, UsageError
 from simsuite.scenario import json_schema, load, settings
@@ -157,9 +157,8 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_files_are_refused_quickly(name, tmp_path):
     path = write(tmp_path, HOSTILE[name])
-    start = time.perf_counter()
-    text = report(path)
-    assert time.perf_counter() - start < 10
+    with no_hang():
+        text = report(path)
     assert text.startswith("error: ")
     assert len(text) < 50_000
     assert all(c == "\n" or c.isprintable() for c in text)
