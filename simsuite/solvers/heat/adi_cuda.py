@@ -6,12 +6,12 @@ from numba import cuda
 
 from simsuite.solvers.heat.edges_cuda import cell_at
 from simsuite.solvers.heat.operator_cuda import flux_sums
+from simsuite.solvers.heat.row_cuda import THREADS
 
 TILE = 32
 PITCH = TILE + 1  # so that a column of a tile lies in different banks of shared memory
 TALL = 8  # threads a tile has in the slow direction
 TILE_CELLS = TILE * PITCH
-THREADS = 128
 
 
 def tiles_of(ny: int, nx: int) -> tuple[tuple[int, int], tuple[int, int]]:

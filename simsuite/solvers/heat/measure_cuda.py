@@ -6,7 +6,7 @@ import math
 
 from numba import cuda, float64, int64
 
-THREADS = 128
+from simsuite.solvers.heat.row_cuda import THREADS
 
 
 @cuda.jit(cache=True)

@@ -18,13 +18,11 @@ from typing import Any
 import numpy as np
 
 from simsuite.core import Backend, Clock
-from simsuite.expressions import Expression
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.edge_table import EdgeTable
 from simsuite.solvers.heat.ledger import Ledger
-from simsuite.solvers.table import FunctionTable
+from simsuite.solvers.heat.sources import Sources
 
-_TIME = Expression.parse("t", ("t",))
 OPERATOR = __name__
 
 
@@ -42,6 +40,8 @@ def block_for(made: Discretisation) -> tuple[int, int]:
 class Operator:
     """Owns the device arrays of a problem. offsets: of the rows of the edge table, in steps, by default the next ROWS.
     scratch: further rows for the stepper's own use. start: arrays of the state to begin with, among them the ledger's.
+
+    alike: gx of an inner face and of one at an edge, the same of gy; with constant coefficients they stand for all.
     """
 
     def __init__(
@@ -58,19 +58,15 @@ class Operator:
         self.edges = EdgeTable(made, clock, backend, dtype, offsets, scratch)
         self.ledger = Ledger(backend, start)
         kernels = backend.kernels(__name__)
-        sources = [f for f, static in zip(made.sources, made.static) if not static]
-        self.heated = bool(made.sources)
         gx, gy = made.faces()
-        base = made.static_source if self.heated else np.zeros((1, 1))
-        fields = (made.inverse_capacity, gx, gy, base, base if sources else np.zeros((1, 1)))
+        self.alike = (gx[0, 1], gx[0, 0], gy[1, 0], gy[0, 0])
+        fields = (made.inverse_capacity, gx, gy)
         self._arrays = [backend.array(np.asarray(a, self.dtype)) for a in fields]
         self._arrays.append(backend.array(made.held_cells.astype(np.int64)))
-        self.c, self.gx, self.gy, self._base, q, self.held = (backend.view(a) for a in self._arrays)
-        self.q = q if sources else self._base
-        self.power = backend.zeros(len(sources) * made.ny, np.float64)
+        self.c, self.gx, self.gy, self.held = (backend.view(a) for a in self._arrays)
+        self.sources = Sources(made, clock, backend, dtype, self.c, offsets)
         self.wrap = (made.wrap_x, made.wrap_y)
         self.zero = self.dtype.type(0)
-        self._power = backend.view(self.power)
         extent = (made.nx, made.ny)
         self._conduct = None
         if made.law is not None:
@@ -78,13 +74,11 @@ class Operator:
             self._conduct = backend.launcher(kernels.make_conduct(*law), extent, block_for(made))
             self._fields = [backend.array(np.ascontiguousarray(a)) for a in (made.kx, made.ky, made.law.which)]
             self._field_views = [backend.view(a) for a in self._fields]
-        self._times = FunctionTable(backend, clock, np.float64, [(_TIME, np.zeros(1), np.zeros(1))], offsets)
-        rows = (made.ny * kernels.THREADS,)
-        self._sources = [backend.launcher(kernels.make_source(f), rows, (kernels.THREADS,)) for f in sources]
-        self.entries = made.edges.size + len(self.power) + len(made.held_cells)
+        self.entries = ledger_entries(made)
         self._book = backend.launcher(kernels.book, (self.entries,), (min(self.entries, 128),))
         self.rate_max = backend.zeros(made.ny, np.float64)
         self._rate_max = backend.view(self.rate_max)
+        rows = (made.ny * kernels.THREADS,)
         self._rate_rows = backend.launcher(kernels.rate_rows, rows, (kernels.THREADS,))
 
     @property
@@ -101,8 +95,7 @@ class Operator:
     def begin(self, step: int, rows: int) -> None:
         """Queue what depends on time for the first rows, from `step` on. Not to be recorded."""
         self.edges.fill(step, rows)
-        if self._sources:
-            self._times.fill(step, rows)
+        self.sources.begin(step, rows)
 
     def refresh(self, T: Any, k: int) -> None:
         """Queue what depends on the temperatures T, at the time of row k: conductances, sources, that row."""
@@ -111,14 +104,11 @@ class Operator:
             edges = (self.edges.kinds, self.edges.data, k, self.edges.k)
             self._conduct(T, *self._field_views, self.c, made.dx, made.dy, self.gx, self.gy, *edges, *self.wrap)
         self.edges.refresh(T, k)
-        for i, launch in enumerate(self._sources):
-            base = self._base if i == 0 else self.q
-            at, made = i * self.made.ny, self.made
-            launch(T, self._times.flat, k, made.dx, made.dy, self.c, base, self.q, self._power, at)
+        self.sources.refresh(T, k)
 
     def arguments(self, k: int) -> tuple[Any, ...]:
         """What kernels take of the operator: gx, gy, c, q, heated, edges, at."""
-        return (self.gx, self.gy, self.c, self.q, self.heated, self.edges.flat, self.edges.at(k))
+        return (self.gx, self.gy, self.c, self.sources.q, self.sources.heated, self.edges.flat, self.edges.at(k))
 
     def book(self, T: Any, k: int, wx: float, wy: float, ws: float) -> None:
         """Queue the booking of what comes in at the temperatures T, for wx, wy, ws seconds through edges along x and
@@ -128,7 +118,7 @@ class Operator:
     def book_at(self, T: Any, at: int, wx: float, wy: float, ws: float) -> None:
         """The same for the row that begins at `at`, such as one of the stepper's own."""
         weights = [self.dtype.type(w) for w in (wx, wy, ws)]
-        book = (self._power, self.held, self.ledger.partial)
+        book = (self.sources.power, self.held, self.ledger.partial)
         self._book(T, self.gx, self.gy, self.edges.flat, at, *book, *weights, *self.wrap, self.zero)
 
     def measure_rate(self, T: Any, k: int) -> None:

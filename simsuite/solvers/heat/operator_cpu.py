@@ -220,24 +220,3 @@ def make_conduct(along_x: Expression, along_y: Expression) -> Any:
                             gy[side * ny, x] = v / (dy * dy)
 
     return conduct
-
-
-@lru_cache(KEPT)
-def make_source(expression: Expression) -> Any:
-    """The kernel that evaluates a source in x, y, t, T."""
-    f = njit(error_model="numpy")(expression.scalar_function(("x", "y", "t", "T")))
-
-    @njit(error_model="numpy", parallel=True)
-    def source(T, times, k, dx, dy, c, base, q, power, first):
-        """q = base + source; its sum over every row to `power`, from `first` on; none in held cells, where c is 0."""
-        ny, nx = T.shape
-        t = times[min(k, times.size - 1)]
-        for y in prange(ny):
-            total = 0.0
-            for x in range(nx):
-                s = f((x + 0.5) * dx, (y + 0.5) * dy, t, float(T[y, x])) if c[y, x] > 0 else 0.0
-                q[y, x] = base[y, x] + s
-                total += s
-            power[first + y] = total
-
-    return source

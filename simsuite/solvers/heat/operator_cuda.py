@@ -13,9 +13,8 @@ from numba import config, cuda, float64
 
 from simsuite.expressions import Expression
 from simsuite.solvers.heat.edges import FLUX, TEMPERATURE
+from simsuite.solvers.heat.row_cuda import THREADS
 from simsuite.solvers.table import KEPT
-
-THREADS = 128  # a block that sums up a row
 
 
 def choose_constant(ny: int, nx: int) -> tuple[Any, int]:
@@ -195,33 +194,3 @@ def make_conduct(along_x: Expression, along_y: Expression) -> Any:
                         gy[side * ny, x] = at_edge(value, p, kinds, edge_k) / (dy * dy)
 
     return conduct
-
-
-@lru_cache(KEPT)
-def make_source(expression: Expression) -> Any:
-    """The kernel that evaluates a source in x, y, t, T: one block a row, float64."""
-    f = _device(expression, ("x", "y", "t", "T"))
-
-    @cuda.jit
-    def source(T, times, k, dx, dy, c, base, q, power, first):
-        """q = base + source; its sum over every row to `power`, from `first` on; none in held cells, where c is 0."""
-        part = cuda.shared.array(THREADS, float64)
-        i, y = cuda.threadIdx.x, cuda.blockIdx.x
-        t = times[min(k, times.size - 1)]
-        total = float64(0.0)
-        for x in range(i, T.shape[1], THREADS):
-            s = f((x + 0.5) * dx, (y + 0.5) * dy, t, float64(T[y, x])) if c[y, x] > 0 else 0.0
-            q[y, x] = base[y, x] + s
-            total += s
-        part[i] = total
-        cuda.syncthreads()
-        half = THREADS // 2
-        while half > 0:
-            if i < half:
-                part[i] += part[i + half]
-            cuda.syncthreads()
-            half //= 2
-        if i == 0:
-            power[first + y] = part[0]
-
-    return source

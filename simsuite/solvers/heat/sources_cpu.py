@@ -1,0 +1,76 @@
+"""Sources on the CPU: rows in parallel. See `sources`."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from numba import njit, prange
+
+from simsuite.expressions import Expression
+from simsuite.solvers.table import KEPT
+
+THREADS = 1  # that a row of cells is launched with
+
+
+@njit(parallel=True, cache=True)
+def add_products(xs, ys, k, term, terms, c, base, q, power, first, zero):
+    """q = base + Σ X Y at the time of row k; its sum over every row to `power`, from `first` on, without held cells."""
+    ny, nx = q.shape
+    row_x, row_y = min(k, xs.shape[0] - 1), min(k, ys.shape[0] - 1)
+    for y in prange(ny):
+        q[y] = base[y]
+        total = 0.0
+        for j in range(term, term + terms):
+            Y, row = ys[row_y, j * ny + y], xs[row_x, j * nx : (j + 1) * nx]
+            for x in range(nx):
+                q[y, x] += row[x] * Y
+            free = 0.0
+            for x in range(nx):
+                if c[y, x] > zero:
+                    free += float(row[x])
+            total += float(Y) * free
+        power[first + y] = total
+
+
+@njit(cache=True)
+def sums(xs, row, rows, nx, terms, out):
+    """out[k, j] = Σ X of term j, in the k-th of so many rows from `row` on."""
+    for k in range(rows):
+        for j in range(terms):
+            total = 0.0
+            for x in range(nx):
+                total += float(xs[row + k, j * nx + x])
+            out[k, j] = total
+
+
+@njit(cache=True)
+def book(sums, ys, x_rows, y_row, y_stride, term, terms, n, weight, ledger, first, ny):
+    """Adds the power of terms from `term` on, times a weight, of n steps, to the entries from `first` on."""
+    for y in range(ny):
+        for k in range(n):
+            total = 0.0
+            for j in range(term, term + terms):
+                total += float(ys[y_row + k * y_stride, j * ny + y]) * sums[min(k, x_rows - 1), j]
+            ledger[first + y] += weight * total
+
+
+@lru_cache(KEPT)
+def make_source(expression: Expression) -> Any:
+    """The kernel that evaluates a source in x, y, t, T."""
+    f = njit(error_model="numpy")(expression.scalar_function(("x", "y", "t", "T")))
+
+    @njit(error_model="numpy", parallel=True)
+    def source(T, times, k, dx, dy, c, base, q, power, first):
+        """q = base + source; its sum over every row to `power`, from `first` on; none in held cells, where c is 0."""
+        ny, nx = T.shape
+        t = times[min(k, times.size - 1)]
+        for y in prange(ny):
+            total = 0.0
+            for x in range(nx):
+                s = f((x + 0.5) * dx, (y + 0.5) * dy, t, float(T[y, x])) if c[y, x] > 0 else 0.0
+                q[y, x] = base[y, x] + s
+                total += s
+            power[first + y] = total
+
+    return source

@@ -1,0 +1,112 @@
+"""Sources on a GPU, see `sources`: a block for each row of cells, one thread for each of its columns in turn.
+
+All sums over x are made in the same order, so that it does not show which kernel made one.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from numba import config, cuda, float64
+
+from simsuite.expressions import Expression
+from simsuite.solvers.heat.row_cuda import THREADS
+from simsuite.solvers.table import KEPT
+
+
+@cuda.jit(device=True)
+def _gathered(part, i):
+    """The sum of what the threads have put there, in part[0]."""
+    cuda.syncthreads()
+    half = THREADS // 2
+    while half > 0:
+        if i < half:
+            part[i] += part[i + half]
+        cuda.syncthreads()
+        half //= 2
+
+
+@cuda.jit(device=True)
+def _power(sums, ys, row_x, row_y, term, terms, y, ny):
+    """Of a row of cells: products of terms from `term` on."""
+    total = float64(0.0)
+    for j in range(terms):
+        total += float64(ys[row_y, (term + j) * ny + y]) * sums[row_x, term + j]
+    return total
+
+
+@cuda.jit(cache=True)
+def add_products(xs, ys, k, term, terms, c, base, q, power, first, zero):
+    """q = base + Σ X Y at the time of row k; its sum over every row to `power`, from `first` on, without held cells."""
+    part = cuda.shared.array(THREADS, float64)
+    i, y = cuda.threadIdx.x, cuda.blockIdx.x
+    ny, nx = q.shape
+    row_x, row_y = min(k, xs.shape[0] - 1), min(k, ys.shape[0] - 1)
+    for x in range(i, nx, THREADS):
+        s = base[y, x]
+        for j in range(term, term + terms):
+            s = cuda.fma(xs[row_x, j * nx + x], ys[row_y, j * ny + y], s)
+        q[y, x] = s
+    power_of_row = float64(0.0)
+    for j in range(term, term + terms):
+        total = float64(0.0)
+        for x in range(i, nx, THREADS):
+            if c[y, x] > zero:
+                total += float64(xs[row_x, j * nx + x])
+        part[i] = total
+        _gathered(part, i)
+        power_of_row += float64(ys[row_y, j * ny + y]) * part[0]
+        cuda.syncthreads()
+    if i == 0:
+        power[first + y] = power_of_row
+
+
+@cuda.jit(cache=True)
+def sums(xs, row, rows, nx, terms, out):
+    """out[k, j] = Σ X of term j, in the k-th of so many rows from `row` on: one block each."""
+    part = cuda.shared.array(THREADS, float64)
+    i, k, j = cuda.threadIdx.x, cuda.blockIdx.x // terms, cuda.blockIdx.x % terms
+    total = float64(0.0)
+    if k < rows:
+        for x in range(i, nx, THREADS):
+            total += float64(xs[row + k, j * nx + x])
+    part[i] = total
+    _gathered(part, i)
+    if i == 0 and k < rows:
+        out[k, j] = part[0]
+
+
+@cuda.jit(cache=True)
+def book(sums, ys, x_rows, y_row, y_stride, term, terms, n, weight, ledger, first, ny):
+    """Adds the power of terms from `term` on, times a weight, of n steps, to the entries from `first` on."""
+    y = cuda.grid(1)
+    if y < ny:
+        for k in range(n):
+            ledger[first + y] += weight * _power(sums, ys, min(k, x_rows - 1), y_row + k * y_stride, term, terms, y, ny)
+
+
+@lru_cache(KEPT)
+def make_source(expression: Expression) -> Any:
+    """The kernel that evaluates a source in x, y, t, T: one block a row, float64."""
+    names = ("x", "y", "t", "T")
+    function = expression.simulated_function if config.ENABLE_CUDASIM else expression.scalar_function
+    f = cuda.jit(device=True)(function(names))
+
+    @cuda.jit
+    def source(T, times, k, dx, dy, c, base, q, power, first):
+        """q = base + source; its sum over every row to `power`, from `first` on; none in held cells, where c is 0."""
+        part = cuda.shared.array(THREADS, float64)
+        i, y = cuda.threadIdx.x, cuda.blockIdx.x
+        t = times[min(k, times.size - 1)]
+        total = float64(0.0)
+        for x in range(i, T.shape[1], THREADS):
+            s = f((x + 0.5) * dx, (y + 0.5) * dy, t, float64(T[y, x])) if c[y, x] > 0 else 0.0
+            q[y, x] = base[y, x] + s
+            total += s
+        part[i] = total
+        _gathered(part, i)
+        if i == 0:
+            power[first + y] = part[0]
+
+    return source
