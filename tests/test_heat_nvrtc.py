@@ -40,6 +40,7 @@ EDGES = {
     "periodic": dict.fromkeys(("left", "right", "bottom", "top"), PERIODIC),
 }
 VARIED = {"conductivity": ["1+0.5*sin(3*x)*cos(2*y)", "2+x*y"], "density": "3+x", "specific_heat": 2.0}
+MOVING_SOURCE = {"power": "50*exp(-((x-0.3-9*t)**2+(y-0.5)**2)/0.01)"}
 SOURCES = [{"power": "50*exp(-((x-0.3)**2+(y-0.5)**2)/0.01)"}, {"power": "30*x"}]
 MATERIALS: dict[str, dict[str, Any]] = {
     "constant": {},
@@ -56,6 +57,11 @@ HELD = {
     ]
 }
 MATERIALS["held"] = HELD
+MATERIALS["moving source"] = {"source": [MOVING_SOURCE]}
+MATERIALS["varied, moving sources"] = {
+    "material": VARIED,
+    "source": [*SOURCES, MOVING_SOURCE, {"power": "sin(9*t)*x*y"}],
+}
 MATERIALS["varied, heated and held"] = {"material": VARIED, "source": SOURCES, **HELD}
 SIZES = [(1, 1), (1, 7), (7, 1), (2, 2), (3, 5), (31, 33), (33, 31), (64, 64), (200, 300), (301, 517), (1000, 1500)]
 CUTS = [(64, 64, 9), (1, 2, 3, 5, 7, 64, 30, 17, 8)]
@@ -114,6 +120,12 @@ ON_HOST = [  # edges, material, precision, shape, which of the programs
     ("moving", "varied", "float64", (37, 61), 1),
     ("steady", "heated", "float64", (1, 9), -1),
     ("moving", "varied", "float64", (9, 1), 0),
+    *((edges, "moving source", "float64", (70, 262), -1) for edges in EDGES),
+    *((edges, "varied, moving sources", "float64", (70, 262), 0) for edges in EDGES),
+    ("steady", "moving source", "float32", (67, 391), 0),
+    ("moving", "varied, moving sources", "float32", (67, 260), -1),
+    ("periodic", "moving source", "float64", (5, 7), 0),
+    ("moving", "varied, moving sources", "float32", (9, 1), 0),
     ("periodic", "varied", "float32", (5, 7), 0),
 ]
 
@@ -141,7 +153,9 @@ def test_blocked_steps_have_the_bits_of_the_cpu_kernels(
 NOT_BLOCKED: dict[str, dict[str, Any]] = {
     "conductivity": {"material": {"diffusivity": "1 + 0.1*T"}},
     "radiate": {"boundary": {"left": {"kind": "radiation", "emissivity": 0.9, "ambient": 3.0}}},
-    "sources": {"source": [{"power": "x*t"}]},
+    "temperature": {"source": [{"power": "x*T"}]},
+    "products": {"source": [{"power": "sin(x*y*t)"}]},
+    "held": {"source": [{"power": "x*t"}], **HELD},
 }
 
 
@@ -179,7 +193,8 @@ class Choosing:
     ("edges", "material"),
     [
         *((edges, material) for edges in EDGES for material in ("constant", "varied and heated", "held")),
-        *(("moving", material) for material in ("varied", "heated", "of one capacity", "held")),
+        *((edges, "varied, moving sources") for edges in ("moving", "periodic")),
+        *(("moving", material) for material in ("varied", "heated", "moving source", "of one capacity", "held")),
     ],
 )
 def test_blocked_steps_have_the_bits_of_others(

@@ -29,6 +29,7 @@ from simsuite.solvers.heat import (
     operator_cuda,
     rkl2_cuda,
     rkl2_plain_cuda,
+    sources_cuda,
     trigonometric_cuda,
 )
 from simsuite.solvers.heat.blocked import Variant
@@ -216,7 +217,7 @@ def test_conductivity_that_depends_on_temperature(text: str, precision: str) -> 
 @pytest.mark.parametrize("text", ["20*(310 - T)", "1e6*exp(-((x - 0.1*t)**2 + (y - 0.5)**2)/1e-4)"])
 def test_sources(text: str, precision: str) -> None:
     field = array(REAL[precision], 2)
-    source = operator_cuda.make_source(Expression.parse(text, ("x", "y", "t", "T")))
+    source = sources_cuda.make_source(Expression.parse(text, ("x", "y", "t", "T")))
     where = (DOUBLE, DOUBLE, field, field, field, DOUBLES, INDEX)
     _, info = compile_sm90(source, types.void(field, DOUBLES, INDEX, *where))
     assert info["spill_bytes"] == 0
@@ -255,18 +256,25 @@ def programs() -> dict[str, Variant]:
                 streamed = streamed_variants(extent, dtype, wrapped, wrapped, processors=132)
                 for variant in [*streamed, *resident_variants(extent, dtype, True, 132, together=0)]:
                     found[f"{variant.source.stem} {' '.join(map(str, variant.macros.values()))}"] = variant
-        for heated, even, held in ((False, True, False), (False, False, False), (True, False, True)):
+        for uniform, heated, even, held, terms in (
+            (False, False, True, False, 0),
+            (False, False, False, False, 0),
+            (False, True, False, True, 0),
+            (True, False, True, False, 1),
+            (False, True, False, False, 3),
+        ):
             for ny, nx in ((16384, 16384), (400, 601)):
                 made = SimpleNamespace(
                     ny=ny,
                     nx=nx,
                     wrap_x=False,
                     wrap_y=False,
-                    sources=("q",) if heated else (),
+                    static=(True,) if heated else (),
+                    uniform=uniform,
                     any_held=held,
                     inverse_capacity=np.ones(1) if even else np.arange(2.0),
                 )
-                for variant in general.general_variants(made, dtype, processors=132):
+                for variant in general.general_variants(made, dtype, terms, processors=132):
                     found[f"{variant.source.stem} {' '.join(map(str, variant.macros.values()))}"] = variant
     return found
 

@@ -155,15 +155,15 @@ class GeneralSteps:
     def __init__(
         self, made: Discretisation, clock: Clock, backend: Backend, dtype: Any, start: Snapshot, choice: str
     ) -> None:
-        reason = why_not(made)
+        self.operator = Operator(made, clock, backend, dtype, start.arrays)
+        self.ledger, self.edges = self.operator.ledger, self.operator.edges
+        reason = why_not(made, self.operator.sources.terms)
         kernel = _kernel(choice, backend)
         if choice == "auto" or reason is not None:  # the program only where it is asked for, until it has been measured
             kernel = "numba"
         self.chosen = {"kernel": kernel}
         if reason is not None and choice == "nvrtc":
             self.chosen["kernel_note"] = f"one step a launch: {reason}"
-        self.operator = Operator(made, clock, backend, dtype, start.arrays)
-        self.ledger, self.edges = self.operator.ledger, self.operator.edges
         kernels = backend.kernels(OPERATOR)
         self._few, kernel = 1, kernels.step
         if self.operator.constant:
@@ -176,7 +176,7 @@ class GeneralSteps:
         if self.chosen["kernel"] == "nvrtc":
             o = self.operator
             made, backend = o.made, o.backend
-            variants = general_variants(made, o.dtype, backend.processors)
+            variants = general_variants(made, o.dtype, o.sources.terms, backend.processors)
             self._packed = packed(o, variants[0])
             self._coefficients = backend.view(self._packed)
             about = f"general {o.dtype} {made.ny} {made.nx} periodic {o.wrap} moving {not self.edges.steady}"
@@ -198,6 +198,7 @@ class GeneralSteps:
             T, out = views[now], views[1 - now]
             if self._blocked and self._blocked.takes(n):
                 self._blocked(T, out, n, *self._typed(k, self.ledger.partial, dt))
+                self.operator.sources.book(k, n, dt, self.ledger.partial, self.operator.made.edges.size)
             else:
                 self._step(T, out, k, n, dt)
             now = 1 - now
@@ -217,15 +218,18 @@ class GeneralSteps:
 
     def _typed(self, k: int, ledger: Any, dt: float) -> tuple[Any, ...]:
         """What the program gets after the fields, in the types that it declares, for steps from row k on."""
-        o, table = self.operator, self.edges
-        at, stride = np.int64(table.at(k)), np.int64(table.at(1) - table.at(0))
-        numbers = (
-            np.int32(o.made.nx),
-            np.int32(o.made.ny),
-            o.dtype.type(dt),
-            o.dtype.type(o.made.inverse_capacity.flat[0]),
-        )
-        return (self._coefficients, o.gx, table.flat, at, stride, ledger, *numbers)
+        o, made = self.operator, self.operator.made
+        xs, ys = o.sources.x_table, o.sources.y_table
+        tables: list[Any] = []
+        for table, at, stride in (
+            (self.edges.flat, self.edges.at(k), self.edges.at(1)),
+            (xs.flat, xs.offset(k), xs.offset(1)),
+            (ys.flat, ys.offset(k), ys.offset(1)),
+        ):
+            tables += [table, np.int64(at), np.int64(stride)]
+        numbers = (dt, made.inverse_capacity.flat[0], *o.alike)
+        size = (np.int32(made.nx), np.int32(made.ny))
+        return (self._coefficients, o.gx, *tables, ledger, *size, *map(o.dtype.type, numbers))
 
 
 def _kernel(choice: str, backend: Backend) -> str:

@@ -1,11 +1,20 @@
 // DEPTH explicit steps in one pass over the field, coefficients that differ from cell to cell: see operator.py for the
 // scheme, general.py for what is kept where.
 //
-// Compiled at run time, with the macros of tiles.cuh, AHEAD (rows on their way at once), HEATED (1: with sources),
-// EVEN (1: 1/(ρc) is the same number everywhere) and HELD (1: cells are held at a temperature).
+// Compiled at run time, with the macros of tiles.cuh, AHEAD (rows on their way at once), HEATED (1: with sources that
+// stay the same), TERMS (products that the others are), UNIFORM (1: all inner faces conduct alike, and those of an
+// edge), EVEN (1: 1/(ρc) is the same number everywhere) and HELD (1: cells are held at a temperature).
 
 #include "copies.cuh"
 #include "tiles.cuh"
+
+struct Alike { real inner, edge; };  // what faces conduct where they are
+
+// Factors of the sources that move, in a row for each step: TERMS times nx or ny of them.
+struct Factors {
+  const real* __restrict__ rows;
+  long long stride;  // from one row to the next
+};
 
 struct Field {
   const real* __restrict__ T;
@@ -14,12 +23,16 @@ struct Field {
   const real* __restrict__ gx;  // (ny, nx + 1)
   int nx, ny;
   real dt, c;
+  Alike along_x, along_y;
+  Factors x, y;
 };
 
-constexpr int KINDS = 2 + !EVEN + HEATED;  // of coefficients: of faces to the east and to the north, 1/(ρc), source
+// Of coefficients: of faces to the east and to the north, 1/(ρc), source.
+constexpr int KINDS = 2 * !UNIFORM + !EVEN + HEATED;
 constexpr int ROWS = AHEAD + 1, RING = DEPTH + AHEAD;  // kept of the field, and of the coefficients
 __device__ constexpr int row_bytes(int lane) { return 32 * lane * sizeof(real); }
-__device__ constexpr int kept_bytes(int lane) { return (ROWS + RING * KINDS) * row_bytes(lane); }
+__device__ constexpr int ring_bytes(int lane) { return (ROWS + RING * KINDS) * row_bytes(lane); }
+__device__ constexpr int kept_bytes(int lane) { return ring_bytes(lane) + DEPTH * TERMS * row_bytes(lane); }
 __device__ constexpr int edge_bytes(int lane) { return kept_bytes(lane) + 7 * DEPTH * sizeof(real); }
 __device__ constexpr int larger(int a, int b) { return a > b ? a : b; }
 constexpr int MEMORY = larger(kept_bytes(LANE), larger(edge_bytes(SIDE_LANE), edge_bytes(BAND_LANE)));  // of a warp
@@ -122,6 +135,26 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
     fill_ring = fill_ring == (ROWS + (RING - 1) * KINDS) * ROW ? ROWS * ROW : fill_ring + KINDS * ROW;
   };
 
+  // Sources that move: of all levels the factors in x, which stay the same all the way up; of level `lane` those in y,
+  // in the row that is complete there, loaded a row ahead.
+#pragma unroll
+  for (int t = 0; t < DEPTH; t++)
+#pragma unroll
+    for (int i = 0; i < TERMS; i++)
+#pragma unroll
+      for (int p = 0; p < PARTS; p++)
+        copy_async<BYTES>(to[p] + ring_bytes(K) + (t * TERMS + i) * ROW, f.x.rows + t * f.x.stride + i * nx + from[p]);
+  constexpr int SOME = TERMS ? TERMS : 1;
+  real next_y[SOME];
+  auto look_up_y = [&](int row) {
+    if (TERMS && lane < DEPTH) {
+      const int y = row - lane - 1, inside = WRAP_Y ? (y % ny + ny) % ny : min(max(y, 0), ny - 1);
+#pragma unroll
+      for (int i = 0; i < TERMS; i++) next_y[i] = f.y.rows[lane * f.y.stride + (long long)i * ny + inside];
+    }
+  };
+  look_up_y(begin);
+
   real c[DEPTH][K], below[DEPTH][K];  // the row that arrived last, and what flows into it from below, negative
 #pragma unroll
   for (int t = 0; t < DEPTH; t++)
@@ -198,16 +231,36 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
           if (high >= 0) high_beta[k] = beta[high * e.stride + nx], high_gamma[k] = beta[high * e.stride + points + nx];
         }
       }
+      real factor_y[SOME];
+#pragma unroll
+      for (int i = 0; i < TERMS; i++) factor_y[i] = next_y[i];
+      look_up_y(row + 1);
       const char* const near = mine + ROWS * ROW + ring_slot * (KINDS * ROW);
       const char* const far = near + RING * KINDS * ROW;
 #pragma unroll
       for (int t = 0; t < DEPTH; t++) {
         const char* const kept = (ring_slot >= t ? near : far) - t * KINDS * ROW;
         real to_east[K], to_north[K], inverse[K], heat[K];
-        read<W>(to_east, kept, PLANE);
-        read<W>(to_north, kept + ROW, PLANE);
+#pragma unroll
+        for (int k = 0; k < K; k++) {
+          const bool edge = (SIDES & RIGHT && right == lane * K + k), end = ENDS && (t == low || t == high);
+          to_east[k] = edge ? f.along_x.edge : f.along_x.inner, to_north[k] = end ? f.along_y.edge : f.along_y.inner;
+          heat[k] = 0;
+        }
+        if (!UNIFORM) {
+          read<W>(to_east, kept, PLANE);
+          read<W>(to_north, kept + ROW, PLANE);
+        }
         if (!EVEN) read<W>(inverse, kept + 2 * ROW, PLANE);
         if (HEATED) read<W>(heat, kept + (KINDS - 1) * ROW, PLANE);
+#pragma unroll
+        for (int i = 0; i < TERMS; i++) {
+          real factor[K];
+          read<W>(factor, mine + ring_bytes(K) + (t * TERMS + i) * ROW, PLANE);
+          const real y = __shfl_sync(ALL, factor_y[i], t);
+#pragma unroll
+          for (int k = 0; k < K; k++) heat[k] = fma(factor[k], y, heat[k]);
+        }
         const real east = __shfl_down_sync(ALL, c[t][0], 1);
         real flow[K];  // through faces to the east
 #pragma unroll
@@ -240,7 +293,7 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
           }
           along_x[k] = flow[k] - from_west, along_y[k] = above - below[t][k];
           real total = along_x[k] + along_y[k];
-          if (HEATED) total = total + heat[k];
+          if (HEATED || TERMS) total = total + heat[k];
           const real held_too = EVEN ? f.c : HELD && mark_of(inverse[k]) < 0 ? 0 : inverse[k];
           const real result = fma(dt, held_too * total, middle);
           from_west = flow[k];
@@ -289,13 +342,16 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
 
 extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
 steps(const real* __restrict__ T, real* __restrict__ out, const real* __restrict__ G, const real* __restrict__ gx,
-      const real* __restrict__ table, long long at, long long stride, real* ledger, int nx, int ny, real dt, real c,
+      const real* __restrict__ table, long long at, long long stride, const real* __restrict__ xs, long long x_at,
+      long long x_stride, const real* __restrict__ ys, long long y_at, long long y_stride, real* ledger, int nx, int ny,
+      real dt, real c, real inner_x, real edge_x, real inner_y, real edge_y,
       int columns, int band_rows, int low, int low_end, int high, int sides, int side_rows, int side, int strips, int chunks,
       int rows, int short_rows) {
   const Tiles tiles = {columns, band_rows, low, low_end, high, sides, side_rows, side, strips, chunks, rows, short_rows};
   extern __shared__ __align__(16) char memory[];
   const int warp = WARPS > 1 ? __shfl_sync(ALL, threadIdx.x >> 5, 0) : 0;
-  const Field f = {T, out, G, gx, nx, ny, dt, c};
+  const Field f = {T, out, G, gx, nx, ny, dt, c, {inner_x, edge_x}, {inner_y, edge_y}, {xs + x_at, x_stride},
+                   {ys + y_at, y_stride}};
   march_up(blockIdx.x * WARPS + warp, tiles, f, {table + at, stride, ledger}, memory + warp * MEMORY);
 }
 
@@ -309,8 +365,7 @@ pack(const real* __restrict__ gx, const real* __restrict__ gy, const real* __res
   if (x >= nx) return;
   const long long of = y > 0 ? y - 1 : ny - 1;
   real* const to = G + (long long)y * KINDS * nx + x;
-  to[0] = gx[of * (nx + 1) + x + 1];
-  to[nx] = gy[(long long)y * nx + x];
+  if (!UNIFORM) to[0] = gx[of * (nx + 1) + x + 1], to[nx] = gy[(long long)y * nx + x];
   if (!EVEN) to[2 * nx] = c[of * nx + x];
   if (HEATED) to[(KINDS - 1) * nx] = q[of * nx + x];
 }

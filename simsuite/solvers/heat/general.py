@@ -5,18 +5,19 @@ and what heats it; with `depth` steps a pass, that many rows of cells are on the
 each warp keeps the coefficients of these rows in shared memory, a ring that is filled ahead of the first level: every
 coefficient is read from global memory once a pass, and from shared memory once a step.
 
-That ring, (depth + ahead)·32·lane numbers of each kind, is what limits how many warps work at once. So 1/(ρc) is left
-out where it is the same everywhere, and sources where there are none.
+That ring, (depth + ahead)·32·lane numbers of each kind, is what limits how many warps work at once. So what is the same
+everywhere is left out: 1/(ρc), conductances, sources where there are none. Sources that move come as products of a
+factor in x and one in y (see `sources`): of the first, depth·32·lane numbers are kept for each product.
 
 Cells that are held at a temperature book what they give to their neighbours; few of them have a neighbour that is not.
 
-What it does not do: coefficients that depend on the temperature or, in time, on anything but edges. For these there is
-the kernel that takes one step at a time.
+What it does not do: coefficients that depend on the temperature, sources that do or that are no such products, and
+sources that move beside cells that are held. For these there is the kernel that takes one step at a time.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,10 @@ from simsuite.solvers.heat.sampling import distinct
 from simsuite.solvers.heat.tiling import tile_macros, tilings
 
 SOURCE = Path(__file__).with_name("general.cu")
+MOST_TERMS = 4
 _THREADS = 256  # of a block that packs
+_ROOMY = 8  # warps that a multiprocessor has 255 registers a lane for
+_SHARED, _OF_THE_SYSTEM = 233472, 1024  # bytes of a multiprocessor (H200), and those that each block takes besides
 
 
 @dataclass(frozen=True)
@@ -45,9 +49,9 @@ class Shape:
     warps: int
     blocks: int
 
-    def shared_bytes(self, kinds: int, itemsize: int) -> int:
-        """Of a block, for so many kinds of coefficients."""
-        rows = self.ahead + 1 + (self.depth + self.ahead) * kinds
+    def shared_bytes(self, kinds: int, terms: int, itemsize: int) -> int:
+        """Of a block, for so many kinds of coefficients and products."""
+        rows = self.ahead + 1 + (self.depth + self.ahead) * kinds + self.depth * terms
         edge = rows * 32 * max(self.side_lane, self.band_lane) + 7 * self.depth
         return self.warps * max(rows * 32 * self.lane, edge) * itemsize
 
@@ -55,11 +59,15 @@ class Shape:
 # By kinds of coefficients: as many warps as shared memory has room for. On an H200 one of these is the fastest.
 SHAPES = {
     "float64": {
+        0: ((8, 4, 2, 2, 4, 3, 1, 8), (8, 4, 2, 2, 4, 3, 2, 4), (6, 4, 2, 2, 4, 2, 1, 8)),
+        1: ((8, 4, 2, 2, 4, 3, 1, 8), (8, 4, 2, 2, 4, 3, 2, 4), (6, 4, 2, 2, 4, 2, 1, 8)),
         2: ((8, 4, 2, 2, 4, 3, 1, 8), (8, 4, 2, 2, 4, 3, 2, 4), (6, 4, 2, 2, 4, 2, 1, 8)),
         3: ((8, 4, 2, 2, 4, 3, 1, 6), (8, 4, 2, 2, 4, 3, 2, 3), (6, 4, 2, 2, 4, 2, 1, 8)),
         4: ((8, 4, 2, 2, 4, 3, 1, 4), (6, 4, 2, 2, 4, 2, 1, 6), (8, 2, 2, 2, 4, 3, 1, 8)),
     },
     "float32": {
+        0: ((8, 4, 2, 2, 4, 3, 1, 12), (8, 4, 2, 2, 4, 3, 2, 6), (6, 8, 4, 4, 2, 3, 1, 8)),
+        1: ((8, 4, 2, 2, 4, 3, 1, 11), (8, 4, 2, 2, 4, 3, 2, 5), (6, 8, 4, 4, 2, 3, 1, 8)),
         2: ((8, 4, 2, 2, 4, 3, 1, 12), (8, 4, 2, 2, 4, 3, 2, 6), (6, 8, 4, 4, 2, 3, 1, 8)),
         3: ((8, 4, 2, 2, 4, 3, 1, 11), (8, 4, 2, 2, 4, 3, 2, 6), (6, 8, 4, 4, 2, 3, 1, 7)),
         4: ((8, 4, 2, 2, 4, 3, 1, 9), (8, 4, 2, 2, 4, 3, 2, 4), (6, 8, 4, 4, 2, 3, 1, 5)),
@@ -79,14 +87,18 @@ HELD_SHAPES = {
 }
 
 
-def why_not(made: Discretisation) -> str | None:
-    """Why these kernels cannot step a problem, or None if they can."""
+def why_not(made: Discretisation, terms: int) -> str | None:
+    """Why these kernels cannot step a problem, or None if they can. terms: see `Sources`."""
     if made.law is not None:
         return "its conductivity depends on the temperature"
     if made.edges.radiates:
         return "its edges radiate"
-    if not all(made.static):
-        return "its sources depend on time or temperature"
+    if any(f.depends_on("T") for f in made.sources):
+        return "its sources depend on the temperature"
+    if not all(made.static) and made.any_held:
+        return "its sources depend on time, beside regions that are held at a temperature"
+    if not all(made.static) and not 0 < terms <= MOST_TERMS:
+        return "its sources are no short sums of products of functions of x, t and of y, t"
     return None
 
 
@@ -97,26 +109,39 @@ def is_even(made: Discretisation) -> bool:
 
 def kinds(made: Discretisation) -> int:
     """Of coefficients that differ from cell to cell."""
-    return 2 + (not is_even(made)) + bool(made.sources)
+    return 2 * (not made.uniform) + (not is_even(made)) + any(made.static)
 
 
-def _spills(shape: Shape, dtype: np.dtype, nx: int) -> bool:
-    """Whether the places of cells that are loaded one by one take registers that are not there."""
-    return dtype == np.float64 and loaded_together(shape.lane, dtype, nx) == 1 and shape.warps == 1 and shape.depth > 6
+def _fitting(shape: Shape, dtype: np.dtype, nx: int, wrapped: bool, terms: int, shared: int) -> Shape | None:
+    """The shape with as many blocks a multiprocessor as there is room for; None if even so its registers are too few
+    for many products, and for the places of cells that are loaded one by one or around an edge."""
+    blocks = min(shape.blocks, _SHARED // (shared + _OF_THE_SYSTEM))
+    if dtype == np.float64:
+        places = wrapped or loaded_together(shape.lane, dtype, nx) == 1
+        return None if shape.depth * shape.lane > 24 and (places or terms > 2) else replace(shape, blocks=blocks)
+    if terms > 2 or (terms and wrapped):
+        return None if shape.lane > 4 else replace(shape, blocks=min(blocks, _ROOMY // shape.warps))
+    return None if shape.lane > 4 and terms > 1 else replace(shape, blocks=blocks)
 
 
-def general_variants(made: Discretisation, dtype: np.dtype, processors: int) -> list[Variant]:
-    """Ways to step a problem."""
+def general_variants(made: Discretisation, dtype: np.dtype, terms: int, processors: int) -> list[Variant]:
+    """Ways to step a problem. terms: products that its moving sources are."""
     found: list[Variant] = []
     ny, nx, wrap = made.ny, made.nx, (made.wrap_x, made.wrap_y)
     shapes = HELD_SHAPES if made.any_held else SHAPES
-    flags = {"HEATED": int(bool(made.sources)), "EVEN": int(is_even(made)), "HELD": int(made.any_held)}
-    for shape in (Shape(*numbers) for numbers in shapes[dtype.name][kinds(made)]):
-        if _spills(shape, dtype, nx):
+    flags = {
+        "HEATED": int(any(made.static)),
+        "TERMS": terms,
+        "UNIFORM": int(made.uniform),
+        "EVEN": int(is_even(made)),
+        "HELD": int(made.any_held),
+    }
+    for numbers in shapes[dtype.name][kinds(made)]:
+        shared = Shape(*numbers).shared_bytes(kinds(made), terms, dtype.itemsize)
+        shape = _fitting(Shape(*numbers), dtype, nx, made.wrap_x or made.wrap_y, terms, shared)
+        if shape is None:
             continue
-        own = {"AHEAD": shape.ahead, **flags}
-        macros = tile_macros(shape, dtype, nx, *wrap) | own
-        shared = shape.shared_bytes(kinds(made), dtype.itemsize)
+        macros = tile_macros(shape, dtype, nx, *wrap) | {"AHEAD": shape.ahead, **flags}
         for tiling in tilings(shape, dtype, ny, nx, *wrap, processors):
             blocks = -(-tiling.tiles // shape.warps)
             found.append(Variant(SOURCE, macros, blocks, 32 * shape.warps, shared, shape.depth, False, tiling.numbers))
@@ -128,9 +153,11 @@ def packed(operator: Operator, variant: Variant) -> Any:
     made, backend = operator.made, operator.backend
     ny, nx = made.ny, made.nx
     to = backend.zeros((ny + 1, kinds(made), nx), operator.dtype)
+    if kinds(made) == 0:
+        return to
     program = backend.program(variant.source, variant.macros)
     launch = program.launcher("pack", -(-nx // _THREADS) * (ny + 1), _THREADS)
-    coefficients = (operator.gx, operator.gy, operator.c, operator.q)
+    coefficients = (operator.gx, operator.gy, operator.c, operator.sources.base)
     size = (np.int32(nx), np.int32(ny))
     launch(*coefficients, to, *size)
     if made.any_held:

@@ -20,7 +20,7 @@ from simsuite.solvers.heat.energy import Energy
 from simsuite.solvers.heat.exact import ExactStepper
 from simsuite.solvers.heat.exact import device_bytes as exact_device_bytes
 from simsuite.solvers.heat.explicit import ExplicitStepper, is_plain
-from simsuite.solvers.heat.general import kinds, why_not
+from simsuite.solvers.heat.general import kinds
 from simsuite.solvers.heat.layout import heat_layout
 from simsuite.solvers.heat.ledger import empty_ledger
 from simsuite.solvers.heat.measure import Wanted
@@ -146,7 +146,7 @@ class HeatProblem:
         if self.plan.stepper == "exact":
             return exact_device_bytes(self.made, self.T0.itemsize)
         run = self.scenario.run
-        packed = kinds(self.made) if run.kernel != "numba" and run.device != "cpu" and why_not(self.made) is None else 0
+        packed = kinds(self.made) if run.kernel != "numba" and run.device != "cpu" and self.made.law is None else 0
         explicit = 2 if self._plain else 6 + packed
         fields = {"explicit": explicit, "rkl2": 3 if self._plain else 8, "adi": 14, "steady": 7}[self.plan.stepper]
         if self.made.law is not None:
