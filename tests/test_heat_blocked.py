@@ -66,8 +66,8 @@ def run(heat: Callable, monkeypatch: pytest.MonkeyPatch) -> Callable[..., dict[s
         )
         T = np.random.default_rng(ny * 1000 + nx).normal(size=shape).astype(precision)
         constant, general = (getattr(module, way) for module in WAYS[way])
-        monkeypatch.setattr(EXPLICIT, "choose", lambda ny, nx: (constant, (nx, ny), (1, 1), depth))
-        monkeypatch.setattr(OPERATOR, "choose_constant", lambda ny, nx: (general, depth))
+        monkeypatch.setattr(EXPLICIT, "choose", lambda ny, nx, compensated: (constant, (nx, ny), (1, 1), depth))
+        monkeypatch.setattr(OPERATOR, "choose_constant", lambda ny, nx, compensated: (general, depth))
         stepper = problem.stepper(BACKEND, Snapshot(0, {**problem.initial().arrays, "temperature": T}))
         for cut in (*cuts, STEPS - sum(cuts)):
             stepper.advance(cut)

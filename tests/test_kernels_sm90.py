@@ -37,17 +37,18 @@ from simsuite.solvers.heat.resident import resident_variants
 from simsuite.solvers.heat.streamed import streamed_variants
 
 REAL = {"float32": types.float32, "float64": types.float64}
+PLANES = [("float32", 2), ("float64", 2), ("float32", 3)]  # precision and dimensions of a field: 3 if compensated
 
 
 def array(dtype: types.Type, ndim: int) -> types.Array:
     return types.Array(dtype, ndim, "C")
 
 
-@pytest.mark.parametrize("precision", REAL)
+@pytest.mark.parametrize(("precision", "dimensions"), PLANES)
 @pytest.mark.parametrize("kernel", ["steps_short", "step_tall"])
-def test_explicit_step(kernel: str, precision: str) -> None:
+def test_explicit_step(kernel: str, precision: str, dimensions: int) -> None:
     r = REAL[precision]
-    field, line = array(r, 2), array(r, 1)
+    field, line = array(r, dimensions), array(r, 1)
     several = (types.int64, types.int64) if kernel == "steps_short" else ()
     signature = types.void(field, field, line, types.int64, line, r, r, types.boolean, types.boolean, *several)
     ptx, info = compile_sm90(getattr(explicit_cuda, kernel), signature)
@@ -147,15 +148,16 @@ FLAG, INDEX, DOUBLE = types.boolean, types.int64, types.float64
 DOUBLES = array(DOUBLE, 1)
 
 
-def operator_signatures(r: types.Type) -> dict[str, tuple[object, types.Type]]:
-    """The kernels that every step of the general operator consists of, for runs in the precision r."""
-    field, line = array(r, 2), array(r, 1)
+def operator_signatures(r: types.Type, dimensions: int = 2) -> dict[str, tuple[object, types.Type]]:
+    """The kernels that every step of the general operator consists of, for runs in the precision r. dimensions: of the
+    fields of an explicit step."""
+    field, line, stepped = array(r, 2), array(r, 1), array(r, dimensions)
     operator = (field, field, field, field, FLAG, line, INDEX)
     end = (FLAG, FLAG, r)
     booked = (field, field, field, line, INDEX, DOUBLES, array(INDEX, 2), line, r, r, r)
     return {
         "rate": (operator_cuda.rate, types.void(field, field, *operator, *end)),
-        "step": (operator_cuda.step, types.void(field, field, *operator, r, *end)),
+        "step": (operator_cuda.step, types.void(stepped, stepped, *operator, r, *end)),
         "book": (operator_cuda.book, types.void(*booked, *end)),
         "first_stage": (rkl2_cuda.first_stage, types.void(field, field, field, r, *operator, *end)),
         "later_stage": (rkl2_cuda.later_stage, types.void(*[field] * 5, *[r] * 4, *operator, *end)),
@@ -176,6 +178,14 @@ def test_general_operator(kernel: str, precision: str) -> None:
     if kernel == "book" and precision == "float32":
         arithmetic = re.findall(r"\b(?:add|sub|mul|div|fma)\S*\.f64", ptx)
         assert len(arithmetic) == 1, "of the power of sources, a float64 number for a whole row of cells, and no other"
+
+
+def test_a_compensated_step_with_the_general_operator() -> None:
+    ptx, info = compile_sm90(*operator_signatures(types.float32, 3)["step"])
+    assert info["spill_bytes"] == 0
+    assert info["stack_bytes"] == 0
+    assert info["registers"] <= 40, "more registers lower the occupancy, and with it the rate"
+    assert ".f64" not in ptx
 
 
 @pytest.mark.parametrize("precision", REAL)
@@ -254,6 +264,8 @@ def programs() -> dict[str, Variant]:
         for extent in ((16384, 16384), (400, 601), (1024, 1024)):
             for wrapped in (False, True):
                 streamed = streamed_variants(extent, dtype, wrapped, wrapped, processors=132)
+                if dtype == np.float32:
+                    streamed += streamed_variants(extent, dtype, wrapped, wrapped, 132, compensated=True)
                 for variant in [*streamed, *resident_variants(extent, dtype, True, 132, together=0)]:
                     found[f"{variant.source.stem} {' '.join(map(str, variant.macros.values()))}"] = variant
         for uniform, heated, even, held, terms in (
@@ -287,9 +299,10 @@ def test_programs_of_several_steps(name: str) -> None:
     assert variant.shared_bytes <= 227 * 1024
 
 
-@pytest.mark.parametrize("source", ["streamed", "resident", "general"])
-def test_programs_in_float32_do_no_float64_arithmetic(source: str) -> None:
-    variant = next(variant for name, variant in programs().items() if name.startswith(f"{source} float"))
+@pytest.mark.parametrize(("source", "compensated"), [("streamed", 0), ("streamed", 1), ("resident", 0), ("general", 0)])
+def test_programs_in_float32_do_no_float64_arithmetic(source: str, compensated: int) -> None:
+    found = (variant for name, variant in programs().items() if name.startswith(f"{source} float"))
+    variant = next(variant for variant in found if variant.macros.get("COMPENSATED", 0) == compensated)
     text = ptx_of(program_text(variant.source, variant.macros))
     assert "fma.rn.f32" in text
     assert ".ftz" not in text

@@ -79,6 +79,7 @@ WARM = HEAT | {  # everything at once
 }
 SCENARIOS = {
     "heat": HEAT,
+    "heat float32c": HEAT | {"run": {"precision": "float32c"}},
     "heat rkl2": HEAT | {"time": {"end": 1.2, "stepper": "rkl2", "dt": 0.002}},
     "heat adi": WARM | {"time": {"end": 1.2, "stepper": "adi", "dt": 0.002}},
     "heat exact": HEAT

@@ -35,11 +35,11 @@ class AnyRun(Section):
     device: Annotated[str, Field(pattern=r"^(auto|cpu|cuda(:\d+)?|cudasim)$")] = Field(
         "auto", description="auto | cpu | cuda | cuda:1 | cudasim"
     )
-    precision: Literal["float64", "float32"] = Field("float64", description="arithmetic of the state")
     seed: Annotated[int, Field(ge=0, lt=2**64)] = Field(1, description="of all random numbers")
 
 
 class Run(AnyRun):
+    precision: Literal["float64", "float32"] = Field("float64", description="arithmetic of the state")
     kernel: Literal["auto", "numba"] = Field("auto", description="which of a solver's GPU kernels")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from simsuite.errors import Mistake
@@ -67,7 +68,22 @@ class Reference(Section):
 
 
 class HeatRun(AnyRun):
+    precision: Literal["float64", "float32", "float32c"] = Field(
+        "float64",
+        description="arithmetic of the state; float32c: float32 with compensated sums, which lose no small increments "
+        "(explicit stepper only)",
+    )
     kernel: Literal["auto", "numba", "nvrtc"] = Field("auto", description="which GPU kernels take explicit steps")
+
+    @property
+    def compensated(self) -> bool:
+        """Whether what rounding loses of the temperatures is kept and added again."""
+        return self.precision == "float32c"
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Of the temperatures."""
+        return np.dtype("float32" if self.compensated else self.precision)
 
 
 class HeatScenario(Section):
@@ -98,6 +114,8 @@ class HeatScenario(Section):
         found += self._derived_mistakes()
         if self.time.steady:
             found += self._steady_mistakes()
+        if self.run.compensated:
+            found += self._compensated_mistakes()
         if found:
             raise FieldMistake(*found)
         return self
@@ -169,6 +187,19 @@ class HeatScenario(Section):
             help = "leave the region out, or set manufactured = false in [reference]"
             found.append(Mistake(("region", i, key), message, help, on_key=True))
         return found
+
+    def _compensated_mistakes(self) -> list[Mistake]:
+        """What has no compensated steps."""
+        stepper = self.time.stepper
+        if self.time.steady:
+            help = 'write precision = "float64", or "float32"'
+            return [Mistake(("run", "precision"), "float32c is a way to take steps: a steady state has none", help)]
+        if stepper in ("auto", "explicit"):
+            return []
+        message = f'precision = "float32c" is for explicit steps: `{stepper}` has no compensated ones'
+        why = "go from frame to frame" if stepper == "exact" else "are long, with large increments"
+        help = f'write stepper = "explicit"; or precision = "float32": steps of `{stepper}` {why}'
+        return [Mistake(("time", "stepper"), message, help)]
 
     def _steady_mistakes(self) -> list[Mistake]:
         """What keeps a steady state from being one, or from being the only one."""

@@ -58,7 +58,8 @@ class Energy:
         made, arrays = self._made, observed.arrays
         cell = made.dx * made.dy
         unit = cell * float(made.rho_c.flat[0]) if self.plain else cell
-        rows = arrays["row_sum" if self.plain else "row_heat"]
+        kind = "sum" if self.plain else "heat"
+        rows = [*arrays[f"row_{kind}"], *arrays.get(f"low_{kind}", ())]
         stored = 0.0 if self._steady else unit * math.fsum([*rows, -self._heat0])
         entries = booked(arrays)
         cuts = np.cumsum([made.ny, made.ny, made.nx, made.nx])

@@ -38,6 +38,7 @@ import numpy as np
 from simsuite.core import Backend, Clock, Snapshot
 from simsuite.errors import DeviceError
 from simsuite.solvers.heat.blocked import BlockedSteps
+from simsuite.solvers.heat.compensated import State, is_compensated
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.edge_table import EdgeTable
 from simsuite.solvers.heat.general import general_variants, packed, why_not
@@ -66,8 +67,9 @@ def mesh_ratios(made: Discretisation, dt: float) -> tuple[float, float]:
 class PlainSteps:
     """Steps with constant coefficients; the arguments of the kernels are
 
-    T, out: field before and after, (ny, nx). edges: table of β, then γ, at all edge points, its row beginning at
-    `at`. ledger: (points,). rx, q: mesh ratios. wrap_x, wrap_y: whether that direction is periodic.
+    T, out: field before and after, (ny, nx), or (2, ny, nx) where steps are compensated (see `compensated`). edges:
+    table of β, then γ, at all edge points, its row beginning at `at`. ledger: (points,). rx, q: mesh ratios. wrap_x,
+    wrap_y: whether that direction is periodic.
     Kernels that take several steps a launch also get how far apart the table's rows are, and how many steps to take.
 
     choice: which kernels to use, "auto", "numba" or "nvrtc".
@@ -82,28 +84,30 @@ class PlainSteps:
         self.ledger = Ledger(backend, start.arrays)
         self.edges = EdgeTable(made, clock, backend, dtype)
         self._wrap = (made.wrap_x, made.wrap_y)
-        self._choice = choice
-        # What keeps small grids in registers only where it is asked for, until its present form has run on a GPU.
-        large = made.ny * made.nx >= LARGE_GRID
+        self._choice, self._compensated = choice, is_compensated(start.arrays)
+        # What keeps small grids in registers, and compensated steps, only where they are asked for, until their present
+        # form has run on a GPU.
+        large = made.ny * made.nx >= LARGE_GRID and not self._compensated
         self.chosen = {"kernel": _kernel(choice if large or choice == "nvrtc" else "numba", backend)}
         self._blocked: BlockedSteps | None = None
 
     def prepare(self, fields: Sequence[Any]) -> None:
         """Get the kernels, after trying which are the fastest here. fields: two; what the second holds is lost."""
         made, backend = self._made, self._backend
-        kernel, extent, block, self._few = backend.kernels("simsuite.solvers.heat.explicit").choose(made.ny, made.nx)
+        shape, compensated = (made.ny, made.nx), self._compensated
+        kernel, extent, block, self._few = backend.kernels("simsuite.solvers.heat.explicit").choose(*shape, compensated)
         self._numba = backend.launcher(kernel, extent, block)
         if self.chosen["kernel"] == "nvrtc":
-            shape = ((made.ny, made.nx), self._dtype)
-            variants = streamed_variants(*shape, *self._wrap, backend.processors)
-            if self._choice == "nvrtc":
+            grid = (shape, self._dtype)
+            variants = streamed_variants(*grid, *self._wrap, backend.processors, compensated)
+            if self._choice == "nvrtc" and not compensated:
                 processors = backend.processors
-                small = resident_variants(*shape, not self.edges.steady, processors, together=processors)
+                small = resident_variants(*grid, not self.edges.steady, processors, together=processors)
                 variants = small + variants
-            about = f"explicit {shape} periodic {self._wrap} moving {not self.edges.steady}"
+            about = f"explicit {grid} periodic {self._wrap} moving {not self.edges.steady}"
             harmless = self._typed(0, 0, backend.zeros(self.edges.points, self._dtype), 0.1, 1.0)
             try:
-                self._blocked = BlockedSteps(backend, *shape, about, variants, fields, harmless)
+                self._blocked = BlockedSteps(backend, *grid, about, variants, fields, harmless)
             except DeviceError as reason:
                 if self._choice == "nvrtc":
                     raise
@@ -117,11 +121,11 @@ class PlainSteps:
         """How many launches `count` steps take."""
         return sum(1 for _ in _stretches(count, self._blocked, self._few))
 
-    def launch(self, views: list[Any], now: int, step: int, count: int, dt: float) -> None:
-        """Queue `count` steps from views[now] on."""
+    def launch(self, states: list[State], now: int, step: int, count: int, dt: float) -> None:
+        """Queue `count` steps from states[now] on."""
         rx, q = mesh_ratios(self._made, dt)
         for k, n in _stretches(count, self._blocked, self._few):
-            self._launch(views[now], views[1 - now], k, n, rx, q)
+            self._launch(states[now].whole, states[1 - now].whole, k, n, rx, q)
             now = 1 - now
         self.ledger.fold(step + count)
 
@@ -157,7 +161,8 @@ class GeneralSteps:
     ) -> None:
         self.operator = Operator(made, clock, backend, dtype, start.arrays)
         self.ledger, self.edges = self.operator.ledger, self.operator.edges
-        reason = why_not(made, self.operator.sources.terms)
+        compensated = is_compensated(start.arrays)
+        reason = "its precision is float32c" if compensated else why_not(made, self.operator.sources.terms)
         kernel = _kernel(choice, backend)
         if choice == "auto" or reason is not None:  # the program only where it is asked for, until it has been measured
             kernel = "numba"
@@ -167,7 +172,7 @@ class GeneralSteps:
         kernels = backend.kernels(OPERATOR)
         self._few, kernel = 1, kernels.step
         if self.operator.constant:
-            kernel, self._few = kernels.choose_constant(made.ny, made.nx)
+            kernel, self._few = kernels.choose_constant(made.ny, made.nx, compensated)
         self._numba = backend.launcher(kernel, (made.nx, made.ny), block_for(made))
         self._blocked: BlockedSteps | None = None
 
@@ -192,29 +197,29 @@ class GeneralSteps:
         """How many launches, from one field to the other, `count` steps take."""
         return sum(1 for _ in _stretches(count, self._blocked, self._few))
 
-    def launch(self, views: list[Any], now: int, step: int, count: int, dt: float) -> None:
-        """Queue `count` steps from views[now] on."""
+    def launch(self, states: list[State], now: int, step: int, count: int, dt: float) -> None:
+        """Queue `count` steps from states[now] on."""
         for k, n in _stretches(count, self._blocked, self._few):
-            T, out = views[now], views[1 - now]
+            before, after = states[now], states[1 - now]
             if self._blocked and self._blocked.takes(n):
-                self._blocked(T, out, n, *self._typed(k, self.ledger.partial, dt))
+                self._blocked(before.T, after.T, n, *self._typed(k, self.ledger.partial, dt))
                 self.operator.sources.book(k, n, dt, self.ledger.partial, self.operator.made.edges.size)
             else:
-                self._step(T, out, k, n, dt)
+                self._step(before, after, k, n, dt)
             now = 1 - now
         self.ledger.fold(step + count)
 
-    def _step(self, T: Any, out: Any, k: int, n: int, dt: float) -> None:
-        """Queue n steps, as many as the kernel takes at most, from T to out, the first with row k of the edge table."""
+    def _step(self, before: State, after: State, k: int, n: int, dt: float) -> None:
+        """Queue n steps, as many as the kernel takes at most, the first with row k of the edge table."""
         o, table = self.operator, self.edges
         h = o.dtype.type(dt)
         if self._few > 1:
             several = (table.at(1) - table.at(0), n)
-            self._numba(T, out, *o.arguments(k), self.ledger.partial, h, *o.wrap, *several)
+            self._numba(before.T, after.T, *o.arguments(k), self.ledger.partial, h, *o.wrap, *several)
         else:
-            o.refresh(T, k)
-            o.book(T, k, dt, dt, dt)
-            self._numba(T, out, *o.arguments(k), h, *o.wrap, o.zero)
+            o.refresh(before.T, k)
+            o.book(before.T, k, dt, dt, dt)
+            self._numba(before.whole, after.whole, *o.arguments(k), h, *o.wrap, o.zero)
 
     def _typed(self, k: int, ledger: Any, dt: float) -> tuple[Any, ...]:
         """What the program gets after the fields, in the types that it declares, for steps from row k on."""
@@ -270,7 +275,7 @@ class ExplicitStepper(FieldStepper):
         else:
             self._steps = GeneralSteps(made, clock, backend, dtype, start, choice)
         super().__init__(made, wanted, clock, backend, start, self._steps)
-        self._steps.prepare(self.views)
+        self._steps.prepare([state.whole for state in self.states])
         self.chosen = self._steps.chosen
 
     def advance(self, n: int) -> None:
@@ -280,7 +285,7 @@ class ExplicitStepper(FieldStepper):
             dt = self.clock.dt(self.step)
             self._steps.begin(self.step, count)
             key = (count, self.now, dt, (self.step + count) % ROWS == 0)
-            launches = functools.partial(self._steps.launch, self.views, self.now, self.step, count, dt)
+            launches = functools.partial(self._steps.launch, self.states, self.now, self.step, count, dt)
             self.recorder.replay(key, launches)
             self.now = (self.now + self._steps.launches(count)) % 2
             self.step += count

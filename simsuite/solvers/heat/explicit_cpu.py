@@ -1,7 +1,8 @@
 """The explicit step on the CPU, one step a pass over the field. See `explicit` for the scheme and the arguments.
 
 `step` is for any grid, all threads sharing its rows; `steps_short` for grids that are stepped before another thread is
-awake. Grids that do not fit in a cache are for `blocked_cpu`.
+awake. Grids that do not fit in a cache are for `blocked_cpu`. Both take compensated steps as well, of fields made
+for them (see `compensated`).
 """
 
 from __future__ import annotations
@@ -12,16 +13,17 @@ import numpy as np
 from numba import njit, prange
 
 from simsuite.solvers.heat.blocked_cpu import steps_blocked
+from simsuite.solvers.heat.compensated_cpu import settle
 from simsuite.solvers.heat.edges_cpu import difference
 from simsuite.solvers.heat.tiles_cpu import MANY_CELLS, depth_for, is_narrow
 from simsuite.solvers.table import ROWS
 
 
-def choose(ny: int, nx: int) -> tuple[Any, tuple[int, int], tuple[int, int], int]:
+def choose(ny: int, nx: int, compensated: bool = False) -> tuple[Any, tuple[int, int], tuple[int, int], int]:
     """(kernel, extent, block, steps a launch); a CPU kernel covers any extent by itself."""
     if ny * nx < MANY_CELLS:
         return steps_short, (nx, ny), (1, 1), ROWS
-    if is_narrow(ny, nx):
+    if compensated or is_narrow(ny, nx):
         return step, (nx, ny), (1, 1), 1
     return steps_blocked, (nx, ny), (1, 1), depth_for(ny)
 
@@ -92,12 +94,37 @@ def _outer(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, y):
         out[y, x] = T[y, x] + rx * (dx + q * dy)
 
 
+@njit
+def _row_sums(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, y):
+    """The differences of the cells of a row to their neighbours, those along y times q."""
+    ny, nx = T.shape
+    if 0 < y < ny - 1:
+        for x in range(1, nx - 1):
+            c = T[y, x]
+            dx = (T[y, x - 1] - c) + (T[y, x + 1] - c)
+            dy = (T[y - 1, x] - c) + (T[y + 1, x] - c)
+            out[x] = dx + q * dy
+    for x in range(0, nx, max(1, nx - 1) if 0 < y < ny - 1 else 1):
+        dx = _dx(T, edges, at, ledger, rx, wrap_x, x, y)
+        out[x] = dx + q * _dy(T, edges, at, ledger, rx * q, wrap_y, x, y)
+
+
+@njit
+def _compensated_row(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, y):
+    _row_sums(T[0], out[0, y], edges, at, ledger, rx, q, wrap_x, wrap_y, y)
+    settle(T, out, rx, y)
+
+
 @njit(parallel=True, cache=True)
 def step(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y):
-    for y in prange(T.shape[0]):
-        if 0 < y < T.shape[0] - 1:
-            _inner(T, out, rx, q, y)
-        _outer(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, y)
+    if T.ndim == 3:
+        for y in prange(T.shape[1]):
+            _compensated_row(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, y)
+    else:
+        for y in prange(T.shape[0]):
+            if 0 < y < T.shape[0] - 1:
+                _inner(T, out, rx, q, y)
+            _outer(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, y)
 
 
 @njit(cache=True)
@@ -107,9 +134,13 @@ def steps_short(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, stride, n):
     now = T
     for k in range(n):
         after = out if (n - k) % 2 == 1 else other
-        # A loop of its own: its check that the fields do not overlap would count rows that it does not reach.
-        for y in range(1, T.shape[0] - 1):
-            _inner(now, after, rx, q, y)
-        for y in range(T.shape[0]):
-            _outer(now, after, edges, at + k * stride, ledger, rx, q, wrap_x, wrap_y, y)
+        if T.ndim == 3:
+            for y in range(T.shape[1]):
+                _compensated_row(now, after, edges, at + k * stride, ledger, rx, q, wrap_x, wrap_y, y)
+        else:
+            # A loop of its own: its check that the fields do not overlap would count rows that it does not reach.
+            for y in range(1, T.shape[0] - 1):
+                _inner(now, after, rx, q, y)
+            for y in range(T.shape[0]):
+                _outer(now, after, edges, at + k * stride, ledger, rx, q, wrap_x, wrap_y, y)
         now = after

@@ -5,7 +5,8 @@ after another: a launch takes up to DEPTH steps of a tile that stays in shared m
 the cells up to DEPTH - 1 around the tile as well, whose neighbours other blocks have. `step_tall` has one thread for
 ROWS inner cells of a column, which keeps the cell and the one below in registers, and separate rows of threads for the
 edge cells: the inner path then carries no edge code, whose registers would halve the occupancy. In both, a warp covers
-neighbouring columns, so that loading a row is one coalesced access.
+neighbouring columns, so that loading a row is one coalesced access. Steps are plain or compensated, as the fields say
+(see `compensated_cuda`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from __future__ import annotations
 from typing import Any
 
 from numba import cuda
+
+from simsuite.solvers.heat.compensated_cuda import lost, settle, stepped, store
 
 ROWS = 4
 MANY_CELLS = 1 << 17
@@ -23,7 +26,7 @@ THREADS = 1024
 LEVELS = 2 * THREADS
 
 
-def choose(ny: int, nx: int) -> tuple[Any, tuple[int, int], tuple[int, int], int]:
+def choose(ny: int, nx: int, compensated: bool = False) -> tuple[Any, tuple[int, int], tuple[int, int], int]:
     """(kernel, threads needed, block, steps a launch) for ny × nx cells; threads and block x first."""
     if ny * nx < MANY_CELLS or ny < ROWS + 2:
         width, height = min(nx, TILE[0]), min(ny, TILE[1])
@@ -43,8 +46,9 @@ def _edge(edges, at, ledger, p, c, r, book):
 
 
 @cuda.jit(device=True)
-def _update(c, w, e, s, n, edges, at, ledger, rx, q, wrap_x, wrap_y, nx, ny, x, y, book):
-    """The step of a cell of value c with neighbours w, e, s, n: where a ghost is, c itself."""
+def _sum(c, w, e, s, n, edges, at, ledger, rx, q, wrap_x, wrap_y, nx, ny, x, y, book):
+    """The differences of a cell of value c to its neighbours w, e, s, n, which are c itself where a ghost is; those
+    along y times q."""
     dx = (w - c) + (e - c)
     dy = (s - c) + (n - c)
     if not wrap_x:
@@ -57,18 +61,18 @@ def _update(c, w, e, s, n, edges, at, ledger, rx, q, wrap_x, wrap_y, nx, ny, x, 
             dy += _edge(edges, at, ledger, 2 * ny + x, c, rx * q, book)
         if y == ny - 1:
             dy += _edge(edges, at, ledger, 2 * ny + nx + x, c, rx * q, book)
-    return c + rx * (dx + q * dy)
+    return dx + q * dy
 
 
 @cuda.jit(device=True)
-def _cell(T, edges, at, ledger, rx, q, wrap_x, wrap_y, x, y, book):
-    """The step of any one cell. All loads come first, so that their latencies overlap."""
+def _sum_at(T, edges, at, ledger, rx, q, wrap_x, wrap_y, x, y, book):
+    """The same of any one cell. All loads come first, so that their latencies overlap."""
     ny, nx = T.shape
     w = x - 1 if x > 0 else (nx - 1 if wrap_x else 0)
     e = x + 1 if x < nx - 1 else (0 if wrap_x else x)
     s = y - 1 if y > 0 else (ny - 1 if wrap_y else 0)
     n = y + 1 if y < ny - 1 else (0 if wrap_y else y)
-    return _update(
+    return _sum(
         T[y, x], T[y, w], T[y, e], T[s, x], T[n, x], edges, at, ledger, rx, q, wrap_x, wrap_y, nx, ny, x, y, book
     )
 
@@ -77,7 +81,8 @@ def _cell(T, edges, at, ledger, rx, q, wrap_x, wrap_y, x, y, book):
 def steps_short(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, stride, n):
     """n <= DEPTH steps; the edge table's row of each is `stride` after that of the step before."""
     level = cuda.shared.array(LEVELS, T.dtype)
-    ny, nx = T.shape
+    field = T[0] if T.ndim == 3 else T
+    ny, nx = field.shape
     i, j = cuda.threadIdx.x, cuda.threadIdx.y
     width, height = cuda.blockDim.x, cuda.blockDim.y
     x = cuda.blockIdx.x * (width - 2 * HALO) + i - HALO
@@ -88,9 +93,10 @@ def steps_short(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, stride, n):
     if wrap_y and not 0 <= y < ny:
         y = y % ny
     inside = 0 <= x < nx and 0 <= y < ny
-    v = rx
+    v = low = rx
     if inside:
-        v = _cell(T, edges, at, ledger, rx, q, wrap_x, wrap_y, x, y, own)
+        total = _sum_at(field, edges, at, ledger, rx, q, wrap_x, wrap_y, x, y, own)
+        v, low = stepped(T, field[y, x], lost(T, y, x), rx, total)
     for k in range(1, n):
         # Two levels by turns: a thread ahead of the others writes where none of them still reads.
         here = (k & 1) * THREADS + j * width + i
@@ -102,27 +108,30 @@ def steps_short(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, stride, n):
             s = level[here - width] if y > 0 or wrap_y else v
             north = level[here + width] if y < ny - 1 or wrap_y else v
             at += stride
-            v = _update(v, w, e, s, north, edges, at, ledger, rx, q, wrap_x, wrap_y, nx, ny, x, y, own)
+            total = _sum(v, w, e, s, north, edges, at, ledger, rx, q, wrap_x, wrap_y, nx, ny, x, y, own)
+            v, low = stepped(T, v, low, rx, total)
     if own:
-        out[y, x] = v
+        store(out, y, x, v, low)
 
 
 @cuda.jit(cache=True)
 def step_tall(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y):
     x, j = cuda.grid(2)
-    ny, nx = T.shape
+    field = T[0] if T.ndim == 3 else T
+    ny, nx = field.shape
     strips = (ny + 1) >> 2
     if j < strips:
         if 0 < x < nx - 1:
             # The last strip may overlap the one below it: both compute the same values.
             first = min(1 + j * ROWS, ny - 1 - ROWS)
-            c = T[first, x]
-            s = T[first - 1, x] - c
+            c = field[first, x]
+            s = field[first - 1, x] - c
             for i in range(ROWS):
                 y = first + i
-                above = T[y + 1, x]
+                above = field[y + 1, x]
                 n = above - c
-                out[y, x] = c + rx * (((T[y, x - 1] - c) + (T[y, x + 1] - c)) + q * (s + n))
+                total = ((field[y, x - 1] - c) + (field[y, x + 1] - c)) + q * (s + n)
+                settle(T, out, y, x, c, rx, total)
                 s = -n
                 c = above
     else:
@@ -131,10 +140,12 @@ def step_tall(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y):
             if p < ny or nx > 1:
                 x = 0 if p < ny else nx - 1
                 y = p if p < ny else p - ny
-                out[y, x] = _cell(T, edges, at, ledger, rx, q, wrap_x, wrap_y, x, y, True)
+                total = _sum_at(field, edges, at, ledger, rx, q, wrap_x, wrap_y, x, y, True)
+                settle(T, out, y, x, field[y, x], rx, total)
         elif p < 2 * (ny + nx):
             p -= 2 * ny
             x = p if p < nx else p - nx
             if 0 < x < nx - 1:
                 y = 0 if p < nx else ny - 1
-                out[y, x] = _cell(T, edges, at, ledger, rx, q, wrap_x, wrap_y, x, y, True)
+                total = _sum_at(field, edges, at, ledger, rx, q, wrap_x, wrap_y, x, y, True)
+                settle(T, out, y, x, field[y, x], rx, total)

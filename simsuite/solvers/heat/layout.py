@@ -38,7 +38,7 @@ def heat_layout(
         Variable(
             "temperature",
             ("time", "y", "x"),
-            scenario.run.precision,
+            scenario.run.dtype,
             {"units": "K", "long_name": "temperature"},
         ),
         *(Variable(f"energy_{name}", ("sample",), attrs=joules | {"long_name": _meaning(name)}) for name in energies),

@@ -5,6 +5,8 @@
   the heat of every row as well, Σ ρc T without the cells that are held.
 - Probes: bilinear between the four nearest cell centres, of which those outside the domain are ghosts, so that edges
   and corners are as legal as any place.
+- Sum and heat of what rounding has lost of the temperatures of every row, where steps are compensated: the ledger's
+  cells have that as well.
 - The largest |dT/dt| of every row, where somebody waits for the steady state.
 """
 
@@ -37,19 +39,35 @@ def _axis(at: np.ndarray, n: int, delta: float) -> tuple[np.ndarray, np.ndarray]
     return index, position - index
 
 
+def _row_arrays(backend: Backend, ny: int) -> dict[str, Any]:
+    """What is measured of ny rows, in the order of the kernel's arguments."""
+    names = ("row_sum", "row_heat", "row_min", "row_max")
+    return {name: backend.zeros(ny, np.float64) for name in names} | {"row_bad": backend.zeros(ny, np.int64)}
+
+
 class Measure:
-    """Owns the buffers for the measurements of one field. operator: None where the coefficients are constant."""
+    """Owns the buffers for the measurements of one field. operator: None where the coefficients are constant.
+    compensated: whether steps are."""
 
     def __init__(
-        self, made: Discretisation, wanted: Wanted, backend: Backend, edges: EdgeTable, operator: Operator | None
+        self,
+        made: Discretisation,
+        wanted: Wanted,
+        backend: Backend,
+        edges: EdgeTable,
+        operator: Operator | None,
+        compensated: bool = False,
     ) -> None:
         kernels = backend.kernels(__name__)
         self._edges, self._operator, self._wanted = edges, operator, wanted
         self._wrap = (made.wrap_x, made.wrap_y)
-        names = ("row_sum", "row_heat", "row_min", "row_max")
-        self.arrays = {name: backend.zeros(made.ny, np.float64) for name in names}
-        self.arrays["row_bad"] = backend.zeros(made.ny, np.int64)
+        self.arrays = _row_arrays(backend, made.ny)
         self._rows_out = [backend.view(a) for a in self.arrays.values()]
+        if compensated:
+            low = _row_arrays(backend, made.ny)
+            self._low_rows = list(low.values())
+            self._low_rows_out = [backend.view(a) for a in self._low_rows]
+            self.arrays |= {"low_sum": low["row_sum"], "low_heat": low["row_heat"]}
         self._rows = backend.launcher(kernels.rows, (made.ny * kernels.THREADS,), (kernels.THREADS,))
         self._points: list[Any] = []
         self.arrays["probes"] = backend.zeros(len(wanted.probes), np.float64)
@@ -62,10 +80,14 @@ class Measure:
             self._points = [backend.view(a) for a in (*self._held, self.arrays["probes"])]
             self._probe = backend.launcher(kernels.probe, (len(wanted.probes),), (32,))
 
-    def queue(self, T: Any) -> None:
-        """Queue all measurements of the field whose kernel view is T, at the time of row 0 of the edge table."""
+    def queue(self, T: Any, low: Any = None) -> None:
+        """Queue all measurements of the field whose kernel view is T, at the time of row 0 of the edge table. low: view
+        of what rounding has lost of it, where steps are compensated."""
         operator = self._operator
-        self._rows(T, T if operator is None else operator.c, operator is not None, *self._rows_out)
+        weights = (T if operator is None else operator.c, operator is not None)
+        self._rows(T, *weights, *self._rows_out)
+        if low is not None:
+            self._rows(low, *weights, *self._low_rows_out)
         if operator is not None:
             operator.refresh(T, 0)
         if self._points:

@@ -71,6 +71,9 @@ def make_plan(scenario: HeatScenario, made: Discretisation, exact_refused: str |
         mistakes.append(Mistake(("time", "stepper"), f"`exact` does not apply: {exact_refused}", help))
         wanted = "explicit"
     names = [name for name in ("exact", "explicit", "rkl2", "adi") if name != "exact" or exact_refused is None]
+    if wanted == "auto" and scenario.run.compensated:
+        reason = 'precision = "float32c" is a way to take its steps'
+        return _checked(scenario, _plan("explicit", scenario, times, limits, reason), limits, mistakes)
     if wanted == "auto" and scenario.time.dt != "auto":
         return _checked(scenario, _plan("explicit", scenario, times, limits, "dt is given"), limits, mistakes)
     if wanted != "auto":

@@ -10,6 +10,7 @@ from numba import njit, prange
 
 from simsuite.expressions import Expression
 from simsuite.solvers.heat.blocked_operator_cpu import steps_blocked
+from simsuite.solvers.heat.compensated_cpu import settle
 from simsuite.solvers.heat.edges import FLUX, TEMPERATURE
 from simsuite.solvers.heat.tiles_cpu import MANY_CELLS, depth_for, is_narrow
 from simsuite.solvers.table import KEPT, ROWS
@@ -17,8 +18,10 @@ from simsuite.solvers.table import KEPT, ROWS
 THREADS = 1  # that a row of cells is launched with
 
 
-def choose_constant(ny: int, nx: int) -> tuple[Any, int]:
+def choose_constant(ny: int, nx: int, compensated: bool = False) -> tuple[Any, int]:
     """(kernel, steps a launch) for explicit steps with an operator that stays the same."""
+    if compensated:
+        return step, 1
     if ny * nx < MANY_CELLS:
         return steps_blocked, ROWS
     return (step, 1) if is_narrow(ny, nx) else (steps_blocked, depth_for(ny))
@@ -91,11 +94,16 @@ def rate(T, out, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, zero):
 
 @njit(parallel=True, cache=True)
 def step(T, out, gx, gy, c, q, heated, edges, at, dt, wrap_x, wrap_y, zero):
-    """An explicit step of length dt."""
-    for y in prange(T.shape[0]):
-        row_rates(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, y, out[y])
-        for x in range(T.shape[1]):
-            out[y, x] = T[y, x] + dt * out[y, x]
+    """An explicit step of length dt, plain or compensated, as the fields say."""
+    if T.ndim == 3:
+        for y in prange(T.shape[1]):
+            row_rates(T[0], gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, y, out[0, y])
+            settle(T, out, dt, y)
+    else:
+        for y in prange(T.shape[0]):
+            row_rates(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, y, out[y])
+            for x in range(T.shape[1]):
+                out[y, x] = T[y, x] + dt * out[y, x]
 
 
 @njit(parallel=True, cache=True)

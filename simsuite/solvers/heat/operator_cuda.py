@@ -12,12 +12,13 @@ from typing import Any
 from numba import config, cuda, float64
 
 from simsuite.expressions import Expression
+from simsuite.solvers.heat.compensated_cuda import settle
 from simsuite.solvers.heat.edges import FLUX, TEMPERATURE
 from simsuite.solvers.heat.row_cuda import THREADS
 from simsuite.solvers.table import KEPT
 
 
-def choose_constant(ny: int, nx: int) -> tuple[Any, int]:
+def choose_constant(ny: int, nx: int, compensated: bool = False) -> tuple[Any, int]:
     """(kernel, steps a launch) for explicit steps with an operator that stays the same."""
     return step, 1
 
@@ -71,10 +72,12 @@ def rate(T, out, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, zero):
 
 @cuda.jit(cache=True)
 def step(T, out, gx, gy, c, q, heated, edges, at, dt, wrap_x, wrap_y, zero):
-    """An explicit step of length dt."""
+    """An explicit step of length dt, plain or compensated, as the fields say."""
     x, y = cuda.grid(2)
-    if x < T.shape[1] and y < T.shape[0]:
-        out[y, x] = T[y, x] + dt * rate_of(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, zero, x, y)
+    field = T[0] if T.ndim == 3 else T
+    if x < field.shape[1] and y < field.shape[0]:
+        rate = rate_of(field, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, zero, x, y)
+        settle(T, out, y, x, field[y, x], dt, rate)
 
 
 @cuda.jit(cache=True)

@@ -15,6 +15,7 @@ from simsuite.core import Backend, Clock, Layout, Snapshot, Stepper
 from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.heat import EDGES, HeatScenario
 from simsuite.solvers.heat.adi import AdiStepper
+from simsuite.solvers.heat.compensated import LOW
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.energy import Energy
 from simsuite.solvers.heat.exact import ExactStepper
@@ -111,7 +112,9 @@ class HeatProblem:
         return (self.scenario.time.end or 0.0) if self._steady else self.clock.time(step)
 
     def initial(self) -> Snapshot:
-        return Snapshot(0, {"temperature": self.T0, **empty_ledger(ledger_entries(self.made), self.T0.dtype)})
+        low = {LOW: np.zeros_like(self.T0)} if self.scenario.run.compensated else {}
+        ledger = empty_ledger(ledger_entries(self.made), self.T0.dtype)
+        return Snapshot(0, {"temperature": self.T0, **low, **ledger})
 
     def stepper(self, backend: Backend, start: Snapshot) -> Stepper:
         stepper = self._stepper(backend, start)
@@ -146,8 +149,9 @@ class HeatProblem:
         if self.plan.stepper == "exact":
             return exact_device_bytes(self.made, self.T0.itemsize)
         run = self.scenario.run
-        packed = kinds(self.made) if run.kernel != "numba" and run.device != "cpu" and self.made.law is None else 0
-        explicit = 2 if self._plain else 6 + packed
+        programs = run.kernel != "numba" and run.device != "cpu" and self.made.law is None and not run.compensated
+        packed = kinds(self.made) if programs else 0
+        explicit = (2 if self._plain else 6 + packed) + (2 if run.compensated else 0)
         fields = {"explicit": explicit, "rkl2": 3 if self._plain else 8, "adi": 14, "steady": 7}[self.plan.stepper]
         if self.made.law is not None:
             fields += 4

@@ -63,7 +63,7 @@ def _initial(
         else:
             held = held & ~cells if distinct(held).any() else held
     with np.errstate(over="ignore"):
-        T0 = np.ascontiguousarray(T0, np.dtype(scenario.run.precision))
+        T0 = np.ascontiguousarray(T0, scenario.run.dtype)
     bad = np.argwhere(~np.isfinite(T0))
     if len(bad):
         y, x = bad[0]

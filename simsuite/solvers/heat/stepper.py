@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from simsuite.core import Backend, Clock, Pending, Snapshot
+from simsuite.solvers.heat.compensated import LOW, State, is_compensated, whole_field
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.edge_table import EdgeTable
 from simsuite.solvers.heat.ledger import Ledger
@@ -29,7 +30,8 @@ class Engine(Protocol):
 
 
 class FieldStepper:
-    """Owns the field of `start` and `spare` further ones; `views[now]` is the present field for kernels."""
+    """Owns the field of `start` and `spare` further ones; `views[now]` is the present field for kernels, `states[now]`
+    the same with all that a step changes."""
 
     def __init__(
         self,
@@ -44,17 +46,22 @@ class FieldStepper:
         self.step = start.step
         self.chosen: Mapping[str, str] = {"kernel": "numba"}
         self.clock, self.backend = clock, backend
-        T = start.arrays["temperature"]
-        self.fields = [backend.array(T), *(backend.zeros(T.shape, T.dtype) for _ in range(spare))]
-        self.views = [backend.view(a) for a in self.fields]
+        first = whole_field(start.arrays)
+        whole = [backend.array(first), *(backend.zeros(first.shape, first.dtype) for _ in range(spare))]
+        compensated = is_compensated(start.arrays)
+        self.fields = [a[0] for a in whole] if compensated else whole
+        self._lows = [a[1] for a in whole] if compensated else []
+        self.views, self._low_views = ([backend.view(a) for a in arrays] for arrays in (self.fields, self._lows))
+        self.states = [State(T, backend.view(a) if compensated else T) for T, a in zip(self.views, whole)]
         self.now = 0
         self.recorder = backend.recorder()
         self._engine = engine
-        self._measure = Measure(made, wanted, backend, engine.edges, engine.operator)
+        self._measure = Measure(made, wanted, backend, engine.edges, engine.operator, compensated)
 
     @property
     def state(self) -> Mapping[str, Any]:
-        return {"temperature": self.fields[self.now], **self._engine.ledger.arrays}
+        low = {LOW: self._lows[self.now]} if self._lows else {}
+        return {"temperature": self.fields[self.now], **low, **self._engine.ledger.arrays}
 
     def check_end(self, n: int) -> None:
         """Raises ValueError when n steps lead past the end."""
@@ -67,8 +74,9 @@ class FieldStepper:
     def observe(self, series: str) -> Pending:
         """For a row along "time" the field and all measurements; along "sample" the measurements alone."""
         self._engine.begin(self.step, 1)
-        self._measure.queue(self.views[self.now])
+        self._measure.queue(self.views[self.now], self._low_views[self.now] if self._lows else None)
         arrays = {**self.state, **self._measure.arrays}
+        arrays.pop(LOW, None)
         if series != "time":
             del arrays["temperature"]
         return self.backend.stage(self.step, arrays)

@@ -1,8 +1,8 @@
 // DEPTH explicit steps in one pass over the field, constant coefficients: see explicit.py for the scheme, streamed.py for
 // how the work is laid out.
 //
-// Compiled at run time, with the macros of tiles.cuh, TOGETHER (rows computed at once) and SLOTS (rows on their way at
-// once).
+// Compiled at run time, with the macros of tiles.cuh, TOGETHER (rows computed at once), SLOTS (rows on their way at once)
+// and COMPENSATED (0 or 1: what rounding has lost of the temperatures follows them in memory, see compensated.py).
 
 #include "copies.cuh"
 #include "tiles.cuh"
@@ -14,7 +14,7 @@ struct Field {
   real rx, q;
 };
 
-constexpr int ROW_BYTES = 32 * LANE * sizeof(real);  // of a slot
+constexpr int ROW_BYTES = (COMPENSATED ? 2 : 1) * 32 * LANE * sizeof(real);  // of a slot
 constexpr int MEMORY = SLOTS * ROW_BYTES + 6 * DEPTH * sizeof(real);  // of a warp
 
 // A warp walks up a tile. It holds one row of each of DEPTH levels in time, K cells a lane. When row j of a level
@@ -23,9 +23,11 @@ constexpr int MEMORY = SLOTS * ROW_BYTES + 6 * DEPTH * sizeof(real);  // of a wa
 template <int K, int W, int SIDES, bool ENDS>
 __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile tile, char* memory) {
   constexpr int TURN = SIDES || ENDS ? 1 : UNROLL, ROWS = SIDES || ENDS ? 1 : TOGETHER;
-  constexpr int PARTS = K / W, HALO = halo(W), BYTES = W * sizeof(real), ROW = 32 * K * sizeof(real);
+  constexpr int PARTS = K / W, HALO = halo(W), BYTES = W * sizeof(real), PLANE = 32 * K * sizeof(real);
+  constexpr int PLANES = COMPENSATED ? 2 : 1, ROW = PLANES * PLANE;
   typedef Cells<W> Part;
   const int lane = threadIdx.x & 31, nx = f.nx, ny = f.ny;
+  const long long plane = (long long)nx * ny;
   const real rx = f.rx, q = f.q;
   const int first = tile.x0 - HALO;  // column of lane 0
   const int begin = ENDS && !WRAP_Y ? max(tile.y0 - DEPTH, 0) : tile.y0 - DEPTH, end = tile.y1 + DEPTH;
@@ -53,17 +55,22 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
   auto fetch = [&](int slot, int row) {
     if (row < end && (!ENDS || WRAP_Y || row < ny)) {
 #pragma unroll
-      for (int p = 0; p < PARTS; p++) copy_async<BYTES>(to[p] + slot, source + (INNER ? p * 32 * W : from[p]));
+      for (int p = 0; p < PARTS; p++) {
+        const real* const part = source + (INNER ? p * 32 * W : from[p]);
+        copy_async<BYTES>(to[p] + slot, part);
+        if (COMPENSATED) copy_async<BYTES>(to[p] + slot + PLANE, part + plane);
+      }
     }
     end_group();
     source = WRAP_Y && source == last ? source - (long long)(ny - 1) * nx : source + nx;
   };
 
-  real c[DEPTH][K], below[DEPTH][K];  // the row that arrived last, and its difference to the row below
+  // The row that arrived last, its difference to the row below, and what rounding has lost of it.
+  real c[DEPTH][K], below[DEPTH][K], lost[DEPTH][K];
 #pragma unroll
   for (int t = 0; t < DEPTH; t++)
 #pragma unroll
-    for (int k = 0; k < K; k++) c[t][k] = below[t][k] = 0;
+    for (int k = 0; k < K; k++) c[t][k] = below[t][k] = lost[t][k] = 0;
 
   // Of tiles at edges: the lanes and cells of the first and the last column, and the ledger of one row a lane.
   const int points = 2 * (nx + ny);
@@ -101,14 +108,15 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
       const int row = i + turn;
       wait_for_groups<SLOTS - 1 - ROWS>();
       __syncwarp();
-      real v[ROWS][K];
+      real v[ROWS][K], rest[ROWS][K];  // the row that arrives, and what rounding has lost of it
 #pragma unroll
       for (int r = 0; r < ROWS; r++)
 #pragma unroll
         for (int p = 0; p < PARTS; p++) {
-          const Part part = *(const Part*)(at[p] + slot + (turn + r) * ROW);
+          const char* const here = at[p] + slot + (turn + r) * ROW;
+          const Part part = *(const Part*)here, more = *(const Part*)(here + (PLANES - 1) * PLANE);
 #pragma unroll
-          for (int w = 0; w < W; w++) v[r][p * W + w] = part.v[w];
+          for (int w = 0; w < W; w++) v[r][p * W + w] = part.v[w], rest[r][p * W + w] = more.v[w];
         }
       // Into slots that all lanes have read before the last barrier.
       fetch(turn > 0 ? slot + (turn - 1) * ROW : slot == 0 ? (SLOTS - 1) * ROW : slot - ROW, row + SLOTS - 1);
@@ -164,11 +172,17 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
               next_below = -low_difference[k];
             }
             if (ENDS && t == high) above = high_difference[k] = fma(-high_beta[k], middle, high_gamma[k]);
-            const real result = fma(rx, fma(q, above - below[t][k], to_east - g), middle);
+            const real total = fma(q, above - below[t][k], to_east - g);
             g = to_east;
             below[t][k] = next_below;
             c[t][k] = v[r][k];
-            v[r][k] = result;
+            if (COMPENSATED) {
+              const real rise = fma(rx, total, lost[t][k]);
+              v[r][k] = middle + rise;
+              lost[t][k] = rest[r][k];
+              rest[r][k] = rise - (v[r][k] - middle);
+            } else
+              v[r][k] = fma(rx, total, middle);
           }
         }
       if (SIDES) {
@@ -199,10 +213,11 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
 #pragma unroll
         for (int p = 0; p < PARTS; p++)
           if ((unsigned)(finished + r - tile.y0) < own_rows[p]) {
-            Part part;
+            Part part, more;
 #pragma unroll
-            for (int w = 0; w < W; w++) part.v[w] = v[r][p * W + w];
+            for (int w = 0; w < W; w++) part.v[w] = v[r][p * W + w], more.v[w] = rest[r][p * W + w];
             *(Part*)(target + p * W) = part;
+            if (COMPENSATED) *(Part*)(target + plane + p * W) = more;
           }
         target += nx;
       }

@@ -35,30 +35,36 @@ class Shape:
     warps: int
     blocks: int
 
-    def shared_bytes(self, itemsize: int) -> int:
-        """Of a block."""
-        return self.warps * (self.slots * 32 * self.lane + 6 * self.depth) * itemsize
+    def shared_bytes(self, itemsize: int, planes: int) -> int:
+        """Of a block, for fields of so many planes."""
+        return self.warps * (self.slots * planes * 32 * self.lane + 6 * self.depth) * itemsize
 
 
 SHAPES = {  # on an H200 one of these is the fastest
     "float64": ((8, 4, 2, 2, 4, 1, 16, 1, 8), (8, 4, 2, 2, 4, 2, 8, 1, 8), (8, 4, 2, 2, 4, 1, 8, 2, 4)),
     "float32": ((8, 4, 4, 2, 4, 1, 8, 1, 12), (8, 6, 4, 2, 2, 1, 8, 1, 8), (8, 4, 4, 2, 4, 2, 8, 1, 12)),
 }
+# The same for compensated steps, half as many numbers again in registers.
+COMPENSATED_SHAPES = {
+    "float32": ((8, 6, 2, 2, 2, 1, 8, 1, 8), (8, 4, 4, 2, 4, 1, 8, 1, 8), (8, 4, 2, 2, 4, 2, 8, 1, 8)),
+}
 
 
 def streamed_variants(
-    extent: tuple[int, int], dtype: np.dtype, wrap_x: bool, wrap_y: bool, processors: int
+    extent: tuple[int, int], dtype: np.dtype, wrap_x: bool, wrap_y: bool, processors: int, compensated: bool = False
 ) -> list[Variant]:
     """Ways to step (ny, nx) cells."""
     ny, nx = extent
     found: list[Variant] = []
-    for shape in (Shape(*numbers) for numbers in SHAPES[dtype.name]):
+    shapes = COMPENSATED_SHAPES if compensated else SHAPES
+    for shape in (Shape(*numbers) for numbers in shapes[dtype.name]):
         if wrap_x:  # the places of columns take registers
             if shape.slots > _WRAPPED_SLOTS:
                 continue
             shape = replace(shape, blocks=min(shape.blocks, 8))
-        macros = tile_macros(shape, dtype, nx, wrap_x, wrap_y) | {"TOGETHER": shape.together, "SLOTS": shape.slots}
-        shared = shape.shared_bytes(dtype.itemsize)
+        own = {"TOGETHER": shape.together, "SLOTS": shape.slots, "COMPENSATED": int(compensated)}
+        macros = tile_macros(shape, dtype, nx, wrap_x, wrap_y) | own
+        shared = shape.shared_bytes(dtype.itemsize, 2 if compensated else 1)
         for made in tilings(shape, dtype, ny, nx, wrap_x, wrap_y, processors):
             blocks = -(-made.tiles // shape.warps)
             found.append(Variant(SOURCE, macros, blocks, 32 * shape.warps, shared, shape.depth, False, made.numbers))

@@ -1,0 +1,16 @@
+"""The end of a compensated step on the CPU. See `compensated` for the scheme."""
+
+from __future__ import annotations
+
+from numba import njit
+
+
+@njit
+def settle(T, out, r, y):
+    """The step of row y, for which out[0] has what is to be added, but for the factor r."""
+    for x in range(T.shape[2]):
+        c = T[0, y, x]
+        rise = T[1, y, x] + r * out[0, y, x]
+        v = c + rise
+        out[0, y, x] = v
+        out[1, y, x] = rise - (v - c)

@@ -1,0 +1,44 @@
+"""The end of an explicit step on a GPU, plain or compensated. See `compensated` for the scheme.
+
+T and out are temperatures (ny, nx), or those and what rounding has lost of them (2, ny, nx). Which it is, Numba knows
+when it compiles: the branch that is not taken leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+from numba import cuda
+
+
+@cuda.jit(device=True)
+def lost(T, y, x):
+    """What rounding has lost of a temperature; any number where steps are plain."""
+    if T.ndim == 3:
+        return T[1, y, x]
+    return T[y, x]
+
+
+@cuda.jit(device=True)
+def stepped(T, c, low, r, total):
+    """c + r·total, and what rounding loses of it."""
+    if T.ndim == 3:
+        rise = low + r * total
+        v = c + rise
+        return v, rise - (v - c)
+    return c + r * total, low
+
+
+@cuda.jit(device=True)
+def store(out, y, x, v, low):
+    """The temperature of a cell, and what rounding has lost of it."""
+    if out.ndim == 3:
+        out[0, y, x] = v
+        out[1, y, x] = low
+    else:
+        out[y, x] = v
+
+
+@cuda.jit(device=True)
+def settle(T, out, y, x, c, r, total):
+    """The step of a cell of temperature c, from T to out."""
+    v, low = stepped(T, c, lost(T, y, x), r, total)
+    store(out, y, x, v, low)
