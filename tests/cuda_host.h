@@ -153,6 +153,11 @@ inline void wait_for(const int* counter, int turn) {
 // Instead of copies.cuh.
 thread_local char memory[1 << 18] __attribute__((aligned(16))), shared[1 << 18] __attribute__((aligned(16)));
 inline unsigned shared_address(const void* p) { return (unsigned)((const char*)p - memory); }
-template <int BYTES> inline void copy_async(unsigned to, const void* from) { std::memcpy(memory + to, from, BYTES); }
+template <int BYTES> inline void copy_async(unsigned to, const void* from, bool wanted = true) {
+  if (wanted) std::memcpy(memory + to, from, BYTES);
+}
+template <typename R, int W> inline void store_if(bool wanted, R* to, const R (&v)[W]) {
+  if (wanted) std::memcpy(to, v, sizeof v);
+}
 inline void end_group() {}
 template <int COUNT> inline void wait_for_groups() {}

@@ -111,7 +111,7 @@ ON_HOST = [  # edges, material, precision, shape, which of the programs
     ("steady", "constant", "float64", (1, 9), -1),
     ("moving", "constant", "float64", (9, 1), 0),
     ("periodic", "constant", "float32", (5, 7), 0),
-    *((edges, "constant", "float32c", (70, 274), program) for edges in EDGES for program in (0, 1, 2)),
+    *((edges, "constant", "float32c", (70, 274), program) for edges in EDGES for program in (0, 1, -1)),
     ("moving", "constant", "float32c", (67, 391), 0),
     ("steady", "constant", "float32c", (9, 1), 0),
     *((edges, "varied and heated", "float64", (70, 262), program) for edges in EDGES for program in (0, -1)),

@@ -328,13 +328,12 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
         if (SIDES & RIGHT && book_right) e.ledger[ny + finished] = right_sum;
       }
 #pragma unroll
-      for (int p = 0; p < PARTS; p++)
-        if ((unsigned)(finished - tile.y0) < own_rows[p]) {
-          Part part;
+      for (int p = 0; p < PARTS; p++) {
+        real part[W];
 #pragma unroll
-          for (int w = 0; w < W; w++) part.v[w] = v[p * W + w];
-          *(Part*)(target + p * W) = part;
-        }
+        for (int w = 0; w < W; w++) part[w] = v[p * W + w];
+        store_if((unsigned)(finished - tile.y0) < own_rows[p], target + p * W, part);
+      }
       target += nx;
     }
   }

@@ -53,13 +53,12 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
   const real* const last = f.T + (long long)(ny - 1) * nx + (INNER ? first + lane * W : 0);
   real* target = f.out + (long long)(begin - DEPTH) * nx + first + lane * K;
   auto fetch = [&](int slot, int row) {
-    if (row < end && (!ENDS || WRAP_Y || row < ny)) {
+    const bool there = row < end && (!ENDS || WRAP_Y || row < ny);
 #pragma unroll
-      for (int p = 0; p < PARTS; p++) {
-        const real* const part = source + (INNER ? p * 32 * W : from[p]);
-        copy_async<BYTES>(to[p] + slot, part);
-        if (COMPENSATED) copy_async<BYTES>(to[p] + slot + PLANE, part + plane);
-      }
+    for (int p = 0; p < PARTS; p++) {
+      const real* const part = source + (INNER ? p * 32 * W : from[p]);
+      copy_async<BYTES>(to[p] + slot, part, there);
+      if (COMPENSATED) copy_async<BYTES>(to[p] + slot + PLANE, part + plane, there);
     }
     end_group();
     source = WRAP_Y && source == last ? source - (long long)(ny - 1) * nx : source + nx;
@@ -151,12 +150,12 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
       for (int t = 0; t < DEPTH; t++)
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
-          const real west = __shfl_up_sync(ALL, c[t][K - 1], 1), east = __shfl_down_sync(ALL, c[t][0], 1);
-          real g = c[t][0] - west;
+          const real last = __shfl_down_sync(ALL, c[t][0], 1) - c[t][K - 1];
+          real g = __shfl_up_sync(ALL, last, 1);
 #pragma unroll
           for (int k = 0; k < K; k++) {
             const real middle = c[t][k];
-            real to_east = (k < K - 1 ? c[t][k + 1] : east) - middle;
+            real to_east = k < K - 1 ? c[t][k + 1] - middle : last;
             real above = v[r][k] - middle;
             real next_below = above;
             if (SIDES & LEFT && (ENDS || HALO % K == k)) {
@@ -211,14 +210,14 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
 #pragma unroll
       for (int r = 0; r < ROWS; r++) {
 #pragma unroll
-        for (int p = 0; p < PARTS; p++)
-          if ((unsigned)(finished + r - tile.y0) < own_rows[p]) {
-            Part part, more;
+        for (int p = 0; p < PARTS; p++) {
+          const bool own = (unsigned)(finished + r - tile.y0) < own_rows[p];
+          real part[W], more[W];
 #pragma unroll
-            for (int w = 0; w < W; w++) part.v[w] = v[r][p * W + w], more.v[w] = rest[r][p * W + w];
-            *(Part*)(target + p * W) = part;
-            if (COMPENSATED) *(Part*)(target + plane + p * W) = more;
-          }
+          for (int w = 0; w < W; w++) part[w] = v[r][p * W + w], more[w] = rest[r][p * W + w];
+          store_if(own, target + p * W, part);
+          if (COMPENSATED) store_if(own, target + plane + p * W, more);
+        }
         target += nx;
       }
     }

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from simsuite.solvers.heat.blocked import Variant
+from simsuite.solvers.heat.blocked import Variant, loaded_together
 from simsuite.solvers.heat.tiling import tile_macros, tilings
 
 SOURCE = Path(__file__).with_name("streamed.cu")
@@ -42,12 +42,17 @@ class Shape:
 
 SHAPES = {  # on an H200 one of these is the fastest
     "float64": ((8, 4, 2, 2, 4, 1, 16, 1, 8), (8, 4, 2, 2, 4, 2, 8, 1, 8), (8, 4, 2, 2, 4, 1, 8, 2, 4)),
-    "float32": ((8, 4, 4, 2, 4, 1, 8, 1, 12), (8, 6, 4, 2, 2, 1, 8, 1, 8), (8, 4, 4, 2, 4, 2, 8, 1, 12)),
+    "float32": ((8, 4, 4, 2, 4, 1, 8, 1, 12), (8, 6, 4, 2, 4, 1, 8, 1, 8), (8, 4, 4, 2, 4, 2, 8, 1, 12)),
 }
 # The same for compensated steps, half as many numbers again in registers.
 COMPENSATED_SHAPES = {
     "float32": ((8, 6, 2, 2, 2, 1, 8, 1, 8), (8, 4, 4, 2, 4, 1, 8, 1, 8), (8, 4, 2, 2, 4, 2, 8, 1, 8)),
 }
+
+
+def _many_places(shape: Shape, dtype: np.dtype, nx: int, compensated: bool) -> bool:
+    one_by_one = dtype == np.float64 and loaded_together(shape.lane, dtype, nx) == 1
+    return (compensated and shape.lane > 4) or (one_by_one and shape.warps > 1)
 
 
 def streamed_variants(
@@ -59,7 +64,7 @@ def streamed_variants(
     shapes = COMPENSATED_SHAPES if compensated else SHAPES
     for shape in (Shape(*numbers) for numbers in shapes[dtype.name]):
         if wrap_x:  # the places of columns take registers
-            if shape.slots > _WRAPPED_SLOTS:
+            if shape.slots > _WRAPPED_SLOTS or _many_places(shape, dtype, nx, compensated):
                 continue
             shape = replace(shape, blocks=min(shape.blocks, 8))
         own = {"TOGETHER": shape.together, "SLOTS": shape.slots, "COMPENSATED": int(compensated)}
