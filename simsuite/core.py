@@ -180,6 +180,10 @@ class Backend(Protocol):
         """Which of `trials` is the fastest: as found before on this kind of device, or measured now. question: all else
         that the answer depends on."""
 
+    def times(self, question: str, trials: Sequence[Callable[[], None]]) -> Sequence[float] | None:
+        """Seconds that each of `trials` takes: as found before on this kind of device, or measured now; None where they
+        would tell nothing. question: what is timed, with all else that the answer depends on."""
+
     def fourier(self) -> Fourier:
         """The device's library of Fourier transforms. Raises LibraryMissing where it is not installed."""
 

@@ -106,6 +106,9 @@ class HostBackend:
     def fastest(self, question: str, trials: Sequence[Callable[[], None]]) -> int:
         return 0
 
+    def times(self, question: str, trials: Sequence[Callable[[], None]]) -> Sequence[float] | None:
+        return None
+
     def fourier(self) -> Fourier:
         return _SciPyFourier()
 
