@@ -207,6 +207,10 @@ class Backend(Protocol):
         """Bytes that can still be allocated, as far as that can be known."""
 
 
+Device = Callable[[], Backend]
+"""Opens the device of a run when it is first asked, and gives the same each time. Raises DeviceError."""
+
+
 class Stepper(Protocol):
     """The one mutable thing: owns the device buffers from the first step to the last."""
 
@@ -268,9 +272,15 @@ class Layout:
 
 
 class Problem(Protocol):
-    """A validated, frozen statement of what is to be solved."""
+    """A validated, frozen statement of what is to be solved.
+
+    Made by `from_scenario(model, base, device=None, decided=None)`: base is where names of data files start from; the
+    device is for a choice that depends on what is fast there, for which None stands for any; decided is what the
+    problem of the same scenario decided before, which then holds.
+    """
 
     solver: str
+    decided: Mapping[str, Any]  # what does not follow from the scenario alone, as JSON; {} where there is nothing
     clock: Clock
     layout: Layout
     method: Mapping[str, str]  # what was chosen: {"stepper": .., "precision": ..}

@@ -1,0 +1,220 @@
+"""By which rates `auto` chooses a stepper, and that a plan can be remembered.
+
+All rates here are given, but in one test, which looks at no figure.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tomli_w
+from conftest import ROOT
+from running import call
+
+from simsuite.assembly import make_problem
+from simsuite.backends import open_backend
+from simsuite.backends.cpu import CpuBackend
+from simsuite.core import Backend, Clock
+from simsuite.errors import DeviceError, SimsuiteError
+from simsuite.scenario import load
+from simsuite.scenario.heat import HeatRun, HeatScenario
+from simsuite.solvers.heat import choice, rates, trials
+from simsuite.solvers.heat.choice import cheapest, contenders
+from simsuite.solvers.heat.plan import Plan
+from simsuite.solvers.heat.problem import HeatProblem
+from simsuite.solvers.heat.rates import H200, KINDS, TWO_CORES, Rates, Times, Work
+
+PLATE: dict[str, Any] = {
+    "solver": "heat",
+    "run": {"device": "cpu"},
+    "grid": {"nx": 300, "ny": 300},
+    "material": {"conductivity": "1 + 0.5*x", "density": 1.0, "specific_heat": 1.0},
+    "initial": {"temperature": "x*y"},
+    "time": {"end": 0.2},
+    "output": {"frames": 3},
+}
+LONG = {"time": {"end": 0.2, "tolerance": 1e-7}}  # seconds on two cores
+
+
+class Timed(CpuBackend):
+    """A CPU that says how long work takes. favourite: kinds with a word in it take no time."""
+
+    def __init__(self, favourite: str) -> None:
+        super().__init__()
+        self.favourite, self.asked = favourite, []
+
+    def times(self, question: str, trials: Sequence[Callable[[], None]]) -> Sequence[float] | None:
+        self.asked.append(question)
+        return [1e-9 if self.favourite in question else 1.0] * len(trials)
+
+
+def problem(device: Callable[[], Backend] | None, **sections: Any) -> HeatProblem:
+    return HeatProblem.from_scenario(HeatScenario.model_validate(PLATE | sections), Path(), device)
+
+
+# ---- rates
+
+
+def test_times_go_on_in_straight_lines() -> None:
+    found = Times((100.0, 1000.0), (2.0, 11.0))
+    assert [found.at(n) for n in (100, 1000, 550, 10_000)] == pytest.approx([2.0, 11.0, 6.5, 101.0])
+    assert found.at(0) == pytest.approx(1.0)
+    assert Times((10.0,), (3.0,)).at(20) == pytest.approx(6.0)
+
+
+@pytest.mark.parametrize("seconds", [(1.0, 100.0), (5.0, 4.0, 3.0), (0.0, 0.0), (0.0, 1.0), (1e-6, 1.1e-6, 1.0)])
+def test_more_work_never_takes_less_time(seconds: tuple[float, ...]) -> None:
+    found = Times(tuple(10.0 ** (k + 2) for k in range(len(seconds))), seconds)
+    at = [found.at(n) for n in np.geomspace(1, 1e6, 200)]
+    assert min(at) >= 0
+    assert all(b >= a * (1 - 1e-12) for a, b in itertools.pairwise(at))
+
+
+def test_seconds_add_up() -> None:
+    found = Rates({"a": Times((1.0,), (2.0,)), "b": Times((10.0,), (1.0,))}, "")
+    assert found.seconds([Work("a", 3.0, 5.0), Work("b", 20.0, 1.0)]) == pytest.approx(32.0)
+
+
+@pytest.mark.parametrize("usual", [TWO_CORES, H200], ids=["two cores", "H200"])
+def test_usual_rates_have_all_kinds(usual: Rates) -> None:
+    assert usual.times.keys() == set(KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_device_is_timed_with_the_steppers_of_runs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str
+) -> None:
+    """Once: the second time the answer is known."""
+    monkeypatch.setattr(trials, "SIDES", (8, 16))
+    monkeypatch.setattr(trials, "PRODUCT_SIDE", 8)
+    monkeypatch.setattr("simsuite.backends.cpu.cache_directory", lambda: tmp_path)
+    monkeypatch.setattr("simsuite.backends.cpu._TRYING", 0.0)
+    said: list[str] = []
+    backend = open_backend("cpu")
+    backend.announce = said.append
+    found = trials.measured(backend, [kind], HeatRun())
+    assert found is not None
+    times = found.times[kind]
+    assert len(times.amounts) == len(times.seconds) == (1 if kind == rates.PRODUCT else 2)
+    assert min(times.seconds) > 0
+    assert list(times.amounts) == sorted(times.amounts)
+    assert len(said) == 1
+    assert kind in said[0]
+    assert trials.measured(backend, [kind], HeatRun()) == found
+    assert len(said) == 1
+    if kind == rates.EXPLICIT_PLAIN:
+        trials.measured(backend, [kind], HeatRun(precision="float32"))
+        assert len(said) == 2
+
+
+def test_a_simulator_has_no_rates(backend: Backend) -> None:
+    if backend.name != "cudasim":
+        pytest.skip("of the simulator")
+    assert trials.rates_on(lambda: backend, HeatRun(), KINDS) == TWO_CORES
+
+
+# ---- choosing
+
+
+def test_the_plan_that_takes_least_is_chosen() -> None:
+    works = {"a": [Work(rates.ADI, 1e6, 100)], "b": [Work(rates.RKL2_GENERAL, 1e6, 1000)]}
+    sizes = {"a": "100 steps", "b": "100 steps of 10 stages"}
+    for quick, slow, best in ((1.0, 3.0, "a"), (3.0, 0.1, "b")):
+        found = Rates({rates.ADI: Times((1e6,), (quick,)), rates.RKL2_GENERAL: Times((1e6,), (slow,))}, "given rates")
+        name, why = cheapest(works, sizes, lambda kinds, found=found: found)
+        assert name == best
+        assert why.startswith(sizes[best])
+        assert "given rates" in why
+
+
+def test_what_is_cheap_anywhere_is_not_measured() -> None:
+    backend = Timed("rkl2")
+    found = problem(lambda: backend, grid={"nx": 30, "ny": 30})
+    assert backend.asked == []
+    assert TWO_CORES.origin in found.plan.reason
+
+
+@pytest.mark.parametrize("time", [{"stepper": "rkl2"}, {"stepper": "adi", "dt": 1e-5}, {"dt": 1e-7}])
+def test_what_is_asked_for_is_not_measured(time: dict) -> None:
+    def never() -> Backend:
+        raise AssertionError("the device was opened")
+
+    assert problem(never, time={"end": 0.2} | time).plan.stepper == time.get("stepper", "explicit")
+
+
+def test_what_no_device_could_prefer_is_not_measured() -> None:
+    steps = {"far": [Work(rates.EXPLICIT_GENERAL, 1e6, 1e7)], "near": [Work(rates.ADI, 1e6, 100.0)]}
+    assert contenders(steps) == ["near"]
+
+    def never(kinds: Iterable[str]) -> Rates:
+        raise AssertionError("measured")
+
+    name, why = cheapest(steps, {"far": "1 step", "near": "2 steps"}, never)
+    assert name == "near"
+    assert "far longer" in why
+
+
+@pytest.mark.parametrize(("favourite", "stepper"), [("rkl2", "rkl2"), ("adi", "adi")])
+def test_the_device_decides(favourite: str, stepper: str) -> None:
+    backend = Timed(favourite)
+    found = problem(lambda: backend, **LONG)
+    assert found.method["stepper"] == stepper
+    assert "rates of this device" in found.method["stepper_reason"]
+    assert "exact does not apply: the conductivity is not the same everywhere" in found.method["stepper_reason"]
+    assert len(backend.asked) == len(set(backend.asked)) >= 2
+    assert all("float64" in question for question in backend.asked)
+
+
+def test_a_device_that_cannot_be_opened_leaves_usual_rates() -> None:
+    def broken() -> Backend:
+        raise DeviceError("no such device")
+
+    assert f"{TWO_CORES.origin}, since no such device" in problem(broken, **LONG).plan.reason
+    elsewhere = problem(broken, **LONG, run={"device": "cuda"})
+    assert f"{H200.origin}, since no such device" in elsewhere.plan.reason
+
+
+def test_check_says_so_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text(tomli_w.dumps(PLATE | LONG | {"run": {"device": "cuda:99"}}), encoding="utf-8")
+    done = call(capsys, "check", path)
+    assert done.returncode == 0, done.stderr
+    assert f"at {H200.origin}, since " in done.stdout
+
+
+# ---- remembering
+
+
+@pytest.mark.parametrize("steps", [(0, 1), (0, 3, 5, 7, 8, 9), tuple(range(10_001))], ids=len)
+def test_a_plan_is_remembered(steps: tuple[int, ...]) -> None:
+    times = tuple(0.1 * i for i in range(len(steps)))
+    plan = Plan("rkl2", Clock(steps, times), "because", 7)
+    kept = json.dumps(plan.to_remember())
+    assert len(kept) < 200
+    assert Plan.remembered(json.loads(kept), times) == plan
+
+
+@pytest.mark.parametrize("change", [{"steps": [[1, 3]]}, {"steps": [[1, 1 << 60]]}, {"steps": 1}, {"stepper": None}])
+def test_a_plan_that_does_not_fit_is_said(change: dict) -> None:
+    kept = {"stepper": "adi", "stages": 0, "steps": [[2, 2]], "reason": ""} | change
+    if change == {"stepper": None}:
+        del kept["stepper"]
+    with pytest.raises(SimsuiteError, match="--fresh"):
+        Plan.remembered(kept, (0.0, 1.0, 2.0))
+
+
+def test_shipped_scenarios_are_planned_alike_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are so small that nothing is measured."""
+    for path in sorted((ROOT / "scenarios").rglob("*.toml")):
+        loaded = load(path)
+        if loaded.solver == "heat":
+            backend = Timed("rkl2")
+            make_problem(loaded, lambda backend=backend: backend)
+            assert backend.asked == [], path
+    assert choice.MOMENT > 0
