@@ -74,7 +74,7 @@ class Execution:
         that fails, SimsuiteError later; whatever happens, the last good checkpoint stays.
         """
         device = device_of(self.scenario, self.reporter.message)
-        problem = make_problem(self.scenario, device)
+        problem = None if self._begun() else make_problem(self.scenario, device)
         with self.directory.locked():
             state = State.EMPTY if self.fresh else self.directory.state()
             if state is not State.EMPTY:
@@ -84,7 +84,20 @@ class Execution:
                 summary = self.directory.read_summary()
                 assert summary is not None
                 return summary | {"directory": str(self.directory.path)}
+            if problem is None or self._begun():
+                problem = make_problem(self.scenario, device, self._decided())
             return self._march(problem, device)
+
+    def _begun(self) -> bool:
+        """Whether there is a run to be continued."""
+        return not self.fresh and self.directory.results.exists()
+
+    def _decided(self) -> Mapping[str, Any] | None:
+        """What the run that is continued decided when it began."""
+        if not self._begun():
+            return None
+        with open_results(self.directory.results) as file:
+            return json.loads(file.attrs["decided"]) if "decided" in file.attrs else None
 
     def _require_same_scenario(self) -> None:
         if not self.directory.scenario.exists():
@@ -106,7 +119,7 @@ class Execution:
     def _march(self, problem: Problem, device: Device) -> dict[str, Any]:
         began = time.monotonic()
         backend = make_backend(device, problem)
-        if self.fresh or not self.directory.results.exists():
+        if not self._begun():
             self.directory.clear()  # checkpoints without their results are of no use to a run that begins again
         self._log(f"simsuite {VERSION} on {backend.name} ({backend.device_name})")
         if backend.note is not None:
@@ -203,6 +216,7 @@ class Execution:
             "device": backend.name,
             "device_name": backend.device_name,
             "seed": str(model.run.seed),
+            "decided": json.dumps(problem.decided),
             **problem.method,
             **stepper.chosen,
         }

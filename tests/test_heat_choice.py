@@ -1,4 +1,4 @@
-"""By which rates `auto` chooses a stepper, and that a plan can be remembered.
+"""By which rates `auto` chooses a stepper, and that a run keeps to what was chosen when it began.
 
 All rates here are given, but in one test, which looks at no figure.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import signal
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 import tomli_w
 from conftest import ROOT
-from running import call
+from running import assert_same_bits, call, finish, polls, start_python
 
 from simsuite.assembly import make_problem
 from simsuite.backends import open_backend
@@ -207,6 +208,53 @@ def test_a_plan_that_does_not_fit_is_said(change: dict) -> None:
         del kept["stepper"]
     with pytest.raises(SimsuiteError, match="--fresh"):
         Plan.remembered(kept, (0.0, 1.0, 2.0))
+
+
+SMALL = PLATE | {"grid": {"nx": 24, "ny": 20}, "time": {"end": 0.2, "tolerance": 1e-6}}
+PREFERS = """
+from simsuite.cli import main
+from simsuite.solvers.heat import choice, trials
+from simsuite.solvers.heat.rates import Rates, Times
+
+choice.MOMENT, choice.FAR = 0.0, 1e9
+
+def measured(backend, kinds, run):
+    return Rates({{kind: Times((1.0,), (1e-12 if {favourite!r} in kind else 1.0,)) for kind in kinds}}, {favourite!r})
+
+trials.measured = measured
+main()
+"""
+
+
+def test_a_killed_run_keeps_its_plan_whatever_is_fast_now(tmp_path: Path) -> None:
+    """Killed as soon as there is a file of results, and again after a checkpoint."""
+    path, parts = tmp_path / "s.toml", tmp_path / "parts"
+    path.write_text(tomli_w.dumps(SMALL), encoding="utf-8")
+
+    def run(favourite: str, directory: str, *options: str) -> Any:
+        code = PREFERS.format(favourite=favourite)
+        return start_python(code, "run", path, "-o", directory, "--json", *options, cwd=tmp_path)
+
+    whole = finish(run("rkl2", "whole"))
+    assert whole.returncode == 0, whole.stderr
+    before = json.loads(whole.stdout)
+    assert before["stepper"] == "rkl2"
+    for favourite, file in (("rkl2", "results.h5"), ("adi", "checkpoint.h5")):
+        killed = run(favourite, "parts", "--set", "output.checkpoint_every=1")
+        for _ in polls(killed):
+            if (parts / file).exists():
+                break
+        killed.kill()
+        assert finish(killed).returncode == -signal.SIGKILL
+    rest = finish(run("adi", "parts"))
+    assert rest.returncode == 0, rest.stderr
+    after = json.loads(rest.stdout)
+    assert [after[key] for key in ("stepper", "stepper_reason", "steps")] == [
+        before[key] for key in ("stepper", "stepper_reason", "steps")
+    ]
+    assert_same_bits(parts / "results.h5", tmp_path / "whole" / "results.h5")
+    again = finish(run("adi", "parts", "--fresh"))
+    assert json.loads(again.stdout)["stepper"] == "adi"
 
 
 def test_shipped_scenarios_are_planned_alike_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
