@@ -151,6 +151,7 @@ class Backend(Protocol):
     note: str | None  # what the user should know about the choice of this device
     processors: int  # that work at the same time: multiprocessors of a GPU
     compiles: bool  # whether it has programs
+    timed: bool  # whether it has `times`: how long its work takes means something
     announce: Callable[[str], None]  # told what takes long before a run begins
 
     def array(self, host: np.ndarray) -> Any:
@@ -180,9 +181,12 @@ class Backend(Protocol):
         """Which of `trials` is the fastest: as found before on this kind of device, or measured now. question: all else
         that the answer depends on."""
 
-    def times(self, question: str, trials: Sequence[Callable[[], None]]) -> Sequence[float] | None:
-        """Seconds that each of `trials` takes: as found before on this kind of device, or measured now; None where they
-        would tell nothing. question: what is timed, with all else that the answer depends on."""
+    def times(self, question: str, trials: Sequence[Callable[[], None]]) -> Sequence[float]:
+        """Seconds that each of `trials` takes: as found before on this kind of device, or measured now. question: what
+        is timed, with all else that the answer depends on."""
+
+    def little_work(self) -> AbstractContextManager[None]:
+        """For work so little that the cores of a CPU would mostly wait for each other."""
 
     def fourier(self) -> Fourier:
         """The device's library of Fourier transforms. Raises LibraryMissing where it is not installed."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 import tomli_w
@@ -25,7 +26,7 @@ from simsuite.core import Backend, Clock
 from simsuite.errors import DeviceError, SimsuiteError
 from simsuite.scenario import load
 from simsuite.scenario.heat import HeatRun, HeatScenario
-from simsuite.solvers.heat import choice, rates, trials
+from simsuite.solvers.heat import choice, pilot, rates, trials
 from simsuite.solvers.heat.choice import cheapest, contenders
 from simsuite.solvers.heat.plan import Plan
 from simsuite.solvers.heat.problem import HeatProblem
@@ -43,6 +44,11 @@ PLATE: dict[str, Any] = {
 LONG = {"time": {"end": 0.2, "tolerance": 1e-7}}  # seconds on two cores
 
 
+@pytest.fixture(autouse=True)
+def _one_thread() -> None:
+    numba.set_num_threads(1)
+
+
 class Timed(CpuBackend):
     """A CPU that says how long work takes. favourite: kinds with a word in it take no time."""
 
@@ -50,7 +56,7 @@ class Timed(CpuBackend):
         super().__init__()
         self.favourite, self.asked = favourite, []
 
-    def times(self, question: str, trials: Sequence[Callable[[], None]]) -> Sequence[float] | None:
+    def times(self, question: str, trials: Sequence[Callable[[], None]]) -> Sequence[float]:
         self.asked.append(question)
         return [1e-9 if self.favourite in question else 1.0] * len(trials)
 
@@ -100,7 +106,6 @@ def test_a_device_is_timed_with_the_steppers_of_runs(
     backend = open_backend("cpu")
     backend.announce = said.append
     found = trials.measured(backend, [kind], HeatRun())
-    assert found is not None
     times = found.times[kind]
     assert len(times.amounts) == len(times.seconds) == (1 if kind == rates.PRODUCT else 2)
     assert min(times.seconds) > 0
@@ -162,9 +167,10 @@ def test_what_no_device_could_prefer_is_not_measured() -> None:
 
 
 @pytest.mark.parametrize(("favourite", "stepper"), [("rkl2", "rkl2"), ("adi", "adi")])
-def test_the_device_decides(favourite: str, stepper: str) -> None:
+def test_the_device_decides(monkeypatch: pytest.MonkeyPatch, favourite: str, stepper: str) -> None:
+    monkeypatch.setattr(choice, "MOMENT", 0.0)
     backend = Timed(favourite)
-    found = problem(lambda: backend, **LONG)
+    found = problem(lambda: backend, grid={"nx": 60, "ny": 60})
     assert found.method["stepper"] == stepper
     assert "rates of this device" in found.method["stepper_reason"]
     assert "exact does not apply: the conductivity is not the same everywhere" in found.method["stepper_reason"]
@@ -208,6 +214,96 @@ def test_a_plan_that_does_not_fit_is_said(change: dict) -> None:
         del kept["stepper"]
     with pytest.raises(SimsuiteError, match="--fresh"):
         Plan.remembered(kept, (0.0, 1.0, 2.0))
+
+
+# ---- the pilot
+
+
+HOLD = {"kind": "temperature", "value": 0.0}
+COLD = dict.fromkeys(("left", "right", "bottom", "top"), HOLD)
+ROUGH = {
+    "wave": {"initial": {"temperature": "sin(pi*x)*sin(pi*y)"}, "boundary": COLD},
+    "edges that do not fit": {"initial": {"temperature": 1.0}, "boundary": COLD},
+    "jump": {"initial": {"temperature": "293 + where(x < 0.37, 1, 0)*where(y < 0.61, 1, 0)"}},
+    "noise": {"initial": {"temperature": "sin(300*x)*sin(200*y) + 0.2*cos(pi*x)"}},
+    "source": {"source": [{"power": "where(hypot(x - 0.5, y - 0.5) < 0.1, 100, 0)"}], "boundary": COLD},
+    "held": {"region": [{"shape": "circle", "center": [0.6, 0.5], "radius": 0.12, "temperature": 5.0}]},
+}
+
+
+def piloted(monkeypatch: pytest.MonkeyPatch, favourite: str, **sections: Any) -> HeatProblem:
+    """Planned as a long run would be."""
+    monkeypatch.setattr(choice, "MOMENT", 0.0)
+    monkeypatch.setattr(choice, "FAR", 1e9)
+    backend = Timed(favourite)
+    return problem(lambda: backend, **sections)
+
+
+def deviations(found: HeatProblem, fine: HeatProblem) -> list[float]:
+    """Of the temperatures of two runs, at each frame, relative to how far they are from the level at most so far."""
+    frames = []
+    for each in (found, fine):
+        stepper = each.stepper(open_backend("cpu"), each.initial())
+        for step in each.clock.steps[1:]:
+            stepper.advance(step - stepper.step)
+            frames.append(np.array(stepper.state["temperature"]))
+    count, level = len(frames) // 2, pilot.level_of(found.made)
+    sizes = [np.linalg.norm(T - level) for T in (found.T0, *frames[count:])]
+    most = list(itertools.accumulate(sizes, max))[1:]
+    return [float(np.linalg.norm(a - b) / size) for a, b, size in zip(frames[:count], frames[count:], most)]
+
+
+@pytest.mark.parametrize("stepper", ["adi", "rkl2"])
+@pytest.mark.parametrize("case", ROUGH)
+def test_the_steps_of_a_pilot_meet_the_tolerance(monkeypatch: pytest.MonkeyPatch, case: str, stepper: str) -> None:
+    """On cells that are much finer than the pilot's."""
+    sections = ROUGH[case] | {"grid": {"nx": 80, "ny": 64}, "output": {"frames": 4}}
+    time = {"end": 0.1, "tolerance": 1e-4}
+    monkeypatch.setattr(pilot, "CELLS", 24)
+    found = piloted(monkeypatch, stepper, **sections, time=time)
+    assert found.plan.stepper == stepper
+    fine = problem(None, **sections, time=time | {"stepper": "adi", "tolerance": 1e-4 / 64})
+    assert max(deviations(found, fine)) <= 1e-4
+    worst = problem(None, **sections, time=time | {"stepper": stepper})
+    if case == "held":
+        assert (found.clock.end > worst.clock.end) == (stepper == "adi")
+    else:
+        assert found.clock.end <= worst.clock.end
+
+
+@pytest.mark.parametrize("stepper", ["adi", "rkl2"])
+def test_a_pilot_saves_half_of_the_steps_of_a_wave(monkeypatch: pytest.MonkeyPatch, stepper: str) -> None:
+    sections = ROUGH["wave"] | {"grid": {"nx": 80, "ny": 64}, "output": {"frames": 2}}
+    time = {"end": 0.03, "tolerance": 1e-5}
+    found = piloted(monkeypatch, stepper, **sections, time=time)
+    worst = problem(None, **sections, time=time | {"stepper": stepper})
+    assert found.clock.end < 0.6 * worst.clock.end
+    assert f"{worst.clock.end} for the worst" in found.plan.reason
+
+
+@pytest.mark.parametrize(
+    "sections",
+    [
+        {"boundary": {"left": {"kind": "temperature", "value": "sin(9*t)"}}},
+        {"source": [{"power": "x*t"}]},
+        {"source": [{"power": "0.1*(1 - T)"}]},
+        {"material": {"diffusivity": "1 + 0.1*T"}},
+        {"time": {"end": 0.2, "tolerance": 1e-12}},
+        {"initial": {"temperature": {"file": "T0.npy"}}},
+    ],
+    ids=["edge", "source", "reaction", "law", "too many steps", "file"],
+)
+def test_there_is_no_pilot_where_few_cells_tell_little(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, sections: dict
+) -> None:
+    np.save(tmp_path / "T0.npy", np.ones((100, 100)))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(pilot.Pilot, "meets", lambda self, plan: pytest.fail("there is a pilot"))
+    found = piloted(monkeypatch, "adi", **{"grid": {"nx": 100, "ny": 100}} | sections)
+    assert found.plan.stepper == "adi"
+
+
+# ---- continuing
 
 
 SMALL = PLATE | {"grid": {"nx": 24, "ny": 20}, "time": {"end": 0.2, "tolerance": 1e-6}}
@@ -257,12 +353,11 @@ def test_a_killed_run_keeps_its_plan_whatever_is_fast_now(tmp_path: Path) -> Non
     assert json.loads(again.stdout)["stepper"] == "adi"
 
 
-def test_shipped_scenarios_are_planned_alike_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are so small that nothing is measured."""
+def test_shipped_scenarios_are_planned_alike_everywhere() -> None:
+    """They are so small that no device is opened."""
+
+    def never() -> Backend:
+        raise AssertionError("the device was opened")
+
     for path in sorted((ROOT / "scenarios").rglob("*.toml")):
-        loaded = load(path)
-        if loaded.solver == "heat":
-            backend = Timed("rkl2")
-            make_problem(loaded, lambda backend=backend: backend)
-            assert backend.asked == [], path
-    assert choice.MOMENT > 0
+        make_problem(load(path), never)

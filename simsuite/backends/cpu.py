@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import platform
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ class CpuBackend(HostBackend):
 
     name = "cpu"
     dialect = "cpu"
+    timed = True
 
     def __init__(self, note: str | None = None) -> None:
         self.device_name = _cpu_name()
@@ -49,6 +51,17 @@ class CpuBackend(HostBackend):
             return min(found)
 
         return times(cache_directory(), f"{question} on {here}", len(trials), seconds)
+
+    @contextlib.contextmanager
+    def little_work(self) -> Iterator[None]:
+        import numba
+
+        threads = numba.get_num_threads()
+        numba.set_num_threads(1)
+        try:
+            yield
+        finally:
+            numba.set_num_threads(threads)
 
     def launcher(self, kernel: Any, extent: tuple[int, ...], block: tuple[int, ...]) -> Callable[..., None]:
         return kernel

@@ -157,6 +157,7 @@ class CudaBackend:
     dialect = "cuda"
     note: str | None = None
     compiles = True
+    timed = True
     announce: Callable[[str], None]
 
     def __init__(self, index: int = 0) -> None:
@@ -246,6 +247,9 @@ class CudaBackend:
             return 1e-3 * statistics.median(found[2:])
 
         return seconds
+
+    def little_work(self) -> contextlib.AbstractContextManager[None]:
+        return contextlib.nullcontext()
 
     def fourier(self) -> Fourier:
         if self._fourier is None:

@@ -27,7 +27,7 @@ def usual(kinds: Iterable[str]) -> Rates:
 def cheapest(works: Mapping[str, Sequence[Work]], sizes: Mapping[str, str], rates_of: RatesOf) -> tuple[str, str]:
     """Its name, and why. works: what each plan takes; sizes: the same in words."""
     rates, near = TWO_CORES, list(works)
-    if min(map(rates.seconds, works.values())) >= MOMENT:
+    if not is_short(works):
         near = contenders(works)
         if len(near) > 1:
             rates = rates_of(dict.fromkeys(work.kind for name in near for work in works[name]))
@@ -39,6 +39,11 @@ def cheapest(works: Mapping[str, Sequence[Work]], sizes: Mapping[str, str], rate
         if name != best
     ]
     return best, f"{sizes[best]}, {_rounded(seconds[best])} at {rates.origin} (else {'; '.join(others)})"
+
+
+def is_short(works: Mapping[str, Sequence[Work]]) -> bool:
+    """Whether some plan takes a moment only."""
+    return min(map(TWO_CORES.seconds, works.values())) < MOMENT
 
 
 def contenders(works: Mapping[str, Sequence[Work]]) -> list[str]:

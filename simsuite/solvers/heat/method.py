@@ -8,9 +8,10 @@ of time is resolved as well: Δt²/12 of their second derivative relative to the
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,10 +19,10 @@ import numpy as np
 from simsuite.core import Clock
 from simsuite.errors import Mistake
 from simsuite.scenario.heat import HeatScenario
-from simsuite.solvers.heat.choice import RatesOf, cheapest, usual
+from simsuite.solvers.heat.choice import RatesOf, cheapest, contenders, is_short, usual
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.plan import Plan
-from simsuite.solvers.heat.rates import work_of
+from simsuite.solvers.heat.rates import Work, work_of
 from simsuite.solvers.heat.rkl2 import MOST_STAGES, longest_step, stages_for
 from simsuite.solvers.heat.sampling import distinct
 from simsuite.solvers.schedule import frame_times
@@ -48,9 +49,10 @@ def make_plan(
     exact_refused: str | None,
     mistakes: list[Mistake],
     rates_of: RatesOf = usual,
+    sharpened: Callable[[Plan, Callable[[float], Plan]], Plan] = lambda plan, stretched: plan,
 ) -> Plan:
     """The plan of a scenario. exact_refused: why the exact propagator does not apply, None if it does. rates_of: see
-    `choice`.
+    `choice`; sharpened: see `pilot`.
 
     What is wrong, such as an unstable dt, is added to `mistakes`; the result is then of no use.
     """
@@ -75,11 +77,23 @@ def make_plan(
     possible = {name: plan for name, plan in plans.items() if not plan.reason}
     if not possible:
         return _checked(scenario, plans["explicit"], limits, mistakes)
-    rate_wanted = scenario.time.steady_tolerance > 0
-    works = {name: work_of(name, p.clock.end, p.stages, made, rate_wanted) for name, p in possible.items()}
+    works = _works(scenario, made, possible)
+    if not is_short(works) and limits.forcing == math.inf and not made.nonlinear:
+        for name in contenders(works):
+            if name in _SECOND_ORDER:
+                stretched = functools.partial(_plan, name, scenario, times, limits, "")
+                possible[name] = sharpened(possible[name], stretched)
+        works = _works(scenario, made, possible)
     best, why = cheapest(works, {name: plan.size for name, plan in possible.items()}, rates_of)
+    if possible[best] != plans[best]:
+        why += f"; {plans[best].clock.end} for the worst there could be, these after a pilot on few cells"
     refused = f"; exact does not apply: {exact_refused}" if exact_refused is not None else ""
     return _checked(scenario, replace(possible[best], reason=why + refused), limits, mistakes)
+
+
+def _works(scenario: HeatScenario, made: Discretisation, plans: Mapping[str, Plan]) -> dict[str, list[Work]]:
+    rate_wanted = scenario.time.steady_tolerance > 0
+    return {name: work_of(name, plan.clock.end, plan.stages, made, rate_wanted) for name, plan in plans.items()}
 
 
 def clock_times(scenario: HeatScenario) -> list[float]:
@@ -108,7 +122,10 @@ def _has_no_faces(made: Discretisation) -> bool:
     return made.law is None and (made.nx * made.ny == 1 or bool(distinct(made.held).all()))
 
 
-def _plan(name: str, scenario: HeatScenario, times: list[float], limits: _Limits, reason: str) -> Plan:
+def _plan(
+    name: str, scenario: HeatScenario, times: list[float], limits: _Limits, reason: str, stretch: float = 1.0
+) -> Plan:
+    """stretch: by how much steps of second order are longer than those of the worst mode."""
     end, tolerance, given = times[-1], scenario.time.tolerance, scenario.time.dt
     samples = scenario.output.samples
     longest = end / (samples - 1) if samples is not None else math.inf
@@ -122,7 +139,8 @@ def _plan(name: str, scenario: HeatScenario, times: list[float], limits: _Limits
         if name == "explicit":
             accurate = tolerance / _FIRST_ORDER * t if auto else math.inf
             return min(SAFETY * limits.safe, limits.monotone, accurate, longest)
-        dt = min(math.sqrt(tolerance / _SECOND_ORDER[name]) * t, math.sqrt(_TRAPEZOIDAL * tolerance) * limits.forcing)
+        accurate = stretch * math.sqrt(tolerance / _SECOND_ORDER[name]) * t
+        dt = min(accurate, math.sqrt(_TRAPEZOIDAL * tolerance) * limits.forcing)
         dt = min(dt, longest)
         return min(dt, longest_step(MOST_STAGES, SAFETY * limits.safe)) if name == "rkl2" else dt
 

@@ -25,6 +25,7 @@ from simsuite.solvers.heat.ledger import empty_ledger
 from simsuite.solvers.heat.measure import Wanted
 from simsuite.solvers.heat.method import clock_times, make_plan
 from simsuite.solvers.heat.operator import ledger_entries
+from simsuite.solvers.heat.pilot import sharpened
 from simsuite.solvers.heat.plan import Plan
 from simsuite.solvers.heat.separation import obstacle
 from simsuite.solvers.heat.statement import discretise
@@ -67,7 +68,8 @@ class HeatProblem:
             return cls(model, made, Plan.remembered(decided, clock_times(model)))
         found = obstacle(model, made)
         rates_of = functools.partial(rates_on, device, model.run)
-        plan = make_plan(model, made, None if found is None else found[1], mistakes, rates_of)
+        longer = functools.partial(sharpened, device, model, base)
+        plan = make_plan(model, made, None if found is None else found[1], mistakes, rates_of, longer)
         if mistakes:
             raise ScenarioError(mistakes)
         return cls(model, made, plan)

@@ -52,21 +52,19 @@ def rates_on(device: Device | None, run: HeatRun, kinds: Iterable[str]) -> Rates
     if device is None:
         return rates.TWO_CORES
     try:
-        return measured(device(), kinds, run) or rates.TWO_CORES
+        backend = device()
+        return measured(backend, kinds, run) if backend.timed else rates.TWO_CORES
     except DeviceError as reason:
         usual = rates.H200 if run.device.partition(":")[0] == "cuda" else rates.TWO_CORES
         return replace(usual, origin=f"{usual.origin}, since {reason}")
 
 
-def measured(backend: Backend, kinds: Iterable[str], run: HeatRun) -> Rates | None:
-    """The device's rates for these kinds of work, in the run's precision and with its kernels. None where there are
-    none. Raises DeviceError."""
-    found = {kind: _times(backend, kind, run) for kind in kinds}
-    known = {kind: times for kind, times in found.items() if times is not None}
-    return Rates(known, "rates of this device") if len(known) == len(found) else None
+def measured(backend: Backend, kinds: Iterable[str], run: HeatRun) -> Rates:
+    """The device's rates for these kinds of work, in the run's precision and with its kernels. Raises DeviceError."""
+    return Rates({kind: _times(backend, kind, run) for kind in kinds}, "rates of this device")
 
 
-def _times(backend: Backend, kind: str, run: HeatRun) -> Times | None:
+def _times(backend: Backend, kind: str, run: HeatRun) -> Times:
     stepper, steps, _, _ = _PLATES[kind]
     wider = BUSY if backend.processors > 1 else 1
     sides = [n * wider for n in ((PRODUCT_SIDE,) if kind == rates.PRODUCT else SIDES)]
@@ -74,8 +72,6 @@ def _times(backend: Backend, kind: str, run: HeatRun) -> Times | None:
     about = f"{run.precision}, kernel = {kernel}, {steps} on plates of {', '.join(map(str, sides))} cells"
     trials = [_trial(backend, kind, n, run.precision, kernel) for n in sides]
     seconds = backend.times(f"{kind} ({about})", trials)
-    if seconds is None:
-        return None
     units = steps * (STAGES if stepper == "rkl2" else 1)
     amounts = [float(n * n * (2 * n if kind == rates.PRODUCT else 1)) for n in sides]
     return Times(tuple(amounts), tuple(second / units for second in seconds))
