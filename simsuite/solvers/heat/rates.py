@@ -92,43 +92,43 @@ def work_of(stepper: str, steps: int, stages: int, made: Discretisation, rate_wa
     return [Work(EXPLICIT_CHANGING if changing else EXPLICIT_GENERAL, cells, steps * longer)]
 
 
-def _usual(fixed: float, nanoseconds: Mapping[str, float], origin: str) -> Rates:
-    """Rates with so many seconds for each launch of a kind and so many nanoseconds for each of an amount."""
+def _usual(origin: str, times: Mapping[str, tuple[float, float]]) -> Rates:
+    """times: by kind, microseconds in any case, and nanoseconds for each of the amount."""
     few, many = 1e4, 1e7
-    times = {
-        kind: Times((few, many), tuple(fixed * (kind != PRODUCT) + 1e-9 * each * n for n in (few, many)))
-        for kind, each in nanoseconds.items()
-    }
-    return Rates(times, origin)
+    return Rates(
+        {
+            kind: Times((few, many), tuple(1e-6 * fixed + 1e-9 * each * n for n in (few, many)))
+            for kind, (fixed, each) in times.items()
+        },
+        origin,
+    )
 
 
 # In float64; float32 takes between half of that and all. As timed on two cores of an AMD EPYC (Zen 4) and on an H200
 # (docs/performance.md), to one digit.
 TWO_CORES = _usual(
-    2e-6,
-    {
-        EXPLICIT_PLAIN: 0.3,
-        EXPLICIT_GENERAL: 0.7,
-        EXPLICIT_CHANGING: 3.0,
-        RKL2_PLAIN: 1.5,
-        RKL2_GENERAL: 4.0,
-        ADI: 30.0,
-        EXACT: 30.0,
-        PRODUCT: 0.7,
-    },
     "what is usual on two CPU cores",
+    {
+        EXPLICIT_PLAIN: (0.4, 0.3),
+        EXPLICIT_GENERAL: (1.0, 0.7),
+        EXPLICIT_CHANGING: (6.0, 3.0),
+        RKL2_PLAIN: (6.0, 1.5),
+        RKL2_GENERAL: (8.0, 4.0),
+        ADI: (30.0, 30.0),
+        EXACT: (100.0, 30.0),
+        PRODUCT: (0.0, 0.7),
+    },
 )
 H200 = _usual(
-    2e-6,
-    {
-        EXPLICIT_PLAIN: 0.001,
-        EXPLICIT_GENERAL: 0.015,
-        EXPLICIT_CHANGING: 0.02,
-        RKL2_PLAIN: 0.01,
-        RKL2_GENERAL: 0.02,
-        ADI: 0.1,
-        EXACT: 0.12,
-        PRODUCT: 0.0001,
-    },
     "what is usual on an H200",
+    {
+        EXPLICIT_PLAIN: (1.0, 0.001),
+        EXPLICIT_GENERAL: (4.0, 0.015),
+        EXPLICIT_CHANGING: (8.0, 0.02),
+        RKL2_PLAIN: (3.0, 0.01),
+        RKL2_GENERAL: (3.0, 0.02),
+        ADI: (50.0, 0.1),
+        EXACT: (50.0, 0.12),
+        PRODUCT: (0.0, 0.0001),
+    },
 )
