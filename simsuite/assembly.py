@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from simsuite.backends import open_backend
-from simsuite.core import SNAPSHOTS, Backend, Problem
+from simsuite.core import SNAPSHOTS, Backend, Device, Problem
 from simsuite.errors import DeviceError, ScenarioError, UsageError
 from simsuite.io.directory import RunDirectory
 from simsuite.io.results import open_results
@@ -22,20 +24,37 @@ PROBLEMS = {  # imported when first needed
 }
 
 
-def make_problem(scenario: Scenario) -> Problem:
-    """The solver's problem. Raises ScenarioError, with every mistake shown in the file, and DeviceError."""
+def device_of(scenario: Scenario, announce: Callable[[str], None] = lambda text: None) -> Device:
+    """The device that the scenario asks for, opened when it is first needed. announce: told what takes long there."""
+
+    @functools.cache
+    def opened() -> Backend:
+        backend = open_backend(scenario.model.run.device)
+        backend.announce = announce
+        return backend
+
+    return opened
+
+
+def make_problem(scenario: Scenario, device: Device | None = None, decided: Mapping[str, Any] | None = None) -> Problem:
+    """The solver's problem, see `Problem`. Raises ScenarioError, with every mistake shown in the file, and DeviceError.
+
+    Without a device nothing is measured; `decided` is that of an earlier problem of this scenario.
+    """
     module, _, name = PROBLEMS[scenario.solver].partition(":")
     try:
-        return getattr(importlib.import_module(module), name).from_scenario(scenario.model, scenario.base)
+        return getattr(importlib.import_module(module), name).from_scenario(
+            scenario.model, scenario.base, device, decided
+        )
     except ScenarioError as error:
         raise scenario.explain(error.mistakes) from None
     except MemoryError as error:
         raise DeviceError(f"there is not enough memory on this machine: {error}") from None
 
 
-def make_backend(scenario: Scenario, problem: Problem) -> Backend:
-    """The device that the scenario asks for. Raises DeviceError when there is none or the problem does not fit."""
-    backend = open_backend(scenario.model.run.device)
+def make_backend(device: Device, problem: Problem) -> Backend:
+    """The device, opened for a problem. Raises DeviceError when there is none or the problem does not fit."""
+    backend = device()
     need, free = memory_needed(problem), backend.memory_free()
     if need > free:
         raise DeviceError(f"this run needs {need / 1e9:.2f} GB on {backend.name}, which has {free / 1e9:.2f} GB free")

@@ -151,6 +151,7 @@ class Backend(Protocol):
     note: str | None  # what the user should know about the choice of this device
     processors: int  # that work at the same time: multiprocessors of a GPU
     compiles: bool  # whether it has programs
+    timed: bool  # whether it has `times`: how long its work takes means something
     announce: Callable[[str], None]  # told what takes long before a run begins
 
     def array(self, host: np.ndarray) -> Any:
@@ -180,6 +181,13 @@ class Backend(Protocol):
         """Which of `trials` is the fastest: as found before on this kind of device, or measured now. question: all else
         that the answer depends on."""
 
+    def times(self, question: str, trials: Sequence[Callable[[], None]]) -> Sequence[float]:
+        """Seconds that each of `trials` takes: as found before on this kind of device, or measured now. question: what
+        is timed, with all else that the answer depends on."""
+
+    def little_work(self) -> AbstractContextManager[None]:
+        """For work so little that the cores of a CPU would mostly wait for each other."""
+
     def fourier(self) -> Fourier:
         """The device's library of Fourier transforms. Raises LibraryMissing where it is not installed."""
 
@@ -201,6 +209,10 @@ class Backend(Protocol):
 
     def memory_free(self) -> int:
         """Bytes that can still be allocated, as far as that can be known."""
+
+
+Device = Callable[[], Backend]
+"""Opens the device of a run when it is first asked, and gives the same each time. Raises DeviceError."""
 
 
 class Stepper(Protocol):
@@ -264,9 +276,15 @@ class Layout:
 
 
 class Problem(Protocol):
-    """A validated, frozen statement of what is to be solved."""
+    """A validated, frozen statement of what is to be solved.
+
+    Made by `from_scenario(model, base, device=None, decided=None)`: base is where names of data files start from; the
+    device is for a choice that depends on what is fast there, for which None stands for any; decided is what the
+    problem of the same scenario decided before, which then holds.
+    """
 
     solver: str
+    decided: Mapping[str, Any]  # what does not follow from the scenario alone, as JSON; {} where there is nothing
     clock: Clock
     layout: Layout
     method: Mapping[str, str]  # what was chosen: {"stepper": .., "precision": ..}

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from simsuite.assembly import make_backend, make_problem
-from simsuite.core import Backend, Problem, Snapshot, Stepper
+from simsuite.assembly import device_of, make_backend, make_problem
+from simsuite.core import Backend, Device, Problem, Snapshot, Stepper
 from simsuite.errors import SimsuiteError, UsageError
 from simsuite.io.checkpoint import read_checkpoint
 from simsuite.io.directory import RunDirectory, State
@@ -73,7 +73,8 @@ class Execution:
         Raises ScenarioError and UsageError before anything is touched, NumericalFailure, DeviceError and, for a disk
         that fails, SimsuiteError later; whatever happens, the last good checkpoint stays.
         """
-        problem = make_problem(self.scenario)
+        device = device_of(self.scenario, self.reporter.message)
+        problem = None if self._begun() else make_problem(self.scenario, device)
         with self.directory.locked():
             state = State.EMPTY if self.fresh else self.directory.state()
             if state is not State.EMPTY:
@@ -83,7 +84,20 @@ class Execution:
                 summary = self.directory.read_summary()
                 assert summary is not None
                 return summary | {"directory": str(self.directory.path)}
-            return self._march(problem)
+            if problem is None or self._begun():
+                problem = make_problem(self.scenario, device, self._decided())
+            return self._march(problem, device)
+
+    def _begun(self) -> bool:
+        """Whether there is a run to be continued."""
+        return not self.fresh and self.directory.results.exists()
+
+    def _decided(self) -> Mapping[str, Any] | None:
+        """What the run that is continued decided when it began."""
+        if not self._begun():
+            return None
+        with open_results(self.directory.results) as file:
+            return json.loads(file.attrs["decided"]) if "decided" in file.attrs else None
 
     def _require_same_scenario(self) -> None:
         if not self.directory.scenario.exists():
@@ -102,10 +116,10 @@ class Execution:
                 "  = help: --fresh discards that run, -o DIR writes this one elsewhere"
             )
 
-    def _march(self, problem: Problem) -> dict[str, Any]:
+    def _march(self, problem: Problem, device: Device) -> dict[str, Any]:
         began = time.monotonic()
-        backend = make_backend(self.scenario, problem)
-        if self.fresh or not self.directory.results.exists():
+        backend = make_backend(device, problem)
+        if not self._begun():
             self.directory.clear()  # checkpoints without their results are of no use to a run that begins again
         self._log(f"simsuite {VERSION} on {backend.name} ({backend.device_name})")
         if backend.note is not None:
@@ -115,7 +129,6 @@ class Execution:
             self._log(f"{problem.method['stepper']}: {why}")
         start, rows = self._start(problem, backend)
         self.directory.write_scenario(self.scenario.resolved_toml())
-        backend.announce = self.reporter.message
         stepper = problem.stepper(backend, start)
         if "kernel_note" in stepper.chosen:
             self.reporter.message(stepper.chosen["kernel_note"])
@@ -203,6 +216,7 @@ class Execution:
             "device": backend.name,
             "device_name": backend.device_name,
             "seed": str(model.run.seed),
+            "decided": json.dumps(problem.decided),
             **problem.method,
             **stepper.chosen,
         }

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from simsuite.assembly import make_backend, make_problem
+from simsuite.assembly import device_of, make_backend, make_problem
 from simsuite.core import Snapshot
 from simsuite.scenario import Scenario
 
@@ -22,8 +22,9 @@ class Simulation:
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
-        self.problem = make_problem(scenario)
-        self.backend = make_backend(scenario, self.problem)
+        device = device_of(scenario)
+        self.problem = make_problem(scenario, device)
+        self.backend = make_backend(device, self.problem)
         self._stepper = self.problem.stepper(self.backend, self.problem.initial())
 
     @property

@@ -24,9 +24,19 @@ LIMIT = 120  # seconds that no process here comes near
 
 
 def start(*args: object, cwd: Path, **environment: str) -> subprocess.Popen[str]:
-    """`python -m simsuite ARGS`, under way. On one thread: waiting for others takes most of the time of short runs."""
+    """`python -m simsuite ARGS`, under way."""
+    return _started("-m", "simsuite", *args, cwd=cwd, **environment)
+
+
+def start_python(code: str, *args: object, cwd: Path) -> subprocess.Popen[str]:
+    """The same with some code in place of the module."""
+    return _started("-c", code, *args, cwd=cwd)
+
+
+def _started(*args: object, cwd: Path, **environment: str) -> subprocess.Popen[str]:
+    """On one thread: waiting for others takes most of the time of short runs."""
     return subprocess.Popen(
-        [sys.executable, "-m", "simsuite", *map(str, args)],
+        [sys.executable, *map(str, args)],
         cwd=cwd,
         env=os.environ | {"NUMBA_NUM_THREADS": "1"} | environment,
         stdin=subprocess.DEVNULL,

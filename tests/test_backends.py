@@ -20,6 +20,7 @@ import simsuite
 from simsuite.backends import open_backend
 from simsuite.backends.cuda_libraries import CuBlas, CuFft, columnwise
 from simsuite.backends.kernel_cache import fingerprint
+from simsuite.backends.tuning import choose, times
 from simsuite.core import Backend
 from simsuite.errors import DeviceError, LibraryMissing
 
@@ -257,3 +258,28 @@ def test_garbage_of_other_steppers_does_not_spoil_a_recording() -> None:
         cycle.append(cycle)
         del recorder, cycle
     assert np.array_equal(backend.to_host(target), np.arange(8.0))
+
+
+def test_times_are_measured_once(tmp_path: Path) -> None:
+    asked: list[int] = []
+
+    def seconds(i: int) -> float:
+        asked.append(i)
+        return 3.0 - i
+
+    assert times(tmp_path, "which?", 3, seconds) == [3.0, 2.0, 1.0]
+    assert choose(tmp_path, "which?", 3, seconds) == 2
+    assert asked == [0, 1, 2]
+    assert times(tmp_path, "which, now?", 1, seconds) == [3.0]
+    assert asked == [0, 1, 2, 0]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"question": "which?", "seconds": [1]}', '{"question": "which?", "seconds": [1, -1, 1]}']
+)
+def test_damaged_times_are_measured_again(tmp_path: Path, text: str) -> None:
+    assert times(tmp_path, "which?", 3, float) == [0.0, 1.0, 2.0]
+    (kept,) = tmp_path.iterdir()
+    kept.write_text(text)
+    assert times(tmp_path, "which?", 3, lambda i: 2.0 * i) == [0.0, 2.0, 4.0]
+    assert times(tmp_path, "which?", 3, float) == [0.0, 2.0, 4.0]

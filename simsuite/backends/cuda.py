@@ -23,7 +23,7 @@ import numpy as np
 from simsuite.backends.cuda_libraries import CuBlas, CuFft
 from simsuite.backends.kernel_cache import cache_directory, import_kernels
 from simsuite.backends.program import CudaProgram
-from simsuite.backends.tuning import choose
+from simsuite.backends.tuning import choose, times
 from simsuite.core import SNAPSHOTS, Fence, Fourier, Pending, Products, Program, Recorder, Snapshot
 from simsuite.errors import DeviceError
 
@@ -157,6 +157,7 @@ class CudaBackend:
     dialect = "cuda"
     note: str | None = None
     compiles = True
+    timed = True
     announce: Callable[[str], None]
 
     def __init__(self, index: int = 0) -> None:
@@ -219,17 +220,22 @@ class CudaBackend:
         return CudaProgram(self._cupy, self._arch, self.compute, source, macros)
 
     def fastest(self, question: str, trials: Sequence[Callable[[], None]]) -> int:
-        runtime = self._cupy.cuda.runtime.runtimeGetVersion()
-        return choose(
-            cache_directory(), f"{question} on {self.device_name}, {runtime}", len(trials), self._timed(trials)
-        )
+        what = f"compiling and trying {len(trials)} kernels for {self.device_name}, this once"
+        return choose(cache_directory(), self._here(question), len(trials), self._timed(what, trials))
 
-    def _timed(self, trials: Sequence[Callable[[], None]]) -> Callable[[int], float]:
+    def times(self, question: str, trials: Sequence[Callable[[], None]]) -> Sequence[float]:
+        what = f"timing {question} on {self.device_name}, this once"
+        return times(cache_directory(), self._here(question), len(trials), self._timed(what, trials))
+
+    def _here(self, question: str) -> str:
+        return f"{question} on {self.device_name}, {self._cupy.cuda.runtime.runtimeGetVersion()}"
+
+    def _timed(self, what: str, trials: Sequence[Callable[[], None]]) -> Callable[[int], float]:
         """The time of a trial by its number: the median of a few, after two that do not count."""
 
         def seconds(i: int) -> float:
             if i == 0:
-                self.announce(f"compiling and trying {len(trials)} kernels for {self.device_name}, this once")
+                self.announce(what)
             begin, end = (self._cupy.cuda.Event() for _ in range(2))
             found = []
             for _ in range(2 + _TRIES):
@@ -238,9 +244,12 @@ class CudaBackend:
                 end.record(self.compute)
                 end.synchronize()
                 found.append(self._cupy.cuda.get_elapsed_time(begin, end))
-            return statistics.median(found[2:])
+            return 1e-3 * statistics.median(found[2:])
 
         return seconds
+
+    def little_work(self) -> contextlib.AbstractContextManager[None]:
+        return contextlib.nullcontext()
 
     def fourier(self) -> Fourier:
         if self._fourier is None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -77,6 +79,7 @@ class HostBackend:
     note: str | None = None
     processors = 1
     compiles = False
+    timed = False
     announce: Callable[[str], None] = staticmethod(lambda text: None)
 
     def array(self, host: np.ndarray) -> np.ndarray:
@@ -105,6 +108,12 @@ class HostBackend:
 
     def fastest(self, question: str, trials: Sequence[Callable[[], None]]) -> int:
         return 0
+
+    def times(self, question: str, trials: Sequence[Callable[[], None]]) -> Sequence[float]:
+        raise NotImplementedError
+
+    def little_work(self) -> AbstractContextManager[None]:
+        return contextlib.nullcontext()
 
     def fourier(self) -> Fourier:
         return _SciPyFourier()

@@ -114,7 +114,7 @@ class Study:
         return {"tolerance": target, **run.as_json(), "met": run.error <= target, **compared}
 
     def _problem(self, **time: Any) -> HeatProblem:
-        return wave(self.n, self.material, self.precision, **time)
+        return wave(self.n, self.material, self.precision, lambda: self.backend, **time)
 
     def _timed(self, stepper: str, problem: HeatProblem) -> Timed:
         """Warm-up with the first steps of a run, then whole runs from the start."""

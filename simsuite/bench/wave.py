@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from simsuite.core import Backend
+from simsuite.core import Backend, Device
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.problem import HeatProblem
 
@@ -51,8 +51,11 @@ class Reference:
         return relative_distance(T.astype(np.float64), self.T)
 
 
-def wave(n: int, material: str, precision: str, **time: Any) -> HeatProblem:
-    """The problem on n × n cells. time: keys of [time]. Raises ScenarioError where a stepper does not apply."""
+def wave(n: int, material: str, precision: str, device: Device | None = None, **time: Any) -> HeatProblem:
+    """The problem on n × n cells. device: whose rates `auto` goes by. time: keys of [time].
+
+    Raises ScenarioError where a stepper does not apply.
+    """
     modes = "+".join(f"{a}*sin({p}*pi*x)*cos({q}*pi*y)" for a, p, q in MODES)
     held = {"kind": "temperature", "value": 0.0}
     scenario = {
@@ -65,7 +68,7 @@ def wave(n: int, material: str, precision: str, **time: Any) -> HeatProblem:
         "time": {"end": END, **time},
         "output": {"frames": 2},
     }
-    return HeatProblem.from_scenario(HeatScenario.model_validate(scenario), Path())
+    return HeatProblem.from_scenario(HeatScenario.model_validate(scenario), Path(), device)
 
 
 def at_end(problem: HeatProblem, backend: Backend) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simsuite.cli.console import print_json, with_prefix
+from simsuite.cli.console import print_json, say, with_prefix
 from simsuite.cli.run import Device, Directory, Json, ScenarioFile, Set, load_scenario
 
 
@@ -10,10 +10,10 @@ def check(
     scenario: ScenarioFile, set: Set = None, output: Directory = None, device: Device = None, as_json: Json = False
 ) -> None:
     """Find every mistake in a scenario; print steps, dt, memory on the device and bytes on disk."""
-    from simsuite.assembly import default_directory, estimate, make_problem
+    from simsuite.assembly import default_directory, device_of, estimate, make_problem
 
     loaded = load_scenario(scenario, set, output, device)
-    found = estimate(make_problem(loaded))
+    found = estimate(make_problem(loaded, device_of(loaded, say)))
     if as_json:
         print_json({"scenario": str(scenario), "solver": loaded.solver, "valid": True, **found})
         return

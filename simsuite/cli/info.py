@@ -34,6 +34,8 @@ def info(
         print(f"  checkpoint at step {found['checkpoint_step']}")
     if summary is not None:
         print_summary(summary)
+    elif "stepper_reason" in found:
+        print(f"  stepper    {found['stepper']}: {found['stepper_reason']}")
 
 
 def describe(run: Any) -> dict[str, Any]:
@@ -47,7 +49,8 @@ def describe(run: Any) -> dict[str, Any]:
         return value.decode() if isinstance(value, bytes) else str(value)
 
     with open_results(run.results) as file:
-        attributes = {name: text(file.attrs[name]) for name in ("solver", "status", "device", "device_name", "title")}
+        names = ("solver", "status", "device", "device_name", "title", "stepper", "stepper_reason")
+        attributes = {name: text(file.attrs[name]) for name in names if name in file.attrs}
         datasets = {name: list(item.shape) for name, item in file.items() if isinstance(item, h5py.Dataset)}
     checkpoint = read_checkpoint(run.path)
     return {

@@ -80,7 +80,7 @@ def _verify_heat(output: Path | None, device: str, quick: bool, as_json: bool) -
 def _verify_scenario(
     path: Path, set: list[str] | None, output: Path | None, device: str | None, levels: int, as_json: bool
 ) -> None:
-    from simsuite.assembly import make_backend, make_problem
+    from simsuite.assembly import device_of, make_backend, make_problem
     from simsuite.verify import report, scenario, scenario_report
     from simsuite.verify.checks import require
 
@@ -90,7 +90,8 @@ def _verify_scenario(
             f"{path} is a {loaded.solver} scenario; only those of {', '.join(VERIFIED)} can be refined yet"
         )
     writable(output)
-    backend = make_backend(loaded, make_problem(loaded))  # which also answers mistakes in the file
+    opened = device_of(loaded, say)
+    backend = make_backend(opened, make_problem(loaded, opened))  # which also answers mistakes in the file
     found = []
     for outcome in scenario.outcomes(loaded.model, loaded.base, backend, levels):
         found.append(outcome)

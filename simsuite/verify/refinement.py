@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from simsuite.core import Backend
+from simsuite.core import Backend, Device
 from simsuite.errors import ScenarioError, UsageError
 from simsuite.scenario.common import Output
 from simsuite.scenario.heat import HeatScenario
@@ -48,14 +48,16 @@ def _files(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str 
         yield from _files(item, (*path, key))
 
 
-def problems(model: HeatScenario, base: Path, levels: int, first: int = 0) -> list[HeatProblem]:
+def problems(
+    model: HeatScenario, base: Path, levels: int, first: int = 0, device: Device | None = None
+) -> list[HeatProblem]:
     """The problem on grids `first` .. `first + levels - 1`, coarse to fine, all by the stepper that the first takes.
 
     Time steps shrink such that the error in time falls like that in space: by 4 for explicit, by 2 for rkl2 and adi.
     The first one is what the scenario asks for, or less where that would be unstable later. Raises ScenarioError and
     UsageError.
     """
-    start = HeatProblem.from_scenario(refined(model, first), base)
+    start = HeatProblem.from_scenario(refined(model, first), base, device)
     stepper = start.method["stepper"]
     if model.time.steady or stepper not in ORDER_IN_TIME:
         return [start, *(_problem(model, base, first + k, None, stepper) for k in range(1, levels))]

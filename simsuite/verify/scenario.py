@@ -33,7 +33,7 @@ ADVICE = (
 
 def outcomes(model: HeatScenario, base: Path, backend: Backend, levels: int) -> Iterator[Outcome]:
     """Of the scenario on `levels` grids, each twice as fine as the one before. Raises ScenarioError, UsageError."""
-    return (run(problem, backend) for problem in problems(model, base, levels))
+    return (run(problem, backend) for problem in problems(model, base, levels, device=lambda: backend))
 
 
 def study(found: Sequence[Outcome]) -> list[Check]:

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from simsuite.core import Backend, Clock, Layout, Snapshot, Stepper
+from simsuite.core import Backend, Clock, Device, Layout, Snapshot, Stepper
 from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm.contracts import Contracts, read_contracts
@@ -45,11 +45,14 @@ class GbmProblem:
     batch: int
 
     solver = "gbm"
+    decided: ClassVar[Mapping[str, Any]] = {}
     settled = None
     rate_unit = "path-steps/s"
 
     @classmethod
-    def from_scenario(cls, model: GbmScenario, base: Path) -> GbmProblem:
+    def from_scenario(
+        cls, model: GbmScenario, base: Path, device: Device | None = None, decided: Mapping[str, Any] | None = None
+    ) -> GbmProblem:
         """base: the scenario file's directory (no file is read). Raises ScenarioError if the steps of all batches are
         more than can be counted."""
         rate, drift = model.market.rate, model.market.drift

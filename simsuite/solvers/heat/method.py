@@ -8,21 +8,23 @@ of time is resolved as well: Δt²/12 of their second derivative relative to the
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from simsuite.core import Clock
 from simsuite.errors import Mistake
 from simsuite.scenario.heat import HeatScenario
+from simsuite.solvers.heat.choice import RatesOf, cheapest, contenders, is_short, usual
 from simsuite.solvers.heat.discretisation import Discretisation
+from simsuite.solvers.heat.plan import Plan
+from simsuite.solvers.heat.rates import Work, work_of
 from simsuite.solvers.heat.rkl2 import MOST_STAGES, longest_step, stages_for
 from simsuite.solvers.heat.sampling import distinct
-from simsuite.solvers.heat.separation import axes
-from simsuite.solvers.heat.transform import is_fast
 from simsuite.solvers.schedule import frame_times
 
 SAFETY = 0.9  # of the largest stable step, so that the shortest waves die out as well
@@ -31,17 +33,6 @@ _FIRST_ORDER = 0.27
 _SECOND_ORDER = {"adi": 0.112, "rkl2": 0.25}  # rkl2 as measured with an initial state that does not fit the edges
 _TRAPEZOIDAL = 8.0  # 12 in theory, for a forcing of one frequency
 _LOOKS = 1025  # times at which edges and sources are looked at for how fast they change
-PASSES = {"explicit": 1.0, "rkl2": 3.0, "adi": 12.0}  # memory traffic of a step or stage, in explicit steps
-
-
-@dataclass(frozen=True)
-class Plan:
-    """stages: of an rkl2 step. reason: why this stepper, in words."""
-
-    stepper: str
-    clock: Clock
-    reason: str
-    stages: int = 0
 
 
 @dataclass(frozen=True)
@@ -52,19 +43,26 @@ class _Limits:
     forcing: float  # largest second-order step that resolves edges and sources, s
 
 
-def make_plan(scenario: HeatScenario, made: Discretisation, exact_refused: str | None, mistakes: list[Mistake]) -> Plan:
-    """The plan of a scenario. exact_refused: why the exact propagator does not apply, None if it does.
+def make_plan(
+    scenario: HeatScenario,
+    made: Discretisation,
+    exact_refused: str | None,
+    mistakes: list[Mistake],
+    rates_of: RatesOf = usual,
+    sharpened: Callable[[Plan, Callable[[float], Plan]], Plan] = lambda plan, stretched: plan,
+) -> Plan:
+    """The plan of a scenario. exact_refused: why the exact propagator does not apply, None if it does. rates_of: see
+    `choice`; sharpened: see `pilot`.
 
     What is wrong, such as an unstable dt, is added to `mistakes`; the result is then of no use.
     """
-    end = scenario.time.end
-    assert end is not None, "a steady problem has no steps"
+    times = clock_times(scenario)
+    end = times[-1]
     limits = _limits(scenario, made, end)
     if not (0 < limits.safe < math.inf or (limits.safe == math.inf and _has_no_faces(made))):
         message = "cells so small, or a diffusivity so far from 1, leave no stable time step"
         mistakes.append(Mistake(("grid",), message, "check the units of grid.lx, grid.ly and [material]"))
         return Plan("explicit", Clock((0, 1), (0.0, end)), "")
-    times = sorted({0.0, *frame_times(scenario.output, end)})
     wanted = scenario.time.stepper
     if wanted == "exact" and exact_refused is not None:
         help = 'write stepper = "adi", "rkl2" or "explicit", or "auto"'
@@ -79,20 +77,33 @@ def make_plan(scenario: HeatScenario, made: Discretisation, exact_refused: str |
     if wanted != "auto":
         return _checked(scenario, _plan(wanted, scenario, times, limits, "asked for"), limits, mistakes)
     plans = {name: _plan(name, scenario, times, limits, "") for name in names}
-    costs = {name: _cost(plan, made) for name, plan in plans.items()}
-    best = min(costs, key=lambda name: costs[name])
-    chosen = _plan(best, scenario, times, limits, _explained(best, plans, exact_refused))
-    return _checked(scenario, chosen, limits, mistakes)
-
-
-def _explained(best: str, plans: dict[str, Plan], exact_refused: str | None) -> str:
-    counts = {
-        name: f"{plan.clock.end} steps" + (f" of {plan.stages} stages" if plan.stages else "")
-        for name, plan in plans.items()
-    }
-    others = ", ".join(f"{name} {count}" for name, count in counts.items() if name != best)
+    possible = {name: plan for name, plan in plans.items() if not plan.reason}
+    if not possible:
+        return _checked(scenario, plans["explicit"], limits, mistakes)
+    works = _works(scenario, made, possible)
+    if not is_short(works) and limits.forcing == math.inf and not made.nonlinear:
+        for name in contenders(works):
+            if name in _SECOND_ORDER:
+                stretched = functools.partial(_plan, name, scenario, times, limits, "")
+                possible[name] = sharpened(possible[name], stretched)
+        works = _works(scenario, made, possible)
+    best, why = cheapest(works, {name: plan.size for name, plan in possible.items()}, rates_of)
+    if possible[best] != plans[best]:
+        why += f"; {plans[best].clock.end} for the worst there could be, these after a pilot on few cells"
     refused = f"; exact does not apply: {exact_refused}" if exact_refused is not None else ""
-    return f"cheapest for the tolerance: {counts[best]} (else {others}{refused})"
+    return _checked(scenario, replace(possible[best], reason=why + refused), limits, mistakes)
+
+
+def _works(scenario: HeatScenario, made: Discretisation, plans: Mapping[str, Plan]) -> dict[str, list[Work]]:
+    rate_wanted = scenario.time.steady_tolerance > 0
+    return {name: work_of(name, plan.clock.end, plan.stages, made, rate_wanted) for name, plan in plans.items()}
+
+
+def clock_times(scenario: HeatScenario) -> list[float]:
+    """The times between which steps are equal."""
+    end = scenario.time.end
+    assert end is not None, "a steady problem has no steps"
+    return sorted({0.0, *frame_times(scenario.output, end)})
 
 
 def _limits(scenario: HeatScenario, made: Discretisation, end: float) -> _Limits:
@@ -114,7 +125,10 @@ def _has_no_faces(made: Discretisation) -> bool:
     return made.law is None and (made.nx * made.ny == 1 or bool(distinct(made.held).all()))
 
 
-def _plan(name: str, scenario: HeatScenario, times: list[float], limits: _Limits, reason: str) -> Plan:
+def _plan(
+    name: str, scenario: HeatScenario, times: list[float], limits: _Limits, reason: str, stretch: float = 1.0
+) -> Plan:
+    """stretch: by how much steps of second order are longer than those of the worst mode."""
     end, tolerance, given = times[-1], scenario.time.tolerance, scenario.time.dt
     samples = scenario.output.samples
     longest = end / (samples - 1) if samples is not None else math.inf
@@ -128,7 +142,8 @@ def _plan(name: str, scenario: HeatScenario, times: list[float], limits: _Limits
         if name == "explicit":
             accurate = tolerance / _FIRST_ORDER * t if auto else math.inf
             return min(SAFETY * limits.safe, limits.monotone, accurate, longest)
-        dt = min(math.sqrt(tolerance / _SECOND_ORDER[name]) * t, math.sqrt(_TRAPEZOIDAL * tolerance) * limits.forcing)
+        accurate = stretch * math.sqrt(tolerance / _SECOND_ORDER[name]) * t
+        dt = min(accurate, math.sqrt(_TRAPEZOIDAL * tolerance) * limits.forcing)
         dt = min(dt, longest)
         return min(dt, longest_step(MOST_STAGES, SAFETY * limits.safe)) if name == "rkl2" else dt
 
@@ -161,20 +176,6 @@ def _checked(scenario: HeatScenario, plan: Plan, limits: _Limits, mistakes: list
         message = f"a step of {dt:g} s takes {plan.stages} stages, of which {MOST_STAGES} are the most"
         mistakes.append(Mistake(("time", "dt"), message, f"the longest step is {longest} s; adi has no limit"))
     return plan
-
-
-def _cost(plan: Plan, made: Discretisation) -> float:
-    """Of all steps, in passes over memory of an explicit step."""
-    if plan.reason.startswith(_ENDLESS[:9]):
-        return math.inf
-    steps = plan.clock.end
-    if plan.stepper == "exact":
-        return steps * (20.0 + 0.25 * sum(cells.n for cells in axes(made) if not is_fast(cells)))
-    general = 1.0 if made.uniform and not made.sources else 2.5
-    if plan.stepper == "explicit":
-        return steps * general
-    again = 3.0 if made.nonlinear and plan.stepper == "adi" else 1.0
-    return steps * max(1, plan.stages) * PASSES[plan.stepper] * again
 
 
 def rounded_down(value: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,26 +12,27 @@ from typing import Any
 
 import numpy as np
 
-from simsuite.core import Backend, Clock, Layout, Snapshot, Stepper
+from simsuite.core import Backend, Clock, Device, Layout, Snapshot, Stepper
 from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.heat import EDGES, HeatScenario
-from simsuite.solvers.heat.adi import AdiStepper
 from simsuite.solvers.heat.compensated import LOW
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.energy import Energy
-from simsuite.solvers.heat.exact import ExactStepper
 from simsuite.solvers.heat.exact import device_bytes as exact_device_bytes
-from simsuite.solvers.heat.explicit import ExplicitStepper, is_plain
+from simsuite.solvers.heat.explicit import is_plain
 from simsuite.solvers.heat.general import kinds
 from simsuite.solvers.heat.layout import heat_layout
 from simsuite.solvers.heat.ledger import empty_ledger
 from simsuite.solvers.heat.measure import Wanted
-from simsuite.solvers.heat.method import Plan, make_plan
+from simsuite.solvers.heat.method import clock_times, make_plan
 from simsuite.solvers.heat.operator import ledger_entries
-from simsuite.solvers.heat.rkl2 import Rkl2Stepper
+from simsuite.solvers.heat.pilot import sharpened
+from simsuite.solvers.heat.plan import Plan
 from simsuite.solvers.heat.separation import obstacle
 from simsuite.solvers.heat.statement import discretise
 from simsuite.solvers.heat.steady_stepper import STEADY_CLOCK, SteadyStepper
+from simsuite.solvers.heat.steppers import make_stepper
+from simsuite.solvers.heat.trials import rates_on
 from simsuite.solvers.schedule import frame_times, sample_steps
 from simsuite.solvers.table import ROWS
 
@@ -52,16 +54,23 @@ class HeatProblem:
     rate_unit = "cell-steps/s"
 
     @classmethod
-    def from_scenario(cls, model: HeatScenario, base: Path) -> HeatProblem:
-        """Raises ScenarioError with all that is wrong: an unstable dt, an initial file of another shape, ..."""
+    def from_scenario(
+        cls, model: HeatScenario, base: Path, device: Device | None = None, decided: Mapping[str, Any] | None = None
+    ) -> HeatProblem:
+        """See `Problem.from_scenario`; what is decided is the plan. Raises ScenarioError with all that is wrong: an
+        unstable dt, an initial file of another shape, ..."""
         mistakes = _bad_times(model)
         made = discretise(model, base, mistakes)
         if mistakes:
             raise ScenarioError(mistakes)
         if model.time.steady:
             return cls(model, made, STEADY)
+        if decided:
+            return cls(model, made, Plan.remembered(decided, clock_times(model)))
         found = obstacle(model, made)
-        plan = make_plan(model, made, None if found is None else found[1], mistakes)
+        rates_of = functools.partial(rates_on, device, model.run)
+        longer = functools.partial(sharpened, device, model, base)
+        plan = make_plan(model, made, None if found is None else found[1], mistakes, rates_of, longer)
         if mistakes:
             raise ScenarioError(mistakes)
         return cls(model, made, plan)
@@ -74,6 +83,10 @@ class HeatProblem:
     @property
     def clock(self) -> Clock:
         return self.plan.clock
+
+    @property
+    def decided(self) -> Mapping[str, Any]:
+        return {} if self._steady else self.plan.to_remember()
 
     @property
     def method(self) -> Mapping[str, str]:
@@ -125,15 +138,10 @@ class HeatProblem:
 
     def _stepper(self, backend: Backend, start: Snapshot) -> Stepper:
         wanted = Wanted([(p.x, p.y) for p in self.scenario.probe], self.scenario.time.steady_tolerance > 0)
-        if self.plan.stepper == "rkl2":
-            return Rkl2Stepper(self.made, wanted, self.clock, backend, start, self.plan.stages)
         if self._steady:
             return SteadyStepper(self.made, wanted, self.clock, backend, start, self.scenario)
-        if self.plan.stepper == "adi":
-            return AdiStepper(self.made, wanted, self.clock, backend, start)
-        if self.plan.stepper == "exact":
-            return ExactStepper(self.made, wanted, self.clock, backend, start)
-        return ExplicitStepper(self.made, wanted, self.clock, backend, start, self.scenario.run.kernel)
+        name, stages, kernel = self.plan.stepper, self.plan.stages, self.scenario.run.kernel
+        return make_stepper(name, stages, self.made, wanted, self.clock, backend, start, kernel)
 
     @cached_property
     def energy(self) -> Energy:

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from simsuite.core import Backend, Clock, Layout, Series, Snapshot, Stepper, Variable
+from simsuite.core import Backend, Clock, Device, Layout, Series, Snapshot, Stepper, Variable
 from simsuite.scenario.linear import LinearScenario
 from simsuite.solvers.linear.step import LinearStepper, device_bytes
 from simsuite.solvers.linear.system import LinearSystem, read_system
@@ -35,11 +35,14 @@ class LinearProblem:
     frames: tuple[int, ...]
 
     solver = "linear"
+    decided: ClassVar[Mapping[str, Any]] = {}
     settled = None
     rate_unit = "FLOP/s"
 
     @classmethod
-    def from_scenario(cls, model: LinearScenario, base: Path) -> LinearProblem:
+    def from_scenario(
+        cls, model: LinearScenario, base: Path, device: Device | None = None, decided: Mapping[str, Any] | None = None
+    ) -> LinearProblem:
         """The problem that `model` states. base: the directory that file names start from.
 
         Raises ScenarioError with every mistake in matrices and states, DeviceError if they do not fit into memory.

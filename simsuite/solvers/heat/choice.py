@@ -1,0 +1,59 @@
+"""Which of several plans takes the least time.
+
+Rates of the device are asked for only where the answer can depend on them. A run that takes a moment on two CPU cores
+is not worth measuring for, and gets the same plan on all devices. Else only plans that some device could prefer are
+compared: those which take less than FAR times the time of the best on two CPU cores, or on an H200. If one is left,
+that is it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from simsuite.solvers.heat.rates import H200, TWO_CORES, Rates, Work
+
+MOMENT = 1.0  # s
+FAR = 10.0
+
+RatesOf = Callable[[Iterable[str]], Rates]
+"""The rates of the device for some kinds of work."""
+
+
+def usual(kinds: Iterable[str]) -> Rates:
+    """Where no device is known."""
+    return TWO_CORES
+
+
+def cheapest(works: Mapping[str, Sequence[Work]], sizes: Mapping[str, str], rates_of: RatesOf) -> tuple[str, str]:
+    """Its name, and why. works: what each plan takes; sizes: the same in words."""
+    rates, near = TWO_CORES, list(works)
+    if not is_short(works):
+        near = contenders(works)
+        if len(near) > 1:
+            rates = rates_of(dict.fromkeys(work.kind for name in near for work in works[name]))
+    seconds = {name: rates.seconds(works[name]) for name in near}
+    best = min(near, key=seconds.__getitem__)
+    others = [
+        f"{name} {sizes[name]}, {_rounded(seconds[name]) if name in seconds else 'far longer'}"
+        for name in works
+        if name != best
+    ]
+    return best, f"{sizes[best]}, {_rounded(seconds[best])} at {rates.origin} (else {'; '.join(others)})"
+
+
+def is_short(works: Mapping[str, Sequence[Work]]) -> bool:
+    """Whether some plan takes a moment only."""
+    return min(map(TWO_CORES.seconds, works.values())) < MOMENT
+
+
+def contenders(works: Mapping[str, Sequence[Work]]) -> list[str]:
+    """The plans that some device could prefer."""
+    near = set()
+    for rates in (TWO_CORES, H200):
+        seconds = {name: rates.seconds(work) for name, work in works.items()}
+        near |= {name for name, s in seconds.items() if s < FAR * min(seconds.values())}
+    return [name for name in works if name in near]
+
+
+def _rounded(seconds: float) -> str:
+    return f"{float(f'{seconds:.2g}'):g} s"
