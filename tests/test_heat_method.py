@@ -15,6 +15,7 @@ from simsuite.solvers.heat.problem import HeatProblem
 HOLD = {"kind": "temperature", "value": 0.0}
 HELD = dict.fromkeys(("left", "right", "bottom", "top"), HOLD)
 MIXED = {"left": HOLD, "right": {"kind": "convection", "h": 2.0, "ambient": 1.0}, "top": {"kind": "flux", "value": 0.5}}
+LINE = {"shape": "rectangle", "x": [0.5, 0.54], "y": [0.3, 0.7]}
 VARIABLE = {"conductivity": "1 + 0.5*x", "density": 2.0, "specific_heat": 0.5}
 
 
@@ -77,6 +78,24 @@ def test_automatic_steps_meet_the_tolerance(
     got = frames(auto(heat, **sections, time={"stepper": stepper, "tolerance": tolerance}))
     worst = max(float(np.sqrt(np.mean((a - b) ** 2))) for a, b in zip(want, got))
     assert worst <= tolerance * float(np.sqrt(np.mean(want[0] ** 2)))
+
+
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-4])
+@pytest.mark.parametrize("start", [0.0, 1.0])
+@pytest.mark.parametrize(
+    "shape", [{"shape": "circle", "center": [0.5, 0.5], "radius": 0.2}, LINE], ids=["disc", "line"]
+)
+def test_automatic_steps_of_adi_meet_the_tolerance_beside_what_is_held(
+    heat: Callable, shape: dict, start: float, tolerance: float
+) -> None:
+    """Against ones of rkl2, a fiftieth as long as these would be elsewhere."""
+    region = [{**shape, "temperature": 1.0 - start}]
+    cold = {"kind": "temperature", "value": 0.0}
+    sections = {"initial": {"temperature": start}, "boundary": {"left": cold, "bottom": cold}, "region": region}
+    sections |= {"grid": {"nx": 32, "ny": 32}, "output": {"frames": 2}}
+    want = frames(auto(heat, **sections, time={"end": 0.05, "stepper": "rkl2", "dt": 0.05 / 2000}))[-1]
+    got = frames(auto(heat, **sections, time={"end": 0.05, "stepper": "adi", "tolerance": tolerance}))[-1]
+    assert np.sqrt(np.mean((got - want) ** 2)) <= tolerance * np.sqrt(np.mean(want**2))
 
 
 @pytest.mark.parametrize("stepper", ["rkl2", "adi"])
