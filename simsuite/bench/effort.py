@@ -44,7 +44,7 @@ FULL = Effort(
     materials=("constant", "variable"),
     longest_explicit=120.0,
     longest_run=60.0,
-    steppers=4096,
+    steppers=8192,
     slow_peers=True,
 )
 QUICK = Effort(

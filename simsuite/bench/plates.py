@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,11 @@ MATERIALS: Mapping[str, Mapping[str, Any]] = {
         "density": 1.0,
         "specific_heat": "1 + 0.3*cos(0.11*x)*cos(0.13*y)",
     },
+    "heated": {"diffusivity": 1.0},  # by a spot that moves
 }
+# Its power; the amplitude, how far it goes from the middle, how fast it goes to and fro, its height and its width.
+SPOT = "{a}*exp(-((x - {n}*(0.5 + {far}*sin({fast}*t)))**2 + (y - {high}*{n})**2)/({wide}*{n})**2)"
+SPOT_NUMBERS = {"a": 0.5, "far": 0.3, "fast": 0.3, "high": 0.4, "wide": 0.125}
 EDGES: Mapping[str, Mapping[str, Any]] = {
     "mixed": {
         "left": {"kind": "temperature", "value": 1.0},
@@ -33,23 +38,29 @@ EDGES: Mapping[str, Mapping[str, Any]] = {
         "top": {"kind": "insulated"},
     },
     "cold": {edge: {"kind": "temperature", "value": 0.0} for edge in ("left", "right", "bottom", "top")},
+    "open": {edge: {"kind": "convection", "h": 2.0, "ambient": 0.5} for edge in ("left", "right", "bottom", "top")},
 }
 # The same for the reference: resistance, temperature behind and inflow of left, right, bottom and top.
 EDGE_DATA = {
     "mixed": np.array([[0.0, np.inf, 0.5, np.inf], [1.0, 0.0, 0.5, 0.0], [0.0, 0.5, 0.0, 0.0]]),
     "cold": np.zeros((3, 4)),
+    "open": np.array([[0.5] * 4, [0.5] * 4, [0.0] * 4]),
 }
-EXPLICIT_DT = {"constant": 0.2, "variable": 0.1}
+EXPLICIT_DT = {"constant": 0.2, "variable": 0.1, "heated": 0.2}
 LONG_DT = 10.0  # of the steppers that can
 STEPS = 1e9  # more than any measurement takes
 TRIED = 256  # cells along an edge of the plate that a kernel is tried on: a size that is timed by default
-HOST_WORDS = {"constant": 10, "variable": 20}  # numbers a cell that setting up and checking take in float64
+HOST_WORDS = {
+    "constant": 10,
+    "variable": 20,
+    "heated": 20,
+}  # numbers a cell that setting up and checking take in float64
 KERNELS = {"cpu": ("numba",), "cuda": ("numba", "nvrtc")}  # of run.kernel, those that a kind of device may have
 
 
 @dataclass(frozen=True)
 class Plate:
-    """A problem to be timed. edges: "mixed" (four kinds) or "cold" (all held at 0)."""
+    """A problem to be timed. edges: "mixed" (four kinds), "cold" (all held at 0) or "open" (all with convection)."""
 
     n: int
     precision: str
@@ -65,6 +76,7 @@ class Plate:
     def scenario(self, **time: float) -> HeatScenario:
         """time: keys of [time] that are to differ."""
         n = self.n
+        source = [{"power": SPOT.format(n=n, **SPOT_NUMBERS)}] if self.material == "heated" else []
         return HeatScenario.model_validate(
             {
                 "solver": "heat",
@@ -72,6 +84,7 @@ class Plate:
                 "grid": {"nx": n, "ny": n, "lx": float(n), "ly": float(n)},
                 "material": MATERIALS[self.material],
                 "boundary": EDGES[self.edges],
+                "source": source,
                 "time": {"end": STEPS * self.dt, "dt": self.dt, "stepper": self.stepper, **time},
                 "output": {"frames": 2},
             }
@@ -109,11 +122,20 @@ def reference_steps(n: int, material: str, edges: str, steps: int) -> np.ndarray
     gx, gy = np.empty((n, n + 1)), np.empty((n + 1, n))
     kernels.conductances(k, resistance, gx, gy)
     before, after = random_temperatures(n).astype(np.float64), k
-    for _ in range(steps):
-        kernels.euler(before, after, gx, gy, rho_c, EXPLICIT_DT[material], ambient, inflow)
+    dt = EXPLICIT_DT[material]
+    for step in range(steps):
+        heat = spot(n, step * dt) if material == "heated" else (np.zeros(n), np.zeros(n))
+        kernels.euler(before, after, gx, gy, rho_c, dt, ambient, inflow, *heat)
         before, after = after, before
     before.flags.writeable = False
     return before
+
+
+def spot(n: int, t: float) -> tuple[np.ndarray, np.ndarray]:
+    """The source of a heated plate at time t as the product of two Gaussians, one along x and one along y, (n,)."""
+    a, far, fast, high, wide = SPOT_NUMBERS.values()
+    x = (np.arange(n) + 0.5) / n
+    return a * np.exp(-(((x - 0.5 - far * math.sin(fast * t)) / wide) ** 2)), np.exp(-(((x - high) / wide) ** 2))
 
 
 def fitting(backend: Backend, plate: Plate) -> HeatProblem:

@@ -22,14 +22,23 @@ from simsuite.errors import DeviceError, ScenarioError
 
 Row = dict[str, Any]
 
-# Numbers a cell that one step a pass has to move: T, its result, and conductances of two faces and the capacity.
-WORDS = {"constant": 2, "variable": 5}
+# Numbers a cell that one step a pass has to move: T, its result, and conductances of two faces and the capacity. A
+# source is an expression.
+WORDS = {"constant": 2, "variable": 5, "heated": 2}
 # Instructions a cell that the scheme takes at least. Constant: w + e, s + n, fused with -2T each, fused with each
 # other, fused with T. Variable: two differences and two products for two of the faces, which serve the neighbours too;
-# the differences of these fluxes along x and y, their sum, and fused with T.
-OPERATIONS = {"constant": 6, "variable": 8}
+# the differences of these fluxes along x and y, their sum, and fused with T. Heated: one more, where the source is a
+# product of what stands in tables.
+OPERATIONS = {"constant": 6, "variable": 8, "heated": 7}
 TABLE = 64  # steps, a unit of work: what one recorded graph has
-STEPPERS = (("rkl2", "variable"), ("adi", "variable"), ("exact", "constant"))
+# Stepper, material, edges: of exact those with fast transforms and those without.
+STEPPERS = (
+    ("rkl2", "constant", "mixed"),
+    ("rkl2", "variable", "mixed"),
+    ("adi", "variable", "mixed"),
+    ("exact", "constant", "cold"),
+    ("exact", "constant", "open"),
+)
 
 
 def default_sizes(effort: Effort, machine: Machine) -> tuple[int, ...]:
@@ -56,6 +65,7 @@ def _name(plate: Plate) -> Row:
         "kernel": plate.kernel,
         "material": plate.material,
         "precision": plate.precision,
+        "edges": plate.edges,
         "n": plate.n,
     }
 
@@ -104,12 +114,12 @@ def stepper_rates(
 ) -> Iterator[Row]:
     """Seconds of an adi or exact step and an rkl2 stage, and how many numbers a cell could be moved in them."""
     sizes = [n for n in sizes if n <= effort.steppers]
-    for stepper, material in STEPPERS if sizes else ():
+    for stepper, material, edges in STEPPERS if sizes else ():
         for precision in precisions:
-            off = stepper_deviation(backend, Plate(0, precision, material, stepper=stepper))
+            off = stepper_deviation(backend, Plate(0, precision, material, stepper=stepper, edges=edges))
             checked = {"largest_error": off.error, "error_limit": off.limit, "right": off.right}
             for n in sizes:
-                plate = Plate(n, precision, material, stepper=stepper)
+                plate = Plate(n, precision, material, stepper=stepper, edges=edges)
                 yield _name(plate) | checked | (_step_of(backend, machine, effort, plate) if off.right else {})
 
 

@@ -27,13 +27,15 @@ def conductances(k, resistance, gx, gy):
 
 
 @njit(parallel=True, cache=True)
-def euler(T, out, gx, gy, rho_c, dt, ambient, inflow):
-    """One step; ambient, inflow: what is behind the left, right, bottom and top edge, and the heat that comes in."""
+def euler(T, out, gx, gy, rho_c, dt, ambient, inflow, along_x, along_y):
+    """One step; ambient, inflow: what is behind the left, right, bottom and top edge, and the heat that comes in.
+    along_x, along_y: factors of a source."""
     ny, nx = T.shape
     for y in prange(ny):
         for x in range(nx):
             here = T[y, x]
-            heat = gx[y, x] * ((T[y, x - 1] if x > 0 else ambient[0]) - here)
+            heat = along_x[x] * along_y[y]
+            heat += gx[y, x] * ((T[y, x - 1] if x > 0 else ambient[0]) - here)
             heat += gx[y, x + 1] * ((T[y, x + 1] if x < nx - 1 else ambient[1]) - here)
             heat += gy[y, x] * ((T[y - 1, x] if y > 0 else ambient[2]) - here)
             heat += gy[y + 1, x] * ((T[y + 1, x] if y < ny - 1 else ambient[3]) - here)

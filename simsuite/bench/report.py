@@ -82,6 +82,7 @@ TABLES: dict[str, tuple[str, tuple[Column, ...]]] = {
         (
             Column("stepper", -8, _key("stepper")),
             Column("material", -9, _key("material")),
+            Column("edges", -6, _key("edges")),
             *_WHAT,
             _MICROSECONDS,
             Column("words a cell", 13, _number("words_per_cell")),
@@ -147,7 +148,7 @@ def lines(section: str, row: Row) -> Iterator[str]:
 
 def _measured_heads(columns: Sequence[Column]) -> set[str]:
     """What a row that is not timed has no entries for."""
-    known = {"material", "kernel", "stepper", "by", *(column.head for column in _WHAT)}
+    known = {"material", "kernel", "stepper", "edges", "by", *(column.head for column in _WHAT)}
     return {column.head for column in columns} - known
 
 
