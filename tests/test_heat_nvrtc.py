@@ -105,7 +105,8 @@ def plate(
 
 
 ON_HOST = [  # edges, material, precision, shape, which of the programs
-    *((edges, "constant", "float64", (70, 262), program) for edges in EDGES for program in (0, 4, -1)),  # 4: exchanging
+    *((edges, "constant", "float64", (70, 262), program) for edges in EDGES for program in (0, 3, -1)),  # 3: exchanging
+    ("moving", "constant", "float64", (70, 262), 2),
     ("moving", "constant", "float32", (67, 260), 0),
     ("steady", "constant", "float32", (67, 391), -1),
     ("moving", "constant", "float64", (37, 61), 0),

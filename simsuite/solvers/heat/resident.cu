@@ -121,17 +121,26 @@ steps(const real* __restrict__ T, real* __restrict__ out, const real* __restrict
       int lines) {
   extern __shared__ __align__(16) char shared[];
   Memory& memory = *(Memory*)shared;
-  const int column = blockIdx.x % columns, line = blockIdx.x / columns, groups = (nx + LANE - 1) / LANE;
-  const Grid g = {nx,
-                  ny,
-                  wrap_x != 0,
-                  wrap_y != 0,
-                  column * groups / columns * LANE,
-                  min((column + 1) * groups / columns * LANE, nx),
-                  line * ny / lines,
-                  (line + 1) * ny / lines};
-  const int first_x = g.x0 - DEPTH, first_y = g.y0 - DEPTH;
-  const int x = first_x + (threadIdx.x & 31) * LANE, y = first_y + __shfl_sync(ALL, threadIdx.x >> 5, 0) * ROWS;
+  int block, column, line, first_x, first_y, x, y;
+  Grid g;
+  // Anew after each turn, as if the number of the block were another: the registers are those of the steps between.
+  auto locate = [&] {
+    block = blockIdx.x;
+    asm volatile("" : "+r"(block));
+    column = block % columns, line = block / columns;
+    const int groups = (nx + LANE - 1) / LANE;
+    g = {nx,
+         ny,
+         wrap_x != 0,
+         wrap_y != 0,
+         column * groups / columns * LANE,
+         min((column + 1) * groups / columns * LANE, nx),
+         line * ny / lines,
+         (line + 1) * ny / lines};
+    first_x = g.x0 - DEPTH, first_y = g.y0 - DEPTH;
+    x = first_x + (threadIdx.x & 31) * LANE, y = first_y + __shfl_sync(ALL, threadIdx.x >> 5, 0) * ROWS;
+  };
+  locate();
   const bool sides = !g.wrap_x && (first_x <= 0 || first_x + WIDTH >= nx);
   const bool ends = !g.wrap_y && (first_y <= 0 || first_y + HEIGHT >= ny);
   const bool moving = stride != 0;
@@ -181,7 +190,7 @@ steps(const real* __restrict__ T, real* __restrict__ out, const real* __restrict
     for (int p = threadIdx.x; p < POINTS; p += 32 * WARPS) memory.sums[p] = own(p) ? ledger[point_of(p)] : 0;
     look_up(0, moving ? min(count, DEPTH) : 1);
   }
-  int turn = count > DEPTH ? turns[blockIdx.x] : 0;  // the same for all blocks
+  int turn = count > DEPTH ? turns[block] : 0;  // the same for all blocks
   if (WARPS > 1) __syncthreads();
 
 #pragma unroll 1
@@ -196,18 +205,16 @@ steps(const real* __restrict__ T, real* __restrict__ out, const real* __restrict
     else
       advance<false, false>(v, g, memory, moving, rx, q, n);
     done += n;
+    locate();
 
     const bool last = done >= count;
     real* const target = last ? out : rims + (turn & 1) * ((long long)nx * ny);
-    // Places are computed anew in each turn: the registers are those of the steps between.
-    int x_now = x, y_now = y;
-    asm volatile("" : "+r"(x_now), "+r"(y_now));
     Group groups_now[GROUPS];
 #pragma unroll
-    for (int j = 0; j < GROUPS; j++) groups_now[j] = group(x_now + j * TOGETHER);
+    for (int j = 0; j < GROUPS; j++) groups_now[j] = group(x + j * TOGETHER);
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
-      const int i = y_now + r;
+      const int i = y + r;
       if (i < g.y0 || i >= g.y1) continue;
       const bool all = last || i < g.y0 + DEPTH || i >= g.y1 - DEPTH;
       real* const to = target + row(i);
@@ -221,7 +228,7 @@ steps(const real* __restrict__ T, real* __restrict__ out, const real* __restrict
     }
     if (!last) __threadfence();
     __syncthreads();
-    if (!last && threadIdx.x == 0) announce(turns + blockIdx.x, turn + 1);
+    if (!last && threadIdx.x == 0) announce(turns + block, turn + 1);
     if (sides || ends)
       for (int p = threadIdx.x; p < POINTS; p += 32 * WARPS) {
         real sum = memory.sums[p];
@@ -244,7 +251,7 @@ steps(const real* __restrict__ T, real* __restrict__ out, const real* __restrict
     __syncthreads();
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
-      const int i = y_now + r;
+      const int i = y + r;
       const bool other = i < g.y0 || i >= g.y1;
       const real* const from = target + row(i);
 #pragma unroll
