@@ -234,6 +234,23 @@ def test_sources(text: str, precision: str) -> None:
 
 
 @pytest.mark.parametrize("precision", REAL)
+@pytest.mark.parametrize("kernel", ["add_products", "sums", "book"])
+def test_sources_that_are_products(kernel: str, precision: str) -> None:
+    r = REAL[precision]
+    field, doubles, line, index = array(r, 2), array(DOUBLE, 2), array(r, 1), types.int64
+    arguments = {
+        "add_products": (field, field, index, index, index, field, field, field, DOUBLES, index, r),
+        "sums": (field, index, index, index, index, doubles),
+        "book": (doubles, field, *[index] * 6, r, line, index, index),
+    }
+    ptx, info = compile_sm90(getattr(sources_cuda, kernel), types.void(*arguments[kernel]))
+    assert info["spill_bytes"] == 0
+    assert info["stack_bytes"] == 0
+    fused = {"add_products": f"fma.rn.f{precision[-2:]}", "sums": "add.f64", "book": "fma.rn.f64"}
+    assert fused[kernel] in ptx
+
+
+@pytest.mark.parametrize("precision", REAL)
 @pytest.mark.parametrize(
     "kernel", ["edge_data", "right_side", "transpose", "ahead", "largest_rows", "largest", "solve"]
 )
