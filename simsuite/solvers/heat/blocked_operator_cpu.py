@@ -28,7 +28,7 @@ def _run(south, centre, north, gx, gy_s, gy_n, c, q, heated, dt):
         v = centre[i + 1]
         e = gx[i + 1] * (centre[i + 2] - v)
         s = (e - before) + (gy_s[i] * (south[i] - v) + gy_n[i] * (north[i] - v))
-        south[i] = v + dt * ((s + q[i] if heated else s) * c[i])
+        south[i] = v + dt * c[i] * (s + q[i] if heated else s)
         before = e
 
 
@@ -66,8 +66,8 @@ def _cell(rows, south, centre, north, j, plate, at, x, y, book):
     s = rows[south, j] - v if y > 0 or wrap_y else difference(edges, at, ledger, 2 * ny + x, v, dt * gs, book)
     p = 2 * ny + nx + x
     n = rows[north, j] - v if y < ny - 1 or wrap_y else difference(edges, at, ledger, p, v, dt * gn, book)
-    rate = (gw * w + ge * e) + (gs * s + gn * n)
-    return v + dt * ((rate + q[y, x] if heated else rate) * c[y, x])
+    heat = (gw * w + ge * e) + (gs * s + gn * n)
+    return v + dt * c[y, x] * (heat + q[y, x] if heated else heat)
 
 
 _tile_steps = make_tile_steps(_inner, _cell)

@@ -6,11 +6,11 @@ from numba import njit
 
 
 @njit
-def settle(T, out, r, y):
-    """The step of row y, for which out[0] has what is to be added, but for the factor r."""
+def settle(T, out, y):
+    """The step of row y, for which out[0] has what is to be added."""
     for x in range(T.shape[2]):
         c = T[0, y, x]
-        rise = T[1, y, x] + r * out[0, y, x]
+        rise = T[1, y, x] + out[0, y, x]
         v = c + rise
         out[0, y, x] = v
         out[1, y, x] = rise - (v - c)

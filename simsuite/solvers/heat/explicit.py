@@ -2,7 +2,7 @@
 
     ρc ∂T/∂t = ∇·(k∇T) + q   on nx × ny cells of size Δx × Δy, T at cell centres
 
-    T' = T + Δt·dT/dt        with dT/dt as in `operator`
+    T' = T + Δt·dT/dt        with dT/dt as in `operator`, c = 1/(ρc) there multiplied by Δt first
 
 Order 2 in space, 1 in time. Stable for Δt·λ ≤ 2 with λ the operator's largest eigenvalue, for which Gershgorin's
 circles give a bound; with constant coefficients that is Δt ≤ 1/(2α(1/Δx² + 1/Δy²)) (Morton & Mayers, Numerical Solution

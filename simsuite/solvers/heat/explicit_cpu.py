@@ -112,7 +112,9 @@ def _row_sums(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, y):
 @njit
 def _compensated_row(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, y):
     _row_sums(T[0], out[0, y], edges, at, ledger, rx, q, wrap_x, wrap_y, y)
-    settle(T, out, rx, y)
+    for x in range(T.shape[2]):
+        out[0, y, x] *= rx
+    settle(T, out, y)
 
 
 @njit(parallel=True, cache=True)

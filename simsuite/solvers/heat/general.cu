@@ -90,7 +90,7 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
   constexpr int BYTES = W * sizeof(real), ROW = row_bytes(K), PLANE = ROW / PARTS;
   typedef Cells<W> Part;
   const int lane = threadIdx.x & 31, nx = f.nx, ny = f.ny;
-  const real dt = f.dt;
+  const real dt = f.dt, even = f.dt * f.c;
   const int first = tile.x0 - HALO;  // column of lane 0
   const int begin = ENDS && !WRAP_Y ? max(tile.y0 - DEPTH, 0) : tile.y0 - DEPTH, end = tile.y1 + DEPTH;
 
@@ -294,8 +294,8 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
           along_x[k] = flow[k] - from_west, along_y[k] = above - below[t][k];
           real total = along_x[k] + along_y[k];
           if (HEATED || TERMS) total = total + heat[k];
-          const real held_too = EVEN ? f.c : HELD && mark_of(inverse[k]) < 0 ? 0 : inverse[k];
-          const real result = fma(dt, held_too * total, middle);
+          const real warms = EVEN ? even : HELD && mark_of(inverse[k]) < 0 ? 0 : dt * inverse[k];
+          const real result = fma(warms, total, middle);
           from_west = flow[k];
           below[t][k] = next_below;
           c[t][k] = v[k];

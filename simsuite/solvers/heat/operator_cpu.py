@@ -61,28 +61,36 @@ def flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, x, y):
 
 
 @njit(inline="always")
-def _rate(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, x, y):
-    """dT/dt of any cell, K/s."""
+def _heat(T, gx, gy, q, heated, edges, at, wrap_x, wrap_y, x, y):
+    """Heat that comes into any cell, W/m³."""
     a, b = flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, x, y)
-    return (a + b + q[y, x] if heated else a + b) * c[y, x]
+    return a + b + q[y, x] if heated else a + b
 
 
 @njit(inline="always")
-def row_rates(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, y, rates):
-    """dT/dt of a row of cells, K/s."""
+def _row_heats(T, gx, gy, q, heated, edges, at, wrap_x, wrap_y, y, heats):
+    """Heat that comes into a row of cells, W/m³."""
     ny, nx = T.shape
     if 0 < y < ny - 1:
         for x in range(1, nx - 1):
             v = T[y, x]
             along_x = gx[y, x] * (T[y, x - 1] - v) + gx[y, x + 1] * (T[y, x + 1] - v)
             s = along_x + (gy[y, x] * (T[y - 1, x] - v) + gy[y + 1, x] * (T[y + 1, x] - v))
-            rates[x] = (s + q[y, x] if heated else s) * c[y, x]
+            heats[x] = s + q[y, x] if heated else s
     else:
         for x in range(1, nx - 1):
-            rates[x] = _rate(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, x, y)
+            heats[x] = _heat(T, gx, gy, q, heated, edges, at, wrap_x, wrap_y, x, y)
     for side in range(2 if nx > 1 else 1):
         x = side * (nx - 1)
-        rates[x] = _rate(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, x, y)
+        heats[x] = _heat(T, gx, gy, q, heated, edges, at, wrap_x, wrap_y, x, y)
+
+
+@njit(inline="always")
+def row_rates(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, y, rates):
+    """dT/dt of a row of cells, K/s."""
+    _row_heats(T, gx, gy, q, heated, edges, at, wrap_x, wrap_y, y, rates)
+    for x in range(T.shape[1]):
+        rates[x] *= c[y, x]
 
 
 @njit(parallel=True, cache=True)
@@ -97,13 +105,15 @@ def step(T, out, gx, gy, c, q, heated, edges, at, dt, wrap_x, wrap_y, zero):
     """An explicit step of length dt, plain or compensated, as the fields say."""
     if T.ndim == 3:
         for y in prange(T.shape[1]):
-            row_rates(T[0], gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, y, out[0, y])
-            settle(T, out, dt, y)
+            _row_heats(T[0], gx, gy, q, heated, edges, at, wrap_x, wrap_y, y, out[0, y])
+            for x in range(T.shape[2]):
+                out[0, y, x] *= dt * c[y, x]
+            settle(T, out, y)
     else:
         for y in prange(T.shape[0]):
-            row_rates(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, y, out[y])
+            _row_heats(T, gx, gy, q, heated, edges, at, wrap_x, wrap_y, y, out[y])
             for x in range(T.shape[1]):
-                out[y, x] = T[y, x] + dt * out[y, x]
+                out[y, x] = T[y, x] + dt * c[y, x] * out[y, x]
 
 
 @njit(parallel=True, cache=True)

@@ -53,13 +53,19 @@ def flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, zero, x, y):
 
 
 @cuda.jit(device=True)
-def rate_of(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, zero, x, y):
-    """dT/dt of a cell, K/s."""
+def _heat_into(T, gx, gy, q, heated, edges, at, wrap_x, wrap_y, zero, x, y):
+    """Heat that comes into a cell, W/m³."""
     a, b = flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, zero, x, y)
     total = a + b
     if heated:
         total += q[y, x]
-    return c[y, x] * total
+    return total
+
+
+@cuda.jit(device=True)
+def rate_of(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, zero, x, y):
+    """dT/dt of a cell, K/s."""
+    return c[y, x] * _heat_into(T, gx, gy, q, heated, edges, at, wrap_x, wrap_y, zero, x, y)
 
 
 @cuda.jit(cache=True)
@@ -76,8 +82,8 @@ def step(T, out, gx, gy, c, q, heated, edges, at, dt, wrap_x, wrap_y, zero):
     x, y = cuda.grid(2)
     field = T[0] if T.ndim == 3 else T
     if x < field.shape[1] and y < field.shape[0]:
-        rate = rate_of(field, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, zero, x, y)
-        settle(T, out, y, x, field[y, x], dt, rate)
+        heat = _heat_into(field, gx, gy, q, heated, edges, at, wrap_x, wrap_y, zero, x, y)
+        settle(T, out, y, x, field[y, x], dt * c[y, x], heat)
 
 
 @cuda.jit(cache=True)
