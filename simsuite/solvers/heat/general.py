@@ -119,7 +119,7 @@ def _fitting(shape: Shape, dtype: np.dtype, nx: int, wrapped: bool, terms: int, 
     if dtype == np.float64:
         places = wrapped or loaded_together(shape.lane, dtype, nx) == 1
         return None if shape.depth * shape.lane > 24 and (places or terms > 2) else replace(shape, blocks=blocks)
-    if terms > 2 or (terms and wrapped):
+    if terms > 2 or wrapped:
         return None if shape.lane > 4 else replace(shape, blocks=min(blocks, _ROOMY // shape.warps))
     return None if shape.lane > 4 and terms > 1 else replace(shape, blocks=blocks)
 
