@@ -122,7 +122,24 @@ def test_a_device_is_timed_with_the_steppers_of_runs(
 def test_a_simulator_has_no_rates(backend: Backend) -> None:
     if backend.name != "cudasim":
         pytest.skip("of the simulator")
-    assert trials.rates_on(lambda: backend, HeatRun(), KINDS) == TWO_CORES
+    assert trials.rates_on(lambda: backend, HeatRun(), KINDS, True) == TWO_CORES
+
+
+def test_only_long_runs_are_worth_measuring_for() -> None:
+    backend = Timed("adi")
+    assert trials.rates_on(lambda: backend, HeatRun(), KINDS, False) == TWO_CORES
+    assert not backend.asked
+    asked: list[bool] = []
+
+    def rates_of(kinds: Iterable[str], worth: bool) -> Rates:
+        asked.append(worth)
+        return TWO_CORES
+
+    for count in (choice.LONG / 10, choice.LONG * 10):
+        seconds = TWO_CORES.times[rates.ADI].at(1e6)
+        works = {"adi": [Work(rates.ADI, 1e6, count / seconds)], "again": [Work(rates.ADI, 1e6, 1.1 * count / seconds)]}
+        cheapest(works, {"adi": "", "again": ""}, rates_of)
+    assert asked == [False, True]
 
 
 # ---- choosing
@@ -133,7 +150,7 @@ def test_the_plan_that_takes_least_is_chosen() -> None:
     sizes = {"a": "100 steps", "b": "100 steps of 10 stages"}
     for quick, slow, best in ((1.0, 3.0, "a"), (3.0, 0.1, "b")):
         found = Rates({rates.ADI: Times((1e6,), (quick,)), rates.RKL2_GENERAL: Times((1e6,), (slow,))}, "given rates")
-        name, why = cheapest(works, sizes, lambda kinds, found=found: found)
+        name, why = cheapest(works, sizes, lambda kinds, worth, found=found: found)
         assert name == best
         assert why.startswith(sizes[best])
         assert "given rates" in why
@@ -169,6 +186,7 @@ def test_what_no_device_could_prefer_is_not_measured() -> None:
 @pytest.mark.parametrize(("favourite", "stepper"), [("rkl2", "rkl2"), ("adi", "adi")])
 def test_the_device_decides(monkeypatch: pytest.MonkeyPatch, favourite: str, stepper: str) -> None:
     monkeypatch.setattr(choice, "MOMENT", 0.0)
+    monkeypatch.setattr(choice, "LONG", 0.0)
     backend = Timed(favourite)
     found = problem(lambda: backend, grid={"nx": 60, "ny": 60})
     assert found.method["stepper"] == stepper
@@ -234,6 +252,7 @@ ROUGH = {
 def piloted(monkeypatch: pytest.MonkeyPatch, favourite: str, **sections: Any) -> HeatProblem:
     """Planned as a long run would be."""
     monkeypatch.setattr(choice, "MOMENT", 0.0)
+    monkeypatch.setattr(choice, "LONG", 0.0)
     monkeypatch.setattr(choice, "FAR", 1e9)
     backend = Timed(favourite)
     return problem(lambda: backend, **sections)
@@ -313,7 +332,7 @@ from simsuite.cli import main
 from simsuite.solvers.heat import choice, trials
 from simsuite.solvers.heat.rates import Rates, Times
 
-choice.MOMENT, choice.FAR = 0.0, 1e9
+choice.MOMENT, choice.LONG, choice.FAR = 0.0, 0.0, 1e9
 
 def measured(backend, kinds, run):
     return Rates({{kind: Times((1.0,), (1e-12 if {favourite!r} in kind else 1.0,)) for kind in kinds}}, {favourite!r})

@@ -1,9 +1,9 @@
 """Which of several plans takes the least time.
 
 Rates of the device are asked for only where the answer can depend on them. A run that takes a moment on two CPU cores
-is not worth measuring for, and gets the same plan on all devices. Else only plans that some device could prefer are
-compared: those which take less than FAR times the time of the best on two CPU cores, or on an H200. If one is left,
-that is it.
+gets the same plan on all devices. Else only plans that some device could prefer are compared: those which take less
+than FAR times the time of the best on two CPU cores, or on an H200. If one is left, that is it. Measuring takes a while
+and is worth it for long runs only; for others the rates count that are usual on such a device.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from simsuite.solvers.heat.rates import H200, TWO_CORES, Rates, Work
 
-MOMENT = 1.0  # s
+MOMENT, LONG = 1.0, 60.0  # s
 FAR = 10.0
 
-RatesOf = Callable[[Iterable[str]], Rates]
-"""The rates of the device for some kinds of work."""
+RatesOf = Callable[[Iterable[str], bool], Rates]
+"""The rates of the device for some kinds of work; whether they are worth measuring."""
 
 
-def usual(kinds: Iterable[str]) -> Rates:
+def usual(kinds: Iterable[str], worth: bool) -> Rates:
     """Where no device is known."""
     return TWO_CORES
 
@@ -30,7 +30,8 @@ def cheapest(works: Mapping[str, Sequence[Work]], sizes: Mapping[str, str], rate
     if not is_short(works):
         near = contenders(works)
         if len(near) > 1:
-            rates = rates_of(dict.fromkeys(work.kind for name in near for work in works[name]))
+            kinds = dict.fromkeys(work.kind for name in near for work in works[name])
+            rates = rates_of(kinds, _least(works) >= LONG)
     seconds = {name: rates.seconds(works[name]) for name in near}
     best = min(near, key=seconds.__getitem__)
     others = [
@@ -43,7 +44,12 @@ def cheapest(works: Mapping[str, Sequence[Work]], sizes: Mapping[str, str], rate
 
 def is_short(works: Mapping[str, Sequence[Work]]) -> bool:
     """Whether some plan takes a moment only."""
-    return min(map(TWO_CORES.seconds, works.values())) < MOMENT
+    return _least(works) < MOMENT
+
+
+def _least(works: Mapping[str, Sequence[Work]]) -> float:
+    """Seconds of the best on two CPU cores."""
+    return min(map(TWO_CORES.seconds, works.values()))
 
 
 def contenders(works: Mapping[str, Sequence[Work]]) -> list[str]:

@@ -28,6 +28,7 @@ SIDES = (128, 1024)  # cells along the edges of the plates
 PRODUCT_SIDE = 512  # of the one plate whose edges have no fast transform
 BUSY = 2  # times these on devices of many processors, which smaller ones leave idle
 STAGES = 9
+_USUAL = {"cpu": rates.TWO_CORES, "cuda": rates.H200}
 _MOST_STEPS = 1 << 20  # more than are taken
 _HELD = {"kind": "temperature", "value": 1.0}
 _CONVECTION = {"kind": "convection", "h": 1.0, "ambient": 1.0}
@@ -47,13 +48,15 @@ _PLATES: dict[str, tuple[str, int, float, dict[str, Any]]] = {
 }
 
 
-def rates_on(device: Device | None, run: HeatRun, kinds: Iterable[str]) -> Rates:
-    """The rates of a run's device for these kinds of work, or usual ones where there is none."""
+def rates_on(device: Device | None, run: HeatRun, kinds: Iterable[str], worth: bool) -> Rates:
+    """The rates of a run's device for these kinds of work; usual ones where there is none or it is not worth it."""
     if device is None:
         return rates.TWO_CORES
     try:
         backend = device()
-        return measured(backend, kinds, run) if backend.timed else rates.TWO_CORES
+        if not backend.timed:
+            return rates.TWO_CORES
+        return measured(backend, kinds, run) if worth else _USUAL[backend.dialect]
     except DeviceError as reason:
         usual = rates.H200 if run.device.partition(":")[0] == "cuda" else rates.TWO_CORES
         return replace(usual, origin=f"{usual.origin}, since {reason}")
