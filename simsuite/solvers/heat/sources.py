@@ -95,7 +95,6 @@ class Sources:
         kernels = backend.kernels(__name__)
         threads = kernels.THREADS
         extent = (made.ny * threads,)
-        size = (made.nx, made.ny)
         launches: list[Any] = []
         term = 0
         for i, (f, pairs) in enumerate(zip(moving, found)):
@@ -110,7 +109,7 @@ class Sources:
                 launches.append(_multiplied(launch, self.x_table, self.y_table, (term, len(pairs)), rest, zero))
                 term += len(pairs)
         self._add_up = backend.launcher(kernels.sums, (max(1, self.terms) * ROWS * threads,), (threads,))
-        self._book = backend.launcher(kernels.book, (size[1],), (min(size[1], 128),))
+        self._book = backend.launcher(kernels.book, (made.ny,), (min(made.ny, 128),))
         return launches
 
     def begin(self, step: int, rows: int) -> None:
