@@ -196,8 +196,9 @@ def _forcing_limit(scenario: HeatScenario, made: Discretisation, end: float) -> 
     t = np.linspace(0.0, end, _LOOKS)
     shortest = math.inf
     for values in _histories(made, t):
-        range_ = float(np.ptp(values))
-        bend = float(np.max(np.abs(np.diff(values, 2, axis=0)))) / (t[1] - t[0]) ** 2 if range_ > 0 else 0.0
+        with np.errstate(all="ignore"):  # what is infinite for a while is found when a run gets there
+            range_ = float(np.ptp(values))
+            bend = float(np.max(np.abs(np.diff(values, 2, axis=0)))) / (t[1] - t[0]) ** 2 if range_ > 0 else 0.0
         if bend > 0 and math.isfinite(bend):
             shortest = min(shortest, math.sqrt(range_ / bend))
     for rate in _reaction_rates(made, t[:: _LOOKS // 8]):
