@@ -142,6 +142,7 @@ inline void run_grid(int blocks, int threads, int together, const std::function<
 }
 
 // Instead of exchange.cuh.
+inline void meet() { __syncthreads(); }
 inline void announce(int* counter, int turn) { __atomic_store_n(counter, turn, __ATOMIC_RELEASE); }
 inline void wait_for(const int* counter, int turn) {
   while (__atomic_load_n(counter, __ATOMIC_ACQUIRE) - turn < 0) {

@@ -283,7 +283,7 @@ def programs() -> dict[str, Variant]:
                 streamed = streamed_variants(extent, dtype, wrapped, wrapped, processors=132)
                 if dtype == np.float32:
                     streamed += streamed_variants(extent, dtype, wrapped, wrapped, 132, compensated=True)
-                for variant in [*streamed, *resident_variants(extent, dtype, True, 132, together=0)]:
+                for variant in [*streamed, *resident_variants(extent, dtype, False, False, True, 132, together=0)]:
                     found[f"{variant.source.stem} {' '.join(map(str, variant.macros.values()))}"] = variant
         for uniform, heated, even, held, terms in (
             (False, False, True, False, 0),

@@ -102,7 +102,7 @@ class PlainSteps:
             variants = streamed_variants(*grid, *self._wrap, backend.processors, compensated)
             if self._choice == "nvrtc" and not compensated:
                 processors = backend.processors
-                small = resident_variants(*grid, not self.edges.steady, processors, together=processors)
+                small = resident_variants(*grid, *self._wrap, not self.edges.steady, processors, together=processors)
                 variants = small + variants
             about = f"explicit {grid} periodic {self._wrap} moving {not self.edges.steady}"
             harmless = self._typed(0, 0, backend.zeros(self.edges.points, self._dtype), 0.1, 1.0)

@@ -2,12 +2,15 @@
 
 Launches and waiting for memory take longer than the arithmetic of a step on a small grid. So a block loads a rectangle
 of cells once and takes up to `depth` steps, after which all but a rim as wide as there were steps are right: its own.
-Where all blocks fit on the device at once, they then give each other the cells within that distance of their edges, and
-go on (overlapped tiling in space and time, with the exchange of EBISU, Zhang et al., ICS 2023, at its wider end); else
-they store what they own, and the next launch goes on.
+Where all blocks fit on the device at once, they then give each other the cells within that distance of their borders,
+and go on (overlapped tiling in space and time, with the exchange of EBISU, Zhang et al., ICS 2023, at its wider end);
+else they store what they own, and the next launch goes on.
 
 A warp holds a few rows, one column or more a lane: neighbours along y are in the lane's own registers or, at the first
 and the last row of a warp, in shared memory; those along x come from other lanes. So there is one barrier a step.
+
+All blocks wait for the slowest. At an edge of the domain a block therefore begins or ends with the grid: the edge is at
+the first or the last lane, or row, of its warps, and a warp that has none runs code without it.
 """
 
 from __future__ import annotations
@@ -40,34 +43,49 @@ class Block:
         """Cells of a block along y and x."""
         return self.warps * self.rows, 32 * self.lane
 
-    @property
-    def outcome(self) -> tuple[int, int]:
-        """Cells along y and x that are right after `depth` steps."""
+    def parts(self, ny: int, nx: int, wrap_x: bool, wrap_y: bool) -> tuple[int, int]:
+        """How many blocks there are along x and y."""
         height, width = self.extent
-        return height - 2 * self.depth, width - 2 * self.depth
+        halo = -(-self.depth // self.lane) * self.lane
+        return (
+            _parts(nx, (width - 2 * halo) // self.lane, self.lane, 0 if wrap_x else halo),
+            _parts(ny, height - 2 * self.depth, 1, 0 if wrap_y else self.depth),
+        )
 
     def shared_bytes(self, itemsize: int, table_rows: int) -> int:
-        """For rows shared between warps; and for edges: differences, ledger, β and γ."""
+        """For rows shared between warps; and for edges: the ledger, β and γ; and for the block's place."""
         height, width = self.extent
-        points = 2 * (width + height)
-        return itemsize * (4 * self.warps * width + points * (self.depth + 1 + 2 * table_rows))
+        return itemsize * (4 * self.warps * width + (width + height) * (1 + 2 * table_rows)) + _PLACE_BYTES
 
 
-BLOCKS = {
+def _parts(cells: int, units: int, unit: int, halo: int) -> int:
+    """Into how many parts of so many units of cells a row is divided, of which those at edges have a halo more."""
+    groups = -(-(cells - 2 * halo) // unit)
+    return max(2, -(-groups // units))
+
+
+BLOCKS = {  # on an H200 one of these is the fastest
     "float64": (
-        *((8, 1, 4, 8), (8, 2, 3, 16), (8, 2, 4, 8), (16, 2, 4, 16), (8, 2, 8, 8)),
-        *((8, 4, 4, 16), (4, 4, 6, 16), (8, 4, 6, 16), (8, 4, 8, 12)),
+        *((8, 2, 4, 8), (8, 2, 2, 16), (6, 2, 3, 8), (16, 2, 4, 16)),
+        *((8, 4, 4, 16), (4, 4, 6, 16), (8, 4, 6, 16), (8, 4, 8, 12), (6, 4, 7, 12)),
     ),
     "float32": (
-        *((8, 1, 4, 8), (8, 2, 4, 8), (16, 2, 4, 16), (8, 2, 8, 8)),
-        *((4, 4, 6, 16), (8, 4, 6, 16), (8, 4, 8, 12)),
+        *((8, 2, 4, 8), (8, 2, 2, 16), (6, 2, 3, 8), (16, 2, 4, 16)),
+        *((8, 4, 4, 16), (4, 4, 6, 16), (8, 4, 6, 16), (8, 4, 8, 12), (6, 4, 7, 12)),
     ),
 }
+_PLACE_BYTES = 96  # at most
 _BUSY = 4  # that many times fewer blocks than multiprocessors, or more, are not worth a trial
 
 
 def resident_variants(
-    extent: tuple[int, int], dtype: np.dtype, moving: bool, processors: int, together: int
+    extent: tuple[int, int],
+    dtype: np.dtype,
+    wrap_x: bool,
+    wrap_y: bool,
+    moving: bool,
+    processors: int,
+    together: int,
 ) -> list[Variant]:
     """Ways to step (ny, nx) cells. moving: whether the table of edges has a row for every step. together: how many
     blocks may wait for each other."""
@@ -76,8 +94,7 @@ def resident_variants(
     for block in (Block(*numbers) for numbers in BLOCKS[dtype.name]):
         if ny * nx > MOST_CELLS or ny < block.extent[0] or nx < block.extent[1]:
             continue
-        high, wide = block.outcome
-        columns, lines = -(nx // -block.lane // (wide // block.lane)), -(-ny // high)
+        columns, lines = block.parts(ny, nx, wrap_x, wrap_y)
         if not processors <= _BUSY * columns * lines <= _BUSY**2 * processors:
             continue
         macros: dict[str, str | int] = {
@@ -88,11 +105,10 @@ def resident_variants(
             "ROWS": block.rows,
             "WARPS": block.warps,
             "EARLY": int(block.lane * block.rows <= EARLY_CELLS),
-            "EVEN": int(nx % block.lane == 0 and block.depth % block.lane == 0),
         }
         shared = block.shared_bytes(dtype.itemsize, block.depth if moving else 1)
         launch = (SOURCE, macros, columns * lines, 32 * block.warps, shared)
-        if columns * lines <= together:
-            found.append(Variant(*launch, LAUNCH_STEPS, True, (columns, lines), exchanging=True))
-        found.append(Variant(*launch, block.depth, True, (columns, lines)))
+        exchanging = columns * lines <= together
+        depth = LAUNCH_STEPS if exchanging else block.depth
+        found.append(Variant(*launch, depth, True, (columns, lines), exchanging))
     return found
