@@ -30,8 +30,8 @@ constexpr int LEFT = 1, RIGHT = 2;
 template <int K, int W, int SIDES, bool ENDS>
 __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile tile, char* memory);
 
-// Which tile is which, by number: rows of edge tiles up to `low_end`, one from `high` on, `sides` at the left and as many
-// at the right, then the inner ones. See tiling.py.
+// Which tile is which, by number: inner tiles that are high; rows of edge tiles up to `low_end`, one from `high` on,
+// `sides` at the left and as many at the right; then the inner tiles that are left. See tiling.py.
 struct Tiles {
   int columns, band_rows, low, low_end, high;  // edge tiles side by side, cells of one upwards, rows of tiles below
   int sides, side_rows, side;                  // cells of one upwards, cells of one along x
@@ -50,8 +50,9 @@ template <typename F>
 __device__ __forceinline__ void march_up(int number, const Tiles& tiles, const F& f, const Edges& e, char* mine) {
   const int nx = f.nx, ny = f.ny;
   constexpr int BAND_OUT = outcome(BAND_LANE, BAND_WIDTH), SIDE_OUT = outcome(SIDE_LANE, SIDE_WIDTH), OUT = outcome(LANE, WIDTH);
-  const int banded = tiles.columns * (tiles.low + (tiles.high < ny ? 1 : 0));
-  if (number < banded + 2 * tiles.sides) {
+  const int tall = tiles.strips * tiles.chunks, banded = tiles.columns * (tiles.low + (tiles.high < ny ? 1 : 0));
+  if (number >= tall && number < tall + banded + 2 * tiles.sides) {
+    number -= tall;
     if (number < banded) {
       const int row = number / tiles.columns, x0 = number % tiles.columns * BAND_OUT;
       const int y0 = row < tiles.low ? row * tiles.band_rows : tiles.high;
@@ -72,7 +73,7 @@ __device__ __forceinline__ void march_up(int number, const Tiles& tiles, const F
       march<SIDE_LANE, SIDE_WIDTH, RIGHT, false>(f, e, {nx - SIDE_OUT, nx, y0, y1, nx - SIDE_OUT}, mine);
     return;
   }
-  number -= banded + 2 * tiles.sides;
+  if (number >= tall) number -= banded + 2 * tiles.sides;
   if (tiles.strips == 0) return;
   const int strip = number % tiles.strips, chunk = number / tiles.strips, more = chunk - tiles.chunks;
   const int height = more < 0 ? tiles.rows : tiles.short_rows;

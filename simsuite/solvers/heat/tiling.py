@@ -16,8 +16,12 @@ import numpy as np
 from simsuite.solvers.heat.blocked import loaded_together
 
 _SIDE_ROWS = 128  # at most, of a tile at a side
-_HIGH = 0.85  # of the inner rows are in high tiles
-_WAVES = (1, 2, 3, 4, 6, 8)  # how many high tiles each warp has to do, one after another
+# How inner rows are divided: how many high tiles each warp that the device holds has to do, one after another; how much
+# of the rows is in those; rows of a tile of the rest at most, for the warps that are done first.
+_DIVISIONS = (
+    *((0.95, 1.0, 96), (1.0, 0.96, 96), (1.0, 0.9, 128), (1.0, 0.85, 192)),
+    *((2.0, 0.95, 96), (2.0, 0.85, 256), (3.0, 0.85, 192)),
+)
 
 
 class Tiled(Protocol):
@@ -89,10 +93,18 @@ def _edges_only(shape: Tiled, dtype: np.dtype, ny: int, nx: int, processors: int
 
 
 def tiling(
-    shape: Tiled, dtype: np.dtype, ny: int, nx: int, wrap_x: bool, wrap_y: bool, processors: int, waves: int
+    shape: Tiled,
+    dtype: np.dtype,
+    ny: int,
+    nx: int,
+    wrap_x: bool,
+    wrap_y: bool,
+    processors: int,
+    division: tuple[float, float, int],
 ) -> Tiling:
-    """A frame of edge tiles and inner ones: so many high ones that every warp that the device holds has `waves` of them
-    to do, and lower ones above them, for those that are done first."""
+    """A frame of edge tiles and inner ones. High inner tiles come first, for they take the longest, then edge tiles,
+    and then the others."""
+    waves, share, most_rows = division
     band = 0 if wrap_y else shape.depth
     side = 0 if wrap_x else outcome(shape, shape.side_lane, dtype, nx)
     inner_x, inner_y = nx - 2 * side, ny - 2 * band
@@ -100,10 +112,10 @@ def tiling(
     if inner_y < 1 or (inner_x < inner and not wrap_x):
         return _edges_only(shape, dtype, ny, nx, processors)
     strips = -(-inner_x // inner)
-    chunks = max(1, processors * shape.blocks * shape.warps * waves // strips)
-    rows = max(shape.depth, int(_HIGH * inner_y / chunks))
+    chunks = max(1, int(processors * shape.blocks * shape.warps * waves) // strips)
+    rows = max(shape.depth, int(share * inner_y / chunks))
     chunks = min(chunks, inner_y // rows)
-    short_rows = max(2 * shape.depth, rows // 4)
+    short_rows = max(2 * shape.depth, min(most_rows, rows // 4))
     short = -(-(inner_y - chunks * rows) // short_rows)
     columns = -(-nx // outcome(shape, shape.band_lane, dtype, nx)) if band else 0
     side_rows = min(_SIDE_ROWS, max(shape.depth, rows // 2))
@@ -117,5 +129,5 @@ def tilings(
     shape: Tiled, dtype: np.dtype, ny: int, nx: int, wrap_x: bool, wrap_y: bool, processors: int
 ) -> Iterator[Tiling]:
     """Those worth a trial, each once."""
-    made = (tiling(shape, dtype, ny, nx, wrap_x, wrap_y, processors, waves) for waves in _WAVES)
+    made = (tiling(shape, dtype, ny, nx, wrap_x, wrap_y, processors, division) for division in _DIVISIONS)
     yield from dict.fromkeys(made)
