@@ -104,39 +104,44 @@ def plate(
     return problem
 
 
-ON_HOST = [  # edges, material, precision, shape, which of the programs
-    *((edges, "constant", "float64", (70, 262), program) for edges in EDGES for program in (0, 3, -1)),  # 3: exchanging
-    ("moving", "constant", "float64", (70, 262), 2),
-    ("moving", "constant", "float32", (67, 260), 0),
-    ("steady", "constant", "float32", (67, 391), -1),
-    ("moving", "constant", "float64", (37, 61), 0),
-    ("steady", "constant", "float64", (1, 9), -1),
-    ("moving", "constant", "float64", (9, 1), 0),
-    ("periodic", "constant", "float32", (5, 7), 0),
-    *((edges, "constant", "float32c", (70, 274), program) for edges in EDGES for program in (0, 1, -1)),
-    ("moving", "constant", "float32c", (67, 391), 0),
-    ("steady", "constant", "float32c", (9, 1), 0),
-    *((edges, "varied and heated", "float64", (70, 262), program) for edges in EDGES for program in (0, -1)),
-    *(("moving", material, "float64", (70, 262), 0) for material in ("varied", "heated", "of one capacity", "held")),
-    *((edges, "varied, heated and held", "float64", (70, 270), 0) for edges in EDGES),
-    ("moving", "varied", "float32", (67, 260), 0),
-    ("moving", "held", "float32", (67, 260), -1),
-    ("steady", "held", "float64", (37, 61), 0),
-    ("steady", "of one capacity", "float32", (67, 599), -1),
-    ("moving", "varied", "float64", (37, 61), 1),
-    ("steady", "heated", "float64", (1, 9), -1),
-    ("moving", "varied", "float64", (9, 1), 0),
-    *((edges, "moving source", "float64", (70, 262), -1) for edges in EDGES),
-    *((edges, "varied, moving sources", "float64", (70, 262), 0) for edges in EDGES),
-    ("steady", "moving source", "float32", (67, 391), 0),
-    ("moving", "varied, moving sources", "float32", (67, 260), -1),
-    ("periodic", "moving source", "float64", (5, 7), 0),
-    ("moving", "varied, moving sources", "float32", (9, 1), 0),
-    ("periodic", "varied", "float32", (5, 7), 0),
+TOGETHER, ALONE = 16, 4  # multiprocessors, with which blocks exchange cells or not
+ON_HOST = [  # edges, material, precision, shape, multiprocessors, which of the programs
+    *((edges, "constant", "float64", (70, 262), TOGETHER, program) for edges in EDGES for program in (0, -1)),
+    *((edges, "constant", "float64", (70, 262), ALONE, program) for edges in EDGES for program in (0, -1)),
+    ("moving", "constant", "float64", (70, 262), ALONE, 3),
+    ("moving", "constant", "float32", (67, 260), TOGETHER, 1),
+    ("steady", "constant", "float32", (67, 391), ALONE, -1),
+    ("moving", "constant", "float64", (37, 61), ALONE, 0),
+    ("steady", "constant", "float64", (1, 9), ALONE, -1),
+    ("moving", "constant", "float64", (9, 1), ALONE, 0),
+    ("periodic", "constant", "float32", (5, 7), ALONE, 0),
+    *((edges, "constant", "float32c", (70, 274), ALONE, program) for edges in EDGES for program in (0, 1, -1)),
+    ("moving", "constant", "float32c", (67, 391), ALONE, 0),
+    ("steady", "constant", "float32c", (9, 1), ALONE, 0),
+    *((edges, "varied and heated", "float64", (70, 262), ALONE, program) for edges in EDGES for program in (0, -1)),
+    *(
+        ("moving", material, "float64", (70, 262), ALONE, 0)
+        for material in ("varied", "heated", "of one capacity", "held")
+    ),
+    *((edges, "varied, heated and held", "float64", (70, 270), ALONE, 0) for edges in EDGES),
+    ("moving", "varied", "float32", (67, 260), ALONE, 0),
+    ("moving", "held", "float32", (67, 260), ALONE, -1),
+    ("steady", "held", "float64", (37, 61), ALONE, 0),
+    ("steady", "of one capacity", "float32", (67, 599), ALONE, -1),
+    ("moving", "varied", "float64", (37, 61), ALONE, 1),
+    ("steady", "heated", "float64", (1, 9), ALONE, -1),
+    ("moving", "varied", "float64", (9, 1), ALONE, 0),
+    *((edges, "moving source", "float64", (70, 262), ALONE, -1) for edges in EDGES),
+    *((edges, "varied, moving sources", "float64", (70, 262), ALONE, 0) for edges in EDGES),
+    ("steady", "moving source", "float32", (67, 391), ALONE, 0),
+    ("moving", "varied, moving sources", "float32", (67, 260), ALONE, -1),
+    ("periodic", "moving source", "float64", (5, 7), ALONE, 0),
+    ("moving", "varied, moving sources", "float32", (9, 1), ALONE, 0),
+    ("periodic", "varied", "float32", (5, 7), ALONE, 0),
 ]
 
 
-@pytest.mark.parametrize(("edges", "material", "precision", "shape", "program"), ON_HOST)
+@pytest.mark.parametrize(("edges", "material", "precision", "shape", "processors", "program"), ON_HOST)
 def test_blocked_steps_have_the_bits_of_the_cpu_kernels(
     heat: Callable,
     host_cuda: HostCuda,
@@ -144,13 +149,14 @@ def test_blocked_steps_have_the_bits_of_the_cpu_kernels(
     material: str,
     precision: str,
     shape: tuple[int, int],
+    processors: int,
     program: int,
 ) -> None:
     """The sources themselves, run on the host: see `cuda_host`."""
     T = np.random.default_rng(sum(shape)).normal(size=shape).astype(REAL[precision])
     cuts = (9, 8, 26)
     expected = after(plate(heat, "numba", precision, edges, material, shape, 43), open_backend("cpu"), T, cuts)
-    host_cuda.answer = program
+    host_cuda.answer, host_cuda.processors = program, processors
     got = after(plate(heat, "nvrtc", precision, edges, material, shape, 43), host_cuda, T, cuts)
     for name, array in expected.items():
         assert np.array_equal(array, got[name]), name

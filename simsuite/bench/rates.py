@@ -80,6 +80,7 @@ def _measured(backend: Backend, machine: Machine, effort: Effort, plate: Plate) 
     row = {"largest_error": off.error, "error_limit": off.limit, "right": off.right}
     if not off.right:
         return row
+    stepper.advance(-stepper.step % TABLE)  # to where a run is after as many steps of its own
     unit = TABLE if TABLE * plate.n**2 * _bytes(plate) <= effort.patience.most * machine.copy else 1
     first = -(-effort.long // unit) if plate.n <= effort.small else 1
     step, units = seconds(backend, lambda k: stepper.advance(unit * k), effort.patience, first)

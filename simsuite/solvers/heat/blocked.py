@@ -16,7 +16,9 @@ import numpy as np
 
 from simsuite.core import Backend, Program
 
-_TRIED = 192  # steps a trial takes: all depths are divisors
+_TRIED = 192  # steps a trial takes, or a multiple of it: all depths are divisors
+_WORK = 1 << 28  # that many cells times steps make a trial that is long enough
+_MOST_TIMES = 16
 
 
 @dataclass(frozen=True)
@@ -82,13 +84,17 @@ class BlockedSteps:
         self._launch(T, out, n, *rest)
 
     def _trial(self, variant: Variant, fields: Sequence[Any], harmless: Sequence[Any]) -> Callable[[], None]:
+        """Recorded as steps of a run are, for small grids are done before the host has launched the next step."""
         launcher = functools.cache(lambda: self._launcher(variant))
+        recorder = self._backend.recorder()
+        _, ny, nx = self._shape
+        steps = _TRIED * min(max(1, _WORK // (_TRIED * ny * nx)), _MOST_TIMES)
 
-        def run() -> None:
-            for _ in range(max(1, _TRIED // variant.depth)):
+        def launches() -> None:
+            for _ in range(steps // variant.depth):
                 launcher()(*fields, variant.depth, *harmless)
 
-        return run
+        return lambda: recorder.replay(0, launches)
 
     def _launcher(self, variant: Variant) -> Callable[..., None]:
         key = f"{variant.source} {variant.macros}"

@@ -30,14 +30,14 @@ it caused (see `ledger`); times ρcΔxΔy that is the energy which came in there
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from simsuite.core import Backend, Clock, Snapshot
 from simsuite.errors import DeviceError
-from simsuite.solvers.heat.blocked import BlockedSteps
+from simsuite.solvers.heat.blocked import BlockedSteps, Variant
 from simsuite.solvers.heat.compensated import State, is_compensated
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.edge_table import EdgeTable
@@ -50,7 +50,7 @@ from simsuite.solvers.heat.stepper import FieldStepper
 from simsuite.solvers.heat.streamed import streamed_variants
 from simsuite.solvers.table import ROWS
 
-LARGE_GRID = 1 << 21  # cells from which on streaming programs are faster than one step a pass out of the cache
+FEW_CELLS = 1 << 20  # up to which Numba's kernel, out of the cache, is faster than programs that stream the field
 
 
 def is_plain(made: Discretisation) -> bool:
@@ -85,10 +85,7 @@ class PlainSteps:
         self.edges = EdgeTable(made, clock, backend, dtype)
         self._wrap = (made.wrap_x, made.wrap_y)
         self._choice, self._compensated = choice, is_compensated(start.arrays)
-        # What keeps small grids in registers, and compensated steps, only where they are asked for, until their present
-        # form has run on a GPU.
-        large = made.ny * made.nx >= LARGE_GRID and not self._compensated
-        self.chosen = {"kernel": _kernel(choice if large or choice == "nvrtc" else "numba", backend)}
+        self.chosen = {"kernel": _kernel(choice, backend)}
         self._blocked: BlockedSteps | None = None
 
     def prepare(self, fields: Sequence[Any]) -> None:
@@ -98,20 +95,20 @@ class PlainSteps:
         kernel, extent, block, self._few = backend.kernels("simsuite.solvers.heat.explicit").choose(*shape, compensated)
         self._numba = backend.launcher(kernel, extent, block)
         if self.chosen["kernel"] == "nvrtc":
-            grid = (shape, self._dtype)
-            variants = streamed_variants(*grid, *self._wrap, backend.processors, compensated)
-            if self._choice == "nvrtc" and not compensated:
-                processors = backend.processors
-                small = resident_variants(*grid, *self._wrap, not self.edges.steady, processors, together=processors)
-                variants = small + variants
-            about = f"explicit {grid} periodic {self._wrap} moving {not self.edges.steady}"
+            grid, processors = (shape, self._dtype), backend.processors
+            moving = not self.edges.steady
+            variants: list[Variant] = []
+            if not compensated:
+                variants = resident_variants(*grid, *self._wrap, moving, processors, together=processors)
+            if not (variants and variants[0].exchanging):  # else the fastest by far
+                if not variants and self._choice == "auto" and made.ny * made.nx < FEW_CELLS:
+                    self.chosen = {"kernel": "numba"}
+                    return
+                variants = [*variants, *streamed_variants(*grid, *self._wrap, processors, compensated)]
+            about = f"explicit {grid} periodic {self._wrap} moving {moving}"
             harmless = self._typed(0, 0, backend.zeros(self.edges.points, self._dtype), 0.1, 1.0)
-            try:
-                self._blocked = BlockedSteps(backend, *grid, about, variants, fields, harmless)
-            except DeviceError as reason:
-                if self._choice == "nvrtc":
-                    raise
-                self.chosen = {"kernel": "numba", "kernel_note": f"Numba's kernels, since {reason}"}
+            make = functools.partial(BlockedSteps, backend, *grid, about, variants, fields, harmless)
+            self._blocked, self.chosen = _made_or_not(make, self._choice, self.chosen)
 
     def begin(self, step: int, n: int) -> None:
         """Queue what depends on time for n steps."""
@@ -163,10 +160,9 @@ class GeneralSteps:
         self.ledger, self.edges = self.operator.ledger, self.operator.edges
         compensated = is_compensated(start.arrays)
         reason = "its precision is float32c" if compensated else why_not(made, self.operator.sources.terms)
+        self._choice = choice
         kernel = _kernel(choice, backend)
-        if choice == "auto" or reason is not None:  # the program only where it is asked for, until it has been measured
-            kernel = "numba"
-        self.chosen = {"kernel": kernel}
+        self.chosen = {"kernel": kernel if reason is None else "numba"}
         if reason is not None and choice == "nvrtc":
             self.chosen["kernel_note"] = f"one step a launch: {reason}"
         kernels = backend.kernels(OPERATOR)
@@ -182,12 +178,15 @@ class GeneralSteps:
             o = self.operator
             made, backend = o.made, o.backend
             variants = general_variants(made, o.dtype, o.sources.terms, backend.processors)
-            self._packed = packed(o, variants[0])
-            self._coefficients = backend.view(self._packed)
             about = f"general {o.dtype} {made.ny} {made.nx} periodic {o.wrap} moving {not self.edges.steady}"
-            harmless = self._typed(0, backend.zeros(o.entries, o.dtype), 0.0)
-            shape = (made.ny, made.nx)
-            self._blocked = BlockedSteps(backend, shape, o.dtype, about, variants, fields, harmless)
+
+            def make() -> BlockedSteps:
+                self._packed = packed(o, variants[0])
+                self._coefficients = backend.view(self._packed)
+                harmless = self._typed(0, backend.zeros(o.entries, o.dtype), 0.0)
+                return BlockedSteps(backend, (made.ny, made.nx), o.dtype, about, variants, fields, harmless)
+
+            self._blocked, self.chosen = _made_or_not(make, self._choice, self.chosen)
 
     def begin(self, step: int, n: int) -> None:
         """Queue what depends on time for n steps."""
@@ -242,6 +241,18 @@ def _kernel(choice: str, backend: Backend) -> str:
     if choice == "nvrtc" and not backend.compiles:
         raise DeviceError(f'kernel = "nvrtc" needs a CUDA GPU, and this run is on {backend.name}')
     return "nvrtc" if choice != "numba" and backend.compiles else "numba"
+
+
+def _made_or_not(
+    make: Callable[[], BlockedSteps], choice: str, chosen: dict[str, str]
+) -> tuple[BlockedSteps | None, dict[str, str]]:
+    """Several steps a launch, and what was chosen: one step where the device cannot, unless several were asked for."""
+    try:
+        return make(), chosen
+    except DeviceError as reason:
+        if choice == "nvrtc":
+            raise
+        return None, {"kernel": "numba", "kernel_note": f"Numba's kernels, since {reason}"}
 
 
 def _stretches(count: int, blocked: BlockedSteps | None, few: int) -> Iterator[tuple[int, int]]:

@@ -59,26 +59,26 @@ class Shape:
 # By kinds of coefficients: as many warps as shared memory has room for. On an H200 one of these is the fastest.
 SHAPES = {
     "float64": {
-        0: ((8, 4, 2, 2, 4, 3, 1, 8), (8, 4, 2, 2, 4, 3, 2, 4), (6, 4, 2, 2, 4, 2, 1, 8)),
-        1: ((8, 4, 2, 2, 4, 3, 1, 8), (8, 4, 2, 2, 4, 3, 2, 4), (6, 4, 2, 2, 4, 2, 1, 8)),
-        2: ((8, 4, 2, 2, 4, 3, 1, 8), (8, 4, 2, 2, 4, 3, 2, 4), (6, 4, 2, 2, 4, 2, 1, 8)),
-        3: ((8, 4, 2, 2, 4, 3, 1, 6), (8, 4, 2, 2, 4, 3, 2, 3), (6, 4, 2, 2, 4, 2, 1, 8)),
-        4: ((8, 4, 2, 2, 4, 3, 1, 4), (6, 4, 2, 2, 4, 2, 1, 6), (8, 2, 2, 2, 4, 3, 1, 8)),
+        0: ((8, 4, 2, 2, 4, 3, 1, 8), (8, 4, 2, 2, 4, 3, 2, 4), (8, 2, 2, 2, 4, 3, 4, 2)),
+        1: ((8, 4, 2, 2, 4, 3, 1, 8), (8, 4, 2, 2, 4, 3, 2, 4), (8, 2, 2, 2, 4, 3, 4, 2)),
+        2: ((8, 4, 2, 2, 4, 3, 1, 8), (8, 2, 2, 2, 4, 3, 1, 12), (8, 2, 2, 2, 4, 3, 4, 3)),
+        3: ((8, 2, 2, 2, 4, 3, 1, 12), (8, 2, 2, 2, 4, 3, 2, 6), (8, 2, 2, 2, 4, 3, 4, 3)),
+        4: ((8, 2, 2, 2, 4, 3, 1, 9), (8, 2, 2, 2, 4, 3, 4, 2), (8, 2, 2, 2, 4, 2, 2, 5)),
     },
     "float32": {
-        0: ((8, 4, 2, 2, 4, 3, 1, 12), (8, 4, 2, 2, 4, 3, 2, 6), (6, 8, 4, 4, 2, 3, 1, 8)),
-        1: ((8, 4, 2, 2, 4, 3, 1, 8), (8, 4, 2, 2, 4, 3, 2, 4), (6, 8, 4, 4, 2, 3, 1, 8)),
-        2: ((8, 4, 2, 2, 4, 3, 1, 12), (8, 4, 2, 2, 4, 3, 2, 6), (6, 8, 4, 4, 2, 3, 1, 8)),
-        3: ((8, 4, 2, 2, 4, 3, 1, 11), (8, 4, 2, 2, 4, 3, 2, 6), (6, 8, 4, 4, 2, 3, 1, 7)),
-        4: ((8, 4, 2, 2, 4, 3, 1, 9), (8, 4, 2, 2, 4, 3, 2, 4), (6, 8, 4, 4, 2, 3, 1, 5)),
+        0: ((8, 4, 2, 2, 4, 3, 1, 12), (8, 4, 2, 2, 4, 3, 2, 6), (8, 4, 2, 2, 4, 3, 4, 3)),
+        1: ((8, 4, 2, 2, 4, 3, 1, 8), (8, 4, 2, 2, 4, 3, 2, 4), (8, 4, 2, 2, 4, 3, 4, 2)),
+        2: ((8, 4, 2, 2, 4, 3, 1, 12), (8, 4, 2, 2, 4, 3, 2, 6), (8, 4, 2, 2, 4, 3, 4, 3)),
+        3: ((8, 4, 2, 2, 4, 3, 1, 11), (8, 4, 2, 2, 4, 3, 2, 6), (8, 4, 2, 2, 4, 3, 4, 3)),
+        4: ((8, 4, 2, 2, 4, 3, 1, 9), (8, 4, 2, 2, 4, 3, 2, 4), (8, 4, 2, 2, 4, 3, 4, 2)),
     },
 }
 
 # The same where cells are held: code that is seldom needed, in a loop that had better be short.
 HELD_SHAPES = {
     "float64": {
-        3: ((8, 4, 2, 2, 4, 3, 1, 6), (8, 4, 2, 2, 1, 3, 1, 6), (6, 4, 2, 2, 2, 2, 1, 8)),
-        4: ((8, 4, 2, 2, 4, 2, 1, 4), (8, 4, 2, 2, 1, 3, 1, 4), (6, 4, 2, 2, 2, 2, 1, 6)),
+        3: ((8, 2, 2, 2, 4, 3, 1, 12), (8, 2, 2, 2, 1, 3, 1, 12), (8, 2, 2, 2, 4, 3, 4, 3)),
+        4: ((8, 2, 2, 2, 4, 3, 1, 9), (8, 2, 2, 2, 1, 3, 1, 9), (8, 2, 2, 2, 4, 3, 4, 2)),
     },
     "float32": {
         3: ((8, 4, 2, 2, 4, 3, 1, 11), (8, 4, 2, 2, 1, 3, 1, 11), (8, 4, 2, 2, 4, 3, 2, 6)),
@@ -118,10 +118,8 @@ def _fitting(shape: Shape, dtype: np.dtype, nx: int, wrapped: bool, terms: int, 
     blocks = min(shape.blocks, _SHARED // (shared + _OF_THE_SYSTEM))
     if dtype == np.float64:
         places = wrapped or loaded_together(shape.lane, dtype, nx) == 1
-        return None if shape.depth * shape.lane > 24 and (places or terms > 2) else replace(shape, blocks=blocks)
-    if terms > 2 or wrapped:
-        return None if shape.lane > 4 else replace(shape, blocks=min(blocks, _ROOMY // shape.warps))
-    return None if shape.lane > 4 and terms > 1 else replace(shape, blocks=blocks)
+        return None if shape.lane > 2 and (places or terms > 2) else replace(shape, blocks=blocks)
+    return replace(shape, blocks=min(blocks, _ROOMY // shape.warps) if terms > 1 or wrapped else blocks)
 
 
 def general_variants(made: Discretisation, dtype: np.dtype, terms: int, processors: int) -> list[Variant]:

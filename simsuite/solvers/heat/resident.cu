@@ -258,8 +258,8 @@ steps(const real* __restrict__ T, real* __restrict__ out, const real* __restrict
     turn++;
     if (threadIdx.x == 0) announce(turns + blockIdx.x, turn);
     if (bounded && moving) look_up(done, min(DEPTH, count - done));
-    if (threadIdx.x < 9) {
-      int column = kept.column + (int)threadIdx.x % 3 - 1, line = kept.line + (int)threadIdx.x / 3 - 1;
+    if (warp == WARPS - 1 && lane < 9) {  // another warp than the one that announces, which takes as long
+      int column = kept.column + lane % 3 - 1, line = kept.line + lane / 3 - 1;
       if (wrap_x) column = within(column, columns);
       if (wrap_y) line = within(line, lines);
       if (in(column, {0, columns}) && in(line, {0, lines})) wait_for(turns + line * columns + column, turn);

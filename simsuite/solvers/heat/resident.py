@@ -64,18 +64,15 @@ def _parts(cells: int, units: int, unit: int, halo: int) -> int:
     return max(2, -(-groups // units))
 
 
-BLOCKS = {  # on an H200 one of these is the fastest
-    "float64": (
-        *((8, 2, 4, 8), (8, 2, 2, 16), (6, 2, 3, 8), (16, 2, 4, 16)),
-        *((8, 4, 4, 16), (4, 4, 6, 16), (8, 4, 6, 16), (8, 4, 8, 12), (6, 4, 7, 12)),
-    ),
-    "float32": (
-        *((8, 2, 4, 8), (8, 2, 2, 16), (6, 2, 3, 8), (16, 2, 4, 16)),
-        *((8, 4, 4, 16), (4, 4, 6, 16), (8, 4, 6, 16), (8, 4, 8, 12), (6, 4, 7, 12)),
-    ),
-}
+BLOCKS = (  # on an H200 one of these is the fastest
+    *((8, 2, 4, 8), (8, 2, 3, 12), (16, 2, 4, 16), (8, 2, 8, 8)),
+    *((8, 4, 4, 16), (8, 4, 6, 16), (8, 4, 11, 8)),
+)
 _PLACE_BYTES = 96  # at most
-_BUSY = 4  # that many times fewer blocks than multiprocessors, or more, are not worth a trial
+_TRIED = 3  # at most
+_SCHEDULERS = 4  # of a multiprocessor, among which a block's warps are divided
+_EXCHANGE = 65  # cells that a lane could step in the time that an exchange takes, in float64
+_MOST_BLOCKS = 4  # a multiprocessor, where blocks do not wait for each other
 
 
 def resident_variants(
@@ -87,15 +84,15 @@ def resident_variants(
     processors: int,
     together: int,
 ) -> list[Variant]:
-    """Ways to step (ny, nx) cells. moving: whether the table of edges has a row for every step. together: how many
-    blocks may wait for each other."""
+    """Ways to step (ny, nx) cells, those that promise most. moving: whether the table of edges has a row for each step.
+    together: how many blocks may wait for each other."""
     ny, nx = extent
-    found: list[Variant] = []
-    for block in (Block(*numbers) for numbers in BLOCKS[dtype.name]):
+    found: list[tuple[bool, float, Variant]] = []
+    for block in (Block(*numbers) for numbers in BLOCKS):
         if ny * nx > MOST_CELLS or ny < block.extent[0] or nx < block.extent[1]:
             continue
         columns, lines = block.parts(ny, nx, wrap_x, wrap_y)
-        if not processors <= _BUSY * columns * lines <= _BUSY**2 * processors:
+        if columns * lines > _MOST_BLOCKS * processors:
             continue
         macros: dict[str, str | int] = {
             "REAL": "float" if dtype == np.float32 else "double",
@@ -107,8 +104,10 @@ def resident_variants(
             "EARLY": int(block.lane * block.rows <= EARLY_CELLS),
         }
         shared = block.shared_bytes(dtype.itemsize, block.depth if moving else 1)
-        launch = (SOURCE, macros, columns * lines, 32 * block.warps, shared)
         exchanging = columns * lines <= together
         depth = LAUNCH_STEPS if exchanging else block.depth
-        found.append(Variant(*launch, depth, True, (columns, lines), exchanging))
-    return found
+        launch = (SOURCE, macros, columns * lines, 32 * block.warps, shared, depth, True, (columns, lines))
+        cost = dtype.itemsize / 8 * block.lane * block.rows * -(-block.warps // _SCHEDULERS) + _EXCHANGE / block.depth
+        found.append((not exchanging, cost, Variant(*launch, exchanging)))
+    found.sort(key=lambda each: each[:2])
+    return [variant for lone, _, variant in found if lone == found[0][0]][:_TRIED]
