@@ -24,20 +24,19 @@ def choose_constant(ny: int, nx: int, compensated: bool = False) -> tuple[Any, i
 
 
 @cuda.jit(device=True)
-def neighbours(x, n, wrap):
-    """The cells before and after cell x of n; itself where a ghost is."""
-    return x - 1 if x > 0 else (n - 1 if wrap else 0), x + 1 if x < n - 1 else (0 if wrap else x)
-
-
-@cuda.jit(device=True)
-def flux_between(c, w, e, s, n, gw, ge, gs, gn, edges, at, wrap_x, wrap_y, zero, x, y, nx, ny):
-    """Heat that comes into a cell of temperature c along x and along y, W/m³, from neighbours of temperatures w, e, s
-    and n, which do not matter where a ghost is, through faces that conduct gw, ge, gs, gn."""
+def flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, zero, x, y):
+    """Heat that comes into a cell through its faces along x and along y, W/m³."""
+    ny, nx = T.shape
     points = 2 * (ny + nx)
-    w -= c
-    e -= c
-    s -= c
-    n -= c
+    west = x - 1 if x > 0 else (nx - 1 if wrap_x else 0)
+    east = x + 1 if x < nx - 1 else (0 if wrap_x else x)
+    south = y - 1 if y > 0 else (ny - 1 if wrap_y else 0)
+    north = y + 1 if y < ny - 1 else (0 if wrap_y else y)
+    c = T[y, x]
+    w = T[y, west] - c
+    e = T[y, east] - c
+    s = T[south, x] - c
+    n = T[north, x] - c
     if not wrap_x:
         if x == 0:
             w = edges[at + points + y] - edges[at + y] * c
@@ -48,20 +47,9 @@ def flux_between(c, w, e, s, n, gw, ge, gs, gn, edges, at, wrap_x, wrap_y, zero,
             s = edges[at + points + 2 * ny + x] - edges[at + 2 * ny + x] * c
         if y == ny - 1:
             n = edges[at + points + 2 * ny + nx + x] - edges[at + 2 * ny + nx + x] * c
-    along_x = cuda.fma(gw, w, zero) + cuda.fma(ge, e, zero)
-    along_y = cuda.fma(gs, s, zero) + cuda.fma(gn, n, zero)
+    along_x = cuda.fma(gx[y, x], w, zero) + cuda.fma(gx[y, x + 1], e, zero)
+    along_y = cuda.fma(gy[y, x], s, zero) + cuda.fma(gy[y + 1, x], n, zero)
     return along_x, along_y
-
-
-@cuda.jit(device=True)
-def flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, zero, x, y):
-    """Heat that comes into a cell through its faces along x and along y, W/m³."""
-    ny, nx = T.shape
-    west, east = neighbours(x, nx, wrap_x)
-    south, north = neighbours(y, ny, wrap_y)
-    around = T[y, west], T[y, east], T[south, x], T[north, x]
-    faces = gx[y, x], gx[y, x + 1], gy[y, x], gy[y + 1, x]
-    return flux_between(T[y, x], *around, *faces, edges, at, wrap_x, wrap_y, zero, x, y, nx, ny)
 
 
 @cuda.jit(device=True)

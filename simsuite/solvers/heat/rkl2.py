@@ -141,10 +141,9 @@ class GeneralStages:
         self._first_rate = backend.zeros(T.shape, T.dtype)
         self._first_rate_view = backend.view(self._first_rate)
         kernels = backend.kernels(__name__)
-        width, height = block_for(made)
-        self._first = backend.launcher(kernels.first_stage, (made.nx, made.ny), (width, height))
-        strips = -(-made.ny // kernels.ROWS)
-        self._later = backend.launcher(kernels.later_stage, (made.nx, strips), (width, min(height, strips)))
+        extent = (made.nx, made.ny)
+        self._first = backend.launcher(kernels.first_stage, extent, block_for(made))
+        self._later = backend.launcher(kernels.later_stage, extent, block_for(made))
 
     def begin(self, step: int, n: int) -> None:
         """Queue what depends on time for the first n stages."""

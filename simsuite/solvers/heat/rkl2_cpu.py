@@ -7,8 +7,6 @@ from numba import njit, prange
 
 from simsuite.solvers.heat.operator_cpu import row_rates
 
-ROWS = 1  # cells that are worked on together
-
 
 @njit(parallel=True, cache=True)
 def first_stage(T, out, first_rate, mt, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, zero):
