@@ -6,6 +6,7 @@ stretch of steps is queued while the last one runs.
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -14,6 +15,7 @@ from simsuite.core import Backend, Fence, Stepper
 from simsuite.io.outputs import Output
 
 SHORT, LONG = 0.05, 0.2  # seconds that a stretch of steps should take
+FASTER = 64  # times as many steps in the next stretch, at most
 AHEAD = 2  # stretches queued at once
 
 
@@ -37,9 +39,11 @@ class Pace:
             fence.wait()
             now = self._clock()
             if steps == self.steps:
-                if now - self._last < SHORT:
-                    self.steps *= 2
-                elif now - self._last > LONG:
+                took = now - self._last
+                if took < SHORT:
+                    faster = min(FASTER, SHORT / max(took, SHORT / FASTER))
+                    self.steps *= 1 << max(1, int(math.log2(faster)))
+                elif took > LONG:
                     self.steps = max(1, self.steps // 2)
             self._last = now
 

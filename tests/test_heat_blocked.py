@@ -130,4 +130,4 @@ def test_every_launch_of_the_chosen_kernel_covers_the_grid(
 def test_what_changes_with_every_step_is_stepped_singly(heat: Callable, sections: dict[str, Any]) -> None:
     problem: HeatProblem = heat(**sections, initial={"temperature": 300.0})
     stepper = problem.stepper(BACKEND, problem.initial())
-    assert stepper._steps.launches(10) == 10
+    assert stepper._steps.launches(0, 10) == 10

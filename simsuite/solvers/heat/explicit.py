@@ -52,6 +52,8 @@ from simsuite.solvers.table import ROWS
 
 FEW_CELLS = 1 << 20  # up to which Numba's kernel, out of the cache, is faster than programs that stream the field
 
+MANY = 8  # times ROWS steps are recorded at once where they are alike: on small grids they take less than a launch
+
 
 def is_plain(made: Discretisation) -> bool:
     """Whether the kernels for constant coefficients apply, whose ledger is a rise in temperature, K."""
@@ -114,17 +116,22 @@ class PlainSteps:
         """Queue what depends on time for n steps."""
         self.edges.fill(step, n)
 
-    def launches(self, count: int) -> int:
-        """How many launches `count` steps take."""
-        return sum(1 for _ in _stretches(count, self._blocked, self._few))
+    @property
+    def span(self) -> int:
+        """How many steps may be recorded at once: from a multiple of it on, so many."""
+        return _span(self._blocked, self.edges.steady)
+
+    def launches(self, step: int, count: int) -> int:
+        """How many launches `count` steps from `step` on take."""
+        return sum(1 for _ in _stretches(step, count, self._blocked, self._few))
 
     def launch(self, states: list[State], now: int, step: int, count: int, dt: float) -> None:
         """Queue `count` steps from states[now] on."""
         rx, q = mesh_ratios(self._made, dt)
-        for k, n in _stretches(count, self._blocked, self._few):
+        for k, n in _stretches(step, count, self._blocked, self._few):
             self._launch(states[now].whole, states[1 - now].whole, k, n, rx, q)
+            self.ledger.fold(step + k + n)
             now = 1 - now
-        self.ledger.fold(step + count)
 
     def _launch(self, T: Any, out: Any, k: int, n: int, rx: float, q: float) -> None:
         """Queue n steps from T to out, the first of them with row k of the edge table."""
@@ -192,21 +199,26 @@ class GeneralSteps:
         """Queue what depends on time for n steps."""
         self.operator.begin(step, n)
 
-    def launches(self, count: int) -> int:
-        """How many launches, from one field to the other, `count` steps take."""
-        return sum(1 for _ in _stretches(count, self._blocked, self._few))
+    @property
+    def span(self) -> int:
+        """How many steps may be recorded at once: from a multiple of it on, so many."""
+        return _span(self._blocked, self.edges.steady and all(self.operator.made.static))
+
+    def launches(self, step: int, count: int) -> int:
+        """How many launches, from one field to the other, `count` steps from `step` on take."""
+        return sum(1 for _ in _stretches(step, count, self._blocked, self._few))
 
     def launch(self, states: list[State], now: int, step: int, count: int, dt: float) -> None:
         """Queue `count` steps from states[now] on."""
-        for k, n in _stretches(count, self._blocked, self._few):
+        for k, n in _stretches(step, count, self._blocked, self._few):
             before, after = states[now], states[1 - now]
             if self._blocked and self._blocked.takes(n):
                 self._blocked(before.T, after.T, n, *self._typed(k, self.ledger.partial, dt))
                 self.operator.sources.book(k, n, dt, self.ledger.partial, self.operator.made.edges.size)
             else:
                 self._step(before, after, k, n, dt)
+            self.ledger.fold(step + k + n)
             now = 1 - now
-        self.ledger.fold(step + count)
 
     def _step(self, before: State, after: State, k: int, n: int, dt: float) -> None:
         """Queue n steps, as many as the kernel takes at most, the first with row k of the edge table."""
@@ -255,16 +267,22 @@ def _made_or_not(
         return None, {"kernel": "numba", "kernel_note": f"Numba's kernels, since {reason}"}
 
 
-def _stretches(count: int, blocked: BlockedSteps | None, few: int) -> Iterator[tuple[int, int]]:
+def _stretches(step: int, count: int, blocked: BlockedSteps | None, few: int) -> Iterator[tuple[int, int]]:
     """(first step, steps) of each launch: the deepest kernel as often as it goes, another one, of at most `few` steps,
-    for the rest."""
+    for the rest. Where the ledger is folded, and rows of tables begin anew, a launch ends."""
     k = 0
     while k < count:
-        n = min(blocked.variant.depth if blocked else few, count - k)
+        left = min(count - k, ROWS - (step + k) % ROWS)
+        n = min(blocked.variant.depth if blocked else few, left)
         if blocked and not blocked.takes(n):
-            n = min(few, count - k)
+            n = min(few, left)
         yield k, n
         k += n
+
+
+def _span(blocked: BlockedSteps | None, steady: bool) -> int:
+    """See `PlainSteps.span`. steady: whether tables have one row, which serves all steps."""
+    return MANY * ROWS if blocked and steady else ROWS
 
 
 class ExplicitStepper(FieldStepper):
@@ -292,12 +310,13 @@ class ExplicitStepper(FieldStepper):
     def advance(self, n: int) -> None:
         self.check_end(n)
         while n > 0:
-            count = min(n, ROWS - self.step % ROWS, self.clock.equal_steps(self.step))
+            span = self._steps.span
+            count = min(n, span - self.step % span, self.clock.equal_steps(self.step))
             dt = self.clock.dt(self.step)
             self._steps.begin(self.step, count)
-            key = (count, self.now, dt, (self.step + count) % ROWS == 0)
+            key = (count, self.now, dt, self.step % ROWS)
             launches = functools.partial(self._steps.launch, self.states, self.now, self.step, count, dt)
             self.recorder.replay(key, launches)
-            self.now = (self.now + self._steps.launches(count)) % 2
+            self.now = (self.now + self._steps.launches(self.step, count)) % 2
             self.step += count
             n -= count

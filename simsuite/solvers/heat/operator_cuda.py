@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from numba import config, cuda, float64
+from numba import config, cuda, float64, uint32
 
 from simsuite.expressions import Expression
 from simsuite.solvers.heat.compensated_cuda import settle
@@ -24,14 +24,24 @@ def choose_constant(ny: int, nx: int, compensated: bool = False) -> tuple[Any, i
 
 
 @cuda.jit(device=True)
+def cell():
+    """Column and row of this thread's cell. They are unsigned, for numbers that cannot be negative are found with half
+    the instructions, which is what a pass with so many arrays spends its time on."""
+    x, y = cuda.grid(2)
+    return uint32(x), uint32(y)
+
+
+@cuda.jit(device=True)
 def flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, zero, x, y):
     """Heat that comes into a cell through its faces along x and along y, W/m³."""
-    ny, nx = T.shape
+    none, one = uint32(0), uint32(1)
+    x, y = uint32(x), uint32(y)
+    ny, nx = uint32(T.shape[0]), uint32(T.shape[1])
     points = 2 * (ny + nx)
-    west = x - 1 if x > 0 else (nx - 1 if wrap_x else 0)
-    east = x + 1 if x < nx - 1 else (0 if wrap_x else x)
-    south = y - 1 if y > 0 else (ny - 1 if wrap_y else 0)
-    north = y + 1 if y < ny - 1 else (0 if wrap_y else y)
+    west = x - one if x > none else (nx - one if wrap_x else none)
+    east = x + one if x < nx - one else (none if wrap_x else x)
+    south = y - one if y > none else (ny - one if wrap_y else none)
+    north = y + one if y < ny - one else (none if wrap_y else y)
     c = T[y, x]
     w = T[y, west] - c
     e = T[y, east] - c
@@ -47,8 +57,8 @@ def flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, zero, x, y):
             s = edges[at + points + 2 * ny + x] - edges[at + 2 * ny + x] * c
         if y == ny - 1:
             n = edges[at + points + 2 * ny + nx + x] - edges[at + 2 * ny + nx + x] * c
-    along_x = cuda.fma(gx[y, x], w, zero) + cuda.fma(gx[y, x + 1], e, zero)
-    along_y = cuda.fma(gy[y, x], s, zero) + cuda.fma(gy[y + 1, x], n, zero)
+    along_x = cuda.fma(gx[y, x], w, zero) + cuda.fma(gx[y, x + one], e, zero)
+    along_y = cuda.fma(gy[y, x], s, zero) + cuda.fma(gy[y + one, x], n, zero)
     return along_x, along_y
 
 
@@ -71,7 +81,7 @@ def rate_of(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, zero, x, y):
 @cuda.jit(cache=True)
 def rate(T, out, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, zero):
     """dT/dt of every cell, K/s."""
-    x, y = cuda.grid(2)
+    x, y = cell()
     if x < T.shape[1] and y < T.shape[0]:
         out[y, x] = rate_of(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, zero, x, y)
 
@@ -79,7 +89,7 @@ def rate(T, out, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, zero):
 @cuda.jit(cache=True)
 def step(T, out, gx, gy, c, q, heated, edges, at, dt, wrap_x, wrap_y, zero):
     """An explicit step of length dt, plain or compensated, as the fields say."""
-    x, y = cuda.grid(2)
+    x, y = cell()
     field = T[0] if T.ndim == 3 else T
     if x < field.shape[1] and y < field.shape[0]:
         heat = _heat_into(field, gx, gy, q, heated, edges, at, wrap_x, wrap_y, zero, x, y)

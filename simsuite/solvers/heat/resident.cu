@@ -14,6 +14,7 @@ constexpr int WIDTH = 32 * LANE, HEIGHT = WARPS * ROWS;    // cells a block hold
 constexpr int HALO = (DEPTH + LANE - 1) / LANE * LANE;     // of them at a side, those of another block
 constexpr int POINTS = HEIGHT + WIDTH;                     // of edges that a block may reach: of one side and one end
 constexpr int GROUPS = LANE / TOGETHER;
+constexpr bool LOW = ROWS < 8;                               // few rows, whose sums a warp holds in registers
 constexpr int NONE = 0, FIRST = 1, LAST = 2;               // edges: left or right are sides, bottom or top are ends
 
 struct Cells {
@@ -77,9 +78,11 @@ __device__ __forceinline__ void advance(real (&v)[ROWS][LANE], Memory& memory, b
   const int lane = threadIdx.x & 31, warp = __shfl_sync(ALL, threadIdx.x >> 5, 0);
   const bool at_side = lane == (SIDE == FIRST ? 0 : 31);
   constexpr int SIDE_CELL = SIDE == FIRST ? 0 : LANE - 1, END_ROW = END == FIRST ? 0 : ROWS - 1;
-  real side_sum[ROWS], end_sum[LANE];
+  real* const side_sums = memory.sums + warp * ROWS;
+  real side_sum[LOW ? ROWS : 1], end_sum[LANE];
 #pragma unroll
-  for (int r = 0; r < ROWS; r++) side_sum[r] = SIDE ? memory.sums[warp * ROWS + r] : 0;
+  for (int r = 0; r < ROWS; r++)
+    if (LOW) side_sum[r] = SIDE ? side_sums[r] : 0;
 #pragma unroll
   for (int k = 0; k < LANE; k++) end_sum[k] = END ? memory.sums[HEIGHT + lane + 32 * k] : 0;
 
@@ -99,7 +102,10 @@ __device__ __forceinline__ void advance(real (&v)[ROWS][LANE], Memory& memory, b
       if (SIDE) {
         const Point point = edge[warp * ROWS + r];
         difference = fma(-point.beta, v[r][SIDE_CELL], point.gamma);
-        side_sum[r] = fma(rx, difference, side_sum[r]);
+        if (LOW)
+          side_sum[r] = fma(rx, difference, side_sum[r]);
+        else if (at_side)
+          side_sums[r] = fma(rx, difference, side_sums[r]);
         if (SIDE == FIRST) to_west = at_side ? -difference : to_west;
       }
 #pragma unroll
@@ -142,10 +148,9 @@ __device__ __forceinline__ void advance(real (&v)[ROWS][LANE], Memory& memory, b
       }
     }
   }
-  if (SIDE && at_side) {
 #pragma unroll
-    for (int r = 0; r < ROWS; r++) memory.sums[warp * ROWS + r] = side_sum[r];
-  }
+  for (int r = 0; r < ROWS; r++)
+    if (LOW && SIDE && at_side) side_sums[r] = side_sum[r];
 #pragma unroll
   for (int k = 0; k < LANE; k++)
     if (END) memory.sums[HEIGHT + lane + 32 * k] = end_sum[k];

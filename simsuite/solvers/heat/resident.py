@@ -43,6 +43,12 @@ class Block:
         """Cells of a block along y and x."""
         return self.warps * self.rows, 32 * self.lane
 
+    @property
+    def cells(self) -> int:
+        """Of a block."""
+        height, width = self.extent
+        return height * width
+
     def parts(self, ny: int, nx: int, wrap_x: bool, wrap_y: bool) -> tuple[int, int]:
         """How many blocks there are along x and y."""
         height, width = self.extent
@@ -66,12 +72,15 @@ def _parts(cells: int, units: int, unit: int, halo: int) -> int:
 
 BLOCKS = (  # on an H200 one of these is the fastest
     *((8, 2, 4, 8), (8, 2, 3, 12), (16, 2, 4, 16), (8, 2, 8, 8)),
-    *((8, 4, 4, 16), (8, 4, 6, 16), (8, 4, 11, 8)),
+    *((8, 4, 4, 16), (8, 4, 11, 8), (8, 4, 8, 12)),
 )
 _PLACE_BYTES = 96  # at most
 _TRIED = 3  # at most
 _SCHEDULERS = 4  # of a multiprocessor, among which a block's warps are divided
 _EXCHANGE = 65  # cells that a lane could step in the time that an exchange takes, in float64
+_ROOM = (
+    90 << 10
+)  # bytes of cells in a multiprocessor's registers, beyond which places of single cells do not fit beside
 _MOST_BLOCKS = 4  # a multiprocessor, where blocks do not wait for each other
 
 
@@ -92,13 +101,15 @@ def resident_variants(
         if ny * nx > MOST_CELLS or ny < block.extent[0] or nx < block.extent[1]:
             continue
         columns, lines = block.parts(ny, nx, wrap_x, wrap_y)
-        if columns * lines > _MOST_BLOCKS * processors:
+        together_x = loaded_together(block.lane, dtype, nx)
+        crowded = together_x == 1 and block.cells * dtype.itemsize > _ROOM
+        if columns * lines > _MOST_BLOCKS * processors or crowded:
             continue
         macros: dict[str, str | int] = {
             "REAL": "float" if dtype == np.float32 else "double",
             "DEPTH": block.depth,
             "LANE": block.lane,
-            "TOGETHER": loaded_together(block.lane, dtype, nx),
+            "TOGETHER": together_x,
             "ROWS": block.rows,
             "WARPS": block.warps,
             "EARLY": int(block.lane * block.rows <= EARLY_CELLS),
