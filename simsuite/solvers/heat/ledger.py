@@ -36,7 +36,12 @@ class Ledger:
         self._views = [backend.view(a) for a in self.arrays.values()]
         self.partial = self._views[0]
         n = start["ledger"].size
-        self._fold = backend.launcher(backend.kernels(__name__).fold, (n,), (min(n, 128),))
+        kernel = backend.kernels(__name__).fold
+        self._fold = backend.launcher(kernel, (n,), (min(n, 128),))
+        # A kernel is loaded when it is first launched: now, and not in the middle of a run.
+        nothing = empty_ledger(1, start["ledger"].dtype)
+        self._tried = [backend.array(a) for a in nothing.values()]
+        backend.launcher(kernel, (1,), (1,))(*map(backend.view, self._tried))
 
     def fold(self, step: int) -> None:
         """Queue the folding that is due at `step`, if one is."""

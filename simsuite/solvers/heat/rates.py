@@ -122,8 +122,8 @@ TWO_CORES = _usual(
 H200 = _usual(
     "what is usual on an H200",
     {
-        EXPLICIT_PLAIN: (1.0, 0.001),
-        EXPLICIT_GENERAL: (4.0, 0.015),
+        EXPLICIT_PLAIN: (0.6, 0.0007),
+        EXPLICIT_GENERAL: (4.0, 0.002),
         EXPLICIT_CHANGING: (8.0, 0.02),
         RKL2_PLAIN: (3.0, 0.01),
         RKL2_GENERAL: (3.0, 0.02),
