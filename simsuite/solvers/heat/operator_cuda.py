@@ -42,11 +42,13 @@ def flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, zero, x, y):
     east = x + one if x < nx - one else (none if wrap_x else x)
     south = y - one if y > none else (ny - one if wrap_y else none)
     north = y + one if y < ny - one else (none if wrap_y else y)
-    c = T[y, x]
-    w = T[y, west] - c
-    e = T[y, east] - c
-    s = T[south, x] - c
-    n = T[north, x] - c
+    # All loads come first, so that their latencies overlap.
+    c, w, e, s, n = T[y, x], T[y, west], T[y, east], T[south, x], T[north, x]
+    gw, ge, gs, gn = gx[y, x], gx[y, x + one], gy[y, x], gy[y + one, x]
+    w -= c
+    e -= c
+    s -= c
+    n -= c
     if not wrap_x:
         if x == 0:
             w = edges[at + points + y] - edges[at + y] * c
@@ -57,8 +59,8 @@ def flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, zero, x, y):
             s = edges[at + points + 2 * ny + x] - edges[at + 2 * ny + x] * c
         if y == ny - 1:
             n = edges[at + points + 2 * ny + nx + x] - edges[at + 2 * ny + nx + x] * c
-    along_x = cuda.fma(gx[y, x], w, zero) + cuda.fma(gx[y, x + one], e, zero)
-    along_y = cuda.fma(gy[y, x], s, zero) + cuda.fma(gy[y + one, x], n, zero)
+    along_x = cuda.fma(gw, w, zero) + cuda.fma(ge, e, zero)
+    along_y = cuda.fma(gs, s, zero) + cuda.fma(gn, n, zero)
     return along_x, along_y
 
 

@@ -24,7 +24,7 @@ def later_stage(
     """Y_j from Y_{j-1} and Y_{j-2}, in whose place it may be."""
     x, y = cell()
     if x < Y1.shape[1] and y < Y1.shape[0]:
+        middle, before, base, first = Y1[y, x], Y2[y, x], Y0[y, x], first_rate[y, x]
         rate = rate_of(Y1, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, zero, x, y)
-        base = Y0[y, x]
-        changes = mu * (Y1[y, x] - base) + nu * (Y2[y, x] - base)
-        out[y, x] = base + (changes + (mt * rate + gt * first_rate[y, x]))
+        changes = mu * (middle - base) + nu * (before - base)
+        out[y, x] = base + (changes + (mt * rate + gt * first))
