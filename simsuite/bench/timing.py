@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from simsuite.core import Backend
 
-WARM = 7  # kernels are compiled in the first; then launches are recorded, those of rkl2 with each of its three fields
+WARM = 6  # after that in which kernels are compiled: launches are recorded, those of rkl2 with each of three fields
 
 
 @dataclass(frozen=True)
@@ -31,14 +31,15 @@ def seconds(
 ) -> tuple[float, int]:
     """The time of one unit of work, picked from those of several stretches of `work(n)` after warming up, and n.
 
-    n is `first`, doubled until a stretch takes long enough. Before that there are up to WARM stretches that do not
-    count; two, where a stretch takes longer than what recording it could add.
+    n is `first`, doubled until a stretch takes long enough. Up to WARM stretches do not count; only the first, where
+    they take longer than what recording them could add.
     """
-    for i in range(WARM):
-        if stretch(backend, work, first) > patience.stretch and i > 0:
+    stretch(backend, work, first)
+    for _ in range(WARM):
+        took = stretch(backend, work, first)
+        if took > patience.stretch:
             break
     n = first
-    took = stretch(backend, work, n)
     while took < patience.stretch:
         n *= 2
         took = stretch(backend, work, n)
