@@ -51,7 +51,6 @@ from simsuite.solvers.heat.streamed import streamed_variants
 from simsuite.solvers.table import ROWS
 
 FEW_CELLS = 1 << 20  # up to which Numba's kernel, out of the cache, is faster than programs that stream the field
-
 MANY = 8  # times ROWS steps are recorded at once where they are alike: on small grids they take less than a launch
 
 

@@ -10,12 +10,12 @@
 typedef REAL real;
 
 constexpr unsigned ALL = ~0u;
-constexpr int WIDTH = 32 * LANE, HEIGHT = WARPS * ROWS;    // cells a block holds
-constexpr int HALO = (DEPTH + LANE - 1) / LANE * LANE;     // of them at a side, those of another block
-constexpr int POINTS = HEIGHT + WIDTH;                     // of edges that a block may reach: of one side and one end
+constexpr int WIDTH = 32 * LANE, HEIGHT = WARPS * ROWS;  // cells a block holds
+constexpr int HALO = (DEPTH + LANE - 1) / LANE * LANE;   // of them at a side, those of another block
+constexpr int POINTS = HEIGHT + WIDTH;                   // of edges that a block may reach: of one side and one end
 constexpr int GROUPS = LANE / TOGETHER;
-constexpr bool LOW = ROWS < 8;                               // few rows, whose sums a warp holds in registers
-constexpr int NONE = 0, FIRST = 1, LAST = 2;               // edges: left or right are sides, bottom or top are ends
+constexpr bool LOW = ROWS < 8;                // few rows, whose sums a warp holds in registers
+constexpr int NONE = 0, FIRST = 1, LAST = 2;  // edges: left or right are sides, bottom or top are ends
 
 struct Cells {
   alignas(sizeof(real) * TOGETHER) real v[TOGETHER];
@@ -27,11 +27,11 @@ struct Range {
   int begin, end;
 };
 struct Place {
-  int column, line;            // of the block
-  Range own_x, own_y;          // cells that are its own
-  Range inner_x, inner_y;      // of these, those that no other block wants
-  int first_x, first_y;        // the cell it holds first
-  int side, end;               // the edges that its own cells touch
+  int column, line;        // of the block
+  Range own_x, own_y;      // cells that are its own
+  Range inner_x, inner_y;  // of these, those that no other block wants
+  int first_x, first_y;    // the cell it holds first
+  int side, end;           // the edges that its own cells touch
 };
 struct Memory {
   real rows[2][WARPS][2][WIDTH];  // the first and the last row of each warp, of two steps by turns
@@ -233,8 +233,8 @@ steps(const real* __restrict__ T, real* __restrict__ out, const real* __restrict
     const Range own_x = {kept.own_x.begin, kept.own_x.end}, own_y = {kept.own_y.begin, kept.own_y.end};
     const Range inner_x = {kept.inner_x.begin, kept.inner_x.end}, inner_y = {kept.inner_y.begin, kept.inner_y.end};
     const int x = kept.first_x + lane * LANE, y = kept.first_y + warp * ROWS;
-    int place[GROUPS];               // of a group in a row
-    bool mine[GROUPS], near[GROUPS]; // this block's own; of another, so near that it is needed here
+    int place[GROUPS];                // of a group in a row
+    bool mine[GROUPS], near[GROUPS];  // this block's own; of another, so near that it is needed here
 #pragma unroll
     for (int j = 0; j < GROUPS; j++) {
       const int i = x + j * TOGETHER;

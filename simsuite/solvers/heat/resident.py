@@ -78,9 +78,7 @@ _PLACE_BYTES = 96  # at most
 _TRIED = 3  # at most
 _SCHEDULERS = 4  # of a multiprocessor, among which a block's warps are divided
 _EXCHANGE = 65  # cells that a lane could step in the time that an exchange takes, in float64
-_ROOM = (
-    90 << 10
-)  # bytes of cells in a multiprocessor's registers, beyond which places of single cells do not fit beside
+_ROOM = 90 << 10  # bytes of cells in registers, beside which there are none for the places of single cells
 _MOST_BLOCKS = 4  # a multiprocessor, where blocks do not wait for each other
 
 
