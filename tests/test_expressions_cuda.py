@@ -164,14 +164,16 @@ def test_agrees_on_a_gpu() -> None:
         result = cupy.empty(where.shape[1])
         module.get_function(f"run{i}")((1,), (1,), (*arguments, result, np.int64(result.size)))
         check = assert_agrees_with_numpy if i < len(TEXTS) else assert_equals_scalar_function
-        check(result.get(), expression, where)
+        # CUDA's logarithm of a negative subnormal number is that of zero.
+        known = ~(where == -5e-324).any(axis=0) if "log" in expression.text else np.full(where.shape[1], True)
+        check(result.get()[known], expression, where[:, known])
 
 
 TOKEN = re.compile(
     r"\s+|[{}();,]|[-+*/<>]|[<>=!]=|=|&&|\|\||\?|:"
     r"|(?:const|double|if|else|return)\b|[av]\d+\b|(?:0x[01]\.[0-9a-f]{13}p[+-]\d+|\d+\.\d|\d\.?\d*e\+\d+)(?![\w.])"
     r"|(?:sin|cos|tan|asin|acos|atan|atan2|sinh|cosh|tanh|exp|log|log10|sqrt|pow|hypot|erf|erfc|fabs|floor|ceil|fmod"
-    r"|copysign)(?=\()"
+    r"|copysign|isnan)(?=\()"
 )
 HEAD = "__device__ __forceinline__ double source_0(double a0, double a1, double a2, double a3)\n{\n"
 

@@ -28,8 +28,9 @@ _OPERATIONS: dict[str, str | tuple[str, ...]] = {
     "not": "{0} == 0.0 ? 1.0 : 0.0",
     "step": "{0} > 0.0 ? 1.0 : 0.0",
     "sign": "{0} > 0.0 ? 1.0 : ({0} < 0.0 ? -1.0 : {0})",
-    "min": "({0} < {1} || {0} != {0}) ? {0} : {1}",  # unlike fmin, NaN if one is NaN
-    "max": "({0} > {1} || {0} != {0}) ? {0} : {1}",
+    # Unlike fmin, NaN if one is NaN. NVVM takes 0/0, found when it folds constants, to be equal to itself.
+    "min": "({0} < {1} || isnan({0})) ? {0} : {1}",
+    "max": "({0} > {1} || isnan({0})) ? {0} : {1}",
     "%": (
         "fmod({0}, {1})",
         f"{{2}} != 0.0 ? ({_SIGNS_DIFFER} ? {{2}} + {{1}} : {{2}}) : copysign(0.0, {{1}})",
