@@ -16,7 +16,6 @@ from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.measure import Wanted
 from simsuite.solvers.heat.operator import Operator
-from simsuite.solvers.heat.steady import solve_steady
 from simsuite.solvers.heat.stepper import FieldStepper
 
 STEADY_CLOCK = Clock((0, 1), (0.0, 1.0))
@@ -43,6 +42,8 @@ class SteadyStepper(FieldStepper):
         super().__init__(made, wanted, clock, backend, start, self, spare=0)
         self._reports = [backend.array(np.asarray(start.arrays.get("steady", np.zeros(2)), np.float64))]
         if start.step < clock.end:
+            from simsuite.solvers.heat.steady import solve_steady  # slow to import and rarely needed
+
             solution = solve_steady(made, scenario)
             self.fields.append(backend.array(solution.T.astype(T.dtype)))
             self.views.append(backend.view(self.fields[1]))
