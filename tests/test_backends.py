@@ -9,6 +9,7 @@ import itertools
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from simsuite.backends import open_backend
 from simsuite.backends.cuda_libraries import CuBlas, CuFft, columnwise
 from simsuite.backends.kernel_cache import fingerprint
 from simsuite.backends.tuning import choose, times
-from simsuite.core import Backend
+from simsuite.core import SNAPSHOTS, Backend, Pending, Snapshot
 from simsuite.errors import DeviceError, LibraryMissing
 
 TURNED = list(itertools.product((False, True), repeat=3))
@@ -51,6 +52,35 @@ def test_a_staged_snapshot_keeps_its_values(backend: Backend) -> None:
             assert snapshot.step == step
             assert np.all(snapshot.arrays["a"] == step)
             assert np.all(snapshot.arrays["b"] == 1)
+
+
+def test_small_snapshots_do_not_wait_for_large_ones(backend: Backend) -> None:
+    large, small = (backend.array(np.arange(n, dtype=np.float64)) for n in (1 << 18, 5))
+    held = [backend.stage(step, {"a": large}) for step in range(SNAPSHOTS)]
+    staged: list[Pending] = []
+    thread = threading.Thread(target=lambda: staged.append(backend.stage(7, {"a": small})), daemon=True)
+    thread.start()
+    thread.join(10)
+    assert staged
+    for pending in [*staged, *held]:
+        with pending as snapshot:
+            assert snapshot.arrays["a"][4] == 4
+
+
+def test_snapshots_held_at_the_same_time_are_apart(backend: Backend) -> None:
+    """Also two that were staged in one slot: what is on the host does not need it any more."""
+    held: list[Snapshot] = []
+    with contextlib.ExitStack() as stack:
+        for step in range(2 * SNAPSHOTS):
+            pending = backend.stage(
+                step, {"a": backend.array(np.full(1000, step)), "b": backend.array(np.ones((3, 7)))}
+            )
+            held.append(stack.enter_context(pending))
+        for step, snapshot in enumerate(held):
+            assert snapshot.step == step
+            assert np.all(snapshot.arrays["a"] == step)
+            assert snapshot.arrays["b"].shape == (3, 7)
+            assert snapshot.arrays["b"].all()
 
 
 def test_snapshots_of_growing_size(backend: Backend) -> None:

@@ -45,7 +45,7 @@ def test_a_slow_disk_holds_the_caller_back() -> None:
     with Writer() as writer:
 
         def caller() -> None:
-            for k in range(5):
+            for k in range(7):
                 writer.submit(pending(k), lambda snapshot: gate.wait(10) and None)
                 submitted.append(k)
 
@@ -53,10 +53,10 @@ def test_a_slow_disk_holds_the_caller_back() -> None:
         thread.start()
         thread.join(0.3)
         assert thread.is_alive()
-        assert submitted == [0, 1, 2]  # one at work, two waiting
+        assert submitted == [0, 1, 2, 3, 4]  # one at work, four waiting
         gate.set()
         thread.join(10)
-    assert submitted == [0, 1, 2, 3, 4]
+    assert submitted == [0, 1, 2, 3, 4, 5, 6]
 
 
 def test_an_error_stops_the_work_and_reaches_the_caller() -> None:

@@ -1,7 +1,6 @@
 """One NVIDIA GPU: CuPy owns memory and streams, Numba launches kernels.
 
-Two streams: `compute`, in which everything that advances the state is queued, and `outgoing`, in which snapshots leave
-for pinned host memory while stepping goes on.
+Everything that advances the state is queued in one stream, `compute`; snapshots leave in another (see `staging`).
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import gc
 import importlib
 import os
 import statistics
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -23,11 +21,11 @@ import numpy as np
 from simsuite.backends.cuda_libraries import CuBlas, CuFft
 from simsuite.backends.kernel_cache import cache_directory, import_kernels
 from simsuite.backends.program import CudaProgram
+from simsuite.backends.staging import Staging
 from simsuite.backends.tuning import choose, times
-from simsuite.core import SNAPSHOTS, Fence, Fourier, Pending, Products, Program, Recorder, Snapshot
+from simsuite.core import Fence, Fourier, Pending, Products, Program, Recorder
 from simsuite.errors import DeviceError
 
-_ALIGN = 512
 _GRAPHS = 128  # kept at once
 _TRIES = 5  # of which the median counts
 
@@ -67,41 +65,6 @@ class _EventFence:
         self._event.synchronize()
 
 
-class _Slot:
-    """A staging buffer on the device and its twin in pinned host memory; grows to the largest snapshot seen."""
-
-    def __init__(self, cupy: Any) -> None:
-        self._cupy = cupy
-        self.free = threading.Semaphore(1)
-        self.staged = cupy.cuda.Event(disable_timing=True)
-        self.copied = cupy.cuda.Event(disable_timing=True)
-        self.nbytes = 0
-        self.device: Any = None
-        self.host: Any = None
-
-    def grow(self, nbytes: int) -> None:
-        if nbytes > self.nbytes:
-            self.device = self.host = None
-            self.device = self._cupy.empty(nbytes, np.uint8)
-            self.host = np.frombuffer(self._cupy.cuda.alloc_pinned_memory(nbytes), np.uint8, nbytes)
-            self.nbytes = nbytes
-
-
-class _Copying:
-    """A snapshot on its way through a slot, which is free again when the snapshot has been used."""
-
-    def __init__(self, step: int, slot: _Slot, arrays: Mapping[str, np.ndarray]) -> None:
-        self._slot = slot
-        self._snapshot = Snapshot(step, arrays)
-
-    def __enter__(self) -> Snapshot:
-        self._slot.copied.synchronize()
-        return self._snapshot
-
-    def __exit__(self, *exc: object) -> None:
-        self._slot.free.release()
-
-
 @contextlib.contextmanager
 def _no_garbage_collection() -> Iterator[None]:
     """While a stream is being captured: the collector may come upon graphs of a stepper that is gone, and destroying
@@ -139,6 +102,10 @@ class _GraphRecorder:
                 self._graphs.pop(next(iter(self._graphs)))
         self._graphs[key] = graph
         graph.launch(self._stream)
+
+    def prepare(self, key: Any, launches: Callable[[], None]) -> None:
+        graph = self._graphs[key] = self._record(launches)
+        graph.upload(self._stream)
 
     def _record(self, launches: Callable[[], None]) -> Any:
         with self._stream, _no_garbage_collection():
@@ -183,10 +150,8 @@ class CudaBackend:
         self._arch = f"sm_{properties['major']}{properties['minor']}"
         self.announce = lambda text: None
         self.compute = cupy.cuda.Stream(non_blocking=True)
-        self.outgoing = cupy.cuda.Stream(non_blocking=True)
         self._launch_stream = cuda.external_stream(self.compute.ptr)
-        self._slots = [_Slot(cupy) for _ in range(SNAPSHOTS)]
-        self._turn = 0
+        self._staging = Staging(cupy, self._device, self.compute, self._allocating)
         self._fourier: CuFft | None = None
         self._products: CuBlas | None = None
 
@@ -266,31 +231,7 @@ class CudaBackend:
         return _GraphRecorder(self.compute, self._cupy.cuda.runtime.streamCaptureModeThreadLocal)
 
     def stage(self, step: int, arrays: Mapping[str, Any]) -> Pending:
-        slot = self._slots[self._turn]
-        self._turn = (self._turn + 1) % SNAPSHOTS
-        slot.free.acquire()
-        offsets, end = {}, 0
-        for name, a in arrays.items():
-            offsets[name] = end
-            end += -(-a.nbytes // _ALIGN) * _ALIGN
-        try:
-            with self._allocating():
-                self._grow(slot, max(end, _ALIGN))
-                for name, a in arrays.items():
-                    part = slot.device[offsets[name] : offsets[name] + a.nbytes]
-                    self._cupy.copyto(part.view(a.dtype).reshape(a.shape), a)
-                slot.staged.record(self.compute)
-            self.outgoing.wait_event(slot.staged)
-            slot.device[:end].data.copy_to_host_async(slot.host.ctypes.data, end, self.outgoing)
-            slot.copied.record(self.outgoing)
-        except BaseException:
-            slot.free.release()
-            raise
-        host = {
-            name: slot.host[offsets[name] : offsets[name] + a.nbytes].view(a.dtype).reshape(a.shape)
-            for name, a in arrays.items()
-        }
-        return _Copying(step, slot, host)
+        return self._staging.stage(step, arrays)
 
     @contextlib.contextmanager
     def _allocating(self) -> Iterator[None]:
@@ -300,16 +241,6 @@ class CudaBackend:
                 yield
         except self._cupy.cuda.memory.OutOfMemoryError as e:
             raise DeviceError(f"not enough memory on {self.name}: {e}") from None
-
-    def _grow(self, held: _Slot, nbytes: int) -> None:
-        """Give all idle slots this size too: pinning memory takes long, better now than in the middle of the run."""
-        held.grow(nbytes)
-        for slot in self._slots:
-            if slot is not held and slot.nbytes < nbytes and slot.free.acquire(blocking=False):
-                try:
-                    slot.grow(nbytes)
-                finally:
-                    slot.free.release()
 
     def fence(self) -> Fence:
         event = self._cupy.cuda.Event(block=True, disable_timing=True)

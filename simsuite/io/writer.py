@@ -8,19 +8,22 @@ from collections.abc import Callable
 
 from simsuite.core import Pending, Snapshot
 
+_WAITING = 4
+
 Action = Callable[[Snapshot], None]
 
 
 class Writer:
     """Runs actions on pending snapshots, one after the other, in the order of submission, on a thread of its own.
 
-    At most two wait: `submit` then blocks, so that the host never holds more snapshots than that. After the first
+    At most four wait, which as a rule are rows of two series: `submit` then blocks, so that the host never holds more
+    snapshots than that. After the first
     error nothing more is run, but pendings are still released; the error is raised in the caller by `submit`, `check`,
     `drain` or `close`.
     """
 
     def __init__(self) -> None:
-        self._queue: queue.Queue[tuple[Pending, Action] | None] = queue.Queue(maxsize=2)
+        self._queue: queue.Queue[tuple[Pending, Action] | None] = queue.Queue(maxsize=_WAITING)
         self._error: BaseException | None = None
         self._closed = False
         # A daemon, so that a program that forgets to close can end all the same.
