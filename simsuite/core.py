@@ -107,6 +107,9 @@ class Recorder(Protocol):
     def replay(self, key: Any, launches: Callable[[], None]) -> None:
         """Queue what `launches` queues. The same `key` must always mean the same launches with the same arguments."""
 
+    def prepare(self, key: Any, launches: Callable[[], None]) -> None:
+        """Record what `launches` queues, and queue nothing. Its kernels must have been loaded."""
+
 
 class Program(Protocol):
     """Source compiled for a device."""

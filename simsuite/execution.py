@@ -17,7 +17,7 @@ from simsuite.io.directory import RunDirectory, State
 from simsuite.io.outputs import CheckpointOutput, Output, SeriesOutput, moment
 from simsuite.io.results import ResultsFile, open_results
 from simsuite.io.writer import Writer
-from simsuite.loop import march
+from simsuite.loop import ALONE, march
 from simsuite.scenario import Scenario
 from simsuite.version import FORMAT_VERSION, VERSION
 
@@ -28,6 +28,8 @@ NOT_THE_PROBLEM = {  # keys that may differ when a run is continued
     "output.checkpoint_minutes",
     "output.checkpoint_every",
 }
+
+_WARMING = 16  # of so many steps, one at most is taken before the clock starts, or the first stretch
 
 
 class Reporter(Protocol):
@@ -146,19 +148,19 @@ class Execution:
                 start=start.step,
                 moment=lambda step: moment(problem, step),
             )
-            watch = _Stopwatch(backend, stepper.step)
+            watch = _Stopwatch(backend, stepper.step, problem.clock.end)
             self.reporter.begin(problem, stepper.step)
 
             def progress(step: int) -> None:
                 writer.check()
-                watch.first_stretch(step)
+                watch.stretch(step)
                 self.reporter.progress(step)
 
             try:
                 due: list[Output] = [*outputs, checkpoint]
                 end = problem.clock.end
                 reason = march(stepper, end, due, backend, self.stopped, progress, _settling(problem))
-                watch.last_stretch(stepper.step)
+                watch.stop(stepper.step)
                 if reason is not None:
                     checkpoint.emit(stepper)
                 writer.drain()
@@ -264,24 +266,33 @@ def _settling(problem: Problem) -> Callable[[Stepper], bool]:
 
 
 class _Stopwatch:
-    """Separates the first stretch of steps, in which kernels are compiled, from the rest."""
+    """Separates the first stretches of steps, in which kernels are loaded and their speed is learnt, from the rest."""
 
-    def __init__(self, backend: Backend, step: int) -> None:
+    def __init__(self, backend: Backend, step: int, end: int) -> None:
         self._backend = backend
-        self._first: int | None = None
-        self._begin, self.started = step, time.monotonic()
+        self._end = end
+        self._most = step + (end - step) // _WARMING
+        self._stretches = 0
+        self._first, self.started = step, time.monotonic()
+        self._last, self._stopped = step, self.started
 
-    def first_stretch(self, step: int) -> None:
-        if self._first is None:
-            self._backend.fence().wait()
-            self._first, self.started = step, time.monotonic()
+    def stretch(self, step: int) -> None:
+        """A stretch up to `step` was queued. The clock starts after it if it is one of the first, stops if the last."""
+        if self._stretches == 0 or (self._stretches <= ALONE and step <= self._most):
+            self._first, self.started = step, self._now()
+        self._stretches += 1
+        if step == self._end:
+            self.stop(step)
 
-    def last_stretch(self, step: int) -> None:
-        self._backend.fence().wait()
-        self._last, self._stopped = step, time.monotonic()
+    def stop(self, step: int) -> None:
+        if step != self._last:
+            self._last, self._stopped = step, self._now()
 
     def rate(self, work_per_step: float) -> float:
-        """Work a second between the first stretch and the last; 0 where there was no other."""
-        done = self._last - (self._begin if self._first is None else self._first)
-        seconds = self._stopped - self.started
+        """Work a second between the first stretches and the last; 0 where there was none."""
+        done, seconds = self._last - self._first, self._stopped - self.started
         return done * work_per_step / seconds if done and seconds > 0 else 0.0
+
+    def _now(self) -> float:
+        self._backend.fence().wait()
+        return time.monotonic()

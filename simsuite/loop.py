@@ -15,8 +15,9 @@ from simsuite.core import Backend, Fence, Stepper
 from simsuite.io.outputs import Output
 
 SHORT, LONG = 0.05, 0.2  # seconds that a stretch of steps should take
-FASTER = 64  # times as many steps in the next stretch, at most
+FASTER = 8  # times as many steps in the next stretch, at most, once stretches are queued ahead
 AHEAD = 2  # stretches queued at once
+ALONE = 2  # stretches at the beginning that are waited for: one in which kernels are loaded, one that is timed
 
 
 class Pace:
@@ -28,24 +29,29 @@ class Pace:
     def __init__(self, backend: Backend, clock: Callable[[], float] = time.monotonic) -> None:
         self._backend, self._clock = backend, clock
         self._under_way: deque[tuple[Fence, int]] = deque()
+        self._marked = 0
         self._last = clock()
         self.steps = 1
 
     def mark(self, queued: int) -> None:
         """Note that `queued` steps were queued; wait while too many stretches are under way."""
         self._under_way.append((self._backend.fence(), queued))
-        while len(self._under_way) > AHEAD:
+        self._marked += 1
+        while len(self._under_way) > (0 if self._marked <= ALONE else AHEAD):
             fence, steps = self._under_way.popleft()
             fence.wait()
             now = self._clock()
-            if steps == self.steps:
-                took = now - self._last
-                if took < SHORT:
-                    faster = min(FASTER, SHORT / max(took, SHORT / FASTER))
-                    self.steps *= 1 << max(1, int(math.log2(faster)))
-                elif took > LONG:
-                    self.steps = max(1, self.steps // 2)
+            if steps == self.steps and self._marked > 1:
+                self._adapt(now - self._last)
             self._last = now
+
+    def _adapt(self, took: float) -> None:
+        """took: seconds of a stretch."""
+        if took < SHORT:
+            most = FASTER if self._marked > ALONE else math.inf  # several may have been done while the host was away
+            self.steps *= 1 << max(1, int(math.log2(min(most, SHORT / max(took, 1e-6)))))
+        elif took > LONG:
+            self.steps = max(1, self.steps // 2)
 
 
 def march(

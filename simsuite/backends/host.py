@@ -53,6 +53,9 @@ class _Direct:
     def replay(self, key: Any, launches: Callable[[], None]) -> None:
         launches()
 
+    def prepare(self, key: Any, launches: Callable[[], None]) -> None:
+        return None
+
 
 class _SciPyFourier:
     """SciPy's transforms: each row has the same bits on any number of threads."""

@@ -74,6 +74,7 @@ class BlockedSteps:
         self.variant = variants[backend.fastest(question, trials) if len(trials) > 1 else 0]
         self._launch = self._launcher(self.variant)
         self._programs.clear()
+        self(*fields, self.variant.depth, *harmless)  # after which it is loaded
 
     def takes(self, n: int) -> bool:
         """Whether a launch can take n steps."""

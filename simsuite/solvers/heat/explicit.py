@@ -30,6 +30,7 @@ it caused (see `ledger`); times ρcΔxΔy that is the energy which came in there
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -305,6 +306,17 @@ class ExplicitStepper(FieldStepper):
         super().__init__(made, wanted, clock, backend, start, self._steps)
         self._steps.prepare([state.whole for state in self.states])
         self.chosen = self._steps.chosen
+        if not made.sources:  # whose kernels are loaded when they are first launched
+            self._record_spans()
+
+    def _record_spans(self) -> None:
+        """Record stretches as the loop asks for them before the run begins: small grids would wait for it later."""
+        span, dt, most = self._steps.span, self.clock.dt(self.step), self.clock.equal_steps(self.step)
+        counts = [ROWS << k for k in range((span // ROWS).bit_length())] if span > ROWS else []
+        for count, now in itertools.product(counts, range(2)):
+            if count <= most:
+                launches = functools.partial(self._steps.launch, self.states, now, 0, count, dt)
+                self.recorder.prepare((count, now, dt, 0), launches)
 
     def advance(self, n: int) -> None:
         self.check_end(n)

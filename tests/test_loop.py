@@ -1,0 +1,108 @@
+"""How long stretches of steps become, on a device whose time is simulated: the host waits by moving its clock on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import pytest
+
+from simsuite.execution import _Stopwatch
+from simsuite.loop import AHEAD, ALONE, LONG, SHORT, Pace, march
+
+LAUNCH, LOADING = 2e-5, 0.8  # seconds: what it costs the host to queue a stretch, and the first one
+
+
+@dataclass
+class Device:
+    """Works off what is queued, one thing after the other, and is the stepper as well."""
+
+    seconds: float  # a step
+    now: float = 0.0  # of the host
+    done_at: float = 0.0
+    idle: float = 0.0  # seconds in which nothing was queued, after the stretches that are waited for
+    step: int = 0
+    stretches: list[tuple[int, int]] = field(default_factory=list)
+    under_way: int = 0
+    most_under_way: int = 0
+
+    def advance(self, n: int) -> None:
+        self.now += LAUNCH + (LOADING if self.step == 0 else 0)
+        if len(self.stretches) > ALONE:
+            self.idle += max(0.0, self.now - self.done_at)
+        self.done_at = max(self.now, self.done_at) + n * self.seconds
+        self.stretches.append((self.step, n))
+        self.step += n
+        self.under_way += 1
+        self.most_under_way = max(self.most_under_way, self.under_way)
+
+    def fence(self) -> Fence:
+        return Fence(self, self.done_at)
+
+    def clock(self) -> float:
+        return self.now
+
+
+@dataclass
+class Fence:
+    device: Device
+    at: float
+
+    def wait(self) -> None:
+        self.device.now = max(self.device.now, self.at)
+        self.device.under_way -= 1
+
+
+def marched(monkeypatch: pytest.MonkeyPatch, device: Device, end: int, progress: Callable[[int], None]) -> None:
+    monkeypatch.setattr("simsuite.loop.Pace", lambda backend: Pace(backend, device.clock))
+    assert march(device, end, [], device, lambda: None, progress) is None
+
+
+@pytest.mark.parametrize("seconds", [6e-7, 1.3e-6, 1e-4, 3e-3, 0.02, 0.07, 0.3])
+def test_stretches_take_the_time_they_should(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    device = Device(seconds)
+    marched(monkeypatch, device, max(1000, int(20 / seconds)), lambda step: None)
+    assert [n for _, n in device.stretches[:ALONE]] == [1] * ALONE
+    settled = [n * seconds for _, n in device.stretches[len(device.stretches) // 2 : -1]]
+    assert min(settled) > SHORT / 4
+    assert max(settled) <= max(LONG, seconds)
+    assert device.idle < 1e-3 * device.now
+    assert device.most_under_way == AHEAD + 1
+    for step, n in device.stretches[-20:-1]:
+        assert n & (n - 1) == 0
+        assert step % n == 0
+
+
+def test_the_steps_learn_their_length_before_the_device_has_worked_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    device = Device(6e-7)
+    marched(monkeypatch, device, 10_000, lambda step: None)
+    assert len(device.stretches) < 12
+    assert device.idle == 0
+
+
+@pytest.mark.parametrize(("seconds", "end"), [(6e-7, 10_000), (1e-4, 5000), (0.3, 40)])
+def test_the_rate_is_that_of_the_steps(monkeypatch: pytest.MonkeyPatch, seconds: float, end: int) -> None:
+    device = Device(seconds)
+    monkeypatch.setattr("simsuite.execution.time.monotonic", device.clock)
+    watch = _Stopwatch(device, 0, end)
+    marched(monkeypatch, device, end, watch.stretch)
+    device.now += 5.0  # writing the last frame is none of it
+    watch.stop(device.step)
+    assert watch.rate(1.0) == pytest.approx(1 / seconds, rel=0.02)
+    assert watch.started > LOADING
+
+
+def test_a_run_of_few_steps_has_a_rate_without_its_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    device = Device(1e-2)
+    monkeypatch.setattr("simsuite.execution.time.monotonic", device.clock)
+    watch = _Stopwatch(device, 0, 5)
+    marched(monkeypatch, device, 5, watch.stretch)
+    assert watch.rate(1.0) == pytest.approx(100, rel=0.02)
+
+
+def test_one_step_has_no_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    device = Device(1e-2)
+    monkeypatch.setattr("simsuite.execution.time.monotonic", device.clock)
+    watch = _Stopwatch(device, 0, 1)
+    marched(monkeypatch, device, 1, watch.stretch)
+    assert watch.rate(1.0) == 0
