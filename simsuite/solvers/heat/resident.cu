@@ -33,10 +33,17 @@ struct Place {
   int first_x, first_y;    // the cell it holds first
   int side, end;           // the edges that its own cells touch
 };
+// Rows of a warp, a bit each: those of this block, of these the ones that other blocks want, and of others those that are
+// wanted here. And where each begins in a field.
+struct Lines {
+  int own, rim, near;
+  int at[ROWS];
+};
 struct Memory {
   real rows[2][WARPS][2][WIDTH];  // the first and the last row of each warp, of two steps by turns
   real sums[POINTS];              // the ledger
   Place here;
+  Lines lines[WARPS];
   Point edge[1];  // beta and gamma, for each of the steps until the next exchange if they change
 };
 
@@ -66,6 +73,20 @@ __device__ __forceinline__ Place locate(int nx, int ny, bool wrap_x, bool wrap_y
   if (!wrap_x) p.first_x = max(0, min(p.first_x, nx - WIDTH));
   if (!wrap_y) p.first_y = max(0, min(p.first_y, ny - HEIGHT));
   return p;
+}
+
+__device__ __forceinline__ void list_lines(Lines& lines, const Place& p, int first, int nx, int ny) {
+  int own = 0, rim = 0, near = 0;
+#pragma unroll 1
+  for (int r = 0; r < ROWS; r++) {
+    const int y = first + r, bit = 1 << r;
+    if (in(y, p.own_y))
+      own |= bit, rim |= in(y, p.inner_y) ? 0 : bit;
+    else
+      near |= in(y, {p.own_y.begin - DEPTH, p.own_y.end + DEPTH}) ? bit : 0;
+    lines.at[r] = within(y, ny) * nx;
+  }
+  lines.own = own, lines.rim = rim, lines.near = near;
 }
 
 // The column of the block that point i of an end belongs to: neighbouring lanes read neighbouring points.
@@ -208,6 +229,7 @@ steps(const real* __restrict__ T, real* __restrict__ out, const real* __restrict
     for (int p = threadIdx.x; p < POINTS; p += 32 * WARPS) memory.sums[p] = exists(p) && own(p) ? ledger[point_of(p)] : 0;
     look_up(0, moving ? min(count, DEPTH) : 1);
   }
+  if (lane == 0) list_lines(memory.lines[warp], memory.here, kept.first_y + warp * ROWS, nx, ny);
   int turn = count > DEPTH ? turns[blockIdx.x] : 0;  // the same for all blocks
   __syncthreads();
 
@@ -230,27 +252,28 @@ steps(const real* __restrict__ T, real* __restrict__ out, const real* __restrict
 
     const bool last = done >= count;
     real* const target = last ? out : rims + (turn & 1) * nx * ny;
-    const Range own_x = {kept.own_x.begin, kept.own_x.end}, own_y = {kept.own_y.begin, kept.own_y.end};
-    const Range inner_x = {kept.inner_x.begin, kept.inner_x.end}, inner_y = {kept.inner_y.begin, kept.inner_y.end};
-    const int x = kept.first_x + lane * LANE, y = kept.first_y + warp * ROWS;
-    int place[GROUPS];                // of a group in a row
-    bool mine[GROUPS], near[GROUPS];  // this block's own; of another, so near that it is needed here
+    const Range own_x = {kept.own_x.begin, kept.own_x.end}, inner_x = {kept.inner_x.begin, kept.inner_x.end};
+    const Lines& rows = memory.lines[warp];
+    unsigned place[GROUPS];           // of a group in a row
+    int ours = 0, rim = 0, near = 0;  // a bit for each group, as for rows
 #pragma unroll
     for (int j = 0; j < GROUPS; j++) {
-      const int i = x + j * TOGETHER;
-      place[j] = within(i, nx), mine[j] = in(i, own_x), near[j] = in(i, {own_x.begin - HALO, own_x.end + HALO}) && !mine[j];
+      const int x = kept.first_x + lane * LANE + j * TOGETHER;
+      place[j] = within(x, nx);
+      ours |= in(x, own_x) << j, rim |= (in(x, own_x) & !in(x, inner_x)) << j;
+      near |= (in(x, {own_x.begin - HALO, own_x.end + HALO}) & !in(x, own_x)) << j;
     }
+    const int own_rows = rows.own, whole_rows = last ? own_rows : rows.rim;
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
-      if (!in(y + r, own_y)) continue;
-      const bool all = last || !in(y + r, inner_y);
-      real* const to = target + within(y + r, ny) * nx;
+      const int given = own_rows >> r & 1 ? (whole_rows >> r & 1 ? ours : rim) : 0;
+      const unsigned at = rows.at[r];
 #pragma unroll
       for (int j = 0; j < GROUPS; j++) {
         Cells cells;
 #pragma unroll
         for (int c = 0; c < TOGETHER; c++) cells.v[c] = v[r][j * TOGETHER + c];
-        if (mine[j] && (all || !in(x + j * TOGETHER, inner_x))) *(Cells*)(to + place[j]) = cells;
+        if (given >> j & 1) *(Cells*)(target + (at + place[j])) = cells;
       }
     }
     __syncthreads();
@@ -270,14 +293,14 @@ steps(const real* __restrict__ T, real* __restrict__ out, const real* __restrict
       if (in(column, {0, columns}) && in(line, {0, lines})) wait_for(turns + line * columns + column, turn);
     }
     __syncthreads();
+    const int near_rows = rows.near;
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
-      const bool own_row = in(y + r, own_y);
-      if (!own_row && !in(y + r, {own_y.begin - DEPTH, own_y.end + DEPTH})) continue;
-      const real* const from = target + within(y + r, ny) * nx;
+      const int taken = own_rows >> r & 1 ? near : near_rows >> r & 1 ? ours | near : 0;
+      const unsigned at = rows.at[r];
 #pragma unroll
       for (int j = 0; j < GROUPS; j++)
-        if (near[j] || (!own_row && mine[j])) load(from + place[j], r, j);
+        if (taken >> j & 1) load(target + (at + place[j]), r, j);
     }
   }
 }

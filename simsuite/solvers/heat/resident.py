@@ -59,9 +59,9 @@ class Block:
         )
 
     def shared_bytes(self, itemsize: int, table_rows: int) -> int:
-        """For rows shared between warps; and for edges: the ledger, β and γ; and for the block's place."""
+        """For rows shared between warps; for edges, the ledger, β and γ; for the place of the block and of its rows."""
         height, width = self.extent
-        return itemsize * (4 * self.warps * width + (width + height) * (1 + 2 * table_rows)) + _PLACE_BYTES
+        return itemsize * (4 * self.warps * width + (width + height) * (1 + 2 * table_rows)) + _PLACE_BYTES + 4 * height
 
 
 def _parts(cells: int, units: int, unit: int, halo: int) -> int:
@@ -74,7 +74,7 @@ BLOCKS = (  # on an H200 one of these is the fastest
     *((8, 2, 4, 8), (8, 2, 3, 12), (16, 2, 4, 16), (8, 2, 8, 8)),
     *((8, 4, 4, 16), (8, 4, 6, 16), (8, 4, 11, 8), (8, 4, 8, 12)),
 )
-_PLACE_BYTES = 96  # at most
+_PLACE_BYTES = 512  # at most, for 32 warps
 _TRIED = 3  # at most
 _SCHEDULERS = 4  # of a multiprocessor, among which a block's warps are divided
 _EXCHANGE = 65  # cells that a lane could step in the time that an exchange takes, in float64
