@@ -100,6 +100,9 @@ class Fence(Protocol):
 
     def wait(self) -> None: ...
 
+    def seconds_since(self, earlier: Any) -> float:
+        """What the device took from an earlier fence to this one, which is waited for."""
+
 
 class Recorder(Protocol):
     """Queues launches, and may record them once and replay the recording."""

@@ -269,30 +269,29 @@ class _Stopwatch:
     """Separates the first stretches of steps, in which kernels are loaded and their speed is learnt, from the rest."""
 
     def __init__(self, backend: Backend, step: int, end: int) -> None:
-        self._backend = backend
-        self._end = end
+        self._backend, self._end = backend, end
         self._most = step + (end - step) // _WARMING
         self._stretches = 0
-        self._first, self.started = step, time.monotonic()
-        self._last, self._stopped = step, self.started
+        self._first = self._last = step
+        self._begin = self._end_of_last = backend.fence()
+        self.started = time.monotonic()
 
     def stretch(self, step: int) -> None:
         """A stretch up to `step` was queued. The clock starts after it if it is one of the first, stops if the last."""
         if self._stretches == 0 or (self._stretches <= ALONE and step <= self._most):
-            self._first, self.started = step, self._now()
+            self._first, self._begin = step, self._backend.fence()
+        if self._stretches == 0:
+            self._begin.wait()
+            self.started = time.monotonic()
         self._stretches += 1
         if step == self._end:
             self.stop(step)
 
     def stop(self, step: int) -> None:
         if step != self._last:
-            self._last, self._stopped = step, self._now()
+            self._last, self._end_of_last = step, self._backend.fence()
 
     def rate(self, work_per_step: float) -> float:
-        """Work a second between the first stretches and the last; 0 where there was none."""
-        done, seconds = self._last - self._first, self._stopped - self.started
+        """Work a second between the first stretches and the last, by the device's clock; 0 where there was none."""
+        done, seconds = self._last - self._first, self._end_of_last.seconds_since(self._begin)
         return done * work_per_step / seconds if done and seconds > 0 else 0.0
-
-    def _now(self) -> float:
-        self._backend.fence().wait()
-        return time.monotonic()

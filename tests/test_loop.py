@@ -52,6 +52,9 @@ class Fence:
         self.device.now = max(self.device.now, self.at)
         self.device.under_way -= 1
 
+    def seconds_since(self, earlier: Fence) -> float:
+        return self.at - earlier.at
+
 
 def marched(monkeypatch: pytest.MonkeyPatch, device: Device, end: int, progress: Callable[[int], None]) -> None:
     monkeypatch.setattr("simsuite.loop.Pace", lambda backend: Pace(backend, device.clock))

@@ -58,11 +58,16 @@ def _import_cuda() -> tuple[Any, Any]:
 
 
 class _EventFence:
-    def __init__(self, event: Any) -> None:
-        self._event = event
+    def __init__(self, cupy: Any, stream: Any) -> None:
+        self._cupy, self._event = cupy, cupy.cuda.Event(block=True)
+        self._event.record(stream)
 
     def wait(self) -> None:
         self._event.synchronize()
+
+    def seconds_since(self, earlier: _EventFence) -> float:
+        self.wait()
+        return 1e-3 * self._cupy.cuda.get_elapsed_time(earlier._event, self._event)
 
 
 @contextlib.contextmanager
@@ -243,9 +248,7 @@ class CudaBackend:
             raise DeviceError(f"not enough memory on {self.name}: {e}") from None
 
     def fence(self) -> Fence:
-        event = self._cupy.cuda.Event(block=True, disable_timing=True)
-        event.record(self.compute)
-        return _EventFence(event)
+        return _EventFence(self._cupy, self.compute)
 
     def follow(self) -> None:
         event = self._cupy.cuda.Event(disable_timing=True)

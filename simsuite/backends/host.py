@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -43,8 +44,14 @@ class _Copied:
 class _Done:
     """Work on the host is finished when the call returns."""
 
+    def __init__(self) -> None:
+        self._at = time.perf_counter()
+
     def wait(self) -> None:
         return None
+
+    def seconds_since(self, earlier: _Done) -> float:
+        return self._at - earlier._at
 
 
 class _Direct:

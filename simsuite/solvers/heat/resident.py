@@ -71,7 +71,7 @@ def _parts(cells: int, units: int, unit: int, halo: int) -> int:
 
 
 BLOCKS = (  # on an H200 one of these is the fastest
-    *((8, 2, 4, 8), (8, 2, 3, 12), (16, 2, 4, 16), (8, 2, 8, 8)),
+    *((8, 2, 4, 8), (8, 2, 3, 12), (16, 2, 4, 16), (8, 2, 4, 16), (8, 2, 4, 15)),
     *((8, 4, 4, 16), (8, 4, 6, 16), (8, 4, 11, 8), (8, 4, 8, 12)),
 )
 _PLACE_BYTES = 512  # at most, for 32 warps
