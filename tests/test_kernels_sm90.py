@@ -280,10 +280,12 @@ def programs() -> dict[str, Variant]:
     for dtype in map(np.dtype, REAL):
         for extent in ((16384, 16384), (400, 601), (1024, 1024)):
             for wrapped in (False, True):
-                streamed = streamed_variants(extent, dtype, wrapped, wrapped, processors=132)
+                several = streamed_variants(extent, dtype, wrapped, wrapped, processors=132)
+                several += resident_variants(extent, dtype, False, False, True, 132, together=0)
                 if dtype == np.float32:
-                    streamed += streamed_variants(extent, dtype, wrapped, wrapped, 132, compensated=True)
-                for variant in [*streamed, *resident_variants(extent, dtype, False, False, True, 132, together=0)]:
+                    several += streamed_variants(extent, dtype, wrapped, wrapped, 132, compensated=True)
+                    several += resident_variants(extent, dtype, False, False, True, 132, 0, compensated=True)
+                for variant in several:
                     found[f"{variant.source.stem} {' '.join(map(str, variant.macros.values()))}"] = variant
         for uniform, heated, even, held, terms in (
             (False, False, True, False, 0),
@@ -316,7 +318,9 @@ def test_programs_of_several_steps(name: str) -> None:
     assert variant.shared_bytes <= 227 * 1024
 
 
-@pytest.mark.parametrize(("source", "compensated"), [("streamed", 0), ("streamed", 1), ("resident", 0), ("general", 0)])
+@pytest.mark.parametrize(
+    ("source", "compensated"), [("streamed", 0), ("streamed", 1), ("resident", 0), ("resident", 1), ("general", 0)]
+)
 def test_programs_in_float32_do_no_float64_arithmetic(source: str, compensated: int) -> None:
     found = (variant for name, variant in programs().items() if name.startswith(f"{source} float"))
     variant = next(variant for variant in found if variant.macros.get("COMPENSATED", 0) == compensated)

@@ -50,14 +50,15 @@ def loaded_together(lane: int, dtype: np.dtype, nx: int) -> int:
 class BlockedSteps:
     """Launches of the fastest of `variants`.
 
-    shape, dtype: of the field. about: the problem, as far as else the answer depends on it. fields: two arrays; what
-    the second holds is lost. harmless: arguments of a launch, after the fields, with which nothing else is changed.
+    shape, dtype: of the field, with all its planes. about: the problem, as far as else the answer depends on it.
+    fields: two arrays; what the second holds is lost. harmless: arguments of a launch, after the fields, with which
+    nothing else is changed.
     """
 
     def __init__(
         self,
         backend: Backend,
-        shape: tuple[int, int],
+        shape: tuple[int, ...],
         dtype: np.dtype,
         about: str,
         variants: Sequence[Variant],
@@ -68,7 +69,7 @@ class BlockedSteps:
         self._programs: dict[str, Program] = {}
         self._rims: Any = None
         self._arrays: list[Any] = []
-        self._shape, self._dtype = (2, *shape), dtype
+        self._shape, self._dtype = (2, *shape), dtype  # of what blocks exchange: two fields
         trials = [self._trial(variant, fields, harmless) for variant in variants]
         question = "\n".join([about, *map(str, variants)])
         self.variant = variants[backend.fastest(question, trials) if len(trials) > 1 else 0]
@@ -88,7 +89,7 @@ class BlockedSteps:
         """Recorded as steps of a run are, for small grids are done before the host has launched the next step."""
         launcher = functools.cache(lambda: self._launcher(variant))
         recorder = self._backend.recorder()
-        _, ny, nx = self._shape
+        *_, ny, nx = self._shape
         steps = _TRIED * min(max(1, _WORK // (_TRIED * ny * nx)), _MOST_TIMES)
 
         def launches() -> None:

@@ -38,7 +38,7 @@ import numpy as np
 
 from simsuite.core import Backend, Clock, Snapshot
 from simsuite.errors import DeviceError
-from simsuite.solvers.heat.blocked import BlockedSteps, Variant
+from simsuite.solvers.heat.blocked import BlockedSteps
 from simsuite.solvers.heat.compensated import State, is_compensated
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.edge_table import EdgeTable
@@ -99,9 +99,7 @@ class PlainSteps:
         if self.chosen["kernel"] == "nvrtc":
             grid, processors = (shape, self._dtype), backend.processors
             moving = not self.edges.steady
-            variants: list[Variant] = []
-            if not compensated:
-                variants = resident_variants(*grid, *self._wrap, moving, processors, together=processors)
+            variants = resident_variants(*grid, *self._wrap, moving, processors, processors, compensated)
             if not (variants and variants[0].exchanging):  # else the fastest by far
                 if not variants and self._choice == "auto" and made.ny * made.nx < FEW_CELLS:
                     self.chosen = {"kernel": "numba"}
@@ -109,7 +107,8 @@ class PlainSteps:
                 variants = [*variants, *streamed_variants(*grid, *self._wrap, processors, compensated)]
             about = f"explicit {grid} periodic {self._wrap} moving {moving}"
             harmless = self._typed(0, 0, backend.zeros(self.edges.points, self._dtype), 0.1, 1.0)
-            make = functools.partial(BlockedSteps, backend, *grid, about, variants, fields, harmless)
+            whole = (2, *shape) if compensated else shape
+            make = functools.partial(BlockedSteps, backend, whole, self._dtype, about, variants, fields, harmless)
             self._blocked, self.chosen = _made_or_not(make, self._choice, self.chosen)
 
     def begin(self, step: int, n: int) -> None:

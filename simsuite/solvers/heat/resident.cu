@@ -3,7 +3,8 @@
 //
 // Compiled at run time, with macros: REAL (float or double), DEPTH (steps between exchanges), LANE (neighbouring cells of
 // a row that a lane holds), TOGETHER (of which so many are loaded at once), ROWS (of them), WARPS (a block, one above the
-// other), EARLY (1 where there are registers to compute ahead). The grid is as large as a block or larger.
+// other), EARLY (1 where there are registers to compute ahead), COMPENSATED (0 or 1: what rounding has lost of the
+// temperatures follows them in memory, see compensated.py). The grid is as large as a block or larger.
 
 #include "exchange.cuh"
 
@@ -14,6 +15,7 @@ constexpr int WIDTH = 32 * LANE, HEIGHT = WARPS * ROWS;  // cells a block holds
 constexpr int HALO = (DEPTH + LANE - 1) / LANE * LANE;   // of them at a side, those of another block
 constexpr int POINTS = HEIGHT + WIDTH;                   // of edges that a block may reach: of one side and one end
 constexpr int GROUPS = LANE / TOGETHER;
+constexpr int PLANES = COMPENSATED ? 2 : 1;    // of a field
 constexpr bool LOW = ROWS < 8;                // few rows, whose sums a warp holds in registers
 constexpr int NONE = 0, FIRST = 1, LAST = 2;  // edges: left or right are sides, bottom or top are ends
 
@@ -95,7 +97,9 @@ __device__ __forceinline__ int end_column(int i) { return i % 32 * LANE + i / 32
 // `count` steps of one warp. SIDE: the edge that its first or its last column touches; END: its first or its last row.
 // What does not need other warps comes before the barrier of each step, if there are registers for it.
 template <int SIDE, int END>
-__device__ __forceinline__ void advance(real (&v)[ROWS][LANE], Memory& memory, bool moving, real rx, real q, int count) {
+__device__ __forceinline__ void advance(real (&field)[PLANES][ROWS][LANE], Memory& memory, bool moving, real rx, real q,
+                                        int count) {
+  real(&v)[ROWS][LANE] = field[0], (&lost)[ROWS][LANE] = field[PLANES - 1];
   const int lane = threadIdx.x & 31, warp = __shfl_sync(ALL, threadIdx.x >> 5, 0);
   const bool at_side = lane == (SIDE == FIRST ? 0 : 31);
   constexpr int SIDE_CELL = SIDE == FIRST ? 0 : LANE - 1, END_ROW = END == FIRST ? 0 : ROWS - 1;
@@ -164,7 +168,13 @@ __device__ __forceinline__ void advance(real (&v)[ROWS][LANE], Memory& memory, b
         const real middle = v[r][k];
         real above = (r < ROWS - 1 ? v[r + 1][k] : north[k]) - middle;
         if (END == LAST && r == ROWS - 1) above = outward[k];
-        v[r][k] = fma(rx, fma(q, above - below[k], across[EARLY ? r : 0][k]), middle);
+        const real total = fma(q, above - below[k], across[EARLY ? r : 0][k]);
+        if (COMPENSATED) {
+          const real rise = fma(rx, total, lost[r][k]);
+          v[r][k] = middle + rise;
+          lost[r][k] = rise - (v[r][k] - middle);
+        } else
+          v[r][k] = fma(rx, total, middle);
         below[k] = above;
       }
     }
@@ -211,11 +221,14 @@ steps(const real* __restrict__ T, real* __restrict__ out, const real* __restrict
     }
   };
 
-  real v[ROWS][LANE];
+  real v[PLANES][ROWS][LANE];  // temperatures, then what rounding has lost of them
   auto load = [&](const real* from, int r, int j) {
-    const Cells cells = *(const Cells*)from;
 #pragma unroll
-    for (int i = 0; i < TOGETHER; i++) v[r][j * TOGETHER + i] = cells.v[i];
+    for (int p = 0; p < PLANES; p++) {
+      const Cells cells = *(const Cells*)(from + p * nx * ny);
+#pragma unroll
+      for (int i = 0; i < TOGETHER; i++) v[p][r][j * TOGETHER + i] = cells.v[i];
+    }
   };
   const bool bounded = kept.side != NONE || kept.end != NONE;
   {
@@ -251,7 +264,7 @@ steps(const real* __restrict__ T, real* __restrict__ out, const real* __restrict
     done += n;
 
     const bool last = done >= count;
-    real* const target = last ? out : rims + (turn & 1) * nx * ny;
+    real* const target = last ? out : rims + (turn & 1) * PLANES * nx * ny;
     const Range own_x = {kept.own_x.begin, kept.own_x.end}, inner_x = {kept.inner_x.begin, kept.inner_x.end};
     const Lines& rows = memory.lines[warp];
     unsigned place[GROUPS];           // of a group in a row
@@ -270,10 +283,13 @@ steps(const real* __restrict__ T, real* __restrict__ out, const real* __restrict
       const unsigned at = rows.at[r];
 #pragma unroll
       for (int j = 0; j < GROUPS; j++) {
-        Cells cells;
 #pragma unroll
-        for (int c = 0; c < TOGETHER; c++) cells.v[c] = v[r][j * TOGETHER + c];
-        if (given >> j & 1) *(Cells*)(target + (at + place[j])) = cells;
+        for (int p = 0; p < PLANES; p++) {
+          Cells cells;
+#pragma unroll
+          for (int c = 0; c < TOGETHER; c++) cells.v[c] = v[p][r][j * TOGETHER + c];
+          if (given >> j & 1) *(Cells*)(target + p * nx * ny + (at + place[j])) = cells;
+        }
       }
     }
     __syncthreads();

@@ -90,17 +90,19 @@ def resident_variants(
     moving: bool,
     processors: int,
     together: int,
+    compensated: bool = False,
 ) -> list[Variant]:
     """Ways to step (ny, nx) cells, those that promise most. moving: whether the table of edges has a row for each step.
     together: how many blocks may wait for each other."""
     ny, nx = extent
+    cell_bytes = dtype.itemsize * (2 if compensated else 1)
     found: list[tuple[bool, float, Variant]] = []
     for block in (Block(*numbers) for numbers in BLOCKS):
         if ny * nx > MOST_CELLS or ny < block.extent[0] or nx < block.extent[1]:
             continue
         columns, lines = block.parts(ny, nx, wrap_x, wrap_y)
         together_x = loaded_together(block.lane, dtype, nx)
-        crowded = together_x == 1 and block.cells * dtype.itemsize > _ROOM
+        crowded = together_x == 1 and block.cells * cell_bytes > _ROOM
         if columns * lines > _MOST_BLOCKS * processors or crowded:
             continue
         macros: dict[str, str | int] = {
@@ -111,12 +113,13 @@ def resident_variants(
             "ROWS": block.rows,
             "WARPS": block.warps,
             "EARLY": int(block.lane * block.rows <= EARLY_CELLS),
+            "COMPENSATED": int(compensated),
         }
         shared = block.shared_bytes(dtype.itemsize, block.depth if moving else 1)
         exchanging = columns * lines <= together
         depth = LAUNCH_STEPS if exchanging else block.depth
         launch = (SOURCE, macros, columns * lines, 32 * block.warps, shared, depth, True, (columns, lines))
-        cost = dtype.itemsize / 8 * block.lane * block.rows * -(-block.warps // _SCHEDULERS) + _EXCHANGE / block.depth
+        cost = cell_bytes / 8 * block.lane * block.rows * -(-block.warps // _SCHEDULERS) + _EXCHANGE / block.depth
         found.append((not exchanging, cost, Variant(*launch, exchanging)))
     found.sort(key=lambda each: each[:2])
     return [variant for lone, _, variant in found if lone == found[0][0]][:_TRIED]
