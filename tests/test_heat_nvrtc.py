@@ -138,6 +138,11 @@ ON_HOST = [  # edges, material, precision, shape, multiprocessors, which of the 
     ("moving", "varied, moving sources", "float32", (67, 260), ALONE, -1),
     ("periodic", "moving source", "float64", (5, 7), ALONE, 0),
     ("moving", "varied, moving sources", "float32", (9, 1), ALONE, 0),
+    *((edges, "varied, heated and held", "float32c", (70, 270), ALONE, 0) for edges in EDGES),
+    ("moving", "varied and heated", "float32c", (67, 391), ALONE, -1),
+    ("steady", "moving source", "float32c", (67, 260), ALONE, 0),
+    ("periodic", "varied, moving sources", "float32c", (70, 262), ALONE, -1),
+    ("moving", "of one capacity", "float32c", (9, 1), ALONE, 0),
     ("periodic", "varied", "float32", (5, 7), ALONE, 0),
 ]
 
@@ -169,16 +174,13 @@ NOT_BLOCKED: dict[str, dict[str, Any]] = {
     "temperature": {"source": [{"power": "x*T"}]},
     "products": {"source": [{"power": "sin(x*y*t)"}]},
     "held": {"source": [{"power": "x*t"}], **HELD},
-    "float32c": {"material": VARIED, "precision": "float32c"},
 }
 
 
 @pytest.mark.parametrize("why", NOT_BLOCKED)
 def test_runs_say_why_they_take_one_step_at_a_time(heat: Callable, host_cuda: HostCuda, why: str) -> None:
     def chosen(kernel: str, backend: Backend) -> Mapping[str, str]:
-        sections = dict(NOT_BLOCKED[why])
-        run = {"kernel": kernel, "precision": sections.pop("precision", "float64")}
-        problem = heat(run=run, **sections)
+        problem = heat(run={"kernel": kernel}, **NOT_BLOCKED[why])
         return problem.stepper(backend, problem.initial()).chosen
 
     assert chosen("auto", host_cuda) == {"kernel": "numba"}
@@ -226,8 +228,6 @@ def test_blocked_steps_have_the_bits_of_others(
     precision: str,
 ) -> None:
     """Every program and tiling that could be chosen."""
-    if precision == "float32c" and material != "constant":
-        pytest.skip("there are no programs for it")
     T = np.random.default_rng(shape[0] * shape[1]).normal(size=shape).astype(REAL[precision])
     choosing = Choosing()
     monkeypatch.setattr(cuda, "fastest", choosing)

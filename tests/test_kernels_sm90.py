@@ -305,7 +305,10 @@ def programs() -> dict[str, Variant]:
                     any_held=held,
                     inverse_capacity=np.ones(1) if even else np.arange(2.0),
                 )
-                for variant in general.general_variants(made, dtype, terms, processors=132):
+                several = general.general_variants(made, dtype, terms, processors=132)
+                if dtype == np.float32:
+                    several += general.general_variants(made, dtype, terms, 132, compensated=True)[:1]
+                for variant in several:
                     found[f"{variant.source.stem} {' '.join(map(str, variant.macros.values()))}"] = variant
     return found
 

@@ -164,9 +164,8 @@ class GeneralSteps:
     ) -> None:
         self.operator = Operator(made, clock, backend, dtype, start.arrays)
         self.ledger, self.edges = self.operator.ledger, self.operator.edges
-        compensated = is_compensated(start.arrays)
-        reason = "its precision is float32c" if compensated else why_not(made, self.operator.sources.terms)
-        self._choice = choice
+        self._choice, self._compensated = choice, is_compensated(start.arrays)
+        reason = why_not(made, self.operator.sources.terms)
         kernel = _kernel(choice, backend)
         self.chosen = {"kernel": kernel if reason is None else "numba"}
         if reason is not None and choice == "nvrtc":
@@ -174,7 +173,7 @@ class GeneralSteps:
         kernels = backend.kernels(OPERATOR)
         self._few, kernel = 1, kernels.step
         if self.operator.constant:
-            kernel, self._few = kernels.choose_constant(made.ny, made.nx, compensated)
+            kernel, self._few = kernels.choose_constant(made.ny, made.nx, self._compensated)
         self._numba = backend.launcher(kernel, (made.nx, made.ny), block_for(made))
         self._blocked: BlockedSteps | None = None
 
@@ -183,14 +182,15 @@ class GeneralSteps:
         if self.chosen["kernel"] == "nvrtc":
             o = self.operator
             made, backend = o.made, o.backend
-            variants = general_variants(made, o.dtype, o.sources.terms, backend.processors)
+            variants = general_variants(made, o.dtype, o.sources.terms, backend.processors, self._compensated)
+            shape = (2, made.ny, made.nx) if self._compensated else (made.ny, made.nx)
             about = f"general {o.dtype} {made.ny} {made.nx} periodic {o.wrap} moving {not self.edges.steady}"
 
             def make() -> BlockedSteps:
                 self._packed = packed(o, variants[0])
                 self._coefficients = backend.view(self._packed)
                 harmless = self._typed(0, backend.zeros(o.entries, o.dtype), 0.0)
-                return BlockedSteps(backend, (made.ny, made.nx), o.dtype, about, variants, fields, harmless)
+                return BlockedSteps(backend, shape, o.dtype, about, variants, fields, harmless)
 
             self._blocked, self.chosen = _made_or_not(make, self._choice, self.chosen)
 
@@ -212,7 +212,7 @@ class GeneralSteps:
         for k, n in _stretches(step, count, self._blocked, self._few):
             before, after = states[now], states[1 - now]
             if self._blocked and self._blocked.takes(n):
-                self._blocked(before.T, after.T, n, *self._typed(k, self.ledger.partial, dt))
+                self._blocked(before.whole, after.whole, n, *self._typed(k, self.ledger.partial, dt))
                 self.operator.sources.book(k, n, dt, self.ledger.partial, self.operator.made.edges.size)
             else:
                 self._step(before, after, k, n, dt)

@@ -3,7 +3,8 @@
 //
 // Compiled at run time, with the macros of tiles.cuh, AHEAD (rows on their way at once), HEATED (1: with sources that
 // stay the same), TERMS (products that the others are), UNIFORM (1: all inner faces conduct alike, and those of an
-// edge), EVEN (1: 1/(ρc) is the same number everywhere) and HELD (1: cells are held at a temperature).
+// edge), EVEN (1: 1/(ρc) is the same number everywhere), HELD (1: cells are held at a temperature) and COMPENSATED (1:
+// what rounding has lost of the temperatures follows them in memory, see compensated.py).
 
 #include "copies.cuh"
 #include "tiles.cuh"
@@ -29,7 +30,8 @@ struct Field {
 
 // Of coefficients: of faces to the east and to the north, 1/(ρc), source.
 constexpr int KINDS = 2 * !UNIFORM + !EVEN + HEATED;
-constexpr int ROWS = AHEAD + 1, RING = DEPTH + AHEAD;  // kept of the field, and of the coefficients
+constexpr int PLANES = COMPENSATED ? 2 : 1;  // of the field
+constexpr int ROWS = (AHEAD + 1) * PLANES, RING = DEPTH + AHEAD;  // kept of the field, and of the coefficients
 __device__ constexpr int row_bytes(int lane) { return 32 * lane * sizeof(real); }
 __device__ constexpr int ring_bytes(int lane) { return (ROWS + RING * KINDS) * row_bytes(lane); }
 __device__ constexpr int kept_bytes(int lane) { return ring_bytes(lane) + DEPTH * TERMS * row_bytes(lane); }
@@ -90,6 +92,7 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
   constexpr int BYTES = W * sizeof(real), ROW = row_bytes(K), PLANE = ROW / PARTS;
   typedef Cells<W> Part;
   const int lane = threadIdx.x & 31, nx = f.nx, ny = f.ny;
+  const long long plane = (long long)nx * ny;
   const real dt = f.dt, even = f.dt * f.c;
   const int first = tile.x0 - HALO;  // column of lane 0
   const int begin = ENDS && !WRAP_Y ? max(tile.y0 - DEPTH, 0) : tile.y0 - DEPTH, end = tile.y1 + DEPTH;
@@ -118,7 +121,10 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
   auto fetch = [&](int row) {
     if (row < end && (!ENDS || WRAP_Y || row < ny)) {
 #pragma unroll
-      for (int p = 0; p < PARTS; p++) copy_async<BYTES>(to[p] + fill, source + (INNER ? p * 32 * W : from[p]));
+      for (int a = 0; a < PLANES; a++)
+#pragma unroll
+        for (int p = 0; p < PARTS; p++)
+          copy_async<BYTES>(to[p] + fill + a * ROW, source + a * plane + (INNER ? p * 32 * W : from[p]));
     }
     if (row < end && (!ENDS || WRAP_Y || row <= ny)) {
 #pragma unroll
@@ -131,7 +137,7 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
     const bool turn = WRAP_Y && source == last;
     source = turn ? source - (long long)(ny - 1) * nx : source + nx;
     coefficients = turn ? coefficients - (long long)(ny - 1) * KINDS * nx : coefficients + KINDS * nx;
-    fill = fill == AHEAD * ROW ? 0 : fill + ROW;
+    fill = fill == AHEAD * PLANES * ROW ? 0 : fill + PLANES * ROW;
     fill_ring = fill_ring == (ROWS + (RING - 1) * KINDS) * ROW ? ROWS * ROW : fill_ring + KINDS * ROW;
   };
 
@@ -155,11 +161,12 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
   };
   look_up_y(begin);
 
-  real c[DEPTH][K], below[DEPTH][K];  // the row that arrived last, and what flows into it from below, negative
+  // The row that arrived last, what flows into it from below, negative, and what rounding has lost of it.
+  real c[DEPTH][K], below[DEPTH][K], lost[DEPTH][K];
 #pragma unroll
   for (int t = 0; t < DEPTH; t++)
 #pragma unroll
-    for (int k = 0; k < K; k++) c[t][k] = below[t][k] = 0;
+    for (int k = 0; k < K; k++) c[t][k] = below[t][k] = lost[t][k] = 0;
 
   // Of tiles at edges: the lanes and cells of the first and the last column, and the ledger of one row a lane.
   const int points = 2 * (nx + ny);
@@ -202,9 +209,10 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
       wait_for_groups<AHEAD - 1>();
       __syncwarp();
       fetch(row + AHEAD);  // into places that all lanes have read before the barrier
-      real v[K];
+      real v[K], rest[K];  // the row that arrives, and what rounding has lost of it
       read<W>(v, mine + slot, PLANE);
-      slot = slot == AHEAD * ROW ? 0 : slot + ROW;
+      read<W>(rest, mine + slot + (PLANES - 1) * ROW, PLANE);
+      slot = slot == AHEAD * PLANES * ROW ? 0 : slot + PLANES * ROW;
       if (SIDES && row - 1 >= tile.y0 && row - 1 < tile.y1 && lane == (row - 1 & 31)) {
         const real* faces = f.gx + (long long)(row - 1) * (nx + 1);
         if (SIDES & LEFT && book_left) left_sum = e.ledger[row - 1], left_conducts = dt * faces[0];
@@ -295,11 +303,16 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
           real total = along_x[k] + along_y[k];
           if (HEATED || TERMS) total = total + heat[k];
           const real warms = EVEN ? even : HELD && mark_of(inverse[k]) < 0 ? 0 : dt * inverse[k];
-          const real result = fma(warms, total, middle);
           from_west = flow[k];
           below[t][k] = next_below;
           c[t][k] = v[k];
-          v[k] = result;
+          if (COMPENSATED) {
+            const real rise = fma(warms, total, lost[t][k]);
+            v[k] = middle + rise;
+            lost[t][k] = rest[k];
+            rest[k] = rise - (v[k] - middle);
+          } else
+            v[k] = fma(warms, total, middle);
         }
         if (HELD) book_held<K>(inverse, along_x, along_y, dt, e.ledger, first + lane * K, row - t - 1, tile);
       }
@@ -329,10 +342,12 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
       }
 #pragma unroll
       for (int p = 0; p < PARTS; p++) {
-        real part[W];
+        const bool own = (unsigned)(finished - tile.y0) < own_rows[p];
+        real part[W], more[W];
 #pragma unroll
-        for (int w = 0; w < W; w++) part[w] = v[p * W + w];
-        store_if((unsigned)(finished - tile.y0) < own_rows[p], target + p * W, part);
+        for (int w = 0; w < W; w++) part[w] = v[p * W + w], more[w] = rest[p * W + w];
+        store_if(own, target + p * W, part);
+        if (COMPENSATED) store_if(own, target + plane + p * W, more);
       }
       target += nx;
     }

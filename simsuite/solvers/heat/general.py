@@ -49,9 +49,9 @@ class Shape:
     warps: int
     blocks: int
 
-    def shared_bytes(self, kinds: int, terms: int, itemsize: int) -> int:
-        """Of a block, for so many kinds of coefficients and products."""
-        rows = self.ahead + 1 + (self.depth + self.ahead) * kinds + self.depth * terms
+    def shared_bytes(self, kinds: int, terms: int, itemsize: int, planes: int) -> int:
+        """Of a block, for so many kinds of coefficients and products, and fields of so many planes."""
+        rows = (self.ahead + 1) * planes + (self.depth + self.ahead) * kinds + self.depth * terms
         edge = rows * 32 * max(self.side_lane, self.band_lane) + 7 * self.depth
         return self.warps * max(rows * 32 * self.lane, edge) * itemsize
 
@@ -112,17 +112,22 @@ def kinds(made: Discretisation) -> int:
     return 2 * (not made.uniform) + (not is_even(made)) + any(made.static)
 
 
-def _fitting(shape: Shape, dtype: np.dtype, nx: int, wrapped: bool, terms: int, shared: int) -> Shape | None:
+def _fitting(
+    shape: Shape, dtype: np.dtype, nx: int, wrapped: bool, terms: int, shared: int, compensated: bool
+) -> Shape | None:
     """The shape with as many blocks a multiprocessor as there is room for; None if even so its registers are too few
     for many products, and for the places of cells that are loaded one by one or around an edge."""
     blocks = min(shape.blocks, _SHARED // (shared + _OF_THE_SYSTEM))
     if dtype == np.float64:
         places = wrapped or loaded_together(shape.lane, dtype, nx) == 1
         return None if shape.lane > 2 and (places or terms > 2) else replace(shape, blocks=blocks)
-    return replace(shape, blocks=min(blocks, _ROOMY // shape.warps) if terms > 1 or wrapped else blocks)
+    full = terms > 1 or wrapped or compensated
+    return replace(shape, blocks=min(blocks, _ROOMY // shape.warps) if full else blocks)
 
 
-def general_variants(made: Discretisation, dtype: np.dtype, terms: int, processors: int) -> list[Variant]:
+def general_variants(
+    made: Discretisation, dtype: np.dtype, terms: int, processors: int, compensated: bool = False
+) -> list[Variant]:
     """Ways to step a problem. terms: products that its moving sources are."""
     found: list[Variant] = []
     ny, nx, wrap = made.ny, made.nx, (made.wrap_x, made.wrap_y)
@@ -133,10 +138,11 @@ def general_variants(made: Discretisation, dtype: np.dtype, terms: int, processo
         "UNIFORM": int(made.uniform),
         "EVEN": int(is_even(made)),
         "HELD": int(made.any_held),
+        "COMPENSATED": int(compensated),
     }
     for numbers in shapes[dtype.name][kinds(made)]:
-        shared = Shape(*numbers).shared_bytes(kinds(made), terms, dtype.itemsize)
-        shape = _fitting(Shape(*numbers), dtype, nx, made.wrap_x or made.wrap_y, terms, shared)
+        shared = Shape(*numbers).shared_bytes(kinds(made), terms, dtype.itemsize, 2 if compensated else 1)
+        shape = _fitting(Shape(*numbers), dtype, nx, made.wrap_x or made.wrap_y, terms, shared, compensated)
         if shape is None:
             continue
         macros = tile_macros(shape, dtype, nx, *wrap) | {"AHEAD": shape.ahead, **flags}
