@@ -71,17 +71,14 @@ def _heat(T, gx, gy, q, heated, edges, at, wrap_x, wrap_y, x, y):
 def _row_heats(T, gx, gy, q, heated, edges, at, wrap_x, wrap_y, y, heats):
     """Heat that comes into a row of cells, W/m³."""
     ny, nx = T.shape
-    if 0 < y < ny - 1:
+    inner = 0 < y < ny - 1
+    if inner:
         for x in range(1, nx - 1):
             v = T[y, x]
             along_x = gx[y, x] * (T[y, x - 1] - v) + gx[y, x + 1] * (T[y, x + 1] - v)
             s = along_x + (gy[y, x] * (T[y - 1, x] - v) + gy[y + 1, x] * (T[y + 1, x] - v))
             heats[x] = s + q[y, x] if heated else s
-    else:
-        for x in range(1, nx - 1):
-            heats[x] = _heat(T, gx, gy, q, heated, edges, at, wrap_x, wrap_y, x, y)
-    for side in range(2 if nx > 1 else 1):
-        x = side * (nx - 1)
+    for x in range(0, nx, max(nx - 1, 1) if inner else 1):  # one call of what takes long to compile
         heats[x] = _heat(T, gx, gy, q, heated, edges, at, wrap_x, wrap_y, x, y)
 
 

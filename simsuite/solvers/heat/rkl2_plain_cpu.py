@@ -70,7 +70,8 @@ def _cell(Y1, Y2, Y0, mu, nu, r, g, q, edges, at, at0, points, wrap_x, wrap_y, x
 @njit(inline="always")
 def _row(Y1, Y2, Y0, new, mu, nu, r, g, q, edges, at, at0, points, wrap_x, wrap_y, y):
     ny, nx = Y1.shape
-    if 0 < y < ny - 1:
+    inner = 0 < y < ny - 1
+    if inner:
         for x in range(1, nx - 1):  # vectorised, as the compiler can tell that x - 1 does not count from the end
             c, c0 = Y1[y, x], Y0[y, x]
             dx = (Y1[y, x - 1] - c) + (Y1[y, x + 1] - c)
@@ -79,12 +80,8 @@ def _row(Y1, Y2, Y0, new, mu, nu, r, g, q, edges, at, at0, points, wrap_x, wrap_
             dy0 = (Y0[y - 1, x] - c0) + (Y0[y + 1, x] - c0)
             rates = (dx + q * dy) + g * (dx0 + q * dy0)
             new[x] = c0 + mu * (((c - c0) + nu * (Y2[y, x] - c0)) + r * rates)
-        for side in range(2):
-            x = side * (nx - 1)
-            new[x] = _cell(Y1, Y2, Y0, mu, nu, r, g, q, edges, at, at0, points, wrap_x, wrap_y, x, y)
-    else:
-        for x in range(nx):
-            new[x] = _cell(Y1, Y2, Y0, mu, nu, r, g, q, edges, at, at0, points, wrap_x, wrap_y, x, y)
+    for x in range(0, nx, max(nx - 1, 1) if inner else 1):  # one call of what takes long to compile
+        new[x] = _cell(Y1, Y2, Y0, mu, nu, r, g, q, edges, at, at0, points, wrap_x, wrap_y, x, y)
 
 
 @njit(parallel=True, cache=True)
