@@ -11,8 +11,8 @@ heat: .venv/installed ## simulate a cooling plate and draw it
 	$(BIN)/simsuite plot runs/heat -o heat.png
 
 test: .venv/tested lint ## everything the project promises, on every backend that works here
-	$(BIN)/python -m pytest -n auto
-	NUMBA_ENABLE_CUDASIM=1 $(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
+	NUMBA_ENABLE_CUDASIM=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: .venv/tested
 	$(BIN)/ruff check .
