@@ -1,4 +1,4 @@
-"""CUDA C++ kernels on the CPU: compiled by the host's C++ compiler, CUDA threads as fibers (`cuda_host.h`).
+"""CUDA C++ kernels on the CPU: compiled by the host's C++ compiler, CUDA threads as fibers (`cuda_host.h`, `.cpp`).
 
 Slow, for tiny grids, but every line of a kernel runs, with barriers, shuffles and shared memory. Products and sums are
 rounded each, where a GPU fuses them, as in the kernels for the CPU: so results of both are the same bits.
@@ -26,11 +26,34 @@ from simsuite.backends.program import whole_text
 HEADER = Path(__file__).with_name("cuda_host.h")
 DEVICE_ONLY = ("copies.cuh", "exchange.cuh")  # the header has its own
 COMPILER = shutil.which("c++") or shutil.which("g++")
+OPTIONS = ["-std=c++17", "-O1", "-ffp-contract=off", "-fPIC", "-pthread", "-w"]
 LAUNCH = """
 extern "C" void launch(int blocks, int threads, int together, void** a) {
-  run_grid(blocks, threads, together, [=] { %s(%s); });
+  run_grid(blocks, threads, together, [](void** a) { %s(%s); }, a);
 }
 """
+
+
+def built(name: str, text: str, *options: object) -> Path:
+    """What the compiler makes of a program, kept under all that it is made of."""
+    directory = Path(tempfile.gettempdir()) / "simsuite-cuda-on-host"
+    directory.mkdir(exist_ok=True)
+    made = directory / f"{hashlib.sha256(f'{text} {options}'.encode()).hexdigest()[:20]}.{name}"
+    if not made.exists():
+        with tempfile.TemporaryDirectory(dir=directory) as place:
+            code = Path(place) / "code.cpp"
+            code.write_text(text)
+            command = [COMPILER, *OPTIONS, str(code), *map(str, options), "-o", f"{place}/{name}"]
+            subprocess.run(command, check=True)
+            Path(place, name).replace(made)
+    return made
+
+
+@functools.cache
+def start() -> Path:
+    """What starts the threads of all kernels."""
+    text = HEADER.with_suffix(".cpp").read_text().replace('#include "cuda_host.h"', HEADER.read_text())
+    return built("start.o", text, "-c")
 
 
 @functools.cache
@@ -44,19 +67,8 @@ def compiled(source: Path, macros: tuple[tuple[str, str | int], ...], kernel: st
     types = [p.rpartition(" ")[0].replace("__restrict__", "") for p in map(str.strip, parameters[1].split(","))]
     arguments = ", ".join(f"*({t}*)a[{i}]" for i, t in enumerate(types))
     whole = f"{HEADER.read_text()}\n{text}\n{LAUNCH % (kernel, arguments)}"
-    directory = Path(tempfile.gettempdir()) / "simsuite-cuda-on-host"
-    directory.mkdir(exist_ok=True)
     definitions = [f"-D{name}={value}" for name, value in macros]
-    name = hashlib.sha256(f"{whole} {definitions}".encode()).hexdigest()[:20]
-    library = directory / f"{name}.so"
-    if not library.exists():
-        with tempfile.TemporaryDirectory(dir=directory) as place:
-            code = Path(place) / "kernel.cpp"
-            code.write_text(whole)
-            options = ["-std=c++17", "-O1", "-ffp-contract=off", "-shared", "-fPIC", "-pthread", "-w"]
-            subprocess.run([COMPILER, *options, *definitions, str(code), "-o", f"{place}/it.so"], check=True)
-            Path(place, "it.so").replace(library)
-    return ctypes.CDLL(str(library))
+    return ctypes.CDLL(str(built("kernel.so", whole, *definitions, start(), "-shared")))
 
 
 class HostProgram:
