@@ -64,7 +64,7 @@ def plain_edges(edges: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("edges", [ALL_KINDS, TURNED, ROUND, everywhere(PERIODIC)], ids=["all", "turned", "x", "xy"])
 @pytest.mark.parametrize("shape", SIZES, ids=str)
 def test_steps_equal_an_independent_step(heat: Callable, backend: Backend, shape: tuple, edges: dict) -> None:
-    if backend.name == "cudasim" and shape[0] > 8 and edges is not ALL_KINDS:
+    if backend.name == "cudasim" and shape[0] > 8 and (edges is not ALL_KINDS or shape != (31, 33)):
         pytest.skip("one large grid is enough for the simulator")
     ny, nx = shape
     steps = 5
@@ -97,6 +97,8 @@ def test_the_kernel_for_large_grids_equals_the_one_for_small(
     heat: Callable, backend: Backend, shape: tuple, edges: dict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Bit for bit, ledger included."""
+    if backend.name == "cudasim" and shape[0] > 10 and edges is not ALL_KINDS:
+        pytest.skip("one large grid is enough for the simulator")
     kernels = backend.kernels("simsuite.solvers.heat.explicit")
     text = "sin(9*x)*cos(7*y)"
     problem = heat(
