@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from numba import cuda
+from numba import config, cuda
 
 from simsuite.solvers.heat.edges_cuda import cell_at
 from simsuite.solvers.heat.operator_cuda import flux_sums
 from simsuite.solvers.heat.row_cuda import THREADS
 
-TILE = 32
+# Cells along a side of a tile, and threads a tile has in the slow direction. In the simulator threads are Python's.
+TILE, TALL = (4, 2) if config.ENABLE_CUDASIM else (32, 8)
 PITCH = TILE + 1  # so that a column of a tile lies in different banks of shared memory
-TALL = 8  # threads a tile has in the slow direction
 TILE_CELLS = TILE * PITCH
 
 
