@@ -58,13 +58,13 @@ def test_a_star_import_brings_the_public_names() -> None:
 
 
 def test_run_gives_results_and_data(plate: Path, backend: Backend) -> None:
-    run = simsuite.run("plate.toml", set={"grid.nx": 5, "grid.ny": 4}, device=backend.name)
+    run = simsuite.run("plate.toml", set={"grid.nx": 4, "grid.ny": 2}, device=backend.name)
     assert run.directory == Path("runs/plate")
     assert (run.summary["status"], run.summary["device"]) == ("complete", backend.name)
     assert run.results is run.summary["results"]
     assert isinstance(run.dataset, xr.Dataset)
     assert run.dataset is run.dataset
-    assert run.dataset.temperature.shape == (3, 4, 5)
+    assert run.dataset.temperature.shape == (3, 2, 4)
     assert float(run.dataset.temperature[-1].max()) == run.results["max"]
     run.dataset.close()
 
@@ -137,7 +137,7 @@ def test_mistakes_are_exceptions(plate: Path) -> None:
 
 
 def test_a_simulation_is_stepped_by_hand(plate: Path, backend: Backend) -> None:
-    size = {"grid.nx": 3, "grid.ny": 2, "time.end": 0.2}
+    size = {"grid.nx": 3, "grid.ny": 2, "time.end": 0.13}
     sim = simsuite.open_simulation(plate, set=size, device=backend.name)
     assert isinstance(sim, simsuite.Simulation)
     assert (sim.step, sim.time) == (0, 0.0)
@@ -146,7 +146,8 @@ def test_a_simulation_is_stepped_by_hand(plate: Path, backend: Backend) -> None:
     sim.advance()
     sim.synchronize()
     assert sim.step == 3
-    assert sim.time == pytest.approx(0.2 * 3 / end)
+    assert end > 3
+    assert sim.time == pytest.approx(0.13 * 3 / end)
     state = sim.state["temperature"]
     assert state.shape == (2, 3)
     assert hasattr(state, "__dlpack__")
