@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
+import functools
 import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -77,18 +77,21 @@ def place(path: Path, node: ast.AST) -> str:
     return f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}"
 
 
-def imports(path: Path) -> Iterator[tuple[ast.AST, str]]:
+@functools.cache
+def imports(path: Path) -> list[tuple[ast.AST, str]]:
     """Every module that a file imports, wherever in it: (where, "simsuite.io.results")."""
+    found: list[tuple[ast.AST, str]] = []
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
-            yield from ((node, alias.name) for alias in node.names)
+            found += ((node, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{place(path, node)}: a relative import"
             assert node.module is not None
             if node.module == "simsuite":
-                yield from ((node, f"simsuite.{alias.name}") for alias in node.names)
+                found += ((node, f"simsuite.{alias.name}") for alias in node.names)
             else:
-                yield node, node.module
+                found.append((node, node.module))
+    return found
 
 
 def test_the_walk_sees_imports() -> None:

@@ -202,8 +202,10 @@ def test_is_refused_wherever_it_stands_in_a_file(name: str, mistakes: Callable[.
     assert len(error.report) < 50_000
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("unit", ["x+", "(", "-", "9", " ", "é", "9**", "__import__('os')."])
+MEGABYTES = ["x+", "(", "-", "9", " ", "é", "9**", "__import__('os')."]
+
+
+@pytest.mark.parametrize(("place", "unit"), [*zip(PLACES * 2, MEGABYTES), *((place, "x+") for place in PLACES[1:])])
 def test_a_file_of_a_megabyte_is_refused(place: str, unit: str, mistakes: Callable[..., ScenarioError]) -> None:
     size = len(unit.encode())
     error = mistakes(**{place: unit * ((FILE_LIMIT - 1000) // size)})
