@@ -65,7 +65,7 @@ def test_warps_have_the_shared_memory_they_need() -> None:
     for precision, by_kinds in (*general.SHAPES.items(), *general.HELD_SHAPES.items()):
         for kinds, shapes in by_kinds.items():
             for shape in (general.Shape(*numbers) for numbers in shapes):
-                block = shape.shared_bytes(kinds, 0, np.dtype(precision).itemsize)
+                block = shape.shared_bytes(kinds, 0, np.dtype(precision).itemsize, planes=1)
                 assert shape.blocks * (block + 1024) <= 228 * 1024
                 assert blocked._TRIED % shape.depth == 0, "or trials would take different numbers of steps"
 
