@@ -16,7 +16,20 @@ from simsuite.core import Backend, Clock
 from simsuite.expressions import Expression
 
 ROWS = 64  # steps evaluated at once, and replayed as one graph
+_FEWER = 4, 16  # for which there are launches of their own: most threads of a whole one would have nothing to do
 KEPT = 256  # kernels made of expressions: the same expressions come back with every grid, stepper and test
+
+
+class RowLauncher:
+    """A kernel over `points` and up to `rows` rows of a table, one thread an entry; `n` rows are asked for."""
+
+    def __init__(self, backend: Backend, kernel: Any, points: int, rows: int) -> None:
+        block = (min(points, 128), 1)
+        counts = sorted({min(k, rows) for k in (*_FEWER, rows)})
+        self._launches = [(k, backend.launcher(kernel, (points, k), block)) for k in counts]
+
+    def __call__(self, n: int, *arguments: Any) -> None:
+        next(launch for k, launch in self._launches if n <= k)(*arguments, n)
 
 
 class FunctionTable:
@@ -56,7 +69,7 @@ class FunctionTable:
         kernels = backend.kernels("simsuite.solvers.table")
         for f, start, x, y in moving:
             kernel = kernels.make_fill(f)
-            launch = backend.launcher(kernel, (len(x), len(after)), (min(len(x), 128), 1))
+            launch = RowLauncher(backend, kernel, len(x), len(after))
             points = [backend.array(x), backend.array(y)]
             self._fills.append((launch, start, points, [backend.view(p) for p in points]))
 
@@ -64,7 +77,7 @@ class FunctionTable:
         """Queue the evaluation of rows 0 .. n-1 from `step` on, for steps of one length."""
         if not self.steady:
             for launch, start, _, (x, y) in self._fills:
-                launch(self.values, start, x, y, *self._clock.interval(step), self._offsets_view, n)
+                launch(n, self.values, start, x, y, *self._clock.interval(step), self._offsets_view)
 
     def row(self, k: int) -> int:
         """The row for the k-th step since the last `fill`."""

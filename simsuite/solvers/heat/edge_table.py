@@ -9,7 +9,7 @@ import numpy as np
 
 from simsuite.core import Backend, Clock
 from simsuite.solvers.heat.discretisation import Discretisation
-from simsuite.solvers.table import ROWS, FunctionTable
+from simsuite.solvers.table import ROWS, FunctionTable, RowLauncher
 
 
 class EdgeTable:
@@ -44,11 +44,9 @@ class EdgeTable:
         self._nowhere_array = backend.zeros((1, 1), dtype)
         self._nowhere = backend.view(self._nowhere_array)
         kernel = backend.kernels("simsuite.solvers.heat.edges").edge_rows
-        block = (min(self.points, 128), 1)
-        self._several = backend.launcher(kernel, (self.points, self._count), block)
-        self._one = backend.launcher(kernel, (self.points, 1), block)
+        self._launch = RowLauncher(backend, kernel, self.points, self._count)
         if self.steady:
-            self._several(*self._arguments(self._nowhere, False), 0, 1)
+            self._launch(1, *self._arguments(self._nowhere, False), 0)
 
     def _arguments(self, T: Any, radiating: bool) -> tuple[Any, ...]:
         return (self.kinds, self._data.values, self.k, self._delta, T, radiating, self.rows)
@@ -57,13 +55,12 @@ class EdgeTable:
         """Queue the evaluation of rows 0 .. n-1 for `step`; of rows that follow the temperature, of their data."""
         self._data.fill(step, n)
         if not self.steady and not self._follows:
-            launch = self._one if n == 1 else self._several
-            launch(*self._arguments(self._nowhere, False), 0, n)
+            self._launch(n, *self._arguments(self._nowhere, False), 0)
 
     def refresh(self, T: Any, k: int) -> None:
         """Queue the evaluation of row k at the temperatures T, if it follows them."""
         if self._follows:
-            self._one(*self._arguments(T, True), k, 1)
+            self._launch(1, *self._arguments(T, True), k)
 
     def at(self, k: int) -> int:
         """Where row k begins in `flat`."""
