@@ -118,6 +118,9 @@ ON_HOST = [  # edges, material, precision, shape, multiprocessors, which of the 
     *((edges, "constant", "float32c", (70, 274), TOGETHER, 0) for edges in EDGES),
     *((edges, "constant", "float32c", (70, 274), ALONE, program) for edges in EDGES for program in (0, 3, -1)),
     ("moving", "constant", "float32c", (67, 391), ALONE, 0),
+    *((edges, "constant", "float32c", (90, 460), ALONE, 0) for edges in EDGES),
+    ("moving", "constant", "float32c", (60, 464), ALONE, 0),
+    ("steady", "constant", "float32c", (60, 463), ALONE, 2),
     ("steady", "constant", "float32c", (9, 1), ALONE, 0),
     *((edges, "varied and heated", "float64", (70, 262), ALONE, program) for edges in EDGES for program in (0, -1)),
     *(

@@ -48,6 +48,7 @@ class Shape:
     ahead: int
     warps: int
     blocks: int
+    team: int = 1
 
     def shared_bytes(self, kinds: int, terms: int, itemsize: int, planes: int) -> int:
         """Of a block, for so many kinds of coefficients and products, and fields of so many planes."""
@@ -147,7 +148,7 @@ def general_variants(
             continue
         macros = tile_macros(shape, dtype, nx, *wrap) | {"AHEAD": shape.ahead, **flags}
         for tiling in tilings(shape, dtype, ny, nx, *wrap, processors):
-            blocks = -(-tiling.tiles // shape.warps)
+            blocks = tiling.blocks(shape)
             found.append(Variant(SOURCE, macros, blocks, 32 * shape.warps, shared, shape.depth, False, tiling.numbers))
     return found
 

@@ -1,10 +1,12 @@
 // DEPTH explicit steps in one pass over the field, constant coefficients: see explicit.py for the scheme, streamed.py for
 // how the work is laid out.
 //
-// Compiled at run time, with the macros of tiles.cuh, TOGETHER (rows computed at once), SLOTS (rows on their way at once)
-// and COMPENSATED (0 or 1: what rounding has lost of the temperatures follows them in memory, see compensated.py).
+// Compiled at run time, with the macros of tiles.cuh, TOGETHER (rows computed at once), SLOTS (rows on their way at once),
+// TEAM (warps that work on an inner tile together: 1, or all of a block; then SLOTS has room for two turns of the inner
+// loop) and COMPENSATED (0 or 1: what rounding has lost of the temperatures follows them in memory, see compensated.py).
 
 #include "copies.cuh"
+#include "exchange.cuh"
 #include "tiles.cuh"
 
 struct Field {
@@ -17,12 +19,26 @@ struct Field {
 constexpr int ROW_BYTES = (COMPENSATED ? 2 : 1) * 32 * LANE * sizeof(real);  // of a slot
 constexpr int MEMORY = SLOTS * ROW_BYTES + 6 * DEPTH * sizeof(real);  // of a warp
 
+template <int W> __device__ __forceinline__ void store(char* to, const real (&v)[W]) {
+  Cells<W> together;
+#pragma unroll
+  for (int w = 0; w < W; w++) together.v[w] = v[w];
+  *(Cells<W>*)to = together;
+}
+
 // A warp walks up a tile. It holds one row of each of DEPTH levels in time, K cells a lane. When row j of a level
 // arrives, row j - 1 of the next level is complete, and is the row that arrives there: so DEPTH steps cost one read and
 // one write. Cells up to DEPTH around the tile are computed too.
+//
+// Where warps are teams, each of them has its share of the levels of an inner tile, and leaves rows of the last of these
+// in shared memory for the next warp, which takes them a turn later. Barriers are met by all of them equally often,
+// before, in and after their loops; all run the same code, which has to fit the instruction cache.
 template <int K, int W, int SIDES, bool ENDS>
 __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile tile, char* memory) {
-  constexpr int TURN = SIDES || ENDS ? 1 : UNROLL, ROWS = SIDES || ENDS ? 1 : TOGETHER;
+  constexpr int RANKS = SIDES || ENDS ? 1 : TEAM;
+  const int rank = RANKS > 1 ? __shfl_sync(ALL, threadIdx.x >> 5, 0) : 0;
+  const bool leads = RANKS == 1 || rank == 0, closes = RANKS == 1 || rank == RANKS - 1;
+  constexpr int TURN = SIDES || ENDS ? 1 : UNROLL, ROWS = SIDES || ENDS ? 1 : TOGETHER, LEVELS = DEPTH / RANKS;
   constexpr int PARTS = K / W, HALO = halo(W), BYTES = W * sizeof(real), PLANE = 32 * K * sizeof(real);
   constexpr int PLANES = COMPENSATED ? 2 : 1, ROW = PLANES * PLANE;
   typedef Cells<W> Part;
@@ -36,7 +52,7 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
   auto place = [](int part) { return (PARTS % 2 == 0 ? part ^ (part >> 3 & 1) : part) * BYTES; };
   unsigned to[PARTS];
   int from[PARTS];
-  const char* at[PARTS];
+  char* at[PARTS];
   unsigned own_rows[PARTS];  // of the result, from tile.y0 on: none where the columns are another tile's
 #pragma unroll
   for (int p = 0; p < PARTS; p++) {
@@ -65,9 +81,9 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
   };
 
   // The row that arrived last, its difference to the row below, and what rounding has lost of it.
-  real c[DEPTH][K], below[DEPTH][K], lost[DEPTH][K];
+  real c[LEVELS][K], below[LEVELS][K], lost[LEVELS][K];
 #pragma unroll
-  for (int t = 0; t < DEPTH; t++)
+  for (int t = 0; t < LEVELS; t++)
 #pragma unroll
     for (int k = 0; k < K; k++) c[t][k] = below[t][k] = lost[t][k] = 0;
 
@@ -97,16 +113,28 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
 #pragma unroll
   for (int k = 0; k < K; k++) low_difference[k] = high_difference[k] = 0;
 
+  if (leads)
 #pragma unroll
-  for (int i = 0; i < SLOTS - 1; i++) fetch(i * ROW, begin + i);
+    for (int i = 0; i < (RANKS > 1 ? SLOTS - TURN : SLOTS - 1); i++) fetch(i * ROW, begin + i);
   int slot = 0;
+  for (int turn = 0; RANKS > 1 && turn < rank; turn++) meet();
 #pragma unroll 1
   for (int i = begin; i < end; i += TURN) {
+    if (RANKS > 1) {
+      if (leads) wait_for_groups<SLOTS - 2 * TURN>();
+      meet();
+      if (leads)  // into slots that all lanes have read before the barrier
+#pragma unroll
+        for (int r = 0; r < TURN; r++)
+          fetch((slot == 0 ? (SLOTS - TURN) * ROW : slot - TURN * ROW) + r * ROW, i + r + SLOTS - TURN);
+    }
 #pragma unroll
     for (int turn = 0; turn < TURN; turn += ROWS) {
       const int row = i + turn;
-      wait_for_groups<SLOTS - 1 - ROWS>();
-      __syncwarp();
+      if (RANKS == 1) {
+        wait_for_groups<SLOTS - 1 - ROWS>();
+        __syncwarp();
+      }
       real v[ROWS][K], rest[ROWS][K];  // the row that arrives, and what rounding has lost of it
 #pragma unroll
       for (int r = 0; r < ROWS; r++)
@@ -117,11 +145,12 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
 #pragma unroll
           for (int w = 0; w < W; w++) v[r][p * W + w] = part.v[w], rest[r][p * W + w] = more.v[w];
         }
-      // Into slots that all lanes have read before the last barrier.
-      fetch(turn > 0 ? slot + (turn - 1) * ROW : slot == 0 ? (SLOTS - 1) * ROW : slot - ROW, row + SLOTS - 1);
-      if (ROWS > 1) __syncwarp();
+      if (RANKS == 1) {  // Into slots that all lanes have read before the last barrier.
+        fetch(turn > 0 ? slot + (turn - 1) * ROW : slot == 0 ? (SLOTS - 1) * ROW : slot - ROW, row + SLOTS - 1);
+        if (ROWS > 1) __syncwarp();
 #pragma unroll
-      for (int r = 1; r < ROWS; r++) fetch(slot + (turn + r - 1) * ROW, row + r + SLOTS - 1);
+        for (int r = 1; r < ROWS; r++) fetch(slot + (turn + r - 1) * ROW, row + r + SLOTS - 1);
+      }
       if (SIDES && row - 1 >= tile.y0 && row - 1 < tile.y1 && lane == (row - 1 & 31)) {
         if (SIDES & LEFT && book_left) left_sum = e.ledger[row - 1];
         if (SIDES & RIGHT && book_right) right_sum = e.ledger[ny + row - 1];
@@ -147,7 +176,7 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
         }
       }
 #pragma unroll
-      for (int t = 0; t < DEPTH; t++)
+      for (int t = 0; t < LEVELS; t++)
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
           const real last = __shfl_down_sync(ALL, c[t][0], 1) - c[t][K - 1];
@@ -215,14 +244,32 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
           real part[W], more[W];
 #pragma unroll
           for (int w = 0; w < W; w++) part[w] = v[r][p * W + w], more[w] = rest[r][p * W + w];
-          store_if(own, target + p * W, part);
-          if (COMPENSATED) store_if(own, target + plane + p * W, more);
+          if (closes) {
+            store_if(own, target + p * W, part);
+            if (COMPENSATED) store_if(own, target + plane + p * W, more);
+          } else {
+            char* const next = at[p] + MEMORY + slot + (turn + r) * ROW;
+            store(next, part);
+            if (COMPENSATED) store(next + PLANE, more);
+          }
         }
         target += nx;
       }
     }
     slot = slot == (SLOTS - TURN) * ROW ? 0 : slot + TURN * ROW;
   }
+  for (int turn = rank; RANKS > 1 && turn < RANKS - 1; turn++) meet();
+}
+
+// The tile of a warp by its number, or -1. Of a team, all have the same inner tile, or one edge tile each.
+__device__ __forceinline__ int tile_of(const Tiles& tiles, int ny, int warp) {
+  if (TEAM == 1) return blockIdx.x * WARPS + warp;
+  const int tall = tiles.strips * tiles.chunks, after = blockIdx.x - tall;
+  const int edges = tiles.columns * (tiles.low + (tiles.high < ny ? 1 : 0)) + 2 * tiles.sides;
+  const int edge_blocks = (edges + TEAM - 1) / TEAM, edge = after * TEAM + warp;
+  if (after < 0) return blockIdx.x;
+  if (after >= edge_blocks) return tall + edges + after - edge_blocks;
+  return edge < edges ? tall + edge : -1;
 }
 
 extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
@@ -234,5 +281,6 @@ steps(const real* __restrict__ T, real* __restrict__ out, const real* __restrict
   extern __shared__ __align__(16) char memory[];
   const int warp = WARPS > 1 ? __shfl_sync(ALL, threadIdx.x >> 5, 0) : 0;
   const Field f = {T, out, nx, ny, rx, q};
-  march_up(blockIdx.x * WARPS + warp, tiles, f, {table + at, stride, ledger}, memory + warp * MEMORY);
+  const int number = tile_of(tiles, ny, warp);
+  if (TEAM == 1 || number >= 0) march_up(number, tiles, f, {table + at, stride, ledger}, memory + warp * MEMORY);
 }

@@ -4,6 +4,9 @@ A warp walks up a tile of 32·lane columns and keeps one row of every level in t
 cost one read and one write. What that takes is recomputing the cells up to `depth` around each tile. (Overlapped tiling
 with register streaming; the ideas are those of Matsumura et al., AN5D, CGO 2020, and Zhang et al., EBISU, ICS 2023,
 which leave the edges out.)
+
+Where the levels take more registers than a warp has, those of a block are a team: each has its share of the levels of a
+tile, and hands rows on to the next through shared memory. More steps a pass then fit, and wider tiles.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ _WRAPPED_SLOTS = 8  # at most, where columns are periodic
 @dataclass(frozen=True)
 class Shape:
     """What a program is compiled for, see `Tiled`. together: of the rows of a turn of the inner loop, so many are
-    computed at once; slots: rows on their way, a multiple of unroll."""
+    computed at once; slots: rows on their way, a multiple of unroll, for a team twice that or more."""
 
     depth: int
     lane: int
@@ -34,6 +37,7 @@ class Shape:
     slots: int
     warps: int
     blocks: int
+    team: int = 1
 
     def shared_bytes(self, itemsize: int, planes: int) -> int:
         """Of a block, for fields of so many planes."""
@@ -44,15 +48,24 @@ SHAPES = {  # on an H200 one of these is the fastest
     "float64": ((8, 4, 2, 2, 4, 1, 16, 1, 8), (8, 4, 2, 2, 4, 1, 16, 2, 4), (8, 4, 2, 2, 8, 1, 8, 1, 8)),
     "float32": ((8, 6, 4, 2, 4, 1, 8, 1, 8), (8, 4, 4, 2, 4, 1, 8, 4, 3), (8, 4, 4, 2, 4, 1, 8, 1, 12)),
 }
-# The same for compensated steps, half as many numbers again in registers.
+# The same for compensated steps, half as many numbers again in registers and twice as many in memory, which 8 of them a
+# pass would wait for.
 COMPENSATED_SHAPES = {
-    "float32": ((8, 6, 2, 2, 2, 1, 8, 1, 8), (8, 4, 4, 2, 4, 1, 8, 1, 8), (8, 4, 2, 2, 4, 2, 8, 1, 8)),
+    "float32": (
+        (16, 12, 2, 2, 4, 1, 8, 4, 2, 4),
+        (16, 8, 2, 2, 4, 1, 8, 4, 2, 4),
+        (8, 4, 4, 2, 4, 1, 8, 1, 8),
+        (8, 4, 2, 2, 4, 2, 8, 1, 8),
+    ),
 }
 
 
-def _many_places(shape: Shape, dtype: np.dtype, nx: int, compensated: bool) -> bool:
-    one_by_one = dtype == np.float64 and loaded_together(shape.lane, dtype, nx) == 1
-    return (compensated and shape.lane > 4) or (one_by_one and shape.warps > 1)
+def _many_places(shape: Shape, dtype: np.dtype, nx: int, wrap_x: bool) -> bool:
+    """Whether the places of columns take more registers than there are."""
+    together = loaded_together(shape.lane, dtype, nx)
+    if shape.lane > 8:
+        return wrap_x or together < 4
+    return wrap_x and (shape.slots > _WRAPPED_SLOTS or (together == 1 and dtype == np.float64 and shape.warps > 1))
 
 
 def streamed_variants(
@@ -63,14 +76,14 @@ def streamed_variants(
     found: list[Variant] = []
     shapes = COMPENSATED_SHAPES if compensated else SHAPES
     for shape in (Shape(*numbers) for numbers in shapes[dtype.name]):
-        if wrap_x:  # the places of columns take registers
-            if shape.slots > _WRAPPED_SLOTS or _many_places(shape, dtype, nx, compensated):
-                continue
+        if _many_places(shape, dtype, nx, wrap_x):
+            continue
+        if wrap_x:
             shape = replace(shape, blocks=min(shape.blocks, 8))
-        own = {"TOGETHER": shape.together, "SLOTS": shape.slots, "COMPENSATED": int(compensated)}
+        own = {"TOGETHER": shape.together, "SLOTS": shape.slots, "TEAM": shape.team, "COMPENSATED": int(compensated)}
         macros = tile_macros(shape, dtype, nx, wrap_x, wrap_y) | own
         shared = shape.shared_bytes(dtype.itemsize, 2 if compensated else 1)
         for made in tilings(shape, dtype, ny, nx, wrap_x, wrap_y, processors):
-            blocks = -(-made.tiles // shape.warps)
+            blocks = made.blocks(shape)
             found.append(Variant(SOURCE, macros, blocks, 32 * shape.warps, shared, shape.depth, False, made.numbers))
     return found

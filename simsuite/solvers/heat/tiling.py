@@ -27,7 +27,7 @@ _DIVISIONS = (
 class Tiled(Protocol):
     """What a program is compiled for. depth: steps a pass. lane, side_lane, band_lane: cells a lane holds, of inner
     tiles and of those at edges. unroll: rows a turn of the inner loop. warps: a block; blocks: a multiprocessor, at
-    least."""
+    least. team: warps that work on an inner tile together, 1 or all of a block."""
 
     @property
     def depth(self) -> int: ...
@@ -49,6 +49,9 @@ class Tiled(Protocol):
 
     @property
     def blocks(self) -> int: ...
+
+    @property
+    def team(self) -> int: ...
 
 
 def tile_macros(shape: Tiled, dtype: np.dtype, nx: int, wrap_x: bool, wrap_y: bool) -> dict[str, str | int]:
@@ -78,10 +81,17 @@ def outcome(shape: Tiled, lane: int, dtype: np.dtype, nx: int) -> int:
 
 @dataclass(frozen=True)
 class Tiling:
-    """Which tiles cover a grid; see `Tiles` in tiles.cuh for the numbers."""
+    """Which tiles cover a grid; see `Tiles` in tiles.cuh for the numbers. inner, edges: how many of either kind."""
 
     numbers: tuple[int, ...]
-    tiles: int
+    inner: int
+    edges: int
+
+    def blocks(self, shape: Tiled) -> int:
+        """A warp does a tile; where all of a block are a team, they do an inner one together."""
+        if shape.team == 1:
+            return -(-(self.inner + self.edges) // shape.warps)
+        return self.inner + -(-self.edges // shape.team)
 
 
 def _edges_only(shape: Tiled, dtype: np.dtype, ny: int, nx: int, processors: int) -> Tiling:
@@ -89,7 +99,7 @@ def _edges_only(shape: Tiled, dtype: np.dtype, ny: int, nx: int, processors: int
     columns = -(-nx // outcome(shape, shape.band_lane, dtype, nx))
     rows = max(shape.depth, -(-ny * columns // (8 * processors)))
     low = -(-ny // rows)
-    return Tiling((columns, rows, low, ny, ny, 0, 1, 0, 0, 1, 1, 1), columns * low)
+    return Tiling((columns, rows, low, ny, ny, 0, 1, 0, 0, 1, 1, 1), 0, columns * low)
 
 
 def tiling(
@@ -112,7 +122,7 @@ def tiling(
     if inner_y < 1 or (inner_x < inner and not wrap_x):
         return _edges_only(shape, dtype, ny, nx, processors)
     strips = -(-inner_x // inner)
-    chunks = max(1, int(processors * shape.blocks * shape.warps * waves) // strips)
+    chunks = max(1, int(processors * shape.blocks * (shape.warps // shape.team) * waves) // strips)
     rows = max(shape.depth, int(share * inner_y / chunks))
     chunks = min(chunks, inner_y // rows)
     short_rows = max(2 * shape.depth, min(most_rows, rows // 4))
@@ -122,7 +132,7 @@ def tiling(
     sides = -(-inner_y // side_rows) if side else 0
     low = 1 if band else 0
     numbers = (columns, max(band, 1), low, band, ny - band, sides, side_rows, side, strips, chunks, rows, short_rows)
-    return Tiling(numbers, columns * 2 * low + 2 * sides + strips * (chunks + short))
+    return Tiling(numbers, strips * (chunks + short), columns * 2 * low + 2 * sides)
 
 
 def tilings(
