@@ -122,7 +122,9 @@ def _render(place: str, number: str, line: str, span: Span, message: str, help: 
         f"{gutter} {bar} {' ' * at}{_paint('^' * width, _RED, colour)}",
     ]
     if help:
-        lines.append(f"{gutter} {_paint('=', _BLUE, colour)} help: {_clean(help)}")
+        first, *more = map(_clean, help.split("\n"))
+        lines.append(f"{gutter} {_paint('=', _BLUE, colour)} help: {first}")
+        lines += [f"{gutter}   {line}" for line in more]  # with nothing before it, so that it can be copied
     return "\n".join(lines)
 
 
