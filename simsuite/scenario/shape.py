@@ -102,9 +102,14 @@ def field_at(root: type[BaseModel], data: Any, path: KeyPath) -> FieldInfo | Non
 
 def homes(root: type[BaseModel], key: str, path: KeyPath) -> Iterator[str]:
     """Where else than in the table at `path` a user may write `key`."""
+    said: dict[str, list[str]] = {}
     for model in candidates(root, path):
         if key in fields_of(model):
-            yield from (f'goes with {name} = "{value}"' for name, value in selectors(model).items())
+            for name, value in selectors(model).items():
+                said.setdefault(name, []).append(f'"{value}"')
+    for name, values in said.items():
+        listed = " or ".join([", ".join(values[:-1]), values[-1]] if len(values) > 1 else values)
+        yield f"goes with {name} = {listed}"
     if path and key in fields_of(root):
         yield "belongs at the top level"
     sections = [
