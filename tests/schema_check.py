@@ -63,6 +63,9 @@ def faults(value: Any, schema: dict[str, Any], root: dict[str, Any], path: str =
                 yield f"{path}: {value!r} matches {matching} of {key}"
         elif key == "if":
             yield from faults(value, schema["then"], root, path) if valid(wanted) else ()
+        elif key == "prefixItems":
+            for i, (item, each) in enumerate(zip(value if isinstance(value, list) else [], wanted)):
+                yield from faults(item, each, root, f"{path}[{i}]")
         elif key == "items":
             for i, item in enumerate(value if isinstance(value, list) else []):
                 yield from faults(item, wanted, root, f"{path}[{i}]")

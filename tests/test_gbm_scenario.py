@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import tomllib
+from itertools import pairwise
+
+import numpy as np
 import pytest
-from gbm_problems import ASSET, problem
+from gbm_problems import ASSET, problem, tables
+from pydantic import ValidationError
+from schema_check import faults
+from scipy.optimize import minimize
 
 from simsuite.errors import ScenarioError
-from simsuite.scenario import load
+from simsuite.scenario import json_schema, load
+from simsuite.scenario.gbm import GbmScenario, Market, Schedule, Time
+from simsuite.scenario.gbm.correlation import nearest
+from simsuite.solvers.gbm.problem import GbmProblem
 
+CORRELATION = "[[1.0, 0.5], [0.5, 1.0]]"
 VALID = """\
 solver = "gbm"
 [market]
@@ -46,14 +57,21 @@ def mistakes(tmp_path, text: str) -> dict[tuple, str]:
     return {m.path: m.message for m in caught.value.mistakes}
 
 
-def test_defaults(tmp_path):
+def model(tmp_path, text: str) -> GbmScenario:
     path = tmp_path / "paths.toml"
-    path.write_text(VALID)
-    model = load(path).model
-    assert model.asset_names == ["A", "second"]
-    assert model.option_names == ["option1", "mean"]
-    assert (model.paths.antithetic, model.paths.sampling, model.time.scheme) == (False, "pseudo", "exact")
-    assert model.output.quantiles == [0.05, 0.25, 0.5, 0.75, 0.95]
+    path.write_text(text)
+    return load(path).model
+
+
+def test_defaults(tmp_path):
+    loaded = model(tmp_path, VALID)
+    assert loaded.asset_names == ["A", "second"]
+    assert loaded.option_names == ["option1", "mean"]
+    assert (loaded.paths.antithetic, loaded.paths.sampling, loaded.time.scheme) == (False, "pseudo", "exact")
+    assert (loaded.run.precision, loaded.run.kernel) == ("float64", "auto")
+    assert (loaded.market.rate, loaded.asset[0].dividend_yield) == (Schedule.constant(0.05), Schedule.constant(0.0))
+    assert (loaded.option[0].greeks, loaded.option[0].control_variate, loaded.option[0].holding) == (True, True, 0.0)
+    assert loaded.output.quantiles == [0.05, 0.25, 0.5, 0.75, 0.95]
 
 
 def test_assets_are_named_like_columns_of_a_spreadsheet():
@@ -64,17 +82,17 @@ def test_assets_are_named_like_columns_of_a_spreadsheet():
 @pytest.mark.parametrize(
     ("old", "new", "path", "message"),
     [
-        ("[[1.0, 0.5], [0.5, 1.0]]", "[[1.0, 0.5], [0.5]]", ("market", "correlation", 1), "row 2 has 1 entries"),
+        (CORRELATION, "[[1.0, 0.5], [0.5]]", ("market", "correlation", 1), "row 2 has 1 entries"),
         (
-            "[[1.0, 0.5], [0.5, 1.0]]",
+            CORRELATION,
             "[[1.0, 0.5], [0.4, 1.0]]",
             ("market", "correlation", 1, 0),
             "across the diagonal",
         ),
-        ("[[1.0, 0.5], [0.5, 1.0]]", "[[1.0, 0.5], [0.5, 0.9]]", ("market", "correlation", 1, 1), "is 1, not 0.9"),
-        ("[[1.0, 0.5], [0.5, 1.0]]", "[[1.0, 1.5], [1.5, 1.0]]", ("market", "correlation"), "eigenvalue is -0.5"),
-        ("[[1.0, 0.5], [0.5, 1.0]]", "[[1.0, 1.0], [1.0, 1.0]]", ("market", "correlation"), "positive definite"),
-        ("[[1.0, 0.5], [0.5, 1.0]]", "[[1.0]]", ("market", "correlation"), "1 x 1 matrix, but there are 2 assets"),
+        (CORRELATION, "[[1.0, 0.5], [0.5, 0.9]]", ("market", "correlation", 1, 1), "is 1, not 0.9"),
+        (CORRELATION, "[[1.0, 1.5], [1.5, 1.0]]", ("market", "correlation", 0, 1), "between -1 and 1, got 1.5"),
+        (CORRELATION, "[[1.0, 1.0], [1.0, 1.0]]", ("market", "correlation"), "positive definite"),
+        (CORRELATION, "[[1.0]]", ("market", "correlation"), "1 x 1 matrix, but there are 2 assets"),
         ("[[asset]]\nspot", '[[asset]]\nname = "second"\nspot', ("asset", 1, "name"), "'second' is taken"),
         ('name = "mean"', 'name = "option1"', ("option", 1, "name"), "'option1' is taken"),
         ('asset = "second"', 'asset = "B"', ("option", 1, "asset"), "there is no asset 'B'"),
@@ -95,7 +113,7 @@ def test_assets_are_named_like_columns_of_a_spreadsheet():
         ('name = "second"\nspot', 'name = "second\\u0000"\nspot', ("asset", 1, "name"), "printable characters only"),
         ('name = "mean"', 'name = "mean\\n"', ("option", 1, "name"), "not U+000A"),
         ("strike = 40.0", "strike = 40.0\nbarrier = 1.0", ("option", 1, "barrier"), "barrier"),
-        ('style = "asian"', 'style = "lookback"', ("option", 1, "style"), "lookback"),
+        ('style = "asian"', 'style = "lookbak"', ("option", 1, "style"), "lookbak"),
     ],
 )
 def test_mistakes_stand_where_they_were_made(tmp_path, old, new, path, message):
@@ -103,6 +121,483 @@ def test_mistakes_stand_where_they_were_made(tmp_path, old, new, path, message):
     found = mistakes(tmp_path, VALID.replace(old, new))
     assert list(found) == [path]
     assert message in found[path]
+
+
+ASSET_B = 'name = "second"'
+EUROPEAN = 'style = "european"\npayoff = "call"\nstrike = 100.0\n'
+MEAN = 'style = "asian"\npayoff = "put"\nstrike = 40.0\nasset = "second"\n'
+BARRIER = EUROPEAN.replace("european", "barrier") + 'direction = "down"\nknock = "out"\nlevel = 80.0\n'
+LOOKBACK = 'style = "lookback"\npayoff = "call"\nstrike_type = "floating"\n'
+SPREAD = 'style = "spread"\npayoff = "call"\nstrike = 5.0\nassets = ["A", "second"]\n'
+BASKET = EUROPEAN.replace("european", "basket")
+AMERICAN = EUROPEAN.replace("european", "american")
+FORMULA = 'style = "expression"\nvalue = "max(mean(A) - last(second), 0)"\n'
+SOBOL = 'count = 1024\nsampling = "sobol"'
+FIXINGS = ("option", 1, "fixings")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "path", "message"),
+    [
+        # schedules
+        ("rate = 0.05", "rate = [[0.5, 0.05]]", ("market", "rate", 0, 0), "from time 0 on, not 0.5"),
+        ("rate = 0.05", "rate = [[0, 0.1], [1, 0.2], [1, 0.3]]", ("market", "rate", 2, 0), "1 does not come after 1"),
+        ("rate = 0.05", "rate = [[0, 0.1], [1, 101]]", ("market", "rate", 1, 1), "at most 100"),
+        ("rate = 0.05", "rate = []", ("market", "rate"), "at least 1 element"),
+        ("rate = 0.05", 'rate = "0.05"', ("market", "rate"), "must be a number or a list"),
+        ("rate = 0.05", "rate = 0.05\ndrift = [[0, 0.1], [-1, 0.2]]", ("market", "drift", 1, 0), "at least 0"),
+        ("volatility = 0.3", "volatility = [[0, 0.2, 0.3]]", ("asset", 1, "volatility", 0), "at most 2 elements"),
+        ("volatility = 0.3", "volatility = [[0, -0.2]]", ("asset", 1, "volatility", 0, 1), "at least 0"),
+        ("volatility = 0.3", "volatility = -0.3", ("asset", 1, "volatility"), "at least 0"),
+        (
+            "spot = 50.0",
+            "spot = 50.0\ndividend_yield = [[0, 0.1], [1, nan]]",
+            ("asset", 1, "dividend_yield", 1, 1),
+            "finite",
+        ),
+        # dividends, jumps, holdings
+        (ASSET_B, ASSET_B + "\ndividends = [{time = 0.5}]", ("asset", 1, "dividends", 0), "says not how much"),
+        (
+            ASSET_B,
+            ASSET_B + "\ndividends = [{time = 0.5, cash = 1, proportion = 0.1}]",
+            ("asset", 1, "dividends", 0, "proportion"),
+            "exclude each other",
+        ),
+        (
+            ASSET_B,
+            ASSET_B + "\ndividends = [{time = 0.5, cash = 0}]",
+            ("asset", 1, "dividends", 0, "cash"),
+            "greater than 0",
+        ),
+        (
+            ASSET_B,
+            ASSET_B + "\ndividends = [{time = 0.5, proportion = 1.0}]",
+            ("asset", 1, "dividends", 0, "proportion"),
+            "less than 1",
+        ),
+        (
+            ASSET_B,
+            ASSET_B + "\ndividends = [{time = 1.5, cash = 1}]",
+            ("asset", 1, "dividends", 0, "time"),
+            "after the end at 1 years",
+        ),
+        (
+            ASSET_B,
+            ASSET_B + "\ndividends = [{time = 0.01, cash = 1}]",
+            ("asset", 1, "dividends", 0, "time"),
+            "less than half a step",
+        ),
+        (
+            ASSET_B,
+            ASSET_B + "\njumps = {intensity = 0.0, mean = 0.0, deviation = 0.1}",
+            ("asset", 1, "jumps", "intensity"),
+            "greater than 0",
+        ),
+        (ASSET_B, ASSET_B + "\njumps = {intensity = 1.0, mean = 0.0}", ("asset", 1, "jumps", "deviation"), "missing"),
+        (ASSET_B, ASSET_B + "\nholding = inf", ("asset", 1, "holding"), "finite"),
+        # time and paths
+        ("steps = 12", 'steps = 12\nscheme = "heun"', ("time", "scheme"), '"milstein"'),
+        ("count = 1000", "count = 1000\nreplicates = 8", ("paths", "replicates"), "only Sobol points have replicates"),
+        ("count = 1000", 'count = 1000\nsampling = "sobol"', ("paths", "count"), "16 replicates cannot share evenly"),
+        ("count = 1000", SOBOL + "\nreplicates = 1", ("paths", "replicates"), "at least 2"),
+        ("count = 1000", SOBOL + "\nantithetic = true", ("paths", "antithetic"), "balanced already"),
+        (
+            "count = 1000",
+            "count = 1000\ntarget_standard_error = -0.1",
+            ("paths", "target_standard_error"),
+            "at least 0",
+        ),
+        ("count = 1000", "count = 1000\nregression = 2048", ("paths", "regression"), "no American option"),
+        ("count = 1000", "count = 1000\nregression = 10", ("paths", "regression"), "at least 100"),
+        (
+            "count = 1000",
+            "count = 1000\nmultilevel = true\ntarget_standard_error = 0.1",
+            ("paths", "multilevel"),
+            "the exact scheme has none",
+        ),
+        (
+            "steps = 12\n[paths]\ncount = 1000",
+            'steps = 12\nscheme = "euler"\n[paths]\ncount = 1000\nmultilevel = true',
+            ("paths", "multilevel"),
+            "needs `target_standard_error`",
+        ),
+        (
+            "steps = 12\n[paths]\ncount = 1000",
+            f"steps = 10601\n[paths]\n{SOBOL}",
+            ("paths", "sampling"),
+            "10601 steps x 2 assets = 21202 random numbers a path",
+        ),
+        # options
+        (MEAN, MEAN + "fixings = [0.5, 0.4]", (*FIXINGS, 1), "sort them"),
+        (MEAN, MEAN + "fixings = [0.5, 1.1]", (*FIXINGS, 1), "after the end"),
+        (MEAN, MEAN + "fixings = [0.01, 1.0]", (*FIXINGS, 0), "less than half a step"),
+        (MEAN, MEAN + "fixings = [0.5, 0.51]", (*FIXINGS, 1), "same time step as the fixing at 0.5"),
+        (MEAN, MEAN + "fixings = []", FIXINGS, "at least 1 element"),
+        (MEAN, MEAN + "fixings = 0.5", FIXINGS, "a whole number or a list"),
+        (MEAN, MEAN + "past_fixings = [40.0, 0.0]", ("option", 1, "past_fixings", 1), "greater than 0"),
+        (MEAN, BARRIER + "dates = 13", ("option", 1, "dates"), "13 monitoring dates do not fit on 12"),
+        (MEAN, BARRIER + 'dates = 2\nmonitoring = "continuous"', ("option", 1, "dates"), "has no dates"),
+        (MEAN, BARRIER.replace("80.0", "100.0"), ("option", 1, "level"), "reached from the start: the spot is 100"),
+        (MEAN, BARRIER.replace("down", "up"), ("option", 1, "level"), "reached from the start"),
+        (MEAN, BARRIER + "rebate = -1.0", ("option", 1, "rebate"), "at least 0"),
+        (MEAN, LOOKBACK + "strike = 1.0", ("option", 1, "strike"), "the path's own extreme"),
+        (MEAN, LOOKBACK.replace("floating", "fixed"), ("option", 1, "strike"), "missing key `strike`"),
+        (MEAN, BASKET + "weights = [1.0]", ("option", 1, "weights"), "1 entries, but there are 2 assets"),
+        (MEAN, BASKET + "weights = [0.0, 0.0]", ("option", 1, "weights"), "not all be 0"),
+        (MEAN, BASKET + 'asset = "A"', ("option", 1, "asset"), "unknown key `asset`"),
+        (MEAN, SPREAD.replace('"second"', '"B"'), ("option", 1, "assets", 1), "there is no asset 'B'"),
+        (MEAN, SPREAD.replace('"second"', '"A"'), ("option", 1, "assets", 1), "both 'A'"),
+        (MEAN, SPREAD.replace(', "second"', ""), ("option", 1, "assets"), "at least 2 elements"),
+        (MEAN, AMERICAN + "exercise = 13", ("option", 1, "exercise"), "13 exercise dates do not fit on 12"),
+        (MEAN, AMERICAN + "degree = 9", ("option", 1, "degree"), "at most 8"),
+        (MEAN, FORMULA.replace("mean(A)", "mean(B)"), ("option", 1, "value"), "there is no asset 'B'"),
+        (MEAN, FORMULA.replace("mean(A)", "average(A)"), ("option", 1, "value"), "unknown function `average`"),
+        (MEAN, FORMULA.replace("mean(A)", "A"), ("option", 1, "value"), "unknown name `A`"),
+        (MEAN, FORMULA.replace(" - ", " - ("), ("option", 1, "value"), "never closed"),
+        # portfolio
+        ("count = 1000", "count = 1000\n[output]\nrisk = {}", ("output", "risk"), "the portfolio is empty"),
+        ("count = 1000", "count = 1000\n[output]\nexposure = true", ("output", "exposure"), "holds no asset"),
+        (
+            "count = 1000",
+            "count = 1000\n[output]\nrisk = {levels = [0.99, 0.95]}",
+            ("output", "risk", "levels", 1),
+            "sort them",
+        ),
+        (
+            "count = 1000",
+            "count = 1000\n[output]\nrisk = {levels = [0.5]}",
+            ("output", "risk", "levels", 0),
+            "greater than 0.5",
+        ),
+    ],
+)
+def test_mistakes_in_models_and_options(tmp_path, old, new, path, message):
+    assert old in VALID
+    found = mistakes(tmp_path, VALID.replace(old, new))
+    assert list(found) == [path]
+    assert message in found[path]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("steps = 12", 'steps = 12\nscheme = "euler"', "need the exact scheme, not euler"),
+        ("spot = 100.0", "spot = 100.0\ndividends = [{time = 0.5, cash = 1}]", "cash dividends break"),
+        ("spot = 100.0", "spot = 100.0\njumps = {intensity = 1, mean = 0, deviation = 0.1}", "jumps break"),
+        ("spot = 100.0", "spot = 100.0\ndividends = [{time = 0.5, proportion = 0.1}]", None),
+        ("spot = 50.0", "spot = 50.0\njumps = {intensity = 1, mean = 0, deviation = 0.1}", None),
+    ],
+)
+@pytest.mark.parametrize("option", [BARRIER, LOOKBACK], ids=["barrier", "lookback"])
+def test_continuous_monitoring_needs_a_brownian_motion(tmp_path, option, old, new, why):
+    text = VALID.replace(MEAN, option + 'monitoring = "continuous"\n').replace(old, new)
+    if why is None:
+        assert model(tmp_path, text).option[1].monitoring == "continuous"
+        return
+    found = mistakes(tmp_path, text)
+    assert list(found) == [("option", 1, "monitoring")]
+    assert why in found["option", 1, "monitoring"]
+
+
+def test_jumps_take_twice_the_sobol_points(tmp_path):
+    text = VALID.replace("count = 1000", SOBOL).replace("steps = 12", "steps = 10600")
+    assert model(tmp_path, text).paths.scrambles == 16
+    jumps = "jumps = {intensity = 1, mean = 0, deviation = 0.1}"
+    found = mistakes(tmp_path, text.replace("spot = 100.0", f"spot = 100.0\n{jumps}"))
+    assert "= 42400 random numbers" in found["paths", "sampling"]
+    model(tmp_path, text.replace("spot = 100.0", f"spot = 100.0\n{jumps}").replace("10600", "5300"))
+
+
+def test_a_target_needs_an_option():
+    with pytest.raises(ValidationError, match="there is no option whose standard error"):
+        GbmScenario.model_validate(tables(option=[], paths={"target_standard_error": 0.1}))
+
+
+def test_what_cannot_stand_in_an_expression_is_said(tmp_path):
+    text = VALID.replace("spot = 100.0", 'name = "my stock"\nspot = 100.0').replace(MEAN, FORMULA)
+    found = mistakes(tmp_path, text.replace("mean(A)", "mean(my stock)"))
+    assert "the name of the asset 'my stock' cannot stand" in found["option", 1, "value"]
+    keyword = text.replace("my stock", "in").replace("mean(A)", "mean(in)")
+    assert "'in' cannot stand" in mistakes(tmp_path, keyword)["option", 1, "value"]
+    assert model(tmp_path, text.replace("mean(A)", "max(second)")).asset_names == ["my stock", "second"]
+
+
+def test_the_payoff_of_an_expression(tmp_path):
+    scenario = model(tmp_path, VALID.replace(MEAN, FORMULA.replace("mean(A)", "max(min( A ), geomean(second))")))
+    payoff = scenario.payoff(scenario.option[1])
+    assert payoff.names == {"min(A)", "geomean(second)", "last(second)"}
+    assert payoff(**{"min(A)": 90.0, "geomean(second)": 95.0, "last(second)": 60.0}) == 35.0
+
+
+def test_defaults_of_options_and_paths(tmp_path):
+    basket, best, weighted = (
+        model(tmp_path, VALID.replace(MEAN, BASKET + more)).option[1]
+        for more in ("", 'combine = "max"', "weights = [2, -1]")
+    )
+    assert basket.weights_of(2) == [0.5, 0.5]
+    assert best.weights_of(2) == [1.0, 1.0]
+    assert weighted.weights_of(2) == [2.0, -1.0]
+    for count, paths in ((1, 1024), (5000, 5000), (10**6, 65536)):
+        assert model(tmp_path, VALID.replace("count = 1000", f"count = {count}")).paths.regression_paths == paths
+    assert (
+        model(tmp_path, VALID.replace("count = 1000", "count = 999\nregression = 500").replace(MEAN, AMERICAN))
+    ).paths.regression_paths == 500
+
+
+def test_dates_fall_on_the_nearest_step():
+    time = Time(end=2.0, steps=10)
+    assert [time.nearest_step(t) for t in (0.09, 0.11, 0.29, 0.31, 1.95, 2.0)] == [0, 1, 1, 2, 10, 10]
+
+
+# ---- correlations
+
+
+def test_nearest_correlation_matrix_of_the_paper():
+    """N. J. Higham, IMA J. Numerical Analysis 22 (2002), section 4."""
+    found = nearest(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 1.0], [0.0, 1.0, 1.0]]), 1e-12)
+    expected = [[1.0, 0.7607, 0.1573], [0.7607, 1.0, 0.7607], [0.1573, 0.7607, 1.0]]
+    np.testing.assert_allclose(found, expected, atol=5e-5)
+
+
+def test_nearest_correlation_matrix_is_the_nearest_of_three():
+    """Against a search over all of them, with the same floor of eigenvalues."""
+    a, floor = np.array([[1.0, 0.9, -0.5], [0.9, 1.0, 0.3], [-0.5, 0.3, 1.0]]), 0.05
+    above = np.triu_indices(3, 1)
+
+    def matrix(x):
+        made = np.eye(3)
+        made[above] = x
+        return made + made.T - np.eye(3)
+
+    search = minimize(
+        lambda x: ((x - a[above]) ** 2).sum(),
+        [0.5, 0.0, 0.0],
+        method="SLSQP",
+        constraints={"type": "ineq", "fun": lambda x: np.linalg.eigvalsh(matrix(x))[0] - floor},
+        options={"ftol": 1e-14, "maxiter": 500},
+    )
+    np.testing.assert_allclose(nearest(a, floor)[above], search.x, atol=1e-5)
+
+
+@pytest.mark.parametrize("n", [2, 3, 8, 32])
+@pytest.mark.parametrize("kind", ["random", "all one", "all minus one"])
+def test_the_offered_matrix_is_accepted(tmp_path, n, kind):
+    rng = np.random.default_rng(n)
+    a = {"random": np.round(rng.uniform(-1, 1, (n, n)), 3), "all one": np.ones((n, n))}.get(kind, -np.ones((n, n)))
+    a = np.tril(a, -1) + np.tril(a, -1).T + np.eye(n)
+    if np.linalg.eigvalsh(a)[0] > 1e-3:
+        a[0, 1] = a[1, 0] = 1.0
+    assets = "".join(f'[[asset]]\nname = "asset{i}"\nspot = 1.0\nvolatility = 0.1\n' for i in range(n))
+    rest = VALID[VALID.index("[time]") : VALID.index("[[option]]")]
+    given = f"correlation = {a.tolist()}\n"
+    text = f'solver = "gbm"\n[market]\nrate = 0.0\n{given}{assets}{rest}'
+    with pytest.raises(ScenarioError) as caught:
+        model(tmp_path, text)
+    (found,) = caught.value.mistakes
+    assert found.path == ("market", "correlation")
+    assert "smallest eigenvalue is" in found.message
+    offer = caught.value.report.partition("help: ")[2].partition("\n")[2]  # as a user would copy it
+    assert model(tmp_path, text.replace(given, offer + "\n")).market.correlation is not None
+    offered = np.array(tomllib.loads(offer)["correlation"])
+    assert np.linalg.norm(offered - a) <= np.linalg.norm(np.eye(n) - a)  # no correlations would be valid, too
+
+
+def test_no_matrix_is_offered_that_nobody_can_read():
+    rows = np.ones((33, 33)).tolist()
+    with pytest.raises(ValidationError) as caught:
+        Market(rate=Schedule.constant(0.0), correlation=rows)
+    (found,) = caught.value.errors()[0]["ctx"]["error"].mistakes
+    assert found.help == "weaken the correlations, or drop an asset that follows from the others"
+
+
+# ---- schedules
+
+QUARTERS = (0.0, 0.25, 0.5, 0.75)
+
+
+def test_a_schedule_and_its_integrals():
+    """Four quarters; the means over a year are of a published case."""
+    rate, volatility = Schedule(QUARTERS, (0.01, 0.02, 0.03, 0.04)), Schedule(QUARTERS, (0.15, 0.2, 0.25, 0.3))
+    assert [rate.at(t) for t in (0.0, 0.2, 0.25, 0.7, 5.0)] == [0.01, 0.01, 0.02, 0.03, 0.04]
+    assert rate.mean(1.0) == pytest.approx(0.025, rel=1e-14)
+    assert volatility.root_mean_square(1.0) == pytest.approx(0.2318404624, rel=1e-9)
+    t = (np.arange(100_000) + 0.5) / 100_000 * 2.9 + 0.1  # midpoints of [0.1, 3.0]
+    values = np.array([volatility.at(s) for s in t])
+    assert volatility.integral(0.1, 3.0) == pytest.approx(values.mean() * 2.9, rel=1e-5)
+    assert volatility.integral_of_square(0.1, 3.0) == pytest.approx((values**2).mean() * 2.9, rel=1e-5)
+    assert volatility.integral(0.3, 0.3) == 0.0
+    parts = [rate.integral(a, b) for a, b in pairwise((0.0, 0.1, 0.25, 0.6, 2.0))]
+    assert sum(parts) == pytest.approx(rate.integral(0.0, 2.0), rel=1e-14)
+    assert (rate.mean(0.0), volatility.root_mean_square(0.0)) == (0.01, 0.15)
+
+
+def test_a_constant_schedule_is_a_number():
+    assert Schedule.constant(0.3).value == Schedule((0.0, 1.0), (0.3, 0.3)).value == 0.3
+    with pytest.raises(ValueError, match="not constant"):
+        _ = Schedule((0.0, 1.0), (0.3, 0.4)).value
+
+
+# ---- everything at once
+
+FULL = """\
+solver = "gbm"
+[run]
+precision = "mixed"
+kernel = "nvrtc"
+[market]
+rate = [[0, 0.05], [0.5, 0.04]]
+correlation = [[1.0, 0.5], [0.5, 1.0]]
+[[asset]]
+spot = 100.0
+volatility = [[0.0, 0.2], [0.25, 0.3]]
+dividends = [{time = 0.5, cash = 2.0}, {time = 0.75, proportion = 0.01}]
+holding = -3
+[[asset]]
+name = "second"
+spot = 50.0
+volatility = [[0, 0.3]]
+dividend_yield = [[0.0, 0.0], [0.5, 0.02]]
+jumps = {intensity = 1.0, mean = -0.1, deviation = 0.15}
+[time]
+end = 1.0
+steps = 12
+scheme = "milstein"
+[paths]
+count = 4096
+sampling = "sobol"
+replicates = 8
+target_standard_error = 0.01
+moment_matching = true
+multilevel = true
+regression = 1024
+[[option]]
+style = "european"
+payoff = "call"
+strike = 100.0
+greeks = false
+control_variate = false
+holding = 2.0
+[[option]]
+style = "digital"
+payoff = "put"
+strike = 100.0
+cash = 10.0
+[[option]]
+style = "asian"
+payoff = "call"
+strike = 100.0
+average = "geometric"
+fixings = [0.25, 0.5, 1.0]
+past_fixings = [98.0, 101.5]
+[[option]]
+style = "asian"
+payoff = "call"
+strike = 100.0
+fixings = 6
+[[option]]
+style = "barrier"
+payoff = "call"
+strike = 100.0
+direction = "up"
+knock = "in"
+level = 120.0
+dates = 4
+rebate = 1.5
+[[option]]
+style = "lookback"
+payoff = "put"
+strike_type = "fixed"
+strike = 100.0
+[[option]]
+style = "lookback"
+asset = "second"
+payoff = "put"
+strike_type = "floating"
+dates = 12
+[[option]]
+style = "basket"
+payoff = "call"
+strike = 80.0
+weights = [0.5, 1.0]
+combine = "min"
+[[option]]
+style = "exchange"
+assets = ["second", "A"]
+[[option]]
+style = "spread"
+assets = ["A", "second"]
+payoff = "put"
+strike = -5.0
+[[option]]
+style = "american"
+payoff = "put"
+strike = 100.0
+exercise = 6
+degree = 4
+[[option]]
+name = "own"
+style = "expression"
+value = "max(mean(A) - geomean(second), min(A) - max(second), last(A) - 100)"
+[output]
+risk = {levels = [0.9, 0.999]}
+exposure = true
+"""
+
+
+def test_what_is_written_loads_back(tmp_path):
+    path = tmp_path / "full.toml"
+    path.write_text(FULL)
+    first = load(path)
+    resolved = first.resolved_toml()
+    (tmp_path / "resolved.toml").write_text(resolved)
+    again = load(tmp_path / "resolved.toml")
+    assert again.model == first.model
+    assert again.resolved_toml() == resolved
+    assert first.differences(resolved) == []
+    asset = tomllib.loads(resolved)["asset"]
+    assert asset[0]["volatility"] == [[0.0, 0.2], [0.25, 0.3]]
+    assert (asset[1]["volatility"], asset[0]["dividend_yield"]) == (0.3, 0.0)
+    for schema in (json_schema("gbm"), json_schema()):
+        for data in (tomllib.loads(FULL), tomllib.loads(resolved), tomllib.loads(VALID)):
+            assert list(faults(data, schema, schema)) == []
+    changed = load(path, ["asset.0.volatility=0.2", "option.4.level=130.0"])
+    assert changed.differences(resolved) == ["asset.0.volatility", "option.4.level"]
+
+
+@pytest.mark.parametrize(
+    ("section", "value"),
+    [
+        ("market", {"rate": [[0.0, "a"]]}),
+        ("market", {"rate": [[0.0, 0.1, 0.2]]}),
+        ("market", {"rate": [[-1.0, 0.1]]}),
+        ("asset", [{"spot": 1.0, "volatility": -0.1}]),
+        ("asset", [{"spot": 1.0, "volatility": [[0.0, 0.1], [1.0, -0.1]]}]),
+        ("option", [{"style": "barrier", "payoff": "call", "strike": 1.0}]),
+    ],
+)
+def test_the_schema_refuses_what_is_wrong(section, value):
+    schema = json_schema("gbm")
+    assert list(faults(tomllib.loads(VALID) | {section: value}, schema, schema))
+
+
+def test_the_schema_shows_defaults_as_they_are_written():
+    assert json_schema("gbm")["$defs"]["Asset"]["properties"]["dividend_yield"]["default"] == 0.0
+
+
+def test_what_the_engine_cannot_do_is_refused(tmp_path):
+    """Everything in FULL that the engine would pass over."""
+    (tmp_path / "full.toml").write_text(FULL)
+    scenario = load(tmp_path / "full.toml")
+    with pytest.raises(ScenarioError) as caught:
+        GbmProblem.from_scenario(scenario.model, tmp_path)
+    refused = {m.path for m in caught.value.mistakes}
+    assert refused >= {("run", "precision"), ("run", "kernel"), ("time", "scheme"), ("market", "rate")}
+    assert refused >= {("paths", key) for key in ("sampling", "target_standard_error", "moment_matching", "multilevel")}
+    assert refused >= {("asset", 0, "volatility"), ("asset", 0, "dividends"), ("asset", 1, "dividend_yield")}
+    assert refused >= {("asset", 1, "jumps"), ("output", "risk"), ("output", "exposure")}
+    assert refused >= {("option", i, "style") for i in (1, *range(4, 12))}
+    assert refused >= {("option", 2, "fixings"), ("option", 2, "past_fixings")}
+    assert not refused & {("option", 0, "style"), ("option", 3, "fixings")}
 
 
 def test_largest_that_is_legal():

@@ -26,7 +26,8 @@ _ROW = 1.9  # inches
 
 @dataclass(frozen=True)
 class Fan:
-    """What is drawn of one asset. quantiles[quantile, time]; paths[path, time]; growth and volatility of the law."""
+    """What is drawn of one asset. quantiles[quantile, time]; paths[path, time]; growth and volatility of the law
+    at the last time."""
 
     name: str
     time: np.ndarray
@@ -76,6 +77,8 @@ def _subtitle(run: Recording, assets: int) -> str:
 def _fan(run: Recording, a: int) -> Fan:
     model = run.scenario
     asset, market = model.asset[a], model.market
+    t = float(run.time[run.frames - 1])
+    rate, drift = market.rate.mean(t), market.drift
     frames = np.unique([*range(run.frames)[strided(run.frames, _TIMES)], run.frames - 1])
     paths = terminal = np.empty((0, len(frames)))
     if run.has("path"):
@@ -90,8 +93,8 @@ def _fan(run: Recording, a: int) -> Fan:
         paths=paths,
         terminal=terminal.ravel(),
         spot=asset.spot,
-        growth=market.rate - asset.dividend_yield if market.drift is None else market.drift,
-        volatility=asset.volatility,
+        growth=rate - asset.dividend_yield.mean(t) if drift is None else drift.mean(t),
+        volatility=asset.volatility.root_mean_square(t),
     )
 
 
@@ -231,8 +234,8 @@ def _exact(run: Recording, option: object) -> float | None:
         return None
     a = model.asset_names.index(option.asset) if option.asset else 0  # type: ignore[attr-defined]
     fan = _fan(run, a)
-    strike, payoff = option.strike, option.payoff  # type: ignore[attr-defined]
-    return european(fan.spot, strike, model.market.rate, fan.growth, fan.volatility, model.time.end, payoff)
+    strike, payoff, end = option.strike, option.payoff, model.time.end  # type: ignore[attr-defined]
+    return european(fan.spot, strike, model.market.rate.mean(end), fan.growth, fan.volatility, end, payoff)
 
 
 def _draw_table(ax: Axes, rows: list[tuple[str, ...]]) -> None:

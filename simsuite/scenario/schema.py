@@ -8,6 +8,7 @@ from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
 from simsuite.expressions import Expression
 from simsuite.scenario.load import SOLVERS, model_class
+from simsuite.scenario.schedule import Schedule
 from simsuite.scenario.types import as_written
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -15,6 +16,8 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 class _Generator(GenerateJsonSchema):
     def encode_default(self, dft: Any) -> Any:
+        if isinstance(dft, Schedule):
+            return dft.written
         return as_written(dft) if isinstance(dft, Expression) else super().encode_default(dft)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simsuite.scenario.gbm import Asian, GbmScenario
+from simsuite.scenario.gbm import Asian, European, GbmScenario
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,11 @@ def read_contracts(scenario: GbmScenario, growth: np.ndarray) -> Contracts:
     averages: list[Average] = []
     kinds, terms = [], []
     for option in scenario.option:
+        assert isinstance(option, (European, Asian))
         asset = 0 if option.asset is None else names.index(option.asset)
-        g, half_variance = float(growth[asset]), scenario.asset[asset].volatility ** 2 / 2
+        g, half_variance = float(growth[asset]), scenario.asset[asset].volatility.value ** 2 / 2
         if isinstance(option, Asian):
+            assert not isinstance(option.fixings, list)
             average = Average(asset, option.average == "arithmetic", option.fixings or n_steps)
             if average not in averages:
                 averages.append(average)
@@ -78,5 +80,5 @@ def read_contracts(scenario: GbmScenario, growth: np.ndarray) -> Contracts:
         tuple(averages),
         np.array(kinds, np.int64).reshape(-1, 4),
         np.array(terms, np.float64).reshape(-1, 5),
-        float(np.exp(-scenario.market.rate * end)),
+        float(np.exp(-scenario.market.rate.value * end)),
     )

@@ -21,6 +21,7 @@ from simsuite.solvers.gbm.exactsum import LIMBS
 from simsuite.solvers.gbm.layout import gbm_layout
 from simsuite.solvers.gbm.results import PriceStatistics, option_estimates, price_statistics, stored_prices
 from simsuite.solvers.gbm.statistics import BINS, GROUP, NO_FAULT, Estimate
+from simsuite.solvers.gbm.unsupported import not_yet
 from simsuite.solvers.schedule import frame_steps
 
 _BATCH_BYTES = 1 << 30
@@ -53,10 +54,13 @@ class GbmProblem:
     def from_scenario(
         cls, model: GbmScenario, base: Path, device: Device | None = None, decided: Mapping[str, Any] | None = None
     ) -> GbmProblem:
-        """base: the scenario file's directory (no file is read). Raises ScenarioError if the steps of all batches are
-        more than can be counted."""
-        rate, drift = model.market.rate, model.market.drift
-        growth = np.array([rate - a.dividend_yield if drift is None else drift for a in model.asset])
+        """base: the scenario file's directory (no file is read). Raises ScenarioError for what cannot be done yet, and
+        if the steps of all batches are more than can be counted."""
+        missing = not_yet(model)
+        if missing:
+            raise ScenarioError(missing)
+        rate, drift = model.market.rate.value, model.market.drift
+        growth = np.array([rate - a.dividend_yield.value if drift is None else drift.value for a in model.asset])
         contracts = read_contracts(model, growth)
         itemsize = np.dtype(model.run.precision).itemsize
         fitting = _BATCH_BYTES // (itemsize * (len(model.asset) + len(contracts.averages)))
@@ -174,7 +178,7 @@ class GbmProblem:
         dt = self.scenario.time.end / self.n_steps
         correlation = self.scenario.market.correlation
         factor = np.linalg.cholesky(np.eye(self.n_assets) if correlation is None else np.array(correlation))
-        volatility = np.array([a.volatility for a in self.scenario.asset])
+        volatility = np.array([a.volatility.value for a in self.scenario.asset])
         log_growth = self.growth - volatility**2 / 2
         tables = {
             "drift": (log_growth * dt).astype(self.dtype),

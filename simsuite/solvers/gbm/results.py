@@ -38,8 +38,8 @@ def price_statistics(
     expected = spot * np.exp(growth * t)
     found = np.empty((len(quantiles), len(spot)))
     for a, asset in enumerate(scenario.asset):
-        center = (float(growth[a]) - asset.volatility**2 / 2) * t
-        scale = asset.volatility * math.sqrt(t)
+        center = (float(growth[a]) - asset.volatility.value**2 / 2) * t
+        scale = asset.volatility.value * math.sqrt(t)
 
         def price(z: float, s: float = asset.spot, center: float = center, scale: float = scale) -> float:
             return s * float(np.exp(center + scale * z))

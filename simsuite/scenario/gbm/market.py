@@ -1,0 +1,75 @@
+"""`[market]`: what all assets share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field, field_validator
+
+from simsuite.errors import Mistake
+from simsuite.scenario.common import Section
+from simsuite.scenario.gbm.correlation import as_toml, is_definite, nearest_in_digits, smallest_eigenvalue
+from simsuite.scenario.gbm.piecewise import PIECES, Rate
+from simsuite.scenario.types import FieldMistake, mistake
+
+_MOST_OFFERED = 32  # rows of a matrix that a message may show
+
+
+class Market(Section):
+    rate: Rate = Field(description=f"interest rate, continuously compounded, 1/year; 0.05 means 5 %; {PIECES}")
+    drift: Rate | None = Field(
+        None,
+        description="expected growth rate of every price, 1/year, in place of rate - dividend_yield: simulates a "
+        f"real-world measure, and option results are then expected discounted payoffs instead of prices; {PIECES}",
+    )
+    correlation: Annotated[list[list[float]], Field(min_length=1)] | None = Field(
+        None, description="of the Brownian motions of the assets, row by row (default: independent assets)"
+    )
+
+    @field_validator("correlation")
+    @classmethod
+    def _is_correlation(cls, rows: list[list[float]] | None) -> list[list[float]] | None:
+        if rows is None:
+            return None
+        for i, row in enumerate(rows):
+            if len(row) != len(rows):
+                raise mistake((i,), f"row {i + 1} has {len(row)} entries, but the matrix has {len(rows)} rows")
+        found = _entry_mistakes(rows)
+        if found:
+            raise FieldMistake(*found)
+        matrix = np.array(rows)
+        if not is_definite(matrix):
+            smallest = smallest_eigenvalue(matrix)
+            message = f"the matrix is not positive definite: its smallest eigenvalue is {smallest:.3g}"
+            raise mistake((), message, _offer(matrix))
+        return rows
+
+
+def _entry_mistakes(rows: list[list[float]]) -> list[Mistake]:
+    """Each at the entry where it is; what stands on both sides of the diagonal is said once."""
+    n = len(rows)
+    found = [
+        Mistake((i, i), f"an asset's correlation with itself is 1, not {rows[i][i]:g}")
+        for i in range(n)
+        if rows[i][i] != 1
+    ]
+    found += [
+        Mistake((i, j), f"is {rows[i][j]:g}, but the entry across the diagonal is {rows[j][i]:g}")
+        for i in range(n)
+        for j in range(i)
+        if rows[i][j] != rows[j][i]
+    ]
+    found += [
+        Mistake((i, j), f"must be between -1 and 1, got {rows[i][j]:g}", "covariances are no correlations")
+        for i in range(n)
+        for j in range(n)
+        if abs(rows[i][j]) > 1 and (i < j or (i > j and rows[i][j] != rows[j][i]))
+    ]
+    return found
+
+
+def _offer(matrix: np.ndarray) -> str:
+    if len(matrix) > _MOST_OFFERED:
+        return "weaken the correlations, or drop an asset that follows from the others"
+    return "the nearest that is, by Higham's method:\n" + as_toml(nearest_in_digits(matrix))

@@ -1,0 +1,134 @@
+"""The whole of a Monte Carlo scenario, and what must hold between its sections."""
+
+from __future__ import annotations
+
+import string
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from simsuite.errors import Mistake
+from simsuite.expressions import Expression
+from simsuite.scenario.common import AnyRun, Section, frame_mistakes
+from simsuite.scenario.gbm.asset import Asset, dividend_mistakes
+from simsuite.scenario.gbm.functionals import parse_payoff
+from simsuite.scenario.gbm.market import Market
+from simsuite.scenario.gbm.option import American, Formula, Option
+from simsuite.scenario.gbm.option_mistakes import option_mistakes
+from simsuite.scenario.gbm.output import GbmOutput
+from simsuite.scenario.gbm.paths import Paths, dimension_mistakes
+from simsuite.scenario.gbm.time import Time
+from simsuite.scenario.types import FieldMistake, Title
+
+
+class GbmRun(AnyRun):
+    precision: Literal["float64", "float32", "mixed"] = Field(
+        "float64", description="arithmetic of the paths; mixed: float32 normals, float64 sums"
+    )
+    kernel: Literal["auto", "numba", "nvrtc"] = Field("auto", description="which GPU kernels make the paths")
+
+
+class GbmScenario(Section):
+    solver: Literal["gbm"]
+    title: Title = Field("", description="what is simulated, in words")
+    run: GbmRun = Field(default_factory=GbmRun)
+    market: Market
+    asset: Annotated[list[Asset], Field(min_length=1)]
+    time: Time
+    paths: Paths
+    option: list[Option] = Field(default_factory=list)
+    output: GbmOutput = Field(default_factory=GbmOutput)
+
+    @property
+    def asset_names(self) -> list[str]:
+        return [asset.name or _letters(i) for i, asset in enumerate(self.asset)]
+
+    @property
+    def option_names(self) -> list[str]:
+        return [option.name or f"option{i + 1}" for i, option in enumerate(self.option)]
+
+    def payoff(self, option: Formula) -> Expression:
+        """What an option pays, in variables such as ``"mean(A)"``."""
+        return parse_payoff(option.value, self.asset_names)
+
+    @model_validator(mode="after")
+    def _check(self) -> GbmScenario:
+        found = [*_repeated("asset", self.asset_names), *_repeated("option", self.option_names)]
+        found += [*self._market_mistakes(), *dividend_mistakes(self.asset, self.time)]
+        found += option_mistakes(self.option, self.asset, self.asset_names, self.time)
+        found += [*self._paths_mistakes(), *self._output_mistakes(), *self._portfolio_mistakes()]
+        if found:
+            raise FieldMistake(*found)
+        return self
+
+    def _market_mistakes(self) -> list[Mistake]:
+        found, rows = [], self.market.correlation
+        if rows is not None and len(rows) != len(self.asset):
+            message = f"is a {len(rows)} x {len(rows)} matrix, but there are {len(self.asset)} assets"
+            found.append(Mistake(("market", "correlation"), message))
+        for i, asset in enumerate(self.asset):
+            if self.market.drift is not None and any(asset.dividend_yield.values):
+                message = "the market's drift is the growth rate of the prices themselves"
+                found.append(
+                    Mistake(("asset", i, "dividend_yield"), message, "leave the dividend yield out", on_key=True)
+                )
+        return found
+
+    def _paths_mistakes(self) -> list[Mistake]:
+        paths = self.paths
+        jumps = any(asset.jumps is not None for asset in self.asset)
+        found = dimension_mistakes(paths, len(self.asset), self.time.steps, jumps)
+        if paths.multilevel and self.time.scheme == "exact":
+            message = "multilevel makes the error of the scheme vanish, but the exact scheme has none"
+            help = 'leave multilevel out, or set time.scheme = "milstein"'
+            found.append(Mistake(("paths", "multilevel"), message, help, on_key=True))
+        if paths.multilevel and paths.target_standard_error == 0:
+            message = "multilevel needs `target_standard_error`, from which it takes levels and paths"
+            found.append(Mistake(("paths", "multilevel"), message, "add target_standard_error = ..", on_key=True))
+        if paths.target_standard_error > 0 and not self.option:
+            message = "there is no option whose standard error could reach it"
+            found.append(Mistake(("paths", "target_standard_error"), message, "leave it out, or add an [[option]]"))
+        if paths.regression is not None and not any(isinstance(option, American) for option in self.option):
+            message, help = "there is no American option to learn the exercise of", "leave regression out"
+            found.append(Mistake(("paths", "regression"), message, help, on_key=True))
+        return found
+
+    def _output_mistakes(self) -> list[Mistake]:
+        found = []
+        if self.output.samples is not None:
+            found.append(Mistake(("output", "samples"), "paths have frames only", "use frames", on_key=True))
+        end, steps = self.time.end, self.time.steps
+        found += frame_mistakes(self.output, steps, end / steps, end, "years")
+        if self.output.store_paths is not None and self.output.store_paths > self.paths.count:
+            message = f"there are only {self.paths.count} paths"
+            found.append(Mistake(("output", "store_paths"), message))
+        return found
+
+    def _portfolio_mistakes(self) -> list[Mistake]:
+        """Questions about a portfolio that holds nothing."""
+        found = []
+        assets, options = (any(part.holding for part in parts) for parts in (self.asset, self.option))
+        if self.output.risk is not None and not (assets or options):
+            help = "add holding = .. to an [[asset]] or an [[option]]"
+            found.append(Mistake(("output", "risk"), "the portfolio is empty: there is no risk", help, on_key=True))
+        if self.output.exposure and not assets:
+            message, help = "the portfolio holds no asset: there is no exposure", "add holding = .. to an [[asset]]"
+            found.append(Mistake(("output", "exposure"), message, help, on_key=True))
+        return found
+
+
+def _letters(i: int) -> str:
+    """A, B, .., Z, AA, AB, .."""
+    letters = ""
+    while i >= 0:
+        letters = string.ascii_uppercase[i % 26] + letters
+        i = i // 26 - 1
+    return letters
+
+
+def _repeated(table: str, names: list[str]) -> list[Mistake]:
+    return [
+        Mistake((table, i, "name"), f"the name {name!r} is taken by an earlier {table}", "give each its own")
+        for i, name in enumerate(names)
+        if name in names[:i]
+    ]

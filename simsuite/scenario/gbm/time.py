@@ -1,0 +1,34 @@
+"""`[time]`: the steps of all paths, and the step that a date falls on."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from pydantic import Field
+
+from simsuite.scenario.common import Positive, Section, Steps
+
+_ROUNDING = 1e-9  # by how much of the whole a date may be beyond the end
+
+
+class Time(Section):
+    end: Positive = Field(description="maturity of all options and end of the simulation, years")
+    steps: Steps = Field(description="number of equal time steps")
+    scheme: Literal["exact", "euler", "milstein"] = Field(
+        "exact",
+        description="exact: the law of the path is exact at every step; euler and milstein: discretised prices, "
+        "with an error that vanishes as steps get shorter",
+    )
+
+    def nearest_step(self, t: float) -> int:
+        """The number of steps after which the time is nearest to t, at most `steps`."""
+        return min(math.floor(t / self.end * self.steps + 0.5), self.steps)
+
+    def date_mistake(self, t: float, too_early: str) -> tuple[str, str | None] | None:
+        """Message and help for a date that falls on no step. too_early: what to do about one nearest to the start."""
+        if t > self.end * (1 + _ROUNDING):
+            return f"is after the end at {self.end:g} years", None
+        if self.nearest_step(t) < 1:
+            return f"is less than half a step ({self.end / self.steps:g} years) after the start", too_early
+        return None
