@@ -10,7 +10,7 @@ from simsuite.expressions import Expression, ExpressionError
 
 FUNCTIONALS = ("last", "mean", "geomean", "min", "max")
 
-_OF_NAME = re.compile(rf"\b({'|'.join(FUNCTIONALS)})\(([^(),]*)\)")
+_APPLIED = rf"\b(?:{'|'.join(FUNCTIONALS)})\(\s*"  # and the name of an asset after it
 
 
 def parse_payoff(text: str, assets: Sequence[str]) -> Expression:
@@ -19,10 +19,7 @@ def parse_payoff(text: str, assets: Sequence[str]) -> Expression:
     Raises `ExpressionError`.
     """
     usable = [name for name in assets if _usable(name)]
-    for match in _OF_NAME.finditer(text):
-        name = match[2].strip().strip("\"'")
-        if name not in usable and (name in assets or re.fullmatch(r"[A-Za-z_]\w*", name)):
-            raise _wrong_asset(name, assets, match.start(2))
+    _check_names(text, assets)
     variables = tuple(f"{functional}({name})" for name in usable for functional in FUNCTIONALS)
     try:
         return Expression.parse(text, variables)
@@ -35,11 +32,17 @@ def _usable(name: str) -> bool:
     return name.isascii() and name.isidentifier() and not keyword.iskeyword(name)
 
 
-def _wrong_asset(name: str, assets: Sequence[str], column: int) -> ExpressionError:
-    if name not in assets:
-        return ExpressionError(f"there is no asset {name!r}", column, f"there is {', '.join(map(repr, assets))}")
-    message = f"the name of the asset {name!r} cannot stand in an expression"
-    return ExpressionError(message, column, "rename the asset: letters, digits and _ only, such as A_1")
+def _check_names(text: str, assets: Sequence[str]) -> None:
+    """Better words than the parser's, which knows of no assets. Raises `ExpressionError`."""
+    for name in assets:
+        match = None if _usable(name) else re.search(rf"{_APPLIED}([\"']?{re.escape(name)}[\"']?\s*)\)", text)
+        if match:
+            message = f"the name of the asset {name!r} cannot stand in an expression"
+            raise ExpressionError(message, match.start(1), "rename the asset: letters, digits and _ only, such as A_1")
+    for match in re.finditer(rf"{_APPLIED}([A-Za-z_]\w*)\s*\)", text):
+        if match[1] not in assets:
+            message = f"there is no asset {match[1]!r}"
+            raise ExpressionError(message, match.start(1), f"there is {', '.join(map(repr, assets))}")
 
 
 def _help(word: str, error: ExpressionError, usable: Sequence[str]) -> str | None:

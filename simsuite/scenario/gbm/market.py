@@ -13,7 +13,7 @@ from simsuite.scenario.gbm.correlation import as_toml, is_definite, nearest_in_d
 from simsuite.scenario.gbm.piecewise import PIECES, Rate
 from simsuite.scenario.types import FieldMistake, mistake
 
-_MOST_OFFERED = 32  # rows of a matrix that a message may show
+_MOST_OFFERED = 24  # rows of a matrix that a message may show
 
 
 class Market(Section):

@@ -192,7 +192,7 @@ class American(OnOne):
 
 class Formula(Contract):
     style: Literal["expression"]
-    value: str = Field(
+    value: Annotated[str, Field(max_length=2000)] = Field(
         description="what it pays, an expression in last(A), mean(A), geomean(A), min(A), max(A) of any assets A: "
         "price at the end, both means over all steps, least and largest price with the spot among them"
     )
