@@ -1,0 +1,75 @@
+"""Lookback options on the highest or lowest price, watched at all times or on equidistant dates.
+
+Fixed strike: max(highest - strike, 0), a call, and max(strike - lowest, 0), a put. Floating strike: S_T - lowest, a
+call, and highest - S_T, a put. B. Goldman, H. Sosin and M. Gatto, J. Finance 34 (1979); A. Conze and Viswanathan,
+J. Finance 46 (1991): all four follow from E max(highest - K, 0) and E max(K - lowest, 0), for which see `extremes`.
+"""
+
+from __future__ import annotations
+
+import math
+
+from simsuite.solvers.gbm.closed_forms.extremes import (
+    discrete_maximum_excess,
+    discrete_minimum_shortfall,
+    maximum_excess,
+    minimum_shortfall,
+)
+from simsuite.solvers.gbm.closed_forms.vanilla import Payoff
+
+
+def fixed_lookback(
+    spot: float,
+    strike: float,
+    rate: float,
+    growth: float,
+    volatility: float,
+    end: float,
+    payoff: Payoff,
+    dates: int | None = None,
+    extreme: float | None = None,
+) -> float:
+    """Watched at all times, or on today and `dates` equidistant dates up to the end.
+
+    `extreme`: the highest (call) or lowest (put) price seen so far, today's if None. ValueError without volatility.
+    """
+    seen = spot if extreme is None else extreme
+    discount = math.exp(-rate * end)
+    if payoff == "call":
+        seen = max(seen, spot)
+        beyond = _excess(spot, growth, volatility, end, max(strike, seen), dates)
+        return discount * (max(seen - strike, 0.0) + beyond)
+    seen = min(seen, spot)
+    return discount * (max(strike - seen, 0.0) + _shortfall(spot, growth, volatility, end, min(strike, seen), dates))
+
+
+def floating_lookback(
+    spot: float,
+    rate: float,
+    growth: float,
+    volatility: float,
+    end: float,
+    payoff: Payoff,
+    dates: int | None = None,
+    extreme: float | None = None,
+) -> float:
+    """S_T - lowest (call), highest - S_T (put); the rest as in `fixed_lookback`."""
+    seen = spot if extreme is None else extreme
+    forward, discount = spot * math.exp(growth * end), math.exp(-rate * end)
+    if payoff == "call":
+        seen = min(seen, spot)
+        return discount * (forward - seen + _shortfall(spot, growth, volatility, end, seen, dates))
+    seen = max(seen, spot)
+    return discount * (seen - forward + _excess(spot, growth, volatility, end, seen, dates))
+
+
+def _excess(spot: float, growth: float, volatility: float, end: float, strike: float, dates: int | None) -> float:
+    if dates is None:
+        return maximum_excess(spot, growth, volatility, end, strike)
+    return discrete_maximum_excess(spot, growth, volatility, end, strike, dates)
+
+
+def _shortfall(spot: float, growth: float, volatility: float, end: float, strike: float, dates: int | None) -> float:
+    if dates is None:
+        return minimum_shortfall(spot, growth, volatility, end, strike)
+    return discrete_minimum_shortfall(spot, growth, volatility, end, strike, dates)

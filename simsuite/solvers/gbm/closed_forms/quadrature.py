@@ -1,0 +1,64 @@
+"""Nodes and weights for integrals against normal laws.
+
+Between two dates the log-price moves by a normal step of deviation s, so what a recursion over dates integrates is
+analytic and varies over s. Gauss-Legendre rules see wave numbers up to 4 n / width; the spectrum of a product of two
+functions that were both smoothed by such a step falls like exp(-k^2 s^2 / 4).
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import roots_hermitenorm
+
+Vector = NDArray[np.float64]
+TAIL = 8.5  # deviations to which laws are followed: beyond are 1e-17 of them
+NODES = 3.0  # per width of s, for exp(-k^2 s^2 / 4) = 2e-16
+
+
+@functools.lru_cache(maxsize=64)
+def _legendre(n: int) -> tuple[Vector, Vector]:
+    """Nodes as 1 - cos(theta), theta rising to pi, and weights; n even.
+
+    Weights near the ends are relatively as good as the others, 1e-14; those of NumPy and SciPy are 5e-10 off at n = 400
+    and recursions up to a barrier live there. Newton's method in theta, from Tricomi's approximation, on Legendre's
+    recursion in differences, which is well conditioned near the end.
+    """
+    theta = math.pi * (np.arange(1, n // 2 + 1) - 0.25) / (n + 0.5)
+    for _ in range(4):
+        y = 2 * np.sin(theta / 2) ** 2
+        p, before, change = np.ones_like(y), np.ones_like(y), np.zeros_like(y)
+        for k in range(n):
+            change = (k * change - (2 * k + 1) * y * p) / (k + 1)
+            p, before = p + change, p
+        slope = -n * (before - (1 - y) * p) / np.sin(theta)
+        theta -= p / slope
+    y, w = 2 * np.sin(theta / 2) ** 2, 2 / slope**2
+    return np.concatenate([y, 2 - y[::-1]]), np.concatenate([w, w[::-1]])
+
+
+def gauss_legendre(low: float, high: float, n: int) -> tuple[Vector, Vector]:
+    """Nodes and weights for the integral over [low, high], n rounded up to an even number."""
+    y, w = _legendre(n + n % 2)
+    half = (high - low) / 2
+    return low + half * y, half * w
+
+
+def gauss_normal(n: int) -> tuple[Vector, Vector]:
+    """Nodes and weights for the expectation over a standard normal variable, for smooth functions."""
+    x, w = roots_hermitenorm(n)
+    return x, w / w.sum()
+
+
+def resolving(low: float, high: float, deviation: float) -> tuple[Vector, Vector]:
+    """Gauss-Legendre nodes and weights for functions that were smoothed by a normal step of this deviation."""
+    return gauss_legendre(low, high, math.ceil(NODES * (high - low) / deviation) + 24)
+
+
+def steps_between(start: Vector, stop: Vector, mean: float, deviation: float) -> Vector:
+    """The density of a normal step from each of `start` (rows) to each of `stop` (columns)."""
+    z = (stop[None, :] - start[:, None] - mean) / deviation
+    return np.exp(-z * z / 2) / (deviation * math.sqrt(2 * math.pi))

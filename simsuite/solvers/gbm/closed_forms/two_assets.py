@@ -1,0 +1,91 @@
+"""Options on two assets at the end: exchange, the better and the worse of two, and the bivariate normal law.
+
+Assets have forwards F_i = E S_i, deviations d_i of log S_i, and correlation rho of the logarithms. `discount` is
+e^{-rT}.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from scipy.special import ndtr, owens_t
+
+from simsuite.solvers.gbm.closed_forms.vanilla import Payoff, lognormal_option
+
+Pair = tuple[float, float]
+
+
+def bivariate_normal(h: float, k: float, rho: float) -> float:
+    """P(X < h, Y < k) for standard normal X and Y with correlation rho, to about 1e-15, by Owen's function.
+
+    D. Owen, Annals of Mathematical Statistics 27 (1956), equation 2.1.
+    """
+    if rho >= 1:
+        return float(ndtr(min(h, k)))
+    if rho <= -1:
+        return max(float(ndtr(h) - ndtr(-k)), 0.0)
+    if math.isinf(h) or math.isinf(k):
+        return float(ndtr(min(h, k)) if min(h, k) == -math.inf else ndtr(h) * ndtr(k))
+    root = math.sqrt((1 - rho) * (1 + rho))
+    if h == k == 0:
+        return 0.25 + math.asin(rho) / (2 * math.pi)
+    opposite = h * k < 0 or (h * k == 0 and h + k < 0)
+    return float((ndtr(h) + ndtr(k)) / 2 - _owen(h, k, rho, root) - _owen(k, h, rho, root)) - (0.5 if opposite else 0.0)
+
+
+def _owen(h: float, k: float, rho: float, root: float) -> float:
+    slope = (k - rho * h) / root
+    return float(owens_t(h, slope / h if h else math.copysign(math.inf, slope)))
+
+
+def difference_deviation(deviations: Pair, rho: float) -> float:
+    """Standard deviation of log(S_1 / S_2)."""
+    a, b = deviations
+    return math.sqrt((a - b) ** 2 + 2 * (1 - rho) * a * b)
+
+
+def exchange(forwards: Pair, deviations: Pair, rho: float, discount: float) -> float:
+    """e^{-rT} E max(S_1 - S_2, 0). W. Margrabe, J. Finance 33 (1978)."""
+    return discount * lognormal_option(forwards[0], difference_deviation(deviations, rho), forwards[1], "call")
+
+
+def best_or_worst(
+    forwards: Pair,
+    deviations: Pair,
+    rho: float,
+    strike: float,
+    discount: float,
+    payoff: Payoff,
+    combine: Literal["max", "min"],
+) -> float:
+    """A call or put on the higher or lower of two prices. R. Stulz, J. Financial Economics 10 (1982).
+
+    ValueError where the two prices, or one of them, do not scatter: deviations and that of the ratio must be above 0.
+    """
+    total = sum(forwards)
+    low = _worst_call(forwards, deviations, rho, strike)
+    low_mean = (
+        total
+        - lognormal_option(forwards[0], difference_deviation(deviations, rho), forwards[1], "call")
+        - (forwards[1])
+    )
+    call, mean = low, low_mean
+    if combine == "max":
+        call = sum(lognormal_option(F, d, strike, "call") for F, d in zip(forwards, deviations)) - low
+        mean = total - low_mean
+    return discount * (call if payoff == "call" else call - mean + strike)
+
+
+def _worst_call(forwards: Pair, deviations: Pair, rho: float, strike: float) -> float:
+    d = difference_deviation(deviations, rho)
+    if min(*deviations, d, strike) <= 0:
+        raise ValueError("the better and the worse of two need prices and a ratio that scatter, and a strike above 0")
+    value = 0.0
+    for i, j in ((0, 1), (1, 0)):
+        F, own = forwards[i], deviations[i]
+        above = math.log(F / strike) / own + own / 2
+        behind = math.log(forwards[j] / F) / d - d / 2
+        value += F * bivariate_normal(above, behind, (rho * deviations[j] - own) / d)
+    below = [math.log(F / strike) / own - own / 2 for F, own in zip(forwards, deviations)]
+    return value - strike * bivariate_normal(below[0], below[1], rho)
