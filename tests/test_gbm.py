@@ -16,7 +16,6 @@ from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm.closed_forms import (
     european,
     geometric_asian,
-    lognormal_option,
     price_mean,
     price_quantile,
     price_std,
@@ -35,54 +34,7 @@ def cpu():
     return open_backend("cpu")
 
 
-# ---- closed forms, against QuantLib 1.44 and mpmath
-
-
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        ((100, 100, 0.05, 0.05, 0.2, 1.0, "call"), 10.450583572186),
-        ((100, 100, 0.05, 0.05, 0.2, 1.0, "put"), 5.573526022257),
-        ((100, 90, 0.05, 0.05, 0.2, 1.0, "call"), 16.699448408416),
-        ((100, 105, 0.05, 0.03, 0.25, 0.5, "call"), 5.520494749451),
-        ((100, 105, 0.05, 0.03, 0.25, 0.5, "put"), 8.923052137509),
-        ((60, 65, 0.08, 0.08, 0.3, 0.25, "call"), 2.133368444916),
-        ((100, 100, 0.03, 0.02, 0.35, 5.0, "call"), 32.320152681903),
-    ],
-)
-def test_black_scholes(arguments, expected):
-    assert european(*arguments) == pytest.approx(expected, abs=1e-11)
-
-
-@pytest.mark.parametrize(
-    ("strike", "rate", "growth", "fixings", "expected"),
-    [
-        (90, 0.05, 0.05, 12, 12.6429707319),
-        (100, 0.05, 0.05, 12, 5.9402002216),
-        (100, 0.05, 0.05, 252, 5.5655088313),
-        (110, 0.05, 0.05, 52, 1.9127470767),
-        (100, 0.06, 0.03, 10, 5.3425606635),  # Clewlow and Strickland, QuantLib test-suite/asianoptions.cpp
-    ],
-)
-def test_geometric_asian(strike, rate, growth, fixings, expected):
-    t = np.arange(1, fixings + 1) / fixings
-    assert geometric_asian(100, strike, rate, growth, 0.2, 1.0, t, "call") == pytest.approx(expected, abs=2e-10)
-
-
-def test_law_of_the_price():
-    assert price_mean(100, 0.05, 1) == pytest.approx(105.127109637602, abs=1e-10)
-    assert price_std(100, 0.05, 0.2, 1) == pytest.approx(21.237438824298, abs=1e-10)
-    for q, expected in ((0.01, 64.70902043), (0.05, 74.15811186), (0.5, 103.04545340), (0.99, 164.09405357)):
-        assert price_quantile(100, 0.05, 0.2, 1, q) == pytest.approx(expected, abs=1e-8)
-
-
-def test_options_without_noise_pay_what_the_forward_pays():
-    assert lognormal_option(110.0, 0.0, 100.0, "call") == 10.0
-    assert lognormal_option(110.0, 0.0, 100.0, "put") == 0.0
-    assert lognormal_option(110.0, 0.3, 0.0, "call") == 110.0
-
-
-# ---- Monte Carlo against them
+# ---- Monte Carlo against closed forms
 
 
 @pytest.mark.parametrize("precision", ["float64", "float32"])
