@@ -600,6 +600,31 @@ def test_lookbacks_on_one_and_two_dates():
         assert two == pytest.approx(exact.best_or_worst(*pair, strike, math.exp(-0.035), payoff, combine), abs=1e-12)
 
 
+@pytest.mark.parametrize(("strike", "sign"), [(104.0, 1), (97.0, -1)])
+def test_extremes_in_a_market_that_depends_on_time(strike, sign):
+    """Of today and three dates: two by the bivariate normal law, the first by one more integral."""
+    steps = exact.Steps.piecewise(RATE, YIELD, VOLATILITY, (0.2, 0.4, 0.9))
+    first, *later = (piecewise(end=end) for end in (0.2, 0.4, 0.9))
+    growths = [math.exp(t.growth - first.growth) for t in later]
+    deviations = tuple(math.sqrt(t.variance - first.variance) for t in later)
+    family, payoff, combine, inner = (
+        (exact.maximum_excess_on_dates, "call", "max", max)
+        if sign > 0
+        else (exact.minimum_shortfall_on_dates, "put", "min", min)
+    )
+
+    def given(z):
+        price = first.forward * math.exp(first.deviation * z - first.variance / 2)
+        base = inner(price, strike)
+        pair = (price * growths[0], price * growths[1]), deviations, deviations[0] / deviations[1]
+        beyond = exact.best_or_worst(*pair, base, 1.0, payoff, combine)
+        return math.exp(-z * z / 2) / math.sqrt(2 * math.pi) * (sign * (base - strike) + beyond)
+
+    kink = (math.log(strike / first.forward) + first.variance / 2) / first.deviation
+    expected = sum(quad(given, low, high, epsabs=1e-12)[0] for low, high in ((-9, kink), (kink, 9)))
+    assert family(100, steps, strike) == pytest.approx(expected, abs=1e-11)
+
+
 @pytest.mark.parametrize("dates", [None, 12])
 def test_strikes_beyond_what_was_seen(dates):
     """Strikes on the far side only add what is certain; floating and fixed strikes agree."""

@@ -15,11 +15,11 @@ from simsuite.solvers.gbm.closed_forms.digitals import digital, digital_greeks
 from simsuite.solvers.gbm.closed_forms.early_exercise import bermudan
 from simsuite.solvers.gbm.closed_forms.exposure import Exposure, forward_exposure
 from simsuite.solvers.gbm.closed_forms.extremes import (
-    discrete_maximum_excess,
-    discrete_minimum_shortfall,
     maximum_excess,
+    maximum_excess_on_dates,
     maximum_tail,
     minimum_shortfall,
+    minimum_shortfall_on_dates,
     minimum_tail,
 )
 from simsuite.solvers.gbm.closed_forms.geometric import (
@@ -78,8 +78,6 @@ __all__ = [
     "digital",
     "digital_greeks",
     "discrete_barrier",
-    "discrete_maximum_excess",
-    "discrete_minimum_shortfall",
     "equicorrelated_basket",
     "european",
     "european_greeks",
@@ -99,9 +97,11 @@ __all__ = [
     "hit_probability",
     "lognormal_option",
     "maximum_excess",
+    "maximum_excess_on_dates",
     "maximum_tail",
     "merton",
     "minimum_shortfall",
+    "minimum_shortfall_on_dates",
     "minimum_tail",
     "price_excess_kurtosis",
     "price_mean",

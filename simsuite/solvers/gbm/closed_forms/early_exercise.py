@@ -23,7 +23,7 @@ Value = Callable[[Vector], Vector]
 def bermudan(
     spot: float, strike: float, rate: float, growth: float, volatility: float, end: float, dates: int, payoff: Payoff
 ) -> float:
-    """To be exercised on `dates` dates, today not being one of them. Errors are about 1e-11 of the strike.
+    """To be exercised on `dates` dates, today not being one of them. Errors are about 1e-13 of the strike.
 
     ValueError without volatility, for a put with rate < 0 and a call with rate < growth: they may have two boundaries.
     """

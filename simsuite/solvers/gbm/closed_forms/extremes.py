@@ -5,8 +5,8 @@ drift nu = growth - sigma^2 / 2:
 
     P(max Y >= y) = N((nu T - y) / (sigma sqrt T)) + e^{2 nu y / sigma^2} N((-y - nu T) / (sigma sqrt T)),    y > 0.
 
-On dates T/m, 2T/m, .., T: D. Lindley, Proc. Cambridge Philosophical Society 48 (1952). The highest of 0 and m partial
-sums has the law of W_m, W_0 = 0, W_{i+1} = max(0, W_i + step): an atom at 0 and a density that is smooth above.
+On dates: D. Lindley, Proc. Cambridge Philosophical Society 48 (1952). The highest of 0 and some partial sums of steps
+is max(0, first step + the same of the later ones): from the last step on, an atom at 0 and a smooth density above.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 from scipy.special import log_ndtr, ndtr
 
 from simsuite.solvers.gbm.closed_forms.quadrature import TAIL, Vector, gauss_legendre, resolving, steps_between
+from simsuite.solvers.gbm.closed_forms.terms import Steps
 from simsuite.solvers.gbm.closed_forms.vanilla import density, truncated_option
 
 POINTS = 128
@@ -65,44 +66,43 @@ def minimum_shortfall(spot: float, growth: float, volatility: float, end: float,
     return inside + spot * float(w @ (np.exp(-y) * _tail(y, drift, volatility, end)))
 
 
-def discrete_maximum_excess(
-    spot: float, growth: float, volatility: float, end: float, strike: float, dates: int
-) -> float:
-    """E max(max S_i - strike, 0), the highest price being that of today and of `dates` equidistant dates up to the end.
+def maximum_excess_on_dates(spot: float, steps: Steps, strike: float) -> float:
+    """E max(max S_i - strike, 0), the highest price being that of today and of the dates after each of `steps`.
 
-    Errors are about 1e-13 of the spot. ValueError without volatility.
+    Errors are about 1e-13 of the spot. ValueError without noise in each step.
     """
-    drift, step, s = _step(growth, volatility, end, dates)
-    base = max(strike, spot)
-    y, mass, atom = _lindley(drift * step, s, drift * end, volatility * math.sqrt(end), dates - 1)
-    start = spot * math.exp(growth * step) * np.exp(np.append(y, 0.0))
-    return max(spot - strike, 0.0) + float(np.append(mass, atom) @ truncated_option(start, s, base, "call"))
+    y, mass = _lindley(steps, 1.0)
+    rest = truncated_option(spot * np.exp(steps.growths[0] + y), float(steps.deviations[0]), max(strike, spot), "call")
+    return max(spot - strike, 0.0) + float(mass @ rest)
 
 
-def discrete_minimum_shortfall(
-    spot: float, growth: float, volatility: float, end: float, strike: float, dates: int
-) -> float:
+def minimum_shortfall_on_dates(spot: float, steps: Steps, strike: float) -> float:
     """E max(strike - min S_i, 0), the lowest price being that of the same dates."""
-    drift, step, s = _step(growth, volatility, end, dates)
-    base = min(strike, spot)
-    y, mass, atom = _lindley(-drift * step, s, -drift * end, volatility * math.sqrt(end), dates - 1)
-    start = spot * math.exp(growth * step) * np.exp(-np.append(y, 0.0))
-    return max(strike - spot, 0.0) + float(np.append(mass, atom) @ truncated_option(start, s, base, "put"))
+    y, mass = _lindley(steps, -1.0)
+    rest = truncated_option(spot * np.exp(steps.growths[0] - y), float(steps.deviations[0]), min(strike, spot), "put")
+    return max(strike - spot, 0.0) + float(mass @ rest)
 
 
-def _step(growth: float, volatility: float, end: float, dates: int) -> tuple[float, float, float]:
-    if volatility <= 0 or end <= 0 or dates < 1:
-        raise ValueError("the extremes on dates need a volatility, a time and a number of dates above 0")
-    return growth - volatility**2 / 2, end / dates, volatility * math.sqrt(end / dates)
+def _lindley(steps: Steps, sign: float) -> tuple[Vector, Vector]:
+    """The highest of 0 and the partial sums of all steps but the first, times `sign`: values and their probabilities.
 
-
-def _lindley(mean: float, s: float, mean_at_end: float, spread: float, steps: int) -> tuple[Vector, Vector, float]:
-    """W after `steps` steps with this mean and deviation: nodes above 0, their probabilities, that of 0."""
-    if steps == 0:
-        return np.zeros(0), np.zeros(0), 1.0
-    y, w = resolving(0.0, max(mean_at_end, 0.0) + spread**2 + TAIL * spread, s)
-    moves, first, falls = steps_between(y, y, mean, s) * w, density((y - mean) / s) / s * w, ndtr(-(y + mean) / s)
-    mass, atom = np.zeros_like(y), 1.0
-    for _ in range(steps):
+    From the last step to the second, W becomes max(0, W + step). The last of the values is the atom at 0.
+    """
+    if not len(steps.growths) or np.any(steps.deviations <= 0):
+        raise ValueError("extremes on dates need dates, and a volatility above 0")
+    means, deviations = sign * (steps.growths - steps.deviations**2 / 2)[:0:-1], steps.deviations[:0:-1]
+    if not len(means):
+        return np.zeros(1), np.ones(1)
+    reach = float(np.maximum(means, 0.0).sum()) + steps.deviation**2 + TAIL * steps.deviation
+    y, w = resolving(0.0, reach, float(deviations.min()))
+    mass, atom, made_for = np.zeros_like(y), 1.0, (math.nan, math.nan)
+    for step in zip(means, deviations):
+        if step != made_for:
+            mean, s = made_for = step
+            moves, first, falls = (
+                steps_between(y, y, mean, s) * w,
+                density((y - mean) / s) / s * w,
+                ndtr(-(y + mean) / s),
+            )
         mass, atom = mass @ moves + atom * first, float(mass @ falls + atom * ndtr(-mean / s))
-    return y, mass, atom
+    return np.append(y, 0.0), np.append(mass, atom)

@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 
 from simsuite.solvers.gbm.closed_forms.extremes import (
-    discrete_maximum_excess,
-    discrete_minimum_shortfall,
     maximum_excess,
+    maximum_excess_on_dates,
     minimum_shortfall,
+    minimum_shortfall_on_dates,
 )
+from simsuite.solvers.gbm.closed_forms.terms import Steps
 from simsuite.solvers.gbm.closed_forms.vanilla import Payoff
 
 
@@ -66,10 +67,10 @@ def floating_lookback(
 def _excess(spot: float, growth: float, volatility: float, end: float, strike: float, dates: int | None) -> float:
     if dates is None:
         return maximum_excess(spot, growth, volatility, end, strike)
-    return discrete_maximum_excess(spot, growth, volatility, end, strike, dates)
+    return maximum_excess_on_dates(spot, Steps.equidistant(growth, volatility, end, dates), strike)
 
 
 def _shortfall(spot: float, growth: float, volatility: float, end: float, strike: float, dates: int | None) -> float:
     if dates is None:
         return minimum_shortfall(spot, growth, volatility, end, strike)
-    return discrete_minimum_shortfall(spot, growth, volatility, end, strike, dates)
+    return minimum_shortfall_on_dates(spot, Steps.equidistant(growth, volatility, end, dates), strike)
