@@ -26,12 +26,12 @@ def bivariate_normal(h: float, k: float, rho: float) -> float:
     if rho <= -1:
         return max(float(ndtr(h) - ndtr(-k)), 0.0)
     if math.isinf(h) or math.isinf(k):
-        return float(ndtr(min(h, k)) if min(h, k) == -math.inf else ndtr(h) * ndtr(k))
+        return float(ndtr(h) * ndtr(k))
     root = math.sqrt((1 - rho) * (1 + rho))
     if h == k == 0:
         return 0.25 + math.asin(rho) / (2 * math.pi)
-    opposite = h * k < 0 or (h * k == 0 and h + k < 0)
-    return float((ndtr(h) + ndtr(k)) / 2 - _owen(h, k, rho, root) - _owen(k, h, rho, root)) - (0.5 if opposite else 0.0)
+    opposite = 0.5 if (h < 0) != (k < 0) else 0.0
+    return float((ndtr(h) + ndtr(k)) / 2) - _owen(h, k, rho, root) - _owen(k, h, rho, root) - opposite
 
 
 def _owen(h: float, k: float, rho: float, root: float) -> float:
@@ -63,17 +63,12 @@ def best_or_worst(
 
     ValueError where the two prices, or one of them, do not scatter: deviations and that of the ratio must be above 0.
     """
-    total = sum(forwards)
     low = _worst_call(forwards, deviations, rho, strike)
-    low_mean = (
-        total
-        - lognormal_option(forwards[0], difference_deviation(deviations, rho), forwards[1], "call")
-        - (forwards[1])
-    )
+    low_mean = forwards[0] - exchange(forwards, deviations, rho, 1.0)
     call, mean = low, low_mean
     if combine == "max":
         call = sum(lognormal_option(F, d, strike, "call") for F, d in zip(forwards, deviations)) - low
-        mean = total - low_mean
+        mean = sum(forwards) - low_mean
     return discount * (call if payoff == "call" else call - mean + strike)
 
 
