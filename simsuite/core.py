@@ -118,9 +118,15 @@ class Program(Protocol):
     """Source compiled for a device."""
 
     def launcher(
-        self, kernel: str, blocks: int, threads: int, shared_bytes: int = 0, cooperative: bool = False
+        self,
+        kernel: str,
+        blocks: int | tuple[int, int],
+        threads: int,
+        shared_bytes: int = 0,
+        cooperative: bool = False,
     ) -> Callable[..., None]:
-        """`kernel` bound to a launch. Its arguments are arrays, and NumPy scalars of the types it declares.
+        """`kernel` bound to a launch of so many blocks, or rows of them. Its arguments are arrays, and NumPy scalars of
+        the types it declares.
 
         cooperative: all blocks must run at once, since they wait for each other.
         """
@@ -173,6 +179,9 @@ class Backend(Protocol):
 
     def copy(self, source: Any, target: Any) -> None:
         """Queue the copying of an array to another of the same shape and type."""
+
+    def arithmetic(self) -> AbstractContextManager[None]:
+        """Arithmetic on whole arrays is queued like launches in there."""
 
     def kernels(self, module: str) -> ModuleType:
         """The module `<module>_<dialect>`: one method's kernels for this kind of device."""

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+import io
+import itertools
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import numba
 import numpy as np
 import pytest
-from gbm_problems import copied, outcome, problem, run, two_assets
+from gbm_problems import ASIAN, ASSET, CALL, copied, outcome, problem, run, two_assets
 from sm90 import compile_sm90
 
 from simsuite.backends.cpu import CpuBackend
+from simsuite.backends.program import compile_program
+from simsuite.solvers.gbm.engine_program import (
+    MOMENTS,
+    PATHS,
+    PAYOFFS,
+    SHAPES,
+    moments_macros,
+    paths_macros,
+    payoffs_macros,
+)
+from simsuite.solvers.gbm.precision import PRECISIONS as PRECISIONS_OF
 from simsuite.solvers.gbm.problem import GbmProblem
 
 PRECISIONS = pytest.mark.parametrize("precision", ["float64", "float32"])
@@ -74,7 +89,7 @@ def test_a_path_does_not_know_how_many_there_are(backend):
     many = run(two_assets(count=60 if simulated(backend) else 2500, stored=1), backend)[1]
     for count in [1, 31, 33] if simulated(backend) else [1, 31, 33, 1000, 2047]:
         few = run(two_assets(count=count, stored=1), backend)[1]
-        for name in ("x", "averages"):
+        for name in ("x", "kept"):
             np.testing.assert_array_equal(few[name], many[name][:, :count])
 
 
@@ -153,7 +168,8 @@ def test_overflow_is_a_fault_with_a_name(backend):
 # ---- what the compiler makes of the CUDA kernels
 
 
-def signatures(real):
+def signatures(real, normal=None):
+    normal = normal or real
     from numba import types
 
     def array(of, ndim):
@@ -161,33 +177,72 @@ def signatures(real):
 
     state, i8, f8 = array(real, 2), types.int64, types.float64
     sums, fault = array(i8, 3), array(i8, 1)
-    vector = array(f8, 1)
     return {
         "advance": (
-            *(state, state, i8, i8, i8, i8, types.uint64, types.boolean),
-            *(array(real, 1), state, array(types.uint8, 2)),
+            *(state, state, array(real, 3), i8, i8, i8, i8, i8, i8, types.uint64, types.boolean),
+            *(array(normal, 2), state, state, state, array(types.uint32, 1)),
         ),
         "clear": (array(i8, 4), sums, i8, i8),
         "record": (state, array(real, 3), i8, i8),
-        "moments": (state, i8, i8, vector, vector, vector, f8, f8, i8, array(i8, 4), sums, fault),
-        "payoffs": (state, state, i8, i8, i8, array(i8, 2), array(f8, 2), sums, fault),
+        "moments": (state, i8, i8, array(f8, 3), i8, i8, array(i8, 4), sums, fault),
+        "payoffs": (array(f8, 2), i8, i8, i8, array(f8, 1), fault, i8, sums, fault),
     }
 
 
-@pytest.mark.parametrize("precision", ["float64", "float32"])
-@pytest.mark.parametrize(("n_assets", "averages"), [(1, ()), (1, ((0, True),)), (4, ((0, True), (2, False)))])
-def test_step_kernel_lives_in_registers(n_assets, averages, precision):
+@pytest.mark.parametrize("precision", ["float64", "float32", "mixed"])
+@pytest.mark.parametrize(
+    ("n_assets", "functionals"), [(1, ()), (1, ((1, 0, -1),)), (4, ((1, 0, 0), (2, 2, -1), (3, 1, -1), (4, 3, 1)))]
+)
+def test_step_kernel_lives_in_registers(n_assets, functionals, precision):
     from numba import types
 
     from simsuite.solvers.gbm.exact_cuda import make_advance
 
-    signature = signatures(getattr(types, precision))["advance"]
-    ptx, info = compile_sm90(make_advance(n_assets, averages, np.dtype(precision)), signature)
+    state, normal = PRECISIONS_OF[precision]
+    signature = signatures(getattr(types, state.name), getattr(types, normal.name))["advance"]
+    ptx, info = compile_sm90(make_advance(n_assets, functionals, state, normal), signature)
     assert info["spill_bytes"] == info["stack_bytes"] == 0
     assert info["registers"] <= 128
     assert not any(word in ptx for word in ("div.", "rem."))
     if precision == "float32":
         assert ".f64" not in ptx
+
+
+def programs() -> Iterator[tuple[Path, dict]]:
+    """Whatever a scenario needs: every kind of functional, one asset or several, pairs, volatility that changes."""
+    every = ASIAN | {"strike": 90.0}
+    options = [
+        CALL,
+        every,
+        ASIAN | {"average": "geometric", "fixings": 3},
+        {"style": "barrier", "payoff": "put", "strike": 90.0, "direction": "down", "knock": "in", "level": 80.0},
+        {"style": "lookback", "payoff": "put", "strike_type": "floating", "dates": 5},
+    ]
+    for precision, antithetic in itertools.product(PRECISIONS_OF, (False, True)):
+        for assets, asked, volatility in (
+            (1, [], 0.2),
+            (1, [every], 0.2),
+            (1, options, [[0.0, 0.2], [0.5, 0.3]]),
+            (3, options, 0.2),
+        ):
+            p = problem(
+                run={"precision": precision},
+                asset=[ASSET | {"volatility": volatility}] * assets,
+                time={"steps": 10},
+                paths={"antithetic": antithetic},
+                option=asked,
+            )
+            yield PATHS, paths_macros(p, *SHAPES[0])
+            if asked:
+                yield PAYOFFS, payoffs_macros(p, range(len(asked)))
+        yield MOMENTS, moments_macros(p)
+
+
+@pytest.mark.parametrize(("source", "macros"), list(programs()), ids=lambda part: "")
+def test_programs_compile_without_spills(source, macros):
+    log = io.StringIO()
+    compile_program(source, macros, "sm_90", log)
+    assert set(re.findall(r"(\d+) bytes spill", log.getvalue())) == {"0"}
 
 
 @pytest.mark.parametrize("precision", ["float64", "float32"])

@@ -179,6 +179,9 @@ class CudaBackend:
         with self.compute:
             self._cupy.copyto(target, source)
 
+    def arithmetic(self) -> contextlib.AbstractContextManager[None]:
+        return self._allocating()
+
     def kernels(self, module: str) -> ModuleType:
         return import_kernels(f"{module}_{self.dialect}")
 

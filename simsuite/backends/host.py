@@ -107,6 +107,9 @@ class HostBackend:
     def copy(self, source: np.ndarray, target: np.ndarray) -> None:
         np.copyto(target, source)
 
+    def arithmetic(self) -> AbstractContextManager[None]:
+        return contextlib.nullcontext()
+
     def kernels(self, module: str) -> ModuleType:
         return import_kernels(f"{module}_{self.dialect}")
 

@@ -59,9 +59,15 @@ class CudaProgram:
             raise DeviceError(f"{source.name} cannot be compiled for {arch}: {e}") from e
 
     def launcher(
-        self, kernel: str, blocks: int, threads: int, shared_bytes: int = 0, cooperative: bool = False
+        self,
+        kernel: str,
+        blocks: int | tuple[int, int],
+        threads: int,
+        shared_bytes: int = 0,
+        cooperative: bool = False,
     ) -> Callable[..., None]:
         """`kernel` bound to a launch of so many blocks of so many threads, with dynamic shared memory."""
+        grid = (blocks,) if isinstance(blocks, int) else blocks
         function = self._module.get_function(kernel)
         together = {"enable_cooperative_groups": True} if cooperative else {}
         if shared_bytes > _WITHOUT_ASKING:
@@ -73,7 +79,7 @@ class CudaProgram:
         def launch(*arguments: Any) -> None:
             passed = tuple(map(_passed, arguments))
             with _explained(kernel):
-                function((blocks,), (threads,), passed, shared_mem=shared_bytes, stream=self._stream, **together)
+                function(grid, (threads,), passed, shared_mem=shared_bytes, stream=self._stream, **together)
 
         return launch
 

@@ -41,7 +41,7 @@ def _special(name: str) -> Callable[[Any], Any]:
 
 
 def _truth(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda *args: np.asarray(function(*args), dtype=np.float64)
+    return lambda *args: 1.0 * function(*args)  # of an array of any library
 
 
 OPERATIONS: dict[str, Callable[..., Any]] = {

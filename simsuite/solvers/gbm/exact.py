@@ -1,38 +1,57 @@
 """Geometric Brownian motion, sampled exactly.
 
-SDE:        dS_a / S_a = mu_a dt + sigma_a dW_a,  dW_a dW_b = rho_ab dt,  mu = rate - dividend_yield (or the drift)
-Scheme:     x_a += (mu_a - sigma_a^2 / 2) dt + sigma_a sqrt(dt) (L z)_a,  x_a = log(S_a / S_a(0)),  rho = L L^T
+SDE:        dS_a / S_a = g_a dt + sigma_a dW_a,  dW_a dW_b = rho_ab dt,  g = rate - dividend_yield (or the drift)
+Scheme:     y_a += sigma_a sqrt(dt) / log 2 (L z)_a,  log2(S_a / S_a(0)) = centre_a + y_a,  rho = L L^T (dynamics.py)
             P. Glasserman, "Monte Carlo Methods in Financial Engineering" (Springer 2003), eq. (3.22) to (3.24) and
             section 2.3.3 for the Cholesky factor L.
 Order:      none to speak of: weak and strong error are zero at every step, for any dt. All that is left is the sampling
             error, O(paths^-1/2), and round-off.
 
-Steps are taken in log space, relative to the spot; exponentials only where a price is observed.
+Normals come in blocks of 2 (float64) or 4 (float32) steps of a path, and so does everything: a block is done as a
+whole, even if a run stops amid it, so that no bit depends on where it was cut. Frames amid a block are looked at on the
+way.
 
-The kernels stand in `exact_cpu.py` and `exact_cuda.py`. `make_advance(n_assets, functionals, dtype)` makes
-advance(x, sums, n, first_path, begin, end, seed, antithetic, drift, mix, due):
+The readable kernels stand in `exact_cpu.py` and `exact_cuda.py`, the fast one for GPUs in `paths.cu`.
+`make_advance(n_assets, functionals, state, normal)` makes advance(x, kept, seen, n, first_path, begin, end, valid,
+watched, seed, antithetic, mix, scale, centre, growth, due):
 
-- x[asset, path], sums[average, path]: the state, updated for the first n columns, which are the paths from number
-  first_path on; set to 0 first if begin is 0. functionals: (asset, arithmetic) of each average.
-- steps begin .. end - 1 are taken. Splitting them in any way changes no bit: normals come in blocks of 2 (float64) or
-  4 (float32) steps, and a block that is entered midway is drawn again.
+- x[asset, path]: the noise y; kept[functional, path], see functionals.py: updated for the first n columns, which are
+  the paths from number first_path on; begun anew first if begin is 0. functionals: (kind, asset, bit) of each.
+- blocks begin .. end - 1 are done, of the last one the first `valid` steps; y after those of its steps whose bit is
+  set in `watched` goes to seen[which, asset, path].
 - seed: uint64. antithetic: paths 2 i and 2 i + 1 use the normals of number i, the latter with the opposite sign.
-- drift[asset] = (mu - sigma^2 / 2) dt, mix[a, b] = sigma_a sqrt(dt) L_ab, in the type of the state.
-- due[step, average] != 0 where the average takes the price at the end of the step.
+- mix[a, b], scale[a, step] (one column where it is 1 throughout), centre[a, step] as in dynamics.py, growth = 2^centre.
+- due[step]: a bit for each schedule, set where functionals with that bit take the price at the end of the step; those
+  with bit -1 take it at every step.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from simsuite.core import Backend, Pending, Snapshot
-from simsuite.solvers.gbm.statistics import GROUP
+from simsuite.solvers.gbm.engine_numba import NumbaEngine
+from simsuite.solvers.gbm.engine_program import ProgramEngine
 
 if TYPE_CHECKING:
     from simsuite.solvers.gbm.problem import GbmProblem
 
-_BLOCK = 128  # threads: a path each
+
+class Engine(Protocol):
+    """The launches of one kind of kernels. which: which of the frames that were watched last."""
+
+    kernel: str
+
+    def advance(self, n: int, first_path: int, begin: int, end: int, valid: int, watched: int) -> None: ...
+
+    def clear(self, slot: int) -> None: ...
+
+    def record(self, which: int, frame: int) -> None: ...
+
+    def moments(self, which: int, n: int, first_path: int, frame: int, slot: int) -> None: ...
+
+    def payoffs(self, which: int, n: int, first_path: int) -> None: ...
 
 
 class ExactStepper:
@@ -43,44 +62,12 @@ class ExactStepper:
 
     def __init__(self, problem: GbmProblem, backend: Backend, start: Snapshot) -> None:
         self.step = start.step
-        self.chosen: Mapping[str, str] = {"kernel": "numba"}
         self._problem, self._backend = problem, backend
+        fast = backend.compiles and problem.scenario.run.kernel != "numba"
+        make = ProgramEngine if fast else NumbaEngine
         self._arrays = {name: backend.array(a) for name, a in start.arrays.items()}
-        self._views = {name: backend.view(a) for name, a in self._arrays.items()}
-        # a kernel that has nothing to do with averages still gets an array in their place
-        self._averages = self._views.get("averages", self._views["x"])
-        self._tables = {name: backend.array(a) for name, a in problem.tables.items()}
-        self._constants = {name: backend.view(a) for name, a in self._tables.items()}
-        self._bind(problem, backend)
-        self._compile()
-
-    def _bind(self, problem: GbmProblem, backend: Backend) -> None:
-        n_assets, batch = problem.n_assets, problem.batch
-        kernels = backend.kernels("simsuite.solvers.gbm.statistics")
-        groups = -(-batch // GROUP) * kernels.THREADS
-        block = (kernels.THREADS, 1)
-        advance = backend.kernels("simsuite.solvers.gbm.exact").make_advance(
-            n_assets, tuple((a.asset, a.arithmetic) for a in problem.contracts.averages), problem.dtype
-        )
-        self._advance = backend.launcher(advance, (batch,), (min(_BLOCK, batch),))
-        self._clear = backend.launcher(kernels.clear, (kernels.THREADS, n_assets), block)
-        self._moments = backend.launcher(kernels.moments, (groups, n_assets), block)
-        if "options" in self._arrays:
-            self._payoffs = backend.launcher(kernels.payoffs, (groups, len(problem.contracts.kinds)), block)
-        if "paths" in self._arrays:
-            self._record = backend.launcher(
-                kernels.record, (problem.stored, n_assets), (min(problem.stored, _BLOCK), 1)
-            )
-
-    def _compile(self) -> None:
-        """Launch every kernel on no paths at all: they are compiled now, and not when a clock is running."""
-        self._clear(self._views["moments"], self._views["histogram"], 0, 0)
-        self._step_paths(0, 0, 0, 0)
-        self._count_prices(0, 0, 1.0, 0)
-        if "paths" in self._views:
-            self._record(self._views["x"], self._views["paths"], 0, 0)
-        if "options" in self._views:
-            self._count_payoffs(0, 0)
+        self._engine: Engine = make(problem, backend, self._arrays)
+        self.chosen: Mapping[str, str] = {"kernel": self._engine.kernel}
 
     @property
     def state(self) -> Mapping[str, Any]:
@@ -89,47 +76,30 @@ class ExactStepper:
     def advance(self, n: int) -> None:
         last = self.step + n
         while self.step < last:
-            batch, begin = divmod(self.step, self._problem.n_steps)
-            end = min(begin + last - self.step, self._problem.next_frame(begin))
-            self._stretch(batch, begin, end)
-            self.step += end - begin
+            batch, k = divmod(self.step, self._problem.n_steps)
+            target = min(k + last - self.step, self._problem.next_frame(k))
+            self._stretch(batch, k, target)
+            self.step += target - k
 
-    def _stretch(self, batch: int, begin: int, end: int) -> None:
-        """Steps begin .. end - 1 of a batch, between which nothing is observed, and the observations at the end."""
-        problem, views = self._problem, self._views
+    def _stretch(self, batch: int, k: int, target: int) -> None:
+        """What is left of the blocks up to time step `target` of a batch, and the frames in the last of them."""
+        problem, size = self._problem, self._problem.block
+        begin, end = -(-k // size), -(-target // size)
+        if begin == end:
+            return
         n, first_path = problem.batch_paths(batch), batch * problem.batch
-        self._step_paths(n, first_path, begin, end)
-        frame = problem.frame(end)
-        if frame is not None:
+        first_step = (end - 1) * size
+        frames = problem.frames_within(first_step, end * size)
+        watched = sum(1 << (problem.frame_steps[frame] - first_step - 1) for frame in frames)
+        self._engine.advance(n, first_path, begin, end, min(size, problem.n_steps - first_step), watched)
+        for which, frame in enumerate(frames):
             slot = problem.slot(frame)
             if batch == 0:
-                self._clear(views["moments"], views["histogram"], slot, problem.n_assets)
-                if "paths" in views:
-                    self._record(views["x"], views["paths"], frame, problem.stored)
-            self._count_prices(n, first_path, problem.time(end), slot)
-        if end == problem.n_steps and "options" in views:
-            self._count_payoffs(n, first_path)
-
-    def _step_paths(self, n: int, first_path: int, begin: int, end: int) -> None:
-        problem, tables = self._problem, self._constants
-        self._advance(
-            self._views["x"], self._averages, n, first_path, begin, end, problem.seed, problem.antithetic,
-            tables["drift"], tables["mix"], tables["due"],
-        )  # fmt: skip
-
-    def _count_prices(self, n: int, first_path: int, t: float, slot: int) -> None:
-        views, tables = self._views, self._constants
-        self._moments(
-            views["x"], n, first_path, tables["growth"], tables["log_growth"], tables["inverse_volatility"],
-            t, t**-0.5, slot, views["moments"], views["histogram"], views["fault"],
-        )  # fmt: skip
-
-    def _count_payoffs(self, n: int, first_path: int) -> None:
-        views, tables = self._views, self._constants
-        self._payoffs(
-            views["x"], self._averages, n, first_path, self._problem.width,
-            tables["kinds"], tables["terms"], views["options"], views["fault"],
-        )  # fmt: skip
+                self._engine.clear(slot)
+                self._engine.record(which, frame)
+            self._engine.moments(which, n, first_path, frame, slot)
+            if problem.frame_steps[frame] == problem.n_steps:
+                self._engine.payoffs(which, n, first_path)
 
     def snapshot(self) -> Pending:
         return self._backend.stage(self.step, self._arrays)

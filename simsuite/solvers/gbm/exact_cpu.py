@@ -3,51 +3,66 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numba import njit, prange
 
-from simsuite.rng import NORMALS_PER_BLOCK, direction32, direction64, radius32, radius64, words
+from simsuite.rng import direction32, direction64, radius32, radius64, words
+from simsuite.solvers.gbm.dynamics import LN2
+from simsuite.solvers.gbm.functionals import Kind
+from simsuite.solvers.gbm.precision import NORMALS_PER_BLOCK
 
 _CHUNK = 512  # paths: their normals and prices stay in the first two levels of cache
+_SUM, _LOGARITHMS, _LEAST, _LARGEST = map(int, (Kind.SUM, Kind.LOGARITHMS, Kind.LEAST, Kind.LARGEST))
 
 
-def make_advance(n_assets: int, functionals: tuple[tuple[int, bool], ...], dtype: Any) -> Any:
-    """The kernel for so many assets and (asset, arithmetic) functionals; see `exact.py` for its arguments."""
-    per_block = NORMALS_PER_BLOCK[np.dtype(dtype)]
-    asset = np.array([a for a, _ in functionals], np.int64)
-    arithmetic = np.array([arithmetic for _, arithmetic in functionals], np.bool_)
+def make_advance(n_assets: int, functionals: Sequence[tuple[int, int, int]], state: Any, normal: Any) -> Any:
+    """The kernel for so many assets and (kind, asset, bit) functionals; see `exact.py` for its arguments."""
+    per_block = NORMALS_PER_BLOCK[np.dtype(normal)]
+    kinds = np.array(functionals, np.int64).reshape(-1, 3)
 
     def advance(*arguments: Any) -> None:
-        _advance(per_block, asset, arithmetic, *arguments)
+        _advance(per_block, kinds, *arguments)
 
     return advance
 
 
 @njit(parallel=True, cache=True, error_model="numpy")
 def _advance(
-    per_block, asset, arithmetic, x, sums, n, first_path, begin, end, seed, antithetic, drift, mix, due
+    per_block, kinds, x, kept, seen, n, first_path, begin, end, valid, watched, seed, antithetic, mix, scale, centre,
+    growth, due
 ):  # fmt: skip
     for chunk in prange((n + _CHUNK - 1) // _CHUNK):
         i = chunk * _CHUNK
         w = min(_CHUNK, n - i)
         if begin == 0:
-            x[:, i : i + w] = 0
-            if asset.size > 0:
-                sums[:, i : i + w] = 0
-        z = np.empty((x.shape[0], per_block, _CHUNK), x.dtype)
+            _start(x, kept, kinds, i, w)
+        z = np.empty((x.shape[0], per_block, _CHUNK), mix.dtype)
         bits = np.empty((4, _CHUNK), np.uint32)
-        for block in range(begin // per_block, (end + per_block - 1) // per_block):
+        for block in range(begin, end):
             for a in range(x.shape[0]):
                 _normals(z[a], bits, w, first_path + i, block, a, seed, antithetic)
-            for j in range(per_block):
+            which = 0
+            for j in range(per_block if block < end - 1 else valid):
                 k = block * per_block + j
-                if begin <= k < end:
-                    _step(x, i, w, z, j, drift, mix)
-                    for f in range(asset.size):
-                        if due[k, f]:
-                            _observe(sums[f], x[asset[f]], i, w, arithmetic[f])
+                _step(x, i, w, z, j, mix, scale, k)
+                for f in range(kinds.shape[0]):
+                    kind, a, bit = kinds[f]
+                    if bit < 0 or due[k] >> bit & 1:
+                        _keep(kind, kept[f], x[a], i, w, centre, growth, a, k)
+                if block == end - 1 and watched >> j & 1:
+                    seen[which, :, i : i + w] = x[:, i : i + w]
+                    which += 1
+
+
+@njit(cache=True, error_model="numpy")
+def _start(x, kept, kinds, i, w):
+    x[:, i : i + w] = 0
+    for f in range(kinds.shape[0]):
+        kind = kinds[f, 0]
+        kept[f, i : i + w] = np.inf if kind == _LEAST else -np.inf if kind == _LARGEST else 0.0
 
 
 @njit(cache=True, error_model="numpy")
@@ -80,25 +95,32 @@ def _normals(z, bits, w, first_path, block, stream, seed, antithetic):
 
 
 @njit(cache=True, error_model="numpy")
-def _step(x, i, w, z, j, drift, mix):
-    """One step of every asset of w paths."""
-    dw = np.empty(w, x.dtype)
+def _step(x, i, w, z, j, mix, scale, k):
+    """Step k of every asset of w paths."""
+    dw = np.empty(w, mix.dtype)
     for a in range(x.shape[0]):
+        own = scale[a, k] if scale.shape[1] > 1 else scale[a, 0]
         for p in range(w):
             dw[p] = mix[a, 0] * z[0, j, p]
         for b in range(1, a + 1):
             for p in range(w):
                 dw[p] += mix[a, b] * z[b, j, p]
         for p in range(w):
-            x[a, i + p] += dw[p] + drift[a]
+            x[a, i + p] += own * dw[p]
 
 
 @njit(cache=True, error_model="numpy")
-def _observe(sums, x, i, w, arithmetic):
-    """A fixing date: add S/S0, or its logarithm, to the running sum."""
-    if arithmetic:
+def _keep(kind, kept, x, i, w, centre, growth, a, k):
+    """A date: take what the price is there."""
+    if kind == _SUM:
         for p in range(i, i + w):
-            sums[p] += math.exp(x[p])
+            kept[p] += math.exp(LN2 * x[p]) * growth[a, k]
+    elif kind == _LOGARITHMS:
+        for p in range(i, i + w):
+            kept[p] += x[p]
+    elif kind == _LEAST:
+        for p in range(i, i + w):
+            kept[p] = min(kept[p], x[p] + centre[a, k])
     else:
         for p in range(i, i + w):
-            sums[p] += x[p]
+            kept[p] = max(kept[p], x[p] + centre[a, k])

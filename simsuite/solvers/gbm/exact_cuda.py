@@ -1,67 +1,92 @@
-"""Exact sampling on a GPU: one thread a path, the whole stretch of steps in registers."""
+"""Exact sampling on a GPU, readable: one thread a path, a whole stretch of steps in registers."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numba import cuda, float32, float64, uint64
 
-from simsuite.rng import NORMALS_PER_BLOCK, fill_normals32, fill_normals64
+from simsuite.rng import fill_normals32, fill_normals64
+from simsuite.solvers.gbm.functionals import Kind
+from simsuite.solvers.gbm.precision import NORMALS_PER_BLOCK
 
 
-def make_advance(n_assets: int, functionals: tuple[tuple[int, bool], ...], dtype: Any) -> Any:
-    """The kernel for so many assets and (asset, arithmetic) functionals; see `exact.py` for its arguments.
+def make_advance(n_assets: int, functionals: Sequence[tuple[int, int, int]], state: Any, normal: Any) -> Any:
+    """The kernel for so many assets and (kind, asset, bit) functionals; see `exact.py` for its arguments.
 
     Loops over assets and functionals have constant bounds, are unrolled, and leave nothing but registers.
     """
     N, F = n_assets, max(len(functionals), 1)
-    HAS_SUMS = len(functionals) > 0
-    ASSET = tuple(a for a, _ in functionals) or (0,)
-    ARITHMETIC = tuple(arithmetic for _, arithmetic in functionals) or (False,)
-    PER_BLOCK = NORMALS_PER_BLOCK[np.dtype(dtype)]
-    SHIFT = PER_BLOCK.bit_length() - 1
-    single = np.dtype(dtype) == np.float32
-    real = float32 if single else float64
+    KEEPS = len(functionals) > 0
+    KIND, ASSET, BIT = zip(*functionals) if functionals else ((0,), (0,), (-1,))
+    SUM, LOGARITHMS, LEAST, LARGEST = map(int, (Kind.SUM, Kind.LOGARITHMS, Kind.LEAST, Kind.LARGEST))
+    PER_BLOCK = NORMALS_PER_BLOCK[np.dtype(normal)]
+    real = float32 if np.dtype(state) == np.float32 else float64
+    single = np.dtype(normal) == np.float32
     fill = fill_normals32 if single else fill_normals64
+    drawn = float32 if single else float64
+    ln2 = real(math.log(2.0))
 
     @cuda.jit
-    def advance(x, sums, n, first_path, begin, end, seed, antithetic, drift, mix, due):
+    def advance(
+        x, kept, seen, n, first_path, begin, end, valid, watched, seed, antithetic, mix, scale, centre, growth, due
+    ):
         i = cuda.grid(1)
         if i < n:
             y = cuda.local.array(N, real)
             s = cuda.local.array(F, real)
-            z = cuda.local.array((N, PER_BLOCK), real)
+            z = cuda.local.array((N, PER_BLOCK), drawn)
             stream = first_path + i
-            sign = real(1)
+            sign = drawn(1)
             if antithetic:
                 if stream & 1:
-                    sign = real(-1)
+                    sign = drawn(-1)
                 stream >>= 1
             for a in range(N):
                 y[a] = x[a, i] if begin > 0 else real(0)
             for f in range(F):
-                s[f] = sums[f, i] if HAS_SUMS and begin > 0 else real(0)
-            for block in range(begin >> SHIFT, (end + PER_BLOCK - 1) >> SHIFT):
+                s[f] = real(0)
+                if KIND[f] == LEAST:
+                    s[f] = real(math.inf)
+                if KIND[f] == LARGEST:
+                    s[f] = real(-math.inf)
+                if KEEPS and begin > 0:
+                    s[f] = kept[f, i]
+            for block in range(begin, end):
                 for a in range(N):
                     fill(z, a, block, a, stream, uint64(seed))
-                for j in range(PER_BLOCK):
-                    k = (block << SHIFT) + j
-                    if k >= begin and k < end:
+                which = 0
+                for j in range(PER_BLOCK):  # a constant, so that z stays in registers
+                    if block < end - 1 or j < valid:
+                        k = block * PER_BLOCK + j
                         for a in range(N):
                             dw = mix[a, 0] * z[0, j]
                             for b in range(1, a + 1):
                                 dw += mix[a, b] * z[b, j]
-                            y[a] += sign * dw + drift[a]
-                        if HAS_SUMS:
+                            y[a] += real(sign * scale[a, k if scale.shape[1] > 1 else 0] * dw)
+                        if KEEPS:
                             for f in range(F):
-                                if due[k, f]:
-                                    s[f] += math.exp(y[ASSET[f]]) if ARITHMETIC[f] else y[ASSET[f]]
+                                if BIT[f] < 0 or due[k] >> BIT[f] & 1:
+                                    v = y[ASSET[f]]
+                                    if KIND[f] == SUM:
+                                        s[f] += math.exp(ln2 * v) * growth[ASSET[f], k]
+                                    if KIND[f] == LOGARITHMS:
+                                        s[f] += v
+                                    if KIND[f] == LEAST:
+                                        s[f] = min(s[f], v + centre[ASSET[f], k])
+                                    if KIND[f] == LARGEST:
+                                        s[f] = max(s[f], v + centre[ASSET[f], k])
+                        if block == end - 1 and watched >> j & 1:
+                            for a in range(N):
+                                seen[which, a, i] = y[a]
+                            which += 1
             for a in range(N):
                 x[a, i] = y[a]
-            if HAS_SUMS:
+            if KEEPS:
                 for f in range(F):
-                    sums[f, i] = s[f]
+                    kept[f, i] = s[f]
 
     return advance

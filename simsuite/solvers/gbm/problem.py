@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,13 +15,19 @@ import numpy as np
 
 from simsuite.core import Backend, Clock, Device, Layout, Snapshot, Stepper
 from simsuite.errors import Mistake, ScenarioError
+from simsuite.expressions.evaluate import evaluate
 from simsuite.scenario.gbm import GbmScenario
-from simsuite.solvers.gbm.contracts import Contracts, read_contracts
+from simsuite.solvers.gbm.dynamics import Dynamics
+from simsuite.solvers.gbm.engine_numba import PAYOFFS_CHUNK
 from simsuite.solvers.gbm.exact import ExactStepper
 from simsuite.solvers.gbm.exactsum import LIMBS
+from simsuite.solvers.gbm.functionals import MOST_SCHEDULES, bits, schedules
 from simsuite.solvers.gbm.layout import gbm_layout
-from simsuite.solvers.gbm.results import PriceStatistics, option_estimates, price_statistics, stored_prices
-from simsuite.solvers.gbm.statistics import BINS, GROUP, NO_FAULT, Estimate
+from simsuite.solvers.gbm.payoffs import Payoffs, expected_path, read_payoffs
+from simsuite.solvers.gbm.precision import NORMALS_PER_BLOCK, PRECISIONS
+from simsuite.solvers.gbm.results import PriceStatistics, price_statistics, stored_prices
+from simsuite.solvers.gbm.statistics import BINS, GROUP, NO_FAULT, Estimate, estimate
+from simsuite.solvers.gbm.tables import table_bytes
 from simsuite.solvers.gbm.unsupported import not_yet
 from simsuite.solvers.schedule import frame_steps
 
@@ -32,7 +39,7 @@ MOST_STEPS = 1 << 53  # of all batches: beyond, times are no longer exact
 
 @dataclass(frozen=True)
 class GbmProblem:
-    """A validated scenario. Growth rates in 1/year, times in years.
+    """A validated scenario. Times in years.
 
     The paths are worked off in `n_batches` batches of `batch` paths, one after another. The clock counts the steps of
     all of them; rows of results fall due in the last batch, when the statistics of the others are complete.
@@ -40,8 +47,8 @@ class GbmProblem:
     """
 
     scenario: GbmScenario
-    growth: np.ndarray
-    contracts: Contracts
+    dynamics: Dynamics
+    payoffs: Payoffs
     frame_steps: tuple[int, ...]
     batch: int
 
@@ -59,15 +66,17 @@ class GbmProblem:
         missing = not_yet(model)
         if missing:
             raise ScenarioError(missing)
-        rate, drift = model.market.rate.value, model.market.drift
-        growth = np.array([rate - a.dividend_yield.value if drift is None else drift.value for a in model.asset])
-        contracts = read_contracts(model, growth)
-        itemsize = np.dtype(model.run.precision).itemsize
-        fitting = _BATCH_BYTES // (itemsize * (len(model.asset) + len(contracts.averages)))
+        dynamics = Dynamics.of(model)
+        payoffs = read_payoffs(model, dynamics)
+        if len(schedules(payoffs.functionals, dynamics.n_steps)) > MOST_SCHEDULES:
+            message = f"the options look at prices at more than {MOST_SCHEDULES} different sets of dates"
+            raise ScenarioError([Mistake(("option",), message, "price some of them in a run of their own")])
+        state, _ = PRECISIONS[model.run.precision]
+        fitting = _BATCH_BYTES // (state.itemsize * (len(model.asset) + len(payoffs.functionals)))
         batch = model.paths.batch or max(min(fitting, _LARGEST_BATCH) // GROUP, 1) * GROUP
         batch = max(batch, -(-(model.output.store_paths or 0) // GROUP) * GROUP)  # all in the first batch
         frames = frame_steps(model.output, model.time.steps, model.time.end / model.time.steps)
-        problem = cls(model, growth, contracts, frames, min(batch, model.paths.count))
+        problem = cls(model, dynamics, payoffs, frames, min(batch, model.paths.count))
         if problem.clock.end >= MOST_STEPS:
             message = f"{problem.n_batches} batches of {problem.n_steps} steps are more than can be counted"
             key = "count" if model.paths.batch is None else "batch"
@@ -116,7 +125,18 @@ class GbmProblem:
 
     @property
     def dtype(self) -> np.dtype:
-        return np.dtype(self.scenario.run.precision)
+        """Of what is added up along a path."""
+        return PRECISIONS[self.scenario.run.precision][0]
+
+    @property
+    def normal(self) -> np.dtype:
+        """Of normals, and of increments made of them."""
+        return PRECISIONS[self.scenario.run.precision][1]
+
+    @property
+    def block(self) -> int:
+        """Time steps whose normals are drawn together."""
+        return NORMALS_PER_BLOCK[self.normal]
 
     @property
     def seed(self) -> np.uint64:
@@ -145,18 +165,27 @@ class GbmProblem:
         """The time at a time step of a path."""
         return self.scenario.time.end * (step / self.n_steps)
 
-    def frame(self, step: int) -> int | None:
-        """Which frame falls on this time step, if any."""
-        k = bisect.bisect_left(self.frame_steps, step)
-        return k if self.frame_steps[k] == step else None
-
     def next_frame(self, step: int) -> int:
         """The time step of the first frame after `step`, which is before the end."""
         return self.frame_steps[bisect.bisect_right(self.frame_steps, step)]
 
+    def frames_within(self, first: int, last: int) -> range:
+        """The frames after time step `first`, up to `last`."""
+        return range(bisect.bisect_right(self.frame_steps, first), bisect.bisect_right(self.frame_steps, last))
+
+    @cached_property
+    def most_watched(self) -> int:
+        """Frames in a block of steps."""
+        counts = Counter((step - 1) // self.block for step in self.frame_steps[1:])
+        return max(counts.values())
+
     def slot(self, frame: int) -> int:
-        """Where the statistics of a frame are: with a single batch, one frame's room serves all in turn."""
-        return frame if self.n_batches > 1 else 0
+        """Where the statistics of a frame are: with a single batch, the frames of a block share the room in turn."""
+        return frame if self.n_batches > 1 else frame % self.block
+
+    @property
+    def _slots(self) -> int:
+        return len(self.frame_steps) if self.n_batches > 1 else self.block
 
     def frame_of_row(self, step: int) -> int:
         """The frame that the last batch has reached at this step of the run, or passed last."""
@@ -167,29 +196,25 @@ class GbmProblem:
         """The step of the run at which the last batch begins."""
         return (self.n_batches - 1) * self.n_steps
 
-    @property
-    def tables(self) -> Mapping[str, np.ndarray]:
-        """What the kernels read: see `exact.py`, `statistics.py`, `contracts.py`."""
-        return {**self._small_tables, "due": self.contracts.due(self.n_steps)}
+    @cached_property
+    def functional_bits(self) -> tuple[tuple[int, int, int], ...]:
+        """(kind, asset, bit) of each functional; see `exact.py`."""
+        found = self.payoffs.functionals
+        return tuple((int(f.kind), f.asset, bit) for f, bit in zip(found, bits(found, self.n_steps)))
 
     @cached_property
-    def _small_tables(self) -> Mapping[str, np.ndarray]:
-        """All but the one that grows with the number of steps."""
-        dt = self.scenario.time.end / self.n_steps
-        correlation = self.scenario.market.correlation
-        factor = np.linalg.cholesky(np.eye(self.n_assets) if correlation is None else np.array(correlation))
-        volatility = np.array([a.volatility.value for a in self.scenario.asset])
-        log_growth = self.growth - volatility**2 / 2
-        tables = {
-            "drift": (log_growth * dt).astype(self.dtype),
-            "mix": (volatility[:, None] * math.sqrt(dt) * factor).astype(self.dtype),
-            "growth": self.growth,
-            "log_growth": log_growth,
-            "inverse_volatility": np.array([1 / v if v > 0 else 0.0 for v in volatility]),
-        }
-        if len(self.contracts.kinds):
-            tables |= {"kinds": self.contracts.kinds, "terms": self.contracts.terms}
-        return tables
+    def end_growth(self) -> np.ndarray:
+        """[asset]: 2^centre at the end."""
+        with np.errstate(over="ignore"):
+            return np.exp2(self.dynamics.centre(np.array([self.n_steps]))[:, 0])
+
+    @cached_property
+    def shifts(self) -> np.ndarray:
+        """[option]: what is subtracted from each payoff before it is added up."""
+        with np.errstate(all="ignore"):
+            path = expected_path(self.payoffs.functionals, self.dynamics)
+            found = np.array([float(evaluate(tree, path)) for tree in self.payoffs.trees])
+        return np.where(np.isfinite(found), found, 0.0)
 
     def initial(self) -> Snapshot:
         arrays = {name: np.zeros(shape, dtype) for name, (shape, dtype) in self._shapes().items()}
@@ -197,22 +222,23 @@ class GbmProblem:
         return Snapshot(0, arrays)
 
     def _shapes(self) -> dict[str, tuple[tuple[int, ...], Any]]:
-        n, slots = self.n_assets, self.slot(len(self.frame_steps) - 1) + 1
+        n, slots = self.n_assets, self._slots
         shapes: dict[str, tuple[tuple[int, ...], Any]] = {
             "x": ((n, self.batch), self.dtype),
-            "averages": ((len(self.contracts.averages), self.batch), self.dtype),
+            "kept": ((len(self.payoffs.functionals), self.batch), self.dtype),
             "moments": ((slots, n, 2, LIMBS), np.int64),
             "histogram": ((slots, n, BINS), np.int64),
             "paths": ((len(self.frame_steps), n, self.stored), self.dtype),
-            "options": ((len(self.contracts.kinds), 2, LIMBS), np.int64),
+            "options": ((len(self.payoffs.trees), 2, LIMBS), np.int64),
             "fault": ((1,), np.int64),
         }
         return {name: spec for name, spec in shapes.items() if math.prod(spec[0])}
 
     def device_bytes(self) -> int:
         state = sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in self._shapes().values())
-        due = math.prod(self.contracts.due_shape(self.n_steps))
-        return state + due + sum(table.nbytes for table in self._small_tables.values())
+        seen = self.most_watched * self.n_assets * self.batch * self.dtype.itemsize
+        payoffs = 8 * len(self.payoffs.trees) * min(PAYOFFS_CHUNK, self.batch)
+        return state + seen + table_bytes(self) + payoffs
 
     def stepper(self, backend: Backend, start: Snapshot) -> Stepper:
         return ExactStepper(self, backend, start)
@@ -228,7 +254,10 @@ class GbmProblem:
             "price_quantile": prices.quantiles,
         }
         if "paths" in observed.arrays:
-            rows["path"] = stored_prices(self.scenario, observed.arrays["paths"])
+            frame = self.frame_of_row(observed.step)
+            rows["path"] = stored_prices(
+                self.scenario, self.dynamics, self.frame_steps[frame], observed.arrays["paths"]
+            )
         return rows
 
     def totals(self, observed: Snapshot) -> Mapping[str, np.ndarray]:
@@ -271,14 +300,23 @@ class GbmProblem:
         return f"path {path} of asset {self.scenario.asset_names[asset]!r}"
 
     def _prices(self, observed: Snapshot) -> PriceStatistics:
-        t = self.time(self.frame_steps[self.frame_of_row(observed.step)])
-        return price_statistics(self.scenario, self.growth, t, observed.arrays["moments"], observed.arrays["histogram"])
+        step = self.frame_steps[self.frame_of_row(observed.step)]
+        return price_statistics(
+            self.scenario, self.dynamics, step, observed.arrays["moments"], observed.arrays["histogram"]
+        )
 
     def _options(self, observed: Snapshot) -> list[Estimate]:
         """One for each option; none before the last path has ended."""
         if observed.step < self.clock.end or "options" not in observed.arrays:
             return []
-        return option_estimates(self.contracts, observed.arrays["options"], self.scenario.paths.count // self.width)
+        n = self.scenario.paths.count // self.width
+        sums = observed.arrays["options"]
+        return [estimate(one, n, self.discount, float(shift)) for one, shift in zip(sums, self.shifts)]
+
+    @property
+    def discount(self) -> float:
+        """What 1, paid at the end, is worth at the start."""
+        return math.exp(-self.scenario.market.rate.integral(0.0, self.scenario.time.end))
 
 
 def _number(value: float) -> float | None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from simsuite.scenario.gbm import GbmScenario
-from simsuite.solvers.gbm.contracts import Contracts
-from simsuite.solvers.gbm.statistics import Estimate, estimate, mean_and_variance, quantile
+from simsuite.solvers.gbm.dynamics import Dynamics
+from simsuite.solvers.gbm.statistics import mean_and_variance, quantile
 
 
 @dataclass(frozen=True)
@@ -24,37 +23,33 @@ class PriceStatistics:
 
 @np.errstate(over="ignore")
 def price_statistics(
-    scenario: GbmScenario, growth: np.ndarray, t: float, moments: np.ndarray, histogram: np.ndarray
+    scenario: GbmScenario, dynamics: Dynamics, step: int, moments: np.ndarray, histogram: np.ndarray
 ) -> PriceStatistics:
-    """moments[asset, value or square, limb] of S / E S - 1, histogram[asset, bin] of the standardised logarithm.
+    """moments[asset, value or square, limb] of S / E S - 1, histogram[asset, bin] of the standardised noise.
 
-    At time 0 nothing has been counted and every price is the spot.
+    After 0 steps nothing has been counted and every price is the spot.
     """
     spot = np.array([asset.spot for asset in scenario.asset])
     quantiles = scenario.output.quantiles
-    if t == 0:
-        return PriceStatistics(t, spot, np.zeros(len(spot)), np.tile(spot, (len(quantiles), 1)))
+    time = scenario.time.end * (step / scenario.time.steps)
+    if step == 0:
+        return PriceStatistics(time, spot, np.zeros(len(spot)), np.tile(spot, (len(quantiles), 1)))
     pairs = np.array([mean_and_variance(sums, scenario.paths.count) for sums in moments])
-    expected = spot * np.exp(growth * t)
+    at = np.array([step])
+    expected = spot * np.exp2(dynamics.log_mean(at)[:, 0])
+    centres, deviations = dynamics.centre(at)[:, 0], np.sqrt(dynamics.variance(at)[:, 0])
     found = np.empty((len(quantiles), len(spot)))
-    for a, asset in enumerate(scenario.asset):
-        center = (float(growth[a]) - asset.volatility.value**2 / 2) * t
-        scale = asset.volatility.value * math.sqrt(t)
+    for a, (s, centre, deviation) in enumerate(zip(spot, centres, deviations)):
 
-        def price(z: float, s: float = asset.spot, center: float = center, scale: float = scale) -> float:
-            return s * float(np.exp(center + scale * z))
+        def price(z: float, s: float = s, centre: float = centre, deviation: float = deviation) -> float:
+            return float(s * np.exp2(centre + deviation * z))
 
         found[:, a] = [quantile(histogram[a], q, price) for q in quantiles]
-    return PriceStatistics(t, expected * (1 + pairs[:, 0]), expected * np.sqrt(pairs[:, 1]), found)
+    return PriceStatistics(time, expected * (1 + pairs[:, 0]), expected * np.sqrt(pairs[:, 1]), found)
 
 
-def option_estimates(contracts: Contracts, sums: np.ndarray, n: int) -> list[Estimate]:
-    """sums[option, value or square, limb] over n independent observations; one estimate for each option."""
-    shifts = contracts.terms[:, -1]
-    return [estimate(one, n, contracts.discount, float(shift)) for one, shift in zip(sums, shifts)]
-
-
-def stored_prices(scenario: GbmScenario, logarithms: np.ndarray) -> np.ndarray:
-    """[path, asset] prices from [asset, path] logarithms relative to the spot."""
+def stored_prices(scenario: GbmScenario, dynamics: Dynamics, step: int, noise: np.ndarray) -> np.ndarray:
+    """[path, asset] prices after a number of steps, from the noise [asset, path]."""
     spot = np.array([asset.spot for asset in scenario.asset])
-    return spot * np.exp(logarithms.T.astype(np.float64))
+    centre = dynamics.centre(np.array([step]))[:, 0] if step else np.zeros(len(spot))
+    return spot * np.exp2(centre + noise.T.astype(np.float64))

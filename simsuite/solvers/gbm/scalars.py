@@ -1,4 +1,4 @@
-"""Scalar arithmetic that the kernels for CPU and GPU share: what an option pays, and the limbs of an exact sum."""
+"""Scalar arithmetic that the kernels for CPU and GPU share: the limbs of an exact sum."""
 
 from __future__ import annotations
 
@@ -11,23 +11,6 @@ from numba import float64, int64, njit
 from simsuite.solvers.gbm.exactsum import BIAS
 
 _MASK = np.int64(0xFFFFFFFF)
-
-
-@njit(error_model="numpy", cache=True)
-def observed_price(value: Any, arithmetic: Any, spot: Any, weight: Any) -> Any:
-    """The price that the contract looks at.
-
-    value: sum over the fixings of S/S0 (arithmetic) or of log(S/S0); weight: 1 / number of fixings. The price at
-    maturity itself is the geometric mean of one fixing.
-    """
-    mean = float64(value) * weight
-    return spot * mean if arithmetic else spot * math.exp(mean)
-
-
-@njit(error_model="numpy", cache=True)
-def payoff(price: Any, strike: Any, sign: Any) -> Any:
-    """max(sign (price - strike), 0): a call for sign = 1, a put for sign = -1."""
-    return max(sign * (price - strike), float64(0.0))
 
 
 @njit(error_model="numpy", cache=True)

@@ -2,18 +2,19 @@
 
 Sums are taken over groups of GROUP paths, by absolute path number and in a fixed order, and added exactly
 (`exactsum.py`): results do not depend on batches, launches or threads. The kernels stand in `statistics_cpu.py` and
-`statistics_cuda.py`, with the same names and arguments:
+`statistics_cuda.py`, with the same names and arguments; `moments.cu` and `payoffs.cu` do the same on GPUs, faster:
 
 - clear(sums, histogram, slot, n_assets): zero one slot, before the first batch adds to it.
-- record(x, paths, frame, n): keep the first n paths.
-- moments(x, n, first_path, growth, drift, inverse_volatility, t, inverse_root_t, slot, sums, histogram, fault): of the
-  first n columns of x[asset, path] = log(S/S0), at time t. With the expectation E S = S0 e^{growth t} known, what is
-  summed is d = S / E S - 1 and d^2, so that no digits cancel in the variance. Quantiles come from a histogram of
-  z = (x - drift t) / (volatility sqrt t), which is standard normal.
-- payoffs(x, averages, n, first_path, width, kinds, terms, sums, fault): undiscounted payoffs less the payoff of the
-  path without noise (again so that no digits cancel), and their squares. Antithetic pairs count as one observation,
-  their mean (width 2), as they are not independent: P. Glasserman, "Monte Carlo Methods in Financial Engineering"
-  (2003), section 4.2.
+- record(y, paths, frame, n): keep the first n paths.
+- moments(y, n, first_path, frames, frame, slot, sums, histogram, fault): of the first n columns of y[asset, path], the
+  noise in the logarithms to base 2 (dynamics.py). frames[frame, 0, asset]: centre - log_mean there, so that
+  d = 2^{y + that} - 1 = S / E S - 1, of which d and d^2 are summed and no digits cancel in the variance.
+  frames[frame, 1, asset]: 1 / standard deviation of y; quantiles come from a histogram of their product, which is
+  standard normal. frames[frame, 2, asset]: the centre.
+- payoffs(values, n, first_path, width, shifts, assets, n_assets, sums, fault): of values[option, path], less
+  shifts[option] (what a path of expected prices pays, again so that no digits cancel), and their squares. Antithetic
+  pairs count as one observation, their mean (width 2), as they are not independent: P. Glasserman, "Monte Carlo Methods
+  in Financial Engineering" (2003), section 4.2. assets[option]: which to blame for a fault.
 
 sums[.., 0 or 1, limb]: the exact sums of the values and of their squares. fault[0]: the smallest
 path * n_assets + asset whose price is NaN or beyond LARGEST, NO_FAULT if there is none; such a price is left out.
@@ -31,11 +32,11 @@ from simsuite.scenario.gbm import GROUP as GROUP
 from simsuite.solvers.gbm.exactsum import exact
 
 Z_MAX = 8.0
-BINS_PER_UNIT = 2048.0
-BINS = 32770  # 16 * 2048 equal ones over |z| <= Z_MAX, and one for all that lies beyond at each end
+BINS_PER_UNIT = 512.0
+BINS = 8194  # 16 * 512 equal ones over |z| <= Z_MAX, and one for all that lies beyond at each end
 LAST_BIN = BINS - 1
 LARGEST = 1e150  # price in units of S0 or of E S: squares of larger ones could overflow
-LOG_LARGEST = math.log(LARGEST)
+LOG_LARGEST = math.log2(LARGEST)
 NO_FAULT = np.iinfo(np.int64).max
 _Z95 = 1.959963984540054
 
@@ -74,7 +75,7 @@ def quantile(counts: np.ndarray, q: float, price: Callable[[float], float]) -> f
     """The q-quantile of price(z), from a histogram of z; price: increasing.
 
     As `numpy.quantile`: between the order statistics number floor(h) and floor(h) + 1, h = (n - 1) q. Each of these is
-    known to within the width of its bin, z +- 1/2048, so the result lies within a factor e^{+- sigma sqrt(t) / 2048} of
+    known to within the width of its bin, z +- 1/512, so the result lies within a factor e^{+- sigma sqrt(t) / 512} of
     the sample's own quantile (as long as that lies in |z| <= 8, which a sample of 10^12 leaves with odds of 1 in 800);
     within a bin the observations count as equally spaced, which in a large sample brings it much closer.
     """

@@ -9,7 +9,8 @@ import math
 import numpy as np
 from numba import int64, njit, prange
 
-from simsuite.solvers.gbm.scalars import digits, observed_price, payoff
+from simsuite.solvers.gbm.dynamics import LN2
+from simsuite.solvers.gbm.scalars import digits
 from simsuite.solvers.gbm.statistics import BINS_PER_UNIT, GROUP, LARGEST, LAST_BIN, LOG_LARGEST, Z_MAX
 
 THREADS = 1
@@ -22,22 +23,23 @@ def clear(sums, histogram, slot, n_assets):
 
 
 @njit(cache=True)
-def record(x, paths, frame, n):
-    paths[frame, :, :n] = x[:, :n]
+def record(y, paths, frame, n):
+    paths[frame, :, :n] = y[:, :n]
 
 
 @njit(parallel=True, cache=True, error_model="numpy")
-def moments(x, n, first_path, growth, drift, inverse_volatility, t, inverse_root_t, slot, sums, histogram, fault):
-    n_assets, n_groups = x.shape[0], (n + GROUP - 1) // GROUP
+def moments(y, n, first_path, frames, frame, slot, sums, histogram, fault):
+    n_assets, n_groups = y.shape[0], (n + GROUP - 1) // GROUP
     parts = np.zeros((n_groups, n_assets, 2))
     bad = np.full(n_groups + 1, fault[0])
     for g in prange(n_groups):
         for a in range(n_assets):
+            shift, centre = frames[frame, 0, a], frames[frame, 2, a]
             s1, s2 = 0.0, 0.0
             for i in range(g * GROUP, min(n, (g + 1) * GROUP)):
-                y = np.float64(x[a, i])
-                d = math.expm1(y - growth[a] * t)
-                if abs(d) < LARGEST and y < LOG_LARGEST:
+                noise = np.float64(y[a, i])
+                d = math.expm1(LN2 * (noise + shift))
+                if abs(d) < LARGEST and noise + centre < LOG_LARGEST:
                     s1 += d
                     s2 += d * d
                 else:
@@ -47,32 +49,28 @@ def moments(x, n, first_path, growth, drift, inverse_volatility, t, inverse_root
     _add_exactly(parts, sums[slot])
     fault[0] = bad.min()
     for a in prange(n_assets):
-        scale = inverse_volatility[a] * inverse_root_t
+        scale = frames[frame, 1, a]
         for i in range(n):
-            z = (np.float64(x[a, i]) - drift[a] * t) * scale
+            z = np.float64(y[a, i]) * scale
             if math.isfinite(z):
                 cell = int64(math.floor((min(max(z, -2.0 * Z_MAX), 2.0 * Z_MAX) + Z_MAX) * BINS_PER_UNIT)) + 1
                 histogram[slot, a, min(max(cell, int64(0)), int64(LAST_BIN))] += 1
 
 
 @njit(parallel=True, cache=True, error_model="numpy")
-def payoffs(x, averages, n, first_path, width, kinds, terms, sums, fault):
+def payoffs(values, n, first_path, width, shifts, assets, n_assets, sums, fault):
     n_groups = (n + GROUP - 1) // GROUP
-    parts = np.zeros((n_groups, kinds.shape[0], 2))
+    parts = np.zeros((n_groups, values.shape[0], 2))
     bad = np.full(n_groups + 1, fault[0])
     for g in prange(n_groups):
-        for o in range(kinds.shape[0]):
-            asset, row, averaged, arithmetic = kinds[o]
-            spot, weight, strike, sign, shift = terms[o]
+        for o in range(values.shape[0]):
             s1, s2 = 0.0, 0.0
             for i in range(g * GROUP, min(n, (g + 1) * GROUP), width):
                 v = 0.0
                 for j in range(i, i + width):
-                    value = averages[row, j] if averaged else x[row, j]
-                    price = observed_price(value, arithmetic, spot, weight)
-                    v += payoff(price, strike, sign) - shift
-                    if not price < LARGEST:
-                        bad[g] = min(bad[g], (first_path + j) * x.shape[0] + asset)
+                    v += values[o, j] - shifts[o]
+                    if not abs(values[o, j]) < LARGEST:
+                        bad[g] = min(bad[g], (first_path + j) * n_assets + assets[o])
                 v /= width
                 if abs(v) < LARGEST:
                     s1 += v

@@ -10,8 +10,9 @@ import math
 
 from numba import cuda, float64, int64
 
+from simsuite.solvers.gbm.dynamics import LN2
 from simsuite.solvers.gbm.exactsum import LIMBS
-from simsuite.solvers.gbm.scalars import digits, observed_price, payoff
+from simsuite.solvers.gbm.scalars import digits
 from simsuite.solvers.gbm.statistics import BINS, BINS_PER_UNIT, GROUP, LARGEST, LAST_BIN, LOG_LARGEST, Z_MAX
 
 THREADS = 32  # of a block
@@ -30,28 +31,28 @@ def clear(sums, histogram, slot, n_assets):
 
 
 @cuda.jit
-def record(x, paths, frame, n):
+def record(y, paths, frame, n):
     p, a = cuda.grid(2)
     if p < n and a < paths.shape[1]:
-        paths[frame, a, p] = x[a, p]
+        paths[frame, a, p] = y[a, p]
 
 
 @cuda.jit
-def moments(x, n, first_path, growth, drift, inverse_volatility, t, inverse_root_t, slot, sums, histogram, fault):
+def moments(y, n, first_path, frames, frame, slot, sums, histogram, fault):
     r, g, a = cuda.threadIdx.x, cuda.blockIdx.x, cuda.blockIdx.y
     parts = cuda.shared.array(_PARTS, float64)
     s1, s2 = float64(0.0), float64(0.0)
     for i in range(g * GROUP + r, min(n, (g + 1) * GROUP), THREADS):
-        y = float64(x[a, i])
-        d = math.expm1(y - growth[a] * t)
-        if abs(d) < LARGEST and y < LOG_LARGEST:
+        noise = float64(y[a, i])
+        d = math.expm1(LN2 * (noise + frames[frame, 0, a]))
+        if abs(d) < LARGEST and noise + frames[frame, 2, a] < LOG_LARGEST:
             s1 += d
             s2 += d * d
-            z = (y - drift[a] * t) * (inverse_volatility[a] * inverse_root_t)
+            z = noise * frames[frame, 1, a]
             cell = int64(math.floor((min(max(z, -2.0 * Z_MAX), 2.0 * Z_MAX) + Z_MAX) * BINS_PER_UNIT)) + 1
             cuda.atomic.add(histogram, (slot, a, min(max(cell, int64(0)), int64(LAST_BIN))), int64(1))
         else:
-            cuda.atomic.min(fault, 0, (first_path + i) * x.shape[0] + a)
+            cuda.atomic.min(fault, 0, (first_path + i) * y.shape[0] + a)
     parts[0, r] = s1
     parts[1, r] = s2
     cuda.syncthreads()
@@ -63,20 +64,16 @@ def moments(x, n, first_path, growth, drift, inverse_volatility, t, inverse_root
 
 
 @cuda.jit
-def payoffs(x, averages, n, first_path, width, kinds, terms, sums, fault):
+def payoffs(values, n, first_path, width, shifts, assets, n_assets, sums, fault):
     r, g, o = cuda.threadIdx.x, cuda.blockIdx.x, cuda.blockIdx.y
     parts = cuda.shared.array(_PARTS, float64)
     s1, s2 = float64(0.0), float64(0.0)
-    asset, row, averaged, arithmetic = kinds[o, 0], kinds[o, 1], kinds[o, 2], kinds[o, 3]
-    spot, weight, strike, sign, shift = terms[o, 0], terms[o, 1], terms[o, 2], terms[o, 3], terms[o, 4]
     for i in range(g * GROUP + r * width, min(n, (g + 1) * GROUP), THREADS * width):
         v = float64(0.0)
         for j in range(i, i + width):
-            value = averages[row, j] if averaged else x[row, j]
-            price = observed_price(value, arithmetic, spot, weight)
-            v += payoff(price, strike, sign) - shift
-            if not price < LARGEST:
-                cuda.atomic.min(fault, 0, (first_path + j) * x.shape[0] + asset)
+            v += values[o, j] - shifts[o]
+            if not abs(values[o, j]) < LARGEST:
+                cuda.atomic.min(fault, 0, (first_path + j) * n_assets + assets[o])
         v /= float64(width)
         if abs(v) < LARGEST:
             s1 += v

@@ -1,0 +1,119 @@
+"""Launches of the readable kernels, on the CPU and on GPUs. Payoffs are arithmetic on whole arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simsuite.core import Backend
+from simsuite.expressions.evaluate import evaluate
+from simsuite.solvers.gbm.functionals import Kind
+from simsuite.solvers.gbm.payoffs import kept, last
+from simsuite.solvers.gbm.statistics import GROUP
+from simsuite.solvers.gbm.tables import tables
+
+if TYPE_CHECKING:
+    from simsuite.solvers.gbm.problem import GbmProblem
+
+_BLOCK = 128  # threads: a path each
+PAYOFFS_CHUNK = 16 * GROUP  # paths whose payoffs are computed at a time: arrays stay in cache
+
+
+class NumbaEngine:
+    kernel = "numba"
+
+    def __init__(self, problem: GbmProblem, backend: Backend, arrays: Mapping[str, Any]) -> None:
+        self._problem, self._backend, self._arrays = problem, backend, arrays
+        self._views = {name: backend.view(a) for name, a in arrays.items()}
+        n_assets, batch = problem.n_assets, problem.batch
+        self._seen_array = backend.zeros((problem.most_watched, n_assets, batch), problem.dtype)
+        self._seen = backend.view(self._seen_array)
+        self._each_seen = [backend.view(self._seen_array[i]) for i in range(problem.most_watched)]
+        self._tables = {name: backend.array(a) for name, a in tables(problem, problem.dtype).items()}
+        self._constants = {name: backend.view(a) for name, a in self._tables.items()}
+        self._bind()
+        self._compile()
+
+    def _bind(self) -> None:
+        problem, backend = self._problem, self._backend
+        n_assets, batch, options = problem.n_assets, problem.batch, len(problem.payoffs.trees)
+        kernels = backend.kernels("simsuite.solvers.gbm.statistics")
+        groups = -(-batch // GROUP) * kernels.THREADS
+        block = (kernels.THREADS, 1)
+        make_advance = backend.kernels("simsuite.solvers.gbm.exact").make_advance
+        advance = make_advance(n_assets, problem.functional_bits, problem.dtype, problem.normal)
+        self._advance = backend.launcher(advance, (batch,), (min(_BLOCK, batch),))
+        self._clear = backend.launcher(kernels.clear, (kernels.THREADS, n_assets), block)
+        self._moments = backend.launcher(kernels.moments, (groups, n_assets), block)
+        if problem.stored:
+            self._record = backend.launcher(
+                kernels.record, (problem.stored, n_assets), (min(problem.stored, _BLOCK), 1)
+            )
+        if options:
+            chunk = min(PAYOFFS_CHUNK, batch)
+            self._values_array = backend.zeros((options, chunk), np.float64)
+            self._values = backend.view(self._values_array)
+            chunk_groups = -(-chunk // GROUP) * kernels.THREADS
+            self._payoffs = backend.launcher(kernels.payoffs, (chunk_groups, options), block)
+
+    def _compile(self) -> None:
+        """Launch every kernel on no paths at all: they are compiled now, and not when a clock is running."""
+        self._clear(self._views["moments"], self._views["histogram"], 0, 0)
+        self.advance(0, 0, 0, 0, 0, 0)
+        self.moments(0, 0, 0, 0, 0)
+        if self._problem.stored:
+            self._record(self._each_seen[0], self._views["paths"], 0, 0)
+        if self._problem.payoffs.trees:
+            self._add_payoffs(0, 0)
+
+    def advance(self, n: int, first_path: int, begin: int, end: int, valid: int, watched: int) -> None:
+        problem, views, tables = self._problem, self._views, self._constants
+        self._advance(
+            views["x"], views.get("kept", views["x"]), self._seen, n, first_path, begin, end, valid, watched,
+            problem.seed, problem.antithetic,
+            tables["mix"], tables["scale"], tables["centre"], tables["growth"], tables["due"],
+        )  # fmt: skip
+
+    def clear(self, slot: int) -> None:
+        self._clear(self._views["moments"], self._views["histogram"], slot, self._problem.n_assets)
+
+    def record(self, which: int, frame: int) -> None:
+        if self._problem.stored:
+            self._record(self._each_seen[which], self._views["paths"], frame, self._problem.stored)
+
+    def moments(self, which: int, n: int, first_path: int, frame: int, slot: int) -> None:
+        views = self._views
+        self._moments(
+            self._each_seen[which], n, first_path, self._constants["frames"], frame, slot,
+            views["moments"], views["histogram"], views["fault"],
+        )  # fmt: skip
+
+    def payoffs(self, which: int, n: int, first_path: int) -> None:
+        if not self._problem.payoffs.trees:
+            return
+        for begin in range(0, n, PAYOFFS_CHUNK):
+            count = min(PAYOFFS_CHUNK, n - begin)
+            with self._backend.arithmetic(), np.errstate(all="ignore"):
+                variables = self._variables(self._seen_array[which], slice(begin, begin + count))
+                for values, tree in zip(self._values_array, self._problem.payoffs.trees):
+                    values[:count] = evaluate(tree, variables)
+            self._add_payoffs(count, first_path + begin)
+
+    def _variables(self, y: Any, paths: slice) -> dict[str, Any]:
+        problem = self._problem
+        found = {
+            last(a): np.exp2(y[a, paths].astype(np.float64)) * problem.end_growth[a] for a in range(problem.n_assets)
+        }
+        for i, functional in enumerate(problem.payoffs.functionals):
+            value = self._arrays["kept"][i, paths].astype(np.float64)
+            found[kept(i)] = np.exp2(value) if functional.kind in (Kind.LEAST, Kind.LARGEST) else value
+        return found
+
+    def _add_payoffs(self, n: int, first_path: int) -> None:
+        problem, views, tables = self._problem, self._views, self._constants
+        self._payoffs(
+            self._values, n, first_path, problem.width, tables["shifts"], tables["assets"], problem.n_assets,
+            views["options"], views["fault"],
+        )  # fmt: skip

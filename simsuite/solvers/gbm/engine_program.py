@@ -1,0 +1,180 @@
+"""Launches of programs in CUDA C++, compiled for what a scenario needs; the shape of the launch is found by trying."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simsuite.core import Backend, Program
+from simsuite.expressions import Expression
+from simsuite.solvers.gbm.exactsum import LIMBS
+from simsuite.solvers.gbm.functionals import Kind
+from simsuite.solvers.gbm.payoffs import kept, last
+from simsuite.solvers.gbm.statistics import BINS, BINS_PER_UNIT, GROUP, LARGEST, LOG_LARGEST, Z_MAX
+from simsuite.solvers.gbm.tables import tables
+
+if TYPE_CHECKING:
+    from simsuite.solvers.gbm.problem import GbmProblem
+
+PATHS, MOMENTS, PAYOFFS = (Path(__file__).with_name(f"{name}.cu") for name in ("paths", "moments", "payoffs"))
+SHAPES = ((256, 2), (256, 4), (512, 2), (128, 2))  # threads of a block, blocks of steps in a turn of the loop
+_TRIED_PATHS, _TRIED_BLOCKS = 1 << 20, 32
+_MOMENTS_THREADS, _MOMENTS_BLOCKS = 512, 4  # of a block; blocks a multiprocessor
+_PAYOFFS_THREADS, _PAYOFFS_BLOCKS = 256, 2
+_OPTIONS = 12  # priced by a program at once: their sums stay in registers and shared memory
+_C = {np.dtype(np.float32): "float", np.dtype(np.float64): "double"}
+
+
+def paths_macros(problem: GbmProblem, threads: int, unroll: int) -> dict[str, str | int]:
+    wanted = [f"{{{Kind(kind).name},{asset},{bit}}}" for kind, asset, bit in problem.functional_bits]
+    return {
+        "ASSETS": problem.n_assets,
+        "STATE": _C[problem.dtype],
+        "NORMAL": _C[problem.normal],
+        "SIGNS": problem.width,
+        "FUNCTIONALS": ",".join(wanted) or "{NOTHING,0,0}",
+        "COUNT": max(len(wanted), 1),
+        "VARYING": int(problem.dynamics.varying),
+        "UNROLL": unroll,
+        "THREADS": threads,
+    }
+
+
+def moments_macros(problem: GbmProblem) -> dict[str, str | int]:
+    return {
+        "STATE": _C[problem.dtype],
+        "ASSETS": problem.n_assets,
+        "GROUP": GROUP,
+        "LIMBS": LIMBS,
+        "BINS": BINS,
+        "BINS_PER_UNIT": int(BINS_PER_UNIT),
+        "Z_MAX": int(Z_MAX),
+        "LARGEST": repr(LARGEST),
+        "LOG_LARGEST": repr(LOG_LARGEST),
+        "THREADS": _MOMENTS_THREADS,
+    }
+
+
+def payoffs_macros(problem: GbmProblem, options: range) -> dict[str, str | int]:
+    variables = tuple(map(last, range(problem.n_assets))) + tuple(map(kept, range(len(problem.payoffs.functionals))))
+    texts, calls = [], []
+    for i, option in enumerate(options):
+        expression = Expression.from_tree(problem.payoffs.trees[option], variables)
+        used = tuple(name for name in variables if name in expression.names)
+        texts.append(" ".join(expression.cuda_function(f"payoff{i}", used).split("\n")))
+        calls.append(f"payoff{i}({','.join(f'v[{variables.index(name)}]' for name in used)})")
+    return {
+        "STATE": _C[problem.dtype],
+        "ASSETS": problem.n_assets,
+        "COUNT": max(len(problem.payoffs.functionals), 1),
+        "FUNCTIONALS": ",".join(f.kind.name for f in problem.payoffs.functionals) or "NOTHING",
+        "SIGNS": problem.width,
+        "GROUP": GROUP,
+        "LIMBS": LIMBS,
+        "LARGEST_PRICE": repr(LARGEST),
+        "PAYOFFS": " ".join(texts),
+        "VALUES": ",".join(calls),
+        "OPTIONS": len(options),
+        "SHIFTS": ",".join(float(problem.shifts[option]).hex() for option in options),
+        "NAMED": ",".join(str(problem.payoffs.asset(option)) for option in options),
+        "THREADS": _PAYOFFS_THREADS,
+    }
+
+
+class ProgramEngine:
+    kernel = "nvrtc"
+
+    def __init__(self, problem: GbmProblem, backend: Backend, arrays: Mapping[str, Any]) -> None:
+        self._problem, self._backend, self._arrays = problem, backend, arrays
+        self._seen = backend.zeros((problem.most_watched, problem.n_assets, problem.batch), problem.dtype)
+        self._tables = {name: backend.array(a) for name, a in tables(problem, problem.normal).items()}
+        self._end_growth = backend.array(problem.end_growth)
+        self._advance = self._fastest()
+        kernels = backend.kernels("simsuite.solvers.gbm.statistics")
+        block = (kernels.THREADS, 1)
+        self._clear = backend.launcher(kernels.clear, (kernels.THREADS, problem.n_assets), block)
+        self._cleared = [backend.view(arrays[name]) for name in ("moments", "histogram")]
+        self._clear(*self._cleared, 0, 0)
+        blocks = (backend.processors * _MOMENTS_BLOCKS, problem.n_assets)
+        self._moments = backend.program(MOMENTS, moments_macros(problem)).launcher("moments", blocks, _MOMENTS_THREADS)
+        n_options = len(problem.payoffs.trees)
+        self._payoffs = [
+            (options, self._payoffs_launcher(options))
+            for options in (range(i, min(i + _OPTIONS, n_options)) for i in range(0, n_options, _OPTIONS))
+        ]
+
+    def _payoffs_launcher(self, options: range) -> Callable[..., None]:
+        program = self._backend.program(PAYOFFS, payoffs_macros(self._problem, options))
+        return program.launcher("payoffs", self._backend.processors * _PAYOFFS_BLOCKS, _PAYOFFS_THREADS)
+
+    def _fastest(self) -> Callable[..., None]:
+        """The launch of `advance` of the shape that is the fastest for such paths."""
+        problem, backend = self._problem, self._backend
+        n = min(problem.batch, _TRIED_PATHS) // problem.width * problem.width
+        end = min(-(-problem.n_steps // problem.block), _TRIED_BLOCKS)
+        shapes = [paths_macros(problem, *shape) for shape in SHAPES]
+        question = "\n".join(["paths", str(n), str(end), *map(str, shapes)])
+
+        @functools.cache
+        def program(i: int) -> Program:
+            return backend.program(PATHS, shapes[i])
+
+        x = backend.zeros((problem.n_assets, n), problem.dtype)
+        room = backend.zeros((max(len(problem.functional_bits), 1), n), problem.dtype)
+
+        def trial(i: int) -> None:
+            launch = self._paths_launcher(program(i), shapes[i], n)
+            launch(x, room, self._seen, n, n, 0, 0, end, problem.block, 0)
+
+        best = backend.fastest(question, [functools.partial(trial, i) for i in range(len(shapes))])
+        launch = self._paths_launcher(program(best), shapes[best], problem.batch)
+        launch(x, room, self._seen, 0, n, 0, 0, end, problem.block, 0)  # after which it is loaded
+        return launch
+
+    def _paths_launcher(self, program: Program, macros: Mapping[str, str | int], n: int) -> Callable[..., None]:
+        problem, tables = self._problem, self._tables
+        threads, width = int(macros["THREADS"]), problem.width
+        launcher = program.launcher("advance", -(-n // (width * threads)), threads)
+        market = [tables[name] for name in ("mix", "scale", "centre", "growth", "due")]
+        length = np.int32(tables["due"].size)
+
+        def launch(
+            x: Any, kept: Any, seen: Any, n: int, room: int, first_path: int, begin: int, end: int, valid: int,
+            watched: int,
+        ) -> None:  # fmt: skip
+            launcher(
+                x, kept, seen, np.uint32(n // width), np.uint64(room), np.uint64(first_path // width), problem.seed,
+                np.int32(begin), np.int32(end), np.int32(valid), np.uint32(watched), *market, length,
+            )  # fmt: skip
+
+        return launch
+
+    def advance(self, n: int, first_path: int, begin: int, end: int, valid: int, watched: int) -> None:
+        x, room = self._arrays["x"], self._problem.batch
+        self._advance(x, self._arrays.get("kept", x), self._seen, n, room, first_path, begin, end, valid, watched)
+
+    def clear(self, slot: int) -> None:
+        self._clear(*self._cleared, slot, self._problem.n_assets)
+
+    def record(self, which: int, frame: int) -> None:
+        if self._problem.stored:
+            self._backend.copy(self._seen[which, :, : self._problem.stored], self._arrays["paths"][frame])
+
+    def moments(self, which: int, n: int, first_path: int, frame: int, slot: int) -> None:
+        arrays = self._arrays
+        self._moments(
+            self._seen[which], np.uint64(self._problem.batch), np.uint32(n), np.uint64(first_path),
+            self._tables["frames"][frame], arrays["moments"][slot], arrays["histogram"][slot], arrays["fault"],
+        )  # fmt: skip
+
+    def payoffs(self, which: int, n: int, first_path: int) -> None:
+        seen, arrays = self._seen[which], self._arrays
+        for options, launch in self._payoffs:
+            launch(
+                seen, arrays.get("kept", seen), np.uint64(self._problem.batch), np.uint32(n), np.uint64(first_path),
+                self._end_growth, arrays["options"][options.start :], arrays["fault"],
+            )  # fmt: skip

@@ -1,0 +1,83 @@
+"""What is kept of each path besides its end, for the options: sums and extremes over dates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+import numpy as np
+
+MOST_SCHEDULES = 32  # a bit each
+
+
+class Kind(IntEnum):
+    """As paths.cu and exact_cpu.py have it. Of an asset's price S and the noise y of its logarithm (dynamics.py)."""
+
+    SUM = 1  # of S / S(0)
+    LOGARITHMS = 2  # the sum of y
+    LEAST = 3  # of log2(S / S(0))
+    LARGEST = 4
+
+
+@dataclass(frozen=True)
+class Dates:
+    """Time steps at whose end a price is looked at: `evenly` many of them, up to the end, or those that are listed."""
+
+    evenly: int | None = None
+    listed: tuple[int, ...] = ()
+
+    @classmethod
+    def all(cls, n_steps: int) -> Dates:
+        return cls(n_steps)
+
+    @property
+    def count(self) -> int:
+        return len(self.listed) if self.evenly is None else self.evenly
+
+    def steps(self, n_steps: int) -> np.ndarray:
+        """In increasing order, from 1 on: nearest to i n_steps / evenly, i = 1 .. evenly."""
+        if self.evenly is None:
+            return np.array(self.listed, np.int64)
+        return (2 * n_steps * np.arange(1, self.evenly + 1, dtype=np.int64) + self.evenly) // (2 * self.evenly)
+
+
+@dataclass(frozen=True)
+class Functional:
+    kind: Kind
+    asset: int
+    dates: Dates
+
+
+@dataclass
+class Functionals:
+    """Those that some options need, each once."""
+
+    n_steps: int
+    found: list[Functional] = field(default_factory=list)
+
+    def number(self, functional: Functional) -> int:
+        """Which it is; a new one if it is new."""
+        if functional not in self.found:
+            self.found.append(functional)
+        return self.found.index(functional)
+
+
+def schedules(functionals: Sequence[Functional], n_steps: int) -> list[Dates]:
+    """The sets of dates that are not every step, each once; number i is bit i of `due_table`."""
+    return list(dict.fromkeys(f.dates for f in functionals if f.dates.count < n_steps))
+
+
+def due_table(functionals: Sequence[Functional], n_steps: int, length: int) -> np.ndarray:
+    """[step], padded with 0 to `length`: a bit for each of `schedules`, set where the end of the step is one of its
+    dates."""
+    table = np.zeros(length, np.uint32)
+    for bit, dates in enumerate(schedules(functionals, n_steps)):
+        table[dates.steps(n_steps) - 1] |= np.uint32(1 << bit)
+    return table
+
+
+def bits(functionals: Sequence[Functional], n_steps: int) -> list[int]:
+    """Of each functional, which bit of the table says when it is due: -1 for every step."""
+    known = schedules(functionals, n_steps)
+    return [known.index(f.dates) if f.dates in known else -1 for f in functionals]

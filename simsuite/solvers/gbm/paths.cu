@@ -1,0 +1,218 @@
+// Exact steps of geometric Brownian motion for many paths: see exact.py for the scheme, the arrays and the arguments.
+//
+// Compiled at run time, with the macros ASSETS, STATE (float or double: of what is added up), NORMAL (float or double: of
+// random numbers and prices), SIGNS (1, or 2: antithetic paths are done together), FUNCTIONALS (a list of
+// {kind, asset, due}, where due is -1 for every step or else a bit of a table), COUNT (of them, at least 1), VARYING
+// (1: volatilities depend on the step), UNROLL (blocks of steps in a turn) and THREADS (of a block).
+
+#include "normals.cuh"
+#include "philox.cuh"
+
+typedef STATE state;
+typedef NORMAL normal;
+constexpr int STEPS = Normals<normal>::PER_BLOCK;
+constexpr bool MIXED = sizeof(state) > sizeof(normal);
+constexpr bool FOLDED = ASSETS == 1 && !VARYING;  // the standard deviation goes into the radius
+
+enum Kind { NOTHING, SUM, LOGARITHMS, LEAST, LARGEST };
+struct Functional {
+  Kind kind;
+  int asset, due;
+};
+constexpr Functional functionals[] = {FUNCTIONALS};
+
+// Whether functionals of this kind or those after it, of an asset or of any (-1), are taken at every step, or by schedule.
+__host__ __device__ constexpr bool any(Kind from, Kind to, int asset, bool scheduled) {
+  for (int f = 0; f < COUNT; f++)
+    if (functionals[f].kind >= from && functionals[f].kind <= to && (asset < 0 || functionals[f].asset == asset) &&
+        (functionals[f].due >= 0) == scheduled)
+      return true;
+  return false;
+}
+constexpr bool SCHEDULED = any(SUM, LARGEST, -1, true);
+__host__ __device__ constexpr bool priced(int a) { return any(SUM, SUM, a, true) || any(SUM, SUM, a, false); }
+
+template <typename T> struct __align__(STEPS * sizeof(T)) Row {
+  T v[STEPS];
+};
+template <typename T> __device__ __forceinline__ Row<T> row_of(const T* table, int length, int row, int block) {
+  return ((const Row<T>*)(table + (size_t)row * length))[block];
+}
+
+struct Tables {
+  const normal *__restrict__ scale, *__restrict__ centre, *__restrict__ growth;
+  const unsigned* __restrict__ due;
+  int length;  // of their rows
+};
+
+struct Path {
+  state y[ASSETS], f[COUNT];
+};
+
+// Of all assets in a block of steps.
+struct Increments {
+  normal r[ASSETS][STEPS / 2], d[ASSETS][STEPS];
+
+  __device__ __forceinline__ Increments(const Philox& philox, const normal (&mix)[ASSETS][ASSETS], const Tables& tables,
+                                        int block) {
+#pragma unroll
+    for (int a = 0; a < ASSETS; a++) {
+      unsigned w[4];
+      philox.words(block, a, w);
+      Normals<normal>::block(w, FOLDED ? mix[0][0] : 1, r[a], d[a]);
+    }
+    if (FOLDED) return;
+#pragma unroll
+    for (int j = 0; j < STEPS; j++) {
+      normal z[ASSETS];
+#pragma unroll
+      for (int a = 0; a < ASSETS; a++) z[a] = r[a][j / 2] * d[a][j];
+#pragma unroll
+      for (int a = 0; a < ASSETS; a++) {
+        d[a][j] = mix[a][0] * z[0];
+#pragma unroll
+        for (int b = 1; b <= a; b++) d[a][j] = fma(mix[a][b], z[b], d[a][j]);
+        if (VARYING) d[a][j] *= row_of(tables.scale, tables.length, a, block).v[j];
+      }
+    }
+  }
+
+  __device__ __forceinline__ normal added_to(normal p, int a, int j, bool opposite) const {
+    if (FOLDED) return fma(opposite ? -r[a][j / 2] : r[a][j / 2], d[a][j], p);
+    return opposite ? p - d[a][j] : p + d[a][j];
+  }
+};
+
+// Takes the functionals of every step, or those that a schedule has now.
+template <bool NOW>
+__device__ __forceinline__ void take(normal (&sum)[COUNT], int (&taken)[COUNT], const normal (&p)[ASSETS],
+                                     const Row<normal> (&centre)[ASSETS], const Row<normal> (&growth)[ASSETS], int j,
+                                     unsigned due) {
+  normal x[ASSETS], price[ASSETS];
+#pragma unroll
+  for (int a = 0; a < ASSETS; a++) {
+    if (any(LEAST, LARGEST, a, NOW)) x[a] = p[a] + centre[a].v[j];
+    if (any(SUM, SUM, a, NOW)) price[a] = Normals<normal>::exp2(p[a]);
+  }
+#pragma unroll
+  for (int f = 0; f < COUNT; f++) {
+    const Functional own = functionals[f];
+    if (own.kind == NOTHING || (own.due >= 0) != NOW || (NOW && !(due >> own.due & 1))) continue;
+    if (own.kind == SUM) sum[f] = fma(price[own.asset], growth[own.asset].v[j], sum[f]);
+    if (own.kind == LOGARITHMS) sum[f] += p[own.asset], taken[f]++;
+    if (own.kind == LEAST) sum[f] = min(sum[f], x[own.asset]);
+    if (own.kind == LARGEST) sum[f] = max(sum[f], x[own.asset]);
+  }
+}
+
+// What a path does in a block of steps, given the increments dw. EDGE: it does only the first `valid` of them, and its
+// state after those of the bits `watched` goes to seen(which, asset). DUE: schedules have something there.
+template <bool EDGE, bool DUE, typename Seen>
+__device__ __forceinline__ void follow(Path& path, const Increments& dw, bool opposite, const Tables& tables, int block,
+                                       const Row<unsigned>& due, int valid, unsigned watched, Seen seen) {
+  normal p[ASSETS], base[ASSETS], sum[COUNT];  // since the block began: increments in `normal` lose nothing there
+  int taken[COUNT];
+  Row<normal> centre[ASSETS], growth[ASSETS];
+#pragma unroll
+  for (int a = 0; a < ASSETS; a++) {
+    p[a] = MIXED ? 0 : (normal)path.y[a];
+    if (MIXED && priced(a)) base[a] = Normals<normal>::exp2((normal)path.y[a]);
+    if (DUE || any(LEAST, LARGEST, a, false)) centre[a] = row_of(tables.centre, tables.length, a, block);
+    if (DUE || any(SUM, SUM, a, false)) growth[a] = row_of(tables.growth, tables.length, a, block);
+  }
+#pragma unroll
+  for (int f = 0; f < COUNT; f++) {
+    const Kind kind = functionals[f].kind;
+    sum[f] = kind == LEAST ? (normal)INFINITY : kind == LARGEST ? -(normal)INFINITY : 0;
+    taken[f] = 0;
+  }
+#pragma unroll
+  for (int j = 0; j < STEPS; j++) {
+    if (EDGE && j >= valid) break;
+#pragma unroll
+    for (int a = 0; a < ASSETS; a++) p[a] = dw.added_to(p[a], a, j, opposite);
+    take<false>(sum, taken, p, centre, growth, j, 0);
+    if (DUE && due.v[j]) take<true>(sum, taken, p, centre, growth, j, due.v[j]);
+    if (EDGE && watched >> j & 1)
+#pragma unroll
+      for (int a = 0; a < ASSETS; a++)
+        *seen(__popc(watched & (1u << j) - 1), a) = MIXED ? path.y[a] + (state)p[a] : (state)p[a];
+  }
+#pragma unroll
+  for (int f = 0; f < COUNT; f++) {
+    const Functional own = functionals[f];
+    const state y = MIXED ? path.y[own.asset] : (state)0;
+    if (!DUE && own.due >= 0) continue;
+    if (own.kind == SUM) path.f[f] += (state)(MIXED ? base[own.asset] * sum[f] : sum[f]);
+    if (own.kind == LOGARITHMS) path.f[f] += MIXED ? fma((state)taken[f], y, (state)sum[f]) : (state)sum[f];
+    if (own.kind == LEAST) path.f[f] = min(path.f[f], y + (state)sum[f]);
+    if (own.kind == LARGEST) path.f[f] = max(path.f[f], y + (state)sum[f]);
+  }
+#pragma unroll
+  for (int a = 0; a < ASSETS; a++) path.y[a] = MIXED ? path.y[a] + (state)p[a] : (state)p[a];
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+advance(state* x, state* f, state* seen, unsigned n, unsigned long long room, unsigned long long first,
+        unsigned long long seed, int begin, int end, int valid, unsigned watched, const normal* __restrict__ mixing,
+        const normal* __restrict__ scale, const normal* __restrict__ centre, const normal* __restrict__ growth,
+        const unsigned* __restrict__ due, int length) {
+  const unsigned i = blockIdx.x * THREADS + threadIdx.x;
+  const Philox philox(first + i, seed);
+  if (i >= n) return;
+  const Tables tables = {scale, centre, growth, due, length};
+  normal mix[ASSETS][ASSETS];
+#pragma unroll
+  for (int a = 0; a < ASSETS; a++)
+#pragma unroll
+    for (int b = 0; b <= a; b++) mix[a][b] = mixing[a * ASSETS + b];
+
+  Path paths[SIGNS];
+  const size_t at = (size_t)i * SIGNS;
+#pragma unroll
+  for (int s = 0; s < SIGNS; s++) {
+#pragma unroll
+    for (int a = 0; a < ASSETS; a++) paths[s].y[a] = begin ? x[a * room + at + s] : (state)0;
+#pragma unroll
+    for (int k = 0; k < COUNT; k++) {
+      const Kind kind = functionals[k].kind;
+      if (kind == NOTHING) continue;
+      const state none = kind == LEAST ? (state)INFINITY : kind == LARGEST ? -(state)INFINITY : 0;
+      paths[s].f[k] = begin ? f[k * room + at + s] : none;
+    }
+  }
+#pragma unroll UNROLL
+  for (int block = begin; block < end - 1; block++) {
+    const Increments dw(philox, mix, tables, block);
+    Row<unsigned> now;
+    unsigned ever = 0;
+    if (SCHEDULED) {
+      now = row_of(tables.due, 0, 0, block);
+#pragma unroll
+      for (int j = 0; j < STEPS; j++) ever |= now.v[j];
+    }
+    auto nowhere = [](int, int) { return (state*)nullptr; };
+#pragma unroll
+    for (int s = 0; s < SIGNS; s++) {
+      if (ever) follow<false, true>(paths[s], dw, s, tables, block, now, STEPS, 0, nowhere);
+      else follow<false, false>(paths[s], dw, s, tables, block, now, STEPS, 0, nowhere);
+    }
+  }
+  if (begin < end) {
+    const Increments dw(philox, mix, tables, end - 1);
+    Row<unsigned> now;
+    if (SCHEDULED) now = row_of(tables.due, 0, 0, end - 1);
+#pragma unroll
+    for (int s = 0; s < SIGNS; s++)
+      follow<true, SCHEDULED>(paths[s], dw, s, tables, end - 1, now, valid, watched,
+                              [=](int which, int a) { return seen + ((size_t)which * ASSETS + a) * room + at + s; });
+  }
+#pragma unroll
+  for (int s = 0; s < SIGNS; s++) {
+#pragma unroll
+    for (int a = 0; a < ASSETS; a++) x[a * room + at + s] = paths[s].y[a];
+#pragma unroll
+    for (int k = 0; k < COUNT; k++)
+      if (functionals[k].kind != NOTHING) f[k * room + at + s] = paths[s].f[k];
+  }
+}

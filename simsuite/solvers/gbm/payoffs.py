@@ -1,0 +1,200 @@
+"""What options pay, as expressions in what is kept of a path.
+
+Variables: ``last<a>``, the price of asset a at the end, and ``kept<f>``, functional number f: a sum of prices, a sum of
+the noise in logarithms, or an extreme price. Prices are in units of the asset's spot.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from simsuite.expressions.tree import Apply, Name, Node, Number, names_in, substitute
+from simsuite.scenario.gbm import (
+    Asian,
+    Barrier,
+    Basket,
+    Digital,
+    European,
+    Exchange,
+    Formula,
+    GbmScenario,
+    Lookback,
+    Option,
+    Spread,
+)
+from simsuite.solvers.gbm.dynamics import LN2, Dynamics
+from simsuite.solvers.gbm.functionals import Dates, Functional, Functionals, Kind
+
+Tree = Node | float
+
+
+def _node(value: Tree) -> Node:
+    return Number(float(value)) if isinstance(value, (int, float)) else value
+
+
+def _op(name: str) -> Callable[..., Node]:
+    return lambda *args: Apply(name, tuple(map(_node, args)))
+
+
+_add, _subtract, _times, _exp = _op("+"), _op("-"), _op("*"), _op("exp")
+_least, _largest, _where, _greater = _op("min"), _op("max"), _op("where"), _op(">")
+
+
+def last(asset: int) -> str:
+    return f"last{asset}"
+
+
+def kept(functional: int) -> str:
+    return f"kept{functional}"
+
+
+@dataclass(frozen=True)
+class Payoffs:
+    """Undiscounted, in units of price, and the functionals that they need."""
+
+    trees: tuple[Node, ...]
+    functionals: tuple[Functional, ...]
+
+    def asset(self, option: int) -> int:
+        """The first that it depends on, to be named in messages; 0 if it depends on none."""
+        names = names_in(self.trees[option])
+        ends = {int(name.removeprefix("last")) for name in names if name.startswith("last")}
+        return min(ends | {f.asset for i, f in enumerate(self.functionals) if kept(i) in names}, default=0)
+
+
+class _Reader:
+    """Turns options into trees, and collects the functionals."""
+
+    def __init__(self, model: GbmScenario, dynamics: Dynamics) -> None:
+        self._model, self._dynamics = model, dynamics
+        self._names = model.asset_names
+        self._n = dynamics.n_steps
+        self.functionals = Functionals(self._n)
+
+    def tree(self, option: Option) -> Node:
+        if isinstance(option, European):
+            return self._vanilla(option.payoff, self._last(self._asset(option.asset)), option.strike)
+        if isinstance(option, Digital):
+            price = self._last(self._asset(option.asset))
+            sides = (price, option.strike) if option.payoff == "call" else (option.strike, price)
+            return _times(option.cash, _greater(*sides))
+        if isinstance(option, Asian):
+            return self._vanilla(option.payoff, self._average(option), option.strike)
+        if isinstance(option, Barrier):
+            return self._barrier(option)
+        if isinstance(option, Lookback):
+            return self._lookback(option)
+        if isinstance(option, Basket):
+            return self._vanilla(option.payoff, self._combined(option), option.strike)
+        if isinstance(option, (Exchange, Spread)):
+            difference = _subtract(*(self._last(self._names.index(name)) for name in option.assets))
+            if isinstance(option, Exchange):
+                return self._vanilla("call", difference, 0.0)
+            return self._vanilla(option.payoff, difference, option.strike)
+        if isinstance(option, Formula):
+            return self._formula(option)
+        raise NotImplementedError(option.style)
+
+    def _asset(self, name: str | None) -> int:
+        return 0 if name is None else self._names.index(name)
+
+    def _spot(self, asset: int) -> float:
+        return self._model.asset[asset].spot
+
+    def _last(self, asset: int) -> Node:
+        return _times(self._spot(asset), Name(last(asset)))
+
+    def _kept(self, kind: Kind, asset: int, dates: Dates) -> Node:
+        return Name(kept(self.functionals.number(Functional(kind, asset, dates))))
+
+    @staticmethod
+    def _vanilla(payoff: str, price: Node, strike: float) -> Node:
+        sides = (price, strike) if payoff == "call" else (strike, price)
+        return _largest(_subtract(*sides), 0.0)
+
+    def _average(self, option: Asian) -> Node:
+        asset, time = self._asset(option.asset), self._model.time
+        if isinstance(option.fixings, list):
+            dates = Dates(listed=tuple(map(time.nearest_step, option.fixings)))
+        else:
+            dates = Dates(option.fixings or self._n)
+        return self._mean(asset, dates, option.average == "arithmetic", tuple(option.past_fixings))
+
+    def _mean(self, asset: int, dates: Dates, arithmetic: bool, past: tuple[float, ...] = ()) -> Node:
+        weight, spot = 1.0 / (dates.count + len(past)), self._spot(asset)
+        if arithmetic:
+            mean = _times(weight * spot, self._kept(Kind.SUM, asset, dates))
+            return _add(mean, weight * math.fsum(past)) if past else mean
+        centre = self._dynamics.centre(dates.steps(self._n))[asset] * LN2
+        known = math.fsum(map(math.log, past)) + float(centre.sum()) + dates.count * math.log(spot)
+        noise = _times(weight * LN2, self._kept(Kind.LOGARITHMS, asset, dates))
+        return _exp(_add(noise, weight * known))
+
+    def _extreme(self, kind: Kind, asset: int, dates: Dates, with_spot: bool = True) -> Node:
+        price = self._kept(kind, asset, dates)
+        if with_spot:
+            price = (_least if kind == Kind.LEAST else _largest)(price, 1.0)
+        return _times(self._spot(asset), price)
+
+    def _dates(self, option: Barrier | Lookback) -> Dates:
+        return Dates(option.dates or self._n)
+
+    def _barrier(self, option: Barrier) -> Node:
+        asset, down = self._asset(option.asset), option.direction == "down"
+        price = self._extreme(Kind.LEAST if down else Kind.LARGEST, asset, self._dates(option), with_spot=False)
+        alive = _greater(price, option.level) if down else _greater(option.level, price)
+        pays = self._vanilla(option.payoff, self._last(asset), option.strike)
+        return _where(alive, *((pays, option.rebate) if option.knock == "out" else (option.rebate, pays)))
+
+    def _lookback(self, option: Lookback) -> Node:
+        asset, call, floating = self._asset(option.asset), option.payoff == "call", option.strike is None
+        kind = Kind.LARGEST if call != floating else Kind.LEAST
+        extreme = self._extreme(kind, asset, self._dates(option))
+        if option.strike is not None:
+            return self._vanilla(option.payoff, extreme, option.strike)
+        end = self._last(asset)
+        return _largest(_subtract(end, extreme) if call else _subtract(extreme, end), 0.0)
+
+    def _combined(self, option: Basket) -> Node:
+        weights = option.weights_of(len(self._names))
+        parts = [_times(w, self._last(a)) for a, w in enumerate(weights)]
+        total = parts[0]
+        for part in parts[1:]:
+            total = {"sum": _add, "max": _largest, "min": _least}[option.combine](total, part)
+        return total
+
+    def _formula(self, option: Formula) -> Node:
+        expression, every = self._model.payoff(option), Dates.all(self._n)
+        made: dict[str, Callable[[int], Node]] = {
+            "last": self._last,
+            "mean": lambda a: self._mean(a, every, True),
+            "geomean": lambda a: self._mean(a, every, False),
+            "min": lambda a: self._extreme(Kind.LEAST, a, every),
+            "max": lambda a: self._extreme(Kind.LARGEST, a, every),
+        }
+        trees = {}
+        for variable in sorted(expression.names):
+            functional, _, name = variable.rstrip(")").partition("(")
+            trees[variable] = made[functional](self._names.index(name))
+        return substitute(expression.tree, trees)
+
+
+def read_payoffs(model: GbmScenario, dynamics: Dynamics) -> Payoffs:
+    reader = _Reader(model, dynamics)
+    trees = tuple(map(reader.tree, model.option))
+    return Payoffs(trees, tuple(reader.functionals.found))
+
+
+def expected_path(functionals: tuple[Functional, ...], dynamics: Dynamics) -> dict[str, np.ndarray]:
+    """The variables on a path of expected prices: roughly where payoffs are."""
+    end = np.exp2(dynamics.log_mean(np.array([dynamics.n_steps]))[:, 0])
+    values = {last(a): np.asarray(price) for a, price in enumerate(end)}
+    for i, functional in enumerate(functionals):
+        prices = np.exp2(dynamics.log_mean(functional.dates.steps(dynamics.n_steps))[functional.asset])
+        found = {Kind.SUM: prices.sum, Kind.LOGARITHMS: lambda: 0.0, Kind.LEAST: prices.min, Kind.LARGEST: prices.max}
+        values[kept(i)] = np.asarray(found[functional.kind](), np.float64)
+    return values

@@ -1,0 +1,12 @@
+"""Types of numbers along a path, by the scenario's `precision`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+PRECISIONS: dict[str, tuple[np.dtype, np.dtype]] = {  # of what is added up, and of normals
+    "float64": (np.dtype(np.float64), np.dtype(np.float64)),
+    "float32": (np.dtype(np.float32), np.dtype(np.float32)),
+    "mixed": (np.dtype(np.float64), np.dtype(np.float32)),
+}
+NORMALS_PER_BLOCK = {np.dtype(np.float64): 2, np.dtype(np.float32): 4}  # of random numbers, see `rng`: steps at a time

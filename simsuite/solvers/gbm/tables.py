@@ -1,0 +1,54 @@
+"""What the kernels read besides the state: see `exact.py`, `statistics.py`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simsuite.solvers.gbm.functionals import due_table
+
+if TYPE_CHECKING:
+    from simsuite.solvers.gbm.problem import GbmProblem
+
+
+def tables(problem: GbmProblem, real: np.dtype) -> dict[str, np.ndarray]:
+    """real: type of those about prices along a path."""
+    dynamics, n_steps, length = problem.dynamics, problem.n_steps, _length(problem)
+    centre = dynamics.centre(np.minimum(np.arange(1, length + 1), n_steps))
+    scale = np.ones((problem.n_assets, 1))
+    if dynamics.varying:
+        scale = np.pad(dynamics.scale(), ((0, 0), (0, -n_steps % problem.block)))
+    with np.errstate(over="ignore"):  # an infinite price is reported when a path reaches it
+        growth = np.exp2(centre)
+        along = {name: a.astype(real) for name, a in (("scale", scale), ("centre", centre), ("growth", growth))}
+    return along | {
+        "mix": dynamics.mix.astype(problem.normal),
+        "due": due_table(problem.payoffs.functionals, n_steps, length),
+        "frames": _frames(problem),
+        "shifts": problem.shifts,
+        "assets": np.array([problem.payoffs.asset(i) for i in range(len(problem.payoffs.trees))], np.int64),
+    }
+
+
+def table_bytes(problem: GbmProblem) -> int:
+    """Of them all, without making them."""
+    n, length, size = problem.n_assets, _length(problem), problem.dtype.itemsize
+    scales = -(-problem.n_steps // problem.block) * problem.block if problem.dynamics.varying else 1
+    small = n * n * problem.normal.itemsize + 8 * (3 * len(problem.frame_steps) * n + 2 * len(problem.payoffs.trees))
+    return length * (4 + 2 * n * size) + scales * n * size + small
+
+
+def _length(problem: GbmProblem) -> int:
+    """Of tables over steps, which reach to the end of a block; a single entry stands in for what nobody reads."""
+    return -(-problem.n_steps // problem.block) * problem.block if problem.payoffs.functionals else 1
+
+
+def _frames(problem: GbmProblem) -> np.ndarray:
+    """[frame, what, asset]."""
+    steps = np.array(problem.frame_steps)
+    centre, variance = problem.dynamics.centre(steps), problem.dynamics.variance(steps)
+    with np.errstate(divide="ignore"):
+        inverse = np.where(variance > 0, variance**-0.5, 0.0)
+    found = np.stack([centre - problem.dynamics.log_mean(steps), inverse, centre])
+    return np.ascontiguousarray(found.transpose(2, 0, 1))
