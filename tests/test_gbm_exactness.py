@@ -144,7 +144,7 @@ def test_cuda_kernels_agree_with_those_for_the_cpu(backend, precision, antitheti
         if a.dtype.kind == "f":
             np.testing.assert_allclose(found[name], a, rtol=tolerance, atol=tolerance, err_msg=name)
     np.testing.assert_array_equal(found["state fault"], expected["state fault"])
-    assert found["state histogram"].sum() == expected["state histogram"].sum() == 2 * 38
+    assert found["state histogram"].sum() == expected["state histogram"].sum() == 2 * 2 * 38  # frames, assets
 
 
 @pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # the simulator's
