@@ -47,8 +47,9 @@ def write_whole(path: Path, data: bytes) -> None:
 @functools.cache
 def cache_directory() -> Path:
     """The usual place, or, where that cannot be written to, one for this process alone."""
+    shared = [PACKAGE / "elementary.py", PACKAGE / "rng.py"]
     name = Path("simsuite") / fingerprint(
-        sorted([PACKAGE / "rng.py", *PACKAGE.glob("solvers/**/*.py"), *PACKAGE.glob("solvers/**/*.cu*")])
+        sorted([*shared, *PACKAGE.glob("solvers/**/*.py"), *PACKAGE.glob("solvers/**/*.cu*")])
     )
     home = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     with contextlib.suppress(OSError):
