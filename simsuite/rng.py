@@ -7,8 +7,8 @@ in a checkpoint, and the same paths for every block size, batch size, thread cou
 one stream per source of randomness (one per asset).
 
 Normals come in pairs (r cos, r sin) by Box-Muller, G. E. P. Box and M. E. Muller, Ann. Math. Statist. 29 (1958). The
-angle's two top bits choose the quadrant and the rest an angle in [-pi/4, pi/4), where short polynomials give sine and
-cosine to the last bit but one without argument reduction:
+angle is a number of quarter turns, and a rest in [-pi/4, pi/4), where short polynomials give sine and cosine to the last
+bit but one:
 
 - float64: 2 normals per block. The radius has 53 bits, hence |z| <= 8.65 (a 32-bit radius would end at 6.76).
 - float32: 4 normals per block, in float32 arithmetic only: 32-bit radius, |z| <= 6.76, and P(|z| > 6.76) = 1.4e-11.
@@ -26,8 +26,6 @@ import numpy as np
 from numba import float32, float64, int32, int64, njit, uint32, uint64
 
 from simsuite.elementary import fma, log32, log64
-
-NORMALS_PER_BLOCK = {np.dtype(np.float64): 2, np.dtype(np.float32): 4}
 
 _M0 = np.uint64(0xD2511F53)
 _M1 = np.uint64(0xCD9E8D57)
@@ -70,7 +68,8 @@ def radius64(high: Any, low: Any) -> Any:
 def direction64(high: Any, low: Any) -> Any:
     """A uniform point (x, y) on the unit circle; polynomials of fdlibm's k_sin.c and k_cos.c."""
     bits = int64((uint64(high) << uint64(32)) | uint64(low))
-    t = float64(bits << int64(2)) * float64(math.pi * 2.0**-65)
+    quarter = (bits + int64(2**61)) >> int64(62)
+    t = float64(bits - (quarter << int64(62))) * float64(math.pi * 2.0**-63)
     q = t * t
     s = fma(q, float64(1.58969099521155010221e-10), float64(-2.50507602534068634195e-08))
     s = fma(s, q, float64(2.75573137070700676789e-06))
@@ -84,9 +83,9 @@ def direction64(high: Any, low: Any) -> Any:
     c = fma(c, q, float64(-1.38888888888741095749e-03))
     c = fma(c, q, float64(4.16666666666666019037e-02))
     c = fma(c, q * q, fma(q, float64(-0.5), float64(1.0)))
-    sign = bits & int64(-(2**63))
-    swap = (bits & int64(2**62)) != 0
-    x = np.float64(s if swap else c).view(np.int64) ^ sign
+    swap = (quarter & int64(1)) != 0
+    sign = (quarter & int64(2)) << int64(62)
+    x = np.float64(-s if swap else c).view(np.int64) ^ sign
     y = np.float64(c if swap else s).view(np.int64) ^ sign
     return np.int64(x).view(np.float64), np.int64(y).view(np.float64)
 
@@ -102,7 +101,8 @@ def radius32(word: Any) -> Any:
 def direction32(word: Any) -> Any:
     """A uniform point (x, y) on the unit circle; polynomials of Cephes' sinf.c."""
     bits = int32(uint32(word))
-    t = float32(int32(bits << int32(2))) * float32(math.pi * 2.0**-33)
+    quarter = int32(int32(bits + int32(2**29)) >> int32(30))
+    t = float32(int32(bits - int32(quarter << int32(30)))) * float32(math.pi * 2.0**-31)
     q = t * t
     s = fma(q, float32(-1.9515295891e-4), float32(8.3321608736e-3))
     s = fma(s, q, float32(-1.6666654611e-1))
@@ -110,9 +110,9 @@ def direction32(word: Any) -> Any:
     c = fma(q, float32(2.443315711809948e-5), float32(-1.388731625493765e-3))
     c = fma(c, q, float32(4.166664568298827e-2))
     c = fma(c, q * q, fma(q, float32(-0.5), float32(1.0)))
-    sign = int32(bits & int32(-(2**31)))
-    swap = int32(bits & int32(2**30)) != 0
-    x = int32(np.float32(s if swap else c).view(np.int32) ^ sign)
+    swap = int32(quarter & int32(1)) != 0
+    sign = int32(int32(quarter & int32(2)) << int32(30))
+    x = int32(np.float32(-s if swap else c).view(np.int32) ^ sign)
     y = int32(np.float32(c if swap else s).view(np.int32) ^ sign)
     return np.int32(x).view(np.float32), np.int32(y).view(np.float32)
 

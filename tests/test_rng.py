@@ -123,11 +123,8 @@ def test_box_muller_parts():
             (direction64(high, low), high << 32 | low, 64, 2.0**-52),
             (direction32(high), high, 32, 2.0**-23),
         ):
-            fraction = (bits << 2) % 2**size
-            angle = (fraction - 2**size * (fraction >= 2 ** (size - 1))) * (np.pi / 4 / 2 ** (size - 1))
-            swapped, negative = bits >> (size - 2) & 1, bits >> (size - 1)
-            expected = np.array([np.sin(angle), np.cos(angle)] if swapped else [np.cos(angle), np.sin(angle)])
-            np.testing.assert_allclose(found, (1 - 2 * negative) * expected, rtol=0, atol=ulp)
+            angle = 2 * np.arctan2(np.longdouble(0), np.longdouble(-1)) * (np.longdouble(bits) / 2**size)
+            np.testing.assert_allclose(found, [np.cos(angle), np.sin(angle)], rtol=0, atol=ulp)
 
 
 def test_the_tail_reaches_as_far_as_the_radius_has_bits():

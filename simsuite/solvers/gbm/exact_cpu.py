@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numba import njit, prange
 
+from simsuite.elementary import exp32, exp64, fma
 from simsuite.rng import direction32, direction64, radius32, radius64, words
 from simsuite.solvers.gbm.dynamics import LN2
 from simsuite.solvers.gbm.functionals import Kind
 from simsuite.solvers.gbm.precision import NORMALS_PER_BLOCK
 
 _CHUNK = 512  # paths: their normals and prices stay in the first two levels of cache
+_LN2_SINGLE = np.float32(LN2)
 _SUM, _LOGARITHMS, _LEAST, _LARGEST = map(int, (Kind.SUM, Kind.LOGARITHMS, Kind.LEAST, Kind.LARGEST))
 
 
@@ -40,14 +41,20 @@ def _advance(
         if begin == 0:
             _start(x, kept, kinds, i, w)
         z = np.empty((x.shape[0], per_block, _CHUNK), mix.dtype)
+        pairs = np.empty((per_block, _CHUNK // 2), mix.dtype)
         bits = np.empty((4, _CHUNK), np.uint32)
+        dw = np.empty(_CHUNK, mix.dtype)
         for block in range(begin, end):
             for a in range(x.shape[0]):
-                _normals(z[a], bits, w, first_path + i, block, a, seed, antithetic)
+                if antithetic:
+                    _normals(pairs, bits, w // 2, (first_path + i) // 2, block, a, seed)
+                    _mirror(z[a], pairs, w // 2)
+                else:
+                    _normals(z[a], bits, w, first_path + i, block, a, seed)
             which = 0
             for j in range(per_block if block < end - 1 else valid):
                 k = block * per_block + j
-                _step(x, i, w, z, j, mix, scale, k)
+                _step(x, i, w, z, j, mix, scale, k, dw)
                 for f in range(kinds.shape[0]):
                     kind, a, bit = kinds[f]
                     if bit < 0 or due[k] >> bit & 1:
@@ -66,61 +73,65 @@ def _start(x, kept, kinds, i, w):
 
 
 @njit(cache=True, error_model="numpy")
-def _normals(z, bits, w, first_path, block, stream, seed, antithetic):
-    """z[:, :w] = the normals of this block for the paths from `first_path` on."""
-    m = w // 2 if antithetic else w
-    first = first_path // 2 if antithetic else first_path
-    for p in range(m):
-        bits[0, p], bits[1, p], bits[2, p], bits[3, p] = words(block, stream, first + p, seed)
+def _normals(z, bits, w, first_path, block, stream, seed):
+    """z[:, :w] = the normals of this block for w paths from `first_path` on."""
+    for p in range(w):
+        bits[0, p], bits[1, p], bits[2, p], bits[3, p] = words(block, stream, first_path + p, seed)
     if z.shape[0] == 4:
         for h in range(0, 4, 2):
-            for p in range(m):
-                z[h, p] = radius32(bits[h, p])
-            for p in range(m):
+            for p in range(w):
+                r = radius32(bits[h, p])
                 c, s = direction32(bits[h + 1, p])
-                z[h + 1, p] = z[h, p] * s
-                z[h, p] *= c
+                z[h, p] = r * c
+                z[h + 1, p] = r * s
     else:
-        for p in range(m):
-            z[0, p] = radius64(bits[0, p], bits[1, p])
-        for p in range(m):
+        for p in range(w):
+            r = radius64(bits[0, p], bits[1, p])
             c, s = direction64(bits[2, p], bits[3, p])
-            z[1, p] = z[0, p] * s
-            z[0, p] *= c
-    if antithetic:
-        for j in range(z.shape[0]):
-            for p in range(m - 1, -1, -1):
-                z[j, 2 * p + 1] = -z[j, p]
-                z[j, 2 * p] = z[j, p]
+            z[0, p] = r * c
+            z[1, p] = r * s
 
 
 @njit(cache=True, error_model="numpy")
-def _step(x, i, w, z, j, mix, scale, k):
-    """Step k of every asset of w paths."""
-    dw = np.empty(w, mix.dtype)
+def _mirror(z, pairs, m):
+    """Antithetic paths: z[:, 2 p] = pairs[:, p], z[:, 2 p + 1] = -pairs[:, p] for m pairs."""
+    for j in range(z.shape[0]):
+        for p in range(m):
+            z[j, 2 * p] = pairs[j, p]
+            z[j, 2 * p + 1] = -pairs[j, p]
+
+
+@njit(cache=True, error_model="numpy")
+def _step(x, i, w, z, j, mix, scale, k, dw):
+    """Step k of every asset of w paths; dw: room for as many numbers."""
     for a in range(x.shape[0]):
-        own = scale[a, k] if scale.shape[1] > 1 else scale[a, 0]
+        y, own = x[a, i : i + w], scale[a, k if scale.shape[1] > 1 else 0]
         for p in range(w):
             dw[p] = mix[a, 0] * z[0, j, p]
         for b in range(1, a + 1):
             for p in range(w):
-                dw[p] += mix[a, b] * z[b, j, p]
+                dw[p] = fma(mix[a, b], z[b, j, p], dw[p])
         for p in range(w):
-            x[a, i + p] += own * dw[p]
+            y[p] += own * dw[p]
 
 
 @njit(cache=True, error_model="numpy")
 def _keep(kind, kept, x, i, w, centre, growth, a, k):
     """A date: take what the price is there."""
+    found, y = kept[i : i + w], x[i : i + w]
     if kind == _SUM:
-        for p in range(i, i + w):
-            kept[p] += math.exp(LN2 * x[p]) * growth[a, k]
+        if x.itemsize == 4:
+            for p in range(w):
+                found[p] += exp32(_LN2_SINGLE * y[p]) * growth[a, k]
+        else:
+            for p in range(w):
+                found[p] += exp64(LN2 * y[p]) * growth[a, k]
     elif kind == _LOGARITHMS:
-        for p in range(i, i + w):
-            kept[p] += x[p]
+        for p in range(w):
+            found[p] += y[p]
     elif kind == _LEAST:
-        for p in range(i, i + w):
-            kept[p] = min(kept[p], x[p] + centre[a, k])
+        for p in range(w):
+            found[p] = min(found[p], y[p] + centre[a, k])
     else:
-        for p in range(i, i + w):
-            kept[p] = max(kept[p], x[p] + centre[a, k])
+        for p in range(w):
+            found[p] = max(found[p], y[p] + centre[a, k])
