@@ -38,7 +38,7 @@ def fma(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
     return a(a, a, a), generate
 
 
-@njit(error_model="numpy", cache=True, forceinline=True)
+@njit(error_model="numpy", forceinline=True)
 def log64(u: Any) -> Any:
     """log u for normal positive finite float64 u, to 1 unit in the last place; log 1 = 0. Not for any other u."""
     # the exponent of i is that of u / m, its mantissa how far m is above sqrt(1/2)
@@ -68,7 +68,7 @@ def log64(u: Any) -> Any:
     return fma(k, float64(6.93147180369123816490e-01), f + fma(f * float64(-0.5), f, small))
 
 
-@njit(error_model="numpy", cache=True, forceinline=True)
+@njit(error_model="numpy", forceinline=True)
 def exp64(x: Any) -> Any:
     """e^x for every float64 x, to 1 unit in the last place: subnormal, 0 or infinite where e^x is; NaN for NaN."""
     x = float64(x)
@@ -94,7 +94,7 @@ def exp64(x: Any) -> Any:
     return y * np.int64(first).view(np.float64) * np.int64(both - first).view(np.float64)
 
 
-@njit(error_model="numpy", cache=True, forceinline=True)
+@njit(error_model="numpy", forceinline=True)
 def log32(u: Any) -> Any:
     """log u for normal positive finite float32 u, to 1 unit in the last place; log 1 = 0. Not for any other u."""
     i = int32(np.float32(u).view(np.int32) + int32(0x3F800000 - 0x3F3504F3))
@@ -112,7 +112,7 @@ def log32(u: Any) -> Any:
     return fma(k, float32(0.693359375), f + fma(f * float32(-0.5), f, small))
 
 
-@njit(error_model="numpy", cache=True, forceinline=True)
+@njit(error_model="numpy", forceinline=True)
 def exp32(x: Any) -> Any:
     """e^x for every float32 x, to 1 unit in the last place: subnormal, 0 or infinite where e^x is; NaN for NaN."""
     x = float32(x)

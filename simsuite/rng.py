@@ -36,7 +36,7 @@ _HALF = np.uint64(32)
 _ROUNDS = 10
 
 
-@njit(error_model="numpy", cache=True, forceinline=True)
+@njit(error_model="numpy", forceinline=True)
 def philox4x32(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:
     """Four uint32 words for a counter of four and a key of two uint32 words.
 
@@ -56,7 +56,7 @@ def philox4x32(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:
     return uint32(c0), uint32(c1), uint32(c2), uint32(c3)
 
 
-@njit(error_model="numpy", cache=True, forceinline=True)
+@njit(error_model="numpy", forceinline=True)
 def radius64(high: Any, low: Any) -> Any:
     """sqrt(-2 log u), u the 53-bit uniform number in (0, 1] made of two words."""
     bits = ((uint64(high) << uint64(32)) | uint64(low)) >> uint64(11)
@@ -64,7 +64,7 @@ def radius64(high: Any, low: Any) -> Any:
     return math.sqrt(float64(-2.0) * log64(u))
 
 
-@njit(error_model="numpy", cache=True, forceinline=True)
+@njit(error_model="numpy", forceinline=True)
 def direction64(high: Any, low: Any) -> Any:
     """A uniform point (x, y) on the unit circle; polynomials of fdlibm's k_sin.c and k_cos.c."""
     bits = int64((uint64(high) << uint64(32)) | uint64(low))
@@ -90,14 +90,14 @@ def direction64(high: Any, low: Any) -> Any:
     return np.int64(x).view(np.float64), np.int64(y).view(np.float64)
 
 
-@njit(error_model="numpy", cache=True, forceinline=True)
+@njit(error_model="numpy", forceinline=True)
 def radius32(word: Any) -> Any:
     """sqrt(-2 log u), u a 32-bit uniform number in (0, 1], rounded to float32: fine where the tail is."""
     u = fma(float32(uint32(word)), float32(2.0**-32), float32(2.0**-33))
     return math.sqrt(float32(-2.0) * log32(u))
 
 
-@njit(error_model="numpy", cache=True, forceinline=True)
+@njit(error_model="numpy", forceinline=True)
 def direction32(word: Any) -> Any:
     """A uniform point (x, y) on the unit circle; polynomials of Cephes' sinf.c."""
     bits = int32(uint32(word))
@@ -117,14 +117,14 @@ def direction32(word: Any) -> Any:
     return np.int32(x).view(np.float32), np.int32(y).view(np.float32)
 
 
-@njit(error_model="numpy", cache=True, forceinline=True)
+@njit(error_model="numpy", forceinline=True)
 def words(block: Any, stream: Any, path: Any, seed: Any) -> Any:
     """The four words of one block of one stream of one path. seed: uint64; path, block: non-negative integers."""
     p, s = uint64(path), uint64(seed)
     return philox4x32(block, stream, p, p >> uint64(32), s, s >> uint64(32))
 
 
-@njit(error_model="numpy", cache=True, forceinline=True)
+@njit(error_model="numpy", forceinline=True)
 def fill_normals64(z: Any, row: Any, block: Any, stream: Any, path: Any, seed: Any) -> None:
     """z[row, :2] = the float64 normals of this block; in a CUDA kernel z has to be a local array."""
     w0, w1, w2, w3 = words(block, stream, path, seed)
@@ -134,7 +134,7 @@ def fill_normals64(z: Any, row: Any, block: Any, stream: Any, path: Any, seed: A
     z[row, 1] = r * y
 
 
-@njit(error_model="numpy", cache=True, forceinline=True)
+@njit(error_model="numpy", forceinline=True)
 def fill_normals32(z: Any, row: Any, block: Any, stream: Any, path: Any, seed: Any) -> None:
     """z[row, :4] = the float32 normals of this block; in a CUDA kernel z has to be a local array."""
     w0, w1, w2, w3 = words(block, stream, path, seed)
