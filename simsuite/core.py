@@ -120,7 +120,7 @@ class Program(Protocol):
     def launcher(
         self,
         kernel: str,
-        blocks: int | tuple[int, int],
+        blocks: int | tuple[int, ...],
         threads: int,
         shared_bytes: int = 0,
         cooperative: bool = False,

@@ -7,8 +7,8 @@ in a checkpoint, and the same paths for every block size, batch size, thread cou
 one stream per source of randomness (one per asset).
 
 Normals come in pairs (r cos, r sin) by Box-Muller, G. E. P. Box and M. E. Muller, Ann. Math. Statist. 29 (1958). The
-angle is a number of quarter turns, and a rest in [-pi/4, pi/4), where short polynomials give sine and cosine to the last
-bit but one:
+angle is a number of quarter turns, and a rest in [-pi/4, pi/4), where short polynomials give sine and cosine to the
+last bit but one:
 
 - float64: 2 normals per block. The radius has 53 bits, hence |z| <= 8.65 (a 32-bit radius would end at 6.76).
 - float32: 4 normals per block, in float32 arithmetic only: 32-bit radius, |z| <= 6.76, and P(|z| > 6.76) = 1.4e-11.

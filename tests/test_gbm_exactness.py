@@ -179,7 +179,7 @@ def signatures(real, normal=None):
     sums, fault = array(i8, 3), array(i8, 1)
     return {
         "advance": (
-            *(state, state, array(real, 3), i8, i8, i8, i8, i8, i8, types.uint64, types.boolean),
+            *(state, state, array(real, 3), *[i8] * 7, types.uint64, types.boolean),
             *(array(normal, 2), state, state, state, array(types.uint32, 1)),
         ),
         "clear": (array(i8, 4), sums, i8, i8),

@@ -61,7 +61,7 @@ class CudaProgram:
     def launcher(
         self,
         kernel: str,
-        blocks: int | tuple[int, int],
+        blocks: int | tuple[int, ...],
         threads: int,
         shared_bytes: int = 0,
         cooperative: bool = False,

@@ -61,18 +61,29 @@ class NumbaEngine:
     def _compile(self) -> None:
         """Launch every kernel on no paths at all: they are compiled now, and not when a clock is running."""
         self._clear(self._views["moments"], self._views["histogram"], 0, 0)
-        self.advance(0, 0, 0, 0, 0, 0)
-        self.moments(0, 0, 0, 0, 0)
+        self._blocks(0, 0, 0, 0)
+        self.moments(0, 0, range(0, 1))
         if self._problem.stored:
             self._record(self._each_seen[0], self._views["paths"], 0, 0)
         if self._problem.payoffs.trees:
             self._add_payoffs(0, 0)
 
-    def advance(self, n: int, first_path: int, begin: int, end: int, valid: int, watched: int) -> None:
+    def advance(self, n: int, first_path: int, begin: int, end: int, frames: range) -> None:
+        looked_at = 0
+        for block, watched in self._problem.marks(frames):
+            self._blocks(n, first_path, begin, block + 1, watched, looked_at)
+            begin, looked_at = block + 1, looked_at + watched.bit_count()
+        if begin < end:
+            self._blocks(n, first_path, begin, end)
+
+    def _blocks(
+        self, n: int, first_path: int, begin: int, end: int, watched: int = 0, first_seen: int = 0
+    ) -> None:  # fmt: skip
         problem, views, tables = self._problem, self._views, self._constants
+        valid = min(problem.block, problem.n_steps - (end - 1) * problem.block)
         self._advance(
             views["x"], views.get("kept", views["x"]), self._seen, n, first_path, begin, end, valid, watched,
-            problem.seed, problem.antithetic,
+            first_seen, problem.seed, problem.antithetic,
             tables["mix"], tables["scale"], tables["centre"], tables["growth"], tables["due"],
         )  # fmt: skip
 
@@ -83,12 +94,13 @@ class NumbaEngine:
         if self._problem.stored:
             self._record(self._each_seen[which], self._views["paths"], frame, self._problem.stored)
 
-    def moments(self, which: int, n: int, first_path: int, frame: int, slot: int) -> None:
+    def moments(self, n: int, first_path: int, frames: range) -> None:
         views = self._views
-        self._moments(
-            self._each_seen[which], n, first_path, self._constants["frames"], frame, slot,
-            views["moments"], views["histogram"], views["fault"],
-        )  # fmt: skip
+        for which, frame in enumerate(frames):
+            self._moments(
+                self._each_seen[which], n, first_path, self._constants["frames"], frame, self._problem.slot(frame),
+                views["moments"], views["histogram"], views["fault"],
+            )  # fmt: skip
 
     def payoffs(self, which: int, n: int, first_path: int) -> None:
         if not self._problem.payoffs.trees:

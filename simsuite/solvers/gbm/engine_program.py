@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import functools
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -93,19 +94,27 @@ class ProgramEngine:
         self._seen = backend.zeros((problem.most_watched, problem.n_assets, problem.batch), problem.dtype)
         self._tables = {name: backend.array(a) for name, a in tables(problem, problem.normal).items()}
         self._end_growth = backend.array(problem.end_growth)
+        self._marks = problem.marks(range(1, len(problem.frame_steps)))
+        self._marks_table = backend.array(np.array(self._marks, np.int32).reshape(-1, 2))
         self._advance = self._fastest()
         kernels = backend.kernels("simsuite.solvers.gbm.statistics")
         block = (kernels.THREADS, 1)
         self._clear = backend.launcher(kernels.clear, (kernels.THREADS, problem.n_assets), block)
         self._cleared = [backend.view(arrays[name]) for name in ("moments", "histogram")]
         self._clear(*self._cleared, 0, 0)
-        blocks = (backend.processors * _MOMENTS_BLOCKS, problem.n_assets)
-        self._moments = backend.program(MOMENTS, moments_macros(problem)).launcher("moments", blocks, _MOMENTS_THREADS)
+        self._moments_program = backend.program(MOMENTS, moments_macros(problem))
+        self._moments = functools.cache(self._moments_launcher)
+        self._moments(1)
         n_options = len(problem.payoffs.trees)
         self._payoffs = [
             (options, self._payoffs_launcher(options))
             for options in (range(i, min(i + _OPTIONS, n_options)) for i in range(0, n_options, _OPTIONS))
         ]
+
+    def _moments_launcher(self, frames: int) -> Callable[..., None]:
+        """Of so many frames at once."""
+        x = max(1, self._backend.processors * _MOMENTS_BLOCKS // frames)
+        return self._moments_program.launcher("moments", (x, self._problem.n_assets, frames), _MOMENTS_THREADS)
 
     def _payoffs_launcher(self, options: range) -> Callable[..., None]:
         program = self._backend.program(PAYOFFS, payoffs_macros(self._problem, options))
@@ -128,11 +137,11 @@ class ProgramEngine:
 
         def trial(i: int) -> None:
             launch = self._paths_launcher(program(i), shapes[i], n)
-            launch(x, room, self._seen, n, n, 0, 0, end, problem.block, 0)
+            launch(x, room, self._seen, n, n, 0, 0, end, range(0))
 
         best = backend.fastest(question, [functools.partial(trial, i) for i in range(len(shapes))])
         launch = self._paths_launcher(program(best), shapes[best], problem.batch)
-        launch(x, room, self._seen, 0, n, 0, 0, end, problem.block, 0)  # after which it is loaded
+        launch(x, room, self._seen, 0, n, 0, 0, end, range(0))  # after which it is loaded
         return launch
 
     def _paths_launcher(self, program: Program, macros: Mapping[str, str | int], n: int) -> Callable[..., None]:
@@ -143,19 +152,21 @@ class ProgramEngine:
         length = np.int32(tables["due"].size)
 
         def launch(
-            x: Any, kept: Any, seen: Any, n: int, room: int, first_path: int, begin: int, end: int, valid: int,
-            watched: int,
-        ) -> None:  # fmt: skip
+            x: Any, kept: Any, seen: Any, n: int, room: int, first_path: int, begin: int, end: int, frames: range
+        ) -> None:
+            first, last = (bisect.bisect_left(self._marks, (block, 0)) for block in (begin, end))
+            marks = range(first, last if frames else first)
             launcher(
                 x, kept, seen, np.uint32(n // width), np.uint64(room), np.uint64(first_path // width), problem.seed,
-                np.int32(begin), np.int32(end), np.int32(valid), np.uint32(watched), *market, length,
+                np.int32(begin), np.int32(end), self._marks_table[marks.start :], np.int32(len(marks)),
+                np.int32(problem.n_steps), *market, length,
             )  # fmt: skip
 
         return launch
 
-    def advance(self, n: int, first_path: int, begin: int, end: int, valid: int, watched: int) -> None:
+    def advance(self, n: int, first_path: int, begin: int, end: int, frames: range) -> None:
         x, room = self._arrays["x"], self._problem.batch
-        self._advance(x, self._arrays.get("kept", x), self._seen, n, room, first_path, begin, end, valid, watched)
+        self._advance(x, self._arrays.get("kept", x), self._seen, n, room, first_path, begin, end, frames)
 
     def clear(self, slot: int) -> None:
         self._clear(*self._cleared, slot, self._problem.n_assets)
@@ -164,12 +175,17 @@ class ProgramEngine:
         if self._problem.stored:
             self._backend.copy(self._seen[which, :, : self._problem.stored], self._arrays["paths"][frame])
 
-    def moments(self, which: int, n: int, first_path: int, frame: int, slot: int) -> None:
-        arrays = self._arrays
-        self._moments(
-            self._seen[which], np.uint64(self._problem.batch), np.uint32(n), np.uint64(first_path),
-            self._tables["frames"][frame], arrays["moments"][slot], arrays["histogram"][slot], arrays["fault"],
-        )  # fmt: skip
+    def moments(self, n: int, first_path: int, frames: range) -> None:
+        """Of all frames at once, where their statistics lie one after another."""
+        problem, arrays = self._problem, self._arrays
+        together = len(frames) if problem.n_batches > 1 else 1
+        for which in range(0, len(frames), together):
+            slot = problem.slot(frames[which])
+            self._moments(together)(
+                self._seen[which], np.uint64(problem.batch), np.uint32(n), np.uint64(first_path),
+                self._tables["frames"][frames[which]], arrays["moments"][slot], arrays["histogram"][slot],
+                arrays["fault"],
+            )  # fmt: skip
 
     def payoffs(self, which: int, n: int, first_path: int) -> None:
         seen, arrays = self._seen[which], self._arrays

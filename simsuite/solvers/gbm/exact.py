@@ -13,12 +13,12 @@ way.
 
 The readable kernels stand in `exact_cpu.py` and `exact_cuda.py`, the fast one for GPUs in `paths.cu`.
 `make_advance(n_assets, functionals, state, normal)` makes advance(x, kept, seen, n, first_path, begin, end, valid,
-watched, seed, antithetic, mix, scale, centre, growth, due):
+watched, first_seen, seed, antithetic, mix, scale, centre, growth, due):
 
 - x[asset, path]: the noise y; kept[functional, path], see functionals.py: updated for the first n columns, which are
   the paths from number first_path on; begun anew first if begin is 0. functionals: (kind, asset, bit) of each.
 - blocks begin .. end - 1 are done, of the last one the first `valid` steps; y after those of its steps whose bit is
-  set in `watched` goes to seen[which, asset, path].
+  set in `watched` goes to seen[which, asset, path], which = first_seen, first_seen + 1, ...
 - seed: uint64. antithetic: paths 2 i and 2 i + 1 use the normals of number i, the latter with the opposite sign.
 - mix[a, b], scale[a, step] (one column where it is 1 throughout), centre[a, step] as in dynamics.py, growth = 2^centre.
 - due[step]: a bit for each schedule, set where functionals with that bit take the price at the end of the step; those
@@ -39,17 +39,18 @@ if TYPE_CHECKING:
 
 
 class Engine(Protocol):
-    """The launches of one kind of kernels. which: which of the frames that were watched last."""
+    """The launches of one kind of kernels. frames: those that the blocks done last come upon, in order."""
 
     kernel: str
 
-    def advance(self, n: int, first_path: int, begin: int, end: int, valid: int, watched: int) -> None: ...
+    def advance(self, n: int, first_path: int, begin: int, end: int, frames: range) -> None: ...
 
     def clear(self, slot: int) -> None: ...
 
-    def record(self, which: int, frame: int) -> None: ...
+    def record(self, which: int, frame: int) -> None:
+        """Keep the first paths at a frame, which is number `which` of `frames`."""
 
-    def moments(self, which: int, n: int, first_path: int, frame: int, slot: int) -> None: ...
+    def moments(self, n: int, first_path: int, frames: range) -> None: ...
 
     def payoffs(self, which: int, n: int, first_path: int) -> None: ...
 
@@ -74,32 +75,30 @@ class ExactStepper:
         return self._arrays
 
     def advance(self, n: int) -> None:
-        last = self.step + n
+        last, problem = self.step + n, self._problem
         while self.step < last:
-            batch, k = divmod(self.step, self._problem.n_steps)
-            target = min(k + last - self.step, self._problem.next_frame(k))
+            batch, k = divmod(self.step, problem.n_steps)
+            target = min(k + last - self.step, problem.farthest(k))
             self._stretch(batch, k, target)
             self.step += target - k
 
     def _stretch(self, batch: int, k: int, target: int) -> None:
-        """What is left of the blocks up to time step `target` of a batch, and the frames in the last of them."""
+        """What is left of the blocks up to time step `target` of a batch, and the frames in them."""
         problem, size = self._problem, self._problem.block
         begin, end = -(-k // size), -(-target // size)
         if begin == end:
             return
         n, first_path = problem.batch_paths(batch), batch * problem.batch
-        first_step = (end - 1) * size
-        frames = problem.frames_within(first_step, end * size)
-        watched = sum(1 << (problem.frame_steps[frame] - first_step - 1) for frame in frames)
-        self._engine.advance(n, first_path, begin, end, min(size, problem.n_steps - first_step), watched)
-        for which, frame in enumerate(frames):
-            slot = problem.slot(frame)
-            if batch == 0:
-                self._engine.clear(slot)
+        frames = problem.frames_within(begin * size, end * size)
+        self._engine.advance(n, first_path, begin, end, frames)
+        if batch == 0:
+            for which, frame in enumerate(frames):
+                self._engine.clear(problem.slot(frame))
                 self._engine.record(which, frame)
-            self._engine.moments(which, n, first_path, frame, slot)
-            if problem.frame_steps[frame] == problem.n_steps:
-                self._engine.payoffs(which, n, first_path)
+        if frames:
+            self._engine.moments(n, first_path, frames)
+            if problem.frame_steps[frames[-1]] == problem.n_steps:
+                self._engine.payoffs(len(frames) - 1, n, first_path)
 
     def snapshot(self) -> Pending:
         return self._backend.stage(self.step, self._arrays)

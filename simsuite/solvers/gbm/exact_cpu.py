@@ -32,8 +32,8 @@ def make_advance(n_assets: int, functionals: Sequence[tuple[int, int, int]], sta
 
 @njit(parallel=True, cache=True, error_model="numpy")
 def _advance(
-    per_block, kinds, x, kept, seen, n, first_path, begin, end, valid, watched, seed, antithetic, mix, scale, centre,
-    growth, due
+    per_block, kinds, x, kept, seen, n, first_path, begin, end, valid, watched, first_seen, seed, antithetic, mix,
+    scale, centre, growth, due
 ):  # fmt: skip
     for chunk in prange((n + _CHUNK - 1) // _CHUNK):
         i = chunk * _CHUNK
@@ -51,7 +51,7 @@ def _advance(
                     _mirror(z[a], pairs, w // 2)
                 else:
                     _normals(z[a], bits, w, first_path + i, block, a, seed)
-            which = 0
+            which = first_seen
             for j in range(per_block if block < end - 1 else valid):
                 k = block * per_block + j
                 _step(x, i, w, z, j, mix, scale, k, dw)

@@ -32,7 +32,23 @@ def make_advance(n_assets: int, functionals: Sequence[tuple[int, int, int]], sta
 
     @cuda.jit
     def advance(
-        x, kept, seen, n, first_path, begin, end, valid, watched, seed, antithetic, mix, scale, centre, growth, due
+        x,
+        kept,
+        seen,
+        n,
+        first_path,
+        begin,
+        end,
+        valid,
+        watched,
+        first_seen,
+        seed,
+        antithetic,
+        mix,
+        scale,
+        centre,
+        growth,
+        due,
     ):
         i = cuda.grid(1)
         if i < n:
@@ -58,7 +74,7 @@ def make_advance(n_assets: int, functionals: Sequence[tuple[int, int, int]], sta
             for block in range(begin, end):
                 for a in range(N):
                     fill(z, a, block, a, stream, uint64(seed))
-                which = 0
+                which = first_seen
                 for j in range(PER_BLOCK):  # a constant, so that z stays in registers
                     if block < end - 1 or j < valid:
                         k = block * PER_BLOCK + j

@@ -152,11 +152,17 @@ __device__ __forceinline__ void follow(Path& path, const Increments& dw, bool op
   for (int a = 0; a < ASSETS; a++) path.y[a] = MIXED ? path.y[a] + (state)p[a] : (state)p[a];
 }
 
+// A block of steps amid or after which frames are looked at: those after the steps whose bit is set.
+struct Mark {
+  int block;
+  unsigned watched;
+};
+
 extern "C" __global__ void __launch_bounds__(THREADS)
 advance(state* x, state* f, state* seen, unsigned n, unsigned long long room, unsigned long long first,
-        unsigned long long seed, int begin, int end, int valid, unsigned watched, const normal* __restrict__ mixing,
-        const normal* __restrict__ scale, const normal* __restrict__ centre, const normal* __restrict__ growth,
-        const unsigned* __restrict__ due, int length) {
+        unsigned long long seed, int begin, int end, const Mark* __restrict__ marks, int n_marks, int n_steps,
+        const normal* __restrict__ mixing, const normal* __restrict__ scale, const normal* __restrict__ centre,
+        const normal* __restrict__ growth, const unsigned* __restrict__ due, int length) {
   const unsigned i = blockIdx.x * THREADS + threadIdx.x;
   const Philox philox(first + i, seed);
   if (i >= n) return;
@@ -181,31 +187,39 @@ advance(state* x, state* f, state* seen, unsigned n, unsigned long long room, un
       paths[s].f[k] = begin ? f[k * room + at + s] : none;
     }
   }
+  int block = begin;
+  for (int m = 0; m <= n_marks; m++) {
+    const int stop = m < n_marks ? marks[m].block : end;
 #pragma unroll UNROLL
-  for (int block = begin; block < end - 1; block++) {
+    for (; block < stop; block++) {
+      const Increments dw(philox, mix, tables, block);
+      Row<unsigned> now;
+      unsigned ever = 0;
+      if (SCHEDULED) {
+        now = row_of(tables.due, 0, 0, block);
+#pragma unroll
+        for (int j = 0; j < STEPS; j++) ever |= now.v[j];
+      }
+      auto nowhere = [](int, int) { return (state*)nullptr; };
+#pragma unroll
+      for (int s = 0; s < SIGNS; s++) {
+        if (ever)
+          follow<false, true>(paths[s], dw, s, tables, block, now, STEPS, 0, nowhere);
+        else
+          follow<false, false>(paths[s], dw, s, tables, block, now, STEPS, 0, nowhere);
+      }
+    }
+    if (m == n_marks) break;
+    const unsigned watched = marks[m].watched;
     const Increments dw(philox, mix, tables, block);
     Row<unsigned> now;
-    unsigned ever = 0;
-    if (SCHEDULED) {
-      now = row_of(tables.due, 0, 0, block);
-#pragma unroll
-      for (int j = 0; j < STEPS; j++) ever |= now.v[j];
-    }
-    auto nowhere = [](int, int) { return (state*)nullptr; };
-#pragma unroll
-    for (int s = 0; s < SIGNS; s++) {
-      if (ever) follow<false, true>(paths[s], dw, s, tables, block, now, STEPS, 0, nowhere);
-      else follow<false, false>(paths[s], dw, s, tables, block, now, STEPS, 0, nowhere);
-    }
-  }
-  if (begin < end) {
-    const Increments dw(philox, mix, tables, end - 1);
-    Row<unsigned> now;
-    if (SCHEDULED) now = row_of(tables.due, 0, 0, end - 1);
+    if (SCHEDULED) now = row_of(tables.due, 0, 0, block);
 #pragma unroll
     for (int s = 0; s < SIGNS; s++)
-      follow<true, SCHEDULED>(paths[s], dw, s, tables, end - 1, now, valid, watched,
+      follow<true, SCHEDULED>(paths[s], dw, s, tables, block, now, n_steps - block * STEPS, watched,
                               [=](int which, int a) { return seen + ((size_t)which * ASSETS + a) * room + at + s; });
+    seen += (size_t)__popc(watched) * ASSETS * room;
+    block++;
   }
 #pragma unroll
   for (int s = 0; s < SIGNS; s++) {

@@ -31,7 +31,7 @@ from simsuite.solvers.gbm.tables import table_bytes
 from simsuite.solvers.gbm.unsupported import not_yet
 from simsuite.solvers.schedule import frame_steps
 
-_BATCH_BYTES = 1 << 30
+_BATCH_BYTES, _SEEN_BYTES = 1 << 30, 1 << 29
 _LARGEST_BATCH = 1 << 24
 _STORED_PATHS = 64
 MOST_STEPS = 1 << 53  # of all batches: beyond, times are no longer exact
@@ -165,19 +165,35 @@ class GbmProblem:
         """The time at a time step of a path."""
         return self.scenario.time.end * (step / self.n_steps)
 
-    def next_frame(self, step: int) -> int:
-        """The time step of the first frame after `step`, which is before the end."""
-        return self.frame_steps[bisect.bisect_right(self.frame_steps, step)]
-
     def frames_within(self, first: int, last: int) -> range:
         """The frames after time step `first`, up to `last`."""
         return range(bisect.bisect_right(self.frame_steps, first), bisect.bisect_right(self.frame_steps, last))
 
+    def marks(self, frames: range) -> list[tuple[int, int]]:
+        """The blocks of steps that frames fall into, and a bit for each step of one after which there is a frame."""
+        found: dict[int, int] = {}
+        for frame in frames:
+            block, j = divmod(self.frame_steps[frame] - 1, self.block)
+            found[block] = found.get(block, 0) | 1 << j
+        return list(found.items())
+
     @cached_property
     def most_watched(self) -> int:
-        """Frames in a block of steps."""
+        """Frames that are looked at in one stretch: those of a block at least, of several as long as there is room."""
         counts = Counter((step - 1) // self.block for step in self.frame_steps[1:])
-        return max(counts.values())
+        if self.n_batches == 1:
+            return max(counts.values())
+        room = _SEEN_BYTES // (self.n_assets * self.batch * self.dtype.itemsize)
+        return max(min(len(self.frame_steps) - 1, room), *counts.values())
+
+    def farthest(self, step: int) -> int:
+        """The time step up to which a stretch may go that begins at `step`."""
+        begin = -(-step // self.block) * self.block
+        first = bisect.bisect_right(self.frame_steps, begin)
+        beyond = first + self.most_watched
+        if beyond >= len(self.frame_steps):
+            return self.n_steps
+        return (self.frame_steps[beyond] - 1) // self.block * self.block  # the blocks before that of the next frame
 
     def slot(self, frame: int) -> int:
         """Where the statistics of a frame are: with a single batch, the frames of a block share the room in turn."""
