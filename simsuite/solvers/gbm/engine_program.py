@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PATHS, MOMENTS, PAYOFFS = (Path(__file__).with_name(f"{name}.cu") for name in ("paths", "moments", "payoffs"))
 SHAPES = ((256, 2), (256, 4), (512, 2), (128, 2))  # threads of a block, blocks of steps in a turn of the loop
-_TRIED_PATHS, _TRIED_BLOCKS = 1 << 20, 32
+_TRIED_PATHS, _TRIED_BLOCKS = 1 << 22, 64
 _MOMENTS_THREADS, _MOMENTS_BLOCKS = 512, 4  # of a block; blocks a multiprocessor
 _PAYOFFS_THREADS, _PAYOFFS_BLOCKS = 256, 2
 _OPTIONS = 12  # priced by a program at once: their sums stay in registers and shared memory
@@ -48,6 +48,7 @@ def paths_macros(problem: GbmProblem, threads: int, unroll: int) -> dict[str, st
 def moments_macros(problem: GbmProblem) -> dict[str, str | int]:
     return {
         "STATE": _C[problem.dtype],
+        "NORMAL": _C[problem.normal],
         "ASSETS": problem.n_assets,
         "GROUP": GROUP,
         "LIMBS": LIMBS,

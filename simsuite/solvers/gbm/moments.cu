@@ -1,12 +1,13 @@
 // Moments and histogram of prices at frames, see statistics.py. A block for as many groups as come its way, of an asset at
 // a frame (grid y, z); a warp adds up a group of paths in a fixed order, and the sums of groups are added exactly.
 //
-// Compiled at run time, with the macros STATE, ASSETS, GROUP, LIMBS, BINS, BINS_PER_UNIT, Z_MAX and LARGEST (of a price),
-// LOG_LARGEST (to base 2), THREADS.
+// Compiled at run time, with the macros STATE and NORMAL (float or double: of the noise and of random numbers), ASSETS,
+// GROUP, LIMBS, BINS, BINS_PER_UNIT, Z_MAX, LARGEST (a price) and LOG_LARGEST (to base 2), THREADS.
 
 #include "exactsum.cuh"
 
 typedef STATE state;
+typedef NORMAL real;  // the random numbers are no better
 
 __device__ __forceinline__ float raised(float y) {  // 2^y - 1
   float p;
@@ -14,6 +15,12 @@ __device__ __forceinline__ float raised(float y) {  // 2^y - 1
   return p - 1;
 }
 __device__ __forceinline__ double raised(double y) { return expm1(0.69314718055994530942 * y); }
+
+// The whole number below z, for |z| < 2^21. With no conversion, for which there are few units.
+__device__ __forceinline__ int below(float z) { return __float_as_int(__fadd_rd(z, 12582912.0f)) - 0x4b400000; }
+__device__ __forceinline__ int below(double z) { return __double2loint(__dadd_rd(z, 0x1.8p52)); }
+
+constexpr int AT_ONCE = sizeof(real) == 4 ? 8 : 2;  // paths a lane adds up in `real`
 
 extern "C" __global__ void __launch_bounds__(THREADS)
 moments(const state* __restrict__ y, unsigned long long room, unsigned n, unsigned long long first_path,
@@ -25,24 +32,34 @@ moments(const state* __restrict__ y, unsigned long long room, unsigned n, unsign
   const double* frame = frames + (size_t)blockIdx.z * 3 * ASSETS;
   for (int b = threadIdx.x; b < BINS; b += THREADS) counts[b] = 0;
   clear(mine, 2 * LIMBS);
-  const state shift = frame[a], scale = frame[ASSETS + a] * BINS_PER_UNIT, most = LOG_LARGEST - frame[2 * ASSETS + a];
+  const real shift = frame[a], scale = frame[ASSETS + a] * BINS_PER_UNIT, most = LOG_LARGEST - frame[2 * ASSETS + a];
+  const real far = 2 * Z_MAX * BINS_PER_UNIT;
   y += own * room;
   const unsigned groups = (n + GROUP - 1) / GROUP, warps = gridDim.x * (THREADS / 32);
   for (unsigned g = blockIdx.x * (THREADS / 32) + threadIdx.x / 32; g < groups; g += warps) {
     double s1 = 0, s2 = 0;
-#pragma unroll 4
-    for (unsigned i = g * GROUP + lane; i < min(n, (g + 1) * GROUP); i += 32) {
-      const state noise = y[i];
-      const double d = raised(noise + shift);
-      if (abs(d) < LARGEST && noise < most) {
-        s1 += d, s2 += d * d;
-        const state z = min(max(noise * scale, -(state)(2 * Z_MAX * BINS_PER_UNIT)), (state)(2 * Z_MAX * BINS_PER_UNIT));
-        const int cell = (int)floor(z + (state)(Z_MAX * BINS_PER_UNIT)) + 1;
-        atomicAdd(&counts[min(max(cell, 0), BINS - 1)], 1u);
-      } else {
-        atomicMin(fault, (long long)(first_path + i) * ASSETS + a);
+    unsigned worst = 0xffffffffu;
+#pragma unroll 1
+    for (unsigned begin = g * GROUP + lane; begin < min(n, (g + 1) * GROUP); begin += 32 * AT_ONCE) {
+      real noise[AT_ONCE], r1 = 0, r2 = 0;
+#pragma unroll
+      for (int k = 0; k < AT_ONCE; k++) noise[k] = begin + 32 * k < n ? (real)y[begin + 32 * k] : (real)0;
+#pragma unroll
+      for (int k = 0; k < AT_ONCE; k++) {
+        const unsigned i = begin + 32 * k;
+        if (i >= n) break;
+        const real d = raised(noise[k] + shift);
+        if (abs(d) < (real)LARGEST && noise[k] < most) {
+          r1 += d, r2 = fma(d, d, r2);
+          const int cell = below(min(max(noise[k] * scale, -far), far)) + Z_MAX * BINS_PER_UNIT + 1;
+          atomicAdd(&counts[min(max(cell, 0), BINS - 1)], 1u);
+        } else {
+          worst = min(worst, i);
+        }
       }
+      s1 += r1, s2 += r2;
     }
+    if (worst != 0xffffffffu) atomicMin(fault, (long long)(first_path + worst) * ASSETS + a);
     s1 = total(s1), s2 = total(s2);
     if (lane == 0) add_exactly(mine, s1), add_exactly(mine + LIMBS, s2);
   }

@@ -105,12 +105,13 @@ __device__ __forceinline__ void take(normal (&sum)[COUNT], int (&taken)[COUNT], 
   }
 }
 
-// What a path does in a block of steps, given the increments dw. EDGE: it does only the first `valid` of them, and its
+// What a path does in a block of steps, given the increments dw. PART: it does only the first `valid` of them. WATCH: its
 // state after those of the bits `watched` goes to seen(which, asset). DUE: schedules have something there.
-template <bool EDGE, bool DUE, typename Seen>
+template <bool PART, bool WATCH, bool DUE, typename Seen>
 __device__ __forceinline__ void follow(Path& path, const Increments& dw, bool opposite, const Tables& tables, int block,
                                        const Row<unsigned>& due, int valid, unsigned watched, Seen seen) {
   normal p[ASSETS], base[ASSETS], sum[COUNT];  // since the block began: increments in `normal` lose nothing there
+  normal passed[STEPS][ASSETS];
   int taken[COUNT];
   Row<normal> centre[ASSETS], growth[ASSETS];
 #pragma unroll
@@ -128,16 +129,22 @@ __device__ __forceinline__ void follow(Path& path, const Increments& dw, bool op
   }
 #pragma unroll
   for (int j = 0; j < STEPS; j++) {
-    if (EDGE && j >= valid) break;
+    if (PART && j >= valid) break;
 #pragma unroll
     for (int a = 0; a < ASSETS; a++) p[a] = dw.added_to(p[a], a, j, opposite);
     take<false>(sum, taken, p, centre, growth, j, 0);
     if (DUE && due.v[j]) take<true>(sum, taken, p, centre, growth, j, due.v[j]);
-    if (EDGE && watched >> j & 1)
 #pragma unroll
-      for (int a = 0; a < ASSETS; a++)
-        *seen(__popc(watched & (1u << j) - 1), a) = MIXED ? path.y[a] + (state)p[a] : (state)p[a];
+    for (int a = 0; a < ASSETS; a++)
+      if (WATCH) passed[j][a] = p[a];
   }
+  if (WATCH)
+#pragma unroll
+    for (int j = 0; j < STEPS; j++)
+      if (watched >> j & 1)
+#pragma unroll
+        for (int a = 0; a < ASSETS; a++)
+          *seen(__popc(watched & (1u << j) - 1), a) = MIXED ? path.y[a] + (state)passed[j][a] : (state)passed[j][a];
 #pragma unroll
   for (int f = 0; f < COUNT; f++) {
     const Functional own = functionals[f];
@@ -204,20 +211,25 @@ advance(state* x, state* f, state* seen, unsigned n, unsigned long long room, un
 #pragma unroll
       for (int s = 0; s < SIGNS; s++) {
         if (ever)
-          follow<false, true>(paths[s], dw, s, tables, block, now, STEPS, 0, nowhere);
+          follow<false, false, true>(paths[s], dw, s, tables, block, now, STEPS, 0, nowhere);
         else
-          follow<false, false>(paths[s], dw, s, tables, block, now, STEPS, 0, nowhere);
+          follow<false, false, false>(paths[s], dw, s, tables, block, now, STEPS, 0, nowhere);
       }
     }
     if (m == n_marks) break;
-    const unsigned watched = marks[m].watched;
+    const unsigned watched = __shfl_sync(__activemask(), marks[m].watched, 0);  // the same for all, which is now known
     const Increments dw(philox, mix, tables, block);
     Row<unsigned> now;
     if (SCHEDULED) now = row_of(tables.due, 0, 0, block);
+    const int valid = n_steps - block * STEPS;
 #pragma unroll
-    for (int s = 0; s < SIGNS; s++)
-      follow<true, SCHEDULED>(paths[s], dw, s, tables, block, now, n_steps - block * STEPS, watched,
-                              [=](int which, int a) { return seen + ((size_t)which * ASSETS + a) * room + at + s; });
+    for (int s = 0; s < SIGNS; s++) {
+      auto place = [=](int which, int a) { return seen + ((size_t)which * ASSETS + a) * room + at + s; };
+      if (valid < STEPS)
+        follow<true, true, SCHEDULED>(paths[s], dw, s, tables, block, now, valid, watched, place);
+      else
+        follow<false, true, SCHEDULED>(paths[s], dw, s, tables, block, now, STEPS, watched, place);
+    }
     seen += (size_t)__popc(watched) * ASSETS * room;
     block++;
   }
