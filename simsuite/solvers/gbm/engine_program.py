@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from simsuite.solvers.gbm.problem import GbmProblem
 
 PATHS, MOMENTS, PAYOFFS = (Path(__file__).with_name(f"{name}.cu") for name in ("paths", "moments", "payoffs"))
-SHAPES = ((256, 2), (256, 4), (512, 2), (128, 2))  # threads of a block, blocks of steps in a turn of the loop
+SHAPES = ((256, 4), (256, 2), (512, 2), (128, 2))  # threads of a block, blocks of steps in a turn of the loop
 _TRIED_PATHS, _TRIED_BLOCKS = 1 << 22, 64
 _MOMENTS_THREADS, _MOMENTS_BLOCKS = 512, 4  # of a block; blocks a multiprocessor
 _PAYOFFS_THREADS, _PAYOFFS_BLOCKS = 256, 2
@@ -42,6 +42,7 @@ def paths_macros(problem: GbmProblem, threads: int, unroll: int) -> dict[str, st
         "VARYING": int(problem.dynamics.varying),
         "UNROLL": unroll,
         "THREADS": threads,
+        "BOUNDS": f"{threads}, 1" if problem.n_assets * problem.width > 4 else threads,  # or registers would be spilt
     }
 
 

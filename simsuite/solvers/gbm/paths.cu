@@ -3,7 +3,8 @@
 // Compiled at run time, with the macros ASSETS, STATE (float or double: of what is added up), NORMAL (float or double: of
 // random numbers and prices), SIGNS (1, or 2: antithetic paths are done together), FUNCTIONALS (a list of
 // {kind, asset, due}, where due is -1 for every step or else a bit of a table), COUNT (of them, at least 1), VARYING
-// (1: volatilities depend on the step), UNROLL (blocks of steps in a turn) and THREADS (of a block).
+// (1: volatilities depend on the step), UNROLL (blocks of steps in a turn), THREADS (of a block) and BOUNDS (the same, and
+// blocks a multiprocessor at least).
 
 #include "normals.cuh"
 #include "philox.cuh"
@@ -105,13 +106,12 @@ __device__ __forceinline__ void take(normal (&sum)[COUNT], int (&taken)[COUNT], 
   }
 }
 
-// What a path does in a block of steps, given the increments dw. PART: it does only the first `valid` of them. WATCH: its
-// state after those of the bits `watched` goes to seen(which, asset). DUE: schedules have something there.
-template <bool PART, bool WATCH, bool DUE, typename Seen>
+// What a path does in a block of steps, given the increments dw. PART: it does only the first `valid` of them. DUE:
+// schedules have something there.
+template <bool PART, bool DUE>
 __device__ __forceinline__ void follow(Path& path, const Increments& dw, bool opposite, const Tables& tables, int block,
-                                       const Row<unsigned>& due, int valid, unsigned watched, Seen seen) {
+                                       const Row<unsigned>& due, int valid) {
   normal p[ASSETS], base[ASSETS], sum[COUNT];  // since the block began: increments in `normal` lose nothing there
-  normal passed[STEPS][ASSETS];
   int taken[COUNT];
   Row<normal> centre[ASSETS], growth[ASSETS];
 #pragma unroll
@@ -134,17 +134,7 @@ __device__ __forceinline__ void follow(Path& path, const Increments& dw, bool op
     for (int a = 0; a < ASSETS; a++) p[a] = dw.added_to(p[a], a, j, opposite);
     take<false>(sum, taken, p, centre, growth, j, 0);
     if (DUE && due.v[j]) take<true>(sum, taken, p, centre, growth, j, due.v[j]);
-#pragma unroll
-    for (int a = 0; a < ASSETS; a++)
-      if (WATCH) passed[j][a] = p[a];
   }
-  if (WATCH)
-#pragma unroll
-    for (int j = 0; j < STEPS; j++)
-      if (watched >> j & 1)
-#pragma unroll
-        for (int a = 0; a < ASSETS; a++)
-          *seen(__popc(watched & (1u << j) - 1), a) = MIXED ? path.y[a] + (state)passed[j][a] : (state)passed[j][a];
 #pragma unroll
   for (int f = 0; f < COUNT; f++) {
     const Functional own = functionals[f];
@@ -165,7 +155,66 @@ struct Mark {
   unsigned watched;
 };
 
-extern "C" __global__ void __launch_bounds__(THREADS)
+// Frames to come, and where what is seen there goes: to seen[which, asset, path].
+struct Watch {
+  const Mark *mark, *beyond;
+  int next, never;  // block of the mark, and one that does not come
+  state* seen;
+  size_t room;
+
+  // A path that is at y when the block begins, `s` of those of a thread.
+  __device__ __forceinline__ void look(const state (&y)[ASSETS], const Increments& dw, int s, unsigned watched) const {
+    normal p[ASSETS];
+#pragma unroll
+    for (int a = 0; a < ASSETS; a++) p[a] = MIXED ? 0 : (normal)y[a];
+#pragma unroll
+    for (int j = 0; j < STEPS; j++) {
+      const int which = __popc(watched & (1u << j) - 1);
+#pragma unroll
+      for (int a = 0; a < ASSETS; a++) {
+        p[a] = dw.added_to(p[a], a, j, s);
+        if (watched >> j & 1) seen[((size_t)which * ASSETS + a) * room + s] = MIXED ? y[a] + (state)p[a] : (state)p[a];
+      }
+    }
+  }
+
+  __device__ __forceinline__ void go_on(unsigned watched) {
+    seen += (size_t)__popc(watched) * ASSETS * room;
+    next = ++mark < beyond ? mark->block : never;
+  }
+};
+
+// A block of steps of all paths of a thread. PART: the run ends amid it.
+template <bool PART>
+__device__ __forceinline__ void pass(Path (&paths)[SIGNS], const Philox& philox, const normal (&mix)[ASSETS][ASSETS],
+                                     const Tables& tables, int block, int n_steps, Watch& watch) {
+  const Increments dw(philox, mix, tables, block);
+  Row<unsigned> now;
+  unsigned ever = 0;
+  if (SCHEDULED) {
+    now = row_of(tables.due, 0, 0, block);
+#pragma unroll
+    for (int j = 0; j < STEPS; j++) ever |= now.v[j];
+  }
+  state before[SIGNS][ASSETS];
+  const int valid = PART ? n_steps - block * STEPS : STEPS;
+#pragma unroll
+  for (int s = 0; s < SIGNS; s++) {
+#pragma unroll
+    for (int a = 0; a < ASSETS; a++) before[s][a] = paths[s].y[a];
+    if (ever)
+      follow<PART, SCHEDULED>(paths[s], dw, s, tables, block, now, valid);
+    else
+      follow<PART, false>(paths[s], dw, s, tables, block, now, valid);
+  }
+  if (block != watch.next) return;
+  const unsigned watched = watch.mark->watched;
+#pragma unroll
+  for (int s = 0; s < SIGNS; s++) watch.look(before[s], dw, s, watched);
+  watch.go_on(watched);
+}
+
+extern "C" __global__ void __launch_bounds__(BOUNDS)
 advance(state* x, state* f, state* seen, unsigned n, unsigned long long room, unsigned long long first,
         unsigned long long seed, int begin, int end, const Mark* __restrict__ marks, int n_marks, int n_steps,
         const normal* __restrict__ mixing, const normal* __restrict__ scale, const normal* __restrict__ centre,
@@ -194,45 +243,11 @@ advance(state* x, state* f, state* seen, unsigned n, unsigned long long room, un
       paths[s].f[k] = begin ? f[k * room + at + s] : none;
     }
   }
-  int block = begin;
-  for (int m = 0; m <= n_marks; m++) {
-    const int stop = m < n_marks ? marks[m].block : end;
+  Watch watch = {marks, marks + n_marks, n_marks ? marks->block : end, end, seen + at, room};
+  const int whole = min(end, n_steps / STEPS);
 #pragma unroll UNROLL
-    for (; block < stop; block++) {
-      const Increments dw(philox, mix, tables, block);
-      Row<unsigned> now;
-      unsigned ever = 0;
-      if (SCHEDULED) {
-        now = row_of(tables.due, 0, 0, block);
-#pragma unroll
-        for (int j = 0; j < STEPS; j++) ever |= now.v[j];
-      }
-      auto nowhere = [](int, int) { return (state*)nullptr; };
-#pragma unroll
-      for (int s = 0; s < SIGNS; s++) {
-        if (ever)
-          follow<false, false, true>(paths[s], dw, s, tables, block, now, STEPS, 0, nowhere);
-        else
-          follow<false, false, false>(paths[s], dw, s, tables, block, now, STEPS, 0, nowhere);
-      }
-    }
-    if (m == n_marks) break;
-    const unsigned watched = __shfl_sync(__activemask(), marks[m].watched, 0);  // the same for all, which is now known
-    const Increments dw(philox, mix, tables, block);
-    Row<unsigned> now;
-    if (SCHEDULED) now = row_of(tables.due, 0, 0, block);
-    const int valid = n_steps - block * STEPS;
-#pragma unroll
-    for (int s = 0; s < SIGNS; s++) {
-      auto place = [=](int which, int a) { return seen + ((size_t)which * ASSETS + a) * room + at + s; };
-      if (valid < STEPS)
-        follow<true, true, SCHEDULED>(paths[s], dw, s, tables, block, now, valid, watched, place);
-      else
-        follow<false, true, SCHEDULED>(paths[s], dw, s, tables, block, now, STEPS, watched, place);
-    }
-    seen += (size_t)__popc(watched) * ASSETS * room;
-    block++;
-  }
+  for (int block = begin; block < whole; block++) pass<false>(paths, philox, mix, tables, block, n_steps, watch);
+  if (whole < end) pass<true>(paths, philox, mix, tables, whole, n_steps, watch);
 #pragma unroll
   for (int s = 0; s < SIGNS; s++) {
 #pragma unroll
