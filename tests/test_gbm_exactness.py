@@ -24,6 +24,7 @@ from simsuite.solvers.gbm.engine_program import (
     moments_macros,
     paths_macros,
     payoffs_macros,
+    rows_together,
 )
 from simsuite.solvers.gbm.precision import PRECISIONS as PRECISIONS_OF
 from simsuite.solvers.gbm.problem import GbmProblem
@@ -185,7 +186,7 @@ def signatures(real, normal=None):
         "clear": (array(i8, 4), sums, i8, i8),
         "record": (state, array(real, 3), i8, i8),
         "moments": (state, i8, i8, array(f8, 3), i8, i8, array(i8, 4), sums, fault),
-        "payoffs": (array(f8, 2), i8, i8, i8, array(f8, 1), fault, i8, sums, fault),
+        "payoffs": (array(f8, 2), i8, i8, i8, array(f8, 1), fault, array(i8, 2), i8, array(i8, 2), fault),
     }
 
 
@@ -234,7 +235,7 @@ def programs() -> Iterator[tuple[Path, dict]]:
             )
             yield PATHS, paths_macros(p, *SHAPES[0])
             if asked:
-                yield PAYOFFS, payoffs_macros(p, range(len(asked)))
+                yield from ((PAYOFFS, payoffs_macros(p, rows)) for rows in rows_together(p))
         yield MOMENTS, moments_macros(p)
 
 

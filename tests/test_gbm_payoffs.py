@@ -10,6 +10,7 @@ from gbm_problems import ASSET, CALL, problem, run
 
 from simsuite.backends import open_backend
 from simsuite.solvers.gbm.closed_forms import Steps, geometric_mean_law, lognormal_option
+from simsuite.solvers.gbm.exactsum import exact
 
 RHO = [[1.0, 0.5, 0.5], [0.5, 1.0, 0.5], [0.5, 0.5, 1.0]]
 ASSETS = [ASSET, ASSET | {"volatility": 0.3}, ASSET | {"volatility": 0.3}]
@@ -150,3 +151,59 @@ def test_extremes_at_dates_are_those_of_stored_paths(cpu):
     along = prices[1:]
     expected = prices.max(0) - prices.min(0) + along.mean(0) - np.exp(np.log(along).mean(0))
     assert results["options"]["option1"]["price"] == pytest.approx(math.exp(-0.05) * expected.mean(), rel=1e-13)
+
+
+CONTROLLED = [  # with the deviation of prices at 2^17 paths that geometric means leave, roughly
+    ({"style": "asian", "payoff": "call", "strike": 100.0}, 6.1560407664, 0.02),
+    ({"style": "asian", "payoff": "put", "strike": 100.0, "fixings": 12}, 3.5344803682, 0.02),
+    (
+        {"style": "basket", "payoff": "call", "strike": 100.0, "weights": [0.5, 0.5, 0.0]},
+        11.1137942585,
+        0.04,
+    ),
+]
+
+
+@pytest.mark.parametrize(("option", "expected", "least"), CONTROLLED)
+@pytest.mark.parametrize("antithetic", [False, True])
+def test_control_variates_lower_the_error_and_keep_the_price(cpu, option, expected, least, antithetic):
+    """Over many seeds, errors are as large as the standard errors say, which are far smaller than without."""
+    z = []
+    for seed in range(1, 31):
+        p = problem(
+            run={"seed": seed},
+            market={"correlation": RHO},
+            asset=ASSETS,
+            time={"steps": 12},
+            paths={"count": 16384, "antithetic": antithetic},
+            option=[option, option | {"control_variate": False}],
+        )
+        found, plain = run(p, cpu)[0]["options"].values()
+        assert found["standard_error"] < 10 * least * plain["standard_error"]
+        z.append((found["price"] - expected) / found["standard_error"])
+    assert max(map(abs, z)) < 4
+    assert 0.5 < np.abs(z).mean() < 1.1
+
+
+def test_what_the_control_pays_has_the_mean_that_it_says(cpu):
+    """In a market that changes, with prices fixed before the start; and of a geometric basket."""
+    p = problem(
+        market={"rate": [[0.0, 0.08], [0.25, 0.01]], "correlation": [[1.0, 0.3], [0.3, 1.0]]},
+        asset=[
+            ASSET | {"volatility": [[0.0, 0.1], [0.5, 0.4]]},
+            {"spot": 40.0, "volatility": [[0.0, 0.5], [0.25, 0.2]]},
+        ],
+        time={"steps": 4},
+        paths={"count": 1 << 18},
+        option=[
+            {"style": "asian", "payoff": "call", "strike": 95.0, "fixings": [0.25, 0.5, 1.0], "past_fixings": [90.0]},
+            {"style": "basket", "payoff": "put", "strike": 65.0, "weights": [0.4, 0.6]},
+        ],
+    )
+    n, (_, state) = 1 << 18, run(p, cpu)
+    for option, control in enumerate(p.payoffs.controls):
+        rows = p.payoffs.rows(option)
+        total, squares = (exact(sums) for sums in state["options"][rows][2:4])
+        mean, variance = float(total / n), float(squares / n - (total / n) ** 2)
+        shift = p.shifts[len(p.payoffs.trees) + option]
+        assert abs(mean + shift - control.mean) < 4 * math.sqrt(variance / n)

@@ -84,6 +84,14 @@ class Dynamics:
         times = self._times(steps)
         return np.array([_integrals(_squared(v), times)[1:] for v in self.volatility]) / LN2**2
 
+    def end_covariance(self) -> np.ndarray:
+        """[asset, asset]: of y after the last step."""
+        correlation = self.factor @ self.factor.T
+        if not self.varying:
+            return self.n_steps * (self.mix @ self.mix.T)
+        scale = self.scale()
+        return (scale @ scale.T) * correlation
+
     def _log_mean(self, steps: np.ndarray | None) -> np.ndarray:
         times = self._times(steps)
         at = np.arange(1, self.n_steps + 1) if steps is None else np.asarray(steps)

@@ -38,7 +38,7 @@ class NumbaEngine:
 
     def _bind(self) -> None:
         problem, backend = self._problem, self._backend
-        n_assets, batch, options = problem.n_assets, problem.batch, len(problem.payoffs.trees)
+        n_assets, batch, payoffs = problem.n_assets, problem.batch, problem.payoffs
         kernels = backend.kernels("simsuite.solvers.gbm.statistics")
         groups = -(-batch // GROUP) * kernels.THREADS
         block = (kernels.THREADS, 1)
@@ -51,12 +51,12 @@ class NumbaEngine:
             self._record = backend.launcher(
                 kernels.record, (problem.stored, n_assets), (min(problem.stored, _BLOCK), 1)
             )
-        if options:
+        if payoffs.trees:
             chunk = min(PAYOFFS_CHUNK, batch)
-            self._values_array = backend.zeros((options, chunk), np.float64)
+            self._values_array = backend.zeros((len(payoffs.values), chunk), np.float64)
             self._values = backend.view(self._values_array)
             chunk_groups = -(-chunk // GROUP) * kernels.THREADS
-            self._payoffs = backend.launcher(kernels.payoffs, (chunk_groups, options), block)
+            self._payoffs = backend.launcher(kernels.payoffs, (chunk_groups, len(payoffs.products)), block)
 
     def _compile(self) -> None:
         """Launch every kernel on no paths at all: they are compiled now, and not when a clock is running."""
@@ -109,7 +109,7 @@ class NumbaEngine:
             count = min(PAYOFFS_CHUNK, n - begin)
             with self._backend.arithmetic(), np.errstate(all="ignore"):
                 variables = self._variables(self._seen_array[which], slice(begin, begin + count))
-                for values, tree in zip(self._values_array, self._problem.payoffs.trees):
+                for values, tree in zip(self._values_array, self._problem.payoffs.values):
                     values[:count] = evaluate(tree, variables)
             self._add_payoffs(count, first_path + begin)
 
@@ -126,6 +126,7 @@ class NumbaEngine:
     def _add_payoffs(self, n: int, first_path: int) -> None:
         problem, views, tables = self._problem, self._views, self._constants
         self._payoffs(
-            self._values, n, first_path, problem.width, tables["shifts"], tables["assets"], problem.n_assets,
+            self._values, n, first_path, problem.width, tables["shifts"], tables["assets"],
+            tables["products"], problem.n_assets,
             views["options"], views["fault"],
         )  # fmt: skip

@@ -26,11 +26,12 @@ SHAPES = ((256, 4), (256, 2), (512, 2), (128, 2))  # threads of a block, blocks 
 _TRIED_PATHS, _TRIED_BLOCKS = 1 << 22, 64
 _MOMENTS_THREADS, _MOMENTS_BLOCKS = 512, 4  # of a block; blocks a multiprocessor
 _PAYOFFS_THREADS, _PAYOFFS_BLOCKS = 256, 2
-_OPTIONS = 12  # priced by a program at once: their sums stay in registers and shared memory
+_ROWS = 24  # added up by a program at once, or a few more: they stay in registers and shared memory
 _C = {np.dtype(np.float32): "float", np.dtype(np.float64): "double"}
 
 
 def paths_macros(problem: GbmProblem, threads: int, unroll: int) -> dict[str, str | int]:
+    many = problem.n_assets * problem.width + len(problem.functional_bits) > 4  # numbers: they would be spilt
     wanted = [f"{{{Kind(kind).name},{asset},{bit}}}" for kind, asset, bit in problem.functional_bits]
     return {
         "ASSETS": problem.n_assets,
@@ -42,7 +43,7 @@ def paths_macros(problem: GbmProblem, threads: int, unroll: int) -> dict[str, st
         "VARYING": int(problem.dynamics.varying),
         "UNROLL": unroll,
         "THREADS": threads,
-        "BOUNDS": f"{threads}, 1" if problem.n_assets * problem.width > 4 else threads,  # or registers would be spilt
+        "BOUNDS": f"{threads}, 1" if many else threads,
     }
 
 
@@ -62,30 +63,49 @@ def moments_macros(problem: GbmProblem) -> dict[str, str | int]:
     }
 
 
-def payoffs_macros(problem: GbmProblem, options: range) -> dict[str, str | int]:
-    variables = tuple(map(last, range(problem.n_assets))) + tuple(map(kept, range(len(problem.payoffs.functionals))))
+def payoffs_macros(problem: GbmProblem, rows: range) -> dict[str, str | int]:
+    """rows: of the products of values that are added up."""
+    payoffs = problem.payoffs
+    variables = tuple(map(last, range(problem.n_assets))) + tuple(map(kept, range(len(payoffs.functionals))))
+    products = payoffs.products[rows.start : rows.stop]
+    values = sorted({value for pair in products for value in pair if value >= 0})
     texts, calls = [], []
-    for i, option in enumerate(options):
-        expression = Expression.from_tree(problem.payoffs.trees[option], variables)
+    for value in values:
+        expression = Expression.from_tree(payoffs.values[value], variables)
         used = tuple(name for name in variables if name in expression.names)
-        texts.append(" ".join(expression.cuda_function(f"payoff{i}", used).split("\n")))
-        calls.append(f"payoff{i}({','.join(f'v[{variables.index(name)}]' for name in used)})")
+        texts.append(" ".join(expression.cuda_function(f"value{value}", used).split("\n")))
+        calls.append(f"value{value}({','.join(f'v[{variables.index(name)}]' for name in used)})")
+    pairs = [(values.index(a), values.index(b) if b >= 0 else -1) for a, b in products]
     return {
         "STATE": _C[problem.dtype],
         "ASSETS": problem.n_assets,
-        "COUNT": max(len(problem.payoffs.functionals), 1),
-        "FUNCTIONALS": ",".join(f.kind.name for f in problem.payoffs.functionals) or "NOTHING",
+        "COUNT": max(len(payoffs.functionals), 1),
+        "FUNCTIONALS": ",".join(f.kind.name for f in payoffs.functionals) or "NOTHING",
         "SIGNS": problem.width,
         "GROUP": GROUP,
         "LIMBS": LIMBS,
         "LARGEST_PRICE": repr(LARGEST),
-        "PAYOFFS": " ".join(texts),
-        "VALUES": ",".join(calls),
-        "OPTIONS": len(options),
-        "SHIFTS": ",".join(float(problem.shifts[option]).hex() for option in options),
-        "NAMED": ",".join(str(problem.payoffs.asset(option)) for option in options),
+        "FUNCTIONS": " ".join(texts),
+        "CALLS": ",".join(calls),
+        "VALUES": len(values),
+        "SHIFTS": ",".join(float(problem.shifts[value]).hex() for value in values),
+        "NAMED": ",".join(str(payoffs.asset(value)) for value in values),
+        "PRODUCTS": ",".join(f"{{{a},{b}}}" for a, b in pairs),
+        "ROWS": len(pairs),
         "THREADS": _PAYOFFS_THREADS,
     }
+
+
+def rows_together(problem: GbmProblem) -> list[range]:
+    """Which rows of products a program adds up: those of whole options."""
+    found: list[range] = []
+    for option in range(len(problem.payoffs.trees)):
+        rows = problem.payoffs.rows(option)
+        if found and rows.start - found[-1].start < _ROWS:
+            found[-1] = range(found[-1].start, rows.stop)
+        else:
+            found.append(range(rows.start, rows.stop))
+    return found
 
 
 class ProgramEngine:
@@ -107,19 +127,15 @@ class ProgramEngine:
         self._moments_program = backend.program(MOMENTS, moments_macros(problem))
         self._moments = functools.cache(self._moments_launcher)
         self._moments(1)
-        n_options = len(problem.payoffs.trees)
-        self._payoffs = [
-            (options, self._payoffs_launcher(options))
-            for options in (range(i, min(i + _OPTIONS, n_options)) for i in range(0, n_options, _OPTIONS))
-        ]
+        self._payoffs = [(rows, self._payoffs_launcher(rows)) for rows in rows_together(problem)]
 
     def _moments_launcher(self, frames: int) -> Callable[..., None]:
         """Of so many frames at once."""
         x = max(1, self._backend.processors * _MOMENTS_BLOCKS // frames)
         return self._moments_program.launcher("moments", (x, self._problem.n_assets, frames), _MOMENTS_THREADS)
 
-    def _payoffs_launcher(self, options: range) -> Callable[..., None]:
-        program = self._backend.program(PAYOFFS, payoffs_macros(self._problem, options))
+    def _payoffs_launcher(self, rows: range) -> Callable[..., None]:
+        program = self._backend.program(PAYOFFS, payoffs_macros(self._problem, rows))
         return program.launcher("payoffs", self._backend.processors * _PAYOFFS_BLOCKS, _PAYOFFS_THREADS)
 
     def _fastest(self) -> Callable[..., None]:
@@ -191,8 +207,8 @@ class ProgramEngine:
 
     def payoffs(self, which: int, n: int, first_path: int) -> None:
         seen, arrays = self._seen[which], self._arrays
-        for options, launch in self._payoffs:
+        for rows, launch in self._payoffs:
             launch(
                 seen, arrays.get("kept", seen), np.uint64(self._problem.batch), np.uint32(n), np.uint64(first_path),
-                self._end_growth, arrays["options"][options.start :], arrays["fault"],
+                self._end_growth, arrays["options"][rows.start :], arrays["fault"],
             )  # fmt: skip

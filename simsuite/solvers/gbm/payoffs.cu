@@ -1,34 +1,38 @@
-// Payoffs of all paths of a batch, and their squares, see statistics.py.
+// Sums of payoffs of all paths of a batch, and of products of two, see statistics.py.
 //
 // Compiled at run time, with the macros STATE, ASSETS, COUNT (functionals, at least 1), FUNCTIONALS (their kinds),
-// SIGNS (paths of an observation, whose mean counts), GROUP, LIMBS, LARGEST_PRICE, PAYOFFS (functions payoff0, payoff1, ..),
-// VALUES (their calls with `v`, which has the price of each asset in the end, then what was kept), OPTIONS, SHIFTS (what
-// is subtracted from each), NAMED (the asset to blame) and THREADS.
+// SIGNS (paths of an observation, whose mean counts), GROUP, LIMBS, LARGEST_PRICE, FUNCTIONS (value0, value1, ..), CALLS
+// (of them, on `v`, which has the price of each asset in the end, then what was kept), VALUES (how many), SHIFTS (what is
+// subtracted from each), NAMED (the asset to blame), PRODUCTS (a list of {value, value or -1}), ROWS (how many), THREADS.
 
 #include "exactsum.cuh"
 
 typedef STATE state;
-PAYOFFS
+FUNCTIONS
 
 enum Kind { NOTHING, SUM, LOGARITHMS, LEAST, LARGEST };
 __constant__ double shifts[] = {SHIFTS};
 constexpr Kind kinds[] = {FUNCTIONALS};
 constexpr int named[] = {NAMED};
+struct Product {
+  int a, b;
+};
+constexpr Product products[] = {PRODUCTS};
 
-extern "C" __global__ void __launch_bounds__(THREADS, 2)
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
 payoffs(const state* __restrict__ y, const state* __restrict__ kept, unsigned long long room, unsigned n,
         unsigned long long first_path, const double* __restrict__ growth, Limb* sums, long long* fault) {
-  __shared__ Limb mine[OPTIONS * 2 * LIMBS];
-  clear(mine, OPTIONS * 2 * LIMBS);
+  __shared__ Limb mine[ROWS * LIMBS];
+  clear(mine, ROWS * LIMBS);
   const int lane = threadIdx.x & 31;
   const unsigned groups = (n + GROUP - 1) / GROUP, warps = gridDim.x * (THREADS / 32);
   for (unsigned g = blockIdx.x * (THREADS / 32) + threadIdx.x / 32; g < groups; g += warps) {
-    double s1[OPTIONS], s2[OPTIONS];
+    double sum[ROWS];
 #pragma unroll
-    for (int o = 0; o < OPTIONS; o++) s1[o] = s2[o] = 0;
+    for (int r = 0; r < ROWS; r++) sum[r] = 0;
 #pragma unroll 1
     for (unsigned i = g * GROUP + lane * SIGNS; i < min(n, (g + 1) * GROUP); i += 32 * SIGNS) {
-      double value[OPTIONS];
+      double value[VALUES];
 #pragma unroll
       for (int s = 0; s < SIGNS; s++) {
         double v[ASSETS + COUNT];
@@ -40,25 +44,25 @@ payoffs(const state* __restrict__ y, const state* __restrict__ kept, unsigned lo
           const double k = kept[f * room + i + s];
           v[ASSETS + f] = kinds[f] >= LEAST ? exp2(k) : k;
         }
-        const double found[OPTIONS] = {VALUES};
+        const double found[VALUES] = {CALLS};
 #pragma unroll
-        for (int o = 0; o < OPTIONS; o++) {
+        for (int o = 0; o < VALUES; o++) {
           const double d = found[o] - shifts[o];
           value[o] = s ? value[o] + d : d;
           if (!(abs(found[o]) < LARGEST_PRICE)) atomicMin(fault, (long long)(first_path + i + s) * ASSETS + named[o]);
         }
       }
 #pragma unroll
-      for (int o = 0; o < OPTIONS; o++) {
-        const double m = value[o] / SIGNS;
-        if (abs(m) < LARGEST_PRICE) s1[o] += m, s2[o] += m * m;
+      for (int r = 0; r < ROWS; r++) {
+        const double v = value[products[r].a] / SIGNS, w = products[r].b < 0 ? 1 : value[max(products[r].b, 0)] / SIGNS;
+        if (abs(v) < LARGEST_PRICE && abs(w) < LARGEST_PRICE) sum[r] = fma(v, w, sum[r]);
       }
     }
 #pragma unroll
-    for (int o = 0; o < OPTIONS; o++) {
-      const double t1 = total(s1[o]), t2 = total(s2[o]);
-      if (lane == 0) add_exactly(mine + 2 * o * LIMBS, t1), add_exactly(mine + (2 * o + 1) * LIMBS, t2);
+    for (int r = 0; r < ROWS; r++) {
+      const double all = total(sum[r]);
+      if (lane == 0) add_exactly(mine + r * LIMBS, all);
     }
   }
-  deliver(mine, sums, OPTIONS * 2 * LIMBS);
+  deliver(mine, sums, ROWS * LIMBS);
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from simsuite.scenario.gbm import (
     Option,
     Spread,
 )
+from simsuite.solvers.gbm.controls import Control, GeometricBasket, mean_of_asian, mean_of_basket, wanted
 from simsuite.solvers.gbm.dynamics import LN2, Dynamics
 from simsuite.solvers.gbm.functionals import Dates, Functional, Functionals, Kind
 
@@ -40,7 +42,7 @@ def _op(name: str) -> Callable[..., Node]:
     return lambda *args: Apply(name, tuple(map(_node, args)))
 
 
-_add, _subtract, _times, _exp = _op("+"), _op("-"), _op("*"), _op("exp")
+_add, _subtract, _times, _exp, _log = _op("+"), _op("-"), _op("*"), _op("exp"), _op("log")
 _least, _largest, _where, _greater = _op("min"), _op("max"), _op("where"), _op(">")
 
 
@@ -57,11 +59,39 @@ class Payoffs:
     """Undiscounted, in units of price, and the functionals that they need."""
 
     trees: tuple[Node, ...]
+    controls: tuple[Control | None, ...]
     functionals: tuple[Functional, ...]
 
-    def asset(self, option: int) -> int:
+    @cached_property
+    def values(self) -> tuple[Node, ...]:
+        """What is computed for each path: all payoffs, then what all controls pay."""
+        return (*self.trees, *(control.tree for control in self.controls if control is not None))
+
+    @cached_property
+    def products(self) -> tuple[tuple[int, int], ...]:
+        """What is added up: values, by number (and -1), and products of two. The rows of an option: value, square, and
+        if it has a control the same of that, and the product of both."""
+        return tuple(pair for rows in self._rows for pair in rows)
+
+    def rows(self, option: int) -> slice:
+        """Of `products`."""
+        begin = sum(map(len, self._rows[:option]))
+        return slice(begin, begin + len(self._rows[option]))
+
+    @cached_property
+    def _rows(self) -> list[list[tuple[int, int]]]:
+        found, control = [], len(self.trees)
+        for o, known in enumerate(self.controls):
+            rows = [(o, -1), (o, o)]
+            if known is not None:
+                rows += [(control, -1), (control, control), (o, control)]
+                control += 1
+            found.append(rows)
+        return found
+
+    def asset(self, value: int) -> int:
         """The first that it depends on, to be named in messages; 0 if it depends on none."""
-        names = names_in(self.trees[option])
+        names = names_in(self.values[value])
         ends = {int(name.removeprefix("last")) for name in names if name.startswith("last")}
         return min(ends | {f.asset for i, f in enumerate(self.functionals) if kept(i) in names}, default=0)
 
@@ -116,13 +146,14 @@ class _Reader:
         sides = (price, strike) if payoff == "call" else (strike, price)
         return _largest(_subtract(*sides), 0.0)
 
-    def _average(self, option: Asian) -> Node:
-        asset, time = self._asset(option.asset), self._model.time
+    def _fixings(self, option: Asian) -> Dates:
         if isinstance(option.fixings, list):
-            dates = Dates(listed=tuple(map(time.nearest_step, option.fixings)))
-        else:
-            dates = Dates(option.fixings or self._n)
-        return self._mean(asset, dates, option.average == "arithmetic", tuple(option.past_fixings))
+            return Dates(listed=tuple(map(self._model.time.nearest_step, option.fixings)))
+        return Dates(option.fixings or self._n)
+
+    def _average(self, option: Asian) -> Node:
+        arithmetic, past = option.average == "arithmetic", tuple(option.past_fixings)
+        return self._mean(self._asset(option.asset), self._fixings(option), arithmetic, past)
 
     def _mean(self, asset: int, dates: Dates, arithmetic: bool, past: tuple[float, ...] = ()) -> Node:
         weight, spot = 1.0 / (dates.count + len(past)), self._spot(asset)
@@ -139,6 +170,25 @@ class _Reader:
         if with_spot:
             price = (_least if kind == Kind.LEAST else _largest)(price, 1.0)
         return _times(self._spot(asset), price)
+
+    def control(self, option: Option) -> Control | None:
+        """For an option, if its standard error is to be lowered and there is one."""
+        if not wanted(option):
+            return None
+        if isinstance(option, Asian):
+            asset, dates = self._asset(option.asset), self._fixings(option)
+            mean = self._mean(asset, dates, False, tuple(option.past_fixings))
+            tree = self._vanilla(option.payoff, mean, option.strike)
+            return Control(tree, mean_of_asian(option, asset, dates, self._model, self._dynamics))
+        assert isinstance(option, Basket)
+        geometric = GeometricBasket.like(option, self._model, self._dynamics)
+        if geometric is None:
+            return None
+        logarithm: Tree = math.log(geometric.factor)
+        for a, power in enumerate(geometric.powers):
+            logarithm = _add(logarithm, _times(float(power), _log(self._last(a)))) if power else logarithm
+        tree = self._vanilla(option.payoff, _exp(logarithm), option.strike)
+        return Control(tree, mean_of_basket(option, geometric, self._model, self._dynamics))
 
     def _dates(self, option: Barrier | Lookback) -> Dates:
         return Dates(option.dates or self._n)
@@ -185,8 +235,8 @@ class _Reader:
 
 def read_payoffs(model: GbmScenario, dynamics: Dynamics) -> Payoffs:
     reader = _Reader(model, dynamics)
-    trees = tuple(map(reader.tree, model.option))
-    return Payoffs(trees, tuple(reader.functionals.found))
+    trees, controls = tuple(map(reader.tree, model.option)), tuple(map(reader.control, model.option))
+    return Payoffs(trees, controls, tuple(reader.functionals.found))
 
 
 def expected_path(functionals: tuple[Functional, ...], dynamics: Dynamics) -> dict[str, np.ndarray]:

@@ -26,7 +26,7 @@ from simsuite.solvers.gbm.layout import gbm_layout
 from simsuite.solvers.gbm.payoffs import Payoffs, expected_path, read_payoffs
 from simsuite.solvers.gbm.precision import NORMALS_PER_BLOCK, PRECISIONS
 from simsuite.solvers.gbm.results import PriceStatistics, price_statistics, stored_prices
-from simsuite.solvers.gbm.statistics import BINS, GROUP, NO_FAULT, Estimate, estimate
+from simsuite.solvers.gbm.statistics import BINS, GROUP, NO_FAULT, Estimate, controlled_estimate, estimate
 from simsuite.solvers.gbm.tables import table_bytes
 from simsuite.solvers.gbm.unsupported import not_yet
 from simsuite.solvers.schedule import frame_steps
@@ -226,10 +226,10 @@ class GbmProblem:
 
     @cached_property
     def shifts(self) -> np.ndarray:
-        """[option]: what is subtracted from each payoff before it is added up."""
+        """[value]: what is subtracted from each before it is added up."""
         with np.errstate(all="ignore"):
             path = expected_path(self.payoffs.functionals, self.dynamics)
-            found = np.array([float(evaluate(tree, path)) for tree in self.payoffs.trees])
+            found = np.array([float(evaluate(tree, path)) for tree in self.payoffs.values])
         return np.where(np.isfinite(found), found, 0.0)
 
     def initial(self) -> Snapshot:
@@ -245,7 +245,7 @@ class GbmProblem:
             "moments": ((slots, n, 2, LIMBS), np.int64),
             "histogram": ((slots, n, BINS), np.int64),
             "paths": ((len(self.frame_steps), n, self.stored), self.dtype),
-            "options": ((len(self.payoffs.trees), 2, LIMBS), np.int64),
+            "options": ((len(self.payoffs.products), LIMBS), np.int64),
             "fault": ((1,), np.int64),
         }
         return {name: spec for name, spec in shapes.items() if math.prod(spec[0])}
@@ -253,7 +253,7 @@ class GbmProblem:
     def device_bytes(self) -> int:
         state = sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in self._shapes().values())
         seen = self.most_watched * self.n_assets * self.batch * self.dtype.itemsize
-        payoffs = 8 * len(self.payoffs.trees) * min(PAYOFFS_CHUNK, self.batch)
+        payoffs = 8 * len(self.payoffs.values) * min(PAYOFFS_CHUNK, self.batch)
         return state + seen + table_bytes(self) + payoffs
 
     def stepper(self, backend: Backend, start: Snapshot) -> Stepper:
@@ -326,8 +326,15 @@ class GbmProblem:
         if observed.step < self.clock.end or "options" not in observed.arrays:
             return []
         n = self.scenario.paths.count // self.width
-        sums = observed.arrays["options"]
-        return [estimate(one, n, self.discount, float(shift)) for one, shift in zip(sums, self.shifts)]
+        found, controls = [], iter(self.shifts[len(self.payoffs.trees) :])
+        for o, control in enumerate(self.payoffs.controls):
+            sums, shift = observed.arrays["options"][self.payoffs.rows(o)], float(self.shifts[o])
+            if control is None:
+                found.append(estimate(sums, n, self.discount, shift))
+            else:
+                mean = control.mean - float(next(controls))
+                found.append(controlled_estimate(sums, n, self.discount, shift, mean))
+        return found
 
     @property
     def discount(self) -> float:

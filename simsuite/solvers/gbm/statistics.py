@@ -11,12 +11,13 @@ Sums are taken over groups of GROUP paths, by absolute path number and in a fixe
   d = 2^{y + that} - 1 = S / E S - 1, of which d and d^2 are summed and no digits cancel in the variance.
   frames[frame, 1, asset]: 1 / standard deviation of y; quantiles come from a histogram of their product, which is
   standard normal. frames[frame, 2, asset]: the centre.
-- payoffs(values, n, first_path, width, shifts, assets, n_assets, sums, fault): of values[option, path], less
-  shifts[option] (what a path of expected prices pays, again so that no digits cancel), and their squares. Antithetic
-  pairs count as one observation, their mean (width 2), as they are not independent: P. Glasserman, "Monte Carlo Methods
-  in Financial Engineering" (2003), section 4.2. assets[option]: which to blame for a fault.
+- payoffs(values, n, first_path, width, shifts, assets, products, n_assets, sums, fault): of values[value, path], less
+  shifts[value] (what it is on a path of expected prices, again so that no digits cancel): products[row] says which
+  value to add up, or which two to multiply. Antithetic pairs count as one observation, their mean (width 2), as they
+  are not independent: P. Glasserman, "Monte Carlo Methods in Financial Engineering" (2003), section 4.2. assets[value]:
+  which to blame for a fault.
 
-sums[.., 0 or 1, limb]: the exact sums of the values and of their squares. fault[0]: the smallest
+sums[.., limb]: exact sums, of moments for a value and its square. fault[0]: the smallest
 path * n_assets + asset whose price is NaN or beyond LARGEST, NO_FAULT if there is none; such a price is left out.
 """
 
@@ -25,6 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -69,6 +71,22 @@ def estimate(sums: np.ndarray, n: int, discount: float, shift: float) -> Estimat
     """The discounted mean of n observations of payoff - shift, and its standard error."""
     mean, variance = mean_and_variance(sums, n)
     return Estimate(discount * (shift + mean), discount * math.sqrt(variance / n))
+
+
+def controlled_estimate(sums: np.ndarray, n: int, discount: float, shift: float, mean: float) -> Estimate:
+    """The same with a control variate c, of known `mean` (less what is subtracted from it before it is added up).
+
+    sums: of v, v^2, c, c^2 and v c. The mean of v - b (c - mean) with the b of least variance, found from the same
+    observations (P. Glasserman 2003, section 4.1.1: that takes a degree of freedom, and a bias of order 1/n).
+    """
+    if n < 3:
+        return estimate(sums[:2], n, discount, shift)
+    v, vv, c, cc, vc = map(exact, sums)
+    variance, control, covariance = vv - v * v / n, cc - c * c / n, vc - v * c / n
+    b = covariance / control if control > 0 else Fraction(0)
+    value = v / n - b * (c / n - Fraction(mean))
+    rest = max(float((variance - b * covariance) / (n - 2)), 0.0)
+    return Estimate(discount * (shift + float(value)), discount * math.sqrt(rest / n))
 
 
 def quantile(counts: np.ndarray, q: float, price: Callable[[float], float]) -> float:

@@ -58,26 +58,27 @@ def moments(y, n, first_path, frames, frame, slot, sums, histogram, fault):
 
 
 @njit(parallel=True, cache=True, error_model="numpy")
-def payoffs(values, n, first_path, width, shifts, assets, n_assets, sums, fault):
-    n_groups = (n + GROUP - 1) // GROUP
-    parts = np.zeros((n_groups, values.shape[0], 2))
+def payoffs(values, n, first_path, width, shifts, assets, products, n_assets, sums, fault):
+    n_groups, n_rows = (n + GROUP - 1) // GROUP, products.shape[0]
+    parts = np.zeros((n_groups, n_rows, 1))
     bad = np.full(n_groups + 1, fault[0])
     for g in prange(n_groups):
-        for o in range(values.shape[0]):
-            s1, s2 = 0.0, 0.0
+        for row in range(n_rows):
+            a, b = products[row]
+            s = 0.0
             for i in range(g * GROUP, min(n, (g + 1) * GROUP), width):
-                v = 0.0
+                v, w = 0.0, 0.0
                 for j in range(i, i + width):
-                    v += values[o, j] - shifts[o]
-                    if not abs(values[o, j]) < LARGEST:
-                        bad[g] = min(bad[g], (first_path + j) * n_assets + assets[o])
+                    v += values[a, j] - shifts[a]
+                    w += values[b, j] - shifts[b] if b >= 0 else 1.0
+                    if b < 0 and not abs(values[a, j]) < LARGEST:
+                        bad[g] = min(bad[g], (first_path + j) * n_assets + assets[a])
                 v /= width
-                if abs(v) < LARGEST:
-                    s1 += v
-                    s2 += v * v
-            parts[g, o, 0] = s1
-            parts[g, o, 1] = s2
-    _add_exactly(parts, sums)
+                w /= width
+                if abs(v) < LARGEST and abs(w) < LARGEST:
+                    s += v * w
+            parts[g, row, 0] = s
+    _add_exactly(parts, sums.reshape((n_rows, 1, sums.shape[1])))
     fault[0] = bad.min()
 
 

@@ -64,28 +64,29 @@ def moments(y, n, first_path, frames, frame, slot, sums, histogram, fault):
 
 
 @cuda.jit
-def payoffs(values, n, first_path, width, shifts, assets, n_assets, sums, fault):
-    r, g, o = cuda.threadIdx.x, cuda.blockIdx.x, cuda.blockIdx.y
+def payoffs(values, n, first_path, width, shifts, assets, products, n_assets, sums, fault):
+    r, g, row = cuda.threadIdx.x, cuda.blockIdx.x, cuda.blockIdx.y
     parts = cuda.shared.array(_PARTS, float64)
-    s1, s2 = float64(0.0), float64(0.0)
+    a, b = products[row, 0], products[row, 1]
+    s = float64(0.0)
     for i in range(g * GROUP + r * width, min(n, (g + 1) * GROUP), THREADS * width):
-        v = float64(0.0)
+        v, w = float64(0.0), float64(0.0)
         for j in range(i, i + width):
-            v += values[o, j] - shifts[o]
-            if not abs(values[o, j]) < LARGEST:
-                cuda.atomic.min(fault, 0, (first_path + j) * n_assets + assets[o])
+            v += values[a, j] - shifts[a]
+            w += values[b, j] - shifts[b] if b >= 0 else float64(1.0)
+            if b < 0 and not abs(values[a, j]) < LARGEST:
+                cuda.atomic.min(fault, 0, (first_path + j) * n_assets + assets[a])
         v /= float64(width)
-        if abs(v) < LARGEST:
-            s1 += v
-            s2 += v * v
-    parts[0, r] = s1
-    parts[1, r] = s2
+        w /= float64(width)
+        if abs(v) < LARGEST and abs(w) < LARGEST:
+            s += v * w
+    parts[0, r] = s
     cuda.syncthreads()
-    if r < 2:
-        k, d0, d1, d2 = digits(_total(parts, r))
-        cuda.atomic.add(sums, (o, r, k), d0)
-        cuda.atomic.add(sums, (o, r, k + 1), d1)
-        cuda.atomic.add(sums, (o, r, k + 2), d2)
+    if r == 0:
+        k, d0, d1, d2 = digits(_total(parts, 0))
+        cuda.atomic.add(sums, (row, k), d0)
+        cuda.atomic.add(sums, (row, k + 1), d1)
+        cuda.atomic.add(sums, (row, k + 2), d2)
 
 
 @cuda.jit(device=True)

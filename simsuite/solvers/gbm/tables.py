@@ -27,7 +27,8 @@ def tables(problem: GbmProblem, real: np.dtype) -> dict[str, np.ndarray]:
         "due": due_table(problem.payoffs.functionals, n_steps, length),
         "frames": _frames(problem),
         "shifts": problem.shifts,
-        "assets": np.array([problem.payoffs.asset(i) for i in range(len(problem.payoffs.trees))], np.int64),
+        "assets": np.array([problem.payoffs.asset(i) for i in range(len(problem.payoffs.values))], np.int64),
+        "products": np.array(problem.payoffs.products, np.int64).reshape(-1, 2),
     }
 
 
@@ -35,7 +36,8 @@ def table_bytes(problem: GbmProblem) -> int:
     """Of them all, without making them."""
     n, length, size = problem.n_assets, _length(problem), problem.dtype.itemsize
     scales = -(-problem.n_steps // problem.block) * problem.block if problem.dynamics.varying else 1
-    small = n * n * problem.normal.itemsize + 8 * (3 * len(problem.frame_steps) * n + 2 * len(problem.payoffs.trees))
+    summed = 2 * len(problem.payoffs.values) + 2 * len(problem.payoffs.products)
+    small = n * n * problem.normal.itemsize + 8 * (3 * len(problem.frame_steps) * n + summed)
     return length * (4 + 2 * n * size) + scales * n * size + small
 
 
