@@ -207,3 +207,19 @@ def test_what_the_control_pays_has_the_mean_that_it_says(cpu):
         mean, variance = float(total / n), float(squares / n - (total / n) ** 2)
         shift = p.shifts[len(p.payoffs.trees) + option]
         assert abs(mean + shift - control.mean) < 4 * math.sqrt(variance / n)
+
+
+@pytest.mark.parametrize("backend", ["cudasim", pytest.param("cuda", marks=pytest.mark.gpu)], indirect=True)
+@pytest.mark.parametrize("antithetic", [False, True])
+def test_every_style_has_the_same_price_on_a_gpu(backend, cpu, antithetic):
+    p = problem(
+        market={"correlation": RHO},
+        asset=ASSETS,
+        time={"steps": 12},
+        paths={"count": 40 if backend.name == "cudasim" else 30_000, "antithetic": antithetic},
+        option=[option for option, _ in MARKET],
+    )
+    found, expected = (run(p, on)[0]["options"] for on in (backend, cpu))
+    for name, option in expected.items():
+        for key in ("price", "standard_error"):
+            assert found[name][key] == pytest.approx(option[key], rel=1e-11, abs=1e-13), name
