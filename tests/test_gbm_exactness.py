@@ -77,6 +77,19 @@ def test_batches_change_nothing(backend, antithetic, precision):
             assert_same_bits({name: a for name, a in found.items() if name in expected}, expected)
 
 
+@pytest.mark.parametrize("backend", [pytest.param("cuda", marks=pytest.mark.gpu)], indirect=True)
+@pytest.mark.parametrize("precision", ["float64", "float32", "mixed"])
+def test_launches_and_batches_change_nothing(backend, monkeypatch, precision):
+    """A million paths in one batch, in 7 and in 977; blocks of 64 threads and of 512."""
+    found = []
+    for batch, shape in ((None, (256, 4)), (143_360, (64, 1)), (1024, (512, 2))):
+        monkeypatch.setattr("simsuite.solvers.gbm.engine_program.SHAPES", (shape,))
+        found.append(results_by_time_step(two_assets(precision, 10**6, batch, frames=3), backend))
+    assert {"price_mean@5", "price_quantile@10", "path@10", "option_price"} < found[0].keys()
+    for other in found[1:]:
+        assert_same_bits({name: a for name, a in other.items() if name in found[0]}, found[0])
+
+
 def test_threads_change_nothing():
     if numba.config.NUMBA_NUM_THREADS < 2:
         pytest.skip("this machine has one core")
