@@ -36,10 +36,12 @@ def problem(**changes) -> GbmProblem:
     return GbmProblem.from_scenario(GbmScenario.model_validate(tables(**changes)), Path())
 
 
-def two_assets(precision="float64", count=40, batch=None, steps=10, antithetic=False, frames=4, stored=7) -> GbmProblem:
+def two_assets(
+    precision="float64", count=40, batch=None, steps=10, antithetic=False, frames=4, stored=7, kernel="auto"
+) -> GbmProblem:
     """Two correlated assets, options with averages at different dates, frames that do not fall on all fixings."""
     return problem(
-        run={"precision": precision},
+        run={"precision": precision, "kernel": kernel},
         market={"rate": 0.05, "correlation": [[1.0, 0.6], [0.6, 1.0]]},
         asset=[ASSET, {"spot": 40.0, "volatility": 0.4, "dividend_yield": 0.02}],
         time={"end": 1.5, "steps": steps},

@@ -16,6 +16,7 @@ from sm90 import compile_sm90
 
 from simsuite.backends.cpu import CpuBackend
 from simsuite.backends.program import compile_program
+from simsuite.errors import DeviceError
 from simsuite.solvers.gbm.engine_program import (
     MOMENTS,
     PATHS,
@@ -88,6 +89,27 @@ def test_launches_and_batches_change_nothing(backend, monkeypatch, precision):
     assert {"price_mean@5", "price_quantile@10", "path@10", "option_price"} < found[0].keys()
     for other in found[1:]:
         assert_same_bits({name: a for name, a in other.items() if name in found[0]}, found[0])
+
+
+@pytest.mark.parametrize("backend", [pytest.param("cuda", marks=pytest.mark.gpu)], indirect=True)
+@pytest.mark.parametrize(("precision", "tolerance"), [("float64", 1e-12), ("float32", 2e-5), ("mixed", 2e-6)])
+@pytest.mark.parametrize("antithetic", [False, True])
+def test_readable_and_fast_kernels_on_a_gpu_agree(backend, precision, tolerance, antithetic):
+    results = {}
+    for kernel in ("numba", "nvrtc"):
+        p = two_assets(precision, 70_000, antithetic=antithetic, kernel=kernel)
+        stepper = p.stepper(backend, p.initial())
+        assert stepper.chosen == {"kernel": kernel}
+        results[kernel] = results_by_time_step(p, backend)
+    assert {"option_price", "price_quantile@10"} < results["numba"].keys() == results["nvrtc"].keys()
+    for name, a in results["numba"].items():
+        np.testing.assert_allclose(results["nvrtc"][name], a, rtol=50 * tolerance, atol=tolerance, err_msg=name)
+
+
+def test_programs_are_not_replaced_in_silence():
+    p = two_assets(kernel="nvrtc")
+    with pytest.raises(DeviceError, match='kernel = "nvrtc" needs a CUDA GPU, and this run is on cpu'):
+        p.stepper(CpuBackend(), p.initial())
 
 
 def test_threads_change_nothing():

@@ -22,8 +22,6 @@ PAYOFFS_CHUNK = 16 * GROUP  # paths whose payoffs are computed at a time: arrays
 
 
 class NumbaEngine:
-    kernel = "numba"
-
     def __init__(self, problem: GbmProblem, backend: Backend, arrays: Mapping[str, Any]) -> None:
         self._problem, self._backend, self._arrays = problem, backend, arrays
         self._views = {name: backend.view(a) for name, a in arrays.items()}

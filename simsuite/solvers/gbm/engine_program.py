@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PATHS, MOMENTS, PAYOFFS = (Path(__file__).with_name(f"{name}.cu") for name in ("paths", "moments", "payoffs"))
 SHAPES = ((256, 4), (256, 2), (512, 2), (128, 2))  # threads of a block, blocks of steps in a turn of the loop
-_TRIED_PATHS, _TRIED_BLOCKS = 1 << 22, 64
+_TRIED_BYTES, _TRIED_BLOCKS = 1 << 25, 64  # given back after the trials
 _MOMENTS_THREADS, _MOMENTS_BLOCKS = 512, 4  # of a block; blocks a multiprocessor
 _PAYOFFS_THREADS, _PAYOFFS_BLOCKS = 256, 2
 _ROWS = 24  # added up by a program at once, or a few more: they stay in registers and shared memory
@@ -109,8 +109,6 @@ def rows_together(problem: GbmProblem) -> list[range]:
 
 
 class ProgramEngine:
-    kernel = "nvrtc"
-
     def __init__(self, problem: GbmProblem, backend: Backend, arrays: Mapping[str, Any]) -> None:
         self._problem, self._backend, self._arrays = problem, backend, arrays
         self._seen = backend.zeros((problem.most_watched, problem.n_assets, problem.batch), problem.dtype)
@@ -141,7 +139,8 @@ class ProgramEngine:
     def _fastest(self) -> Callable[..., None]:
         """The launch of `advance` of the shape that is the fastest for such paths."""
         problem, backend = self._problem, self._backend
-        n = min(problem.batch, _TRIED_PATHS) // problem.width * problem.width
+        most = _TRIED_BYTES // (problem.dtype.itemsize * (problem.n_assets + len(problem.functional_bits)))
+        n = min(problem.batch, max(most // GROUP, 1) * GROUP)
         end = min(-(-problem.n_steps // problem.block), _TRIED_BLOCKS)
         shapes = [paths_macros(problem, *shape) for shape in SHAPES]
         question = "\n".join(["paths", str(n), str(end), *map(str, shapes)])

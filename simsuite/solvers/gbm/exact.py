@@ -27,12 +27,14 @@ watched, first_seen, seed, antithetic, mix, scale, centre, growth, due):
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from simsuite.core import Backend, Pending, Snapshot
 from simsuite.solvers.gbm.engine_numba import NumbaEngine
 from simsuite.solvers.gbm.engine_program import ProgramEngine
+from simsuite.solvers.kernel_choice import kernel_of, made_or_not
 
 if TYPE_CHECKING:
     from simsuite.solvers.gbm.problem import GbmProblem
@@ -40,8 +42,6 @@ if TYPE_CHECKING:
 
 class Engine(Protocol):
     """The launches of one kind of kernels. frames: those that the blocks done last come upon, in order."""
-
-    kernel: str
 
     def advance(self, n: int, first_path: int, begin: int, end: int, frames: range) -> None: ...
 
@@ -64,11 +64,15 @@ class ExactStepper:
     def __init__(self, problem: GbmProblem, backend: Backend, start: Snapshot) -> None:
         self.step = start.step
         self._problem, self._backend = problem, backend
-        fast = backend.compiles and problem.scenario.run.kernel != "numba"
-        make = ProgramEngine if fast else NumbaEngine
         self._arrays = {name: backend.array(a) for name, a in start.arrays.items()}
-        self._engine: Engine = make(problem, backend, self._arrays)
-        self.chosen: Mapping[str, str] = {"kernel": self._engine.kernel}
+        choice = problem.scenario.run.kernel
+        chosen = {"kernel": kernel_of(choice, backend)}
+        engine: Engine | None = None
+        if chosen["kernel"] == "nvrtc":
+            make = functools.partial(ProgramEngine, problem, backend, self._arrays)
+            engine, chosen = made_or_not(make, choice, chosen)
+        self._engine = engine or NumbaEngine(problem, backend, self._arrays)
+        self.chosen: Mapping[str, str] = chosen
 
     @property
     def state(self) -> Mapping[str, Any]:

@@ -5,15 +5,12 @@
 // GROUP, LIMBS, BINS, BINS_PER_UNIT, Z_MAX, LARGEST (a price) and LOG_LARGEST (to base 2), THREADS.
 
 #include "exactsum.cuh"
+#include "normals.cuh"
 
 typedef STATE state;
 typedef NORMAL real;  // the random numbers are no better
 
-__device__ __forceinline__ float raised(float y) {  // 2^y - 1
-  float p;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(p) : "f"(y));
-  return p - 1;
-}
+__device__ __forceinline__ float raised(float y) { return Normals<float>::exp2(y) - 1; }  // 2^y - 1
 __device__ __forceinline__ double raised(double y) { return expm1(0.69314718055994530942 * y); }
 
 // The whole number below z, for |z| < 2^21. With no conversion, for which there are few units.

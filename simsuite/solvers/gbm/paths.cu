@@ -6,6 +6,7 @@
 // (1: volatilities depend on the step), UNROLL (blocks of steps in a turn), THREADS (of a block) and BOUNDS (the same, and
 // blocks a multiprocessor at least).
 
+#include "kinds.cuh"
 #include "normals.cuh"
 #include "philox.cuh"
 
@@ -15,7 +16,6 @@ constexpr int STEPS = Normals<normal>::PER_BLOCK;
 constexpr bool MIXED = sizeof(state) > sizeof(normal);
 constexpr bool FOLDED = ASSETS == 1 && !VARYING;  // the standard deviation goes into the radius
 
-enum Kind { NOTHING, SUM, LOGARITHMS, LEAST, LARGEST };
 struct Functional {
   Kind kind;
   int asset, due;

@@ -6,11 +6,11 @@
 // subtracted from each), NAMED (the asset to blame), PRODUCTS (a list of {value, value or -1}), ROWS (how many), THREADS.
 
 #include "exactsum.cuh"
+#include "kinds.cuh"
 
 typedef STATE state;
 FUNCTIONS
 
-enum Kind { NOTHING, SUM, LOGARITHMS, LEAST, LARGEST };
 __constant__ double shifts[] = {SHIFTS};
 constexpr Kind kinds[] = {FUNCTIONALS};
 constexpr int named[] = {NAMED};

@@ -32,6 +32,7 @@ from simsuite.solvers.gbm.unsupported import not_yet
 from simsuite.solvers.schedule import frame_steps
 
 _BATCH_BYTES, _SEEN_BYTES = 1 << 30, 1 << 29
+_MOST_WATCHED = 1024  # frames in a stretch, each a layer of a launch
 _LARGEST_BATCH = 1 << 24
 _STORED_PATHS = 64
 MOST_STEPS = 1 << 53  # of all batches: beyond, times are no longer exact
@@ -183,7 +184,7 @@ class GbmProblem:
         counts = Counter((step - 1) // self.block for step in self.frame_steps[1:])
         if self.n_batches == 1:
             return max(counts.values())
-        room = _SEEN_BYTES // (self.n_assets * self.batch * self.dtype.itemsize)
+        room = min(_SEEN_BYTES // (self.n_assets * self.batch * self.dtype.itemsize), _MOST_WATCHED)
         return max(min(len(self.frame_steps) - 1, room), *counts.values())
 
     def farthest(self, step: int) -> int:

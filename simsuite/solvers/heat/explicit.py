@@ -31,13 +31,12 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from simsuite.core import Backend, Clock, Snapshot
-from simsuite.errors import DeviceError
 from simsuite.solvers.heat.blocked import BlockedSteps
 from simsuite.solvers.heat.compensated import State, is_compensated
 from simsuite.solvers.heat.discretisation import Discretisation
@@ -49,6 +48,7 @@ from simsuite.solvers.heat.operator import OPERATOR, Operator, block_for
 from simsuite.solvers.heat.resident import resident_variants
 from simsuite.solvers.heat.stepper import FieldStepper
 from simsuite.solvers.heat.streamed import streamed_variants
+from simsuite.solvers.kernel_choice import kernel_of, made_or_not
 from simsuite.solvers.table import ROWS
 
 FEW_CELLS = 1 << 20  # up to which Numba's kernel, out of the cache, is faster than programs that stream the field
@@ -87,7 +87,7 @@ class PlainSteps:
         self.edges = EdgeTable(made, clock, backend, dtype)
         self._wrap = (made.wrap_x, made.wrap_y)
         self._choice, self._compensated = choice, is_compensated(start.arrays)
-        self.chosen = {"kernel": _kernel(choice, backend)}
+        self.chosen = {"kernel": kernel_of(choice, backend)}
         self._blocked: BlockedSteps | None = None
 
     def prepare(self, fields: Sequence[Any]) -> None:
@@ -109,7 +109,7 @@ class PlainSteps:
             harmless = self._typed(0, 0, backend.zeros(self.edges.points, self._dtype), 0.1, 1.0)
             whole = (2, *shape) if compensated else shape
             make = functools.partial(BlockedSteps, backend, whole, self._dtype, about, variants, fields, harmless)
-            self._blocked, self.chosen = _made_or_not(make, self._choice, self.chosen)
+            self._blocked, self.chosen = made_or_not(make, self._choice, self.chosen)
 
     def begin(self, step: int, n: int) -> None:
         """Queue what depends on time for n steps."""
@@ -166,7 +166,7 @@ class GeneralSteps:
         self.ledger, self.edges = self.operator.ledger, self.operator.edges
         self._choice, self._compensated = choice, is_compensated(start.arrays)
         reason = why_not(made, self.operator.sources.terms)
-        kernel = _kernel(choice, backend)
+        kernel = kernel_of(choice, backend)
         self.chosen = {"kernel": kernel if reason is None else "numba"}
         if reason is not None and choice == "nvrtc":
             self.chosen["kernel_note"] = f"one step a launch: {reason}"
@@ -192,7 +192,7 @@ class GeneralSteps:
                 harmless = self._typed(0, backend.zeros(o.entries, o.dtype), 0.0)
                 return BlockedSteps(backend, shape, o.dtype, about, variants, fields, harmless)
 
-            self._blocked, self.chosen = _made_or_not(make, self._choice, self.chosen)
+            self._blocked, self.chosen = made_or_not(make, self._choice, self.chosen)
 
     def begin(self, step: int, n: int) -> None:
         """Queue what depends on time for n steps."""
@@ -245,25 +245,6 @@ class GeneralSteps:
         numbers = (dt, made.inverse_capacity.flat[0], *o.alike)
         size = (np.int32(made.nx), np.int32(made.ny))
         return (self._coefficients, o.gx, *tables, ledger, *size, *map(o.dtype.type, numbers))
-
-
-def _kernel(choice: str, backend: Backend) -> str:
-    """Which kernels to use."""
-    if choice == "nvrtc" and not backend.compiles:
-        raise DeviceError(f'kernel = "nvrtc" needs a CUDA GPU, and this run is on {backend.name}')
-    return "nvrtc" if choice != "numba" and backend.compiles else "numba"
-
-
-def _made_or_not(
-    make: Callable[[], BlockedSteps], choice: str, chosen: dict[str, str]
-) -> tuple[BlockedSteps | None, dict[str, str]]:
-    """Several steps a launch, and what was chosen: one step where the device cannot, unless several were asked for."""
-    try:
-        return make(), chosen
-    except DeviceError as reason:
-        if choice == "nvrtc":
-            raise
-        return None, {"kernel": "numba", "kernel_note": f"Numba's kernels, since {reason}"}
 
 
 def _stretches(step: int, count: int, blocked: BlockedSteps | None, few: int) -> Iterator[tuple[int, int]]:

@@ -1,0 +1,2 @@
+// What functionals.py calls Kind.
+enum Kind { NOTHING, SUM, LOGARITHMS, LEAST, LARGEST };
