@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,13 @@ from typing import Any
 import matplotlib.image
 import numpy as np
 import pytest
+from gbm_problems import ASSET, problem
 
 from simsuite.assembly import make_problem
 from simsuite.errors import UsageError
 from simsuite.io.results import ResultsFile
 from simsuite.pictures import draw
+from simsuite.pictures.gbm import _law
 from simsuite.pictures.recording import Recording, strided, thinned
 from simsuite.pictures.sheet import COLOURS, _increasing
 from simsuite.pictures.units import length_unit, prefixed, rounded, shortened, time_unit
@@ -183,6 +186,17 @@ def test_gbm(tmp_path: Path, n: int, options: str, end: float) -> None:
     image = picture(make_run(tmp_path / "run", GBM.format(assets=assets(n), options=options, end=end), gbm_values))
     assert n_colours(image) > 60
     assert has(image, COLOURS[1])  # the mean
+
+
+def test_the_law_that_is_drawn_knows_of_dividends_and_of_changes() -> None:
+    paying = [{"time": 0.5, "proportion": 0.1}]
+    p = problem(
+        market={"rate": [[0.0, 0.02], [0.5, 0.06]]},
+        asset=[ASSET | {"volatility": [[0.0, 0.15], [0.5, 0.35]], "dividends": paying}],
+        time={"steps": 4},
+    )
+    for t, growth, variance in ((0.25, 0.02, 0.0225), (1.0, 0.04 + math.log(0.9), 0.0725)):
+        assert _law(p.scenario, 0, t) == pytest.approx((growth, math.sqrt(variance)), rel=1e-12)
 
 
 def test_gbm_after_its_first_frame(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from matplotlib.ticker import MaxNLocator
 from simsuite.pictures.recording import Recording, strided
 from simsuite.pictures.sheet import COLOURS, GREY, INK, SMALL, Sheet, draw_line, label_ends, tidy
 from simsuite.pictures.units import grouped, rounded, shortened
+from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm.closed_forms import european
 
 _ASSETS = 4  # that are drawn
@@ -76,9 +77,7 @@ def _subtitle(run: Recording, assets: int) -> str:
 
 def _fan(run: Recording, a: int) -> Fan:
     model = run.scenario
-    asset, market = model.asset[a], model.market
-    t = float(run.time[run.frames - 1])
-    rate, drift = market.rate.mean(t), market.drift
+    growth, volatility = _law(model, a, float(run.time[run.frames - 1]))
     frames = np.unique([*range(run.frames)[strided(run.frames, _TIMES)], run.frames - 1])
     paths = terminal = np.empty((0, len(frames)))
     if run.has("path"):
@@ -92,10 +91,19 @@ def _fan(run: Recording, a: int) -> Fan:
         quantiles=run.numbers("price_quantile", slice(None), slice(run.frames), a)[:, frames],
         paths=paths,
         terminal=terminal.ravel(),
-        spot=asset.spot,
-        growth=rate - asset.dividend_yield.mean(t) if drift is None else drift.mean(t),
-        volatility=asset.volatility.root_mean_square(t),
+        spot=model.asset[a].spot,
+        growth=growth,
+        volatility=volatility,
     )
+
+
+def _law(model: GbmScenario, a: int, t: float) -> tuple[float, float]:
+    """Growth rate of the expected price and volatility that, if they were constant, would give the same law at t."""
+    asset, market = model.asset[a], model.market
+    growth = market.rate.mean(t) - asset.dividend_yield.mean(t) if market.drift is None else market.drift.mean(t)
+    paid = [d for d in asset.dividends if model.time.nearest_step(d.time) <= model.time.nearest_step(t)]
+    left = math.fsum(math.log1p(-d.proportion) for d in paid if d.proportion is not None)
+    return growth + (left / t if left else 0.0), asset.volatility.root_mean_square(t)
 
 
 def _pairs(levels: np.ndarray) -> list[tuple[int, int]]:
@@ -219,12 +227,21 @@ def _option_rows(run: Recording) -> list[tuple[str, ...]]:
 
 
 def _contract(run: Recording, option: object) -> str:
-    asset = getattr(option, "asset", None) or run.scenario.asset_names[0]
     words = [str(getattr(option, word)) for word in ("average", "style", "payoff") if hasattr(option, word)]
     strike = getattr(option, "strike", None)
     terms = "" if strike is None else f", strike {rounded(strike, 6)}"
     words = [word.capitalize() if word in ("european", "asian", "american") else word for word in words]
-    return f"{' '.join(words)} on {shortened(asset, 16)}{terms}"
+    return f"{' '.join(words)} on {_underlying(run, option)}{terms}"
+
+
+def _underlying(run: Recording, option: object) -> str:
+    if hasattr(option, "value"):
+        return str(option.value)
+    if hasattr(option, "assets"):
+        return " against ".join(shortened(name, 16) for name in option.assets)
+    if not hasattr(option, "asset"):
+        return "all assets"
+    return shortened(option.asset or run.scenario.asset_names[0], 16)
 
 
 def _exact(run: Recording, option: object) -> float | None:
