@@ -1,6 +1,7 @@
 // CUDA C++ on a CPU: enough of it for simsuite's kernels. A block is a thread of the host, its CUDA threads are fibers
 // that take turns at barriers and shuffles. fma is a product and a sum, each rounded, as in simsuite's CPU kernels.
 // This text is compiled with every kernel, `cuda_host.cpp`, for which compilers take longer, only once.
+#include <math.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdint.h>
@@ -10,6 +11,7 @@
 #define __device__
 #define __forceinline__ inline
 #define __restrict__
+#define __constant__ static const
 #define __launch_bounds__(...)
 #define __shared__ thread_local
 #define __align__(n) __attribute__((aligned(n)))
@@ -27,6 +29,20 @@ template <typename R> inline R fused(R a, R b, R c) {
   return product + c;
 }
 #define fma(a, b, c) fused<real>(a, b, c)
+
+struct uint2 {
+  unsigned x, y;
+};
+template <typename To, typename From> inline To same_bits(From v) {
+  To bits;
+  memcpy(&bits, &v, sizeof bits);
+  return bits;
+}
+inline unsigned __float_as_uint(float v) { return same_bits<unsigned>(v); }
+inline float __uint_as_float(unsigned v) { return same_bits<float>(v); }
+inline int __double2hiint(double v) { return same_bits<uint64_t>(v) >> 32; }
+inline int __double2loint(double v) { return (int)same_bits<uint64_t>(v); }
+inline double __hiloint2double(unsigned high, unsigned low) { return same_bits<double>((uint64_t)high << 32 | low); }
 
 struct Fiber {
   jmp_buf at;  // where it goes on, which needs no call of the system
@@ -101,3 +117,13 @@ template <typename R, int W> inline void store_if(bool wanted, R* to, const R (&
 }
 inline void end_group() {}
 template <int COUNT> inline void wait_for_groups() {}
+
+// Instead of special.cuh.
+inline float approximate_log2(float v) { return log2f(v); }
+inline float approximate_root(float v) { return sqrtf(v); }
+inline double approximate_inverse(double v) { return (float)(1 / v); }
+inline double approximate_inverse_root(double v) { return (float)(1 / sqrt(v)); }
+inline unsigned over_warp(unsigned v) {
+  for (int away = 16; away; away /= 2) v ^= exchange(v, block->now % 32 ^ away);
+  return v;
+}

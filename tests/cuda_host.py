@@ -24,7 +24,7 @@ from simsuite.backends.cpu import CpuBackend
 from simsuite.backends.program import whole_text
 
 HEADER = Path(__file__).with_name("cuda_host.h")
-DEVICE_ONLY = ("copies.cuh", "exchange.cuh")  # the header has its own
+DEVICE_ONLY = ("copies.cuh", "exchange.cuh", "special.cuh")  # the header has its own
 COMPILER = shutil.which("c++") or shutil.which("g++")
 OPTIONS = ["-std=c++17", "-O1", "-ffp-contract=off", "-fPIC", "-pthread", "-w"]
 LAUNCH = """
@@ -60,8 +60,8 @@ def start() -> Path:
 def compiled(source: Path, macros: tuple[tuple[str, str | int], ...], kernel: str) -> ctypes.CDLL:
     """The library of one kernel with its macros."""
     text = whole_text(source)
-    for name in DEVICE_ONLY:
-        text = text.replace(whole_text(source.with_name(name)), "")
+    for path in map(source.with_name, DEVICE_ONLY):
+        text = text.replace(whole_text(path), "") if path.exists() else text
     parameters = re.search(rf"\n{kernel}\((.*?)\) \{{", text, re.DOTALL)
     assert parameters is not None
     types = [p.rpartition(" ")[0].replace("__restrict__", "") for p in map(str.strip, parameters[1].split(","))]

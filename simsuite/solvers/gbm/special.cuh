@@ -1,0 +1,37 @@
+// What normals from Sobol points need of the special function unit and of a warp.
+
+// log2(v), to 2^-22 of it.
+__device__ __forceinline__ float approximate_log2(float v) {
+  float y;
+  asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(v));
+  return y;
+}
+
+__device__ __forceinline__ float approximate_root(float v) {
+  float y;
+  asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(v));
+  return y;
+}
+
+// 1 / v and 1 / sqrt(v), to 2^-20 of them: a beginning for Newton's method.
+__device__ __forceinline__ double approximate_inverse(double v) {
+  double y;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(v));
+  return y;
+}
+
+__device__ __forceinline__ double approximate_inverse_root(double v) {
+  double y;
+  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(v));
+  return y;
+}
+
+// Exclusive or of the numbers of all lanes of a warp.
+__device__ __forceinline__ unsigned over_warp(unsigned v) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_xor_sync(0xffffffffu, v);
+#else
+  for (int away = 16; away; away /= 2) v ^= __shfl_xor_sync(0xffffffffu, v, away);
+  return v;
+#endif
+}

@@ -1,0 +1,196 @@
+"""Paths from Sobol points: the bridge's law and order, increments on CPU and GPU, and errors that fall faster."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from cuda_host import HostCuda, host_cuda
+from scipy.special import ndtri
+from sm90 import ptx_of
+
+from simsuite.backends.program import compile_program, program_text, whole_text
+from simsuite.sobol.normal import fill_normals
+from simsuite.sobol.replicates import estimate
+from simsuite.sobol.scrambling import Scramble, scramble
+from simsuite.solvers.gbm import bridge
+from simsuite.solvers.gbm.bridge import Bridge, device_points, principal_factor
+from simsuite.solvers.gbm.closed_forms.geometric import geometric_asian
+from simsuite.solvers.gbm.sobol_cpu import coordinates, increments
+
+__all__ = ["host_cuda"]  # a fixture
+
+PER_BLOCK = {np.dtype(np.float64): 2, np.dtype(np.float32): 4}
+SOURCE = Path(bridge.__file__).with_name("sobol.cuh")
+
+
+def matrix(made: Bridge) -> np.ndarray:
+    """[step, rank] of the map from numbers to increments, from the definition: W at every step, node by node."""
+    n, W = made.n_steps, {0: np.zeros(made.n_steps)}
+    W[n] = math.sqrt(n) * np.eye(n)[0]
+
+    def split(left: int, right: int) -> list[tuple[float, int, int, int]]:
+        if right - left < 2:
+            return []
+        m = bridge.middle(left, right)
+        own = (-(m - left) * (right - m) / (right - left), m, left, right)
+        return [own, *split(left, m), *split(m, right)]
+
+    nodes = split(0, n)
+    for rank, (variance, m, left, right) in enumerate(sorted(nodes), 1):
+        share = np.eye(n)[rank] * math.sqrt(-variance)
+        nodes[nodes.index((variance, m, left, right))] = (m, left, right, share)
+    for m, left, right, share in nodes:  # a node after those that it stands between
+        W[m] = ((right - m) * W[left] + (m - left) * W[right]) / (right - left) + share
+    return np.diff([W[k] for k in range(n + 1)], axis=0)
+
+
+def drawn(made: Bridge, points: Scramble, dtype: Any, first: int, n: int, begin: int, end: int, a: int = 0) -> Any:
+    dw = np.empty(((end - begin) * made.per_block, n), dtype)
+    tables = (points.directions[0, :, a], points.shift[0, :, a], points.offset[0, :, a])
+    increments(dw, first, n, begin, end, made.opened, made.weights.astype(dtype), *tables)
+    return dw
+
+
+def uniform(scrambled: Scramble, r: int, index: np.ndarray, dtype: Any) -> np.ndarray:
+    """[point, dimension]"""
+    x = np.broadcast_to(scrambled.shift[r], (len(index), scrambled.shift.shape[1])).copy()
+    for bit in range(32):
+        x[index >> bit & 1 == 1] ^= scrambled.directions[r, :, bit]
+    return (x + (scrambled.offset[r] if dtype == np.float64 else 0.5)) / 2.0**32
+
+
+STEPS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 16, 23, 50, 64, 250, 252]
+
+
+@pytest.mark.parametrize("n", STEPS)
+def test_the_bridge_is_orthogonal_and_begins_with_the_coarsest(n: int) -> None:
+    assert np.abs(matrix(Bridge.of(n, 4)) @ matrix(Bridge.of(n, 4)).T - np.eye(n)).max() < 1e-14
+    for per_block in (2, 4):
+        made = Bridge.of(n, per_block)
+        blocks = -(-n // per_block)
+        assert len(made.rank) == blocks * per_block
+        assert sorted(made.rank[made.rank >= 0]) == list(range(n))
+        assert made.opened.sum() == blocks - 1
+        assert made.depth <= max(1, math.ceil(math.log2(blocks)) + 1)
+    if n & (n - 1) == 0:
+        W = np.cumsum(matrix(Bridge.of(n, 4)), axis=0)
+        for level in range(int(math.log2(n)) + 1):  # of what the first 2^level numbers decide, nothing is left open
+            decided = W[(n >> level) - 1 :: n >> level]
+            assert np.abs(decided[:, 1 << level :]).max(initial=0) < 1e-14
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n", STEPS)
+def test_increments(n: int, dtype: Any) -> None:
+    """Of two components, far into the sequence, and cut out of it."""
+    made, scrambled = Bridge.of(n, PER_BLOCK[np.dtype(dtype)]), scramble(5, 1, 2 * n)
+    points, blocks, first, count = made.points(scrambled, 2), len(made.opened), (1 << 31) + 700, 600
+    z = ndtri(uniform(scrambled, 0, np.arange(first, first + count), dtype))
+    for a in range(2):
+        found = drawn(made, points, dtype, first, count, 0, blocks, a)
+        tolerance = 1e-14 if dtype == np.float64 else 4e-6
+        np.testing.assert_allclose(found[:n], matrix(made) @ z[:, a::2].T, rtol=0, atol=tolerance)
+        assert not found[n:].any()
+        for begin, end in ((0, 1), (blocks // 3, blocks // 3 + 1), (blocks // 2, blocks)):
+            cut = drawn(made, points, dtype, first + 77, 400, begin, end, a)
+            np.testing.assert_array_equal(cut, found[begin * made.per_block : end * made.per_block, 77:477])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("n", "assets", "cuts"), [(1, 1, (1,)), (13, 2, (1, 2)), (37, 1, (3, 5)), (250, 3, (60, 61))])
+def test_increments_of_the_cuda_program(
+    host_cuda: HostCuda, tmp_path: Path, n: int, assets: int, cuts: tuple[int, ...], dtype: Any
+) -> None:
+    """The source itself, run on the host: see `cuda_host`."""
+    made, count, first = Bridge.of(n, PER_BLOCK[np.dtype(dtype)]), 150, (1 << 30) + 45
+    points, blocks = made.points(scramble(5, 1, n * assets), assets), len(made.opened)
+    source = tmp_path / "program.cu"
+    special = whole_text(SOURCE.with_name("special.cuh"))
+    kernel = Path(__file__).with_name("sobol_increments.cu").read_text(encoding="utf-8")
+    source.write_text(whole_text(SOURCE).replace(special, "") + kernel, encoding="utf-8")
+    real = "double" if dtype == np.float64 else "float"
+    program = host_cuda.program(source, {"NORMAL": real, "ASSETS": assets, "STACK": made.depth})
+    launch = program.launcher("increments", 2, 128)
+    ends = (0, *(c for c in cuts if c < blocks), blocks)
+    for begin, end in itertools.pairwise(ends):
+        dw = np.full(((end - begin) * made.per_block, assets, count), np.nan, dtype)
+        launch(
+            dw, np.uint32(count), np.uint32(first), np.int32(begin), np.int32(end), made.opened,
+            made.weights.astype(dtype), made.inside().astype(dtype), np.ascontiguousarray(device_points(points)[0]),
+            points.offset[0].astype(dtype), np.int32(blocks),
+        )  # fmt: skip
+        for a in range(assets):
+            expected = drawn(made, points, dtype, first, count, begin, end, a)
+            tolerance = 1e-14 if dtype == np.float64 else 4e-6
+            np.testing.assert_allclose(dw[:, a], expected, rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("assets", [1, 4])
+@pytest.mark.parametrize("real", ["float", "double"])
+def test_the_cuda_program_as_compiled(tmp_path: Path, real: str, assets: int) -> None:
+    source, log, macros = tmp_path / "program.cu", io.StringIO(), {"NORMAL": real, "ASSETS": assets, "STACK": 7}
+    kernel = Path(__file__).with_name("sobol_increments.cu").read_text(encoding="utf-8")
+    source.write_text(whole_text(SOURCE) + kernel, encoding="utf-8")
+    compile_program(source, macros, "sm_75")  # has no reduction over a warp
+    compile_program(source, macros, "sm_90", log)
+    assert set(re.findall(r"(\d+) bytes spill", log.getvalue())) == {"0"}
+    size = 4 if real == "float" else 8
+    stack = int(re.findall(r"(\d+) bytes stack", log.getvalue())[0])
+    assert stack <= size * 7 * assets + 8, "nothing else is in local memory"
+    assert ("%fd" in ptx_of(program_text(source, macros))) == (real == "double")
+
+
+def test_principal_components() -> None:
+    covariance = np.array([[0.04, 0.03, 0.01], [0.03, 0.09, 0.02], [0.01, 0.02, 0.01]])
+    factor = principal_factor(covariance)
+    np.testing.assert_allclose(factor @ factor.T, covariance, atol=1e-16)
+    size = np.linalg.norm(factor, axis=0)
+    assert (np.diff(size) < 0).all()
+    np.testing.assert_allclose(factor.T @ factor, np.diag(size**2), atol=1e-16)
+    singular = principal_factor(np.ones((2, 2)))
+    np.testing.assert_allclose(singular, [[1, 0], [1, 0]], atol=1e-7)
+
+
+def standard_errors(n: int, bridged: bool) -> dict[int, float]:
+    """Of an option on a geometric mean at n dates, by the number of points of each of 16 replicates."""
+    spot, strike, rate, sigma, replicates = 100.0, 105.0, 0.05, 0.3, 16
+    made = Bridge.of(n, 2)
+    scrambled = scramble(2024, replicates, n)
+    points = made.points(scrambled, 1)
+    weight = np.arange(n, 0, -1) / n
+    exact = geometric_asian(spot, strike, rate, rate, sigma, 1.0, [(k + 1) / n for k in range(n)], "call")
+    errors, most = {}, 1 << 14
+    bits, low = np.empty(most, np.uint32), np.empty(512, np.uint32)
+    z = np.empty((n, most))
+    payoffs = np.empty((replicates, most))
+    for r in range(replicates):
+        own = Scramble(points.directions[r : r + 1], points.shift[r : r + 1], points.offset[r : r + 1])
+        if bridged:
+            z = drawn(made, own, np.float64, 0, most, 0, len(made.opened))[:n]
+        else:
+            for k in range(n):
+                coordinates(bits, low, 0, most, scrambled.directions[r, k], scrambled.shift[r, k])
+                fill_normals(z[k], bits, scrambled.offset[r, k], most)
+        log_mean = (rate - sigma**2 / 2) / n * weight.sum() + sigma * math.sqrt(1 / n) * weight @ z
+        payoffs[r] = math.exp(-rate) * np.maximum(spot * np.exp(log_mean) - strike, 0)
+    for points_each in (1 << m for m in range(8, 15, 2)):
+        found = estimate(payoffs[:, :points_each].mean(axis=1).tolist())
+        assert abs(found.mean - exact) < 4 * found.standard_error
+        errors[points_each] = found.standard_error
+    return errors
+
+
+@pytest.mark.parametrize("n", [16, 64])
+def test_errors_fall_faster_than_those_of_random_numbers(n: int) -> None:
+    bridged, in_order = standard_errors(n, True), standard_errors(n, False)
+    order = -np.polyfit(np.log(list(bridged)), np.log(list(bridged.values())), 1)[0]
+    assert order > 0.8, "0.5 is that of random numbers"
+    most = max(bridged)
+    assert bridged[most] < in_order[most] / 2
