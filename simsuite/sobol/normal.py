@@ -11,7 +11,7 @@ bits x of a Sobol point, which stand for u = (x + offset) / 2^32, and is looked 
 that both tails are alike. Nothing is ever infinite: |z| < 8.3 with the offsets of `scrambling`, and |z| < 6.4 in
 float32, where the offset is 1/2.
 
-Scalars are plain arithmetic without calls, so that loops over what is not in a tail become vector instructions.
+Scalars are plain arithmetic, so that a loop over what is not in a tail becomes vector instructions.
 """
 
 from __future__ import annotations
@@ -22,10 +22,13 @@ from typing import Any
 import numpy as np
 from numba import float32, float64, int32, njit, uint32
 
+from simsuite.elementary import fma, log32, log64
+
 _TOP = np.uint32(0x80000000)
-_LN2, _ROOT2 = math.log(2.0), math.sqrt(2.0)
-_TAIL_FROM64 = 4.8261353405692731e-4  # u (1 - u) at w = 6.25: less is in a tail
-_TAIL_FROM32 = np.float32(1.6844867e-3)  # at w = 5
+_ROOT2 = math.sqrt(2.0)
+_GROUP = 64  # numbers among which tails are looked for at a time
+_TAIL_ENDS64 = np.uint32(2_073_811)  # w = 6.25 there, 2^-32 of the way
+_TAIL_ENDS32 = np.uint32(7_247_044)  # w = 5
 _TAIL64 = np.array([
     2.2137376921775787049e-09, 9.0756561938885390979e-08, -2.7517406297064545428e-07, 1.8239629214389227755e-08,
     1.5027403968909827627e-06, -4.013867526981545969e-06, 2.9234449089955446044e-06, 1.2475304481671778723e-05,
@@ -46,132 +49,105 @@ _TAIL32 = np.array([
 ], np.float32)  # fmt: skip
 
 
-@njit(error_model="numpy", cache=True)
-def _minus_log64(v: Any) -> Any:
-    """-log(v) for a normal number v > 0: fdlibm's e_log.c."""
-    bits = np.uint64(np.float64(v).view(np.uint64) + np.uint64(0x3FF0000000000000 - 0x3FE6A09E00000000))
-    e = np.uint64((bits >> np.uint64(52)) | np.uint64(0x4330000000000000)).view(np.float64) - float64(2.0**52 + 1023)
-    f = np.uint64((bits & np.uint64(0xFFFFFFFFFFFFF)) + np.uint64(0x3FE6A09E00000000)).view(np.float64) - float64(1.0)
-    s = f / (f + float64(2.0))
-    q = s * s
-    p = q * float64(1.479819860510658591e-01) + float64(1.531383769920937332e-01)
-    p = p * q + float64(1.818357216161805012e-01)
-    p = p * q + float64(2.222219843214978396e-01)
-    p = p * q + float64(2.857142874366239149e-01)
-    p = p * q + float64(3.999999999940941908e-01)
-    p = p * q + float64(6.666666666666735130e-01)
-    half = float64(0.5) * f * f
-    return (half - s * (p * q + half)) - f - e * float64(_LN2)
-
-
-@njit(error_model="numpy", cache=True)
-def _minus_log32(v: Any) -> Any:
-    """The same by fdlibm's e_logf.c."""
-    bits = np.uint32(np.float32(v).view(np.uint32) + np.uint32(0x3F800000 - 0x3F3504F3))
-    e = float32(int32(bits >> np.uint32(23)) - int32(127))
-    f = np.uint32((bits & np.uint32(0x7FFFFF)) + np.uint32(0x3F3504F3)).view(np.float32) - float32(1.0)
-    s = f / (f + float32(2.0))
-    q = s * s
-    p = q * float32(0.24279078841) + float32(0.28498786688)
-    p = p * q + float32(0.40000972152)
-    p = p * q + float32(0.66666662693)
-    half = float32(0.5) * f * f
-    return (half - s * (p * q + half)) - f - e * float32(_LN2)
-
-
-@njit(error_model="numpy", cache=True)
+@njit(error_model="numpy", forceinline=True)
 def _centre64(p: Any, v: Any) -> Any:
     """z for u = 1/2 + p and v = u (1 - u), unless it is in a tail."""
-    w = _minus_log64(float64(4.0) * v) - float64(3.125)
-    y = w * float64(-3.6444120640178196996e-21) + float64(-1.685059138182016589e-19)
-    y = y * w + float64(1.2858480715256400167e-18)
-    y = y * w + float64(1.115787767802518096e-17)
-    y = y * w + float64(-1.333171662854620906e-16)
-    y = y * w + float64(2.0972767875968561637e-17)
-    y = y * w + float64(6.6376381343583238325e-15)
-    y = y * w + float64(-4.0545662729752068639e-14)
-    y = y * w + float64(-8.1519341976054721522e-14)
-    y = y * w + float64(2.6335093153082322977e-12)
-    y = y * w + float64(-1.2975133253453532498e-11)
-    y = y * w + float64(-5.4154120542946279317e-11)
-    y = y * w + float64(1.051212273321532285e-09)
-    y = y * w + float64(-4.1126339803469836976e-09)
-    y = y * w + float64(-2.9070369957882005086e-08)
-    y = y * w + float64(4.2347877827932403518e-07)
-    y = y * w + float64(-1.3654692000834678645e-06)
-    y = y * w + float64(-1.3882523362786468719e-05)
-    y = y * w + float64(0.0001867342080340571352)
-    y = y * w + float64(-0.00074070253416626697512)
-    y = y * w + float64(-0.0060336708714301490533)
-    y = y * w + float64(0.24015818242558961693)
-    y = y * w + float64(1.6536545626831027356)
+    w = -log64(float64(4.0) * v) - float64(3.125)
+    y = fma(w, float64(-3.6444120640178196996e-21), float64(-1.685059138182016589e-19))
+    y = fma(y, w, float64(1.2858480715256400167e-18))
+    y = fma(y, w, float64(1.115787767802518096e-17))
+    y = fma(y, w, float64(-1.333171662854620906e-16))
+    y = fma(y, w, float64(2.0972767875968561637e-17))
+    y = fma(y, w, float64(6.6376381343583238325e-15))
+    y = fma(y, w, float64(-4.0545662729752068639e-14))
+    y = fma(y, w, float64(-8.1519341976054721522e-14))
+    y = fma(y, w, float64(2.6335093153082322977e-12))
+    y = fma(y, w, float64(-1.2975133253453532498e-11))
+    y = fma(y, w, float64(-5.4154120542946279317e-11))
+    y = fma(y, w, float64(1.051212273321532285e-09))
+    y = fma(y, w, float64(-4.1126339803469836976e-09))
+    y = fma(y, w, float64(-2.9070369957882005086e-08))
+    y = fma(y, w, float64(4.2347877827932403518e-07))
+    y = fma(y, w, float64(-1.3654692000834678645e-06))
+    y = fma(y, w, float64(-1.3882523362786468719e-05))
+    y = fma(y, w, float64(0.0001867342080340571352))
+    y = fma(y, w, float64(-0.00074070253416626697512))
+    y = fma(y, w, float64(-0.0060336708714301490533))
+    y = fma(y, w, float64(0.24015818242558961693))
+    y = fma(y, w, float64(1.6536545626831027356))
     return float64(2.0 * _ROOT2) * p * y
 
 
-@njit(error_model="numpy", cache=True)
+@njit(error_model="numpy", forceinline=True)
 def _centre32(x: Any, v: Any) -> Any:
     """The same for x = sqrt(2) (2 u - 1)."""
-    w = _minus_log32(float32(4.0) * v) - float32(2.5)
-    y = w * float32(2.81022636e-08) + float32(3.43273939e-07)
-    y = y * w + float32(-3.5233877e-06)
-    y = y * w + float32(-4.39150654e-06)
-    y = y * w + float32(0.00021858087)
-    y = y * w + float32(-0.00125372503)
-    y = y * w + float32(-0.00417768164)
-    y = y * w + float32(0.246640727)
-    y = y * w + float32(1.50140941)
+    w = -log32(float32(4.0) * v) - float32(2.5)
+    y = fma(w, float32(2.81022636e-08), float32(3.43273939e-07))
+    y = fma(y, w, float32(-3.5233877e-06))
+    y = fma(y, w, float32(-4.39150654e-06))
+    y = fma(y, w, float32(0.00021858087))
+    y = fma(y, w, float32(-0.00125372503))
+    y = fma(y, w, float32(-0.00417768164))
+    y = fma(y, w, float32(0.246640727))
+    y = fma(y, w, float32(1.50140941))
     return x * y
 
 
-@njit(error_model="numpy", cache=True)
+@njit(error_model="numpy", forceinline=True)
 def _horner(coefficients: Any, x: Any) -> Any:
     y = coefficients[0]
     for k in range(1, len(coefficients)):
-        y = y * x + coefficients[k]
+        y = fma(y, x, coefficients[k])
     return y
 
 
-@njit(error_model="numpy", cache=True)
+@njit(error_model="numpy", forceinline=True)
 def _tail64(p: Any, v: Any) -> Any:
-    s = math.sqrt(_minus_log64(float64(4.0) * v))
+    s = math.sqrt(-log64(float64(4.0) * v))
     y = _horner(_TAIL64, s - float64(3.25)) if s < float64(4.0) else _horner(_FAR_TAIL64, s - float64(5.0))
     return float64(2.0 * _ROOT2) * p * y
 
 
-@njit(error_model="numpy", cache=True)
+@njit(error_model="numpy", forceinline=True)
 def _tail32(x: Any, v: Any) -> Any:
-    return x * _horner(_TAIL32, math.sqrt(_minus_log32(float32(4.0) * v)) - float32(3.4375))
+    return x * _horner(_TAIL32, math.sqrt(-log32(float32(4.0) * v)) - float32(3.4375))
 
 
-@njit(error_model="numpy", cache=True)
+@njit(error_model="numpy", forceinline=True)
+def _outside(x: Any, end: Any) -> Any:
+    """Whether x is less than `end` from 0 or from 2^32."""
+    return uint32(uint32(x) + end) < uint32(end + end)
+
+
+@njit(error_model="numpy", forceinline=True)
 def _from_middle64(x: Any, offset: Any) -> Any:
     """(p, v): u - 1/2, to the bit, and u (1 - u). offset: in units of 2^-32."""
     p = (float64(int32(uint32(x) ^ _TOP)) + offset) * float64(2.0**-32)
     r = float64(0.5) - abs(p)
-    return p, r * (float64(1.0) - r)
+    return p, fma(-r, r, r)
 
 
-@njit(error_model="numpy", cache=True)
+@njit(error_model="numpy", forceinline=True)
 def _from_middle32(x: Any) -> Any:
     """(sqrt(2) (2 u - 1), u (1 - u))."""
     upper = uint32(x) >= _TOP
-    r = float32(int32(~uint32(x) if upper else uint32(x))) * float32(2.0**-32) + float32(2.0**-33)
-    y = r * float32(2.0 * _ROOT2) - float32(_ROOT2)
-    return (-y if upper else y), r - r * r
+    r = fma(float32(int32(~uint32(x) if upper else uint32(x))), float32(2.0**-32), float32(2.0**-33))
+    y = fma(r, float32(2.0 * _ROOT2), float32(-_ROOT2))
+    return (-y if upper else y), fma(-r, r, r)
 
 
-@njit(error_model="numpy", cache=True)
+@njit(error_model="numpy", forceinline=True)
 def inverse_normal64(x: Any, offset: Any) -> Any:
     """The standard normal below which a share of (x + offset) / 2^32 lies. x: uint32; offset: float64 in (0, 1)."""
     p, v = _from_middle64(x, offset)
-    return _tail64(p, v) if v < _TAIL_FROM64 else _centre64(p, v)
+    return _tail64(p, v) if _outside(x, _TAIL_ENDS64) else _centre64(p, v)
 
 
-@njit(error_model="numpy", cache=True)
+@njit(error_model="numpy", forceinline=True)
 def inverse_normal32(x: Any) -> Any:
     """The same in float32 arithmetic only, for an offset of 1/2."""
     y, v = _from_middle32(x)
-    return _tail32(y, v) if v < _TAIL_FROM32 else _centre32(y, v)
+    return _tail32(y, v) if _outside(x, _TAIL_ENDS32) else _centre32(y, v)
 
 
 @njit(error_model="numpy", cache=True)
@@ -181,15 +157,16 @@ def fill_normals(z: Any, bits: Any, offset: Any, n: Any) -> None:
         for i in range(n):
             y, v = _from_middle32(bits[i])
             z[i] = _centre32(y, v)
-        for i in range(n):
-            y, v = _from_middle32(bits[i])
-            if v < _TAIL_FROM32:
-                z[i] = _tail32(y, v)
     else:
         for i in range(n):
             p, v = _from_middle64(bits[i], offset)
             z[i] = _centre64(p, v)
-        for i in range(n):
-            p, v = _from_middle64(bits[i], offset)
-            if v < _TAIL_FROM64:
-                z[i] = _tail64(p, v)
+    end = _TAIL_ENDS32 if z.itemsize == 4 else _TAIL_ENDS64
+    for first in range(0, n, _GROUP):
+        last, found = min(first + _GROUP, n), 0
+        for i in range(first, last):
+            found += _outside(bits[i], end)
+        if found:
+            for i in range(first, last):
+                if _outside(bits[i], end):
+                    z[i] = inverse_normal32(bits[i]) if z.itemsize == 4 else inverse_normal64(bits[i], offset)

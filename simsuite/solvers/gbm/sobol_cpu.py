@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, uint32, uint64
 
+from simsuite.elementary import fma
 from simsuite.sobol.normal import fill_normals
 
 _SPAN = 512  # points whose low bits are tabulated
@@ -50,11 +51,12 @@ def increments(dw, first_point, n, begin, end, opened, weights, directions, shif
         coordinates(bits, low, first_point, n, directions[visit], shift[visit])
         fill_normals(z, bits, offset[visit], n)
         a, s = weights[visit, 0], weights[visit, 1]
+        for p in range(n):  # loops of their own, since those in which arrays may be the same are not vectorised
+            z[p] = fma(a, parent[p], s * z[p])
         for p in range(n):
-            gain = parent[p]
-            first = a * gain + s * z[p]
-            left[p] = first
-            right[p] = gain - first
+            right[p] = parent[p] - z[p]
+        for p in range(n):
+            left[p] = z[p]
 
     whole[:] = 0
     split(0, whole, whole, waiting[0])
