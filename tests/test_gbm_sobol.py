@@ -91,7 +91,7 @@ def test_the_bridge_is_orthogonal_and_begins_with_the_coarsest(n: int) -> None:
 def test_increments(n: int, dtype: Any) -> None:
     """Of two components, far into the sequence, and cut out of it."""
     made, scrambled = Bridge.of(n, PER_BLOCK[np.dtype(dtype)]), scramble(5, 1, 2 * n)
-    points, blocks, first, count = made.points(scrambled, 2), len(made.opened), (1 << 31) + 700, 600
+    points, blocks, first, count = made.points(scrambled, np.ones(2)), len(made.opened), (1 << 31) + 700, 600
     z = ndtri(uniform(scrambled, 0, np.arange(first, first + count), dtype))
     for a in range(2):
         found = drawn(made, points, dtype, first, count, 0, blocks, a)
@@ -114,7 +114,7 @@ def program_source(tmp_path: Path, text: str) -> Path:
 def check_program(backend: Any, source: Path, n: int, assets: int, cuts: tuple[int, ...], dtype: Any) -> None:
     """What a program makes of points against what the CPU does, in stretches of blocks."""
     made, count, first = Bridge.of(n, PER_BLOCK[np.dtype(dtype)]), 150, (1 << 30) + 45
-    points, blocks = made.points(scramble(5, 1, n * assets), assets), len(made.opened)
+    points, blocks = made.points(scramble(5, 1, n * assets), np.ones(assets)), len(made.opened)
     real = "double" if dtype == np.float64 else "float"
     program = backend.program(source, {"NORMAL": real, "ASSETS": assets, "STACK": made.depth})
     launch = program.launcher("increments", 2, 128)
@@ -166,6 +166,21 @@ def test_the_cuda_program_as_compiled(tmp_path: Path, real: str, assets: int) ->
     assert ("%fd" in ptx_of(program_text(source, macros))) == (real == "double")
 
 
+def test_dimensions_are_in_order_of_the_variance_that_they_decide() -> None:
+    """Of 4 steps, whose nodes have the variances 4, 1, 1/2 and 1/2; a table with the number of the dimension in it."""
+    numbers = Scramble(*(np.arange(8, dtype=np.uint32)[None] for _ in range(3)))
+    for per_block in (2, 4):
+        made = Bridge.of(4, per_block)
+        for deviations, of_components in (
+            ((1.0, 1.0), ([0, 2, 4, 6], [1, 3, 5, 7])),
+            ((1.0, 1.0 + 1e-15), ([0, 2, 4, 6], [1, 3, 5, 7])),
+            ((1.0, 0.1), ([0, 1, 2, 3], [4, 5, 6, 7])),
+            ((1.0, 0.6), ([0, 2, 3, 4], [1, 5, 6, 7])),
+        ):
+            chosen = made.points(numbers, np.array(deviations)).shift[0][np.argsort(made.rank)]
+            assert chosen.T.tolist() == list(of_components)
+
+
 def test_principal_components() -> None:
     covariance = np.array([[0.04, 0.03, 0.01], [0.03, 0.09, 0.02], [0.01, 0.02, 0.01]])
     factor = principal_factor(covariance)
@@ -182,7 +197,7 @@ def standard_errors(n: int, bridged: bool) -> dict[int, float]:
     spot, strike, rate, sigma, replicates = 100.0, 105.0, 0.05, 0.3, 16
     made = Bridge.of(n, 2)
     scrambled = scramble(2024, replicates, n)
-    points = made.points(scrambled, 1)
+    points = made.points(scrambled, np.ones(1))
     weight = np.arange(n, 0, -1) / n
     exact = geometric_asian(spot, strike, rate, rate, sigma, 1.0, [(k + 1) / n for k in range(n)], "call")
     errors, most = {}, 1 << 14

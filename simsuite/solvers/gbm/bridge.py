@@ -8,9 +8,12 @@ P. Glasserman, "Monte Carlo Methods in Financial Engineering" (Springer 2003), e
 until single steps are left: a binary tree, whose root decides W(n) = sqrt(n) z. The map from the numbers z to the
 increments of the steps is orthogonal, so the law is exact for any n, and the first numbers, of which Sobol points are
 the most even, decide most: nodes count from the largest variance to the smallest, which is by levels if n is a power
-of 2. With several assets all components of a node come before the next node, largest component first
-(`principal_factor`): the order does then not depend on correlations, and in a basket the ends of all paths matter more
-than their middles.
+of 2.
+
+With several assets a number is one of a node and of a principal component of the assets (`principal_factor`), and they
+count by the product of both variances, as in Glasserman's section 5.5.2. On four assets and 32 steps that left 0.34
+(correlation 0.9) to 0.99 (none) of the standard error for an option on their mean over all steps that all components of
+a node before the next node had, and 0.95 to 1.09 for one with a barrier.
 
 Paths are made in order of time, by blocks of a few steps as with other random numbers. Splits are where blocks end, so
 that the splits inside a block are the same for all blocks: at a multiple of 4 steps near the middle, then of 2. What a
@@ -69,15 +72,24 @@ class Bridge:
         common = [_weights(*visit) for visit in _inside(0, self.per_block, self.per_block)]
         return np.array([common, self.weights[-splits:]])
 
-    def points(self, scrambled: Scramble, components: int) -> Scramble:
-        """Directions, shift and offset of n_steps * components dimensions in order of visits: [replicate, visit,
-        component, ..]. Where there is nothing to decide a visit gets 1/2."""
-        dimension = self.rank[:, None] * components + np.arange(components)
-        nothing = self.rank < 0
+    def points(self, scrambled: Scramble, deviation: np.ndarray) -> Scramble:
+        """Directions, shift and offset of n_steps dimensions a component in order of visits: [replicate, visit,
+        component, ..]. deviation[component]: of a step. Where there is nothing to decide a visit gets 1/2."""
+        dimension = self._dimensions(deviation)
         chosen = [np.array(a[:, dimension]) for a in (scrambled.directions, scrambled.shift, scrambled.offset)]
         for array, value in zip(chosen, (0, 0x80000000, 0.5)):
-            array[:, nothing] = value
+            array[:, self.rank < 0] = value
         return Scramble(*chosen)
+
+    def _dimensions(self, deviation: np.ndarray) -> np.ndarray:
+        """int64[visit, component]: which dimension it is, or any where there is nothing to decide. Variances that are
+        the same but for rounding are the same."""
+        node, component = np.nonzero((self.rank >= 0)[:, None] & np.ones(len(deviation), bool))
+        variance = (self.weights[node, 1] * deviation[component]) ** 2
+        order = np.lexsort((component, self.rank[node], -np.round(variance / variance.max(), 12)))
+        dimension = np.zeros((len(self.rank), len(deviation)), np.int64)
+        dimension[node[order], component[order]] = np.arange(len(order))
+        return dimension
 
 
 def middle(left: int, right: int) -> int:
