@@ -46,44 +46,49 @@ def increments(dw, first_point, n, begin, end, opened, weights, directions, shif
     whole, z = np.empty(n, dw.dtype), np.empty(n, dw.dtype)
     waiting = np.empty((32, n), dw.dtype)
     bits, low = np.empty(n, np.uint32), np.empty(_SPAN, np.uint32)
-
-    def split(visit, parent, left, right):
-        coordinates(bits, low, first_point, n, directions[visit], shift[visit])
-        fill_normals(z, bits, offset[visit], n)
-        a, s = weights[visit, 0], weights[visit, 1]
-        for p in range(n):  # loops of their own, since those in which arrays may be the same are not vectorised
-            z[p] = fma(a, parent[p], s * z[p])
-        for p in range(n):
-            right[p] = parent[p] - z[p]
-        for p in range(n):
-            left[p] = z[p]
-
+    with_these = (weights, directions, shift, offset, first_point, z, bits, low)
     whole[:] = 0
-    split(0, whole, whole, waiting[0])
+    _split(0, whole, whole, waiting[0], with_these)
     visit, depth, l, r = 1, 0, 0, blocks
     while l < begin and r - l > 1:  # down to where the traversal begins
         m = _middle(l, r, per_block)
         if begin < m:
-            split(visit, whole, whole, waiting[depth])
+            _split(visit, whole, whole, waiting[depth], with_these)
             visit, depth, r = visit + 1, depth + 1, m
         else:
-            split(visit, whole, z, whole)
+            _split(visit, whole, z, whole, with_these)
             visit, l = visit + (m - l) * per_block, m
     for block in range(begin, end):
         for _ in range(opened[block]):
-            split(visit, whole, whole, waiting[depth])
+            _split(visit, whole, whole, waiting[depth], with_these)
             visit, depth = visit + 1, depth + 1
         k = (block - begin) * per_block
         if per_block == 2:
-            split(visit, whole, dw[k], dw[k + 1])
+            _split(visit, whole, dw[k], dw[k + 1], with_these)
         else:
-            split(visit, whole, dw[k], dw[k + 2])
-            split(visit + 1, dw[k], dw[k], dw[k + 1])
-            split(visit + 2, dw[k + 2], dw[k + 2], dw[k + 3])
+            _split(visit, whole, dw[k], dw[k + 2], with_these)
+            _split(visit + 1, dw[k], dw[k], dw[k + 1], with_these)
+            _split(visit + 2, dw[k + 2], dw[k + 2], dw[k + 3], with_these)
         visit += per_block - 1
         if block < end - 1:
             depth -= 1
             whole[:] = waiting[depth]
+
+
+@njit(cache=True, error_model="numpy")
+def _split(visit, parent, left, right, with_these):
+    """left, right = what the halves gain of what their parent gains; may be the parent."""
+    weights, directions, shift, offset, first_point, z, bits, low = with_these
+    n = z.shape[0]
+    coordinates(bits, low, first_point, n, directions[visit], shift[visit])
+    fill_normals(z, bits, offset[visit], n)
+    a, s = weights[visit, 0], weights[visit, 1]
+    for p in range(n):  # loops of their own, since those in which arrays may be the same are not vectorised
+        z[p] = fma(a, parent[p], s * z[p])
+    for p in range(n):
+        right[p] = parent[p] - z[p]
+    for p in range(n):
+        left[p] = z[p]
 
 
 @njit(cache=True, error_model="numpy")
