@@ -1,7 +1,7 @@
 """Standard normals from uniform numbers: the inverse of the normal distribution function.
 
 z = sqrt(2) erfinv(2 u - 1) by polynomials in w = -log(4 u (1 - u)), and in sqrt(w) in the tails: M. B. Giles,
-"Approximating the erfinv function", GPU Computing Gems, Jade Edition (Morgan Kaufmann 2011), tables 1 and 2. His tail
+"Approximating the erfinv function", GPU Computing Gems, Jade Edition (Morgan Kaufmann 2011). His tail
 for float32 ends before 32-bit numbers do; the one here interpolates at Chebyshev points in sqrt(w). One normal in 2000
 (float64) or 300 (float32) lies in a tail, so neither the lanes of a vector nor those of a warp wait for each other
 often; with M. J. Wichura's AS241 (Appl. Statist. 37, 1988), of the same accuracy, it would be one in seven.

@@ -2,9 +2,10 @@
 
 The means over the points of each replicate are independent, equally distributed and without bias, so the standard
 error of their mean is theirs over sqrt(R), and an interval comes from Student's t with R - 1 degrees of freedom: A. B.
-Owen, "Practical Quasi-Monte Carlo Integration" (2023), section 17.5. They need not be normal, but with a bias of none
-and little skewness this interval covers the truth better than bootstraps do: P. L'Ecuyer, M. K. Nakayama, A. B. Owen
-and B. Tuffin, "Confidence intervals for randomized quasi-Monte Carlo estimators", Winter Simulation Conference 2023.
+Owen, "Practical Quasi-Monte Carlo Integration" (2023), on randomized points. They need not be normal, but with a bias
+of none and little skewness this interval covers the truth better than bootstraps do: P. L'Ecuyer, M. K. Nakayama, A.
+B. Owen and B. Tuffin, "Confidence intervals for randomized quasi-Monte Carlo estimators", Winter Simulation Conference
+2023.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Given what a path W gained over the steps l .. r, D = W(r) - W(l), its gain up t
 
     W(m) - W(l) = D (m - l) / (r - l) + sqrt((m - l) (r - m) / (r - l)) z,
 
-P. Glasserman, "Monte Carlo Methods in Financial Engineering" (Springer 2003), eq. (3.5). Halves are split further
+P. Glasserman, "Monte Carlo Methods in Financial Engineering" (Springer 2003), section 3.1.1. Halves are split further
 until single steps are left: a binary tree, whose root decides W(n) = sqrt(n) z. The map from the numbers z to the
 increments of the steps is orthogonal, so the law is exact for any n, and the first numbers, of which Sobol points are
 the most even, decide most: nodes count from the largest variance to the smallest, which is by levels if n is a power
