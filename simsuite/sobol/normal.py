@@ -150,7 +150,7 @@ def inverse_normal32(x: Any) -> Any:
     return _tail32(y, v) if _outside(x, _TAIL_ENDS32) else _centre32(y, v)
 
 
-@njit(error_model="numpy", cache=True)
+@njit(error_model="numpy")
 def fill_normals(z: Any, bits: Any, offset: Any, n: Any) -> None:
     """z[:n] = the normals, float32 or float64 like z, of bits[:n]."""
     if z.itemsize == 4:

@@ -50,7 +50,7 @@ def scramble(seed: int, replicates: int, dimensions: int) -> Scramble:
     return Scramble(made, shift, offset)
 
 
-@njit(error_model="numpy", cache=True)
+@njit(error_model="numpy")  # not cached: a cache would not see other words
 def _fill(seed: Any, plain: Any, made: Any, shift: Any, offset: Any) -> None:
     random = np.empty(_BITS + 4, np.uint32)
     for r in range(made.shape[0]):

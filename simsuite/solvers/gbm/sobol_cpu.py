@@ -11,7 +11,7 @@ from simsuite.sobol.normal import fill_normals
 _SPAN = 512  # points whose low bits are tabulated
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def coordinates(bits, low, first_point, n, directions, shift):
     """bits[:n] = 32 bits of a coordinate of the points from first_point on. low: room for 512 of them."""
     low[0] = shift
@@ -75,7 +75,7 @@ def increments(dw, first_point, n, begin, end, opened, weights, directions, shif
             whole[:] = waiting[depth]
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _split(visit, parent, left, right, with_these):
     """left, right = what the halves gain of what their parent gains; may be the parent."""
     weights, directions, shift, offset, first_point, z, bits, low = with_these
@@ -91,7 +91,7 @@ def _split(visit, parent, left, right, with_these):
         left[p] = z[p]
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _middle(l, r, per_block):
     """`bridge.middle`, in blocks."""
     fours = ((r - l) * per_block + 3) // 4
