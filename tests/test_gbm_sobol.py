@@ -15,6 +15,7 @@ from cuda_host import HostCuda, host_cuda
 from scipy.special import ndtri
 from sm90 import ptx_of
 
+from simsuite.backends import open_backend
 from simsuite.backends.program import compile_program, program_text, whole_text
 from simsuite.sobol.normal import fill_normals
 from simsuite.sobol.replicates import estimate
@@ -22,11 +23,11 @@ from simsuite.sobol.scrambling import Scramble, scramble
 from simsuite.solvers.gbm import bridge
 from simsuite.solvers.gbm.bridge import Bridge, device_points, principal_factor
 from simsuite.solvers.gbm.closed_forms.geometric import geometric_asian
-from simsuite.solvers.gbm.sobol_cpu import coordinates, increments
 
 __all__ = ["host_cuda"]  # a fixture
 
 PER_BLOCK = {np.dtype(np.float64): 2, np.dtype(np.float32): 4}
+KERNELS = open_backend("cpu").kernels("simsuite.solvers.gbm.sobol")
 SOURCE = Path(bridge.__file__).with_name("sobol.cuh")
 
 
@@ -54,7 +55,7 @@ def matrix(made: Bridge) -> np.ndarray:
 def drawn(made: Bridge, points: Scramble, dtype: Any, first: int, n: int, begin: int, end: int, a: int = 0) -> Any:
     dw = np.empty(((end - begin) * made.per_block, n), dtype)
     tables = (points.directions[0, :, a], points.shift[0, :, a], points.offset[0, :, a])
-    increments(dw, first, n, begin, end, made.opened, made.weights.astype(dtype), *tables)
+    KERNELS.increments(dw, first, n, begin, end, made.opened, made.weights.astype(dtype), *tables)
     return dw
 
 
@@ -210,7 +211,7 @@ def standard_errors(n: int, bridged: bool) -> dict[int, float]:
             z = drawn(made, own, np.float64, 0, most, 0, len(made.opened))[:n]
         else:
             for k in range(n):
-                coordinates(bits, low, 0, most, scrambled.directions[r, k], scrambled.shift[r, k])
+                KERNELS.coordinates(bits, low, 0, most, scrambled.directions[r, k], scrambled.shift[r, k])
                 fill_normals(z[k], bits, scrambled.offset[r, k], most)
         log_mean = (rate - sigma**2 / 2) / n * weight.sum() + sigma * math.sqrt(1 / n) * weight @ z
         payoffs[r] = math.exp(-rate) * np.maximum(spot * np.exp(log_mean) - strike, 0)
