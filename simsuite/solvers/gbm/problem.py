@@ -17,6 +17,7 @@ from simsuite.core import Backend, Clock, Device, Layout, Snapshot, Stepper
 from simsuite.errors import Mistake, ScenarioError
 from simsuite.expressions.evaluate import evaluate
 from simsuite.scenario.gbm import GbmScenario
+from simsuite.solvers.gbm import outcome
 from simsuite.solvers.gbm.dynamics import Dynamics
 from simsuite.solvers.gbm.engine_numba import PAYOFFS_CHUNK
 from simsuite.solvers.gbm.exact import ExactStepper
@@ -25,8 +26,7 @@ from simsuite.solvers.gbm.functionals import MOST_SCHEDULES, bits, schedules
 from simsuite.solvers.gbm.layout import gbm_layout
 from simsuite.solvers.gbm.payoffs import Payoffs, expected_path, read_payoffs
 from simsuite.solvers.gbm.precision import NORMALS_PER_BLOCK, PRECISIONS
-from simsuite.solvers.gbm.results import PriceStatistics, price_statistics, stored_prices
-from simsuite.solvers.gbm.statistics import BINS, GROUP, NO_FAULT, Estimate, controlled_estimate, estimate
+from simsuite.solvers.gbm.statistics import BINS, GROUP, NO_FAULT
 from simsuite.solvers.gbm.tables import table_bytes
 from simsuite.solvers.gbm.unsupported import not_yet
 from simsuite.solvers.schedule import frame_steps
@@ -263,51 +263,13 @@ class GbmProblem:
     # ---- what comes out
 
     def rows(self, series: str, observed: Snapshot) -> Mapping[str, np.ndarray]:
-        prices = self._prices(observed)
-        rows = {
-            "time": np.array(prices.time),
-            "price_mean": prices.mean,
-            "price_std": prices.std,
-            "price_quantile": prices.quantiles,
-        }
-        if "paths" in observed.arrays:
-            frame = self.frame_of_row(observed.step)
-            rows["path"] = stored_prices(
-                self.scenario, self.dynamics, self.frame_steps[frame], observed.arrays["paths"]
-            )
-        return rows
+        return outcome.rows(self, observed)
 
     def totals(self, observed: Snapshot) -> Mapping[str, np.ndarray]:
-        found = self._options(observed)
-        if not found:
-            return {}
-        return {
-            "option_price": np.array([e.value for e in found]),
-            "option_standard_error": np.array([e.standard_error for e in found]),
-        }
+        return outcome.totals(self, observed)
 
     def results(self, observed: Snapshot) -> dict[str, Any]:
-        """A number that a single path does not give (a standard error, a deviation) is None."""
-        prices = self._prices(observed)
-        options = {
-            name: {
-                "price": e.value,
-                "standard_error": _number(e.standard_error),
-                "ci95": [_number(bound) for bound in e.ci95],
-            }
-            for name, e in zip(self.scenario.option_names, self._options(observed))
-        }
-        assets = {
-            name: {
-                "mean": float(prices.mean[a]),
-                "std": _number(prices.std[a]),
-                "quantiles": {
-                    f"{q:g}": float(p) for q, p in zip(self.scenario.output.quantiles, prices.quantiles[:, a])
-                },
-            }
-            for a, name in enumerate(self.scenario.asset_names)
-        }
-        return {"paths": self.scenario.paths.count, "options": options, "assets": assets}
+        return outcome.results(self, observed)
 
     def fault(self, observed: Snapshot) -> str | None:
         code = int(observed.arrays["fault"][0])
@@ -316,32 +278,7 @@ class GbmProblem:
         path, asset = divmod(code, self.n_assets)
         return f"path {path} of asset {self.scenario.asset_names[asset]!r}"
 
-    def _prices(self, observed: Snapshot) -> PriceStatistics:
-        step = self.frame_steps[self.frame_of_row(observed.step)]
-        return price_statistics(
-            self.scenario, self.dynamics, step, observed.arrays["moments"], observed.arrays["histogram"]
-        )
-
-    def _options(self, observed: Snapshot) -> list[Estimate]:
-        """One for each option; none before the last path has ended."""
-        if observed.step < self.clock.end or "options" not in observed.arrays:
-            return []
-        n = self.scenario.paths.count // self.width
-        found, controls = [], iter(self.shifts[len(self.payoffs.trees) :])
-        for o, control in enumerate(self.payoffs.controls):
-            sums, shift = observed.arrays["options"][self.payoffs.rows(o)], float(self.shifts[o])
-            if control is None:
-                found.append(estimate(sums, n, self.discount, shift))
-            else:
-                mean = control.mean - float(next(controls))
-                found.append(controlled_estimate(sums, n, self.discount, shift, mean))
-        return found
-
     @property
     def discount(self) -> float:
         """What 1, paid at the end, is worth at the start."""
         return math.exp(-self.scenario.market.rate.integral(0.0, self.scenario.time.end))
-
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)
