@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 from simsuite.backends import open_backend
 from simsuite.core import SNAPSHOTS, Backend, Device, Problem
 from simsuite.errors import DeviceError, ScenarioError, UsageError
-from simsuite.io.directory import RunDirectory
+from simsuite.io.directory import RunDirectory, State
 from simsuite.io.results import open_results
 from simsuite.scenario import Scenario, load
 
@@ -72,7 +72,27 @@ def default_directory(scenario: Scenario) -> Path:
     return Path(given) if given is not None else Path("runs") / scenario.path.stem
 
 
-def scenario_of_run(directory: Path) -> Scenario:
+def extension_of_run(directory: Path, paths: int) -> tuple[Scenario, Scenario | None]:
+    """The scenario of the run in `directory` with so many paths, and that of the finished run there, which has fewer;
+    None if what is there is that extension already.
+
+    Raises UsageError where there is no finished Monte Carlo run, or none of fewer paths, and ScenarioError if the
+    scenario cannot have so many.
+    """
+    before = scenario_of_run(directory)
+    if before.solver != "gbm":
+        raise UsageError(f"{directory} holds a {before.solver} run, which has no paths to be added to")
+    count = before.model.paths.count
+    if paths < count:
+        raise UsageError(f"{directory} holds a run of {count} paths; {paths} would be fewer")
+    if paths == count:
+        return before, None
+    if RunDirectory(directory).state() is not State.FINISHED:
+        raise UsageError(f"{directory} holds a run that is not finished; `simsuite resume {directory}` continues it")
+    return scenario_of_run(directory, [f"paths.count={paths}"]), before
+
+
+def scenario_of_run(directory: Path, overrides: Sequence[str] = ()) -> Scenario:
     """The scenario that `directory` was made from. Raises UsageError where there is none."""
     run = RunDirectory(directory)
     if not run.scenario.exists():
@@ -81,7 +101,7 @@ def scenario_of_run(directory: Path) -> Scenario:
     if run.results.exists():
         with open_results(run.results) as file:
             base = Path(file.attrs["scenario_base"])
-    return load(run.scenario, base=base)
+    return load(run.scenario, overrides, base=base)
 
 
 def estimate(problem: Problem) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -311,9 +311,14 @@ class Problem(Protocol):
         """Time steps taken and simulated time at a step of the clock: what people are told. A clock may count the steps
         of several batches, one after another."""
 
-    settled: Callable[[Snapshot], bool] | None
-    """Whether an observation of the first series shows that nothing changes any more, so that the run is complete
-    before its end; None where that is not asked for."""
+    unbounded: frozenset[str]  # arrays of the state in which an Inf has a meaning
+
+    def next_look(self, step: int) -> int | None:
+        """The next step, `step` or later, at which `settle` is to be asked; None for none."""
+
+    def settle(self, stepper: Stepper) -> int:
+        """The step at which the run will be complete, as far as can be told: this one, if it is now. May let the
+        stepper leave out steps. What it does depends on the state alone, and not on how the run was cut."""
 
     def initial(self) -> Snapshot: ...
 
@@ -333,3 +338,11 @@ class Problem(Protocol):
 
     def device_bytes(self) -> int:
         """Bytes the stepper allocates on its device."""
+
+
+@runtime_checkable
+class Extensible(Protocol):
+    """A problem that leaves a checkpoint at its end, from which a larger one of its kind can go on."""
+
+    def extended(self, before: Problem, end: Snapshot, backend: Backend) -> Snapshot:
+        """Where this problem begins, if `before` ended like that: bit for bit it comes to what it would without."""

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from simsuite.assembly import device_of, make_backend, make_problem
-from simsuite.core import Backend, Device, Problem, Snapshot, Stepper
+from simsuite.core import Backend, Device, Extensible, Problem, Snapshot, Stepper
 from simsuite.errors import SimsuiteError, UsageError
-from simsuite.io.checkpoint import read_checkpoint
+from simsuite.io.checkpoint import read_checkpoint, write_checkpoint
 from simsuite.io.directory import RunDirectory, State
 from simsuite.io.outputs import CheckpointOutput, Output, SeriesOutput, moment
 from simsuite.io.results import ResultsFile, open_results
@@ -41,6 +41,9 @@ class Reporter(Protocol):
 
     def progress(self, step: int) -> None: ...
 
+    def expect(self, end: int) -> None:
+        """The run will be over at this step."""
+
     def end(self) -> None: ...
 
 
@@ -53,6 +56,8 @@ class Silent:
 
     def progress(self, step: int) -> None: ...
 
+    def expect(self, end: int) -> None: ...
+
     def end(self) -> None: ...
 
 
@@ -60,7 +65,8 @@ class Silent:
 class Execution:
     """One call of `run` or `resume`: the scenario in its directory.
 
-    stopped: asked between stretches of steps, gives the reason to stop early ("signal", "time", ...) or None.
+    stopped: asked between stretches of steps, gives the reason to stop early ("signal", "time", ...) or None. extends:
+    the scenario of the finished run in the directory, if this one is to go on from its end.
     """
 
     scenario: Scenario
@@ -68,6 +74,7 @@ class Execution:
     reporter: Reporter = field(default_factory=Silent)
     stopped: Callable[[], str | None] = lambda: None
     fresh: bool = False
+    extends: Scenario | None = None
 
     def run(self) -> dict[str, Any]:
         """Run to the end, or until stopped. Returns what `run --json` prints.
@@ -79,9 +86,9 @@ class Execution:
         problem = None if self._begun() else make_problem(self.scenario, device)
         with self.directory.locked():
             state = State.EMPTY if self.fresh else self.directory.state()
-            if state is not State.EMPTY:
+            if self.extends is None and state is not State.EMPTY:
                 self._require_same_scenario()
-            if state is State.FINISHED:
+            if self.extends is None and state is State.FINISHED:
                 self.reporter.message(f"{self.directory.path} holds this run, finished; --fresh runs it again")
                 summary = self.directory.read_summary()
                 assert summary is not None
@@ -129,7 +136,7 @@ class Execution:
         why = problem.method.get("stepper_reason")
         if why is not None:
             self._log(f"{problem.method['stepper']}: {why}")
-        start, rows = self._start(problem, backend)
+        start, rows = self._start(problem, backend) if self.extends is None else self._extension(problem, device)
         self.directory.write_scenario(self.scenario.resolved_toml())
         stepper = problem.stepper(backend, start)
         if "kernel_note" in stepper.chosen:
@@ -144,11 +151,13 @@ class Execution:
                 writer,
                 output.checkpoint_minutes,
                 output.checkpoint_every,
-                {"solver": problem.solver, "device": backend.name, "version": VERSION},
+                self._about(problem, backend),
                 start=start.step,
                 moment=lambda step: moment(problem, step),
+                unbounded=problem.unbounded,
             )
             watch = _Stopwatch(backend, stepper.step, problem.clock.end)
+            settling = _Settling(problem, self.reporter, watch)
             self.reporter.begin(problem, stepper.step)
 
             def progress(step: int) -> None:
@@ -157,11 +166,11 @@ class Execution:
                 self.reporter.progress(step)
 
             try:
-                due: list[Output] = [*outputs, checkpoint]
+                due: list[Output] = [*outputs, settling, checkpoint]
                 end = problem.clock.end
-                reason = march(stepper, end, due, backend, self.stopped, progress, _settling(problem))
+                reason = march(stepper, end, due, backend, self.stopped, progress, lambda: settling.over)
                 watch.stop(stepper.step)
-                if reason is not None:
+                if reason is not None or isinstance(problem, Extensible):
                     checkpoint.emit(stepper)
                 writer.drain()
                 with stepper.observe(problem.layout.series[0].dim) as observed:
@@ -200,10 +209,30 @@ class Execution:
         self._log(f"continuing from step {found.snapshot.step}")
         return found.snapshot, found.rows
 
+    def _extension(self, problem: Problem, device: Device) -> tuple[Snapshot, None]:
+        """Where to begin, which is the newest checkpoint from here on. A kill before the results are begun anew leaves
+        a run that goes on from there, to its old end or its new one."""
+        assert self.extends is not None
+        assert isinstance(problem, Extensible)
+        found = read_checkpoint(self.directory.path)
+        if found is None:
+            return problem.initial(), None
+        backend = device()
+        start = problem.extended(make_problem(self.extends, device, {}), found.snapshot, backend)
+        write_checkpoint(self.directory.path, start, {}, self._about(problem, backend))
+        self.directory.summary.unlink(missing_ok=True)
+        self._log("continuing with more paths")
+        return start, None
+
+    @staticmethod
+    def _about(problem: Problem, backend: Backend) -> dict[str, str | int | float]:
+        """What a checkpoint says of itself."""
+        return {"solver": problem.solver, "device": backend.name, "version": VERSION}
+
     def _open_results(
         self, problem: Problem, backend: Backend, stepper: Stepper, rows: Mapping[str, int] | None
     ) -> ResultsFile:
-        if rows is not None:
+        if rows and any(rows.values()):
             return ResultsFile.reopen(self.directory.results, problem.layout, rows)
         model = self.scenario.model
         attributes: dict[str, str | int | float] = {
@@ -250,19 +279,26 @@ class Execution:
         self.directory.append_log(line)
 
 
-def _settling(problem: Problem) -> Callable[[Stepper], bool]:
-    """Whether a run is over before its end: looked at wherever the first series has a row, so that the answer does not
-    depend on how the run was cut."""
-    series = problem.layout.series[0]
-    steps = frozenset(series.steps) if problem.settled is not None else frozenset()
+class _Settling:
+    """Asks whether the run is over before its end, as if that were something to be written."""
 
-    def settled(stepper: Stepper) -> bool:
-        if stepper.step not in steps or problem.settled is None:
-            return False
-        with stepper.observe(series.dim) as observed:
-            return problem.settled(observed)
+    def __init__(self, problem: Problem, reporter: Reporter, watch: _Stopwatch) -> None:
+        self._problem, self._reporter, self._watch = problem, reporter, watch
+        self.over = False
 
-    return settled
+    def next_step(self, step: int) -> int | None:
+        return self._problem.next_look(step)
+
+    def due(self, step: int) -> bool:
+        return self.next_step(step) == step
+
+    def emit(self, stepper: Stepper) -> None:
+        step = stepper.step
+        end = self._problem.settle(stepper)
+        if stepper.step != step:  # what is left is no work
+            self._watch.stop(step)
+        self._reporter.expect(end)
+        self.over = end <= stepper.step
 
 
 class _Stopwatch:
@@ -272,6 +308,7 @@ class _Stopwatch:
         self._backend, self._end = backend, end
         self._most = step + (end - step) // _WARMING
         self._stretches = 0
+        self._stopped = False
         self._first = self._last = step
         self._begin = self._end_of_last = backend.fence()
         self.started = time.monotonic()
@@ -288,8 +325,8 @@ class _Stopwatch:
             self.stop(step)
 
     def stop(self, step: int) -> None:
-        if step != self._last:
-            self._last, self._end_of_last = step, self._backend.fence()
+        if not self._stopped:
+            self._last, self._end_of_last, self._stopped = step, self._backend.fence(), True
 
     def rate(self, work_per_step: float) -> float:
         """Work a second between the first stretches and the last, by the device's clock; 0 where there was none."""

@@ -61,9 +61,9 @@ def march(
     backend: Backend,
     stopped: Callable[[], str | None],
     progress: Callable[[int], None],
-    settled: Callable[[Stepper], bool] = lambda stepper: False,
+    over: Callable[[], bool] = lambda: False,
 ) -> str | None:
-    """Advance to step `end`, or to where the state is `settled`, which is asked when all that is due has been queued.
+    """Advance to step `end`, or to where it is `over`, which is asked when all that is due has been queued.
 
     Returns None there, or the reason `stopped` gave for stopping early. Raises what the writing of an output raised.
     """
@@ -72,7 +72,7 @@ def march(
         for output in outputs:
             if output.due(stepper.step):
                 output.emit(stepper)
-        if stepper.step >= end or settled(stepper):
+        if stepper.step >= end or over():
             return None
         if (reason := stopped()) is not None:
             return reason

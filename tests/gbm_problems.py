@@ -82,9 +82,10 @@ def outcome(problem: GbmProblem, backend, parts=None, start: Snapshot | None = N
 
 
 def run(problem: GbmProblem, backend) -> tuple[dict, dict[str, np.ndarray]]:
-    """`results` and the final state of a whole run."""
+    """`results` and the final state of a whole run, with what only the last batch has."""
     stepper = problem.stepper(backend, problem.initial())
     stepper.advance(problem.clock.end)
     observed = copied(stepper.observe("time"))
     assert problem.fault(observed) is None
-    return problem.results(observed), copied(stepper.snapshot()).arrays
+    ends = {name: backend.to_host(stepper.state[name]) for name in problem.along_paths()}
+    return problem.results(observed), {**copied(stepper.snapshot()).arrays, **ends}

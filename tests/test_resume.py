@@ -151,6 +151,8 @@ def stop_at(tmp_path: Path) -> Callable[[Path, int], None]:
             def progress(self, step: int) -> None:
                 self.step = step
 
+            def expect(self, end: int) -> None: ...
+
             def end(self) -> None: ...
 
         watch, directory = Watch(), RunDirectory(tmp_path / "run")

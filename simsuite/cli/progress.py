@@ -28,7 +28,10 @@ class _Progress:
         say(text)
 
     def begin(self, problem: Problem, step: int) -> None:
-        self._problem, self._began = problem, 0.0
+        self._problem, self._began, self._end = problem, 0.0, problem.clock.end
+
+    def expect(self, end: int) -> None:
+        self._end = end
 
     def progress(self, step: int) -> None:
         now = time.monotonic()
@@ -43,7 +46,7 @@ class _Progress:
         assert p is not None
         unit = p.layout.series[0].coordinate.attrs.get("units", "")
         rate = (step - self._first) / seconds if seconds > 0 else 0.0
-        left = duration((p.clock.end - step) / rate) if rate > 0 else "?"
+        left = duration((self._end - step) / rate) if rate > 0 else "?"
         at = f"t = {p.position(step)[1]:.4g} {unit} of {p.position(p.clock.end)[1]:.4g}"
         return f"{at}, {with_prefix(rate * p.work_per_step, p.rate_unit)}, {left} left"
 
@@ -60,7 +63,7 @@ class Lines(_Progress):
 
     def show(self, step: int, seconds: float) -> None:
         assert self._problem is not None
-        say(f"{100 * step / self._problem.clock.end:5.1f} %  {self.line(step, seconds)}")
+        say(f"{100 * step / self._end:5.1f} %  {self.line(step, seconds)}")
 
 
 class Bar(_Progress):
@@ -87,6 +90,10 @@ class Bar(_Progress):
         self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
         self._task = self._bar.add_task("compiling", total=problem.clock.end, completed=step)
         self._bar.start()
+
+    def expect(self, end: int) -> None:
+        super().expect(end)
+        self._bar.update(self._task, total=end)
 
     def show(self, step: int, seconds: float) -> None:
         self._bar.update(self._task, completed=step, description=self.line(step, seconds))

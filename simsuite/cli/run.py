@@ -59,24 +59,38 @@ def run(
 
 def resume(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="The run's directory.", show_default=False)],
+    paths: Annotated[
+        int | None,
+        typer.Option("--paths", metavar="N", help="Monte Carlo: extend the finished run to so many paths in all."),
+    ] = None,
     max_minutes: MaxMinutes = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Continue the interrupted run in a directory, without its scenario file."""
-    from simsuite.assembly import scenario_of_run
+    """Continue the interrupted run in a directory, without its scenario file; or extend a finished one."""
+    from simsuite.assembly import extension_of_run, scenario_of_run
 
-    execute(scenario_of_run(directory), directory, False, max_minutes, as_json, quiet)
+    if paths is None:
+        execute(scenario_of_run(directory), directory, False, max_minutes, as_json, quiet)
+    else:
+        scenario, before = extension_of_run(directory, paths)
+        execute(scenario, directory, False, max_minutes, as_json, quiet, before)
 
 
 def execute(
-    scenario: Scenario, directory: Path, fresh: bool, max_minutes: float | None, as_json: bool, quiet: bool
+    scenario: Scenario,
+    directory: Path,
+    fresh: bool,
+    max_minutes: float | None,
+    as_json: bool,
+    quiet: bool,
+    extends: Scenario | None = None,
 ) -> None:
     from simsuite.execution import Execution
     from simsuite.io.directory import RunDirectory
 
     with Stopping(max_minutes) as stopping:
-        summary = Execution(scenario, RunDirectory(directory), reporter(quiet), stopping, fresh).run()
+        summary = Execution(scenario, RunDirectory(directory), reporter(quiet), stopping, fresh, extends).run()
     if as_json:
         print_json(summary)
     else:

@@ -10,7 +10,7 @@ import contextlib
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,15 +39,20 @@ class Checkpoint:
 
 
 def write_checkpoint(
-    directory: Path, snapshot: Snapshot, rows: Mapping[str, int], meta: Mapping[str, str | int | float]
+    directory: Path,
+    snapshot: Snapshot,
+    rows: Mapping[str, int],
+    meta: Mapping[str, str | int | float],
+    unbounded: Collection[str] = (),
 ) -> None:
     """Make `snapshot` the newest checkpoint in `directory`, and the one that was newest the previous one.
 
-    rows: committed rows of each series at that step. Raises NumericalFailure when the state has a NaN or Inf and
-    SimsuiteError when the disk is full or fails; either way the checkpoints there stay as they are.
+    rows: committed rows of each series at that step. Raises NumericalFailure when the state has a NaN, or an Inf in
+    other arrays than those that are `unbounded`, and SimsuiteError when the disk is full or fails; either way the
+    checkpoints there stay as they are.
     """
     for name, array in snapshot.arrays.items():
-        _require_finite(name, np.asarray(array), snapshot.step)
+        _require(np.isfinite if name not in unbounded else _is_number, name, np.asarray(array), snapshot.step)
     require_room(directory, sum(np.asarray(a).nbytes for a in snapshot.arrays.values()))
     fresh = directory / FRESH
     with explained(directory / NEWEST):
@@ -78,15 +83,19 @@ def read_checkpoint(directory: Path) -> Checkpoint | None:
     return None
 
 
-def _require_finite(name: str, array: np.ndarray, step: int) -> None:
+def _is_number(values: np.ndarray) -> np.ndarray:
+    return ~np.isnan(values)
+
+
+def _require(good: Callable[[np.ndarray], np.ndarray], name: str, array: np.ndarray, step: int) -> None:
     """Looks at a block at a time: a mask of the whole array could be too much for the memory."""
     if array.dtype.kind not in "fc":
         return
     flat = np.ascontiguousarray(array).reshape(-1)
     for start in range(0, flat.size, _BLOCK):
-        finite = np.isfinite(flat[start : start + _BLOCK])
-        if not finite.all():
-            index = np.unravel_index(start + int(np.argmin(finite)), array.shape)
+        found = good(flat[start : start + _BLOCK])
+        if not found.all():
+            index = np.unravel_index(start + int(np.argmin(found)), array.shape)
             place = f" at index ({', '.join(map(str, index))})" if index else ""
             raise NumericalFailure(f"{name} is not finite{place} in step {step}; the last good checkpoint is kept")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -65,8 +65,8 @@ class SeriesOutput:
 class CheckpointOutput:
     """A checkpoint every `minutes` of wall clock and every `every` steps (0: not), and whenever `emit` is called.
 
-    start: the step the run begins or continues at, which needs no checkpoint. meta: stored with each checkpoint.
-    moment: names a step in the error about a state that is not finite.
+    unbounded: arrays in which an Inf is no failure. start: the step the run begins or continues at, which needs no
+    checkpoint. meta: stored with each checkpoint. moment: names a step in the error about a state that is not finite.
     """
 
     def __init__(
@@ -80,8 +80,9 @@ class CheckpointOutput:
         clock: Callable[[], float] = time.monotonic,
         start: int = 0,
         moment: Callable[[int], str] = "step {}".format,
+        unbounded: Collection[str] = (),
     ) -> None:
-        self._moment = moment
+        self._moment, self._unbounded = moment, unbounded
         self._directory, self._results, self._writer = directory, results, writer
         self._seconds, self._every, self._meta, self._clock = 60 * minutes, every, meta, clock
         self._last_step, self._last_time = start, clock()
@@ -107,6 +108,6 @@ class CheckpointOutput:
         # before the checkpoint that counts on it.
         self._results.flush_to_disk()
         try:
-            write_checkpoint(self._directory, snapshot, self._results.all_rows(), meta)
+            write_checkpoint(self._directory, snapshot, self._results.all_rows(), meta, self._unbounded)
         except NumericalFailure as failure:
             raise NumericalFailure(f"{failure} ({self._moment(snapshot.step)})") from None

@@ -29,7 +29,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
 
 from simsuite.core import Backend, Pending, Snapshot
 from simsuite.solvers.gbm.engine_numba import NumbaEngine
@@ -58,13 +62,19 @@ class Engine(Protocol):
 class ExactStepper:
     """Paths in batches: step g of the run is time step g - b n_steps of batch b = g // n_steps.
 
-    A batch begins in `advance`, so at its first step the arrays still hold the end of the batch before it.
+    A batch begins in `advance`, so at its first step the arrays still hold the end of the batch before it, which nobody
+    needs: snapshots between two batches leave them out. paths_done: paths of the batches before the present one, all
+    that are in the statistics of the end.
     """
 
     def __init__(self, problem: GbmProblem, backend: Backend, start: Snapshot) -> None:
         self.step = start.step
+        self.paths_done = int(start.arrays["done"][0])
         self._problem, self._backend = problem, backend
-        self._arrays = {name: backend.array(a) for name, a in start.arrays.items()}
+        self._arrays = {name: backend.array(a) for name, a in start.arrays.items() if name != "done"}
+        for name, (shape, dtype) in problem.along_paths().items():
+            if name not in self._arrays:
+                self._arrays[name] = backend.zeros(shape, dtype)
         choice = problem.scenario.run.kernel
         chosen = {"kernel": kernel_of(choice, backend)}
         engine: Engine | None = None
@@ -80,11 +90,14 @@ class ExactStepper:
 
     def advance(self, n: int) -> None:
         last, problem = self.step + n, self._problem
-        while self.step < last:
+        while self.step < min(last, problem.batches_end):
             batch, k = divmod(self.step, problem.n_steps)
             target = min(k + last - self.step, problem.farthest(k))
             self._stretch(batch, k, target)
             self.step += target - k
+            if target == problem.n_steps:
+                self.paths_done = problem.batch_end(batch)
+        self.step = last
 
     def _stretch(self, batch: int, k: int, target: int) -> None:
         """What is left of the blocks up to time step `target` of a batch, and the frames in them."""
@@ -92,10 +105,11 @@ class ExactStepper:
         begin, end = -(-k // size), -(-target // size)
         if begin == end:
             return
-        n, first_path = problem.batch_paths(batch), batch * problem.batch
+        first_path = self.paths_done
+        n = problem.batch_end(batch) - first_path
         frames = problem.frames_within(begin * size, end * size)
         self._engine.advance(n, first_path, begin, end, frames)
-        if batch == 0:
+        if first_path == 0:
             for which, frame in enumerate(frames):
                 self._engine.clear(problem.slot(frame))
                 self._engine.record(which, frame)
@@ -105,7 +119,9 @@ class ExactStepper:
                 self._engine.payoffs(len(frames) - 1, n, first_path)
 
     def snapshot(self) -> Pending:
-        return self._backend.stage(self.step, self._arrays)
+        between = self.step % self._problem.n_steps == 0 or self.step >= self._problem.batches_end
+        dead = self._problem.along_paths() if between else {}
+        return self._stage({name: a for name, a in self._arrays.items() if name not in dead})
 
     def observe(self, series: str) -> Pending:
         problem, arrays = self._problem, self._arrays
@@ -120,4 +136,27 @@ class ExactStepper:
             observed["paths"] = arrays["paths"][frame]
         if "options" in arrays:
             observed["options"] = arrays["options"]
-        return self._backend.stage(self.step, observed)
+        return self._stage(observed)
+
+    def observe_options(self) -> Pending:
+        """What they are worth by the paths done."""
+        return self._stage({name: self._arrays[name] for name in ("fault", "options")})
+
+    def _stage(self, arrays: Mapping[str, Any]) -> Pending:
+        return _Joined(self._backend.stage(self.step, arrays), {"done": np.array([self.paths_done])})
+
+
+class _Joined(AbstractContextManager[Snapshot]):
+    """A snapshot on its way, and what is on the host already."""
+
+    def __init__(self, pending: Pending, known: Mapping[str, np.ndarray]) -> None:
+        self._pending, self._known = pending, known
+
+    def __enter__(self) -> Snapshot:
+        snapshot = self._pending.__enter__()
+        return Snapshot(snapshot.step, {**snapshot.arrays, **self._known})
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        return self._pending.__exit__(kind, error, trace)

@@ -45,13 +45,14 @@ def totals(problem: GbmProblem, observed: Snapshot) -> Mapping[str, np.ndarray]:
 def results(problem: GbmProblem, observed: Snapshot) -> dict[str, Any]:
     """A number that a single path does not give (a standard error, a deviation) is None."""
     scenario, prices = problem.scenario, _prices(problem, observed)
+    estimates = option_estimates(problem, observed)
     options = {
         name: {
             "price": e.value,
             "standard_error": _number(e.standard_error),
             "ci95": [_number(bound) for bound in e.ci95],
         }
-        for name, e in zip(scenario.option_names, option_estimates(problem, observed))
+        for name, e in zip(scenario.option_names, estimates)
     }
     assets = {
         name: {
@@ -61,14 +62,36 @@ def results(problem: GbmProblem, observed: Snapshot) -> dict[str, Any]:
         }
         for a, name in enumerate(scenario.asset_names)
     }
-    return {"paths": scenario.paths.count, "options": options, "assets": assets}
+    reached = bool(estimates) and all(e.standard_error <= problem.target for e in estimates)
+    target = {"standard_error": problem.target, "reached": reached}
+    return {
+        "paths": _paths(problem, observed),
+        **({"target": target} if problem.target > 0 else {}),
+        "options": options,
+        "assets": assets,
+    }
 
 
 def option_estimates(problem: GbmProblem, observed: Snapshot) -> list[Estimate]:
     """One for each option; none before the last path has ended."""
     if observed.step < problem.clock.end or "options" not in observed.arrays:
         return []
-    n, payoffs = problem.scenario.paths.count // problem.width, problem.payoffs
+    return _estimates(problem, observed)
+
+
+def paths_needed(problem: GbmProblem, observed: Snapshot) -> int:
+    """About how many for every price to have the standard error that it is to have; those that are done if they do. One
+    of 0 is no standard error: the paths that make a difference are yet to come."""
+    errors = [e.standard_error for e in _estimates(problem, observed)]
+    if not all(error > 0 for error in errors):
+        return problem.scenario.paths.count
+    done = int(observed.arrays["done"][0])
+    return done if max(errors) <= problem.target else math.ceil(done * (max(errors) / problem.target) ** 2)
+
+
+def _estimates(problem: GbmProblem, observed: Snapshot) -> list[Estimate]:
+    """By the paths that are done."""
+    n, payoffs = int(observed.arrays["done"][0]) // problem.width, problem.payoffs
     found, controls = [], iter(problem.shifts[len(payoffs.trees) :])
     for o, control in enumerate(payoffs.controls):
         sums, shift = observed.arrays["options"][payoffs.rows(o)], float(problem.shifts[o])
@@ -80,10 +103,17 @@ def option_estimates(problem: GbmProblem, observed: Snapshot) -> list[Estimate]:
     return found
 
 
+def _paths(problem: GbmProblem, observed: Snapshot) -> int:
+    """That have passed the frame of a row: in the last batch all of them."""
+    done = int(observed.arrays["done"][0])
+    return done if observed.step >= problem.batches_end else problem.scenario.paths.count
+
+
 def _prices(problem: GbmProblem, observed: Snapshot) -> PriceStatistics:
     step = problem.frame_steps[problem.frame_of_row(observed.step)]
     moments, histogram = observed.arrays["moments"], observed.arrays["histogram"]
-    return price_statistics(problem.scenario, problem.dynamics, step, moments, histogram)
+    n = _paths(problem, observed)
+    return price_statistics(problem.scenario, problem.dynamics, step, n, moments, histogram)
 
 
 def _number(value: float) -> float | None:

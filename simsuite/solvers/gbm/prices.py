@@ -23,9 +23,9 @@ class PriceStatistics:
 
 @np.errstate(over="ignore")
 def price_statistics(
-    scenario: GbmScenario, dynamics: Dynamics, step: int, moments: np.ndarray, histogram: np.ndarray
+    scenario: GbmScenario, dynamics: Dynamics, step: int, n: int, moments: np.ndarray, histogram: np.ndarray
 ) -> PriceStatistics:
-    """moments[asset, value or square, limb] of S / E S - 1, histogram[asset, bin] of the standardised noise.
+    """n: paths. moments[asset, value or square, limb] of S / E S - 1, histogram[asset, bin] of the standardised noise.
 
     After 0 steps nothing has been counted and every price is the spot.
     """
@@ -34,7 +34,7 @@ def price_statistics(
     time = scenario.time.end * (step / scenario.time.steps)
     if step == 0:
         return PriceStatistics(time, spot, np.zeros(len(spot)), np.tile(spot, (len(quantiles), 1)))
-    pairs = np.array([mean_and_variance(sums, scenario.paths.count) for sums in moments])
+    pairs = np.array([mean_and_variance(sums, n) for sums in moments])
     at = np.array([step])
     expected = spot * np.exp2(dynamics.log_mean(at)[:, 0])
     centres, deviations = dynamics.centre(at)[:, 0], np.sqrt(dynamics.variance(at)[:, 0])

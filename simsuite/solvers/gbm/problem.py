@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from simsuite.core import Backend, Clock, Device, Layout, Snapshot, Stepper
+from simsuite.core import Backend, Clock, Device, Layout, Problem, Snapshot, Stepper
 from simsuite.errors import Mistake, ScenarioError
 from simsuite.expressions.evaluate import evaluate
 from simsuite.scenario.gbm import GbmScenario
@@ -22,10 +22,12 @@ from simsuite.solvers.gbm.dynamics import Dynamics
 from simsuite.solvers.gbm.engine_numba import PAYOFFS_CHUNK
 from simsuite.solvers.gbm.exact import ExactStepper
 from simsuite.solvers.gbm.exactsum import LIMBS
+from simsuite.solvers.gbm.extension import extended
 from simsuite.solvers.gbm.functionals import MOST_SCHEDULES, bits, schedules
 from simsuite.solvers.gbm.layout import gbm_layout
 from simsuite.solvers.gbm.payoffs import Payoffs, expected_path, read_payoffs
 from simsuite.solvers.gbm.precision import NORMALS_PER_BLOCK, PRECISIONS
+from simsuite.solvers.gbm.rehearsal import rehearse
 from simsuite.solvers.gbm.statistics import BINS, GROUP, NO_FAULT
 from simsuite.solvers.gbm.tables import table_bytes
 from simsuite.solvers.gbm.unsupported import not_yet
@@ -34,6 +36,8 @@ from simsuite.solvers.schedule import frame_steps
 _BATCH_BYTES, _SEEN_BYTES = 1 << 30, 1 << 29
 _MOST_WATCHED = 1024  # frames in a stretch, each a layer of a launch
 _LARGEST_BATCH = 1 << 24
+_TARGET_BATCH = 1 << 20  # between two looks at the standard errors
+_KEPT_BYTES = 1 << 26  # of statistics of frames that are not needed any more, but by a run that goes on from this one
 _STORED_PATHS = 64
 MOST_STEPS = 1 << 53  # of all batches: beyond, times are no longer exact
 
@@ -43,7 +47,8 @@ class GbmProblem:
     """A validated scenario. Times in years.
 
     The paths are worked off in `n_batches` batches of `batch` paths, one after another. The clock counts the steps of
-    all of them; rows of results fall due in the last batch, when the statistics of the others are complete.
+    all of them; rows of results fall due in the last batch, when the statistics of the others are complete. With a
+    target, which may be reached before, they fall due after all batches, in steps that compute nothing.
     frame_steps: time steps of the frames, first 0, last the end.
     """
 
@@ -55,7 +60,7 @@ class GbmProblem:
 
     solver = "gbm"
     decided: ClassVar[Mapping[str, Any]] = {}
-    settled = None
+    unbounded: ClassVar[frozenset[str]] = frozenset({"x", "kept"})  # a price of 0, an extreme of no price yet
     rate_unit = "path-steps/s"
 
     @classmethod
@@ -74,10 +79,13 @@ class GbmProblem:
             raise ScenarioError([Mistake(("option",), message, "price some of them in a run of their own")])
         state, _ = PRECISIONS[model.run.precision]
         fitting = _BATCH_BYTES // (state.itemsize * (len(model.asset) + len(payoffs.functionals)))
-        batch = model.paths.batch or max(min(fitting, _LARGEST_BATCH) // GROUP, 1) * GROUP
+        most = _LARGEST_BATCH if model.paths.target_standard_error == 0 else _TARGET_BATCH
+        batch = model.paths.batch or max(min(fitting, most) // GROUP, 1) * GROUP
         batch = max(batch, -(-(model.output.store_paths or 0) // GROUP) * GROUP)  # all in the first batch
         frames = frame_steps(model.output, model.time.steps, model.time.end / model.time.steps)
         problem = cls(model, dynamics, payoffs, frames, min(batch, model.paths.count))
+        if problem.target > 0 and device is not None and decided is None:
+            rehearse(problem, base, device())
         if problem.clock.end >= MOST_STEPS:
             message = f"{problem.n_batches} batches of {problem.n_steps} steps are more than can be counted"
             key = "count" if model.paths.batch is None else "batch"
@@ -90,7 +98,7 @@ class GbmProblem:
 
     @cached_property
     def clock(self) -> Clock:
-        return Clock((0, self.n_batches * self.n_steps), (0.0, self.scenario.time.end))
+        return Clock((0, self.rows_from + self.n_steps), (0.0, self.scenario.time.end))
 
     @property
     def dt(self) -> float:
@@ -100,6 +108,28 @@ class GbmProblem:
         """Where the present batch is."""
         k = step - self.rows_from if step >= self.rows_from else step % self.n_steps
         return k, self.time(k)
+
+    def next_look(self, step: int) -> int | None:
+        """After each batch, if there is a target."""
+        following = max(-(-step // self.n_steps), 1) * self.n_steps
+        return following if self.target > 0 and following <= self.batches_end else None
+
+    def settle(self, stepper: Stepper) -> int:
+        """If the target is reached, no path more is made; rows of results are still to come."""
+        assert isinstance(stepper, ExactStepper)
+        if stepper.paths_done % self.batch and stepper.step < self.batches_end:  # an extension begins amid a batch
+            return self.clock.end
+        with stepper.observe_options() as observed:
+            needed = outcome.paths_needed(self, observed)
+            fault = observed.arrays["fault"][0] != NO_FAULT
+        if needed <= stepper.paths_done or fault or stepper.step == self.batches_end:
+            stepper.step = self.batches_end + 1
+            return self.clock.end
+        return min(-(-needed // self.batch), self.n_batches) * self.n_steps + self.clock.end - self.batches_end
+
+    def extended(self, before: Problem, end: Snapshot, backend: Backend) -> Snapshot:
+        assert isinstance(before, GbmProblem)
+        return extended(self, before, end, backend)
 
     @cached_property
     def layout(self) -> Layout:
@@ -158,9 +188,14 @@ class GbmProblem:
         asked = self.scenario.output.store_paths
         return min(_STORED_PATHS, self.batch) if asked is None else asked
 
-    def batch_paths(self, batch: int) -> int:
-        """Paths in a batch: the last may be smaller."""
-        return min(self.batch, self.scenario.paths.count - batch * self.batch)
+    @property
+    def target(self) -> float:
+        """The standard error that is to be reached, in units of price; 0 if none is."""
+        return self.scenario.paths.target_standard_error
+
+    def batch_end(self, batch: int) -> int:
+        """The number of the path after its last: the last batch may be smaller."""
+        return min((batch + 1) * self.batch, self.scenario.paths.count)
 
     def time(self, step: int) -> float:
         """The time at a time step of a path."""
@@ -182,7 +217,7 @@ class GbmProblem:
     def most_watched(self) -> int:
         """Frames that are looked at in one stretch: those of a block at least, of several as long as there is room."""
         counts = Counter((step - 1) // self.block for step in self.frame_steps[1:])
-        if self.n_batches == 1:
+        if not self.keeps_frames:
             return max(counts.values())
         room = min(_SEEN_BYTES // (self.n_assets * self.batch * self.dtype.itemsize), _MOST_WATCHED)
         return max(min(len(self.frame_steps) - 1, room), *counts.values())
@@ -197,12 +232,20 @@ class GbmProblem:
         return (self.frame_steps[beyond] - 1) // self.block * self.block  # the blocks before that of the next frame
 
     def slot(self, frame: int) -> int:
-        """Where the statistics of a frame are: with a single batch, the frames of a block share the room in turn."""
-        return frame if self.n_batches > 1 else frame % self.block
+        """Where the statistics of a frame are."""
+        return frame if self.keeps_frames else frame % self.block
+
+    @cached_property
+    def keeps_frames(self) -> bool:
+        """Whether the statistics of all frames are kept to the end. If not, frames of a block share the room in turn;
+        more paths can then not be added."""
+        frames = len(self.frame_steps)
+        kept = frames * self.n_assets * (BINS + 2 * LIMBS) * 8
+        return self.n_batches > 1 or self.target > 0 or frames <= self.block or kept <= _KEPT_BYTES
 
     @property
     def _slots(self) -> int:
-        return len(self.frame_steps) if self.n_batches > 1 else self.block
+        return len(self.frame_steps) if self.keeps_frames else self.block
 
     def frame_of_row(self, step: int) -> int:
         """The frame that the last batch has reached at this step of the run, or passed last."""
@@ -210,8 +253,13 @@ class GbmProblem:
 
     @property
     def rows_from(self) -> int:
-        """The step of the run at which the last batch begins."""
-        return (self.n_batches - 1) * self.n_steps
+        """The step of the run at which the first row falls due."""
+        return self.batches_end + 2 if self.target > 0 else self.batches_end - self.n_steps
+
+    @property
+    def batches_end(self) -> int:
+        """The step of the run after which there is no path to be made."""
+        return self.n_batches * self.n_steps
 
     @cached_property
     def functional_bits(self) -> tuple[tuple[int, int, int], ...]:
@@ -238,21 +286,27 @@ class GbmProblem:
         arrays["fault"][0] = NO_FAULT
         return Snapshot(0, arrays)
 
+    def along_paths(self) -> dict[str, tuple[tuple[int, ...], Any]]:
+        """Shapes and types of the arrays that mean nothing between two batches."""
+        n, functionals = self.n_assets, len(self.payoffs.functionals)
+        shapes = {"x": ((n, self.batch), self.dtype), "kept": ((functionals, self.batch), self.dtype)}
+        return {name: spec for name, spec in shapes.items() if math.prod(spec[0])}
+
     def _shapes(self) -> dict[str, tuple[tuple[int, ...], Any]]:
         n, slots = self.n_assets, self._slots
         shapes: dict[str, tuple[tuple[int, ...], Any]] = {
-            "x": ((n, self.batch), self.dtype),
-            "kept": ((len(self.payoffs.functionals), self.batch), self.dtype),
             "moments": ((slots, n, 2, LIMBS), np.int64),
             "histogram": ((slots, n, BINS), np.int64),
             "paths": ((len(self.frame_steps), n, self.stored), self.dtype),
             "options": ((len(self.payoffs.products), LIMBS), np.int64),
             "fault": ((1,), np.int64),
+            "done": ((1,), np.int64),
         }
         return {name: spec for name, spec in shapes.items() if math.prod(spec[0])}
 
     def device_bytes(self) -> int:
-        state = sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in self._shapes().values())
+        shapes = [*self._shapes().values(), *self.along_paths().values()]
+        state = sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in shapes)
         seen = self.most_watched * self.n_assets * self.batch * self.dtype.itemsize
         payoffs = 8 * len(self.payoffs.values) * min(PAYOFFS_CHUNK, self.batch)
         return state + seen + table_bytes(self) + payoffs

@@ -36,7 +36,6 @@ def _plain_mistakes(model: GbmScenario) -> Iterator[Mistake]:
         if given not in known:
             yield _mistake(path, f'{path[1]} = "{given}"')
     for path, asked in (
-        (("paths", "target_standard_error"), paths.target_standard_error > 0),
         (("paths", "moment_matching"), paths.moment_matching),
         (("paths", "multilevel"), paths.multilevel),
         (("output", "risk"), output.risk is not None),

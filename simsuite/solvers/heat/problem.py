@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import bisect
 import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -167,9 +168,23 @@ class HeatProblem:
         return fields * self.T0.nbytes + rows
 
     @property
-    def settled(self) -> Callable[[Snapshot], bool] | None:
-        tolerance = self.scenario.time.steady_tolerance
-        return (lambda observed: _largest_rate(observed) <= tolerance) if tolerance > 0 else None
+    def unbounded(self) -> frozenset[str]:
+        return frozenset()
+
+    def next_look(self, step: int) -> int | None:
+        """Wherever there is a frame."""
+        if self.scenario.time.steady_tolerance == 0:
+            return None
+        frames = self.layout.series[0].steps
+        following = bisect.bisect_left(frames, step)
+        return frames[following] if following < len(frames) else None
+
+    def settle(self, stepper: Stepper) -> int:
+        with stepper.observe(self.layout.series[0].dim) as observed:
+            return stepper.step if self._settled(observed) else self.clock.end
+
+    def _settled(self, observed: Snapshot) -> bool:
+        return _largest_rate(observed) <= self.scenario.time.steady_tolerance
 
     def fault(self, observed: Snapshot) -> str | None:
         first = observed.arrays["row_bad"]
@@ -215,8 +230,8 @@ class HeatProblem:
                 **({"sources": sources} if sources else {}),
             },
         }
-        if self.settled is not None:
-            results["steady"] = {"largest_rate": _largest_rate(observed), "reached": self.settled(observed)}
+        if self.scenario.time.steady_tolerance > 0:
+            results["steady"] = {"largest_rate": _largest_rate(observed), "reached": self._settled(observed)}
         if "steady" in a:
             results["steady"] = {"residual": float(a["steady"][0]), "iterations": int(a["steady"][1])}
         if "iteration_change" in a:

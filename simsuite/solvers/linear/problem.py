@@ -36,7 +36,7 @@ class LinearProblem:
 
     solver = "linear"
     decided: ClassVar[Mapping[str, Any]] = {}
-    settled = None
+    unbounded: ClassVar[frozenset[str]] = frozenset()
     rate_unit = "FLOP/s"
 
     @classmethod
@@ -54,6 +54,12 @@ class LinearProblem:
     @cached_property
     def clock(self) -> Clock:
         return Clock.uniform(self.dt, self.frames)
+
+    def next_look(self, step: int) -> int | None:
+        return None
+
+    def settle(self, stepper: Stepper) -> int:
+        return self.clock.end
 
     @property
     def method(self) -> Mapping[str, str]:
