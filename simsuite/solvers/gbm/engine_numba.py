@@ -9,7 +9,7 @@ import numpy as np
 
 from simsuite.core import Backend
 from simsuite.expressions.evaluate import evaluate
-from simsuite.solvers.gbm.functionals import Kind
+from simsuite.solvers.gbm.functionals import EXTREMES
 from simsuite.solvers.gbm.payoffs import kept, last
 from simsuite.solvers.gbm.statistics import GROUP
 from simsuite.solvers.gbm.tables import tables
@@ -83,6 +83,7 @@ class NumbaEngine:
             views["x"], views.get("kept", views["x"]), self._seen, n, first_path, begin, end, valid, watched,
             first_seen, problem.seed, problem.antithetic,
             tables["mix"], tables["scale"], tables["centre"], tables["growth"], tables["due"],
+            tables["bridges"], tables["falls"], tables["levels"],
         )  # fmt: skip
 
     def clear(self, slot: int) -> None:
@@ -118,7 +119,7 @@ class NumbaEngine:
         }
         for i, functional in enumerate(problem.payoffs.functionals):
             value = self._arrays["kept"][i, paths].astype(np.float64)
-            found[kept(i)] = np.exp2(value) if functional.kind in (Kind.LEAST, Kind.LARGEST) else value
+            found[kept(i)] = np.exp2(value) if functional.kind in EXTREMES else value
         return found
 
     def _add_payoffs(self, n: int, first_path: int) -> None:

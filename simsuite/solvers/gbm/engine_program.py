@@ -12,6 +12,7 @@ import numpy as np
 
 from simsuite.core import Backend, Program
 from simsuite.expressions import Expression
+from simsuite.solvers.gbm import continuous
 from simsuite.solvers.gbm.exactsum import LIMBS
 from simsuite.solvers.gbm.functionals import Kind
 from simsuite.solvers.gbm.payoffs import kept, last
@@ -32,6 +33,7 @@ _C = {np.dtype(np.float32): "float", np.dtype(np.float64): "double"}
 
 def paths_macros(problem: GbmProblem, threads: int, unroll: int) -> dict[str, str | int]:
     many = problem.n_assets * problem.width + len(problem.functional_bits) > 4  # numbers: they would be spilt
+    many |= continuous.watched(problem) and problem.normal == np.float64
     wanted = [f"{{{Kind(kind).name},{asset},{bit}}}" for kind, asset, bit in problem.functional_bits]
     return {
         "ASSETS": problem.n_assets,
@@ -41,6 +43,7 @@ def paths_macros(problem: GbmProblem, threads: int, unroll: int) -> dict[str, st
         "FUNCTIONALS": ",".join(wanted) or "{NOTHING,0,0}",
         "COUNT": max(len(wanted), 1),
         "VARYING": int(problem.dynamics.varying),
+        "PAYING": int(continuous.shapes(problem)["falls"][1] > 1),
         "UNROLL": unroll,
         "THREADS": threads,
         "BOUNDS": f"{threads}, 1" if many else threads,
@@ -166,6 +169,7 @@ class ProgramEngine:
         threads, width = int(macros["THREADS"]), problem.width
         launcher = program.launcher("advance", -(-n // (width * threads)), threads)
         market = [tables[name] for name in ("mix", "scale", "centre", "growth", "due")]
+        between = [tables[name] for name in ("bridges", "falls", "levels")]
         length = np.int32(tables["due"].size)
 
         def launch(
@@ -176,7 +180,7 @@ class ProgramEngine:
             launcher(
                 x, kept, seen, np.uint32(n // width), np.uint64(room), np.uint64(first_path // width), problem.seed,
                 np.int32(begin), np.int32(end), self._marks_table[marks.start :], np.int32(len(marks)),
-                np.int32(problem.n_steps), *market, length,
+                np.int32(problem.n_steps), *market, length, *between,
             )  # fmt: skip
 
         return launch

@@ -13,7 +13,7 @@ way.
 
 The readable kernels stand in `exact_cpu.py` and `exact_cuda.py`, the fast one for GPUs in `paths.cu`.
 `make_advance(n_assets, functionals, state, normal)` makes advance(x, kept, seen, n, first_path, begin, end, valid,
-watched, first_seen, seed, antithetic, mix, scale, centre, growth, due):
+watched, first_seen, seed, antithetic, mix, scale, centre, growth, due, bridges, falls, levels):
 
 - x[asset, path]: the noise y; kept[functional, path], see functionals.py: updated for the first n columns, which are
   the paths from number first_path on; begun anew first if begin is 0. functionals: (kind, asset, bit) of each.
@@ -23,6 +23,7 @@ watched, first_seen, seed, antithetic, mix, scale, centre, growth, due):
 - mix[a, b], scale[a, step] (one column where it is 1 throughout), centre[a, step] as in dynamics.py, growth = 2^centre.
 - due[step]: a bit for each schedule, set where functionals with that bit take the price at the end of the step; those
   with bit -1 take it at every step.
+- bridges, falls, levels: for functionals of all times, see `continuous.py`.
 """
 
 from __future__ import annotations

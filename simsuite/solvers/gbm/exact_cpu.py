@@ -10,30 +10,36 @@ from numba import njit, prange
 
 from simsuite.elementary import exp32, exp64, fma
 from simsuite.rng import direction32, direction64, radius32, radius64, words
+from simsuite.solvers.gbm.continuous import stream
+from simsuite.solvers.gbm.continuous_cpu import draw, keep_between
 from simsuite.solvers.gbm.dynamics import LN2
-from simsuite.solvers.gbm.functionals import Kind
+from simsuite.solvers.gbm.functionals import CONTINUOUS, SAMPLED, Kind
 from simsuite.solvers.gbm.precision import NORMALS_PER_BLOCK
 
 _CHUNK = 512  # paths: their normals and prices stay in the first two levels of cache
 _LN2_SINGLE = np.float32(LN2)
 _SUM, _LOGARITHMS, _LEAST, _LARGEST = map(int, (Kind.SUM, Kind.LOGARITHMS, Kind.LEAST, Kind.LARGEST))
+_SURVIVAL = int(Kind.SURVIVAL)
+_NOTHING = np.float32(0.0)
 
 
 def make_advance(n_assets: int, functionals: Sequence[tuple[int, int, int]], state: Any, normal: Any) -> Any:
     """The kernel for so many assets and (kind, asset, bit) functionals; see `exact.py` for its arguments."""
     per_block = NORMALS_PER_BLOCK[np.dtype(normal)]
     kinds = np.array(functionals, np.int64).reshape(-1, 3)
+    between = np.array([kind in CONTINUOUS for kind, _, _ in functionals], np.bool_)
+    streams = np.array([stream(Kind(kind), asset) * (kind in SAMPLED) for kind, asset, _ in functionals], np.int64)
 
     def advance(*arguments: Any) -> None:
-        _advance(per_block, kinds, *arguments)
+        _advance(per_block, kinds, between, streams, *arguments)
 
     return advance
 
 
 @njit(parallel=True, cache=True, error_model="numpy")
 def _advance(
-    per_block, kinds, x, kept, seen, n, first_path, begin, end, valid, watched, first_seen, seed, antithetic, mix,
-    scale, centre, growth, due
+    per_block, kinds, between, streams, x, kept, seen, n, first_path, begin, end, valid, watched, first_seen, seed,
+    antithetic, mix, scale, centre, growth, due, bridges, falls, levels
 ):  # fmt: skip
     for chunk in prange((n + _CHUNK - 1) // _CHUNK):
         i = chunk * _CHUNK
@@ -44,6 +50,8 @@ def _advance(
         pairs = np.empty((per_block, _CHUNK // 2), mix.dtype)
         bits = np.empty((4, _CHUNK), np.uint32)
         dw = np.empty(_CHUNK, mix.dtype)
+        past = np.empty((x.shape[0], _CHUNK), x.dtype)
+        radii = np.empty((streams.size, per_block, _CHUNK), mix.dtype)
         for block in range(begin, end):
             for a in range(x.shape[0]):
                 if antithetic:
@@ -51,13 +59,24 @@ def _advance(
                     _mirror(z[a], pairs, w // 2)
                 else:
                     _normals(z[a], bits, w, first_path + i, block, a, seed)
+            for f in range(streams.size):
+                if streams[f] > 0:
+                    draw(radii[f], bits, w, first_path + i, block, streams[f], seed, antithetic)
             which = first_seen
             for j in range(per_block if block < end - 1 else valid):
                 k = block * per_block + j
+                if between.any():
+                    past[:, :w] = x[:, i : i + w]
                 _step(x, i, w, z, j, mix, scale, k, dw)
                 for f in range(kinds.shape[0]):
                     kind, a, bit = kinds[f]
-                    if bit < 0 or due[k] >> bit & 1:
+                    if between[f]:
+                        keep_between(
+                            kind, kept[f, i : i + w], past[a, :w], x[a, i : i + w], radii[f, j],
+                            centre[a, k - 1] if k > 0 else _NOTHING, centre[a, k], falls[a, k % falls.shape[1]],
+                            bridges[0, a, k % bridges.shape[2]], bridges[1, a, k % bridges.shape[2]], levels[f]
+                        )  # fmt: skip
+                    elif bit < 0 or due[k] >> bit & 1:
                         _keep(kind, kept[f], x[a], i, w, centre, growth, a, k)
                 if block == end - 1 and watched >> j & 1:
                     seen[which, :, i : i + w] = x[:, i : i + w]
@@ -69,7 +88,8 @@ def _start(x, kept, kinds, i, w):
     x[:, i : i + w] = 0
     for f in range(kinds.shape[0]):
         kind = kinds[f, 0]
-        kept[f, i : i + w] = np.inf if kind == _LEAST else -np.inf if kind == _LARGEST else 0.0
+        begun = 1.0 if kind == _SURVIVAL else 0.0
+        kept[f, i : i + w] = np.inf if kind == _LEAST else -np.inf if kind == _LARGEST else begun
 
 
 @njit(cache=True, error_model="numpy")

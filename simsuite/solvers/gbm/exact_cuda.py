@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba import cuda, float32, float64, uint64
+from numba import cuda, float32, float64, uint32, uint64
 
-from simsuite.rng import fill_normals32, fill_normals64
-from simsuite.solvers.gbm.functionals import Kind
+from simsuite.rng import fill_normals32, fill_normals64, radius32, radius64, words
+from simsuite.solvers.gbm.continuous import stream
+from simsuite.solvers.gbm.continuous_cuda import make_keep_between
+from simsuite.solvers.gbm.functionals import CONTINUOUS, SAMPLED, Kind
 from simsuite.solvers.gbm.precision import NORMALS_PER_BLOCK
 
 
@@ -23,12 +25,15 @@ def make_advance(n_assets: int, functionals: Sequence[tuple[int, int, int]], sta
     KEEPS = len(functionals) > 0
     KIND, ASSET, BIT = zip(*functionals) if functionals else ((0,), (0,), (-1,))
     SUM, LOGARITHMS, LEAST, LARGEST = map(int, (Kind.SUM, Kind.LOGARITHMS, Kind.LEAST, Kind.LARGEST))
+    SURVIVAL, BETWEEN = int(Kind.SURVIVAL), tuple(kind in CONTINUOUS for kind in KIND)
+    STREAM = tuple(stream(Kind(kind), asset) if kind in SAMPLED else 0 for kind, asset in zip(KIND, ASSET))
     PER_BLOCK = NORMALS_PER_BLOCK[np.dtype(normal)]
     real = float32 if np.dtype(state) == np.float32 else float64
     single = np.dtype(normal) == np.float32
     fill = fill_normals32 if single else fill_normals64
     drawn = float32 if single else float64
     ln2 = real(math.log(2.0))
+    keep_between = make_keep_between(real)
 
     @cuda.jit
     def advance(
@@ -49,18 +54,23 @@ def make_advance(n_assets: int, functionals: Sequence[tuple[int, int, int]], sta
         centre,
         growth,
         due,
+        bridges,
+        falls,
+        levels,
     ):
         i = cuda.grid(1)
         if i < n:
             y = cuda.local.array(N, real)
             s = cuda.local.array(F, real)
             z = cuda.local.array((N, PER_BLOCK), drawn)
-            stream = first_path + i
-            sign = drawn(1)
+            past = cuda.local.array(N, real)
+            radii = cuda.local.array((F, PER_BLOCK), drawn)
+            path = first_path + i
+            sign, flip = drawn(1), uint32(0)
             if antithetic:
-                if stream & 1:
-                    sign = drawn(-1)
-                stream >>= 1
+                if path & 1:
+                    sign, flip = drawn(-1), uint32(0xFFFFFFFF)
+                path >>= 1
             for a in range(N):
                 y[a] = x[a, i] if begin > 0 else real(0)
             for f in range(F):
@@ -69,20 +79,46 @@ def make_advance(n_assets: int, functionals: Sequence[tuple[int, int, int]], sta
                     s[f] = real(math.inf)
                 if KIND[f] == LARGEST:
                     s[f] = real(-math.inf)
+                if KIND[f] == SURVIVAL:
+                    s[f] = real(1)
                 if KEEPS and begin > 0:
                     s[f] = kept[f, i]
             for block in range(begin, end):
                 for a in range(N):
-                    fill(z, a, block, a, stream, uint64(seed))
+                    fill(z, a, block, a, path, uint64(seed))
+                for f in range(F):
+                    if STREAM[f] > 0:
+                        w0, w1, w2, w3 = words(block, STREAM[f], path, uint64(seed))
+                        if single:
+                            radii[f, 0], radii[f, 1] = radius32(w0 ^ flip), radius32(w1 ^ flip)
+                            radii[f, 2], radii[f, 3] = radius32(w2 ^ flip), radius32(w3 ^ flip)
+                        else:
+                            radii[f, 0], radii[f, 1] = radius64(w0 ^ flip, w1 ^ flip), radius64(w2 ^ flip, w3 ^ flip)
                 which = first_seen
                 for j in range(PER_BLOCK):  # a constant, so that z stays in registers
                     if block < end - 1 or j < valid:
                         k = block * PER_BLOCK + j
                         for a in range(N):
+                            past[a] = y[a]
                             dw = mix[a, 0] * z[0, j]
                             for b in range(1, a + 1):
                                 dw += mix[a, b] * z[b, j]
                             y[a] += real(sign * scale[a, k if scale.shape[1] > 1 else 0] * dw)
+                        for f in range(F):
+                            if BETWEEN[f]:
+                                a, c = ASSET[f], k if bridges.shape[2] > 1 else 0
+                                x1 = y[a] + centre[a, k]
+                                s[f] = keep_between(
+                                    KIND[f],
+                                    s[f],
+                                    past[a] + (centre[a, k - 1] if k > 0 else real(0)),
+                                    x1 + falls[a, k if falls.shape[1] > 1 else 0],
+                                    x1,
+                                    bridges[0, a, c],
+                                    bridges[1, a, c],
+                                    levels[f],
+                                    radii[f, j],
+                                )
                         if KEEPS:
                             for f in range(F):
                                 if BIT[f] < 0 or due[k] >> BIT[f] & 1:

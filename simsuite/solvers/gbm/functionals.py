@@ -18,6 +18,14 @@ class Kind(IntEnum):
     LOGARITHMS = 2  # the sum of y
     LEAST = 3  # of log2(S / S(0))
     LARGEST = 4
+    LOWEST = 5  # of log2(S / S(0)) at all times, see continuous.py
+    HIGHEST = 6
+    SURVIVAL = 7  # the probability that a level was never reached
+
+
+EXTREMES = frozenset((Kind.LEAST, Kind.LARGEST, Kind.LOWEST, Kind.HIGHEST))  # logarithms to base 2
+SAMPLED = frozenset((Kind.LOWEST, Kind.HIGHEST))  # which takes random numbers of their own
+CONTINUOUS = SAMPLED | {Kind.SURVIVAL}  # of all times: due at every step
 
 
 @dataclass(frozen=True)
@@ -44,9 +52,12 @@ class Dates:
 
 @dataclass(frozen=True)
 class Functional:
+    """level: of a SURVIVAL, as log2(S / S(0))."""
+
     kind: Kind
     asset: int
     dates: Dates
+    level: float = 0.0
 
 
 @dataclass

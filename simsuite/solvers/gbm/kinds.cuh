@@ -1,2 +1,2 @@
 // What functionals.py calls Kind.
-enum Kind { NOTHING, SUM, LOGARITHMS, LEAST, LARGEST };
+enum Kind { NOTHING, SUM, LOGARITHMS, LEAST, LARGEST, LOWEST, HIGHEST, SURVIVAL };

@@ -3,7 +3,7 @@
 // Compiled at run time, with the macros ASSETS, STATE (float or double: of what is added up), NORMAL (float or double: of
 // random numbers and prices), SIGNS (1, or 2: antithetic paths are done together), FUNCTIONALS (a list of
 // {kind, asset, due}, where due is -1 for every step or else a bit of a table), COUNT (of them, at least 1), VARYING
-// (1: volatilities depend on the step), UNROLL (blocks of steps in a turn), THREADS (of a block) and BOUNDS (the same, and
+// (1: volatilities depend on the step), PAYING (1: prices fall where dividends are paid, and it matters when), UNROLL (blocks of steps in a turn), THREADS (of a block) and BOUNDS (the same, and
 // blocks a multiprocessor at least).
 
 #include "kinds.cuh"
@@ -44,11 +44,16 @@ struct Tables {
   const normal *__restrict__ scale, *__restrict__ centre, *__restrict__ growth;
   const unsigned* __restrict__ due;
   int length;  // of their rows
+  const normal *__restrict__ bridges, *__restrict__ falls;
+  normal variance[ASSETS], sharpness[ASSETS];  // of all steps, if these are alike
+  state level[COUNT];
 };
 
 struct Path {
   state y[ASSETS], f[COUNT];
 };
+
+#include "continuous.cuh"
 
 // Of all assets in a block of steps.
 struct Increments {
@@ -110,7 +115,7 @@ __device__ __forceinline__ void take(normal (&sum)[COUNT], int (&taken)[COUNT], 
 // schedules have something there.
 template <bool PART, bool DUE>
 __device__ __forceinline__ void follow(Path& path, const Increments& dw, bool opposite, const Tables& tables, int block,
-                                       const Row<unsigned>& due, int valid) {
+                                       const Row<unsigned>& due, int valid, const Chances& chances) {
   normal p[ASSETS], base[ASSETS], sum[COUNT];  // since the block began: increments in `normal` lose nothing there
   int taken[COUNT];
   Row<normal> centre[ASSETS], growth[ASSETS];
@@ -118,15 +123,16 @@ __device__ __forceinline__ void follow(Path& path, const Increments& dw, bool op
   for (int a = 0; a < ASSETS; a++) {
     p[a] = MIXED ? 0 : (normal)path.y[a];
     if (MIXED && priced(a)) base[a] = Normals<normal>::exp2((normal)path.y[a]);
-    if (DUE || any(LEAST, LARGEST, a, false)) centre[a] = row_of(tables.centre, tables.length, a, block);
+    if (DUE || any(LEAST, LARGEST, a, false) || bridged(a)) centre[a] = row_of(tables.centre, tables.length, a, block);
     if (DUE || any(SUM, SUM, a, false)) growth[a] = row_of(tables.growth, tables.length, a, block);
   }
 #pragma unroll
   for (int f = 0; f < COUNT; f++) {
     const Kind kind = functionals[f].kind;
-    sum[f] = kind == LEAST ? (normal)INFINITY : kind == LARGEST ? -(normal)INFINITY : 0;
+    sum[f] = least(kind) ? (normal)INFINITY : largest(kind) ? -(normal)INFINITY : kind == SURVIVAL ? 1 : 0;
     taken[f] = 0;
   }
+  Bridges bridges(path, p, tables, block);
 #pragma unroll
   for (int j = 0; j < STEPS; j++) {
     if (PART && j >= valid) break;
@@ -134,6 +140,7 @@ __device__ __forceinline__ void follow(Path& path, const Increments& dw, bool op
     for (int a = 0; a < ASSETS; a++) p[a] = dw.added_to(p[a], a, j, opposite);
     take<false>(sum, taken, p, centre, growth, j, 0);
     if (DUE && due.v[j]) take<true>(sum, taken, p, centre, growth, j, due.v[j]);
+    if (BRIDGED) bridges.take(sum, p, centre, j, chances, opposite);
   }
 #pragma unroll
   for (int f = 0; f < COUNT; f++) {
@@ -144,6 +151,9 @@ __device__ __forceinline__ void follow(Path& path, const Increments& dw, bool op
     if (own.kind == LOGARITHMS) path.f[f] += MIXED ? fma((state)taken[f], y, (state)sum[f]) : (state)sum[f];
     if (own.kind == LEAST) path.f[f] = min(path.f[f], y + (state)sum[f]);
     if (own.kind == LARGEST) path.f[f] = max(path.f[f], y + (state)sum[f]);
+    if (own.kind == LOWEST) path.f[f] = min(path.f[f], y + (state)sum[f] / 2);
+    if (own.kind == HIGHEST) path.f[f] = max(path.f[f], y + (state)sum[f] / 2);
+    if (own.kind == SURVIVAL) path.f[f] *= (state)sum[f];
   }
 #pragma unroll
   for (int a = 0; a < ASSETS; a++) path.y[a] = MIXED ? path.y[a] + (state)p[a] : (state)p[a];
@@ -189,6 +199,7 @@ template <bool PART>
 __device__ __forceinline__ void pass(Path (&paths)[SIGNS], const Philox& philox, const normal (&mix)[ASSETS][ASSETS],
                                      const Tables& tables, int block, int n_steps, Watch& watch) {
   const Increments dw(philox, mix, tables, block);
+  const Chances chances(philox, block);
   Row<unsigned> now;
   unsigned ever = 0;
   if (SCHEDULED) {
@@ -203,9 +214,9 @@ __device__ __forceinline__ void pass(Path (&paths)[SIGNS], const Philox& philox,
 #pragma unroll
     for (int a = 0; a < ASSETS; a++) before[s][a] = paths[s].y[a];
     if (ever)
-      follow<PART, SCHEDULED>(paths[s], dw, s, tables, block, now, valid);
+      follow<PART, SCHEDULED>(paths[s], dw, s, tables, block, now, valid, chances);
     else
-      follow<PART, false>(paths[s], dw, s, tables, block, now, valid);
+      follow<PART, false>(paths[s], dw, s, tables, block, now, valid, chances);
   }
   if (block != watch.next) return;
   const unsigned watched = watch.mark->watched;
@@ -218,11 +229,18 @@ extern "C" __global__ void __launch_bounds__(BOUNDS)
 advance(state* x, state* f, state* seen, unsigned n, unsigned long long room, unsigned long long first,
         unsigned long long seed, int begin, int end, const Mark* __restrict__ marks, int n_marks, int n_steps,
         const normal* __restrict__ mixing, const normal* __restrict__ scale, const normal* __restrict__ centre,
-        const normal* __restrict__ growth, const unsigned* __restrict__ due, int length) {
+        const normal* __restrict__ growth, const unsigned* __restrict__ due, int length,
+        const normal* __restrict__ bridges, const normal* __restrict__ falls, const state* __restrict__ levels) {
   const unsigned i = blockIdx.x * THREADS + threadIdx.x;
   const Philox philox(first + i, seed);
   if (i >= n) return;
-  const Tables tables = {scale, centre, growth, due, length};
+  Tables tables = {scale, centre, growth, due, length, bridges, falls};
+#pragma unroll
+  for (int a = 0; a < ASSETS; a++)
+    if (BRIDGED && !VARYING) tables.variance[a] = bridges[a], tables.sharpness[a] = bridges[ASSETS + a];
+#pragma unroll
+  for (int k = 0; k < COUNT; k++)
+    if (functionals[k].kind == SURVIVAL) tables.level[k] = levels[k];
   normal mix[ASSETS][ASSETS];
 #pragma unroll
   for (int a = 0; a < ASSETS; a++)
@@ -239,7 +257,7 @@ advance(state* x, state* f, state* seen, unsigned n, unsigned long long room, un
     for (int k = 0; k < COUNT; k++) {
       const Kind kind = functionals[k].kind;
       if (kind == NOTHING) continue;
-      const state none = kind == LEAST ? (state)INFINITY : kind == LARGEST ? -(state)INFINITY : 0;
+      const state none = kind == LEAST ? (state)INFINITY : kind == LARGEST ? -(state)INFINITY : kind == SURVIVAL;
       paths[s].f[k] = begin ? f[k * room + at + s] : none;
     }
   }

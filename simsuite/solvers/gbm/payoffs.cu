@@ -42,7 +42,7 @@ payoffs(const state* __restrict__ y, const state* __restrict__ kept, unsigned lo
         for (int f = 0; f < COUNT; f++) {
           if (kinds[f] == NOTHING) continue;
           const double k = kept[f * room + i + s];
-          v[ASSETS + f] = kinds[f] >= LEAST ? exp2(k) : k;
+          v[ASSETS + f] = kinds[f] >= LEAST && kinds[f] <= HIGHEST ? exp2(k) : k;
         }
         const double found[VALUES] = {CALLS};
 #pragma unroll

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -138,8 +139,8 @@ class _Reader:
     def _last(self, asset: int) -> Node:
         return _times(self._spot(asset), Name(last(asset)))
 
-    def _kept(self, kind: Kind, asset: int, dates: Dates) -> Node:
-        return Name(kept(self.functionals.number(Functional(kind, asset, dates))))
+    def _kept(self, kind: Kind, asset: int, dates: Dates, level: float = 0.0) -> Node:
+        return Name(kept(self.functionals.number(Functional(kind, asset, dates, level))))
 
     @staticmethod
     def _vanilla(payoff: str, price: Node, strike: float) -> Node:
@@ -195,15 +196,30 @@ class _Reader:
 
     def _barrier(self, option: Barrier) -> Node:
         asset, down = self._asset(option.asset), option.direction == "down"
+        if option.monitoring == "continuous":
+            return self._barrier_at_all_times(option, asset)
         price = self._extreme(Kind.LEAST if down else Kind.LARGEST, asset, self._dates(option), with_spot=False)
         alive = _greater(price, option.level) if down else _greater(option.level, price)
         pays = self._vanilla(option.payoff, self._last(asset), option.strike)
         return _where(alive, *((pays, option.rebate) if option.knock == "out" else (option.rebate, pays)))
 
+    def _barrier_at_all_times(self, option: Barrier, asset: int) -> Node:
+        """What is to be expected of it, given the path at the time steps (continuous.py)."""
+        level = math.log2(option.level / self._spot(asset))
+        survival = self._kept(Kind.SURVIVAL, asset, Dates.all(self._n), level)
+        reached = _subtract(1.0, survival)
+        pays = self._vanilla(option.payoff, self._last(asset), option.strike)
+        pays_if, void_if = (survival, reached) if option.knock == "out" else (reached, survival)
+        return _add(_times(pays_if, pays), _times(void_if, option.rebate)) if option.rebate else _times(pays_if, pays)
+
     def _lookback(self, option: Lookback) -> Node:
         asset, call, floating = self._asset(option.asset), option.payoff == "call", option.strike is None
         kind = Kind.LARGEST if call != floating else Kind.LEAST
-        extreme = self._extreme(kind, asset, self._dates(option))
+        if option.monitoring == "continuous":
+            kind = Kind.HIGHEST if kind == Kind.LARGEST else Kind.LOWEST
+            extreme = self._extreme(kind, asset, Dates.all(self._n), with_spot=False)  # which it counts anyway
+        else:
+            extreme = self._extreme(kind, asset, self._dates(option))
         if option.strike is not None:
             return self._vanilla(option.payoff, extreme, option.strike)
         end = self._last(asset)
@@ -245,6 +261,15 @@ def expected_path(functionals: tuple[Functional, ...], dynamics: Dynamics) -> di
     values = {last(a): np.asarray(price) for a, price in enumerate(end)}
     for i, functional in enumerate(functionals):
         prices = np.exp2(dynamics.log_mean(functional.dates.steps(dynamics.n_steps))[functional.asset])
-        found = {Kind.SUM: prices.sum, Kind.LOGARITHMS: lambda: 0.0, Kind.LEAST: prices.min, Kind.LARGEST: prices.max}
+        at_all_times = np.append(prices, 1.0)
+        found: dict[Kind, Callable[[], Any]] = {
+            Kind.SUM: prices.sum,
+            Kind.LOGARITHMS: lambda: 0.0,
+            Kind.LEAST: prices.min,
+            Kind.LARGEST: prices.max,
+            Kind.LOWEST: at_all_times.min,
+            Kind.HIGHEST: at_all_times.max,
+            Kind.SURVIVAL: lambda: 1.0,
+        }
         values[kept(i)] = np.asarray(found[functional.kind](), np.float64)
     return values

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simsuite.solvers.gbm import continuous
 from simsuite.solvers.gbm.functionals import due_table
 
 if TYPE_CHECKING:
@@ -22,8 +24,12 @@ def tables(problem: GbmProblem, real: np.dtype) -> dict[str, np.ndarray]:
     with np.errstate(over="ignore"):  # an infinite price is reported when a path reaches it
         growth = np.exp2(centre)
         along = {name: a.astype(real) for name, a in (("scale", scale), ("centre", centre), ("growth", growth))}
-    return along | {
+        between = {name: a.astype(real) for name, a in continuous.tables(problem).items()}
+    return {
+        **along,
+        **between,
         "mix": dynamics.mix.astype(problem.normal),
+        "levels": np.array([f.level for f in problem.payoffs.functionals] or [0.0], problem.dtype),
         "due": due_table(problem.payoffs.functionals, n_steps, length),
         "frames": _frames(problem),
         "shifts": problem.shifts,
@@ -38,7 +44,8 @@ def table_bytes(problem: GbmProblem) -> int:
     scales = -(-problem.n_steps // problem.block) * problem.block if problem.dynamics.varying else 1
     summed = 2 * len(problem.payoffs.values) + 2 * len(problem.payoffs.products)
     small = n * n * problem.normal.itemsize + 8 * (3 * len(problem.frame_steps) * n + summed)
-    return length * (4 + 2 * n * size) + scales * n * size + small
+    between = sum(map(math.prod, continuous.shapes(problem).values())) + max(len(problem.payoffs.functionals), 1)
+    return length * (4 + 2 * n * size) + (scales * n + between) * size + small
 
 
 def _length(problem: GbmProblem) -> int:

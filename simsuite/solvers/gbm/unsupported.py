@@ -21,8 +21,6 @@ def not_yet(model: GbmScenario) -> list[Mistake]:
     for i, option in enumerate(model.option):
         if isinstance(option, American):
             found.append(_mistake(("option", i, "style"), f'style = "{option.style}"'))
-        if getattr(option, "monitoring", "discrete") == "continuous":
-            found.append(_mistake(("option", i, "monitoring"), "continuous monitoring"))
     return found
 
 

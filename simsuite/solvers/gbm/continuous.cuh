@@ -1,0 +1,116 @@
+// What prices do between the ends of time steps, see continuous.py: a part of paths.cu, whose types it takes.
+
+__host__ __device__ constexpr bool least(Kind kind) { return kind == LEAST || kind == LOWEST; }
+__host__ __device__ constexpr bool largest(Kind kind) { return kind == LARGEST || kind == HIGHEST; }
+__host__ __device__ constexpr bool sampled(Kind kind) { return kind == LOWEST || kind == HIGHEST; }
+__host__ __device__ constexpr bool bridged(int a) { return any(LOWEST, SURVIVAL, a, false); }
+constexpr bool BRIDGED = bridged(-1);
+constexpr unsigned FIRST_STREAM = 1u << 30;
+
+template <typename real> struct Between;
+
+template <> struct Between<float> {
+  // Probability that a level was reached.
+  static __device__ __forceinline__ float reached(float d0, float d1, float sharpness) {
+    return Normals<float>::exp2(fminf(-sharpness * d0 * d1, 0));
+  }
+
+  // -2 variance log U for step j of a block, of the second of a pair -2 variance log(1 - U).
+  static __device__ __forceinline__ float spread(const unsigned (&w)[4], int j, bool opposite, float variance) {
+    const float u = fmaf((float)(opposite ? ~w[j] : w[j]), 0x1p-32f, 0x1p-33f);
+    float log;
+    asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(log) : "f"(u));
+    return -1.38629436f * variance * log;
+  }
+
+  static __device__ __forceinline__ float root(float v) {
+    float y;
+    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(v));
+    return y;
+  }
+};
+
+template <> struct Between<double> {
+  static __device__ __forceinline__ double reached(double d0, double d1, double sharpness) {
+    return Normals<double>::exp2(fmin(fmax(-sharpness * d0 * d1, -1000.0), 0.0));
+  }
+
+  static __device__ __forceinline__ double spread(const unsigned (&w)[4], int j, bool opposite, double variance) {
+    const unsigned high = opposite ? ~w[2 * j] : w[2 * j], low = opposite ? ~w[2 * j + 1] : w[2 * j + 1];
+    const double u = fma(Normals<double>::of_words(high >> 11, __funnelshift_r(low, high, 11)), 0x1p-53, 0x1p-54);
+    return Normals<double>::scaled_log(u, -2.0 * variance);
+  }
+
+  static __device__ __forceinline__ double root(double v) { return Normals<double>::root(v); }
+};
+
+// What decides how far bridges reach in a block of steps.
+struct Chances {
+  unsigned w[COUNT][4];
+
+  __device__ __forceinline__ Chances(const Philox& philox, int block) {
+#pragma unroll
+    for (int f = 0; f < COUNT; f++) {
+      const Functional own = functionals[f];
+      if (sampled(own.kind)) philox.words(block, FIRST_STREAM + 2 * own.asset + (own.kind == HIGHEST), w[f]);
+    }
+  }
+};
+
+// Bridges of a path over the steps of a block, one after another. Extremes are added up in twice their logarithm.
+struct Bridges {
+  normal x[ASSETS], level[COUNT];  // where the path is, and the levels as it counts
+  Row<normal> fall[ASSETS], variance[ASSETS], sharpness[ASSETS];
+
+  // p: where the path is, less `centre`.
+  __device__ __forceinline__ Bridges(const Path& path, const normal (&p)[ASSETS], const Tables& tables, int block) {
+#pragma unroll
+    for (int a = 0; a < ASSETS; a++) {
+      if (!bridged(a)) continue;
+      x[a] = p[a] + (block ? tables.centre[(size_t)a * tables.length + block * STEPS - 1] : 0);
+      if (PAYING) fall[a] = row_of(tables.falls, tables.length, a, block);
+      if (VARYING) variance[a] = row_of(tables.bridges, tables.length, a, block);
+      if (VARYING) sharpness[a] = row_of(tables.bridges, tables.length, ASSETS + a, block);
+#pragma unroll
+      for (int j = 0; j < STEPS && !VARYING; j++)
+        variance[a].v[j] = tables.variance[a], sharpness[a].v[j] = tables.sharpness[a];
+    }
+#pragma unroll
+    for (int f = 0; f < COUNT; f++)
+      if (functionals[f].kind == SURVIVAL)
+        level[f] = MIXED ? (normal)(tables.level[f] - path.y[functionals[f].asset]) : (normal)tables.level[f];
+  }
+
+  // Step j, which ends at p.
+  __device__ __forceinline__ void take(normal (&sum)[COUNT], const normal (&p)[ASSETS],
+                                       const Row<normal> (&centre)[ASSETS], int j, const Chances& chances,
+                                       bool opposite) {
+    normal end[ASSETS], after[ASSETS];
+#pragma unroll
+    for (int a = 0; a < ASSETS; a++) {
+      if (!bridged(a)) continue;
+      after[a] = p[a] + centre[a].v[j];
+      end[a] = PAYING ? after[a] + fall[a].v[j] : after[a];
+    }
+#pragma unroll
+    for (int f = 0; f < COUNT; f++) {
+      const Kind kind = functionals[f].kind;
+      const int a = functionals[f].asset;
+      if (kind == SURVIVAL) {
+        const normal d = end[a] - level[f];
+        sum[f] = fma(-Between<normal>::reached(x[a] - level[f], d, sharpness[a].v[j]), sum[f], sum[f]);
+        if (PAYING && !(d * (after[a] - level[f]) > 0)) sum[f] = 0;
+      }
+      if (sampled(kind)) {
+        const normal d = end[a] - x[a], middle = end[a] + x[a];
+        const normal width =
+            Between<normal>::root(fma(d, d, Between<normal>::spread(chances.w[f], j, opposite, variance[a].v[j])));
+        sum[f] = kind == LOWEST ? min(sum[f], middle - width) : max(sum[f], middle + width);
+        if (PAYING && kind == LOWEST) sum[f] = min(sum[f], 2 * after[a]);
+      }
+    }
+#pragma unroll
+    for (int a = 0; a < ASSETS; a++)
+      if (bridged(a)) x[a] = after[a];
+  }
+};

@@ -1,0 +1,109 @@
+"""What a price does between the ends of a time step, for options that are monitored continuously.
+
+Given both ends, the logarithm x of a price is a Brownian bridge, whatever the drift. With x0 and x1 at the ends and v
+the variance that the step adds (P. Glasserman, "Monte Carlo Methods in Financial Engineering", Springer 2003, section
+6.4),
+
+    P(a level at distances d0, d1 > 0 was reached) = exp(-2 d0 d1 / v),
+    lowest or highest x = (x0 + x1 -+ sqrt((x1 - x0)^2 - 2 v log U)) / 2,  U uniform.
+
+Barriers need no random numbers for that: SURVIVAL is the product over all steps of the probability not to have reached
+the level, the expectation of "never reached" given the ends of the steps, so a payoff that is weighted with it has the
+same mean as one that is void or not, and a smaller variance. A distance is negative beyond the level: then d0 d1 <= 0,
+which counts as reached; whether both are beyond does not matter, as the product was 0 before.
+
+LOWEST and HIGHEST are drawn, each with numbers of its own (`stream`): their joint law is not that of the path, so no
+option may use both of an asset. Antithetic twins have U and 1 - U.
+
+Exact in law, for any number of steps, where growth and volatility are constant within each step. Where one changes
+amid a step, v is still the integral of sigma^2, but the drift counts as spread out like the variance. A dividend in
+proportion to the price is paid at the end of its step: the bridge ends before it, and the price after it counts too.
+
+Kernels take
+- bridges[what, asset, step] (one column if volatilities are constant): v, and 2 log2(e) / v, or `_SHARPEST` if less;
+- falls[asset, step] (one column if there are none): by how much the price falls at the end of the step;
+- levels[functional], of those that have one.
+All of them, like x, in logarithms to base 2.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numba import float32, float64, njit
+
+from simsuite.elementary import exp32, exp64
+from simsuite.solvers.gbm.dynamics import LN2
+from simsuite.solvers.gbm.functionals import CONTINUOUS, Kind
+
+if TYPE_CHECKING:
+    from simsuite.solvers.gbm.problem import GbmProblem
+
+FIRST_STREAM = 1 << 30  # of random numbers: below are those of the assets
+_SHARPEST = 1e30  # nearer than 1e-15 of the price no number of these sees anything
+_HALF = np.float32(0.5)  # does not widen what it is multiplied by
+
+
+def stream(kind: Kind, asset: int) -> int:
+    """Of the numbers U for one extreme of an asset."""
+    return FIRST_STREAM + 2 * asset + (kind == Kind.HIGHEST)
+
+
+def shapes(problem: GbmProblem) -> dict[str, tuple[int, ...]]:
+    """Of the tables; a single entry stands in for what nobody reads."""
+    dynamics, n = problem.dynamics, problem.n_assets
+    padded = -(-problem.n_steps // problem.block) * problem.block if watched(problem) else 1
+    return {
+        "bridges": (2, n, padded if dynamics.varying else 1),
+        "falls": (n, padded if any(dynamics.shares) else 1),
+    }
+
+
+def tables(problem: GbmProblem) -> dict[str, np.ndarray]:
+    dynamics = problem.dynamics
+    made = {name: np.zeros(shape) for name, shape in shapes(problem).items()}
+    if not watched(problem):
+        return made
+    variance, sharpness = made["bridges"]
+    step = dynamics.scale() if dynamics.varying else np.linalg.norm(dynamics.mix, axis=1)[:, None]
+    variance[:, : step.shape[1]] = step**2
+    with np.errstate(divide="ignore", over="ignore"):
+        sharpness[:] = np.minimum(2 / LN2 / variance, _SHARPEST)
+    for fall, paid in zip(made["falls"], dynamics.shares):
+        for at, share in paid:
+            fall[at - 1] -= math.log1p(-share) / LN2
+    return made
+
+
+def watched(problem: GbmProblem) -> bool:
+    """Whether it matters what prices do between steps."""
+    return any(functional.kind in CONTINUOUS for functional in problem.payoffs.functionals)
+
+
+@njit(error_model="numpy", forceinline=True)
+def survival64(d0: Any, d1: Any, sharpness: Any) -> Any:
+    """Probability that a level was not reached, in float64."""
+    t = -sharpness * (d0 * d1)
+    return float64(1.0) - exp64(float64(LN2) * (t if t < float64(0.0) else float64(0.0)))
+
+
+@njit(error_model="numpy", forceinline=True)
+def survival32(d0: Any, d1: Any, sharpness: Any) -> Any:
+    """The same in float32."""
+    t = -sharpness * (d0 * d1)
+    return float32(1.0) - exp32(float32(LN2) * (t if t < float32(0.0) else float32(0.0)))
+
+
+@njit(error_model="numpy", forceinline=True)
+def lowest(x0: Any, x1: Any, variance: Any, radius: Any) -> Any:
+    """radius: sqrt(-2 log U)."""
+    d = x1 - x0
+    return _HALF * (x0 + x1 - math.sqrt(d * d + variance * (radius * radius)))
+
+
+@njit(error_model="numpy", forceinline=True)
+def highest(x0: Any, x1: Any, variance: Any, radius: Any) -> Any:
+    d = x1 - x0
+    return _HALF * (x0 + x1 + math.sqrt(d * d + variance * (radius * radius)))
