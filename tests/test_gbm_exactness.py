@@ -217,6 +217,7 @@ def signatures(real, normal=None):
         "advance": (
             *(state, state, array(real, 3), *[i8] * 7, types.uint64, types.boolean),
             *(array(normal, 2), state, state, state, array(types.uint32, 1)),
+            *(array(real, 3), state, array(real, 1)),
         ),
         "clear": (array(i8, 4), sums, i8, i8),
         "record": (state, array(real, 3), i8, i8),

@@ -12,7 +12,7 @@ the level, the expectation of "never reached" given the ends of the steps, so a 
 same mean as one that is void or not, and a smaller variance. A distance is negative beyond the level: then d0 d1 <= 0,
 which counts as reached; whether both are beyond does not matter, as the product was 0 before.
 
-LOWEST and HIGHEST are drawn, each with numbers of its own (`stream`): their joint law is not that of the path, so no
+LOWEST and HIGHEST are drawn, each with numbers of its own (`chances`): their joint law is not that of the path, so no
 option may use both of an asset. Antithetic twins have U and 1 - U.
 
 Exact in law, for any number of steps, where growth and volatility are constant within each step. Where one changes
@@ -46,8 +46,8 @@ _SHARPEST = 1e30  # nearer than 1e-15 of the price no number of these sees anyth
 _HALF = np.float32(0.5)  # does not widen what it is multiplied by
 
 
-def stream(kind: Kind, asset: int) -> int:
-    """Of the numbers U for one extreme of an asset."""
+def chances(kind: Kind, asset: int) -> int:
+    """The stream of the numbers U for one extreme of an asset."""
     return FIRST_STREAM + 2 * asset + (kind == Kind.HIGHEST)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from numba import njit, uint64
+from numba import njit
 
-from simsuite.rng import radius32, radius64, words
+from simsuite.rng import radius32, radius64
 from simsuite.solvers.gbm.continuous import highest, lowest, survival32, survival64
 from simsuite.solvers.gbm.functionals import Kind
 
@@ -12,14 +12,14 @@ _LOWEST, _HIGHEST, _SURVIVAL = map(int, (Kind.LOWEST, Kind.HIGHEST, Kind.SURVIVA
 
 
 @njit(cache=True, error_model="numpy")
-def draw(radii, bits, w, first_path, block, stream, seed, antithetic):
-    """radii[:, :w] = sqrt(-2 log U) for the steps of this block; the second of a pair has 1 - U."""
-    twins = 1 if antithetic else 0
-    for p in range(w):
-        path = first_path + p
-        flip = uint64(0) - uint64(path & twins)
-        a, b, c, d = words(block, stream, path >> twins, seed)
-        bits[0, p], bits[1, p], bits[2, p], bits[3, p] = a ^ flip, b ^ flip, c ^ flip, d ^ flip
+def reach(radii, bits, w, antithetic):
+    """radii[:, :w] = sqrt(-2 log U) for the steps of a block, U made of random words, bits[:, :w], or, if antithetic, of
+    bits[:, : w // 2]: the second of a pair has 1 - U."""
+    if antithetic:
+        for h in range(4):
+            for p in range(w // 2 - 1, -1, -1):
+                bits[h, 2 * p + 1] = ~bits[h, p]
+                bits[h, 2 * p] = bits[h, p]
     if radii.shape[0] == 4:
         for j in range(4):
             for p in range(w):

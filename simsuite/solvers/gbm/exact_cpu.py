@@ -10,8 +10,8 @@ from numba import njit, prange
 
 from simsuite.elementary import exp32, exp64, fma
 from simsuite.rng import direction32, direction64, radius32, radius64, words
-from simsuite.solvers.gbm.continuous import stream
-from simsuite.solvers.gbm.continuous_cpu import draw, keep_between
+from simsuite.solvers.gbm.continuous import chances
+from simsuite.solvers.gbm.continuous_cpu import keep_between, reach
 from simsuite.solvers.gbm.dynamics import LN2
 from simsuite.solvers.gbm.functionals import CONTINUOUS, SAMPLED, Kind
 from simsuite.solvers.gbm.precision import NORMALS_PER_BLOCK
@@ -28,7 +28,7 @@ def make_advance(n_assets: int, functionals: Sequence[tuple[int, int, int]], sta
     per_block = NORMALS_PER_BLOCK[np.dtype(normal)]
     kinds = np.array(functionals, np.int64).reshape(-1, 3)
     between = np.array([kind in CONTINUOUS for kind, _, _ in functionals], np.bool_)
-    streams = np.array([stream(Kind(kind), asset) * (kind in SAMPLED) for kind, asset, _ in functionals], np.int64)
+    streams = np.array([chances(Kind(kind), asset) * (kind in SAMPLED) for kind, asset, _ in functionals], np.int64)
 
     def advance(*arguments: Any) -> None:
         _advance(per_block, kinds, between, streams, *arguments)
@@ -61,7 +61,11 @@ def _advance(
                     _normals(z[a], bits, w, first_path + i, block, a, seed)
             for f in range(streams.size):
                 if streams[f] > 0:
-                    draw(radii[f], bits, w, first_path + i, block, streams[f], seed, antithetic)
+                    if antithetic:
+                        _words(bits, w // 2, (first_path + i) // 2, block, streams[f], seed)
+                    else:
+                        _words(bits, w, first_path + i, block, streams[f], seed)
+                    reach(radii[f], bits, w, antithetic)
             which = first_seen
             for j in range(per_block if block < end - 1 else valid):
                 k = block * per_block + j
@@ -93,10 +97,16 @@ def _start(x, kept, kinds, i, w):
 
 
 @njit(cache=True, error_model="numpy")
-def _normals(z, bits, w, first_path, block, stream, seed):
-    """z[:, :w] = the normals of this block for w paths from `first_path` on."""
+def _words(bits, w, first_path, block, stream, seed):
+    """bits[:, :w] = the random words of this block for w paths from `first_path` on."""
     for p in range(w):
         bits[0, p], bits[1, p], bits[2, p], bits[3, p] = words(block, stream, first_path + p, seed)
+
+
+@njit(cache=True, error_model="numpy")
+def _normals(z, bits, w, first_path, block, stream, seed):
+    """z[:, :w] = the normals of the same."""
+    _words(bits, w, first_path, block, stream, seed)
     if z.shape[0] == 4:
         for h in range(0, 4, 2):
             for p in range(w):

@@ -10,7 +10,7 @@ import numpy as np
 from numba import cuda, float32, float64, uint32, uint64
 
 from simsuite.rng import fill_normals32, fill_normals64, radius32, radius64, words
-from simsuite.solvers.gbm.continuous import stream
+from simsuite.solvers.gbm.continuous import chances
 from simsuite.solvers.gbm.continuous_cuda import make_keep_between
 from simsuite.solvers.gbm.functionals import CONTINUOUS, SAMPLED, Kind
 from simsuite.solvers.gbm.precision import NORMALS_PER_BLOCK
@@ -26,7 +26,7 @@ def make_advance(n_assets: int, functionals: Sequence[tuple[int, int, int]], sta
     KIND, ASSET, BIT = zip(*functionals) if functionals else ((0,), (0,), (-1,))
     SUM, LOGARITHMS, LEAST, LARGEST = map(int, (Kind.SUM, Kind.LOGARITHMS, Kind.LEAST, Kind.LARGEST))
     SURVIVAL, BETWEEN = int(Kind.SURVIVAL), tuple(kind in CONTINUOUS for kind in KIND)
-    STREAM = tuple(stream(Kind(kind), asset) if kind in SAMPLED else 0 for kind, asset in zip(KIND, ASSET))
+    STREAM = tuple(chances(Kind(kind), asset) if kind in SAMPLED else 0 for kind, asset in zip(KIND, ASSET))
     PER_BLOCK = NORMALS_PER_BLOCK[np.dtype(normal)]
     real = float32 if np.dtype(state) == np.float32 else float64
     single = np.dtype(normal) == np.float32
