@@ -55,6 +55,7 @@ def moments_macros(problem: GbmProblem) -> dict[str, str | int]:
         "STATE": _C[problem.dtype],
         "NORMAL": _C[problem.normal],
         "ASSETS": problem.n_assets,
+        "SIGNS": problem.width,
         "GROUP": GROUP,
         "LIMBS": LIMBS,
         "BINS": BINS,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simsuite.core import Layout, Series, Variable
+from simsuite.solvers.gbm.intervals import CONFIDENCE
 
 if TYPE_CHECKING:
     from simsuite.solvers.gbm.problem import GbmProblem
@@ -19,8 +20,11 @@ def gbm_layout(problem: GbmProblem) -> Layout:
     year = {"units": "year", "long_name": "time"}
     time = Variable("time", ("time",), attrs=year)
 
-    def price(name: str, dims: tuple[str, ...], long_name: str) -> Variable:
-        return Variable(name, dims, attrs={"units": "1", "long_name": f"{long_name} (in units of the spot price)"})
+    def price(name: str, dims: tuple[str, ...], long_name: str, **attrs: str) -> Variable:
+        long_name = f"{long_name} (in units of the spot price)"
+        return Variable(name, dims, attrs={"units": "1", "long_name": long_name} | attrs)
+
+    level = {"confidence_level": f"{CONFIDENCE:g}"}
 
     variables = [
         Variable("asset", ("asset",), str, {"long_name": "name of the asset"}, np.array(assets)),
@@ -31,6 +35,10 @@ def gbm_layout(problem: GbmProblem) -> Layout:
         price("price_mean", ("time", "asset"), "mean of the price over all paths"),
         price("price_std", ("time", "asset"), "standard deviation of the price over all paths"),
         price("price_quantile", ("quantile", "time", "asset"), "quantile of the price over all paths"),
+        price("price_mean_standard_error", ("time", "asset"), "standard error of price_mean"),
+        price("price_std_standard_error", ("time", "asset"), "standard error of price_std"),
+        price("price_quantile_low", ("quantile", "time", "asset"), "lower end of price_quantile's interval", **level),
+        price("price_quantile_high", ("quantile", "time", "asset"), "upper end of price_quantile's interval", **level),
     ]  # fmt: skip
     sizes = {"asset": len(assets), "quantile": len(scenario.output.quantiles)}
     if problem.stored:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simsuite.core import Snapshot
+from simsuite.solvers.gbm.intervals import CONFIDENCE
 from simsuite.solvers.gbm.prices import PriceStatistics, price_statistics, stored_prices
 from simsuite.solvers.gbm.statistics import Estimate, controlled_estimate, estimate
 
@@ -24,6 +25,10 @@ def rows(problem: GbmProblem, observed: Snapshot) -> Mapping[str, np.ndarray]:
         "price_mean": prices.mean,
         "price_std": prices.std,
         "price_quantile": prices.quantiles,
+        "price_mean_standard_error": prices.mean_error,
+        "price_std_standard_error": prices.std_error,
+        "price_quantile_low": prices.intervals[0],
+        "price_quantile_high": prices.intervals[1],
     }
     if "paths" in observed.arrays:
         step = problem.frame_steps[problem.frame_of_row(observed.step)]
@@ -57,8 +62,15 @@ def results(problem: GbmProblem, observed: Snapshot) -> dict[str, Any]:
     assets = {
         name: {
             "mean": float(prices.mean[a]),
+            "mean_standard_error": _number(prices.mean_error[a]),
             "std": _number(prices.std[a]),
+            "std_standard_error": _number(prices.std_error[a]),
             "quantiles": {f"{q:g}": float(p) for q, p in zip(scenario.output.quantiles, prices.quantiles[:, a])},
+            "quantile_ci95": {
+                f"{q:g}": [_number(bound) for bound in bounds]
+                for q, bounds in zip(scenario.output.quantiles, prices.intervals[:, :, a].T)
+            },
+            "confidence": CONFIDENCE,
         }
         for a, name in enumerate(scenario.asset_names)
     }

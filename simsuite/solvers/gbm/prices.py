@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm.dynamics import Dynamics
-from simsuite.solvers.gbm.statistics import mean_and_variance, quantile
+from simsuite.solvers.gbm.intervals import error_of_deviation, error_of_mean
+from simsuite.solvers.gbm.statistics import MIDDLES, mean_and_variance, quantile, quantile_interval
 
 
 @dataclass(frozen=True)
 class PriceStatistics:
-    """Over all paths, at one time in years: mean[asset], std[asset], quantiles[quantile, asset]."""
+    """Over all paths, at one time in years: mean[asset], std[asset], quantiles[quantile, asset]. How far they may be
+    from the truth: standard errors of the first two, and intervals[low or high, quantile, asset] of the last."""
 
     time: float
     mean: np.ndarray
     std: np.ndarray
     quantiles: np.ndarray
+    mean_error: np.ndarray
+    std_error: np.ndarray
+    intervals: np.ndarray
 
 
 @np.errstate(over="ignore")
@@ -33,19 +39,41 @@ def price_statistics(
     quantiles = scenario.output.quantiles
     time = scenario.time.end * (step / scenario.time.steps)
     if step == 0:
-        return PriceStatistics(time, spot, np.zeros(len(spot)), np.tile(spot, (len(quantiles), 1)))
+        none, levels = np.zeros(len(spot)), np.tile(spot, (len(quantiles), 1))
+        return PriceStatistics(time, spot, none, levels, none, none, np.array([levels, levels]))
     pairs = np.array([mean_and_variance(sums, n) for sums in moments])
     at = np.array([step])
-    expected = spot * np.exp2(dynamics.log_mean(at)[:, 0])
+    growth = dynamics.log_mean(at)[:, 0]
+    expected = spot * np.exp2(growth)
     centres, deviations = dynamics.centre(at)[:, 0], np.sqrt(dynamics.variance(at)[:, 0])
-    found = np.empty((len(quantiles), len(spot)))
+    found, intervals = np.empty((len(quantiles), len(spot))), np.full((2, len(quantiles), len(spot)), math.nan)
+    errors = np.full((2, len(spot)), math.nan)
     for a, (s, centre, deviation) in enumerate(zip(spot, centres, deviations)):
 
         def price(z: float, s: float = s, centre: float = centre, deviation: float = deviation) -> float:
             return float(s * np.exp2(centre + deviation * z))
 
         found[:, a] = [quantile(histogram[a], q, price) for q in quantiles]
-    return PriceStatistics(time, expected * (1 + pairs[:, 0]), expected * np.sqrt(pairs[:, 1]), found)
+        if scenario.paths.sampling != "pseudo":
+            continue  # Sobol points are not independent
+        mirrored = _mirrored(scenario, a)
+        pairs_of_equals = scenario.paths.antithetic and not mirrored
+        intervals[:, :, a] = np.transpose(
+            [quantile_interval(histogram[a], q, price, pairs_of_equals) for q in quantiles]
+        )
+        independent = n // 2 if scenario.paths.antithetic else n
+        errors[0, a] = error_of_mean(moments[a], n)
+        errors[1, a] = error_of_deviation(
+            histogram[a], MIDDLES, centre - growth[a], deviation, mirrored and scenario.paths.antithetic, independent
+        )
+    std, (mean_error, std_error) = expected * np.sqrt(pairs[:, 1]), expected * errors
+    return PriceStatistics(time, expected * (1 + pairs[:, 0]), std, found, mean_error, std_error, intervals)
+
+
+def _mirrored(scenario: GbmScenario, a: int) -> bool:
+    """Whether the noise of an asset on antithetic paths is the same but for its sign."""
+    asset = scenario.asset[a]
+    return scenario.time.scheme == "exact" and asset.jumps is None and not asset.pays_cash
 
 
 def stored_prices(scenario: GbmScenario, dynamics: Dynamics, step: int, noise: np.ndarray) -> np.ndarray:

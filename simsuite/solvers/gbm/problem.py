@@ -295,7 +295,7 @@ class GbmProblem:
     def _shapes(self) -> dict[str, tuple[tuple[int, ...], Any]]:
         n, slots = self.n_assets, self._slots
         shapes: dict[str, tuple[tuple[int, ...], Any]] = {
-            "moments": ((slots, n, 2, LIMBS), np.int64),
+            "moments": ((slots, n, 1 + self.width, LIMBS), np.int64),
             "histogram": ((slots, n, BINS), np.int64),
             "paths": ((len(self.frame_steps), n, self.stored), self.dtype),
             "options": ((len(self.payoffs.products), LIMBS), np.int64),

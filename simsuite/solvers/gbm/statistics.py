@@ -4,11 +4,13 @@ Sums are taken over groups of GROUP paths, by absolute path number and in a fixe
 (`exactsum.py`): results do not depend on batches, launches or threads. The kernels stand in `statistics_cpu.py` and
 `statistics_cuda.py`, with the same names and arguments; `moments.cu` and `payoffs.cu` do the same on GPUs, faster:
 
-- clear(sums, histogram, slot, n_assets): zero one slot, before the first batch adds to it.
+- clear(sums, counts, slot, n): zero the first n rows of a slot of sums[slot, row, sum, limb] and counts[slot, row,
+  bin], before the first batch adds to it.
 - record(y, paths, frame, n): keep the first n paths.
 - moments(y, n, first_path, frames, frame, slot, sums, histogram, fault): of the first n columns of y[asset, path], the
   noise in the logarithms to base 2 (dynamics.py). frames[frame, 0, asset]: centre - log_mean there, so that
-  d = 2^{y + that} - 1 = S / E S - 1, of which d and d^2 are summed and no digits cancel in the variance.
+  d = 2^{y + that} - 1 = S / E S - 1, of which d and d^2 are summed and no digits cancel in the variance; where sums
+  have room for it, paths 2 i and 2 i + 1 are antithetic, and the product of their d is summed too.
   frames[frame, 1, asset]: 1 / standard deviation of y; quantiles come from a histogram of their product, which is
   standard normal. frames[frame, 2, asset]: the centre.
 - payoffs(values, n, first_path, width, shifts, assets, products, n_assets, sums, fault): of values[value, path], less
@@ -32,6 +34,7 @@ import numpy as np
 
 from simsuite.scenario.gbm import GROUP as GROUP
 from simsuite.solvers.gbm.exactsum import exact
+from simsuite.solvers.gbm.intervals import Z95, ranks
 
 Z_MAX = 8.0
 BINS_PER_UNIT = 512.0
@@ -40,7 +43,7 @@ LAST_BIN = BINS - 1
 LARGEST = 1e150  # price in units of S0 or of E S: squares of larger ones could overflow
 LOG_LARGEST = math.log2(LARGEST)
 NO_FAULT = np.iinfo(np.int64).max
-_Z95 = 1.959963984540054
+MIDDLES = np.clip((np.arange(BINS) - 0.5) / BINS_PER_UNIT - Z_MAX, -Z_MAX, Z_MAX)  # of the bins
 
 
 def mean_and_variance(sums: np.ndarray, n: int) -> tuple[float, float]:
@@ -64,7 +67,7 @@ class Estimate:
     @property
     def ci95(self) -> tuple[float, float]:
         """Confidence interval of 95 %, by the central limit theorem."""
-        return self.value - _Z95 * self.standard_error, self.value + _Z95 * self.standard_error
+        return self.value - Z95 * self.standard_error, self.value + Z95 * self.standard_error
 
 
 def estimate(sums: np.ndarray, n: int, discount: float, shift: float) -> Estimate:
@@ -104,6 +107,19 @@ def quantile(counts: np.ndarray, q: float, price: Callable[[float], float]) -> f
     low = price(_order_statistic(counts, cumulated, k))
     high = price(_order_statistic(counts, cumulated, min(k + 1, n - 1)))
     return low + (h - k) * (high - low)
+
+
+def quantile_interval(
+    counts: np.ndarray, q: float, price: Callable[[float], float], shared: bool
+) -> tuple[float, float]:
+    """Between which the q-quantile of the law is, see `intervals.py`; NaN where the sample says nothing."""
+    cumulated = np.cumsum(counts)
+    found = (
+        math.nan if k is None else price(_order_statistic(counts, cumulated, k))
+        for k in ranks(int(cumulated[-1]), q, shared)
+    )
+    low, high = found
+    return low, high
 
 
 def _order_statistic(counts: np.ndarray, cumulated: np.ndarray, k: int) -> float:

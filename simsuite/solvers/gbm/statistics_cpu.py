@@ -17,9 +17,9 @@ THREADS = 1
 
 
 @njit(cache=True)
-def clear(sums, histogram, slot, n_assets):
-    sums[slot, :n_assets] = 0
-    histogram[slot, :n_assets] = 0
+def clear(sums, counts, slot, n):
+    sums[slot, :n] = 0
+    counts[slot, :n] = 0
 
 
 @njit(cache=True)
@@ -30,22 +30,28 @@ def record(y, paths, frame, n):
 @njit(parallel=True, cache=True, error_model="numpy")
 def moments(y, n, first_path, frames, frame, slot, sums, histogram, fault):
     n_assets, n_groups = y.shape[0], (n + GROUP - 1) // GROUP
-    parts = np.zeros((n_groups, n_assets, 2))
+    n_sums = sums.shape[2]
+    parts = np.zeros((n_groups, n_assets, n_sums))
     bad = np.full(n_groups + 1, fault[0])
     for g in prange(n_groups):
         for a in range(n_assets):
             shift, centre = frames[frame, 0, a], frames[frame, 2, a]
-            s1, s2 = 0.0, 0.0
+            s1, s2, s3, before = 0.0, 0.0, 0.0, 0.0
             for i in range(g * GROUP, min(n, (g + 1) * GROUP)):
                 noise = np.float64(y[a, i])
                 d = math.expm1(LN2 * (noise + shift))
                 if abs(d) < LARGEST and noise + centre < LOG_LARGEST:
                     s1 += d
                     s2 += d * d
+                    s3 += d * before if i & 1 else 0.0
+                    before = d
                 else:
+                    before = 0.0
                     bad[g] = min(bad[g], (first_path + i) * n_assets + a)
             parts[g, a, 0] = s1
             parts[g, a, 1] = s2
+            if n_sums > 2:
+                parts[g, a, 2] = s3
     _add_exactly(parts, sums[slot])
     fault[0] = bad.min()
     for a in prange(n_assets):

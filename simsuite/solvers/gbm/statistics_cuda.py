@@ -13,21 +13,21 @@ from numba import cuda, float64, int64
 from simsuite.solvers.gbm.dynamics import LN2
 from simsuite.solvers.gbm.exactsum import LIMBS
 from simsuite.solvers.gbm.scalars import digits
-from simsuite.solvers.gbm.statistics import BINS, BINS_PER_UNIT, GROUP, LARGEST, LAST_BIN, LOG_LARGEST, Z_MAX
+from simsuite.solvers.gbm.statistics import BINS_PER_UNIT, GROUP, LARGEST, LAST_BIN, LOG_LARGEST, Z_MAX
 
 THREADS = 32  # of a block
-_PARTS = (2, THREADS)
+_PARTS = (3, THREADS)
 
 
 @cuda.jit
-def clear(sums, histogram, slot, n_assets):
-    a = cuda.blockIdx.y
-    if a < n_assets:
-        for b in range(cuda.threadIdx.x, BINS, THREADS):
-            histogram[slot, a, b] = 0
-        for k in range(cuda.threadIdx.x, LIMBS, THREADS):
-            sums[slot, a, 0, k] = 0
-            sums[slot, a, 1, k] = 0
+def clear(sums, counts, slot, n):
+    row = cuda.blockIdx.y
+    if row < n:
+        for b in range(cuda.threadIdx.x, counts.shape[2], THREADS):
+            counts[slot, row, b] = 0
+        for s in range(sums.shape[2]):
+            for k in range(cuda.threadIdx.x, LIMBS, THREADS):
+                sums[slot, row, s, k] = 0
 
 
 @cuda.jit
@@ -41,13 +41,17 @@ def record(y, paths, frame, n):
 def moments(y, n, first_path, frames, frame, slot, sums, histogram, fault):
     r, g, a = cuda.threadIdx.x, cuda.blockIdx.x, cuda.blockIdx.y
     parts = cuda.shared.array(_PARTS, float64)
-    s1, s2 = float64(0.0), float64(0.0)
+    s1, s2, s3 = float64(0.0), float64(0.0), float64(0.0)
     for i in range(g * GROUP + r, min(n, (g + 1) * GROUP), THREADS):
         noise = float64(y[a, i])
         d = math.expm1(LN2 * (noise + frames[frame, 0, a]))
         if abs(d) < LARGEST and noise + frames[frame, 2, a] < LOG_LARGEST:
             s1 += d
             s2 += d * d
+            if sums.shape[2] > 2 and i & 1:
+                twin = math.expm1(LN2 * (float64(y[a, i - 1]) + frames[frame, 0, a]))
+                if abs(twin) < LARGEST:
+                    s3 += d * twin
             z = noise * frames[frame, 1, a]
             cell = int64(math.floor((min(max(z, -2.0 * Z_MAX), 2.0 * Z_MAX) + Z_MAX) * BINS_PER_UNIT)) + 1
             cuda.atomic.add(histogram, (slot, a, min(max(cell, int64(0)), int64(LAST_BIN))), int64(1))
@@ -55,8 +59,9 @@ def moments(y, n, first_path, frames, frame, slot, sums, histogram, fault):
             cuda.atomic.min(fault, 0, (first_path + i) * y.shape[0] + a)
     parts[0, r] = s1
     parts[1, r] = s2
+    parts[2, r] = s3
     cuda.syncthreads()
-    if r < 2:
+    if r < sums.shape[2]:
         k, d0, d1, d2 = digits(_total(parts, r))
         cuda.atomic.add(sums, (slot, a, r, k), d0)
         cuda.atomic.add(sums, (slot, a, r, k + 1), d1)
