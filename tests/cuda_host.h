@@ -20,7 +20,7 @@ template <typename R> inline const R& max(const R& a, const R& b) { return a < b
 template <typename R> inline const R& min(const R& a, const R& b) { return b < a ? b : a; }
 
 struct Index {
-  unsigned x;
+  unsigned x, y;
 };
 extern __thread Index threadIdx, blockIdx, blockDim, gridDim;
 
@@ -42,6 +42,7 @@ inline unsigned __float_as_uint(float v) { return same_bits<unsigned>(v); }
 inline float __uint_as_float(unsigned v) { return same_bits<float>(v); }
 inline int __double2hiint(double v) { return same_bits<uint64_t>(v) >> 32; }
 inline int __double2loint(double v) { return (int)same_bits<uint64_t>(v); }
+inline long long __double_as_longlong(double v) { return same_bits<long long>(v); }
 inline double __hiloint2double(unsigned high, unsigned low) { return same_bits<double>((uint64_t)high << 32 | low); }
 
 struct Fiber {
@@ -91,10 +92,30 @@ template <typename R> inline R __shfl_sync(unsigned, R v, int lane) { return exc
 template <typename R> inline R __shfl_up_sync(unsigned, R v, int n) { return exchange(v, block->now % 32 - n); }
 template <typename R> inline R __shfl_down_sync(unsigned, R v, int n) { return exchange(v, block->now % 32 + n); }
 
+template <typename R> inline R __shfl_xor_sync(unsigned, R v, int n) { return exchange(v, block->now % 32 ^ n); }
+
+// All lanes call them, with masks of groups that have nothing in common.
+inline unsigned __match_any_sync(unsigned, int v) {
+  unsigned same = 0;
+  for (int lane = 0; lane < 32; lane++) same |= (unsigned)(exchange(v, lane) == v) << lane;
+  return same;
+}
+inline unsigned __reduce_add_sync(unsigned mask, unsigned v) {
+  unsigned sum = 0;
+  for (int lane = 0; lane < 32; lane++) {
+    const unsigned other = exchange(v, lane);
+    if (mask >> lane & 1) sum += other;
+  }
+  return sum;
+}
+inline int __ffs(unsigned v) { return __builtin_ffs(v); }
+inline int __popc(unsigned v) { return __builtin_popcount(v); }
+template <typename R> inline R atomicAdd(R* to, R v) { return __atomic_fetch_add(to, v, __ATOMIC_RELAXED); }
+
 inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 // All blocks, `together` of them at once: as many as wait for each other.
-void run_grid(int blocks, int threads, int together, void (*kernel)(void**), void** arguments);
+void run_grid(int blocks, int row, int threads, int together, void (*kernel)(void**), void** arguments);
 
 // Instead of exchange.cuh.
 inline void meet() { __syncthreads(); }

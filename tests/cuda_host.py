@@ -28,8 +28,8 @@ DEVICE_ONLY = ("copies.cuh", "exchange.cuh", "special.cuh")  # the header has it
 COMPILER = shutil.which("c++") or shutil.which("g++")
 OPTIONS = ["-std=c++17", "-O1", "-ffp-contract=off", "-fPIC", "-pthread", "-w"]
 LAUNCH = """
-extern "C" void launch(int blocks, int threads, int together, void** a) {
-  run_grid(blocks, threads, together, [](void** a) { %s(%s); }, a);
+extern "C" void launch(int blocks, int row, int threads, int together, void** a) {
+  run_grid(blocks, row, threads, together, [](void** a) { %s(%s); }, a);
 }
 """
 
@@ -66,9 +66,9 @@ def compiled(source: Path, macros: tuple[tuple[str, str | int], ...], kernel: st
     assert parameters is not None
     types = [p.rpartition(" ")[0].replace("__restrict__", "") for p in map(str.strip, parameters[1].split(","))]
     arguments = ", ".join(f"*({t}*)a[{i}]" for i, t in enumerate(types))
-    whole = f"{HEADER.read_text()}\n{text}\n{LAUNCH % (kernel, arguments)}"
-    definitions = [f"-D{name}={value}" for name, value in macros]
-    return ctypes.CDLL(str(built("kernel.so", whole, *definitions, start(), "-shared")))
+    definitions = "\n".join(f"#define {name} {value}" for name, value in macros)
+    whole = f"{HEADER.read_text()}\n{definitions}\n{text}\n{LAUNCH % (kernel, arguments)}"
+    return ctypes.CDLL(str(built("kernel.so", whole, start(), "-shared")))
 
 
 class HostProgram:
@@ -78,15 +78,22 @@ class HostProgram:
         self._source, self._macros = source, tuple(macros.items())
 
     def launcher(
-        self, kernel: str, blocks: int, threads: int, shared_bytes: int = 0, cooperative: bool = False
+        self,
+        kernel: str,
+        blocks: int | tuple[int, ...],
+        threads: int,
+        shared_bytes: int = 0,
+        cooperative: bool = False,
     ) -> Callable[..., None]:
-        together = blocks if cooperative else 1
+        columns, rows = (blocks, 1) if isinstance(blocks, int) else blocks
+        together = columns if cooperative else 1
 
         def launch(*arguments: Any) -> None:
             passed = [np.asarray(a) if isinstance(a, np.generic) else np.uint64(a.ctypes.data) for a in arguments]
             kept = [np.array(a) for a in passed]
             pointers = (ctypes.c_void_p * len(kept))(*(a.ctypes.data for a in kept))
-            compiled(self._source, self._macros, kernel).launch(blocks, threads, together, pointers)
+            for row in range(rows):
+                compiled(self._source, self._macros, kernel).launch(columns, row, threads, together, pointers)
 
         return launch
 

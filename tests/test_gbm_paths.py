@@ -18,10 +18,10 @@ from simsuite.io.results import open_results
 COUNTS = (3000, 7500)  # neither of whole groups
 BASE = tables(
     market={"rate": 0.05, "correlation": [[1.0, 0.6], [0.6, 1.0]]},
-    asset=[ASSET, {"spot": 40.0, "volatility": 0.4}],
+    asset=[ASSET | {"holding": 1.0}, {"spot": 40.0, "volatility": 0.4, "holding": -2.0}],
     time={"end": 1.0, "steps": 6},
-    option=[CALL, ASIAN | {"asset": "B", "strike": 40.0}],
-    output={"frames": 4, "store_paths": 5},
+    option=[CALL | {"holding": -1.0}, ASIAN | {"asset": "B", "strike": 40.0}],
+    output={"frames": 4, "store_paths": 5, "risk": {}, "exposure": True},
     paths={"antithetic": True},
 )
 

@@ -11,6 +11,8 @@ from simsuite.core import Backend
 from simsuite.expressions.evaluate import evaluate
 from simsuite.solvers.gbm.functionals import EXTREMES
 from simsuite.solvers.gbm.payoffs import kept, last
+from simsuite.solvers.gbm.portfolio import PAYOFFS_CHUNK
+from simsuite.solvers.gbm.portfolio_launches import NumbaPortfolio
 from simsuite.solvers.gbm.statistics import GROUP
 from simsuite.solvers.gbm.tables import tables
 
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
     from simsuite.solvers.gbm.problem import GbmProblem
 
 _BLOCK = 128  # threads: a path each
-PAYOFFS_CHUNK = 16 * GROUP  # paths whose payoffs are computed at a time: arrays stay in cache
 
 
 class NumbaEngine:
@@ -32,6 +33,7 @@ class NumbaEngine:
         self._tables = {name: backend.array(a) for name, a in tables(problem, problem.dtype).items()}
         self._constants = {name: backend.view(a) for name, a in self._tables.items()}
         self._bind()
+        self._portfolio = NumbaPortfolio(problem, backend, arrays, self._views, self._constants["frames"])
         self._compile()
 
     def _bind(self) -> None:
@@ -88,6 +90,7 @@ class NumbaEngine:
 
     def clear(self, slot: int) -> None:
         self._clear(self._views["moments"], self._views["histogram"], slot, self._problem.n_assets)
+        self._portfolio.clear(slot)
 
     def record(self, which: int, frame: int) -> None:
         if self._problem.stored:
@@ -100,17 +103,21 @@ class NumbaEngine:
                 self._each_seen[which], n, first_path, self._constants["frames"], frame, self._problem.slot(frame),
                 views["moments"], views["histogram"], views["fault"],
             )  # fmt: skip
+        self._portfolio.expose(self._each_seen, n, frames)
 
     def payoffs(self, which: int, n: int, first_path: int) -> None:
-        if not self._problem.payoffs.trees:
+        payoffs = self._problem.payoffs
+        if not (payoffs.trees or self._problem.portfolio.risk):
             return
         for begin in range(0, n, PAYOFFS_CHUNK):
             count = min(PAYOFFS_CHUNK, n - begin)
             with self._backend.arithmetic(), np.errstate(all="ignore"):
                 variables = self._variables(self._seen_array[which], slice(begin, begin + count))
-                for values, tree in zip(self._values_array, self._problem.payoffs.values):
-                    values[:count] = evaluate(tree, variables)
-            self._add_payoffs(count, first_path + begin)
+                for o, tree in enumerate(payoffs.values):
+                    self._values_array[o, :count] = evaluate(tree, variables)
+                self._portfolio.tally(variables, count)
+            if payoffs.trees:
+                self._add_payoffs(count, first_path + begin)
 
     def _variables(self, y: Any, paths: slice) -> dict[str, Any]:
         problem = self._problem

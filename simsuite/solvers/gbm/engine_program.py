@@ -16,6 +16,8 @@ from simsuite.solvers.gbm import continuous
 from simsuite.solvers.gbm.exactsum import LIMBS
 from simsuite.solvers.gbm.functionals import Kind
 from simsuite.solvers.gbm.payoffs import kept, last
+from simsuite.solvers.gbm.portfolio_launches import ProgramPortfolio
+from simsuite.solvers.gbm.precision import C_TYPES
 from simsuite.solvers.gbm.statistics import BINS, BINS_PER_UNIT, GROUP, LARGEST, LOG_LARGEST, Z_MAX
 from simsuite.solvers.gbm.tables import tables
 
@@ -28,7 +30,6 @@ _TRIED_BYTES, _TRIED_BLOCKS = 1 << 25, 64  # given back after the trials
 _MOMENTS_THREADS, _MOMENTS_BLOCKS = 512, 4  # of a block; blocks a multiprocessor
 _PAYOFFS_THREADS, _PAYOFFS_BLOCKS = 256, 2
 _ROWS = 24  # added up by a program at once, or a few more: they stay in registers and shared memory
-_C = {np.dtype(np.float32): "float", np.dtype(np.float64): "double"}
 
 
 def paths_macros(problem: GbmProblem, threads: int, unroll: int) -> dict[str, str | int]:
@@ -37,8 +38,8 @@ def paths_macros(problem: GbmProblem, threads: int, unroll: int) -> dict[str, st
     wanted = [f"{{{Kind(kind).name},{asset},{bit}}}" for kind, asset, bit in problem.functional_bits]
     return {
         "ASSETS": problem.n_assets,
-        "STATE": _C[problem.dtype],
-        "NORMAL": _C[problem.normal],
+        "STATE": C_TYPES[problem.dtype],
+        "NORMAL": C_TYPES[problem.normal],
         "SIGNS": problem.width,
         "FUNCTIONALS": ",".join(wanted) or "{NOTHING,0,0}",
         "COUNT": max(len(wanted), 1),
@@ -52,8 +53,8 @@ def paths_macros(problem: GbmProblem, threads: int, unroll: int) -> dict[str, st
 
 def moments_macros(problem: GbmProblem) -> dict[str, str | int]:
     return {
-        "STATE": _C[problem.dtype],
-        "NORMAL": _C[problem.normal],
+        "STATE": C_TYPES[problem.dtype],
+        "NORMAL": C_TYPES[problem.normal],
         "ASSETS": problem.n_assets,
         "SIGNS": problem.width,
         "GROUP": GROUP,
@@ -81,7 +82,7 @@ def payoffs_macros(problem: GbmProblem, rows: range) -> dict[str, str | int]:
         calls.append(f"value{value}({','.join(f'v[{variables.index(name)}]' for name in used)})")
     pairs = [(values.index(a), values.index(b) if b >= 0 else -1) for a, b in products]
     return {
-        "STATE": _C[problem.dtype],
+        "STATE": C_TYPES[problem.dtype],
         "ASSETS": problem.n_assets,
         "COUNT": max(len(payoffs.functionals), 1),
         "FUNCTIONALS": ",".join(f.kind.name for f in payoffs.functionals) or "NOTHING",
@@ -130,6 +131,7 @@ class ProgramEngine:
         self._moments = functools.cache(self._moments_launcher)
         self._moments(1)
         self._payoffs = [(rows, self._payoffs_launcher(rows)) for rows in rows_together(problem)]
+        self._portfolio = ProgramPortfolio(problem, backend, arrays, self._tables["frames"], self._end_growth)
 
     def _moments_launcher(self, frames: int) -> Callable[..., None]:
         """Of so many frames at once."""
@@ -192,6 +194,7 @@ class ProgramEngine:
 
     def clear(self, slot: int) -> None:
         self._clear(*self._cleared, slot, self._problem.n_assets)
+        self._portfolio.clear(slot)
 
     def record(self, which: int, frame: int) -> None:
         if self._problem.stored:
@@ -208,9 +211,11 @@ class ProgramEngine:
                 self._tables["frames"][frames[which]], arrays["moments"][slot], arrays["histogram"][slot],
                 arrays["fault"],
             )  # fmt: skip
+        self._portfolio.expose(self._seen, n, frames)
 
     def payoffs(self, which: int, n: int, first_path: int) -> None:
         seen, arrays = self._seen[which], self._arrays
+        self._portfolio.tally(seen, n)
         for rows, launch in self._payoffs:
             launch(
                 seen, arrays.get("kept", seen), np.uint64(self._problem.batch), np.uint32(n), np.uint64(first_path),

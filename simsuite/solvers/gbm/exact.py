@@ -137,6 +137,13 @@ class ExactStepper:
             observed["paths"] = arrays["paths"][frame]
         if "options" in arrays:
             observed["options"] = arrays["options"]
+        if "exposure" in arrays:
+            observed["exposure"] = arrays["exposure"][frame]
+            observed["exposure_counts"] = arrays["exposure_counts"][slot]
+            if self.step == problem.clock.end:
+                observed["exposures"] = arrays["exposure"]
+        if "risk" in arrays:
+            observed["risk"] = arrays["risk"]
         return self._stage(observed)
 
     def observe_options(self) -> Pending:

@@ -17,7 +17,7 @@ from simsuite.solvers.gbm.statistics import GROUP
 if TYPE_CHECKING:
     from simsuite.solvers.gbm.problem import GbmProblem
 
-_SUMS = ("moments", "histogram", "options")
+_SUMS = ("moments", "histogram", "options", "risk", "exposure", "exposure_counts")
 
 
 def extended(problem: GbmProblem, before: GbmProblem, end: Snapshot, backend: Backend) -> Snapshot:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simsuite.core import Layout, Series, Variable
+from simsuite.solvers.gbm import portfolio_outcome
 from simsuite.solvers.gbm.intervals import CONFIDENCE
 
 if TYPE_CHECKING:
@@ -51,5 +52,9 @@ def gbm_layout(problem: GbmProblem) -> Layout:
         variables.append(price("option_price", ("option",), "discounted mean of the payoff"))
         variables.append(price("option_standard_error", ("option",), "standard error of option_price"))
         sizes["option"] = len(options)
+    found = portfolio_outcome.variables(problem)
+    if found:
+        variables += found
+        sizes["level"] = len(problem.portfolio.levels)
     due = tuple(problem.rows_from + step for step in problem.frame_steps)
     return Layout(sizes, (Series("time", time, due),), tuple(variables))

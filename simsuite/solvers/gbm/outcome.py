@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simsuite.core import Snapshot
+from simsuite.solvers.gbm import portfolio_outcome
 from simsuite.solvers.gbm.intervals import CONFIDENCE
+from simsuite.solvers.gbm.portfolio_outcome import number, numbers
 from simsuite.solvers.gbm.prices import PriceStatistics, price_statistics, stored_prices
 from simsuite.solvers.gbm.statistics import Estimate, controlled_estimate, estimate
 
@@ -33,18 +35,20 @@ def rows(problem: GbmProblem, observed: Snapshot) -> Mapping[str, np.ndarray]:
     if "paths" in observed.arrays:
         step = problem.frame_steps[problem.frame_of_row(observed.step)]
         found["path"] = stored_prices(problem.scenario, problem.dynamics, step, observed.arrays["paths"])
-    return found
+    frame, n = problem.frame_of_row(observed.step), _paths(problem, observed)
+    return {**found, **portfolio_outcome.rows(problem, frame, n, observed)}
 
 
 def totals(problem: GbmProblem, observed: Snapshot) -> Mapping[str, np.ndarray]:
-    """Of the options; nothing before the last path has ended."""
-    found = option_estimates(problem, observed)
-    if not found:
+    """Of options and portfolio; nothing before the last path has ended."""
+    if observed.step < problem.clock.end:
         return {}
-    return {
-        "option_price": np.array([e.value for e in found]),
-        "option_standard_error": np.array([e.standard_error for e in found]),
-    }
+    prices = option_estimates(problem, observed)
+    found = dict(portfolio_outcome.totals(problem, observed, prices))
+    if prices:
+        found["option_price"] = np.array([e.value for e in prices])
+        found["option_standard_error"] = np.array([e.standard_error for e in prices])
+    return found
 
 
 def results(problem: GbmProblem, observed: Snapshot) -> dict[str, Any]:
@@ -54,33 +58,36 @@ def results(problem: GbmProblem, observed: Snapshot) -> dict[str, Any]:
     options = {
         name: {
             "price": e.value,
-            "standard_error": _number(e.standard_error),
-            "ci95": [_number(bound) for bound in e.ci95],
+            "standard_error": number(e.standard_error),
+            "ci95": numbers(e.ci95),
         }
         for name, e in zip(scenario.option_names, estimates)
     }
     assets = {
         name: {
             "mean": float(prices.mean[a]),
-            "mean_standard_error": _number(prices.mean_error[a]),
-            "std": _number(prices.std[a]),
-            "std_standard_error": _number(prices.std_error[a]),
+            "mean_standard_error": number(prices.mean_error[a]),
+            "std": number(prices.std[a]),
+            "std_standard_error": number(prices.std_error[a]),
             "quantiles": {f"{q:g}": float(p) for q, p in zip(scenario.output.quantiles, prices.quantiles[:, a])},
             "quantile_ci95": {
-                f"{q:g}": [_number(bound) for bound in bounds]
-                for q, bounds in zip(scenario.output.quantiles, prices.intervals[:, :, a].T)
+                f"{q:g}": numbers(bounds) for q, bounds in zip(scenario.output.quantiles, prices.intervals[:, :, a].T)
             },
             "confidence": CONFIDENCE,
         }
         for a, name in enumerate(scenario.asset_names)
     }
+    ended = observed.step == problem.clock.end
+    n = _paths(problem, observed)
+    portfolio = portfolio_outcome.results(problem, n, observed, estimates) if ended else {}
     reached = bool(estimates) and all(e.standard_error <= problem.target for e in estimates)
     target = {"standard_error": problem.target, "reached": reached}
     return {
-        "paths": _paths(problem, observed),
+        "paths": n,
         **({"target": target} if problem.target > 0 else {}),
         "options": options,
         "assets": assets,
+        **portfolio,
     }
 
 
@@ -126,7 +133,3 @@ def _prices(problem: GbmProblem, observed: Snapshot) -> PriceStatistics:
     moments, histogram = observed.arrays["moments"], observed.arrays["histogram"]
     n = _paths(problem, observed)
     return price_statistics(problem.scenario, problem.dynamics, step, n, moments, histogram)
-
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)

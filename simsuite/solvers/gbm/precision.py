@@ -9,4 +9,5 @@ PRECISIONS: dict[str, tuple[np.dtype, np.dtype]] = {  # of what is added up, and
     "float32": (np.dtype(np.float32), np.dtype(np.float32)),
     "mixed": (np.dtype(np.float64), np.dtype(np.float32)),
 }
+C_TYPES = {np.dtype(np.float32): "float", np.dtype(np.float64): "double"}
 NORMALS_PER_BLOCK = {np.dtype(np.float64): 2, np.dtype(np.float32): 4}  # of random numbers, see `rng`: steps at a time

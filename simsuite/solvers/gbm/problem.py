@@ -19,13 +19,13 @@ from simsuite.expressions.evaluate import evaluate
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm import outcome
 from simsuite.solvers.gbm.dynamics import Dynamics
-from simsuite.solvers.gbm.engine_numba import PAYOFFS_CHUNK
 from simsuite.solvers.gbm.exact import ExactStepper
 from simsuite.solvers.gbm.exactsum import LIMBS
 from simsuite.solvers.gbm.extension import extended
 from simsuite.solvers.gbm.functionals import MOST_SCHEDULES, bits, schedules
 from simsuite.solvers.gbm.layout import gbm_layout
 from simsuite.solvers.gbm.payoffs import Payoffs, expected_path, read_payoffs
+from simsuite.solvers.gbm.portfolio import PAYOFFS_CHUNK, Portfolio
 from simsuite.solvers.gbm.precision import NORMALS_PER_BLOCK, PRECISIONS
 from simsuite.solvers.gbm.rehearsal import rehearse
 from simsuite.solvers.gbm.statistics import BINS, GROUP, NO_FAULT
@@ -240,11 +240,11 @@ class GbmProblem:
         """Whether the statistics of all frames are kept to the end. If not, frames of a block share the room in turn;
         more paths can then not be added."""
         frames = len(self.frame_steps)
-        kept = frames * self.n_assets * (BINS + 2 * LIMBS) * 8
+        kept = frames * (self.n_assets * (BINS + (1 + self.width) * LIMBS) * 8 + self.portfolio.bytes_per_frame)
         return self.n_batches > 1 or self.target > 0 or frames <= self.block or kept <= _KEPT_BYTES
 
     @property
-    def _slots(self) -> int:
+    def slots(self) -> int:
         return len(self.frame_steps) if self.keeps_frames else self.block
 
     def frame_of_row(self, step: int) -> int:
@@ -281,6 +281,10 @@ class GbmProblem:
             found = np.array([float(evaluate(tree, path)) for tree in self.payoffs.values])
         return np.where(np.isfinite(found), found, 0.0)
 
+    @cached_property
+    def portfolio(self) -> Portfolio:
+        return Portfolio(self)
+
     def initial(self) -> Snapshot:
         arrays = {name: np.zeros(shape, dtype) for name, (shape, dtype) in self._shapes().items()}
         arrays["fault"][0] = NO_FAULT
@@ -293,7 +297,7 @@ class GbmProblem:
         return {name: spec for name, spec in shapes.items() if math.prod(spec[0])}
 
     def _shapes(self) -> dict[str, tuple[tuple[int, ...], Any]]:
-        n, slots = self.n_assets, self._slots
+        n, slots = self.n_assets, self.slots
         shapes: dict[str, tuple[tuple[int, ...], Any]] = {
             "moments": ((slots, n, 1 + self.width, LIMBS), np.int64),
             "histogram": ((slots, n, BINS), np.int64),
@@ -301,15 +305,16 @@ class GbmProblem:
             "options": ((len(self.payoffs.products), LIMBS), np.int64),
             "fault": ((1,), np.int64),
             "done": ((1,), np.int64),
-        }
+        } | self.portfolio.shapes()
         return {name: spec for name, spec in shapes.items() if math.prod(spec[0])}
 
     def device_bytes(self) -> int:
-        shapes = [*self._shapes().values(), *self.along_paths().values()]
-        state = sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in shapes)
+        shapes = self._shapes() | self.along_paths()
+        del shapes["done"]  # known on the host
+        state = sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in shapes.values())
         seen = self.most_watched * self.n_assets * self.batch * self.dtype.itemsize
         payoffs = 8 * len(self.payoffs.values) * min(PAYOFFS_CHUNK, self.batch)
-        return state + seen + table_bytes(self) + payoffs
+        return state + seen + table_bytes(self) + payoffs + self.portfolio.device_bytes()
 
     def stepper(self, backend: Backend, start: Snapshot) -> Stepper:
         return ExactStepper(self, backend, start)

@@ -1,4 +1,4 @@
-"""Scalar arithmetic that the kernels for CPU and GPU share: the limbs of an exact sum."""
+"""Scalar arithmetic that the kernels for CPU and GPU share: the limbs of an exact sum, bins of a sketch."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numba import float64, int64, njit
 
 from simsuite.solvers.gbm.exactsum import BIAS
+from simsuite.solvers.gbm.sketch import BITS, FINE, FURTHEST, LOWEST
 
 _MASK = np.int64(0xFFFFFFFF)
 
@@ -29,3 +30,18 @@ def digits(value: Any) -> Any:
     if negative:
         d0, d1, d2 = -d0, -d1, -d2
     return p >> int64(5), d0, d1, d2
+
+
+@njit(error_model="numpy", cache=True)
+def cell(value: Any) -> Any:
+    """(number, within) of a float64: its bin in a sketch, and the FINE bits that follow; see `sketch.py`."""
+    mantissa, exponent = math.frexp(abs(value))
+    scaled = int64(mantissa * float64(2 << (BITS + FINE)))
+    octave = int64(exponent) - int64(1 + LOWEST)
+    within = scaled & int64((1 << FINE) - 1)
+    number = (octave << int64(BITS)) + (scaled >> int64(FINE)) - int64((1 << BITS) - 1)
+    if value == 0 or octave < 0:
+        number, within = int64(0), int64(0)
+    elif number > FURTHEST:
+        number = int64(FURTHEST)
+    return (-number if value < 0 else number), within

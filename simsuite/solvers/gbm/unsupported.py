@@ -26,7 +26,7 @@ def not_yet(model: GbmScenario) -> list[Mistake]:
 
 def _plain_mistakes(model: GbmScenario) -> Iterator[Mistake]:
     """Keys with values of which the engine knows one."""
-    paths, output = model.paths, model.output
+    paths = model.paths
     for path, given, known in (
         (("time", "scheme"), model.time.scheme, ("exact",)),
         (("paths", "sampling"), paths.sampling, ("pseudo",)),
@@ -36,8 +36,6 @@ def _plain_mistakes(model: GbmScenario) -> Iterator[Mistake]:
     for path, asked in (
         (("paths", "moment_matching"), paths.moment_matching),
         (("paths", "multilevel"), paths.multilevel),
-        (("output", "risk"), output.risk is not None),
-        (("output", "exposure"), output.exposure),
     ):
         if asked:
             yield _mistake(path, f"`{path[1]}`")

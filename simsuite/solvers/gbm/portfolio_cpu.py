@@ -1,0 +1,72 @@
+"""What comes of a portfolio, on the CPU: see `portfolio.py`, `sketch.py`.
+
+- tally(values, n, table): sketch the first n numbers in units; table[what, FURTHEST + bin]: counts, then sums of the
+  bits that follow and of their squares.
+- expose(y, n, frames, frame, weights, width, sums, counts): of the value V at a frame, the sum of weights[asset]
+  S_a / S_a(0), on the first n columns of the noise y[asset, path]. sums[frame, what, limb]: of max(V, 0), its square,
+  max(-V, 0), its square, the means of `width` paths each; counts[bin]: the sketch of max(V, 0). frames: as in
+  `statistics.py`.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import int64, njit, prange
+
+from simsuite.solvers.gbm.dynamics import LN2
+from simsuite.solvers.gbm.scalars import cell, digits
+from simsuite.solvers.gbm.sketch import FURTHEST
+from simsuite.solvers.gbm.statistics import GROUP, LARGEST
+
+THREADS = 1
+
+
+@njit(cache=True, error_model="numpy")
+def tally(values, n, table):
+    for i in range(n):
+        if abs(values[i]) < LARGEST:
+            number, within = cell(values[i])
+            table[0, FURTHEST + number] += 1
+            table[1, FURTHEST + number] += within
+            table[2, FURTHEST + number] += within * within
+
+
+@njit(parallel=True, cache=True, error_model="numpy")
+def expose(y, n, frames, frame, weights, width, sums, counts):
+    n_assets, n_groups = y.shape[0], (n + GROUP - 1) // GROUP
+    parts = np.zeros((n_groups, sums.shape[1]))
+    bins = np.empty(n, np.int32)
+    for g in prange(n_groups):
+        s1, s2, s3, s4 = 0.0, 0.0, 0.0, 0.0
+        for i in range(g * GROUP, min(n, (g + 1) * GROUP), width):
+            above, below = 0.0, 0.0
+            for j in range(i, i + width):
+                v = 0.0
+                for a in range(n_assets):
+                    v += weights[a] * math.exp(LN2 * (np.float64(y[a, j]) + frames[frame, 2, a]))
+                bins[j] = -1
+                if abs(v) < LARGEST:
+                    above += max(v, 0.0)
+                    below += max(-v, 0.0)
+                    bins[j] = max(cell(v)[0], int64(0))
+            above /= width
+            below /= width
+            s1 += above
+            s2 += above * above
+            s3 += below
+            s4 += below * below
+        parts[g, 0] = s1
+        parts[g, 1] = s2
+        parts[g, 2] = s3
+        parts[g, 3] = s4
+    for g in range(n_groups):
+        for q in range(sums.shape[1]):
+            k, d0, d1, d2 = digits(parts[g, q])
+            sums[frame, q, k] += d0
+            sums[frame, q, k + 1] += d1
+            sums[frame, q, k + 2] += d2
+    for i in range(n):
+        if bins[i] >= 0:
+            counts[bins[i]] += 1
