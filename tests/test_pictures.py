@@ -100,6 +100,12 @@ def gbm_values(name: str, shape: tuple[int, ...], t: float) -> Any:
     return 100 * np.exp(0.4 * np.sqrt(t) * spread).reshape((-1,) + (1,) * (len(shape) - 1))
 
 
+def exposure_values(name: str, shape: tuple[int, ...], t: float) -> Any:
+    if not name.startswith("exposure"):
+        return gbm_values(name, shape, t)
+    return (5.0 if "error" in name else 30.0) * np.sqrt(t) * np.ones(shape)
+
+
 def linear_values(name: str, shape: tuple[int, ...], t: float) -> Any:
     if name == "norm":
         return 0.5**t
@@ -186,6 +192,18 @@ def test_gbm(tmp_path: Path, n: int, options: str, end: float) -> None:
     image = picture(make_run(tmp_path / "run", GBM.format(assets=assets(n), options=options, end=end), gbm_values))
     assert n_colours(image) > 60
     assert has(image, COLOURS[1])  # the mean
+
+
+@pytest.mark.parametrize("rows", [None, 1])
+def test_gbm_with_its_exposure(tmp_path: Path, rows: int | None) -> None:
+    held = assets(1).replace("spot", "holding = 2.0\nspot")
+    text = GBM.format(assets=held, options=OPTIONS, end=1.0).replace(
+        "store_paths = 4", "store_paths = 4, exposure = true"
+    )
+    status = "complete" if rows is None else "running"
+    image = picture(make_run(tmp_path / "run", text, exposure_values, rows, status))
+    assert has(image, COLOURS[0])
+    assert rows == 1 or has(image, COLOURS[2])
 
 
 def test_the_law_that_is_drawn_knows_of_dividends_and_of_changes() -> None:

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.ticker import MaxNLocator
 
+from simsuite.pictures.exposure import draw_exposure
 from simsuite.pictures.recording import Recording, strided
 from simsuite.pictures.sheet import COLOURS, GREY, INK, SMALL, Sheet, draw_line, label_ends, tidy
 from simsuite.pictures.units import grouped, rounded, shortened
@@ -48,9 +49,10 @@ def gbm_figure(run: Recording) -> Sheet:
     assets = min(len(model.asset), _ASSETS)
     table = _option_rows(run)
     row = max(_ROW, 3.2 / assets)
-    height = 0.75 + row * assets + (0.33 + 0.2 * len(table) if table else 0.0)
+    profile = run.has("exposure_expected")
+    height = 0.75 + row * assets + (0.33 + 0.2 * len(table) if table else 0.0) + (_ROW + 0.4) * profile
     sheet = Sheet(run, height, _subtitle(run, assets))
-    ratios = [row] * assets + ([0.2 * len(table) + 0.1] if table else [])
+    ratios = [row] * assets + [_ROW] * profile + ([0.2 * len(table) + 0.1] if table else [])
     grid = sheet.figure.add_gridspec(len(ratios), 2, width_ratios=(2.4, 1), height_ratios=ratios)
     explained = False
     for a in range(assets):
@@ -62,6 +64,8 @@ def gbm_figure(run: Recording) -> Sheet:
         if not explained and fan.volatility > 0:
             explained = True
             _explain(left, right, fan)
+    if profile:
+        draw_exposure(sheet, sheet.figure.add_subplot(grid[assets, :]), run, _drawn(run))
     if table:
         _draw_table(sheet.figure.add_subplot(grid[-1, :]), table)
     return sheet
@@ -78,7 +82,7 @@ def _subtitle(run: Recording, assets: int) -> str:
 def _fan(run: Recording, a: int) -> Fan:
     model = run.scenario
     growth, volatility = _law(model, a, float(run.time[run.frames - 1]))
-    frames = np.unique([*range(run.frames)[strided(run.frames, _TIMES)], run.frames - 1])
+    frames = _drawn(run)
     paths = terminal = np.empty((0, len(frames)))
     if run.has("path"):
         terminal = run.numbers("path", slice(None), run.frames - 1, a)
@@ -95,6 +99,11 @@ def _fan(run: Recording, a: int) -> Fan:
         growth=growth,
         volatility=volatility,
     )
+
+
+def _drawn(run: Recording) -> np.ndarray:
+    """The frames that are."""
+    return np.unique([*range(run.frames)[strided(run.frames, _TIMES)], run.frames - 1])
 
 
 def _law(model: GbmScenario, a: int, t: float) -> tuple[float, float]:

@@ -21,6 +21,8 @@ def not_yet(model: GbmScenario) -> list[Mistake]:
     for i, option in enumerate(model.option):
         if isinstance(option, American):
             found.append(_mistake(("option", i, "style"), f'style = "{option.style}"'))
+        if model.output.risk is not None and option.holding and isinstance(option, American):
+            found.append(_mistake(("option", i, "holding"), "the risk of American options"))
     return found
 
 
