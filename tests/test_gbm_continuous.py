@@ -1,4 +1,4 @@
-"""Barriers and lookbacks watched at all times: any number of steps has the price, the law and the bits that it should."""
+"""Barriers and lookbacks watched at all times: with any number of steps the price, the law and the bits are right."""
 
 from __future__ import annotations
 

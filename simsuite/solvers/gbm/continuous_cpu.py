@@ -13,8 +13,8 @@ _LOWEST, _HIGHEST, _SURVIVAL = map(int, (Kind.LOWEST, Kind.HIGHEST, Kind.SURVIVA
 
 @njit(cache=True, error_model="numpy")
 def reach(radii, bits, w, antithetic):
-    """radii[:, :w] = sqrt(-2 log U) for the steps of a block, U made of random words, bits[:, :w], or, if antithetic, of
-    bits[:, : w // 2]: the second of a pair has 1 - U."""
+    """radii[:, :w] = sqrt(-2 log U) for the steps of a block, U made of random words, bits[:, :w], or, if antithetic,
+    of bits[:, : w // 2]: the second of a pair has 1 - U."""
     if antithetic:
         for h in range(4):
             for p in range(w // 2 - 1, -1, -1):
