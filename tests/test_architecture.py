@@ -62,6 +62,7 @@ LIBRARIES = {  # and which parts may import these
     "jax": {"bench"},
     "pde": {"bench"},
     "devito": {"bench"},
+    "QuantLib": {"bench"},
 }
 DEVICE_WORDS = re.compile(r"(^|_)(stream|event|graph|pinned)s?(_|$)")
 
