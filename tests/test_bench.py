@@ -23,6 +23,7 @@ from simsuite.backends import open_backend
 from simsuite.bench import comparison, heat, machine, plates, solution, timing, wave
 from simsuite.bench.checking import FEW_STEPS, Deviation, deviation, explicit_deviation, rounding, stepper_deviation
 from simsuite.bench.effort import FULL, QUICK, Effort
+from simsuite.bench.findings import Wish, wrong
 from simsuite.bench.machine import Machine, measure_machine
 from simsuite.bench.peers import PEERS, Peer, Running
 from simsuite.bench.plates import Plate, kernels_for, reference_steps, started
@@ -55,7 +56,7 @@ def found() -> Found:
         patch.setattr(heat, "FULL", TINY)
         patch.setattr(machine, "COPIED", 1 << 20)
         patch.setattr(machine, "ELEMENTS", 1 << 12)
-        return list(heat.measurements(open_backend("cpu"), heat.Wish((16,), BOTH)))
+        return list(heat.measurements(open_backend("cpu"), Wish((16,), BOTH)))
 
 
 def rows(found: Found, section: str) -> list[dict[str, Any]]:
@@ -252,7 +253,7 @@ def test_every_combination_is_a_row(found: Found) -> None:
     assert {row["name"] for row in rows(found, "peers")} == {"simsuite numba"} | {
         peer.name for peer in PEERS if "cpu" in peer.dialects
     }
-    assert not heat.wrong(found)
+    assert not wrong(found)
     heat.require(found)
 
 
@@ -306,20 +307,20 @@ def test_everything_has_its_line(found: Found, cpu: Backend) -> None:
 
 def test_all_of_it_is_drawn(found: Found, cpu: Backend, tmp_path: Path) -> None:
     path = tmp_path / "bench.png"
-    assert draw_bench(path, heat.document(cpu, heat.Wish((16,), BOTH), found))
+    assert draw_bench(path, heat.document(cpu, Wish((16,), BOTH), found))
     assert matplotlib.image.imread(path).std() > 0.05
 
 
 def test_nothing_to_draw_is_no_picture(cpu: Backend, tmp_path: Path) -> None:
     (limits,) = [("machine", {"copy_bytes_per_second": 1.0, "fma_per_second": {}})]
     skipped = ("rates", {"n": 16, "material": "constant", "skipped": "too large"})
-    assert not draw_bench(tmp_path / "bench.png", heat.document(cpu, heat.Wish((), BOTH), [limits, skipped]))
+    assert not draw_bench(tmp_path / "bench.png", heat.document(cpu, Wish((), BOTH), [limits, skipped]))
     assert not list(tmp_path.iterdir())
 
 
 def test_a_picture_that_cannot_be_written_is_said(found: Found, cpu: Backend, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot write"):
-        draw_bench(tmp_path / "nowhere" / "bench.png", heat.document(cpu, heat.Wish((16,), BOTH), found))
+        draw_bench(tmp_path / "nowhere" / "bench.png", heat.document(cpu, Wish((16,), BOTH), found))
 
 
 # ---- peers
@@ -440,11 +441,11 @@ def test_what_cannot_be_measured_is_a_mistake(capsys: pytest.CaptureFixture[str]
 @pytest.mark.parametrize(
     ("args", "wish"),
     [
-        ([], heat.Wish((), BOTH)),
-        (["--quick", "--only", "rates"], heat.Wish((), BOTH, True, "rates")),
-        (["--sizes", "64, 16,64"], heat.Wish((16, 64), BOTH)),
-        (["--precision", "float32"], heat.Wish((), ("float32",))),
-        (["--precision", "float32,float64"], heat.Wish((), BOTH)),
+        ([], Wish((), BOTH)),
+        (["--quick", "--only", "rates"], Wish((), BOTH, True, "rates")),
+        (["--sizes", "64, 16,64"], Wish((16, 64), BOTH)),
+        (["--precision", "float32"], Wish((), ("float32",))),
+        (["--precision", "float32,float64"], Wish((), BOTH)),
     ],
 )
 def test_options_say_what_is_measured(
@@ -452,7 +453,7 @@ def test_options_say_what_is_measured(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     args: list[str],
-    wish: heat.Wish,
+    wish: Wish,
 ) -> None:
     wishes = []
     monkeypatch.setattr(heat, "measurements", lambda backend, wish: iter((wishes.append(wish), found)[1]))
@@ -465,9 +466,9 @@ def test_parts_are_measured_alone(cpu: Backend, monkeypatch: pytest.MonkeyPatch)
     for name in ("explicit_rates", "stepper_rates", "work_precision", "comparison"):
         monkeypatch.setattr(heat, name, lambda *args, name=name: iter([{"name": name}]))
     for part, sections in heat.PARTS.items():
-        found = list(heat.measurements(cpu, heat.Wish((16,), BOTH, only=part)))
+        found = list(heat.measurements(cpu, Wish((16,), BOTH, only=part)))
         assert tuple(section for section, _ in found) == ("machine", *sections)
-        document = heat.document(cpu, heat.Wish((16,), BOTH, only=part), found)
+        document = heat.document(cpu, Wish((16,), BOTH, only=part), found)
         assert {*sections} == document.keys() & {name for names in heat.PARTS.values() for name in names}
 
 

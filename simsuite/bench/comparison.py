@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
 from simsuite.bench.checking import FEW_STEPS, deviation, rounding
 from simsuite.bench.effort import Effort
+from simsuite.bench.findings import Row
+from simsuite.bench.installed import measured_if_installed
 from simsuite.bench.machine import Machine
 from simsuite.bench.peers import PEERS, Peer, Running
 from simsuite.bench.plates import Plate, fitting, kernels_for, started
@@ -19,8 +18,6 @@ from simsuite.bench.timing import seconds
 from simsuite.core import Backend
 from simsuite.errors import DeviceError, ScenarioError
 from simsuite.version import VERSION
-
-Row = dict[str, Any]
 
 
 def comparison(backend: Backend, machine: Machine, effort: Effort, n: int, precisions: Sequence[str]) -> Iterator[Row]:
@@ -57,16 +54,12 @@ def _own(backend: Backend, machine: Machine, effort: Effort, plate: Plate) -> Ro
 
 def _others(backend: Backend, machine: Machine, effort: Effort, plate: Plate, peer: Peer) -> Row:
     """A peer's row."""
-    if importlib.util.find_spec(peer.library) is None:
-        return {"skipped": f"{peer.library} is not installed"}
-    if peer.slow and not effort.slow_peers:
-        return {"skipped": "compiles for too long for a quick look"}
-    try:
+
+    def measured() -> Row:
         run = peer.start(plate.start(), plate.dt, backend.name)
-        row = _measured(backend, machine, effort, plate, run)
-    except Exception as reason:  # each library has its own for a missing compiler, device or driver
-        return {"skipped": f"{type(reason).__name__}: {reason}"}
-    return {"version": getattr(importlib.import_module(peer.library), "__version__", "")} | row
+        return _measured(backend, machine, effort, plate, run)
+
+    return measured_if_installed(peer.library, peer.slow, effort.slow_peers, measured)
 
 
 def _measured(backend: Backend, machine: Machine, effort: Effort, plate: Plate, run: Running) -> Row:

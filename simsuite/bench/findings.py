@@ -1,0 +1,62 @@
+"""What is wanted of a benchmark, and what all benchmarks make of their rows: a document, and whether all is right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from simsuite.core import Backend
+from simsuite.errors import VerificationFailure
+from simsuite.version import VERSION
+
+FORMAT = 1  # of the document
+
+Row = dict[str, Any]
+Found = Sequence[tuple[str, Row]]  # (section, row); one of them is the machine's
+
+
+@dataclass(frozen=True)
+class Wish:
+    """sizes: of problems, () for those that suit the device. only: a part, or None for all."""
+
+    sizes: tuple[int, ...]
+    precisions: tuple[str, ...]
+    quick: bool = False
+    only: str | None = None
+
+    def wants(self, part: str) -> bool:
+        return self.only in (None, part)
+
+
+def gathered(
+    solver: str, parts: Mapping[str, Sequence[str]], backend: Backend, wish: Wish, found: Found
+) -> dict[str, Any]:
+    """Everything, for --json and bench.json. parts: the sections of each."""
+    sections = [name for part, names in parts.items() if wish.wants(part) for name in names]
+    machine = next(row for section, row in found if section == "machine")
+    return {
+        "format": FORMAT,
+        "simsuite": VERSION,
+        "solver": solver,
+        "device": backend.name,
+        "device_name": backend.device_name,
+        "quick": wish.quick,
+        "passed": not wrong(found),
+        **machine,
+        **{name: [row for section, row in found if section == name] for name in sections},
+    }
+
+
+def wrong(found: Found) -> list[tuple[str, Row]]:
+    """What was checked and found wrong."""
+    return [(section, row) for section, row in found if not row.get("right", True)]
+
+
+def require_right(found: Found, described: Callable[[Row], str]) -> None:
+    """Raises VerificationFailure (exit code 5) if anything that was to be timed is wrong."""
+    bad = wrong(found)
+    if bad:
+        named = ", ".join(f"{described(row)} (off by {row['largest_error']:.1e})" for _, row in bad[:3])
+        more = ", ..." if len(bad) > 3 else ""
+        raise VerificationFailure(f"{len(bad)} of what was to be timed computes something else: {named}{more}")

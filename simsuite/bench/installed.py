@@ -1,0 +1,26 @@
+"""Other libraries take part where they are installed and work."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Callable
+
+from simsuite.bench.findings import Row
+
+
+def measured_if_installed(library: str, slow: bool, patient: bool, measured: Callable[[], Row]) -> Row:
+    """What `measured` finds, with the library's version, or why there is nothing.
+
+    library: the module that has to be importable. slow: whether it compiles for many seconds; patient: whether that is
+    waited for.
+    """
+    if importlib.util.find_spec(library) is None:
+        return {"skipped": f"{library} is not installed"}
+    if slow and not patient:
+        return {"skipped": "compiles for too long for a quick look"}
+    try:
+        row = measured()
+    except Exception as reason:  # each library has its own for a missing compiler, device or driver
+        return {"skipped": f"{type(reason).__name__}: {reason}"}
+    return {"version": getattr(importlib.import_module(library), "__version__", "")} | row
