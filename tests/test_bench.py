@@ -423,7 +423,7 @@ def test_a_wrong_kernel_is_exit_code_5(capsys: pytest.CaptureFixture[str], monke
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (["gbm"], "no benchmark of gbm"),
+        (["linear"], "no benchmark of linear"),
         (["--sizes", "256,x"], "--sizes 256,x"),
         (["--sizes", "2"], "--sizes 2"),
         (["--precision", "float16"], "float16"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,10 @@ class Wish:
 
     def wants(self, part: str) -> bool:
         return self.only in (None, part)
+
+
+def labelled(section: str, rows: Iterator[Row]) -> Iterator[tuple[str, Row]]:
+    return ((section, row) for row in rows)
 
 
 def gathered(

@@ -7,7 +7,7 @@ from typing import Any
 
 from simsuite.bench.comparison import comparison
 from simsuite.bench.effort import FULL, PRECISIONS, QUICK
-from simsuite.bench.findings import Found, Row, Wish, gathered, require_right
+from simsuite.bench.findings import Found, Row, Wish, gathered, labelled, require_right
 from simsuite.bench.machine import measure_machine
 from simsuite.bench.rates import default_sizes, explicit_rates, stepper_rates
 from simsuite.bench.solution import default_size, work_precision
@@ -23,18 +23,14 @@ def measurements(backend: Backend, wish: Wish) -> Iterator[tuple[str, Row]]:
     yield "machine", {"copy_bytes_per_second": machine.copy, "fma_per_second": dict(machine.fma)}
     sizes = wish.sizes or default_sizes(effort, machine)
     if wish.wants("rates"):
-        yield from _in("rates", explicit_rates(backend, machine, effort, sizes, precisions))
-        yield from _in("steppers", stepper_rates(backend, machine, effort, sizes, precisions))
+        yield from labelled("rates", explicit_rates(backend, machine, effort, sizes, precisions))
+        yield from labelled("steppers", stepper_rates(backend, machine, effort, sizes, precisions))
     if wish.wants("precision"):
         n = min(default_size(effort, machine), max(wish.sizes, default=effort.solution[0]))
         best = next(p for p in PRECISIONS if p in precisions)  # errors are to be those of steps, not of rounding
-        yield from _in("work_precision", work_precision(backend, effort, n, best))
+        yield from labelled("work_precision", work_precision(backend, effort, n, best))
     if wish.wants("peers"):
-        yield from _in("peers", comparison(backend, machine, effort, max(sizes), precisions))
-
-
-def _in(section: str, rows: Iterator[Row]) -> Iterator[tuple[str, Row]]:
-    return ((section, row) for row in rows)
+        yield from labelled("peers", comparison(backend, machine, effort, max(sizes), precisions))
 
 
 def document(backend: Backend, wish: Wish, found: Found) -> dict[str, Any]:

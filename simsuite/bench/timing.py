@@ -54,3 +54,14 @@ def stretch(backend: Backend, work: Callable[[int], None], n: int) -> float:
     work(n)
     backend.fence().wait()
     return time.perf_counter() - began
+
+
+def device_seconds(backend: Backend, work: Callable[[], None], patience: Patience) -> float:
+    """The median of the device's own times of a piece of work, by marks in its queue, after warming up."""
+    found: list[float] = []
+    warm = 2
+    while len(found) < warm + patience.repeats and (len(found) <= warm or sum(found) < patience.most):
+        before = backend.fence()
+        work()
+        found.append(backend.fence().seconds_since(before))
+    return statistics.median(found[warm:])

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,12 +17,31 @@ from simsuite.cli.run import Device, Json
 from simsuite.errors import UsageError
 
 if TYPE_CHECKING:
-    from simsuite.bench.heat import Wish
+    from simsuite.bench.findings import Wish
     from simsuite.core import Backend
 
-BENCHED = ("heat",)
-LEAST = 8  # cells along an edge
-PRECISIONS = ("float64", "float32")
+
+@dataclass(frozen=True)
+class _Benchmark:
+    """module: measures; report: puts it into words. precisions: by default all of them. least: of what is a size."""
+
+    module: str
+    report: str
+    precisions: tuple[str, ...]
+    least: int
+    sizes: str
+
+
+_BENCHMARKS = {
+    "heat": _Benchmark("simsuite.bench.heat", "simsuite.bench.report", ("float64", "float32"), 8, "256,1024"),
+    "gbm": _Benchmark(
+        "simsuite.bench.gbm.measurements",
+        "simsuite.bench.gbm.report",
+        ("float32", "mixed", "float64"),
+        1024,
+        "65536,1048576",
+    ),
+}
 
 
 class Part(StrEnum):
@@ -31,18 +53,22 @@ class Part(StrEnum):
 
 
 def bench(
-    what: Annotated[str, typer.Argument(metavar="[heat]", help="A solver.", show_default=False)] = "heat",
+    what: Annotated[str, typer.Argument(metavar="[heat|gbm]", help="A solver.", show_default=False)] = "heat",
     device: Device = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Less than a minute: smaller grids, fewer steppers.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Less than a minute: smaller sizes, fewer of them.")] = False,
     sizes: Annotated[
         str | None,
-        typer.Option("--sizes", metavar="N,..", help="Cells along an edge; default: what suits the device."),
+        typer.Option(
+            "--sizes", metavar="N,..", help="heat: cells along an edge, gbm: paths; default: what suits the device."
+        ),
     ] = None,
     precision: Annotated[
-        str | None, typer.Option("--precision", metavar="P,..", help="float64, float32 or both; default: both.")
+        str | None,
+        typer.Option("--precision", metavar="P,..", help="float64, float32, gbm: also mixed; default: all of them."),
     ] = None,
     only: Annotated[
-        Part | None, typer.Option("--only", help="One part: rates, time to solution (precision), or other libraries.")
+        Part | None,
+        typer.Option("--only", help="One part: rates, time to an error (precision), or other libraries."),
     ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Write bench.json and bench.png there.")
@@ -50,44 +76,44 @@ def bench(
     as_json: Json = False,
 ) -> None:
     """Measure how fast a solver is on this device, and check what is timed; exit with 5 if any of it is wrong."""
-    if what not in BENCHED:
-        raise UsageError(f"there is no benchmark of {what}; there is one of {', '.join(BENCHED)}")
+    if what not in _BENCHMARKS:
+        raise UsageError(f"there is no benchmark of {what}; there is one of {' and one of '.join(_BENCHMARKS)}")
     if device == "cudasim":
         raise UsageError("the simulator of GPUs is for tests; its time says nothing")
-    cells, precisions = _sizes(sizes), _precisions(precision)
+    known = _BENCHMARKS[what]
+    numbers, precisions = _sizes(sizes, known), _precisions(precision, what, known)
+    if what == "gbm" and numbers and only == Part.precision:
+        raise UsageError("--sizes and --only precision: how many paths that takes follows from the error")
     writable(output)
     from simsuite.backends import open_backend
-    from simsuite.bench.heat import Wish
+    from simsuite.bench.findings import Wish
 
     backend = open_backend(device or "auto")
     if backend.note is not None:
         say(f"note: {backend.note}")
-    _bench_heat(backend, Wish(cells, precisions, quick, only), output, as_json)
+    _bench(known, backend, Wish(numbers, precisions, quick, only), output, as_json)
 
 
-def _bench_heat(backend: Backend, wish: Wish, output: Path | None, as_json: bool) -> None:
-    from simsuite.bench.heat import described, document, measurements, require
-
+def _bench(known: _Benchmark, backend: Backend, wish: Wish, output: Path | None, as_json: bool) -> None:
+    module, report = importlib.import_module(known.module), importlib.import_module(known.report)
     found = []
     section = ""
-    for now, row in measurements(backend, wish):
+    for now, row in module.measurements(backend, wish):
         if not as_json:
-            _show(backend, now, row, now != section)
-        elif "n" in row:
-            say(f"done: {described(row)}")
+            _show(report, backend, now, row, now != section)
+        elif now != "machine":
+            say(f"done: {module.described(row)}")
         section = now
         found.append((now, row))
-    whole = document(backend, wish, found)
+    whole = module.document(backend, wish, found)
     if as_json:
         print_json(whole)
     if output is not None:
         _write(output, whole)
-    require(found)
+    module.require(found)
 
 
-def _show(backend: Backend, section: str, row: dict[str, Any], first: bool) -> None:
-    from simsuite.bench import report
-
+def _show(report: ModuleType, backend: Backend, section: str, row: dict[str, Any], first: bool) -> None:
     if section == "machine":
         lines = list(report.machine_lines(backend.name, backend.device_name, row))
     else:
@@ -109,20 +135,22 @@ def _write(directory: Path, whole: dict[str, Any]) -> None:
         say(f"wrote {directory / 'bench.png'}")
 
 
-def _sizes(text: str | None) -> tuple[int, ...]:
-    """Cells along an edge, without repetition, from small to large."""
+def _sizes(text: str | None, known: _Benchmark) -> tuple[int, ...]:
+    """Without repetition, from small to large."""
     if text is None:
         return ()
     words = text.split(",")
-    if not all(word.strip().isdecimal() and int(word) >= LEAST for word in words):
-        raise UsageError(f"--sizes {text}: write numbers from {LEAST} on with commas between them, such as 256,1024")
+    if not all(word.strip().isdecimal() and int(word) >= known.least for word in words):
+        form = f"write numbers from {known.least} on with commas between them, such as {known.sizes}"
+        raise UsageError(f"--sizes {text}: {form}")
     return tuple(sorted({int(word) for word in words}))
 
 
-def _precisions(text: str | None) -> tuple[str, ...]:
+def _precisions(text: str | None, what: str, known: _Benchmark) -> tuple[str, ...]:
     if text is None:
-        return PRECISIONS
+        return known.precisions
     words = {word.strip() for word in text.split(",")}
-    if not words <= set(PRECISIONS):
-        raise UsageError(f"--precision {text}: there are {' and '.join(PRECISIONS)}")
-    return tuple(name for name in PRECISIONS if name in words)
+    if not words <= set(known.precisions):
+        *first, last = known.precisions
+        raise UsageError(f"--precision {text}: {what} has {', '.join(first)} and {last}")
+    return tuple(name for name in known.precisions if name in words)

@@ -13,14 +13,19 @@ from simsuite.bench.peers.peer import Peer, Running
 PLATFORMS = {"cpu": "cpu", "cuda": "gpu"}
 
 
-def _start(T: np.ndarray, r: float, device: str) -> Running:
+def opened(device: str) -> tuple[Any, Any]:
+    """JAX with both precisions, and its own name of a device like "cpu" or "cuda:0"."""
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # or it takes most of the memory for itself
     import jax
-    import jax.numpy as jnp
 
     jax.config.update("jax_enable_x64", True)
     kind, _, index = device.partition(":")
-    place = jax.devices(PLATFORMS[kind])[int(index or 0)]
+    return jax, jax.devices(PLATFORMS[kind])[int(index or 0)]
+
+
+def _start(T: np.ndarray, r: float, device: str) -> Running:
+    jax, place = opened(device)
+    import jax.numpy as jnp
 
     centre = np.full(T.shape[0], -2, T.dtype)
     centre[[0, -1]] -= 1

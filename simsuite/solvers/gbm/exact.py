@@ -89,6 +89,11 @@ class ExactStepper:
     def state(self) -> Mapping[str, Any]:
         return self._arrays
 
+    @property
+    def engine(self) -> Engine:
+        """The launches alone, to be timed."""
+        return self._engine
+
     def advance(self, n: int) -> None:
         last, problem = self.step + n, self._problem
         while self.step < min(last, problem.batches_end):

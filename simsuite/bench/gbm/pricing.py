@@ -1,0 +1,95 @@
+"""Runs that price a case, by the stepper that runs use, timed; and whether what comes out is right."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from simsuite.bench.checking import Deviation
+from simsuite.bench.findings import Row
+from simsuite.bench.gbm.cases import Case
+from simsuite.core import Backend
+from simsuite.errors import DeviceError
+from simsuite.solvers.gbm.exact import ExactStepper
+from simsuite.solvers.gbm.outcome import option_estimates
+from simsuite.solvers.gbm.prices import price_statistics
+from simsuite.solvers.gbm.problem import GbmProblem
+from simsuite.solvers.gbm.statistics import Estimate
+
+STANDARD_ERRORS = 4.0  # that an estimate may be off by
+AT_ALL_STEPS = 6.0  # and one of the two of every step
+ROUNDING = {"float32": 1e-5, "mixed": 1e-5, "float64": 1e-11}  # relative; float32 normals are good to 1e-6
+BRIEF, REPEATS = 0.1, 5  # runs that take less seconds are repeated
+
+
+@dataclass(frozen=True)
+class Run:
+    """seconds: of all steps of all batches, on the device, statistics and payoffs included."""
+
+    problem: GbmProblem
+    stepper: ExactStepper
+    seconds: float
+    estimate: Estimate
+
+
+def run(backend: Backend, problem: GbmProblem, repeats: int = REPEATS) -> Run:
+    """The median of several runs if they are brief, the first of which then does not count. Raises DeviceError where
+    the device lacks memory or a kernel."""
+    if problem.device_bytes() > backend.memory_free():
+        raise DeviceError(f"needs {problem.device_bytes() / 1e9:.0f} GB of the device's memory")
+    times: list[float] = []
+    while not times or (times[0] < BRIEF and len(times) <= repeats):
+        stepper = ExactStepper(problem, backend, problem.initial())
+        backend.fence().wait()
+        before = backend.fence()
+        stepper.advance(problem.clock.end)
+        times.append(backend.fence().seconds_since(before))
+    with stepper.observe("time") as observed:
+        (estimate,) = option_estimates(problem, observed)
+    return Run(problem, stepper, statistics.median(times[1:] or times), estimate)
+
+
+def priced(case: Case, precision: str, estimate: Estimate) -> Row:
+    """What a row says of a price."""
+    off = price_deviation(case, precision, estimate)
+    return {"price": estimate.value, "standard_error": estimate.standard_error, "exact": case.exact} | checked(off)
+
+
+def checked(off: Deviation) -> Row:
+    return {"largest_error": off.error, "error_limit": off.limit, "right": off.right}
+
+
+def price_deviation(case: Case, precision: str, estimate: Estimate) -> Deviation:
+    """Relative to the exact price."""
+    exact = case.exact
+    limit = STANDARD_ERRORS * estimate.standard_error / exact + ROUNDING[precision]
+    return Deviation(abs(estimate.value - exact) / exact, limit)
+
+
+def stored_deviation(backend: Backend, run: Run) -> Deviation:
+    """Of mean and standard deviation of all prices at the step where these are the worst."""
+    problem = run.problem
+    moments, counts = (backend.to_host(run.stepper.state[name]) for name in ("moments", "histogram"))
+    found = list(_of_steps(problem, moments, counts))
+    return max(found, key=lambda off: off.error / off.limit if off.right else math.inf)
+
+
+def _of_steps(problem: GbmProblem, moments: np.ndarray, counts: np.ndarray) -> Iterator[Deviation]:
+    scenario, n = problem.scenario, problem.scenario.paths.count
+    rounding = ROUNDING[scenario.run.precision]
+    (asset,) = scenario.asset
+    for frame, step in enumerate(problem.frame_steps[1:], 1):
+        found = price_statistics(scenario, problem.dynamics, step, moments[frame], counts[frame])
+        variance = asset.volatility.value**2 * found.time
+        spread = math.sqrt(math.expm1(variance))  # of a lognormal price, relative to its mean
+        fourth = math.exp(4 * variance) + 2 * math.exp(3 * variance) + 3 * math.exp(2 * variance) - 3  # kurtosis
+        mean = asset.spot * math.exp(scenario.market.rate.value * found.time)
+        for value, exact, error in (
+            (found.mean[0], mean, spread / math.sqrt(n)),
+            (found.std[0], mean * spread, math.sqrt((fourth - 1) / (4 * n))),
+        ):
+            yield Deviation(float(abs(value - exact) / exact), AT_ALL_STEPS * error + rounding)
