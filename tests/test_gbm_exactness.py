@@ -106,6 +106,24 @@ def test_readable_and_fast_kernels_on_a_gpu_agree(backend, precision, tolerance,
         np.testing.assert_allclose(results["nvrtc"][name], a, rtol=50 * tolerance, atol=tolerance, err_msg=name)
 
 
+@pytest.mark.parametrize("backend", [pytest.param("cuda", marks=pytest.mark.gpu)], indirect=True)
+@pytest.mark.parametrize("precision", ["float64", "float32", "mixed"])
+@pytest.mark.parametrize("antithetic", [False, True])
+@pytest.mark.parametrize("batch", [None, 20_480])
+def test_paths_stored_at_every_step_are_those_seen_at_some(backend, precision, antithetic, batch):
+    """Their launches are programs of their own. 11 steps end amid a block."""
+    found = []
+    for frames in (12, 2):
+        p = two_assets(precision, 70_000, batch, 11, antithetic, frames, kernel="nvrtc")
+        assert paths_macros(p, *SHAPES[0])["DENSE"] == (frames == 12)
+        found.append(results_by_time_step(p, backend))
+    every, ends = found
+    shared = {name for name in ends if not name.startswith("state")}
+    assert {"price_mean@11", "price_std@11", "path@11", "option_price"} <= shared <= every.keys()
+    assert_same_bits({name: every[name] for name in shared}, {name: ends[name] for name in shared})
+    np.testing.assert_allclose(every["price_mean@5"][0], 100 * np.exp(0.05 * 1.5 * 5 / 11), rtol=5e-3)
+
+
 def test_programs_are_not_replaced_in_silence():
     p = two_assets(kernel="nvrtc")
     with pytest.raises(DeviceError, match='kernel = "nvrtc" needs a CUDA GPU, and this run is on cpu'):
@@ -270,6 +288,8 @@ def programs() -> Iterator[tuple[Path, dict]]:
                 option=asked,
             )
             yield PATHS, paths_macros(p, *SHAPES[0])
+            if len(asked) != 1:
+                yield PATHS, paths_macros(p, *SHAPES[0]) | {"DENSE": 1}
             if asked:
                 yield from ((PAYOFFS, payoffs_macros(p, rows)) for rows in rows_together(p))
         yield MOMENTS, moments_macros(p)

@@ -37,13 +37,6 @@ class AllAtOnce(GbmProblem):
     def most_watched(self) -> int:
         return len(self.frame_steps) - 1
 
-    def slot(self, frame: int) -> int:
-        return frame
-
-    @property
-    def _slots(self) -> int:
-        return len(self.frame_steps)
-
 
 @dataclass(frozen=True)
 class Case:

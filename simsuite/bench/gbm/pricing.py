@@ -83,7 +83,7 @@ def _of_steps(problem: GbmProblem, moments: np.ndarray, counts: np.ndarray) -> I
     rounding = ROUNDING[scenario.run.precision]
     (asset,) = scenario.asset
     for frame, step in enumerate(problem.frame_steps[1:], 1):
-        found = price_statistics(scenario, problem.dynamics, step, moments[frame], counts[frame])
+        found = price_statistics(scenario, problem.dynamics, step, n, moments[frame], counts[frame])
         variance = asset.volatility.value**2 * found.time
         spread = math.sqrt(math.expm1(variance))  # of a lognormal price, relative to its mean
         fourth = math.exp(4 * variance) + 2 * math.exp(3 * variance) + 3 * math.exp(2 * variance) - 3  # kurtosis

@@ -69,7 +69,7 @@ def _measured(device: Device, case: Case, precision: str, n: int) -> Row:
 def kernel_seconds(device: Device, done: Run, stored: bool) -> float:
     """Of all steps of all paths, which are a single batch."""
     problem = done.problem
-    n, blocks = problem.batch_paths(0), -(-problem.n_steps // problem.block)
+    n, blocks = problem.scenario.paths.count, -(-problem.n_steps // problem.block)
     frames = range(1, len(problem.frame_steps)) if stored else range(0)
     return device_seconds(device.backend, lambda: done.stepper.engine.advance(n, 0, 0, blocks, frames), device.patience)
 

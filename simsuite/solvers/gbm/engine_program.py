@@ -45,10 +45,17 @@ def paths_macros(problem: GbmProblem, threads: int, unroll: int) -> dict[str, st
         "COUNT": max(len(wanted), 1),
         "VARYING": int(problem.dynamics.varying),
         "PAYING": int(continuous.shapes(problem)["falls"][1] > 1),
+        "DENSE": int(is_dense(problem)),
         "UNROLL": unroll,
         "THREADS": threads,
         "BOUNDS": f"{threads}, 1" if many else threads,
     }
+
+
+def is_dense(problem: GbmProblem) -> bool:
+    """Whether all steps are frames, and the bytes of a row of them can be counted in 32 bits."""
+    every = len(problem.frame_steps) == problem.n_steps + 1
+    return every and problem.batch * problem.dtype.itemsize < 1 << 32
 
 
 def moments_macros(problem: GbmProblem) -> dict[str, str | int]:
@@ -148,6 +155,8 @@ class ProgramEngine:
         most = _TRIED_BYTES // (problem.dtype.itemsize * (problem.n_assets + len(problem.functional_bits)))
         n = min(problem.batch, max(most // GROUP, 1) * GROUP)
         end = min(-(-problem.n_steps // problem.block), _TRIED_BLOCKS)
+        if is_dense(problem):  # what is seen has to have room
+            end = min(end, max(problem.most_watched // problem.block, 1))
         shapes = [paths_macros(problem, *shape) for shape in SHAPES]
         question = "\n".join(["paths", str(n), str(end), *map(str, shapes)])
 

@@ -3,8 +3,9 @@
 // Compiled at run time, with the macros ASSETS, STATE (float or double: of what is added up), NORMAL (float or double: of
 // random numbers and prices), SIGNS (1, or 2: antithetic paths are done together), FUNCTIONALS (a list of
 // {kind, asset, due}, where due is -1 for every step or else a bit of a table), COUNT (of them, at least 1), VARYING
-// (1: volatilities depend on the step), PAYING (1: prices fall where dividends are paid, and it matters when), UNROLL (blocks of steps in a turn), THREADS (of a block) and BOUNDS (the same, and
-// blocks a multiprocessor at least).
+// (1: volatilities depend on the step), PAYING (1: prices fall where dividends are paid, and it matters when), DENSE (1:
+// every step is a frame), UNROLL (blocks of steps in a turn), THREADS (of a block) and BOUNDS (the same, and blocks a
+// multiprocessor at least).
 
 #include "kinds.cuh"
 #include "normals.cuh"
@@ -54,6 +55,18 @@ struct Path {
 };
 
 #include "continuous.cuh"
+
+// Where the steps of a block go if all of them are frames: to seen[which, asset, path], as they are made. Bytes, of rows
+// that all paths share and of 32 bits within a row: an instruction takes an address in these two parts.
+struct Rows {
+  char* first;
+  size_t row;
+  unsigned at;
+
+  __device__ __forceinline__ void keep(int j, int a, int s, state y) const {
+    *(state*)(first + (j * ASSETS + a) * row + (at + s * (unsigned)sizeof(state))) = y;
+  }
+};
 
 // Of all assets in a block of steps.
 struct Increments {
@@ -114,8 +127,8 @@ __device__ __forceinline__ void take(normal (&sum)[COUNT], int (&taken)[COUNT], 
 // What a path does in a block of steps, given the increments dw. PART: it does only the first `valid` of them. DUE:
 // schedules have something there.
 template <bool PART, bool DUE>
-__device__ __forceinline__ void follow(Path& path, const Increments& dw, bool opposite, const Tables& tables, int block,
-                                       const Row<unsigned>& due, int valid, const Chances& chances) {
+__device__ __forceinline__ void follow(Path& path, const Increments& dw, int opposite, const Tables& tables, int block,
+                                       const Row<unsigned>& due, int valid, const Chances& chances, const Rows& rows) {
   normal p[ASSETS], base[ASSETS], sum[COUNT];  // since the block began: increments in `normal` lose nothing there
   int taken[COUNT];
   Row<normal> centre[ASSETS], growth[ASSETS];
@@ -137,7 +150,10 @@ __device__ __forceinline__ void follow(Path& path, const Increments& dw, bool op
   for (int j = 0; j < STEPS; j++) {
     if (PART && j >= valid) break;
 #pragma unroll
-    for (int a = 0; a < ASSETS; a++) p[a] = dw.added_to(p[a], a, j, opposite);
+    for (int a = 0; a < ASSETS; a++) {
+      p[a] = dw.added_to(p[a], a, j, opposite);
+      if (DENSE) rows.keep(j, a, opposite, MIXED ? path.y[a] + (state)p[a] : (state)p[a]);
+    }
     take<false>(sum, taken, p, centre, growth, j, 0);
     if (DUE && due.v[j]) take<true>(sum, taken, p, centre, growth, j, due.v[j]);
     if (BRIDGED) bridges.take(sum, p, centre, j, chances, opposite);
@@ -197,7 +213,7 @@ struct Watch {
 // A block of steps of all paths of a thread. PART: the run ends amid it.
 template <bool PART>
 __device__ __forceinline__ void pass(Path (&paths)[SIGNS], const Philox& philox, const normal (&mix)[ASSETS][ASSETS],
-                                     const Tables& tables, int block, int n_steps, Watch& watch) {
+                                     const Tables& tables, int block, int n_steps, Watch& watch, Rows& rows) {
   const Increments dw(philox, mix, tables, block);
   const Chances chances(philox, block);
   Row<unsigned> now;
@@ -214,9 +230,13 @@ __device__ __forceinline__ void pass(Path (&paths)[SIGNS], const Philox& philox,
 #pragma unroll
     for (int a = 0; a < ASSETS; a++) before[s][a] = paths[s].y[a];
     if (ever)
-      follow<PART, SCHEDULED>(paths[s], dw, s, tables, block, now, valid, chances);
+      follow<PART, SCHEDULED>(paths[s], dw, s, tables, block, now, valid, chances, rows);
     else
-      follow<PART, false>(paths[s], dw, s, tables, block, now, valid, chances);
+      follow<PART, false>(paths[s], dw, s, tables, block, now, valid, chances, rows);
+  }
+  if (DENSE) {
+    rows.first += STEPS * ASSETS * rows.row;
+    return;
   }
   if (block != watch.next) return;
   const unsigned watched = watch.mark->watched;
@@ -262,10 +282,11 @@ advance(state* x, state* f, state* seen, unsigned n, unsigned long long room, un
     }
   }
   Watch watch = {marks, marks + n_marks, n_marks ? marks->block : end, end, seen + at, room};
+  Rows rows = {(char*)seen, room * sizeof(state), (unsigned)at * (unsigned)sizeof(state)};
   const int whole = min(end, n_steps / STEPS);
 #pragma unroll UNROLL
-  for (int block = begin; block < whole; block++) pass<false>(paths, philox, mix, tables, block, n_steps, watch);
-  if (whole < end) pass<true>(paths, philox, mix, tables, whole, n_steps, watch);
+  for (int block = begin; block < whole; block++) pass<false>(paths, philox, mix, tables, block, n_steps, watch, rows);
+  if (whole < end) pass<true>(paths, philox, mix, tables, whole, n_steps, watch, rows);
 #pragma unroll
   for (int s = 0; s < SIGNS; s++) {
 #pragma unroll
