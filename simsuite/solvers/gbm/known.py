@@ -1,0 +1,332 @@
+"""Prices and Greeks that a scenario's options have in closed form (`closed_forms`), where there is one.
+
+Read from the scenario alone, and so independent of what the engine makes of it.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from simsuite.scenario.gbm import (
+    American,
+    Asian,
+    Asset,
+    Barrier,
+    Basket,
+    Digital,
+    European,
+    Exchange,
+    GbmScenario,
+    Lookback,
+    Option,
+    Schedule,
+    Spread,
+)
+from simsuite.solvers.gbm import closed_forms as exact
+from simsuite.solvers.gbm.closed_forms.arithmetic import arithmetic_mean_option
+from simsuite.solvers.gbm.closed_forms.quadrature import gauss_normal
+from simsuite.solvers.gbm.closed_forms.terms import Steps, Terms
+
+_NODES = 200  # of the law at the date of a cash dividend
+_NEAR = 0.02  # how far coefficients are varied for Greeks: relative, rates by half of it
+
+
+def known_price(model: GbmScenario, option: Option) -> float | None:
+    """None where no closed form is at hand: for other schemes than the exact one, which have errors of their own, for
+    payoffs by expression, and for most of what jumps or pays cash."""
+    if model.time.scheme != "exact":
+        return None
+    assets = [_Priced(model, a) for a in _assets(model, option)]
+    if not isinstance(option, European) and any(asset.is_rough for asset in assets):
+        return None
+    try:
+        return _price(model, option, assets)
+    except ValueError:  # without volatility, or with more assets than there are formulas for
+        return None
+
+
+def known_greeks(model: GbmScenario, number: int) -> dict[str, list[float] | float] | None:
+    """Of option `number`: delta, gamma and vega by asset, rho, and where it depends on one smooth price alone, theta.
+
+    Derivatives of its price: vega by a common relative change of a volatility at all times, per root mean square of
+    it; rho by a shift of all rates, dividend yields fixed. None where there are not all of these. theta follows from
+    the Black-Scholes equation: all dates come nearer together.
+    """
+
+    def by(change: Callable[[float], GbmScenario], at: float, reach: float) -> tuple[float, float]:
+        def price(x: float) -> float:
+            found = known_price(changed := change(x), changed.option[number])
+            if found is None:
+                raise ValueError("has no closed form nearby")
+            return found
+
+        return exact.derivatives(price, at, reach)
+
+    by_spot, vega = [], []
+    try:
+        for a, asset in enumerate(model.asset):
+            by_spot.append(by(functools.partial(_at_spot, model, a), asset.spot, _NEAR * asset.spot))
+            by_share, _ = by(functools.partial(_volatility_raised, model, a), 0.0, _NEAR)
+            vega.append(by_share / asset.volatility.root_mean_square(model.time.end))
+        rho, _ = by(functools.partial(_rate_shifted, model), 0.0, _NEAR / 2)
+    except ValueError:
+        return None
+    found: dict[str, list[float] | float] = {
+        "delta": [d for d, _ in by_spot],
+        "gamma": [g for _, g in by_spot],
+        "vega": vega,
+        "rho": rho,
+    }
+    return found | _theta(model, model.option[number], by_spot)
+
+
+def _theta(model: GbmScenario, option: Option, by_spot: list[tuple[float, float]]) -> dict[str, float]:
+    """What is fixed at the start, such as the extreme of a lookback, has no part in it: none for these."""
+    a, *others = _assets(model, option)
+    asset, market = model.asset[a], model.market
+    if others or isinstance(option, Lookback) or _Priced(model, a).is_rough:
+        return {}
+    rate, spot = market.rate.values[0], asset.spot
+    growth = rate - asset.dividend_yield.values[0] if market.drift is None else market.drift.values[0]
+    (delta, gamma), price = by_spot[a], known_price(model, option)
+    assert price is not None
+    return {"theta": rate * price - growth * spot * delta - (asset.volatility.values[0] * spot) ** 2 / 2 * gamma}
+
+
+@dataclass(frozen=True)
+class _Priced:
+    """An asset, over the life of the options."""
+
+    model: GbmScenario
+    number: int
+
+    @property
+    def asset(self) -> Asset:
+        return self.model.asset[self.number]
+
+    @property
+    def spot(self) -> float:
+        return self.asset.spot
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether its logarithm is not normal."""
+        return self.asset.jumps is not None or self.asset.pays_cash
+
+    def growth(self, t: float) -> float:
+        """log E S(t) / S(0), but for cash dividends."""
+        market, asset = self.model.market, self.asset
+        step = self.model.time.nearest_step(t)
+        paid = [d for d in asset.dividends if self.model.time.nearest_step(d.time) <= step]
+        shares = math.fsum(math.log1p(-d.proportion) for d in paid if d.proportion is not None)
+        if market.drift is not None:
+            return market.drift.integral(0.0, t) + shares
+        return market.rate.integral(0.0, t) - asset.dividend_yield.integral(0.0, t) + shares
+
+    def variance(self, t: float) -> float:
+        return self.asset.volatility.integral_of_square(0.0, t)
+
+    @functools.cached_property
+    def deviation(self) -> float:
+        return math.sqrt(self.variance(self.model.time.end))
+
+    @functools.cached_property
+    def forward(self) -> float:
+        return self.spot * math.exp(self.growth(self.model.time.end))
+
+    @functools.cached_property
+    def terms(self) -> Terms:
+        """Without what only theta needs."""
+        end, rate = self.model.time.end, self.model.market.rate
+        growth, sigma = self.growth(end), self.asset.volatility.integral(0.0, end)
+        return Terms(self.spot, end, rate.integral(0.0, end), growth, self.deviation**2, sigma, (0.0, 0.0, 0.0))
+
+    def steps(self, dates: Sequence[int]) -> Steps:
+        """Between the ends of time steps."""
+        times = [self.model.time.end * (k / self.model.time.steps) for k in (0, *dates)]
+        growths, variances = ([f(t) for t in times] for f in (self.growth, self.variance))
+        return Steps(np.diff(growths), np.sqrt(np.diff(variances)))
+
+    @property
+    def constants(self) -> tuple[float, float, float, float]:
+        """Rate, growth, volatility and end. ValueError where they are not constant."""
+        market, asset = self.model.market, self.asset
+        if asset.dividends:
+            raise ValueError("pays dividends")
+        growth = market.rate.value - asset.dividend_yield.value if market.drift is None else market.drift.value
+        return market.rate.value, growth, asset.volatility.value, self.model.time.end
+
+
+def _price(model: GbmScenario, option: Option, assets: list[_Priced]) -> float | None:
+    first, discount = assets[0], math.exp(-model.market.rate.integral(0.0, model.time.end))
+    if isinstance(option, European):
+        return _european(first, option, discount)
+    if isinstance(option, Digital):
+        return exact.digital_greeks(first.terms, option.strike, option.payoff, option.cash).price
+    if isinstance(option, Asian):
+        steps = first.steps(_fixings(model, option))
+        if option.average == "arithmetic":
+            return discount * arithmetic_mean_option(
+                first.spot, option.strike, steps, option.payoff, option.past_fixings
+            )
+        forward, deviation = exact.geometric_mean_law(first.spot, steps, option.past_fixings)
+        return discount * exact.lognormal_option(forward, deviation, option.strike, option.payoff)
+    if isinstance(option, Barrier):
+        return _barrier(first, option, discount)
+    if isinstance(option, Lookback):
+        return _lookback(first, option, discount)
+    if isinstance(option, Exchange):
+        return _combined(assets, (1.0, -1.0), 0.0, discount, "call")
+    if isinstance(option, Spread):
+        return _combined(assets, (1.0, -1.0), option.strike, discount, option.payoff)
+    if isinstance(option, Basket):
+        return _basket(assets, option, discount)
+    if isinstance(option, American):
+        rate, growth, volatility, end = first.constants
+        dates = option.exercise or model.time.steps
+        return exact.bermudan(first.spot, option.strike, rate, growth, volatility, end, dates, option.payoff)
+    return None
+
+
+def _european(asset: _Priced, option: European, discount: float) -> float | None:
+    """Of an asset that may jump, or pay cash once."""
+    jumps, end = asset.asset.jumps, asset.model.time.end
+    cash = [dividend for dividend in asset.asset.dividends if dividend.cash is not None]
+    if jumps is not None and not cash:
+        rate, growth = asset.model.market.rate.mean(end), asset.growth(end) / end
+        market = (asset.spot, option.strike, rate, growth, asset.deviation / math.sqrt(end), end)
+        return exact.merton(*market, jumps.intensity, jumps.mean, jumps.deviation, option.payoff)
+    if jumps is None and len(cash) == len(asset.asset.dividends) == 1:
+        return discount * _after_cash(asset, option, cash[0].time, float(cash[0].cash or 0.0))
+    if jumps is not None or cash:
+        return None
+    return discount * exact.lognormal_option(asset.forward, asset.deviation, option.strike, option.payoff)
+
+
+def _after_cash(asset: _Priced, option: European, time: float, cash: float) -> float:
+    """The expectation of what is worth a Black price once the dividend is paid, over the price before that."""
+    model = asset.model
+    t = model.time.end * (model.time.nearest_step(time) / model.time.steps)
+    z, weights = gauss_normal(_NODES)
+    variance = asset.variance(t)
+    before = asset.spot * np.exp(asset.growth(t) - variance / 2 + math.sqrt(variance) * z)
+    rest = math.exp(asset.growth(model.time.end) - asset.growth(t))
+    deviation = math.sqrt(max(asset.deviation**2 - variance, 0.0))
+    if before[weights > 1e-16].min() <= cash:
+        raise ValueError("the price may be too low for the dividend")
+    forwards = np.maximum(before - cash, 1e-9 * cash) * rest
+    values = [exact.lognormal_option(float(f), deviation, option.strike, option.payoff) for f in forwards]
+    return float(weights @ values)
+
+
+def _barrier(asset: _Priced, option: Barrier, discount: float) -> float:
+    terms: Any = (option.payoff, option.direction, option.knock, option.level, option.rebate)
+    if option.monitoring == "continuous":
+        return exact.barrier(asset.spot, option.strike, *asset.constants, *terms)
+    steps = asset.steps(_dates(option.dates, asset.model))
+    return discount * exact.barrier_on_dates(asset.spot, option.strike, steps, *terms)
+
+
+def _lookback(asset: _Priced, option: Lookback, discount: float) -> float:
+    if option.monitoring == "continuous":
+        if option.strike is None:
+            return exact.floating_lookback(asset.spot, *asset.constants, option.payoff)
+        return exact.fixed_lookback(asset.spot, option.strike, *asset.constants, option.payoff)
+    steps = asset.steps(_dates(option.dates, asset.model))
+    highest = (option.payoff == "call") == (option.strike is not None)
+    beyond = exact.maximum_excess_on_dates if highest else exact.minimum_shortfall_on_dates
+    if option.strike is not None:
+        return discount * beyond(asset.spot, steps, option.strike)
+    sign = 1.0 if option.payoff == "call" else -1.0
+    return discount * (sign * (asset.forward - asset.spot) + beyond(asset.spot, steps, asset.spot))
+
+
+def _basket(assets: list[_Priced], option: Basket, discount: float) -> float | None:
+    weights = option.weights_of(len(assets))
+    if option.combine == "sum":
+        return _combined(assets, weights, option.strike, discount, option.payoff)
+    if len(assets) != 2 or min(weights) <= 0:
+        return None
+    forwards = (weights[0] * assets[0].forward, weights[1] * assets[1].forward)
+    deviations = (assets[0].deviation, assets[1].deviation)
+    rho = _correlation(*assets)
+    return exact.best_or_worst(forwards, deviations, rho, option.strike, discount, option.payoff, option.combine)
+
+
+def _combined(
+    assets: list[_Priced], weights: Sequence[float], strike: float, discount: float, payoff: exact.Payoff
+) -> float | None:
+    """An option on a weighted sum."""
+    forwards, deviations = [asset.forward for asset in assets], [asset.deviation for asset in assets]
+    if len(assets) == 2:
+        one, other = assets
+        pairs = (one.forward, other.forward), (one.deviation, other.deviation)
+        return exact.two_asset_basket(
+            *pairs, _correlation(one, other), (weights[0], weights[1]), strike, discount, payoff
+        )
+    found = {_correlation(*pair) for i, one in enumerate(assets) for pair in ((one, other) for other in assets[:i])}
+    if len(found) != 1 or len(set(deviations)) != 1 or min(weights) <= 0:
+        return None
+    return exact.equicorrelated_basket(forwards, deviations[0], found.pop(), weights, strike, discount, payoff)
+
+
+def _correlation(one: _Priced, other: _Priced) -> float:
+    """Of the logarithms of two prices at the end."""
+    rows, end = one.model.market.correlation, one.model.time.end
+    rho = 0.0 if rows is None else rows[one.number][other.number]
+    first, second = one.asset.volatility, other.asset.volatility
+    if first.is_constant and second.is_constant:
+        return rho
+    times = sorted({t for t in (*first.times, *second.times) if t < end} | {end})
+    covariance = rho * math.fsum(first.at(a) * second.at(a) * (b - a) for a, b in pairwise(times))
+    return covariance / (one.deviation * other.deviation)
+
+
+def _assets(model: GbmScenario, option: Option) -> list[int]:
+    """Those that an option depends on."""
+    names = model.asset_names
+    if isinstance(option, (Exchange, Spread)):
+        return [names.index(name) for name in option.assets]
+    name = getattr(option, "asset", None)
+    if isinstance(option, Basket):
+        return list(range(len(names)))
+    return [0 if name is None else names.index(name)]
+
+
+def _dates(count: int | None, model: GbmScenario) -> list[int]:
+    """The steps nearest to i / count of all."""
+    n = model.time.steps
+    return [(2 * n * i + count) // (2 * count) for i in range(1, count + 1)] if count else list(range(1, n + 1))
+
+
+def _fixings(model: GbmScenario, option: Asian) -> list[int]:
+    if isinstance(option.fixings, list):
+        return [model.time.nearest_step(t) for t in option.fixings]
+    return _dates(option.fixings, model)
+
+
+def _at_spot(model: GbmScenario, a: int, spot: float) -> GbmScenario:
+    return _with_asset(model, a, spot=spot)
+
+
+def _volatility_raised(model: GbmScenario, a: int, share: float) -> GbmScenario:
+    sigma = model.asset[a].volatility
+    return _with_asset(model, a, volatility=Schedule(sigma.times, tuple(v * (1 + share) for v in sigma.values)))
+
+
+def _rate_shifted(model: GbmScenario, by: float) -> GbmScenario:
+    rate = model.market.rate
+    market = model.market.model_copy(update={"rate": Schedule(rate.times, tuple(r + by for r in rate.values))})
+    return model.model_copy(update={"market": market})
+
+
+def _with_asset(model: GbmScenario, a: int, **changed: Any) -> GbmScenario:
+    assets = [asset.model_copy(update=changed) if i == a else asset for i, asset in enumerate(model.asset)]
+    return model.model_copy(update={"asset": assets})
