@@ -490,10 +490,10 @@ def test_mistakes_are_answered_as_by_other_commands(study: Callable) -> None:
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["gbm"], "there is no verification of gbm yet"),
+        (["linear"], "there is no verification of linear yet"),
         (["heat", "--levels", "3"], "go with a scenario"),
         (["heat", "--set", "grid.nx=4"], "go with a scenario"),
-        ([str(ROOT / "scenarios" / "gbm.toml")], "is a gbm scenario"),
+        ([str(ROOT / "scenarios" / "linear.toml")], "is a linear scenario"),
         ([str(ROOT / "scenarios" / "heat.toml"), "--quick"], "goes with a solver"),
         (["nothing.toml"], "nothing.toml"),
     ],

@@ -1,10 +1,10 @@
-"""`simsuite verify`: proof that a solver is right, or that a scenario's grid is fine enough."""
+"""`simsuite verify`: proof that a solver is right, or that a scenario has cells or paths enough."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,24 +15,29 @@ from simsuite.cli.run import Device, Json, Set, load_scenario
 from simsuite.errors import UsageError
 
 if TYPE_CHECKING:
+    from simsuite.core import Backend
+    from simsuite.scenario import Scenario
     from simsuite.verify.checks import Check
 
-VERIFIED = ("heat",)
+VERIFIED = ("heat", "gbm")
 
 
 def verify(
     what: Annotated[
         str | None,
-        typer.Argument(metavar="[heat|SCENARIO]", help="A solver, or a scenario to refine.", show_default=False),
+        typer.Argument(metavar="[heat|gbm|SCENARIO]", help="A solver, or a scenario to refine.", show_default=False),
     ] = None,
     set: Set = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Draw errors over cells and time steps there.")
+        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Draw errors over cells, steps or paths there.")
     ] = None,
     device: Device = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A solver: fewer combinations, smaller grids.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="A solver: smaller grids, fewer paths, fewer checks.")] = False,
     levels: Annotated[
-        int | None, typer.Option("--levels", metavar="N", min=3, max=6, help="A scenario: grids, each twice as fine.")
+        int | None,
+        typer.Option(
+            "--levels", metavar="N", min=3, max=6, help="A scenario: grids twice as fine, or 4 times the paths."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -47,42 +52,58 @@ def verify(
     if what is None or what in VERIFIED:
         if set or levels:
             raise UsageError("--set and --levels go with a scenario, not with a whole solver")
-        _verify_heat(output, device or "auto", quick, as_json)
+        _verify_solvers([what] if what else VERIFIED, output, device or "auto", quick, as_json)
     else:
         if quick:
             raise UsageError("--quick goes with a solver, not with a scenario")
         _verify_scenario(Path(what), set, output, device, levels or 3, as_json)
 
 
-def _verify_heat(output: Path | None, device: str, quick: bool, as_json: bool) -> None:
-    if "numba" not in sys.modules:  # on grids this small threads would mostly wait for each other
-        os.environ.setdefault("NUMBA_NUM_THREADS", "1")
+def _verify_solvers(solvers: Sequence[str], output: Path | None, device: str, quick: bool, as_json: bool) -> None:
     from simsuite.backends import open_backend
     from simsuite.verify import report
     from simsuite.verify.checks import require
-    from simsuite.verify.heat import heat_checks, heat_notes
 
     writable(output)
     backend = open_backend(device)
-    for note in heat_notes(backend):
-        say(f"note: {note}")
-    say(f"verifying heat on {backend.name} ({backend.device_name})")
-    checks = _shown(heat_checks(backend, quick), report.header(_fancy()), as_json)
+    found: list[Check] = []
+    notes: list[str] = [] if backend.note is None else [backend.note]
+    for text in notes:
+        say(f"note: {text}")
+
+    def note(text: str) -> None:
+        notes.append(text)
+        say(f"note: {text}")
+
+    for solver in solvers:
+        say(f"verifying {solver} on {backend.name} ({backend.device_name})")
+        checks = _shown(_checks(solver, backend, quick, note), report.header(_fancy()), as_json)
+        if not as_json:
+            print(report.summary(checks))
+        if output is not None:
+            (_draw_orders if solver == "heat" else _draw_estimates)(output, checks)
+        found += checks
     if as_json:
-        _print_as_json(checks)
+        _print_as_json(found, notes=notes)
+    require(found)
+
+
+def _checks(solver: str, backend: Backend, quick: bool, note: Callable[[str], None]) -> Iterator[Check]:
+    if solver == "gbm":
+        from simsuite.verify.gbm import gbm_checks
+
+        yield from gbm_checks(backend, quick, note)
     else:
-        print(report.summary(checks))
-    if output is not None:
-        _draw_orders(output, checks)
-    require(checks)
+        from simsuite.verify.heat import heat_checks
+
+        with backend.little_work():
+            yield from heat_checks(backend, quick, note)
 
 
 def _verify_scenario(
     path: Path, set: list[str] | None, output: Path | None, device: str | None, levels: int, as_json: bool
 ) -> None:
     from simsuite.assembly import device_of, make_backend, make_problem
-    from simsuite.verify import report, scenario, scenario_report
-    from simsuite.verify.checks import require
 
     loaded = load_scenario(path, set, None, device)
     if loaded.solver not in VERIFIED:
@@ -92,6 +113,14 @@ def _verify_scenario(
     writable(output)
     opened = device_of(loaded, say)
     backend = make_backend(opened, make_problem(loaded, opened))  # which also answers mistakes in the file
+    refine = _refine_gbm if loaded.solver == "gbm" else _refine_heat
+    refine(loaded, backend, levels, output, as_json)
+
+
+def _refine_heat(loaded: Scenario, backend: Backend, levels: int, output: Path | None, as_json: bool) -> None:
+    from simsuite.verify import report, scenario, scenario_report
+    from simsuite.verify.checks import require
+
     found = []
     for outcome in scenario.outcomes(loaded.model, loaded.base, backend, levels):
         found.append(outcome)
@@ -104,7 +133,26 @@ def _verify_scenario(
         print(report.table(scenario_report.table(found, checks)))
         print(scenario_report.verdict(checks))
     if output is not None:
-        _draw_study(output, path.stem, found, checks)
+        _draw_study(output, loaded.path.stem, found, checks)
+    require(checks)
+
+
+def _refine_gbm(loaded: Scenario, backend: Backend, levels: int, output: Path | None, as_json: bool) -> None:
+    from simsuite.verify import gbm_scenario, report
+    from simsuite.verify.checks import require
+
+    found = []
+    for level in gbm_scenario.levels_of(loaded.model, backend, levels):
+        found.append(level)
+        if not as_json:
+            say(f"done: {level.paths} paths")
+    checks = _shown(gbm_scenario.study(loaded.model, found), report.header(_fancy()), as_json)
+    if as_json:
+        _print_as_json(checks, levels=[{"paths": level.paths} for level in found])
+    else:
+        print(report.summary(checks))
+    if output is not None:
+        _draw_levels(output, loaded.path.stem, checks)
     require(checks)
 
 
@@ -148,6 +196,37 @@ def _draw_orders(directory: Path, checks: Sequence[Check]) -> None:
         path = directory / f"heat_{stepper}.png"
         draw_orders(path, f"heat, {stepper}", "errors of manufactured and exact solutions, and fitted lines", panels)
         say(f"wrote {path}")
+
+
+def _draw_estimates(directory: Path, checks: Sequence[Check]) -> None:
+    """How estimates come closer to what is exact, by all estimators."""
+    from simsuite.pictures.estimates import Estimates, draw_estimates
+
+    drawn = [
+        Estimates(d["estimator"], d["paths"], d["differences"], d["standard_errors"], d["order"])
+        for d in (check.data for check in checks)
+        if "differences" in d
+    ]
+    path = directory / "gbm_convergence.png"
+    draw_estimates(path, "gbm", "an arithmetic Asian call, by estimators", drawn)
+    say(f"wrote {path}")
+
+
+def _draw_levels(directory: Path, name: str, checks: Sequence[Check]) -> None:
+    """One panel an option whose price is known."""
+    from simsuite.pictures.estimates import Estimates, draw_estimates
+
+    drawn = [
+        Estimates(c.name, d["paths"], [[p - d["exact"]] for p in d["prices"]], d["standard_errors"], d["order"])
+        for c, d in ((check, check.data) for check in checks)
+        if d.get("exact") is not None and "prices" in d and min(d["standard_errors"]) > 0
+    ]
+    if not drawn:
+        say("nothing is drawn: no option has a price in closed form")
+        return
+    path = directory / f"{name}.png"
+    draw_estimates(path, name, "options whose prices are known", drawn)
+    say(f"wrote {path}")
 
 
 def _draw_study(directory: Path, name: str, found: Sequence[Any], checks: Sequence[Check]) -> None:

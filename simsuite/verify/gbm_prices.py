@@ -1,0 +1,101 @@
+"""Prices and Greeks of every kind of option against closed forms and published numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from simsuite.core import Backend
+from simsuite.errors import ScenarioError
+from simsuite.scenario.gbm import GbmScenario
+from simsuite.solvers.gbm.known import known_greeks
+from simsuite.verify.checks import Check
+from simsuite.verify.gbm_cases import Case, Way
+from simsuite.verify.gbm_runs import ROUNDING, Note, Outcome, deviations, label, prices_of, problem_of, run, scenario_of
+
+CLOSED, PUBLISHED, GREEK = "closed form", "published", "greek"
+LIMIT = 4.0  # standard errors
+LOW = (-3.0, 2.0)  # the same, of estimates that are biased to the lower side
+
+
+def price_checks(
+    backend: Backend, cases: Sequence[Case], with_greeks: Sequence[Case], paths: int, note: Note
+) -> Iterator[Check]:
+    """Every case in all of its ways; Greeks once, where the engine has them."""
+    for case in cases:
+        for way in case.ways:
+            greeks = case in with_greeks and way == case.ways[0]
+            model = scenario_of(case, way, paths, greeks)
+            try:
+                problem = problem_of(model)
+            except ScenarioError as refusal:
+                note(not_checked(label(case, way, "prices"), refusal))
+                continue
+            outcome = run(problem, backend)
+            yield from _prices(case, way, model, outcome)
+            if greeks:
+                yield from _greeks(case, way, model, outcome, note)
+
+
+def not_checked(what: str, refusal: ScenarioError) -> str:
+    """Why the engine does not compute something."""
+    return f"not checked: {what}: " + "; ".join(dict.fromkeys(mistake.message for mistake in refusal.mistakes))
+
+
+def _prices(case: Case, way: Way, model: GbmScenario, outcome: Outcome) -> Iterator[Check]:
+    for name, exact in prices_of(case, model).items():
+        kind = PUBLISHED if name in case.published else CLOSED
+        found = outcome.options[name]
+        bounds = LOW if case.low else (-LIMIT, LIMIT)
+        yield within(label(case, way, name), kind, found["price"], exact, found["standard_error"], way, model, bounds)
+
+
+def _greeks(case: Case, way: Way, model: GbmScenario, outcome: Outcome, note: Note) -> Iterator[Check]:
+    if not any("delta" in found for found in outcome.options.values()):
+        note(f"not checked: {case.name}: Greeks: the engine has none yet")
+        return
+    for number, name in enumerate(model.option_names):
+        exact = known_greeks(model, number)
+        if exact is None:
+            continue
+        for what, value, wanted, error in greeks_of(outcome.options[name], exact, model):
+            yield within(label(case, way, f"{what} of {name}"), GREEK, value, wanted, error, way, model)
+
+
+def greeks_of(
+    found: Mapping[str, Any], exact: Mapping[str, Any], model: GbmScenario
+) -> Iterator[tuple[str, float, float, float]]:
+    """Name, value, exact value and standard error of all that were found."""
+    for greek, wanted in exact.items():
+        values, errors = found.get(greek), found.get(f"{greek}_standard_error")
+        if values is None or errors is None:
+            continue
+        if isinstance(wanted, list):
+            several = len(wanted) > 1
+            for name, *numbers in zip(model.asset_names, values, wanted, errors, strict=True):
+                if None not in numbers:
+                    yield (f"{greek} {name}" if several else greek, *numbers)
+        else:
+            yield greek, values, wanted, errors
+
+
+def within(
+    name: str,
+    kind: str,
+    value: float,
+    exact: float,
+    error: float,
+    way: Way,
+    model: GbmScenario,
+    bounds: tuple[float, float] = (-LIMIT, LIMIT),
+) -> Check:
+    """Passes if `value` lies so many standard errors from the exact one, or so close that rounding explains it."""
+    rounding = ROUNDING[way[0]] * max(asset.spot for asset in model.asset)
+    z = deviations(value, exact, error, way, rounding)
+    low, high = bounds
+    words = (
+        f"{exact:.10g} +- {high:g} x {error:.2g}"
+        if -low == high
+        else f"{exact:.10g}, {low:g} .. {high:g} x {error:.2g}"
+    )
+    return Check(name, kind, value, words, low <= z <= high, {"exact": exact, "standard_error": error, "deviations": z})

@@ -1,0 +1,80 @@
+"""Estimators and their standard errors over many seeds.
+
+If an estimate X has no bias and its standard error s is right, z = (X - exact) / s is standard normal: E |z| is
+sqrt(2 / pi) = 0.798, with a deviation of 0.603 for a single one. So the mean over a hundred seeds lies in 0.55 .. 1.05
+but for one estimator in 30 000, unless standard errors are wrong by a third, or hide a bias.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+from simsuite.core import Backend
+from simsuite.errors import ScenarioError
+from simsuite.scenario.gbm import GbmScenario
+from simsuite.solvers.gbm.known import known_greeks
+from simsuite.solvers.gbm.problem import GbmProblem
+from simsuite.verify.checks import Check
+from simsuite.verify.gbm_cases import ANTITHETIC, PLAIN, SOBOL, Case, Way
+from simsuite.verify.gbm_prices import greeks_of, not_checked
+from simsuite.verify.gbm_runs import Note, deviations, label, prices_of, problem_of, reseeded, run, scenario_of
+
+SEEDS = "over seeds"
+MEAN, WITHIN = math.sqrt(2 / math.pi), 2.5  # of |z|; over sqrt(seeds)
+LARGEST = 4.5  # |z|: among ten thousand once in 15 times
+BIAS = 4.0  # sum z / sqrt(n)
+PATHS = 1 << 12
+
+
+def seed_checks(
+    backend: Backend, cases: Sequence[Case], with_greeks: Sequence[Case], seeds: int, note: Note
+) -> Iterator[Check]:
+    """All that is known of every case, in float64, however paths are drawn; Greeks with plain random numbers. Paths are
+    the same on every device."""
+    for case in cases:
+        for sampling in (PLAIN, ANTITHETIC, SOBOL):
+            way = ("float64", sampling)
+            greeks = case in with_greeks and sampling == PLAIN
+            try:
+                problem = problem_of(scenario_of(case, way, PATHS, greeks))
+            except ScenarioError as refusal:
+                note(not_checked(label(case, way, "over seeds"), refusal))
+                continue
+            with backend.little_work():
+                found = scores(backend, case, way, problem, greeks, seeds)
+            for name, of_seeds in found.items():
+                yield judged(label(case, way, name), of_seeds)
+
+
+def scores(
+    backend: Backend, case: Case, way: Way, problem: GbmProblem, with_greeks: bool, seeds: int
+) -> dict[str, list[float]]:
+    """z of every price, and every Greek."""
+    model, found = problem.scenario, dict[str, list[float]]()
+    prices, greeks = prices_of(case, model), exact_greeks(model) if with_greeks else {}
+    for seed in range(1, seeds + 1):
+        options = run(reseeded(problem, seed), backend).options
+        for name, exact in prices.items():
+            z = deviations(options[name]["price"], exact, options[name]["standard_error"], way)
+            found.setdefault(name, []).append(z)
+        for name, wanted in greeks.items():
+            for greek, value, exact, error in greeks_of(options[name], wanted, model):
+                found.setdefault(f"{greek} of {name}", []).append(deviations(value, exact, error, way))
+    return found
+
+
+def exact_greeks(model: GbmScenario) -> dict[str, Mapping[str, list[float] | float]]:
+    found = {name: known_greeks(model, number) for number, name in enumerate(model.option_names)}
+    return {name: greeks for name, greeks in found.items() if greeks is not None}
+
+
+def judged(name: str, scores: Sequence[float]) -> Check:
+    """Passes if the scores look like standard normal numbers."""
+    mean = math.fsum(map(abs, scores)) / len(scores)
+    bias = math.fsum(scores) / math.sqrt(len(scores))
+    largest = max(map(abs, scores))
+    within = WITHIN / math.sqrt(len(scores))
+    passed = abs(mean - MEAN) <= within and abs(bias) <= BIAS and largest <= LARGEST
+    words = f"mean |z| {MEAN:.3f} +- {within:.2f} (largest {largest:.2f}, bias {bias:+.2f})"
+    return Check(name, SEEDS, mean, words, passed, {"seeds": len(scores), "largest": largest, "bias": bias})

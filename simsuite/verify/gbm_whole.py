@@ -1,0 +1,59 @@
+"""Whole runs: to the same bits however they are divided, and to nearly the same numbers on another device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from simsuite.core import Backend
+from simsuite.verify.checks import Check, at_most
+from simsuite.verify.gbm_cases import ANTITHETIC, ONE, PLAIN, TWO, WATCHED, Way
+from simsuite.verify.gbm_runs import Outcome, label, problem_of, run, scenario_of
+
+DIVISION, DEVICE = "same bits", "CPU and device"
+AGREEMENT = {"float64": 1e-12, "mixed": 2e-5, "float32": 2e-5}  # of prices, relative to the spot
+WAYS: tuple[Way, ...] = (("float64", ANTITHETIC), ("mixed", PLAIN), ("float32", PLAIN))
+CASES = (ONE, WATCHED, TWO)
+PATHS, BATCHES = 10_000, (1024, 3072)
+
+
+def whole_checks(backend: Backend, cpu: Backend | None) -> Iterator[Check]:
+    """On `backend`, and against `cpu` where that is another one."""
+    for case in CASES:
+        for way in WAYS:
+            model = scenario_of(case, way, PATHS, frames=3)
+            with backend.little_work():
+                whole = run(problem_of(model), backend)
+                differing = 0
+                for batch in BATCHES:
+                    paths = model.paths.model_copy(update={"batch": batch})
+                    problem = problem_of(model.model_copy(update={"paths": paths}))
+                    parts = np.random.default_rng(batch).integers(1, 5, 2 * problem.clock.end).tolist()
+                    differing += differences(whole, run(problem, backend, parts))
+            yield at_most(label(case, way, "batches and parts"), DIVISION, float(differing), 0.0)
+            if cpu is not None:
+                other = run(problem_of(model), cpu)
+                yield at_most(label(case, way, "prices"), DEVICE, distance(whole, other), AGREEMENT[way[0]])
+
+
+def differences(one: Outcome, other: Outcome) -> int:
+    """How many numbers are not the same."""
+    return sum(a != b for a, b in zip(numbers(one), numbers(other), strict=True))
+
+
+def distance(one: Outcome, other: Outcome) -> float:
+    """The largest difference of two numbers, relative to the spot or, for larger ones, to their size."""
+    spot = max(asset.spot for asset in one.problem.scenario.asset)
+    pairs = zip(numbers(one), numbers(other), strict=True)
+    return max(abs(a - b) / max(spot, abs(a)) for a, b in pairs)
+
+
+def numbers(outcome: Outcome) -> list[float]:
+    """All that came out."""
+    found: list[float] = []
+    for row in outcome.rows:
+        found += [float(v) for name in sorted(row) for v in np.ravel(row[name])]
+    for result in outcome.options.values():
+        found += [float(v) for name in sorted(result) for v in np.ravel(np.asarray(result[name], np.float64))]
+    return found

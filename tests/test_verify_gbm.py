@@ -1,0 +1,245 @@
+"""Verification of Monte Carlo: that it passes what is right, and finds prices, errors and bits that are not."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import matplotlib.image
+import numpy as np
+import pytest
+import running
+
+from simsuite.backends import open_backend
+from simsuite.solvers.gbm import outcome
+from simsuite.solvers.gbm.statistics import Estimate
+from simsuite.verify import (
+    gbm,
+    gbm_cases,
+    gbm_laws,
+    gbm_prices,
+    gbm_rates,
+    gbm_runs,
+    gbm_scenario,
+    gbm_scores,
+    gbm_whole,
+)
+from simsuite.verify.checks import Check
+
+CPU = open_backend("cpu")
+SMALL = dataclasses.replace(
+    gbm_cases.ONE,
+    name="small",
+    scenario=gbm_cases.world([gbm_cases.ASSET], 2, [*gbm_cases.VANILLA[:2], gbm_cases.ASIANS[0]]),
+    ways=(("float64", "plain"), ("float64", "antithetic")),
+    alike={},
+)
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable:
+    """`simsuite verify ARGS --device cpu` in an empty directory."""
+    monkeypatch.chdir(tmp_path)
+    return lambda *args: running.call(capsys, "verify", *args, "--device", "cpu")
+
+
+@pytest.fixture
+def little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The verification of three options."""
+    monkeypatch.setattr(gbm, "CASES", (SMALL,))
+    monkeypatch.setattr(gbm, "QUICK", gbm.Extent(1 << 13, 36, (SMALL,), gbm_rates.Extent([256, 2048, 16384], 24)))
+    monkeypatch.setattr(gbm_whole, "CASES", (SMALL,))
+    monkeypatch.setattr(gbm_laws, "SCHEME_STEPS", (4, 8))
+
+
+def harmed(monkeypatch: pytest.MonkeyPatch, change: Callable[[Estimate], Estimate]) -> None:
+    """Let every estimate of an option come out differently."""
+    right = outcome.option_estimates
+    monkeypatch.setattr(outcome, "option_estimates", lambda *args: [change(found) for found in right(*args)])
+
+
+def off(checks: Iterator[Check]) -> set[str]:
+    return {check.kind for check in checks if not check.passed}
+
+
+def test_everything_that_can_be_computed_passes(cli: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All markets and options with few paths, with JSON and picture."""
+    few = gbm.Extent(1 << 13, 16, (gbm_cases.TWO,), gbm_rates.Extent([256, 2048, 16384], 24))
+    monkeypatch.setattr(gbm, "QUICK", few)
+    monkeypatch.setattr(gbm, "WITH_GREEKS", {True: (gbm_cases.TWO,)})
+    done = cli("gbm", "--quick", "--json", "-o", "pictures")
+    assert len(done.stdout.splitlines()) == 1
+    found = json.loads(done.stdout)
+    assert [check for check in found["checks"] if not check["passed"]] == []
+    assert found["passed"] is True
+    assert done.returncode == 0
+    kinds = {check["kind"] for check in found["checks"]}
+    assert kinds >= {"closed form", "published", "law", "convergence", "over seeds", "same bits"}
+    names = {check["name"] for check in found["checks"]}
+    assert {"one asset: geomean formula, mixed", "two assets: worst put, float32, antithetic"} <= names
+    skipped = [note for note in found["notes"] if not note.startswith("the device is the CPU")]
+    assert all(note.startswith("not checked: ") for note in skipped)
+    picture = matplotlib.image.imread("pictures/gbm_convergence.png")
+    assert picture.shape[1] > 1000
+    assert picture.std() > 0.05
+
+
+def test_little_passes(cli: Callable, little: None) -> None:
+    done = cli("gbm", "--quick")
+    assert done.returncode == 0
+    assert re.search(r"^ok +closed form +small: call +\d", done.stdout, re.MULTILINE)
+    assert "nothing to compare it with" in done.stderr
+    assert done.stdout.isascii()
+
+
+@pytest.mark.parametrize(
+    ("change", "kinds"),
+    [
+        (lambda e: Estimate(e.value * 1.02, e.standard_error), {"closed form", "convergence", "over seeds"}),
+        (lambda e: Estimate(e.value, e.standard_error * 0.5), {"over seeds"}),
+        (lambda e: Estimate(e.value + e.standard_error, e.standard_error), {"over seeds"}),
+    ],
+    ids=["biased", "too sure", "shifted"],
+)
+def test_estimates_that_are_off_fail(
+    cli: Callable, little: None, monkeypatch: pytest.MonkeyPatch, change: Callable, kinds: set[str]
+) -> None:
+    harmed(monkeypatch, change)
+    done = cli("gbm", "--quick", "--json")
+    assert done.returncode == 5
+    assert "checks are off" in done.stderr
+    assert {check["kind"] for check in json.loads(done.stdout)["checks"] if not check["passed"]} >= kinds
+
+
+def test_a_wrong_closed_form_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = gbm_runs.known_price
+    monkeypatch.setattr(gbm_runs, "known_price", lambda *args: right(*args) * 0.98)
+    assert off(gbm_prices.price_checks(CPU, [SMALL], [], 1 << 13, print)) == {"closed form"}
+
+
+def test_prices_that_scatter_too_much_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    law = gbm_laws.exact.price_std
+    monkeypatch.setattr(gbm_laws.exact, "price_std", lambda *args: 0.9 * law(*args))
+    names = [c.name for c in gbm_laws.law_checks(CPU, 1 << 13, lambda text: None) if not c.passed]
+    assert names
+    assert all(name.startswith("prices: std") for name in names)
+
+
+def test_bits_that_depend_on_batches_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if groups of paths were added up in the order of batches."""
+    monkeypatch.setattr(gbm_whole, "CASES", (SMALL,))
+    right = outcome.option_estimates
+
+    def off_by_a_bit(problem: Any, observed: Any) -> list[Estimate]:
+        towards = math.inf if problem.n_batches == 1 else -math.inf
+        return [Estimate(float(np.nextafter(e.value, towards)), e.standard_error) for e in right(problem, observed)]
+
+    monkeypatch.setattr(outcome, "option_estimates", off_by_a_bit)
+    found = list(gbm_whole.whole_checks(CPU, None))
+    assert [check.passed for check in found] == [False] * 3
+    assert [check.measured for check in found] == [18.0] * 3  # three prices and their intervals, twice
+
+
+def test_another_device_is_compared_with_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gbm_whole, "CASES", (SMALL,))
+    found = [check for check in gbm_whole.whole_checks(CPU, CPU) if check.kind == gbm_whole.DEVICE]
+    assert [(check.measured, check.passed) for check in found] == [(0.0, True)] * 3
+
+
+def test_scores_are_judged_as_normal_numbers() -> None:
+    z = np.random.default_rng(3).standard_normal(100)
+    assert gbm_scores.judged("x", z).passed
+    assert gbm_scores.judged("x", z).wanted.startswith("mean |z| 0.798 +- 0.25")
+    for wrong in (1.4 * z, 0.6 * z, z + 0.6, [*z[:-1], 4.6]):
+        assert not gbm_scores.judged("x", wrong).passed
+
+
+def test_distances_from_what_is_exact() -> None:
+    plain, sobol = ("float64", "plain"), ("float64", "sobol")
+    assert gbm_runs.deviations(10.2, 10.0, 0.1, plain) == pytest.approx(2.0)
+    assert gbm_runs.deviations(9.8, 10.0, 0.1, plain, rounding=0.05) == pytest.approx(-1.5)
+    assert gbm_runs.deviations(10.01, 10.0, 0.0, plain, rounding=0.05) == 0
+    assert gbm_runs.deviations(10.01, 10.0, 0.0, plain) == math.inf
+    # of Student's law with 31 degrees of freedom, 2.0395 and 3.6335 are beyond 5 % and 0.1 % of the normal's
+    assert gbm_runs.deviations(10.20395, 10.0, 0.1, sobol) == pytest.approx(1.95996, abs=1e-3)
+    assert gbm_runs.deviations(9.63665, 10.0, 0.1, sobol) == pytest.approx(-3.2905, abs=1e-3)
+
+
+def test_estimates_that_are_low_by_nature_may_be_low_but_not_high() -> None:
+    model = gbm_runs.scenario_of(SMALL, ("float64", "plain"), 1024)
+
+    def judged(z: float) -> bool:
+        way = ("float64", "plain")
+        return gbm_prices.within("x", "published", 10 + z, 10.0, 1.0, way, model, gbm_prices.LOW).passed
+
+    assert [judged(z) for z in (-3.1, -2.9, 0.0, 1.9, 2.1)] == [False, True, True, True, False]
+
+
+# ---- a scenario of one's own
+
+MINE = """solver = "gbm"
+market = {rate = 0.05}
+asset = [{spot = 100.0, volatility = 0.2}]
+time = {end = 1.0, steps = 2}
+paths = {count = 16384}
+option = [{name = "call", style = "european", payoff = "call", strike = 100.0},
+          {name = "root", style = "expression", value = "sqrt(last(A))"}]
+"""
+
+
+@pytest.fixture
+def study(cli: Callable) -> Callable:
+    """`simsuite verify` of a scenario with this text."""
+
+    def verify(text: str, *args: object) -> Any:
+        Path("mine.toml").write_text(text, encoding="utf-8")
+        return cli("mine.toml", *args)
+
+    return verify
+
+
+def test_errors_of_a_scenario_halve_with_four_times_the_paths(study: Callable) -> None:
+    done = study(MINE, "--json", "-o", "pictures")
+    assert done.returncode == 0
+    found = json.loads(done.stdout)
+    assert [level["paths"] for level in found["levels"]] == [1024, 4096, 16384]
+    kinds = [(check["name"], check["kind"]) for check in found["checks"]]
+    assert kinds == [
+        *(("call", kind) for kind in ("standard error", "change", "closed form")),
+        *(("root", kind) for kind in ("standard error", "change")),
+    ]
+    assert found["checks"][0]["measured"] == pytest.approx(-0.5, abs=0.05)
+    assert matplotlib.image.imread("pictures/mine.png").std() > 0.05
+    done = study(MINE)
+    assert "5 of 5 checks passed: standard error 2/2, change 2/2, closed form 1/1" in done.stdout
+    assert "done: 4096 paths" in done.stderr
+
+
+def test_a_scenario_whose_prices_are_off_fails(study: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+    harmed(monkeypatch, lambda e: Estimate(e.value * 1.1, e.standard_error))
+    done = study(MINE)
+    assert done.returncode == 5
+    assert "call (closed form)" in done.stderr
+    monkeypatch.setattr(gbm_scenario, "known_price", lambda *args: None)
+    done = study(MINE, "-o", "pictures")
+    assert "closed form" not in done.stdout
+    assert "no option has a price in closed form" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "args", "said"),
+    [
+        (MINE.replace("16384", "4000"), [], "3 levels need paths.count of at least 4096, and there are 4000"),
+        (MINE, ["--levels", 5], "5 levels need"),
+        (MINE[: MINE.index("option")], [], "has no [[option]]"),
+    ],
+)
+def test_what_cannot_be_refined_is_said(study: Callable, text: str, args: list[object], said: str) -> None:
+    done = study(text, *args)
+    assert done.returncode == 2
+    assert said in done.stderr
