@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -51,9 +52,16 @@ def distance(one: Outcome, other: Outcome) -> float:
 
 def numbers(outcome: Outcome) -> list[float]:
     """All that came out."""
-    found: list[float] = []
-    for row in outcome.rows:
-        found += [float(v) for name in sorted(row) for v in np.ravel(row[name])]
-    for result in outcome.options.values():
-        found += [float(v) for name in sorted(result) for v in np.ravel(np.asarray(result[name], np.float64))]
-    return found
+    rows = [float(value) for row in outcome.rows for name in sorted(row) for value in np.ravel(row[name])]
+    return rows + list(_flat(outcome.results))
+
+
+def _flat(found: Any) -> Iterator[float]:
+    """The numbers in what may be JSON."""
+    if isinstance(found, Mapping):
+        found = [found[key] for key in sorted(found)]
+    if isinstance(found, (list, tuple)):
+        for item in found:
+            yield from _flat(item)
+    elif isinstance(found, (int, float)):
+        yield float(found)
