@@ -159,6 +159,14 @@ def test_scores_are_judged_as_normal_numbers() -> None:
         assert not gbm_scores.judged("x", wrong).passed
 
 
+def test_scores_of_estimates_that_may_be_low() -> None:
+    z = np.random.default_rng(3).standard_normal(100)
+    for right in (z, z - 1.0):
+        assert gbm_scores.judged_low("x", right).passed
+    for wrong in (1.5 * z, 0.6 * z, z + 0.4):
+        assert not gbm_scores.judged_low("x", wrong).passed
+
+
 def test_distances_from_what_is_exact() -> None:
     plain, sobol = ("float64", "plain"), ("float64", "sobol")
     assert gbm_runs.deviations(10.2, 10.0, 0.1, plain) == pytest.approx(2.0)
