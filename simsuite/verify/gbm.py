@@ -10,7 +10,7 @@ from simsuite.core import Backend
 from simsuite.verify import gbm_rates
 from simsuite.verify.checks import Check
 from simsuite.verify.gbm_cases import CASES, ONE, SEEDED, SEEDED_WITH_GREEKS, TWO, WITH_GREEKS, Case
-from simsuite.verify.gbm_laws import law_checks, scheme_checks
+from simsuite.verify.gbm_laws import law_checks, risk_checks, scheme_checks
 from simsuite.verify.gbm_prices import price_checks
 from simsuite.verify.gbm_rates import rate_checks
 from simsuite.verify.gbm_runs import Note
@@ -43,6 +43,7 @@ def gbm_checks(backend: Backend, quick: bool, note: Note) -> Iterator[Check]:
     yield from whole_checks(backend, cpu if elsewhere else None)
     yield from price_checks(backend, CASES, WITH_GREEKS[quick], paths, note)
     yield from law_checks(backend, paths, note)
+    yield from risk_checks(backend, paths, note)
     yield from scheme_checks(backend, paths, note)
     yield from rate_checks(backend, extent.rates, note)
     yield from seed_checks(backend, extent.seeded, SEEDED_WITH_GREEKS[quick], extent.seeds, note)

@@ -19,7 +19,8 @@ from simsuite.verify.gbm_prices import not_checked, within
 from simsuite.verify.gbm_runs import Note, label, problem_of, run, scenario_of
 from simsuite.verify.study import fitted_line
 
-LAW, MARTINGALE, WEAK, STRONG, ORDER = "law", "martingale", "weak error", "strong error", "strong order"
+LAW, MARTINGALE, RISK = "law", "martingale", "risk"
+WEAK, STRONG, ORDER = "weak error", "strong error", "strong order"
 GROWTH, SIGMA, SPOT = 0.08, 0.3, 100.0
 LEVELS = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 PRICES = Case(
@@ -27,6 +28,10 @@ PRICES = Case(
     world([{"spot": SPOT, "volatility": SIGMA}], 6, [], market={"rate": 0.03, "drift": GROWTH}),
     (("float64", PLAIN), ("mixed", PLAIN), ("float32", PLAIN)),
 )
+HELD = Case("one share", world([{"spot": SPOT, "volatility": SIGMA, "holding": 1.0}], 1, [], market={"rate": GROWTH}))
+RISK_LEVELS = (0.9, 0.99)
+SKETCHED = 1e-5  # relative to the spot: what may be lost where losses are counted in bins
+Z95 = 1.959963984540054
 FAST, WILD = 0.5, 0.5  # growth and volatility with errors of schemes that are seen
 SCHEME_STEPS = (4, 8, 16, 32)
 STRONG_ORDER: dict[Scheme, float] = {"euler": 0.5, "milstein": 1.0}
@@ -75,6 +80,26 @@ def _martingale(backend: Backend, case: Case, way: Way, paths: int, note: Note) 
     paid = math.fsum((d.cash or 0.0) * math.exp(-growth * d.time) for d in asset.dividends)
     error = found["std"] / math.sqrt(paths)  # antithetic prices scatter less
     yield within(label(case, way, "mean price"), MARTINGALE, value + paid, asset.spot, error, way, model)
+
+
+def risk_checks(backend: Backend, paths: int, note: Note) -> Iterator[Check]:
+    """Value at risk and expected shortfall of a share, with the errors that come with them."""
+    for way in (("float64", PLAIN), ("float32", ANTITHETIC)):
+        model = scenario_of(HELD, way, paths, risk={"levels": list(RISK_LEVELS)})
+        try:
+            found = run(problem_of(model), backend).results["risk"]["levels"]
+        except ScenarioError as refusal:
+            note(not_checked(label(HELD, way, "value at risk"), refusal))
+            continue
+        for level in RISK_LEVELS:
+            figures, terms = found[f"{level:g}"], (SPOT, GROWTH, SIGMA, model.time.end, level)
+            low, high = figures["value_at_risk_ci95"]
+            for what, wanted, error in (
+                ("value_at_risk", exact.value_at_risk(*terms), (high - low) / (2 * Z95)),
+                ("expected_shortfall", exact.expected_shortfall(*terms), figures["expected_shortfall_standard_error"]),
+            ):
+                name = label(HELD, way, f"{what.replace('_', ' ')} {100 * level:g} %")
+                yield within(name, RISK, figures[what], wanted, error, way, model, rounding=SKETCHED)
 
 
 def scheme_checks(backend: Backend, paths: int, note: Note) -> Iterator[Check]:

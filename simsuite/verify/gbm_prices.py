@@ -88,9 +88,11 @@ def within(
     way: Way,
     model: GbmScenario,
     bounds: tuple[float, float] = (-LIMIT, LIMIT),
+    rounding: float = 0.0,
 ) -> Check:
-    """Passes if `value` lies so many standard errors from the exact one, or so close that rounding explains it."""
-    rounding = ROUNDING[way[0]] * max(asset.spot for asset in model.asset)
+    """Passes if `value` lies so many standard errors from the exact one, or so close that rounding explains it.
+    rounding: what there is more of it than in numbers of that precision, relative to the spot."""
+    rounding = (rounding + ROUNDING[way[0]]) * max(asset.spot for asset in model.asset)
     z = deviations(value, exact, error, way, rounding)
     low, high = bounds
     words = (
