@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 PATHS, MOMENTS, PAYOFFS = (Path(__file__).with_name(f"{name}.cu") for name in ("paths", "moments", "payoffs"))
 SHAPES = ((256, 4), (256, 2), (512, 2), (128, 2))  # threads of a block, blocks of steps in a turn of the loop
 _TRIED_BYTES, _TRIED_BLOCKS = 1 << 25, 64  # given back after the trials
-_MOMENTS_THREADS, _MOMENTS_BLOCKS = 512, 4  # of a block; blocks a multiprocessor
+_MOMENTS_THREADS, _MOMENTS_BLOCKS = 512, 3  # of a block; blocks a multiprocessor
 _PAYOFFS_THREADS, _PAYOFFS_BLOCKS = 256, 2
 _ROWS = 24  # added up by a program at once, or a few more: they stay in registers and shared memory
 
