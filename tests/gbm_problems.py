@@ -29,6 +29,7 @@ def tables(**changes) -> dict:
     }
     for key, value in changes.items():
         scenario[key] = {**scenario[key], **value} if isinstance(value, dict) else value
+    scenario["option"] = [{"greeks": False} | option for option in scenario["option"]]
     return scenario
 
 

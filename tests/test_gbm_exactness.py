@@ -246,7 +246,8 @@ def signatures(real, normal=None):
 
 @pytest.mark.parametrize("precision", ["float64", "float32", "mixed"])
 @pytest.mark.parametrize(
-    ("n_assets", "functionals"), [(1, ()), (1, ((1, 0, -1),)), (4, ((1, 0, 0), (2, 2, -1), (3, 1, -1), (4, 3, 1)))]
+    ("n_assets", "functionals"),
+    [(1, ()), (1, ((1, 0, -1, 0, 0),)), (4, ((1, 0, 0, 0, 0), (2, 2, -1, 0, 0), (3, 1, -1, 0, 0), (4, 3, 1, 0, 0)))],
 )
 def test_step_kernel_lives_in_registers(n_assets, functionals, precision):
     from numba import types

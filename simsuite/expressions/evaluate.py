@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
 import numpy as np
 
-from simsuite.expressions.tree import IntegerPower, Name, Node, Number, power_steps
+from simsuite.expressions.tree import IntegerPower, Name, Node, Number, children, power_steps
 
 
 def evaluate(node: Node, values: Mapping[str, np.ndarray]) -> Any:
     """The value of `node`, given those of its variables in float64."""
+    return apply(node, [evaluate(child, values) for child in children(node)], values)
+
+
+def apply(node: Node, parts: Sequence[Any], values: Mapping[str, np.ndarray]) -> Any:
+    """The value of `node`, given those of its children and of the variables."""
     if isinstance(node, Number):
         return np.float64(node.value)
     if isinstance(node, Name):
         return values[node.name]
     if isinstance(node, IntegerPower):
-        return _integer_power(evaluate(node.base, values), node.exponent)
-    return OPERATIONS[node.op](*(evaluate(argument, values) for argument in node.args))
+        return _integer_power(parts[0], node.exponent)
+    return OPERATIONS[node.op](*parts)
 
 
 def _integer_power(base: Any, exponent: int) -> Any:

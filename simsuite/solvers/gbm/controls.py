@@ -14,17 +14,18 @@ import numpy as np
 
 from simsuite.expressions.tree import Node
 from simsuite.scenario.gbm import Asian, Basket, GbmScenario, Option
-from simsuite.solvers.gbm.closed_forms.vanilla import lognormal_option
 from simsuite.solvers.gbm.dynamics import LN2, Dynamics
 from simsuite.solvers.gbm.functionals import Dates
+from simsuite.solvers.gbm.lognormal import LognormalOption
 
 
 @dataclass(frozen=True)
 class Control:
-    """tree: what it pays, undiscounted. mean: its expectation."""
+    """tree: what it pays, undiscounted. mean: its expectation. law: what has that expectation, if it is an option."""
 
     tree: Node
     mean: float
+    law: LognormalOption | None = None
 
 
 @dataclass(frozen=True)
@@ -49,23 +50,47 @@ class GeometricBasket:
         return cls(float(parts.sum() / np.exp(powers @ logarithms)), powers)
 
 
-def mean_of_asian(option: Asian, asset: int, dates: Dates, model: GbmScenario, dynamics: Dynamics) -> float:
-    """Of what the same option on the geometric mean pays."""
+def law_of_asian(option: Asian, asset: int, dates: Dates, model: GbmScenario, dynamics: Dynamics) -> LognormalOption:
+    """The same option on the geometric mean."""
     past = option.past_fixings
     m, n = dates.count, dates.count + len(past)
     steps = dates.steps(dynamics.n_steps)
-    variance = np.diff(LN2**2 * dynamics.variance(steps)[asset], prepend=0.0)
-    deviation = math.sqrt(float((np.arange(m, 0, -1) / n) ** 2 @ variance))
+    variances = LN2**2 * dynamics.variance(steps)[asset]
+    deviation = math.sqrt(float((np.arange(m, 0, -1) / n) ** 2 @ np.diff(variances, prepend=0.0)))
     known = math.fsum(map(math.log, past)) + m * math.log(model.asset[asset].spot)
     log_mean = (known + LN2 * float(dynamics.centre(steps)[asset].sum())) / n
-    return lognormal_option(math.exp(log_mean + deviation**2 / 2), deviation, option.strike, option.payoff)
+    return LognormalOption(
+        log_mean,
+        deviation,
+        option.strike,
+        option.payoff,
+        by_spot={asset: m / n},
+        by_volatility={asset: (-float(variances.sum()) / n, deviation)},
+        by_rate=dynamics.dt * float(steps.sum()) / n,
+    )
 
 
-def mean_of_basket(option: Basket, geometric: GeometricBasket, model: GbmScenario, dynamics: Dynamics) -> float:
-    """Of what the same option on the geometric mean pays."""
-    log_mean = math.log(geometric.factor) + float(geometric.powers @ _end_logarithms(model, dynamics))
-    variance = LN2**2 * float(geometric.powers @ dynamics.end_covariance() @ geometric.powers)
-    return lognormal_option(math.exp(log_mean + variance / 2), math.sqrt(variance), option.strike, option.payoff)
+def law_of_basket(
+    option: Basket, geometric: GeometricBasket, model: GbmScenario, dynamics: Dynamics
+) -> LognormalOption:
+    """The same option on the geometric mean, whose factor and powers do not move with the market."""
+    powers, covariance = geometric.powers, LN2**2 * dynamics.end_covariance()
+    log_mean = math.log(geometric.factor) + float(powers @ _end_logarithms(model, dynamics))
+    deviation = math.sqrt(float(powers @ covariance @ powers))
+    shares = powers * (covariance @ powers)
+    return LognormalOption(
+        log_mean,
+        deviation,
+        option.strike,
+        option.payoff,
+        by_spot={a: float(p) for a, p in enumerate(powers) if p},
+        by_volatility={
+            a: (-float(p * covariance[a, a]), float(shares[a] / deviation) if deviation else 0.0)
+            for a, p in enumerate(powers)
+            if p
+        },
+        by_rate=dynamics.dt * dynamics.n_steps,
+    )
 
 
 def wanted(option: Option) -> bool:

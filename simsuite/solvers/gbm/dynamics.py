@@ -86,11 +86,19 @@ class Dynamics:
 
     def end_covariance(self) -> np.ndarray:
         """[asset, asset]: of y after the last step."""
-        correlation = self.factor @ self.factor.T
+        return self.covariance(self.n_steps)
+
+    def covariance(self, step: int) -> np.ndarray:
+        """[asset, asset]: of y after so many steps."""
         if not self.varying:
-            return self.n_steps * (self.mix @ self.mix.T)
-        scale = self.scale()
-        return (scale @ scale.T) * correlation
+            return step * (self.mix @ self.mix.T)
+        scale = self.scale()[:, :step]
+        return (scale @ scale.T) * self.correlation
+
+    @property
+    def correlation(self) -> np.ndarray:
+        """[asset, asset]."""
+        return self.factor @ self.factor.T
 
     def _log_mean(self, steps: np.ndarray | None) -> np.ndarray:
         times = self._times(steps)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simsuite.core import Backend
-from simsuite.expressions.evaluate import evaluate
+from simsuite.expressions.sharing import evaluate_each
 from simsuite.solvers.gbm.functionals import EXTREMES
-from simsuite.solvers.gbm.payoffs import kept, last
 from simsuite.solvers.gbm.portfolio import PAYOFFS_CHUNK
 from simsuite.solvers.gbm.portfolio_launches import NumbaPortfolio
 from simsuite.solvers.gbm.statistics import GROUP
 from simsuite.solvers.gbm.tables import tables
+from simsuite.solvers.gbm.variables import kept, last, noise
 
 if TYPE_CHECKING:
     from simsuite.solvers.gbm.problem import GbmProblem
@@ -43,7 +43,7 @@ class NumbaEngine:
         groups = -(-batch // GROUP) * kernels.THREADS
         block = (kernels.THREADS, 1)
         make_advance = backend.kernels("simsuite.solvers.gbm.exact").make_advance
-        advance = make_advance(n_assets, problem.functional_bits, problem.dtype, problem.normal)
+        advance = make_advance(n_assets, problem.functional_codes, problem.dtype, problem.normal)
         self._advance = backend.launcher(advance, (batch,), (min(_BLOCK, batch),))
         self._clear = backend.launcher(kernels.clear, (kernels.THREADS, n_assets), block)
         self._moments = backend.launcher(kernels.moments, (groups, n_assets), block)
@@ -113,17 +113,16 @@ class NumbaEngine:
             count = min(PAYOFFS_CHUNK, n - begin)
             with self._backend.arithmetic(), np.errstate(all="ignore"):
                 variables = self._variables(self._seen_array[which], slice(begin, begin + count))
-                for o, tree in enumerate(payoffs.values):
-                    self._values_array[o, :count] = evaluate(tree, variables)
+                for values, found in zip(self._values_array, evaluate_each(payoffs.values, variables)):
+                    values[:count] = found
                 self._portfolio.tally(variables, count)
             if payoffs.trees:
                 self._add_payoffs(count, first_path + begin)
 
     def _variables(self, y: Any, paths: slice) -> dict[str, Any]:
         problem = self._problem
-        found = {
-            last(a): np.exp2(y[a, paths].astype(np.float64)) * problem.end_growth[a] for a in range(problem.n_assets)
-        }
+        found = {noise(a): y[a, paths].astype(np.float64) for a in range(problem.n_assets)}
+        found |= {last(a): np.exp2(found[noise(a)]) * problem.end_growth[a] for a in range(problem.n_assets)}
         for i, functional in enumerate(problem.payoffs.functionals):
             value = self._arrays["kept"][i, paths].astype(np.float64)
             found[kept(i)] = np.exp2(value) if functional.kind in EXTREMES else value

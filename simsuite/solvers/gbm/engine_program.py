@@ -15,11 +15,11 @@ from simsuite.expressions import Expression
 from simsuite.solvers.gbm import continuous
 from simsuite.solvers.gbm.exactsum import LIMBS
 from simsuite.solvers.gbm.functionals import Kind
-from simsuite.solvers.gbm.payoffs import kept, last
 from simsuite.solvers.gbm.portfolio_launches import ProgramPortfolio
 from simsuite.solvers.gbm.precision import C_TYPES
 from simsuite.solvers.gbm.statistics import BINS, BINS_PER_UNIT, GROUP, LARGEST, LOG_LARGEST, Z_MAX
 from simsuite.solvers.gbm.tables import tables
+from simsuite.solvers.gbm.variables import kept, last, noise
 
 if TYPE_CHECKING:
     from simsuite.solvers.gbm.problem import GbmProblem
@@ -33,9 +33,9 @@ _ROWS = 24  # added up by a program at once, or a few more: they stay in registe
 
 
 def paths_macros(problem: GbmProblem, threads: int, unroll: int) -> dict[str, str | int]:
-    many = problem.n_assets * problem.width + len(problem.functional_bits) > 4  # numbers: they would be spilt
+    many = problem.n_assets * problem.width + len(problem.functional_codes) > 4  # numbers: they would be spilt
     many |= continuous.watched(problem) and problem.normal == np.float64
-    wanted = [f"{{{Kind(kind).name},{asset},{bit}}}" for kind, asset, bit in problem.functional_bits]
+    wanted = [f"{{{Kind(kind).name},{','.join(map(str, rest))}}}" for kind, *rest in problem.functional_codes]
     return {
         "ASSETS": problem.n_assets,
         "STATE": C_TYPES[problem.dtype],
@@ -78,7 +78,8 @@ def moments_macros(problem: GbmProblem) -> dict[str, str | int]:
 def payoffs_macros(problem: GbmProblem, rows: range) -> dict[str, str | int]:
     """rows: of the products of values that are added up."""
     payoffs = problem.payoffs
-    variables = tuple(map(last, range(problem.n_assets))) + tuple(map(kept, range(len(payoffs.functionals))))
+    assets, functionals = range(problem.n_assets), range(max(len(payoffs.functionals), 1))
+    variables = (*map(last, assets), *map(kept, functionals), *map(noise, assets))
     products = payoffs.products[rows.start : rows.stop]
     values = sorted({value for pair in products for value in pair if value >= 0})
     texts, calls = [], []
@@ -109,10 +110,10 @@ def payoffs_macros(problem: GbmProblem, rows: range) -> dict[str, str | int]:
 
 
 def rows_together(problem: GbmProblem) -> list[range]:
-    """Which rows of products a program adds up: those of whole options."""
+    """Which rows of products a program adds up: those of a price or of a Greek go together."""
     found: list[range] = []
-    for option in range(len(problem.payoffs.trees)):
-        rows = problem.payoffs.rows(option)
+    for mean in problem.payoffs.means:
+        rows = mean.rows
         if found and rows.start - found[-1].start < _ROWS:
             found[-1] = range(found[-1].start, rows.stop)
         else:
@@ -152,7 +153,7 @@ class ProgramEngine:
     def _fastest(self) -> Callable[..., None]:
         """The launch of `advance` of the shape that is the fastest for such paths."""
         problem, backend = self._problem, self._backend
-        most = _TRIED_BYTES // (problem.dtype.itemsize * (problem.n_assets + len(problem.functional_bits)))
+        most = _TRIED_BYTES // (problem.dtype.itemsize * (problem.n_assets + len(problem.functional_codes)))
         n = min(problem.batch, max(most // GROUP, 1) * GROUP)
         end = min(-(-problem.n_steps // problem.block), _TRIED_BLOCKS)
         if is_dense(problem):  # what is seen has to have room
@@ -165,7 +166,7 @@ class ProgramEngine:
             return backend.program(PATHS, shapes[i])
 
         x = backend.zeros((problem.n_assets, n), problem.dtype)
-        room = backend.zeros((max(len(problem.functional_bits), 1), n), problem.dtype)
+        room = backend.zeros((max(len(problem.functional_codes), 1), n), problem.dtype)
 
         def trial(i: int) -> None:
             launch = self._paths_launcher(program(i), shapes[i], n)

@@ -16,11 +16,13 @@ The readable kernels stand in `exact_cpu.py` and `exact_cuda.py`, the fast one f
 watched, first_seen, seed, antithetic, mix, scale, centre, growth, due, bridges, falls, levels):
 
 - x[asset, path]: the noise y; kept[functional, path], see functionals.py: updated for the first n columns, which are
-  the paths from number first_path on; begun anew first if begin is 0. functionals: (kind, asset, bit) of each.
+  the paths from number first_path on; begun anew first if begin is 0. functionals: of each (kind, asset, bit, row,
+  partner): row of `growth` with its weights, below those of assets, and number of the functional that goes with it.
 - blocks begin .. end - 1 are done, of the last one the first `valid` steps; y after those of its steps whose bit is
   set in `watched` goes to seen[which, asset, path], which = first_seen, first_seen + 1, ...
 - seed: uint64. antithetic: paths 2 i and 2 i + 1 use the normals of number i, the latter with the opposite sign.
-- mix[a, b], scale[a, step] (one column where it is 1 throughout), centre[a, step] as in dynamics.py, growth = 2^centre.
+- mix[a, b], scale[a, step] (one column where it is 1 throughout), centre[a, step] as in dynamics.py, growth = 2^centre,
+  and below it a row for each weight (weights.py).
 - due[step]: a bit for each schedule, set where functionals with that bit take the price at the end of the step; those
   with bit -1 take it at every step.
 - bridges, falls, levels: for functionals of all times, see `continuous.py`.

@@ -21,14 +21,15 @@ _LN2_SINGLE = np.float32(LN2)
 _SUM, _LOGARITHMS, _LEAST, _LARGEST = map(int, (Kind.SUM, Kind.LOGARITHMS, Kind.LEAST, Kind.LARGEST))
 _SURVIVAL = int(Kind.SURVIVAL)
 _NOTHING = np.float32(0.0)
+_WEIGHTED, _NOISY, _SQUARES, _LATEST = map(int, (Kind.WEIGHTED, Kind.NOISY, Kind.SQUARES, Kind.LATEST))
 
 
-def make_advance(n_assets: int, functionals: Sequence[tuple[int, int, int]], state: Any, normal: Any) -> Any:
-    """The kernel for so many assets and (kind, asset, bit) functionals; see `exact.py` for its arguments."""
+def make_advance(n_assets: int, functionals: Sequence[tuple[int, int, int, int, int]], state: Any, normal: Any) -> Any:
+    """The kernel for so many assets and functionals; see `exact.py` for its arguments."""
     per_block = NORMALS_PER_BLOCK[np.dtype(normal)]
-    kinds = np.array(functionals, np.int64).reshape(-1, 3)
-    between = np.array([kind in CONTINUOUS for kind, _, _ in functionals], np.bool_)
-    streams = np.array([chances(Kind(kind), asset) * (kind in SAMPLED) for kind, asset, _ in functionals], np.int64)
+    kinds = np.array(functionals, np.int64).reshape(-1, 5)
+    between = np.array([kind in CONTINUOUS for kind, *_ in functionals], np.bool_)
+    streams = np.array([chances(Kind(kind), asset) * (kind in SAMPLED) for kind, asset, *_ in functionals], np.int64)
 
     def advance(*arguments: Any) -> None:
         _advance(per_block, kinds, between, streams, *arguments)
@@ -52,6 +53,7 @@ def _advance(
         dw = np.empty(_CHUNK, mix.dtype)
         past = np.empty((x.shape[0], _CHUNK), x.dtype)
         radii = np.empty((streams.size, per_block, _CHUNK), mix.dtype)
+        prices = np.empty((x.shape[0], _CHUNK), x.dtype)
         for block in range(begin, end):
             for a in range(x.shape[0]):
                 if antithetic:
@@ -73,7 +75,7 @@ def _advance(
                     past[:, :w] = x[:, i : i + w]
                 _step(x, i, w, z, j, mix, scale, k, dw)
                 for f in range(kinds.shape[0]):
-                    kind, a, bit = kinds[f]
+                    kind, a, bit, row, partner = kinds[f]
                     if between[f]:
                         keep_between(
                             kind, kept[f, i : i + w], past[a, :w], x[a, i : i + w], radii[f, j],
@@ -81,7 +83,11 @@ def _advance(
                             bridges[0, a, k % bridges.shape[2]], bridges[1, a, k % bridges.shape[2]], levels[f]
                         )  # fmt: skip
                     elif bit < 0 or due[k] >> bit & 1:
-                        _keep(kind, kept[f], x[a], i, w, centre, growth, a, k)
+                        if kind <= _LARGEST:
+                            _keep(kind, kept[f], x[a], i, w, centre, growth, a, k, prices[a])
+                        else:
+                            weight = growth[x.shape[0] + row, k]
+                            _keep_besides(kind, kept[f], kept[partner], x[a], i, w, centre[a, k], weight, prices[a])
                 if block == end - 1 and watched >> j & 1:
                     seen[which, :, i : i + w] = x[:, i : i + w]
                     which += 1
@@ -146,16 +152,18 @@ def _step(x, i, w, z, j, mix, scale, k, dw):
 
 
 @njit(cache=True, error_model="numpy")
-def _keep(kind, kept, x, i, w, centre, growth, a, k):
-    """A date: take what the price is there."""
+def _keep(kind, kept, x, i, w, centre, growth, a, k, prices):
+    """A date: take what the price is there. prices: room for them; sums leave them there."""
     found, y = kept[i : i + w], x[i : i + w]
     if kind == _SUM:
         if x.itemsize == 4:
             for p in range(w):
-                found[p] += exp32(_LN2_SINGLE * y[p]) * growth[a, k]
+                prices[p] = exp32(_LN2_SINGLE * y[p]) * growth[a, k]
+                found[p] += prices[p]
         else:
             for p in range(w):
-                found[p] += exp64(LN2 * y[p]) * growth[a, k]
+                prices[p] = exp64(LN2 * y[p]) * growth[a, k]
+                found[p] += prices[p]
     elif kind == _LOGARITHMS:
         for p in range(w):
             found[p] += y[p]
@@ -165,3 +173,24 @@ def _keep(kind, kept, x, i, w, centre, growth, a, k):
     else:
         for p in range(w):
             found[p] = max(found[p], y[p] + centre[a, k])
+
+
+@njit(cache=True, error_model="numpy")
+def _keep_besides(kind, kept, partner, x, i, w, centre, weight, prices):
+    """Of the kinds that go with another, which has taken its own already, all but SQUARES."""
+    found, other, y = kept[i : i + w], partner[i : i + w], x[i : i + w]
+    if kind == _WEIGHTED:
+        for p in range(w):
+            found[p] += weight * prices[p]
+    elif kind == _NOISY:
+        for p in range(w):
+            found[p] += y[p] * prices[p]
+    elif kind == _SQUARES:
+        for p in range(w):
+            found[p] += weight * (y[p] - other[p]) ** 2
+    elif kind == _LATEST:
+        for p in range(w):
+            found[p] = y[p]
+    else:
+        for p in range(w):
+            found[p] = weight if other[p] == y[p] + centre else found[p]

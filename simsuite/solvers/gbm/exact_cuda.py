@@ -16,17 +16,19 @@ from simsuite.solvers.gbm.functionals import CONTINUOUS, SAMPLED, Kind
 from simsuite.solvers.gbm.precision import NORMALS_PER_BLOCK
 
 
-def make_advance(n_assets: int, functionals: Sequence[tuple[int, int, int]], state: Any, normal: Any) -> Any:
-    """The kernel for so many assets and (kind, asset, bit) functionals; see `exact.py` for its arguments.
+def make_advance(n_assets: int, functionals: Sequence[tuple[int, int, int, int, int]], state: Any, normal: Any) -> Any:
+    """The kernel for so many assets and functionals; see `exact.py` for its arguments.
 
     Loops over assets and functionals have constant bounds, are unrolled, and leave nothing but registers.
     """
     N, F = n_assets, max(len(functionals), 1)
     KEEPS = len(functionals) > 0
-    KIND, ASSET, BIT = zip(*functionals) if functionals else ((0,), (0,), (-1,))
+    KIND, ASSET, BIT, ROW, PARTNER = zip(*functionals) if functionals else ((0,), (0,), (-1,), (0,), (0,))
     SUM, LOGARITHMS, LEAST, LARGEST = map(int, (Kind.SUM, Kind.LOGARITHMS, Kind.LEAST, Kind.LARGEST))
     SURVIVAL, BETWEEN = int(Kind.SURVIVAL), tuple(kind in CONTINUOUS for kind in KIND)
     STREAM = tuple(chances(Kind(kind), asset) if kind in SAMPLED else 0 for kind, asset in zip(KIND, ASSET))
+    WEIGHTED, NOISY, SQUARES, LATEST = map(int, (Kind.WEIGHTED, Kind.NOISY, Kind.SQUARES, Kind.LATEST))
+    AT_LEAST, AT_LARGEST = map(int, (Kind.AT_LEAST, Kind.AT_LARGEST))
     PER_BLOCK = NORMALS_PER_BLOCK[np.dtype(normal)]
     real = float32 if np.dtype(state) == np.float32 else float64
     single = np.dtype(normal) == np.float32
@@ -131,6 +133,18 @@ def make_advance(n_assets: int, functionals: Sequence[tuple[int, int, int]], sta
                                         s[f] = min(s[f], v + centre[ASSET[f], k])
                                     if KIND[f] == LARGEST:
                                         s[f] = max(s[f], v + centre[ASSET[f], k])
+                                    if KIND[f] == WEIGHTED:
+                                        price = math.exp(ln2 * v) * growth[ASSET[f], k]
+                                        s[f] += growth[N + ROW[f], k] * price
+                                    if KIND[f] == NOISY:
+                                        s[f] += v * (math.exp(ln2 * v) * growth[ASSET[f], k])
+                                    if KIND[f] in (AT_LEAST, AT_LARGEST) and s[PARTNER[f]] == v + centre[ASSET[f], k]:
+                                        s[f] = growth[N + ROW[f], k]
+                                    if KIND[f] == SQUARES:
+                                        v -= s[PARTNER[f]]
+                                        s[f] += growth[N + ROW[f], k] * (v * v)
+                                    if KIND[f] == LATEST:
+                                        s[f] = v
                         if block == end - 1 and watched >> j & 1:
                             for a in range(N):
                                 seen[which, a, i] = y[a]

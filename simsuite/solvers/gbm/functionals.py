@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import IntEnum
+from enum import Enum, IntEnum
 
 import numpy as np
 
@@ -21,11 +21,36 @@ class Kind(IntEnum):
     LOWEST = 5  # of log2(S / S(0)) at all times, see continuous.py
     HIGHEST = 6
     SURVIVAL = 7  # the probability that a level was never reached
+    WEIGHTED = 8  # the sum of w S / S(0), w a function of the date (weights.py); goes with SUM
+    NOISY = 9  # the sum of y S / S(0); goes with SUM
+    AT_LEAST = 10  # w at the date of LEAST; 0 before the first date
+    AT_LARGEST = 11
+    SQUARES = 12  # the sum of w (y - LATEST)^2
+    LATEST = 13  # y at the latest date, 0 before the first
 
 
 EXTREMES = frozenset((Kind.LEAST, Kind.LARGEST, Kind.LOWEST, Kind.HIGHEST))  # logarithms to base 2
 SAMPLED = frozenset((Kind.LOWEST, Kind.HIGHEST))  # which takes random numbers of their own
 CONTINUOUS = SAMPLED | {Kind.SURVIVAL}  # of all times: due at every step
+_GOES_WITH = {Kind.WEIGHTED: Kind.SUM, Kind.NOISY: Kind.SUM, Kind.AT_LEAST: Kind.LEAST, Kind.AT_LARGEST: Kind.LARGEST}
+_GOES_WITH |= {Kind.SQUARES: Kind.LATEST}
+
+
+class Quantity(Enum):
+    """What weights are made of; see weights.py."""
+
+    TIME = "time"
+    VARIANCE = "variance"
+    DRIFT = "drift"
+    PRECISION = "precision"
+
+
+@dataclass(frozen=True)
+class Weight:
+    """A quantity to some power."""
+
+    quantity: Quantity
+    power: int = 1
 
 
 @dataclass(frozen=True)
@@ -58,6 +83,12 @@ class Functional:
     asset: int
     dates: Dates
     level: float = 0.0
+    weight: Weight | None = None
+
+    @property
+    def partner(self) -> Functional | None:
+        """The functional that this one needs besides, of the same asset and dates."""
+        return Functional(_GOES_WITH[self.kind], self.asset, self.dates) if self.kind in _GOES_WITH else None
 
 
 @dataclass
@@ -68,9 +99,14 @@ class Functionals:
     found: list[Functional] = field(default_factory=list)
 
     def number(self, functional: Functional) -> int:
-        """Which it is; a new one if it is new."""
+        """Which it is; a new one if it is new. What it goes with is there before it, but what it replaces after it."""
+        partner = functional.partner
+        if partner is not None and functional.kind != Kind.SQUARES:
+            self.number(partner)
         if functional not in self.found:
             self.found.append(functional)
+        if functional.kind == Kind.SQUARES:
+            self.number(Functional(Kind.LATEST, functional.asset, functional.dates))
         return self.found.index(functional)
 
 
@@ -92,3 +128,19 @@ def bits(functionals: Sequence[Functional], n_steps: int) -> list[int]:
     """Of each functional, which bit of the table says when it is due: -1 for every step."""
     known = schedules(functionals, n_steps)
     return [known.index(f.dates) if f.dates in known else -1 for f in functionals]
+
+
+def weighted(functionals: Sequence[Functional]) -> list[tuple[int, Weight, Dates]]:
+    """The weights that some need, of an asset and for dates, each once: number i is row i of `weights.weight_table`."""
+    return list(dict.fromkeys((f.asset, f.weight, f.dates) for f in functionals if f.weight is not None))
+
+
+def codes(functionals: Sequence[Functional], n_steps: int) -> list[tuple[int, int, int, int, int]]:
+    """What kernels know of each functional: kind, asset, bit of `due_table`, row of its weight and number of its
+    partner, 0 if it has none."""
+    rows = weighted(functionals)
+    found = []
+    for f, bit in zip(functionals, bits(functionals, n_steps)):
+        row = 0 if f.weight is None else rows.index((f.asset, f.weight, f.dates))
+        found.append((int(f.kind), f.asset, bit, row, functionals.index(f.partner) if f.partner is not None else 0))
+    return found

@@ -8,10 +8,19 @@ import numpy as np
 
 from simsuite.core import Layout, Series, Variable
 from simsuite.solvers.gbm import portfolio_outcome
+from simsuite.solvers.gbm.greeks import GREEKS, PER_ASSET
 from simsuite.solvers.gbm.intervals import CONFIDENCE
 
 if TYPE_CHECKING:
     from simsuite.solvers.gbm.problem import GbmProblem
+
+_UNITS = {
+    "delta": {"units": "1", "long_name": "derivative of option_price by the spot"},
+    "gamma": {"units": "1", "long_name": "second derivative of option_price by the spot (per unit of price)"},
+    "vega": {"units": "year0.5", "long_name": "derivative of option_price by the volatility (in units of price)"},
+    "rho": {"units": "year", "long_name": "derivative of option_price by the rate (in units of price)"},
+    "theta": {"units": "year-1", "long_name": "change of option_price as time passes (in units of price)"},
+}
 
 
 def gbm_layout(problem: GbmProblem) -> Layout:
@@ -51,6 +60,11 @@ def gbm_layout(problem: GbmProblem) -> Layout:
         variables.append(Variable("option", ("option",), str, {"long_name": "name of the option"}, np.array(options)))
         variables.append(price("option_price", ("option",), "discounted mean of the payoff"))
         variables.append(price("option_standard_error", ("option",), "standard error of option_price"))
+        for name in GREEKS:
+            dims = ("option", "asset") if name in PER_ASSET else ("option",)
+            variables.append(Variable(f"option_{name}", dims, attrs=_UNITS[name]))
+            error = {**_UNITS[name], "long_name": f"standard error of option_{name}"}
+            variables.append(Variable(f"option_{name}_standard_error", dims, attrs=error))
         sizes["option"] = len(options)
     found = portfolio_outcome.variables(problem)
     if found:

@@ -10,10 +10,12 @@ import numpy as np
 
 from simsuite.core import Snapshot
 from simsuite.solvers.gbm import portfolio_outcome
+from simsuite.solvers.gbm.estimates import mean_estimate
+from simsuite.solvers.gbm.greek_outcome import greek_results, greek_totals
 from simsuite.solvers.gbm.intervals import CONFIDENCE
 from simsuite.solvers.gbm.portfolio_outcome import number, numbers
 from simsuite.solvers.gbm.prices import PriceStatistics, price_statistics, stored_prices
-from simsuite.solvers.gbm.statistics import Estimate, controlled_estimate, estimate
+from simsuite.solvers.gbm.statistics import Estimate
 
 if TYPE_CHECKING:
     from simsuite.solvers.gbm.problem import GbmProblem
@@ -48,6 +50,7 @@ def totals(problem: GbmProblem, observed: Snapshot) -> Mapping[str, np.ndarray]:
     if prices:
         found["option_price"] = np.array([e.value for e in prices])
         found["option_standard_error"] = np.array([e.standard_error for e in prices])
+        found |= greek_totals(problem, observed)
     return found
 
 
@@ -60,8 +63,9 @@ def results(problem: GbmProblem, observed: Snapshot) -> dict[str, Any]:
             "price": e.value,
             "standard_error": number(e.standard_error),
             "ci95": numbers(e.ci95),
+            **greek_results(problem, observed, o),
         }
-        for name, e in zip(scenario.option_names, estimates)
+        for o, (name, e) in enumerate(zip(scenario.option_names, estimates))
     }
     assets = {
         name: {
@@ -110,16 +114,7 @@ def paths_needed(problem: GbmProblem, observed: Snapshot) -> int:
 
 def _estimates(problem: GbmProblem, observed: Snapshot) -> list[Estimate]:
     """By the paths that are done."""
-    n, payoffs = int(observed.arrays["done"][0]) // problem.width, problem.payoffs
-    found, controls = [], iter(problem.shifts[len(payoffs.trees) :])
-    for o, control in enumerate(payoffs.controls):
-        sums, shift = observed.arrays["options"][payoffs.rows(o)], float(problem.shifts[o])
-        if control is None:
-            found.append(estimate(sums, n, problem.discount, shift))
-        else:
-            mean = control.mean - float(next(controls))
-            found.append(controlled_estimate(sums, n, problem.discount, shift, mean))
-    return found
+    return [mean_estimate(problem, observed, mean) for mean in problem.payoffs.prices]
 
 
 def _paths(problem: GbmProblem, observed: Snapshot) -> int:

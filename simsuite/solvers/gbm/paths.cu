@@ -1,11 +1,11 @@
 // Exact steps of geometric Brownian motion for many paths: see exact.py for the scheme, the arrays and the arguments.
 //
 // Compiled at run time, with the macros ASSETS, STATE (float or double: of what is added up), NORMAL (float or double: of
-// random numbers and prices), SIGNS (1, or 2: antithetic paths are done together), FUNCTIONALS (a list of
-// {kind, asset, due}, where due is -1 for every step or else a bit of a table), COUNT (of them, at least 1), VARYING
-// (1: volatilities depend on the step), PAYING (1: prices fall where dividends are paid, and it matters when), DENSE (1:
-// every step is a frame), UNROLL (blocks of steps in a turn), THREADS (of a block) and BOUNDS (the same, and blocks a
-// multiprocessor at least).
+// random numbers and prices), SIGNS (1, or 2: antithetic paths are done together), FUNCTIONALS (a list of {kind, asset,
+// due, row, partner}, where due is -1 for every step or else a bit of a table, row that of its weights, and partner the
+// functional that goes with it), COUNT (of them, at least 1), VARYING (1: volatilities depend on the step), PAYING (1:
+// prices fall where dividends are paid, and it matters when), DENSE (1: every step is a frame), UNROLL (blocks of steps in
+// a turn), THREADS (of a block) and BOUNDS (the same, and blocks a multiprocessor at least).
 
 #include "kinds.cuh"
 #include "normals.cuh"
@@ -19,7 +19,7 @@ constexpr bool FOLDED = ASSETS == 1 && !VARYING;  // the standard deviation goes
 
 struct Functional {
   Kind kind;
-  int asset, due;
+  int asset, due, row, partner;
 };
 constexpr Functional functionals[] = {FUNCTIONALS};
 
@@ -31,7 +31,11 @@ __host__ __device__ constexpr bool any(Kind from, Kind to, int asset, bool sched
       return true;
   return false;
 }
-constexpr bool SCHEDULED = any(SUM, LARGEST, -1, true);
+constexpr bool SCHEDULED = any(SUM, LATEST, -1, true);
+__host__ __device__ constexpr bool is_weighted(int f) {
+  return functionals[f].kind == WEIGHTED || functionals[f].kind == AT_LEAST || functionals[f].kind == AT_LARGEST ||
+         functionals[f].kind == SQUARES;
+}
 __host__ __device__ constexpr bool priced(int a) { return any(SUM, SUM, a, true) || any(SUM, SUM, a, false); }
 
 template <typename T> struct __align__(STEPS * sizeof(T)) Row {
@@ -105,8 +109,8 @@ struct Increments {
 // Takes the functionals of every step, or those that a schedule has now.
 template <bool NOW>
 __device__ __forceinline__ void take(normal (&sum)[COUNT], int (&taken)[COUNT], const normal (&p)[ASSETS],
-                                     const Row<normal> (&centre)[ASSETS], const Row<normal> (&growth)[ASSETS], int j,
-                                     unsigned due) {
+                                     const Row<normal> (&centre)[ASSETS], const Row<normal> (&growth)[ASSETS],
+                                     const Row<normal> (&weight)[COUNT], int j, unsigned due) {
   normal x[ASSETS], price[ASSETS];
 #pragma unroll
   for (int a = 0; a < ASSETS; a++) {
@@ -121,6 +125,15 @@ __device__ __forceinline__ void take(normal (&sum)[COUNT], int (&taken)[COUNT], 
     if (own.kind == LOGARITHMS) sum[f] += p[own.asset], taken[f]++;
     if (own.kind == LEAST) sum[f] = min(sum[f], x[own.asset]);
     if (own.kind == LARGEST) sum[f] = max(sum[f], x[own.asset]);
+    if (own.kind == WEIGHTED) sum[f] = fma(price[own.asset] * growth[own.asset].v[j], weight[f].v[j], sum[f]);
+    if (own.kind == NOISY) sum[f] = fma(price[own.asset] * growth[own.asset].v[j], p[own.asset], sum[f]);
+    if (own.kind == AT_LEAST || own.kind == AT_LARGEST)
+      sum[f] = sum[own.partner] == x[own.asset] ? weight[f].v[j] : sum[f];
+    if (own.kind == SQUARES) {
+      const normal d = p[own.asset] - sum[own.partner];
+      sum[f] = fma(d * d, weight[f].v[j], sum[f]);
+    }
+    if (own.kind == LATEST) sum[f] = p[own.asset];
   }
 }
 
@@ -131,7 +144,7 @@ __device__ __forceinline__ void follow(Path& path, const Increments& dw, int opp
                                        const Row<unsigned>& due, int valid, const Chances& chances, const Rows& rows) {
   normal p[ASSETS], base[ASSETS], sum[COUNT];  // since the block began: increments in `normal` lose nothing there
   int taken[COUNT];
-  Row<normal> centre[ASSETS], growth[ASSETS];
+  Row<normal> centre[ASSETS], growth[ASSETS], weight[COUNT];
 #pragma unroll
   for (int a = 0; a < ASSETS; a++) {
     p[a] = MIXED ? 0 : (normal)path.y[a];
@@ -143,6 +156,9 @@ __device__ __forceinline__ void follow(Path& path, const Increments& dw, int opp
   for (int f = 0; f < COUNT; f++) {
     const Kind kind = functionals[f].kind;
     sum[f] = least(kind) ? (normal)INFINITY : largest(kind) ? -(normal)INFINITY : kind == SURVIVAL ? 1 : 0;
+    if (kind == LATEST) sum[f] = path.f[f] - (MIXED ? path.y[functionals[f].asset] : 0);
+    if (is_weighted(f) && (DUE || functionals[f].due < 0))
+      weight[f] = row_of(tables.growth, tables.length, ASSETS + functionals[f].row, block);
     taken[f] = 0;
   }
   Bridges bridges(path, p, tables, block);
@@ -154,8 +170,8 @@ __device__ __forceinline__ void follow(Path& path, const Increments& dw, int opp
       p[a] = dw.added_to(p[a], a, j, opposite);
       if (DENSE) rows.keep(j, a, opposite, MIXED ? path.y[a] + (state)p[a] : (state)p[a]);
     }
-    take<false>(sum, taken, p, centre, growth, j, 0);
-    if (DUE && due.v[j]) take<true>(sum, taken, p, centre, growth, j, due.v[j]);
+    take<false>(sum, taken, p, centre, growth, weight, j, 0);
+    if (DUE && due.v[j]) take<true>(sum, taken, p, centre, growth, weight, j, due.v[j]);
     if (BRIDGED) bridges.take(sum, p, centre, j, chances, opposite);
   }
 #pragma unroll
@@ -170,6 +186,13 @@ __device__ __forceinline__ void follow(Path& path, const Increments& dw, int opp
     if (own.kind == LOWEST) path.f[f] = min(path.f[f], y + (state)sum[f] / 2);
     if (own.kind == HIGHEST) path.f[f] = max(path.f[f], y + (state)sum[f] / 2);
     if (own.kind == SURVIVAL) path.f[f] *= (state)sum[f];
+    if (own.kind == WEIGHTED) path.f[f] += (state)(MIXED ? base[own.asset] * sum[f] : sum[f]);
+    if (own.kind == NOISY)
+      path.f[f] += MIXED ? (state)base[own.asset] * fma(y, (state)sum[own.partner], (state)sum[f]) : (state)sum[f];
+    if (own.kind == AT_LEAST || own.kind == AT_LARGEST)  // the partner has got what the block has
+      path.f[f] = path.f[own.partner] == y + (state)sum[own.partner] ? (state)sum[f] : path.f[f];
+    if (own.kind == SQUARES) path.f[f] += (state)sum[f];
+    if (own.kind == LATEST) path.f[f] = y + (state)sum[f];
   }
 #pragma unroll
   for (int a = 0; a < ASSETS; a++) path.y[a] = MIXED ? path.y[a] + (state)p[a] : (state)p[a];

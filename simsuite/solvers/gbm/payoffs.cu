@@ -2,8 +2,8 @@
 //
 // Compiled at run time, with the macros STATE, ASSETS, COUNT (functionals, at least 1), FUNCTIONALS (their kinds),
 // SIGNS (paths of an observation, whose mean counts), GROUP, LIMBS, LARGEST_PRICE, FUNCTIONS (value0, value1, ..), CALLS
-// (of them, on `v`, which has the price of each asset in the end, then what was kept), VALUES (how many), SHIFTS (what is
-// subtracted from each), NAMED (the asset to blame), PRODUCTS (a list of {value, value or -1}), ROWS (how many), THREADS.
+// (of them, on `v`, which has the price of each asset in the end, what was kept, the noise of each asset), VALUES (how
+// many), SHIFTS (what is subtracted from each), NAMED (the asset to blame), PRODUCTS (a list of {value, value or -1}), ROWS (how many), THREADS.
 
 #include "exactsum.cuh"
 #include "kinds.cuh"
@@ -35,9 +35,13 @@ payoffs(const state* __restrict__ y, const state* __restrict__ kept, unsigned lo
       double value[VALUES];
 #pragma unroll
       for (int s = 0; s < SIGNS; s++) {
-        double v[ASSETS + COUNT];
+        double v[2 * ASSETS + COUNT];
 #pragma unroll
-        for (int a = 0; a < ASSETS; a++) v[a] = exp2((double)y[a * room + i + s]) * growth[a];
+        for (int a = 0; a < ASSETS; a++) {
+          const double noise = y[a * room + i + s];
+          v[a] = exp2(noise) * growth[a];
+          v[ASSETS + COUNT + a] = noise;
+        }
 #pragma unroll
         for (int f = 0; f < COUNT; f++) {
           if (kinds[f] == NOTHING) continue;

@@ -1,18 +1,12 @@
 """What options pay, as expressions in what is kept of a path.
 
-Variables: ``last<a>``, the price of asset a at the end, and ``kept<f>``, functional number f: a sum of prices, a sum of
-the noise in logarithms, or an extreme price. Prices are in units of the asset's spot.
+Variables are named in variables.py. Prices are in units of the asset's spot.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
-
-import numpy as np
 
 from simsuite.expressions.tree import Apply, Name, Node, Number, names_in, substitute
 from simsuite.scenario.gbm import (
@@ -28,9 +22,13 @@ from simsuite.scenario.gbm import (
     Option,
     Spread,
 )
-from simsuite.solvers.gbm.controls import Control, GeometricBasket, mean_of_asian, mean_of_basket, wanted
+from simsuite.solvers.gbm.controls import Control, GeometricBasket, law_of_asian, law_of_basket, wanted
 from simsuite.solvers.gbm.dynamics import LN2, Dynamics
+from simsuite.solvers.gbm.estimates import Payoffs
 from simsuite.solvers.gbm.functionals import Dates, Functional, Functionals, Kind
+from simsuite.solvers.gbm.greeks import greeks_of, no_greeks, with_trees
+from simsuite.solvers.gbm.tangents import Tangents
+from simsuite.solvers.gbm.variables import first, kept, last, number
 
 Tree = Node | float
 
@@ -45,56 +43,6 @@ def _op(name: str) -> Callable[..., Node]:
 
 _add, _subtract, _times, _exp, _log = _op("+"), _op("-"), _op("*"), _op("exp"), _op("log")
 _least, _largest, _where, _greater = _op("min"), _op("max"), _op("where"), _op(">")
-
-
-def last(asset: int) -> str:
-    return f"last{asset}"
-
-
-def kept(functional: int) -> str:
-    return f"kept{functional}"
-
-
-@dataclass(frozen=True)
-class Payoffs:
-    """Undiscounted, in units of price, and the functionals that they need."""
-
-    trees: tuple[Node, ...]
-    controls: tuple[Control | None, ...]
-    functionals: tuple[Functional, ...]
-
-    @cached_property
-    def values(self) -> tuple[Node, ...]:
-        """What is computed for each path: all payoffs, then what all controls pay."""
-        return (*self.trees, *(control.tree for control in self.controls if control is not None))
-
-    @cached_property
-    def products(self) -> tuple[tuple[int, int], ...]:
-        """What is added up: values, by number (and -1), and products of two. The rows of an option: value, square, and
-        if it has a control the same of that, and the product of both."""
-        return tuple(pair for rows in self._rows for pair in rows)
-
-    def rows(self, option: int) -> slice:
-        """Of `products`."""
-        begin = sum(map(len, self._rows[:option]))
-        return slice(begin, begin + len(self._rows[option]))
-
-    @cached_property
-    def _rows(self) -> list[list[tuple[int, int]]]:
-        found, control = [], len(self.trees)
-        for o, known in enumerate(self.controls):
-            rows = [(o, -1), (o, o)]
-            if known is not None:
-                rows += [(control, -1), (control, control), (o, control)]
-                control += 1
-            found.append(rows)
-        return found
-
-    def asset(self, value: int) -> int:
-        """The first that it depends on, to be named in messages; 0 if it depends on none."""
-        names = names_in(self.values[value])
-        ends = {int(name.removeprefix("last")) for name in names if name.startswith("last")}
-        return min(ends | {f.asset for i, f in enumerate(self.functionals) if kept(i) in names}, default=0)
 
 
 class _Reader:
@@ -169,7 +117,7 @@ class _Reader:
     def _extreme(self, kind: Kind, asset: int, dates: Dates, with_spot: bool = True) -> Node:
         price = self._kept(kind, asset, dates)
         if with_spot:
-            price = (_least if kind == Kind.LEAST else _largest)(price, 1.0)
+            price = (_least if kind == Kind.LEAST else _largest)(price, Name(first(asset)))
         return _times(self._spot(asset), price)
 
     def control(self, option: Option) -> Control | None:
@@ -180,7 +128,8 @@ class _Reader:
             asset, dates = self._asset(option.asset), self._fixings(option)
             mean = self._mean(asset, dates, False, tuple(option.past_fixings))
             tree = self._vanilla(option.payoff, mean, option.strike)
-            return Control(tree, mean_of_asian(option, asset, dates, self._model, self._dynamics))
+            law = law_of_asian(option, asset, dates, self._model, self._dynamics)
+            return Control(tree, law.mean, law)
         assert isinstance(option, Basket)
         geometric = GeometricBasket.like(option, self._model, self._dynamics)
         if geometric is None:
@@ -189,7 +138,8 @@ class _Reader:
         for a, power in enumerate(geometric.powers):
             logarithm = _add(logarithm, _times(float(power), _log(self._last(a)))) if power else logarithm
         tree = self._vanilla(option.payoff, _exp(logarithm), option.strike)
-        return Control(tree, mean_of_basket(option, geometric, self._model, self._dynamics))
+        law = law_of_basket(option, geometric, self._model, self._dynamics)
+        return Control(tree, law.mean, law)
 
     def _dates(self, option: Barrier | Lookback) -> Dates:
         return Dates(option.dates or self._n)
@@ -252,24 +202,19 @@ class _Reader:
 def read_payoffs(model: GbmScenario, dynamics: Dynamics) -> Payoffs:
     reader = _Reader(model, dynamics)
     trees, controls = tuple(map(reader.tree, model.option)), tuple(map(reader.control, model.option))
-    return Payoffs(trees, controls, tuple(reader.functionals.found))
+    tangents = Tangents(reader.functionals, dynamics)
+    greeks = [
+        greeks_of(option, tree, control, tangents, model) if option.greeks else no_greeks()
+        for option, tree, control in zip(model.option, trees, controls)
+    ]
+    return Payoffs(
+        tuple(map(_at_spot, trees)),
+        controls,
+        tuple(reader.functionals.found),
+        tuple(with_trees(_at_spot, of) for of in greeks),
+    )
 
 
-def expected_path(functionals: tuple[Functional, ...], dynamics: Dynamics) -> dict[str, np.ndarray]:
-    """The variables on a path of expected prices: roughly where payoffs are."""
-    end = np.exp2(dynamics.log_mean(np.array([dynamics.n_steps]))[:, 0])
-    values = {last(a): np.asarray(price) for a, price in enumerate(end)}
-    for i, functional in enumerate(functionals):
-        prices = np.exp2(dynamics.log_mean(functional.dates.steps(dynamics.n_steps))[functional.asset])
-        at_all_times = np.append(prices, 1.0)
-        found: dict[Kind, Callable[[], Any]] = {
-            Kind.SUM: prices.sum,
-            Kind.LOGARITHMS: lambda: 0.0,
-            Kind.LEAST: prices.min,
-            Kind.LARGEST: prices.max,
-            Kind.LOWEST: at_all_times.min,
-            Kind.HIGHEST: at_all_times.max,
-            Kind.SURVIVAL: lambda: 1.0,
-        }
-        values[kept(i)] = np.asarray(found[functional.kind](), np.float64)
-    return values
+def _at_spot(tree: Node) -> Node:
+    spots = {name: Number(1.0) for name in names_in(tree) if number(name, "first") is not None}
+    return substitute(tree, spots) if spots else tree

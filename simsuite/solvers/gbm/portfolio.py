@@ -24,11 +24,12 @@ import numpy as np
 
 from simsuite.expressions.evaluate import evaluate
 from simsuite.expressions.tree import Apply, Name, Node, Number
+from simsuite.solvers.gbm.estimates import expected_path
 from simsuite.solvers.gbm.exactsum import LIMBS
 from simsuite.solvers.gbm.functionals import Kind
-from simsuite.solvers.gbm.payoffs import expected_path, kept, last
 from simsuite.solvers.gbm.sketch import FURTHEST
 from simsuite.solvers.gbm.statistics import GROUP
+from simsuite.solvers.gbm.variables import kept, last
 
 if TYPE_CHECKING:
     from simsuite.solvers.gbm.problem import GbmProblem

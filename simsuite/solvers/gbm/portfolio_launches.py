@@ -13,11 +13,11 @@ from simsuite.core import Backend
 from simsuite.expressions import Expression
 from simsuite.expressions.evaluate import evaluate
 from simsuite.solvers.gbm.exactsum import LIMBS
-from simsuite.solvers.gbm.payoffs import kept, last
 from simsuite.solvers.gbm.portfolio import PAYOFFS_CHUNK, Portfolio
 from simsuite.solvers.gbm.precision import C_TYPES
 from simsuite.solvers.gbm.sketch import BITS, FINE, FURTHEST, LOWEST, OCTAVES
 from simsuite.solvers.gbm.statistics import GROUP, LARGEST
+from simsuite.solvers.gbm.variables import kept, last
 
 if TYPE_CHECKING:
     from simsuite.solvers.gbm.problem import GbmProblem

@@ -15,16 +15,17 @@ import numpy as np
 
 from simsuite.core import Backend, Clock, Device, Layout, Problem, Snapshot, Stepper
 from simsuite.errors import Mistake, ScenarioError
-from simsuite.expressions.evaluate import evaluate
+from simsuite.expressions.sharing import evaluate_each
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm import outcome
 from simsuite.solvers.gbm.dynamics import Dynamics
+from simsuite.solvers.gbm.estimates import Payoffs, expected_path
 from simsuite.solvers.gbm.exact import ExactStepper
 from simsuite.solvers.gbm.exactsum import LIMBS
 from simsuite.solvers.gbm.extension import extended
-from simsuite.solvers.gbm.functionals import MOST_SCHEDULES, bits, schedules
+from simsuite.solvers.gbm.functionals import MOST_SCHEDULES, codes, schedules
 from simsuite.solvers.gbm.layout import gbm_layout
-from simsuite.solvers.gbm.payoffs import Payoffs, expected_path, read_payoffs
+from simsuite.solvers.gbm.payoffs import read_payoffs
 from simsuite.solvers.gbm.portfolio import PAYOFFS_CHUNK, Portfolio
 from simsuite.solvers.gbm.precision import NORMALS_PER_BLOCK, PRECISIONS
 from simsuite.solvers.gbm.rehearsal import rehearse
@@ -76,7 +77,8 @@ class GbmProblem:
         payoffs = read_payoffs(model, dynamics)
         if len(schedules(payoffs.functionals, dynamics.n_steps)) > MOST_SCHEDULES:
             message = f"the options look at prices at more than {MOST_SCHEDULES} different sets of dates"
-            raise ScenarioError([Mistake(("option",), message, "price some of them in a run of their own")])
+            help = "price some of them in a run of their own (Greeks of payoffs with jumps may need another set)"
+            raise ScenarioError([Mistake(("option",), message, help)])
         state, _ = PRECISIONS[model.run.precision]
         fitting = _BATCH_BYTES // (state.itemsize * (len(model.asset) + len(payoffs.functionals)))
         most = _LARGEST_BATCH if model.paths.target_standard_error == 0 else _TARGET_BATCH
@@ -262,10 +264,9 @@ class GbmProblem:
         return self.n_batches * self.n_steps
 
     @cached_property
-    def functional_bits(self) -> tuple[tuple[int, int, int], ...]:
-        """(kind, asset, bit) of each functional; see `exact.py`."""
-        found = self.payoffs.functionals
-        return tuple((int(f.kind), f.asset, bit) for f, bit in zip(found, bits(found, self.n_steps)))
+    def functional_codes(self) -> tuple[tuple[int, int, int, int, int], ...]:
+        """(kind, asset, bit, row, partner) of each functional; see `exact.py`."""
+        return tuple(codes(self.payoffs.functionals, self.n_steps))
 
     @cached_property
     def end_growth(self) -> np.ndarray:
@@ -278,7 +279,7 @@ class GbmProblem:
         """[value]: what is subtracted from each before it is added up."""
         with np.errstate(all="ignore"):
             path = expected_path(self.payoffs.functionals, self.dynamics)
-            found = np.array([float(evaluate(tree, path)) for tree in self.payoffs.values])
+            found = np.array([float(value) for value in evaluate_each(self.payoffs.values, path)])
         return np.where(np.isfinite(found), found, 0.0)
 
     @cached_property

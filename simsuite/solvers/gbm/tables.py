@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simsuite.solvers.gbm import continuous
-from simsuite.solvers.gbm.functionals import due_table
+from simsuite.solvers.gbm.functionals import due_table, weighted
+from simsuite.solvers.gbm.weights import weight_table
 
 if TYPE_CHECKING:
     from simsuite.solvers.gbm.problem import GbmProblem
@@ -22,7 +23,7 @@ def tables(problem: GbmProblem, real: np.dtype) -> dict[str, np.ndarray]:
     if dynamics.varying:
         scale = np.pad(dynamics.scale(), ((0, 0), (0, -n_steps % problem.block)))
     with np.errstate(over="ignore"):  # an infinite price is reported when a path reaches it
-        growth = np.exp2(centre)
+        growth = np.vstack([np.exp2(centre), weight_table(problem.payoffs.functionals, dynamics, length)])
         along = {name: a.astype(real) for name, a in (("scale", scale), ("centre", centre), ("growth", growth))}
         between = {name: a.astype(real) for name, a in continuous.tables(problem).items()}
     return {
@@ -45,7 +46,8 @@ def table_bytes(problem: GbmProblem) -> int:
     summed = 2 * len(problem.payoffs.values) + 2 * len(problem.payoffs.products)
     small = n * n * problem.normal.itemsize + 8 * (3 * len(problem.frame_steps) * n + summed)
     between = sum(map(math.prod, continuous.shapes(problem).values())) + max(len(problem.payoffs.functionals), 1)
-    return length * (4 + 2 * n * size) + (scales * n + between) * size + small
+    rows = 2 * n + len(weighted(problem.payoffs.functionals))
+    return length * (4 + rows * size) + (scales * n + between) * size + small
 
 
 def _length(problem: GbmProblem) -> int:

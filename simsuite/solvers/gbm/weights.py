@@ -1,0 +1,46 @@
+"""Functions of the date that functionals weight prices with, for derivatives by the market's coefficients.
+
+All are tables over steps: t_k the time after k of them, v_k the variance of the noise y_k (dynamics.py), T the end.
+
+    TIME        t_k / T
+    VARIANCE    v_k / v_T: how far the path of y goes along if its end is moved, in the direction of least effort
+    DRIFT       log 2 (centre_k + log 2 v_k): what d log S / d eps = log S - DRIFT has, all volatilities being (1 + eps)
+                times as large
+    PRECISION   1 / (variance of y_k - y_j), j the date before k
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from simsuite.solvers.gbm.dynamics import LN2, Dynamics
+from simsuite.solvers.gbm.functionals import Dates, Functional, Quantity, Weight, weighted
+
+
+def weight_table(functionals: Sequence[Functional], dynamics: Dynamics, length: int) -> np.ndarray:
+    """[row, step], padded to `length`; rows as `weighted` has them."""
+    rows = [_row(asset, weight, dates, dynamics) for asset, weight, dates in weighted(functionals)]
+    table = np.zeros((len(rows), length))
+    table[:, : dynamics.n_steps] = np.reshape(rows, (len(rows), dynamics.n_steps))
+    return table
+
+
+def shares(quantity: Quantity, asset: int, steps: np.ndarray, dynamics: Dynamics) -> np.ndarray:
+    """TIME or VARIANCE after so many steps."""
+    if quantity == Quantity.TIME:
+        return steps / dynamics.n_steps
+    variance, (end,) = dynamics.variance(steps)[asset], dynamics.variance(np.array([dynamics.n_steps]))[asset]
+    return variance / end
+
+
+def _row(asset: int, weight: Weight, dates: Dates, dynamics: Dynamics) -> np.ndarray:
+    if weight.quantity == Quantity.PRECISION:
+        steps, row = dates.steps(dynamics.n_steps), np.zeros(dynamics.n_steps)
+        row[steps - 1] = 1 / np.diff(dynamics.variance(steps)[asset], prepend=0.0)
+        return row
+    steps = np.arange(1, dynamics.n_steps + 1)
+    if weight.quantity == Quantity.DRIFT:
+        return LN2 * (dynamics.centre(steps)[asset] + LN2 * dynamics.variance(steps)[asset])
+    return shares(weight.quantity, asset, steps, dynamics) ** weight.power
