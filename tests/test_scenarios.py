@@ -54,6 +54,7 @@ REDUCED: dict[str, dict[str, Any]] = {  # small enough for the simulator, where 
     "templates/linear": {"time.steps": 12, "time.dt": 0.5, "output.frames": 4},
 }
 TOLERANCE = {"heat": 1e-12, "linear": 1e-12, "gbm": 1e-10}  # relative to the largest value of an array
+SUFFIXES = ("", "_standard_error")
 DIMS = {
     "heat": {"temperature": ("time", "y", "x"), "probe_temperature": ("sample", "probe"), "energy_stored": ("sample",)},
     "gbm": {
@@ -63,6 +64,8 @@ DIMS = {
         "path": ("path_id", "time", "asset"),
         "option_price": ("option",),
         "option_standard_error": ("option",),
+        **{f"option_{name}{suffix}": ("option", "asset") for name in ("delta", "gamma", "vega") for suffix in SUFFIXES},
+        **{f"option_{name}{suffix}": ("option",) for name in ("rho", "theta") for suffix in SUFFIXES},
     },
     "linear": {"state": ("time", "component", "sample")},
 }

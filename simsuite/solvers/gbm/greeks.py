@@ -121,7 +121,7 @@ class _Case:
             return PATHWISE, {a: Greek(self._over_spot(a, self._by_spot[a])) for a in self._assets}
         if self._score is None or self._with_spot:
             return _NOTHING
-        return RATIO, {a: self._ratio(self._over_spot(a, self._score.of(a)), 0.0) for a in self._assets}
+        return RATIO, {a: self._ratio(self._over_spot(a, self._score.of(a)), 0.0, odd=True) for a in self._assets}
 
     def gamma(self) -> Found:
         if self._is_homogeneous:
@@ -203,7 +203,7 @@ class _Case:
         if score is None or not (steady or self._first_step == self._end):
             return _NOTHING
         weight = multiply(Number(end), total(map(score.of, self._assets)))
-        return RATIO, {0: self._ratio(subtract(weight, Number(end)), -end)}
+        return RATIO, {0: self._ratio(subtract(weight, Number(end)), -end, odd=True)}
 
     def theta(self) -> Found:
         rate, growth = self._model.market.rate.at(0.0), [self._dynamics.growth[a].at(0.0) for a in self._assets]
@@ -284,9 +284,11 @@ class _Case:
         precision = float(self._score.precision[self._assets.index(a), self._assets.index(b)])
         return subtract(multiply(self._score.of(a), self._score.of(b)), Number(precision))
 
-    def _ratio(self, weight: Node, mean: float) -> Greek:
-        """mean: of the weight."""
-        return Greek(multiply(self._tree, weight), Control(weight, mean))
+    def _ratio(self, weight: Node, mean: float, odd: bool = False) -> Greek:
+        """mean: of the weight. odd: whether opposite noise gives it the opposite sign, but for the mean: then it is the
+        same for all antithetic pairs, and would control nothing but round-off."""
+        useless = odd and self._model.paths.antithetic
+        return Greek(multiply(self._tree, weight), None if useless else Control(weight, mean))
 
     def _over_spot(self, a: int, node: Node, power: int = 1) -> Node:
         return multiply(Number(self._model.asset[a].spot ** -power), node)

@@ -21,9 +21,10 @@ from simsuite.solvers.gbm.functionals import Dates, Functional, Quantity, Weight
 
 def weight_table(functionals: Sequence[Functional], dynamics: Dynamics, length: int) -> np.ndarray:
     """[row, step], padded to `length`; rows as `weighted` has them."""
-    rows = [_row(asset, weight, dates, dynamics) for asset, weight, dates in weighted(functionals)]
-    table = np.zeros((len(rows), length))
-    table[:, : dynamics.n_steps] = np.reshape(rows, (len(rows), dynamics.n_steps))
+    wanted = weighted(functionals)
+    table = np.zeros((len(wanted), length))
+    for row, (asset, weight, dates) in zip(table, wanted):
+        row[: dynamics.n_steps] = _row(asset, weight, dates, dynamics)
     return table
 
 
