@@ -123,7 +123,7 @@ def test_a_price_may_be_off_by_four_standard_errors() -> None:
     assert not price_deviation(ASIAN, "float32", Estimate(np.nan, 0.01)).right
 
 
-def spoilt(case: Case, change: Any, patch: pytest.MonkeyPatch) -> None:
+def spoilt(change: Any, patch: pytest.MonkeyPatch) -> None:
     """Kernels whose state is changed after each launch."""
     launch = NumbaEngine.advance
 
@@ -140,7 +140,7 @@ def test_prices_at_all_steps_are_looked_at(cpu: Backend, monkeypatch: pytest.Mon
     def amid(engine: Any) -> None:
         engine._seen_array[100] *= 1.3
 
-    spoilt(STORED, amid, monkeypatch)
+    spoilt(amid, monkeypatch)
     done = run(cpu, STORED.problem("float64", 1024), 0)
     assert price_deviation(STORED, "float64", done.estimate).right
     assert not stored_deviation(cpu, done).right
@@ -150,7 +150,7 @@ def test_a_kernel_that_is_off_has_no_rate(cpu: Backend, monkeypatch: pytest.Monk
     def shifted(engine: Any) -> None:
         engine._seen_array += 0.5
 
-    spoilt(TERMINAL, shifted, monkeypatch)
+    spoilt(shifted, monkeypatch)
     monkeypatch.setattr("simsuite.bench.gbm.rates.CASES", (TERMINAL,))
     (row,) = rate_rows(Device(cpu, MACHINE, None, HASTE), TINY, (1024,), ("float64",))
     assert not row["right"]
@@ -164,11 +164,13 @@ def test_a_timed_launch_has_to_leave_the_same_bits(cpu: Backend, monkeypatch: py
     def restless(engine: Any) -> None:
         engine._arrays["x"][0, 0] = np.nextafter(engine._arrays["x"][0, 0], np.inf)
 
-    problem = TERMINAL.problem("float64", 1024)
-    assert run(cpu, problem, 0).stepper.engine is not None
+    def timed(backend: Backend, work: Any, patience: Patience) -> float:
+        spoilt(restless, monkeypatch)
+        work()
+        return 1.0
+
     monkeypatch.setattr("simsuite.bench.gbm.rates.CASES", (TERMINAL,))
-    counted = iter(range(100))
-    spoilt(TERMINAL, lambda engine: restless(engine) if next(counted) > 6 else None, monkeypatch)
+    monkeypatch.setattr("simsuite.bench.gbm.rates.device_seconds", timed)
     (row,) = rate_rows(Device(cpu, MACHINE, None, HASTE), TINY, (1024,), ("float64",))
     assert not row["right"]
     assert row["largest_error"] == np.inf

@@ -16,7 +16,7 @@ from typing import Any
 from simsuite.bench.findings import Row
 from simsuite.bench.gbm.cases import ASIAN, GROUP, SPOT
 from simsuite.bench.gbm.effort import Effort
-from simsuite.bench.gbm.pricing import Run, priced, run
+from simsuite.bench.gbm.pricing import REPEATS, Run, priced, run
 from simsuite.core import Backend
 from simsuite.errors import DeviceError, ScenarioError
 
@@ -94,7 +94,7 @@ class _Study:
         row = {"paths": paths, "seconds": done.seconds, **priced(ASIAN, self.precision, done.estimate)}
         return row | {"met": done.estimate.standard_error <= target}
 
-    def _run(self, paths: int, repeats: int = 3) -> Run:
+    def _run(self, paths: int, repeats: int = REPEATS) -> Run:
         method = self.method
         problem = ASIAN.problem(self.precision, paths, whole=False, control=method.control, **method.sampling)
         return run(self.backend, problem, repeats)

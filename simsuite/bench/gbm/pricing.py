@@ -23,7 +23,7 @@ from simsuite.solvers.gbm.statistics import Estimate
 STANDARD_ERRORS = 4.0  # that an estimate may be off by
 AT_ALL_STEPS = 6.0  # and one of the two of every step
 ROUNDING = {"float32": 1e-5, "mixed": 1e-5, "float64": 1e-11}  # relative; float32 normals are good to 1e-6
-BRIEF, REPEATS = 0.1, 5  # runs that take less seconds are repeated
+BRIEF, REPEATS = 1.0, 3  # runs that take less seconds are repeated
 
 
 @dataclass(frozen=True)
