@@ -6,6 +6,7 @@ These are the same few operations everywhere, in the precision in their name and
 - log: u = 2^k m, m in [sqrt(1/2), sqrt(2)), by the bits of u, f = m - 1, then log u = k log 2 + f - f^2/2 + f^3 P(f).
 - exp: x = k log 2 + r, |r| <= log(2)/2 and a little, k by adding and subtracting a number so large that its last bit is
   1, then e^x = 2^k (1 + r + r^2 Q(r)), with 2^k in two factors, so that it may leave the range of the format.
+- log1p: the logarithm of the rounded w = 1 + u, and what rounding left of u by w, for which it divides.
 
 Argument reduction and the order of summation, which keep rounding small, are those of fdlibm (Sun Microsystems 1993,
 e_log.c and e_exp.c: log 2 in two parts, the first of which gives exact products) and, for float32, of Cephes
@@ -131,3 +132,17 @@ def exp32(x: Any) -> Any:
     both = int32(i << int32(23))
     first = int32(int32(i << int32(22)) & int32(0x7F800000))
     return y * np.int32(first).view(np.float32) * np.int32(both - first).view(np.float32)
+
+
+@njit(error_model="numpy", forceinline=True)
+def log1p64(u: Any) -> Any:
+    """log(1 + u) for float64 -1 < u < 2^1000, to 2 units in the last place: what rounding left of 1 + u is added."""
+    w = float64(1.0) + u
+    return log64(w) + (u - (w - float64(1.0))) / w
+
+
+@njit(error_model="numpy", forceinline=True)
+def log1p32(u: Any) -> Any:
+    """log(1 + u) for float32 -1 < u < 2^120, to 2 units in the last place."""
+    w = float32(1.0) + u
+    return log32(w) + (u - (w - float32(1.0))) / w
