@@ -27,6 +27,7 @@ from simsuite.solvers.gbm.engine_program import (
     payoffs_macros,
     rows_together,
 )
+from simsuite.solvers.gbm.moves import Moves
 from simsuite.solvers.gbm.precision import PRECISIONS as PRECISIONS_OF
 from simsuite.solvers.gbm.problem import GbmProblem
 
@@ -236,6 +237,7 @@ def signatures(real, normal=None):
             *(state, state, array(real, 3), *[i8] * 7, types.uint64, types.boolean),
             *(array(normal, 2), state, state, state, array(types.uint32, 1)),
             *(array(real, 3), state, array(real, 1)),
+            *(state, state, array(types.uint64, 2), state),
         ),
         "clear": (array(i8, 4), sums, i8, i8),
         "record": (state, array(real, 3), i8, i8),
@@ -256,7 +258,7 @@ def test_step_kernel_lives_in_registers(n_assets, functionals, precision):
 
     state, normal = PRECISIONS_OF[precision]
     signature = signatures(getattr(types, state.name), getattr(types, normal.name))["advance"]
-    ptx, info = compile_sm90(make_advance(n_assets, functionals, state, normal), signature)
+    ptx, info = compile_sm90(make_advance(n_assets, functionals, state, normal, Moves.none(n_assets)), signature)
     assert info["spill_bytes"] == info["stack_bytes"] == 0
     assert info["registers"] <= 128
     assert not any(word in ptx for word in ("div.", "rem."))

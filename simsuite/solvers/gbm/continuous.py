@@ -57,7 +57,7 @@ def shapes(problem: GbmProblem) -> dict[str, tuple[int, ...]]:
     padded = -(-problem.n_steps // problem.block) * problem.block if watched(problem) else 1
     return {
         "bridges": (2, n, padded if dynamics.varying else 1),
-        "falls": (n, padded if any(dynamics.shares) else 1),
+        "falls": (n, padded if any(dynamics.paid) else 1),
     }
 
 
@@ -71,9 +71,9 @@ def tables(problem: GbmProblem) -> dict[str, np.ndarray]:
     variance[:, : step.shape[1]] = step**2
     with np.errstate(divide="ignore", over="ignore"):
         sharpness[:] = np.minimum(2 / LN2 / variance, _SHARPEST)
-    for fall, paid in zip(made["falls"], dynamics.shares):
-        for at, share in paid:
-            fall[at - 1] -= math.log1p(-share) / LN2
+    for fall, paid in zip(made["falls"], dynamics.paid):
+        for payment in paid:
+            fall[payment.step - 1] -= payment.fall / LN2
     return made
 
 

@@ -33,7 +33,9 @@ _ROWS = 24  # added up by a program at once, or a few more: they stay in registe
 
 
 def paths_macros(problem: GbmProblem, threads: int, unroll: int) -> dict[str, str | int]:
-    many = problem.n_assets * problem.width + len(problem.functional_codes) > 4  # numbers: they would be spilt
+    moves = problem.dynamics.moves
+    numbers = problem.n_assets * problem.width + len(problem.functional_codes)
+    many = numbers > 4 or not moves.lognormal  # they would be spilt
     many |= continuous.watched(problem) and problem.normal == np.float64
     wanted = [f"{{{Kind(kind).name},{','.join(map(str, rest))}}}" for kind, *rest in problem.functional_codes]
     return {
@@ -45,8 +47,11 @@ def paths_macros(problem: GbmProblem, threads: int, unroll: int) -> dict[str, st
         "COUNT": max(len(wanted), 1),
         "VARYING": int(problem.dynamics.varying),
         "PAYING": int(continuous.shapes(problem)["falls"][1] > 1),
+        "SCHEME": moves.scheme.name,
+        "JUMPING": ",".join(str(int(jumps)) for jumps in moves.jumping),
+        "IN_CASH": ",".join(str(int(pays)) for pays in moves.paying),
         "DENSE": int(is_dense(problem)),
-        "UNROLL": unroll,
+        "UNROLL": unroll if moves.lognormal else 1,  # a step has many instructions then
         "THREADS": threads,
         "BOUNDS": f"{threads}, 1" if many else threads,
     }
@@ -184,6 +189,8 @@ class ProgramEngine:
         market = [tables[name] for name in ("mix", "scale", "centre", "growth", "due")]
         between = [tables[name] for name in ("bridges", "falls", "levels")]
         length = np.int32(tables["due"].size)
+        besides = [tables["drift"], tables["jumps"], tables["thresholds"]]
+        besides += [np.int32(tables["thresholds"].shape[1]), tables["cash"]]
 
         def launch(
             x: Any, kept: Any, seen: Any, n: int, room: int, first_path: int, begin: int, end: int, frames: range
@@ -193,7 +200,7 @@ class ProgramEngine:
             launcher(
                 x, kept, seen, np.uint32(n // width), np.uint64(room), np.uint64(first_path // width), problem.seed,
                 np.int32(begin), np.int32(end), self._marks_table[marks.start :], np.int32(len(marks)),
-                np.int32(problem.n_steps), *market, length, *between,
+                np.int32(problem.n_steps), *market, length, *between, *besides,
             )  # fmt: skip
 
         return launch

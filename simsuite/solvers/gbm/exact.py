@@ -12,8 +12,9 @@ whole, even if a run stops amid it, so that no bit depends on where it was cut. 
 way.
 
 The readable kernels stand in `exact_cpu.py` and `exact_cuda.py`, the fast one for GPUs in `paths.cu`.
-`make_advance(n_assets, functionals, state, normal)` makes advance(x, kept, seen, n, first_path, begin, end, valid,
-watched, first_seen, seed, antithetic, mix, scale, centre, growth, due, bridges, falls, levels):
+`make_advance(n_assets, functionals, state, normal, moves)` makes advance(x, kept, seen, n, first_path, begin, end,
+valid, watched, first_seen, seed, antithetic, mix, scale, centre, growth, due, bridges, falls, levels, drift, jumps,
+thresholds, cash):
 
 - x[asset, path]: the noise y; kept[functional, path], see functionals.py: updated for the first n columns, which are
   the paths from number first_path on; begun anew first if begin is 0. functionals: of each (kind, asset, bit, row,
@@ -23,6 +24,8 @@ watched, first_seen, seed, antithetic, mix, scale, centre, growth, due, bridges,
 - seed: uint64. antithetic: paths 2 i and 2 i + 1 use the normals of number i, the latter with the opposite sign.
 - mix[a, b], scale[a, step] (one column where it is 1 throughout), centre[a, step] as in dynamics.py, growth = 2^centre,
   and below it a row for each weight (weights.py).
+- drift, jumps, thresholds, cash: of schemes, jumps and dividends in cash, see `moves.py`, which says what else is in a
+  step.
 - due[step]: a bit for each schedule, set where functionals with that bit take the price at the end of the step; those
   with bit -1 take it at every step.
 - bridges, falls, levels: for functionals of all times, see `continuous.py`.

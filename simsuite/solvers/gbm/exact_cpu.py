@@ -14,7 +14,10 @@ from simsuite.solvers.gbm.continuous import chances
 from simsuite.solvers.gbm.continuous_cpu import keep_between, reach
 from simsuite.solvers.gbm.dynamics import LN2
 from simsuite.solvers.gbm.functionals import CONTINUOUS, SAMPLED, Kind
+from simsuite.solvers.gbm.moves import Moves
+from simsuite.solvers.gbm.moves_cpu import discretise, jump, pay
 from simsuite.solvers.gbm.precision import NORMALS_PER_BLOCK
+from simsuite.solvers.gbm.schemes import Scheme
 
 _CHUNK = 512  # paths: their normals and prices stay in the first two levels of cache
 _LN2_SINGLE = np.float32(LN2)
@@ -24,24 +27,28 @@ _NOTHING = np.float32(0.0)
 _WEIGHTED, _NOISY, _SQUARES, _LATEST = map(int, (Kind.WEIGHTED, Kind.NOISY, Kind.SQUARES, Kind.LATEST))
 
 
-def make_advance(n_assets: int, functionals: Sequence[tuple[int, int, int, int, int]], state: Any, normal: Any) -> Any:
+def make_advance(
+    n_assets: int, functionals: Sequence[tuple[int, int, int, int, int]], state: Any, normal: Any, moves: Moves
+) -> Any:
     """The kernel for so many assets and functionals; see `exact.py` for its arguments."""
     per_block = NORMALS_PER_BLOCK[np.dtype(normal)]
     kinds = np.array(functionals, np.int64).reshape(-1, 5)
     between = np.array([kind in CONTINUOUS for kind, *_ in functionals], np.bool_)
     streams = np.array([chances(Kind(kind), asset) * (kind in SAMPLED) for kind, asset, *_ in functionals], np.int64)
+    besides = (moves.scheme is not Scheme.EXACT, moves.scheme.half, np.array(moves.jumping), np.array(moves.paying))
 
     def advance(*arguments: Any) -> None:
-        _advance(per_block, kinds, between, streams, *arguments)
+        _advance(per_block, kinds, between, streams, besides, *arguments)
 
     return advance
 
 
 @njit(parallel=True, cache=True, error_model="numpy")
 def _advance(
-    per_block, kinds, between, streams, x, kept, seen, n, first_path, begin, end, valid, watched, first_seen, seed,
-    antithetic, mix, scale, centre, growth, due, bridges, falls, levels
+    per_block, kinds, between, streams, besides, x, kept, seen, n, first_path, begin, end, valid, watched, first_seen,
+    seed, antithetic, mix, scale, centre, growth, due, bridges, falls, levels, drift, jumps, thresholds, cash
 ):  # fmt: skip
+    discretised, half, jumping, paying = besides
     for chunk in prange((n + _CHUNK - 1) // _CHUNK):
         i = chunk * _CHUNK
         w = min(_CHUNK, n - i)
@@ -73,7 +80,18 @@ def _advance(
                 k = block * per_block + j
                 if between.any():
                     past[:, :w] = x[:, i : i + w]
-                _step(x, i, w, z, j, mix, scale, k, dw)
+                for a in range(x.shape[0]):
+                    y, own = x[a, i : i + w], scale[a, k if scale.shape[1] > 1 else 0]
+                    _increments(dw, w, z, j, mix, a)
+                    if discretised:
+                        column = k if drift.shape[1] > 1 else 0
+                        discretise(y, dw, own, drift[a, column], drift[x.shape[0] + a, column], half)
+                    else:
+                        _add(y, dw, own)
+                    if jumping[a]:
+                        jump(y, bits, first_path + i, k, a, seed, antithetic, jumps, thresholds, dw)
+                    if paying[a] and cash[a, k] > 0:
+                        pay(y, cash[a, k], cash[x.shape[0] + a, k])
                 for f in range(kinds.shape[0]):
                     kind, a, bit, row, partner = kinds[f]
                     if between[f]:
@@ -138,17 +156,19 @@ def _mirror(z, pairs, m):
 
 
 @njit(cache=True, error_model="numpy")
-def _step(x, i, w, z, j, mix, scale, k, dw):
-    """Step k of every asset of w paths; dw: room for as many numbers."""
-    for a in range(x.shape[0]):
-        y, own = x[a, i : i + w], scale[a, k if scale.shape[1] > 1 else 0]
+def _increments(dw, w, z, j, mix, a):
+    """dw[:w] = step j of a block, of an asset, but for its scale."""
+    for p in range(w):
+        dw[p] = mix[a, 0] * z[0, j, p]
+    for b in range(1, a + 1):
         for p in range(w):
-            dw[p] = mix[a, 0] * z[0, j, p]
-        for b in range(1, a + 1):
-            for p in range(w):
-                dw[p] = fma(mix[a, b], z[b, j, p], dw[p])
-        for p in range(w):
-            y[p] += own * dw[p]
+            dw[p] = fma(mix[a, b], z[b, j, p], dw[p])
+
+
+@njit(cache=True, error_model="numpy")
+def _add(y, dw, own):
+    for p in range(y.shape[0]):
+        y[p] += own * dw[p]
 
 
 @njit(cache=True, error_model="numpy")

@@ -13,10 +13,15 @@ from simsuite.rng import fill_normals32, fill_normals64, radius32, radius64, wor
 from simsuite.solvers.gbm.continuous import chances
 from simsuite.solvers.gbm.continuous_cuda import make_keep_between
 from simsuite.solvers.gbm.functionals import CONTINUOUS, SAMPLED, Kind
+from simsuite.solvers.gbm.moves import Moves
+from simsuite.solvers.gbm.moves_cuda import make_moves
 from simsuite.solvers.gbm.precision import NORMALS_PER_BLOCK
+from simsuite.solvers.gbm.schemes import Scheme
 
 
-def make_advance(n_assets: int, functionals: Sequence[tuple[int, int, int, int, int]], state: Any, normal: Any) -> Any:
+def make_advance(
+    n_assets: int, functionals: Sequence[tuple[int, int, int, int, int]], state: Any, normal: Any, moves: Moves
+) -> Any:
     """The kernel for so many assets and functionals; see `exact.py` for its arguments.
 
     Loops over assets and functionals have constant bounds, are unrolled, and leave nothing but registers.
@@ -36,6 +41,9 @@ def make_advance(n_assets: int, functionals: Sequence[tuple[int, int, int, int, 
     drawn = float32 if single else float64
     ln2 = real(math.log(2.0))
     keep_between = make_keep_between(real)
+    DISCRETISED, JUMPING, PAYING = moves.scheme is not Scheme.EXACT, moves.jumping, moves.paying
+    JUMPS, CASH = any(JUMPING), any(PAYING)
+    discretised, jumped, after_cash = make_moves(moves, real, drawn)
 
     @cuda.jit
     def advance(
@@ -59,6 +67,10 @@ def make_advance(n_assets: int, functionals: Sequence[tuple[int, int, int, int, 
         bridges,
         falls,
         levels,
+        drift,
+        jumps,
+        thresholds,
+        cash,
     ):
         i = cuda.grid(1)
         if i < n:
@@ -105,7 +117,12 @@ def make_advance(n_assets: int, functionals: Sequence[tuple[int, int, int, int, 
                             dw = mix[a, 0] * z[0, j]
                             for b in range(1, a + 1):
                                 dw += mix[a, b] * z[b, j]
-                            y[a] += real(sign * scale[a, k if scale.shape[1] > 1 else 0] * dw)
+                            d = real(sign * scale[a, k if scale.shape[1] > 1 else 0] * dw)
+                            y[a] += discretised(d, drift, a, k) if DISCRETISED else d
+                            if JUMPS and JUMPING[a]:
+                                y[a] += jumped(k, a, path, uint64(seed), sign, jumps, thresholds)
+                            if CASH and PAYING[a] and cash[a, k] > real(0):
+                                y[a] = after_cash(y[a], cash[a, k], cash[N + a, k])
                         for f in range(F):
                             if BETWEEN[f]:
                                 a, c = ASSET[f], k if bridges.shape[2] > 1 else 0

@@ -1,21 +1,33 @@
-// Exact steps of geometric Brownian motion for many paths: see exact.py for the scheme, the arrays and the arguments.
+// Steps of geometric Brownian motion for many paths: see exact.py for the scheme, the arrays and the arguments.
 //
 // Compiled at run time, with the macros ASSETS, STATE (float or double: of what is added up), NORMAL (float or double: of
 // random numbers and prices), SIGNS (1, or 2: antithetic paths are done together), FUNCTIONALS (a list of {kind, asset,
 // due, row, partner}, where due is -1 for every step or else a bit of a table, row that of its weights, and partner the
-// functional that goes with it), COUNT (of them, at least 1), VARYING (1: volatilities depend on the step), PAYING (1:
-// prices fall where dividends are paid, and it matters when), DENSE (1: every step is a frame), UNROLL (blocks of steps in
-// a turn), THREADS (of a block) and BOUNDS (the same, and blocks a multiprocessor at least).
+// functional that goes with it), COUNT (of them, at least 1), VARYING (1: increments depend on the step), PAYING (1:
+// prices fall where dividends are paid, and it matters when), SCHEME, JUMPING and IN_CASH (lists of 0 or 1: whether an
+// asset jumps, and whether it pays dividends in cash), DENSE (1: every step is a frame), UNROLL (blocks of steps in a
+// turn), THREADS (of a block) and BOUNDS (the same, and blocks a multiprocessor at least).
 
 #include "kinds.cuh"
 #include "normals.cuh"
 #include "philox.cuh"
+#include "special.cuh"
+#include "schemes.cuh"
+#include "cash.cuh"
+#include "jumps.cuh"
 
 typedef STATE state;
 typedef NORMAL normal;
 constexpr int STEPS = Normals<normal>::PER_BLOCK;
 constexpr bool MIXED = sizeof(state) > sizeof(normal);
-constexpr bool FOLDED = ASSETS == 1 && !VARYING;  // the standard deviation goes into the radius
+constexpr bool FOLDED = ASSETS == 1 && !VARYING && scheme == EXACT;  // the standard deviation goes into the radius
+constexpr bool jumping[] = {JUMPING}, paying[] = {IN_CASH};
+__host__ __device__ constexpr bool besides() {
+  for (int a = 0; a < ASSETS; a++)
+    if (jumping[a] || paying[a]) return true;
+  return scheme != EXACT;
+}
+constexpr bool BESIDES = besides();  // there is more in a step than a normal increment
 
 struct Functional {
   Kind kind;
@@ -49,6 +61,8 @@ struct Tables {
   const normal *__restrict__ scale, *__restrict__ centre, *__restrict__ growth;
   const unsigned* __restrict__ due;
   int length;  // of their rows
+  const normal *__restrict__ drift, *__restrict__ cash;
+  Jumps<normal> jumps;
   const normal *__restrict__ bridges, *__restrict__ falls;
   normal variance[ASSETS], sharpness[ASSETS];  // of all steps, if these are alike
   state level[COUNT];
@@ -59,6 +73,22 @@ struct Path {
 };
 
 #include "continuous.cuh"
+
+// Of a scheme, for an asset in a block of steps.
+struct Drift {
+  normal a[VARYING ? STEPS : 1], c[VARYING ? STEPS : 1];
+
+  __device__ __forceinline__ void read(const Tables& tables, int asset, int block) {
+    if (!VARYING) {
+      a[0] = tables.drift[asset], c[0] = tables.drift[ASSETS + asset];
+      return;
+    }
+    const Row<normal> as = row_of(tables.drift, tables.length, asset, block);
+    const Row<normal> cs = row_of(tables.drift, tables.length, ASSETS + asset, block);
+#pragma unroll
+    for (int j = 0; VARYING && j < STEPS; j++) a[j] = as.v[j], c[j] = cs.v[j];
+  }
+};
 
 // Where the steps of a block go if all of them are frames: to seen[which, asset, path], as they are made. Bytes, of rows
 // that all paths share and of 32 bits within a row: an instruction takes an address in these two parts.
@@ -75,6 +105,9 @@ struct Rows {
 // Of all assets in a block of steps.
 struct Increments {
   normal r[ASSETS][STEPS / 2], d[ASSETS][STEPS];
+  Drift drift[ASSETS];
+  Jump<normal> jumps[ASSETS][STEPS];
+  Row<normal> cash[2 * ASSETS];
 
   __device__ __forceinline__ Increments(const Philox& philox, const normal (&mix)[ASSETS][ASSETS], const Tables& tables,
                                         int block) {
@@ -84,6 +117,7 @@ struct Increments {
       philox.words(block, a, w);
       Normals<normal>::block(w, FOLDED ? mix[0][0] : 1, r[a], d[a]);
     }
+    if (BESIDES) besides(philox, tables, block);
     if (FOLDED) return;
 #pragma unroll
     for (int j = 0; j < STEPS; j++) {
@@ -100,9 +134,33 @@ struct Increments {
     }
   }
 
-  __device__ __forceinline__ normal added_to(normal p, int a, int j, bool opposite) const {
+  __device__ __forceinline__ void besides(const Philox& philox, const Tables& tables, int block) {
+#pragma unroll
+    for (int a = 0; a < ASSETS; a++) {
+      if (scheme != EXACT) drift[a].read(tables, a, block);
+      if (paying[a]) cash[a] = row_of(tables.cash, tables.length, a, block);
+      if (paying[a]) cash[ASSETS + a] = row_of(tables.cash, tables.length, ASSETS + a, block);
+#pragma unroll
+      for (int j = 0; j < STEPS; j++)
+        if (jumping[a]) jumps[a][j].draw(philox, tables.jumps, block * STEPS + j, a);
+    }
+  }
+
+  __device__ __forceinline__ normal diffused(normal p, int a, int j, bool opposite) const {
     if (FOLDED) return fma(opposite ? -r[a][j / 2] : r[a][j / 2], d[a][j], p);
     return opposite ? p - d[a][j] : p + d[a][j];
+  }
+
+  // What has been added since the block began, where y was.
+  __device__ __forceinline__ normal added_to(normal p, state y, int a, int j, bool opposite) const {
+    if (!BESIDES) return diffused(p, a, j, opposite);
+    if (scheme == EXACT)
+      p = diffused(p, a, j, opposite);
+    else
+      p += discretised(opposite ? -d[a][j] : d[a][j], drift[a].a[VARYING ? j : 0], drift[a].c[VARYING ? j : 0]);
+    if (jumping[a]) p += jumps[a][j].common + (opposite ? -jumps[a][j].own : jumps[a][j].own);
+    if (paying[a] && cash[a].v[j] > 0) p += fall(MIXED ? (normal)(y + (state)p) : p, cash[a].v[j], cash[ASSETS + a].v[j]);
+    return p;
   }
 };
 
@@ -116,6 +174,11 @@ __device__ __forceinline__ void take(normal (&sum)[COUNT], int (&taken)[COUNT], 
   for (int a = 0; a < ASSETS; a++) {
     if (any(LEAST, LARGEST, a, NOW)) x[a] = p[a] + centre[a].v[j];
     if (any(SUM, SUM, a, NOW)) price[a] = Normals<normal>::exp2(p[a]);
+  }
+  if (BESIDES) {
+#pragma unroll
+    for (int a = 0; a < ASSETS; a++)
+      if (p[a] < -1000) price[a] = 0;  // which is beyond the double exp2
   }
 #pragma unroll
   for (int f = 0; f < COUNT; f++) {
@@ -167,7 +230,7 @@ __device__ __forceinline__ void follow(Path& path, const Increments& dw, int opp
     if (PART && j >= valid) break;
 #pragma unroll
     for (int a = 0; a < ASSETS; a++) {
-      p[a] = dw.added_to(p[a], a, j, opposite);
+      p[a] = dw.added_to(p[a], path.y[a], a, j, opposite);
       if (DENSE) rows.keep(j, a, opposite, MIXED ? path.y[a] + (state)p[a] : (state)p[a]);
     }
     take<false>(sum, taken, p, centre, growth, weight, j, 0);
@@ -221,7 +284,7 @@ struct Watch {
       const int which = __popc(watched & (1u << j) - 1);
 #pragma unroll
       for (int a = 0; a < ASSETS; a++) {
-        p[a] = dw.added_to(p[a], a, j, s);
+        p[a] = dw.added_to(p[a], y[a], a, j, s);
         if (watched >> j & 1) seen[((size_t)which * ASSETS + a) * room + s] = MIXED ? y[a] + (state)p[a] : (state)p[a];
       }
     }
@@ -273,11 +336,13 @@ advance(state* x, state* f, state* seen, unsigned n, unsigned long long room, un
         unsigned long long seed, int begin, int end, const Mark* __restrict__ marks, int n_marks, int n_steps,
         const normal* __restrict__ mixing, const normal* __restrict__ scale, const normal* __restrict__ centre,
         const normal* __restrict__ growth, const unsigned* __restrict__ due, int length,
-        const normal* __restrict__ bridges, const normal* __restrict__ falls, const state* __restrict__ levels) {
+        const normal* __restrict__ bridges, const normal* __restrict__ falls, const state* __restrict__ levels,
+        const normal* __restrict__ drift, const normal* __restrict__ jumps,
+        const unsigned long long* __restrict__ thresholds, int n_thresholds, const normal* __restrict__ cash) {
   const unsigned i = blockIdx.x * THREADS + threadIdx.x;
   const Philox philox(first + i, seed);
   if (i >= n) return;
-  Tables tables = {scale, centre, growth, due, length, bridges, falls};
+  Tables tables = {scale, centre, growth, due, length, drift, cash, {jumps, thresholds, n_thresholds}, bridges, falls};
 #pragma unroll
   for (int a = 0; a < ASSETS; a++)
     if (BRIDGED && !VARYING) tables.variance[a] = bridges[a], tables.sharpness[a] = bridges[ASSETS + a];

@@ -122,7 +122,7 @@ class _Reader:
 
     def control(self, option: Option) -> Control | None:
         """For an option, if its standard error is to be lowered and there is one."""
-        if not wanted(option):
+        if not wanted(option) or not self._dynamics.lognormal:  # of other laws the means are not known
             return None
         if isinstance(option, Asian):
             asset, dates = self._asset(option.asset), self._fixings(option)

@@ -10,7 +10,7 @@ import numpy as np
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm.dynamics import Dynamics
 from simsuite.solvers.gbm.intervals import error_of_deviation, error_of_mean
-from simsuite.solvers.gbm.statistics import MIDDLES, mean_and_variance, quantile, quantile_interval
+from simsuite.solvers.gbm.statistics import MIDDLES, Z_MAX, mean_and_variance, quantile, quantile_interval
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,8 @@ class PriceStatistics:
 def price_statistics(
     scenario: GbmScenario, dynamics: Dynamics, step: int, n: int, moments: np.ndarray, histogram: np.ndarray
 ) -> PriceStatistics:
-    """n: paths. moments[asset, value or square, limb] of S / E S - 1, histogram[asset, bin] of the standardised noise.
+    """n: paths. moments[asset, value or square, limb] of S / E S - 1, histogram[asset, bin] of the noise in units of
+    its spread.
 
     After 0 steps nothing has been counted and every price is the spot.
     """
@@ -45,13 +46,15 @@ def price_statistics(
     at = np.array([step])
     growth = dynamics.log_mean(at)[:, 0]
     expected = spot * np.exp2(growth)
-    centres, deviations = dynamics.centre(at)[:, 0], np.sqrt(dynamics.variance(at)[:, 0])
+    centres, spreads, absorbing = dynamics.centre(at)[:, 0], dynamics.spread(at)[:, 0], dynamics.moves.absorbing
     found, intervals = np.empty((len(quantiles), len(spot))), np.full((2, len(quantiles), len(spot)), math.nan)
     errors = np.full((2, len(spot)), math.nan)
-    for a, (s, centre, deviation) in enumerate(zip(spot, centres, deviations)):
+    for a, (s, centre, spread) in enumerate(zip(spot, centres, spreads)):
 
-        def price(z: float, s: float = s, centre: float = centre, deviation: float = deviation) -> float:
-            return float(s * np.exp2(centre + deviation * z))
+        def price(z: float, s: float = s, centre: float = centre, spread: float = spread) -> float:
+            if absorbing and z <= -Z_MAX:  # beyond the histogram, where prices of 0 are
+                return 0.0
+            return float(s * np.exp2(centre + spread * z))
 
         found[:, a] = [quantile(histogram[a], q, price) for q in quantiles]
         if scenario.paths.sampling != "pseudo":
@@ -64,7 +67,7 @@ def price_statistics(
         independent = n // 2 if scenario.paths.antithetic else n
         errors[0, a] = error_of_mean(moments[a], n)
         errors[1, a] = error_of_deviation(
-            histogram[a], MIDDLES, centre - growth[a], deviation, mirrored and scenario.paths.antithetic, independent
+            histogram[a], MIDDLES, centre - growth[a], spread, mirrored and scenario.paths.antithetic, independent
         )
     std, (mean_error, std_error) = expected * np.sqrt(pairs[:, 1]), expected * errors
     return PriceStatistics(time, expected * (1 + pairs[:, 0]), std, found, mean_error, std_error, intervals)

@@ -11,8 +11,8 @@ Sums are taken over groups of GROUP paths, by absolute path number and in a fixe
   noise in the logarithms to base 2 (dynamics.py). frames[frame, 0, asset]: centre - log_mean there, so that
   d = 2^{y + that} - 1 = S / E S - 1, of which d and d^2 are summed and no digits cancel in the variance; where sums
   have room for it, paths 2 i and 2 i + 1 are antithetic, and the product of their d is summed too.
-  frames[frame, 1, asset]: 1 / standard deviation of y; quantiles come from a histogram of their product, which is
-  standard normal. frames[frame, 2, asset]: the centre.
+  frames[frame, 1, asset]: 1 / spread of y, which is its standard deviation if it is normal (dynamics.py); quantiles
+  come from a histogram of their product. frames[frame, 2, asset]: the centre.
 - payoffs(values, n, first_path, width, shifts, assets, products, n_assets, sums, fault): of values[value, path], less
   shifts[value] (what it is on a path of expected prices, again so that no digits cancel): products[row] says which
   value to add up, or which two to multiply. Antithetic pairs count as one observation, their mean (width 2), as they

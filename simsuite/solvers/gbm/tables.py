@@ -9,6 +9,7 @@ import numpy as np
 
 from simsuite.solvers.gbm import continuous
 from simsuite.solvers.gbm.functionals import due_table, weighted
+from simsuite.solvers.gbm.moves import move_bytes, move_tables
 from simsuite.solvers.gbm.weights import weight_table
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def tables(problem: GbmProblem, real: np.dtype) -> dict[str, np.ndarray]:
     return {
         **along,
         **between,
+        **move_tables(dynamics, length, real),
         "mix": dynamics.mix.astype(problem.normal),
         "levels": np.array([f.level for f in problem.payoffs.functionals] or [0.0], problem.dtype),
         "due": due_table(problem.payoffs.functionals, n_steps, length),
@@ -47,19 +49,22 @@ def table_bytes(problem: GbmProblem) -> int:
     small = n * n * problem.normal.itemsize + 8 * (3 * len(problem.frame_steps) * n + summed)
     between = sum(map(math.prod, continuous.shapes(problem).values())) + max(len(problem.payoffs.functionals), 1)
     rows = 2 * n + len(weighted(problem.payoffs.functionals))
+    small += move_bytes(problem.dynamics, length, size)
     return length * (4 + rows * size) + (scales * n + between) * size + small
 
 
 def _length(problem: GbmProblem) -> int:
     """Of tables over steps, which reach to the end of a block; a single entry stands in for what nobody reads."""
-    return -(-problem.n_steps // problem.block) * problem.block if problem.payoffs.functionals else 1
+    dynamics = problem.dynamics
+    read = problem.payoffs.functionals or dynamics.varying or any(dynamics.moves.paying)  # all rows have one length
+    return -(-problem.n_steps // problem.block) * problem.block if read else 1
 
 
 def _frames(problem: GbmProblem) -> np.ndarray:
     """[frame, what, asset]."""
     steps = np.array(problem.frame_steps)
-    centre, variance = problem.dynamics.centre(steps), problem.dynamics.variance(steps)
+    centre, spread = problem.dynamics.centre(steps), problem.dynamics.spread(steps)
     with np.errstate(divide="ignore"):
-        inverse = np.where(variance > 0, variance**-0.5, 0.0)
+        inverse = np.where(spread > 0, 1 / spread, 0.0)
     found = np.stack([centre - problem.dynamics.log_mean(steps), inverse, centre])
     return np.ascontiguousarray(found.transpose(2, 0, 1))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from simsuite.errors import Mistake
 from simsuite.scenario.gbm import American, GbmScenario
+from simsuite.solvers.gbm.jumps import MOST_A_STEP
 
 _HELP = "leave it out, or take another value"
 
@@ -14,10 +15,8 @@ def not_yet(model: GbmScenario) -> list[Mistake]:
     """Empty if everything can be done."""
     found = list(_plain_mistakes(model))
     for i, asset in enumerate(model.asset):
-        if asset.pays_cash:
-            found.append(_mistake(("asset", i, "dividends"), "cash dividends"))
-        if asset.jumps is not None:
-            found.append(_mistake(("asset", i, "jumps"), "jumps"))
+        if asset.jumps is not None and asset.jumps.intensity * model.time.end / model.time.steps > MOST_A_STEP:
+            found.append(_mistake(("asset", i, "jumps", "intensity"), f"more than {MOST_A_STEP:g} jumps in a step"))
     for i, option in enumerate(model.option):
         if isinstance(option, American):
             found.append(_mistake(("option", i, "style"), f'style = "{option.style}"'))
@@ -29,12 +28,8 @@ def not_yet(model: GbmScenario) -> list[Mistake]:
 def _plain_mistakes(model: GbmScenario) -> Iterator[Mistake]:
     """Keys with values of which the engine knows one."""
     paths = model.paths
-    for path, given, known in (
-        (("time", "scheme"), model.time.scheme, ("exact",)),
-        (("paths", "sampling"), paths.sampling, ("pseudo",)),
-    ):
-        if given not in known:
-            yield _mistake(path, f'{path[1]} = "{given}"')
+    if paths.sampling != "pseudo":
+        yield _mistake(("paths", "sampling"), f'sampling = "{paths.sampling}"')
     for path, asked in (
         (("paths", "moment_matching"), paths.moment_matching),
         (("paths", "multilevel"), paths.multilevel),
