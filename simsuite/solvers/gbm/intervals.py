@@ -20,8 +20,8 @@ import math
 
 import numpy as np
 
-from simsuite.solvers.gbm.dynamics import LN2
 from simsuite.solvers.gbm.exactsum import exact
+from simsuite.solvers.gbm.schemes import LN2
 
 CONFIDENCE = 0.95
 Z95 = 1.959963984540054
