@@ -5,7 +5,7 @@ from __future__ import annotations
 from numba import njit
 
 from simsuite.rng import radius32, radius64
-from simsuite.solvers.gbm.continuous import highest, lowest, survival32, survival64
+from simsuite.solvers.gbm.bridges import highest, lowest, survival32, survival64
 from simsuite.solvers.gbm.functionals import Kind
 
 _LOWEST, _HIGHEST, _SURVIVAL = map(int, (Kind.LOWEST, Kind.HIGHEST, Kind.SURVIVAL))

@@ -6,7 +6,7 @@ from typing import Any
 
 from numba import float32, njit
 
-from simsuite.solvers.gbm.continuous import highest, lowest, survival32, survival64
+from simsuite.solvers.gbm.bridges import highest, lowest, survival32, survival64
 from simsuite.solvers.gbm.functionals import Kind
 
 

@@ -43,7 +43,9 @@ class NumbaEngine:
         groups = -(-batch // GROUP) * kernels.THREADS
         block = (kernels.THREADS, 1)
         make_advance = backend.kernels("simsuite.solvers.gbm.exact").make_advance
-        advance = make_advance(n_assets, problem.functional_codes, problem.dtype, problem.normal, problem.dynamics.moves)
+        advance = make_advance(
+            n_assets, problem.functional_codes, problem.dtype, problem.normal, problem.dynamics.moves
+        )
         self._advance = backend.launcher(advance, (batch,), (min(_BLOCK, batch),))
         self._clear = backend.launcher(kernels.clear, (kernels.THREADS, n_assets), block)
         self._moments = backend.launcher(kernels.moments, (groups, n_assets), block)

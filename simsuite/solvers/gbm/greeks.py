@@ -34,7 +34,7 @@ from simsuite.expressions.derivative import add, directional, divide, is_lipschi
 from simsuite.expressions.tree import ExpressionError, IntegerPower, Name, Node, Number, check_size, names_in
 from simsuite.scenario.gbm import GbmScenario, Lookback, Option
 from simsuite.solvers.gbm.controls import Control
-from simsuite.solvers.gbm.dynamics import LN2
+from simsuite.solvers.gbm.dynamics import LN2, Dynamics
 from simsuite.solvers.gbm.functionals import Functional, Kind, Quantity, Weight
 from simsuite.solvers.gbm.scores import Score
 from simsuite.solvers.gbm.tangents import KNOWN_KINDS, Tangents, total
@@ -78,6 +78,8 @@ def greeks_of(
     case = _Case(option, tree, tangents, model)
     if not case.known:
         return no_greeks()
+    if not tangents.dynamics.lognormal:
+        return _by_scaling(case, tangents.dynamics)
     law = None if control is None else control.law
     like = None if control is None or law is None else _Case(option, control.tree, tangents, model)
     methods: dict[str, str] = {}
@@ -98,6 +100,14 @@ def greeks_of(
             }
         found |= {(name, asset): greek for asset, greek in of.items()}
     return OptionGreeks(methods, found)
+
+
+def _by_scaling(case: _Case, dynamics: Dynamics) -> OptionGreeks:
+    """What holds for any law of prices that are proportional to the spot, as they are until cash is paid."""
+    method, of = case.delta()
+    if any(dynamics.moves.paying) or method != PATHWISE:
+        return no_greeks()
+    return OptionGreeks(dict.fromkeys(GREEKS, NONE) | {"delta": method}, {("delta", a): g for a, g in of.items()})
 
 
 class _Case:
