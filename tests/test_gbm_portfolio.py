@@ -389,6 +389,24 @@ def test_programs_compile_without_spills(precision, antithetic):
         assert set(re.findall(r"(\d+) bytes spill", log.getvalue())) == {"0"}
 
 
+@pytest.mark.parametrize("real", ["float64", "float32"])
+def test_readable_kernels_compile_without_spills(real):
+    from numba import types
+    from sm90 import compile_sm90
+
+    from simsuite.solvers.gbm import portfolio_cuda
+
+    i8, f8 = types.int64, types.float64
+    signatures = {
+        "tally": (f8[::1], i8, i8[:, ::1]),
+        "expose": (getattr(types, real)[:, ::1], i8, f8[:, :, ::1], i8, f8[::1], i8, i8[:, :, ::1], i8[::1]),
+    }
+    for name, signature in signatures.items():
+        ptx, info = compile_sm90(getattr(portfolio_cuda, name), signature)
+        assert info["spill_bytes"] == info["stack_bytes"] == 0
+        assert ".cas." not in ptx  # integer atomics, not loops that imitate them
+
+
 @pytest.mark.parametrize("antithetic", [False, True])
 def test_programs_do_what_the_kernels_do(host_cuda: HostCuda, antithetic):
     """The sources themselves, run on the host: the same counts, and sums to round-off."""
