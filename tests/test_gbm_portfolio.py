@@ -15,6 +15,7 @@ from test_gbm_exactness import assert_same_bits, one_thread, results_by_time_ste
 
 from simsuite.backends.cpu import CpuBackend
 from simsuite.backends.program import compile_program
+from simsuite.errors import ScenarioError
 from simsuite.solvers.gbm import portfolio_cpu
 from simsuite.solvers.gbm.closed_forms import (
     european,
@@ -193,6 +194,33 @@ def test_few_paths_say_little_and_one_nothing():
     assert one["value_at_risk"] == pytest.approx(one["expected_shortfall"])
     assert one["expected_shortfall_standard_error"] is None
     assert one["value_at_risk_ci95"] == [None, None]
+
+
+def test_what_is_known_in_expectation_only_has_no_risk():
+    """Continuous barriers weigh payoffs by the odds of survival. That they are priced does not matter to the others."""
+    barrier = {
+        "style": "barrier",
+        "payoff": "call",
+        "strike": 100.0,
+        "direction": "down",
+        "knock": "out",
+        "level": 90.0,
+    }
+    watched = barrier | {"monitoring": "continuous"}
+    with pytest.raises(ScenarioError, match="cannot be computed yet"):
+        owned(option=[watched | {"holding": 1.0}])
+    low = {
+        "style": "lookback",
+        "payoff": "put",
+        "strike_type": "fixed",
+        "strike": 95.0,
+        "monitoring": "continuous",
+        "holding": 1.0,
+    }
+    found, alone = (
+        run(owned(option=options, time={"steps": 2}), CpuBackend())[0] for options in ([watched, low], [low])
+    )
+    assert found["risk"] == alone["risk"]
 
 
 def test_many_options_are_not_nested_too_deeply():

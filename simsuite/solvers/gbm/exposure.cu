@@ -2,8 +2,8 @@
 // groups of paths at a frame (grid y); a warp adds up a group in a fixed order, and the sums of groups are added exactly.
 //
 // Compiled at run time, with the macros STATE, ASSETS, SIGNS (paths of an observation, whose mean counts), WEIGHTS, GROUP,
-// LIMBS, LARGEST, BITS, FINE, LOWEST, OCTAVES, WINDOW and FIRST (bins that are counted in shared memory first: those
-// where most values are), THREADS.
+// LIMBS, LARGEST, BITS, FINE, LEAST_EXPONENT, OCTAVES, WINDOW and FIRST (bins that are counted in shared memory first:
+// those where most values are), THREADS.
 
 #include "exactsum.cuh"
 #include "sketch.cuh"

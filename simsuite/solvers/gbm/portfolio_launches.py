@@ -62,7 +62,7 @@ def exposure_macros(problem: GbmProblem) -> dict[str, str | int]:
 
 
 def _sketch_macros() -> dict[str, str | int]:
-    return {"BITS": BITS, "FINE": FINE, "LOWEST": f"({LOWEST})", "OCTAVES": OCTAVES}
+    return {"BITS": BITS, "FINE": FINE, "LEAST_EXPONENT": f"({LOWEST})", "OCTAVES": OCTAVES}
 
 
 class _Launches:

@@ -3,7 +3,7 @@
 //
 // Compiled at run time, with the macros STATE, ASSETS, COUNT (functionals, at least 1), FUNCTIONALS (their kinds),
 // FUNCTION (gain_of), CALL (of it, on `v`, which has the price of each asset in the end, then what was kept), BITS, FINE,
-// LOWEST, OCTAVES, LARGEST_PRICE, THREADS.
+// LEAST_EXPONENT, OCTAVES, LARGEST_PRICE, THREADS.
 
 #include "kinds.cuh"
 #include "sketch.cuh"
@@ -31,7 +31,7 @@ tally(const state* __restrict__ y, const state* __restrict__ kept, unsigned long
       for (int f = 0; f < COUNT; f++) {
         if (kinds[f] == NOTHING) continue;
         const double k = kept[f * room + i];
-        v[ASSETS + f] = kinds[f] >= LEAST ? exp2(k) : k;
+        v[ASSETS + f] = kinds[f] >= LEAST && kinds[f] <= HIGHEST ? exp2(k) : k;
       }
       const double gain = CALL;
       if (abs(gain) < LARGEST_PRICE) bin = cell(gain, within);  // nor is it NaN

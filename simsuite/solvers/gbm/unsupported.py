@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simsuite.errors import Mistake
-from simsuite.scenario.gbm import American, GbmScenario
+from simsuite.scenario.gbm import American, Barrier, GbmScenario, Option
 from simsuite.solvers.gbm.jumps import MOST_A_STEP
 
 _HELP = "leave it out, or take another value"
@@ -22,6 +22,8 @@ def not_yet(model: GbmScenario) -> list[Mistake]:
             found.append(_mistake(("option", i, "style"), f'style = "{option.style}"'))
         if model.output.risk is not None and option.holding and isinstance(option, American):
             found.append(_mistake(("option", i, "holding"), "the risk of American options"))
+        if model.output.risk is not None and option.holding and _expected_only(option):
+            found.append(_mistake(("option", i, "holding"), "the risk of barriers that are watched continuously"))
     return found
 
 
@@ -36,6 +38,11 @@ def _plain_mistakes(model: GbmScenario) -> Iterator[Mistake]:
     ):
         if asked:
             yield _mistake(path, f"`{path[1]}`")
+
+
+def _expected_only(option: Option) -> bool:
+    """Whether paths tell what is to be expected of its payoff, which has the same mean, but not what it pays."""
+    return isinstance(option, Barrier) and option.monitoring == "continuous"
 
 
 def _mistake(path: tuple[str | int, ...], what: str) -> Mistake:
