@@ -25,6 +25,7 @@ from simsuite.solvers.gbm.closed_forms.extremes import maximum_tail, minimum_tai
 from simsuite.solvers.gbm.closed_forms.lookbacks import fixed_lookback, floating_lookback
 from simsuite.solvers.gbm.closed_forms.vanilla import truncated_option
 from simsuite.solvers.gbm.engine_program import PATHS, PAYOFFS, SHAPES, paths_macros, payoffs_macros, rows_together
+from simsuite.solvers.gbm.moves import Moves
 from simsuite.solvers.gbm.precision import PRECISIONS
 from simsuite.solvers.gbm.problem import GbmProblem
 
@@ -281,7 +282,7 @@ def test_step_kernel_lives_in_registers(precision):
     state, normal = PRECISIONS[precision]
     functionals = ((5, 0, -1), (6, 1, -1), (7, 0, -1), (4, 1, 0))
     signature = signatures(getattr(types, state.name), getattr(types, normal.name))["advance"]
-    ptx, info = compile_sm90(make_advance(2, functionals, state, normal), signature)
+    ptx, info = compile_sm90(make_advance(2, functionals, state, normal, Moves.none(2)), signature)
     assert info["spill_bytes"] == info["stack_bytes"] == 0
     assert info["registers"] <= 168
     if precision == "float32":

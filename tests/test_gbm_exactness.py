@@ -237,7 +237,7 @@ def signatures(real, normal=None):
             *(state, state, array(real, 3), *[i8] * 7, types.uint64, types.boolean),
             *(array(normal, 2), state, state, state, array(types.uint32, 1)),
             *(array(real, 3), state, array(real, 1)),
-            *(state, state, array(types.uint64, 2), state),
+            *(state, state, array(types.uint64, 2), state, array(types.int32, 2), state),
         ),
         "clear": (array(i8, 4), sums, i8, i8),
         "record": (state, array(real, 3), i8, i8),

@@ -143,20 +143,9 @@ def test_readable_kernel_lives_in_registers(scheme, precision):
     from simsuite.solvers.gbm.exact_cuda import make_advance
 
     state, normal = PRECISIONS[precision]
-    real, drawn = getattr(types, state.name), getattr(types, normal.name)
-
-    def array(of, ndim):
-        return types.Array(of, ndim, "C")
-
-    plane, i8 = array(real, 2), types.int64
-    signature = (
-        *(plane, plane, array(real, 3), *[i8] * 7, types.uint64, types.boolean),
-        *(array(drawn, 2), plane, plane, plane, array(types.uint32, 1)),
-        *(array(real, 3), plane, array(real, 1)),
-        *(plane, plane, array(types.uint64, 2), plane),
-    )
+    signature = signatures(getattr(types, state.name), getattr(types, normal.name))["advance"]
     moves = Moves(scheme, (True, False), (False, True))
-    ptx, info = compile_sm90(make_advance(2, ((1, 0, -1), (3, 1, 0)), state, normal, moves), signature)
+    ptx, info = compile_sm90(make_advance(2, ((1, 0, -1, 0, 0), (3, 1, 0, 0, 0)), state, normal, moves), signature)
     assert info["spill_bytes"] == 0
     assert info["stack_bytes"] <= 32  # normals of a block, whose steps are too long to be unrolled
     if precision == "float32":

@@ -186,7 +186,8 @@ class American(OnOne):
         "step nearest to each (default: every step)",
     )
     degree: Annotated[int, Field(ge=1, le=8)] = Field(
-        3, description="of the polynomial in the price by which the value of waiting is learnt"
+        3,
+        description="of the polynomial by which waiting is judged, in S / strike for puts, strike / S for calls",
     )
 
 

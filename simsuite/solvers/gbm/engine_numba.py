@@ -9,9 +9,11 @@ import numpy as np
 
 from simsuite.core import Backend
 from simsuite.expressions.sharing import evaluate_each
-from simsuite.solvers.gbm.functionals import EXTREMES
+from simsuite.solvers.gbm.exercise import FIRST_PATH, judgements, learning_paths, learning_steps, unlearnt_policy
+from simsuite.solvers.gbm.functionals import EXTREMES, marks
 from simsuite.solvers.gbm.portfolio import PAYOFFS_CHUNK
 from simsuite.solvers.gbm.portfolio_launches import NumbaPortfolio
+from simsuite.solvers.gbm.regression import learn
 from simsuite.solvers.gbm.statistics import GROUP
 from simsuite.solvers.gbm.tables import tables
 from simsuite.solvers.gbm.variables import kept, last, noise
@@ -43,10 +45,9 @@ class NumbaEngine:
         groups = -(-batch // GROUP) * kernels.THREADS
         block = (kernels.THREADS, 1)
         make_advance = backend.kernels("simsuite.solvers.gbm.exact").make_advance
-        advance = make_advance(
-            n_assets, problem.functional_codes, problem.dtype, problem.normal, problem.dynamics.moves
-        )
-        self._advance = backend.launcher(advance, (batch,), (min(_BLOCK, batch),))
+        moves, rights = problem.dynamics.moves, judgements(payoffs.functionals)
+        self._kernel = make_advance(n_assets, problem.functional_codes, problem.dtype, problem.normal, moves, rights)
+        self._advance = backend.launcher(self._kernel, (batch,), (min(_BLOCK, batch),))
         self._clear = backend.launcher(kernels.clear, (kernels.THREADS, n_assets), block)
         self._moments = backend.launcher(kernels.moments, (groups, n_assets), block)
         if problem.stored:
@@ -63,32 +64,57 @@ class NumbaEngine:
     def _compile(self) -> None:
         """Launch every kernel on no paths at all: they are compiled now, and not when a clock is running."""
         self._clear(self._views["moments"], self._views["histogram"], 0, 0)
-        self._blocks(0, 0, 0, 0)
+        self.advance(0, 0, 0, 1, range(0))
         self.moments(0, 0, range(0, 1))
         if self._problem.stored:
             self._record(self._each_seen[0], self._views["paths"], 0, 0)
         if self._problem.payoffs.trees:
             self._add_payoffs(0, 0)
 
+    def learn(self) -> None:
+        problem, backend = self._problem, self._backend
+        n, steps = learning_paths(problem), learning_steps(problem.holders)
+        noise = backend.zeros((len(steps), problem.n_assets, n), problem.dtype)
+        x = backend.zeros((problem.n_assets, n), problem.dtype)
+        kept = backend.zeros((len(problem.functional_codes), n), problem.dtype)
+        advance = backend.launcher(self._kernel, (n,), (min(_BLOCK, n),))
+        arrays = [backend.view(a) for a in (x, kept, noise)]
+        self._stretch(advance, arrays, n, FIRST_PATH, 0, -(-int(steps[-1]) // problem.block), steps.tolist())
+        policy = learn(backend, problem.holders, steps, noise, unlearnt_policy(problem))
+        backend.copy(backend.array(policy), self._arrays["policy"])
+
+    def obey(self) -> None:
+        with self._backend.arithmetic():
+            self._tables["rules"][...] = self._arrays["policy"]
+
     def advance(self, n: int, first_path: int, begin: int, end: int, frames: range) -> None:
+        views = self._views
+        arrays = [views["x"], views.get("kept", views["x"]), self._seen]
+        steps = [self._problem.frame_steps[frame] for frame in frames]
+        self._stretch(self._advance, arrays, n, first_path, begin, end, steps)
+
+    def _stretch(
+        self, launch: Any, arrays: list[Any], n: int, first_path: int, begin: int, end: int, steps: list[int]
+    ) -> None:
+        """arrays: x, kept and seen. steps: after which it looks."""
         looked_at = 0
-        for block, watched in self._problem.marks(frames):
-            self._blocks(n, first_path, begin, block + 1, watched, looked_at)
+        for block, watched in marks(steps, self._problem.block):
+            self._blocks(launch, arrays, n, first_path, begin, block + 1, watched, looked_at)
             begin, looked_at = block + 1, looked_at + watched.bit_count()
         if begin < end:
-            self._blocks(n, first_path, begin, end)
+            self._blocks(launch, arrays, n, first_path, begin, end)
 
     def _blocks(
-        self, n: int, first_path: int, begin: int, end: int, watched: int = 0, first_seen: int = 0
+        self, launch: Any, arrays: list[Any], n: int, first_path: int, begin: int, end: int, watched: int = 0,
+        first_seen: int = 0,
     ) -> None:  # fmt: skip
-        problem, views, tables = self._problem, self._views, self._constants
+        problem, tables = self._problem, self._constants
         valid = min(problem.block, problem.n_steps - (end - 1) * problem.block)
-        self._advance(
-            views["x"], views.get("kept", views["x"]), self._seen, n, first_path, begin, end, valid, watched,
-            first_seen, problem.seed, problem.antithetic,
-            tables["mix"], tables["scale"], tables["centre"], tables["growth"], tables["due"],
-            tables["bridges"], tables["falls"], tables["levels"],
-            tables["drift"], tables["jumps"], tables["thresholds"], tables["cash"],
+        launch(
+            *arrays, n, first_path, begin, end, valid, watched, first_seen, problem.seed, problem.antithetic,
+            tables["mix"], tables["scale"], tables["centre"], tables["growth"], tables["due"], tables["bridges"],
+            tables["falls"], tables["levels"], tables["drift"], tables["jumps"], tables["thresholds"], tables["cash"],
+            tables["turn"], tables["rules"],
         )  # fmt: skip
 
     def clear(self, slot: int) -> None:

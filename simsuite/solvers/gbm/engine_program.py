@@ -14,9 +14,11 @@ from simsuite.core import Backend, Program
 from simsuite.expressions import Expression
 from simsuite.solvers.gbm import continuous
 from simsuite.solvers.gbm.exactsum import LIMBS
-from simsuite.solvers.gbm.functionals import Kind
+from simsuite.solvers.gbm.exercise import FIRST_PATH, judgements, learning_paths, learning_steps, policy_shape
+from simsuite.solvers.gbm.functionals import Kind, marks
 from simsuite.solvers.gbm.portfolio_launches import ProgramPortfolio
 from simsuite.solvers.gbm.precision import C_TYPES
+from simsuite.solvers.gbm.regression_program import learn_by_program
 from simsuite.solvers.gbm.statistics import BINS, BINS_PER_UNIT, GROUP, LARGEST, LOG_LARGEST, Z_MAX
 from simsuite.solvers.gbm.tables import tables
 from simsuite.solvers.gbm.variables import kept, last, noise
@@ -33,9 +35,9 @@ _ROWS = 24  # added up by a program at once, or a few more: they stay in registe
 
 
 def paths_macros(problem: GbmProblem, threads: int, unroll: int) -> dict[str, str | int]:
-    moves = problem.dynamics.moves
+    moves, rights = problem.dynamics.moves, judgements(problem.payoffs.functionals)
     numbers = problem.n_assets * problem.width + len(problem.functional_codes)
-    many = numbers > 4 or not moves.lognormal  # they would be spilt
+    many = numbers > 4 or not moves.lognormal or bool(rights)  # they would be spilt
     many |= continuous.watched(problem) and problem.normal == np.float64
     wanted = [f"{{{Kind(kind).name},{','.join(map(str, rest))}}}" for kind, *rest in problem.functional_codes]
     return {
@@ -45,6 +47,8 @@ def paths_macros(problem: GbmProblem, threads: int, unroll: int) -> dict[str, st
         "SIGNS": problem.width,
         "FUNCTIONALS": ",".join(wanted) or "{NOTHING,0,0}",
         "COUNT": max(len(wanted), 1),
+        "RIGHTS": ",".join(f"{{{degree},{int(call)}}}" for degree, call in rights) or "{1,0}",
+        "WIDTH": max(policy_shape(problem.payoffs.functionals)[1], 1),
         "VARYING": int(problem.dynamics.varying),
         "PAYING": int(continuous.shapes(problem)["falls"][1] > 1),
         "SCHEME": moves.scheme.name,
@@ -132,7 +136,7 @@ class ProgramEngine:
         self._seen = backend.zeros((problem.most_watched, problem.n_assets, problem.batch), problem.dtype)
         self._tables = {name: backend.array(a) for name, a in tables(problem, problem.normal).items()}
         self._end_growth = backend.array(problem.end_growth)
-        self._marks = problem.marks(range(1, len(problem.frame_steps)))
+        self._marks = marks(problem.frame_steps[1:], problem.block)
         self._marks_table = backend.array(np.array(self._marks, np.int32).reshape(-1, 2))
         self._advance = self._fastest()
         kernels = backend.kernels("simsuite.solvers.gbm.statistics")
@@ -173,41 +177,64 @@ class ProgramEngine:
         x = backend.zeros((problem.n_assets, n), problem.dtype)
         room = backend.zeros((max(len(problem.functional_codes), 1), n), problem.dtype)
 
+        no_marks = (self._marks_table, 0)
+
         def trial(i: int) -> None:
             launch = self._paths_launcher(program(i), shapes[i], n)
-            launch(x, room, self._seen, n, n, 0, 0, end, range(0))
+            launch(x, room, self._seen, n, n, 0, 0, end, *no_marks)
 
         best = backend.fastest(question, [functools.partial(trial, i) for i in range(len(shapes))])
+        self._shape = shapes[best]
         launch = self._paths_launcher(program(best), shapes[best], problem.batch)
-        launch(x, room, self._seen, 0, n, 0, 0, end, range(0))  # after which it is loaded
+        launch(x, room, self._seen, 0, n, 0, 0, end, *no_marks)  # after which it is loaded
         return launch
 
     def _paths_launcher(self, program: Program, macros: Mapping[str, str | int], n: int) -> Callable[..., None]:
+        """Launches for up to n paths."""
         problem, tables = self._problem, self._tables
         threads, width = int(macros["THREADS"]), problem.width
         launcher = program.launcher("advance", -(-n // (width * threads)), threads)
         market = [tables[name] for name in ("mix", "scale", "centre", "growth", "due")]
-        between = [tables[name] for name in ("bridges", "falls", "levels")]
-        length = np.int32(tables["due"].size)
-        besides = [tables["drift"], tables["jumps"], tables["thresholds"]]
-        besides += [np.int32(tables["thresholds"].shape[1]), tables["cash"]]
+        market.append(np.int32(tables["due"].size))
+        market += [tables[name] for name in ("bridges", "falls", "levels", "drift", "jumps", "thresholds")]
+        market.append(np.int32(tables["thresholds"].shape[1]))
+        market += [tables[name] for name in ("cash", "turn", "rules")]
 
         def launch(
-            x: Any, kept: Any, seen: Any, n: int, room: int, first_path: int, begin: int, end: int, frames: range
-        ) -> None:
-            first, last = (bisect.bisect_left(self._marks, (block, 0)) for block in (begin, end))
-            marks = range(first, last if frames else first)
+            x: Any, kept: Any, seen: Any, n: int, room: int, first_path: int, begin: int, end: int, looks: Any,
+            n_marks: int,
+        ) -> None:  # fmt: skip
             launcher(
                 x, kept, seen, np.uint32(n // width), np.uint64(room), np.uint64(first_path // width), problem.seed,
-                np.int32(begin), np.int32(end), self._marks_table[marks.start :], np.int32(len(marks)),
-                np.int32(problem.n_steps), *market, length, *between, *besides,
+                np.int32(begin), np.int32(end), looks, np.int32(n_marks), np.int32(problem.n_steps), *market,
             )  # fmt: skip
 
         return launch
 
+    def learn(self) -> None:
+        problem, backend = self._problem, self._backend
+        n, steps = learning_paths(problem), learning_steps(problem.holders)
+        x, kept, noise = (
+            backend.zeros((*layers, n), problem.dtype)
+            for layers in ((problem.n_assets,), (len(problem.functional_codes),), (len(steps), problem.n_assets))
+        )
+        looks = np.array(marks(steps.tolist(), problem.block), np.int32)
+        end = int(looks[-1, 0]) + 1
+        macros = {**self._shape, "DENSE": 0}
+        launch = self._paths_launcher(backend.program(PATHS, macros), macros, n)
+        launch(x, kept, noise, n, n, FIRST_PATH, 0, end, backend.array(looks), len(looks))
+        learn_by_program(backend, problem.holders, steps, noise, self._arrays["policy"])
+
+    def obey(self) -> None:
+        with self._backend.arithmetic():
+            self._tables["rules"][...] = self._arrays["policy"]
+
     def advance(self, n: int, first_path: int, begin: int, end: int, frames: range) -> None:
         x, room = self._arrays["x"], self._problem.batch
-        self._advance(x, self._arrays.get("kept", x), self._seen, n, room, first_path, begin, end, frames)
+        first, last = (bisect.bisect_left(self._marks, (block, 0)) for block in (begin, end))
+        n_marks = last - first if frames else 0
+        kept, looks = self._arrays.get("kept", x), self._marks_table[first:]
+        self._advance(x, kept, self._seen, n, room, first_path, begin, end, looks, n_marks)
 
     def clear(self, slot: int) -> None:
         self._clear(*self._cleared, slot, self._problem.n_assets)

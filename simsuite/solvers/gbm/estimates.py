@@ -57,16 +57,17 @@ class Payoffs:
     controls: tuple[Control | None, ...]
     functionals: tuple[Functional, ...]
     greeks: tuple[OptionGreeks, ...]
+    happenings: tuple[Node | None, ...]
 
     @cached_property
     def values(self) -> tuple[Node, ...]:
-        """What is computed for each path: all payoffs, then what all controls pay, then what Greeks need. Equal parts
-        are one object."""
+        """What is computed for each path: all payoffs, then what all controls pay, then what Greeks need, then whether
+        options were exercised that could be. Equal parts are one object."""
         controls = [control.tree for control in self.controls if control is not None]
         greeks = [greek for greeks in self.greeks for greek in greeks.found.values()]
         parts = [(greek.tree, greek.control) for greek in greeks]
         more = [tree for own, control in parts for tree in (own, control.tree if control else None) if tree is not None]
-        return shared([*self.trees, *controls, *more])
+        return shared([*self.trees, *controls, *more, *(tree for tree in self.happenings if tree is not None)])
 
     @cached_property
     def prices(self) -> tuple[Mean, ...]:
@@ -97,14 +98,24 @@ class Payoffs:
         return found
 
     @cached_property
+    def exercises(self) -> dict[int, Mean]:
+        """Of the options that could be exercised: whether they were."""
+        options = [o for o, tree in enumerate(self.happenings) if tree is not None]
+        value, begin = (
+            len(self.values) - len(options),
+            max((m.rows.stop for of in self._means for m in _all(of)), default=0),
+        )
+        return {o: Mean(value + i, None, 0.0, begin + 2 * i) for i, o in enumerate(options)}
+
+    @cached_property
     def products(self) -> tuple[tuple[int, int], ...]:
         """What is added up: values, by number (and -1), and products of two, those of `means` in order."""
         return tuple(pair for mean in self.means for pair in mean.products)
 
     @cached_property
     def means(self) -> tuple[Mean, ...]:
-        """Of an option's price, then of its Greeks, then of the next option."""
-        return tuple(mean for price, greeks in self._means for mean in (price, *greeks.values()))
+        """Of an option's price, then of its Greeks, then of the next option; in the end of their exercise."""
+        return (*(mean for of in self._means for mean in _all(of)), *self.exercises.values())
 
     def rows(self, option: int) -> slice:
         """Of `products`: of an option's price."""
@@ -115,6 +126,11 @@ class Payoffs:
         names = names_in(self.values[value])
         ends = {a for name in names for a in (number(name, "last"), number(name, "noise")) if a is not None}
         return min(ends | {f.asset for i, f in enumerate(self.functionals) if kept(i) in names}, default=0)
+
+
+def _all(means: tuple[Mean, dict[tuple[str, int], Mean]]) -> tuple[Mean, ...]:
+    price, greeks = means
+    return (price, *greeks.values())
 
 
 def mean_estimate(problem: GbmProblem, observed: Snapshot, mean: Mean) -> Estimate:

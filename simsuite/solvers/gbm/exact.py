@@ -12,9 +12,9 @@ whole, even if a run stops amid it, so that no bit depends on where it was cut. 
 way.
 
 The readable kernels stand in `exact_cpu.py` and `exact_cuda.py`, the fast one for GPUs in `paths.cu`.
-`make_advance(n_assets, functionals, state, normal, moves)` makes advance(x, kept, seen, n, first_path, begin, end,
-valid, watched, first_seen, seed, antithetic, mix, scale, centre, growth, due, bridges, falls, levels, drift, jumps,
-thresholds, cash):
+`make_advance(n_assets, functionals, state, normal, moves, rights)` makes advance(x, kept, seen, n, first_path, begin,
+end, valid, watched, first_seen, seed, antithetic, mix, scale, centre, growth, due, bridges, falls, levels, drift,
+jumps, thresholds, cash, turn, rules):
 
 - x[asset, path]: the noise y; kept[functional, path], see functionals.py: updated for the first n columns, which are
   the paths from number first_path on; begun anew first if begin is 0. functionals: of each (kind, asset, bit, row,
@@ -29,6 +29,8 @@ thresholds, cash):
 - due[step]: a bit for each schedule, set where functionals with that bit take the price at the end of the step; those
   with bit -1 take it at every step.
 - bridges, falls, levels: for functionals of all times, see `continuous.py`.
+- turn[right, step], rules[row, ..]: of American options, whose `rights` are (degree, call) of each, the row of the rule
+  for the end of a step, see exercise.py.
 """
 
 from __future__ import annotations
@@ -54,6 +56,12 @@ class Engine(Protocol):
     """The launches of one kind of kernels. frames: those that the blocks done last come upon, in order."""
 
     def advance(self, n: int, first_path: int, begin: int, end: int, frames: range) -> None: ...
+
+    def learn(self) -> None:
+        """When to exercise American options: into `policy` of the state. Takes memory and waits, before the run."""
+
+    def obey(self) -> None:
+        """From now on, go by `policy`."""
 
     def clear(self, slot: int) -> None: ...
 
@@ -89,6 +97,10 @@ class ExactStepper:
             engine, chosen = made_or_not(make, choice, chosen)
         self._engine = engine or NumbaEngine(problem, backend, self._arrays)
         self.chosen: Mapping[str, str] = chosen
+        if problem.holders:
+            if start.step == self.paths_done == 0:
+                self._engine.learn()
+            self._engine.obey()
 
     @property
     def state(self) -> Mapping[str, Any]:

@@ -13,6 +13,7 @@ from simsuite.rng import direction32, direction64, radius32, radius64, words
 from simsuite.solvers.gbm.continuous import chances
 from simsuite.solvers.gbm.continuous_cpu import keep_between, reach
 from simsuite.solvers.gbm.dynamics import LN2
+from simsuite.solvers.gbm.exercise import TERMS
 from simsuite.solvers.gbm.functionals import CONTINUOUS, SAMPLED, Kind
 from simsuite.solvers.gbm.moves import Moves
 from simsuite.solvers.gbm.moves_cpu import discretise, jump, pay
@@ -22,13 +23,18 @@ from simsuite.solvers.gbm.schemes import Scheme
 _CHUNK = 512  # paths: their normals and prices stay in the first two levels of cache
 _LN2_SINGLE = np.float32(LN2)
 _SUM, _LOGARITHMS, _LEAST, _LARGEST = map(int, (Kind.SUM, Kind.LOGARITHMS, Kind.LEAST, Kind.LARGEST))
-_SURVIVAL = int(Kind.SURVIVAL)
+_SURVIVAL, _EXERCISED = int(Kind.SURVIVAL), int(Kind.EXERCISED)
 _NOTHING = np.float32(0.0)
 _WEIGHTED, _NOISY, _SQUARES, _LATEST = map(int, (Kind.WEIGHTED, Kind.NOISY, Kind.SQUARES, Kind.LATEST))
 
 
 def make_advance(
-    n_assets: int, functionals: Sequence[tuple[int, int, int, int, int]], state: Any, normal: Any, moves: Moves
+    n_assets: int,
+    functionals: Sequence[tuple[int, int, int, int, int]],
+    state: Any,
+    normal: Any,
+    moves: Moves,
+    rights: Sequence[tuple[int, bool]] = (),
 ) -> Any:
     """The kernel for so many assets and functionals; see `exact.py` for its arguments."""
     per_block = NORMALS_PER_BLOCK[np.dtype(normal)]
@@ -36,17 +42,19 @@ def make_advance(
     between = np.array([kind in CONTINUOUS for kind, *_ in functionals], np.bool_)
     streams = np.array([chances(Kind(kind), asset) * (kind in SAMPLED) for kind, asset, *_ in functionals], np.int64)
     besides = (moves.scheme is not Scheme.EXACT, moves.scheme.half, np.array(moves.jumping), np.array(moves.paying))
+    judged = np.array(rights, np.int64).reshape(-1, 2)
 
     def advance(*arguments: Any) -> None:
-        _advance(per_block, kinds, between, streams, besides, *arguments)
+        _advance(per_block, kinds, between, streams, besides, judged, *arguments)
 
     return advance
 
 
 @njit(parallel=True, cache=True, error_model="numpy")
 def _advance(
-    per_block, kinds, between, streams, besides, x, kept, seen, n, first_path, begin, end, valid, watched, first_seen,
-    seed, antithetic, mix, scale, centre, growth, due, bridges, falls, levels, drift, jumps, thresholds, cash
+    per_block, kinds, between, streams, besides, rights, x, kept, seen, n, first_path, begin, end, valid, watched,
+    first_seen, seed, antithetic, mix, scale, centre, growth, due, bridges, falls, levels, drift, jumps, thresholds,
+    cash, turn, rules
 ):  # fmt: skip
     discretised, half, jumping, paying = besides
     for chunk in prange((n + _CHUNK - 1) // _CHUNK):
@@ -92,8 +100,11 @@ def _advance(
                         jump(y, bits, first_path + i, k, a, seed, antithetic, jumps, thresholds, dw)
                     if paying[a] and cash[a, k] > 0:
                         pay(y, cash[a, k], cash[x.shape[0] + a, k])
+                right = -1
                 for f in range(kinds.shape[0]):
                     kind, a, bit, row, partner = kinds[f]
+                    if kind == _EXERCISED:
+                        right += 1
                     if between[f]:
                         keep_between(
                             kind, kept[f, i : i + w], past[a, :w], x[a, i : i + w], radii[f, j],
@@ -101,7 +112,9 @@ def _advance(
                             bridges[0, a, k % bridges.shape[2]], bridges[1, a, k % bridges.shape[2]], levels[f]
                         )  # fmt: skip
                     elif bit < 0 or due[k] >> bit & 1:
-                        if kind <= _LARGEST:
+                        if kind == _EXERCISED:
+                            _exercise(kept[f], x[a], i, w, rules[turn[right, k]], rights[right, 0], rights[right, 1])
+                        elif kind <= _LARGEST:
                             _keep(kind, kept[f], x[a], i, w, centre, growth, a, k, prices[a])
                         else:
                             weight = growth[x.shape[0] + row, k]
@@ -116,7 +129,7 @@ def _start(x, kept, kinds, i, w):
     x[:, i : i + w] = 0
     for f in range(kinds.shape[0]):
         kind = kinds[f, 0]
-        begun = 1.0 if kind == _SURVIVAL else 0.0
+        begun = 1.0 if kind == _SURVIVAL else -1.0 if kind == _EXERCISED else 0.0
         kept[f, i : i + w] = np.inf if kind == _LEAST else -np.inf if kind == _LARGEST else begun
 
 
@@ -214,3 +227,25 @@ def _keep_besides(kind, kept, partner, x, i, w, centre, weight, prices):
     else:
         for p in range(w):
             found[p] = weight if other[p] == y[p] + centre else found[p]
+
+
+@njit(cache=True, error_model="numpy")
+def _exercise(kept, x, i, w, rule, degree, call):
+    """A date of an American option: exercise where the rule says so."""
+    found, y = kept[i : i + w], x[i : i + w]
+    price = np.empty(_CHUNK, x.dtype)
+    if x.itemsize == 4:
+        for p in range(w):
+            price[p] = exp32(_LN2_SINGLE * y[p])
+    else:
+        for p in range(w):
+            price[p] = exp64(LN2 * y[p])
+    for p in range(w):
+        value = rule[0] * price[p] + rule[1]
+        if found[p] < 0 and value > 0:
+            u = min(max(rule[2] * (1.0 / price[p] if call else price[p]) + rule[3], -1.0), 1.0)
+            waits, later = np.float64(rule[TERMS + degree]), 0.0
+            for k in range(degree - 1, 0, -1):
+                waits, later = rule[TERMS + k] + 2.0 * u * waits - later, waits
+            if rule[TERMS] + u * waits - later <= 0:
+                found[p] = value

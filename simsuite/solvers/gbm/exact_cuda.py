@@ -12,6 +12,7 @@ from numba import cuda, float32, float64, uint32, uint64
 from simsuite.rng import fill_normals32, fill_normals64, radius32, radius64, words
 from simsuite.solvers.gbm.continuous import chances
 from simsuite.solvers.gbm.continuous_cuda import make_keep_between
+from simsuite.solvers.gbm.exercise import TERMS
 from simsuite.solvers.gbm.functionals import CONTINUOUS, SAMPLED, Kind
 from simsuite.solvers.gbm.moves import Moves
 from simsuite.solvers.gbm.moves_cuda import make_moves
@@ -20,7 +21,12 @@ from simsuite.solvers.gbm.schemes import Scheme
 
 
 def make_advance(
-    n_assets: int, functionals: Sequence[tuple[int, int, int, int, int]], state: Any, normal: Any, moves: Moves
+    n_assets: int,
+    functionals: Sequence[tuple[int, int, int, int, int]],
+    state: Any,
+    normal: Any,
+    moves: Moves,
+    rights: Sequence[tuple[int, bool]] = (),
 ) -> Any:
     """The kernel for so many assets and functionals; see `exact.py` for its arguments.
 
@@ -34,6 +40,9 @@ def make_advance(
     STREAM = tuple(chances(Kind(kind), asset) if kind in SAMPLED else 0 for kind, asset in zip(KIND, ASSET))
     WEIGHTED, NOISY, SQUARES, LATEST = map(int, (Kind.WEIGHTED, Kind.NOISY, Kind.SQUARES, Kind.LATEST))
     AT_LEAST, AT_LARGEST = map(int, (Kind.AT_LEAST, Kind.AT_LARGEST))
+    EXERCISED = int(Kind.EXERCISED)
+    RIGHT = tuple(KIND[:f].count(EXERCISED) for f in range(F))
+    DEGREE, CALL = zip(*rights) if rights else ((0,), (False,))
     PER_BLOCK = NORMALS_PER_BLOCK[np.dtype(normal)]
     real = float32 if np.dtype(state) == np.float32 else float64
     single = np.dtype(normal) == np.float32
@@ -71,6 +80,8 @@ def make_advance(
         jumps,
         thresholds,
         cash,
+        turn,
+        rules,
     ):
         i = cuda.grid(1)
         if i < n:
@@ -95,6 +106,8 @@ def make_advance(
                     s[f] = real(-math.inf)
                 if KIND[f] == SURVIVAL:
                     s[f] = real(1)
+                if KIND[f] == EXERCISED:
+                    s[f] = real(-1)
                 if KEEPS and begin > 0:
                     s[f] = kept[f, i]
             for block in range(begin, end):
@@ -162,6 +175,21 @@ def make_advance(
                                         s[f] += growth[N + ROW[f], k] * (v * v)
                                     if KIND[f] == LATEST:
                                         s[f] = v
+                                    if KIND[f] == EXERCISED:
+                                        rule, degree = rules[turn[RIGHT[f], k]], DEGREE[RIGHT[f]]
+                                        price = math.exp(ln2 * v)
+                                        value = rule[0] * price + rule[1]
+                                        if s[f] < real(0) and value > real(0):
+                                            if CALL[RIGHT[f]]:
+                                                price = real(1) / price
+                                            u = min(max(rule[2] * price + rule[3], real(-1)), real(1))
+                                            waits, later = rule[TERMS + degree], real(0)
+                                            for c in range(degree - 1, 0, -1):
+                                                following = waits
+                                                waits = rule[TERMS + c] + real(2) * u * waits - later
+                                                later = following
+                                            if rule[TERMS] + u * waits - later <= real(0):
+                                                s[f] = value
                         if block == end - 1 and watched >> j & 1:
                             for a in range(N):
                                 seen[which, a, i] = y[a]

@@ -1,5 +1,7 @@
 // Exact sums of doubles, see exactsum.py: here of a block of threads, in shared memory, then added to those of all.
 
+#include "total.cuh"
+
 typedef unsigned long long Limb;  // two's complement: sums of signed numbers
 constexpr int BIAS = 1152;
 
@@ -13,13 +15,6 @@ __device__ __forceinline__ void add_exactly(Limb* limbs, double value) {
 #pragma unroll
   for (int d = 0; d < 3; d++)
     if (digits[d]) atomicAdd(&limbs[(p >> 5) + d], high < 0 ? 0 - digits[d] : digits[d]);
-}
-
-// The same total for all lanes of a warp, always added up in the same order.
-__device__ __forceinline__ double total(double v) {
-#pragma unroll
-  for (int d = 16; d > 0; d >>= 1) v += __shfl_xor_sync(0xffffffffu, v, d);
-  return v;
 }
 
 __device__ __forceinline__ void clear(Limb* mine, int n) {

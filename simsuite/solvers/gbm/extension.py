@@ -31,15 +31,16 @@ def extended(problem: GbmProblem, before: GbmProblem, end: Snapshot, backend: Ba
     if not (fits and whole and problem.keeps_frames and before.keeps_frames and _same_exercise(problem, before)):
         return start
     if done > whole:
-        arrays |= _without(arrays, _last_group(before, whole, backend))
+        arrays |= _without(arrays, _last_group(before, end, whole, backend))
     return Snapshot(whole // problem.batch * problem.n_steps, arrays | {"done": np.array([whole])})
 
 
-def _last_group(problem: GbmProblem, first_path: int, backend: Backend) -> Snapshot:
+def _last_group(problem: GbmProblem, end: Snapshot, first_path: int, backend: Backend) -> Snapshot:
     """The sums over the paths from the given one to the end of a run."""
     start = problem.initial()
     batch = first_path // problem.batch
-    arrays = {**start.arrays, "done": np.array([first_path])}
+    learnt = {name: a for name, a in end.arrays.items() if name == "policy"}
+    arrays = {**start.arrays, **learnt, "done": np.array([first_path])}
     stepper = problem.stepper(backend, Snapshot(batch * problem.n_steps, arrays))
     stepper.advance(problem.clock.end - stepper.step)
     with stepper.snapshot() as held:

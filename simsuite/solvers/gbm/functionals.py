@@ -1,4 +1,5 @@
-"""What is kept of each path besides its end, for the options: sums and extremes over dates."""
+"""What is kept of each path besides its end, for the options: sums and extremes over dates, and what an option brought
+that could be exercised on them."""
 
 from __future__ import annotations
 
@@ -27,6 +28,7 @@ class Kind(IntEnum):
     AT_LARGEST = 11
     SQUARES = 12  # the sum of w (y - LATEST)^2
     LATEST = 13  # y at the latest date, 0 before the first
+    EXERCISED = 14  # what exercise brought, in money of the end and units of the spot, below 0 until then (exercise.py)
 
 
 EXTREMES = frozenset((Kind.LEAST, Kind.LARGEST, Kind.LOWEST, Kind.HIGHEST))  # logarithms to base 2
@@ -76,6 +78,15 @@ class Dates:
 
 
 @dataclass(frozen=True)
+class Right:
+    """To exercise once: a call or a put, the strike in units of the spot, the degree by which waiting is judged."""
+
+    call: bool
+    strike: float
+    degree: int
+
+
+@dataclass(frozen=True)
 class Functional:
     """level: of a SURVIVAL, as log2(S / S(0))."""
 
@@ -84,6 +95,7 @@ class Functional:
     dates: Dates
     level: float = 0.0
     weight: Weight | None = None
+    right: Right | None = None
 
     @property
     def partner(self) -> Functional | None:
@@ -122,6 +134,15 @@ def due_table(functionals: Sequence[Functional], n_steps: int, length: int) -> n
     for bit, dates in enumerate(schedules(functionals, n_steps)):
         table[dates.steps(n_steps) - 1] |= np.uint32(1 << bit)
     return table
+
+
+def marks(steps: Sequence[int], block: int) -> list[tuple[int, int]]:
+    """The blocks of so many steps that time steps fall into, and a bit for each step of a block that is among them."""
+    found: dict[int, int] = {}
+    for step in steps:
+        which, j = divmod(step - 1, block)
+        found[which] = found.get(which, 0) | 1 << j
+    return list(found.items())
 
 
 def bits(functionals: Sequence[Functional], n_steps: int) -> list[int]:

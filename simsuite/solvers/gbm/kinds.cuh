@@ -13,5 +13,6 @@ enum Kind {
   AT_LEAST,
   AT_LARGEST,
   SQUARES,
-  LATEST
+  LATEST,
+  EXERCISED
 };

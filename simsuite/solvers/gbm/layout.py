@@ -8,6 +8,7 @@ import numpy as np
 
 from simsuite.core import Layout, Series, Variable
 from simsuite.solvers.gbm import portfolio_outcome
+from simsuite.solvers.gbm.exercise_outcome import PROBABILITY
 from simsuite.solvers.gbm.greeks import GREEKS, PER_ASSET
 from simsuite.solvers.gbm.intervals import CONFIDENCE
 
@@ -65,6 +66,11 @@ def gbm_layout(problem: GbmProblem) -> Layout:
             variables.append(Variable(f"option_{name}", dims, attrs=_UNITS[name]))
             error = {**_UNITS[name], "long_name": f"standard error of option_{name}"}
             variables.append(Variable(f"option_{name}_standard_error", dims, attrs=error))
+        if problem.holders:
+            likely = {"units": "1", "long_name": "probability that the option is exercised (of American options)"}
+            error = {"units": "1", "long_name": f"standard error of {PROBABILITY}"}
+            variables.append(Variable(PROBABILITY, ("option",), attrs=likely))
+            variables.append(Variable(f"{PROBABILITY}_standard_error", ("option",), attrs=error))
         sizes["option"] = len(options)
     found = portfolio_outcome.variables(problem)
     if found:

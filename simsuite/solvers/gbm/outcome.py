@@ -11,6 +11,7 @@ import numpy as np
 from simsuite.core import Snapshot
 from simsuite.solvers.gbm import portfolio_outcome
 from simsuite.solvers.gbm.estimates import mean_estimate
+from simsuite.solvers.gbm.exercise_outcome import exercise_results, exercise_totals
 from simsuite.solvers.gbm.greek_outcome import greek_results, greek_totals
 from simsuite.solvers.gbm.intervals import CONFIDENCE
 from simsuite.solvers.gbm.portfolio_outcome import number, numbers
@@ -51,6 +52,7 @@ def totals(problem: GbmProblem, observed: Snapshot) -> Mapping[str, np.ndarray]:
         found["option_price"] = np.array([e.value for e in prices])
         found["option_standard_error"] = np.array([e.standard_error for e in prices])
         found |= greek_totals(problem, observed)
+        found |= exercise_totals(problem, observed)
     return found
 
 
@@ -64,6 +66,7 @@ def results(problem: GbmProblem, observed: Snapshot) -> dict[str, Any]:
             "standard_error": number(e.standard_error),
             "ci95": numbers(e.ci95),
             **greek_results(problem, observed, o),
+            **exercise_results(problem, observed, o),
         }
         for o, (name, e) in enumerate(zip(scenario.option_names, estimates))
     }

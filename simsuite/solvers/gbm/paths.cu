@@ -3,7 +3,8 @@
 // Compiled at run time, with the macros ASSETS, STATE (float or double: of what is added up), NORMAL (float or double: of
 // random numbers and prices), SIGNS (1, or 2: antithetic paths are done together), FUNCTIONALS (a list of {kind, asset,
 // due, row, partner}, where due is -1 for every step or else a bit of a table, row that of its weights, and partner the
-// functional that goes with it), COUNT (of them, at least 1), VARYING (1: increments depend on the step), PAYING (1:
+// functional that goes with it), COUNT (of them, at least 1), RIGHTS (a list of {degree, call} of those that are
+// EXERCISED), WIDTH (of a row of their rules, see exercise.py), VARYING (1: increments depend on the step), PAYING (1:
 // prices fall where dividends are paid, and it matters when), SCHEME, JUMPING and IN_CASH (lists of 0 or 1: whether an
 // asset jumps, and whether it pays dividends in cash), DENSE (1: every step is a frame), UNROLL (blocks of steps in a
 // turn), THREADS (of a block) and BOUNDS (the same, and blocks a multiprocessor at least).
@@ -43,12 +44,15 @@ __host__ __device__ constexpr bool any(Kind from, Kind to, int asset, bool sched
       return true;
   return false;
 }
-constexpr bool SCHEDULED = any(SUM, LATEST, -1, true);
+constexpr bool SCHEDULED = any(SUM, EXERCISED, -1, true);
+constexpr bool EXERCISES = any(EXERCISED, EXERCISED, -1, true) || any(EXERCISED, EXERCISED, -1, false);
 __host__ __device__ constexpr bool is_weighted(int f) {
   return functionals[f].kind == WEIGHTED || functionals[f].kind == AT_LEAST || functionals[f].kind == AT_LARGEST ||
          functionals[f].kind == SQUARES;
 }
-__host__ __device__ constexpr bool priced(int a) { return any(SUM, SUM, a, true) || any(SUM, SUM, a, false); }
+__host__ __device__ constexpr bool priced(int a, bool scheduled) {
+  return any(SUM, SUM, a, scheduled) || any(EXERCISED, EXERCISED, a, scheduled);
+}
 
 template <typename T> struct __align__(STEPS * sizeof(T)) Row {
   T v[STEPS];
@@ -66,6 +70,8 @@ struct Tables {
   const normal *__restrict__ bridges, *__restrict__ falls;
   normal variance[ASSETS], sharpness[ASSETS];  // of all steps, if these are alike
   state level[COUNT];
+  const int* __restrict__ turn;  // the row of the rules for a step, of each right
+  const normal* __restrict__ rules;
 };
 
 struct Path {
@@ -73,6 +79,7 @@ struct Path {
 };
 
 #include "continuous.cuh"
+#include "exercise.cuh"
 
 // Of a scheme, for an asset in a block of steps.
 struct Drift {
@@ -164,16 +171,19 @@ struct Increments {
   }
 };
 
-// Takes the functionals of every step, or those that a schedule has now.
+// Takes the functionals of every step, or those that a schedule has now. y, base: noise and price when the block began,
+// if p counts from there.
 template <bool NOW>
 __device__ __forceinline__ void take(normal (&sum)[COUNT], int (&taken)[COUNT], const normal (&p)[ASSETS],
                                      const Row<normal> (&centre)[ASSETS], const Row<normal> (&growth)[ASSETS],
-                                     const Row<normal> (&weight)[COUNT], int j, unsigned due) {
+                                     const Row<normal> (&weight)[COUNT], const state (&y)[ASSETS],
+                                     const normal (&base)[ASSETS], const Row<int> (&turn)[N_RIGHTS],
+                                     const normal* rules, int j, unsigned due) {
   normal x[ASSETS], price[ASSETS];
 #pragma unroll
   for (int a = 0; a < ASSETS; a++) {
     if (any(LEAST, LARGEST, a, NOW)) x[a] = p[a] + centre[a].v[j];
-    if (any(SUM, SUM, a, NOW)) price[a] = Normals<normal>::exp2(p[a]);
+    if (priced(a, NOW)) price[a] = Normals<normal>::exp2(p[a]);
   }
   if (BESIDES) {
 #pragma unroll
@@ -197,6 +207,11 @@ __device__ __forceinline__ void take(normal (&sum)[COUNT], int (&taken)[COUNT], 
       sum[f] = fma(d * d, weight[f].v[j], sum[f]);
     }
     if (own.kind == LATEST) sum[f] = p[own.asset];
+    if (own.kind == EXERCISED) {
+      const int a = own.asset, right = right_of(f);
+      const normal noise = MIXED ? (normal)y[a] + p[a] : p[a], whole = MIXED ? base[a] * price[a] : price[a];
+      exercise(sum[f], rights[right], noise, whole, rules + (size_t)turn[right].v[j] * WIDTH);
+    }
   }
 }
 
@@ -206,12 +221,13 @@ template <bool PART, bool DUE>
 __device__ __forceinline__ void follow(Path& path, const Increments& dw, int opposite, const Tables& tables, int block,
                                        const Row<unsigned>& due, int valid, const Chances& chances, const Rows& rows) {
   normal p[ASSETS], base[ASSETS], sum[COUNT];  // since the block began: increments in `normal` lose nothing there
+  Row<int> turn[N_RIGHTS];
   int taken[COUNT];
   Row<normal> centre[ASSETS], growth[ASSETS], weight[COUNT];
 #pragma unroll
   for (int a = 0; a < ASSETS; a++) {
     p[a] = MIXED ? 0 : (normal)path.y[a];
-    if (MIXED && priced(a)) base[a] = Normals<normal>::exp2((normal)path.y[a]);
+    if (MIXED && (priced(a, true) || priced(a, false))) base[a] = Normals<normal>::exp2((normal)path.y[a]);
     if (DUE || any(LEAST, LARGEST, a, false) || bridged(a)) centre[a] = row_of(tables.centre, tables.length, a, block);
     if (DUE || any(SUM, SUM, a, false)) growth[a] = row_of(tables.growth, tables.length, a, block);
   }
@@ -222,9 +238,13 @@ __device__ __forceinline__ void follow(Path& path, const Increments& dw, int opp
     if (kind == LATEST) sum[f] = path.f[f] - (MIXED ? path.y[functionals[f].asset] : 0);
     if (is_weighted(f) && (DUE || functionals[f].due < 0))
       weight[f] = row_of(tables.growth, tables.length, ASSETS + functionals[f].row, block);
+    if (kind == EXERCISED) sum[f] = path.f[f] < 0 ? -1 : 1;
     taken[f] = 0;
   }
   Bridges bridges(path, p, tables, block);
+#pragma unroll
+  for (int r = 0; r < N_RIGHTS; r++)
+    if (EXERCISES) turn[r] = row_of(tables.turn, tables.length, r, block);
 #pragma unroll
   for (int j = 0; j < STEPS; j++) {
     if (PART && j >= valid) break;
@@ -233,8 +253,8 @@ __device__ __forceinline__ void follow(Path& path, const Increments& dw, int opp
       p[a] = dw.added_to(p[a], path.y[a], a, j, opposite);
       if (DENSE) rows.keep(j, a, opposite, MIXED ? path.y[a] + (state)p[a] : (state)p[a]);
     }
-    take<false>(sum, taken, p, centre, growth, weight, j, 0);
-    if (DUE && due.v[j]) take<true>(sum, taken, p, centre, growth, weight, j, due.v[j]);
+    take<false>(sum, taken, p, centre, growth, weight, path.y, base, turn, tables.rules, j, 0);
+    if (DUE && due.v[j]) take<true>(sum, taken, p, centre, growth, weight, path.y, base, turn, tables.rules, j, due.v[j]);
     if (BRIDGED) bridges.take(sum, p, centre, j, chances, opposite);
   }
 #pragma unroll
@@ -256,6 +276,7 @@ __device__ __forceinline__ void follow(Path& path, const Increments& dw, int opp
       path.f[f] = path.f[own.partner] == y + (state)sum[own.partner] ? (state)sum[f] : path.f[f];
     if (own.kind == SQUARES) path.f[f] += (state)sum[f];
     if (own.kind == LATEST) path.f[f] = y + (state)sum[f];
+    if (own.kind == EXERCISED && path.f[f] < 0) path.f[f] = (state)sum[f];
   }
 #pragma unroll
   for (int a = 0; a < ASSETS; a++) path.y[a] = MIXED ? path.y[a] + (state)p[a] : (state)p[a];
@@ -338,11 +359,13 @@ advance(state* x, state* f, state* seen, unsigned n, unsigned long long room, un
         const normal* __restrict__ growth, const unsigned* __restrict__ due, int length,
         const normal* __restrict__ bridges, const normal* __restrict__ falls, const state* __restrict__ levels,
         const normal* __restrict__ drift, const normal* __restrict__ jumps,
-        const unsigned long long* __restrict__ thresholds, int n_thresholds, const normal* __restrict__ cash) {
+        const unsigned long long* __restrict__ thresholds, int n_thresholds, const normal* __restrict__ cash,
+        const int* __restrict__ turn, const normal* __restrict__ rules) {
   const unsigned i = blockIdx.x * THREADS + threadIdx.x;
   const Philox philox(first + i, seed);
   if (i >= n) return;
   Tables tables = {scale, centre, growth, due, length, drift, cash, {jumps, thresholds, n_thresholds}, bridges, falls};
+  tables.turn = turn, tables.rules = rules;
 #pragma unroll
   for (int a = 0; a < ASSETS; a++)
     if (BRIDGED && !VARYING) tables.variance[a] = bridges[a], tables.sharpness[a] = bridges[ASSETS + a];
@@ -365,7 +388,10 @@ advance(state* x, state* f, state* seen, unsigned n, unsigned long long room, un
     for (int k = 0; k < COUNT; k++) {
       const Kind kind = functionals[k].kind;
       if (kind == NOTHING) continue;
-      const state none = kind == LEAST ? (state)INFINITY : kind == LARGEST ? -(state)INFINITY : kind == SURVIVAL;
+      const state none = kind == LEAST       ? (state)INFINITY
+                         : kind == LARGEST   ? -(state)INFINITY
+                         : kind == EXERCISED ? -1
+                                             : kind == SURVIVAL;
       paths[s].f[k] = begin ? f[k * room + at + s] : none;
     }
   }

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from simsuite.expressions.tree import Apply, Name, Node, Number, names_in, substitute
 from simsuite.scenario.gbm import (
+    American,
     Asian,
     Barrier,
     Basket,
@@ -25,7 +26,7 @@ from simsuite.scenario.gbm import (
 from simsuite.solvers.gbm.controls import Control, GeometricBasket, law_of_asian, law_of_basket, wanted
 from simsuite.solvers.gbm.dynamics import LN2, Dynamics
 from simsuite.solvers.gbm.estimates import Payoffs
-from simsuite.solvers.gbm.functionals import Dates, Functional, Functionals, Kind
+from simsuite.solvers.gbm.functionals import Dates, Functional, Functionals, Kind, Right
 from simsuite.solvers.gbm.greeks import greeks_of, no_greeks, with_trees
 from simsuite.solvers.gbm.tangents import Tangents
 from simsuite.solvers.gbm.variables import first, kept, last, number
@@ -74,6 +75,8 @@ class _Reader:
             if isinstance(option, Exchange):
                 return self._vanilla("call", difference, 0.0)
             return self._vanilla(option.payoff, difference, option.strike)
+        if isinstance(option, American):
+            return _times(self._spot(self._asset(option.asset)), _largest(self._exercised(option), 0.0))
         if isinstance(option, Formula):
             return self._formula(option)
         raise NotImplementedError(option.style)
@@ -141,6 +144,16 @@ class _Reader:
         law = law_of_basket(option, geometric, self._model, self._dynamics)
         return Control(tree, law.mean, law)
 
+    def happening(self, option: Option) -> Node | None:
+        """1 on paths where an option that could be exercised was, 0 elsewhere."""
+        return _greater(self._exercised(option), 0.0) if isinstance(option, American) else None
+
+    def _exercised(self, option: American) -> Node:
+        asset = self._asset(option.asset)
+        right = Right(option.payoff == "call", option.strike / self._spot(asset), option.degree)
+        wanted = Functional(Kind.EXERCISED, asset, Dates(option.exercise or self._n), right=right)
+        return Name(kept(self.functionals.number(wanted)))
+
     def _dates(self, option: Barrier | Lookback) -> Dates:
         return Dates(option.dates or self._n)
 
@@ -202,6 +215,7 @@ class _Reader:
 def read_payoffs(model: GbmScenario, dynamics: Dynamics) -> Payoffs:
     reader = _Reader(model, dynamics)
     trees, controls = tuple(map(reader.tree, model.option)), tuple(map(reader.control, model.option))
+    happenings = tuple(map(reader.happening, model.option))
     tangents = Tangents(reader.functionals, dynamics)
     greeks = [
         greeks_of(option, tree, control, tangents, model) if option.greeks else no_greeks()
@@ -212,6 +226,7 @@ def read_payoffs(model: GbmScenario, dynamics: Dynamics) -> Payoffs:
         controls,
         tuple(reader.functionals.found),
         tuple(with_trees(_at_spot, of) for of in greeks),
+        happenings,
     )
 
 

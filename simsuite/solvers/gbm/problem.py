@@ -22,6 +22,7 @@ from simsuite.solvers.gbm.dynamics import Dynamics
 from simsuite.solvers.gbm.estimates import Payoffs, expected_path
 from simsuite.solvers.gbm.exact import ExactStepper
 from simsuite.solvers.gbm.exactsum import LIMBS
+from simsuite.solvers.gbm.exercise import Holder, holders, learning_bytes, policy_shape, unlearnt_policy
 from simsuite.solvers.gbm.extension import extended
 from simsuite.solvers.gbm.functionals import MOST_SCHEDULES, codes, schedules
 from simsuite.solvers.gbm.layout import gbm_layout
@@ -207,14 +208,6 @@ class GbmProblem:
         """The frames after time step `first`, up to `last`."""
         return range(bisect.bisect_right(self.frame_steps, first), bisect.bisect_right(self.frame_steps, last))
 
-    def marks(self, frames: range) -> list[tuple[int, int]]:
-        """The blocks of steps that frames fall into, and a bit for each step of one after which there is a frame."""
-        found: dict[int, int] = {}
-        for frame in frames:
-            block, j = divmod(self.frame_steps[frame] - 1, self.block)
-            found[block] = found.get(block, 0) | 1 << j
-        return list(found.items())
-
     @cached_property
     def most_watched(self) -> int:
         """Frames that are looked at in one stretch: those of a block at least, of several as long as there is room."""
@@ -269,6 +262,11 @@ class GbmProblem:
         return tuple(codes(self.payoffs.functionals, self.n_steps))
 
     @cached_property
+    def holders(self) -> list[Holder]:
+        """Of American options."""
+        return holders(self.payoffs.functionals, self.n_steps)
+
+    @cached_property
     def end_growth(self) -> np.ndarray:
         """[asset]: 2^centre at the end."""
         with np.errstate(over="ignore"):
@@ -289,6 +287,8 @@ class GbmProblem:
     def initial(self) -> Snapshot:
         arrays = {name: np.zeros(shape, dtype) for name, (shape, dtype) in self._shapes().items()}
         arrays["fault"][0] = NO_FAULT
+        if "policy" in arrays:
+            arrays["policy"][...] = unlearnt_policy(self)
         return Snapshot(0, arrays)
 
     def along_paths(self) -> dict[str, tuple[tuple[int, ...], Any]]:
@@ -304,6 +304,7 @@ class GbmProblem:
             "histogram": ((slots, n, BINS), np.int64),
             "paths": ((len(self.frame_steps), n, self.stored), self.dtype),
             "options": ((len(self.payoffs.products), LIMBS), np.int64),
+            "policy": (policy_shape(self.payoffs.functionals), np.float64),
             "fault": ((1,), np.int64),
             "done": ((1,), np.int64),
         } | self.portfolio.shapes()
@@ -315,7 +316,8 @@ class GbmProblem:
         state = sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in shapes.values())
         seen = self.most_watched * self.n_assets * self.batch * self.dtype.itemsize
         payoffs = 8 * len(self.payoffs.values) * min(PAYOFFS_CHUNK, self.batch)
-        return state + seen + table_bytes(self) + payoffs + self.portfolio.device_bytes()
+        more = self.portfolio.device_bytes() + learning_bytes(self)
+        return state + seen + table_bytes(self) + payoffs + more
 
     def stepper(self, backend: Backend, start: Snapshot) -> Stepper:
         return ExactStepper(self, backend, start)

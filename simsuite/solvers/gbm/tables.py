@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simsuite.solvers.gbm import continuous
+from simsuite.solvers.gbm.exercise import policy_shape, turns
 from simsuite.solvers.gbm.functionals import due_table, weighted
 from simsuite.solvers.gbm.moves import move_bytes, move_tables
 from simsuite.solvers.gbm.weights import weight_table
@@ -34,6 +35,8 @@ def tables(problem: GbmProblem, real: np.dtype) -> dict[str, np.ndarray]:
         "mix": dynamics.mix.astype(problem.normal),
         "levels": np.array([f.level for f in problem.payoffs.functionals] or [0.0], problem.dtype),
         "due": due_table(problem.payoffs.functionals, n_steps, length),
+        "turn": turns(problem, length),
+        "rules": np.zeros(_rules_shape(problem), real),
         "frames": _frames(problem),
         "shifts": problem.shifts,
         "assets": np.array([problem.payoffs.asset(i) for i in range(len(problem.payoffs.values))], np.int64),
@@ -50,7 +53,15 @@ def table_bytes(problem: GbmProblem) -> int:
     between = sum(map(math.prod, continuous.shapes(problem).values())) + max(len(problem.payoffs.functionals), 1)
     rows = 2 * n + len(weighted(problem.payoffs.functionals))
     small += move_bytes(problem.dynamics, length, size)
-    return length * (4 + rows * size) + (scales * n + between) * size + small
+    american = sum(f.right is not None for f in problem.payoffs.functionals)
+    turn, rules = 4 * (american * length if american else 1), size * math.prod(_rules_shape(problem))
+    return length * (4 + rows * size) + (scales * n + between) * size + small + turn + rules
+
+
+def _rules_shape(problem: GbmProblem) -> tuple[int, int]:
+    """A single entry stands in for what nobody reads."""
+    rows, width = policy_shape(problem.payoffs.functionals)
+    return max(rows, 1), max(width, 1)
 
 
 def _length(problem: GbmProblem) -> int:

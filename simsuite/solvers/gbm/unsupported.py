@@ -18,8 +18,6 @@ def not_yet(model: GbmScenario) -> list[Mistake]:
         if asset.jumps is not None and asset.jumps.intensity * model.time.end / model.time.steps > MOST_A_STEP:
             found.append(_mistake(("asset", i, "jumps", "intensity"), f"more than {MOST_A_STEP:g} jumps in a step"))
     for i, option in enumerate(model.option):
-        if isinstance(option, American):
-            found.append(_mistake(("option", i, "style"), f'style = "{option.style}"'))
         if model.output.risk is not None and option.holding and isinstance(option, American):
             found.append(_mistake(("option", i, "holding"), "the risk of American options"))
         if model.output.risk is not None and option.holding and _expected_only(option):
