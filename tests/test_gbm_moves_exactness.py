@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from gbm_problems import ASIAN, ASSET, CALL, copied, outcome, problem
 from sm90 import compile_sm90, ptx_of
+from test_gbm_exactness import signatures
 
 from simsuite.backends.cpu import CpuBackend
 from simsuite.backends.program import compile_program, program_text
