@@ -280,7 +280,7 @@ def test_step_kernel_lives_in_registers(precision):
     from simsuite.solvers.gbm.exact_cuda import make_advance
 
     state, normal = PRECISIONS[precision]
-    functionals = ((5, 0, -1), (6, 1, -1), (7, 0, -1), (4, 1, 0))
+    functionals = ((5, 0, -1, 0, 0), (6, 1, -1, 0, 0), (7, 0, -1, 0, 0), (4, 1, 0, 0, 0))
     signature = signatures(getattr(types, state.name), getattr(types, normal.name))["advance"]
     ptx, info = compile_sm90(make_advance(2, functionals, state, normal, Moves.none(2)), signature)
     assert info["spill_bytes"] == info["stack_bytes"] == 0
