@@ -38,15 +38,18 @@ def problem(**changes) -> GbmProblem:
 
 
 def two_assets(
-    precision="float64", count=40, batch=None, steps=10, antithetic=False, frames=4, stored=7, kernel="auto"
-) -> GbmProblem:
-    """Two correlated assets, options with averages at different dates, frames that do not fall on all fixings."""
+    precision="float64", count=40, batch=None, steps=10, antithetic=False, frames=4, stored=7, kernel="auto",
+    replicates=None, volatility=0.4,
+) -> GbmProblem:  # fmt: skip
+    """Two correlated assets, options with averages at different dates, frames that do not fall on all fixings.
+    replicates: of Sobol points, from which paths then come."""
+    sobol = {"sampling": "sobol", "replicates": replicates} if replicates else {}
     return problem(
         run={"precision": precision, "kernel": kernel},
         market={"rate": 0.05, "correlation": [[1.0, 0.6], [0.6, 1.0]]},
-        asset=[ASSET, {"spot": 40.0, "volatility": 0.4, "dividend_yield": 0.02}],
+        asset=[ASSET, {"spot": 40.0, "volatility": volatility, "dividend_yield": 0.02}],
         time={"end": 1.5, "steps": steps},
-        paths={"count": count, "antithetic": antithetic} | ({"batch": batch} if batch else {}),
+        paths={"count": count, "antithetic": antithetic} | ({"batch": batch} if batch else {}) | sobol,
         option=[
             CALL,
             {"style": "european", "payoff": "put", "strike": 45.0, "asset": "B"},

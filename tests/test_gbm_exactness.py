@@ -238,11 +238,13 @@ def signatures(real, normal=None):
             *(array(normal, 2), state, state, state, array(types.uint32, 1)),
             *(array(real, 3), state, array(real, 1)),
             *(state, state, array(types.uint64, 2), state, array(types.int32, 2), state),
+            *(array(i8, 1), array(types.int32, 1), array(normal, 2)),
+            *(array(types.uint32, 4), array(types.uint32, 3), array(f8, 3)),
         ),
         "clear": (array(i8, 4), sums, i8, i8),
         "record": (state, array(real, 3), i8, i8),
         "moments": (state, i8, i8, array(f8, 3), i8, i8, array(i8, 4), sums, fault),
-        "payoffs": (array(f8, 2), i8, i8, i8, array(f8, 1), fault, array(i8, 2), i8, array(i8, 2), fault),
+        "payoffs": (array(f8, 2), i8, i8, i8, fault, array(f8, 1), fault, array(i8, 2), i8, sums, fault),
     }
 
 

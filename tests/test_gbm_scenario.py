@@ -199,6 +199,7 @@ FIXINGS = ("option", 1, "fixings")
         ("steps = 12", 'steps = 12\nscheme = "heun"', ("time", "scheme"), '"milstein"'),
         ("count = 1000", "count = 1000\nreplicates = 8", ("paths", "replicates"), "only Sobol points have replicates"),
         ("count = 1000", 'count = 1000\nsampling = "sobol"', ("paths", "count"), "16 replicates cannot share evenly"),
+        ("count = 1000", f'count = {1 << 37}\nsampling = "sobol"', ("paths", "count"), "at most 2^32 Sobol points"),
         ("count = 1000", SOBOL + "\nreplicates = 1", ("paths", "replicates"), "at least 2"),
         ("count = 1000", SOBOL + "\nantithetic = true", ("paths", "antithetic"), "balanced already"),
         (

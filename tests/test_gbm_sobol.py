@@ -21,8 +21,9 @@ from simsuite.sobol.normal import fill_normals
 from simsuite.sobol.replicates import estimate
 from simsuite.sobol.scrambling import Scramble, scramble
 from simsuite.solvers.gbm import bridge
-from simsuite.solvers.gbm.bridge import Bridge, device_points, principal_factor
+from simsuite.solvers.gbm.bridge import Bridge, device_points
 from simsuite.solvers.gbm.closed_forms.geometric import geometric_asian
+from simsuite.solvers.gbm.quasi import principal_components
 
 __all__ = ["host_cuda"]  # a fixture
 
@@ -53,10 +54,15 @@ def matrix(made: Bridge) -> np.ndarray:
 
 
 def drawn(made: Bridge, points: Scramble, dtype: Any, first: int, n: int, begin: int, end: int, a: int = 0) -> Any:
-    dw = np.empty(((end - begin) * made.per_block, n), dtype)
-    tables = (points.directions[0, :, a], points.shift[0, :, a], points.offset[0, :, a])
-    KERNELS.increments(dw, first, n, begin, end, made.opened, made.weights.astype(dtype), *tables)
-    return dw
+    tables = [np.ascontiguousarray(t[:, :, a : a + 1]) for t in (points.directions, points.shift, points.offset)]
+    bridge = (made.opened, made.weights.astype(dtype), *tables, made.depth)
+    walk = KERNELS.start(bridge, 0, first, n, begin)
+    dw = np.empty((1, (end - begin) * made.per_block, n), dtype)
+    for k in range(0, dw.shape[1], made.per_block):
+        block = np.empty((1, made.per_block, n), dtype)
+        KERNELS.follow(bridge, walk, begin + k // made.per_block, block)
+        dw[:, k : k + made.per_block] = block
+    return dw[0]
 
 
 def uniform(scrambled: Scramble, r: int, index: np.ndarray, dtype: Any) -> np.ndarray:
@@ -184,13 +190,16 @@ def test_dimensions_are_in_order_of_the_variance_that_they_decide() -> None:
 
 def test_principal_components() -> None:
     covariance = np.array([[0.04, 0.03, 0.01], [0.03, 0.09, 0.02], [0.01, 0.02, 0.01]])
-    factor = principal_factor(covariance)
-    np.testing.assert_allclose(factor @ factor.T, covariance, atol=1e-16)
-    size = np.linalg.norm(factor, axis=0)
-    assert (np.diff(size) < 0).all()
-    np.testing.assert_allclose(factor.T @ factor, np.diag(size**2), atol=1e-16)
-    singular = principal_factor(np.ones((2, 2)))
-    np.testing.assert_allclose(singular, [[1, 0], [1, 0]], atol=1e-7)
+    rotation, deviation = principal_components(np.linalg.cholesky(covariance))
+    np.testing.assert_allclose(rotation @ rotation.T, np.eye(3), atol=1e-15)
+    factor = np.linalg.cholesky(covariance) @ rotation
+    assert (np.diff(deviation) < 0).all()
+    np.testing.assert_allclose(factor.T @ factor, np.diag(deviation**2), atol=1e-16)
+    rotation, _ = principal_components(np.array([[1.0, 0.0], [1.0, 0.0]]))
+    np.testing.assert_allclose(np.array([[1.0, 0.0], [1.0, 0.0]]) @ rotation, [[1, 0], [1, 0]], atol=1e-15)
+    uneven = np.array([[1.0, 0.0], [3e-9, 4e-9]])  # each asset keeps its deviation to the last digits but one
+    size = np.linalg.norm(uneven @ principal_components(uneven)[0], axis=1)
+    np.testing.assert_allclose(size, [1.0, 5e-9], rtol=1e-15)
 
 
 def standard_errors(n: int, bridged: bool) -> dict[int, float]:

@@ -45,6 +45,7 @@ WALK = {
 }
 REDUCED: dict[str, dict[str, Any]] = {  # small enough for the simulator, where a thread of the GPU is one of Python
     "scenarios/gbm": {"paths.count": 96, "time.steps": 12, "output.frames": 4, "output.store_paths": 3},
+    "scenarios/gbm_sobol": {"paths.count": 96, "time.steps": 12, "output.frames": 4, "output.store_paths": 3},
     "scenarios/heat": {"grid.nx": 6, "grid.ny": 3, "output.frames": 4, "output.samples": 7},
     "scenarios/heat_sine": {"grid.nx": 6, "grid.ny": 6, "output.frames": 3},
     "scenarios/linear": CHAIN,

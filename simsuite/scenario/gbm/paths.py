@@ -18,6 +18,8 @@ MOST_DIMENSIONS = (
     21201  # of S. Joe's and F. Y. Kuo's direction numbers for Sobol points (SIAM J. Sci. Comput. 30, 2008)
 )
 
+MOST_POINTS = 1 << 32  # of a scramble: more have the same 32 bits again
+
 _REPLICATES = 16
 _REGRESSION = (1024, 65536)  # fewest and most paths for it by default
 
@@ -96,6 +98,11 @@ class Paths(Section):
             message = f"is {self.count}, which {self.scrambles} replicates cannot share evenly"
             help = f"use {-(-self.count // self.scrambles) * self.scrambles}"
             found.append(Mistake(("count",), message, help))
+        if self.count > MOST_POINTS * self.scrambles:
+            message = f"is {self.count}, but a replicate has at most 2^32 Sobol points, and there are {self.scrambles}"
+            found.append(
+                Mistake(("count",), message, f"use at most {MOST_POINTS * self.scrambles}, or more replicates")
+            )
         return found
 
 

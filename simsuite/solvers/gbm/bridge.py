@@ -10,7 +10,7 @@ increments of the steps is orthogonal, so the law is exact for any n, and the fi
 the most even, decide most: nodes count from the largest variance to the smallest, which is by levels if n is a power
 of 2.
 
-With several assets a number is one of a node and of a principal component of the assets (`principal_factor`), and they
+With several assets a number is one of a node and of a principal component of the assets (`quasi.py`), and they
 count by the product of both variances, as in Glasserman's section 5.5.2. On four assets and 32 steps that left 0.34
 (correlation 0.9) to 0.99 (none) of the standard error for an option on their mean over all steps that all components of
 a node before the next node had, and 0.95 to 1.09 for one with a barrier.
@@ -109,17 +109,6 @@ def device_points(points: Scramble) -> np.ndarray:
     for bit in range(5):
         low[..., np.arange(32) >> bit & 1 == 1] ^= points.directions[..., bit, None]
     return np.stack([low, points.directions], axis=-1)
-
-
-def principal_factor(covariance: np.ndarray) -> np.ndarray:
-    """[asset, component] F with F F^T = covariance: eigenvectors times deviations, the largest first.
-
-    Glasserman, section 2.3.3. The largest entry of each component is positive.
-    """
-    variance, vector = np.linalg.eigh(covariance)
-    factor = (vector * np.sqrt(np.maximum(variance, 0.0)))[:, ::-1]
-    largest = np.abs(factor).argmax(axis=0)
-    return factor * np.where(factor[largest, np.arange(len(factor))] < 0, -1.0, 1.0)
 
 
 def _inside(left: int, right: int, per_block: int) -> list[tuple[int, int, int]]:

@@ -48,11 +48,13 @@ template <> struct Between<double> {
 struct Chances {
   unsigned w[COUNT][4];
 
-  __device__ __forceinline__ Chances(const Philox& philox, int block) {
+  __device__ __forceinline__ Chances(Source& philox, int block) {
 #pragma unroll
     for (int f = 0; f < COUNT; f++) {
       const Functional own = functionals[f];
+#if !SOBOL
       if (sampled(own.kind)) philox.words(block, FIRST_STREAM + 2 * own.asset + (own.kind == HIGHEST), w[f]);
+#endif
     }
   }
 };

@@ -9,6 +9,7 @@ import numpy as np
 
 from simsuite.core import Backend
 from simsuite.expressions.sharing import evaluate_each
+from simsuite.solvers.gbm import quasi
 from simsuite.solvers.gbm.exercise import FIRST_PATH, judgements, learning_paths, learning_steps, unlearnt_policy
 from simsuite.solvers.gbm.functionals import EXTREMES, marks
 from simsuite.solvers.gbm.portfolio import PAYOFFS_CHUNK
@@ -32,7 +33,8 @@ class NumbaEngine:
         self._seen_array = backend.zeros((problem.most_watched, n_assets, batch), problem.dtype)
         self._seen = backend.view(self._seen_array)
         self._each_seen = [backend.view(self._seen_array[i]) for i in range(problem.most_watched)]
-        self._tables = {name: backend.array(a) for name, a in tables(problem, problem.dtype).items()}
+        made = tables(problem, problem.dtype) | quasi.numba_tables(problem)
+        self._tables = {name: backend.array(a) for name, a in made.items()}
         self._constants = {name: backend.view(a) for name, a in self._tables.items()}
         self._bind()
         self._portfolio = NumbaPortfolio(problem, backend, arrays, self._views, self._constants["frames"])
@@ -46,7 +48,9 @@ class NumbaEngine:
         block = (kernels.THREADS, 1)
         make_advance = backend.kernels("simsuite.solvers.gbm.exact").make_advance
         moves, rights = problem.dynamics.moves, judgements(payoffs.functionals)
-        self._kernel = make_advance(n_assets, problem.functional_codes, problem.dtype, problem.normal, moves, rights)
+        stack = quasi.bridge_of(problem).depth if problem.quasi else 0
+        codes = problem.functional_codes
+        self._kernel = make_advance(n_assets, codes, problem.dtype, problem.normal, moves, rights, stack)
         self._advance = backend.launcher(self._kernel, (batch,), (min(_BLOCK, batch),))
         self._clear = backend.launcher(kernels.clear, (kernels.THREADS, n_assets), block)
         self._moments = backend.launcher(kernels.moments, (groups, n_assets), block)
@@ -115,6 +119,8 @@ class NumbaEngine:
             tables["mix"], tables["scale"], tables["centre"], tables["growth"], tables["due"], tables["bridges"],
             tables["falls"], tables["levels"], tables["drift"], tables["jumps"], tables["thresholds"], tables["cash"],
             tables["turn"], tables["rules"],
+            tables["sharing"], tables["opened"], tables["weights"], tables["directions"], tables["shift"],
+            tables["offset"],
         )  # fmt: skip
 
     def clear(self, slot: int) -> None:
@@ -160,7 +166,7 @@ class NumbaEngine:
     def _add_payoffs(self, n: int, first_path: int) -> None:
         problem, views, tables = self._problem, self._views, self._constants
         self._payoffs(
-            self._values, n, first_path, problem.width, tables["shifts"], tables["assets"],
+            self._values, n, first_path, problem.width, tables["sharing"], tables["shifts"], tables["assets"],
             tables["products"], problem.n_assets,
             views["options"], views["fault"],
         )  # fmt: skip

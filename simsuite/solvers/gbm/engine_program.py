@@ -12,13 +12,14 @@ import numpy as np
 
 from simsuite.core import Backend, Program
 from simsuite.expressions import Expression
-from simsuite.solvers.gbm import continuous
+from simsuite.solvers.gbm import continuous, quasi
 from simsuite.solvers.gbm.exactsum import LIMBS
 from simsuite.solvers.gbm.exercise import FIRST_PATH, judgements, learning_paths, learning_steps, policy_shape
 from simsuite.solvers.gbm.functionals import Kind, marks
 from simsuite.solvers.gbm.portfolio_launches import ProgramPortfolio
 from simsuite.solvers.gbm.precision import C_TYPES
 from simsuite.solvers.gbm.regression_program import learn_by_program
+from simsuite.solvers.gbm.sharing import most_threads
 from simsuite.solvers.gbm.statistics import BINS, BINS_PER_UNIT, GROUP, LARGEST, LOG_LARGEST, Z_MAX
 from simsuite.solvers.gbm.tables import tables
 from simsuite.solvers.gbm.variables import kept, last, noise
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 PATHS, MOMENTS, PAYOFFS = (Path(__file__).with_name(f"{name}.cu") for name in ("paths", "moments", "payoffs"))
 SHAPES = ((256, 4), (256, 2), (512, 2), (128, 2))  # threads of a block, blocks of steps in a turn of the loop
+SOBOL_SHAPES = ((256, 2), (256, 1), (128, 2), (128, 1))  # which need more registers
 _TRIED_BYTES, _TRIED_BLOCKS = 1 << 25, 64  # given back after the trials
 _MOMENTS_THREADS, _MOMENTS_BLOCKS = 512, 3  # of a block; blocks a multiprocessor
 _PAYOFFS_THREADS, _PAYOFFS_BLOCKS = 256, 2
@@ -37,7 +39,7 @@ _ROWS = 24  # added up by a program at once, or a few more: they stay in registe
 def paths_macros(problem: GbmProblem, threads: int, unroll: int) -> dict[str, str | int]:
     moves, rights = problem.dynamics.moves, judgements(problem.payoffs.functionals)
     numbers = problem.n_assets * problem.width + len(problem.functional_codes)
-    many = numbers > 4 or not moves.lognormal or bool(rights)  # they would be spilt
+    many = numbers > 4 or not moves.lognormal or bool(rights) or problem.quasi  # they would be spilt
     many |= continuous.watched(problem) and problem.normal == np.float64
     wanted = [f"{{{Kind(kind).name},{','.join(map(str, rest))}}}" for kind, *rest in problem.functional_codes]
     return {
@@ -58,6 +60,7 @@ def paths_macros(problem: GbmProblem, threads: int, unroll: int) -> dict[str, st
         "UNROLL": unroll if moves.lognormal else 1,  # a step has many instructions then
         "THREADS": threads,
         "BOUNDS": f"{threads}, 1" if many else threads,
+        **({"SOBOL": 1, "GROUP": GROUP, "STACK": quasi.bridge_of(problem).depth} if problem.quasi else {}),
     }
 
 
@@ -134,7 +137,10 @@ class ProgramEngine:
     def __init__(self, problem: GbmProblem, backend: Backend, arrays: Mapping[str, Any]) -> None:
         self._problem, self._backend, self._arrays = problem, backend, arrays
         self._seen = backend.zeros((problem.most_watched, problem.n_assets, problem.batch), problem.dtype)
-        self._tables = {name: backend.array(a) for name, a in tables(problem, problem.normal).items()}
+        made = tables(problem, problem.normal) | quasi.program_tables(problem)
+        self._tables = {name: backend.array(a) for name, a in made.items()}
+        replicates, whole, each = problem.sharing
+        self._sharing = np.uint32(replicates), np.uint64(whole), np.uint32(each)
         self._end_growth = backend.array(problem.end_growth)
         self._marks = marks(problem.frame_steps[1:], problem.block)
         self._marks_table = backend.array(np.array(self._marks, np.int32).reshape(-1, 2))
@@ -157,7 +163,9 @@ class ProgramEngine:
 
     def _payoffs_launcher(self, rows: range) -> Callable[..., None]:
         program = self._backend.program(PAYOFFS, payoffs_macros(self._problem, rows))
-        return program.launcher("payoffs", self._backend.processors * _PAYOFFS_BLOCKS, _PAYOFFS_THREADS)
+        replicates = self._problem.sharing[0]
+        x = -(-self._backend.processors * _PAYOFFS_BLOCKS // replicates)
+        return program.launcher("payoffs", (x, replicates), _PAYOFFS_THREADS)
 
     def _fastest(self) -> Callable[..., None]:
         """The launch of `advance` of the shape that is the fastest for such paths."""
@@ -167,7 +175,7 @@ class ProgramEngine:
         end = min(-(-problem.n_steps // problem.block), _TRIED_BLOCKS)
         if is_dense(problem):  # what is seen has to have room
             end = min(end, max(problem.most_watched // problem.block, 1))
-        shapes = [paths_macros(problem, *shape) for shape in SHAPES]
+        shapes = [paths_macros(problem, *shape) for shape in (SOBOL_SHAPES if problem.quasi else SHAPES)]
         question = "\n".join(["paths", str(n), str(end), *map(str, shapes)])
 
         @functools.cache
@@ -193,12 +201,16 @@ class ProgramEngine:
         """Launches for up to n paths."""
         problem, tables = self._problem, self._tables
         threads, width = int(macros["THREADS"]), problem.width
-        launcher = program.launcher("advance", -(-n // (width * threads)), threads)
+        lanes = most_threads(n, problem.sharing) if problem.quasi else n // width
+        launcher = program.launcher("advance", -(-lanes // threads), threads)
         market = [tables[name] for name in ("mix", "scale", "centre", "growth", "due")]
         market.append(np.int32(tables["due"].size))
         market += [tables[name] for name in ("bridges", "falls", "levels", "drift", "jumps", "thresholds")]
         market.append(np.int32(tables["thresholds"].shape[1]))
         market += [tables[name] for name in ("cash", "turn", "rules")]
+        points = [tables[name] for name in ("opened", "weights", "inside", "points", "offset")] if problem.quasi else []
+        if problem.quasi:
+            points += [np.int32(tables["opened"].size), *self._sharing]
 
         def launch(
             x: Any, kept: Any, seen: Any, n: int, room: int, first_path: int, begin: int, end: int, looks: Any,
@@ -207,6 +219,7 @@ class ProgramEngine:
             launcher(
                 x, kept, seen, np.uint32(n // width), np.uint64(room), np.uint64(first_path // width), problem.seed,
                 np.int32(begin), np.int32(end), looks, np.int32(n_marks), np.int32(problem.n_steps), *market,
+                *points,
             )  # fmt: skip
 
         return launch
@@ -263,5 +276,6 @@ class ProgramEngine:
         for rows, launch in self._payoffs:
             launch(
                 seen, arrays.get("kept", seen), np.uint64(self._problem.batch), np.uint32(n), np.uint64(first_path),
-                self._end_growth, arrays["options"][rows.start :], arrays["fault"],
+                *self._sharing, np.uint32(LIMBS * len(self._problem.payoffs.products)), self._end_growth,
+                arrays["options"][0, rows.start :], arrays["fault"],
             )  # fmt: skip

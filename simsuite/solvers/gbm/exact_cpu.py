@@ -17,8 +17,10 @@ from simsuite.solvers.gbm.exercise import TERMS
 from simsuite.solvers.gbm.functionals import CONTINUOUS, SAMPLED, Kind
 from simsuite.solvers.gbm.moves import Moves
 from simsuite.solvers.gbm.moves_cpu import discretise, jump, pay
+from simsuite.solvers.gbm.places import runs
 from simsuite.solvers.gbm.precision import NORMALS_PER_BLOCK
 from simsuite.solvers.gbm.schemes import Scheme
+from simsuite.solvers.gbm.sobol_cpu import follow, start
 
 _CHUNK = 512  # paths: their normals and prices stay in the first two levels of cache
 _LN2_SINGLE = np.float32(LN2)
@@ -35,6 +37,7 @@ def make_advance(
     normal: Any,
     moves: Moves,
     rights: Sequence[tuple[int, bool]] = (),
+    stack: int = 0,
 ) -> Any:
     """The kernel for so many assets and functionals; see `exact.py` for its arguments."""
     per_block = NORMALS_PER_BLOCK[np.dtype(normal)]
@@ -44,22 +47,25 @@ def make_advance(
     besides = (moves.scheme is not Scheme.EXACT, moves.scheme.half, np.array(moves.jumping), np.array(moves.paying))
     judged = np.array(rights, np.int64).reshape(-1, 2)
 
-    def advance(*arguments: Any) -> None:
-        _advance(per_block, kinds, between, streams, besides, judged, *arguments)
+    def advance(x: Any, kept: Any, seen: Any, n: int, first_path: int, *others: Any) -> None:
+        *usual, sharing, opened, weights, directions, shift, offset = others
+        bridge = (opened, weights, directions, shift, offset, stack) if stack else None
+        pieces = runs(first_path, n, _CHUNK, sharing)
+        _advance(per_block, kinds, between, streams, besides, judged, pieces, bridge, x, kept, seen, *usual)
 
     return advance
 
 
 @njit(parallel=True, cache=True, error_model="numpy")
 def _advance(
-    per_block, kinds, between, streams, besides, rights, x, kept, seen, n, first_path, begin, end, valid, watched,
+    per_block, kinds, between, streams, besides, rights, pieces, bridge, x, kept, seen, begin, end, valid, watched,
     first_seen, seed, antithetic, mix, scale, centre, growth, due, bridges, falls, levels, drift, jumps, thresholds,
     cash, turn, rules
 ):  # fmt: skip
     discretised, half, jumping, paying = besides
-    for chunk in prange((n + _CHUNK - 1) // _CHUNK):
-        i = chunk * _CHUNK
-        w = min(_CHUNK, n - i)
+    for piece in prange(pieces.shape[0]):
+        i, beyond, replicate, point = pieces[piece]
+        w = beyond - i
         if begin == 0:
             _start(x, kept, kinds, i, w)
         z = np.empty((x.shape[0], per_block, _CHUNK), mix.dtype)
@@ -69,19 +75,24 @@ def _advance(
         past = np.empty((x.shape[0], _CHUNK), x.dtype)
         radii = np.empty((streams.size, per_block, _CHUNK), mix.dtype)
         prices = np.empty((x.shape[0], _CHUNK), x.dtype)
+        if bridge is not None:
+            walk = start(bridge, replicate, point, w, begin)
         for block in range(begin, end):
-            for a in range(x.shape[0]):
-                if antithetic:
-                    _normals(pairs, bits, w // 2, (first_path + i) // 2, block, a, seed)
-                    _mirror(z[a], pairs, w // 2)
-                else:
-                    _normals(z[a], bits, w, first_path + i, block, a, seed)
+            if bridge is not None:
+                follow(bridge, walk, block, z)
+            else:
+                for a in range(x.shape[0]):
+                    if antithetic:
+                        _normals(pairs, bits, w // 2, point // 2, block, a, seed)
+                        _mirror(z[a], pairs, w // 2)
+                    else:
+                        _normals(z[a], bits, w, point, block, a, seed)
             for f in range(streams.size):
                 if streams[f] > 0:
                     if antithetic:
-                        _words(bits, w // 2, (first_path + i) // 2, block, streams[f], seed)
+                        _words(bits, w // 2, point // 2, block, streams[f], seed)
                     else:
-                        _words(bits, w, first_path + i, block, streams[f], seed)
+                        _words(bits, w, point, block, streams[f], seed)
                     reach(radii[f], bits, w, antithetic)
             which = first_seen
             for j in range(per_block if block < end - 1 else valid):
@@ -97,7 +108,7 @@ def _advance(
                     else:
                         _add(y, dw, own)
                     if jumping[a]:
-                        jump(y, bits, first_path + i, k, a, seed, antithetic, jumps, thresholds, dw)
+                        jump(y, bits, point, k, a, seed, antithetic, jumps, thresholds, dw)
                     if paying[a] and cash[a, k] > 0:
                         pay(y, cash[a, k], cash[x.shape[0] + a, k])
                 right = -1
@@ -173,7 +184,9 @@ def _increments(dw, w, z, j, mix, a):
     """dw[:w] = step j of a block, of an asset, but for its scale."""
     for p in range(w):
         dw[p] = mix[a, 0] * z[0, j, p]
-    for b in range(1, a + 1):
+    for b in range(1, mix.shape[0]):
+        if mix[a, b] == 0:  # of a Cholesky factor, half of them
+            continue
         for p in range(w):
             dw[p] = fma(mix[a, b], z[b, j, p], dw[p])
 

@@ -16,8 +16,10 @@ from simsuite.solvers.gbm.exercise import TERMS
 from simsuite.solvers.gbm.functionals import CONTINUOUS, SAMPLED, Kind
 from simsuite.solvers.gbm.moves import Moves
 from simsuite.solvers.gbm.moves_cuda import make_moves
+from simsuite.solvers.gbm.places import place
 from simsuite.solvers.gbm.precision import NORMALS_PER_BLOCK
 from simsuite.solvers.gbm.schemes import Scheme
+from simsuite.solvers.gbm.sobol_cuda import make_bridge
 
 
 def make_advance(
@@ -27,6 +29,7 @@ def make_advance(
     normal: Any,
     moves: Moves,
     rights: Sequence[tuple[int, bool]] = (),
+    stack: int = 0,
 ) -> Any:
     """The kernel for so many assets and functionals; see `exact.py` for its arguments.
 
@@ -53,6 +56,8 @@ def make_advance(
     DISCRETISED, JUMPING, PAYING = moves.scheme is not Scheme.EXACT, moves.jumping, moves.paying
     JUMPS, CASH = any(JUMPING), any(PAYING)
     discretised, jumped, after_cash = make_moves(moves, real, drawn)
+    QUASI, STACK = stack > 0, max(stack, 1)
+    start, follow = make_bridge(n_assets, normal)
 
     @cuda.jit
     def advance(
@@ -82,6 +87,12 @@ def make_advance(
         cash,
         turn,
         rules,
+        sharing,
+        opened,
+        weights,
+        directions,
+        shift,
+        offset,
     ):
         i = cuda.grid(1)
         if i < n:
@@ -96,6 +107,11 @@ def make_advance(
                 if path & 1:
                     sign, flip = drawn(-1), uint32(0xFFFFFFFF)
                 path >>= 1
+            if QUASI:
+                whole = cuda.local.array(N, drawn)
+                waiting = cuda.local.array((STACK, N), drawn)
+                r, point, _ = place(path, sharing[0], sharing[1], sharing[2])
+                visit, depth = start(whole, waiting, begin, opened, weights, directions, shift, offset, r, point)
             for a in range(N):
                 y[a] = x[a, i] if begin > 0 else real(0)
             for f in range(F):
@@ -111,8 +127,13 @@ def make_advance(
                 if KEEPS and begin > 0:
                     s[f] = kept[f, i]
             for block in range(begin, end):
-                for a in range(N):
-                    fill(z, a, block, a, path, uint64(seed))
+                if QUASI:
+                    visit, depth = follow(
+                        z, block, visit, depth, whole, waiting, opened, weights, directions, shift, offset, r, point
+                    )
+                else:
+                    for a in range(N):
+                        fill(z, a, block, a, path, uint64(seed))
                 for f in range(F):
                     if STREAM[f] > 0:
                         w0, w1, w2, w3 = words(block, STREAM[f], path, uint64(seed))
@@ -128,7 +149,7 @@ def make_advance(
                         for a in range(N):
                             past[a] = y[a]
                             dw = mix[a, 0] * z[0, j]
-                            for b in range(1, a + 1):
+                            for b in range(1, N if QUASI else a + 1):
                                 dw += mix[a, b] * z[b, j]
                             d = real(sign * scale[a, k if scale.shape[1] > 1 else 0] * dw)
                             y[a] += discretised(d, drift, a, k) if DISCRETISED else d

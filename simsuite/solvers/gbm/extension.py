@@ -25,7 +25,7 @@ def extended(problem: GbmProblem, before: GbmProblem, end: Snapshot, backend: Ba
     nothing."""
     done = int(end.arrays["done"][0])
     start = problem.initial()
-    whole = done // GROUP * GROUP
+    whole = before.sharing[1] if problem.quasi else done // GROUP * GROUP
     arrays = {name: a for name, a in end.arrays.items() if name in start.arrays}
     fits = arrays.keys() == start.arrays.keys() and all(a.shape == start.arrays[n].shape for n, a in arrays.items())
     if not (fits and whole and problem.keeps_frames and before.keeps_frames and _same_exercise(problem, before)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -91,6 +92,7 @@ def results(problem: GbmProblem, observed: Snapshot) -> dict[str, Any]:
     target = {"standard_error": problem.target, "reached": reached}
     return {
         "paths": n,
+        **({"replicates": problem.sharing[0]} if problem.quasi else {}),
         **({"target": target} if problem.target > 0 else {}),
         "options": options,
         "assets": assets,
@@ -130,4 +132,8 @@ def _prices(problem: GbmProblem, observed: Snapshot) -> PriceStatistics:
     step = problem.frame_steps[problem.frame_of_row(observed.step)]
     moments, histogram = observed.arrays["moments"], observed.arrays["histogram"]
     n = _paths(problem, observed)
-    return price_statistics(problem.scenario, problem.dynamics, step, n, moments, histogram)
+    found = price_statistics(problem.scenario, problem.dynamics, step, n, moments, histogram)
+    if not problem.quasi:
+        return found
+    errors = ("mean_error", "std_error", "intervals")  # of independent paths, which points are not
+    return replace(found, **{name: np.full_like(getattr(found, name), math.nan) for name in errors})

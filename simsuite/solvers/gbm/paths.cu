@@ -7,7 +7,8 @@
 // EXERCISED), WIDTH (of a row of their rules, see exercise.py), VARYING (1: increments depend on the step), PAYING (1:
 // prices fall where dividends are paid, and it matters when), SCHEME, JUMPING and IN_CASH (lists of 0 or 1: whether an
 // asset jumps, and whether it pays dividends in cash), DENSE (1: every step is a frame), UNROLL (blocks of steps in a
-// turn), THREADS (of a block) and BOUNDS (the same, and blocks a multiprocessor at least).
+// turn), THREADS (of a block) and BOUNDS (the same, and blocks a multiprocessor at least). For Sobol points also SOBOL (1),
+// GROUP (see sharing.py) and STACK (see sobol.cuh).
 
 #include "kinds.cuh"
 #include "normals.cuh"
@@ -19,6 +20,20 @@
 
 typedef STATE state;
 typedef NORMAL normal;
+#if SOBOL
+#include "sharing.cuh"
+#include "sobol.cuh"
+typedef Bridge<normal, ASSETS> Source;  // of random numbers
+constexpr bool FULL = true;              // principal components are in all assets
+#define POINTS                                                                                                       \
+  , const int *__restrict__ opened, const Weights<normal> *__restrict__ weights,                                     \
+      const Weights<normal> *__restrict__ inside, const uint2 *__restrict__ points,                                  \
+      const normal *__restrict__ offset, int blocks, unsigned replicates, unsigned long long whole, unsigned each
+#else
+typedef const Philox Source;
+constexpr bool FULL = false;  // a Cholesky factor
+#define POINTS
+#endif
 constexpr int STEPS = Normals<normal>::PER_BLOCK;
 constexpr bool MIXED = sizeof(state) > sizeof(normal);
 constexpr bool FOLDED = ASSETS == 1 && !VARYING && scheme == EXACT;  // the standard deviation goes into the radius
@@ -103,9 +118,10 @@ struct Rows {
   char* first;
   size_t row;
   unsigned at;
+  bool wanted;
 
   __device__ __forceinline__ void keep(int j, int a, int s, state y) const {
-    *(state*)(first + (j * ASSETS + a) * row + (at + s * (unsigned)sizeof(state))) = y;
+    if (wanted) *(state*)(first + (j * ASSETS + a) * row + (at + s * (unsigned)sizeof(state))) = y;
   }
 };
 
@@ -116,6 +132,28 @@ struct Increments {
   Jump<normal> jumps[ASSETS][STEPS];
   Row<normal> cash[2 * ASSETS];
 
+#if SOBOL
+  __device__ __forceinline__ Increments(Source& bridge, const normal (&mix)[ASSETS][ASSETS], const Tables& tables,
+                                        int block) {
+    if (FOLDED) {
+      bridge.block(block, d);
+#pragma unroll
+      for (int j = 0; j < STEPS / 2; j++) r[0][j] = mix[0][0];
+      return;
+    }
+    normal w[ASSETS][STEPS];
+    bridge.block(block, w);
+#pragma unroll
+    for (int a = 0; a < ASSETS; a++)
+#pragma unroll
+      for (int j = 0; j < STEPS; j++) {
+        d[a][j] = mix[a][0] * w[0][j];
+#pragma unroll
+        for (int b = 1; b < ASSETS; b++) d[a][j] = fma(mix[a][b], w[b][j], d[a][j]);
+        if (VARYING) d[a][j] *= row_of(tables.scale, tables.length, a, block).v[j];
+      }
+  }
+#else
   __device__ __forceinline__ Increments(const Philox& philox, const normal (&mix)[ASSETS][ASSETS], const Tables& tables,
                                         int block) {
 #pragma unroll
@@ -140,6 +178,7 @@ struct Increments {
       }
     }
   }
+#endif
 
   __device__ __forceinline__ void besides(const Philox& philox, const Tables& tables, int block) {
 #pragma unroll
@@ -294,6 +333,7 @@ struct Watch {
   int next, never;  // block of the mark, and one that does not come
   state* seen;
   size_t room;
+  bool wanted;
 
   // A path that is at y when the block begins, `s` of those of a thread.
   __device__ __forceinline__ void look(const state (&y)[ASSETS], const Increments& dw, int s, unsigned watched) const {
@@ -306,7 +346,8 @@ struct Watch {
 #pragma unroll
       for (int a = 0; a < ASSETS; a++) {
         p[a] = dw.added_to(p[a], y[a], a, j, s);
-        if (watched >> j & 1) seen[((size_t)which * ASSETS + a) * room + s] = MIXED ? y[a] + (state)p[a] : (state)p[a];
+        if (wanted && watched >> j & 1)
+          seen[((size_t)which * ASSETS + a) * room + s] = MIXED ? y[a] + (state)p[a] : (state)p[a];
       }
     }
   }
@@ -319,10 +360,10 @@ struct Watch {
 
 // A block of steps of all paths of a thread. PART: the run ends amid it.
 template <bool PART>
-__device__ __forceinline__ void pass(Path (&paths)[SIGNS], const Philox& philox, const normal (&mix)[ASSETS][ASSETS],
+__device__ __forceinline__ void pass(Path (&paths)[SIGNS], Source& source, const normal (&mix)[ASSETS][ASSETS],
                                      const Tables& tables, int block, int n_steps, Watch& watch, Rows& rows) {
-  const Increments dw(philox, mix, tables, block);
-  const Chances chances(philox, block);
+  const Increments dw(source, mix, tables, block);
+  const Chances chances(source, block);
   Row<unsigned> now;
   unsigned ever = 0;
   if (SCHEDULED) {
@@ -360,10 +401,22 @@ advance(state* x, state* f, state* seen, unsigned n, unsigned long long room, un
         const normal* __restrict__ bridges, const normal* __restrict__ falls, const state* __restrict__ levels,
         const normal* __restrict__ drift, const normal* __restrict__ jumps,
         const unsigned long long* __restrict__ thresholds, int n_thresholds, const normal* __restrict__ cash,
-        const int* __restrict__ turn, const normal* __restrict__ rules) {
+        const int* __restrict__ turn, const normal* __restrict__ rules POINTS) {
+#if SOBOL
+  const Place place({replicates, whole, each}, first, n, blockIdx.x * THREADS + threadIdx.x);
+  const unsigned i = place.column;
+  const bool wanted = place.wanted;
+  if (!__any_sync(0xffffffffu, wanted)) return;
+  normal waiting[STACK][ASSETS];
+  const size_t coordinates = (size_t)place.replicate * blocks * STEPS * ASSETS;
+  Source source({opened, weights, inside, points + coordinates * 32, offset + coordinates, blocks}, place.point, begin,
+                waiting);
+#else
   const unsigned i = blockIdx.x * THREADS + threadIdx.x;
-  const Philox philox(first + i, seed);
+  const Philox source(first + i, seed);
   if (i >= n) return;
+  constexpr bool wanted = true;
+#endif
   Tables tables = {scale, centre, growth, due, length, drift, cash, {jumps, thresholds, n_thresholds}, bridges, falls};
   tables.turn = turn, tables.rules = rules;
 #pragma unroll
@@ -376,14 +429,14 @@ advance(state* x, state* f, state* seen, unsigned n, unsigned long long room, un
 #pragma unroll
   for (int a = 0; a < ASSETS; a++)
 #pragma unroll
-    for (int b = 0; b <= a; b++) mix[a][b] = mixing[a * ASSETS + b];
+    for (int b = 0; b <= (FULL ? ASSETS - 1 : a); b++) mix[a][b] = mixing[a * ASSETS + b];
 
   Path paths[SIGNS];
   const size_t at = (size_t)i * SIGNS;
 #pragma unroll
   for (int s = 0; s < SIGNS; s++) {
 #pragma unroll
-    for (int a = 0; a < ASSETS; a++) paths[s].y[a] = begin ? x[a * room + at + s] : (state)0;
+    for (int a = 0; a < ASSETS; a++) paths[s].y[a] = begin && wanted ? x[a * room + at + s] : (state)0;
 #pragma unroll
     for (int k = 0; k < COUNT; k++) {
       const Kind kind = functionals[k].kind;
@@ -392,15 +445,17 @@ advance(state* x, state* f, state* seen, unsigned n, unsigned long long room, un
                          : kind == LARGEST   ? -(state)INFINITY
                          : kind == EXERCISED ? -1
                                              : kind == SURVIVAL;
-      paths[s].f[k] = begin ? f[k * room + at + s] : none;
+      paths[s].f[k] = begin && wanted ? f[k * room + at + s] : none;
     }
   }
-  Watch watch = {marks, marks + n_marks, n_marks ? marks->block : end, end, seen + at, room};
-  Rows rows = {(char*)seen, room * sizeof(state), (unsigned)at * (unsigned)sizeof(state)};
-  const int whole = min(end, n_steps / STEPS);
+  Watch watch = {marks, marks + n_marks, n_marks ? marks->block : end, end, seen + at, room, wanted};
+  Rows rows = {(char*)seen, room * sizeof(state), (unsigned)at * (unsigned)sizeof(state), wanted};
+  const int complete = min(end, n_steps / STEPS);
 #pragma unroll UNROLL
-  for (int block = begin; block < whole; block++) pass<false>(paths, philox, mix, tables, block, n_steps, watch, rows);
-  if (whole < end) pass<true>(paths, philox, mix, tables, whole, n_steps, watch, rows);
+  for (int block = begin; block < complete; block++)
+    pass<false>(paths, source, mix, tables, block, n_steps, watch, rows);
+  if (complete < end) pass<true>(paths, source, mix, tables, complete, n_steps, watch, rows);
+  if (!wanted) return;
 #pragma unroll
   for (int s = 0; s < SIGNS; s++) {
 #pragma unroll

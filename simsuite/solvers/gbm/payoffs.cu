@@ -1,4 +1,5 @@
-// Sums of payoffs of all paths of a batch, and of products of two, see statistics.py.
+// Sums of payoffs of all paths of a batch, and of products of two, see statistics.py. A block for as many groups of paths
+// as come its way, of a replicate (grid y) whose sums are `stride` limbs from those of the one before.
 //
 // Compiled at run time, with the macros STATE, ASSETS, COUNT (functionals, at least 1), FUNCTIONALS (their kinds),
 // SIGNS (paths of an observation, whose mean counts), GROUP, LIMBS, LARGEST_PRICE, FUNCTIONS (value0, value1, ..), CALLS
@@ -7,6 +8,7 @@
 
 #include "exactsum.cuh"
 #include "kinds.cuh"
+#include "sharing.cuh"
 
 typedef STATE state;
 FUNCTIONS
@@ -21,17 +23,21 @@ constexpr Product products[] = {PRODUCTS};
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
 payoffs(const state* __restrict__ y, const state* __restrict__ kept, unsigned long long room, unsigned n,
-        unsigned long long first_path, const double* __restrict__ growth, Limb* sums, long long* fault) {
+        unsigned long long first_path, unsigned replicates, unsigned long long whole, unsigned each, unsigned stride,
+        const double* __restrict__ growth, Limb* sums, long long* fault) {
   __shared__ Limb mine[ROWS * LIMBS];
   clear(mine, ROWS * LIMBS);
   const int lane = threadIdx.x & 31;
-  const unsigned groups = (n + GROUP - 1) / GROUP, warps = gridDim.x * (THREADS / 32);
-  for (unsigned g = blockIdx.x * (THREADS / 32) + threadIdx.x / 32; g < groups; g += warps) {
+  const Pieces pieces({replicates, whole, each}, first_path, n, blockIdx.y);
+  const unsigned warps = gridDim.x * (THREADS / 32);
+  for (unsigned g = blockIdx.x * (THREADS / 32) + threadIdx.x / 32; g < pieces.count(); g += warps) {
+    unsigned begin, end;
+    pieces.piece(g, begin, end);
     double sum[ROWS];
 #pragma unroll
     for (int r = 0; r < ROWS; r++) sum[r] = 0;
 #pragma unroll 1
-    for (unsigned i = g * GROUP + lane * SIGNS; i < min(n, (g + 1) * GROUP); i += 32 * SIGNS) {
+    for (unsigned i = begin + lane * SIGNS; i < end; i += 32 * SIGNS) {
       double value[VALUES];
 #pragma unroll
       for (int s = 0; s < SIGNS; s++) {
@@ -68,5 +74,5 @@ payoffs(const state* __restrict__ y, const state* __restrict__ kept, unsigned lo
       if (lane == 0) add_exactly(mine + r * LIMBS, all);
     }
   }
-  deliver(mine, sums, ROWS * LIMBS);
+  deliver(mine, sums + blockIdx.y * (size_t)stride, ROWS * LIMBS);
 }

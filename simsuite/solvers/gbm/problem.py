@@ -30,6 +30,7 @@ from simsuite.solvers.gbm.payoffs import read_payoffs
 from simsuite.solvers.gbm.portfolio import PAYOFFS_CHUNK, Portfolio
 from simsuite.solvers.gbm.precision import NORMALS_PER_BLOCK, PRECISIONS
 from simsuite.solvers.gbm.rehearsal import rehearse
+from simsuite.solvers.gbm.sharing import sharing_of
 from simsuite.solvers.gbm.statistics import BINS, GROUP, NO_FAULT
 from simsuite.solvers.gbm.tables import table_bytes
 from simsuite.solvers.gbm.unsupported import not_yet
@@ -181,6 +182,16 @@ class GbmProblem:
         return self.scenario.paths.antithetic
 
     @property
+    def quasi(self) -> bool:
+        """Whether paths come from Sobol points."""
+        return self.scenario.paths.sampling == "sobol"
+
+    @cached_property
+    def sharing(self) -> tuple[int, int, int]:
+        """How paths are shared out among replicates, see `sharing.py`."""
+        return sharing_of(self.scenario.paths.count, self.scenario.paths.scrambles if self.quasi else 1)
+
+    @property
     def width(self) -> int:
         """Paths that make one independent observation."""
         return 2 if self.antithetic else 1
@@ -303,7 +314,7 @@ class GbmProblem:
             "moments": ((slots, n, 1 + self.width, LIMBS), np.int64),
             "histogram": ((slots, n, BINS), np.int64),
             "paths": ((len(self.frame_steps), n, self.stored), self.dtype),
-            "options": ((len(self.payoffs.products), LIMBS), np.int64),
+            "options": ((self.sharing[0], len(self.payoffs.products), LIMBS), np.int64),
             "policy": (policy_shape(self.payoffs.functionals), np.float64),
             "fault": ((1,), np.int64),
             "done": ((1,), np.int64),

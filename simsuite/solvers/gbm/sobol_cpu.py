@@ -8,7 +8,7 @@ from numba import njit, uint32, uint64
 from simsuite.elementary import fma
 from simsuite.sobol.normal import fill_normals
 
-_SPAN = 512  # points whose low bits are tabulated
+SPAN = 512  # points whose low bits are tabulated
 
 
 @njit(error_model="numpy")
@@ -26,59 +26,91 @@ def coordinates(bits, low, first_point, n, directions, shift):
         for b in range(9, 32):
             if point >> uint64(b) & uint64(1):
                 common ^= directions[b]
-        at = np.int64(point & uint64(_SPAN - 1))
-        count = min(n - done, _SPAN - at)
+        at = np.int64(point & uint64(SPAN - 1))
+        count = min(n - done, SPAN - at)
         for p in range(count):
             bits[done + p] = low[at + p] ^ common
         done += count
 
 
 @njit(cache=True, error_model="numpy")
-def increments(dw, first_point, n, begin, end, opened, weights, directions, shift, offset):
-    """dw[step, :n] = W(step + 1) - W(step) in blocks begin .. end - 1 for the points from first_point on.
+def start(bridge, replicate, point, n, begin):
+    """What n paths from a point of a replicate on need to go on from block `begin`: see `follow`.
 
-    dw: normal[(end - begin) * steps per block, at least n]. opened: int32[block]; weights: normal[visit, 2], times the
-    standard deviation of a step if that is wanted. directions: uint32[visit, 32]; shift, offset: [visit]. See `bridge`.
-    Any other first_point, n, begin and end give the same bits for the same point and step.
+    bridge: (opened, weights, directions, shift, offset, stack), with opened: int32[block]; weights: normal[visit, 2];
+    directions: uint32[replicate, visit, component, 32]; shift, offset: [replicate, visit, component]; stack: its depth.
     """
-    blocks = opened.shape[0]
-    per_block = weights.shape[0] // blocks
-    whole, z = np.empty(n, dw.dtype), np.empty(n, dw.dtype)
-    waiting = np.empty((32, n), dw.dtype)
-    bits, low = np.empty(n, np.uint32), np.empty(_SPAN, np.uint32)
-    with_these = (weights, directions, shift, offset, first_point, z, bits, low)
-    whole[:] = 0
-    _split(0, whole, whole, waiting[0], with_these)
-    visit, depth, l, r = 1, 0, 0, blocks
-    while l < begin and r - l > 1:  # down to where the traversal begins
-        m = _middle(l, r, per_block)
-        if begin < m:
-            _split(visit, whole, whole, waiting[depth], with_these)
-            visit, depth, r = visit + 1, depth + 1, m
-        else:
-            _split(visit, whole, z, whole, with_these)
-            visit, l = visit + (m - l) * per_block, m
-    for block in range(begin, end):
-        for _ in range(opened[block]):
-            _split(visit, whole, whole, waiting[depth], with_these)
-            visit, depth = visit + 1, depth + 1
-        k = (block - begin) * per_block
-        if per_block == 2:
-            _split(visit, whole, dw[k], dw[k + 1], with_these)
-        else:
-            _split(visit, whole, dw[k], dw[k + 2], with_these)
-            _split(visit + 1, dw[k], dw[k], dw[k + 1], with_these)
-            _split(visit + 2, dw[k + 2], dw[k + 2], dw[k + 3], with_these)
-        visit += per_block - 1
-        if block < end - 1:
-            depth -= 1
-            whole[:] = waiting[depth]
+    weights, components, stack = bridge[1], bridge[2].shape[2], bridge[5]
+    whole = np.empty((components, n), weights.dtype)
+    waiting = np.empty((components, stack, n), weights.dtype)
+    room = np.empty(n, weights.dtype), np.empty(n, np.uint32), np.empty(SPAN, np.uint32)
+    at = np.zeros(2, np.int64)
+    walk = whole, waiting, room, at, replicate, point
+    for a in range(components):
+        at[0], at[1] = _descend(whole[a], waiting[a], begin, _numbers(bridge, walk, a))
+    return walk
+
+
+@njit(cache=True, error_model="numpy")
+def follow(bridge, walk, block, dw):
+    """dw[component, step, :n] = W(step + 1) - W(step) in a block, of standard Brownian motions, after `start` or the
+    block before it.
+
+    Any other first point, n and first block give the same bits for the same point and step.
+    """
+    whole, waiting, _, at, _, _ = walk
+    opened, (visit, depth) = bridge[0][block], at
+    n, per_block = whole.shape[1], dw.shape[1]
+    splits = opened + per_block - 1
+    for a in range(whole.shape[0]):
+        gains, numbers = whole[a], _numbers(bridge, walk, a)
+        for i in range(splits):
+            inside = i - opened
+            parent, left, right = gains, gains, waiting[a, depth + min(i, opened - 1)]
+            if inside == 0:
+                left, right = dw[a, 0, :n], dw[a, per_block // 2, :n]
+            elif inside > 0:
+                parent, right = dw[a, 2 * inside - 2, :n], dw[a, 2 * inside - 1, :n]
+                left = parent
+            _split(visit + i, parent, left, right, numbers)
+        if depth + opened > 0:  # unless it was the last block
+            for p in range(n):
+                gains[p] = waiting[a, depth + opened - 1, p]
+    at[0], at[1] = visit + splits, max(depth + opened - 1, 0)
 
 
 @njit(error_model="numpy")
-def _split(visit, parent, left, right, with_these):
+def _numbers(bridge, walk, a):
+    """What `_split` reads."""
+    opened, weights, directions, shift, offset, _ = bridge
+    _, _, room, _, r, point = walk
+    return opened, weights, directions[r, :, a], shift[r, :, a], offset[r, :, a], point, room
+
+
+@njit(error_model="numpy")
+def _descend(whole, waiting, begin, numbers):
+    """Down to where block `begin` splits off: whole = what the paths gain in what is then to be split, waiting[depth]
+    what they gain later. Returns (visit, depth)."""
+    blocks = numbers[0].shape[0]
+    per_block = numbers[1].shape[0] // blocks
+    whole[:] = 0
+    visit, depth, l, r, m = 0, 0, 0, 2 * blocks, blocks  # the root as the left half of an endless path
+    while True:
+        if begin < m:
+            _split(visit, whole, whole, waiting[depth], numbers)
+            visit, depth, r = visit + 1, depth + (visit > 0), m
+        else:
+            _split(visit, whole, numbers[6][0], whole, numbers)
+            visit, l = visit + (m - l) * per_block, m
+        if l >= begin or r - l <= 1:
+            return visit, depth
+        m = _middle(l, r, per_block)
+
+
+@njit(error_model="numpy")
+def _split(visit, parent, left, right, numbers):
     """left, right = what the halves gain of what their parent gains; may be the parent."""
-    weights, directions, shift, offset, first_point, z, bits, low = with_these
+    _, weights, directions, shift, offset, first_point, (z, bits, low) = numbers
     n = z.shape[0]
     coordinates(bits, low, first_point, n, directions[visit], shift[visit])
     fill_normals(z, bits, offset[visit], n)

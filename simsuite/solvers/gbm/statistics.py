@@ -13,7 +13,7 @@ Sums are taken over groups of GROUP paths, by absolute path number and in a fixe
   have room for it, paths 2 i and 2 i + 1 are antithetic, and the product of their d is summed too.
   frames[frame, 1, asset]: 1 / spread of y, which is its standard deviation if it is normal (dynamics.py); quantiles
   come from a histogram of their product. frames[frame, 2, asset]: the centre.
-- payoffs(values, n, first_path, width, shifts, assets, products, n_assets, sums, fault): of values[value, path], less
+- payoffs(values, n, first_path, width, sharing, shifts, assets, products, n_assets, sums, fault): of values[value, path], less
   shifts[value] (what it is on a path of expected prices, again so that no digits cancel): products[row] says which
   value to add up, or which two to multiply. Antithetic pairs count as one observation, their mean (width 2), as they
   are not independent: P. Glasserman, "Monte Carlo Methods in Financial Engineering" (2003), section 4.2. assets[value]:
@@ -59,15 +59,18 @@ def mean_and_variance(sums: np.ndarray, n: int) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A Monte Carlo result. standard_error is NaN for a single observation."""
+    """A Monte Carlo result. standard_error is NaN for a single observation. reach: of the confidence interval of 95 %,
+    where it is not that of the central limit theorem."""
 
     value: float
     standard_error: float
+    reach: float | None = None
 
     @property
     def ci95(self) -> tuple[float, float]:
-        """Confidence interval of 95 %, by the central limit theorem."""
-        return self.value - Z95 * self.standard_error, self.value + Z95 * self.standard_error
+        """Confidence interval of 95 %."""
+        reach = Z95 * self.standard_error if self.reach is None else self.reach
+        return self.value - reach, self.value + reach
 
 
 def estimate(sums: np.ndarray, n: int, discount: float, shift: float) -> Estimate:

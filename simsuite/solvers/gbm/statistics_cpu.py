@@ -10,6 +10,7 @@ import numpy as np
 from numba import int64, njit, prange
 
 from simsuite.solvers.gbm.dynamics import LN2
+from simsuite.solvers.gbm.places import runs
 from simsuite.solvers.gbm.scalars import digits
 from simsuite.solvers.gbm.statistics import BINS_PER_UNIT, GROUP, LARGEST, LAST_BIN, LOG_LARGEST, Z_MAX
 
@@ -64,15 +65,16 @@ def moments(y, n, first_path, frames, frame, slot, sums, histogram, fault):
 
 
 @njit(parallel=True, cache=True, error_model="numpy")
-def payoffs(values, n, first_path, width, shifts, assets, products, n_assets, sums, fault):
-    n_groups, n_rows = (n + GROUP - 1) // GROUP, products.shape[0]
-    parts = np.zeros((n_groups, n_rows, 1))
-    bad = np.full(n_groups + 1, fault[0])
-    for g in prange(n_groups):
+def payoffs(values, n, first_path, width, sharing, shifts, assets, products, n_assets, sums, fault):
+    pieces, n_rows = runs(first_path, n, GROUP, sharing), products.shape[0]
+    n_pieces = pieces.shape[0]
+    parts = np.zeros((n_pieces, n_rows))
+    bad = np.full(n_pieces + 1, fault[0])
+    for g in prange(n_pieces):
         for row in range(n_rows):
             a, b = products[row]
             s = 0.0
-            for i in range(g * GROUP, min(n, (g + 1) * GROUP), width):
+            for i in range(pieces[g, 0], pieces[g, 1], width):
                 v, w = 0.0, 0.0
                 for j in range(i, i + width):
                     v += values[a, j] - shifts[a]
@@ -83,8 +85,9 @@ def payoffs(values, n, first_path, width, shifts, assets, products, n_assets, su
                 w /= width
                 if abs(v) < LARGEST and abs(w) < LARGEST:
                     s += v * w
-            parts[g, row, 0] = s
-    _add_exactly(parts, sums.reshape((n_rows, 1, sums.shape[1])))
+            parts[g, row] = s
+    for g in range(n_pieces):
+        _add_exactly(parts[g : g + 1].reshape((1, n_rows, 1)), sums[pieces[g, 2]].reshape((n_rows, 1, sums.shape[2])))
     fault[0] = bad.min()
 
 

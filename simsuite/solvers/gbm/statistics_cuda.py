@@ -12,6 +12,7 @@ from numba import cuda, float64, int64
 
 from simsuite.solvers.gbm.dynamics import LN2
 from simsuite.solvers.gbm.exactsum import LIMBS
+from simsuite.solvers.gbm.places import place
 from simsuite.solvers.gbm.scalars import digits
 from simsuite.solvers.gbm.statistics import BINS_PER_UNIT, GROUP, LARGEST, LAST_BIN, LOG_LARGEST, Z_MAX
 
@@ -69,29 +70,35 @@ def moments(y, n, first_path, frames, frame, slot, sums, histogram, fault):
 
 
 @cuda.jit
-def payoffs(values, n, first_path, width, shifts, assets, products, n_assets, sums, fault):
+def payoffs(values, n, first_path, width, sharing, shifts, assets, products, n_assets, sums, fault):
     r, g, row = cuda.threadIdx.x, cuda.blockIdx.x, cuda.blockIdx.y
     parts = cuda.shared.array(_PARTS, float64)
     a, b = products[row, 0], products[row, 1]
-    s = float64(0.0)
-    for i in range(g * GROUP + r * width, min(n, (g + 1) * GROUP), THREADS * width):
-        v, w = float64(0.0), float64(0.0)
-        for j in range(i, i + width):
-            v += values[a, j] - shifts[a]
-            w += values[b, j] - shifts[b] if b >= 0 else float64(1.0)
-            if b < 0 and not abs(values[a, j]) < LARGEST:
-                cuda.atomic.min(fault, 0, (first_path + j) * n_assets + assets[a])
-        v /= float64(width)
-        w /= float64(width)
-        if abs(v) < LARGEST and abs(w) < LARGEST:
-            s += v * w
-    parts[0, r] = s
-    cuda.syncthreads()
-    if r == 0:
-        k, d0, d1, d2 = digits(_total(parts, 0))
-        cuda.atomic.add(sums, (row, k), d0)
-        cuda.atomic.add(sums, (row, k + 1), d1)
-        cuda.atomic.add(sums, (row, k + 2), d2)
+    at, end = g * GROUP, min(n, (g + 1) * GROUP)
+    while at < end:  # a group, or what each replicate has of it
+        replicate, _, left = place(first_path + at, sharing[0], sharing[1], sharing[2])
+        beyond = min(end, at + left)
+        s = float64(0.0)
+        for i in range(at + r * width, beyond, THREADS * width):
+            v, w = float64(0.0), float64(0.0)
+            for j in range(i, i + width):
+                v += values[a, j] - shifts[a]
+                w += values[b, j] - shifts[b] if b >= 0 else float64(1.0)
+                if b < 0 and not abs(values[a, j]) < LARGEST:
+                    cuda.atomic.min(fault, 0, (first_path + j) * n_assets + assets[a])
+            v /= float64(width)
+            w /= float64(width)
+            if abs(v) < LARGEST and abs(w) < LARGEST:
+                s += v * w
+        parts[0, r] = s
+        cuda.syncthreads()
+        if r == 0:
+            k, d0, d1, d2 = digits(_total(parts, 0))
+            cuda.atomic.add(sums, (replicate, row, k), d0)
+            cuda.atomic.add(sums, (replicate, row, k + 1), d1)
+            cuda.atomic.add(sums, (replicate, row, k + 2), d2)
+        cuda.syncthreads()
+        at = beyond
 
 
 @cuda.jit(device=True)

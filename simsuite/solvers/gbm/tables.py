@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simsuite.solvers.gbm import continuous
+from simsuite.solvers.gbm import continuous, quasi
 from simsuite.solvers.gbm.exercise import policy_shape, turns
 from simsuite.solvers.gbm.functionals import due_table, weighted
 from simsuite.solvers.gbm.moves import move_bytes, move_tables
@@ -32,7 +32,7 @@ def tables(problem: GbmProblem, real: np.dtype) -> dict[str, np.ndarray]:
         **along,
         **between,
         **move_tables(dynamics, length, real),
-        "mix": dynamics.mix.astype(problem.normal),
+        "mix": quasi.mix(problem).astype(problem.normal),
         "levels": np.array([f.level for f in problem.payoffs.functionals] or [0.0], problem.dtype),
         "due": due_table(problem.payoffs.functionals, n_steps, length),
         "turn": turns(problem, length),
@@ -55,7 +55,7 @@ def table_bytes(problem: GbmProblem) -> int:
     small += move_bytes(problem.dynamics, length, size)
     american = sum(f.right is not None for f in problem.payoffs.functionals)
     turn, rules = 4 * (american * length if american else 1), size * math.prod(_rules_shape(problem))
-    return length * (4 + rows * size) + (scales * n + between) * size + small + turn + rules
+    return length * (4 + rows * size) + (scales * n + between) * size + small + turn + rules + quasi.table_bytes(problem)
 
 
 def _rules_shape(problem: GbmProblem) -> tuple[int, int]:

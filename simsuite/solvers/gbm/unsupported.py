@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simsuite.errors import Mistake
-from simsuite.scenario.gbm import American, Barrier, GbmScenario, Option
+from simsuite.scenario.gbm import American, Barrier, GbmScenario, Lookback, Option
 from simsuite.solvers.gbm.jumps import MOST_A_STEP
 
 _HELP = "leave it out, or take another value"
@@ -28,8 +28,8 @@ def not_yet(model: GbmScenario) -> list[Mistake]:
 def _plain_mistakes(model: GbmScenario) -> Iterator[Mistake]:
     """Keys with values of which the engine knows one."""
     paths = model.paths
-    if paths.sampling != "pseudo":
-        yield _mistake(("paths", "sampling"), f'sampling = "{paths.sampling}"')
+    if paths.sampling == "sobol":
+        yield from _beside_sobol(model)
     for path, asked in (
         (("paths", "moment_matching"), paths.moment_matching),
         (("paths", "multilevel"), paths.multilevel),
@@ -41,6 +41,20 @@ def _plain_mistakes(model: GbmScenario) -> Iterator[Mistake]:
 def _expected_only(option: Option) -> bool:
     """Whether paths tell what is to be expected of its payoff, which has the same mean, but not what it pays."""
     return isinstance(option, Barrier) and option.monitoring == "continuous"
+
+
+def _beside_sobol(model: GbmScenario) -> Iterator[Mistake]:
+    """What takes paths to be independent, or random numbers besides those of steps."""
+    for path, asked in (
+        (("paths", "target_standard_error"), model.paths.target_standard_error > 0),
+        (("output", "risk"), model.output.risk is not None),
+        (("output", "exposure"), model.output.exposure),
+    ):
+        if asked:
+            yield _mistake(path, f"`{path[1]}` by Sobol points")
+    for i, option in enumerate(model.option):
+        if isinstance(option, Lookback) and option.monitoring == "continuous":
+            yield _mistake(("option", i, "monitoring"), "continuous monitoring by Sobol points")
 
 
 def _mistake(path: tuple[str | int, ...], what: str) -> Mistake:

@@ -1,0 +1,38 @@
+"""Prices and their standard errors from replicates of Sobol points.
+
+The points of a replicate are not independent, but replicates are: see `simsuite/sobol/replicates.py`. With a control
+variate c of known mean every replicate's mean of v is lowered by b (c - mean), with one b for all, that of least
+variance over single paths. It differs from the b of least variance of the means, which are even in another way, but
+not by much where a control is good, and that one would have to be guessed from as few numbers as there are replicates
+(F. J. Hickernell, C. Lemieux and A. B. Owen, "Control variates for quasi-Monte Carlo", Statistical Science 20, 2005).
+For an Asian option on 252 dates with its geometric mean, 2^6 to 2^13 points a replicate, the standard error is within
+6 % of the least, and that b from 16 replicates would cost 4 % for the degree of freedom. As b comes from all paths it
+depends on none of them noticeably, and R - 1 degrees of freedom are left.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from simsuite.sobol import replicates
+from simsuite.solvers.gbm.exactsum import exact
+from simsuite.solvers.gbm.statistics import Estimate
+
+
+def replicated_estimate(
+    sums: np.ndarray, n: int, discount: float, shift: float, control_mean: float | None = None
+) -> Estimate:
+    """sums[replicate, row, limb], over n paths of each: rows as for `statistics.estimate`, or with the mean of a control
+    (less what is subtracted from it) as for `statistics.controlled_estimate`."""
+    means = [[exact(row) / n for row in rows] for rows in sums]
+    if control_mean is None:
+        values = [float(mean[0]) for mean in means]
+    else:
+        v, _, c, cc, vc = (sum(column, Fraction(0)) / len(means) for column in zip(*means))
+        b = (vc - v * c) / (cc - c * c) if cc > c * c else Fraction(0)
+        values = [float(mean[0] - b * (mean[2] - Fraction(control_mean))) for mean in means]
+    found = replicates.estimate(values)
+    error = discount * found.standard_error
+    return Estimate(discount * (shift + found.mean), error, discount * (found.interval[1] - found.mean))
