@@ -1,4 +1,4 @@
-"""Runs on Sobol points: who has which, errors that fall faster and are as large as they say, to the bit on all devices."""
+"""Runs on Sobol points: who has which, errors that fall faster and are as large as they say."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from simsuite.solvers.gbm import sharing
 from simsuite.solvers.gbm.closed_forms import european, geometric_asian
 from simsuite.solvers.gbm.engine_program import PATHS, SOBOL_SHAPES, paths_macros
 from simsuite.solvers.gbm.places import place, runs
-from simsuite.solvers.gbm.sharing import most_threads, sharing_of
+from simsuite.solvers.gbm.sharing import most_threads, shared_out
 
 __all__ = ["host_cuda"]  # a fixture
 
@@ -41,29 +41,31 @@ SHARED = [(3 * 40, 3), (2 * (GROUP * 2 + 700), 2), (3 * (GROUP + 341), 3), (70 *
 
 @pytest.mark.parametrize(("count", "replicates"), SHARED)
 def test_every_replicate_has_its_first_points(count: int, replicates: int) -> None:
-    shared = np.array(sharing_of(count, replicates))
+    shared = np.array(shared_out(count, replicates))
     places = np.array([place(p, *shared) for p in range(count)])
     for r in range(replicates):
         assert sorted(places[places[:, 0] == r, 1]) == list(range(count // replicates))
     whole = shared[1]
     of_group = places[:whole, 0].reshape(-1, GROUP)
     assert (of_group == of_group[:, :1]).all()
-    longer = np.array(sharing_of(count + 3 * GROUP * replicates, replicates))
+    longer = np.array(shared_out(count + 3 * GROUP * replicates, replicates))
     assert all(place(p, *longer)[:2] == tuple(places[p, :2]) for p in range(whole))
 
 
 @pytest.mark.parametrize(("count", "replicates"), SHARED)
 def test_runs_do_not_depend_on_batches(count: int, replicates: int) -> None:
-    shared = np.array(sharing_of(count, replicates))
+    shared = np.array(shared_out(count, replicates))
     expected = runs(0, count, GROUP, shared)
     assert (expected[1:, 0] == expected[:-1, 1]).all()
     for begin, end, replicate, point in expected:
         assert end - begin <= GROUP
         assert all(place(begin + j, *shared)[:2] == (replicate, point + j) for j in range(end - begin))
     batch = 2 * GROUP
-    cut = [
-        runs(first, min(batch, count - first), GROUP, shared) + [first, first, 0, 0] for first in range(0, count, batch)
-    ]
+    cut = []
+    for first in range(0, count, batch):
+        own = runs(first, min(batch, count - first), GROUP, shared)
+        own[:, :2] += first
+        cut.append(own)
     np.testing.assert_array_equal(np.concatenate(cut), expected)
 
 
@@ -73,7 +75,7 @@ def test_programs_share_likewise(host_cuda: HostCuda, tmp_path: Path, count: int
     header = Path(sharing.__file__).with_name("sharing.cuh").read_text(encoding="utf-8")
     source = tmp_path / "program.cu"
     source.write_text(header + (Path(__file__).with_name("sharing_places.cu")).read_text(encoding="utf-8"))
-    program, shared = host_cuda.program(source, {"GROUP": GROUP}), sharing_of(count, replicates)
+    program, shared = host_cuda.program(source, {"GROUP": GROUP}), shared_out(count, replicates)
     passed = np.uint32(shared[0]), np.uint64(shared[1]), np.uint32(shared[2])
     for first in range(0, count, 2 * GROUP):
         n = min(2 * GROUP, count - first)

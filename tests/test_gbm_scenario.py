@@ -595,5 +595,5 @@ def test_what_the_engine_cannot_do_is_refused(tmp_path):
     with pytest.raises(ScenarioError) as caught:
         GbmProblem.from_scenario(scenario.model, tmp_path)
     refused = {m.path for m in caught.value.mistakes}
-    assert refused >= {("paths", key) for key in ("sampling", "moment_matching", "multilevel")}
+    assert refused >= {("paths", key) for key in ("moment_matching", "multilevel")}
     assert refused >= {("time", "scheme"), ("asset", 1, "jumps")}

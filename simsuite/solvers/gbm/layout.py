@@ -46,11 +46,18 @@ def gbm_layout(problem: GbmProblem) -> Layout:
         price("price_mean", ("time", "asset"), "mean of the price over all paths"),
         price("price_std", ("time", "asset"), "standard deviation of the price over all paths"),
         price("price_quantile", ("quantile", "time", "asset"), "quantile of the price over all paths"),
-        price("price_mean_standard_error", ("time", "asset"), "standard error of price_mean"),
-        price("price_std_standard_error", ("time", "asset"), "standard error of price_std"),
-        price("price_quantile_low", ("quantile", "time", "asset"), "lower end of price_quantile's interval", **level),
-        price("price_quantile_high", ("quantile", "time", "asset"), "upper end of price_quantile's interval", **level),
     ]  # fmt: skip
+    if not problem.quasi:  # of independent paths
+        variables += [
+            price("price_mean_standard_error", ("time", "asset"), "standard error of price_mean"),
+            price("price_std_standard_error", ("time", "asset"), "standard error of price_std"),
+            price(
+                "price_quantile_low", ("quantile", "time", "asset"), "lower end of price_quantile's interval", **level
+            ),
+            price(
+                "price_quantile_high", ("quantile", "time", "asset"), "upper end of price_quantile's interval", **level
+            ),
+        ]
     sizes = {"asset": len(assets), "quantile": len(scenario.output.quantiles)}
     if problem.stored:
         numbers = np.arange(problem.stored)

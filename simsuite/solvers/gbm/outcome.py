@@ -31,11 +31,14 @@ def rows(problem: GbmProblem, observed: Snapshot) -> Mapping[str, np.ndarray]:
         "price_mean": prices.mean,
         "price_std": prices.std,
         "price_quantile": prices.quantiles,
-        "price_mean_standard_error": prices.mean_error,
-        "price_std_standard_error": prices.std_error,
-        "price_quantile_low": prices.intervals[0],
-        "price_quantile_high": prices.intervals[1],
     }
+    if not problem.quasi:
+        found |= {
+            "price_mean_standard_error": prices.mean_error,
+            "price_std_standard_error": prices.std_error,
+            "price_quantile_low": prices.intervals[0],
+            "price_quantile_high": prices.intervals[1],
+        }
     if "paths" in observed.arrays:
         step = problem.frame_steps[problem.frame_of_row(observed.step)]
         found["path"] = stored_prices(problem.scenario, problem.dynamics, step, observed.arrays["paths"])

@@ -1,4 +1,7 @@
-"""Points of paths, for the kernels on the CPU and Numba's on GPUs. sharing: int64[3], (replicates, whole, each), see `sharing.py`."""
+"""Points of paths, for the kernels on the CPU and Numba's on GPUs.
+
+sharing: int64[3], (replicates, whole, each), see `sharing.py`.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ _IN_GROUP = np.int64(GROUP - 1)
 
 @njit(error_model="numpy", cache=True)
 def place(path: Any, replicates: Any, whole: Any, each: Any) -> Any:
-    """(replicate, point, left): of the paths from this one on, `left` have the following points and are of its group."""
+    """(replicate, point, left): of the paths from this one on, `left` have the next points and are of its group."""
     within = int64(path) & _IN_GROUP
     if path < whole:
         group = int64(path) // int64(GROUP)

@@ -183,13 +183,9 @@ class GbmProblem:
 
     @property
     def quasi(self) -> bool:
-        """Whether paths come from Sobol points."""
         return self.scenario.paths.sampling == "sobol"
 
-    @cached_property
-    def sharing(self) -> tuple[int, int, int]:
-        """How paths are shared out among replicates, see `sharing.py`."""
-        return sharing_of(self.scenario.paths.count, self.scenario.paths.scrambles if self.quasi else 1)
+    sharing = cached_property(sharing_of)
 
     @property
     def width(self) -> int:

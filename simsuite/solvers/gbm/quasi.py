@@ -1,8 +1,8 @@
 """Paths from Sobol points: the tables that kernels read besides those of pseudo-random numbers.
 
 Every step of every asset is a dimension. A Brownian bridge in time and principal components over assets give the first
-dimensions most to decide (`bridge.py`); the points are scrambled `replicates` times (`simsuite/sobol`), paths share them
-as in `sharing.py`, and standard errors come from the replicates (`replicates.py`). With y_a += s_a (M dW)_a for
+dimensions most to decide (`bridge.py`); the points are scrambled `replicates` times (`simsuite/sobol`), paths share
+them as in `sharing.py`, and standard errors come from the replicates (`replicates.py`). With y_a += s_a (M dW)_a for
 independent dW and M the Cholesky factor of the correlation, M V has the same law for any orthogonal V; the one taken
 here makes the columns of M V principal components of a typical step. Where volatilities vary in time the scale s_a
 does, and V is that of their mean squares: the law is exact, the order of dimensions a compromise.
@@ -30,8 +30,8 @@ def bridge_of(problem: GbmProblem) -> Bridge:
 
 
 def principal_components(factor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(V[asset, component], deviation[component]): orthogonal, and such that the columns of factor V are eigenvectors of
-    the covariance factor factor^T times standard deviations, the largest first.
+    """(V[asset, component], deviation[component]): orthogonal, and such that the columns of factor V are eigenvectors
+    of the covariance factor factor^T times standard deviations, the largest first.
 
     P. Glasserman, "Monte Carlo Methods in Financial Engineering" (Springer 2003), section 2.3.3; by singular values, so
     that rows keep their own digits however different they are. The largest entry of each column is positive.

@@ -24,8 +24,8 @@ from simsuite.solvers.gbm.statistics import Estimate
 def replicated_estimate(
     sums: np.ndarray, n: int, discount: float, shift: float, control_mean: float | None = None
 ) -> Estimate:
-    """sums[replicate, row, limb], over n paths of each: rows as for `statistics.estimate`, or with the mean of a control
-    (less what is subtracted from it) as for `statistics.controlled_estimate`."""
+    """sums[replicate, row, limb], over n paths of each: rows as for `statistics.estimate`, or with the mean of a
+    control (less what is subtracted from it) as for `statistics.controlled_estimate`."""
     means = [[exact(row) / n for row in rows] for rows in sums]
     if control_mean is None:
         values = [float(mean[0]) for mean in means]

@@ -1,8 +1,8 @@
 """Which point of which replicate a path is: how scrambles of Sobol points share the paths of a run.
 
 Every replicate gets count / R points, from number 0 on. Paths are numbered by groups of GROUP points of each replicate
-in turn, as long as all of them have a whole group left; the rest, `each` points a replicate, follows one replicate after
-another:
+in turn, as long as all of them have a whole group left; the rest, `each` points a replicate, follows one replicate
+after another:
 
     p = (s R + r) GROUP + j        replicate r, point s GROUP + j           p < whole, j < GROUP
     p = whole + r each + j         replicate r, point whole / R + j         p >= whole, j < each < GROUP
@@ -14,11 +14,22 @@ single replicate, whose points are the paths. For kernels: `places.py` and `shar
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from simsuite.scenario.gbm import GROUP
 
+if TYPE_CHECKING:
+    from simsuite.solvers.gbm.problem import GbmProblem
 
-def sharing_of(count: int, replicates: int) -> tuple[int, int, int]:
-    """(replicates, whole, each) for a count that is a multiple of replicates."""
+
+def sharing_of(problem: GbmProblem) -> tuple[int, int, int]:
+    """(replicates, whole, each) of a run."""
+    paths = problem.scenario.paths
+    return shared_out(paths.count, paths.scrambles if problem.quasi else 1)
+
+
+def shared_out(count: int, replicates: int) -> tuple[int, int, int]:
+    """The same for a count that is a multiple of replicates."""
     turn = GROUP * replicates
     return replicates, count // turn * turn, count % turn // replicates
 

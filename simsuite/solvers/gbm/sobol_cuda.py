@@ -22,9 +22,11 @@ def coordinate(directions: Any, shift: Any, point: Any) -> Any:
 
 
 def make_bridge(n_assets: int, normal: Any) -> tuple[Any, Any]:
-    """The functions start(whole, waiting, begin, ..) and follow(z, block, visit, depth, whole, waiting, ..), which end on
-    the arguments opened, weights, directions, shift, offset, replicate, point; see `sobol_cpu.py`. whole[component] and
-    waiting[depth, component] are the thread's own; both return (visit, depth)."""
+    """The functions start(whole, waiting, begin, ..) and follow(z, block, visit, depth, whole, waiting, ..), which end
+    on the arguments opened, weights, directions, shift, offset, replicate, point; see `sobol_cpu.py`.
+
+    whole[component] and waiting[depth, component] are the thread's own; both return (visit, depth).
+    """
     N, PER_BLOCK = n_assets, NORMALS_PER_BLOCK[np.dtype(normal)]
     single = np.dtype(normal) == np.float32
     real = float32 if single else float64
