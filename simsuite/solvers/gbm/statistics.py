@@ -16,9 +16,9 @@ Sums are taken over groups of GROUP paths, by absolute path number and in a fixe
 - payoffs(values, n, first_path, width, sharing, shifts, assets, products, n_assets, sums, fault): for each replicate
   (sharing.py), of which there is one unless paths come from Sobol points, of values[value, path], less shifts[value]
   (what it is on a path of expected prices, again so that no digits cancel): products[row] says which value to add up,
-  or which two to multiply. Antithetic pairs count as one observation, their mean (width 2), as they are not independent:
-  P. Glasserman, "Monte Carlo Methods in Financial Engineering" (2003), section 4.2. assets[value]: which to blame for a
-  fault.
+  or which two to multiply. Antithetic pairs count as one observation, their mean (width 2), as they are not
+  independent: P. Glasserman, "Monte Carlo Methods in Financial Engineering" (2003), section 4.2. assets[value]: which
+  to blame for a fault.
 
 sums[.., limb]: exact sums, of moments for a value and its square. fault[0]: the smallest
 path * n_assets + asset whose price is NaN or beyond LARGEST, NO_FAULT if there is none; such a price is left out.
