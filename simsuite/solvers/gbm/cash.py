@@ -15,17 +15,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numba import float32, float64, njit
 
-from simsuite.elementary import exp32, exp64, log1p32, log1p64
 from simsuite.scenario.gbm import Asset, Time
-from simsuite.solvers.gbm.schemes import LN2, ZERO
+from simsuite.solvers.gbm.schemes import LN2
 
 _LEAST_REST = 1 / 16  # of the expected price: where logarithms are centred if dividends take more
-_FARTHEST = -1000.0  # y below which the price is 0
 
 
 @dataclass(frozen=True)
@@ -72,19 +68,3 @@ def cash_table(paid: Sequence[Sequence[Payment]], centre: np.ndarray) -> np.ndar
                 found[a, k] = payment.amount * 2.0 ** (c - centre[a, k])
                 found[n + a, k] = c
     return found
-
-
-@njit(error_model="numpy", forceinline=True)
-def after64(y: Any, q: Any, c: Any) -> Any:
-    """y after a payment; all float64."""
-    share = q * exp64(float64(-LN2) * y)
-    good = share < float64(1.0) and y > float64(_FARTHEST)
-    return y + (log1p64(-share if good else float64(0.0)) * float64(1.0 / LN2) - c) if good else float64(ZERO)
-
-
-@njit(error_model="numpy", forceinline=True)
-def after32(y: Any, q: Any, c: Any) -> Any:
-    """The same in float32."""
-    share = q * exp32(float32(-LN2) * y)
-    good = share < float32(1.0) and y > float32(_FARTHEST)
-    return y + (log1p32(-share if good else float32(0.0)) * float32(1.0 / LN2) - c) if good else float32(ZERO)

@@ -17,6 +17,7 @@ from simsuite.solvers.gbm.controls import Control
 from simsuite.solvers.gbm.dynamics import Dynamics
 from simsuite.solvers.gbm.functionals import Functional, Kind, weighted
 from simsuite.solvers.gbm.greeks import OptionGreeks
+from simsuite.solvers.gbm.replicates import replicated_estimate
 from simsuite.solvers.gbm.statistics import Estimate, controlled_estimate, estimate
 from simsuite.solvers.gbm.variables import kept, last, noise, number
 from simsuite.solvers.gbm.weights import weight_table
@@ -135,12 +136,14 @@ def _all(means: tuple[Mean, dict[tuple[str, int], Mean]]) -> tuple[Mean, ...]:
 
 def mean_estimate(problem: GbmProblem, observed: Snapshot, mean: Mean) -> Estimate:
     """By the paths that are done."""
-    n, sums = int(observed.arrays["done"][0]) // problem.width, observed.arrays["options"][mean.rows]
+    n, sums = int(observed.arrays["done"][0]) // problem.width, observed.arrays["options"][:, mean.rows]
     shift = float(problem.shifts[mean.value])
-    if mean.control is None:
-        return estimate(sums, n, problem.discount, shift)
-    known = mean.control_mean - float(problem.shifts[mean.control])
-    return controlled_estimate(sums, n, problem.discount, shift, known)
+    known = None if mean.control is None else mean.control_mean - float(problem.shifts[mean.control])
+    if problem.quasi:
+        return replicated_estimate(sums, n // problem.sharing[0], problem.discount, shift, known)
+    if known is None:
+        return estimate(sums[0], n, problem.discount, shift)
+    return controlled_estimate(sums[0], n, problem.discount, shift, known)
 
 
 def expected_path(functionals: tuple[Functional, ...], dynamics: Dynamics) -> dict[str, np.ndarray]:

@@ -21,19 +21,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
-from typing import Any
 
 import numpy as np
-from numba import int64, njit, uint32, uint64
 
-from simsuite.rng import direction32, direction64, radius32, radius64
 from simsuite.scenario.gbm import Jumps
 from simsuite.solvers.gbm.schemes import LN2
 
 STREAMS = 1 << 16  # of random numbers: from there on those of jumps
 MOST_A_STEP = 1e4  # of expected jumps; the table of their law grows with the root
 _WHOLE = 1 << 64
-_MIDDLE = np.uint32(0x80000000)  # what follows the 32 bits of a number where 64 are asked for
 
 
 def poisson_table(mean: float) -> tuple[int, np.ndarray]:
@@ -81,36 +77,3 @@ def jump_tables(jumps: Sequence[Jumps | None], dt: float) -> tuple[np.ndarray, n
             mean = jump.mean / LN2
             numbers[a] = first, (first - jump.intensity * dt) * mean, mean, jump.deviation / LN2
     return numbers, thresholds
-
-
-@njit(error_model="numpy", forceinline=True)
-def uniform(w0: Any, w1: Any) -> Any:
-    """64 bits of two words."""
-    return (uint64(w0) << uint64(32)) | uint64(w1)
-
-
-@njit(error_model="numpy")
-def exceeded(u: Any, thresholds: Any, a: Any) -> Any:
-    """How many of thresholds[a] are less than u: by bisection, unless it is none of them."""
-    low, high = int64(0), int64(0)
-    if u > thresholds[a, 0]:
-        high = int64(thresholds.shape[1] - 1)
-    while low < high:
-        middle = (low + high) >> int64(1)
-        if u > thresholds[a, middle]:
-            low = middle + int64(1)
-        else:
-            high = middle
-    return low
-
-
-@njit(error_model="numpy", forceinline=True)
-def normal64(w2: Any, w3: Any) -> Any:
-    x, _ = direction64(w3, uint32(_MIDDLE))
-    return radius64(w2, uint32(_MIDDLE)) * x
-
-
-@njit(error_model="numpy", forceinline=True)
-def normal32(w2: Any, w3: Any) -> Any:
-    x, _ = direction32(w3)
-    return radius32(w2) * x

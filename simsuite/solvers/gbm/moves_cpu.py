@@ -7,9 +7,17 @@ import math
 from numba import float32, float64, njit
 
 from simsuite.rng import words
-from simsuite.solvers.gbm.cash import after32, after64
-from simsuite.solvers.gbm.jumps import STREAMS, exceeded, normal32, normal64, uniform
-from simsuite.solvers.gbm.schemes import gain32, gain64
+from simsuite.solvers.gbm.jumps import STREAMS
+from simsuite.solvers.gbm.moves_scalars import (
+    after32,
+    after64,
+    exceeded,
+    gain32,
+    gain64,
+    normal32,
+    normal64,
+    uniform,
+)
 
 
 @njit(cache=True, error_model="numpy")

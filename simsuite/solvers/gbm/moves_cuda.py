@@ -8,10 +8,18 @@ from typing import Any
 from numba import cuda, float32, uint64
 
 from simsuite.rng import words
-from simsuite.solvers.gbm.cash import after32, after64
-from simsuite.solvers.gbm.jumps import STREAMS, exceeded, normal32, normal64, uniform
+from simsuite.solvers.gbm.jumps import STREAMS
 from simsuite.solvers.gbm.moves import Moves
-from simsuite.solvers.gbm.schemes import gain32, gain64
+from simsuite.solvers.gbm.moves_scalars import (
+    after32,
+    after64,
+    exceeded,
+    gain32,
+    gain64,
+    normal32,
+    normal64,
+    uniform,
+)
 
 
 def make_moves(moves: Moves, real: Any, drawn: Any) -> tuple[Any, Any, Any]:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from simsuite.core import Backend, Clock, Device, Layout, Problem, Snapshot, Stepper
-from simsuite.errors import Mistake, ScenarioError
+from simsuite.errors import ScenarioError
 from simsuite.expressions.sharing import evaluate_each
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm import outcome
@@ -24,8 +24,9 @@ from simsuite.solvers.gbm.exact import ExactStepper
 from simsuite.solvers.gbm.exactsum import LIMBS
 from simsuite.solvers.gbm.exercise import Holder, holders, learning_bytes, policy_shape, unlearnt_policy
 from simsuite.solvers.gbm.extension import extended
-from simsuite.solvers.gbm.functionals import MOST_SCHEDULES, codes, schedules
+from simsuite.solvers.gbm.functionals import codes
 from simsuite.solvers.gbm.layout import gbm_layout
+from simsuite.solvers.gbm.limits import require_countable, require_schedules
 from simsuite.solvers.gbm.payoffs import read_payoffs
 from simsuite.solvers.gbm.portfolio import PAYOFFS_CHUNK, Portfolio
 from simsuite.solvers.gbm.precision import NORMALS_PER_BLOCK, PRECISIONS
@@ -42,7 +43,6 @@ _LARGEST_BATCH = 1 << 24
 _TARGET_BATCH = 1 << 20  # between two looks at the standard errors
 _KEPT_BYTES = 1 << 26  # of statistics of frames that are not needed any more, but by a run that goes on from this one
 _STORED_PATHS = 64
-MOST_STEPS = 1 << 53  # of all batches: beyond, times are no longer exact
 
 
 @dataclass(frozen=True)
@@ -77,10 +77,7 @@ class GbmProblem:
             raise ScenarioError(missing)
         dynamics = Dynamics.of(model)
         payoffs = read_payoffs(model, dynamics)
-        if len(schedules(payoffs.functionals, dynamics.n_steps)) > MOST_SCHEDULES:
-            message = f"the options look at prices at more than {MOST_SCHEDULES} different sets of dates"
-            help = "price some of them in a run of their own (Greeks of payoffs with jumps may need another set)"
-            raise ScenarioError([Mistake(("option",), message, help)])
+        require_schedules(payoffs.functionals, dynamics.n_steps)
         state, _ = PRECISIONS[model.run.precision]
         fitting = _BATCH_BYTES // (state.itemsize * (len(model.asset) + len(payoffs.functionals)))
         most = _LARGEST_BATCH if model.paths.target_standard_error == 0 else _TARGET_BATCH
@@ -90,10 +87,7 @@ class GbmProblem:
         problem = cls(model, dynamics, payoffs, frames, min(batch, model.paths.count))
         if problem.target > 0 and device is not None and decided is None:
             rehearse(problem, base, device())
-        if problem.clock.end >= MOST_STEPS:
-            message = f"{problem.n_batches} batches of {problem.n_steps} steps are more than can be counted"
-            key = "count" if model.paths.batch is None else "batch"
-            raise ScenarioError([Mistake(("paths", key), message, "take fewer steps, or fewer paths")])
+        require_countable(problem)
         return problem
 
     @property

@@ -22,12 +22,8 @@ from __future__ import annotations
 
 import math
 from enum import IntEnum
-from typing import Any
 
 import numpy as np
-from numba import float32, float64, njit
-
-from simsuite.elementary import fma, log1p32, log1p64
 
 LN2 = math.log(2.0)
 ZERO = -1e30  # stands for the logarithm of a price of 0: a finite number, to which all others are nothing
@@ -52,23 +48,3 @@ def coefficients(scheme: Scheme, growth: np.ndarray, deviation: np.ndarray) -> n
     middle = np.maximum(1 + growth, _LEAST_FACTOR)
     c = np.where(growth > _LEAST_FACTOR - 1, np.log1p(np.maximum(growth, _LEAST_FACTOR - 1)), math.log(_LEAST_FACTOR))
     return np.stack([a, (c - (deviation / middle) ** 2 / 2) / LN2])
-
-
-@njit(error_model="numpy", forceinline=True)
-def gain64(d: Any, a: Any, c: Any, half: Any) -> Any:
-    """What y gains in a step; all float64."""
-    v = float64(LN2) * d
-    u = fma(float64(half) * v, v, v + a)
-    good = u > float64(-1.0)
-    logarithm = log1p64(u if good else float64(0.0)) * float64(1.0 / LN2)
-    return logarithm - c if good else float64(ZERO)
-
-
-@njit(error_model="numpy", forceinline=True)
-def gain32(d: Any, a: Any, c: Any, half: Any) -> Any:
-    """The same in float32."""
-    v = float32(LN2) * d
-    u = fma(float32(half) * v, v, v + a)
-    good = u > float32(-1.0)
-    logarithm = log1p32(u if good else float32(0.0)) * float32(1.0 / LN2)
-    return logarithm - c if good else float32(ZERO)

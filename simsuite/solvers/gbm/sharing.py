@@ -22,10 +22,13 @@ if TYPE_CHECKING:
     from simsuite.solvers.gbm.problem import GbmProblem
 
 
+_NOT_AT_ALL = (1, (1 << 63) - GROUP, 1)  # every path that can be numbered is of whole groups
+
+
 def sharing_of(problem: GbmProblem) -> tuple[int, int, int]:
     """(replicates, whole, each) of a run."""
     paths = problem.scenario.paths
-    return shared_out(paths.count, paths.scrambles if problem.quasi else 1)
+    return shared_out(paths.count, paths.scrambles) if problem.quasi else _NOT_AT_ALL
 
 
 def shared_out(count: int, replicates: int) -> tuple[int, int, int]:

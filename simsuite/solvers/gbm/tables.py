@@ -55,7 +55,9 @@ def table_bytes(problem: GbmProblem) -> int:
     small += move_bytes(problem.dynamics, length, size)
     american = sum(f.right is not None for f in problem.payoffs.functionals)
     turn, rules = 4 * (american * length if american else 1), size * math.prod(_rules_shape(problem))
-    return length * (4 + rows * size) + (scales * n + between) * size + small + turn + rules + quasi.table_bytes(problem)
+    return (
+        length * (4 + rows * size) + (scales * n + between) * size + small + turn + rules + quasi.table_bytes(problem)
+    )
 
 
 def _rules_shape(problem: GbmProblem) -> tuple[int, int]:

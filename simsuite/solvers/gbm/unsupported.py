@@ -52,9 +52,18 @@ def _beside_sobol(model: GbmScenario) -> Iterator[Mistake]:
     ):
         if asked:
             yield _mistake(path, f"`{path[1]}` by Sobol points")
+    if model.time.scheme != "exact":
+        yield _mistake(("time", "scheme"), f'scheme = "{model.time.scheme}" by Sobol points')
+    for i, asset in enumerate(model.asset):
+        if asset.jumps is not None:
+            yield _mistake(("asset", i, "jumps"), "jumps by Sobol points")
+        if asset.pays_cash:
+            yield _mistake(("asset", i, "dividends"), "dividends in cash by Sobol points")
     for i, option in enumerate(model.option):
         if isinstance(option, Lookback) and option.monitoring == "continuous":
             yield _mistake(("option", i, "monitoring"), "continuous monitoring by Sobol points")
+        if isinstance(option, American):
+            yield _mistake(("option", i, "style"), "American options by Sobol points")
 
 
 def _mistake(path: tuple[str | int, ...], what: str) -> Mistake:
