@@ -119,7 +119,7 @@ class NumbaEngine:
             tables["mix"], tables["scale"], tables["centre"], tables["growth"], tables["due"], tables["bridges"],
             tables["falls"], tables["levels"], tables["drift"], tables["jumps"], tables["thresholds"], tables["cash"],
             tables["turn"], tables["rules"],
-            tables["sharing"], tables["opened"], tables["weights"], tables["directions"], tables["shift"],
+            tables["numbering"], tables["opened"], tables["weights"], tables["directions"], tables["shift"],
             tables["offset"],
         )  # fmt: skip
 

@@ -14,7 +14,7 @@ way.
 The readable kernels stand in `exact_cpu.py` and `exact_cuda.py`, the fast one for GPUs in `paths.cu`.
 `make_advance(n_assets, functionals, state, normal, moves, rights, stack)` makes advance(x, kept, seen, n, first_path,
 begin, end, valid, watched, first_seen, seed, antithetic, mix, scale, centre, growth, due, bridges, falls, levels,
-drift, jumps, thresholds, cash, turn, rules, sharing, opened, weights, directions, shift, offset):
+drift, jumps, thresholds, cash, turn, rules, numbering, opened, weights, directions, shift, offset):
 
 - x[asset, path]: the noise y; kept[functional, path], see functionals.py: updated for the first n columns, which are
   the paths from number first_path on; begun anew first if begin is 0. functionals: of each (kind, asset, bit, row,
@@ -31,7 +31,7 @@ drift, jumps, thresholds, cash, turn, rules, sharing, opened, weights, direction
 - bridges, falls, levels: for functionals of all times, see `continuous.py`.
 - turn[right, step], rules[row, ..]: of American options, whose `rights` are (degree, call) of each, the row of the rule
   for the end of a step, see exercise.py.
-- stack: 0 for pseudo-random numbers, or else the depth of the stack for Sobol points, of which `sharing` says which
+- stack: 0 for pseudo-random numbers, or else the depth of the stack for Sobol points, of which `numbering` says which
   ones the paths have (sharing.py), and all after it what a bridge makes of them (quasi.py, sobol_cpu.py). mix is then
   no triangle.
 """

@@ -48,9 +48,9 @@ def make_advance(
     judged = np.array(rights, np.int64).reshape(-1, 2)
 
     def advance(x: Any, kept: Any, seen: Any, n: int, first_path: int, *others: Any) -> None:
-        *usual, sharing, opened, weights, directions, shift, offset = others
+        *usual, numbering, opened, weights, directions, shift, offset = others
         bridge = (opened, weights, directions, shift, offset, stack) if stack else None
-        pieces = runs(first_path, n, _CHUNK, sharing)
+        pieces = runs(first_path, n, _CHUNK, numbering)
         _advance(per_block, kinds, between, streams, besides, judged, pieces, bridge, x, kept, seen, *usual)
 
     return advance

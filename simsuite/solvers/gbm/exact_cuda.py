@@ -87,7 +87,7 @@ def make_advance(
         cash,
         turn,
         rules,
-        sharing,
+        numbering,
         opened,
         weights,
         directions,
@@ -110,7 +110,7 @@ def make_advance(
             if QUASI:
                 whole = cuda.local.array(N, drawn)
                 waiting = cuda.local.array((STACK, N), drawn)
-                r, point, _ = place(path, sharing[0], sharing[1], sharing[2])
+                r, point, _ = place(path, numbering[0], numbering[1], numbering[2])
                 visit, depth = start(whole, waiting, begin, opened, weights, directions, shift, offset, r, point)
             for a in range(N):
                 y[a] = x[a, i] if begin > 0 else real(0)

@@ -48,4 +48,4 @@ def _estimate(problem: GbmProblem, observed: Snapshot, option: int) -> Estimate 
     if mean is None:
         return None
     n = int(observed.arrays["done"][0]) // problem.width
-    return estimate(observed.arrays["options"][mean.rows], n, 1.0, float(problem.shifts[mean.value]))
+    return estimate(observed.arrays["options"][0, mean.rows], n, 1.0, float(problem.shifts[mean.value]))

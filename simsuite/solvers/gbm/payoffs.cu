@@ -4,7 +4,8 @@
 // Compiled at run time, with the macros STATE, ASSETS, COUNT (functionals, at least 1), FUNCTIONALS (their kinds),
 // SIGNS (paths of an observation, whose mean counts), GROUP, LIMBS, LARGEST_PRICE, FUNCTIONS (value0, value1, ..), CALLS
 // (of them, on `v`, which has the price of each asset in the end, what was kept, the noise of each asset), VALUES (how
-// many), SHIFTS (what is subtracted from each), NAMED (the asset to blame), PRODUCTS (a list of {value, value or -1}), ROWS (how many), THREADS.
+// many), SHIFTS (what is subtracted from each), NAMED (the asset to blame), PRODUCTS (a list of {value, value or -1}), ROWS
+// (how many), THREADS.
 
 #include "exactsum.cuh"
 #include "kinds.cuh"

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simsuite.solvers.gbm.sharing import numbering_of
+
 if TYPE_CHECKING:
     from simsuite.sobol.scrambling import Scramble
     from simsuite.solvers.gbm.bridge import Bridge
@@ -63,7 +65,7 @@ def _points(problem: GbmProblem, bridge: Bridge) -> Scramble:
 
 def numba_tables(problem: GbmProblem) -> dict[str, np.ndarray]:
     """For Numba's kernels: see `sobol_cpu.py`. Single entries stand in for what nobody reads."""
-    sharing = {"sharing": np.array(problem.sharing, np.int64)}
+    sharing = {"sharing": np.array(problem.sharing, np.int64), "numbering": np.array(numbering_of(problem), np.int64)}
     if not problem.quasi:
         return sharing | {
             "opened": np.zeros(1, np.int32),
@@ -108,4 +110,4 @@ def table_bytes(problem: GbmProblem) -> int:
     coordinates = replicates * visits * (problem.n_assets if problem.quasi else 1)
     each = 2 * 4 * 32 + size if problem.quasi else 4 * 32 + 4 + 8
     inside = 4 * (problem.block - 1) * size if problem.quasi else 0
-    return 3 * 8 + 4 * blocks + 2 * visits * size + coordinates * each + inside
+    return 6 * 8 + 4 * blocks + 2 * visits * size + coordinates * each + inside

@@ -22,13 +22,19 @@ if TYPE_CHECKING:
     from simsuite.solvers.gbm.problem import GbmProblem
 
 
-_NOT_AT_ALL = (1, (1 << 63) - GROUP, 1)  # every path that can be numbered is of whole groups
+_ALL = (1, (1 << 63) - GROUP, 1)  # paths that can be numbered, in whole groups
 
 
 def sharing_of(problem: GbmProblem) -> tuple[int, int, int]:
     """(replicates, whole, each) of a run."""
     paths = problem.scenario.paths
-    return shared_out(paths.count, paths.scrambles) if problem.quasi else _NOT_AT_ALL
+    return shared_out(paths.count, paths.scrambles if problem.quasi else 1)
+
+
+def numbering_of(problem: GbmProblem) -> tuple[int, int, int]:
+    """The same for numbers of paths beyond those of the run, from which exercise is learnt: random numbers have points
+    for all."""
+    return problem.sharing if problem.quasi else _ALL
 
 
 def shared_out(count: int, replicates: int) -> tuple[int, int, int]:

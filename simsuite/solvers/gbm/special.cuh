@@ -1,5 +1,8 @@
 // What normals from Sobol points need of the special function unit and of a warp.
 
+#ifndef SPECIAL  // programs may include it by several ways
+#define SPECIAL
+
 // log2(v), to 2^-22 of it.
 __device__ __forceinline__ float approximate_log2(float v) {
   float y;
@@ -35,3 +38,5 @@ __device__ __forceinline__ unsigned over_warp(unsigned v) {
   return v;
 #endif
 }
+
+#endif
