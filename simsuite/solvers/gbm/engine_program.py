@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 PATHS, MOMENTS, PAYOFFS = (Path(__file__).with_name(f"{name}.cu") for name in ("paths", "moments", "payoffs"))
 SHAPES = ((256, 4), (256, 2), (512, 2), (128, 2))  # threads of a block, blocks of steps in a turn of the loop
+CROWDED_SHAPES = ((256, 2, 4), (256, 1, 5))  # tried too where much is kept: blocks a multiprocessor is to hold at least
 SOBOL_SHAPES = ((256, 2), (256, 1), (128, 2), (128, 1))  # which need more registers
 _TRIED_BYTES, _TRIED_BLOCKS = 1 << 25, 64  # given back after the trials
 _MOMENTS_THREADS, _MOMENTS_BLOCKS = 512, 3  # of a block; blocks a multiprocessor
@@ -36,11 +37,24 @@ _PAYOFFS_THREADS, _PAYOFFS_BLOCKS = 256, 2
 _ROWS = 24  # added up by a program at once, or a few more: they stay in registers and shared memory
 
 
-def paths_macros(problem: GbmProblem, threads: int, unroll: int) -> dict[str, str | int]:
+def is_crowded(problem: GbmProblem) -> bool:
+    """Whether a path keeps so much that numbers would be spilt, were the compiler to choose the registers."""
+    rights, moves = judgements(problem.payoffs.functionals), problem.dynamics.moves
+    many = problem.n_assets * problem.width + len(problem.functional_codes) > 4
+    between = continuous.watched(problem) and problem.normal == np.float64
+    return many or between or bool(rights) or not moves.lognormal or problem.quasi
+
+
+def shapes_of(problem: GbmProblem) -> tuple[tuple[int, ...], ...]:
+    """Of launches that are tried: arguments of `paths_macros`."""
+    if problem.quasi:
+        return SOBOL_SHAPES
+    few = problem.n_assets == 1 and problem.dynamics.moves.lognormal
+    return SHAPES + CROWDED_SHAPES if few and is_crowded(problem) else SHAPES
+
+
+def paths_macros(problem: GbmProblem, threads: int, unroll: int, blocks: int = 1) -> dict[str, str | int]:
     moves, rights = problem.dynamics.moves, judgements(problem.payoffs.functionals)
-    numbers = problem.n_assets * problem.width + len(problem.functional_codes)
-    many = numbers > 4 or not moves.lognormal or bool(rights) or problem.quasi  # they would be spilt
-    many |= continuous.watched(problem) and problem.normal == np.float64
     wanted = [f"{{{Kind(kind).name},{','.join(map(str, rest))}}}" for kind, *rest in problem.functional_codes]
     return {
         "ASSETS": problem.n_assets,
@@ -59,7 +73,7 @@ def paths_macros(problem: GbmProblem, threads: int, unroll: int) -> dict[str, st
         "DENSE": int(is_dense(problem)),
         "UNROLL": unroll if moves.lognormal else 1,  # a step has many instructions then
         "THREADS": threads,
-        "BOUNDS": f"{threads}, 1" if many else threads,
+        "BOUNDS": f"{threads}, {blocks}" if is_crowded(problem) else threads,
         **({"SOBOL": 1, "GROUP": GROUP, "STACK": quasi.bridge_of(problem).depth} if problem.quasi else {}),
     }
 
@@ -175,7 +189,7 @@ class ProgramEngine:
         end = min(-(-problem.n_steps // problem.block), _TRIED_BLOCKS)
         if is_dense(problem):  # what is seen has to have room
             end = min(end, max(problem.most_watched // problem.block, 1))
-        shapes = [paths_macros(problem, *shape) for shape in (SOBOL_SHAPES if problem.quasi else SHAPES)]
+        shapes = [paths_macros(problem, *shape) for shape in shapes_of(problem)]
         question = "\n".join(["paths", str(n), str(end), *map(str, shapes)])
 
         @functools.cache
