@@ -317,7 +317,7 @@ def test_what_is_kept_of_paths_is_the_same_on_a_gpu(backend, cpu, precision, tol
     assert {f.kind for f in p.payoffs.functionals} == set(Kind) - CONTINUOUS - {Kind.EXERCISED}
     kept = []
     for on in (backend, cpu):
-        paths = dataclasses.replace(p, payoffs=Payoffs((), (), p.payoffs.functionals, ()))
+        paths = dataclasses.replace(p, payoffs=Payoffs((), (), p.payoffs.functionals, (), ()))
         stepper = paths.stepper(on, paths.initial())
         stepper.advance(paths.clock.end - 1)  # within the last block, which is done as a whole
         kept.append(copied(stepper.snapshot()).arrays["kept"])
