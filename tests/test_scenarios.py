@@ -95,12 +95,15 @@ def reduced(name: str, backend: Backend, directory: Path, **changes: Any) -> sim
 
 
 def norms(data: xr.Dataset) -> dict[str, list[float]]:
-    """Smallest, largest, sum and root of the sum of squares of every array; any change of a value changes one."""
+    """Smallest, largest, sum and root of the sum of squares of the numbers in every array, and how many they are; any
+    change of a value changes one. NaN stands where there is nothing to say."""
     found = {}
     for name, array in data.variables.items():
         if array.dtype.kind == "f":
             a = array.values.astype(np.float64).ravel()
-            found[str(name)] = [a.min(), a.max(), math.fsum(a), math.sqrt(math.fsum(a * a))]
+            a = a[~np.isnan(a)]
+            ends = [a.min(), a.max()] if a.size else [0.0, 0.0]
+            found[str(name)] = [*ends, math.fsum(a), math.sqrt(math.fsum(a * a)), a.size]
     return found
 
 
