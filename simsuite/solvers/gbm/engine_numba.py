@@ -58,9 +58,9 @@ class NumbaEngine:
             self._record = backend.launcher(
                 kernels.record, (problem.stored, n_assets), (min(problem.stored, _BLOCK), 1)
             )
+        chunk = min(PAYOFFS_CHUNK, batch)
+        self._values_array = backend.zeros((len(payoffs.values), chunk), np.float64)
         if payoffs.trees:
-            chunk = min(PAYOFFS_CHUNK, batch)
-            self._values_array = backend.zeros((len(payoffs.values), chunk), np.float64)
             self._values = backend.view(self._values_array)
             chunk_groups = -(-chunk // GROUP) * kernels.THREADS
             self._payoffs = backend.launcher(kernels.payoffs, (chunk_groups, len(payoffs.products)), block)
