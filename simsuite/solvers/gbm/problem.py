@@ -26,21 +26,18 @@ from simsuite.solvers.gbm.exercise import Holder, holders, learning_bytes, polic
 from simsuite.solvers.gbm.extension import extended
 from simsuite.solvers.gbm.functionals import codes
 from simsuite.solvers.gbm.layout import gbm_layout
-from simsuite.solvers.gbm.limits import require_countable, require_schedules
+from simsuite.solvers.gbm.limits import SEEN_BYTES, paths_together, require_countable, require_schedules
 from simsuite.solvers.gbm.payoffs import read_payoffs
 from simsuite.solvers.gbm.portfolio import PAYOFFS_CHUNK, Portfolio
 from simsuite.solvers.gbm.precision import NORMALS_PER_BLOCK, PRECISIONS
 from simsuite.solvers.gbm.rehearsal import rehearse
 from simsuite.solvers.gbm.sharing import sharing_of
-from simsuite.solvers.gbm.statistics import BINS, GROUP, NO_FAULT
+from simsuite.solvers.gbm.statistics import BINS, NO_FAULT
 from simsuite.solvers.gbm.tables import table_bytes
 from simsuite.solvers.gbm.unsupported import not_yet
 from simsuite.solvers.schedule import frame_steps
 
-_BATCH_BYTES, _SEEN_BYTES = 1 << 30, 1 << 29
 _MOST_WATCHED = 1024  # frames in a stretch, each a layer of a launch
-_LARGEST_BATCH = 1 << 24
-_TARGET_BATCH = 1 << 20  # between two looks at the standard errors
 _KEPT_BYTES = 1 << 26  # of statistics of frames that are not needed any more, but by a run that goes on from this one
 _STORED_PATHS = 64
 
@@ -78,12 +75,8 @@ class GbmProblem:
         dynamics = Dynamics.of(model)
         payoffs = read_payoffs(model, dynamics)
         require_schedules(payoffs.functionals, dynamics.n_steps)
-        state, _ = PRECISIONS[model.run.precision]
-        fitting = _BATCH_BYTES // (state.itemsize * (len(model.asset) + len(payoffs.functionals)))
-        most = _LARGEST_BATCH if model.paths.target_standard_error == 0 else _TARGET_BATCH
-        batch = model.paths.batch or max(min(fitting, most) // GROUP, 1) * GROUP
-        batch = max(batch, -(-(model.output.store_paths or 0) // GROUP) * GROUP)  # all in the first batch
         frames = frame_steps(model.output, model.time.steps, model.time.end / model.time.steps)
+        batch = paths_together(model, len(payoffs.functionals), len(frames))
         problem = cls(model, dynamics, payoffs, frames, min(batch, model.paths.count))
         if problem.target > 0 and device is not None and decided is None:
             rehearse(problem, base, device())
@@ -215,7 +208,7 @@ class GbmProblem:
         counts = Counter((step - 1) // self.block for step in self.frame_steps[1:])
         if not self.keeps_frames:
             return max(counts.values())
-        room = min(_SEEN_BYTES // (self.n_assets * self.batch * self.dtype.itemsize), _MOST_WATCHED)
+        room = min(SEEN_BYTES // (self.n_assets * self.batch * self.dtype.itemsize), _MOST_WATCHED)
         return max(min(len(self.frame_steps) - 1, room), *counts.values())
 
     def farthest(self, step: int) -> int:
