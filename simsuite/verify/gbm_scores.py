@@ -26,6 +26,8 @@ LARGEST = 4.5  # |z|: among ten thousand once in 15 times
 BIAS, HIGH = 4.0, 3.0  # sum z / sqrt(n): on either side; above, where estimates may be low
 SCATTER = 3.0  # over sqrt(seeds): what the deviation of z, which scatters by 0.71 of that, may differ from 1
 PATHS = 1 << 12
+PATHS_WITH_GREEKS = 1 << 15  # what a control leaves of a Greek comes from the few paths on which only one of both pays
+ROUNDING = 1e-9  # of what is known exactly, of the units of prices
 
 
 def seed_checks(
@@ -38,7 +40,7 @@ def seed_checks(
             way = ("float64", sampling)
             greeks = case in with_greeks and sampling == PLAIN
             try:
-                problem = problem_of(scenario_of(case, way, PATHS, greeks))
+                problem = problem_of(scenario_of(case, way, PATHS_WITH_GREEKS if greeks else PATHS, greeks))
             except ScenarioError as refusal:
                 note(not_checked(label(case, way, "over seeds"), refusal))
                 continue
@@ -57,11 +59,11 @@ def scores(
     for seed in range(1, seeds + 1):
         options = run(reseeded(problem, seed), backend).options
         for name, exact in prices.items():
-            z = deviations(options[name]["price"], exact, options[name]["standard_error"], way)
+            z = deviations(options[name]["price"], exact, options[name]["standard_error"], way, ROUNDING)
             found.setdefault(name, []).append(z)
         for name, wanted in greeks.items():
             for greek, value, exact, error in greeks_of(options[name], wanted, model):
-                found.setdefault(f"{greek} of {name}", []).append(deviations(value, exact, error, way))
+                found.setdefault(f"{greek} of {name}", []).append(deviations(value, exact, error, way, ROUNDING))
     return found
 
 
