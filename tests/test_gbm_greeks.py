@@ -263,7 +263,7 @@ def test_what_controls_of_greeks_average_to(cpu):
     controlled = [mean for mean in means if mean.control is not None]
     assert len(controlled) == 5 + 8 + 4
     for mean in controlled:
-        total, squares = map(exact_sum, state["options"][mean.rows][2:4])
+        total, squares = map(exact_sum, state["options"][0, mean.rows][2:4])
         variance = float(squares / n - (total / n) ** 2)
         shift = float(p.shifts[mean.control])
         assert abs(float(total / n) + shift - mean.control_mean) < 4 * math.sqrt(variance / n)

@@ -203,7 +203,7 @@ def test_what_the_control_pays_has_the_mean_that_it_says(cpu):
     n, (_, state) = 1 << 18, run(p, cpu)
     for option, control in enumerate(p.payoffs.controls):
         rows = p.payoffs.rows(option)
-        total, squares = (exact(sums) for sums in state["options"][rows][2:4])
+        total, squares = (exact(sums) for sums in state["options"][0, rows][2:4])
         mean, variance = float(total / n), float(squares / n - (total / n) ** 2)
         shift = p.shifts[len(p.payoffs.trees) + option]
         assert abs(mean + shift - control.mean) < 4 * math.sqrt(variance / n)

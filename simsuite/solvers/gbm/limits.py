@@ -13,9 +13,9 @@ from simsuite.solvers.gbm.precision import PRECISIONS
 if TYPE_CHECKING:
     from simsuite.solvers.gbm.problem import GbmProblem
 
-SEEN_BYTES = 1 << 29  # of prices at frames that are looked at together
+SEEN_BYTES = 1 << 30  # of prices at frames that are looked at together
 _BATCH_BYTES = 1 << 30  # of what is kept along paths
-_LARGEST_BATCH, _SMALLEST_BATCH = 1 << 24, 1 << 18
+_LARGEST_BATCH, _SMALLEST_BATCH = 1 << 24, 1 << 22
 _TARGET_BATCH = 1 << 20  # between two looks at the standard errors
 MOST_STEPS = 1 << 53  # of all batches: beyond, times are no longer exact
 
