@@ -54,8 +54,8 @@ def _prices(case: Case, way: Way, model: GbmScenario, outcome: Outcome) -> Itera
 
 
 def _grain(model: GbmScenario, option: int) -> float:
-    """What a single Sobol point makes of the price of a digital option, in units of the spot. Points are so even that all
-    replicates may have as many on one side."""
+    """What a single Sobol point makes of the price of a digital option, in units of the spot. Points are so even that
+    all replicates may have as many on one side."""
     digital = model.option[option]
     return digital.cash / model.asset[0].spot * REPLICATES / model.paths.count if isinstance(digital, Digital) else 0.0
 
