@@ -55,7 +55,7 @@ def moving(scheme, precision="float64", count=40, batch=None, antithetic=False, 
             ASIAN | {"average": "geometric", "fixings": 3, "asset": "B", "strike": 20.0, "payoff": "put"},
             BARRIER | {"asset": "A", "dates": 4},
         ],
-        output={"frames": 4, "store_paths": 7},
+        output={"frames": 4, "store_paths": min(7, count)},
     )
 
 
