@@ -17,7 +17,7 @@ from simsuite.expressions.tree import Apply, IntegerPower, Name, Node, Number, w
 
 ZERO, ONE = Number(0.0), Number(1.0)
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
-_CONTINUOUS = frozenset(("+", "-", "*", "/", "neg", "exp", "log", "abs", "sin", "cos", "min", "max"))
+_CONTINUOUS = frozenset(("+", "-", "*", "/", "neg", "exp", "log", "sqrt", "abs", "sin", "cos", "min", "max"))
 
 
 def add(a: Node, b: Node) -> Node:
@@ -61,8 +61,8 @@ def _folded(op: str, a: Node, b: Node) -> Node:
 def directional(tree: Node, slopes: Mapping[str, Node]) -> Node:
     """The derivative of `tree` if each variable moves at the speed `slopes` has for it; others stand still.
 
-    Raises ValueError for operations other than + - * / neg exp log abs sin cos min max, whole powers, comparisons and
-    `where`.
+    Raises ValueError where something moves in operations other than + - * / neg exp log sqrt abs sin cos min max, whole
+    powers, comparisons and `where`.
     """
     found: dict[int, Node] = {}
 
@@ -88,9 +88,12 @@ def _slope(node: Node, slope: Callable[[Node], Node], slopes: Mapping[str, Node]
         return where(node.args[0], slope(node.args[1]), slope(node.args[2]))
     if node.op in ("min", "max"):
         return reduce(_choice(node.op), [(a, slope(a)) for a in node.args])[1]
+    found = [slope(a) for a in node.args]
+    if all(s == ZERO for s in found):  # whatever the operation
+        return ZERO
     if len(node.args) == 2:
-        return _of_two(node, *node.args, *map(slope, node.args))
-    return _of_one(node, node.args[0], slope(node.args[0]))
+        return _of_two(node, *node.args, *found)
+    return _of_one(node, *node.args, *found)
 
 
 def _choice(op: str) -> Callable[[tuple[Node, Node], tuple[Node, Node]], tuple[Node, Node]]:
@@ -122,6 +125,8 @@ def _of_one(node: Apply, a: Node, da: Node) -> Node:
         return multiply(node, da)
     if node.op == "log":
         return divide(da, a)
+    if node.op == "sqrt":
+        return divide(da, multiply(Number(2.0), node))
     if node.op == "sin":
         return multiply(Apply("cos", (a,)), da)
     if node.op == "cos":
@@ -140,7 +145,7 @@ def is_lipschitz(tree: Node, positive: frozenset[str]) -> bool:
         if isinstance(node, Apply):
             if node.op not in _CONTINUOUS:
                 return False
-            if node.op in ("/", "log") and not _is_positive(node.args[-1], positive):
+            if node.op in ("/", "log", "sqrt") and not _is_positive(node.args[-1], positive):
                 return False
     return True
 
@@ -155,6 +160,8 @@ def _is_positive(node: Node, positive: frozenset[str]) -> bool:
         return _is_positive(node.base, positive)
     if node.op == "exp":
         return True
+    if node.op == "sqrt":
+        return _is_positive(node.args[0], positive)
     if node.op == "max":
         return any(_is_positive(a, positive) for a in node.args)
     return node.op in ("+", "*", "/", "min") and all(_is_positive(a, positive) for a in node.args)
