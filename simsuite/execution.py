@@ -236,7 +236,7 @@ class Execution:
             return ResultsFile.reopen(self.directory.results, problem.layout, rows)
         model = self.scenario.model
         attributes: dict[str, str | int | float] = {
-            "title": model.title or self.scenario.path.stem,
+            "title": model.title or self._title(),
             "source": f"simsuite {VERSION}",
             "simsuite_version": VERSION,
             "format_version": FORMAT_VERSION,
@@ -252,6 +252,13 @@ class Execution:
             **stepper.chosen,
         }
         return ResultsFile.create(self.directory.results, problem.layout, attributes, model.output.compression)
+
+    def _title(self) -> str:
+        """Of a run whose scenario has none: after its file, or as it has been called so far."""
+        if self.extends is not None and self.directory.results.exists():
+            with open_results(self.directory.results) as file:
+                return str(file.attrs["title"])
+        return self.scenario.path.stem
 
     def _summary(
         self, problem: Problem, backend: Backend, stepper: Stepper, watch: _Stopwatch, began: float, reason: str | None
