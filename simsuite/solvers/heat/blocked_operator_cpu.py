@@ -56,7 +56,7 @@ def _inner(rows, south, centre, north, plate, xa, cells, y):
         j, x = j + end - x, 0
 
 
-@njit(_nrt=False, inline="always")
+@njit(_nrt=False)
 def _cell(rows, south, centre, north, j, plate, at, x, y, book):
     edges, ledger, gx, gy, c, q, heated, dt, wrap_x, wrap_y, nx, ny = plate
     v = rows[centre, j]

@@ -142,7 +142,7 @@ def book(T, gx, gy, edges, at, power, held, ledger, wx, wy, ws, wrap_x, wrap_y, 
         ledger[points + power.size + i] -= wx * a + wy * b
 
 
-@njit(inline="always")
+@njit(forceinline=True)
 def _between(a, b):
     return 2.0 * a * b / (a + b) if a + b > 0.0 else 0.0
 
@@ -153,7 +153,7 @@ def make_conduct(along_x: Expression, along_y: Expression) -> Any:
     names = ("x", "y", "T", "k", "which")
     fx, fy = (njit(error_model="numpy")(f.scalar_function(names)) for f in (along_x, along_y))
 
-    @njit(inline="always")
+    @njit(forceinline=True)
     def face(f, xa, ya, xb, yb, Ta, Tb, ka, kb, wa, wb, held_a, held_b):
         if held_a and held_b:
             return 0.0
@@ -164,7 +164,7 @@ def make_conduct(along_x: Expression, along_y: Expression) -> Any:
             return 2.0 * f(xa, ya, T, ka, wa)
         return _between(f(xa, ya, T, ka, wa), f(xb, yb, T, kb, wb))
 
-    @njit(inline="always")
+    @njit(forceinline=True)
     def at_edge(f, x, y, T, k, which, p, kinds, data, row, edge_k):
         """Conductivity beside edge point p, which counts for an edge of fixed temperature at the mean of both."""
         kind = kinds[p]
