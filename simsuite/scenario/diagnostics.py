@@ -44,7 +44,7 @@ class Document:
 
     def _block(self, place: Place, mistake: Mistake, colour: bool) -> str:
         message = mistake.message
-        if message.startswith(("is ", "must ")):
+        if message.startswith(("is ", "has ", "must ")):
             message = f"{key_name(mistake.path)} {message}"
         if place.order == 0:
             return render(self.source.name, self.source.text, place.span, message, mistake.help, colour)
