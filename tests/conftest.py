@@ -7,7 +7,7 @@ NUMBA_ENABLE_CUDASIM=1 (`make test` runs both), and skip elsewhere.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,15 @@ def _one_thread_a_process() -> None:
     """Several test processes share the cores: Numba's threads would mostly wait for each other."""
     if "PYTEST_XDIST_WORKER" in os.environ:
         numba.set_num_threads(1)
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """For runs so short that waiting for other threads would take most of their time."""
+    threads = numba.get_num_threads()
+    numba.set_num_threads(1)
+    yield
+    numba.set_num_threads(threads)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -38,7 +38,7 @@ __attribute__((noinline)) static void resume(Fiber& fiber, Start& start) {
   swapcontext(thread, &start.context);
 }
 
-static void run_block(int number, int blocks, int row, int threads, Kernel kernel) {
+static void run_block(int number, int blocks, int row, int layer, int threads, Kernel kernel) {
   std::vector<Fiber> fibers(threads);
   std::vector<Start> starts(threads);
   std::vector<unsigned long long> warp_arrivals((threads + 31) / 32);
@@ -48,7 +48,7 @@ static void run_block(int number, int blocks, int row, int threads, Kernel kerne
   Block mine = {fibers.data(), {}, threads, 0, warp_arrivals.data(), 0, {sides[0], sides[1]}, parity.data()};
   ucontext_t here;
   block = &mine, running = &kernel, thread = &here;
-  blockIdx = {(unsigned)number, (unsigned)row}, gridDim.x = blocks, blockDim.x = threads;
+  blockIdx = {(unsigned)number, (unsigned)row, (unsigned)layer}, gridDim.x = blocks, blockDim.x = threads;
   for (Start& start : starts) {
     getcontext(&start.context);
     start.context.uc_stack.ss_sp = start.stack.get();
@@ -67,11 +67,11 @@ static void run_block(int number, int blocks, int row, int threads, Kernel kerne
   }
 }
 
-void run_grid(int blocks, int row, int threads, int together, void (*kernel)(void**), void** arguments) {
+void run_grid(int blocks, int row, int layer, int threads, int together, void (*kernel)(void**), void** arguments) {
   for (int first = 0; first < blocks; first += together) {
     std::vector<std::thread> at_once;
     for (int i = first; i < std::min(blocks, first + together); i++)
-      at_once.emplace_back(run_block, i, blocks, row, threads, Kernel{kernel, arguments});
+      at_once.emplace_back(run_block, i, blocks, row, layer, threads, Kernel{kernel, arguments});
     for (std::thread& each : at_once) each.join();
   }
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define __global__
+#define __host__
 #define __device__
 #define __forceinline__ inline
 #define __restrict__
@@ -20,7 +21,7 @@ template <typename R> inline const R& max(const R& a, const R& b) { return a < b
 template <typename R> inline const R& min(const R& a, const R& b) { return b < a ? b : a; }
 
 struct Index {
-  unsigned x, y;
+  unsigned x, y, z;
 };
 extern __thread Index threadIdx, blockIdx, blockDim, gridDim;
 
@@ -28,7 +29,7 @@ template <typename R> inline R fused(R a, R b, R c) {
   volatile R product = a * b;
   return product + c;
 }
-#define fma(a, b, c) fused<real>(a, b, c)
+#define fma(a, b, c) fused<decltype((a) + (b) + (c))>(a, b, c)
 
 struct uint2 {
   unsigned x, y;
@@ -40,6 +41,20 @@ template <typename To, typename From> inline To same_bits(From v) {
 }
 inline unsigned __float_as_uint(float v) { return same_bits<unsigned>(v); }
 inline float __uint_as_float(unsigned v) { return same_bits<float>(v); }
+inline float __int_as_float(int v) { return same_bits<float>(v); }
+inline int __float_as_int(float v) { return same_bits<int>(v); }
+inline unsigned __funnelshift_r(unsigned low, unsigned high, int n) { return ((uint64_t)high << 32 | low) >> n; }
+inline float __fdividef(float a, float b) { return a / b; }
+inline float __fadd_rd(float a, float b) {
+  const double sum = (double)a + b;
+  const float rounded = sum;
+  return rounded > sum ? nextafterf(rounded, -__builtin_inff()) : rounded;
+}
+inline double __dadd_rd(double a, double b) {
+  const long double sum = (long double)a + b;
+  const double rounded = sum;
+  return rounded > sum ? nextafter(rounded, -__builtin_inf()) : rounded;
+}
 inline int __double2hiint(double v) { return same_bits<uint64_t>(v) >> 32; }
 inline int __double2loint(double v) { return (int)same_bits<uint64_t>(v); }
 inline long long __double_as_longlong(double v) { return same_bits<long long>(v); }
@@ -111,11 +126,16 @@ inline unsigned __reduce_add_sync(unsigned mask, unsigned v) {
 inline int __ffs(unsigned v) { return __builtin_ffs(v); }
 inline int __popc(unsigned v) { return __builtin_popcount(v); }
 template <typename R> inline R atomicAdd(R* to, R v) { return __atomic_fetch_add(to, v, __ATOMIC_RELAXED); }
+inline long long atomicMin(long long* to, long long v) {
+  long long found = *to;
+  while (v < found && !__atomic_compare_exchange_n(to, &found, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) continue;
+  return found;
+}
 
 inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 // All blocks, `together` of them at once: as many as wait for each other.
-void run_grid(int blocks, int row, int threads, int together, void (*kernel)(void**), void** arguments);
+void run_grid(int blocks, int row, int layer, int threads, int together, void (*kernel)(void**), void** arguments);
 
 // Instead of exchange.cuh.
 inline void meet() { __syncthreads(); }
@@ -142,6 +162,13 @@ template <int COUNT> inline void wait_for_groups() {}
 // Instead of special.cuh.
 inline float approximate_log2(float v) { return log2f(v); }
 inline float approximate_root(float v) { return sqrtf(v); }
+inline float approximate_power(float v) { return exp2f(v); }
+inline float approximate_cosine(float v) { return cosf(v); }
+inline float approximate_sine(float v) { return sinf(v); }
+inline void whole_product(unsigned a, unsigned b, unsigned& top, unsigned& bottom) {
+  const uint64_t p = (uint64_t)a * b;
+  top = p >> 32, bottom = p;
+}
 inline double approximate_inverse(double v) { return (float)(1 / v); }
 inline double approximate_inverse_root(double v) { return (float)(1 / sqrt(v)); }
 inline unsigned over_warp(unsigned v) {

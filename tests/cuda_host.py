@@ -9,6 +9,8 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
+import itertools
+import os
 import re
 import shutil
 import subprocess
@@ -28,8 +30,8 @@ DEVICE_ONLY = ("copies.cuh", "exchange.cuh", "special.cuh")  # the header has it
 COMPILER = shutil.which("c++") or shutil.which("g++")
 OPTIONS = ["-std=c++17", "-O1", "-ffp-contract=off", "-fPIC", "-pthread", "-w"]
 LAUNCH = """
-extern "C" void launch(int blocks, int row, int threads, int together, void** a) {
-  run_grid(blocks, row, threads, together, [](void** a) { %s(%s); }, a);
+extern "C" void launch(int blocks, int row, int layer, int threads, int together, void** a) {
+  run_grid(blocks, row, layer, threads, together, [](void** a) { %s(%s); }, a);
 }
 """
 
@@ -43,10 +45,20 @@ def built(name: str, text: str, *options: object) -> Path:
         with tempfile.TemporaryDirectory(dir=directory) as place:
             code = Path(place) / "code.cpp"
             code.write_text(text)
-            command = [COMPILER, *OPTIONS, str(code), *map(str, options), "-o", f"{place}/{name}"]
+            command = [COMPILER, *OPTIONS, *map(str, options), str(code), "-o", f"{place}/{name}"]
             subprocess.run(command, check=True)
             Path(place, name).replace(made)
     return made
+
+
+@functools.cache
+def header() -> Path:
+    """The header, beside what the compiler makes of it once: to read it takes as long as most kernels."""
+    made = built("h.gch", HEADER.read_text(), "-x", "c++-header")
+    place = made.with_suffix("")
+    if not place.exists():
+        shutil.copy(HEADER, made.with_suffix(f".{os.getpid()}")).replace(place)
+    return place
 
 
 @functools.cache
@@ -64,11 +76,13 @@ def compiled(source: Path, macros: tuple[tuple[str, str | int], ...], kernel: st
         text = text.replace(whole_text(path), "") if path.exists() else text
     parameters = re.search(rf"\n{kernel}\((.*?)\) \{{", text, re.DOTALL)
     assert parameters is not None
-    types = [p.rpartition(" ")[0].replace("__restrict__", "") for p in map(str.strip, parameters[1].split(","))]
+    plain = parameters[1].replace(" POINTS", "")  # what programs for paths take of Sobol points
+    types = [p.rpartition(" ")[0].replace("__restrict__", "") for p in map(str.strip, plain.split(","))]
     arguments = ", ".join(f"*({t}*)a[{i}]" for i, t in enumerate(types))
     definitions = "\n".join(f"#define {name} {value}" for name, value in macros)
-    whole = f"{HEADER.read_text()}\n{definitions}\n{text}\n{LAUNCH % (kernel, arguments)}"
-    return ctypes.CDLL(str(built("kernel.so", whole, start(), "-shared")))
+    whole = f"{definitions}\n{text}\n{LAUNCH % (kernel, arguments)}"
+    own = "-Wl,-Bsymbolic"  # libc has an `advance` too
+    return ctypes.CDLL(str(built("kernel.so", whole, "-include", header(), start(), "-shared", own)))
 
 
 class HostProgram:
@@ -85,15 +99,15 @@ class HostProgram:
         shared_bytes: int = 0,
         cooperative: bool = False,
     ) -> Callable[..., None]:
-        columns, rows = (blocks, 1) if isinstance(blocks, int) else blocks
+        columns, rows, layers = (*((blocks,) if isinstance(blocks, int) else blocks), 1, 1)[:3]
         together = columns if cooperative else 1
 
         def launch(*arguments: Any) -> None:
             passed = [np.asarray(a) if isinstance(a, np.generic) else np.uint64(a.ctypes.data) for a in arguments]
             kept = [np.array(a) for a in passed]
             pointers = (ctypes.c_void_p * len(kept))(*(a.ctypes.data for a in kept))
-            for row in range(rows):
-                compiled(self._source, self._macros, kernel).launch(columns, row, threads, together, pointers)
+            for row, layer in itertools.product(range(rows), range(layers)):
+                compiled(self._source, self._macros, kernel).launch(columns, row, layer, threads, together, pointers)
 
         return launch
 

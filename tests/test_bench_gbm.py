@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib.image
-import numba
 import numpy as np
 import pytest
 import running
@@ -43,6 +42,8 @@ from simsuite.pictures.bench import draw_bench
 from simsuite.solvers.gbm.engine_numba import NumbaEngine
 from simsuite.solvers.gbm.statistics import Estimate
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 Found = list[tuple[str, dict[str, Any]]]
 HASTE = Patience(stretch=1e-4, repeats=1, most=0.0)
 TINY = replace(
@@ -50,15 +51,6 @@ TINY = replace(
 )
 MACHINE = Machine(4e12, {"float32": 3e13, "float64": 1.5e13})
 UNITS = Units(philox_rounds=6e12, normal_pairs=8e11, powers=4e12)
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """Waiting for other threads would take most of the time of runs as short as these."""
-    threads = numba.get_num_threads()
-    numba.set_num_threads(1)
-    yield
-    numba.set_num_threads(threads)
 
 
 @pytest.fixture
@@ -138,7 +130,7 @@ def test_prices_at_all_steps_are_looked_at(cpu: Backend, monkeypatch: pytest.Mon
     assert stored_deviation(cpu, run(cpu, STORED.problem("float64", 1024), 0)).right
 
     def amid(engine: Any) -> None:
-        engine._seen_array[100] *= 1.3
+        engine.seen[100] *= 1.3
 
     spoilt(amid, monkeypatch)
     done = run(cpu, STORED.problem("float64", 1024), 0)
@@ -148,7 +140,7 @@ def test_prices_at_all_steps_are_looked_at(cpu: Backend, monkeypatch: pytest.Mon
 
 def test_a_kernel_that_is_off_has_no_rate(cpu: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     def shifted(engine: Any) -> None:
-        engine._seen_array += 0.5
+        engine.seen += 0.5
 
     spoilt(shifted, monkeypatch)
     monkeypatch.setattr("simsuite.bench.gbm.rates.CASES", (TERMINAL,))

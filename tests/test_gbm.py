@@ -241,7 +241,7 @@ def test_single_precision_draws_from_the_same_law_within_its_digits(cpu):
 def test_rows_and_totals_match_the_layout(cpu):
     p = two_assets(count=3000, batch=1024)
     (series,) = p.layout.series
-    assert series.steps == (20, 23, 27, 30)  # in the third and last batch of 10 steps
+    assert series.steps == (32, 33, 34, 35)  # after three batches of 10 steps
     stepper = p.stepper(cpu, p.initial())
     lengths = {**p.layout.sizes}
     for step, time in zip(series.steps, (0.0, 0.45, 1.05, 1.5)):
@@ -363,3 +363,10 @@ def test_shipped_scenario(cpu):
     for name, expected in (("call", CALL_PRICE), ("monthly average", 6.1560407664)):
         option = results["options"][name]
         assert abs(option["price"] - expected) < 4 * option["standard_error"]
+
+
+def test_the_file_does_not_say_that_prices_are_multiples_of_the_spot():
+    described = {variable.name: variable.attrs["long_name"] for variable in problem().layout.variables}
+    assert described["option_price"] == "discounted mean of the payoff (in units of price)"
+    assert described["price_mean"] == "mean of the price over all paths (in units of price)"
+    assert not [words for words in described.values() if "of the spot price" in words]

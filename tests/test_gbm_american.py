@@ -16,10 +16,11 @@ from simsuite.backends.cpu import CpuBackend
 from simsuite.backends.program import compile_program, program_text
 from simsuite.core import Backend
 from simsuite.solvers.gbm.closed_forms import bermudan, european
-from simsuite.solvers.gbm.engine_program import PATHS, PAYOFFS, SHAPES, paths_macros, payoffs_macros, rows_together
+from simsuite.solvers.gbm.engine_program import PATHS, SHAPES, paths_macros
 from simsuite.solvers.gbm.exercise import TERMS, learning_steps, unlearnt_policy
 from simsuite.solvers.gbm.extension import extended
 from simsuite.solvers.gbm.functionals import Right
+from simsuite.solvers.gbm.payoffs_program import PAYOFFS, payoffs_macros, rows_together
 from simsuite.solvers.gbm.problem import GbmProblem
 from simsuite.solvers.gbm.regression import judgement, learn
 from simsuite.solvers.gbm.regression_program import REGRESSION, learn_by_program, regression_macros

@@ -24,8 +24,9 @@ from simsuite.solvers.gbm.closed_forms.barriers import barrier
 from simsuite.solvers.gbm.closed_forms.extremes import maximum_tail, minimum_tail
 from simsuite.solvers.gbm.closed_forms.lookbacks import fixed_lookback, floating_lookback
 from simsuite.solvers.gbm.closed_forms.vanilla import truncated_option
-from simsuite.solvers.gbm.engine_program import PATHS, PAYOFFS, SHAPES, paths_macros, payoffs_macros, rows_together
+from simsuite.solvers.gbm.engine_program import PATHS, SHAPES, paths_macros
 from simsuite.solvers.gbm.moves import Moves
+from simsuite.solvers.gbm.payoffs_program import PAYOFFS, payoffs_macros, rows_together
 from simsuite.solvers.gbm.precision import PRECISIONS
 from simsuite.solvers.gbm.problem import GbmProblem
 
@@ -190,10 +191,17 @@ def test_expectations_over_bridges_are_surer_than_dates(cpu):
 
 
 def several(
-    precision="float64", count=40, batch=None, steps=7, antithetic=False, kernel="auto", volatility: Any = CHANGING
+    precision="float64",
+    count=40,
+    batch=None,
+    steps=6,
+    antithetic=False,
+    kernel="auto",
+    volatility: Any = CHANGING,
+    greeks=True,
 ) -> GbmProblem:
-    """All kinds on two assets, one of which pays dividends, beside options that look at dates."""
-    on_both = [BARRIER | DOWN | {"knock": "out"}, *LOOKBACKS[:2]]
+    """All kinds on two assets, one of which pays dividends, with Greeks, beside options that look at dates."""
+    on_both = [o | {"greeks": greeks} for o in (BARRIER | DOWN | {"knock": "out"}, *LOOKBACKS[:2])]
     other = {"style": "lookback", "strike_type": "floating", "payoff": "put", "dates": 3, "asset": "B"}
     return problem(
         run={"precision": precision, "kernel": kernel},
@@ -247,7 +255,7 @@ def test_readable_and_fast_kernels_and_the_cpu_agree(backend, cpu, precision, to
     """At sizes that are a multiple of nothing."""
     for count, steps, volatility in (
         (7 + antithetic, 3, 0.2),
-        (70_001 + antithetic, 37, CHANGING),
+        (70_001 + antithetic, 38, CHANGING),
         (1_000_003 - antithetic, 3, 0.2),
     ):
         results = [
@@ -274,14 +282,26 @@ def test_launches_and_batches_change_nothing(backend, monkeypatch, precision):
 # ---- what the compiler makes of the CUDA kernels
 
 
-@pytest.mark.parametrize("precision", PRECISIONS)
-def test_step_kernel_lives_in_registers(precision):
+ALL = (5, 0, -1, 0, 0), (6, 1, -1, 0, 0), (7, 0, -1, 0, 0), (4, 1, 0, 0, 0)
+SLOPES = (7, 0, -1, 0, 0), (17, 0, -1, 0, 0), (17, 0, -1, 1, 0)
+AT_EXTREMES = (6, 1, -1, 0, 0), (16, 1, -1, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("precision", "functionals"),
+    [
+        *((precision, ALL) for precision in PRECISIONS),
+        *(("float32", functionals) for functionals in (SLOPES, AT_EXTREMES)),
+        ("mixed", SLOPES),
+        ("float64", AT_EXTREMES),
+    ],
+)
+def test_step_kernel_lives_in_registers(precision, functionals):
     from numba import types
 
     from simsuite.solvers.gbm.exact_cuda import make_advance
 
     state, normal = PRECISIONS[precision]
-    functionals = ((5, 0, -1, 0, 0), (6, 1, -1, 0, 0), (7, 0, -1, 0, 0), (4, 1, 0, 0, 0))
     signature = signatures(getattr(types, state.name), getattr(types, normal.name))["advance"]
     ptx, info = compile_sm90(make_advance(2, functionals, state, normal, Moves.none(2)), signature)
     assert info["spill_bytes"] == info["stack_bytes"] == 0
@@ -293,11 +313,11 @@ def test_step_kernel_lives_in_registers(precision):
 def programs() -> dict[str, tuple[Any, dict[str, str | int]]]:
     found = {}
     for precision, antithetic in zip(PRECISIONS, (True, False, True)):
-        for option in (BARRIERS[0], LOOKBACKS[0]):
-            paths = {"antithetic": True}
+        for option in (BARRIERS[0], LOOKBACKS[0], BARRIERS[0] | {"greeks": True}, LOOKBACKS[1] | {"greeks": True}):
+            paths, greeks = {"antithetic": True}, " with Greeks" if "greeks" in option else ""
             p = problem(run={"precision": precision}, paths=paths, time={"steps": 10}, option=[option])
-            found[f"{option['style']} {precision}"] = PATHS, paths_macros(p, *SHAPES[0])
-        p = several(precision, antithetic=antithetic)
+            found[f"{option['style']}{greeks} {precision}"] = PATHS, paths_macros(p, *SHAPES[0])
+        p = several(precision, antithetic=antithetic, greeks=False)
         found[f"several {precision}"] = PATHS, paths_macros(p, *SHAPES[0])
     for rows in rows_together(p):
         found[f"payoffs {rows}"] = PAYOFFS, payoffs_macros(p, rows)

@@ -20,27 +20,20 @@ from simsuite.errors import DeviceError
 from simsuite.solvers.gbm.engine_program import (
     MOMENTS,
     PATHS,
-    PAYOFFS,
     SHAPES,
+    is_dense,
     moments_macros,
     paths_macros,
-    payoffs_macros,
-    rows_together,
+    shapes_of,
 )
 from simsuite.solvers.gbm.moves import Moves
+from simsuite.solvers.gbm.payoffs_program import PAYOFFS, payoffs_macros, rows_together
 from simsuite.solvers.gbm.precision import PRECISIONS as PRECISIONS_OF
 from simsuite.solvers.gbm.problem import GbmProblem
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 PRECISIONS = pytest.mark.parametrize("precision", ["float64", "float32"])
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """Waiting for other threads would take most of the time of runs as short as these."""
-    threads = numba.get_num_threads()
-    numba.set_num_threads(1)
-    yield
-    numba.set_num_threads(threads)
 
 
 def simulated(backend) -> bool:
@@ -56,12 +49,12 @@ def assert_same_bits(found: dict[str, np.ndarray], expected: dict[str, np.ndarra
 
 
 def results_by_time_step(problem: GbmProblem, backend, parts=None) -> dict[str, np.ndarray]:
-    """Rows and totals, with the steps of the last batch counted from its beginning."""
+    """Rows and totals, with the time steps of rows in place of those of the run."""
     found = {}
     for name, a in outcome(problem, backend, parts).items():
         if not name.startswith("state"):
             name, _, step = name.partition("@")
-            found[f"{name}@{int(step) - problem.rows_from}" if step else name] = a
+            found[f"{name}@{problem.position(int(step))[0]}" if step else name] = a
     return found
 
 
@@ -223,6 +216,41 @@ def test_overflow_is_a_fault_with_a_name(backend):
 # ---- what the compiler makes of the CUDA kernels
 
 
+@pytest.mark.parametrize("backend", [pytest.param("cuda", marks=pytest.mark.gpu)], indirect=True)
+@PRECISIONS
+@pytest.mark.parametrize(
+    ("assets", "count", "antithetic"),
+    [
+        (1, 1, False),
+        (1, 33, False),
+        (1, 2051, False),
+        (1, 2052, False),
+        (1, 2054, True),
+        (2, 5000, False),
+    ],
+)
+def test_frames_at_every_step_are_those_of_any_run(backend, precision, assets, count, antithetic):
+    """Threads have several paths there, if rows of paths are whole ones."""
+    found = {}
+    for frames, kernel in ((14, "nvrtc"), (14, "numba"), (2, "nvrtc")):
+        p = problem(
+            run={"precision": precision, "kernel": kernel},
+            asset=[ASSET] * assets,
+            time={"steps": 13},
+            paths={"count": count, "antithetic": antithetic},
+            option=[CALL, ASIAN | {"asset": "AB"[assets - 1]}],
+            output={"frames": frames, "store_paths": min(count, 2000)},
+        )
+        assert is_dense(p) == (frames == 14)
+        found[frames, kernel] = outcome(p, backend)
+    every, readable, two = found[14, "nvrtc"], found[14, "numba"], found[2, "nvrtc"]
+    for name in ("state options", "price_mean@13", "path@13", "option_price"):
+        np.testing.assert_array_equal(every[name], two[name], err_msg=name)
+    for step in range(1, 14):
+        tolerance = 1e-12 if precision == "float64" else 1e-4
+        np.testing.assert_allclose(every[f"path@{step}"], readable[f"path@{step}"], rtol=tolerance)
+
+
 def signatures(real, normal=None):
     normal = normal or real
     from numba import types
@@ -239,21 +267,24 @@ def signatures(real, normal=None):
             *(array(real, 3), state, array(real, 1)),
             *(state, state, array(types.uint64, 2), state, array(types.int32, 2), state),
             *(array(i8, 1), array(types.int32, 1), array(normal, 2)),
-            *(array(types.uint32, 4), array(types.uint32, 3), array(f8, 3)),
+            *(array(types.uint32, 4), array(types.uint32, 3), array(f8, 3), array(normal, 5)),
         ),
         "clear": (array(i8, 4), sums, i8, i8),
         "record": (state, array(real, 3), i8, i8),
-        "moments": (state, i8, i8, array(f8, 3), i8, i8, array(i8, 4), sums, fault),
+        "moments": (state, i8, i8, i8, array(f8, 3), i8, i8, array(i8, 4), sums, fault),
         "payoffs": (array(f8, 2), i8, i8, i8, fault, array(f8, 1), fault, array(i8, 2), i8, sums, fault),
     }
 
 
-@pytest.mark.parametrize("precision", ["float64", "float32", "mixed"])
+ONE = (1, 0, -1, 0, 0)
+FOUR = (1, 0, 0, 0, 0), (2, 2, -1, 0, 0), (3, 1, -1, 0, 0), (4, 3, 1, 0, 0)
+
+
 @pytest.mark.parametrize(
-    ("n_assets", "functionals"),
-    [(1, ()), (1, ((1, 0, -1, 0, 0),)), (4, ((1, 0, 0, 0, 0), (2, 2, -1, 0, 0), (3, 1, -1, 0, 0), (4, 3, 1, 0, 0)))],
+    ("precision", "n_assets", "functionals"),
+    [("float32", 1, ()), ("float64", 1, (ONE,)), *((precision, 4, FOUR) for precision in PRECISIONS_OF)],
 )
-def test_step_kernel_lives_in_registers(n_assets, functionals, precision):
+def test_step_kernel_lives_in_registers(precision, n_assets, functionals):
     from numba import types
 
     from simsuite.solvers.gbm.exact_cuda import make_advance
@@ -285,22 +316,28 @@ def programs() -> Iterator[tuple[Path, dict]]:
             (1, options, [[0.0, 0.2], [0.5, 0.3]]),
             (3, options, 0.2),
         ):
-            p = problem(
-                run={"precision": precision},
-                asset=[ASSET | {"volatility": volatility}] * assets,
-                time={"steps": 10},
-                paths={"antithetic": antithetic},
-                option=asked,
-            )
+            scenario = {
+                "run": {"precision": precision},
+                "asset": [ASSET | {"volatility": volatility}] * assets,
+                "time": {"steps": 10},
+                "paths": {"antithetic": antithetic},
+                "option": asked,
+            }
+            p = problem(**scenario)
             yield PATHS, paths_macros(p, *SHAPES[0])
             if len(asked) != 1:
-                yield PATHS, paths_macros(p, *SHAPES[0]) | {"DENSE": 1}
+                p = problem(**scenario, output={"frames": 11})
+                assert is_dense(p)
+                yield PATHS, paths_macros(p, *shapes_of(p)[0])
             if asked:
                 yield from ((PAYOFFS, payoffs_macros(p, rows)) for rows in rows_together(p))
         yield MOMENTS, moments_macros(p)
 
 
-@pytest.mark.parametrize(("source", "macros"), list(programs()), ids=lambda part: "")
+DISTINCT = {(source, *macros.items()): (source, macros) for source, macros in programs()}
+
+
+@pytest.mark.parametrize(("source", "macros"), DISTINCT.values(), ids=lambda part: "")
 def test_programs_compile_without_spills(source, macros):
     log = io.StringIO()
     compile_program(source, macros, "sm_90", log)

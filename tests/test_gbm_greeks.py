@@ -18,17 +18,11 @@ from simsuite.expressions import Expression
 from simsuite.expressions.derivative import directional, is_lipschitz
 from simsuite.expressions.tree import Name, Number
 from simsuite.solvers.gbm import closed_forms as exact
-from simsuite.solvers.gbm.engine_program import (
-    PATHS,
-    PAYOFFS,
-    SHAPES,
-    paths_macros,
-    payoffs_macros,
-    rows_together,
-)
+from simsuite.solvers.gbm.engine_program import PATHS, SHAPES, paths_macros
 from simsuite.solvers.gbm.estimates import Payoffs
 from simsuite.solvers.gbm.exactsum import exact as exact_sum
 from simsuite.solvers.gbm.functionals import CONTINUOUS, Kind
+from simsuite.solvers.gbm.payoffs_program import PAYOFFS, payoffs_macros, rows_together
 
 GREEKS = ("delta", "gamma", "vega", "rho", "theta")
 DATES = [i / 12 for i in range(1, 13)]
@@ -275,6 +269,29 @@ def test_a_drift_that_is_given_leaves_the_discount_to_rho(cpu):
     assert found["rho"] == pytest.approx(-found["price"], rel=1e-12)
 
 
+def test_with_jumps_there_are_delta_and_rho(cpu):
+    """Of payoffs without jumps; by Merton's formula."""
+    jumps = {"intensity": 1.0, "mean": -0.1, "deviation": 0.15}
+    p = problem(
+        asset=[ASSET | {"jumps": jumps, "dividend_yield": 0.02}],
+        time={"steps": 3},
+        paths={"count": 1 << 17},
+        option=asked(CALL, DIGITAL),
+    )
+    call, digital = run(p, cpu)[0]["options"].values()
+
+    def price(spot, rate, growth, volatility):
+        return exact.merton(spot, 100.0, rate, growth, volatility, 1.0, 1.0, -0.1, 0.15, "call")
+
+    z = z_scores(call, exact.greeks_by_differences(price, 100.0, 0.05, 0.03, 0.2, 0.05))
+    assert z.keys() == {"delta", "rho"}
+    assert max(map(abs, z.values())) < 4
+    assert call["greeks_method"] == {"delta": "pathwise", "rho": "pathwise"} | dict.fromkeys(GREEKS[1:3], "none") | {
+        "theta": "none"
+    }
+    assert set(digital["greeks_method"].values()) == {"none"}
+
+
 def test_prices_are_those_without_greeks(cpu):
     for precision in ("float64", "float32"):
         plain, more = (
@@ -314,7 +331,7 @@ def simple(antithetic=True, precision="float64", count=30_000, kernel="auto"):
 @pytest.mark.parametrize(("precision", "tolerance"), [("float64", 1e-12), ("float32", 5e-6)])
 def test_what_is_kept_of_paths_is_the_same_on_a_gpu(backend, cpu, precision, tolerance):
     p = simple(precision=precision, count=8)
-    assert {f.kind for f in p.payoffs.functionals} == set(Kind) - CONTINUOUS - {Kind.EXERCISED}
+    assert {f.kind for f in p.payoffs.functionals} == set(Kind) - CONTINUOUS - {Kind.EXERCISED, Kind.AT_EXERCISED}
     kept = []
     for on in (backend, cpu):
         paths = dataclasses.replace(p, payoffs=Payoffs((), (), p.payoffs.functionals, (), ()))
@@ -370,7 +387,8 @@ def test_programs_compile_without_spills(precision, assets):
 
 
 @pytest.mark.parametrize(
-    "text", ["max(x*y - 3, y/x) + exp(-x)*y**3", "min(x, y, 2)*abs(x - y)", "log(x)*sin(y) - cos(x*y)/y**2"]
+    "text",
+    ["max(x*y - 3, y/x) + exp(-x)*y**3", "min(x, y, 2)*abs(x - y)", "log(x)*sin(y) - cos(x*y)/y**2", "sqrt(x*y)"],
 )
 def test_directional_derivatives_are_those_of_sympy(text):
     expression = Expression.parse(text, ("x", "y"))
@@ -381,6 +399,28 @@ def test_directional_derivatives_are_those_of_sympy(text):
     np.testing.assert_allclose(Expression.from_tree(found, ("x", "y"))(**values), along, rtol=1e-12, atol=1e-12)
 
 
+def test_what_stands_still_has_slope_0_whatever_is_done_to_it():
+    tree = Expression.parse("floor(x) + atan2(x, 2)*sign(x) + y", ("x", "y")).tree
+    assert directional(tree, {}) == Number(0.0)
+    assert directional(tree, {"y": Number(1.0)}) == Number(1.0)
+    with pytest.raises(ValueError, match="floor"):
+        directional(tree, {"x": Number(1.0)})
+
+
+def test_payoffs_of_any_function_have_greeks(cpu):
+    """exp(-rT) E sqrt(S_T) = sqrt(S_0) exp(-(r + volatility^2 / 4) T / 2); floor has jumps."""
+    options = asked(*({"style": "expression", "value": f"{name}(last(A))"} for name in ("sqrt", "floor")))
+    found, _ = run(problem(paths={"count": 1 << 16}, option=options), cpu)
+    root, whole = found["options"].values()
+    price = 10 * np.exp(-(0.05 + 0.01) / 2)
+    expected = {"delta": [price / 200], "gamma": [-price / 4e4], "vega": [-price / 20], "rho": -price / 2}
+    assert root["greeks_method"]["delta"] == "pathwise"
+    assert whole["greeks_method"]["delta"] == "likelihood ratio"
+    for name, value in expected.items():
+        assert np.all(np.abs(np.subtract(root[name], value)) < 4 * np.array(root[f"{name}_standard_error"])), name
+    assert abs(whole["delta"][0] - 1) < 4 * whole["delta_standard_error"][0]
+
+
 @pytest.mark.parametrize(
     ("text", "smooth"),
     [
@@ -389,7 +429,8 @@ def test_directional_derivatives_are_those_of_sympy(text):
         ("where(x > 1, x, 0)", False),
         ("sign(x - y)", False),
         ("(x - 1)/abs(x - 1)", False),
-        ("sqrt(x)", False),
+        ("sqrt(x)", True),
+        ("sqrt(x - y)", False),
     ],
 )
 def test_what_has_jumps_or_infinite_slopes(text, smooth):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
-import numba
 import numpy as np
 import pytest
 from gbm_problems import ASIAN, ASSET, CALL, problem, run
@@ -27,17 +25,10 @@ from simsuite.solvers.gbm.jumps import poisson_table
 from simsuite.solvers.gbm.schemes import ZERO
 from simsuite.solvers.gbm.tables import tables
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 JUMPS = {"intensity": 1.0, "mean": -0.1, "deviation": 0.15}
 PUT = CALL | {"payoff": "put"}
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """Waiting for other threads would take most of the time of runs as short as these."""
-    threads = numba.get_num_threads()
-    numba.set_num_threads(1)
-    yield
-    numba.set_num_threads(threads)
 
 
 @pytest.fixture(scope="module")
@@ -303,7 +294,7 @@ def test_strong_errors_of_schemes_are_theirs(cpu, scheme):
 @pytest.mark.parametrize(("precision", "tolerance"), [("float64", 1e-13), ("mixed", 1e-13), ("float32", 3e-6)])
 def test_paths_of_schemes(cpu, scheme, antithetic, precision, tolerance):
     """Step by step in NumPy from the increments of the exact scheme: two assets, coefficients that change."""
-    rate, volatility = [[0.0, 0.08], [0.5, 0.01]], [[0.0, 0.5], [0.7, 0.9]]
+    rate, volatility = [[0.0, 0.08], [0.5, 0.01]], [[0.0, 0.5], [0.6, 0.9]]
     made = {}
     for name in ("exact", scheme):
         p = problem(
@@ -318,14 +309,14 @@ def test_paths_of_schemes(cpu, scheme, antithetic, precision, tolerance):
         made[name] = p, run(p, cpu)[1]["paths"].astype(np.float64)
     dw = LN2 * np.diff(made["exact"][1], axis=0)  # sigma dW
     growth = np.array([0.016, 0.016, 0.009, 0.002, 0.002])[:, None, None]
-    variance = np.array([[0.008] * 5, [0.05, 0.05, 0.05, 0.25 * 0.1 + 0.81 * 0.1, 0.162]]).T[:, :, None]
+    variance = np.array([[0.008] * 5, [0.05, 0.05, 0.05, 0.162, 0.162]]).T[:, :, None]
     factor = 1 + growth + dw + ((dw**2 - variance) / 2 if scheme == "milstein" else 0)
     factor[2, 0] *= 0.9
     expected = np.cumprod(np.maximum(factor, 0), axis=0)
     p, y = made[scheme]
     found = np.exp2(y[1:] + p.dynamics.centre()[:, :].T[:, :, None])
     assert factor.min() > 0 or scheme == "euler"
-    np.testing.assert_allclose(found, expected, rtol=tolerance)
+    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance / 10)  # a step may leave next to nothing
 
 
 def test_eulers_prices_stay_at_zero(cpu):

@@ -51,6 +51,7 @@ def test_an_extended_run_has_the_bits_of_one_that_was_as_long_from_the_start(
         open_results(tmp_path / "whole" / "results.h5") as right,
     ):
         assert left.attrs["scenario"].replace("/run", "/whole") == right.attrs["scenario"]
+        assert left.attrs["title"] == right.attrs["title"] == "s"
     ends = [read_checkpoint(tmp_path / name) for name in ("run", "whole")]
     assert ends[0] is not None
     assert ends[1] is not None

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from cuda_host import HostCuda, host_cuda
 from gbm_problems import ASIAN, ASSET, CALL, copied, outcome, problem, run
-from test_gbm_exactness import assert_same_bits, one_thread, results_by_time_step, simulated
+from test_gbm_exactness import assert_same_bits, results_by_time_step, simulated
 
 from simsuite.backends.cpu import CpuBackend
 from simsuite.backends.program import compile_program
@@ -28,7 +28,8 @@ from simsuite.solvers.gbm.portfolio_launches import EXPOSURE, RISK, exposure_mac
 from simsuite.solvers.gbm.scalars import cell
 from simsuite.solvers.gbm.sketch import BITS, FINE, FURTHEST, LOWEST, of_positive, of_signed
 
-__all__ = ["host_cuda", "one_thread"]  # fixtures
+__all__ = ["host_cuda"]  # a fixture
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 LEVELS = [0.9, 0.99]
 BOUND = 2.0**-BITS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -597,3 +598,33 @@ def test_what_the_engine_cannot_do_is_refused(tmp_path):
     refused = {m.path for m in caught.value.mistakes}
     assert refused >= {("paths", key) for key in ("moment_matching", "multilevel")}
     assert refused >= {("time", "scheme"), ("asset", 1, "jumps")}
+
+
+def correlated(steps: int, first: Any, second: Any, correlation: float = 0.9, **changes) -> GbmProblem:
+    assets = [{"spot": 100.0, "volatility": volatility} for volatility in (first, second)]
+    market = {"rate": 0.0, "correlation": [[1.0, correlation], [correlation, 1.0]]}
+    return problem(market=market, asset=assets, time={"end": 1.0, "steps": steps} | changes)
+
+
+def test_volatilities_that_change_within_a_step_spoil_its_correlation():
+    """Of increments over all of the year it is 0.9 * 0.04 / 0.085, not 0.9."""
+    rising, falling = [[0.0, 0.1], [0.5, 0.4]], [[0.0, 0.4], [0.5, 0.1]]
+    with pytest.raises(ScenarioError) as caught:
+        correlated(5, falling, rising)
+    (found,) = caught.value.mistakes
+    assert found.path == ("asset", 0, "volatility", 1, 0)
+    assert "'A' changes within a step, where its correlation with 'B' is then less" in found.message
+    assert found.help == "let it change at the end of a step, or set time.steps = 10"
+    with pytest.raises(ScenarioError) as caught:
+        correlated(1, 0.3, rising)
+    assert [m.path for m in caught.value.mistakes] == [("asset", 1, "volatility", 1, 0)]
+    correlated(10, falling, rising)
+    correlated(1, rising, [[0.0, 0.2], [0.5, 0.8]])  # in proportion
+    correlated(1, falling, rising, correlation=0.0)
+    correlated(1, falling, rising, scheme="euler")  # an error that vanishes with the step
+    correlated(10, [[0.0, 0.1], [0.3, 0.2], [0.7, 0.3]], 0.3)  # 0.3 and 0.7 are no multiples of 0.1 in binary
+
+
+def test_correlation_of_increments_is_that_of_the_equation():
+    p = correlated(4, [[0.0, 0.1], [0.5, 0.4]], [[0.0, 0.4], [0.5, 0.1]])
+    np.testing.assert_allclose(p.dynamics.end_covariance()[0, 1] * np.log(2) ** 2, 0.9 * 0.04, rtol=1e-14)

@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-PLAIN, ANTITHETIC, SOBOL = "plain", "antithetic", "sobol"
+PLAIN, ANTITHETIC, SOBOL, MATCHED = "plain", "antithetic", "sobol", "moment matching"
 REPLICATES = 32  # of Sobol points
+GROUPS = 16  # of paths whose moments are matched
 
 Way = tuple[str, str]  # precision, sampling
 EVERY_WAY: tuple[Way, ...] = (
@@ -205,5 +206,6 @@ CASES = (
     AMERICAN,
 )
 SEEDED = (ONE, WATCHED, TWO, CONTINUOUS, JUMPS, CASH, AMERICAN)
+SEEDED_MATCHED = (ONE, TWO)
 WITH_GREEKS = {True: (ONE, TWO), False: (ONE, TWO, JUMPS, WATCHED, CONTINUOUS, CHANGING)}  # quick or not
-SEEDED_WITH_GREEKS: dict[bool, tuple[Case, ...]] = {True: (), False: (ONE, TWO)}
+SEEDED_WITH_GREEKS: dict[bool, tuple[Case, ...]] = {True: (), False: (ONE, TWO, CONTINUOUS)}

@@ -16,7 +16,7 @@ from simsuite.core import Backend, Snapshot
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm.known import known_price
 from simsuite.solvers.gbm.problem import GbmProblem
-from simsuite.verify.gbm_cases import ANTITHETIC, PLAIN, REPLICATES, SOBOL, Case, Way
+from simsuite.verify.gbm_cases import ANTITHETIC, GROUPS, MATCHED, PLAIN, REPLICATES, SOBOL, Case, Way
 
 Note = Callable[[str], None]
 ROUNDING = {"float64": 1e-11, "mixed": 1e-6, "float32": 2e-6}  # that no estimate averages out, relative to the spot
@@ -41,7 +41,7 @@ def scenario_of(case: Case, way: Way, count: int, greeks: bool = False, **output
     paths: dict[str, Any] = {"count": count, **case.scenario.get("paths", {})}
     if sampling == SOBOL:
         paths |= {"sampling": "sobol", "replicates": REPLICATES}
-    paths["antithetic"] = sampling == ANTITHETIC
+    paths |= {"antithetic": sampling == ANTITHETIC, "moment_matching": sampling == MATCHED}
     parts = {
         "run": {"precision": precision, "seed": 1},
         "paths": paths,
@@ -99,13 +99,15 @@ def label(case: Case, way: Way, what: str) -> str:
 def deviations(value: float, exact: float, error: float, way: Way, rounding: float = 0.0) -> float:
     """How many standard errors `value` is too high, less what rounding may explain.
 
-    The few replicates of Sobol points have Student's law, of which this is the normal number with the same odds.
+    Few replicates of Sobol points, or groups whose moments are matched, have Student's law, of which this is the normal
+    number with the same odds.
     """
     off = value - exact
     off = math.copysign(max(abs(off) - rounding, 0.0), off)
     if off == 0:
         return 0.0
     z = off / error if error > 0 else math.copysign(math.inf, off)
-    if way[1] != SOBOL or math.isinf(z):
+    observations = {SOBOL: REPLICATES, MATCHED: GROUPS}.get(way[1])
+    if observations is None or math.isinf(z):
         return z
-    return math.copysign(float(-ndtri(stdtr(REPLICATES - 1, -abs(z)))), z)
+    return math.copysign(float(-ndtri(stdtr(observations - 1, -abs(z)))), z)

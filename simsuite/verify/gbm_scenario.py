@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from simsuite.core import Backend
 from simsuite.errors import UsageError
-from simsuite.scenario.gbm import American, GbmScenario
+from simsuite.scenario.gbm import GROUP, American, GbmScenario
 from simsuite.solvers.gbm.known import known_price
 from simsuite.verify.checks import Check
 from simsuite.verify.gbm_cases import PLAIN, SOBOL
@@ -24,6 +24,7 @@ from simsuite.verify.study import fitted_line
 ERROR, CHANGE = "standard error", "change"
 RATIO = 4
 FEWEST = 256  # paths of the first level
+FEWEST_MATCHED = 64 * GROUP  # where groups are the observations: errors from fewer scatter too much for an order
 ORDER, ORDER_WITHIN = -0.5, 0.1
 
 
@@ -37,16 +38,17 @@ def levels_of(model: GbmScenario, backend: Backend, count: int) -> Iterator[Leve
     """One after another. UsageError where there is nothing to refine, or too few paths."""
     if not model.option:
         raise UsageError("the scenario has no [[option]] whose price could converge")
-    unit = model.paths.scrambles if model.paths.sampling == "sobol" else 2
+    unit = model.paths.scrambles if model.paths.sampling == "sobol" else max(model.paths.width, 2)
     first = model.paths.count // RATIO ** (count - 1) // unit * unit
-    if first < FEWEST:
-        least = RATIO ** (count - 1) * FEWEST
+    fewest = FEWEST_MATCHED if model.paths.moment_matching else FEWEST
+    if first < fewest:
+        least = RATIO ** (count - 1) * fewest
         raise UsageError(f"{count} levels need paths.count of at least {least}, and there are {model.paths.count}")
     for k in range(count):
         paths = first * RATIO**k
         stored = min(model.output.store_paths or 0, paths)
         changed = {
-            "paths": model.paths.model_copy(update={"count": paths, "target_standard_error": 0.0}),
+            "paths": model.paths.model_copy(update={"count": paths, "target_standard_error": 0.0, "multilevel": False}),
             "output": model.output.model_copy(update={"store_paths": stored}),
         }
         yield Level(paths, run(problem_of(model.model_copy(update=changed)), backend))

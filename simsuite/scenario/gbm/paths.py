@@ -48,7 +48,9 @@ class Paths(Section):
         0.0, description="stop once the price of every option has this standard error, in units of price; 0 = off"
     )
     moment_matching: bool = Field(
-        False, description="shift and stretch the normals of a step so that they have mean 0 and variance 1"
+        False,
+        description="shift and stretch the normals of a step so that they have mean 0 and variance 1 over each "
+        f"{GROUP} paths; needs a count that is a multiple of {GROUP}",
     )
     multilevel: bool = Field(
         False,
@@ -60,6 +62,13 @@ class Paths(Section):
         description="paths of their own from which the exercise of American options is learnt (default: count, but at "
         f"least {_REGRESSION[0]} and at most {_REGRESSION[1]})",
     )
+
+    @property
+    def width(self) -> int:
+        """Paths that make one independent observation."""
+        if self.moment_matching:
+            return GROUP
+        return 2 if self.antithetic else 1
 
     @property
     def scrambles(self) -> int:
@@ -81,7 +90,11 @@ class Paths(Section):
 
     def _pseudo_mistakes(self) -> list[Mistake]:
         found = []
-        if self.antithetic and self.count % 2:
+        if self.moment_matching and self.count % GROUP:
+            message = f"moments are matched over groups of {GROUP} paths, but {self.count} are not whole groups"
+            nearest = max(round(self.count / GROUP), 1) * GROUP
+            found.append(Mistake(("count",), message, f"use {nearest}"))
+        elif self.antithetic and self.count % 2:
             message = f"antithetic paths come in pairs, but {self.count} is odd"
             found.append(Mistake(("count",), message, f"use {self.count + 1}"))
         if self.replicates is not None:

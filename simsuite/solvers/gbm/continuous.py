@@ -12,6 +12,12 @@ the level, the expectation of "never reached" given the ends of the steps, so a 
 same mean as one that is void or not, and a smaller variance. A distance is negative beyond the level: then d0 d1 <= 0,
 which counts as reached; whether both are beyond does not matter, as the product was 0 before.
 
+For Greeks, prices move by w0 and w1 in natural logarithms before and after a step. Then the factor 1 - q of SURVIVAL
+moves by q 2 (d1 w0 + d0 w1) / v, and SLOPE is how the product moves; with all volatilities (1 + eps) times as large, v
+moves, too, and all in all w is how far the level lies below DRIFT (weights.py), negative. An extreme that was drawn
+moves by what lies between the weights, w0 + (w1 - w0) (1 +- s) / 2, s = (x1 - x0) / sqrt((x1 - x0)^2 - 2 v log U),
+which is AT_HIGHEST or AT_LOWEST; with the volatilities by its own logarithm less that of DRIFT.
+
 LOWEST and HIGHEST are drawn, each with numbers of its own (`chances`): their joint law is not that of the path, so no
 option may use both of an asset. Antithetic twins have U and 1 - U.
 
@@ -22,7 +28,7 @@ proportion to the price is paid at the end of its step: the bridge ends before i
 Kernels take
 - bridges[what, asset, step] (one column if volatilities are constant): v, and 2 log2(e) / v, or `_SHARPEST` if less;
 - falls[asset, step] (one column if there are none): by how much the price falls at the end of the step;
-- levels[functional], of those that have one.
+- levels[functional], of those that have one; of a SLOPE, its weight at the start.
 All of them, like x, in logarithms to base 2.
 """
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from simsuite.core import Backend
 from simsuite.expressions.sharing import evaluate_each
-from simsuite.solvers.gbm import quasi
+from simsuite.solvers.gbm import matching, quasi
 from simsuite.solvers.gbm.exercise import FIRST_PATH, judgements, learning_paths, learning_steps, unlearnt_policy
 from simsuite.solvers.gbm.functionals import EXTREMES, marks
 from simsuite.solvers.gbm.portfolio import PAYOFFS_CHUNK
@@ -30,10 +30,11 @@ class NumbaEngine:
         self._problem, self._backend, self._arrays = problem, backend, arrays
         self._views = {name: backend.view(a) for name, a in arrays.items()}
         n_assets, batch = problem.n_assets, problem.batch
-        self._seen_array = backend.zeros((problem.most_watched, n_assets, batch), problem.dtype)
-        self._seen = backend.view(self._seen_array)
-        self._each_seen = [backend.view(self._seen_array[i]) for i in range(problem.most_watched)]
+        self.seen = backend.zeros((problem.most_watched, n_assets, batch), problem.dtype)
+        self._seen = backend.view(self.seen)
+        self._each_seen = [backend.view(self.seen[i]) for i in range(problem.most_watched)]
         made = tables(problem, problem.dtype) | quasi.numba_tables(problem)
+        made["match"] = np.zeros(matching.table_shape(problem), problem.normal)
         self._tables = {name: backend.array(a) for name, a in made.items()}
         self._constants = {name: backend.view(a) for name, a in self._tables.items()}
         self._bind()
@@ -49,9 +50,14 @@ class NumbaEngine:
         make_advance = backend.kernels("simsuite.solvers.gbm.exact").make_advance
         moves, rights = problem.dynamics.moves, judgements(payoffs.functionals)
         stack = quasi.bridge_of(problem).depth if problem.quasi else 0
-        codes = problem.functional_codes
-        self._kernel = make_advance(n_assets, codes, problem.dtype, problem.normal, moves, rights, stack)
-        self._advance = backend.launcher(self._kernel, (batch,), (min(_BLOCK, batch),))
+        codes, drawn = problem.functional_codes, (stack, problem.summed)
+        own = (n_assets, codes, problem.dtype, problem.normal, moves, rights, *drawn)
+        matched = problem.scenario.paths.moment_matching
+        self._kernel = make_advance(*own)
+        kernel = make_advance(*own, matched) if matched else self._kernel
+        self._advance = backend.launcher(kernel, (batch,), (min(_BLOCK, batch),))
+        if matched:
+            self._advance = matching.numba_launch(problem, backend, self._constants["match"], self._advance)
         self._clear = backend.launcher(kernels.clear, (kernels.THREADS, n_assets), block)
         self._moments = backend.launcher(kernels.moments, (groups, n_assets), block)
         if problem.stored:
@@ -120,7 +126,7 @@ class NumbaEngine:
             tables["falls"], tables["levels"], tables["drift"], tables["jumps"], tables["thresholds"], tables["cash"],
             tables["turn"], tables["rules"],
             tables["numbering"], tables["opened"], tables["weights"], tables["directions"], tables["shift"],
-            tables["offset"],
+            tables["offset"], tables["match"],
         )  # fmt: skip
 
     def clear(self, slot: int) -> None:
@@ -132,11 +138,11 @@ class NumbaEngine:
             self._record(self._each_seen[which], self._views["paths"], frame, self._problem.stored)
 
     def moments(self, n: int, first_path: int, frames: range) -> None:
-        views = self._views
+        problem, views = self._problem, self._views
         for which, frame in enumerate(frames):
             self._moments(
-                self._each_seen[which], n, first_path, self._constants["frames"], frame, self._problem.slot(frame),
-                views["moments"], views["histogram"], views["fault"],
+                self._each_seen[which], n, first_path, problem.width, self._constants["frames"], frame,
+                problem.slot(frame), views["moments"], views["histogram"], views["fault"],
             )  # fmt: skip
         self._portfolio.expose(self._each_seen, n, frames)
 
@@ -147,21 +153,13 @@ class NumbaEngine:
         for begin in range(0, n, PAYOFFS_CHUNK):
             count = min(PAYOFFS_CHUNK, n - begin)
             with self._backend.arithmetic(), np.errstate(all="ignore"):
-                variables = self._variables(self._seen_array[which], slice(begin, begin + count))
+                paths = slice(begin, begin + count)
+                variables = ends(self._problem, self.seen[which], self._arrays.get("kept"), paths)
                 for values, found in zip(self._values_array, evaluate_each(payoffs.values, variables)):
                     values[:count] = found
                 self._portfolio.tally(variables, count)
             if payoffs.trees:
                 self._add_payoffs(count, first_path + begin)
-
-    def _variables(self, y: Any, paths: slice) -> dict[str, Any]:
-        problem = self._problem
-        found = {noise(a): y[a, paths].astype(np.float64) for a in range(problem.n_assets)}
-        found |= {last(a): np.exp2(found[noise(a)]) * problem.end_growth[a] for a in range(problem.n_assets)}
-        for i, functional in enumerate(problem.payoffs.functionals):
-            value = self._arrays["kept"][i, paths].astype(np.float64)
-            found[kept(i)] = np.exp2(value) if functional.kind in EXTREMES else value
-        return found
 
     def _add_payoffs(self, n: int, first_path: int) -> None:
         problem, views, tables = self._problem, self._views, self._constants
@@ -170,3 +168,13 @@ class NumbaEngine:
             tables["products"], problem.n_assets,
             views["options"], views["fault"],
         )  # fmt: skip
+
+
+def ends(problem: GbmProblem, y: Any, taken: Any, paths: slice) -> dict[str, Any]:
+    """What payoffs of some paths are made of, from their noise in the end and what functionals have taken."""
+    found = {noise(a): y[a, paths].astype(np.float64) for a in range(problem.n_assets)}
+    found |= {last(a): np.exp2(found[noise(a)]) * problem.end_growth[a] for a in range(problem.n_assets)}
+    for i, functional in enumerate(problem.payoffs.functionals):
+        value = taken[i, paths].astype(np.float64)
+        found[kept(i)] = np.exp2(value) if functional.kind in EXTREMES else value
+    return found

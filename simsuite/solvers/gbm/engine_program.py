@@ -11,44 +11,45 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simsuite.core import Backend, Program
-from simsuite.expressions import Expression
-from simsuite.solvers.gbm import continuous, quasi
+from simsuite.solvers.gbm import continuous, matching, quasi
 from simsuite.solvers.gbm.exactsum import LIMBS
 from simsuite.solvers.gbm.exercise import FIRST_PATH, judgements, learning_paths, learning_steps, policy_shape
 from simsuite.solvers.gbm.functionals import Kind, marks
+from simsuite.solvers.gbm.payoffs_program import ProgramPayoffs, observation
 from simsuite.solvers.gbm.portfolio_launches import ProgramPortfolio
 from simsuite.solvers.gbm.precision import C_TYPES
 from simsuite.solvers.gbm.regression_program import learn_by_program
 from simsuite.solvers.gbm.sharing import most_threads
 from simsuite.solvers.gbm.statistics import BINS, BINS_PER_UNIT, GROUP, LARGEST, LOG_LARGEST, Z_MAX
 from simsuite.solvers.gbm.tables import tables
-from simsuite.solvers.gbm.variables import kept, last, noise
 
 if TYPE_CHECKING:
     from simsuite.solvers.gbm.problem import GbmProblem
 
-PATHS, MOMENTS, PAYOFFS = (Path(__file__).with_name(f"{name}.cu") for name in ("paths", "moments", "payoffs"))
-SHAPES = ((256, 4), (256, 2), (512, 2), (128, 2))  # threads of a block, blocks of steps in a turn of the loop
+PATHS, MOMENTS = (Path(__file__).with_name(f"{name}.cu") for name in ("paths", "moments"))
+SHAPES = ((128, 4), (256, 4), (256, 2), (128, 2))  # threads of a block, blocks of steps in a turn of the loop
 CROWDED_SHAPES = ((256, 2, 4), (256, 1, 5))  # tried too where much is kept: blocks a multiprocessor is to hold at least
+DENSE_SHAPES = ((128, 1), (256, 1), (256, 2), (512, 1))
 SOBOL_SHAPES = ((256, 2), (256, 1), (128, 2), (128, 1))  # which need more registers
-_TRIED_BYTES, _TRIED_BLOCKS = 1 << 25, 64  # given back after the trials
+_TRIED_BYTES, _TRIED_BLOCKS = 1 << 27, 64  # given back after the trials; with less, blocks that are few count
 _MOMENTS_THREADS, _MOMENTS_BLOCKS = 512, 3  # of a block; blocks a multiprocessor
-_PAYOFFS_THREADS, _PAYOFFS_BLOCKS = 256, 2
-_ROWS = 24  # added up by a program at once, or a few more: they stay in registers and shared memory
 
 
 def is_crowded(problem: GbmProblem) -> bool:
     """Whether a path keeps so much that numbers would be spilt, were the compiler to choose the registers."""
     rights, moves = judgements(problem.payoffs.functionals), problem.dynamics.moves
-    many = problem.n_assets * problem.width + len(problem.functional_codes) > 4
+    many = problem.n_assets * (1 + problem.antithetic) + len(problem.functional_codes) > 4
     between = continuous.watched(problem) and problem.normal == np.float64
-    return many or between or bool(rights) or not moves.lognormal or problem.quasi
+    drawn = problem.quasi or problem.scenario.paths.moment_matching
+    return many or between or bool(rights) or not moves.lognormal or drawn
 
 
 def shapes_of(problem: GbmProblem) -> tuple[tuple[int, ...], ...]:
     """Of launches that are tried: arguments of `paths_macros`."""
     if problem.quasi:
         return SOBOL_SHAPES
+    if paths_each(problem) > 1:
+        return DENSE_SHAPES
     few = problem.n_assets == 1 and problem.dynamics.moves.lognormal
     return SHAPES + CROWDED_SHAPES if few and is_crowded(problem) else SHAPES
 
@@ -60,7 +61,7 @@ def paths_macros(problem: GbmProblem, threads: int, unroll: int, blocks: int = 1
         "ASSETS": problem.n_assets,
         "STATE": C_TYPES[problem.dtype],
         "NORMAL": C_TYPES[problem.normal],
-        "SIGNS": problem.width,
+        "SIGNS": 1 + problem.antithetic,
         "FUNCTIONALS": ",".join(wanted) or "{NOTHING,0,0}",
         "COUNT": max(len(wanted), 1),
         "RIGHTS": ",".join(f"{{{degree},{int(call)}}}" for degree, call in rights) or "{1,0}",
@@ -70,12 +71,28 @@ def paths_macros(problem: GbmProblem, threads: int, unroll: int, blocks: int = 1
         "SCHEME": moves.scheme.name,
         "JUMPING": ",".join(str(int(jumps)) for jumps in moves.jumping),
         "IN_CASH": ",".join(str(int(pays)) for pays in moves.paying),
+        "LOOKS": int(looks_on_the_way(problem)),
         "DENSE": int(is_dense(problem)),
+        "EACH": paths_each(problem),
         "UNROLL": unroll if moves.lognormal else 1,  # a step has many instructions then
         "THREADS": threads,
         "BOUNDS": f"{threads}, {blocks}" if is_crowded(problem) else threads,
         **({"SOBOL": 1, "GROUP": GROUP, "STACK": quasi.bridge_of(problem).depth} if problem.quasi else {}),
+        **({"SUMMED": 1} if problem.summed == 2 else {}),
+        **({"MATCHED": 1, "GROUP": GROUP} if problem.scenario.paths.moment_matching else {}),
     }
+
+
+def looks_on_the_way(problem: GbmProblem) -> bool:
+    """Or else the end is all that is looked at, where paths stay: no block has to ask for frames."""
+    return problem.frame_steps[1:] != (problem.n_steps,)
+
+
+def seen_by(problem: GbmProblem, backend: Backend, x: Any) -> Any:
+    """Where frames go that are looked at together: the paths themselves, where they end."""
+    if not looks_on_the_way(problem) and not is_dense(problem):
+        return x[None]
+    return backend.zeros((problem.most_watched, problem.n_assets, problem.batch), problem.dtype)
 
 
 def is_dense(problem: GbmProblem) -> bool:
@@ -84,12 +101,21 @@ def is_dense(problem: GbmProblem) -> bool:
     return every and problem.batch * problem.dtype.itemsize < 1 << 32
 
 
+def paths_each(problem: GbmProblem) -> int:
+    """Paths of a thread, or pairs of them: where all steps are stored, as many as make 16 bytes. Rows that are written
+    in pieces of 4 bytes keep the memory from its full rate."""
+    signs = 1 + problem.antithetic
+    together = max(16 // problem.dtype.itemsize, signs)
+    fitting = problem.n_assets <= 2 and not problem.quasi and problem.batch % together == 0
+    return together // signs if is_dense(problem) and fitting else 1
+
+
 def moments_macros(problem: GbmProblem) -> dict[str, str | int]:
     return {
         "STATE": C_TYPES[problem.dtype],
         "NORMAL": C_TYPES[problem.normal],
         "ASSETS": problem.n_assets,
-        "SIGNS": problem.width,
+        **observation(problem),
         "GROUP": GROUP,
         "LIMBS": LIMBS,
         "BINS": BINS,
@@ -101,63 +127,27 @@ def moments_macros(problem: GbmProblem) -> dict[str, str | int]:
     }
 
 
-def payoffs_macros(problem: GbmProblem, rows: range) -> dict[str, str | int]:
-    """rows: of the products of values that are added up."""
-    payoffs = problem.payoffs
-    assets, functionals = range(problem.n_assets), range(max(len(payoffs.functionals), 1))
-    variables = (*map(last, assets), *map(kept, functionals), *map(noise, assets))
-    products = payoffs.products[rows.start : rows.stop]
-    values = sorted({value for pair in products for value in pair if value >= 0})
-    texts, calls = [], []
-    for value in values:
-        expression = Expression.from_tree(payoffs.values[value], variables)
-        used = tuple(name for name in variables if name in expression.names)
-        texts.append(" ".join(expression.cuda_function(f"value{value}", used).split("\n")))
-        calls.append(f"value{value}({','.join(f'v[{variables.index(name)}]' for name in used)})")
-    pairs = [(values.index(a), values.index(b) if b >= 0 else -1) for a, b in products]
-    return {
-        "STATE": C_TYPES[problem.dtype],
-        "ASSETS": problem.n_assets,
-        "COUNT": max(len(payoffs.functionals), 1),
-        "FUNCTIONALS": ",".join(f.kind.name for f in payoffs.functionals) or "NOTHING",
-        "SIGNS": problem.width,
-        "GROUP": GROUP,
-        "LIMBS": LIMBS,
-        "LARGEST_PRICE": repr(LARGEST),
-        "FUNCTIONS": " ".join(texts),
-        "CALLS": ",".join(calls),
-        "VALUES": len(values),
-        "SHIFTS": ",".join(float(problem.shifts[value]).hex() for value in values),
-        "NAMED": ",".join(str(payoffs.asset(value)) for value in values),
-        "PRODUCTS": ",".join(f"{{{a},{b}}}" for a, b in pairs),
-        "ROWS": len(pairs),
-        "THREADS": _PAYOFFS_THREADS,
-    }
-
-
-def rows_together(problem: GbmProblem) -> list[range]:
-    """Which rows of products a program adds up: those of a price or of a Greek go together."""
-    found: list[range] = []
-    for mean in problem.payoffs.means:
-        rows = mean.rows
-        if found and rows.start - found[-1].start < _ROWS:
-            found[-1] = range(found[-1].start, rows.stop)
-        else:
-            found.append(range(rows.start, rows.stop))
-    return found
+def _with_end(found: list[tuple[int, int]]) -> np.ndarray:
+    """Marks, and one that never comes."""
+    return np.array([*found, (np.iinfo(np.int32).max, 0)], np.int32)
 
 
 class ProgramEngine:
     def __init__(self, problem: GbmProblem, backend: Backend, arrays: Mapping[str, Any]) -> None:
         self._problem, self._backend, self._arrays = problem, backend, arrays
-        self._seen = backend.zeros((problem.most_watched, problem.n_assets, problem.batch), problem.dtype)
+        self.seen = seen_by(problem, backend, arrays["x"])
         made = tables(problem, problem.normal) | quasi.program_tables(problem)
         self._tables = {name: backend.array(a) for name, a in made.items()}
         replicates, whole, each = problem.sharing
         self._sharing = np.uint32(replicates), np.uint64(whole), np.uint32(each)
         self._end_growth = backend.array(problem.end_growth)
+        self._longest, self._measure = -(-problem.n_steps // problem.block), None
+        if problem.scenario.paths.moment_matching:
+            self._match = backend.zeros(matching.table_shape(problem), problem.normal)
+            self._longest = self._match.shape[1]
+            self._measure = matching.program_measure(problem, backend, self._match)
         self._marks = marks(problem.frame_steps[1:], problem.block)
-        self._marks_table = backend.array(np.array(self._marks, np.int32).reshape(-1, 2))
+        self._marks_table = backend.array(_with_end(self._marks))
         self._advance = self._fastest()
         kernels = backend.kernels("simsuite.solvers.gbm.statistics")
         block = (kernels.THREADS, 1)
@@ -167,7 +157,7 @@ class ProgramEngine:
         self._moments_program = backend.program(MOMENTS, moments_macros(problem))
         self._moments = functools.cache(self._moments_launcher)
         self._moments(1)
-        self._payoffs = [(rows, self._payoffs_launcher(rows)) for rows in rows_together(problem)]
+        self._payoffs = ProgramPayoffs(problem, backend)
         self._portfolio = ProgramPortfolio(problem, backend, arrays, self._tables["frames"], self._end_growth)
 
     def _moments_launcher(self, frames: int) -> Callable[..., None]:
@@ -175,18 +165,12 @@ class ProgramEngine:
         x = max(1, self._backend.processors * _MOMENTS_BLOCKS // frames)
         return self._moments_program.launcher("moments", (x, self._problem.n_assets, frames), _MOMENTS_THREADS)
 
-    def _payoffs_launcher(self, rows: range) -> Callable[..., None]:
-        program = self._backend.program(PAYOFFS, payoffs_macros(self._problem, rows))
-        replicates = self._problem.sharing[0]
-        x = -(-self._backend.processors * _PAYOFFS_BLOCKS // replicates)
-        return program.launcher("payoffs", (x, replicates), _PAYOFFS_THREADS)
-
     def _fastest(self) -> Callable[..., None]:
         """The launch of `advance` of the shape that is the fastest for such paths."""
         problem, backend = self._problem, self._backend
         most = _TRIED_BYTES // (problem.dtype.itemsize * (problem.n_assets + len(problem.functional_codes)))
         n = min(problem.batch, max(most // GROUP, 1) * GROUP)
-        end = min(-(-problem.n_steps // problem.block), _TRIED_BLOCKS)
+        end = min(self._longest, _TRIED_BLOCKS)
         if is_dense(problem):  # what is seen has to have room
             end = min(end, max(problem.most_watched // problem.block, 1))
         shapes = [paths_macros(problem, *shape) for shape in shapes_of(problem)]
@@ -199,23 +183,23 @@ class ProgramEngine:
         x = backend.zeros((problem.n_assets, n), problem.dtype)
         room = backend.zeros((max(len(problem.functional_codes), 1), n), problem.dtype)
 
-        no_marks = (self._marks_table, 0)
+        no_marks = self._no_marks()
 
         def trial(i: int) -> None:
             launch = self._paths_launcher(program(i), shapes[i], n)
-            launch(x, room, self._seen, n, n, 0, 0, end, *no_marks)
+            launch(x, room, self.seen, n, n, 0, 0, end, no_marks)
 
         best = backend.fastest(question, [functools.partial(trial, i) for i in range(len(shapes))])
         self._shape = shapes[best]
         launch = self._paths_launcher(program(best), shapes[best], problem.batch)
-        launch(x, room, self._seen, 0, n, 0, 0, end, *no_marks)  # after which it is loaded
+        launch(x, room, self.seen, 0, n, 0, 0, end, no_marks)  # after which it is loaded
         return launch
 
     def _paths_launcher(self, program: Program, macros: Mapping[str, str | int], n: int) -> Callable[..., None]:
         """Launches for up to n paths."""
         problem, tables = self._problem, self._tables
-        threads, width = int(macros["THREADS"]), problem.width
-        lanes = most_threads(n, problem.sharing) if problem.quasi else n // width
+        threads, width = int(macros["THREADS"]), 1 + problem.antithetic
+        lanes = most_threads(n, problem.sharing) if problem.quasi else -(-n // (width * int(macros["EACH"])))
         launcher = program.launcher("advance", -(-lanes // threads), threads)
         market = [tables[name] for name in ("mix", "scale", "centre", "growth", "due")]
         market.append(np.int32(tables["due"].size))
@@ -225,18 +209,22 @@ class ProgramEngine:
         points = [tables[name] for name in ("opened", "weights", "inside", "points", "offset")] if problem.quasi else []
         if problem.quasi:
             points += [np.int32(tables["opened"].size), *self._sharing]
+        if "MATCHED" in macros:
+            points += [self._match, np.int32(self._longest)]
 
         def launch(
-            x: Any, kept: Any, seen: Any, n: int, room: int, first_path: int, begin: int, end: int, looks: Any,
-            n_marks: int,
+            x: Any, kept: Any, seen: Any, n: int, room: int, first_path: int, begin: int, end: int, looks: Any
         ) -> None:  # fmt: skip
             launcher(
                 x, kept, seen, np.uint32(n // width), np.uint64(room), np.uint64(first_path // width), problem.seed,
-                np.int32(begin), np.int32(end), looks, np.int32(n_marks), np.int32(problem.n_steps), *market,
+                np.int32(begin), np.int32(end), looks, np.int32(problem.n_steps), *market,
                 *points,
             )  # fmt: skip
 
         return launch
+
+    def _no_marks(self) -> Any:
+        return self._marks_table[len(self._marks) :]
 
     def learn(self) -> None:
         problem, backend = self._problem, self._backend
@@ -245,11 +233,15 @@ class ProgramEngine:
             backend.zeros((*layers, n), problem.dtype)
             for layers in ((problem.n_assets,), (len(problem.functional_codes),), (len(steps), problem.n_assets))
         )
-        looks = np.array(marks(steps.tolist(), problem.block), np.int32)
-        end = int(looks[-1, 0]) + 1
-        macros = {**self._shape, "DENSE": 0}
+        looks = marks(steps.tolist(), problem.block)
+        end = looks[-1][0] + 1
+        macros = {name: value for name, value in self._shape.items() if name != "MATCHED"} | {
+            "LOOKS": 1,
+            "DENSE": 0,
+            "EACH": 1,
+        }
         launch = self._paths_launcher(backend.program(PATHS, macros), macros, n)
-        launch(x, kept, noise, n, n, FIRST_PATH, 0, end, backend.array(looks), len(looks))
+        launch(x, kept, noise, n, n, FIRST_PATH, 0, end, backend.array(_with_end(looks)))
         learn_by_program(backend, problem.holders, steps, noise, self._arrays["policy"])
 
     def obey(self) -> None:
@@ -257,11 +249,16 @@ class ProgramEngine:
             self._tables["rules"][...] = self._arrays["policy"]
 
     def advance(self, n: int, first_path: int, begin: int, end: int, frames: range) -> None:
-        x, room = self._arrays["x"], self._problem.batch
-        first, last = (bisect.bisect_left(self._marks, (block, 0)) for block in (begin, end))
-        n_marks = last - first if frames else 0
-        kept, looks = self._arrays.get("kept", x), self._marks_table[first:]
-        self._advance(x, kept, self._seen, n, room, first_path, begin, end, looks, n_marks)
+        x, room, looked_at = self._arrays["x"], self._problem.batch, 0
+        kept = self._arrays.get("kept", x)
+        for stretch in matching.stretches(begin, end, self._longest):
+            first, last = (bisect.bisect_left(self._marks, (block, 0)) for block in stretch)
+            looks = self._marks_table[first:] if frames else self._no_marks()
+            seen = self.seen[looked_at:] if looked_at and first < last else self.seen
+            if self._measure is not None:
+                self._measure(n, first_path, *stretch)
+            self._advance(x, kept, seen, n, room, first_path, *stretch, looks)
+            looked_at += sum(watched.bit_count() for _, watched in self._marks[first:last])
 
     def clear(self, slot: int) -> None:
         self._clear(*self._cleared, slot, self._problem.n_assets)
@@ -269,7 +266,7 @@ class ProgramEngine:
 
     def record(self, which: int, frame: int) -> None:
         if self._problem.stored:
-            self._backend.copy(self._seen[which, :, : self._problem.stored], self._arrays["paths"][frame])
+            self._backend.copy(self.seen[which, :, : self._problem.stored], self._arrays["paths"][frame])
 
     def moments(self, n: int, first_path: int, frames: range) -> None:
         """Of all frames at once, where their statistics lie one after another."""
@@ -278,18 +275,16 @@ class ProgramEngine:
         for which in range(0, len(frames), together):
             slot = problem.slot(frames[which])
             self._moments(together)(
-                self._seen[which], np.uint64(problem.batch), np.uint32(n), np.uint64(first_path),
+                self.seen[which], np.uint64(problem.batch), np.uint32(n), np.uint64(first_path),
                 self._tables["frames"][frames[which]], arrays["moments"][slot], arrays["histogram"][slot],
                 arrays["fault"],
             )  # fmt: skip
-        self._portfolio.expose(self._seen, n, frames)
+        self._portfolio.expose(self.seen, n, frames)
 
     def payoffs(self, which: int, n: int, first_path: int) -> None:
-        seen, arrays = self._seen[which], self._arrays
+        seen, arrays = self.seen[which], self._arrays
         self._portfolio.tally(seen, n)
-        for rows, launch in self._payoffs:
-            launch(
-                seen, arrays.get("kept", seen), np.uint64(self._problem.batch), np.uint32(n), np.uint64(first_path),
-                *self._sharing, np.uint32(LIMBS * len(self._problem.payoffs.products)), self._end_growth,
-                arrays["options"][0, rows.start :], arrays["fault"],
-            )  # fmt: skip
+        self._payoffs.add(
+            seen, arrays.get("kept", seen), n, first_path, arrays["options"][0] if self._payoffs.rows else None,
+            arrays["fault"],
+        )  # fmt: skip

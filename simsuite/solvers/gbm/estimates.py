@@ -17,6 +17,7 @@ from simsuite.solvers.gbm.controls import Control
 from simsuite.solvers.gbm.dynamics import Dynamics
 from simsuite.solvers.gbm.functionals import Functional, Kind, weighted
 from simsuite.solvers.gbm.greeks import OptionGreeks
+from simsuite.solvers.gbm.groups import grouped_estimate
 from simsuite.solvers.gbm.replicates import replicated_estimate
 from simsuite.solvers.gbm.statistics import Estimate, controlled_estimate, estimate
 from simsuite.solvers.gbm.variables import kept, last, noise, number
@@ -139,6 +140,8 @@ def mean_estimate(problem: GbmProblem, observed: Snapshot, mean: Mean) -> Estima
     n, sums = int(observed.arrays["done"][0]) // problem.width, observed.arrays["options"][:, mean.rows]
     shift = float(problem.shifts[mean.value])
     known = None if mean.control is None else mean.control_mean - float(problem.shifts[mean.control])
+    if problem.scenario.paths.moment_matching:
+        return grouped_estimate(sums[0], n, problem.discount, shift, known)
     if problem.quasi:
         return replicated_estimate(sums, n // problem.sharing[0], problem.discount, shift, known)
     if known is None:
@@ -169,6 +172,8 @@ def expected_path(functionals: tuple[Functional, ...], dynamics: Dynamics) -> di
             Kind.WEIGHTED: functools.partial(np.dot, prices, row),
             Kind.AT_LEAST: lambda at=row[prices.argmin()]: at,
             Kind.AT_LARGEST: lambda at=row[prices.argmax()]: at,
+            Kind.AT_LOWEST: lambda at=row[prices.argmin()]: at,
+            Kind.AT_HIGHEST: lambda at=row[prices.argmax()]: at,
             Kind.SQUARES: lambda count=len(steps): float(count),
         }
         values[kept(i)] = np.asarray(found.get(f.kind, lambda: 0.0)(), np.float64)

@@ -12,9 +12,10 @@ whole, even if a run stops amid it, so that no bit depends on where it was cut. 
 way.
 
 The readable kernels stand in `exact_cpu.py` and `exact_cuda.py`, the fast one for GPUs in `paths.cu`.
-`make_advance(n_assets, functionals, state, normal, moves, rights, stack)` makes advance(x, kept, seen, n, first_path,
-begin, end, valid, watched, first_seen, seed, antithetic, mix, scale, centre, growth, due, bridges, falls, levels,
-drift, jumps, thresholds, cash, turn, rules, numbering, opened, weights, directions, shift, offset):
+`make_advance(n_assets, functionals, state, normal, moves, rights, stack, summed, matched)` makes advance(x, kept, seen,
+n, first_path, begin, end, valid, watched, first_seen, seed, antithetic, mix, scale, centre, growth, due, bridges,
+falls, levels, drift, jumps, thresholds, cash, turn, rules, numbering, opened, weights, directions, shift, offset,
+match):
 
 - x[asset, path]: the noise y; kept[functional, path], see functionals.py: updated for the first n columns, which are
   the paths from number first_path on; begun anew first if begin is 0. functionals: of each (kind, asset, bit, row,
@@ -32,8 +33,10 @@ drift, jumps, thresholds, cash, turn, rules, numbering, opened, weights, directi
 - turn[right, step], rules[row, ..]: of American options, whose `rights` are (degree, call) of each, the row of the rule
   for the end of a step, see exercise.py.
 - stack: 0 for pseudo-random numbers, or else the depth of the stack for Sobol points, of which `numbering` says which
-  ones the paths have (sharing.py), and all after it what a bridge makes of them (quasi.py, sobol_cpu.py). mix is then
-  no triangle.
+  ones the paths have (sharing.py), and all after it but `match` what a bridge makes of them (quasi.py, sobol_cpu.py).
+  mix is then no triangle.
+- summed: 2 if steps are twice as long as those whose random numbers they take (multilevel.py), else 1.
+- matched: whether normals are shifted and stretched, by `match` (matching.py); n and first_path are whole groups then.
 """
 
 from __future__ import annotations
@@ -56,7 +59,10 @@ if TYPE_CHECKING:
 
 
 class Engine(Protocol):
-    """The launches of one kind of kernels. frames: those that the blocks done last come upon, in order."""
+    """The launches of one kind of kernels. frames: those that the blocks done last come upon, in order. seen[which,
+    asset, path]: y there."""
+
+    seen: Any
 
     def advance(self, n: int, first_path: int, begin: int, end: int, frames: range) -> None: ...
 
@@ -76,6 +82,17 @@ class Engine(Protocol):
     def payoffs(self, which: int, n: int, first_path: int) -> None: ...
 
 
+def engine_for(problem: GbmProblem, backend: Backend, arrays: Mapping[str, Any]) -> tuple[Engine, Mapping[str, str]]:
+    """On these arrays, and what was chosen."""
+    choice = problem.scenario.run.kernel
+    chosen = {"kernel": kernel_of(choice, backend)}
+    engine: Engine | None = None
+    if chosen["kernel"] == "nvrtc":
+        make = functools.partial(ProgramEngine, problem, backend, arrays)
+        engine, chosen = made_or_not(make, choice, chosen)
+    return engine or NumbaEngine(problem, backend, arrays), chosen
+
+
 class ExactStepper:
     """Paths in batches: step g of the run is time step g - b n_steps of batch b = g // n_steps.
 
@@ -92,14 +109,7 @@ class ExactStepper:
         for name, (shape, dtype) in problem.along_paths().items():
             if name not in self._arrays:
                 self._arrays[name] = backend.zeros(shape, dtype)
-        choice = problem.scenario.run.kernel
-        chosen = {"kernel": kernel_of(choice, backend)}
-        engine: Engine | None = None
-        if chosen["kernel"] == "nvrtc":
-            make = functools.partial(ProgramEngine, problem, backend, self._arrays)
-            engine, chosen = made_or_not(make, choice, chosen)
-        self._engine = engine or NumbaEngine(problem, backend, self._arrays)
-        self.chosen: Mapping[str, str] = chosen
+        self._engine, self.chosen = engine_for(problem, backend, self._arrays)
         if problem.holders:
             if start.step == self.paths_done == 0:
                 self._engine.learn()
@@ -176,10 +186,10 @@ class ExactStepper:
         return self._stage({name: self._arrays[name] for name in ("fault", "options")})
 
     def _stage(self, arrays: Mapping[str, Any]) -> Pending:
-        return _Joined(self._backend.stage(self.step, arrays), {"done": np.array([self.paths_done])})
+        return Joined(self._backend.stage(self.step, arrays), {"done": np.array([self.paths_done])})
 
 
-class _Joined(AbstractContextManager[Snapshot]):
+class Joined(AbstractContextManager[Snapshot]):
     """A snapshot on its way, and what is on the host already."""
 
     def __init__(self, pending: Pending, known: Mapping[str, np.ndarray]) -> None:

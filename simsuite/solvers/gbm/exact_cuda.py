@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba import cuda, float32, float64, uint32, uint64
+from numba import cuda, float32, float64, int32, uint32, uint64
 
 from simsuite.rng import fill_normals32, fill_normals64, radius32, radius64, words
+from simsuite.scenario.gbm import GROUP
 from simsuite.solvers.gbm.continuous import chances
-from simsuite.solvers.gbm.continuous_cuda import make_keep_between
+from simsuite.solvers.gbm.continuous_cuda import make_between
 from simsuite.solvers.gbm.exercise import TERMS
-from simsuite.solvers.gbm.functionals import CONTINUOUS, SAMPLED, Kind
+from simsuite.solvers.gbm.functionals import CONTINUOUS, LEANING, SAMPLED, Kind
 from simsuite.solvers.gbm.moves import Moves
 from simsuite.solvers.gbm.moves_cuda import make_moves
 from simsuite.solvers.gbm.places import place
@@ -30,6 +31,8 @@ def make_advance(
     moves: Moves,
     rights: Sequence[tuple[int, bool]] = (),
     stack: int = 0,
+    summed: int = 1,
+    matched: bool = False,
 ) -> Any:
     """The kernel for so many assets and functionals; see `exact.py` for its arguments.
 
@@ -43,7 +46,8 @@ def make_advance(
     STREAM = tuple(chances(Kind(kind), asset) if kind in SAMPLED else 0 for kind, asset in zip(KIND, ASSET))
     WEIGHTED, NOISY, SQUARES, LATEST = map(int, (Kind.WEIGHTED, Kind.NOISY, Kind.SQUARES, Kind.LATEST))
     AT_LEAST, AT_LARGEST = map(int, (Kind.AT_LEAST, Kind.AT_LARGEST))
-    EXERCISED = int(Kind.EXERCISED)
+    EXERCISED, AT_EXERCISED = int(Kind.EXERCISED), int(Kind.AT_EXERCISED)
+    NOTES = AT_EXERCISED in KIND
     RIGHT = tuple(KIND[:f].count(EXERCISED) for f in range(F))
     DEGREE, CALL = zip(*rights) if rights else ((0,), (False,))
     PER_BLOCK = NORMALS_PER_BLOCK[np.dtype(normal)]
@@ -52,11 +56,15 @@ def make_advance(
     fill = fill_normals32 if single else fill_normals64
     drawn = float32 if single else float64
     ln2 = real(math.log(2.0))
-    keep_between = make_keep_between(real)
+    keep_between, bend, lean = make_between(real)
+    SLOPE, LEANS = int(Kind.SLOPE), tuple(kind in LEANING for kind in KIND)
+    SLOPES = SLOPE in KIND
     DISCRETISED, JUMPING, PAYING = moves.scheme is not Scheme.EXACT, moves.jumping, moves.paying
     JUMPS, CASH = any(JUMPING), any(PAYING)
     discretised, jumped, after_cash = make_moves(moves, real, drawn)
     QUASI, STACK = stack > 0, max(stack, 1)
+    SUMMED, HALF, ROOT_HALF = summed == 2, PER_BLOCK // 2, drawn(math.sqrt(0.5))
+    MATCHED = matched
     start, follow = make_bridge(n_assets, normal)
 
     @cuda.jit
@@ -93,6 +101,7 @@ def make_advance(
         directions,
         shift,
         offset,
+        match,
     ):
         i = cuda.grid(1)
         if i < n:
@@ -101,6 +110,7 @@ def make_advance(
             z = cuda.local.array((N, PER_BLOCK), drawn)
             past = cuda.local.array(N, real)
             radii = cuda.local.array((F, PER_BLOCK), drawn)
+            now = cuda.local.array(F, int32)  # the last step at whose end it was exercised
             path = first_path + i
             sign, flip = drawn(1), uint32(0)
             if antithetic:
@@ -116,6 +126,8 @@ def make_advance(
                 y[a] = x[a, i] if begin > 0 else real(0)
             for f in range(F):
                 s[f] = real(0)
+                if NOTES:
+                    now[f] = -1
                 if KIND[f] == LEAST:
                     s[f] = real(math.inf)
                 if KIND[f] == LARGEST:
@@ -133,7 +145,18 @@ def make_advance(
                     )
                 else:
                     for a in range(N):
-                        fill(z, a, block, a, path, uint64(seed))
+                        if SUMMED:
+                            halves = cuda.local.array((1, PER_BLOCK), drawn)
+                            for h in range(2):
+                                fill(halves, 0, 2 * block + h, a, path, uint64(seed))
+                                for j in range(HALF):
+                                    z[a, h * HALF + j] = ROOT_HALF * (halves[0, 2 * j] + halves[0, 2 * j + 1])
+                        else:
+                            fill(z, a, block, a, path, uint64(seed))
+                        if MATCHED:
+                            for j in range(PER_BLOCK):
+                                factor = match[i // GROUP, block - begin, a, 0, j]
+                                z[a, j] = z[a, j] * factor + match[i // GROUP, block - begin, a, 1, j]
                 for f in range(F):
                     if STREAM[f] > 0:
                         w0, w1, w2, w3 = words(block, STREAM[f], path, uint64(seed))
@@ -157,21 +180,38 @@ def make_advance(
                                 y[a] += jumped(k, a, path, uint64(seed), sign, jumps, thresholds)
                             if CASH and PAYING[a] and cash[a, k] > real(0):
                                 y[a] = after_cash(y[a], cash[a, k], cash[N + a, k])
+                        if SLOPES:  # before what they are slopes of
+                            for f in range(F):
+                                if KIND[f] == SLOPE:
+                                    a, h = ASSET[f], PARTNER[f]
+                                    x1 = y[a] + centre[a, k]
+                                    s[f] = bend(
+                                        s[f],
+                                        s[h],
+                                        past[a] + (centre[a, k - 1] if k > 0 else real(0)),
+                                        x1 + falls[a, k if falls.shape[1] > 1 else 0],
+                                        x1,
+                                        bridges[1, a, k if bridges.shape[2] > 1 else 0],
+                                        levels[h],
+                                        growth[N + ROW[f], k - 1] if k > 0 else levels[f],
+                                        growth[N + ROW[f], k],
+                                    )
                         for f in range(F):
-                            if BETWEEN[f]:
+                            if BETWEEN[f] and KIND[f] != SLOPE:
                                 a, c = ASSET[f], k if bridges.shape[2] > 1 else 0
+                                x0 = past[a] + (centre[a, k - 1] if k > 0 else real(0))
                                 x1 = y[a] + centre[a, k]
-                                s[f] = keep_between(
-                                    KIND[f],
-                                    s[f],
-                                    past[a] + (centre[a, k - 1] if k > 0 else real(0)),
-                                    x1 + falls[a, k if falls.shape[1] > 1 else 0],
-                                    x1,
-                                    bridges[0, a, c],
-                                    bridges[1, a, c],
-                                    levels[f],
-                                    radii[f, j],
-                                )
+                                before = x1 + falls[a, k if falls.shape[1] > 1 else 0]
+                                variance, sharpness = bridges[0, a, c], bridges[1, a, c]
+                                if LEANS[f]:
+                                    h = PARTNER[f]
+                                    w0 = growth[N + ROW[f], k - 1] if k > 0 else real(0)
+                                    w1 = growth[N + ROW[f], k]
+                                    s[f] = lean(KIND[f], s[f], s[h], x0, before, x1, variance, radii[h, j], w0, w1)
+                                else:
+                                    s[f] = keep_between(
+                                        KIND[f], s[f], x0, before, x1, variance, sharpness, levels[f], radii[f, j]
+                                    )
                         if KEEPS:
                             for f in range(F):
                                 if BIT[f] < 0 or due[k] >> BIT[f] & 1:
@@ -211,6 +251,10 @@ def make_advance(
                                                 later = following
                                             if rule[TERMS] + u * waits - later <= real(0):
                                                 s[f] = value
+                                                if NOTES:
+                                                    now[f] = k
+                                    if NOTES and KIND[f] == AT_EXERCISED and now[PARTNER[f]] == k:
+                                        s[f] = growth[N + ROW[f], k]
                         if block == end - 1 and watched >> j & 1:
                             for a in range(N):
                                 seen[which, a, i] = y[a]

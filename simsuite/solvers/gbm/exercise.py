@@ -97,7 +97,8 @@ def turns(problem: GbmProblem, length: int) -> np.ndarray:
 
 def learning_paths(problem: GbmProblem) -> int:
     """From which exercise is learnt: whole pairs, if they are antithetic."""
-    return problem.scenario.paths.regression_paths // problem.width * problem.width
+    count = problem.scenario.paths.regression_paths
+    return count - count % (1 + problem.antithetic)
 
 
 def learning_bytes(problem: GbmProblem) -> int:

@@ -29,13 +29,19 @@ class Kind(IntEnum):
     SQUARES = 12  # the sum of w (y - LATEST)^2
     LATEST = 13  # y at the latest date, 0 before the first
     EXERCISED = 14  # what exercise brought, in money of the end and units of the spot, below 0 until then (exercise.py)
+    AT_LOWEST = 15  # w where LOWEST is attained, as far between two dates as that is between their prices
+    AT_HIGHEST = 16
+    SLOPE = 17  # how SURVIVAL changes as the logarithm of each price moves by w
+    AT_EXERCISED = 18  # w on the date of exercise, 0 until then
 
 
 EXTREMES = frozenset((Kind.LEAST, Kind.LARGEST, Kind.LOWEST, Kind.HIGHEST))  # logarithms to base 2
 SAMPLED = frozenset((Kind.LOWEST, Kind.HIGHEST))  # which takes random numbers of their own
-CONTINUOUS = SAMPLED | {Kind.SURVIVAL}  # of all times: due at every step
+LEANING = frozenset((Kind.AT_LOWEST, Kind.AT_HIGHEST))
+CONTINUOUS = SAMPLED | LEANING | {Kind.SURVIVAL, Kind.SLOPE}  # of all times: due at every step
 _GOES_WITH = {Kind.WEIGHTED: Kind.SUM, Kind.NOISY: Kind.SUM, Kind.AT_LEAST: Kind.LEAST, Kind.AT_LARGEST: Kind.LARGEST}
-_GOES_WITH |= {Kind.SQUARES: Kind.LATEST}
+_GOES_WITH |= {Kind.AT_LOWEST: Kind.LOWEST, Kind.AT_HIGHEST: Kind.HIGHEST}
+_GOES_WITH |= {Kind.SQUARES: Kind.LATEST, Kind.SLOPE: Kind.SURVIVAL}
 
 
 class Quantity(Enum):
@@ -49,10 +55,16 @@ class Quantity(Enum):
 
 @dataclass(frozen=True)
 class Weight:
-    """A quantity to some power."""
+    """A quantity to some power, less a number."""
 
     quantity: Quantity
     power: int = 1
+    less: float = 0.0
+
+    @property
+    def at_start(self) -> float:
+        """Of times and drifts, which begin with 0."""
+        return 0.0**self.power - self.less
 
 
 @dataclass(frozen=True)
@@ -88,7 +100,7 @@ class Right:
 
 @dataclass(frozen=True)
 class Functional:
-    """level: of a SURVIVAL, as log2(S / S(0))."""
+    """level: of a SURVIVAL and its SLOPE, as log2(S / S(0)). exercised: what an AT_EXERCISED goes with."""
 
     kind: Kind
     asset: int
@@ -96,11 +108,19 @@ class Functional:
     level: float = 0.0
     weight: Weight | None = None
     right: Right | None = None
+    exercised: Functional | None = None
 
     @property
     def partner(self) -> Functional | None:
         """The functional that this one needs besides, of the same asset and dates."""
-        return Functional(_GOES_WITH[self.kind], self.asset, self.dates) if self.kind in _GOES_WITH else None
+        if self.kind not in _GOES_WITH:
+            return self.exercised
+        return Functional(_GOES_WITH[self.kind], self.asset, self.dates, self.level)
+
+    @property
+    def given(self) -> float:
+        """The number that kernels have for it: its level, or where the weights of a SLOPE begin."""
+        return self.level if self.kind != Kind.SLOPE or self.weight is None else self.weight.at_start
 
 
 @dataclass

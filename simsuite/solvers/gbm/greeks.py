@@ -16,15 +16,19 @@ mixed              gamma: the first derivative pathwise, the second by a score (
                    and Stochastics 3 (1999)
 likelihood ratio   E (payoff * score), for payoffs with jumps; the score, whose mean is known, is a control variate
 homogeneity        where a price is proportional to the spot, plus a constant: gamma is 0
+equation           gamma and theta of what is watched at all times, in a constant market, whose prices depend on the end
+                   T, the growth g and the volatility s by g T and s^2 T alone: pathwise derivatives by these give
+                       -theta = g / T d V / d g + s / (2 T) d V / d s - rate V,
+                   and gamma by the Black-Scholes equation. A score would have to be about the first step
 none               where none of these is right
 
-theta comes from the Black-Scholes equation, path by path: what holds for any payoff that looks at no price before the
+Other thetas, too, come from that equation, path by path: what holds for any payoff that looks at no price before the
 first step, V_t + (growth) S V_S + (volatility S)^2 V_SS / 2 = rate V, with the spot as an extreme so far held fixed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -35,14 +39,16 @@ from simsuite.expressions.tree import ExpressionError, IntegerPower, Name, Node,
 from simsuite.scenario.gbm import GbmScenario, Lookback, Option
 from simsuite.solvers.gbm.controls import Control
 from simsuite.solvers.gbm.dynamics import LN2, Dynamics
-from simsuite.solvers.gbm.functionals import Functional, Kind, Quantity, Weight
+from simsuite.solvers.gbm.functionals import CONTINUOUS, Functional, Kind, Quantity, Weight
+from simsuite.solvers.gbm.schemes import Scheme
 from simsuite.solvers.gbm.scores import Score
-from simsuite.solvers.gbm.tangents import KNOWN_KINDS, Tangents, total
+from simsuite.solvers.gbm.tangents import Tangents, total
 from simsuite.solvers.gbm.variables import first, kept, noise
 
 PER_ASSET, OF_ALL = ("delta", "gamma", "vega"), ("rho", "theta")
 GREEKS = (*PER_ASSET, *OF_ALL)
-PATHWISE, MIXED, RATIO, HOMOGENEITY, NONE = "pathwise", "mixed", "likelihood ratio", "homogeneity", "none"
+PATHWISE, MIXED, RATIO, HOMOGENEITY = "pathwise", "mixed", "likelihood ratio", "homogeneity"
+EQUATION, NONE = "equation", "none"
 
 
 @dataclass(frozen=True)
@@ -103,11 +109,14 @@ def greeks_of(
 
 
 def _by_scaling(case: _Case, dynamics: Dynamics) -> OptionGreeks:
-    """What holds for any law of prices that are proportional to the spot, as they are until cash is paid."""
-    method, of = case.delta()
-    if any(dynamics.moves.paying) or method != PATHWISE:
+    """What holds for any law of prices that are proportional to the spot, as they are until cash is paid, and, whether
+    they jump or not, to the growth until then if the scheme is exact."""
+    if any(dynamics.moves.paying) or not case.smooth:
         return no_greeks()
-    return OptionGreeks(dict.fromkeys(GREEKS, NONE) | {"delta": method}, {("delta", a): g for a, g in of.items()})
+    found = {("delta", a): greek for a, greek in case.delta()[1].items()}
+    if dynamics.scheme is Scheme.EXACT:
+        found |= {("rho", a): greek for a, greek in case.rho()[1].items()}
+    return OptionGreeks(dict.fromkeys(GREEKS, NONE) | {name: PATHWISE for name, _ in found}, found)
 
 
 class _Case:
@@ -116,18 +125,18 @@ class _Case:
         self._dynamics = tangents.dynamics
         self._names = sorted(names_in(tree))
         functionals = [tangents.functional(name) for name in self._names]
-        self.known = all(f is None or f.kind in KNOWN_KINDS for f in functionals)
+        self.known = all(f is None or tangents.knows(f) for f in functionals)
         self._functionals = [f for f in functionals if f is not None]
         self._assets = tuple(sorted({tangents.asset(name) for name in self._names}))
         signed = {n for n, f in zip(self._names, functionals) if f is not None and f.kind == Kind.LOGARITHMS}
-        self._smooth = is_lipschitz(tree, frozenset(self._names) - signed)
+        self.smooth = is_lipschitz(tree, frozenset(self._names) - signed)
         self._with_spot = any(first(a) in self._names for a in self._assets)
         self._end = self._dynamics.n_steps
 
     # ---- by spot
 
     def delta(self) -> Found:
-        if self._smooth:
+        if self.smooth:
             return PATHWISE, {a: Greek(self._over_spot(a, self._by_spot[a])) for a in self._assets}
         if self._score is None or self._with_spot:
             return _NOTHING
@@ -136,7 +145,14 @@ class _Case:
     def gamma(self) -> Found:
         if self._is_homogeneous:
             return HOMOGENEITY, {}
-        if self._smooth:
+        if self._watched:
+            if self._with_time is None:
+                return _NOTHING
+            ((a, moved),) = self._by_spot.items()
+            growth, volatility = self._dynamics.growth[a].value, self._dynamics.volatility[a].value
+            bent = subtract(self._with_time, multiply(Number(growth), moved))
+            return EQUATION, {a: Greek(multiply(Number(2 / volatility**2), self._over_spot(a, bent, 2)))}
+        if self.smooth:
             bends = {a: self._bend(a) for a in self._assets}
             twice = {a: Greek(self._over_spot(a, bend, 2)) for a, bend in bends.items() if bend is not None}
             return (MIXED, twice) if len(twice) == len(bends) else _NOTHING
@@ -176,9 +192,9 @@ class _Case:
     def vega(self) -> Found:
         end = self._dynamics.dt * self._end
         level = {a: self._model.asset[a].volatility.root_mean_square(end) for a in self._assets}
-        if not all(level.values()):
-            return _NOTHING
-        if self._smooth:
+        if not all(level.values()) or (self._watched and any(self._dynamics.paid[a] for a in self._assets)):
+            return _NOTHING  # between steps, slopes before a dividend are not known
+        if self.smooth:
             slopes = {a: self._along(self._tangents.by_volatility(a, self._names)) for a in self._assets}
             return PATHWISE, {a: Greek(divide(slope, Number(level[a]))) for a, slope in slopes.items()}
         scores = {a: self._volatility_score(a) for a in self._assets}
@@ -203,10 +219,10 @@ class _Case:
 
     def rho(self) -> Found:
         end = self._dynamics.dt * self._end
-        paid = multiply(Number(-end), self._tree)
+        paid = add(self._along(self._tangents.by_interest(self._names)), multiply(Number(-end), self._tree))
         if self._model.market.drift is not None or not self._assets:
             return PATHWISE, {0: Greek(paid)}
-        if self._smooth:
+        if self.smooth:
             return PATHWISE, {0: Greek(add(self._along(self._tangents.by_rate(self._names)), paid))}
         steady = all(self._dynamics.volatility[a].is_constant for a in self._assets)
         score = Score.at(self._end, self._assets, self._tangents)
@@ -220,7 +236,14 @@ class _Case:
         volatility = np.array([self._dynamics.volatility[a].at(0.0) for a in self._assets])
         covariance = np.outer(volatility, volatility) * self._dynamics.correlation[np.ix_(self._assets, self._assets)]
         drift = np.array(growth) - volatility**2 / 2  # of logarithms
-        if self._smooth:
+        if self._watched:
+            later = self._with_time
+            return (
+                _NOTHING
+                if later is None
+                else (EQUATION, {0: Greek(subtract(multiply(Number(rate), self._tree), later))})
+            )
+        if self.smooth:
             parts = [multiply(Number(rate), self._tree)]
             for i, a in enumerate(self._assets):
                 bent = self._bent_along(a, covariance[i])
@@ -261,6 +284,18 @@ class _Case:
         return {a: self._along(self._tangents.by_spot(a, self._names, first_too=False)) for a in self._assets}
 
     @cached_property
+    def _with_time(self) -> Node | None:
+        """How fast the mean of the payoff rises with the end of what is watched at all times."""
+        (a,), dynamics = self._assets, self._dynamics
+        curves = (dynamics.growth[a], dynamics.volatility[a], self._model.market.rate)
+        if dynamics.paid[a] or not all(curve.is_constant for curve in curves) or not curves[1].value:
+            return None
+        end = dynamics.dt * self._end
+        grown = multiply(Number(curves[0].value / end), self._along(self._tangents.by_rate(self._names)))
+        spread = multiply(Number(0.5 / end), self._along(self._tangents.by_volatility(a, self._names)))
+        return add(grown, spread)
+
+    @cached_property
     def _first_step(self) -> int:
         """At whose end it looks at a price first."""
         return min([int(f.dates.steps(self._end)[0]) for f in self._functionals], default=self._end)
@@ -268,6 +303,11 @@ class _Case:
     @cached_property
     def _score(self) -> Score | None:
         return Score.at(self._first_step, self._assets, self._tangents)
+
+    @property
+    def _watched(self) -> bool:
+        """Whether it looks at an asset at all times."""
+        return any(f.kind in CONTINUOUS for f in self._functionals)
 
     @property
     def _mean(self) -> tuple[str, Functional] | None:
@@ -302,13 +342,3 @@ class _Case:
 
     def _over_spot(self, a: int, node: Node, power: int = 1) -> Node:
         return multiply(Number(self._model.asset[a].spot ** -power), node)
-
-
-def with_trees(change: Callable[[Node], Node], greeks: OptionGreeks) -> OptionGreeks:
-    """The same with all trees changed."""
-    found = {}
-    for key, greek in greeks.found.items():
-        control = greek.control
-        changed = None if control is None else Control(change(control.tree), control.mean)
-        found[key] = Greek(change(greek.tree), changed)
-    return OptionGreeks(greeks.methods, found)

@@ -88,7 +88,12 @@ def known_greeks(model: GbmScenario, number: int) -> dict[str, list[float] | flo
 
 
 def _theta(model: GbmScenario, option: Option, by_spot: list[tuple[float, float]]) -> dict[str, float]:
-    """What is fixed at the start, such as the extreme of a lookback, has no part in it: none for these."""
+    """What is fixed at the start, such as the extreme of a lookback on dates, has no part in it: none for these. In a
+    constant market time passes as the end comes nearer."""
+    if isinstance(option, Lookback) and option.monitoring == "continuous":
+        end = model.time.end
+        by_end, _ = exact.derivatives(functools.partial(_price_by_end, model, option), end, _NEAR * end)
+        return {"theta": -by_end}
     a, *others = _assets(model, option)
     asset, market = model.asset[a], model.market
     if others or isinstance(option, Lookback) or _Priced(model, a).is_rough:
@@ -319,6 +324,14 @@ def _at_spot(model: GbmScenario, a: int, spot: float) -> GbmScenario:
 def _volatility_raised(model: GbmScenario, a: int, share: float) -> GbmScenario:
     sigma = model.asset[a].volatility
     return _with_asset(model, a, volatility=Schedule(sigma.times, tuple(v * (1 + share) for v in sigma.values)))
+
+
+def _price_by_end(model: GbmScenario, option: Option, end: float) -> float:
+    time = model.time.model_copy(update={"end": end})
+    found = known_price(model.model_copy(update={"time": time}), option)
+    if found is None:
+        raise ValueError("has no closed form nearby")
+    return found
 
 
 def _rate_shifted(model: GbmScenario, by: float) -> GbmScenario:

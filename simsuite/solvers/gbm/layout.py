@@ -25,14 +25,14 @@ _UNITS = {
 
 
 def gbm_layout(problem: GbmProblem) -> Layout:
-    """Rows along `time` fall due while the last batch passes the frames."""
+    """When rows along `time` fall due: see timeline.py."""
     scenario = problem.scenario
     assets, options = scenario.asset_names, scenario.option_names
     year = {"units": "year", "long_name": "time"}
     time = Variable("time", ("time",), attrs=year)
 
     def price(name: str, dims: tuple[str, ...], long_name: str, **attrs: str) -> Variable:
-        long_name = f"{long_name} (in units of the spot price)"
+        long_name = f"{long_name} (in units of price)"
         return Variable(name, dims, attrs={"units": "1", "long_name": long_name} | attrs)
 
     level = {"confidence_level": f"{CONFIDENCE:g}"}
@@ -83,5 +83,4 @@ def gbm_layout(problem: GbmProblem) -> Layout:
     if found:
         variables += found
         sizes["level"] = len(problem.portfolio.levels)
-    due = tuple(problem.rows_from + step for step in problem.frame_steps)
-    return Layout(sizes, (Series("time", time, due),), tuple(variables))
+    return Layout(sizes, (Series("time", time, problem.row_steps),), tuple(variables))

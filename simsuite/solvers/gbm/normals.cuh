@@ -1,6 +1,8 @@
 // Standard normals by Box-Muller from the words of a Philox block, and powers of 2. As rng.py has them: the same words,
 // the same uniform numbers, but for the last digits of what the functions here give.
 
+#include "special.cuh"
+
 #define INFINITY __int_as_float(0x7f800000)
 
 template <typename real> struct Normals;
@@ -11,20 +13,15 @@ template <> struct Normals<float> {
   static constexpr int PER_BLOCK = 4;
 
   static __device__ __forceinline__ float exp2(float x) {
-    float y;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
+    return approximate_power(x);
   }
 
   static __device__ __forceinline__ void pair(unsigned a, unsigned b, float scale, float& r, float& p, float& q) {
     const float u = fmaf((float)a, 0x1p-32f, 0x1p-33f);
     const float angle = fmaf(__uint_as_float(b >> 9 | 0x3f800000u), 6.2831853f, -9.4247780f);  // less half a turn
-    float log;
-    asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(log) : "f"(u));
-    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(scale * log));
-    asm("cos.approx.ftz.f32 %0, %1;" : "=f"(p) : "f"(angle));
-    asm("sin.approx.ftz.f32 %0, %1;" : "=f"(q) : "f"(angle));
-    r = -r;
+    r = -approximate_root(scale * approximate_log2(u));
+    p = approximate_cosine(angle);
+    q = approximate_sine(angle);
   }
 
   // Number j of the block is r[j / 2] d[j], with standard deviation `sigma`.
@@ -80,8 +77,7 @@ template <> struct Normals<double> {
     const int high = __double2hiint(u) + (0x3ff00000 - 0x3fe6a09e);
     const double e = __hiloint2double(0x43300000, high >> 20) - (0x1p52 + 1023);
     const double f = __hiloint2double((high & 0xfffff) + 0x3fe6a09e, __double2loint(u)) - 1.0, d = f + 2.0;
-    double inverse;
-    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(inverse) : "d"(d));
+    double inverse = approximate_inverse(d);
     double rest = fma(-d, inverse, 1.0);
     rest = fma(rest, rest, rest);
     inverse = fma(inverse, rest, inverse);
@@ -94,8 +90,7 @@ template <> struct Normals<double> {
 
   static __device__ __forceinline__ double root(double v) {
     v = fmax(v, 1e-290);
-    double y;
-    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(v));
+    const double y = approximate_inverse_root(v);
     double g = v * y, h = 0.5 * y, r = fma(-g, h, 0.5);
     g = fma(g, r, g), h = fma(h, r, h);
     r = fma(-g, g, v);

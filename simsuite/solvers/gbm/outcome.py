@@ -14,6 +14,7 @@ from simsuite.solvers.gbm import portfolio_outcome
 from simsuite.solvers.gbm.estimates import mean_estimate
 from simsuite.solvers.gbm.exercise_outcome import exercise_results, exercise_totals
 from simsuite.solvers.gbm.greek_outcome import greek_results, greek_totals
+from simsuite.solvers.gbm.groups import FEWEST_GROUPS
 from simsuite.solvers.gbm.intervals import CONFIDENCE
 from simsuite.solvers.gbm.portfolio_outcome import number, numbers
 from simsuite.solvers.gbm.prices import PriceStatistics, price_statistics, stored_prices
@@ -96,6 +97,7 @@ def results(problem: GbmProblem, observed: Snapshot) -> dict[str, Any]:
     return {
         "paths": n,
         **({"replicates": problem.sharing[0]} if problem.quasi else {}),
+        **({"groups": n // problem.width} if problem.scenario.paths.moment_matching else {}),
         **({"target": target} if problem.target > 0 else {}),
         "options": options,
         "assets": assets,
@@ -117,7 +119,8 @@ def paths_needed(problem: GbmProblem, observed: Snapshot) -> int:
     if not all(error > 0 for error in errors):
         return problem.scenario.paths.count
     done = int(observed.arrays["done"][0])
-    return done if max(errors) <= problem.target else math.ceil(done * (max(errors) / problem.target) ** 2)
+    needed = done if max(errors) <= problem.target else math.ceil(done * (max(errors) / problem.target) ** 2)
+    return max(needed, FEWEST_GROUPS * problem.width) if problem.scenario.paths.moment_matching else needed
 
 
 def _estimates(problem: GbmProblem, observed: Snapshot) -> list[Estimate]:

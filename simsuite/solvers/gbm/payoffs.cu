@@ -2,20 +2,20 @@
 // as come its way, of a replicate (grid y) whose sums are `stride` limbs from those of the one before.
 //
 // Compiled at run time, with the macros STATE, ASSETS, COUNT (functionals, at least 1), FUNCTIONALS (their kinds),
-// SIGNS (paths of an observation, whose mean counts), GROUP, LIMBS, LARGEST_PRICE, FUNCTIONS (value0, value1, ..), CALLS
-// (of them, on `v`, which has the price of each asset in the end, what was kept, the noise of each asset), VALUES (how
-// many), SHIFTS (what is subtracted from each), NAMED (the asset to blame), PRODUCTS (a list of {value, value or -1}), ROWS
-// (how many), THREADS.
+// SIGNS (paths of an observation, whose mean counts), MATCHED (1: groups of paths are observations), GROUP, LIMBS,
+// LARGEST_PRICE, FUNCTIONS (value0, value1, ..), CALLS (of them, on `v`, which has the price of each asset in the end, what
+// was kept, the noise of each asset), VALUES (how many), SHIFTS (what is subtracted from each), NAMED (the asset to blame),
+// COARSE (calls on `v` of the coarse path, if there is one: what they give is subtracted), PRODUCTS (a list of {value,
+// value or -1}), ROWS (how many), THREADS.
 
+#include "ends.cuh"
 #include "exactsum.cuh"
-#include "kinds.cuh"
 #include "sharing.cuh"
 
-typedef STATE state;
+typedef double real;  // in which payoffs are added up
 FUNCTIONS
 
-__constant__ double shifts[] = {SHIFTS};
-constexpr Kind kinds[] = {FUNCTIONALS};
+__constant__ real shifts[] = {SHIFTS};
 constexpr int named[] = {NAMED};
 struct Product {
   int a, b;
@@ -25,7 +25,8 @@ constexpr Product products[] = {PRODUCTS};
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
 payoffs(const state* __restrict__ y, const state* __restrict__ kept, unsigned long long room, unsigned n,
         unsigned long long first_path, unsigned replicates, unsigned long long whole, unsigned each, unsigned stride,
-        const double* __restrict__ growth, Limb* sums, long long* fault) {
+        const real* __restrict__ growth, Limb* sums, long long* fault, const state* __restrict__ coarse_y,
+        const state* __restrict__ coarse_kept, const real* __restrict__ coarse_growth) {
   __shared__ Limb mine[ROWS * LIMBS];
   clear(mine, ROWS * LIMBS);
   const int lane = threadIdx.x & 31;
@@ -34,44 +35,81 @@ payoffs(const state* __restrict__ y, const state* __restrict__ kept, unsigned lo
   for (unsigned g = blockIdx.x * (THREADS / 32) + threadIdx.x / 32; g < pieces.count(); g += warps) {
     unsigned begin, end;
     pieces.piece(g, begin, end);
-    double sum[ROWS];
+#if MATCHED
+    real of_group[VALUES];
+#pragma unroll
+    for (int o = 0; o < VALUES; o++) of_group[o] = 0;
+#endif
+    real sum[ROWS];
 #pragma unroll
     for (int r = 0; r < ROWS; r++) sum[r] = 0;
+    End next[SIGNS];
+#pragma unroll
+    for (int s = 0; s < SIGNS; s++)
+      if (begin + lane * SIGNS < end) next[s].read(y, kept, room, begin + lane * SIGNS + s);
 #pragma unroll 1
     for (unsigned i = begin + lane * SIGNS; i < end; i += 32 * SIGNS) {
-      double value[VALUES];
+      real value[VALUES];
+      End now[SIGNS];
+#ifdef COARSE
+      End now_coarse[SIGNS];
+#endif
 #pragma unroll
       for (int s = 0; s < SIGNS; s++) {
-        double v[2 * ASSETS + COUNT];
+        now[s] = next[s];
+#ifdef COARSE
+        now_coarse[s].read(coarse_y, coarse_kept, room, i + s);
+#endif
+        if (i + 32 * SIGNS < end) next[s].read(y, kept, room, i + 32 * SIGNS + s);  // while the present one is counted
+      }
 #pragma unroll
-        for (int a = 0; a < ASSETS; a++) {
-          const double noise = y[a * room + i + s];
-          v[a] = exp2(noise) * growth[a];
-          v[ASSETS + COUNT + a] = noise;
-        }
+      for (int s = 0; s < SIGNS; s++) {
+        real v[2 * ASSETS + COUNT];
+        now[s].tell(v, growth);
+        real found[VALUES] = {CALLS};
+#ifdef COARSE
+        now_coarse[s].tell(v, coarse_growth);
+        const real less[VALUES] = {COARSE};
 #pragma unroll
-        for (int f = 0; f < COUNT; f++) {
-          if (kinds[f] == NOTHING) continue;
-          const double k = kept[f * room + i + s];
-          v[ASSETS + f] = kinds[f] >= LEAST && kinds[f] <= HIGHEST ? exp2(k) : k;
-        }
-        const double found[VALUES] = {CALLS};
+        for (int o = 0; o < VALUES; o++) found[o] -= less[o];
+#endif
+        bool good = true;
 #pragma unroll
         for (int o = 0; o < VALUES; o++) {
-          const double d = found[o] - shifts[o];
+          const real d = found[o] - shifts[o];
           value[o] = s ? value[o] + d : d;
-          if (!(abs(found[o]) < LARGEST_PRICE)) atomicMin(fault, (long long)(first_path + i + s) * ASSETS + named[o]);
+          good = good && abs(found[o]) < LARGEST_PRICE;
         }
+        if (good) continue;
+#pragma unroll
+        for (int o = 0; o < VALUES; o++)
+          if (!(abs(found[o]) < LARGEST_PRICE)) atomicMin(fault, (long long)(first_path + i + s) * ASSETS + named[o]);
       }
 #pragma unroll
-      for (int r = 0; r < ROWS; r++) {
-        const double v = value[products[r].a] / SIGNS, w = products[r].b < 0 ? 1 : value[max(products[r].b, 0)] / SIGNS;
-        if (abs(v) < LARGEST_PRICE && abs(w) < LARGEST_PRICE) sum[r] = fma(v, w, sum[r]);
+      for (int o = 0; o < VALUES; o++) {
+        value[o] /= SIGNS;
+        if (!(abs(value[o]) < LARGEST_PRICE)) value[o] = 0;  // which leaves out what it is a factor of
       }
+#if MATCHED
+#pragma unroll
+      for (int o = 0; o < VALUES; o++) of_group[o] += value[o];
+#else
+#pragma unroll
+      for (int r = 0; r < ROWS; r++)
+        sum[r] = fma(value[products[r].a], products[r].b < 0 ? 1 : value[max(products[r].b, 0)], sum[r]);
+#endif
     }
+#if MATCHED
+#pragma unroll
+    for (int o = 0; o < VALUES; o++) of_group[o] = total(of_group[o]) / GROUP;
+#endif
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
-      const double all = total(sum[r]);
+#if MATCHED
+      const real all = of_group[products[r].a] * (products[r].b < 0 ? 1 : of_group[max(products[r].b, 0)]);
+#else
+      const real all = total(sum[r]);
+#endif
       if (lane == 0) add_exactly(mine + r * LIMBS, all);
     }
   }

@@ -27,7 +27,7 @@ from simsuite.solvers.gbm.controls import Control, GeometricBasket, law_of_asian
 from simsuite.solvers.gbm.dynamics import LN2, Dynamics
 from simsuite.solvers.gbm.estimates import Payoffs
 from simsuite.solvers.gbm.functionals import Dates, Functional, Functionals, Kind, Right
-from simsuite.solvers.gbm.greeks import greeks_of, no_greeks, with_trees
+from simsuite.solvers.gbm.greeks import Greek, OptionGreeks, greeks_of, no_greeks
 from simsuite.solvers.gbm.tangents import Tangents
 from simsuite.solvers.gbm.variables import first, kept, last, number
 
@@ -216,7 +216,7 @@ def read_payoffs(model: GbmScenario, dynamics: Dynamics) -> Payoffs:
     reader = _Reader(model, dynamics)
     trees, controls = tuple(map(reader.tree, model.option)), tuple(map(reader.control, model.option))
     happenings = tuple(map(reader.happening, model.option))
-    tangents = Tangents(reader.functionals, dynamics)
+    tangents = Tangents(reader.functionals, dynamics, model.market.rate)
     greeks = [
         greeks_of(option, tree, control, tangents, model) if option.greeks else no_greeks()
         for option, tree, control in zip(model.option, trees, controls)
@@ -225,7 +225,7 @@ def read_payoffs(model: GbmScenario, dynamics: Dynamics) -> Payoffs:
         tuple(map(_at_spot, trees)),
         controls,
         tuple(reader.functionals.found),
-        tuple(with_trees(_at_spot, of) for of in greeks),
+        tuple(_with_trees(_at_spot, of) for of in greeks),
         happenings,
     )
 
@@ -233,3 +233,13 @@ def read_payoffs(model: GbmScenario, dynamics: Dynamics) -> Payoffs:
 def _at_spot(tree: Node) -> Node:
     spots = {name: Number(1.0) for name in names_in(tree) if number(name, "first") is not None}
     return substitute(tree, spots) if spots else tree
+
+
+def _with_trees(change: Callable[[Node], Node], greeks: OptionGreeks) -> OptionGreeks:
+    """The same with all trees changed."""
+    found = {}
+    for key, greek in greeks.found.items():
+        control = greek.control
+        changed = None if control is None else Control(change(control.tree), control.mean)
+        found[key] = Greek(change(greek.tree), changed)
+    return OptionGreeks(greeks.methods, found)

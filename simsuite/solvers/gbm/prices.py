@@ -65,7 +65,7 @@ def price_statistics(
             [quantile_interval(histogram[a], q, price, pairs_of_equals) for q in quantiles]
         )
         independent = n // 2 if scenario.paths.antithetic else n
-        errors[0, a] = error_of_mean(moments[a], n)
+        errors[0, a] = error_of_mean(moments[a], n, scenario.paths.width)
         errors[1, a] = error_of_deviation(
             histogram[a], MIDDLES, centre - growth[a], spread, mirrored and scenario.paths.antithetic, independent
         )

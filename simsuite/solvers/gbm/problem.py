@@ -13,11 +13,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from simsuite.core import Backend, Clock, Device, Layout, Problem, Snapshot, Stepper
+from simsuite.core import Backend, Device, Layout, Problem, Snapshot, Stepper
 from simsuite.errors import ScenarioError
 from simsuite.expressions.sharing import evaluate_each
 from simsuite.scenario.gbm import GbmScenario
-from simsuite.solvers.gbm import outcome
+from simsuite.solvers.gbm import matching, outcome
 from simsuite.solvers.gbm.dynamics import Dynamics
 from simsuite.solvers.gbm.estimates import Payoffs, expected_path
 from simsuite.solvers.gbm.exact import ExactStepper
@@ -34,6 +34,7 @@ from simsuite.solvers.gbm.rehearsal import rehearse
 from simsuite.solvers.gbm.sharing import sharing_of
 from simsuite.solvers.gbm.statistics import BINS, NO_FAULT
 from simsuite.solvers.gbm.tables import table_bytes
+from simsuite.solvers.gbm.timeline import Timeline
 from simsuite.solvers.gbm.unsupported import not_yet
 from simsuite.solvers.schedule import frame_steps
 
@@ -43,14 +44,8 @@ _STORED_PATHS = 64
 
 
 @dataclass(frozen=True)
-class GbmProblem:
-    """A validated scenario. Times in years.
-
-    The paths are worked off in `n_batches` batches of `batch` paths, one after another. The clock counts the steps of
-    all of them; rows of results fall due in the last batch, when the statistics of the others are complete. With a
-    target, which may be reached before, they fall due after all batches, in steps that compute nothing.
-    frame_steps: time steps of the frames, first 0, last the end.
-    """
+class GbmProblem(Timeline):
+    """A validated scenario. frame_steps: time steps of the frames, first 0, last the end."""
 
     scenario: GbmScenario
     dynamics: Dynamics
@@ -62,6 +57,8 @@ class GbmProblem:
     decided: ClassVar[Mapping[str, Any]] = {}
     unbounded: ClassVar[frozenset[str]] = frozenset({"x", "kept"})  # a price of 0, an extreme of no price yet
     rate_unit = "path-steps/s"
+    multilevel: ClassVar[bool] = False
+    summed: ClassVar[int] = 1  # steps of random numbers in one of a path
 
     @classmethod
     def from_scenario(
@@ -72,6 +69,10 @@ class GbmProblem:
         missing = not_yet(model)
         if missing:
             raise ScenarioError(missing)
+        if model.paths.multilevel and not cls.multilevel:
+            from simsuite.solvers.gbm.multilevel import MultilevelProblem  # which is made of such problems
+
+            return MultilevelProblem.from_scenario(model, base, device, decided)
         dynamics = Dynamics.of(model)
         payoffs = read_payoffs(model, dynamics)
         require_schedules(payoffs.functionals, dynamics.n_steps)
@@ -87,27 +88,12 @@ class GbmProblem:
     def method(self) -> Mapping[str, str]:
         return {"stepper": self.scenario.time.scheme, "precision": self.scenario.run.precision}
 
-    @cached_property
-    def clock(self) -> Clock:
-        return Clock((0, self.rows_from + self.n_steps), (0.0, self.scenario.time.end))
-
-    @property
-    def dt(self) -> float:
-        return self.time(1)
-
-    def position(self, step: int) -> tuple[int, float]:
-        """Where the present batch is."""
-        k = step - self.rows_from if step >= self.rows_from else step % self.n_steps
-        return k, self.time(k)
-
-    def next_look(self, step: int) -> int | None:
-        """After each batch, if there is a target."""
-        following = max(-(-step // self.n_steps), 1) * self.n_steps
-        return following if self.target > 0 and following <= self.batches_end else None
-
     def settle(self, stepper: Stepper) -> int:
         """If the target is reached, no path more is made; rows of results are still to come."""
         assert isinstance(stepper, ExactStepper)
+        if self.target == 0:
+            stepper.step = self.batches_end + 1
+            return self.clock.end
         if stepper.paths_done % self.batch and stepper.step < self.batches_end:  # an extension begins amid a batch
             return self.clock.end
         with stepper.observe_options() as observed:
@@ -126,24 +112,11 @@ class GbmProblem:
     def layout(self) -> Layout:
         return gbm_layout(self)
 
-    @property
-    def work_per_step(self) -> float:
-        return self.scenario.paths.count / self.n_batches
-
     # ---- what the stepper asks
 
     @property
     def n_assets(self) -> int:
         return len(self.scenario.asset)
-
-    @property
-    def n_steps(self) -> int:
-        """Time steps of each path."""
-        return self.scenario.time.steps
-
-    @property
-    def n_batches(self) -> int:
-        return -(-self.scenario.paths.count // self.batch)
 
     @property
     def dtype(self) -> np.dtype:
@@ -177,30 +150,13 @@ class GbmProblem:
     @property
     def width(self) -> int:
         """Paths that make one independent observation."""
-        return 2 if self.antithetic else 1
+        return self.scenario.paths.width
 
     @property
     def stored(self) -> int:
         """Paths kept whole: the first ones."""
         asked = self.scenario.output.store_paths
         return min(_STORED_PATHS, self.batch) if asked is None else asked
-
-    @property
-    def target(self) -> float:
-        """The standard error that is to be reached, in units of price; 0 if none is."""
-        return self.scenario.paths.target_standard_error
-
-    def batch_end(self, batch: int) -> int:
-        """The number of the path after its last: the last batch may be smaller."""
-        return min((batch + 1) * self.batch, self.scenario.paths.count)
-
-    def time(self, step: int) -> float:
-        """The time at a time step of a path."""
-        return self.scenario.time.end * (step / self.n_steps)
-
-    def frames_within(self, first: int, last: int) -> range:
-        """The frames after time step `first`, up to `last`."""
-        return range(bisect.bisect_right(self.frame_steps, first), bisect.bisect_right(self.frame_steps, last))
 
     @cached_property
     def most_watched(self) -> int:
@@ -229,26 +185,12 @@ class GbmProblem:
         """Whether the statistics of all frames are kept to the end. If not, frames of a block share the room in turn;
         more paths can then not be added."""
         frames = len(self.frame_steps)
-        kept = frames * (self.n_assets * (BINS + (1 + self.width) * LIMBS) * 8 + self.portfolio.bytes_per_frame)
+        kept = frames * (self.n_assets * (BINS + (2 + (self.width > 1)) * LIMBS) * 8 + self.portfolio.bytes_per_frame)
         return self.n_batches > 1 or self.target > 0 or frames <= self.block or kept <= _KEPT_BYTES
 
     @property
     def slots(self) -> int:
         return len(self.frame_steps) if self.keeps_frames else self.block
-
-    def frame_of_row(self, step: int) -> int:
-        """The frame that the last batch has reached at this step of the run, or passed last."""
-        return max(bisect.bisect_right(self.frame_steps, step - self.rows_from) - 1, 0)
-
-    @property
-    def rows_from(self) -> int:
-        """The step of the run at which the first row falls due."""
-        return self.batches_end + 2 if self.target > 0 else self.batches_end - self.n_steps
-
-    @property
-    def batches_end(self) -> int:
-        """The step of the run after which there is no path to be made."""
-        return self.n_batches * self.n_steps
 
     @cached_property
     def functional_codes(self) -> tuple[tuple[int, int, int, int, int], ...]:
@@ -294,7 +236,7 @@ class GbmProblem:
     def _shapes(self) -> dict[str, tuple[tuple[int, ...], Any]]:
         n, slots = self.n_assets, self.slots
         shapes: dict[str, tuple[tuple[int, ...], Any]] = {
-            "moments": ((slots, n, 1 + self.width, LIMBS), np.int64),
+            "moments": ((slots, n, 2 + (self.width > 1), LIMBS), np.int64),
             "histogram": ((slots, n, BINS), np.int64),
             "paths": ((len(self.frame_steps), n, self.stored), self.dtype),
             "options": ((self.sharing[0], len(self.payoffs.products), LIMBS), np.int64),
@@ -310,7 +252,7 @@ class GbmProblem:
         state = sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in shapes.values())
         seen = self.most_watched * self.n_assets * self.batch * self.dtype.itemsize
         payoffs = 8 * len(self.payoffs.values) * min(PAYOFFS_CHUNK, self.batch)
-        more = self.portfolio.device_bytes() + learning_bytes(self)
+        more = self.portfolio.device_bytes() + learning_bytes(self) + matching.table_bytes(self)
         return state + seen + table_bytes(self) + payoffs + more
 
     def stepper(self, backend: Backend, start: Snapshot) -> Stepper:

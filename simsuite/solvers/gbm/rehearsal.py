@@ -14,7 +14,7 @@ from simsuite.solvers.gbm.statistics import GROUP
 if TYPE_CHECKING:
     from simsuite.solvers.gbm.problem import GbmProblem
 
-PATHS = 16 * GROUP
+PATHS, MATCHED_PATHS = 16 * GROUP, 128 * GROUP  # the latter where groups are observations
 MARGIN = 1.5  # standard errors by a few paths are rough: what looks out of reach by less may be in reach
 
 
@@ -23,9 +23,10 @@ def rehearse(problem: GbmProblem, base: Path, backend: Backend) -> None:
     than that of a few of them can tell."""
     scenario = problem.scenario
     count = scenario.paths.count
-    if count <= PATHS or scenario.paths.sampling == "sobol":
+    paths = MATCHED_PATHS if scenario.paths.moment_matching else PATHS
+    if count <= paths or scenario.paths.sampling == "sobol":
         return
-    few = scenario.paths.model_copy(update={"count": PATHS, "target_standard_error": 0.0, "batch": None})
+    few = scenario.paths.model_copy(update={"count": paths, "target_standard_error": 0.0, "batch": None})
     end_only = scenario.output.model_copy(update={"frames": 2, "every": None, "times": None, "store_paths": 0})
     pilot = type(problem).from_scenario(scenario.model_copy(update={"paths": few, "output": end_only}), base)
     stepper = pilot.stepper(backend, pilot.initial())
@@ -33,10 +34,15 @@ def rehearse(problem: GbmProblem, base: Path, backend: Backend) -> None:
     with stepper.observe("time") as observed:
         errors = [e.standard_error for e in option_estimates(pilot, observed)]
     worst = max(range(len(errors)), key=errors.__getitem__)
-    paths = PATHS * (errors[worst] / problem.target) ** 2
+    require_reach(problem, worst, paths * (errors[worst] / problem.target) ** 2)
+
+
+def require_reach(problem: GbmProblem, option: int, paths: float) -> None:
+    """Raises ScenarioError if `paths`, which an option takes to get to the target, are more than the run may make."""
+    count = problem.scenario.paths.count
     if math.isfinite(paths) and paths > MARGIN * count:
-        reached = errors[worst] * math.sqrt(PATHS / count)
-        name = scenario.option_names[worst]
+        reached = problem.target * math.sqrt(paths / count)
+        name = problem.scenario.option_names[option]
         message = f"option {name!r} takes about {paths:.2g} paths to get there; {count} reach about {reached:.2g}"
         help = f"set count to at least {_round_up(MARGIN * paths)}, or the target to at least {MARGIN * reached:.2g}"
         raise ScenarioError([Mistake(("paths", "target_standard_error"), message, help)])

@@ -2,17 +2,14 @@
 // are in the same bin count them together: many are, where options expire worthless.
 //
 // Compiled at run time, with the macros STATE, ASSETS, COUNT (functionals, at least 1), FUNCTIONALS (their kinds),
-// FUNCTION (gain_of), CALL (of it, on `v`, which has the price of each asset in the end, then what was kept), BITS, FINE,
+// FUNCTION (gain_of), CALL (of it, on `v`, which has the price of each asset in the end, what was kept, the noise of each asset), BITS, FINE,
 // LEAST_EXPONENT, OCTAVES, LARGEST_PRICE, THREADS.
 
-#include "kinds.cuh"
+#include "ends.cuh"
 #include "sketch.cuh"
 
 typedef unsigned long long Limb;
-typedef STATE state;
 FUNCTION
-
-constexpr Kind kinds[] = {FUNCTIONALS};
 
 extern "C" __global__ void __launch_bounds__(THREADS)
 tally(const state* __restrict__ y, const state* __restrict__ kept, unsigned long long room, unsigned n,
@@ -24,15 +21,10 @@ tally(const state* __restrict__ y, const state* __restrict__ kept, unsigned long
     int bin = NONE;
     unsigned within = 0;
     if (i < n) {
-      double v[ASSETS + COUNT];
-#pragma unroll
-      for (int a = 0; a < ASSETS; a++) v[a] = exp2((double)y[a * room + i]) * growth[a];
-#pragma unroll
-      for (int f = 0; f < COUNT; f++) {
-        if (kinds[f] == NOTHING) continue;
-        const double k = kept[f * room + i];
-        v[ASSETS + f] = kinds[f] >= LEAST && kinds[f] <= HIGHEST ? exp2(k) : k;
-      }
+      End path;
+      double v[2 * ASSETS + COUNT];
+      path.read(y, kept, room, i);
+      path.tell(v, growth);
       const double gain = CALL;
       if (abs(gain) < LARGEST_PRICE) bin = cell(gain, within);  // nor is it NaN
     }

@@ -154,6 +154,8 @@ template <typename normal, int COMPONENTS> struct Bridge {
     }
   }
 
+  __device__ __forceinline__ Bridge& neighbour(int) { return *this; }  // a thread has one path
+
   __device__ __forceinline__ void block(int b, normal (&dw)[COMPONENTS][STEPS]) {
 #pragma unroll 1
     for (int n = tables.opened[b]; n > 0; n--) open();

@@ -35,7 +35,7 @@ def coordinates(bits, low, first_point, n, directions, shift):
 
 @njit(cache=True, error_model="numpy")
 def start(bridge, replicate, point, n, begin):
-    """What n paths from a point of a replicate on need to go on from block `begin`: see `follow`.
+    """What n paths from a point of a replicate on need to go on from block `begin`: see `follow`. Of no paths: room.
 
     bridge: (opened, weights, directions, shift, offset, stack), with opened: int32[block]; weights: normal[visit, 2];
     directions: uint32[replicate, visit, component, 32]; shift, offset: [replicate, visit, component]; stack: its depth.
@@ -46,7 +46,7 @@ def start(bridge, replicate, point, n, begin):
     room = np.empty(n, weights.dtype), np.empty(n, np.uint32), np.empty(SPAN, np.uint32)
     at = np.zeros(2, np.int64)
     walk = whole, waiting, room, at, replicate, point
-    for a in range(components):
+    for a in range(components if n > 0 else 0):
         at[0], at[1] = _descend(whole[a], waiting[a], begin, _numbers(bridge, walk, a))
     return walk
 

@@ -1,4 +1,5 @@
-// What normals from Sobol points need of the special function unit and of a warp.
+// Instructions that CUDA C++ has no name for: approximations of the special function unit, products of 64 bits, sums over
+// a warp.
 
 #ifndef SPECIAL  // programs may include it by several ways
 #define SPECIAL
@@ -16,6 +17,25 @@ __device__ __forceinline__ float approximate_root(float v) {
   return y;
 }
 
+// 2^v, cos v and sin v.
+__device__ __forceinline__ float approximate_power(float v) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(v));
+  return y;
+}
+
+__device__ __forceinline__ float approximate_cosine(float v) {
+  float y;
+  asm("cos.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(v));
+  return y;
+}
+
+__device__ __forceinline__ float approximate_sine(float v) {
+  float y;
+  asm("sin.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(v));
+  return y;
+}
+
 // 1 / v and 1 / sqrt(v), to 2^-20 of them: a beginning for Newton's method.
 __device__ __forceinline__ double approximate_inverse(double v) {
   double y;
@@ -27,6 +47,11 @@ __device__ __forceinline__ double approximate_inverse_root(double v) {
   double y;
   asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(v));
   return y;
+}
+
+// One instruction for both halves of a product; left to itself the compiler takes two slow ones now and then.
+__device__ __forceinline__ void whole_product(unsigned a, unsigned b, unsigned& top, unsigned& bottom) {
+  asm("{ .reg .b64 p; mul.wide.u32 p, %2, %3; mov.b64 {%1, %0}, p; }" : "=r"(top), "=r"(bottom) : "r"(a), "r"(b));
 }
 
 // Exclusive or of the numbers of all lanes of a warp.

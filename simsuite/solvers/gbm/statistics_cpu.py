@@ -25,11 +25,13 @@ def clear(sums, counts, slot, n):
 
 @njit(cache=True)
 def record(y, paths, frame, n):
-    paths[frame, :, :n] = y[:, :n]
+    for a in range(y.shape[0]):
+        for i in range(n):
+            paths[frame, a, i] = y[a, i]
 
 
 @njit(parallel=True, cache=True, error_model="numpy")
-def moments(y, n, first_path, frames, frame, slot, sums, histogram, fault):
+def moments(y, n, first_path, width, frames, frame, slot, sums, histogram, fault):
     n_assets, n_groups = y.shape[0], (n + GROUP - 1) // GROUP
     n_sums = sums.shape[2]
     parts = np.zeros((n_groups, n_assets, n_sums))
@@ -52,7 +54,7 @@ def moments(y, n, first_path, frames, frame, slot, sums, histogram, fault):
             parts[g, a, 0] = s1
             parts[g, a, 1] = s2
             if n_sums > 2:
-                parts[g, a, 2] = s3
+                parts[g, a, 2] = s3 if width == 2 else s1 * s1
     _add_exactly(parts, sums[slot])
     fault[0] = bad.min()
     for a in prange(n_assets):

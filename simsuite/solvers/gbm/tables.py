@@ -33,7 +33,7 @@ def tables(problem: GbmProblem, real: np.dtype) -> dict[str, np.ndarray]:
         **between,
         **move_tables(dynamics, length, real),
         "mix": quasi.mix(problem).astype(problem.normal),
-        "levels": np.array([f.level for f in problem.payoffs.functionals] or [0.0], problem.dtype),
+        "levels": np.array([f.given for f in problem.payoffs.functionals] or [0.0], problem.dtype),
         "due": due_table(problem.payoffs.functionals, n_steps, length),
         "turn": turns(problem, length),
         "rules": np.zeros(_rules_shape(problem), real),

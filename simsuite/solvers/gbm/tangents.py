@@ -10,6 +10,10 @@ With S_k the price at date k, y_k its noise and v_k the variance of that (dynami
 so that sums over dates need weighted sums besides, and extremes what the weights are at the date where they are
 attained. P. Glasserman, "Monte Carlo Methods in Financial Engineering" (Springer 2003), section 7.2. Variables of other
 assets, and those not in `names`, stand still.
+
+When American options are exercised stands still, too: with the best rule nothing is gained or lost by moving the date
+(V. Piterbarg, "Risk sensitivities of Bermuda swaptions", 2004), and with one that was learnt from paths (exercise.py)
+little, which is the bias of such Greeks.
 """
 
 from __future__ import annotations
@@ -19,8 +23,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from simsuite.expressions.derivative import add, multiply, subtract
+from simsuite.expressions.derivative import add, divide, multiply, subtract
 from simsuite.expressions.tree import Apply, Name, Node, Number
+from simsuite.scenario.gbm import Schedule
 from simsuite.solvers.gbm.dynamics import LN2, Dynamics
 from simsuite.solvers.gbm.functionals import Functional, Functionals, Kind, Quantity, Weight
 from simsuite.solvers.gbm.variables import first, kept, last, noise, number
@@ -28,16 +33,22 @@ from simsuite.solvers.gbm.weights import shares
 
 Slopes = dict[str, Node]
 _AT = {Kind.LEAST: Kind.AT_LEAST, Kind.LARGEST: Kind.AT_LARGEST}
-_PRICES = (Kind.SUM, Kind.LEAST, Kind.LARGEST)
-KNOWN_KINDS = (*_PRICES, Kind.LOGARITHMS)
+_AT |= {Kind.LOWEST: Kind.AT_LOWEST, Kind.HIGHEST: Kind.AT_HIGHEST}
+_ALIKE = Weight(Quantity.TIME, 0)  # all log-prices move by 1
+_KNOWN = (*_AT, Kind.SUM, Kind.LOGARITHMS, Kind.SURVIVAL)
 
 
 @dataclass(frozen=True)
 class Tangents:
-    """functionals: where those are added that slopes need."""
+    """functionals: where those are added that slopes need. rate: of interest."""
 
     functionals: Functionals
     dynamics: Dynamics
+    rate: Schedule
+
+    def knows(self, functional: Functional) -> bool:
+        """Whether there are slopes for it."""
+        return functional.kind in _KNOWN or (functional.kind == Kind.EXERCISED and self.rate.is_constant)
 
     def functional(self, name: str) -> Functional | None:
         i = number(name, "kept")
@@ -57,6 +68,10 @@ class Tangents:
             f = self.functional(name)
             if f is not None and f.kind == Kind.LOGARITHMS:
                 found[name] = Number(f.dates.count / LN2)
+            elif f is not None and f.kind == Kind.SURVIVAL:
+                found[name] = self._kept(replace(f, kind=Kind.SLOPE, weight=_ALIKE))
+            elif f is not None and f.kind == Kind.EXERCISED:
+                found[name] = self._price_at_exercise(name, f)
             elif name != noise(asset) and (first_too or name != first(asset)):
                 found[name] = Name(name)
         return found
@@ -77,6 +92,13 @@ class Tangents:
                 noisy = self._kept(replace(f, kind=Kind.NOISY))
                 weighted = multiply(Number(self._end_variance(asset)), self.sum_of_shares(f, Quantity.VARIANCE))
                 found[name] = subtract(multiply(Number(LN2), noisy), weighted)
+            elif f.kind == Kind.SURVIVAL:
+                apart = Weight(Quantity.DRIFT, less=LN2 * f.level)
+                found[name] = multiply(Number(-1.0), self._kept(replace(f, kind=Kind.SLOPE, weight=apart)))
+            elif f.kind == Kind.EXERCISED:
+                price = self._price_at_exercise(name, f)
+                own = Apply("log", (divide(Apply("abs", (price,)), self._interest_after(f)),))
+                found[name] = multiply(price, subtract(own, self._at_exercise(f, Quantity.DRIFT)))
             else:
                 drift = self._kept(replace(f, kind=_AT[f.kind], weight=Weight(Quantity.DRIFT)))
                 found[name] = multiply(Name(name), subtract(Apply("log", (Name(name),)), drift))
@@ -90,6 +112,16 @@ class Tangents:
             slope = self._along(name, Quantity.TIME)
             if slope is not None:
                 found[name] = multiply(Number(end), slope)
+        return found
+
+    def by_interest(self, names: Iterable[str]) -> Slopes:
+        """By the rate that cash bears, until the end, while growth stays."""
+        end, found = self.dynamics.dt * self.dynamics.n_steps, Slopes()
+        for name in names:
+            f = self.functional(name)
+            if f is not None and f.kind == Kind.EXERCISED:
+                rest = subtract(Number(1.0), self._at_exercise(f, Quantity.TIME))
+                found[name] = multiply(Number(end), multiply(Name(name), rest))
         return found
 
     def along_variance(self, asset: int, names: Iterable[str]) -> Slopes:
@@ -113,8 +145,27 @@ class Tangents:
         if f.kind == Kind.LOGARITHMS:
             steps = f.dates.steps(self.dynamics.n_steps)
             return Number(float(shares(quantity, asset, steps, self.dynamics).sum()) / LN2)
+        if f.kind == Kind.SURVIVAL:
+            return self._kept(replace(f, kind=Kind.SLOPE, weight=Weight(quantity)))
+        if f.kind == Kind.EXERCISED:
+            return multiply(self._price_at_exercise(name, f), self._at_exercise(f, quantity))
         at = self._kept(replace(f, kind=_AT[f.kind], weight=Weight(quantity)))
         return multiply(Name(name), at)
+
+    def _at_exercise(self, f: Functional, quantity: Quantity) -> Node:
+        return self._kept(Functional(Kind.AT_EXERCISED, f.asset, f.dates, weight=Weight(quantity), exercised=f))
+
+    def _interest_after(self, f: Functional) -> Node:
+        """What money grows to from the date of exercise to the end."""
+        whole = self.rate.value * self.dynamics.dt * self.dynamics.n_steps
+        rest = subtract(Number(1.0), self._at_exercise(f, Quantity.TIME))
+        return Apply("exp", (multiply(Number(whole), rest),)) if whole else Number(1.0)
+
+    def _price_at_exercise(self, name: str, f: Functional) -> Node:
+        """In money of the end, negative of a put: what exercise brought, but for the strike."""
+        assert f.right is not None
+        strike = f.right.strike if f.right.call else -f.right.strike
+        return add(Name(name), multiply(Number(strike), self._interest_after(f)))
 
     def _of(self, asset: int, names: Iterable[str]) -> list[str]:
         return [name for name in names if self.asset(name) == asset]

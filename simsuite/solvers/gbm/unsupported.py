@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+
+import numpy as np
 
 from simsuite.errors import Mistake
 from simsuite.scenario.gbm import American, Barrier, GbmScenario, Lookback, Option
 from simsuite.solvers.gbm.jumps import MOST_A_STEP
 
 _HELP = "leave it out, or take another value"
+_UNLIKE = 1e-9  # 1 - cos^2 of two volatilities within a step: what rounding of dates makes of it is less
+_ROUNDING = 1e-12
+_MOST_TIMES = 1000  # as many steps are offered
 
 
 def not_yet(model: GbmScenario) -> list[Mistake]:
     """Empty if everything can be done."""
-    found = list(_plain_mistakes(model))
+    found = [*_plain_mistakes(model), *_unlike_volatilities(model)]
     for i, asset in enumerate(model.asset):
         if asset.jumps is not None and asset.jumps.intensity * model.time.end / model.time.steps > MOST_A_STEP:
             found.append(_mistake(("asset", i, "jumps", "intensity"), f"more than {MOST_A_STEP:g} jumps in a step"))
@@ -30,12 +36,45 @@ def _plain_mistakes(model: GbmScenario) -> Iterator[Mistake]:
     paths = model.paths
     if paths.sampling == "sobol":
         yield from _beside_sobol(model)
-    for path, asked in (
-        (("paths", "moment_matching"), paths.moment_matching),
-        (("paths", "multilevel"), paths.multilevel),
-    ):
-        if asked:
-            yield _mistake(path, f"`{path[1]}`")
+    if paths.multilevel:
+        yield from _beside_multilevel(model)
+    if paths.moment_matching:
+        yield from _beside_moment_matching(model)
+
+
+def _unlike_volatilities(model: GbmScenario) -> Iterator[Mistake]:
+    """Steps have increments of one correlation, rho. Where volatilities of two assets change otherwise than in
+    proportion within a step, that of the exact increments is rho times the cosine of the two in L2 of that step."""
+    rows, end, n = model.market.correlation, model.time.end, model.time.steps
+    if rows is None or model.time.scheme != "exact":
+        return
+    curves = [asset.volatility for asset in model.asset]
+    changes = sorted({t for curve in curves for t in curve.times if 0 < t < end})
+    for k in sorted({math.floor(t / end * n) for t in changes}):
+        knots = np.array([end * k / n, *(t for t in changes if end * k / n < t < end * (k + 1) / n), end * (k + 1) / n])
+        middles = (knots[1:] + knots[:-1]) / 2
+        sigma = np.array([[curve.at(t) for t in middles] for curve in curves]) * np.sqrt(np.diff(knots))
+        square = np.sum(sigma**2, axis=1)
+        most = np.outer(square, square)
+        unlike = (most - (sigma @ sigma.T) ** 2 > _UNLIKE * most) & (np.array(rows) != 0)
+        if unlike.any():
+            pair = [int(a) for a in np.argwhere(unlike)[0]]
+            a, b = sorted(pair, key=lambda a: float(np.ptp([curves[a].at(t) for t in middles])), reverse=True)
+            piece = next(i for i, t in enumerate(curves[a].times) if knots[0] < t < knots[-1])
+            message = (
+                f"the volatility of {model.asset_names[a]!r} changes within a step, where its correlation with "
+                f"{model.asset_names[b]!r} is then less: that cannot be computed yet"
+            )
+            yield Mistake(("asset", a, "volatility", piece, 0), message, _ending(changes, end, n))
+            return
+
+
+def _ending(changes: list[float], end: float, n: int) -> str:
+    """Steps that end where volatilities change."""
+    for m in range(1, _MOST_TIMES):
+        if all(abs(t / end * n * m - round(t / end * n * m)) < _ROUNDING * n * m for t in changes):
+            return f"let it change at the end of a step, or set time.steps = {n * m}"
+    return "let it change at the end of a step"
 
 
 def _expected_only(option: Option) -> bool:
@@ -64,6 +103,35 @@ def _beside_sobol(model: GbmScenario) -> Iterator[Mistake]:
             yield _mistake(("option", i, "monitoring"), "continuous monitoring by Sobol points")
         if isinstance(option, American):
             yield _mistake(("option", i, "style"), "American options by Sobol points")
+
+
+def _beside_multilevel(model: GbmScenario) -> Iterator[Mistake]:
+    """What is no mean of a payoff, or takes random numbers besides those of steps. Continuous monitoring goes with the
+    exact scheme only."""
+    if model.paths.sampling == "sobol":
+        yield _mistake(("paths", "multilevel"), "`multilevel` by Sobol points")
+    for key, asked in (("risk", model.output.risk is not None), ("exposure", model.output.exposure)):
+        if asked:
+            yield _mistake(("output", key), f"`{key}` by multilevel Monte Carlo")
+    for i, asset in enumerate(model.asset):
+        if asset.jumps is not None:
+            yield _mistake(("asset", i, "jumps"), "jumps by multilevel Monte Carlo")
+    for i, option in enumerate(model.option):
+        if isinstance(option, American):
+            yield _mistake(("option", i, "style"), "American options by multilevel Monte Carlo")
+
+
+def _beside_moment_matching(model: GbmScenario) -> Iterator[Mistake]:
+    """What is even already, and what takes single paths to be independent."""
+    for key, asked in (
+        ("Sobol points", model.paths.sampling == "sobol"),
+        ("multilevel Monte Carlo", model.paths.multilevel),
+    ):
+        if asked:
+            yield _mistake(("paths", "moment_matching"), f"`moment_matching` by {key}")
+    for key, asked in (("risk", model.output.risk is not None), ("exposure", model.output.exposure)):
+        if asked:
+            yield _mistake(("output", key), f"`{key}` with `moment_matching`")
 
 
 def _mistake(path: tuple[str | int, ...], what: str) -> Mistake:

@@ -43,5 +43,5 @@ def _row(asset: int, weight: Weight, dates: Dates, dynamics: Dynamics) -> np.nda
         return row
     steps = np.arange(1, dynamics.n_steps + 1)
     if weight.quantity == Quantity.DRIFT:
-        return LN2 * (dynamics.centre(steps)[asset] + LN2 * dynamics.variance(steps)[asset])
-    return shares(weight.quantity, asset, steps, dynamics) ** weight.power
+        return LN2 * (dynamics.centre(steps)[asset] + LN2 * dynamics.variance(steps)[asset]) - weight.less
+    return shares(weight.quantity, asset, steps, dynamics) ** weight.power - weight.less

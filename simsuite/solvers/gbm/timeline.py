@@ -1,0 +1,94 @@
+"""Which step of a Monte Carlo run is what.
+
+The paths are worked off in `n_batches` batches of `batch` paths, one after another, and the steps of all of them are
+counted. Rows of results fall due as time goes by if there is one batch. If there are several, or if there is a target,
+which may be reached before the last one, they fall due after all batches, in steps that compute nothing.
+"""
+
+from __future__ import annotations
+
+import bisect
+from functools import cached_property
+
+from simsuite.core import Clock
+from simsuite.scenario.gbm import GbmScenario
+
+
+class Timeline:
+    """Times in years. frame_steps: time steps of the frames, first 0, last the end."""
+
+    scenario: GbmScenario
+    frame_steps: tuple[int, ...]
+    batch: int
+
+    @property
+    def n_steps(self) -> int:
+        """Time steps of each path."""
+        return self.scenario.time.steps
+
+    @property
+    def n_batches(self) -> int:
+        return -(-self.scenario.paths.count // self.batch)
+
+    @property
+    def target(self) -> float:
+        """The standard error that is to be reached, in units of price; 0 if none is."""
+        return self.scenario.paths.target_standard_error
+
+    def batch_end(self, batch: int) -> int:
+        """The number of the path after its last: the last batch may be smaller."""
+        return min((batch + 1) * self.batch, self.scenario.paths.count)
+
+    def time(self, step: int) -> float:
+        """The time at a time step of a path."""
+        return self.scenario.time.end * (step / self.n_steps)
+
+    @property
+    def dt(self) -> float:
+        return self.time(1)
+
+    @cached_property
+    def clock(self) -> Clock:
+        return Clock((0, self.row_steps[-1]), (0.0, self.scenario.time.end))
+
+    def frame_of_row(self, step: int) -> int:
+        """The frame whose row falls due at this step of the run, or fell due last."""
+        return max(bisect.bisect_right(self.row_steps, step) - 1, 0)
+
+    @property
+    def rows_late(self) -> bool:
+        """Whether rows fall due when all paths are made, one after another, and not as time goes by in the only batch:
+        the last batch is then like all others, and the device has nothing left to wait for."""
+        return self.n_batches > 1 or self.target > 0
+
+    @cached_property
+    def row_steps(self) -> tuple[int, ...]:
+        """The steps of the run at which rows fall due."""
+        first = self.batches_end + 2
+        return tuple(range(first, first + len(self.frame_steps)) if self.rows_late else self.frame_steps)
+
+    @property
+    def batches_end(self) -> int:
+        """The step of the run after which there is no path to be made."""
+        return self.n_batches * self.n_steps
+
+    def position(self, step: int) -> tuple[int, float]:
+        """Where the present batch is."""
+        if step < self.batches_end:
+            k = step % self.n_steps
+        else:
+            k = self.frame_steps[self.frame_of_row(step)] if step >= self.row_steps[0] else self.n_steps
+        return k, self.time(k)
+
+    def frames_within(self, first: int, last: int) -> range:
+        """The frames after time step `first`, up to `last`."""
+        return range(bisect.bisect_right(self.frame_steps, first), bisect.bisect_right(self.frame_steps, last))
+
+    def next_look(self, step: int) -> int | None:
+        """After each batch, if there is a target, or else when all are done and rows are still to come."""
+        following = max(-(-step // self.n_steps), 1) * self.n_steps if self.target > 0 else self.batches_end
+        return following if self.rows_late and step <= following <= self.batches_end else None
+
+    @property
+    def work_per_step(self) -> float:
+        return self.scenario.paths.count / self.n_batches
