@@ -20,6 +20,7 @@ from simsuite.core import Backend, Fourier, Products
 from simsuite.errors import LibraryMissing
 from simsuite.solvers.heat.modes import Axis
 from simsuite.solvers.heat.trigonometric import Moved, Paired, recipe
+from simsuite.solvers.matmul import product_entries
 
 LARGEST = 1 << 21  # CHUNK of any device
 _ALIGNED = 32  # rows at once are a multiple of that, so that turned they fill whole sectors of memory
@@ -95,9 +96,9 @@ class Dense:
             self._library = backend.products()
         except LibraryMissing as reason:
             self.note = f"matrix products are slow here: {reason}"
-        V = cells.matrix.astype(dtype)
-        # The house's own kernels want memory in order; a library takes the transpose from the same numbers.
-        self._held = [backend.array(V)] if self._library else [backend.array(a) for a in (V, V.T)]
+        self._matrix = cells.matrix.astype(dtype)
+        self._held: list[Any] = [backend.array(self._matrix)] if self._library else []
+        self._multipliers: dict[tuple[bool, int], Any] = {}
         self.libraries = {self._library.name} if self._library else set()
 
     def bind(self, source: Any, target: Any, back: bool) -> Callable[[], None]:
@@ -106,10 +107,12 @@ class Dense:
         if self._library:
             V = self._held[0]
             return functools.partial(self._library.multiply, source, V.T if back else V, target.T)
-        launch = b.launcher(*b.kernels("simsuite.solvers.matmul").product_kernel(m, n, n))
-        self._held.append(b.zeros((1, m), self._dtype))
-        views = [b.view(a) for a in (source, self._held[back], self._held[-1], target.T)]
-        return functools.partial(launch, *views[:3], 0, views[3])
+        if (back, m) not in self._multipliers:
+            V = self._matrix if back else self._matrix.T
+            self._multipliers[back, m] = b.kernels("simsuite.solvers.matmul.product").Multiplier(b, V, m)
+        self._held.append(b.zeros((1, n), self._dtype))
+        turned, nothing, result = (b.view(a) for a in (source.T, self._held[-1], target))
+        return functools.partial(self._multipliers[back, m], turned, nothing, 0, 0, 1, result)
 
 
 def transform(backend: Backend, cells: Axis, dtype: Any) -> Fast | Dense:
@@ -133,7 +136,7 @@ def transform_entries(cells: Axis, m: int) -> int:
     """How many numbers a transform of m rows holds at most."""
     n = cells.n
     if not is_fast(cells):
-        return 2 * n * n + m
+        return 2 * (product_entries(n, n) + n)
     between = rows_at_once(m, n, LARGEST) * (n + 2)
     # There and back each have a plan, which may need 8 complex numbers for each (cuFFT's documentation, 13.0, section
     # 2.6), and so have the two lines along the edges.

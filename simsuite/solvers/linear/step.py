@@ -22,6 +22,7 @@ import numpy as np
 from simsuite.core import Backend, Clock, Pending, Snapshot
 from simsuite.expressions import Expression
 from simsuite.solvers.linear.system import LinearSystem
+from simsuite.solvers.matmul import product_entries
 from simsuite.solvers.table import ROWS, FunctionTable
 
 _NOWHERE = np.zeros(1)  # inputs depend on time only: one point stands for all
@@ -50,18 +51,6 @@ class _Inputs:
         return self._table.row(k)
 
 
-class _Product:
-    """A times a state plus a row of a bias table, with the kernel that suits the shape."""
-
-    def __init__(self, backend: Backend, A: np.ndarray, columns: int) -> None:
-        self._array = backend.array(A)
-        self._A = backend.view(self._array)
-        self._launch = backend.launcher(*backend.kernels("simsuite.solvers.matmul").product_kernel(*A.shape, columns))
-
-    def __call__(self, X: Any, bias: Any, row: int, out: Any) -> None:
-        self._launch(self._A, X, bias, row, out)
-
-
 class LinearStepper:
     """The state on its device.
 
@@ -80,29 +69,32 @@ class LinearStepper:
         self._recorder = backend.recorder()
         # The inputs have a clock of their own, without frames: which frames are stored must not change their times.
         self._inputs = _Inputs(backend, Clock.uniform(dt, (0, steps)), dtype, system.B, system.inputs)
-        self._advance = _Product(backend, system.A.astype(dtype), columns)
+        make = backend.kernels("simsuite.solvers.matmul.product").Multiplier
+        self._product = make(backend, system.A.astype(dtype), columns)
+        self._at_once = self._product.most_steps or ROWS
         self._output: Any = None
         C = system.C
         if C is not None:
             self._output = backend.zeros((len(C), columns), dtype)
             self._no_bias = backend.zeros((1, len(C)), dtype)
             self._output_views = backend.view(self._no_bias), backend.view(self._output)
-            self._observe = _Product(backend, C.astype(dtype), columns)
+            self._observe = make(backend, C.astype(dtype), columns)
 
     def advance(self, n: int) -> None:
         while n > 0:
             block = min(n, ROWS)
             self._inputs.prepare(self.step, block)
             self._recorder.replay((block, self._live), self._launches(block, self._live))
-            self._live = (self._live + block) % 2
+            self._live = (self._live + -(-block // self._at_once)) % 2
             self.step += block
             n -= block
 
     def _launches(self, block: int, live: int) -> Callable[[], None]:
         def launch() -> None:
-            for k in range(block):
-                X, out = self._views[(live + k) % 2], self._views[(live + k + 1) % 2]
-                self._advance(X, self._inputs.bias, self._inputs.row(k), out)
+            inputs = self._inputs
+            for turn, k in enumerate(range(0, block, self._at_once)):
+                X, out = self._views[(live + turn) % 2], self._views[(live + turn + 1) % 2]
+                self._product(X, inputs.bias, inputs.row(k), inputs.row(1), min(self._at_once, block - k), out)
 
         return launch
 
@@ -113,7 +105,7 @@ class LinearStepper:
         if self._output is None:
             return self.snapshot()
         no_bias, output = self._output_views
-        self._observe(self._views[self._live], no_bias, 0, output)
+        self._observe(self._views[self._live], no_bias, 0, 0, 1, output)
         return self._backend.stage(self.step, {**self.state, "output": self._output})
 
     @property
@@ -125,8 +117,8 @@ def device_bytes(system: LinearSystem, dtype: Any) -> int:
     """What a LinearStepper of that precision allocates on its device."""
     (n, m), p = system.start.shape, len(system.inputs)
     rows = ROWS if any(u.depends_on("t") for u in system.inputs) else 1
-    entries = n * n + 2 * n * m + n * p + rows * (p + n)
+    entries = product_entries(n, n) + 2 * n * m + n * p + rows * (p + n)
     if system.C is not None:
         q = len(system.C)
-        entries += q * n + q * m + q
+        entries += product_entries(q, n) + q * m + q
     return entries * np.dtype(dtype).itemsize

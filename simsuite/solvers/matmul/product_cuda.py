@@ -16,7 +16,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numba import config, cuda, uint32
+
+from simsuite.core import Backend
 
 SIDE = 64
 DEPTH = 16
@@ -122,7 +125,23 @@ def matvec(A, X, bias, row, out):
         out[i, 0] = part[0] + bias[row, i]
 
 
-def product_kernel(rows: int, inner: int, columns: int) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
+class Multiplier:
+    """out = A X + b for X of so many columns. A: (n, p), on the host; a copy is kept on the device."""
+
+    most_steps = 1
+
+    def __init__(self, backend: Backend, A: np.ndarray, columns: int) -> None:
+        rows, inner = A.shape
+        self._array = backend.array(A)
+        self._A = backend.view(self._array)
+        self._launch = backend.launcher(*_kernel(rows, inner, columns))
+
+    def __call__(self, X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
+        """As that of `product_cpu`, for one step."""
+        self._launch(self._A, X, bias, row, out)
+
+
+def _kernel(rows: int, inner: int, columns: int) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
     """(kernel, extent, block) that suits a product (rows, inner) x (inner, columns)."""
     if columns == 1:
         return matvec, (rows * VECTOR_BLOCK,), (VECTOR_BLOCK,)

@@ -1,0 +1,13 @@
+"""Products of a matrix that stays with matrices that come and go, on every device."""
+
+from __future__ import annotations
+
+import os
+
+_PANEL = 128  # rows, at most, to which a CPU's kernels fill up
+_TASK = 256_000  # numbers that a core works on at a time
+
+
+def product_entries(n: int, p: int) -> int:
+    """How many numbers products with a matrix (n, p) hold at most besides factor and result."""
+    return (n + _PANEL) * p + (os.cpu_count() or 1) * (_TASK + 4 * (max(n, p) + _PANEL))

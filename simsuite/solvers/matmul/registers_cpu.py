@@ -1,0 +1,184 @@
+"""The innermost loops of matrix products on a CPU, whose sums stay in vector registers.
+
+Numba gives no say in what is kept in registers, so these loops are written in the language of its compiler: vectors as
+long as those of this CPU, and as many sums at once as it has registers for. How often each processor can add is then
+what limits them; LLVM's own vectorising of the same loops reaches an eighth of it.
+
+Every sum is fma(a, x, sum) in order of the inner index, from 0 on: its bits depend neither on where in a tile it is nor
+on the length of vectors.
+"""
+
+from __future__ import annotations
+
+import platform
+from typing import Any
+
+import llvmlite.binding as llvm
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+_FEATURES = llvm.get_host_cpu_features()
+_LONG = bool(_FEATURES.get("avx512f"))
+_MANY = _LONG or platform.machine() in ("aarch64", "arm64")
+VECTOR = 64 if _LONG else 32 if _FEATURES.get("avx") else 16  # bytes
+# Rows of a tile of 1, 2 and 3 vectors a row: sums, a row of X and a value of A fill 32 registers, or 16.
+_ROWS = {1: 16, 2: 12, 3: 8} if _MANY else {1: 8, 2: 6, 3: 4}
+_PACE = {1: 0.75, 2: 0.95, 3: 1.0}  # of multiplications: rows of few vectors load more
+_FUSED = bool(_FEATURES.get("fma")) or platform.machine() not in ("x86_64", "AMD64", "i686")
+COLUMN = 8  # vectors of rows that are summed at once against a single column: as many as hide an addition's latency
+
+_INDEX, _INT = ir.IntType(64), ir.IntType(32)
+
+
+def tile_of(rows: int, columns: int, itemsize: int) -> tuple[tuple[int, ...], int]:
+    """The tile for a result of that size, and its own rows. Kernels tell tiles apart by types: a tuple as long as a row
+    is in vectors."""
+
+    def cost(vectors: int) -> float:
+        """Of all tiles, those that reach beyond the edges included."""
+        height, width = _ROWS[vectors], vectors * VECTOR // itemsize
+        return (-(-rows // height) * height) * (-(-columns // width) * width) / _PACE[vectors]
+
+    vectors = min(_ROWS, key=cost)
+    return (0,) * vectors, _ROWS[vectors]
+
+
+class _Vectors:
+    """Writes operations on vectors of a type of numbers."""
+
+    def __init__(self, builder: Any, dtype: Any) -> None:
+        self._builder = builder
+        self.size = dtype.bitwidth // 8
+        self.lanes = VECTOR // self.size
+        self.real = ir.DoubleType() if self.size == 8 else ir.FloatType()
+        self.type = ir.VectorType(self.real, self.lanes)
+        self.zero = ir.Constant(self.type, None)
+
+    def at(self, pointer: Any, index: Any) -> Any:
+        return self._builder.gep(pointer, [_INDEX(index) if isinstance(index, int) else index])
+
+    def load(self, pointer: Any) -> Any:
+        found = self._builder.load(self._builder.bitcast(pointer, self.type.as_pointer()))
+        found.align = self.size
+        return found
+
+    def store(self, value: Any, pointer: Any) -> None:
+        self._builder.store(value, self._builder.bitcast(pointer, self.type.as_pointer())).align = self.size
+
+    def all_of(self, number: Any) -> Any:
+        """The number in every place."""
+        undefined = ir.Constant(self.type, ir.Undefined)
+        first = self._builder.insert_element(undefined, number, _INT(0))
+        zeros = ir.Constant(ir.VectorType(_INT, self.lanes), [0] * self.lanes)
+        return self._builder.shuffle_vector(first, undefined, zeros)
+
+    def fma(self, a: Any, x: Any, total: Any) -> Any:
+        if not _FUSED:  # else a call of a function of libm for each number
+            return self._builder.fadd(self._builder.fmul(a, x), total)
+        function = ir.FunctionType(self.type, [self.type] * 3)
+        name = f"llvm.fma.v{self.lanes}f{8 * self.size}"
+        return self._builder.call(cgutils.get_or_insert_function(self._builder.module, function, name), [a, x, total])
+
+    def sums(self, begin: list[Any], n: Any, add: Any) -> list[Any]:
+        """Vectors after the turns 0 .. n - 1, n > 0, of a loop in which `add(k, sums)` gives the next ones."""
+        builder = self._builder
+        before = builder.block
+        loop, after = (builder.append_basic_block(name) for name in ("turn", "end"))
+        builder.branch(loop)
+        builder.position_at_end(loop)
+        k = builder.phi(_INDEX)
+        k.add_incoming(_INDEX(0), before)
+        sums = [builder.phi(self.type) for _ in begin]
+        for phi, value in zip(sums, begin):
+            phi.add_incoming(value, before)
+        following = add(k, sums)
+        k_next = builder.add(k, _INDEX(1))
+        k.add_incoming(k_next, loop)
+        for phi, value in zip(sums, following):
+            phi.add_incoming(value, loop)
+        builder.cbranch(builder.icmp_signed("<", k_next, n), loop, after)
+        builder.position_at_end(after)
+        return following
+
+    def either(self, condition: Any, if_so: Any, otherwise: list[Any]) -> list[Any]:
+        """What the function `if_so` writes gives, where the condition holds, or else these."""
+        builder = self._builder
+        before = builder.block
+        with builder.if_then(condition):
+            found = if_so()
+            inside = builder.block
+        chosen = [builder.phi(self.type) for _ in otherwise]
+        for phi, a, b in zip(chosen, found, otherwise):
+            phi.add_incoming(a, inside)
+            phi.add_incoming(b, before)
+        return chosen
+
+
+@intrinsic
+def tile_product(typing, tile, A, a, X, x, out, at, stride, n, first, bias, b, last):
+    """out[at + r stride + j] = [out if not first] + sum over k < n of A[a + k rows + r] X[x + k columns + j]
+    [+ bias[b + r] if last], for all rows r and columns j of a tile (`tile_of`). All arrays are of rank 1."""
+    index, flag = types.intp, types.boolean
+    signature = types.void(tile, A, index, X, index, out, index, index, index, flag, bias, index, flag)
+    rows, vectors = _ROWS[tile.count], tile.count
+
+    def write(context, builder, signature, given):
+        def start(i):
+            array = context.make_array(signature.args[i])(context, builder, given[i])
+            return builder.gep(array.data, [given[i + 1]])
+
+        v = _Vectors(builder, A.dtype)
+        row_of_A, row_of_X, corner, shift = start(1), start(3), start(5), start(10)
+        stride, n, first, last = given[7], given[8], given[9], given[12]
+        places = [
+            v.at(corner, builder.add(builder.mul(stride, _INDEX(r)), _INDEX(c * v.lanes)))
+            for r in range(rows)
+            for c in range(vectors)
+        ]
+
+        def add(k, sums):
+            xs, as_ = (v.at(p, builder.mul(k, _INDEX(w))) for p, w in ((row_of_X, vectors * v.lanes), (row_of_A, rows)))
+            x = [v.load(v.at(xs, c * v.lanes)) for c in range(vectors)]
+            a = (v.all_of(builder.load(v.at(as_, r))) for r in range(rows))
+            return [v.fma(value, x[c], sums[r * vectors + c]) for r, value in enumerate(a) for c in range(vectors)]
+
+        begin = v.either(builder.not_(first), lambda: [v.load(p) for p in places], [v.zero] * len(places))
+        sums = v.sums(begin, n, add)
+
+        def shifted():
+            by = [v.all_of(builder.load(v.at(shift, r))) for r in range(rows)]
+            return [builder.fadd(s, by[i // vectors]) for i, s in enumerate(sums)]
+
+        for place, value in zip(places, v.either(last, shifted, sums)):
+            v.store(value, place)
+        return context.get_dummy_value()
+
+    return signature, write
+
+
+@intrinsic
+def column_product(typing, A, a, x, n, bias, b, out, at):
+    """out[at + r] = sum over k < n of A[a + k rows + r] x[k] + bias[b + r], for COLUMN vectors of rows r."""
+    index = types.intp
+    signature = types.void(A, index, x, index, bias, index, out, index)
+
+    def write(context, builder, signature, given):
+        v = _Vectors(builder, A.dtype)
+
+        def start(i, offset):
+            array = context.make_array(signature.args[i])(context, builder, given[i])
+            return builder.gep(array.data, [given[offset]]) if offset else array.data
+
+        matrix, column, shift, target = start(0, 1), start(2, 0), start(4, 5), start(6, 7)
+
+        def add(k, sums):
+            value = v.all_of(builder.load(v.at(column, k)))
+            rows = v.at(matrix, builder.mul(k, _INDEX(COLUMN * v.lanes)))
+            return [v.fma(v.load(v.at(rows, c * v.lanes)), value, s) for c, s in enumerate(sums)]
+
+        for c, total in enumerate(v.sums([v.zero] * COLUMN, given[3], add)):
+            v.store(builder.fadd(total, v.load(v.at(shift, c * v.lanes))), v.at(target, c * v.lanes))
+        return context.get_dummy_value()
+
+    return signature, write
