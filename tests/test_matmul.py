@@ -131,7 +131,7 @@ for n, p, m in json.loads(sys.argv[1]):
     for dtype, tolerance in ((np.float64, 1e-13), (np.float32, 1e-4))[: 2 if m == 3 else 1]:
         A, X, bias = (rng.standard_normal(shape).astype(dtype) for shape in ((n, p), (p, m), (2, n)))
         out = np.full((n + 1, m), np.nan, dtype)  # a row beyond the end, which must stay as it is
-        multiply = Multiplier(backend, A, m)
+        multiply = Multiplier(backend, backend.array(A), m)
         multiply(*map(backend.view, (X, bias)), 1, 0, 1, backend.view(out[:n]))
         error = np.max(np.abs(out[:n] - (A.astype(float) @ X + bias[1][:, None])))
         assert error < tolerance, (n, p, m, dtype, error)

@@ -108,7 +108,7 @@ class Dense:
             V = self._held[0]
             return functools.partial(self._library.multiply, source, V.T if back else V, target.T)
         if (back, m) not in self._multipliers:
-            V = self._matrix if back else self._matrix.T
+            V = b.array(self._matrix if back else self._matrix.T)
             self._multipliers[back, m] = b.kernels("simsuite.solvers.matmul.product").Multiplier(b, V, m)
         self._held.append(b.zeros((1, n), self._dtype))
         turned, nothing, result = (b.view(a) for a in (source.T, self._held[-1], target))

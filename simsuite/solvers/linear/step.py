@@ -70,7 +70,7 @@ class LinearStepper:
         # The inputs have a clock of their own, without frames: which frames are stored must not change their times.
         self._inputs = _Inputs(backend, Clock.uniform(dt, (0, steps)), dtype, system.B, system.inputs)
         make = backend.kernels("simsuite.solvers.matmul.product").Multiplier
-        self._product = make(backend, system.A.astype(dtype), columns)
+        self._product = make(backend, backend.array(system.A.astype(dtype)), columns)
         self._at_once = self._product.most_steps or ROWS
         self._output: Any = None
         C = system.C
@@ -78,7 +78,7 @@ class LinearStepper:
             self._output = backend.zeros((len(C), columns), dtype)
             self._no_bias = backend.zeros((1, len(C)), dtype)
             self._output_views = backend.view(self._no_bias), backend.view(self._output)
-            self._observe = make(backend, C.astype(dtype), columns)
+            self._observe = make(backend, backend.array(C.astype(dtype)), columns)
 
     def advance(self, n: int) -> None:
         while n > 0:

@@ -9,5 +9,5 @@ _TASK = 256_000  # numbers that a core works on at a time
 
 
 def product_entries(n: int, p: int) -> int:
-    """How many numbers products with a matrix (n, p) hold at most besides factor and result."""
-    return (n + _PANEL) * p + (os.cpu_count() or 1) * (_TASK + 4 * (max(n, p) + _PANEL))
+    """How many numbers products with a matrix (n, p) hold at most with that matrix, besides the others."""
+    return (2 * n + _PANEL) * p + (os.cpu_count() or 1) * (_TASK + 4 * (max(n, p) + _PANEL))

@@ -217,7 +217,7 @@ def _column_end(following, out):
 
 
 class Multiplier:
-    """out = A X + b for X of so many columns. A: (n, p), on the host; its panels are kept.
+    """out = A X + b for X of so many columns. A: an array (n, p) of the backend, of which panels are kept.
 
     most_steps: how many one call takes at once, None for any number.
     """

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numba import config, cuda, uint32
 
 from simsuite.core import Backend
@@ -126,14 +125,13 @@ def matvec(A, X, bias, row, out):
 
 
 class Multiplier:
-    """out = A X + b for X of so many columns. A: (n, p), on the host; a copy is kept on the device."""
+    """out = A X + b for X of so many columns. A: an array (n, p) of the backend, which is kept."""
 
     most_steps = 1
 
-    def __init__(self, backend: Backend, A: np.ndarray, columns: int) -> None:
+    def __init__(self, backend: Backend, A: Any, columns: int) -> None:
         rows, inner = A.shape
-        self._array = backend.array(A)
-        self._A = backend.view(self._array)
+        self._array, self._A = A, backend.view(A)
         self._launch = backend.launcher(*_kernel(rows, inner, columns))
 
     def __call__(self, X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
