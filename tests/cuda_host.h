@@ -34,6 +34,9 @@ template <typename R> inline R fused(R a, R b, R c) {
 struct uint2 {
   unsigned x, y;
 };
+struct float4 {
+  float x, y, z, w;
+};
 template <typename To, typename From> inline To same_bits(From v) {
   To bits;
   memcpy(&bits, &v, sizeof bits);
@@ -153,6 +156,10 @@ inline unsigned shared_address(const void* p) { return (unsigned)((const char*)p
 template <int BYTES> inline void copy_async(unsigned to, const void* from, bool wanted = true) {
   if (wanted) memcpy(memory + to, from, BYTES);
 }
+template <int BYTES> inline void copy_or_zero(unsigned to, const void* from, bool wanted) {
+  if (wanted) memcpy(memory + to, from, BYTES);
+  else memset(memory + to, 0, BYTES);
+}
 template <typename R, int W> inline void store_if(bool wanted, R* to, const R (&v)[W]) {
   if (wanted) memcpy(to, v, sizeof v);
 }
@@ -174,4 +181,15 @@ inline double approximate_inverse_root(double v) { return (float)(1 / sqrt(v)); 
 inline unsigned over_warp(unsigned v) {
   for (int away = 16; away; away /= 2) v ^= exchange(v, block->now % 32 ^ away);
   return v;
+}
+template <int KS> inline void tensor_product(double (&c)[4], const double (&a)[KS / 2], const double (&b)[KS / 4]) {
+  const int g = block->now % 32 / 4, t = block->now % 4;
+  for (int i = 0; i < KS / 2; i++)
+    for (int from = 0; from < 4; from++) {  // column `from` of a piece of four of A
+      const double own = exchange(a[i], 4 * g + from);
+      for (int q = 0; q < 2; q++) {
+        const double other = exchange(b[i / 2], 4 * (2 * t + q) + from);
+        c[2 * (i % 2) + q] = fma(own, other, c[2 * (i % 2) + q]);
+      }
+    }
 }

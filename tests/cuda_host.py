@@ -26,7 +26,7 @@ from simsuite.backends.cpu import CpuBackend
 from simsuite.backends.program import whole_text
 
 HEADER = Path(__file__).with_name("cuda_host.h")
-DEVICE_ONLY = ("copies.cuh", "exchange.cuh", "special.cuh")  # the header has its own
+DEVICE_ONLY = ("../copies.cuh", "exchange.cuh", "special.cuh")  # the header has its own
 COMPILER = shutil.which("c++") or shutil.which("g++")
 OPTIONS = ["-std=c++17", "-O1", "-ffp-contract=off", "-fPIC", "-pthread", "-w"]
 LAUNCH = """
@@ -72,7 +72,7 @@ def start() -> Path:
 def compiled(source: Path, macros: tuple[tuple[str, str | int], ...], kernel: str) -> ctypes.CDLL:
     """The library of one kernel with its macros."""
     text = whole_text(source)
-    for path in map(source.with_name, DEVICE_ONLY):
+    for path in (source.parent / name for name in DEVICE_ONLY):
         text = text.replace(whole_text(path), "") if path.exists() else text
     parameters = re.search(rf"\n{kernel}\((.*?)\) \{{", text, re.DOTALL)
     assert parameters is not None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import io
 import json
 import os
 import re
@@ -12,11 +14,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sm90 import compile_sm90
+from cuda_host import host_cuda  # noqa: F401
+from sm90 import compile_sm90, ptx_of
 
+from simsuite.backends import open_backend
 from simsuite.backends.cpu import CpuBackend
+from simsuite.backends.program import compile_program, program_text
+from simsuite.errors import DeviceError
+from simsuite.solvers.matmul import march as march_program
 from simsuite.solvers.matmul import product_cpu, registers_cpu
+from simsuite.solvers.matmul import tile as tile_program
+from simsuite.solvers.matmul.march import MarchProduct
+from simsuite.solvers.matmul.product import product
 from simsuite.solvers.matmul.product_cpu import FEW_ROWS, KEPT, Multiplier
+from simsuite.solvers.matmul.tile import TileProduct
 
 ROOT = Path(__file__).parents[1]
 # (rows, inner, columns): single entries, edges of tiles and slices, one column, tall, flat, more than one task
@@ -113,6 +124,151 @@ def test_serial_kernels_wake_no_threads():
         assert getattr(product_cpu, f"{name}_serial").targetoptions.get("parallel", False) is False
 
 
+# --- programs in CUDA C++, on the host --------------------------------------------------------------------------------
+
+
+def by_program(make, backend, n, p, m, dtype, n_steps=1, **more):
+    A, X, bias = given(n, p, m, dtype, rows=n_steps + 1)
+    out = np.full((n + 1, m), np.nan, dtype)
+    make(backend, backend.array(A), m, **more)(X, bias, 1, 1, n_steps, out[:n])
+    assert np.isnan(out[n]).all()
+    exact = X.astype(np.longdouble)
+    for k in range(n_steps):
+        exact = A.astype(np.longdouble) @ exact + bias[1 + k][:, None]
+    error = np.max(np.abs(out[:n] - exact)) / np.max(np.abs(exact))
+    assert error < np.finfo(dtype).eps * (3 + np.sqrt(p))
+
+
+@pytest.mark.parametrize("tile", [*tile_program.TILES[4], *tile_program.TILES[8]], ids=str)
+def test_tiles_of_programs_are_right(host_cuda, tile):  # noqa: F811
+    """At edges of tiles and slices, with rows of whole pieces of 16 bytes and others, and few slices and many."""
+    dtype = np.float64 if tile.at_once else np.float32
+    for shape in ((1, 1, 1), (5, 17, 2), (tile.rows + 2, 33, 70), (tile.rows + 1, 5, tile.columns + 8), (40, 100, 131)):
+        by_program(TileProduct, host_cuda, *shape, dtype, tiles=[tile])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("n", "m", "steps"), [(1, 1, 3), (2, 300, 3), (17, 2, 1), (33, 70, 4), (64, 64, 2), (128, 3, 2)]
+)
+def test_steps_of_small_systems_by_program(host_cuda, n, m, steps, dtype):  # noqa: F811
+    by_program(MarchProduct, host_cuda, n, n, m, dtype, n_steps=steps)
+
+
+def test_the_fastest_tile_is_kept(host_cuda):  # noqa: F811
+    host_cuda.answer = 1
+    A, X, bias = given(3, 4, 5, np.float64)
+    multiply = TileProduct(host_cuda, host_cuda.array(A), 5)
+    out = np.empty((3, 5))
+    for _ in range(2):
+        multiply(X, bias, 0, 0, 1, out)
+    assert host_cuda.candidates == len(tile_program.TILES[8])
+    assert multiply._fastest is multiply._launches[1]
+    np.testing.assert_allclose(out, A @ X + bias[0][:, None], rtol=1e-14)
+
+
+def test_programs_are_used_where_they_are_asked_for(host_cuda):  # noqa: F811
+    used = {}
+    for n, p, m in ((128, 128, 2), (129, 129, 2), (2, 128, 2), (128, 128, 1)):
+        made, kernel = product(host_cuda, np.zeros((n, p)), m, "nvrtc")
+        used[n, p, m] = (type(made).__name__, kernel)
+        assert product(host_cuda, np.zeros((n, p)), m, "numba")[1] == "numba"
+    assert used == {
+        (128, 128, 2): ("MarchProduct", "nvrtc"),
+        (129, 129, 2): ("TileProduct", "nvrtc"),
+        (2, 128, 2): ("TileProduct", "nvrtc"),
+        (128, 128, 1): ("Multiplier", "numba"),
+    }
+    with pytest.raises(DeviceError, match="needs a CUDA GPU"):
+        product(CpuBackend(), np.eye(3), 2, "nvrtc")
+
+
+def variants():
+    for size, tiles in tile_program.TILES.items():
+        for tile in tiles:
+            for chunk in (16, size):
+                yield tile_program.SOURCE, size, tile, {"DEPTH": tile.depth, "STAGES": tile.stages, "CHUNK": chunk}
+    for size, tiles in march_program.TILES.items():
+        for tile in tiles:
+            yield march_program.SOURCE, size, tile, {"PART": tile.depth}
+
+
+def test_programs_compile_without_spills_for_as_many_blocks_as_they_say():
+    """On an H200: 65 536 registers, and 227 KiB of shared memory, a KiB a block reserved."""
+    for source, size, tile, macros in variants():
+        log = io.StringIO()
+        compile_program(source, tile.own_macros(size) | macros, "sm_90", log)
+        (registers,) = (int(n) for n in re.findall(r"Used (\d+) registers", log.getvalue()))
+        assert set(re.findall(r"(\d+) bytes spill", log.getvalue())) == {"0"}
+        assert -(-registers // 8) * 8 * tile.threads * tile.blocks <= 65_536
+        depth = tile.rows if "PART" in macros else tile.stages * tile.depth
+        assert (depth * sum(tile.pitches(size)) * size + 1024) * tile.blocks <= 228 * 1024
+
+
+@pytest.mark.parametrize("tile", [tile_program.TILES[4][0], tile_program.TILES[8][0]], ids=str)
+def test_what_a_tile_is_made_of(tile):
+    """A slice is as many multiplications as it has, loads of 16 bytes in float32, and tensor cores in float64."""
+    size = 8 if tile.at_once else 4
+    macros = tile.own_macros(size) | {"DEPTH": tile.depth, "STAGES": tile.stages, "CHUNK": 16}
+    ptx = ptx_of(program_text(tile_program.SOURCE, macros))
+    if size == 4:
+        assert ptx.count("fma.rn.f32") == tile.depth * tile.tall * tile.wide
+        assert len(re.findall(r"ld\.shared\.v4\.f32", ptx)) == tile.depth * (tile.tall + tile.wide) // 4
+        assert ".f64" not in ptx
+    else:
+        products = tile.warp_rows // 16 * (tile.warp_columns // 8) * (tile.depth // tile.at_once)
+        assert ptx.count("mma.sync") == products
+
+
+def on_a_gpu():
+    try:
+        return open_backend("cuda")
+    except DeviceError as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kernel", ["numba", "nvrtc"])
+def test_steps_on_a_gpu(kernel, dtype):
+    """Small systems, which a program steps at once, and larger ones: as a loop of exact products."""
+    backend = on_a_gpu()
+    for n, m, steps in ((1, 2, 5), (2, 1000, 7), (17, 33, 3), (64, 129, 20), (100, 1, 4), (128, 70, 3)):
+        A, X, bias = given(n, n, m, dtype, rows=steps + 1)
+        arrays = [backend.array(a) for a in (X, np.full((n, m), np.nan, dtype))]
+        views, shifts = [backend.view(a) for a in arrays], backend.array(bias)
+        multiply, _ = product(backend, backend.array(A), m, kernel)
+        turns = [steps] if multiply.most_steps is None else [1] * steps
+        for turn, n_steps in enumerate(turns):
+            multiply(views[turn % 2], backend.view(shifts), 1 + turn, 1, n_steps, views[(turn + 1) % 2])
+        exact = X.astype(np.longdouble)
+        for k in range(steps):
+            exact = A.astype(np.longdouble) @ exact + bias[1 + k][:, None]
+        error = np.max(np.abs(backend.to_host(arrays[len(turns) % 2]) - exact)) / np.max(np.abs(exact))
+        assert error < np.finfo(dtype).eps * (3 + np.sqrt(n)) * steps, (n, m, steps)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("kernel", ["numba", "nvrtc"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_products_on_a_gpu(kernel, dtype):
+    """Against exact products of the same numbers, at awkward sizes, every tile."""
+    cuda_backend = on_a_gpu()
+    shapes = [(1, 1, 1), (1, 5, 2), (2, 2, 33), (31, 33, 1), (33, 31, 65), (128, 128, 1000), (257, 129, 131)]
+    for n, p, m in [*shapes, (1000, 1500, 77)]:
+        A, X, bias = given(n, p, m, dtype)
+        held = [cuda_backend.array(a) for a in (A, X, bias, np.full((n, m), np.nan, dtype))]
+        makes = [lambda *a: product(*a, kernel)[0]]
+        if kernel == "nvrtc":
+            makes += [functools.partial(TileProduct, tiles=[t]) for t in tile_program.TILES[A.itemsize]]
+        for make in makes:
+            multiply = make(cuda_backend, held[0], m)
+            multiply(*map(cuda_backend.view, held[1:3]), 1, 0, 1, cuda_backend.view(held[3]))
+            exact = A.astype(np.longdouble) @ X.astype(np.longdouble) + bias[1][:, None]
+            error = np.max(np.abs(cuda_backend.to_host(held[3]) - exact)) / np.max(np.abs(exact))
+            assert error < np.finfo(dtype).eps * (2 + np.sqrt(p)), (n, p, m)
+
+
 # --- CUDA kernels -----------------------------------------------------------------------------------------------------
 
 SIMULATED = """
@@ -122,6 +278,7 @@ from simsuite.backends import open_backend
 
 backend = open_backend("cudasim")
 from simsuite.scenario.linear import LinearScenario
+from simsuite.solvers.matmul import ladder_cuda
 from simsuite.solvers.matmul.product_cuda import Multiplier
 from simsuite.solvers.linear.problem import LinearProblem
 from pathlib import Path
@@ -136,6 +293,17 @@ for n, p, m in json.loads(sys.argv[1]):
         error = np.max(np.abs(out[:n] - (A.astype(float) @ X + bias[1][:, None])))
         assert error < tolerance, (n, p, m, dtype, error)
         assert np.isnan(out[n]).all()
+
+for name, (n, p, m) in (("naive", (3, 5, 2)), ("shared", (17, 18, 3)), ("patches", (9, 3, 2)), ("patches", (2, 17, 9))):
+    A, X, bias = (rng.standard_normal(shape) for shape in ((n, p), (p, m), (2, n)))
+    out = np.full((n + 1, m), np.nan)
+    if name == "patches":
+        launch = backend.launcher(*ladder_cuda.by_patches(n, m))
+    else:
+        launch = backend.launcher(getattr(ladder_cuda, name), (m, n), ladder_cuda.SHARED_BLOCK)
+    launch(*map(backend.view, (A, X, bias)), 1, backend.view(out[:n]))
+    np.testing.assert_allclose(out[:n], A @ X + bias[1][:, None], rtol=1e-13)
+    assert np.isnan(out[n]).all()
 
 A = 0.9 * np.linalg.qr(rng.standard_normal((18, 18)))[0]
 B = rng.standard_normal((18, 2))
@@ -181,28 +349,31 @@ def test_cuda_kernels_in_the_simulator():
 def test_kernels_are_chosen_by_shape():
     from simsuite.solvers.matmul.product_cuda import _kernel
 
-    names = {(n, m): _kernel(n, n, m)[0].py_func.__name__ for n, m in ((1, 1), (5000, 1), (2, 900), (17, 2))}
-    assert names == {(1, 1): "matvec", (5000, 1): "matvec", (2, 900): "matmul_flat", (17, 2): "matmul"}
+    shapes = ((1, 1), (5000, 1), (2, 900), (17, 2), (1024, 2048), (1024, 2176))
+    assert [_kernel(*shape, 132)[0].py_func.__name__ for shape in shapes] == [
+        *("matvec", "matvec", "naive", "registers", "registers", "patches")
+    ]
 
 
 @pytest.mark.parametrize("precision", ["float32", "float64"])
-@pytest.mark.parametrize("name", ["matmul", "matmul_flat", "matvec", "input_bias"])
+@pytest.mark.parametrize("name", ["naive", "shared", "registers", "patches", "matvec", "input_bias"])
 def test_cuda_kernels_compile_for_sm90(name, precision):
     from numba import int64, types
 
     from simsuite.solvers.linear import inputs_cuda
-    from simsuite.solvers.matmul import product_cuda
+    from simsuite.solvers.matmul import ladder_cuda, product_cuda
 
     M = types.Array(getattr(types, precision), 2, "C")
     arguments = (M, M, int64, M) if name == "input_bias" else (M, M, M, int64, M)
-    kernels = inputs_cuda if name == "input_bias" else product_cuda
+    kernels = {"input_bias": inputs_cuda, "matvec": product_cuda}.get(name, ladder_cuda)
     ptx, info = compile_sm90(getattr(kernels, name), types.void(*arguments))
     assert info["spill_bytes"] == info["stack_bytes"] == 0
-    assert info["registers"] <= (64 if precision == "float32" else 96)  # 4 or 2 blocks of `matmul` at a time
+    if name != "patches":  # whose launch bounds see to it
+        assert info["registers"] <= (64 if precision == "float32" else 96)  # 4 or 2 blocks of `registers` at a time
     fma = "fma.rn.f32" if precision == "float32" else "fma.rn.f64"
     assert fma in ptx
     if precision == "float32":
         assert ".f64" not in ptx
-    if name == "matmul":
-        assert ptx.count(fma) == 256, "sixteen steps of sixteen products, all written out"
+    if name in ("registers", "patches"):
+        assert ptx.count(fma) == (256 if name == "registers" else 512), "all products of a slice written out"
         assert len(re.findall(r"ld\.shared\.v[24]\.f(?:32|64)", ptx)) >= 32, "16-byte loads from shared memory"

@@ -19,10 +19,10 @@ _WITHOUT_ASKING = 48 * 1024  # bytes of shared memory
 
 
 def whole_text(source: Path) -> str:
-    """A source file with the files beside it that it includes in their places."""
+    """A source file with the files that it includes, named from where it is, in their places."""
 
     def included(match: re.Match[str]) -> str:
-        return whole_text(source.with_name(match[1]))
+        return whole_text(source.parent / match[1])
 
     return re.sub(r'^#include "(.+)"$', included, source.read_text(encoding="utf-8"), flags=re.MULTILINE)
 

@@ -6,7 +6,7 @@
 // edge), EVEN (1: 1/(ρc) is the same number everywhere), HELD (1: cells are held at a temperature) and COMPENSATED (1:
 // what rounding has lost of the temperatures follows them in memory, see compensated.py).
 
-#include "copies.cuh"
+#include "../copies.cuh"
 #include "tiles.cuh"
 #include "held.cuh"
 

@@ -5,7 +5,7 @@
 // TEAM (warps that work on an inner tile together: 1, or all of a block; then SLOTS has room for two turns of the inner
 // loop) and COMPENSATED (0 or 1: what rounding has lost of the temperatures follows them in memory, see compensated.py).
 
-#include "copies.cuh"
+#include "../copies.cuh"
 #include "exchange.cuh"
 #include "tiles.cuh"
 

@@ -21,6 +21,7 @@ from simsuite.errors import LibraryMissing
 from simsuite.solvers.heat.modes import Axis
 from simsuite.solvers.heat.trigonometric import Moved, Paired, recipe
 from simsuite.solvers.matmul import product_entries
+from simsuite.solvers.matmul.product import product
 
 LARGEST = 1 << 21  # CHUNK of any device
 _ALIGNED = 32  # rows at once are a multiple of that, so that turned they fill whole sectors of memory
@@ -109,7 +110,7 @@ class Dense:
             return functools.partial(self._library.multiply, source, V.T if back else V, target.T)
         if (back, m) not in self._multipliers:
             V = b.array(self._matrix if back else self._matrix.T)
-            self._multipliers[back, m] = b.kernels("simsuite.solvers.matmul.product").Multiplier(b, V, m)
+            self._multipliers[back, m], _ = product(b, V, m)
         self._held.append(b.zeros((1, n), self._dtype))
         turned, nothing, result = (b.view(a) for a in (source.T, self._held[-1], target))
         return functools.partial(self._multipliers[back, m], turned, nothing, 0, 0, 1, result)

@@ -26,13 +26,14 @@ class LinearProblem:
     """X_{k+1} = A X_k + B u_k with a batch of states as columns of X.
 
     system: A, B, u, C and X_0 in float64. dtype: of the arithmetic. dt: length of a step, s. frames: steps at which
-    the state is stored, first and last included.
+    the state is stored, first and last included. kernel: as the scenario asks for it.
     """
 
     system: LinearSystem
     dtype: Any
     dt: float
     frames: tuple[int, ...]
+    kernel: str
 
     solver = "linear"
     decided: ClassVar[Mapping[str, Any]] = {}
@@ -49,7 +50,7 @@ class LinearProblem:
         """
         dtype = np.dtype(model.run.precision)
         frames = frame_steps(model.output, model.time.steps, model.dt)
-        return cls(read_system(model, base, dtype), dtype, model.dt, frames)
+        return cls(read_system(model, base, dtype), dtype, model.dt, frames, model.run.kernel)
 
     @cached_property
     def clock(self) -> Clock:
@@ -98,7 +99,7 @@ class LinearProblem:
         return Snapshot(0, {"state": self.system.start.astype(self.dtype)})
 
     def stepper(self, backend: Backend, start: Snapshot) -> Stepper:
-        return LinearStepper(backend, start, self.system, self.dt, self.frames[-1])
+        return LinearStepper(backend, start, self.system, self.dt, self.frames[-1], self.kernel)
 
     def rows(self, series: str, observed: Snapshot) -> Mapping[str, np.ndarray]:
         return {

@@ -23,6 +23,7 @@ from simsuite.core import Backend, Clock, Pending, Snapshot
 from simsuite.expressions import Expression
 from simsuite.solvers.linear.system import LinearSystem
 from simsuite.solvers.matmul import product_entries
+from simsuite.solvers.matmul.product import product
 from simsuite.solvers.table import ROWS, FunctionTable
 
 _NOWHERE = np.zeros(1)  # inputs depend on time only: one point stands for all
@@ -54,14 +55,16 @@ class _Inputs:
 class LinearStepper:
     """The state on its device.
 
-    dt: length of a step, s; steps: how many the whole run has, on which the times of the inputs are spread.
+    dt: length of a step, s; steps: how many the whole run has, on which the times of the inputs are spread. kernel: as
+    `product` takes it. Raises DeviceError where that cannot be had.
     """
 
-    def __init__(self, backend: Backend, start: Snapshot, system: LinearSystem, dt: float, steps: int) -> None:
+    def __init__(
+        self, backend: Backend, start: Snapshot, system: LinearSystem, dt: float, steps: int, kernel: str = "auto"
+    ) -> None:
         X = start.arrays["state"]
         dtype, columns = X.dtype, X.shape[1]
         self.step = start.step
-        self.chosen: Mapping[str, str] = {"kernel": "numba"}
         self._backend = backend
         self._buffers = [backend.array(X), backend.zeros(X.shape, dtype)]
         self._views = [backend.view(a) for a in self._buffers]
@@ -69,8 +72,8 @@ class LinearStepper:
         self._recorder = backend.recorder()
         # The inputs have a clock of their own, without frames: which frames are stored must not change their times.
         self._inputs = _Inputs(backend, Clock.uniform(dt, (0, steps)), dtype, system.B, system.inputs)
-        make = backend.kernels("simsuite.solvers.matmul.product").Multiplier
-        self._product = make(backend, backend.array(system.A.astype(dtype)), columns)
+        self._product, used = product(backend, backend.array(system.A.astype(dtype)), columns, kernel)
+        self.chosen: Mapping[str, str] = {"kernel": used}
         self._at_once = self._product.most_steps or ROWS
         self._output: Any = None
         C = system.C
@@ -78,7 +81,7 @@ class LinearStepper:
             self._output = backend.zeros((len(C), columns), dtype)
             self._no_bias = backend.zeros((1, len(C)), dtype)
             self._output_views = backend.view(self._no_bias), backend.view(self._output)
-            self._observe = make(backend, backend.array(C.astype(dtype)), columns)
+            self._observe, _ = product(backend, backend.array(C.astype(dtype)), columns, kernel)
 
     def advance(self, n: int) -> None:
         while n > 0:

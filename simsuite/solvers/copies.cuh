@@ -12,6 +12,16 @@ template <int BYTES> __device__ __forceinline__ void copy_async(unsigned to, con
                  : "memory");
 }
 
+// Zeros come in the place of what is not `wanted`.
+template <int BYTES> __device__ __forceinline__ void copy_or_zero(unsigned to, const void* from, bool wanted) {
+  if (BYTES == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(wanted ? 16 : 0) : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(from), "n"(BYTES),
+                 "r"(wanted ? BYTES : 0)
+                 : "memory");
+}
+
 __device__ __forceinline__ void end_group() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
 // Wait for all groups but the last COUNT.

@@ -1,0 +1,142 @@
+// What a warp adds up of a product, in registers: pieces of A and X in shared memory, A transposed.
+//
+// A warp makes WARP_ROWS x WARP_COLUMNS entries. In float32 a lane has a patch of TALL x WIDE of them, in pieces of four
+// rows and columns, so that it reads 16 bytes at once and the lanes of a warp neighbouring ones: TALL + WIDE numbers are
+// read for TALL WIDE multiplications. Every entry is fma(A[i, k], X[k, j], sum) in order of k, as on a CPU. In float64
+// tensor cores multiply, 16 x 8 entries and AT_ONCE columns of A at once; rows in shared memory are PAD numbers longer,
+// which keeps the lanes of half a warp, four rows of four neighbours, apart in the banks.
+//
+// Macros: DOUBLE; ROWS and COLUMNS of a block; WARP_ROWS and WARP_COLUMNS; TALL and WIDE, or AT_ONCE.
+
+#include "special.cuh"
+
+#if DOUBLE
+typedef double real;
+constexpr int PAD = 4;
+#else
+typedef float real;
+constexpr int PAD = 0;
+#endif
+constexpr int SIZE = sizeof(real), A_PITCH = ROWS + PAD, X_PITCH = COLUMNS + PAD;
+constexpr int WARPS = ROWS / WARP_ROWS * (COLUMNS / WARP_COLUMNS), THREADS = 32 * WARPS;
+
+#if DOUBLE
+
+struct Sums {
+  static constexpr int TALL_PIECES = WARP_ROWS / 16, WIDE_PIECES = WARP_COLUMNS / 8;
+  double c[TALL_PIECES][WIDE_PIECES][4];
+  int i, j, g, t;
+
+  __device__ __forceinline__ Sums(int warp, int lane) : g(lane / 4), t(lane % 4) {
+    i = warp % (ROWS / WARP_ROWS) * WARP_ROWS, j = warp / (ROWS / WARP_ROWS) * WARP_COLUMNS;
+    clear();
+  }
+
+  __device__ __forceinline__ void clear() {
+#pragma unroll
+    for (int r = 0; r < TALL_PIECES; r++)
+#pragma unroll
+      for (int s = 0; s < WIDE_PIECES; s++)
+#pragma unroll
+        for (int q = 0; q < 4; q++) c[r][s][q] = 0;
+  }
+
+  // DEEP rows of both.
+  template <int DEEP> __device__ __forceinline__ void add(const real* A, const real* X) {
+#pragma unroll
+    for (int k = 0; k < DEEP; k += AT_ONCE) {
+      double a[TALL_PIECES][AT_ONCE / 2], b[WIDE_PIECES][AT_ONCE / 4];
+#pragma unroll
+      for (int r = 0; r < TALL_PIECES; r++)
+#pragma unroll
+        for (int q = 0; q < AT_ONCE / 2; q++)
+          a[r][q] = A[(k + t + 4 * (q / 2)) * A_PITCH + i + 16 * r + g + 8 * (q % 2)];
+#pragma unroll
+      for (int s = 0; s < WIDE_PIECES; s++)
+#pragma unroll
+        for (int q = 0; q < AT_ONCE / 4; q++) b[s][q] = X[(k + t + 4 * q) * X_PITCH + j + 8 * s + g];
+#pragma unroll
+      for (int r = 0; r < TALL_PIECES; r++)
+#pragma unroll
+        for (int s = 0; s < WIDE_PIECES; s++) tensor_product<AT_ONCE>(c[r][s], a[r], b[s]);
+    }
+  }
+
+  // Entries with what is to be added to rows, `shift(row)`, for `store(row, column, numbers beside each other)`.
+  template <typename Shift, typename Store> __device__ __forceinline__ void finish(Shift shift, Store store) const {
+#pragma unroll
+    for (int r = 0; r < TALL_PIECES; r++)
+#pragma unroll
+      for (int h = 0; h < 2; h++) {
+        const int row = i + 16 * r + g + 8 * h;
+        const real b = shift(row);
+#pragma unroll
+        for (int s = 0; s < WIDE_PIECES; s++) {
+          const real v[2] = {c[r][s][2 * h] + b, c[r][s][2 * h + 1] + b};
+          store(row, j + 8 * s + 2 * t, v);
+        }
+      }
+  }
+};
+
+#else
+
+struct Sums {
+  static constexpr int LANES_DOWN = WARP_ROWS / TALL, LANES_ACROSS = WARP_COLUMNS / WIDE;
+  static_assert(LANES_DOWN * LANES_ACROSS == 32 && TALL % 4 == 0 && WIDE % 4 == 0, "a patch for every lane");
+  float c[TALL][WIDE];
+  int i, j;
+
+  __device__ __forceinline__ Sums(int warp, int lane) {
+    i = warp % (ROWS / WARP_ROWS) * WARP_ROWS + lane / LANES_ACROSS * 4;
+    j = warp / (ROWS / WARP_ROWS) * WARP_COLUMNS + lane % LANES_ACROSS * 4;
+    clear();
+  }
+
+  __device__ __forceinline__ void clear() {
+#pragma unroll
+    for (int r = 0; r < TALL; r++)
+#pragma unroll
+      for (int s = 0; s < WIDE; s++) c[r][s] = 0;
+  }
+
+  static __device__ __forceinline__ void read(const float* from, float* to) {
+    const float4 v = *(const float4*)from;
+    to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
+  }
+
+  template <int DEEP> __device__ __forceinline__ void add(const real* A, const real* X) {
+    float a[2][TALL], x[2][WIDE];  // the next ones are read while these are multiplied
+    load(A + i, X + j, 0, a[0], x[0]);
+#pragma unroll
+    for (int k = 0; k < DEEP; k++) {
+      if (k + 1 < DEEP) load(A + i, X + j, k + 1, a[(k + 1) % 2], x[(k + 1) % 2]);
+#pragma unroll
+      for (int r = 0; r < TALL; r++)
+#pragma unroll
+        for (int s = 0; s < WIDE; s++) c[r][s] = fma(a[k % 2][r], x[k % 2][s], c[r][s]);
+    }
+  }
+
+  static __device__ __forceinline__ void load(const float* A, const float* X, int k, float* a, float* x) {
+#pragma unroll
+    for (int q = 0; q < TALL / 4; q++) read(A + k * A_PITCH + q * 4 * LANES_DOWN, a + 4 * q);
+#pragma unroll
+    for (int q = 0; q < WIDE / 4; q++) read(X + k * X_PITCH + q * 4 * LANES_ACROSS, x + 4 * q);
+  }
+
+  template <typename Shift, typename Store> __device__ __forceinline__ void finish(Shift shift, Store store) const {
+#pragma unroll
+    for (int r = 0; r < TALL; r++) {
+      const int row = i + r / 4 * 4 * LANES_DOWN + r % 4;
+      const real b = shift(row);
+#pragma unroll
+      for (int q = 0; q < WIDE / 4; q++) {
+        const real v[4] = {c[r][4 * q] + b, c[r][4 * q + 1] + b, c[r][4 * q + 2] + b, c[r][4 * q + 3] + b};
+        store(row, j + q * 4 * LANES_ACROSS, v);
+      }
+    }
+  }
+};
+
+#endif
