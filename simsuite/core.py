@@ -304,8 +304,10 @@ class Problem(Protocol):
     layout: Layout
     method: Mapping[str, str]  # what was chosen: {"stepper": .., "precision": ..}
     rate_unit: str  # e.g. "cell-steps/s"
-    work_per_step: float  # in that unit
     dt: float  # of the first step, in the unit of time
+
+    def work(self, step: int) -> float:
+        """Done up to a step of the clock, in that unit."""
 
     def position(self, step: int) -> tuple[int, float]:
         """Time steps taken and simulated time at a step of the clock: what people are told. A clock may count the steps

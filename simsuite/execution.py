@@ -263,7 +263,7 @@ class Execution:
     def _summary(
         self, problem: Problem, backend: Backend, stepper: Stepper, watch: _Stopwatch, began: float, reason: str | None
     ) -> dict[str, Any]:
-        rate = watch.rate(problem.work_per_step)
+        rate = watch.rate(problem.work)
         steps, at = problem.position(stepper.step)
         return {
             "status": "complete" if reason is None else "stopped",
@@ -335,7 +335,7 @@ class _Stopwatch:
         if not self._stopped:
             self._last, self._end_of_last, self._stopped = step, self._backend.fence(), True
 
-    def rate(self, work_per_step: float) -> float:
+    def rate(self, work: Callable[[int], float]) -> float:
         """Work a second between the first stretches and the last, by the device's clock; 0 where there was none."""
-        done, seconds = self._last - self._first, self._end_of_last.seconds_since(self._begin)
-        return done * work_per_step / seconds if done and seconds > 0 else 0.0
+        done, seconds = work(self._last) - work(self._first), self._end_of_last.seconds_since(self._begin)
+        return done / seconds if done and seconds > 0 else 0.0

@@ -322,7 +322,7 @@ def test_results_of_small_and_large_states():
     large = problem(discrete(np.eye(5)), {"random": "normal", "batch": 13}, 1)
     assert "state" not in large.results(large.initial())
     assert p.method == {"stepper": "step", "precision": "float64"}
-    assert (large.work_per_step, large.rate_unit) == (2 * 25 * 13, "FLOP/s")
+    assert (large.work(1), large.rate_unit) == (2 * 25 * 13, "FLOP/s")
 
 
 def test_fault_names_the_place():

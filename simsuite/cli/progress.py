@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from simsuite.cli.console import duration, say, with_prefix
@@ -16,19 +17,20 @@ BAR_SECONDS = 0.1
 
 
 class _Progress:
-    """Counts steps and knows rate and remaining time; subclasses show them."""
+    """Counts work and knows rate and remaining time; subclasses show them."""
 
     every: float
 
     def __init__(self) -> None:
         self._problem: Problem | None = None
+        self._work: Callable[[int], float] = float
         self._shown = 0.0
 
     def message(self, text: str) -> None:
         say(text)
 
     def begin(self, problem: Problem, step: int) -> None:
-        self._problem, self._began, self._end = problem, 0.0, problem.clock.end
+        self._problem, self._work, self._began, self._end = problem, problem.work, 0.0, problem.clock.end
 
     def expect(self, end: int) -> None:
         self._end = end
@@ -45,10 +47,11 @@ class _Progress:
         p = self._problem
         assert p is not None
         unit = p.layout.series[0].coordinate.attrs.get("units", "")
-        rate = (step - self._first) / seconds if seconds > 0 else 0.0
-        left = duration((self._end - step) / rate) if rate > 0 else "?"
+        done = self._work(step)
+        rate = (done - self._work(self._first)) / seconds if seconds > 0 else 0.0
+        left = duration((self._work(self._end) - done) / rate) if rate > 0 else "?"
         at = f"t = {p.position(step)[1]:.4g} {unit} of {p.position(p.clock.end)[1]:.4g}"
-        return f"{at}, {with_prefix(rate * p.work_per_step, p.rate_unit)}, {left} left"
+        return f"{at}, {with_prefix(rate, p.rate_unit)}, {left} left"
 
     def show(self, step: int, seconds: float) -> None:
         raise NotImplementedError
@@ -62,8 +65,7 @@ class Lines(_Progress):
     every = PLAIN_SECONDS
 
     def show(self, step: int, seconds: float) -> None:
-        assert self._problem is not None
-        say(f"{100 * step / self._end:5.1f} %  {self.line(step, seconds)}")
+        say(f"{100 * self._work(step) / self._work(self._end):5.1f} %  {self.line(step, seconds)}")
 
 
 class Bar(_Progress):
@@ -88,15 +90,15 @@ class Bar(_Progress):
         super().begin(problem, step)
         columns = (BarColumn(bar_width=30), TaskProgressColumn(), TextColumn("{task.description}", markup=False))
         self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task("compiling", total=problem.clock.end, completed=step)
+        self._task = self._bar.add_task("compiling", total=self._work(self._end), completed=self._work(step))
         self._bar.start()
 
     def expect(self, end: int) -> None:
         super().expect(end)
-        self._bar.update(self._task, total=end)
+        self._bar.update(self._task, total=self._work(end))
 
     def show(self, step: int, seconds: float) -> None:
-        self._bar.update(self._task, completed=step, description=self.line(step, seconds))
+        self._bar.update(self._task, completed=self._work(step), description=self.line(step, seconds))
 
     def end(self) -> None:
         if self._bar is not None:

@@ -125,10 +125,10 @@ class MultilevelProblem(GbmProblem):
         k = self.frame_steps[self.frame_of_row(step)]
         return k, self.time(k)
 
-    @property
-    def work_per_step(self) -> float:
-        """In the first round, which is what is timed."""
-        return sum(paths * level.cost for paths, level in zip(self.pilot, self.levels)) / self.rounds_from[1]
+    def work(self, step: int) -> float:
+        """As if steps were those of the first round, which is what is timed."""
+        first = sum(paths * level.cost for paths, level in zip(self.pilot, self.levels))
+        return first / self.rounds_from[1] * step
 
     def next_look(self, step: int) -> int | None:
         """After each round."""

@@ -89,7 +89,8 @@ class GbmProblem(Timeline):
         return {"stepper": self.scenario.time.scheme, "precision": self.scenario.run.precision}
 
     def settle(self, stepper: Stepper) -> int:
-        """If the target is reached, no path more is made; rows of results are still to come."""
+        """If the target is reached, no path more is made; rows of results are still to come. Else the end of the batch
+        that may do is told."""
         assert isinstance(stepper, ExactStepper)
         if self.target == 0:
             stepper.step = self.batches_end + 1
@@ -102,7 +103,7 @@ class GbmProblem(Timeline):
         if needed <= stepper.paths_done or fault or stepper.step == self.batches_end:
             stepper.step = self.batches_end + 1
             return self.clock.end
-        return min(-(-needed // self.batch), self.n_batches) * self.n_steps + self.clock.end - self.batches_end
+        return min(-(-needed // self.batch), self.n_batches) * self.n_steps
 
     def extended(self, before: Problem, end: Snapshot, backend: Backend) -> Snapshot:
         assert isinstance(before, GbmProblem)

@@ -89,6 +89,8 @@ class Timeline:
         following = max(-(-step // self.n_steps), 1) * self.n_steps if self.target > 0 else self.batches_end
         return following if self.rows_late and step <= following <= self.batches_end else None
 
-    @property
-    def work_per_step(self) -> float:
-        return self.scenario.paths.count / self.n_batches
+    def work(self, step: int) -> float:
+        """None after the batches; each of them but the last has as much."""
+        batch, k = divmod(min(step, self.batches_end), self.n_steps)
+        begin = self.batch_end(batch - 1)
+        return float(begin * self.n_steps + (self.batch_end(batch) - begin) * k)

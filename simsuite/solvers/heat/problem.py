@@ -101,9 +101,8 @@ class HeatProblem:
     def dt(self) -> float:
         return self.clock.dt(0)
 
-    @property
-    def work_per_step(self) -> float:
-        return float(self.made.nx * self.made.ny * max(1, self.plan.stages))
+    def work(self, step: int) -> float:
+        return float(self.made.nx * self.made.ny * max(1, self.plan.stages)) * step
 
     @cached_property
     def layout(self) -> Layout:

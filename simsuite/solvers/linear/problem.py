@@ -66,10 +66,9 @@ class LinearProblem:
     def method(self) -> Mapping[str, str]:
         return {"stepper": "step", "precision": str(self.dtype)}
 
-    @property
-    def work_per_step(self) -> float:
+    def work(self, step: int) -> float:
         n, m = self.system.start.shape
-        return 2.0 * n * n * m
+        return 2.0 * n * n * m * step
 
     @cached_property
     def layout(self) -> Layout:
