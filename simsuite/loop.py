@@ -41,17 +41,17 @@ class Pace:
             fence, steps = self._under_way.popleft()
             fence.wait()
             now = self._clock()
-            if steps == self.steps and self._marked > 1:
-                self._adapt(now - self._last)
+            if self._marked > 1:
+                self._adapt(steps, now - self._last)
             self._last = now
 
-    def _adapt(self, took: float) -> None:
-        """took: seconds of a stretch."""
-        if took < SHORT:
+    def _adapt(self, steps: int, took: float) -> None:
+        """took: seconds of a stretch of so many steps, which may have been cut short."""
+        if steps == self.steps and took < SHORT:
             most = FASTER if self._marked > ALONE else math.inf  # several may have been done while the host was away
             self.steps *= 1 << max(1, int(math.log2(min(most, SHORT / max(took, 1e-6)))))
         elif took > LONG:
-            self.steps = max(1, self.steps // 2)
+            self.steps = min(self.steps, 1 << max(0, (steps - 1).bit_length() - 1))  # less than these
 
 
 def march(

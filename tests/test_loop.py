@@ -11,6 +11,7 @@ from simsuite.execution import _Stopwatch
 from simsuite.loop import AHEAD, ALONE, LONG, SHORT, Pace, march
 
 LAUNCH, LOADING = 2e-5, 0.8  # seconds: what it costs the host to queue a stretch, and the first one
+LOOKS = 252  # steps between two looks
 
 
 @dataclass
@@ -18,6 +19,7 @@ class Device:
     """Works off what is queued, one thing after the other, and is the stepper as well."""
 
     seconds: float  # a step
+    slower: float = 1.0  # by this factor from look to look
     now: float = 0.0  # of the host
     done_at: float = 0.0
     idle: float = 0.0  # seconds in which nothing was queued, after the stretches that are waited for
@@ -30,7 +32,7 @@ class Device:
         self.now += LAUNCH + (LOADING if self.step == 0 else 0)
         if len(self.stretches) > ALONE:
             self.idle += max(0.0, self.now - self.done_at)
-        self.done_at = max(self.now, self.done_at) + n * self.seconds
+        self.done_at = max(self.now, self.done_at) + n * self.seconds * self.slower ** (self.step // LOOKS)
         self.stretches.append((self.step, n))
         self.step += n
         self.under_way += 1
@@ -81,6 +83,28 @@ def test_the_steps_learn_their_length_before_the_device_has_worked_for_long(monk
     marched(monkeypatch, device, 10_000, lambda step: None)
     assert len(device.stretches) < 12
     assert device.idle == 0
+
+
+class Looks:
+    """Something that is due every so often."""
+
+    def next_step(self, step: int) -> int:
+        return -(-step // LOOKS) * LOOKS
+
+    def due(self, step: int) -> bool:
+        return step % LOOKS == 0
+
+    def emit(self, stepper: Device) -> None: ...
+
+
+def test_stretches_that_are_cut_short_may_be_too_long_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps of twice the time after each look, as of batches of twice the paths."""
+    device, at = Device(1e-5, slower=2.0), [0.0]
+    monkeypatch.setattr("simsuite.loop.Pace", lambda backend: Pace(backend, device.clock))
+    end = 14 * LOOKS
+    assert march(device, end, [Looks()], device, lambda: None, lambda step: at.append(device.now)) is None
+    assert device.seconds * LOOKS * device.slower**13 > 20
+    assert max(b - a for a, b in zip(at[ALONE:], at[ALONE + 1 :])) < 4 * LONG
 
 
 @pytest.mark.parametrize(("seconds", "end"), [(6e-7, 10_000), (1e-4, 5000), (0.3, 40)])
