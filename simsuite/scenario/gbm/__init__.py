@@ -20,7 +20,7 @@ from simsuite.scenario.gbm.option import (
     Spread,
 )
 from simsuite.scenario.gbm.output import GbmOutput, Risk
-from simsuite.scenario.gbm.paths import GROUP, MOST_DIMENSIONS, MOST_PATHS, Paths
+from simsuite.scenario.gbm.paths import GROUP, MOST_DIMENSIONS, MOST_PATHS, MOST_POINTS, Paths
 from simsuite.scenario.gbm.scenario import GbmRun, GbmScenario
 from simsuite.scenario.gbm.time import Time
 from simsuite.scenario.schedule import Schedule
@@ -31,6 +31,7 @@ __all__ = [
     "LARGEST_PRICE",
     "MOST_DIMENSIONS",
     "MOST_PATHS",
+    "MOST_POINTS",
     "American",
     "Asian",
     "Asset",

@@ -132,7 +132,7 @@ class ExactStepper:
             self._stretch(batch, k, target)
             self.step += target - k
             if target == problem.n_steps:
-                self.paths_done = problem.batch_end(batch)
+                self.paths_done = problem.batches.end(batch)
         self.step = last
 
     def _stretch(self, batch: int, k: int, target: int) -> None:
@@ -142,7 +142,7 @@ class ExactStepper:
         if begin == end:
             return
         first_path = self.paths_done
-        n = problem.batch_end(batch) - first_path
+        n = problem.batches.end(batch) - first_path
         frames = problem.frames_within(begin * size, end * size)
         self._engine.advance(n, first_path, begin, end, frames)
         if first_path == 0:

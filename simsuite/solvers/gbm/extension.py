@@ -25,20 +25,20 @@ def extended(problem: GbmProblem, before: GbmProblem, end: Snapshot, backend: Ba
     nothing."""
     done = int(end.arrays["done"][0])
     start = problem.initial()
-    whole = before.sharing[1] if problem.quasi else done // GROUP * GROUP
+    whole = min(done, before.sharing[1]) if problem.quasi else done // GROUP * GROUP
     arrays = {name: a for name, a in end.arrays.items() if name in start.arrays}
     fits = arrays.keys() == start.arrays.keys() and all(a.shape == start.arrays[n].shape for n, a in arrays.items())
     if not (fits and whole and problem.keeps_frames and before.keeps_frames and _same_exercise(problem, before)):
         return start
     if done > whole:
         arrays |= _without(arrays, _last_group(before, end, whole, backend))
-    return Snapshot(whole // problem.batch * problem.n_steps, arrays | {"done": np.array([whole])})
+    return Snapshot(problem.batches.of(whole) * problem.n_steps, arrays | {"done": np.array([whole])})
 
 
 def _last_group(problem: GbmProblem, end: Snapshot, first_path: int, backend: Backend) -> Snapshot:
     """The sums over the paths from the given one to the end of a run."""
     start = problem.initial()
-    batch = first_path // problem.batch
+    batch = problem.batches.of(first_path)
     learnt = {name: a for name, a in end.arrays.items() if name == "policy"}
     arrays = {**start.arrays, **learnt, "done": np.array([first_path])}
     stepper = problem.stepper(backend, Snapshot(batch * problem.n_steps, arrays))

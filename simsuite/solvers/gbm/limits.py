@@ -29,7 +29,8 @@ def paths_together(model: GbmScenario, functionals: int, frames: int) -> int:
         price = PRECISIONS[model.run.precision][0].itemsize
         fitting = _BATCH_BYTES // (price * (len(model.asset) + functionals))
         looked_at = SEEN_BYTES // (price * len(model.asset) * max(frames - 1, 1))
-        most = _LARGEST_BATCH if model.paths.target_standard_error == 0 else _TARGET_BATCH
+        looked_after = model.paths.target_standard_error > 0 and model.paths.sampling != "sobol"
+        most = _TARGET_BATCH if looked_after else _LARGEST_BATCH
         batch = max(min(fitting, most, max(looked_at, _SMALLEST_BATCH)) // GROUP, 1) * GROUP
     return max(batch, -(-(model.output.store_paths or 0) // GROUP) * GROUP)  # those in the first batch
 

@@ -18,10 +18,13 @@ from simsuite.solvers.gbm.groups import FEWEST_GROUPS
 from simsuite.solvers.gbm.intervals import CONFIDENCE
 from simsuite.solvers.gbm.portfolio_outcome import number, numbers
 from simsuite.solvers.gbm.prices import PriceStatistics, price_statistics, stored_prices
+from simsuite.solvers.gbm.replicates import LIKELY_ORDER
 from simsuite.solvers.gbm.statistics import Estimate
 
 if TYPE_CHECKING:
     from simsuite.solvers.gbm.problem import GbmProblem
+
+_MOST_EXCESS = 1e15  # which takes more paths than there can be
 
 
 def rows(problem: GbmProblem, observed: Snapshot) -> Mapping[str, np.ndarray]:
@@ -119,7 +122,9 @@ def paths_needed(problem: GbmProblem, observed: Snapshot) -> int:
     if not all(error > 0 for error in errors):
         return problem.scenario.paths.count
     done = int(observed.arrays["done"][0])
-    needed = done if max(errors) <= problem.target else math.ceil(done * (max(errors) / problem.target) ** 2)
+    excess = min(max(errors) / problem.target, _MOST_EXCESS)
+    order = LIKELY_ORDER if problem.quasi else 0.5
+    needed = done if excess <= 1 else max(math.ceil(done * excess ** (1 / order)), done + 1)
     return max(needed, FEWEST_GROUPS * problem.width) if problem.scenario.paths.moment_matching else needed
 
 

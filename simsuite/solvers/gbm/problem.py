@@ -18,6 +18,7 @@ from simsuite.errors import ScenarioError
 from simsuite.expressions.sharing import evaluate_each
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm import matching, outcome
+from simsuite.solvers.gbm.batches import batches_of
 from simsuite.solvers.gbm.dynamics import Dynamics
 from simsuite.solvers.gbm.estimates import Payoffs, expected_path
 from simsuite.solvers.gbm.exact import ExactStepper
@@ -78,7 +79,7 @@ class GbmProblem(Timeline):
         require_schedules(payoffs.functionals, dynamics.n_steps)
         frames = frame_steps(model.output, model.time.steps, model.time.end / model.time.steps)
         batch = paths_together(model, len(payoffs.functionals), len(frames))
-        problem = cls(model, dynamics, payoffs, frames, min(batch, model.paths.count))
+        problem = cls(model, dynamics, payoffs, frames, batches_of(model, batch).size)
         if problem.target > 0 and device is not None and decided is None:
             rehearse(problem, base, device())
         require_countable(problem)
@@ -95,7 +96,8 @@ class GbmProblem(Timeline):
         if self.target == 0:
             stepper.step = self.batches_end + 1
             return self.clock.end
-        if stepper.paths_done % self.batch and stepper.step < self.batches_end:  # an extension begins amid a batch
+        batch = stepper.step // self.n_steps
+        if stepper.paths_done != self.batches.begin(batch):  # an extension begins amid a batch
             return self.clock.end
         with stepper.observe_options() as observed:
             needed = outcome.paths_needed(self, observed)
@@ -103,7 +105,8 @@ class GbmProblem(Timeline):
         if needed <= stepper.paths_done or fault or stepper.step == self.batches_end:
             stepper.step = self.batches_end + 1
             return self.clock.end
-        return min(-(-needed // self.batch), self.n_batches) * self.n_steps
+        last = self.batches.of(min(needed, self.scenario.paths.count) - 1)
+        return self.batches_looked_at(last + 1) * self.n_steps
 
     def extended(self, before: Problem, end: Snapshot, backend: Backend) -> Snapshot:
         assert isinstance(before, GbmProblem)
@@ -141,10 +144,6 @@ class GbmProblem(Timeline):
     @property
     def antithetic(self) -> bool:
         return self.scenario.paths.antithetic
-
-    @property
-    def quasi(self) -> bool:
-        return self.scenario.paths.sampling == "sobol"
 
     sharing = cached_property(sharing_of)
 

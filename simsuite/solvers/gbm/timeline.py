@@ -1,8 +1,8 @@
 """Which step of a Monte Carlo run is what.
 
-The paths are worked off in `n_batches` batches of `batch` paths, one after another, and the steps of all of them are
-counted. Rows of results fall due as time goes by if there is one batch. If there are several, or if there is a target,
-which may be reached before the last one, they fall due after all batches, in steps that compute nothing.
+The paths are worked off in batches of at most `batch` paths, one after another (batches.py), and the steps of all of
+them are counted. Rows of results fall due as time goes by if there is one batch. If there are several, or if there is a
+target, which may be reached before the last one, they fall due after all batches, in steps that compute nothing.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from functools import cached_property
 
 from simsuite.core import Clock
 from simsuite.scenario.gbm import GbmScenario
+from simsuite.solvers.gbm.batches import Batches, batches_of
 
 
 class Timeline:
@@ -26,18 +27,23 @@ class Timeline:
         """Time steps of each path."""
         return self.scenario.time.steps
 
+    @cached_property
+    def batches(self) -> Batches:
+        return batches_of(self.scenario, self.batch)
+
     @property
     def n_batches(self) -> int:
-        return -(-self.scenario.paths.count // self.batch)
+        return self.batches.before[-1]
+
+    @property
+    def quasi(self) -> bool:
+        """Whether paths come from Sobol points."""
+        return self.scenario.paths.sampling == "sobol"
 
     @property
     def target(self) -> float:
         """The standard error that is to be reached, in units of price; 0 if none is."""
         return self.scenario.paths.target_standard_error
-
-    def batch_end(self, batch: int) -> int:
-        """The number of the path after its last: the last batch may be smaller."""
-        return min((batch + 1) * self.batch, self.scenario.paths.count)
 
     def time(self, step: int) -> float:
         """The time at a time step of a path."""
@@ -85,12 +91,21 @@ class Timeline:
         return range(bisect.bisect_right(self.frame_steps, first), bisect.bisect_right(self.frame_steps, last))
 
     def next_look(self, step: int) -> int | None:
-        """After each batch, if there is a target, or else when all are done and rows are still to come."""
-        following = max(-(-step // self.n_steps), 1) * self.n_steps if self.target > 0 else self.batches_end
-        return following if self.rows_late and step <= following <= self.batches_end else None
+        """After batches, if rows are still to come then."""
+        if not self.rows_late or step > self.batches_end:
+            return None
+        return self.batches_looked_at(max(-(-step // self.n_steps), 1)) * self.n_steps
+
+    def batches_looked_at(self, fewest: int) -> int:
+        """So many batches, or more until there is a look: all if there is no target, of Sobol points those up to the
+        next mark."""
+        if self.target == 0:
+            return self.n_batches
+        marks = self.batches.before
+        return marks[bisect.bisect_left(marks, fewest)] if self.quasi else fewest
 
     def work(self, step: int) -> float:
-        """None after the batches; each of them but the last has as much."""
+        """None is left after the batches."""
         batch, k = divmod(min(step, self.batches_end), self.n_steps)
-        begin = self.batch_end(batch - 1)
-        return float(begin * self.n_steps + (self.batch_end(batch) - begin) * k)
+        begin = self.batches.begin(batch)
+        return float(begin * self.n_steps + k * (self.batches.end(batch) - begin if k else 0))

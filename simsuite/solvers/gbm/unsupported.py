@@ -84,13 +84,9 @@ def _expected_only(option: Option) -> bool:
 
 def _beside_sobol(model: GbmScenario) -> Iterator[Mistake]:
     """What takes paths to be independent, or random numbers besides those of steps."""
-    for path, asked in (
-        (("paths", "target_standard_error"), model.paths.target_standard_error > 0),
-        (("output", "risk"), model.output.risk is not None),
-        (("output", "exposure"), model.output.exposure),
-    ):
+    for key, asked in (("risk", model.output.risk is not None), ("exposure", model.output.exposure)):
         if asked:
-            yield _mistake(path, f"`{path[1]}` by Sobol points")
+            yield _mistake(("output", key), f"`{key}` by Sobol points")
     if model.time.scheme != "exact":
         yield _mistake(("time", "scheme"), f'scheme = "{model.time.scheme}" by Sobol points')
     for i, asset in enumerate(model.asset):
