@@ -41,6 +41,9 @@ _BENCHMARKS = {
         1024,
         "65536,1048576",
     ),
+    "linear": _Benchmark(
+        "simsuite.bench.linear.measurements", "simsuite.bench.linear.report", ("float32", "float64"), 1, "256,4096"
+    ),
 }
 
 
@@ -53,13 +56,15 @@ class Part(StrEnum):
 
 
 def bench(
-    what: Annotated[str, typer.Argument(metavar="[heat|gbm]", help="A solver.", show_default=False)] = "heat",
+    what: Annotated[str, typer.Argument(metavar="[heat|gbm|linear]", help="A solver.", show_default=False)] = "heat",
     device: Device = None,
     quick: Annotated[bool, typer.Option("--quick", help="Less than a minute: smaller sizes, fewer of them.")] = False,
     sizes: Annotated[
         str | None,
         typer.Option(
-            "--sizes", metavar="N,..", help="heat: cells along an edge, gbm: paths; default: what suits the device."
+            "--sizes",
+            metavar="N,..",
+            help="heat: cells along an edge, gbm: paths, linear: components; default: what suits the device.",
         ),
     ] = None,
     precision: Annotated[
@@ -77,13 +82,15 @@ def bench(
 ) -> None:
     """Measure how fast a solver is on this device, and check what is timed; exit with 5 if any of it is wrong."""
     if what not in _BENCHMARKS:
-        raise UsageError(f"there is no benchmark of {what}; there is one of {' and one of '.join(_BENCHMARKS)}")
+        raise UsageError(f"there is no benchmark of {what}; there is one of each of {', '.join(_BENCHMARKS)}")
     if device == "cudasim":
         raise UsageError("the simulator of GPUs is for tests; its time says nothing")
     known = _BENCHMARKS[what]
     numbers, precisions = _sizes(sizes, known), _precisions(precision, what, known)
     if what == "gbm" and numbers and only == Part.precision:
         raise UsageError("--sizes and --only precision: how many paths that takes follows from the error")
+    if what == "linear" and only not in (None, Part.rates):
+        raise UsageError(f"--only {only}: of linear there are rates, beside those of the device's library")
     writable(output)
     from simsuite.backends import open_backend
     from simsuite.bench.findings import Wish

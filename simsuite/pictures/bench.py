@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from simsuite.errors import UsageError
-from simsuite.pictures import bench_gbm, bench_heat
+from simsuite.pictures import bench_gbm, bench_heat, bench_linear
 from simsuite.pictures.bench_panels import Row
 from simsuite.pictures.convergence import PANEL_HEIGHT
 from simsuite.pictures.sheet import Sheet
 
 COLUMNS = 2
-PANELS = {"heat": bench_heat.panels, "gbm": bench_gbm.panels}
+PANELS = {"heat": bench_heat.panels, "gbm": bench_gbm.panels, "linear": bench_linear.panels}
 
 
 @dataclass(frozen=True)

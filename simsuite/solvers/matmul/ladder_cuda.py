@@ -203,6 +203,11 @@ def patches(A, X, bias, row, out):
                 out[i, j] = patch[r, c] + bias[row, i]
 
 
+def by_registers(rows, columns):
+    """(kernel, extent, block) of `registers` for a result of that size."""
+    return registers, (-(-columns // PATCH), -(-rows // PATCH)), SHARED_BLOCK
+
+
 def by_patches(rows, columns):
     """(kernel, extent, block) of `patches` for a result of that size."""
     return patches, (-(-columns // LARGE_SIDE) * LARGE_BLOCK[0], -(-rows // LARGE_SIDE)), (*LARGE_BLOCK, 1)

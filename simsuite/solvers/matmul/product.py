@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol, TypeAlias
 
 from simsuite.core import Backend
 from simsuite.solvers.kernel_choice import kernel_of
 from simsuite.solvers.matmul.march import MOST_ROWS, MarchProduct
-from simsuite.solvers.matmul.tile import TileProduct
+from simsuite.solvers.matmul.tile import TILES, TileProduct
 
 
 class Product(Protocol):
@@ -23,6 +25,9 @@ class Product(Protocol):
         """
 
 
+Make: TypeAlias = Callable[[Backend, Any, int], Product]
+
+
 def product(backend: Backend, A: Any, columns: int, choice: str = "auto") -> tuple[Product, str]:
     """(a product with A, an array (n, p) of the backend, for X of so many columns; the kernels it is made of).
 
@@ -34,3 +39,12 @@ def product(backend: Backend, A: Any, columns: int, choice: str = "auto") -> tup
         small = n == p <= MOST_ROWS
         return (MarchProduct(backend, A, columns) if small else TileProduct(backend, A, columns)), "nvrtc"
     return backend.kernels("simsuite.solvers.matmul.product").Multiplier(backend, A, columns), "numba"
+
+
+def kernels_for(backend: Backend, shape: tuple[int, int, int], itemsize: int) -> Iterator[tuple[str, Make]]:
+    """(name, what makes it of a backend, A and a number of columns) of all that can multiply (rows, inner) with
+    (inner, columns)."""
+    yield from backend.kernels("simsuite.solvers.matmul.product").kinds(shape)
+    if backend.compiles and shape[2] > 1:
+        for tile in TILES[itemsize]:
+            yield str(tile), functools.partial(TileProduct, tiles=[tile])

@@ -16,6 +16,7 @@ to call BLAS here.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numba
@@ -280,6 +281,11 @@ class Multiplier:
             kernel(tile, height, group, panels, p, X, bias, row, out, rows, width, work)
 
         self._launch = launch
+
+
+def kinds(shape: tuple[int, int, int]) -> Iterator[tuple[str, type[Multiplier]]]:
+    """(name, what makes it) of all kernels for (rows, inner) times (inner, columns)."""
+    yield "vectors", Multiplier
 
 
 def _panels(backend: Backend, A: np.ndarray, height: int) -> np.ndarray:

@@ -7,12 +7,16 @@ multiprocessors.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, TypeAlias
 
 from numba import cuda
 
 from simsuite.core import Backend
 from simsuite.solvers.matmul import ladder_cuda
+
+Launch: TypeAlias = tuple[Any, tuple[int, ...], tuple[int, ...]]  # kernel, extent, block
 
 VECTOR_BLOCK = 128
 FLAT_BLOCK = (128, 1)
@@ -39,20 +43,33 @@ def matvec(A, X, bias, row, out):
 
 
 class Multiplier:
-    """out = A X + b for X of so many columns. A: an array (n, p) of the backend, which is kept."""
+    """out = A X + b for X of so many columns. A: an array (n, p) of the backend, which is kept. launch: of a kernel, if
+    not the one that suits."""
 
     most_steps: int | None = 1
 
-    def __init__(self, backend: Backend, A: Any, columns: int) -> None:
+    def __init__(self, backend: Backend, A: Any, columns: int, launch: Launch | None = None) -> None:
         self._array, self._A = A, backend.view(A)
-        self._launch = backend.launcher(*_kernel(len(A), columns, backend.processors))
+        self._launch = backend.launcher(*(launch or _kernel(len(A), columns, backend.processors)))
 
     def __call__(self, X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
         """As that of `product_cpu`, for one step."""
         self._launch(self._A, X, bias, row, out)
 
 
-def _kernel(rows: int, columns: int, processors: int) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
+def kinds(shape: tuple[int, int, int]) -> Iterator[tuple[str, Callable[..., Multiplier]]]:
+    """(name, what makes it) of all kernels for (rows, inner) times (inner, columns)."""
+    rows, _, columns = shape
+    if columns == 1:
+        yield "matvec", Multiplier
+        return
+    for kernel in (ladder_cuda.naive, ladder_cuda.shared):
+        yield kernel.py_func.__name__, partial(Multiplier, launch=(kernel, (columns, rows), ladder_cuda.SHARED_BLOCK))
+    yield "registers", partial(Multiplier, launch=ladder_cuda.by_registers(rows, columns))
+    yield "patches", partial(Multiplier, launch=ladder_cuda.by_patches(rows, columns))
+
+
+def _kernel(rows: int, columns: int, processors: int) -> Launch:
     """(kernel, extent, block) that suits a result of that size."""
     if columns == 1:
         return matvec, (rows * VECTOR_BLOCK,), (VECTOR_BLOCK,)
@@ -60,5 +77,4 @@ def _kernel(rows: int, columns: int, processors: int) -> tuple[Any, tuple[int, .
         return ladder_cuda.naive, (columns, rows), FLAT_BLOCK
     if -(-rows // ladder_cuda.LARGE_SIDE) * -(-columns // ladder_cuda.LARGE_SIDE) >= processors:
         return ladder_cuda.by_patches(rows, columns)
-    patch = ladder_cuda.PATCH
-    return ladder_cuda.registers, (-(-columns // patch), -(-rows // patch)), ladder_cuda.SHARED_BLOCK
+    return ladder_cuda.by_registers(rows, columns)

@@ -35,6 +35,10 @@ class Tile:
     wide: int = 0
     at_once: int = 0
 
+    def __str__(self) -> str:
+        inner = f"by {self.at_once}" if self.at_once else f"of {self.tall} x {self.wide}"
+        return f"tile {self.rows} x {self.columns} {inner}"
+
     @property
     def threads(self) -> int:
         return 32 * (self.rows // self.warp_rows) * (self.columns // self.warp_columns)

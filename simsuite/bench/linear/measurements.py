@@ -1,0 +1,47 @@
+"""`simsuite bench linear`: everything that is measured of the linear solver, as rows, and as one document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from simsuite.bench.findings import Found, Row, Wish, gathered, labelled, require_right
+from simsuite.bench.linear.products import product_rows
+from simsuite.bench.linear.shapes import FULL, PRECISIONS, QUICK, square
+from simsuite.bench.linear.steps import step_rows
+from simsuite.bench.machine import measure_machine
+from simsuite.core import Backend
+
+PARTS = {"rates": ("products", "steps")}  # and their sections
+
+
+def measurements(backend: Backend, wish: Wish) -> Iterator[tuple[str, Row]]:
+    """(section, row), as they are measured; the first one is the machine's."""
+    effort = QUICK if wish.quick else FULL
+    machine = measure_machine(backend, PRECISIONS, effort.patience)
+    yield "machine", {"copy_bytes_per_second": machine.copy, "fma_per_second": dict(machine.fma)}
+    kind = backend.dialect
+    shapes = tuple(map(square, wish.sizes)) or effort.products[kind]
+    yield from labelled("products", product_rows(backend, machine, effort.patience, shapes, wish.precisions))
+    systems = tuple((n, m) for n in wish.sizes for m in (1, n)) or effort.systems[kind]
+    yield from labelled("steps", step_rows(backend, effort.patience, systems, wish.precisions))
+
+
+def document(backend: Backend, wish: Wish, found: Found) -> dict[str, Any]:
+    """Everything, for --json and bench.json."""
+    return gathered("linear", PARTS, backend, wish, found)
+
+
+def require(found: Found) -> None:
+    """Raises VerificationFailure (exit code 5) if anything that was to be timed is wrong."""
+    require_right(found, described)
+
+
+def described(row: Row) -> str:
+    """What a row is of, in a few words."""
+    sizes = (
+        f"{row['rows']} x {row['inner']} x {row['columns']}"
+        if "rows" in row
+        else f"{row['components']} components, {row['states']} states"
+    )
+    return f"{sizes} {row['precision']} by {row['kernel']}"

@@ -1,0 +1,110 @@
+"""Steps a second of linear systems, as runs take them, beside the library called in a loop.
+
+The system is a random one whose spectrum is known (`random_stable`), so that states stay of one size. What the stepper
+comes to is compared with steps of some of the states on the host, in float64.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from simsuite.bench.checking import Deviation
+from simsuite.bench.findings import Row
+from simsuite.bench.linear.library import library
+from simsuite.bench.timing import Patience, seconds
+from simsuite.core import Backend, Stepper
+from simsuite.errors import DeviceError
+from simsuite.scenario.linear import LinearScenario
+from simsuite.solvers.linear.problem import LinearProblem
+from simsuite.solvers.linear.system import LinearSystem
+from simsuite.solvers.table import ROWS
+
+_FEW = 2  # states that are stepped on the host
+_CHECKED = 10  # steps
+_MOST_STEPS = 10**9
+
+
+def step_rows(
+    backend: Backend, patience: Patience, systems: Sequence[tuple[int, int]], precisions: Sequence[str]
+) -> Iterator[Row]:
+    """A row for each system, precision and choice of kernels, as it is measured."""
+    for n, m in systems:
+        for precision in precisions:
+            for kernel in ("numba", "nvrtc") if backend.compiles else ("numba",):
+                name = {"components": n, "states": m, "precision": precision, "kernel": kernel}
+                yield name | _measured(backend, patience, name)
+
+
+def _problem(name: Row) -> LinearProblem:
+    scenario = {
+        "solver": "linear",
+        "run": {"precision": name["precision"], "kernel": name["kernel"]},
+        "system": {
+            "kind": "discrete",
+            "matrix": {"generator": "random_stable", "size": name["components"], "radius": 1.0},
+        },
+        "initial": {"state": {"random": "normal", "batch": name["states"]}},
+        "time": {"steps": _MOST_STEPS, "method": "step"},
+        "output": {"frames": 2},
+    }
+    return LinearProblem.from_scenario(LinearScenario.model_validate(scenario), Path())
+
+
+def _measured(backend: Backend, patience: Patience, name: Row) -> Row:
+    problem = _problem(name)
+    if problem.device_bytes() > backend.memory_free():
+        return {"skipped": "not enough memory"}
+    try:
+        stepper = problem.stepper(backend, problem.initial())
+    except DeviceError as reason:
+        return {"skipped": str(reason)}
+    if stepper.chosen["kernel"] != name["kernel"]:
+        return {"skipped": f"single states are stepped by {stepper.chosen['kernel']}"}
+    system, precision = problem.system, name["precision"]
+    off = _deviation(system, precision, stepper)
+    row: Row = {"largest_error": off.error, "error_limit": off.limit, "right": off.right}
+    if not off.right:
+        return row
+    n, m = system.start.shape
+    took = seconds(backend, lambda times: stepper.advance(times * ROWS), patience)[0] / ROWS
+    row |= {"steps_per_second": 1 / took, "flops": 2.0 * n * n * m / took}
+    loop = _library_loop(backend, system, precision)
+    if loop is not None:
+        row["simsuite_is_faster_by"] = seconds(backend, loop, patience)[0] / ROWS / took
+    return row
+
+
+def _deviation(system: LinearSystem, precision: str, stepper: Stepper) -> Deviation:
+    stepper.advance(_CHECKED)
+    with stepper.snapshot() as snapshot:
+        found = snapshot.arrays["state"][:, :_FEW].astype(np.float64)
+    A, X = system.A.astype(precision).astype(np.float64), system.start[:, :_FEW].astype(precision).astype(np.float64)
+    for _ in range(_CHECKED):
+        X = A @ X
+    eps = float(np.finfo(precision).eps)
+    return Deviation(float(np.max(np.abs(found - X)) / np.max(np.abs(X))), _CHECKED * eps * (2 + math.sqrt(len(A))))
+
+
+def _library_loop(backend: Backend, system: LinearSystem, precision: str) -> Callable[[int], None] | None:
+    """ROWS steps at a time, recorded where the device can."""
+    known = library(backend)
+    if known is None:
+        return None
+    A = backend.array(system.A.astype(precision))
+    states: list[Any] = [backend.array(system.start.astype(precision)) for _ in range(2)]
+    recorder = backend.recorder()
+
+    def launches() -> None:
+        for k in range(ROWS):
+            known.multiply(A, states[k % 2], states[(k + 1) % 2])
+
+    def work(times: int) -> None:
+        for _ in range(times):
+            recorder.replay("steps", launches)
+
+    return work

@@ -1,0 +1,106 @@
+"""The benchmark of the linear solver: what it times is checked, what is wrong is found, and its figures follow.
+
+Nothing here depends on how fast the machine is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import matplotlib.image
+import numpy as np
+import pytest
+import running
+from cuda_host import host_cuda  # noqa: F401
+
+from simsuite.backends import open_backend
+from simsuite.bench import machine
+from simsuite.bench.findings import Wish, wrong
+from simsuite.bench.linear import measurements, products
+from simsuite.bench.linear.products import product_deviation, product_rows
+from simsuite.bench.linear.shapes import FULL, PRECISIONS
+from simsuite.bench.machine import Machine
+from simsuite.bench.timing import Patience
+from simsuite.solvers.matmul import product_cpu
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+HASTE = Patience(stretch=1e-5, repeats=1, most=0.0)
+MACHINE = Machine(4e12, {"float32": 3e13, "float64": 1.5e13})
+
+
+@pytest.fixture(scope="module")
+def found() -> list[tuple[str, dict[str, Any]]]:
+    tiny = replace(FULL, patience=HASTE, products={"cpu": ((5, 6, 7), (8, 8, 8))}, systems={"cpu": ((2, 1), (5, 3))})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(measurements, "FULL", tiny)
+        patch.setattr(machine, "COPIED", 1 << 20)
+        patch.setattr(machine, "ELEMENTS", 1 << 12)
+        return list(measurements.measurements(open_backend("cpu"), Wish((), PRECISIONS)))
+
+
+def test_every_combination_is_a_row_and_right(found):
+    got = [(row["rows"], row["precision"], row["kernel"]) for section, row in found if section == "products"]
+    assert got == [(n, p, kernel) for n in (5, 8) for p in PRECISIONS for kernel in ("NumPy", "vectors")]
+    stepped = [(row["components"], row["precision"], row["kernel"]) for section, row in found if section == "steps"]
+    assert stepped == [(n, p, "numba") for n in (2, 5) for p in PRECISIONS]
+    assert not wrong(found)
+    assert all(row["flops"] > 0 for section, row in found if section != "machine")
+
+
+def test_rates_follow_from_seconds(found):
+    by = [row for section, row in found if section == "products" and row["rows"] == 5]
+    for row in by:
+        assert row["flops"] * row["seconds"] == pytest.approx(2 * 5 * 6 * 7)
+        assert row["of_fma"] == pytest.approx(
+            row["flops"] / (2 * dict(found)["machine"]["fma_per_second"][row["precision"]])
+        )
+    assert by[1]["of_library"] == pytest.approx(by[1]["flops"] / by[0]["flops"])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("p", [1, 40, 3000])
+def test_one_wrong_entry_is_found_and_rounding_is_none(p, dtype):
+    rng = np.random.default_rng(p)
+    A, X = (2 * rng.random(shape) - 1 for shape in ((300, p), (p, 70)))
+    A, X = A.astype(dtype), X.astype(dtype)
+    product = A @ X
+    assert product_deviation(A, X, product).right
+    product[299, 69] *= 1 - 2e-3
+    assert not product_deviation(A, X, product).right
+    product[0, 0] = np.nan
+    assert product_deviation(A, X, product).error == np.inf
+
+
+def test_a_kernel_that_is_wrong_is_not_timed(monkeypatch):
+    def off(self, X, bias, row, stride, n_steps, out):
+        self._launch(X, bias, row, stride, n_steps, out)
+        out[0, 0] += 1e-3
+
+    monkeypatch.setattr(product_cpu.Multiplier, "__call__", off)
+    rows = list(product_rows(open_backend("cpu"), MACHINE, HASTE, [(9, 9, 9)], ["float64"]))
+    assert [row["right"] for row in rows] == [True, False]
+    assert "seconds" not in rows[1]
+
+
+def test_every_kernel_of_a_gpu_is_measured(host_cuda, monkeypatch):  # noqa: F811
+    """With programs on the host."""
+    rows = list(product_rows(host_cuda, MACHINE, HASTE, [(3, 4, 5)], PRECISIONS))
+    assert [row["kernel"] for row in rows if row["precision"] == "float64"] == [
+        *("NumPy", "vectors", "tile 128 x 128 by 16", "tile 128 x 128 by 8", "tile 128 x 64 by 8")
+    ]
+    assert all(row["right"] for row in rows)
+    monkeypatch.setattr(products, "library", lambda backend: None)
+    rows = list(product_rows(host_cuda, MACHINE, HASTE, [(3, 4, 5)], ["float32"]))
+    assert len(rows) == 4
+
+
+def test_the_command(found, capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr(measurements, "measurements", lambda backend, wish: iter(found))
+    done = running.call(capsys, "bench", "linear", "--device", "cpu", "-o", tmp_path)
+    assert done.returncode == 0
+    assert "GFLOP/s" in done.stdout
+    assert "vectors" in done.stdout
+    assert np.ptp(matplotlib.image.imread(tmp_path / "bench.png")) > 0.5
+    assert (tmp_path / "bench.json").exists()
+    assert running.call(capsys, "bench", "linear", "--device", "cpu", "--only", "peers").returncode == 2
