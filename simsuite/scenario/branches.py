@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from simsuite.scenario.shape import holds
 from simsuite.scenario.spans import KeyPath
+from simsuite.scenario.types import FieldMistake
 
 MAX_ERRORS = 200  # more are of no use to anyone, and a hostile file can cause half a million
 
@@ -102,12 +103,18 @@ def _collapse(node: _Node) -> list[Fault]:
 def _closest(path: KeyPath, branches: list[list[Fault]]) -> list[Fault]:
     fitting = [b for b in branches if not (len(b) == 1 and b[0].path == path and b[0].is_mismatch)]
     if fitting:
-        return min(fitting, key=lambda b: (-min(len(f.path) for f in b), sum(0.5 if f.suggestion else 1 for f in b)))
+        return min(fitting, key=lambda b: (-min(map(_reached, b)), sum(0.5 if f.suggestion else 1 for f in b)))
     first = branches[0][0]
     for other in branches[1:]:
         first.kinds += other[0].kinds
         first.expected += other[0].expected
     return [first]
+
+
+def _reached(fault: Fault) -> int:
+    """How many keys deep a fault is: what a validator complains of may be deeper than the table it was asked about."""
+    error = fault.context.get("error")
+    return len(fault.path) + (min(len(m.path) for m in error.mistakes) if isinstance(error, FieldMistake) else 0)
 
 
 def _without_misspelt(found: list[Fault], depth: int) -> list[Fault]:
