@@ -19,7 +19,11 @@ from simsuite.core import Snapshot
 from simsuite.errors import ScenarioError
 from simsuite.scenario.linear import LinearScenario
 from simsuite.scenario.load import load
-from simsuite.solvers.linear.matrices import heat1d, markov, random_stable, read_matrix, springs
+from simsuite.solvers.linear.generators.heat1d import heat1d
+from simsuite.solvers.linear.generators.markov import markov
+from simsuite.solvers.linear.generators.random_stable import random_stable
+from simsuite.solvers.linear.generators.springs import springs
+from simsuite.solvers.linear.matrices import read_matrix
 from simsuite.solvers.linear.problem import LinearProblem
 from simsuite.solvers.table import ROWS
 

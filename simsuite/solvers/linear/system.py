@@ -11,9 +11,12 @@ import numpy as np
 from simsuite.errors import DeviceError, Mistake, ScenarioError
 from simsuite.expressions import Expression
 from simsuite.scenario.linear import LinearScenario, RandomState
+from simsuite.scenario.linear_generators import RcLadder
 from simsuite.scenario.types import FileRef
 from simsuite.solvers.linear.discretise import discretise
-from simsuite.solvers.linear.matrices import generate, matrix_from, random_normal
+from simsuite.solvers.linear.generators import generate, generate_input
+from simsuite.solvers.linear.generators.random_normal import random_normal
+from simsuite.solvers.linear.matrices import matrix_from
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 
@@ -58,6 +61,8 @@ class _Reader:
         A = self._read_matrix()
         n = None if A is None else len(A)
         B = self._optional("input_matrix", system.input_matrix)
+        if A is not None and isinstance(system.matrix, RcLadder) and system.input and not system.input_matrix:
+            B = generate_input(system.matrix)
         C = self._optional("output_matrix", system.output_matrix)
         start = self._read_start(n)
         inputs = tuple(system.input or ())

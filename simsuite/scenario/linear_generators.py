@@ -1,0 +1,114 @@
+"""Matrices of linear systems that a scenario names instead of writing them out: {generator = .., ..}."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field, model_validator
+
+from simsuite.scenario.common import NonNegative, Positive, Section
+from simsuite.scenario.types import mistake
+
+SIZE_LIMIT = 65_536  # rows of a generated matrix: 34 GB in float64
+
+
+class Rotation(Section):
+    """Rotation in the plane: discrete, by `angle` each step; continuous, with the angular velocity `angle`."""
+
+    generator: Literal["rotation"]
+    angle: float = Field(description="rad (each step) if discrete, rad/s if continuous")
+
+
+class Markov(Section):
+    """Random walk on states in a row, held at both ends: discrete, a chain; continuous, a jump process."""
+
+    generator: Literal["markov"]
+    states: Annotated[int, Field(ge=2, le=SIZE_LIMIT)] = Field(description="number of states")
+    up: Positive = Field(description="to the next state: probability of a step (discrete), rate in 1/s (continuous)")
+    down: Positive = Field(description="to the state before: probability of a step, or rate in 1/s")
+
+
+class Heat1d(Section):
+    """Heat conduction in a rod whose ends are held at 0, by central differences (continuous systems only)."""
+
+    generator: Literal["heat1d"]
+    points: Annotated[int, Field(ge=1, le=SIZE_LIMIT)] = Field(description="number of points between the ends")
+    length: Positive = Field(1.0, description="length of the rod, m")
+    diffusivity: Positive = Field(1.0, description="m²/s")
+
+
+class Springs(Section):
+    """Equal masses in a row between two walls, joined by equal springs (continuous systems only).
+
+    The state is the displacements (m) of all masses, then their velocities (m/s).
+    """
+
+    generator: Literal["springs"]
+    masses: Annotated[int, Field(ge=1, le=SIZE_LIMIT // 2)] = Field(description="number of masses")
+    mass: Positive = Field(1.0, description="of each, kg")
+    stiffness: Positive = Field(1.0, description="of each spring, N/m")
+    damping: NonNegative = Field(0.0, description="friction of each mass, N·s/m")
+
+
+class RandomStable(Section):
+    """A dense symmetric-orthogonal transform of plane rotations that shrink: random, but with a known spectrum."""
+
+    generator: Literal["random_stable"]
+    size: Annotated[int, Field(ge=1, le=SIZE_LIMIT)] = Field(description="number of components")
+    radius: Annotated[float, Field(gt=0, le=1)] = Field(
+        0.99, description="largest modulus of an eigenvalue; a continuous system has all of them shifted by -1, in 1/s"
+    )
+    seed: Annotated[int, Field(ge=0, lt=2**64)] = Field(1, description="which of the random matrices")
+
+
+class Leslie(Section):
+    """A population by classes of age, counted once a step (discrete systems only)."""
+
+    generator: Literal["leslie"]
+    fecundity: Annotated[list[NonNegative], Field(min_length=1, max_length=SIZE_LIMIT)] = Field(
+        description="young of one individual in a step, one number for each class of age"
+    )
+    survival: list[Annotated[float, Field(ge=0, le=1)]] = Field(
+        description="share that lives to the next class, for each class but the last, which nobody survives"
+    )
+
+    @model_validator(mode="after")
+    def _one_fewer(self) -> Leslie:
+        classes, given = len(self.fecundity), len(self.survival)
+        if given != classes - 1:
+            message = f"has length {given}, but `fecundity` has {classes} classes of age, which need {classes - 1}"
+            raise mistake(("survival",), message, "from each class to the next; nobody survives the last")
+        return self
+
+
+class RcLadder(Section):
+    """Equal resistors in a row from a voltage source to an open end, a capacitor to ground behind each of them
+    (continuous systems only).
+
+    The state is the voltages (V) of the capacitors. `input` is the voltage of the source, and needs no
+    `input_matrix`; without it the source holds 0 V.
+    """
+
+    generator: Literal["rc_ladder"]
+    sections: Annotated[int, Field(ge=1, le=SIZE_LIMIT)] = Field(description="number of resistors, and of capacitors")
+    resistance: Positive = Field(1.0, description="of each resistor, Ω")
+    capacitance: Positive = Field(1.0, description="of each capacitor, F")
+
+
+class QuantumWalk(Section):
+    """A walker on a cycle who tosses a quantum coin, Hadamard's, before each step (discrete systems only).
+
+    The state is the amplitudes at site 0 with the coin saying up and saying down, at site 1, and so on.
+    """
+
+    generator: Literal["quantum_walk"]
+    sites: Annotated[int, Field(ge=2, le=SIZE_LIMIT // 2)] = Field(description="number of sites on the cycle")
+
+
+Generated: TypeAlias = Annotated[
+    Rotation | Markov | Heat1d | Springs | RandomStable | Leslie | RcLadder | QuantumWalk,
+    Field(discriminator="generator"),
+]
+
+CONTINUOUS_ONLY = (Heat1d, Springs, RcLadder)
+DISCRETE_ONLY = (Leslie, QuantumWalk)

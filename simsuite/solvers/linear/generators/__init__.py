@@ -1,0 +1,44 @@
+"""Matrices that a scenario names, one a file, each with its exact solution.
+
+The generators use elementary operations only, so that a matrix is the same on every machine.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simsuite.scenario import linear_generators as given
+from simsuite.solvers.linear.generators.heat1d import heat1d
+from simsuite.solvers.linear.generators.leslie import leslie
+from simsuite.solvers.linear.generators.markov import markov
+from simsuite.solvers.linear.generators.quantum_walk import quantum_walk
+from simsuite.solvers.linear.generators.random_stable import random_stable
+from simsuite.solvers.linear.generators.rc_ladder import rc_ladder, voltage_source
+from simsuite.solvers.linear.generators.rotation import rotation
+from simsuite.solvers.linear.generators.springs import springs
+
+
+def generate(source: given.Generated, continuous: bool) -> np.ndarray:
+    """The matrix A of a generator, float64: of dX/dt = A X if `continuous`, else of X_{k+1} = A X_k."""
+    match source:
+        case given.Rotation():
+            return rotation(source.angle, continuous)
+        case given.Markov():
+            return markov(source.states, source.up, source.down, continuous)
+        case given.Heat1d():
+            return heat1d(source.points, source.length, source.diffusivity)
+        case given.Springs():
+            return springs(source.masses, source.mass, source.stiffness, source.damping)
+        case given.RandomStable():
+            return random_stable(source.size, source.radius, source.seed, continuous)
+        case given.Leslie():
+            return leslie(source.fecundity, source.survival)
+        case given.RcLadder():
+            return rc_ladder(source.sections, source.resistance, source.capacitance)
+        case given.QuantumWalk():
+            return quantum_walk(source.sites)
+
+
+def generate_input(source: given.RcLadder) -> np.ndarray:
+    """The matrix B that belongs to a generated A, float64."""
+    return voltage_source(source.sections, source.resistance, source.capacitance)

@@ -1,0 +1,27 @@
+"""A coined quantum walk on a cycle: D. Aharonov, A. Ambainis, J. Kempe, U. Vazirani, Quantum walks on graphs, Proc.
+33rd ACM Symposium on Theory of Computing (2001) 50-59."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+
+def quantum_walk(sites: int) -> np.ndarray:
+    """S (I x H): the coin, [[1, 1], [1, -1]]/sqrt(2), is tossed at every site; then the amplitude with coin 0 goes
+    to the next site and that with coin 1 to the one before. Component 2 x + c is site x with coin c.
+
+    Exact: the matrix is real and orthogonal, so the norm is constant: the sum of both squares at a site is the
+    probability to find the walker there. To the wave number k_j = 2 pi j/N, j = 0 .. N - 1, belong the eigenvalues
+    exp(-i w_j) and -exp(i w_j), sin(w_j) = sin(k_j)/sqrt(2), with eigenvectors exp(i k_j x) times those of
+    diag(exp(-i k_j), exp(i k_j)) H. They are all different if N is odd; the probabilities of a walker who starts at
+    one site, averaged over time, then tend to 1/N everywhere.
+    """
+    h = math.sqrt(0.5)
+    A = np.zeros((2 * sites, 2 * sites))
+    x = np.arange(sites)
+    after, before = (x + 1) % sites, (x - 1) % sites
+    A[2 * after, 2 * x] = A[2 * after, 2 * x + 1] = h
+    A[2 * before + 1, 2 * x], A[2 * before + 1, 2 * x + 1] = h, -h
+    return A

@@ -1,0 +1,32 @@
+"""A row of equal resistors from a voltage source to an open end, a capacitor to ground behind each of them.
+
+u ──R──┬──R──┬── .. ──R──┬        R C dV_i/dt = V_{i-1} - 2 V_i + V_{i+1},  i = 1 .. n,
+       C     C           C        V_0 = u, V_{n+1} = V_n
+       ┴     ┴           ┴
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def rc_ladder(sections: int, resistance: float, capacitance: float) -> np.ndarray:
+    """A, in 1/s; the state is the voltages of the capacitors.
+
+    Exact: eigenvalues -4/(R C) sin^2(pi (2k - 1)/(2(2n + 1))) with eigenvectors sin(pi (2k - 1) i/(2n + 1)),
+    k, i = 1 .. n: the ladder is half of one with 2n capacitors and a source at both ends, and symmetric modes need no
+    current in the middle. With a constant voltage u every capacitor comes to u; what is still missing there, summed
+    over time, is u R C (n i - i (i - 1)/2), by Elmore's delay: W. C. Elmore, J. Applied Physics 19 (1948) 55-63.
+    """
+    n = sections
+    beside = np.ones(n - 1)
+    A = np.diag(np.full(n, -2.0)) + np.diag(beside, 1) + np.diag(beside, -1)
+    A[-1, -1] = -1.0
+    return A / (resistance * capacitance)
+
+
+def voltage_source(sections: int, resistance: float, capacitance: float) -> np.ndarray:
+    """B, in 1/s: the source acts on the first capacitor, through the first resistor."""
+    B = np.zeros((sections, 1))
+    B[0] = 1.0
+    return B / (resistance * capacitance)

@@ -1,0 +1,18 @@
+"""Rotation of the plane."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+
+def rotation(angle: float, continuous: bool) -> np.ndarray:
+    """Exact: after k steps, or the time t, the state has turned by angle k, or angle t.
+
+    angle: rad a step, or rad/s. Eigenvalues: exp(+-i angle), or +-i angle.
+    """
+    if continuous:
+        return np.array([[0.0, -angle], [angle, 0.0]])
+    c, s = math.cos(angle), math.sin(angle)
+    return np.array([[c, -s], [s, c]])

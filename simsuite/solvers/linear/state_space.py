@@ -1,0 +1,24 @@
+"""A linear system as its scenario states it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from simsuite.expressions import Expression
+
+
+@dataclass(frozen=True)
+class StateSpace:
+    """dX/dt = A X + B u if `continuous`, else X_{k+1} = A X_k + B u_k; observed as C X; all float64.
+
+    A (n, n), in 1/s if continuous; B (n, p), or None without inputs; inputs: p expressions in t; C (q, n), or None if
+    X itself is observed.
+    """
+
+    A: np.ndarray
+    B: np.ndarray | None
+    inputs: tuple[Expression, ...]
+    C: np.ndarray | None
+    continuous: bool
