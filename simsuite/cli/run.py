@@ -136,7 +136,14 @@ def _print_table(values: dict[str, Any], indent: str) -> None:
                 _print_table(value, indent + "  ")
         elif isinstance(value, float):
             print(f"{indent}{key:<{max(1, 22 - len(indent))}} {value:.10g}")
-        elif isinstance(value, list) and value and all(isinstance(v, float) for v in value):
-            print(f"{indent}{key:<{max(1, 22 - len(indent))}} {', '.join(f'{v:.10g}' for v in value)}")
+        elif isinstance(value, list) and value and all(v is None or isinstance(v, float) for v in value):
+            print(f"{indent}{key:<{max(1, 22 - len(indent))}} {_listed(value)}")
         elif not isinstance(value, list):
             print(f"{indent}{key:<{max(1, 22 - len(indent))}} {value}")
+
+
+def _listed(values: list[float | None]) -> str:
+    """All of a few numbers, the first of many."""
+    shown = values if len(values) <= 12 else values[:6]
+    rest = f", .. ({len(values)} numbers)" if len(values) > len(shown) else ""
+    return ", ".join("none" if v is None else f"{v:.10g}" for v in shown) + rest

@@ -13,6 +13,7 @@ import numpy as np
 
 from simsuite.core import Backend, Clock, Device, Layout, Series, Snapshot, Stepper, Variable
 from simsuite.scenario.linear import LinearScenario
+from simsuite.solvers.linear.analysis.report import Analysis
 from simsuite.solvers.linear.step import LinearStepper, device_bytes
 from simsuite.solvers.linear.system import LinearSystem, read_system
 from simsuite.solvers.schedule import frame_steps
@@ -71,18 +72,23 @@ class LinearProblem:
         return 2.0 * n * n * m * step
 
     @cached_property
+    def analysis(self) -> Analysis:
+        return Analysis(self.system.stated)
+
+    @cached_property
     def layout(self) -> Layout:
         components, samples = self._observed_shape
         what = "state" if self.system.C is None else "output C X of the state"
         time = Variable("time", ("time",), attrs={"units": "s", "long_name": "time", "axis": "T"})
         return Layout(
-            sizes={"component": components, "sample": samples},
+            sizes={"component": components, "sample": samples, **self.analysis.sizes},
             series=(Series("time", time, self.frames),),
             variables=(
                 _index("component", components, "component of the state, from 0"),
                 _index("sample", samples, "state of the batch, from 0"),
                 Variable("state", ("time", "component", "sample"), self.dtype, {"units": "1", "long_name": what}),
                 Variable("norm", ("time",), attrs={"units": "1", "long_name": "Frobenius norm of the whole state"}),
+                *self.analysis.variables,
             ),
         )
 
@@ -108,13 +114,13 @@ class LinearProblem:
         }
 
     def totals(self, observed: Snapshot) -> Mapping[str, np.ndarray]:
-        return {}
+        return self.analysis.totals()
 
     def results(self, observed: Snapshot) -> dict[str, Any]:
         """norm: Frobenius norm of X. state: what is stored, if small. method: how A was applied.
 
         Where the host can check in moderate time: change: max |A X + B u - X|, how far the state is from standing
-        still; residual: see `_residual`.
+        still; residual: see `_residual`. At the end of the run: analysis, see `Analysis.results`.
         """
         X = observed.arrays["state"]
         results: dict[str, Any] = {"norm": _norm(X), "method": "step"}
@@ -123,6 +129,8 @@ class LinearProblem:
         if len(X) ** 2 * X.shape[1] <= CHECK_LIMIT:
             checks = {"change": self._change(X, observed.step), "residual": self._residual(X, observed.step)}
             results |= {name: value for name, value in checks.items() if value is not None and math.isfinite(value)}
+        if observed.step == self.clock.end:
+            results["analysis"] = self.analysis.results()
         return results
 
     def _change(self, X: np.ndarray, step: int) -> float:

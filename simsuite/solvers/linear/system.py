@@ -17,6 +17,7 @@ from simsuite.solvers.linear.discretise import discretise
 from simsuite.solvers.linear.generators import generate, generate_input
 from simsuite.solvers.linear.generators.random_normal import random_normal
 from simsuite.solvers.linear.matrices import matrix_from
+from simsuite.solvers.linear.state_space import StateSpace
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 
@@ -26,7 +27,7 @@ class LinearSystem:
     """X_{k+1} = A X_k + B u(t_k), observed as C X; all float64.
 
     A (n, n); B (n, p); inputs: p expressions in t; C (q, n), or None if X itself is observed; start: X_0 (n, m).
-    A system without inputs has one that is always 0.
+    A system without inputs has one that is always 0. stated: the system of the scenario, in continuous time if that is.
     """
 
     A: np.ndarray
@@ -34,6 +35,7 @@ class LinearSystem:
     inputs: tuple[Expression, ...]
     C: np.ndarray | None
     start: np.ndarray
+    stated: StateSpace
 
 
 def read_system(model: LinearScenario, base: Path, dtype: Any) -> LinearSystem:
@@ -69,9 +71,10 @@ class _Reader:
         self._check_shapes(n, B, len(inputs), C)
         if self._mistakes or A is None or start is None:
             raise ScenarioError(self._mistakes)
+        stated = StateSpace(A, B, inputs, C, system.kind == "continuous")
         if B is None:
             B, inputs = np.zeros((len(A), 1)), (Expression.constant(0.0),)
-        return LinearSystem(*self._discrete(A, B), inputs, C, start)
+        return LinearSystem(*self._discrete(A, B), inputs, C, start, stated)
 
     def _check_shapes(self, n: int | None, B: np.ndarray | None, inputs: int, C: np.ndarray | None) -> None:
         """n: components of the state, if known."""

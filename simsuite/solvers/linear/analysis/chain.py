@@ -1,0 +1,104 @@
+"""Markov chains: whether a matrix is one, and its stationary distribution.
+
+The distribution comes from the algorithm of W. K. Grassmann, M. I. Taksar, D. P. Heyman, Regenerative analysis and
+steady state distributions for Markov chains, Operations Research 33 (1985) 1107-1116. It eliminates one state after the
+other and never subtracts, so that every probability, however small, keeps nearly all its digits: C. A. O'Cinneide,
+Numerische Mathematik 65 (1993) 109-120.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order, connected_components
+
+SUMS = 1e-12  # how much sums may be off, relative to the largest entry of a continuous system's diagonal
+
+
+@dataclass(frozen=True)
+class Chain:
+    """sums: "columns", "rows" or "columns and rows" add up to 1 (0 in continuous time). closed: sets of states that are
+    never left once they are reached, and cannot be split. moves[i, j]: from i to j, with 0 where i = j. stays: whether
+    a step may lead nowhere from a state of such a set, as is always so in continuous time."""
+
+    sums: str
+    closed: tuple[np.ndarray, ...]
+    moves: np.ndarray
+    stays: bool
+
+    @cached_property
+    def stationary(self) -> np.ndarray:
+        """The distribution (n,) that stays as it is. Raises ValueError if there are several."""
+        if len(self.closed) > 1:
+            raise ValueError(f"{len(self.closed)} sets of states are never left")
+        inside = self.closed[0]
+        found = np.zeros(len(self.moves))
+        found[inside] = _grassmann_taksar_heyman(self.moves[np.ix_(inside, inside)])
+        return found
+
+    @property
+    def period(self) -> int:
+        """1 if every start comes to the stationary distribution, else how many steps the chain turns round in."""
+        inside = self.closed[0]
+        return 1 if self.stays else _period(self.moves[np.ix_(inside, inside)])
+
+
+def chain(A: np.ndarray, continuous: bool) -> Chain | None:
+    """The Markov chain, or process, whose matrix is A (n, n); None if it is not one.
+
+    Where columns add up, A[i, j] is the probability (rate) of going from j to i, and A acts on distributions; where
+    rows do, it is that of going from i to j.
+    """
+    if np.iscomplexobj(A):
+        return None
+    sums = _sums(A, continuous)
+    if not sums:
+        return None
+    moves = np.array(A if sums == "rows" else A.T)  # [i, j]: from i to j
+    np.fill_diagonal(moves, 0.0)
+    n, label = connected_components(csr_array(moves), connection="strong")
+    leaves = np.zeros(n, bool)
+    i, j = np.nonzero(moves)
+    leaves[label[i[label[i] != label[j]]]] = True
+    closed = tuple(np.flatnonzero(label == k) for k in np.flatnonzero(~leaves))
+    stays = continuous or bool(np.any(np.diag(A)[closed[0]] > 0))
+    return Chain(sums, closed, moves, stays)
+
+
+def _sums(A: np.ndarray, continuous: bool) -> str:
+    """Which sums are as they must be, "" if none is, or if an entry is negative."""
+    here = np.diag(A)
+    if np.any(A < 0) and not (continuous and np.count_nonzero(A < 0) == np.count_nonzero(here < 0)):
+        return ""
+    wanted, slack = (0.0, SUMS * float(np.max(np.abs(here)))) if continuous else (1.0, SUMS)
+    with np.errstate(over="ignore"):
+        fits = [bool(np.all(np.abs(np.sum(A, axis=k) - wanted) <= slack)) for k in (0, 1)]
+    return " and ".join(name for name, fit in zip(("columns", "rows"), fits) if fit)
+
+
+def _grassmann_taksar_heyman(moves: np.ndarray) -> np.ndarray:
+    """The stationary distribution of an irreducible chain. moves[i, j] >= 0 from i to j != i; it is used up."""
+    n = len(moves)
+    for k in range(n - 1, 0, -1):
+        moves[:k, k] /= np.sum(moves[k, :k])
+        moves[:k, :k] += moves[:k, k, None] * moves[k, :k]
+    p = np.ones(n)
+    for k in range(1, n):
+        p[k] = p[:k] @ moves[:k, k]
+        if p[k] > 1e200:
+            p[: k + 1] /= p[k]
+    return p / np.sum(p)
+
+
+def _period(moves: np.ndarray) -> int:
+    """The greatest number that divides the lengths of all ways back: of depth(i) + 1 - depth(j) for all moves. E. V.
+    Denardo, Periods of connected networks and powers of nonnegative matrices, Math. Operations Research 2 (1977) 20."""
+    order, before = breadth_first_order(csr_array(moves), 0)
+    depth = np.zeros(len(moves), np.int64)
+    for i in order[1:]:
+        depth[i] = depth[before[i]] + 1
+    i, j = np.nonzero(moves)
+    return int(np.gcd.reduce(depth[i] + 1 - depth[j]))

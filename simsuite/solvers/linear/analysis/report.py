@@ -1,0 +1,196 @@
+"""What is said of a linear system at the end of its run: results, and variables of the result file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from simsuite.core import Variable
+from simsuite.solvers.linear.analysis.chain import Chain, chain
+from simsuite.solvers.linear.analysis.magnitudes import magnitudes
+from simsuite.solvers.linear.analysis.reachability import Reach, reach
+from simsuite.solvers.linear.analysis.spectrum import (
+    MARGINAL,
+    STABLE,
+    UNDETERMINED,
+    UNSTABLE,
+    Spectrum,
+    frequency,
+    spectrum,
+)
+from simsuite.solvers.linear.analysis.steady import steady_state
+from simsuite.solvers.linear.state_space import StateSpace
+
+LARGEST = 1024  # rows of a matrix that is analysed: some seconds
+PRINTED = 64  # entries of a vector among the results
+MODES = 5  # that are listed
+FLAGS = ("unknown", STABLE, MARGINAL, UNSTABLE)  # undetermined is unknown
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """Of the system of a scenario. Everything is found when it is first asked for."""
+
+    system: StateSpace
+
+    @property
+    def _small(self) -> bool:
+        return len(self.system.A) <= LARGEST
+
+    @cached_property
+    def _magnitudes(self) -> np.ndarray:
+        return magnitudes(self.system.A)
+
+    @cached_property
+    def _chain(self) -> Chain | None:
+        return chain(self.system.A, self.system.continuous) if self._small else None
+
+    @property
+    def _settles(self) -> bool:
+        """Whether there is one stationary distribution."""
+        return self._chain is not None and len(self._chain.closed) == 1
+
+    @cached_property
+    def _spectrum(self) -> Spectrum | str:
+        """Or why there is none."""
+        try:
+            return spectrum(self.system.A, self.system.continuous)
+        except ValueError as e:
+            return str(e)
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """Of the dimensions of `variables`."""
+        rows, columns = self._magnitudes.shape
+        n = len(self.system.A)
+        return {
+            "row": rows,
+            "column": columns,
+            **({"mode": n} if self._small else {}),
+            **({"markov_state": n} if self._settles else {}),
+        }
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """In the result file. matrix is known from the start, the others at the end."""
+        A, unit = self.system.A, "s-1" if self.system.continuous else "1"
+        block = math.ceil(len(A) / len(self._magnitudes))
+        about = {
+            "units": unit,
+            "long_name": "largest |A| in a block of rows and columns",
+            "rows": str(len(A)),
+            "block": str(block),
+            "nonzeros": str(np.count_nonzero(A)),
+        }
+        matrix = Variable("matrix_magnitude", ("row", "column"), attrs=about, values=self._magnitudes)
+        if not self._small:
+            return (matrix,)
+        flags = "stability of the system: " + ", ".join(f"{k} {name}" for k, name in enumerate(FLAGS))
+        found = [
+            matrix,
+            Variable(
+                "eigenvalue_real", ("mode",), attrs={"units": unit, "long_name": "real part of an eigenvalue of A"}
+            ),
+            Variable("eigenvalue_imag", ("mode",), attrs={"units": unit, "long_name": "imaginary part of the same"}),
+            Variable("stability", (), np.int8, {"units": "1", "long_name": flags}),
+        ]
+        if self._settles:
+            attrs = {"units": "1", "long_name": "stationary distribution of the Markov chain"}
+            found.append(Variable("stationary_distribution", ("markov_state",), attrs=attrs))
+        return tuple(found)
+
+    def totals(self) -> Mapping[str, np.ndarray]:
+        """The variables that are known at the end."""
+        if not self._small:
+            return {}
+        found = {"stationary_distribution": self._chain.stationary} if self._chain and self._settles else {}
+        if not isinstance(self._spectrum, str):
+            values, verdict = self._spectrum.values, self._spectrum.verdict
+            flag = FLAGS.index(verdict) if verdict in FLAGS else 0
+            found |= {"eigenvalue_real": np.real(values), "eigenvalue_imag": np.imag(values)}
+            found |= {"stability": np.array(flag, np.int8)}
+        return found
+
+    def results(self) -> dict[str, Any]:
+        """What is printed and stored under "analysis"."""
+        n = len(self.system.A)
+        if not self._small:
+            return {"left_out": f"the matrix has {n} rows, more than {LARGEST}"}
+        found = self._modes() | self._stationary() | self._steady()
+        if not isinstance(self._spectrum, str):
+            found |= self._reaches(self._spectrum)
+        return found
+
+    def _modes(self) -> dict[str, Any]:
+        """Stability, and the modes that are the slowest to decay: a pair counts once."""
+        if isinstance(self._spectrum, str):
+            return {"verdict": "unknown", "verdict_note": self._spectrum}
+        s, continuous = self._spectrum, self.system.continuous
+        name = "spectral_abscissa" if continuous else "spectral_radius"
+        found: dict[str, Any] = {"verdict": s.verdict}
+        if s.defective:
+            found["verdict_note"] = "an eigenvalue on the boundary is defective: states grow like a power of time"
+        elif s.verdict == UNDETERMINED:
+            found["verdict_note"] = "rounding moves eigenvalues across the boundary"
+        found[name] = s.bound
+        if s.error <= 0.1 * abs(s.bound) or s.error <= s.tolerance:
+            found["abscissa_error" if continuous else "radius_error"] = s.error
+        listed = np.flatnonzero(np.iscomplexobj(self.system.A) | (np.imag(s.values) >= 0))[:MODES]
+        upper = s.values[listed]
+        with np.errstate(divide="ignore"):
+            constants = -1.0 / (np.real(upper) if continuous else np.log(np.abs(upper)))
+        found["slowest"] = {
+            "real": np.real(upper).tolist(),
+            "imag": np.imag(upper).tolist(),
+            "time_constant": [None if on else float(c) for on, c in zip(s.boundary[listed], constants)],
+            "frequency": (np.abs(frequency(upper, continuous)) / (2 * math.pi)).tolist(),
+        }
+        return found
+
+    def _stationary(self) -> dict[str, Any]:
+        found = self._chain
+        if found is None:
+            return {}
+        if not self._settles:
+            return {"stochastic": found.sums, "stationary_note": f"{len(found.closed)} sets of states are never left"}
+        period = {} if self.system.continuous else {"period": found.period}
+        return {"stochastic": found.sums, **period, **_printed("stationary", found.stationary)}
+
+    def _steady(self) -> dict[str, Any]:
+        """What a stable system comes to, if its inputs are constant; as it is observed."""
+        system, stable = self.system, not isinstance(self._spectrum, str) and self._spectrum.verdict == STABLE
+        if not stable or system.B is None or any(f.depends_on("t") for f in system.inputs):
+            return {}
+        u = np.array([f.value for f in system.inputs])
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                x, error = steady_state(system.A, system.B @ u, system.continuous)
+                y = x if system.C is None else system.C @ x
+        except ValueError as e:
+            return {"steady_state_note": str(e)}
+        return _printed("steady_state", y) | {"steady_state_error": error}
+
+    def _reaches(self, s: Spectrum) -> dict[str, Any]:
+        """In the coordinates in which A is balanced."""
+        system, found = self.system, {}
+        A = system.A * s.scale / s.scale[:, None]
+        if system.B is not None:
+            found["controllability"] = _reach(reach(A, system.B / s.scale[:, None], s.left))
+        if system.C is not None:
+            C = system.C * s.scale
+            found["observability"] = _reach(reach(A.conj().T, C.conj().T, s.right))
+        return found
+
+
+def _reach(found: Reach) -> dict[str, Any]:
+    return {"rank": found.rank, "of": found.of, "distance": found.distance}
+
+
+def _printed(name: str, vector: np.ndarray) -> dict[str, Any]:
+    """Vectors that are not too long to be read."""
+    return {name: vector.tolist()} if len(vector) <= PRINTED else {}
