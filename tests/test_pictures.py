@@ -7,10 +7,12 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import h5py
 import matplotlib.image
 import numpy as np
 import pytest
 from gbm_problems import ASSET, problem
+from matplotlib.figure import Figure
 
 from simsuite.assembly import make_problem
 from simsuite.errors import UsageError
@@ -19,6 +21,7 @@ from simsuite.pictures import draw
 from simsuite.pictures.gbm import _law
 from simsuite.pictures.recording import Recording, strided, thinned
 from simsuite.pictures.sheet import COLOURS, _increasing
+from simsuite.pictures.spectrum import draw_eigenvalues, draw_matrix
 from simsuite.pictures.units import length_unit, prefixed, rounded, shortened, time_unit
 from simsuite.scenario import load
 
@@ -80,6 +83,8 @@ def make_run(directory: Path, text: str, fill: Any, rows: int | None = None, sta
         if status == "complete" and "option" in layout.sizes:
             n = layout.sizes["option"]
             results.write_totals({"option_price": np.ones(n), "option_standard_error": np.full(n, 0.01)})
+        if status == "complete" and problem.solver == "linear":
+            results.write_totals(problem.analysis.totals())
         results.set_status(status)
     return directory
 
@@ -236,6 +241,37 @@ def test_linear(tmp_path: Path, matrix: str, batch: int, rows: int) -> None:
     text = LINEAR.format(matrix=matrix, batch=batch)
     image = picture(make_run(tmp_path / "run", text, linear_values, rows=rows, status=status))
     assert n_colours(image) > 20
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [
+        '{generator = "heat1d", points = 300}',
+        '{generator = "springs", masses = 3, stiffness = 1e6}',
+        "[[0.0, 1.0], [0.0, 0.0]]",
+        "[[0.0]]",
+        "[[1e-9, 0.0, 0.0], [0.0, -1e9, 5.0], [0.0, -5.0, 0.0]]",
+    ],
+)
+def test_linear_in_continuous_time(tmp_path: Path, matrix: str) -> None:
+    text = LINEAR.format(matrix=matrix, batch=1).replace("discrete", "continuous").replace("40}", "40, dt = 1e-9}")
+    assert n_colours(picture(make_run(tmp_path / "run", text, linear_values))) > 20
+
+
+def test_eigenvalues_are_on_the_side_they_belong(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", LINEAR.format(matrix="[[0.5, 0.0], [0.0, -1.5]]", batch=1), linear_values)
+    with h5py.File(run / "results.h5") as file:
+        ax = Figure().add_subplot()
+        draw_eigenvalues(Recording(run, file), ax)
+        inside, outside = (line.get_xydata().tolist() for line in ax.lines[:2])
+        assert (inside, outside) == ([[0.5, 0.0]], [[-1.5, 0.0]])
+        assert ax.get_title(loc="left") == "Eigenvalues of A: unstable"
+        low, high = ax.get_xlim()
+        assert low < -1.5
+        assert high > 1
+        matrix = Figure().add_subplot()
+        draw_matrix(Recording(run, file), matrix)
+        np.testing.assert_array_equal(np.nan_to_num(matrix.images[0].get_array()), [[0.5, 0.0], [0.0, 1.5]])
 
 
 def test_other_formats(tmp_path: Path) -> None:

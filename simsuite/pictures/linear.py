@@ -1,7 +1,8 @@
-"""Pictures of linear systems: trajectories of the first states of the batch, the norm, the last state."""
+"""Pictures of linear systems: trajectories of the first states of the batch, norm, last state, eigenvalues, matrix."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from matplotlib.ticker import MaxNLocator
 
 from simsuite.pictures.recording import Recording, strided
 from simsuite.pictures.sheet import COLOURS, GREY, INK, Sheet, draw_bar, draw_line, label_ends, tidy
+from simsuite.pictures.spectrum import draw_eigenvalues, draw_matrix, has_eigenvalues
 from simsuite.pictures.units import Unit, decades, grouped, time_unit
 
 _LINES = 8  # components that are drawn as lines
@@ -35,26 +37,36 @@ class Shown:
 
 
 def linear_figure(run: Recording) -> Sheet:
-    """Trajectories above, norm and last state below."""
+    """Trajectories above; norm, last state, eigenvalues and matrix below, as far as there are any."""
     shown = _read(run)
-    lines = _n_components(run) <= _LINES
+    panels: list[Callable[[Axes], None]] = [lambda ax: _draw_norm(run, ax, shown.clock)]
+    if _n_components(run) > 1:
+        panels.append(lambda ax: _draw_last(sheet, ax, shown))
+    if has_eigenvalues(run):
+        panels.append(lambda ax: draw_eigenvalues(run, ax))
+    if run.has("matrix_magnitude") and run.file["matrix_magnitude"].size > 1:
+        panels.append(lambda ax: draw_matrix(run, ax))
+    rows = 2 if len(panels) > 3 else 1
+    sheet = Sheet(run, 5.3 if rows == 1 else 8.3, _subtitle(run))
+    grid = sheet.figure.add_gridspec(1 + rows, 1, height_ratios=(1.45, 1) if rows == 1 else (1.3, 0.9, 1.25))
+    _draw_trajectories(run, sheet, grid[0], shown)
+    for row, some in enumerate(np.array_split(np.array(panels, object), rows)):
+        below = grid[1 + row].subgridspec(1, len(some))
+        for column, draw in enumerate(some):
+            draw(sheet.figure.add_subplot(below[0, column]))
+    return sheet
+
+
+def _draw_trajectories(run: Recording, sheet: Sheet, place: Any, shown: Shown) -> None:
+    """A panel for each of the samples."""
     samples = shown.values.shape[2]
-    sheet = Sheet(run, 5.3, _subtitle(run))
-    figure = sheet.figure
-    grid = figure.add_gridspec(2, 1, height_ratios=(1.45, 1))
-    above = grid[0].subgridspec(1, samples)
-    axes = [figure.add_subplot(above[0, 0])]
-    axes += [figure.add_subplot(above[0, j], sharey=axes[0]) for j in range(1, samples)]
-    if lines:
+    above = place.subgridspec(1, samples)
+    axes = [sheet.figure.add_subplot(above[0, 0])]
+    axes += [sheet.figure.add_subplot(above[0, j], sharey=axes[0]) for j in range(1, samples)]
+    if _n_components(run) <= _LINES:
         _draw_lines(sheet, axes, shown)
     else:
         _draw_maps(axes, shown)
-    single = _n_components(run) == 1
-    below = grid[1].subgridspec(1, 1 if single else 2)
-    _draw_norm(run, figure.add_subplot(below[0, 0]), shown.clock)
-    if not single:
-        _draw_last(sheet, figure.add_subplot(below[0, 1]), shown)
-    return sheet
 
 
 def _n_components(run: Recording) -> int:
@@ -148,7 +160,7 @@ def _edges(centres: np.ndarray) -> np.ndarray:
 
 def _draw_norm(run: Recording, ax: Axes, clock: Unit) -> None:
     t, norm = run.time * clock.scale, run.numbers("norm", slice(run.frames))
-    if decades(norm) > 2:
+    if decades(norm) > 1:
         ax.set_yscale("log", nonpositive="mask")
         norm = np.where(norm > 0, norm, np.nan)
     draw_line(ax, t, norm, INK)
