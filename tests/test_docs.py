@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import Path
+from typing import Any, get_args
 
 import pytest
 from conftest import ROOT
@@ -14,6 +15,7 @@ from simsuite.assembly import make_problem
 from simsuite.cli import app
 from simsuite.errors import ScenarioError
 from simsuite.scenario import load
+from simsuite.scenario.linear_generators import CONTINUOUS_ONLY, DISCRETE_ONLY, Generated
 from simsuite.version import VERSION
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -67,3 +69,32 @@ def test_make_targets_in_the_readme_exist() -> None:
 
 def test_the_change_log_has_this_version() -> None:
     assert f"## {VERSION}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+LINEAR = (ROOT / "docs" / "linear.md").read_text(encoding="utf-8")
+
+
+def test_the_scenario_in_the_page_on_linear_systems_works(tmp_path: Path) -> None:
+    (block,) = re.findall(r"^```toml\n(.*?)^```", LINEAR, re.MULTILINE | re.DOTALL)
+    (tmp_path / "case.toml").write_text(block, encoding="utf-8")
+    problem = make_problem(load(tmp_path / "case.toml"))
+    assert problem.dt == 1e-3
+
+
+def test_every_generated_matrix_is_in_the_page_on_linear_systems(tmp_path: Path) -> None:
+    written = re.findall(r"^\| `(\{generator = \"(\w+)\".*?\})` \| (.*?) \|", LINEAR, re.MULTILINE)
+
+    def names(*models: Any) -> set[str]:
+        return {get_args(model.model_fields["generator"].annotation)[0] for model in models}
+
+    discrete = names(*DISCRETE_ONLY)
+    assert {name for _, name, _ in written} == names(*get_args(get_args(Generated)[0]))
+    for source, name, about in written:
+        kind = "discrete" if name in discrete else "continuous"
+        text = f'solver = "linear"\nsystem = {{kind = "{kind}", matrix = {source}}}\n'
+        text += 'initial = {state = {random = "normal"}}\ntime = {steps = 1, dt = 1.0}\n'
+        (tmp_path / "case.toml").write_text(text, encoding="utf-8")
+        model = load(tmp_path / "case.toml").model.system.matrix
+        assert set(re.findall(r"(\w+) =", source)) == set(type(model).model_fields), "all keys are shown"
+        assert ("; discrete" in about) is (name in discrete)
+        assert ("; continuous" in about) is isinstance(model, CONTINUOUS_ONLY)
