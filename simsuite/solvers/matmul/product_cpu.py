@@ -29,10 +29,11 @@ from simsuite.solvers.matmul.registers_cpu import COLUMN, VECTOR, column_product
 KEPT = 384  # rows of X that are multiplied before the next ones
 COLUMNS = 480  # of a task, about
 ROWS = 96  # of A that are multiplied with all columns of a task before the next ones
-SERIAL = 1 << 16  # multiplications, below which waking other threads takes longer than they save
+SERIAL = 1 << 19  # multiplications, below which waking other threads takes longer than they save
 FEW_ROWS = 512  # up to so many all rows of some columns stay in the second cache from step to step
 _NEAR = 192 << 10  # bytes of columns that are loaded together for steps: half a second cache
-_TASKS = 4  # a core
+_FEWEST = 48  # rows of a task
+_PACKING = 16  # multiplications take as long as packing a number
 _LINE = 64  # bytes
 
 
@@ -226,25 +227,25 @@ class Multiplier:
     def __init__(self, backend: Backend, A: np.ndarray, columns: int) -> None:
         n, p = A.shape
         self.most_steps = None if columns == 1 or max(n, p) <= FEW_ROWS else 1
-        self._cores = numba.config.NUMBA_NUM_THREADS
-        serial = n * p * columns < SERIAL
+        self._cores, self._work = numba.config.NUMBA_NUM_THREADS, n * p * columns
         if columns == 1:
-            self._bind_column(backend, A, serial)
+            self._bind_column(backend, A)
             return
         self._tile, self._height = tile_of(n, columns, A.itemsize)
         self._width = len(self._tile) * VECTOR // A.itemsize
         self._panels = _panels(backend, A, self._height)
         if self.most_steps is None:
-            self._bind_steps(backend, A, columns, serial)
+            self._bind_steps(backend, A, columns)
         else:
-            self._bind_product(backend, A, columns, serial)
+            self._bind_product(backend, A, columns)
 
     def __call__(self, X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
         """out = X after n_steps of X -> A X + b_k. b_k: row `row` + k `stride` of `bias`."""
         self._launch(X, bias, row, stride, n_steps, out)
 
-    def _bind_column(self, backend: Backend, A: np.ndarray, serial: bool) -> None:
-        kernel, (n, p) = column_serial if serial else column, A.shape
+    def _bind_column(self, backend: Backend, A: np.ndarray) -> None:
+        n, p = A.shape
+        kernel = column_serial if self._work < SERIAL else column  # at each step threads wait for each other
         height = COLUMN * VECTOR // A.itemsize
         panels, room = _panels(backend, A, height), -(-max(n, p) // height) * height
         work = [_aligned(backend, (room,), A.dtype) for _ in range(3)]
@@ -254,8 +255,8 @@ class Multiplier:
 
         self._launch = launch
 
-    def _bind_steps(self, backend: Backend, A: np.ndarray, columns: int, serial: bool) -> None:
-        kernel, (n, p), height = march_serial if serial else march, A.shape, self._height
+    def _bind_steps(self, backend: Backend, A: np.ndarray, columns: int) -> None:
+        (n, p), height = A.shape, self._height
         padded = -(-n // height) * height
         depth = max(padded, p)
         groups = max(_NEAR // (depth * self._width * A.itemsize), 1)
@@ -264,15 +265,17 @@ class Multiplier:
         tile, group, panels = self._tile, self._width, self._panels
 
         def launch(X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
+            kernel = march_serial if self._work * n_steps < SERIAL else march
             kernel(tile, height, group, panels, X, bias, row, stride, n_steps, out, width, work)
 
         self._launch = launch
 
-    def _bind_product(self, backend: Backend, A: np.ndarray, columns: int, serial: bool) -> None:
-        kernel, (n, p), height = product_serial if serial else product, A.shape, self._height
-        width = min(COLUMNS // self._width, -(-columns // self._width)) * self._width
-        parts = -(-_TASKS * self._cores // -(-columns // width))
-        rows = -(-n // (parts * ROWS)) * ROWS
+    def _bind_product(self, backend: Backend, A: np.ndarray, columns: int) -> None:
+        (n, p), height = A.shape, self._height
+        kernel = product_serial if self._work < SERIAL else product
+        across = -(-columns // COLUMNS)
+        width = -(-columns // (across * self._width)) * self._width
+        rows = self._rows_of_a_task(n, across)
         size = KEPT * width + rows + height + height * self._width
         work = _aligned(backend, (self._cores, size), A.dtype)
         tile, group, panels = self._tile, self._width, self._panels
@@ -281,6 +284,16 @@ class Multiplier:
             kernel(tile, height, group, panels, p, X, bias, row, out, rows, width, work)
 
         self._launch = launch
+
+    def _rows_of_a_task(self, n: int, across: int) -> int:
+        """Such that all cores are done at the same time, if there are so many tasks beside each other: they get equal
+        numbers of tasks. A number of X is packed once for each task below the other."""
+
+        def cost(parts: int) -> int:
+            return -(-parts * across // self._cores) * (-(-n // (parts * self._height)) * self._height + _PACKING)
+
+        parts = min(range(1, max(n // _FEWEST, 1) + 1), key=cost)
+        return -(-n // (parts * self._height)) * self._height
 
 
 def kinds(shape: tuple[int, int, int]) -> Iterator[tuple[str, type[Multiplier]]]:
