@@ -5,11 +5,13 @@ SciPy and NumPy take the place of the device's libraries.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numba import config
+from numba.cuda.simulator import kernel as simulator
 from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray
 
 from simsuite.backends.host import HostBackend
@@ -21,6 +23,18 @@ class _NumPyProducts:
 
     def multiply(self, A: np.ndarray, B: np.ndarray, out: np.ndarray) -> None:
         np.matmul(A, B, out=out)
+
+
+def _is_alive(thread: Any, known: Callable[[Any], bool] = simulator.BlockThread.is_alive) -> bool:
+    """Of a thread of a block, all of which the simulator asks over and over, for half of the time if it did not let
+    those that compute go on in between."""
+    alive = known(thread)
+    if alive and not thread.syncthreads_blocked:
+        time.sleep(0)
+    return alive
+
+
+simulator.BlockThread.is_alive = _is_alive
 
 
 class CudaSimulatorBackend(HostBackend):
