@@ -29,8 +29,9 @@ HEADER = Path(__file__).with_name("cuda_host.h")
 DEVICE_ONLY = ("../copies.cuh", "exchange.cuh", "special.cuh")  # the header has its own
 COMPILER = shutil.which("c++") or shutil.which("g++")
 OPTIONS = ["-std=c++17", "-O1", "-ffp-contract=off", "-fPIC", "-pthread", "-w"]
+KERNEL = re.compile(r"__global__[^\n]*\n(\w+)\((.*?)\) \{", re.DOTALL)
 LAUNCH = """
-extern "C" void launch(int blocks, int row, int layer, int threads, int together, void** a) {
+extern "C" void launch_%s(int blocks, int row, int layer, int threads, int together, void** a) {
   run_grid(blocks, row, layer, threads, together, [](void** a) { %s(%s); }, a);
 }
 """
@@ -68,21 +69,24 @@ def start() -> Path:
     return built("start.o", text, "-c")
 
 
+def launch_of(kernel: str, parameters: str) -> str:
+    """The function that starts a kernel with arguments at the places in an array."""
+    plain = parameters.replace(" POINTS", "")  # what programs for paths take of Sobol points
+    types = [p.rpartition(" ")[0].replace("__restrict__", "") for p in map(str.strip, plain.split(","))]
+    return LAUNCH % (kernel, kernel, ", ".join(f"*({t}*)a[{i}]" for i, t in enumerate(types)))
+
+
 @functools.cache
-def compiled(source: Path, macros: tuple[tuple[str, str | int], ...], kernel: str) -> ctypes.CDLL:
-    """The library of one kernel with its macros."""
+def compiled(source: Path, macros: tuple[tuple[str, str | int], ...]) -> ctypes.CDLL:
+    """The library of all kernels of a program with its macros: the compiler reads them all for any."""
     text = whole_text(source)
     for path in (source.parent / name for name in DEVICE_ONLY):
         text = text.replace(whole_text(path), "") if path.exists() else text
-    parameters = re.search(rf"\n{kernel}\((.*?)\) \{{", text, re.DOTALL)
-    assert parameters is not None
-    plain = parameters[1].replace(" POINTS", "")  # what programs for paths take of Sobol points
-    types = [p.rpartition(" ")[0].replace("__restrict__", "") for p in map(str.strip, plain.split(","))]
-    arguments = ", ".join(f"*({t}*)a[{i}]" for i, t in enumerate(types))
     definitions = "\n".join(f"#define {name} {value}" for name, value in macros)
-    whole = f"{definitions}\n{text}\n{LAUNCH % (kernel, arguments)}"
+    launches = "".join(launch_of(*found) for found in KERNEL.findall(text))
     own = "-Wl,-Bsymbolic"  # libc has an `advance` too
-    return ctypes.CDLL(str(built("kernel.so", whole, "-include", header(), start(), "-shared", own)))
+    whole = f"{definitions}\n{text}\n{launches}"
+    return ctypes.CDLL(str(built("program.so", whole, "-include", header(), start(), "-shared", own)))
 
 
 class HostProgram:
@@ -99,6 +103,7 @@ class HostProgram:
         shared_bytes: int = 0,
         cooperative: bool = False,
     ) -> Callable[..., None]:
+        function = f"launch_{kernel}"
         columns, rows, layers = (*((blocks,) if isinstance(blocks, int) else blocks), 1, 1)[:3]
         together = columns if cooperative else 1
 
@@ -107,7 +112,8 @@ class HostProgram:
             kept = [np.array(a) for a in passed]
             pointers = (ctypes.c_void_p * len(kept))(*(a.ctypes.data for a in kept))
             for row, layer in itertools.product(range(rows), range(layers)):
-                compiled(self._source, self._macros, kernel).launch(columns, row, layer, threads, together, pointers)
+                library = compiled(self._source, self._macros)
+                getattr(library, function)(columns, row, layer, threads, together, pointers)
 
         return launch
 
