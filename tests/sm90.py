@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Hashable, Mapping
+from pathlib import Path
 from types import SimpleNamespace
+from typing import Any, TypeVar
 from unittest.mock import patch
+
+Name = TypeVar("Name", bound=Hashable)
 
 
 def compile_sm90(kernel, signature):
@@ -56,3 +62,16 @@ def ptx_of(text: str) -> str:
     ptx = b" " * checked(*nvrtc.nvrtcGetPTXSize(program))
     checked(*nvrtc.nvrtcGetPTX(program, ptx))
     return ptx.decode()
+
+
+def few(programs: Mapping[Name, tuple[Path, Mapping[str, Any]]]) -> list[Name]:
+    """Names of some of these sources with macros: enough for every two values of macros that ever meet to do so."""
+    meeting = {
+        name: set(itertools.combinations([("", source), *macros.items()], 2))
+        for name, (source, macros) in programs.items()
+    }
+    missing, found = set().union(*meeting.values()), []
+    while missing:
+        found.append(max(meeting, key=lambda name: len(meeting[name] & missing)))
+        missing -= meeting[found[-1]]
+    return found
