@@ -217,7 +217,9 @@ def several(
 @pytest.mark.parametrize("precision", ["float64", "float32"])
 def test_batches_cuts_and_restarts_change_nothing(backend, precision):
     if simulated(backend):
-        p = several(precision, 12)
+        if precision == "float64":
+            pytest.skip("one precision is enough for the simulator")
+        p = several(precision, 6)
         expected, left = outcome(p, backend), outcome(p, backend, [1, 2, 3])
         assert_same_bits(left, expected)
         return

@@ -134,8 +134,8 @@ def test_threads_change_nothing():
 
 
 def test_a_path_does_not_know_how_many_there_are(backend):
-    many = run(two_assets(count=60 if simulated(backend) else 2500, stored=1), backend)[1]
-    for count in [1, 31, 33] if simulated(backend) else [1, 31, 33, 1000, 2047]:
+    many = run(two_assets(count=34 if simulated(backend) else 2500, stored=1), backend)[1]
+    for count in [1, 33] if simulated(backend) else [1, 31, 33, 1000, 2047]:
         few = run(two_assets(count=count, stored=1), backend)[1]
         for name in ("x", "kept"):
             np.testing.assert_array_equal(few[name], many[name][:, :count])
@@ -145,6 +145,8 @@ def test_a_path_does_not_know_how_many_there_are(backend):
 @pytest.mark.parametrize("batch", [None, 1024])
 def test_splitting_changes_nothing(backend, precision, batch):
     if simulated(backend):
+        if batch:
+            pytest.skip("so few paths are one batch")
         p, ways = two_assets(precision, 33, batch, steps=11, frames=2), [[1, 2, 1, 4, 1]]
     else:
         p, rng = two_assets(precision, 2500, batch, steps=11), np.random.default_rng(4)
@@ -158,6 +160,8 @@ def test_splitting_changes_nothing(backend, precision, batch):
 @pytest.mark.parametrize("batch", [None, 1024])
 def test_restarting_changes_nothing(backend, precision, batch):
     """From every step: amid a block of normals, between a fixing and a frame, at a frame, between two batches."""
+    if simulated(backend) and batch:
+        pytest.skip("so few paths are one batch")
     count = 20 if simulated(backend) else 1500
     p = two_assets(precision, count, batch, antithetic=True)
     expected = outcome(p, backend)
