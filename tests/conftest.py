@@ -7,6 +7,7 @@ NUMBA_ENABLE_CUDASIM=1 (`make test` runs both), and skip elsewhere.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -38,10 +39,30 @@ def one_thread() -> Iterator[None]:
     numba.set_num_threads(threads)
 
 
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """With the simulator on, files that do not mention a backend need not even be read."""
+    tests = collection_path.suffix == ".py" and collection_path.name.startswith("test_")
+    if SIMULATING and tests and not re.search("backend|cudasim", collection_path.read_text(encoding="utf-8")):
+        return True
+    return None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With the simulator on, only what uses it has anything to show."""
+    """With the simulator on, only what uses it has anything to show.
+
+    Monte Carlo comes first and heat last. Of two processes one begins with the first test and one with that in the
+    middle, so that they do not compile the same kernels at the same time.
+    """
     if SIMULATING:
         items[:] = [item for item in items if "cudasim" in item.name]
+    items.sort(key=lambda item: place(item.path.stem))
+
+
+def place(name: str) -> int:
+    """Of a file of tests, among the others."""
+    if "gbm" in name:
+        return 0
+    return 2 if "heat" in name or name in ("test_bench", "test_kernels_sm90") else 1
 
 
 @pytest.fixture(
