@@ -203,6 +203,30 @@ def test_inputs_of_a_continuous_system_are_held_over_each_step():
     np.testing.assert_allclose(last(p)[:, 0], x, rtol=0, atol=1e-12)
 
 
+def test_inputs_that_run_straight_between_steps():
+    """SciPy's lsim takes them to."""
+    A, B, dt = 2 * shrinking(4) - np.eye(4), np.random.default_rng(2).standard_normal((4, 2)), 0.2
+    system = continuous(A, input_matrix=B.tolist(), input=["cos(3*t)", "1 + t"], hold="first")
+    t = dt * np.arange(51)
+    u = np.column_stack([np.cos(3 * t), 1 + t])
+    _, _, x = scipy.signal.lsim((A, B, np.eye(4), np.zeros((4, 2))), u, t, [1.0, 2.0, 3.0, 4.0])
+    np.testing.assert_allclose(last(problem(system, [1.0, 2.0, 3.0, 4.0], 50, dt=dt))[:, 0], x[-1], rtol=0, atol=1e-11)
+
+
+def test_the_order_of_holds():
+    """dx/dt = -x + sin t, x(0) = 0, in closed form: errors fall with dt, or its square; a ramp is exact."""
+    system = {"kind": "continuous", "matrix": [[-1.0]], "input_matrix": [[1.0]]}
+    exact = (math.sin(2.0) - math.cos(2.0) + math.exp(-2.0)) / 2
+    for hold, order in (("zero", 1), ("first", 2)):
+        few, many = (
+            abs(last(problem(system | {"input": ["sin(t)"], "hold": hold}, [0.0], n, dt=2.0 / n))[0, 0] - exact)
+            for n in (64, 128)
+        )
+        assert math.log2(few / many) == pytest.approx(order, abs=0.05)
+    ramp = last(problem(system | {"input": ["3*t"], "hold": "first"}, [0.0], 4, dt=0.5))[0, 0]
+    assert ramp == pytest.approx(3 * (2.0 - 1 + math.exp(-2.0)), rel=1e-14)
+
+
 def test_constant_inputs_agree_with_lsim_and_with_the_residual():
     A, B = np.array([[0.0, 1.0], [-4.0, -0.3]]), np.array([[0.0], [1.0]])
     p = problem(continuous(A, input_matrix=B.tolist(), input=[1.5]), [0.2, 0.0], 40, dt=0.1)
@@ -440,6 +464,11 @@ GOOD = {
         ({"kind": '"continuous"', "steps": "5\ndt = 1e5"}, {"time.dt": "overflows"}),
         ({"system": "input_matrix = [[1.0], [1.0]]"}, {"system.input_matrix": "no `input`"}),
         ({"system": "input = [1.0]"}, {"system.input": "no `input_matrix`"}),
+        ({"system": 'hold = "first"'}, {"system.hold": "no `input`"}),
+        (
+            {"system": 'input_matrix = [[1.0], [1.0]]\ninput = ["t"]\nhold = "first"'},
+            {"system.hold": "nothing between its steps"},
+        ),
         ({"system": 'input_matrix = [[1.0], [1.0]]\ninput = ["sin(x)"]'}, {"system.input.0": "unknown name"}),
         (
             {

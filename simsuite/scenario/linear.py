@@ -27,7 +27,7 @@ Input: TypeAlias = Annotated[Expression, NumberOrExpression("t")]
 
 class System(Section):
     kind: Literal["discrete", "continuous"] = Field(
-        description="discrete: X_{k+1} = A X_k + B u_k; continuous: dX/dt = A X + B u, u held constant over each step"
+        description="discrete: X_{k+1} = A X_k + B u_k; continuous: dX/dt = A X + B u, exact at the ends of steps"
     )
     matrix: Rows | FileRef | Generated = Field(
         description="A: rows of numbers, {file = .npy, .csv or .mtx}, or {generator = ..}; in 1/s if continuous"
@@ -35,6 +35,11 @@ class System(Section):
     input_matrix: Rows | FileRef | None = Field(None, description="B: one row a component, one column an input")
     input: Annotated[list[Input], Field(min_length=1)] | None = Field(
         None, description="u: one number or expression in t (s) for each column of input_matrix (rc_ladder brings one)"
+    )
+    hold: Literal["zero", "first"] = Field(
+        "zero",
+        description="what u is within a step of a continuous system: zero: constant, as at its beginning; first: a "
+        "straight line to its value at the end",
     )
     output_matrix: Rows | FileRef | None = Field(None, description="C: the frames hold C X instead of X")
 
@@ -48,6 +53,9 @@ class System(Section):
             if len(self.input) != 1:
                 message = f"has {len(self.input)} entries, but an rc_ladder has one voltage source"
                 raise mistake(("input",), message, "an `input_matrix` of your own may have more columns")
+        if self.hold == "first" and (self.kind == "discrete" or self.input is None):
+            missing = "there is no `input`" if self.input is None else "a discrete system has nothing between its steps"
+            raise mistake(("hold",), f"{missing} to draw a line through", "leave it out")
         if self.kind == "discrete" and isinstance(self.matrix, CONTINUOUS_ONLY):
             message = f"{self.matrix.generator} is a system in continuous time"
             raise mistake(("matrix", "generator"), message, 'write kind = "continuous"')

@@ -9,11 +9,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from simsuite.errors import DeviceError, Mistake, ScenarioError
-from simsuite.expressions import Expression
+from simsuite.expressions import Expression, ExpressionError
 from simsuite.scenario.linear import LinearScenario, RandomState
 from simsuite.scenario.linear_generators import RcLadder
 from simsuite.scenario.types import FileRef
-from simsuite.solvers.linear.discretise import discretise
+from simsuite.solvers.linear.discretise import discretise, discretise_between
 from simsuite.solvers.linear.generators import generate, generate_input
 from simsuite.solvers.linear.generators.random_normal import random_normal
 from simsuite.solvers.linear.matrices import matrix_from
@@ -74,7 +74,7 @@ class _Reader:
         stated = StateSpace(A, B, inputs, C, system.kind == "continuous")
         if B is None:
             B, inputs = np.zeros((len(A), 1)), (Expression.constant(0.0),)
-        return LinearSystem(*self._discrete(A, B), inputs, C, start, stated)
+        return LinearSystem(*self._discrete(A, B, inputs), C, start, stated)
 
     def _check_shapes(self, n: int | None, B: np.ndarray | None, inputs: int, C: np.ndarray | None) -> None:
         """n: components of the state, if known."""
@@ -139,11 +139,21 @@ class _Reader:
             return None
         return start
 
-    def _discrete(self, A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        if self._model.system.kind == "discrete":
-            return A, B
+    def _discrete(
+        self, A: np.ndarray, B: np.ndarray, inputs: tuple[Expression, ...]
+    ) -> tuple[np.ndarray, np.ndarray, tuple[Expression, ...]]:
+        """A, B and inputs of the steps. Inputs between whose values lines are drawn are there twice: at the beginning
+        of a step and at its end."""
+        system, dt = self._model.system, self._model.dt
+        if system.kind == "discrete":
+            return A, B, inputs
         try:
-            return discretise(A, B, self._model.dt)
+            if system.hold == "zero":
+                return *discretise(A, B, dt), inputs
+            end = Expression.parse(f"t + {dt!r}", ("t",))
+            return *discretise_between(A, B, dt), inputs + tuple(u.substitute(t=end) for u in inputs)
+        except ExpressionError as e:
+            raise ScenarioError([Mistake(("system", "input"), f"{e}, as it is for lines through its values")]) from None
         except ValueError as e:
             raise ScenarioError([Mistake(("time", "dt"), f"{e} with so long a step")]) from None
 
