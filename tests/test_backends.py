@@ -109,7 +109,7 @@ def test_two_steppers_on_one_backend_do_not_mix(heat: Callable, backend: Backend
 
 def test_state_waits_for_the_steps_and_the_steps_for_the_user(tmp_path: Path, backend: Backend) -> None:
     """A caller's work on the live arrays and the steps on the device's own stream keep their order."""
-    n, steps = {"cudasim": (6, 3), "cpu": (64, 60)}.get(backend.name, (2048, 60))  # on a GPU, long enough to be late
+    n, steps = {"cudasim": (6, 3), "cpu": (256, 60)}.get(backend.name, (2048, 60))  # on a GPU, long enough to be late
     (tmp_path / "plate.toml").write_text(
         f"""
         solver = "heat"
