@@ -423,7 +423,7 @@ def test_a_wrong_kernel_is_exit_code_5(capsys: pytest.CaptureFixture[str], monke
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (["linear"], "no benchmark of linear"),
+        (["weather"], "no benchmark of weather"),
         (["--sizes", "256,x"], "--sizes 256,x"),
         (["--sizes", "2"], "--sizes 2"),
         (["--precision", "float16"], "float16"),
