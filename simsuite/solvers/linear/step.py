@@ -21,6 +21,7 @@ import numpy as np
 
 from simsuite.core import Backend, Clock, Pending, Snapshot
 from simsuite.expressions import Expression
+from simsuite.solvers.linear.observed import ObservedOutput, output_entries
 from simsuite.solvers.linear.system import LinearSystem
 from simsuite.solvers.matmul import product_entries
 from simsuite.solvers.matmul.product import product
@@ -75,13 +76,7 @@ class LinearStepper:
         self._product, used = product(backend, backend.array(system.A.astype(dtype)), columns, kernel)
         self.chosen: Mapping[str, str] = {"kernel": used}
         self._at_once = self._product.most_steps or ROWS
-        self._output: Any = None
-        C = system.C
-        if C is not None:
-            self._output = backend.zeros((len(C), columns), dtype)
-            self._no_bias = backend.zeros((1, len(C)), dtype)
-            self._output_views = backend.view(self._no_bias), backend.view(self._output)
-            self._observe, _ = product(backend, backend.array(C.astype(dtype)), columns, kernel)
+        self._output = ObservedOutput(backend, system.C, dtype, columns, kernel)
 
     def advance(self, n: int) -> None:
         while n > 0:
@@ -105,11 +100,7 @@ class LinearStepper:
         return self._backend.stage(self.step, self.state)
 
     def observe(self, series: str) -> Pending:
-        if self._output is None:
-            return self.snapshot()
-        no_bias, output = self._output_views
-        self._observe(self._views[self._live], no_bias, 0, 0, 1, output)
-        return self._backend.stage(self.step, {**self.state, "output": self._output})
+        return self._backend.stage(self.step, {**self.state, **self._output.queue(self._views[self._live])})
 
     @property
     def state(self) -> Mapping[str, Any]:
@@ -121,7 +112,4 @@ def device_bytes(system: LinearSystem, dtype: Any) -> int:
     (n, m), p = system.start.shape, len(system.inputs)
     rows = ROWS if any(u.depends_on("t") for u in system.inputs) else 1
     entries = product_entries(n, n) + 2 * n * m + n * p + rows * (p + n)
-    if system.C is not None:
-        q = len(system.C)
-        entries += product_entries(q, n) + q * m + q
-    return entries * np.dtype(dtype).itemsize
+    return (entries + output_entries(system.C, m)) * np.dtype(dtype).itemsize
