@@ -133,12 +133,12 @@ class Execution:
         self._log(f"simsuite {VERSION} on {backend.name} ({backend.device_name})")
         if backend.note is not None:
             self.reporter.message(backend.note)
-        why = problem.method.get("stepper_reason")
-        if why is not None:
-            self._log(f"{problem.method['stepper']}: {why}")
         start, rows = self._start(problem, backend) if self.extends is None else self._extension(problem, device)
         self.directory.write_scenario(self.scenario.resolved_toml())
         stepper = problem.stepper(backend, start)
+        chosen = {**problem.method, **stepper.chosen}
+        if "stepper_reason" in chosen:
+            self._log(f"{chosen['stepper']}: {chosen['stepper_reason']}")
         if "kernel_note" in stepper.chosen:
             self.reporter.message(stepper.chosen["kernel_note"])
             self._log(stepper.chosen["kernel_note"])

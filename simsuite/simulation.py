@@ -39,8 +39,9 @@ class Simulation:
 
     @property
     def state(self) -> Mapping[str, Any]:
+        state = self._stepper.state  # which may take work yet to be queued
         self.synchronize()
-        return self._stepper.state
+        return state
 
     def advance(self, n: int = 1) -> None:
         """Take n steps. Raises ValueError when n is negative or leads past the end of the run."""

@@ -352,12 +352,14 @@ def test_results_of_small_and_large_states():
     assert "analysis" not in p.results(advanced(p, 2))
     large = problem(discrete(np.eye(5)), {"random": "normal", "batch": 13}, 1)
     assert "state" not in large.results(large.initial())
-    assert p.method == {"stepper": "step", "precision": "float64"}
+    few = "3 products take 24 operations only"
+    assert p.method == {"stepper": "step", "stepper_reason": few, "precision": "float64"}
     assert (large.work(1), large.rate_unit) == (2 * 25 * 13, "FLOP/s")
 
 
 def test_fault_names_the_place():
-    p = problem(discrete([[1e300, 0.0], [0.0, 1.0]]), [[1.0, 0.0, 1.0], [1.0, 1.0, 1.0]], 3)
+    unforeseen = {"input_matrix": [[0.0], [0.0]], "input": ["t"]}
+    p = problem(discrete([[1e300, 0.0], [0.0, 1.0]], **unforeseen), [[1.0, 0.0, 1.0], [1.0, 1.0, 1.0]], 3)
     assert p.fault(advanced(p, 1)) is None
     assert p.fault(advanced(p, 2)) == "component 0, sample 0"
     X = np.ones((2, 3))
@@ -487,7 +489,12 @@ GOOD = {
         ({"state": "[1e39, 0.0]", "run": '[run]\nprecision = "float32"'}, {"initial.state": "not a finite float32"}),
         ({"steps": "0"}, {"time.steps": "at least 1"}),
         ({"steps": "100000000000000000000"}, {"time.steps": "at most 1e+09"}),
-        ({"steps": '5\nmethod = "power"'}, {"time.method": '"auto", "step"'}),
+        ({"steps": '5\nmethod = "powers"'}, {"time.method": '"auto", "step", "power"'}),
+        ({"steps": "5\ntolerance = 0.0"}, {"time.tolerance": "greater than 0"}),
+        (
+            {"steps": '5\nmethod = "power"', "system": 'input_matrix = [[1.0], [0.0]]\ninput = ["t"]'},
+            {"time.method": "the input t depends on time"},
+        ),
         ({"output": "samples = 4"}, {"output.samples": "frames only"}),
         ({"output": "frames = 7"}, {"output.frames": "at most 6 frames"}),
         ({"output": "every = 0.5"}, {"output.every": "shorter than a step"}),

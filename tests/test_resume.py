@@ -426,7 +426,12 @@ def test_two_damaged_checkpoints_are_an_error(
 GROWING: dict[str, Any] = {
     "solver": "linear",
     "run": {"precision": "float32", "device": "cpu"},
-    "system": {"kind": "discrete", "matrix": [[1.0, 0.0], [0.0, 4.0]]},
+    "system": {  # whose growth is not foreseen, as the input could stop it
+        "kind": "discrete",
+        "matrix": [[1.0, 0.0], [0.0, 4.0]],
+        "input_matrix": [[0.0], [0.0]],
+        "input": ["t"],
+    },
     "initial": {"state": [[1.0, 1.0], [0.0, 1.0]]},
     "time": {"steps": 100, "dt": 0.5},
 }

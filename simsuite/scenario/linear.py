@@ -85,7 +85,16 @@ class Initial(Section):
 class Time(Section):
     steps: Steps = Field(description="number of steps")
     dt: Positive | None = Field(None, description="length of a step, s (default 1 if the system is discrete)")
-    method: Literal["auto", "step"] = Field("auto", description="step: one product with A a step; auto picks it")
+    method: Literal["auto", "step", "power"] = Field(
+        "auto",
+        description="step: one product with A a step; power: powers of A from frame to frame, for inputs that do not "
+        "depend on time; auto: what takes less work",
+    )
+    tolerance: Positive | None = Field(
+        None,
+        description="the largest error that taking powers may make, relative to the state "
+        "(default 1e-9, in float32 1e-4)",
+    )
 
 
 class LinearScenario(Section):
@@ -104,6 +113,10 @@ class LinearScenario(Section):
             found.append(Mistake(("time",), "a continuous system needs `dt`", "add dt = 0.01 (s)", on_key=True))
         if self.output.samples is not None:
             found.append(Mistake(("output", "samples"), "a linear system has frames only", "use frames", on_key=True))
+        moving = [u for u in self.system.input or () if u.depends_on("t")]
+        if self.time.method == "power" and moving:
+            message = f"powers take many steps at once, but the input {moving[0]} depends on time"
+            found.append(Mistake(("time", "method"), message, 'write method = "step", or "auto"'))
         found += frame_mistakes(self.output, self.time.steps, self.dt, self.time.steps * self.dt, "s")
         if found:
             raise FieldMistake(*found)
@@ -113,3 +126,10 @@ class LinearScenario(Section):
     def dt(self) -> float:
         """Length of a step, s."""
         return 1.0 if self.time.dt is None else self.time.dt
+
+    @property
+    def tolerance(self) -> float:
+        """Of powers, relative."""
+        if self.time.tolerance is not None:
+            return self.time.tolerance
+        return 1e-9 if self.run.precision == "float64" else 1e-4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,9 +13,19 @@ from typing import Any, ClassVar
 import numpy as np
 
 from simsuite.core import Backend, Clock, Device, Layout, Series, Snapshot, Stepper, Variable
+from simsuite.errors import DeviceError, NumericalFailure
 from simsuite.scenario.linear import LinearScenario
 from simsuite.solvers.linear.analysis.report import Analysis
-from simsuite.solvers.linear.step import LinearStepper, device_bytes
+from simsuite.solvers.linear.jumps import Jumps
+from simsuite.solvers.linear.method import Plan, make_plan
+from simsuite.solvers.linear.overflow import overflow_message, overflow_step
+from simsuite.solvers.linear.power import ANCHOR, ERROR, PowerStepper
+from simsuite.solvers.linear.power import device_bytes as power_bytes
+from simsuite.solvers.linear.powers import Powers
+from simsuite.solvers.linear.refusal import powers_or_not
+from simsuite.solvers.linear.residual import residual
+from simsuite.solvers.linear.step import LinearStepper
+from simsuite.solvers.linear.step import device_bytes as step_bytes
 from simsuite.solvers.linear.system import LinearSystem, read_system
 from simsuite.solvers.schedule import frame_steps
 
@@ -27,7 +38,8 @@ class LinearProblem:
     """X_{k+1} = A X_k + B u_k with a batch of states as columns of X.
 
     system: A, B, u, C and X_0 in float64. dtype: of the arithmetic. dt: length of a step, s. frames: steps at which
-    the state is stored, first and last included. kernel: as the scenario asks for it.
+    the state is stored, first and last included. kernel: as the scenario asks for it. plan: how the run gets from frame
+    to frame. tolerance: what powers may lose, relative.
     """
 
     system: LinearSystem
@@ -35,23 +47,41 @@ class LinearProblem:
     dt: float
     frames: tuple[int, ...]
     kernel: str
+    plan: Plan
+    tolerance: float
 
     solver = "linear"
-    decided: ClassVar[Mapping[str, Any]] = {}
     unbounded: ClassVar[frozenset[str]] = frozenset()
-    rate_unit = "FLOP/s"
 
     @classmethod
     def from_scenario(
         cls, model: LinearScenario, base: Path, device: Device | None = None, decided: Mapping[str, Any] | None = None
     ) -> LinearProblem:
-        """The problem that `model` states. base: the directory that file names start from.
+        """See `Problem.from_scenario`; what is decided is the plan.
 
-        Raises ScenarioError with every mistake in matrices and states, DeviceError if they do not fit into memory.
+        Raises ScenarioError with every mistake in matrices and states, DeviceError if they do not fit into memory, and
+        NumericalFailure if the state will overflow, where that can be told.
         """
         dtype = np.dtype(model.run.precision)
         frames = frame_steps(model.output, model.time.steps, model.dt)
-        return cls(read_system(model, base, dtype), dtype, model.dt, frames, model.run.kernel)
+        system = read_system(model, base, dtype)
+        if decided:
+            return cls(system, dtype, model.dt, frames, model.run.kernel, Plan.remembered(decided), model.tolerance)
+        step = overflow_step(system, frames[-1], float(np.finfo(dtype).max))
+        if step is not None:
+            raise NumericalFailure(overflow_message(dtype, f"step {step}", frames[-1]))
+        jumps = Jumps.between(frames, *system.start.shape)
+        lacking = functools.partial(_lack_of_memory, device, power_bytes(system, jumps, dtype))
+        plan = make_plan(model.time.method, system.moves, jumps, lacking)
+        return cls(system, dtype, model.dt, frames, model.run.kernel, plan, model.tolerance)
+
+    @property
+    def decided(self) -> Mapping[str, Any]:
+        return self.plan.to_remember()
+
+    @cached_property
+    def _jumps(self) -> Jumps:
+        return Jumps.between(self.frames, *self.system.start.shape)
 
     @cached_property
     def clock(self) -> Clock:
@@ -65,11 +95,20 @@ class LinearProblem:
 
     @property
     def method(self) -> Mapping[str, str]:
-        return {"stepper": "step", "precision": str(self.dtype)}
+        return {"stepper": self.plan.method, "stepper_reason": self.plan.reason, "precision": str(self.dtype)}
+
+    @property
+    def _by_powers(self) -> bool:
+        return self.plan.method == "power"
+
+    @property
+    def rate_unit(self) -> str:
+        return "steps/s" if self._by_powers else "FLOP/s"
 
     def work(self, step: int) -> float:
+        """Steps that are not taken one by one have no operations of their own."""
         n, m = self.system.start.shape
-        return 2.0 * n * n * m * step
+        return float(step) if self._by_powers else 2.0 * n * n * m * step
 
     @cached_property
     def analysis(self) -> Analysis:
@@ -101,9 +140,23 @@ class LinearProblem:
         return step, self.clock.time(step)
 
     def initial(self) -> Snapshot:
-        return Snapshot(0, {"state": self.system.start.astype(self.dtype)})
+        X = self.system.start.astype(self.dtype)
+        return Snapshot(0, {"state": X, ANCHOR: X} if self._by_powers else {"state": X})
 
     def stepper(self, backend: Backend, start: Snapshot) -> Stepper:
+        """Raises NumericalFailure where powers are asked for and do not do."""
+        if not self._by_powers:
+            return self._stepping(backend, start)
+        make = functools.partial(Powers, backend, self.system, self._jumps, self.dtype, self.kernel)
+        powers, why = powers_or_not(make, start, self.plan, self.tolerance)
+        if powers is None:
+            name, stepper = "step", self._stepping(backend, start)
+        else:
+            name, stepper = "power", PowerStepper(backend, start, self.system, self.frames, powers, self.kernel)
+        stepper.chosen = {**stepper.chosen, "stepper": name, "stepper_reason": why}
+        return stepper
+
+    def _stepping(self, backend: Backend, start: Snapshot) -> Stepper:
         return LinearStepper(backend, start, self.system, self.dt, self.frames[-1], self.kernel)
 
     def rows(self, series: str, observed: Snapshot) -> Mapping[str, np.ndarray]:
@@ -117,17 +170,25 @@ class LinearProblem:
         return self.analysis.totals()
 
     def results(self, observed: Snapshot) -> dict[str, Any]:
-        """norm: Frobenius norm of X. state: what is stored, if small. method: how A was applied.
+        """norm: Frobenius norm of X. state: what is stored, if small. method: how A was applied; power_error: what
+        powers of it lose, at most about, relative to the state.
 
         Where the host can check in moderate time: change: max |A X + B u - X|, how far the state is from standing
-        still; residual: see `_residual`. At the end of the run: analysis, see `Analysis.results`.
+        still; residual: how far it is from the same found in the other way, see `residual`. At the end of the
+        run: analysis, see `Analysis.results`.
         """
         X = observed.arrays["state"]
-        results: dict[str, Any] = {"norm": _norm(X), "method": "step"}
+        powers = ERROR in observed.arrays
+        results: dict[str, Any] = {"norm": _norm(X), "method": "power" if powers else "step"}
+        if powers:
+            results["power_error"] = float(observed.arrays[ERROR][0])
         if _stored(observed).size <= STATE_LIMIT:
             results["state"] = _stored(observed).tolist()
         if len(X) ** 2 * X.shape[1] <= CHECK_LIMIT:
-            checks = {"change": self._change(X, observed.step), "residual": self._residual(X, observed.step)}
+            checks = {
+                "change": self._change(X, observed.step),
+                "residual": residual(self.system, X, observed.step, powers, CHECK_LIMIT),
+            }
             results |= {name: value for name, value in checks.items() if value is not None and math.isfinite(value)}
         if observed.step == self.clock.end:
             results["analysis"] = self.analysis.results()
@@ -138,23 +199,6 @@ class LinearProblem:
         with np.errstate(all="ignore"):
             return float(np.max(np.abs(self.system.A @ X + (self.system.B @ u)[:, None] - X)))
 
-    def _residual(self, X: np.ndarray, step: int) -> float | None:
-        """max |X - Y| / max |Y|, Y the same state in float64 by repeated squaring, [[A, B u], [0, 1]]^step [X_0; 1].
-
-        None if the inputs depend on time or the matrix is too large to be squared here; NaN if Y overflows.
-        """
-        A, n = self.system.A, len(self.system.A)
-        squarings = math.log2(step + 1) + 1
-        if any(f.depends_on("t") for f in self.system.inputs) or n**3 * squarings > CHECK_LIMIT:
-            return None
-        block = np.eye(n + 1)
-        block[:n, :n], block[:n, n] = A, self.system.B @ np.array([f.value for f in self.system.inputs])
-        with np.errstate(all="ignore"):
-            power = np.linalg.matrix_power(block, step)
-            Y = power[:n, :n] @ self.system.start + power[:n, n:]
-            scale, error = float(np.max(np.abs(Y))), float(np.max(np.abs(X - Y)))
-        return error / scale if scale > 0 else error
-
     def fault(self, observed: Snapshot) -> str | None:
         good = np.isfinite(observed.arrays["state"])
         if good.all():
@@ -163,7 +207,21 @@ class LinearProblem:
         return f"component {component}, sample {sample}"
 
     def device_bytes(self) -> int:
-        return device_bytes(self.system, self.dtype)
+        """Runs that are to take powers may yet have to step."""
+        step = step_bytes(self.system, self.dtype)
+        return max(step, power_bytes(self.system, self._jumps, self.dtype)) if self._by_powers else step
+
+
+def _lack_of_memory(device: Device | None, need: int) -> str | None:
+    """Why powers do not fit on the device; None if they do, or there is none to be asked, which is said later."""
+    if device is None:
+        return None
+    try:
+        backend = device()
+    except DeviceError:
+        return None
+    free = backend.memory_free()
+    return f"powers need {need / 1e9:.2f} GB, {backend.name} has {free / 1e9:.2f} GB free" if need > free else None
 
 
 def _index(name: str, size: int, long_name: str) -> Variable:

@@ -37,6 +37,15 @@ class LinearSystem:
     start: np.ndarray
     stated: StateSpace
 
+    @property
+    def moves(self) -> bool:
+        """Whether inputs depend on time."""
+        return any(u.depends_on("t") for u in self.inputs)
+
+    def constant_input(self) -> np.ndarray:
+        """B u (n,) of inputs that do not depend on time."""
+        return self.B @ np.array([u.value for u in self.inputs])
+
 
 def read_system(model: LinearScenario, base: Path, dtype: Any) -> LinearSystem:
     """The system of `model`. base: the directory that file names start from; dtype: what it must be finite in.

@@ -10,4 +10,9 @@ _TASK = 256_000  # numbers that a core works on at a time
 
 def product_entries(n: int, p: int) -> int:
     """How many numbers products with a matrix (n, p) hold at most with that matrix, besides the others."""
-    return (2 * n + _PANEL) * p + (os.cpu_count() or 1) * (_TASK + 4 * (max(n, p) + _PANEL))
+    return n * p + held_entries(n, p)
+
+
+def held_entries(n: int, p: int) -> int:
+    """The same where that matrix is given away once the products are made: a GPU's hold it, a CPU's its panels."""
+    return (n + _PANEL) * p + (os.cpu_count() or 1) * (_TASK + 4 * (max(n, p) + _PANEL))
