@@ -93,7 +93,7 @@ class Time(Section):
     tolerance: Positive | None = Field(
         None,
         description="the largest error that taking powers may make, relative to the state "
-        "(default 1e-9, in float32 1e-4)",
+        "(default 1e-8, in float32 1e-4)",
     )
 
 
@@ -132,4 +132,4 @@ class LinearScenario(Section):
         """Of powers, relative."""
         if self.time.tolerance is not None:
             return self.time.tolerance
-        return 1e-9 if self.run.precision == "float64" else 1e-4
+        return 1e-8 if self.run.precision == "float64" else 1e-4
