@@ -78,6 +78,8 @@ def _subtitle(run: Recording) -> str:
     kind = run.scenario.system.kind
     law = "X ← A X" if kind == "discrete" else "dX/dt = A X"
     law += " + B u" if run.scenario.system.input is not None else ""
+    noisy = run.scenario.system.noise_matrix is not None
+    law += "" if not noisy else " + G w" if kind == "discrete" else ", with noise G dW/dt"
     stored = f"{grouped(components)} component{'s' if components > 1 else ''}"
     stored += " of Y = C X" if run.scenario.system.output_matrix is not None else ""
     batch = "" if samples == 1 else f", batch of {grouped(samples)}"

@@ -41,6 +41,11 @@ class System(Section):
         description="what u is within a step of a continuous system: zero: constant, as at its beginning; first: a "
         "straight line to its value at the end",
     )
+    noise_matrix: Rows | FileRef | None = Field(
+        None,
+        description="G: adds G w_k to every step, or G dW to dX (then in 1/sqrt(s)), w_k independent standard normal "
+        "numbers for each state and column of G, from the seed in [run]",
+    )
     output_matrix: Rows | FileRef | None = Field(None, description="C: the frames hold C X instead of X")
 
     @model_validator(mode="after")
@@ -80,6 +85,14 @@ class Initial(Section):
         description="X at time 0: a vector, a matrix (one column a state of the batch), {file = ..}, "
         'or {random = "normal", batch = 4096}'
     )
+    copies: Count = Field(1, description="of each state in the batch: with noise, every copy goes its own way")
+
+    @model_validator(mode="after")
+    def _check(self) -> Initial:
+        if self.copies > 1 and isinstance(self.state, RandomState):
+            message = "random states are not copied"
+            raise mistake(("copies",), message, f"write batch = {self.copies} in `state`", on_key=True)
+        return self
 
 
 class Time(Section):
@@ -114,8 +127,9 @@ class LinearScenario(Section):
         if self.output.samples is not None:
             found.append(Mistake(("output", "samples"), "a linear system has frames only", "use frames", on_key=True))
         moving = [u for u in self.system.input or () if u.depends_on("t")]
-        if self.time.method == "power" and moving:
-            message = f"powers take many steps at once, but the input {moving[0]} depends on time"
+        if self.time.method == "power" and (moving or self.system.noise_matrix is not None):
+            new = f"the input {moving[0]} depends on time" if moving else "every step has noise of its own"
+            message = f"powers take many steps at once, but {new}"
             found.append(Mistake(("time", "method"), message, 'write method = "step", or "auto"'))
         found += frame_mistakes(self.output, self.time.steps, self.dt, self.time.steps * self.dt, "s")
         if found:

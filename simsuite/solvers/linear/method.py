@@ -37,17 +37,17 @@ class Plan:
         return {} if self.asked else {"method": self.method, "reason": self.reason}
 
 
-def make_plan(method: str, moves: bool, jumps: Jumps, lack_of_memory: Callable[[], str | None]) -> Plan:
-    """The plan for a scenario's `time.method`. moves: whether inputs depend on time. lack_of_memory: why powers do not
-    fit on the device, None if they do."""
+def make_plan(method: str, steps_only: str | None, jumps: Jumps, lack_of_memory: Callable[[], str | None]) -> Plan:
+    """The plan for a scenario's `time.method`. steps_only: why no power of A takes several steps at once, None if one
+    does. lack_of_memory: why powers do not fit on the device, None if they do."""
     if method != "auto":
         return Plan(method, "asked for", asked=True)
     n, m, steps = jumps.n, jumps.m, jumps.steps
     operations = 2 * n * n * m * steps
     if operations <= LITTLE:
         return Plan("step", f"{steps} products take {operations:.2g} operations only")
-    if moves:
-        return Plan("step", "inputs depend on time")
+    if steps_only is not None:
+        return Plan("step", steps_only)
     power, step = jumps.columns(PROBES), jumps.columns_of_steps
     sizes = f"{jumps.squares} products of squares and {jumps.applied} with the states"
     if step < WORTH * power:

@@ -35,7 +35,7 @@ CHECK_LIMIT = 10**9  # multiplications that checking a result on the host may ta
 
 @dataclass(frozen=True)
 class LinearProblem:
-    """X_{k+1} = A X_k + B u_k with a batch of states as columns of X.
+    """X_{k+1} = A X_k + B u_k + G w_k with a batch of states as columns of X.
 
     system: A, B, u, C and X_0 in float64. dtype: of the arithmetic. dt: length of a step, s. frames: steps at which
     the state is stored, first and last included. kernel: as the scenario asks for it. plan: how the run gets from frame
@@ -72,7 +72,7 @@ class LinearProblem:
             raise NumericalFailure(overflow_message(dtype, f"step {step}", frames[-1]))
         jumps = Jumps.between(frames, *system.start.shape)
         lacking = functools.partial(_lack_of_memory, device, power_bytes(system, jumps, dtype))
-        plan = make_plan(model.time.method, system.moves, jumps, lacking)
+        plan = make_plan(model.time.method, system.steps_only, jumps, lacking)
         return cls(system, dtype, model.dt, frames, model.run.kernel, plan, model.tolerance)
 
     @property
@@ -107,8 +107,9 @@ class LinearProblem:
 
     def work(self, step: int) -> float:
         """Steps that are not taken one by one have no operations of their own."""
-        n, m = self.system.start.shape
-        return float(step) if self._by_powers else 2.0 * n * n * m * step
+        (n, m), noise = self.system.start.shape, self.system.noise
+        width = n if noise is None else n + noise.G.shape[1]
+        return float(step) if self._by_powers else 2.0 * n * width * m * step
 
     @cached_property
     def analysis(self) -> Analysis:
@@ -173,8 +174,8 @@ class LinearProblem:
         """norm: Frobenius norm of X. state: what is stored, if small. method: how A was applied; power_error: what
         powers of it lose, at most about, relative to the state.
 
-        Where the host can check in moderate time: change: max |A X + B u - X|, how far the state is from standing
-        still; residual: how far it is from the same found in the other way, see `residual`. At the end of the
+        Without noise, where the host can check in moderate time: change: max |A X + B u - X|, how far the state is from
+        standing still; residual: how far it is from the same found in the other way, see `residual`. At the end of the
         run: analysis, see `Analysis.results`.
         """
         X = observed.arrays["state"]
@@ -184,7 +185,7 @@ class LinearProblem:
             results["power_error"] = float(observed.arrays[ERROR][0])
         if _stored(observed).size <= STATE_LIMIT:
             results["state"] = _stored(observed).tolist()
-        if len(X) ** 2 * X.shape[1] <= CHECK_LIMIT:
+        if self.system.noise is None and len(X) ** 2 * X.shape[1] <= CHECK_LIMIT:
             checks = {
                 "change": self._change(X, observed.step),
                 "residual": residual(self.system, X, observed.step, powers, CHECK_LIMIT),

@@ -11,10 +11,10 @@ from simsuite.expressions import Expression
 
 @dataclass(frozen=True)
 class StateSpace:
-    """dX/dt = A X + B u if `continuous`, else X_{k+1} = A X_k + B u_k; observed as C X; all float64.
+    """dX = (A X + B u) dt + G dW if `continuous`, else X_{k+1} = A X_k + B u_k + G w_k; observed as C X; all float64.
 
     A (n, n), in 1/s if continuous; B (n, p), or None without inputs; inputs: p expressions in t; C (q, n), or None if
-    X itself is observed.
+    X itself is observed; G (n, r), in 1/sqrt(s) if continuous, or None without noise.
     """
 
     A: np.ndarray
@@ -22,3 +22,4 @@ class StateSpace:
     inputs: tuple[Expression, ...]
     C: np.ndarray | None
     continuous: bool
+    G: np.ndarray | None = None

@@ -1,4 +1,4 @@
-"""Stepping a linear system: X_{k+1} = A X_k + B u_k, one matrix product a step.
+"""Stepping a linear system: X_{k+1} = A X_k + B u_k + G w_k, one matrix product a step.
 
 Equation: X (n, m) holds m states of n components as columns. Discrete systems are stepped as they are; continuous ones
 dX/dt = A X + B u with exp(A dt) and its integral (see `discretise`), which is exact at the ends of the steps for any
@@ -6,7 +6,8 @@ dt, inputs being held constant over each step.
 
 Stepping: two buffers take turns as X_k and X_{k+1}. The values of all inputs are evaluated on the device for a block
 of steps at once, u_k = u(t_k), and multiplied by B into a table with one row a step, which the product adds to
-every column. Nothing is copied or allocated between steps.
+every column. With noise (see `noise`) the product is that of [A G] and [X; W]. Nothing is copied or allocated between
+steps.
 
 Cost: 2 n^2 m floating-point operations a step. With a batch the product runs at the arithmetic's speed; with a single
 column it reads A once and is bound by memory.
@@ -21,6 +22,7 @@ import numpy as np
 
 from simsuite.core import Backend, Clock, Pending, Snapshot
 from simsuite.expressions import Expression
+from simsuite.solvers.linear.noise import NoiseRows
 from simsuite.solvers.linear.observed import ObservedOutput, output_entries
 from simsuite.solvers.linear.system import LinearSystem
 from simsuite.solvers.matmul import product_entries
@@ -64,24 +66,33 @@ class LinearStepper:
         self, backend: Backend, start: Snapshot, system: LinearSystem, dt: float, steps: int, kernel: str = "auto"
     ) -> None:
         X = start.arrays["state"]
-        dtype, columns = X.dtype, X.shape[1]
+        dtype, (n, columns), A, drawn = X.dtype, X.shape, system.A, 0
         self.step = start.step
         self._backend = backend
-        self._buffers = [backend.array(X), backend.zeros(X.shape, dtype)]
+        self._noise: NoiseRows | None = None
+        if system.noise is not None:
+            A, drawn = np.hstack([A, system.noise.G]), system.noise.G.shape[1]
+            self._noise = NoiseRows(backend, n, (drawn, columns), system.noise.seed)
+        first = backend.array(np.concatenate([X, np.zeros((drawn, columns), dtype)]))
+        buffers = [first, backend.zeros(first.shape, dtype)]
+        self._whole = [backend.view(a) for a in buffers]  # [X; W], of which a step reads all and writes X
+        self._buffers = [a[:n] for a in buffers]
         self._views = [backend.view(a) for a in self._buffers]
         self._live = 0
         self._recorder = backend.recorder()
         # The inputs have a clock of their own, without frames: which frames are stored must not change their times.
         self._inputs = _Inputs(backend, Clock.uniform(dt, (0, steps)), dtype, system.B, system.inputs)
-        self._product, used = product(backend, backend.array(system.A.astype(dtype)), columns, kernel)
+        self._product, used = product(backend, backend.array(A.astype(dtype)), columns, kernel)
         self.chosen: Mapping[str, str] = {"kernel": used}
-        self._at_once = self._product.most_steps or ROWS
+        self._at_once = 1 if drawn else self._product.most_steps or ROWS
         self._output = ObservedOutput(backend, system.C, dtype, columns, kernel)
 
     def advance(self, n: int) -> None:
         while n > 0:
             block = min(n, ROWS)
             self._inputs.prepare(self.step, block)
+            if self._noise is not None:
+                self._noise.prepare(self.step)
             self._recorder.replay((block, self._live), self._launches(block, self._live))
             self._live = (self._live + -(-block // self._at_once)) % 2
             self.step += block
@@ -91,7 +102,9 @@ class LinearStepper:
         def launch() -> None:
             inputs = self._inputs
             for turn, k in enumerate(range(0, block, self._at_once)):
-                X, out = self._views[(live + turn) % 2], self._views[(live + turn + 1) % 2]
+                X, out = self._whole[(live + turn) % 2], self._views[(live + turn + 1) % 2]
+                if self._noise is not None:
+                    self._noise.fill(X, k)
                 self._product(X, inputs.bias, inputs.row(k), inputs.row(1), min(self._at_once, block - k), out)
 
         return launch
@@ -111,5 +124,6 @@ def device_bytes(system: LinearSystem, dtype: Any) -> int:
     """What a LinearStepper of that precision allocates on its device."""
     (n, m), p = system.start.shape, len(system.inputs)
     rows = ROWS if any(u.depends_on("t") for u in system.inputs) else 1
-    entries = product_entries(n, n) + 2 * n * m + n * p + rows * (p + n)
+    q = 0 if system.noise is None else system.noise.G.shape[1]
+    entries = product_entries(n, n + q) + 2 * (n + q) * m + n * p + rows * (p + n)
     return (entries + output_entries(system.C, m)) * np.dtype(dtype).itemsize

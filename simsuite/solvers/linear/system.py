@@ -17,6 +17,8 @@ from simsuite.solvers.linear.discretise import discretise, discretise_between
 from simsuite.solvers.linear.generators import generate, generate_input
 from simsuite.solvers.linear.generators.random_normal import random_normal
 from simsuite.solvers.linear.matrices import matrix_from
+from simsuite.solvers.linear.noise import ProcessNoise
+from simsuite.solvers.linear.noise_covariance import noise_covariance, noise_factor
 from simsuite.solvers.linear.state_space import StateSpace
 
 KeyPath: TypeAlias = tuple[str | int, ...]
@@ -24,10 +26,11 @@ KeyPath: TypeAlias = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class LinearSystem:
-    """X_{k+1} = A X_k + B u(t_k), observed as C X; all float64.
+    """X_{k+1} = A X_k + B u(t_k) + G w_k, observed as C X; all float64.
 
     A (n, n); B (n, p); inputs: p expressions in t; C (q, n), or None if X itself is observed; start: X_0 (n, m).
     A system without inputs has one that is always 0. stated: the system of the scenario, in continuous time if that is.
+    noise: G w, or None; random_start: whether X_0 is drawn from independent standard normal numbers.
     """
 
     A: np.ndarray
@@ -36,11 +39,20 @@ class LinearSystem:
     C: np.ndarray | None
     start: np.ndarray
     stated: StateSpace
+    noise: ProcessNoise | None = None
+    random_start: bool = False
 
     @property
     def moves(self) -> bool:
         """Whether inputs depend on time."""
         return any(u.depends_on("t") for u in self.inputs)
+
+    @property
+    def steps_only(self) -> str | None:
+        """Why no power of A takes several steps at once; None if one does."""
+        if self.noise is not None:
+            return "every step has noise of its own"
+        return "inputs depend on time" if self.moves else None
 
     def constant_input(self) -> np.ndarray:
         """B u (n,) of inputs that do not depend on time."""
@@ -75,18 +87,27 @@ class _Reader:
         if A is not None and isinstance(system.matrix, RcLadder) and system.input and not system.input_matrix:
             B = generate_input(system.matrix)
         C = self._optional("output_matrix", system.output_matrix)
+        G = self._optional("noise_matrix", system.noise_matrix)
         start = self._read_start(n)
         inputs = tuple(system.input or ())
-        self._check_shapes(n, B, len(inputs), C)
+        self._check_shapes(n, B, len(inputs), C, G)
         if self._mistakes or A is None or start is None:
             raise ScenarioError(self._mistakes)
-        stated = StateSpace(A, B, inputs, C, system.kind == "continuous")
+        stated = StateSpace(A, B, inputs, C, system.kind == "continuous", G)
         if B is None:
             B, inputs = np.zeros((len(A), 1)), (Expression.constant(0.0),)
-        return LinearSystem(*self._discrete(A, B, inputs), C, start, stated)
+        steps = self._discrete(A, B, inputs)
+        noise = None if G is None else ProcessNoise(self._noise_of_a_step(A, G), self._model.run.seed)
+        random_start = isinstance(self._model.initial.state, RandomState)
+        return LinearSystem(*steps, C, start, stated, noise, random_start)
 
-    def _check_shapes(self, n: int | None, B: np.ndarray | None, inputs: int, C: np.ndarray | None) -> None:
+    def _check_shapes(
+        self, n: int | None, B: np.ndarray | None, inputs: int, C: np.ndarray | None, G: np.ndarray | None
+    ) -> None:
         """n: components of the state, if known."""
+        if n is not None and G is not None and len(G) != n:
+            rows = _count(len(G), "row")
+            self._wrong(("system", "noise_matrix"), f"`noise_matrix` has {rows}, but the state has {n} components")
         if n is not None and B is not None and len(B) != n:
             rows = _count(len(B), "row")
             self._wrong(("system", "input_matrix"), f"`input_matrix` has {rows}, but the state has {n} components")
@@ -146,7 +167,7 @@ class _Reader:
             help = "each state is a column" if start.shape[1] == n else None
             self._wrong(path, f"`state` has {_count(len(start), 'component')}, but the matrix is {n} x {n}", help)
             return None
-        return start
+        return None if start is None else np.repeat(start, self._model.initial.copies, axis=1)
 
     def _discrete(
         self, A: np.ndarray, B: np.ndarray, inputs: tuple[Expression, ...]
@@ -163,6 +184,14 @@ class _Reader:
             return *discretise_between(A, B, dt), inputs + tuple(u.substitute(t=end) for u in inputs)
         except ExpressionError as e:
             raise ScenarioError([Mistake(("system", "input"), f"{e}, as it is for lines through its values")]) from None
+        except ValueError as e:
+            raise ScenarioError([Mistake(("time", "dt"), f"{e} with so long a step")]) from None
+
+    def _noise_of_a_step(self, A: np.ndarray, G: np.ndarray) -> np.ndarray:
+        if self._model.system.kind == "discrete":
+            return G
+        try:
+            return noise_factor(noise_covariance(A, G, self._model.dt))
         except ValueError as e:
             raise ScenarioError([Mistake(("time", "dt"), f"{e} with so long a step")]) from None
 
