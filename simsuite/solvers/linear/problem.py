@@ -18,6 +18,7 @@ from simsuite.scenario.linear import LinearScenario
 from simsuite.solvers.linear.analysis.report import Analysis
 from simsuite.solvers.linear.jumps import Jumps
 from simsuite.solvers.linear.method import Plan, make_plan
+from simsuite.solvers.linear.noise_outcome import NoiseOutcome
 from simsuite.solvers.linear.overflow import overflow_message, overflow_step
 from simsuite.solvers.linear.power import ANCHOR, ERROR, PowerStepper
 from simsuite.solvers.linear.power import device_bytes as power_bytes
@@ -116,6 +117,10 @@ class LinearProblem:
         return Analysis(self.system.stated)
 
     @cached_property
+    def _noise(self) -> NoiseOutcome | None:
+        return None if self.system.noise is None else NoiseOutcome(self.system, self.dt, self.frames)
+
+    @cached_property
     def layout(self) -> Layout:
         components, samples = self._observed_shape
         what = "state" if self.system.C is None else "output C X of the state"
@@ -128,6 +133,7 @@ class LinearProblem:
                 _index("sample", samples, "state of the batch, from 0"),
                 Variable("state", ("time", "component", "sample"), self.dtype, {"units": "1", "long_name": what}),
                 Variable("norm", ("time",), attrs={"units": "1", "long_name": "Frobenius norm of the whole state"}),
+                *(self._noise.variables if self._noise is not None else ()),
                 *self.analysis.variables,
             ),
         )
@@ -165,6 +171,7 @@ class LinearProblem:
             "time": np.array(self.clock.time(observed.step)),
             "state": _stored(observed),
             "norm": np.array(_norm(observed.arrays["state"])),
+            **(self._noise.rows(observed.step, _stored(observed)) if self._noise is not None else {}),
         }
 
     def totals(self, observed: Snapshot) -> Mapping[str, np.ndarray]:
@@ -176,7 +183,7 @@ class LinearProblem:
 
         Without noise, where the host can check in moderate time: change: max |A X + B u - X|, how far the state is from
         standing still; residual: how far it is from the same found in the other way, see `residual`. At the end of the
-        run: analysis, see `Analysis.results`.
+        run: analysis, see `Analysis.results`, and noise, see `NoiseOutcome.results`.
         """
         X = observed.arrays["state"]
         powers = ERROR in observed.arrays
@@ -193,6 +200,8 @@ class LinearProblem:
             results |= {name: value for name, value in checks.items() if value is not None and math.isfinite(value)}
         if observed.step == self.clock.end:
             results["analysis"] = self.analysis.results()
+            if self._noise is not None:
+                results["noise"] = self._noise.results(observed.step, _stored(observed), self.analysis.stable)
         return results
 
     def _change(self, X: np.ndarray, step: int) -> float:

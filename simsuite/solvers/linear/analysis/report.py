@@ -64,6 +64,11 @@ class Analysis:
             return str(e)
 
     @property
+    def stable(self) -> bool:
+        """Whether the system is known to be stable."""
+        return self._small and not isinstance(self._spectrum, str) and self._spectrum.verdict == STABLE
+
+    @property
     def sizes(self) -> Mapping[str, int]:
         """Of the dimensions of `variables`."""
         rows, columns = self._magnitudes.shape
@@ -163,8 +168,8 @@ class Analysis:
 
     def _steady(self) -> dict[str, Any]:
         """What a stable system comes to, if its inputs are constant; as it is observed."""
-        system, stable = self.system, not isinstance(self._spectrum, str) and self._spectrum.verdict == STABLE
-        if not stable or system.B is None or any(f.depends_on("t") for f in system.inputs):
+        system = self.system
+        if not self.stable or system.B is None or any(f.depends_on("t") for f in system.inputs):
             return {}
         u = np.array([f.value for f in system.inputs])
         try:
