@@ -43,6 +43,7 @@ WALK = {
     "time.steps": 100,
     "output.frames": 3,
 }
+NOISE = {"initial.copies": 3, "time.steps": 9, "time.dt": 0.4, "output.frames": 4}
 REDUCED: dict[str, dict[str, Any]] = {  # small enough for the simulator, where a thread of the GPU is one of Python
     "scenarios/gbm": {"paths.count": 96, "time.steps": 12, "output.frames": 4, "output.store_paths": 3},
     "scenarios/gbm_sobol": {"paths.count": 96, "time.steps": 12, "output.frames": 4, "output.store_paths": 3},
@@ -50,6 +51,7 @@ REDUCED: dict[str, dict[str, Any]] = {  # small enough for the simulator, where 
     "scenarios/heat_sine": {"grid.nx": 6, "grid.ny": 6, "output.frames": 3},
     "scenarios/linear": CHAIN,
     "scenarios/markov": WALK,
+    "scenarios/ornstein_uhlenbeck": NOISE,
     "templates/gbm": {"paths.count": 96, "time.steps": 12, "output.frames": 3, "output.store_paths": 3},
     "templates/heat": {"grid.nx": 4, "grid.ny": 3, "time.tolerance": 0.02, "output.frames": 3, "output.samples": 5},
     "templates/linear": {"time.steps": 12, "time.dt": 0.5, "output.frames": 4},
