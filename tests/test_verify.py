@@ -490,7 +490,6 @@ def test_mistakes_are_answered_as_by_other_commands(study: Callable) -> None:
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["linear"], "there is no verification of linear yet"),
         (["heat", "--levels", "3"], "go with a scenario"),
         (["heat", "--set", "grid.nx=4"], "go with a scenario"),
         ([str(ROOT / "scenarios" / "linear.toml")], "is a linear scenario"),

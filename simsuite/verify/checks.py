@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from simsuite.errors import VerificationFailure
+from simsuite.errors import ScenarioError, VerificationFailure
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,11 @@ def near(name: str, kind: str, measured: float, wanted: float, within: float, **
 def at_most(name: str, kind: str, measured: float, limit: float, **data: Any) -> Check:
     """Passes if |measured| is at most `limit`."""
     return Check(name, kind, measured, f"<= {limit:.3g}", math.isfinite(measured) and abs(measured) <= limit, data)
+
+
+def not_checked(what: str, refusal: ScenarioError) -> str:
+    """Why a solver does not compute something."""
+    return f"not checked: {what}: " + "; ".join(dict.fromkeys(mistake.message for mistake in refusal.mistakes))
 
 
 def require(checks: Sequence[Check]) -> None:

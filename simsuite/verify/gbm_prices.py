@@ -9,7 +9,7 @@ from simsuite.core import Backend
 from simsuite.errors import ScenarioError
 from simsuite.scenario.gbm import Digital, GbmScenario
 from simsuite.solvers.gbm.known import known_greeks
-from simsuite.verify.checks import Check
+from simsuite.verify.checks import Check, not_checked
 from simsuite.verify.gbm_cases import REPLICATES, SOBOL, Case, Way
 from simsuite.verify.gbm_runs import ROUNDING, Note, Outcome, deviations, label, prices_of, problem_of, run, scenario_of
 
@@ -36,11 +36,6 @@ def price_checks(
             yield from _prices(case, way, model, outcome)
             if greeks:
                 yield from _greeks(case, way, model, outcome, note)
-
-
-def not_checked(what: str, refusal: ScenarioError) -> str:
-    """Why the engine does not compute something."""
-    return f"not checked: {what}: " + "; ".join(dict.fromkeys(mistake.message for mistake in refusal.mistakes))
 
 
 def _prices(case: Case, way: Way, model: GbmScenario, outcome: Outcome) -> Iterator[Check]:

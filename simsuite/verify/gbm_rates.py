@@ -13,9 +13,8 @@ from dataclasses import dataclass
 
 from simsuite.core import Backend
 from simsuite.errors import ScenarioError
-from simsuite.verify.checks import Check
+from simsuite.verify.checks import Check, not_checked
 from simsuite.verify.gbm_cases import ANTITHETIC, PLAIN, SOBOL, Case, option, world
-from simsuite.verify.gbm_prices import not_checked
 from simsuite.verify.gbm_runs import Note, prices_of, problem_of, reseeded, run, scenario_of
 from simsuite.verify.study import fitted_line
 

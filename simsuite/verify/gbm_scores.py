@@ -15,9 +15,9 @@ from simsuite.errors import ScenarioError
 from simsuite.scenario.gbm import GROUP, GbmScenario
 from simsuite.solvers.gbm.known import known_greeks
 from simsuite.solvers.gbm.problem import GbmProblem
-from simsuite.verify.checks import Check
+from simsuite.verify.checks import Check, not_checked
 from simsuite.verify.gbm_cases import ANTITHETIC, GROUPS, MATCHED, PLAIN, SEEDED_MATCHED, SOBOL, Case, Way
-from simsuite.verify.gbm_prices import greeks_of, not_checked
+from simsuite.verify.gbm_prices import greeks_of
 from simsuite.verify.gbm_runs import Note, deviations, label, prices_of, problem_of, reseeded, run, scenario_of
 
 SEEDS = "over seeds"

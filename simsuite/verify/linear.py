@@ -1,0 +1,34 @@
+"""`simsuite verify linear`: everything that is checked of the solver for linear systems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from simsuite.backends import open_backend
+from simsuite.core import Backend
+from simsuite.verify import linear_products
+from simsuite.verify.checks import Check
+from simsuite.verify.linear_analysis import analysis_checks, known
+from simsuite.verify.linear_cases import cases
+from simsuite.verify.linear_exponentials import exponential_cases
+from simsuite.verify.linear_methods import method_checks
+from simsuite.verify.linear_orders import rod_checks
+from simsuite.verify.linear_products import product_checks
+from simsuite.verify.linear_runs import Note
+from simsuite.verify.linear_states import state_checks
+
+POINTS = {True: (15, 23, 31), False: (15, 31, 63, 127)}  # of a rod; quick or not
+
+
+def linear_checks(backend: Backend, quick: bool, note: Note) -> Iterator[Check]:
+    """Check after check, as they are done. quick: fewer shapes. note: is told what cannot be checked here, and why."""
+    cpu = open_backend("cpu")
+    elsewhere = backend.name != cpu.name
+    if not elsewhere:
+        note("the device is the CPU: there is nothing to compare it with")
+    with backend.little_work():
+        yield from state_checks(backend, [*cases(quick), *exponential_cases()], note)
+        yield from rod_checks(backend, POINTS[quick])
+        yield from analysis_checks(backend, known())
+    yield from product_checks(backend, linear_products.QUICK if quick else linear_products.FULL)
+    yield from method_checks(backend, cpu if elsewhere else None, note)

@@ -1,0 +1,279 @@
+"""Verification of linear systems: that it passes what is right, and finds matrices, inputs, products that are not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib.image
+import numpy as np
+import pytest
+import running
+import scipy.linalg
+
+from simsuite.backends import open_backend
+from simsuite.core import Backend
+from simsuite.errors import Mistake, ScenarioError
+from simsuite.solvers.linear import step, system
+from simsuite.solvers.linear.analysis import report
+from simsuite.solvers.linear.generators import generate
+from simsuite.solvers.linear.problem import LinearProblem
+from simsuite.verify import (
+    linear_analysis,
+    linear_cases,
+    linear_exponentials,
+    linear_methods,
+    linear_orders,
+    linear_products,
+    linear_states,
+)
+from simsuite.verify.checks import Check
+
+CPU = open_backend("cpu")
+CASES = {case.name: case for case in [*linear_cases.cases(True), *linear_exponentials.exponential_cases()]}
+KINDS = {
+    "closed form",
+    "conserved",
+    "residual",
+    "Jordan block",
+    "permutation",
+    "input",
+    "exponential",
+    "order in space",
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _little_work() -> Iterator[None]:
+    with CPU.little_work():
+        yield
+
+
+def off(checks: Iterator[Check]) -> set[str]:
+    """The kinds of the checks that have not passed."""
+    return {check.kind for check in checks if not check.passed}
+
+
+def states(names: Sequence[str] = ()) -> Iterator[Check]:
+    """Checks of some cases, or of a few of each kind."""
+    some = [CASES[name] for name in names] or [case for case in CASES.values() if case.start.shape[1] < 31]
+    return linear_states.state_checks(CPU, some, print)
+
+
+def test_the_solver_passes(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that `verify linear --quick` does, with JSON and picture."""
+    monkeypatch.chdir(tmp_path)
+    done = running.call(capsys, "verify", "linear", "--quick", "--json", "-o", "pictures", "--device", "cpu")
+    found = json.loads(done.stdout)
+    assert [check for check in found["checks"] if not check["passed"]] == []
+    assert done.returncode == 0
+    assert {check["kind"] for check in found["checks"]} == KINDS | {"whole numbers", "rounded product", "analysis"}
+    assert "nothing to compare it with" in done.stderr
+    names = [check["name"] for check in found["checks"]]
+    assert {"quantum walk, float32", "33 x 33, 31 columns, 5 observed", "Ward, 3"} <= set(names)
+    assert matplotlib.image.imread("pictures/linear_heat1d.png").std() > 0.05
+
+
+def test_all_shapes_pass() -> None:
+    checks = list(linear_products.product_checks(CPU, linear_products.FULL))
+    assert [check.name for check in checks if not check.passed] == []
+    assert {"1 x 1, 1 columns", "1000 x 1500, 33 columns, float32"} <= {check.name for check in checks}
+
+
+def test_little_passes_everywhere(backend: Backend) -> None:
+    some = [CASES[name] for name in ("2 x 2, 2 columns", "double integrator, u = t, hold zero", "leslie", "Ward, 3")]
+    assert off(linear_states.state_checks(backend, some, print)) == set()
+    shapes = ((1, 1, 1), (9, 1, 2), (1, 9, 3), (2, 2, 1), (3, 3, 33))
+    checks = list(linear_products.product_checks(backend, shapes))
+    assert len(checks) >= 4 * len(shapes)
+    assert off(iter(checks)) == set()
+
+
+def test_limits_are_tight() -> None:
+    """All far below what a mistake would change, and most errors within a thousandth of them."""
+    ratios = []
+    for check in states():
+        if check.kind in ("closed form", "input", "exponential"):
+            limit = float(check.wanted.removeprefix("<= "))
+            assert limit < (2e-8 if "float32" not in check.name else 5e-3), check.name
+            ratios.append(check.measured / limit)
+    assert np.median(ratios) > 1e-3
+
+
+# ---- mistakes that must be found
+
+
+def test_a_wrong_matrix_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One entry of each generated matrix is off by a billionth of the largest."""
+
+    def harmed(*args: Any) -> np.ndarray:
+        A = generate(*args)
+        A[-1, -2] += 1e-9 * np.max(np.abs(A))
+        return A
+
+    monkeypatch.setattr(system, "generate", harmed)
+    found = {check.name for check in states() if check.kind == "closed form" and not check.passed}
+    generated = {case.name for case in CASES.values() if case.kind == "closed form"}
+    assert found >= generated
+    assert "conserved" in off(states(["rotation, 10 000 steps", "quantum walk", "springs, undamped"]))
+
+
+def test_a_transposed_matrix_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = step.product
+
+    def transposed(backend: Any, A: Any, *args: Any) -> Any:
+        A = A if A.shape[0] != A.shape[1] else np.ascontiguousarray(A.T)
+        return right(backend, A, *args)
+
+    monkeypatch.setattr(step, "product", transposed)
+    checks = list(states())
+    assert off(iter(checks)) == KINDS - {"order in space", "residual"}  # which tells how far off such a run is
+    passed = {check.name.removesuffix(", float32") for check in checks if check.kind == "closed form" and check.passed}
+    assert passed <= {"heat1d, its modes", "rc_ladder, discharged"}  # whose matrices are symmetric
+
+
+@pytest.mark.parametrize("late", [-1, 1])
+def test_inputs_a_step_late_or_early_are_found(monkeypatch: pytest.MonkeyPatch, late: int) -> None:
+    prepare = step._Inputs.prepare
+    monkeypatch.setattr(step._Inputs, "prepare", lambda self, k, n: prepare(self, max(k + late, 0), n))
+    found = {check.name for check in states() if not check.passed}
+    moving = {case.name for case in linear_cases.input_cases() if case.start.shape[1] < 31} - {"ladder, switched on"}
+    assert found == moving | {f"{name}, float32" for name in moving}
+
+
+def test_inputs_that_are_not_integrated_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if B dt were what an input adds in a step."""
+    right = system.discretise
+    monkeypatch.setattr(system, "discretise", lambda A, B, dt: (right(A, B, dt)[0], B * dt))
+    found = {check.name for check in states() if not check.passed}
+    assert {"ladder, switched on", "double integrator, u = t, hold zero", "oscillator, u = cos(t), hold zero"} <= found
+
+
+def test_lines_that_begin_where_they_should_end_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = system.discretise_between
+
+    def backwards(A: np.ndarray, B: np.ndarray, dt: float) -> tuple[np.ndarray, np.ndarray]:
+        Ad, both = right(A, B, dt)
+        return Ad, np.roll(both, B.shape[1], axis=1)
+
+    monkeypatch.setattr(system, "discretise_between", backwards)
+    found = {check.name.removesuffix(", float32") for check in states() if not check.passed}
+    assert found == {"double integrator, u = t, hold first", "oscillator, u = cos(t), hold first"}
+
+
+def taylor(A: np.ndarray) -> np.ndarray:
+    """The first of the dubious ways to compute an exponential."""
+    term = total = np.eye(len(A))
+    for k in range(1, 400):
+        term = term @ A / k
+        total = total + term
+    return total
+
+
+def eigenvectors(A: np.ndarray) -> np.ndarray:
+    """The fourteenth."""
+    values, vectors = np.linalg.eig(A)
+    return np.real(vectors * np.exp(values) @ np.linalg.inv(vectors))
+
+
+@pytest.mark.parametrize(
+    ("exponential", "fails"),
+    [
+        (taylor, {"Moler, Van Loan, -1 and -17", "companion, -1 and -39", "oscillation"}),
+        (eigenvectors, {"Moler, Van Loan, nearly defective", "Jordan block", "Moler, Van Loan, nilpotent"}),
+        (lambda A: scipy.linalg.expm(A) * (1 + 1e-8), {"Ward, 1, defective", "Ward, 3", "short step"}),
+    ],
+)
+def test_dubious_exponentials_are_found(
+    monkeypatch: pytest.MonkeyPatch, exponential: Callable, fails: set[str]
+) -> None:
+    monkeypatch.setattr(system, "discretise", lambda A, B, dt: (exponential(A * dt), B))
+    cases = [case for case in linear_exponentials.exponential_cases() if not case.name.startswith("stiff")]
+    with np.errstate(all="ignore"):
+        checks = list(linear_states.state_checks(CPU, cases, print))
+    assert {check.name for check in checks if not check.passed} >= fails
+
+
+def test_products_that_leave_something_out_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last of an odd number of products, as a tile might; and the addition in float32, but for whole numbers."""
+    right = linear_products._multiplied
+
+    def cut(backend: Any, A: np.ndarray, *args: Any) -> np.ndarray:
+        A = A.copy()
+        A[:, 32:33] = 0
+        return right(backend, A, *args)
+
+    monkeypatch.setattr(linear_products, "_multiplied", cut)
+    bad = [check for check in linear_products.product_checks(CPU, linear_products.QUICK) if not check.passed]
+    assert {check.kind for check in bad} == {"whole numbers", "rounded product"}
+    assert {check.name.split(",")[0] for check in bad} == {"31 x 33", "65 x 127"}
+
+    def rounded(backend: Any, A: np.ndarray, X: np.ndarray, bias: np.ndarray, kernel: str) -> np.ndarray:
+        return right(backend, A.astype(np.float32), X.astype(np.float32), bias.astype(np.float32), kernel)
+
+    monkeypatch.setattr(linear_products, "_multiplied", rounded)
+    assert off(linear_products.product_checks(CPU, linear_products.QUICK)) == {"rounded product"}
+
+
+def test_a_residual_that_is_told_wrong_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LinearProblem, "_residual", lambda *args: 0.0)
+    assert off(states(["rotation, 10 000 steps", "leslie", "ladder, switched on"])) == {"residual"}
+
+
+def test_a_wrong_spacing_has_another_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """length/points instead of length/(points + 1)."""
+
+    def harmed(source: Any, *args: Any) -> np.ndarray:
+        return generate(source, *args) * (source.points / (source.points + 1)) ** 2
+
+    assert off(linear_orders.rod_checks(CPU, (15, 23, 31))) == set()
+    monkeypatch.setattr(system, "generate", harmed)
+    assert off(linear_orders.rod_checks(CPU, (15, 23, 31))) == {"order in space"}
+
+
+def test_wrong_analysis_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = report.spectrum
+    monkeypatch.setattr(report, "spectrum", lambda A, continuous: right(A * (1 + 1e-9), continuous))
+    monkeypatch.setattr(report, "steady_state", lambda A, b, continuous: (b, 0.0))
+    monkeypatch.setattr(report.Chain, "stationary", property(lambda self: np.ones(len(self.moves)) / len(self.moves)))
+    monkeypatch.setattr(report, "reach", lambda A, B, vectors: report.Reach(len(A) - 1, len(A), 1.0))
+    found = {c.name for c in linear_analysis.analysis_checks(CPU, linear_analysis.known()) if not c.passed}
+    assert {
+        "rotation: marginally stable",
+        "rotation: spectral_radius",
+        "springs, damping 0.4: slowest frequency",
+    } <= found
+    assert {"rc_ladder: steady_state", "markov: stationary", "double integrator: observability rank"} <= found
+
+
+def test_devices_and_methods_that_differ_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linear_methods, "SIZES", (5,))
+    checks = list(linear_methods.method_checks(CPU, CPU, print))
+    assert [(check.kind, check.measured) for check in checks if check.kind == linear_methods.DEVICE][:4] == [
+        (linear_methods.DEVICE, 0.0)
+    ] * 4
+    assert off(iter(checks)) == set()
+    right, runs = linear_methods.run, iter(range(10**6))
+
+    def drifting(*args: Any) -> Any:
+        found = right(*args)
+        for X in found.states.values():
+            X *= 1 + 1e-4 * next(runs)
+        return found
+
+    monkeypatch.setattr(linear_methods, "run", drifting)
+    assert linear_methods.DEVICE in off(linear_methods.method_checks(CPU, CPU, print))
+
+
+def test_what_a_method_refuses_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: Any) -> Any:
+        raise ScenarioError([Mistake(("time", "method"), "power would lose 9 digits")])
+
+    monkeypatch.setattr(linear_states, "run", refuse)
+    monkeypatch.setattr(linear_states, "methods", lambda: ["step", "power"])
+    notes: list[str] = []
+    checks = list(linear_states.state_checks(CPU, [CASES["leslie"]], notes.append))
+    assert [(check.name, check.passed) for check in checks] == [("leslie", False), ("leslie, float32", False)]
+    assert notes[0] == "not checked: leslie, power: power would lose 9 digits"
