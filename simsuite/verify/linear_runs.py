@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import ValidationError
 
 from simsuite.core import Backend
-from simsuite.errors import Mistake, ScenarioError
+from simsuite.errors import Mistake, NumericalFailure, ScenarioError
 from simsuite.scenario.common import Run
 from simsuite.scenario.linear import LinearScenario, Time
 from simsuite.solvers.linear.problem import LinearProblem
@@ -140,13 +141,17 @@ class Outcome:
 
 
 def run(scenario: Mapping[str, Any], backend: Backend) -> Outcome:
-    """The outcome of a scenario that names no files. Raises ScenarioError."""
+    """The outcome of a scenario that names no files. Raises ScenarioError, also where powers lose too much."""
     try:
         model = LinearScenario.model_validate(scenario)
-    except ValueError as refusal:
-        raise ScenarioError([Mistake((), " ".join(str(refusal).split()))]) from None
+    except ValidationError as refusal:
+        words = "; ".join(error["msg"].removeprefix("Value error, ") for error in refusal.errors())
+        raise ScenarioError([Mistake((), words)]) from None
     problem = LinearProblem.from_scenario(model, Path())
-    stepper = problem.stepper(backend, problem.initial())
+    try:
+        stepper = problem.stepper(backend, problem.initial())
+    except NumericalFailure as refusal:
+        raise ScenarioError([Mistake((), str(refusal))]) from None
     (series,) = problem.layout.series
     states: dict[int, np.ndarray] = {}
     results: Mapping[str, Any] = {}

@@ -12,7 +12,7 @@ import numpy as np
 
 from simsuite.solvers.linear.system import LinearSystem
 
-_COLUMNS = 4  # that are stepped
+COLUMNS = 4  # that are stepped
 _STEPS = 200_000  # products that take a moment, however small
 
 
@@ -24,8 +24,8 @@ def residual(system: LinearSystem, X: np.ndarray, step: int, powers: bool, limit
     if system.moves:
         return None
     n = len(system.A)
-    columns = slice(None, None, -(-X.shape[1] // _COLUMNS)) if powers else slice(None)
-    cost = n * n * step * _COLUMNS if powers else n**3 * (math.log2(step + 1) + 1)
+    columns = slice(None, None, -(-X.shape[1] // COLUMNS)) if powers else slice(None)
+    cost = n * n * step * COLUMNS if powers else n**3 * (math.log2(step + 1) + 1)
     if cost > limit or (powers and step > _STEPS):
         return None
     b, start = system.constant_input()[:, None], system.start[:, columns]
