@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import ValidationError
 
 from simsuite.core import Backend
 from simsuite.errors import Mistake, NumericalFailure, ScenarioError
@@ -144,8 +143,8 @@ def run(scenario: Mapping[str, Any], backend: Backend) -> Outcome:
     """The outcome of a scenario that names no files. Raises ScenarioError, also where powers lose too much."""
     try:
         model = LinearScenario.model_validate(scenario)
-    except ValidationError as refusal:
-        words = "; ".join(error["msg"].removeprefix("Value error, ") for error in refusal.errors())
+    except ValueError as refusal:  # a head, "Value error, powers take .. [type=..]", an address
+        words = str(refusal).splitlines()[-2].strip().removeprefix("Value error, ").partition(" [type=")[0]
         raise ScenarioError([Mistake((), words)]) from None
     problem = LinearProblem.from_scenario(model, Path())
     try:
