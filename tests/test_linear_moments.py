@@ -168,7 +168,7 @@ def test_scores_have_their_law_over_seeds():
         ({"state": {"random": "normal", "batch": 1}}, {"mean_exact", "std_exact"}),
         ({"state": {"random": "normal", "batch": 2}}, {"mean", "std", "mean_exact", "std_exact"}),
     ],
-    ids=str,
+    ids=lambda value: str(value) if isinstance(value, dict) else None,
 )
 def test_moments_are_given_where_they_are_defined(initial, names):
     p = problem([[0.5, 0.1], [0.0, 0.5]], [[1.0], [0.0]], initial, 4)
