@@ -1,8 +1,7 @@
 """Matrix products on a GPU: A stays, X and what is added come and go.
 
 Kernels are chosen by shape: `matvec`, one block a row, for a single column; of the ladder (`ladder_cuda`) `naive` for
-systems so small that tiles would be mostly empty, `registers`, and `patches` where there are enough of them for all
-multiprocessors.
+systems so small that tiles would be mostly empty, and `registers`.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ class Multiplier:
 
     def __init__(self, backend: Backend, A: Any, columns: int, launch: Launch | None = None) -> None:
         self._array, self._A = A, backend.view(A)
-        self._launch = backend.launcher(*(launch or _kernel(len(A), columns, backend.processors)))
+        self._launch = backend.launcher(*(launch or _kernel(len(A), columns)))
 
     def __call__(self, X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
         """As that of `product_cpu`, for one step."""
@@ -69,12 +68,10 @@ def kinds(shape: tuple[int, int, int]) -> Iterator[tuple[str, Callable[..., Mult
     yield "patches", partial(Multiplier, launch=ladder_cuda.by_patches(rows, columns))
 
 
-def _kernel(rows: int, columns: int, processors: int) -> Launch:
+def _kernel(rows: int, columns: int) -> Launch:
     """(kernel, extent, block) that suits a result of that size."""
     if columns == 1:
         return matvec, (rows * VECTOR_BLOCK,), (VECTOR_BLOCK,)
     if rows <= FLAT_ROWS:
         return ladder_cuda.naive, (columns, rows), FLAT_BLOCK
-    if -(-rows // ladder_cuda.LARGE_SIDE) * -(-columns // ladder_cuda.LARGE_SIDE) >= processors:
-        return ladder_cuda.by_patches(rows, columns)
     return ladder_cuda.by_registers(rows, columns)
