@@ -20,6 +20,7 @@ from simsuite.bench.findings import Wish, wrong
 from simsuite.bench.linear import measurements, products
 from simsuite.bench.linear.products import product_deviation, product_rows
 from simsuite.bench.linear.shapes import FULL, PRECISIONS
+from simsuite.bench.linear.steps import step_rows
 from simsuite.bench.machine import Machine
 from simsuite.bench.timing import Patience
 from simsuite.solvers.matmul import product_cpu
@@ -93,6 +94,15 @@ def test_every_kernel_of_a_gpu_is_measured(host_cuda, monkeypatch):  # noqa: F81
     monkeypatch.setattr(products, "library", lambda backend: None)
     rows = list(product_rows(host_cuda, MACHINE, HASTE, [(3, 4, 5)], ["float32"]))
     assert len(rows) == 4
+
+
+def test_steps_by_programs_are_measured(host_cuda):  # noqa: F811
+    """With programs on the host: small systems at once, larger ones by tiles, single states by Numba's kernels."""
+    rows = list(step_rows(host_cuda, HASTE, [(3, 4), (130, 2), (3, 1)], ["float32"]))
+    assert [(row["components"], row["kernel"]) for row in rows if row.get("right")] == [
+        *((3, "numba"), (3, "nvrtc"), (130, "numba"), (130, "nvrtc"), (3, "numba"))
+    ]
+    assert "single states" in rows[-1]["skipped"]
 
 
 def test_the_command(found, capsys, monkeypatch, tmp_path):

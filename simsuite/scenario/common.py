@@ -40,7 +40,9 @@ class AnyRun(Section):
 
 class Run(AnyRun):
     precision: Literal["float64", "float32"] = Field("float64", description="arithmetic of the state")
-    kernel: Literal["auto", "numba"] = Field("auto", description="which of a solver's GPU kernels")
+    kernel: Literal["auto", "numba", "nvrtc"] = Field(
+        "auto", description="which GPU kernels multiply matrices; auto takes Numba's"
+    )
 
 
 class Output(Section):
