@@ -13,10 +13,12 @@ import scipy.io
 import scipy.linalg
 import scipy.signal
 import scipy.sparse
+from counting import Counting
+from cuda_host import host_cuda  # noqa: F401
 
 from simsuite.backends.cpu import CpuBackend
 from simsuite.core import Snapshot
-from simsuite.errors import ScenarioError
+from simsuite.errors import DeviceError, ScenarioError
 from simsuite.scenario.linear import LinearScenario
 from simsuite.scenario.load import load
 from simsuite.solvers.linear.generators.heat1d import heat1d
@@ -277,6 +279,18 @@ def test_results_do_not_depend_on_the_number_of_threads():
         numba.set_num_threads(threads)
 
 
+def test_programs_take_the_same_steps_and_need_a_gpu(host_cuda):  # noqa: F811
+    system = discrete(shrinking(20), input_matrix=np.ones((20, 1)).tolist(), input=["sin(t)"])
+    p = problem(system, {"random": "normal", "batch": 3}, 2 * ROWS + 5, run={"kernel": "nvrtc"})
+    stepper = p.stepper(host_cuda, p.initial())
+    assert stepper.chosen["kernel"] == "nvrtc"
+    stepper.advance(p.clock.end)
+    plain = problem(system, {"random": "normal", "batch": 3}, 2 * ROWS + 5)
+    np.testing.assert_allclose(host_cuda.to_host(stepper.state["state"]), last(plain), rtol=0, atol=1e-13)
+    with pytest.raises(DeviceError, match="needs a CUDA GPU"):
+        p.stepper(CpuBackend(), p.initial())
+
+
 def test_two_steppers_of_one_backend_keep_apart():
     backend = CpuBackend()
     p, q = (problem(discrete(A), [1.0, 1.0], 10) for A in ([[2.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, 3.0]]))
@@ -368,26 +382,14 @@ def test_fault_names_the_place():
 
 
 def test_device_bytes_counts_every_array():
-    class Counting(CpuBackend):
-        total = 0
-
-        def array(self, host):
-            Counting.total += host.nbytes
-            return super().array(host)
-
-        def zeros(self, shape, dtype):
-            a = super().zeros(shape, dtype)
-            Counting.total += a.nbytes
-            return a
-
     system = discrete(np.eye(6), input_matrix=np.ones((6, 2)).tolist(), input=["t", 1], output_matrix=[[1.0] * 6])
     for precision in ("float64", "float32"):
         p = problem(system, {"random": "normal", "batch": 11}, 5, run={"precision": precision})
-        Counting.total = 0
-        p.stepper(Counting(), p.initial())
+        counting = Counting()
+        p.stepper(counting, p.initial())
         points = (2 + 64) * 8  # of the input that moves, its point (x, y) and offsets in time, which count for nothing
         work = 2**21 * numba.config.NUMBA_NUM_THREADS * 2  # what cores work on is estimated
-        assert p.device_bytes() - work < Counting.total <= p.device_bytes() + points
+        assert p.device_bytes() - work < counting.total <= p.device_bytes() + points
 
 
 # --- scenarios --------------------------------------------------------------------------------------------------------

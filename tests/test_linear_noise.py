@@ -9,6 +9,7 @@ import numba
 import numpy as np
 import pytest
 import scipy.linalg
+from counting import Counting
 from numba import types
 from sm90 import compile_sm90
 from test_kernels_sm90 import array
@@ -255,22 +256,11 @@ def test_auto_steps_and_says_why():
 
 
 def test_device_bytes_counts_the_noise():
-    class Counting(CpuBackend):
-        total = 0
-
-        def array(self, host):
-            Counting.total += host.nbytes
-            return super().array(host)
-
-        def zeros(self, shape, dtype):
-            a = super().zeros(shape, dtype)
-            Counting.total += a.nbytes
-            return a
-
     n, q, m = 3, 300, 5000
     p = problem(np.eye(n).tolist(), np.ones((n, q)).tolist(), {"state": [0.0] * n, "copies": m}, 5)
-    p.stepper(Counting(), p.initial())
-    assert 2 * (n + q) * m * 8 < Counting.total <= p.device_bytes()
+    counting = Counting()
+    p.stepper(counting, p.initial())
+    assert 2 * (n + q) * m * 8 < counting.total <= p.device_bytes()
 
 
 # --- scenarios --------------------------------------------------------------------------------------------------------

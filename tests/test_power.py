@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tomli_w
+from counting import Counting
 from running import assert_same_bits, call, finish, start, wait_for_step
 from scipy.linalg import expm
 
@@ -487,24 +488,13 @@ def test_a_million_steps_take_few_products(monkeypatch):
 @pytest.mark.parametrize("precision", ["float64", "float32"])
 @pytest.mark.parametrize(("m", "frames"), [(1, 4), (40, 4)])
 def test_device_bytes_count_every_array(precision, m, frames):
-    class Counting(CpuBackend):
-        total = 0
-
-        def array(self, host):
-            Counting.total += host.nbytes
-            return super().array(host)
-
-        def zeros(self, shape, dtype):
-            a = super().zeros(shape, dtype)
-            Counting.total += a.nbytes
-            return a
-
     C = {"output_matrix": [[1.0] * 6]}
     given = {"run": {"precision": precision}, "output": {"frames": frames}, "system": C}
     p = problem(orthogonal(6), {"random": "normal", "batch": m}, 3000, **given)
-    p.stepper(Counting(), p.initial())
-    assert 0.05 * Counting.total < p.device_bytes()
-    assert Counting.total <= p.device_bytes() + 64 * 6 * 6 * 8 * 30  # of what is made and freed again on the way
+    counting = Counting()
+    p.stepper(counting, p.initial())
+    assert 0.05 * counting.total < p.device_bytes()
+    assert counting.total <= p.device_bytes() + 64 * 6 * 6 * 8 * 30  # of what is made and freed again on the way
 
 
 # --- growth -----------------------------------------------------------------------------------------------------------
