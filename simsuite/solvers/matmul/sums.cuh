@@ -17,6 +17,8 @@ constexpr int PAD = 4;
 typedef float real;
 constexpr int PAD = 0;
 #endif
+constexpr int BESIDE = DOUBLE ? 2 : 4;  // neighbouring entries that a lane has at once
+typedef real Piece[BESIDE];
 constexpr int SIZE = sizeof(real), A_PITCH = ROWS + PAD, X_PITCH = COLUMNS + PAD;
 constexpr int WARPS = ROWS / WARP_ROWS * (COLUMNS / WARP_COLUMNS), THREADS = 32 * WARPS;
 
@@ -62,7 +64,7 @@ struct Sums {
     }
   }
 
-  // Entries with what is to be added to rows, `shift(row)`, for `store(row, column, numbers beside each other)`.
+  // Entries with what is to be added to rows, `shift(row)`, for `store(row, column, piece)`.
   template <typename Shift, typename Store> __device__ __forceinline__ void finish(Shift shift, Store store) const {
 #pragma unroll
     for (int r = 0; r < TALL_PIECES; r++)
@@ -72,7 +74,7 @@ struct Sums {
         const real b = shift(row);
 #pragma unroll
         for (int s = 0; s < WIDE_PIECES; s++) {
-          const real v[2] = {c[r][s][2 * h] + b, c[r][s][2 * h + 1] + b};
+          const Piece v = {c[r][s][2 * h] + b, c[r][s][2 * h + 1] + b};
           store(row, j + 8 * s + 2 * t, v);
         }
       }
@@ -132,7 +134,7 @@ struct Sums {
       const real b = shift(row);
 #pragma unroll
       for (int q = 0; q < WIDE / 4; q++) {
-        const real v[4] = {c[r][4 * q] + b, c[r][4 * q + 1] + b, c[r][4 * q + 2] + b, c[r][4 * q + 3] + b};
+        const Piece v = {c[r][4 * q] + b, c[r][4 * q + 1] + b, c[r][4 * q + 2] + b, c[r][4 * q + 3] + b};
         store(row, j + q * 4 * LANES_ACROSS, v);
       }
     }
