@@ -37,6 +37,9 @@ struct uint2 {
 struct float4 {
   float x, y, z, w;
 };
+struct double2 {
+  double x, y;
+};
 template <typename To, typename From> inline To same_bits(From v) {
   To bits;
   memcpy(&bits, &v, sizeof bits);

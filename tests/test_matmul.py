@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import io
 import json
+import math
 import os
 import re
 import subprocess
@@ -21,13 +22,12 @@ from simsuite.backends import open_backend
 from simsuite.backends.cpu import CpuBackend
 from simsuite.backends.program import compile_program, program_text
 from simsuite.errors import DeviceError
-from simsuite.solvers.matmul import march as march_program
-from simsuite.solvers.matmul import product_cpu, registers_cpu
-from simsuite.solvers.matmul import tile as tile_program
-from simsuite.solvers.matmul.march import MarchProduct
-from simsuite.solvers.matmul.product import product
+from simsuite.solvers.matmul import product_cpu, registers_cpu, small, tiles
+from simsuite.solvers.matmul.column import column
+from simsuite.solvers.matmul.product import product, suitable
 from simsuite.solvers.matmul.product_cpu import FEW_ROWS, KEPT, Multiplier
-from simsuite.solvers.matmul.tile import TileProduct
+from simsuite.solvers.matmul.program import ProgramProduct
+from simsuite.solvers.matmul.tiles import Tile
 
 ROOT = Path(__file__).parents[1]
 # (rows, inner, columns): single entries, edges of tiles and slices, one column, tall, flat, more than one task
@@ -75,9 +75,9 @@ def test_products_are_right(shape, dtype):
 def test_every_entry_is_a_chain_of_fused_additions(m):
     """In exact arithmetic, rounded once a step: what documentation says of the bits of a result."""
     A, X, bias = given(5, KEPT + 3, m, np.float64)
-    for got, row, column in ((multiplied(A, X, bias)[i, j], i, j) for i in (0, 4) for j in range(m)):
+    for got, row, j in ((multiplied(A, X, bias)[i, j], i, j) for i in (0, 4) for j in range(m)):
         total = 0.0
-        for a, x in zip(A[row], X[:, column]):
+        for a, x in zip(A[row], X[:, j]):
             total = float(Fraction(a) * Fraction(x) + Fraction(total))
         assert got == total + bias[0, row]
 
@@ -127,10 +127,10 @@ def test_serial_kernels_wake_no_threads():
 # --- programs in CUDA C++, on the host --------------------------------------------------------------------------------
 
 
-def by_program(make, backend, n, p, m, dtype, n_steps=1, **more):
+def by_program(backend, recipe, n, p, m, dtype, n_steps=1):
     A, X, bias = given(n, p, m, dtype, rows=n_steps + 1)
     out = np.full((n + 1, m), np.nan, dtype)
-    make(backend, backend.array(A), m, **more)(X, bias, 1, 1, n_steps, out[:n])
+    ProgramProduct(backend, backend.array(A), m, [recipe])(X, bias, 1, 1, n_steps, out[:n])
     assert np.isnan(out[n]).all()
     exact = X.astype(np.longdouble)
     for k in range(n_steps):
@@ -139,85 +139,132 @@ def by_program(make, backend, n, p, m, dtype, n_steps=1, **more):
     assert error < np.finfo(dtype).eps * (3 + np.sqrt(p))
 
 
-@pytest.mark.parametrize("tile", [*tile_program.TILES[4], *tile_program.TILES[8]], ids=str)
-def test_tiles_of_programs_are_right(host_cuda, tile):  # noqa: F811
+def one_of_each_patch():
+    """The smallest tile of each way in which lanes share a warp's entries."""
+    for size, found in tiles.TILES.items():
+        smallest = {}
+        for tile in sorted(found, key=lambda t: -t.rows * t.columns):
+            smallest[tile.tall, tile.wide, tile.at_once, tile.warp_rows >= tile.warp_columns] = tile
+        yield from ((size, tile) for tile in smallest.values())
+
+
+@pytest.mark.parametrize(("size", "tile"), [*one_of_each_patch()], ids=str)
+def test_tiles_of_programs_are_right(host_cuda, size, tile):  # noqa: F811
     """At edges of tiles and slices, with rows of whole pieces of 16 bytes and others, and few slices and many."""
-    dtype = np.float64 if tile.at_once else np.float32
-    for shape in ((1, 1, 1), (5, 17, 2), (tile.rows + 2, 33, 70), (tile.rows + 1, 5, tile.columns + 8), (40, 100, 131)):
-        by_program(TileProduct, host_cuda, *shape, dtype, tiles=[tile])
+    dtype = np.float64 if size == 8 else np.float32
+    shapes = ((1, 1, 1), (5, 17, 2), (tile.rows + 2, 33, 70), (tile.rows + 1, 5, tile.columns + 8), (40, 100, 131))
+    for shape in shapes:
+        by_program(host_cuda, tile.recipe(shape, size), *shape, dtype)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def small_recipes(n, m, size):
+    """Each way to step a small system, and its title."""
+    for processors in (1, 1000):  # as if there were few states, and many
+        yield from small.suitable(n, m, size, processors)
+
+
+@pytest.mark.parametrize("size", [4, 8])
 @pytest.mark.parametrize(
-    ("n", "m", "steps"), [(1, 1, 3), (2, 300, 3), (17, 2, 1), (33, 70, 4), (64, 64, 2), (128, 3, 2)]
+    ("n", "m", "steps"), [(1, 1, 3), (2, 300, 3), (5, 1100, 2), (8, 7, 4), (17, 2, 1), (32, 70, 3), (64, 130, 2)]
 )
-def test_steps_of_small_systems_by_program(host_cuda, n, m, steps, dtype):  # noqa: F811
-    by_program(MarchProduct, host_cuda, n, n, m, dtype, n_steps=steps)
+def test_steps_of_small_systems_by_program(host_cuda, n, m, steps, size):  # noqa: F811
+    dtype = np.float64 if size == 8 else np.float32
+    for recipe in {r.title: r for r in small_recipes(n, m, size)}.values():
+        by_program(host_cuda, recipe, n, n, m, dtype, n_steps=steps)
 
 
-def test_the_fastest_tile_is_kept(host_cuda):  # noqa: F811
+@pytest.mark.parametrize("size", [4, 8])
+def test_the_largest_of_small_systems_by_program(host_cuda, size):  # noqa: F811
+    dtype = np.float64 if size == 8 else np.float32
+    for recipe in (small.line(4, (128, 3), size), small.march(small.TILES[size][-1], (128, 3), size)):
+        by_program(host_cuda, recipe, 128, 128, 3, dtype, n_steps=2)
+
+
+@pytest.mark.parametrize("size", [4, 8])
+def test_columns_by_program(host_cuda, size):  # noqa: F811
+    dtype = np.float64 if size == 8 else np.float32
+    for n, p, processors in ((1, 1, 1), (130, 77, 100), (40, 3000, 1)):
+        by_program(host_cuda, column(n, size, processors), n, p, 1, dtype)
+
+
+def test_the_fastest_program_is_kept(host_cuda):  # noqa: F811
     host_cuda.answer = 1
     A, X, bias = given(3, 4, 5, np.float64)
-    multiply = TileProduct(host_cuda, host_cuda.array(A), 5)
+    multiply, kernel = product(host_cuda, host_cuda.array(A), 5)
     out = np.empty((3, 5))
     for _ in range(2):
         multiply(X, bias, 0, 0, 1, out)
-    assert host_cuda.candidates == len(tile_program.TILES[8])
+    assert kernel == "nvrtc"
+    assert host_cuda.candidates == len(suitable((3, 4, 5), 8, host_cuda.processors)) > 2
     assert multiply._fastest is multiply._launches[1]
     np.testing.assert_allclose(out, A @ X + bias[0][:, None], rtol=1e-14)
 
 
-def test_programs_are_used_where_they_are_asked_for(host_cuda):  # noqa: F811
-    used = {}
-    for n, p, m in ((128, 128, 2), (129, 129, 2), (2, 128, 2), (128, 128, 1)):
-        made, kernel = product(host_cuda, np.zeros((n, p)), m, "nvrtc")
-        used[n, p, m] = (type(made).__name__, kernel)
-        assert product(host_cuda, np.zeros((n, p)), m, "numba")[1] == "numba"
-    assert used == {
-        (128, 128, 2): ("MarchProduct", "nvrtc"),
-        (129, 129, 2): ("TileProduct", "nvrtc"),
-        (2, 128, 2): ("TileProduct", "nvrtc"),
-        (128, 128, 1): ("Multiplier", "numba"),
-    }
+def test_programs_are_chosen_by_shape():
+    def chosen(*shape, size=8):
+        return {recipe.program for recipe in suitable(shape, size, 132)}
+
+    assert chosen(2, 2, 1) == chosen(4, 4, 10**6) == chosen(8, 8, 10**6, size=4) == {"flow"}
+    assert chosen(64, 64, 1) == {"line"}
+    assert chosen(32, 32, 10**6) == {"march", "wave"}
+    assert chosen(64, 64, 10**6) == chosen(128, 128, 10**6, size=4) == {"march"}
+    assert chosen(129, 129, 1) == chosen(2, 128, 1) == {"column"}
+    assert chosen(2, 128, 2) == {"tile"}
+    rows = [[(t.rows, t.columns) for t in tiles.suitable(shape, 4, 132)] for shape in ((8192,) * 3, (8192, 8192, 8))]
+    assert (128, 256) in rows[0]
+    assert (64, 8) in rows[1]
+    assert (64, 8) not in rows[0]
+
+
+def test_programs_are_used_where_they_can_be_had(host_cuda):  # noqa: F811
+    A = np.zeros((129, 129))
+    assert product(host_cuda, A, 2, "numba")[1] == product(CpuBackend(), A, 2)[1] == "numba"
+    assert product(host_cuda, A, 2, "nvrtc")[1] == product(host_cuda, A, 2)[1] == "nvrtc"
     with pytest.raises(DeviceError, match="needs a CUDA GPU"):
         product(CpuBackend(), np.eye(3), 2, "nvrtc")
 
 
 def variants():
-    for size, tiles in tile_program.TILES.items():
-        for tile in tiles:
-            for chunk in (16, size):
-                yield tile_program.SOURCE, size, tile, {"DEPTH": tile.depth, "STAGES": tile.stages, "CHUNK": chunk}
-    for size, tiles in march_program.TILES.items():
-        for tile in tiles:
-            yield march_program.SOURCE, size, tile, {"PART": tile.depth}
+    """(recipe, blocks that are to share a multiprocessor)"""
+    for size, found in tiles.TILES.items():
+        for tile in found:
+            for m in (64, 63):  # whole pieces of 16 bytes, and single numbers
+                yield tile.recipe((500, 500, m), size), tile.blocks
+        for tile in small.TILES[size]:
+            yield small.march(tile, (tile.rows, 500), size), tile.blocks
+        for n, m in ((1, 10**6), (4, 10**6), (5, 10**6), (8, 10**6), (16, 10**6), (24, 10**6), (32, 10**6), (128, 1)):
+            for recipe in small.suitable(n, m, size, 132):
+                if recipe.program != "march":
+                    yield recipe, int(recipe.macros.get("BLOCKS", 1))
+        for processors in (1, 100):
+            yield column(1000, size, processors), 2
 
 
 def test_programs_compile_without_spills_for_as_many_blocks_as_they_say():
     """On an H200: 65 536 registers, and 227 KiB of shared memory, a KiB a block reserved."""
-    for source, size, tile, macros in variants():
+    for recipe, blocks in {str(v): v for v in variants()}.values():
         log = io.StringIO()
-        compile_program(source, tile.own_macros(size) | macros, "sm_90", log)
+        compile_program(recipe.source, recipe.macros, "sm_90", log)
         (registers,) = (int(n) for n in re.findall(r"Used (\d+) registers", log.getvalue()))
-        assert set(re.findall(r"(\d+) bytes spill", log.getvalue())) == {"0"}
-        assert -(-registers // 8) * 8 * tile.threads * tile.blocks <= 65_536
-        depth = tile.rows if "PART" in macros else tile.stages * tile.depth
-        assert (depth * sum(tile.pitches(size)) * size + 1024) * tile.blocks <= 228 * 1024
+        assert set(re.findall(r"(\d+) bytes spill", log.getvalue())) == {"0"}, recipe
+        assert -(-registers // 8) * 8 * recipe.threads * blocks <= 65_536, recipe
+        assert (recipe.shared + 1024) * blocks <= 228 * 1024, recipe
 
 
-@pytest.mark.parametrize("tile", [tile_program.TILES[4][0], tile_program.TILES[8][0]], ids=str)
-def test_what_a_tile_is_made_of(tile):
-    """A slice is as many multiplications as it has, loads of 16 bytes in float32, and tensor cores in float64."""
+@pytest.mark.parametrize("tile", [tiles.TILES[4][0], tiles.TILES[8][0]], ids=str)
+def test_what_a_tile_is_made_of(tile: Tile):
+    """A slice is as many multiplications as it has, loads of 16 bytes, and tensor cores in float64."""
     size = 8 if tile.at_once else 4
-    macros = tile.own_macros(size) | {"DEPTH": tile.depth, "STAGES": tile.stages, "CHUNK": 16}
-    ptx = ptx_of(program_text(tile_program.SOURCE, macros))
+    recipe = tile.recipe((512, 512, 512), size)
+    ptx = ptx_of(program_text(recipe.source, recipe.macros))
     if size == 4:
         assert ptx.count("fma.rn.f32") == tile.depth * tile.tall * tile.wide
         assert len(re.findall(r"ld\.shared\.v4\.f32", ptx)) == tile.depth * (tile.tall + tile.wide) // 4
         assert ".f64" not in ptx
     else:
-        products = tile.warp_rows // 16 * (tile.warp_columns // 8) * (tile.depth // tile.at_once)
-        assert ptx.count("mma.sync") == products
+        pieces = tile.warp_rows // 16, tile.warp_columns // 8
+        assert ptx.count("mma.sync") == pieces[0] * pieces[1] * (tile.depth // tile.at_once)
+        assert len(re.findall(r"ld\.shared\.v2\.f64", ptx)) == tile.depth // 4 * (pieces[0] + pieces[1] // 2)
 
 
 def on_a_gpu():
@@ -227,46 +274,53 @@ def on_a_gpu():
         pytest.skip(str(reason))
 
 
+def same_bits(backend, A, X, bias, n_steps, kernel, makes=()):
+    """Of all kernels, and of single steps where they take one at a time, as on the CPU, where each entry is an exactly
+    known chain of fused additions."""
+    (n, _), m = A.shape, X.shape[1]
+    arrays = [backend.array(a) for a in (X, np.full((n, m), np.nan, A.dtype))]
+    views, shifts, held = [backend.view(a) for a in arrays], backend.array(bias), backend.array(A)
+    expected = X
+    for k in range(n_steps):
+        expected = multiplied(A, expected, bias, row=1 + k)
+    for make in (lambda *a: product(*a, kernel)[0], *makes):
+        arrays[0][...], arrays[1][...] = backend.array(X), math.nan
+        multiply = make(backend, held, m)
+        turns = [n_steps] if multiply.most_steps is None else [1] * n_steps
+        for turn, steps in enumerate(turns):
+            multiply(views[turn % 2], backend.view(shifts), 1 + turn, 1, steps, views[(turn + 1) % 2])
+        np.testing.assert_array_equal(backend.to_host(arrays[len(turns) % 2]), expected, str((make, A.shape, m)))
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("kernel", ["numba", "nvrtc"])
 def test_steps_on_a_gpu(kernel, dtype):
-    """Small systems, which a program steps at once, and larger ones: as a loop of exact products."""
+    """Small systems, which a program steps at once, and larger ones."""
     backend = on_a_gpu()
-    for n, m, steps in ((1, 2, 5), (2, 1000, 7), (17, 33, 3), (64, 129, 20), (100, 1, 4), (128, 70, 3)):
+    for n, m, steps in (
+        *((1, 1, 5), (1, 2, 5), (2, 1000, 7), (3, 40_000, 4), (4, 20_000, 3), (5, 20_001, 6), (8, 17_000, 5)),
+        *((9, 1, 3), (16, 20_000, 4), (17, 33, 3), (31, 18_001, 4), (32, 140, 4), (64, 129, 20), (100, 1, 4)),
+        *((100, 18_003, 2), (128, 1, 3), (128, 70, 3), (129, 1, 3), (300, 2, 2)),
+    ):
         A, X, bias = given(n, n, m, dtype, rows=steps + 1)
-        arrays = [backend.array(a) for a in (X, np.full((n, m), np.nan, dtype))]
-        views, shifts = [backend.view(a) for a in arrays], backend.array(bias)
-        multiply, _ = product(backend, backend.array(A), m, kernel)
-        turns = [steps] if multiply.most_steps is None else [1] * steps
-        for turn, n_steps in enumerate(turns):
-            multiply(views[turn % 2], backend.view(shifts), 1 + turn, 1, n_steps, views[(turn + 1) % 2])
-        exact = X.astype(np.longdouble)
-        for k in range(steps):
-            exact = A.astype(np.longdouble) @ exact + bias[1 + k][:, None]
-        error = np.max(np.abs(backend.to_host(arrays[len(turns) % 2]) - exact)) / np.max(np.abs(exact))
-        assert error < np.finfo(dtype).eps * (3 + np.sqrt(n)) * steps, (n, m, steps)
+        recipes = suitable((*A.shape, m), A.itemsize, backend.processors) if kernel == "nvrtc" else ()
+        makes = [functools.partial(ProgramProduct, recipes=[r]) for r in recipes]
+        same_bits(backend, A, X, bias, steps, kernel, makes)
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("kernel", ["numba", "nvrtc"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_products_on_a_gpu(kernel, dtype):
-    """Against exact products of the same numbers, at awkward sizes, every tile."""
-    cuda_backend = on_a_gpu()
+    """At awkward sizes, by every tile."""
+    backend = on_a_gpu()
     shapes = [(1, 1, 1), (1, 5, 2), (2, 2, 33), (31, 33, 1), (33, 31, 65), (128, 128, 1000), (257, 129, 131)]
-    for n, p, m in [*shapes, (1000, 1500, 77)]:
+    for n, p, m in [*shapes, (1000, 1500, 77), (1000, 1500, 1), (20_000, 33, 1)]:
         A, X, bias = given(n, p, m, dtype)
-        held = [cuda_backend.array(a) for a in (A, X, bias, np.full((n, m), np.nan, dtype))]
-        makes = [lambda *a: product(*a, kernel)[0]]
-        if kernel == "nvrtc":
-            makes += [functools.partial(TileProduct, tiles=[t]) for t in tile_program.TILES[A.itemsize]]
-        for make in makes:
-            multiply = make(cuda_backend, held[0], m)
-            multiply(*map(cuda_backend.view, held[1:3]), 1, 0, 1, cuda_backend.view(held[3]))
-            exact = A.astype(np.longdouble) @ X.astype(np.longdouble) + bias[1][:, None]
-            error = np.max(np.abs(cuda_backend.to_host(held[3]) - exact)) / np.max(np.abs(exact))
-            assert error < np.finfo(dtype).eps * (2 + np.sqrt(p)), (n, p, m)
+        recipes = [t.recipe((n, p, m), A.itemsize) for t in tiles.TILES[A.itemsize]] if kernel == "nvrtc" else []
+        makes = [functools.partial(ProgramProduct, recipes=[r]) for r in recipes]
+        same_bits(backend, A, X, bias, 1, kernel, makes)
 
 
 # --- CUDA kernels -----------------------------------------------------------------------------------------------------
@@ -349,8 +403,9 @@ def test_cuda_kernels_in_the_simulator():
 def test_kernels_are_chosen_by_shape():
     from simsuite.solvers.matmul.product_cuda import _kernel
 
-    names = [_kernel(*shape)[0].py_func.__name__ for shape in ((1, 1), (5000, 1), (2, 900), (17, 2), (4096, 4096))]
-    assert names == ["matvec", "matvec", "naive", "registers", "registers"]
+    shapes = ((1, 1, 8), (5000, 1, 8), (2, 900, 8), (17, 2, 4), (4096, 4096, 4), (4096, 4096, 8))
+    names = [_kernel(*shape)[0].py_func.__name__ for shape in shapes]
+    assert names == ["matvec", "matvec", "naive", "registers", "patches", "registers"]
 
 
 @pytest.mark.parametrize("precision", ["float32", "float64"])

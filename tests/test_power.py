@@ -558,7 +558,9 @@ def test_powers_on_a_gpu(backend, m, precision, tolerance, monkeypatch):
         monkeypatch.setattr(power_error, "DOUBLINGS", 1)
         monkeypatch.setattr(power_error, "WALK", 1)
         kernels = backend.kernels("simsuite.solvers.matmul.product")  # a thread is one of Python
-        monkeypatch.setattr(kernels, "VECTOR_BLOCK", 4)
+        monkeypatch.setattr(kernels, "PIECE", 2)
+        monkeypatch.setattr(kernels, "PADDED", (2, 3))
+        monkeypatch.setattr(kernels, "VECTOR_BLOCK", (2, 1))
         monkeypatch.setattr(kernels, "FLAT_BLOCK", (4, 1))
     A, X = orthogonal(n), np.random.default_rng(1).standard_normal((n, m))
     p = problem(A, X, steps, output={"frames": 3}, run={"precision": precision})

@@ -1,7 +1,7 @@
 """Matrix products on a GPU, from the simplest kernel to one that keeps most of its processors busy.
 
 All of them have the same arguments, A (n, p), X (p, m), a row of `bias` (.., n) and out (n, m), take any shape, and sum
-every entry in order of the inner index.
+every entry in order of the inner index, from zero.
 
 1. `naive`: a thread an entry, neighbouring threads on neighbouring columns. Each multiplication waits for two numbers
    from the cache.
@@ -39,8 +39,8 @@ def naive(A, X, bias, row, out):
     """out = A X + b, with b the given row of `bias`, added to every column."""
     j, i = cuda.grid(2)
     if i < A.shape[0] and j < X.shape[1]:
-        total = A[i, 0] * X[0, j]
-        for k in range(1, A.shape[1]):
+        total = A.dtype.type(0)
+        for k in range(A.shape[1]):
             total += A[i, k] * X[k, j]
         out[i, j] = total + bias[row, i]
 

@@ -3,29 +3,25 @@
 // A warp makes WARP_ROWS x WARP_COLUMNS entries. In float32 a lane has a patch of TALL x WIDE of them, in pieces of four
 // rows and columns, so that it reads 16 bytes at once and the lanes of a warp neighbouring ones: TALL + WIDE numbers are
 // read for TALL WIDE multiplications. Every entry is fma(A[i, k], X[k, j], sum) in order of k, as on a CPU. In float64
-// tensor cores multiply, 16 x 8 entries and AT_ONCE columns of A at once; rows in shared memory are PAD numbers longer,
-// which keeps the lanes of half a warp, four rows of four neighbours, apart in the banks.
+// tensor cores multiply, 16 x 8 entries and AT_ONCE columns of A at once, and add up in the same order. What they call rows
+// g and g + 8 are neighbours here, 2 g and 2 g + 1, and so are columns g of two pieces: a lane reads 16 bytes at once.
+// Rows in shared memory are PAD numbers longer, which keeps the lanes of a quarter warp, four rows of two, apart in the
+// banks.
 //
 // Macros: DOUBLE; ROWS and COLUMNS of a block; WARP_ROWS and WARP_COLUMNS; TALL and WIDE, or AT_ONCE.
 
+#include "real.cuh"
 #include "special.cuh"
 
-#if DOUBLE
-typedef double real;
-constexpr int PAD = 4;
-#else
-typedef float real;
-constexpr int PAD = 0;
-#endif
-constexpr int BESIDE = DOUBLE ? 2 : 4;  // neighbouring entries that a lane has at once
-typedef real Piece[BESIDE];
-constexpr int SIZE = sizeof(real), A_PITCH = ROWS + PAD, X_PITCH = COLUMNS + PAD;
+constexpr int PAD = DOUBLE ? 4 : 0;
+constexpr int A_PITCH = ROWS + PAD, X_PITCH = COLUMNS + PAD;
 constexpr int WARPS = ROWS / WARP_ROWS * (COLUMNS / WARP_COLUMNS), THREADS = 32 * WARPS;
 
 #if DOUBLE
 
 struct Sums {
   static constexpr int TALL_PIECES = WARP_ROWS / 16, WIDE_PIECES = WARP_COLUMNS / 8;
+  static_assert(WARP_ROWS % 16 == 0 && WARP_COLUMNS % 16 == 0, "pairs of pieces");
   double c[TALL_PIECES][WIDE_PIECES][4];
   int i, j, g, t;
 
@@ -49,14 +45,20 @@ struct Sums {
     for (int k = 0; k < DEEP; k += AT_ONCE) {
       double a[TALL_PIECES][AT_ONCE / 2], b[WIDE_PIECES][AT_ONCE / 4];
 #pragma unroll
-      for (int r = 0; r < TALL_PIECES; r++)
+      for (int q = 0; q < AT_ONCE / 4; q++) {
 #pragma unroll
-        for (int q = 0; q < AT_ONCE / 2; q++)
-          a[r][q] = A[(k + t + 4 * (q / 2)) * A_PITCH + i + 16 * r + g + 8 * (q % 2)];
+        for (int r = 0; r < TALL_PIECES; r++) {
+          Piece v;
+          read(A + (k + t + 4 * q) * A_PITCH + i + 16 * r + 2 * g, v);
+          a[r][2 * q] = v[0], a[r][2 * q + 1] = v[1];
+        }
 #pragma unroll
-      for (int s = 0; s < WIDE_PIECES; s++)
-#pragma unroll
-        for (int q = 0; q < AT_ONCE / 4; q++) b[s][q] = X[(k + t + 4 * q) * X_PITCH + j + 8 * s + g];
+        for (int s = 0; s < WIDE_PIECES; s += 2) {
+          Piece v;
+          read(X + (k + t + 4 * q) * X_PITCH + j + 8 * s + 2 * g, v);
+          b[s][q] = v[0], b[s + 1][q] = v[1];
+        }
+      }
 #pragma unroll
       for (int r = 0; r < TALL_PIECES; r++)
 #pragma unroll
@@ -70,13 +72,15 @@ struct Sums {
     for (int r = 0; r < TALL_PIECES; r++)
 #pragma unroll
       for (int h = 0; h < 2; h++) {
-        const int row = i + 16 * r + g + 8 * h;
+        const int row = i + 16 * r + 2 * g + h;
         const real b = shift(row);
 #pragma unroll
-        for (int s = 0; s < WIDE_PIECES; s++) {
-          const Piece v = {c[r][s][2 * h] + b, c[r][s][2 * h + 1] + b};
-          store(row, j + 8 * s + 2 * t, v);
-        }
+        for (int s = 0; s < WIDE_PIECES; s += 2)
+#pragma unroll
+          for (int q = 0; q < 2; q++) {
+            const Piece v = {c[r][s][2 * h + q] + b, c[r][s + 1][2 * h + q] + b};
+            store(row, j + 8 * s + 4 * t + 2 * q, v);
+          }
       }
   }
 };
@@ -102,11 +106,6 @@ struct Sums {
       for (int s = 0; s < WIDE; s++) c[r][s] = 0;
   }
 
-  static __device__ __forceinline__ void read(const float* from, float* to) {
-    const float4 v = *(const float4*)from;
-    to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
-  }
-
   template <int DEEP> __device__ __forceinline__ void add(const real* A, const real* X) {
     float a[2][TALL], x[2][WIDE];  // the next ones are read while these are multiplied
     load(A + i, X + j, 0, a[0], x[0]);
@@ -122,9 +121,9 @@ struct Sums {
 
   static __device__ __forceinline__ void load(const float* A, const float* X, int k, float* a, float* x) {
 #pragma unroll
-    for (int q = 0; q < TALL / 4; q++) read(A + k * A_PITCH + q * 4 * LANES_DOWN, a + 4 * q);
+    for (int q = 0; q < TALL / 4; q++) read(A + k * A_PITCH + q * 4 * LANES_DOWN, *(Piece*)(a + 4 * q));
 #pragma unroll
-    for (int q = 0; q < WIDE / 4; q++) read(X + k * X_PITCH + q * 4 * LANES_ACROSS, x + 4 * q);
+    for (int q = 0; q < WIDE / 4; q++) read(X + k * X_PITCH + q * 4 * LANES_ACROSS, *(Piece*)(x + 4 * q));
   }
 
   template <typename Shift, typename Store> __device__ __forceinline__ void finish(Shift shift, Store store) const {

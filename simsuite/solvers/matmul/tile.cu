@@ -58,8 +58,8 @@ struct Copies {  // of this thread, from both factors
 
 // At: (p', pitch). bias: of which row `row` is added.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-tile_product(const real* __restrict__ At, const real* __restrict__ X, const real* __restrict__ bias, real* __restrict__ out,
-             int n, int p, int m, int pitch, int row) {
+tile_product(const real* __restrict__ At, const real* __restrict__ X, const real* __restrict__ bias,
+             real* __restrict__ out, int n, int p, int m, int pitch, int row, int stride, int steps) {
   extern __shared__ __align__(16) char memory[];
   const int down = (n + ROWS - 1) / ROWS, across = (m + COLUMNS - 1) / COLUMNS, number = blockIdx.x;
   const int above = number / (TOGETHER * across) * TOGETHER, within = number - above * across;

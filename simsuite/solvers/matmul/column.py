@@ -1,0 +1,21 @@
+"""The program in CUDA C++ for a single column (`column.cu`)."""
+
+from __future__ import annotations
+
+from simsuite.solvers.matmul.recipe import Recipe
+
+_SLICE = 16384  # bytes
+_STAGES = 5
+_THREADS = 128
+_MOST_ROWS = 128
+
+
+def column(n: int, itemsize: int, processors: int) -> Recipe:
+    """For a matrix of n rows: a block has as few of them as occupies all multiprocessors."""
+    rows = 16
+    while rows < _MOST_ROWS and n > rows * processors:
+        rows *= 2
+    depth = _SLICE // (rows * itemsize)
+    macros = {"DOUBLE": int(itemsize == 8), "ROWS": rows, "DEPTH": depth, "STAGES": _STAGES, "THREADS": _THREADS}
+    shared = _STAGES * depth * (rows + 1) * itemsize
+    return Recipe("column", "column", "column", macros, -(-n // rows), _THREADS, shared, (depth, rows), False)

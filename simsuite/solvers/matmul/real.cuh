@@ -1,0 +1,24 @@
+// The precision of a program: DOUBLE, or not. Pieces of 16 bytes, which a thread reads at once, have BESIDE numbers.
+
+#if DOUBLE
+typedef double real;
+typedef double2 Beside;
+#else
+typedef float real;
+typedef float4 Beside;
+#endif
+constexpr int SIZE = sizeof(real), BESIDE = 16 / SIZE;
+typedef real Piece[BESIDE];
+
+__device__ __forceinline__ void read(const real* from, Piece& to) {
+  const Beside v = *(const Beside*)from;
+#if DOUBLE
+  to[0] = v.x, to[1] = v.y;
+#else
+  to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
+#endif
+}
+
+// A number that the compiler does not know any more, so that it computes again what follows from it: where it would keep
+// more than there are registers.
+__device__ __forceinline__ void forget(int& v) { asm volatile("" : "+r"(v)); }
