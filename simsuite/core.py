@@ -118,12 +118,7 @@ class Program(Protocol):
     """Source compiled for a device."""
 
     def launcher(
-        self,
-        kernel: str,
-        blocks: int | tuple[int, ...],
-        threads: int,
-        shared_bytes: int = 0,
-        cooperative: bool = False,
+        self, kernel: str, blocks: int | tuple[int, ...], threads: int, shared_bytes: int = 0, cooperative: bool = False
     ) -> Callable[..., None]:
         """`kernel` bound to a launch of so many blocks, or rows of them. Its arguments are arrays, and NumPy scalars of
         the types it declares.
@@ -152,6 +147,9 @@ class Products(Protocol):
 
     def multiply(self, A: Any, B: Any, out: Any) -> None:
         """Queue out = A B. Each of them is an array of the device, in C order, or the transpose (`.T`) of one."""
+
+    def multiply_add(self, A: Any, B: Any, out: Any, add: bool) -> None:
+        """Queue out = A B, or out + A B if `add`, for views of arrays in C order."""
 
 
 class Backend(Protocol):

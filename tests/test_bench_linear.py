@@ -44,7 +44,7 @@ def test_every_combination_is_a_row_and_right(found):
     got = [(row["rows"], row["precision"], row["kernel"]) for section, row in found if section == "products"]
     assert got == [(n, p, kernel) for n in (5, 8) for p in PRECISIONS for kernel in ("NumPy", "vectors")]
     stepped = [(row["components"], row["precision"], row["kernel"]) for section, row in found if section == "steps"]
-    assert stepped == [(n, p, "numba") for n in (2, 5) for p in PRECISIONS]
+    assert stepped == [(n, p, way) for n in (2, 5) for p in PRECISIONS for way in ("numba", "numba, step")]
     assert not wrong(found)
     assert all(row["flops"] > 0 for section, row in found if section != "machine")
 
@@ -88,21 +88,21 @@ def test_every_kernel_of_a_gpu_is_measured(host_cuda, monkeypatch):  # noqa: F81
     """With programs on the host."""
     rows = list(product_rows(host_cuda, MACHINE, HASTE, [(3, 4, 5)], PRECISIONS))
     assert [row["kernel"] for row in rows if row["precision"] == "float64"] == [
-        *("NumPy", "vectors", "tile 128 x 128 by 16", "tile 128 x 128 by 8", "tile 128 x 64 by 8")
+        *("NumPy", "vectors", "tile 32 x 32 by 8", "tile 64 x 16 by 8", "tile 64 x 32 by 8", "tile 64 x 64 by 4")
     ]
     assert all(row["right"] for row in rows)
     monkeypatch.setattr(products, "library", lambda backend: None)
     rows = list(product_rows(host_cuda, MACHINE, HASTE, [(3, 4, 5)], ["float32"]))
-    assert len(rows) == 4
+    assert len(rows) == 5
 
 
 def test_steps_by_programs_are_measured(host_cuda):  # noqa: F811
-    """With programs on the host: small systems at once, larger ones by tiles, single states by Numba's kernels."""
-    rows = list(step_rows(host_cuda, HASTE, [(3, 4), (130, 2), (3, 1)], ["float32"]))
-    assert [(row["components"], row["kernel"]) for row in rows if row.get("right")] == [
-        *((3, "numba"), (3, "nvrtc"), (130, "numba"), (130, "nvrtc"), (3, "numba"))
-    ]
-    assert "single states" in rows[-1]["skipped"]
+    """With programs on the host, and by methods that need not take every step."""
+    rows = list(step_rows(host_cuda, HASTE, [(3, 4), (130, 1)], ["float32"]))
+    ways = [(n, way) for n, method in ((3, "step"), (130, "power")) for way in ("nvrtc", "numba", f"nvrtc, {method}")]
+    assert [(row["components"], row["kernel"]) for row in rows] == ways
+    assert all(row["right"] for row in rows)
+    assert ["steps_at_once" in row for row in rows] == [False, False, True] * 2
 
 
 def test_the_command(found, capsys, monkeypatch, tmp_path):

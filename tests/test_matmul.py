@@ -130,7 +130,7 @@ def test_serial_kernels_wake_no_threads():
 def by_program(backend, recipe, n, p, m, dtype, n_steps=1):
     A, X, bias = given(n, p, m, dtype, rows=n_steps + 1)
     out = np.full((n + 1, m), np.nan, dtype)
-    ProgramProduct(backend, backend.array(A), m, [recipe])(X, bias, 1, 1, n_steps, out[:n])
+    ProgramProduct(backend, backend.array(A), m, recipe)(X, bias, 1, 1, n_steps, out[:n])
     assert np.isnan(out[n]).all()
     exact = X.astype(np.longdouble)
     for k in range(n_steps):
@@ -188,16 +188,16 @@ def test_columns_by_program(host_cuda, size):  # noqa: F811
 
 
 def test_the_fastest_program_is_kept(host_cuda):  # noqa: F811
-    host_cuda.answer = 1
     A, X, bias = given(3, 4, 5, np.float64)
-    multiply, kernel = product(host_cuda, host_cuda.array(A), 5)
-    out = np.empty((3, 5))
-    for _ in range(2):
+    recipes = suitable((3, 4, 5), 8, host_cuda.processors)
+    for host_cuda.answer in (0, 1):
+        multiply, kernel = product(host_cuda, host_cuda.array(A), 5)
+        out = np.empty((3, 5))
         multiply(X, bias, 0, 0, 1, out)
-    assert kernel == "nvrtc"
-    assert host_cuda.candidates == len(suitable((3, 4, 5), 8, host_cuda.processors)) > 2
-    assert multiply._fastest is multiply._launches[1]
-    np.testing.assert_allclose(out, A @ X + bias[0][:, None], rtol=1e-14)
+        assert kernel == "nvrtc"
+        assert host_cuda.candidates == len(recipes) > 2
+        np.testing.assert_allclose(out, A @ X + bias[0][:, None], rtol=1e-14)
+        assert multiply.recipe == recipes[host_cuda.answer]
 
 
 def test_programs_are_chosen_by_shape():
@@ -220,8 +220,38 @@ def test_programs_are_used_where_they_can_be_had(host_cuda):  # noqa: F811
     A = np.zeros((129, 129))
     assert product(host_cuda, A, 2, "numba")[1] == product(CpuBackend(), A, 2)[1] == "numba"
     assert product(host_cuda, A, 2, "nvrtc")[1] == product(host_cuda, A, 2)[1] == "nvrtc"
-    with pytest.raises(DeviceError, match="needs a CUDA GPU"):
-        product(CpuBackend(), np.eye(3), 2, "nvrtc")
+    for choice in ("nvrtc", "cublas"):
+        with pytest.raises(DeviceError, match=f'"{choice}" needs a CUDA GPU, and this run is on cpu'):
+            product(CpuBackend(), np.eye(3), 2, choice)
+
+
+class Library:
+    """Adds up in order of the inner index, as programs on the host do, or from behind."""
+
+    def __init__(self, order):
+        self.order = order
+
+    def multiply_add(self, A, X, out, add):
+        out[...] = out if add else 0
+        for k in range(A.shape[1])[:: self.order]:
+            out += A[:, k : k + 1] * X[k]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_library_is_taken_where_its_bits_are_those_of_programs(host_cuda, order, monkeypatch):  # noqa: F811
+    A, X, bias = given(30, 40, 5, np.float64)
+    recipes = suitable((30, 40, 5), 8, host_cuda.processors)
+    monkeypatch.setattr(host_cuda, "products", lambda: Library(order), raising=False)
+    monkeypatch.setattr(host_cuda, "answer", -1)  # the last candidate
+    multiply, kernel = product(host_cuda, A, 5, biased=False)
+    assert kernel == ("cublas" if order == 1 else "nvrtc")
+    assert host_cuda.candidates == len(recipes) + (order == 1)
+    found = {choice: np.empty((30, 5)) for choice in ("auto", "nvrtc", "cublas")}
+    for choice, out in found.items():
+        (multiply if choice == "auto" else product(host_cuda, A, 5, choice, False)[0])(X, 0 * bias, 0, 0, 1, out)
+        np.testing.assert_allclose(out, A @ X, rtol=1e-12)
+    np.testing.assert_array_equal(found["auto"], found["nvrtc"])
+    assert (order == 1) == np.array_equal(found["cublas"], found["nvrtc"])
 
 
 def variants():
@@ -305,7 +335,7 @@ def test_steps_on_a_gpu(kernel, dtype):
     ):
         A, X, bias = given(n, n, m, dtype, rows=steps + 1)
         recipes = suitable((*A.shape, m), A.itemsize, backend.processors) if kernel == "nvrtc" else ()
-        makes = [functools.partial(ProgramProduct, recipes=[r]) for r in recipes]
+        makes = [functools.partial(ProgramProduct, recipe=r) for r in recipes]
         same_bits(backend, A, X, bias, steps, kernel, makes)
 
 
@@ -319,7 +349,7 @@ def test_products_on_a_gpu(kernel, dtype):
     for n, p, m in [*shapes, (1000, 1500, 77), (1000, 1500, 1), (20_000, 33, 1)]:
         A, X, bias = given(n, p, m, dtype)
         recipes = [t.recipe((n, p, m), A.itemsize) for t in tiles.TILES[A.itemsize]] if kernel == "nvrtc" else []
-        makes = [functools.partial(ProgramProduct, recipes=[r]) for r in recipes]
+        makes = [functools.partial(ProgramProduct, recipe=r) for r in recipes]
         same_bits(backend, A, X, bias, 1, kernel, makes)
 
 

@@ -127,9 +127,9 @@ def test_a_wrong_matrix_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_transposed_matrix_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     right = step.product
 
-    def transposed(backend: Any, A: Any, *args: Any) -> Any:
+    def transposed(backend: Any, A: Any, *args: Any, **more: Any) -> Any:
         A = A if A.shape[0] != A.shape[1] else np.ascontiguousarray(A.T)
-        return right(backend, A, *args)
+        return right(backend, A, *args, **more)
 
     for module in (step, powers):
         monkeypatch.setattr(module, "product", transposed)

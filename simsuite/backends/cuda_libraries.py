@@ -67,13 +67,30 @@ class CuBlas:
         self._check(self._library.cublasSetWorkspace_v2(handle, self._workspace.data.ptr, WORKSPACE))
 
     def multiply(self, A: Any, B: Any, out: Any) -> None:
-        double = out.dtype == np.float64
+        (first, second), operations, sizes, leading = columnwise(A, B, out)
+        places = tuple(a.data.ptr for a in (first, second, out))
+        self._gemm(out.dtype, operations, sizes, leading, places, 0)
+
+    def multiply_add(self, A: Any, B: Any, out: Any, add: bool) -> None:
+        (n, p), m = A.shape, B.shape[1]
+        places = tuple(a.__cuda_array_interface__["data"][0] for a in (B, A, out))
+        self._gemm(out.dtype, (0, 0), (m, n, p), (m, p, m), places, int(add))
+
+    def _gemm(
+        self,
+        dtype: Any,
+        operations: tuple[int, int],
+        sizes: tuple[int, int, int],
+        leading: tuple[int, int, int],
+        places: tuple[int, ...],
+        add: int,
+    ) -> None:
+        double = dtype == np.float64
         real = ctypes.c_double if double else ctypes.c_float
         gemm = self._library.cublasDgemm_v2 if double else self._library.cublasSgemm_v2
-        (first, second), operations, sizes, (lda, ldb, ldc) = columnwise(A, B, out)
-        one, zero = ctypes.byref(real(1)), ctypes.byref(real(0))
-        a, b, c = first.data.ptr, second.data.ptr, out.data.ptr
-        self._check(gemm(self._handle, *operations, *sizes, one, a, lda, b, ldb, zero, c, ldc))
+        one, also = ctypes.byref(real(1)), ctypes.byref(real(add))
+        (a, b, c), (lda, ldb, ldc) = places, leading
+        self._check(gemm(self._handle, *operations, *sizes, one, a, lda, b, ldb, also, c, ldc))
 
     def _check(self, status: int) -> None:
         if status:

@@ -24,6 +24,10 @@ class _NumPyProducts:
     def multiply(self, A: np.ndarray, B: np.ndarray, out: np.ndarray) -> None:
         np.matmul(A, B, out=out)
 
+    def multiply_add(self, A: Any, B: Any, out: Any, add: bool) -> None:
+        a, b, c = (view._ary for view in (A, B, out))
+        c[...] = a @ b + (c if add else 0)
+
 
 def _is_alive(thread: Any, known: Callable[[Any], bool] = simulator.BlockThread.is_alive) -> bool:
     """Of a thread of a block, all of which the simulator asks over and over, for half of the time if it did not let

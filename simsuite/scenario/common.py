@@ -40,8 +40,8 @@ class AnyRun(Section):
 
 class Run(AnyRun):
     precision: Literal["float64", "float32"] = Field("float64", description="arithmetic of the state")
-    kernel: Literal["auto", "numba", "nvrtc"] = Field(
-        "auto", description="which GPU kernels multiply matrices; auto takes Numba's"
+    kernel: Literal["auto", "numba", "nvrtc", "cublas"] = Field(
+        "auto", description="what multiplies matrices on a GPU; auto: the fastest that gives the bits of a CPU"
     )
 
 

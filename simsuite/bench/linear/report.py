@@ -27,10 +27,11 @@ TABLES = {
     "steps": Table(
         "steps of systems, as runs take them, beside the library in a loop",
         (
-            Column("kernel", -9, key("kernel"), always=True),
+            Column("kernel", -13, key("kernel"), always=True),
             _PRECISION,
             Column("components", 11, key("components"), always=True),
             Column("states", 9, key("states"), always=True),
+            Column("at once", 8, lambda row: str(row.get("steps_at_once", ""))),
             Column("steps/s", 11, number("steps_per_second", 4)),
             _RATE,
             FASTER,

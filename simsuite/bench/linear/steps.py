@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 from simsuite.bench.checking import Deviation
 from simsuite.bench.findings import Row
 from simsuite.bench.linear.library import library
-from simsuite.bench.timing import Patience, seconds
+from simsuite.bench.timing import Patience, device_seconds, seconds
 from simsuite.core import Backend, Stepper
 from simsuite.errors import DeviceError
 from simsuite.scenario.linear import LinearScenario
@@ -27,51 +28,61 @@ from simsuite.solvers.table import ROWS
 _FEW = 2  # states that are stepped on the host
 _CHECKED = 10  # steps
 _MOST_STEPS = 10**9
+JUMP = 1000  # steps from frame to frame, for methods that need not take them
+_JUMPS = 33  # frames: more than are timed
+_MOST_JUMPING = 1024  # components, of which powers are quickly made
 
 
 def step_rows(
     backend: Backend, patience: Patience, systems: Sequence[tuple[int, int]], precisions: Sequence[str]
 ) -> Iterator[Row]:
-    """A row for each system, precision and choice of kernels, as it is measured."""
+    """A row for each system, precision and way to take its steps, as it is measured: one by one, by the kernels that
+    are chosen and by Numba's, and as the run chooses with JUMP steps from frame to frame."""
     for n, m in systems:
+        single = _problem(n, m, "step", 2)
+        problems = [single, replace(single, kernel="numba")] if backend.compiles else [single]
+        if n <= _MOST_JUMPING:
+            problems.append(_problem(n, m, "auto", _JUMPS))
         for precision in precisions:
-            for kernel in ("numba", "nvrtc") if backend.compiles else ("numba",):
-                name = {"components": n, "states": m, "precision": precision, "kernel": kernel}
-                yield name | _measured(backend, patience, name)
+            for problem in problems:
+                yield {"components": n, "states": m, "precision": precision} | _measured(
+                    backend, patience, replace(problem, dtype=np.dtype(precision))
+                )
 
 
-def _problem(name: Row) -> LinearProblem:
+def _problem(n: int, m: int, method: str, frames: int) -> LinearProblem:
     scenario = {
         "solver": "linear",
-        "run": {"precision": name["precision"], "kernel": name["kernel"]},
-        "system": {
-            "kind": "discrete",
-            "matrix": {"generator": "random_stable", "size": name["components"], "radius": 1.0},
-        },
-        "initial": {"state": {"random": "normal", "batch": name["states"]}},
-        "time": {"steps": _MOST_STEPS, "method": "step"},
-        "output": {"frames": 2},
+        "system": {"kind": "discrete", "matrix": {"generator": "random_stable", "size": n, "radius": 1.0}},
+        "initial": {"state": {"random": "normal", "batch": m}},
+        "time": {"steps": _MOST_STEPS if frames == 2 else JUMP * (frames - 1), "method": method},
+        "output": {"frames": frames},
     }
     return LinearProblem.from_scenario(LinearScenario.model_validate(scenario), Path())
 
 
-def _measured(backend: Backend, patience: Patience, name: Row) -> Row:
-    problem = _problem(name)
+def _measured(backend: Backend, patience: Patience, problem: LinearProblem) -> Row:
+    jumps = len(problem.frames) > 2
+    row: Row = {"steps_at_once": JUMP} if jumps else {}
     if problem.device_bytes() > backend.memory_free():
-        return {"skipped": "not enough memory"}
+        return row | {"kernel": problem.kernel, "skipped": "not enough memory"}
     try:
         stepper = problem.stepper(backend, problem.initial())
     except DeviceError as reason:
-        return {"skipped": str(reason)}
-    if stepper.chosen["kernel"] != name["kernel"]:
-        return {"skipped": f"single states are stepped by {stepper.chosen['kernel']}"}
-    system, precision = problem.system, name["precision"]
+        return row | {"kernel": problem.kernel, "skipped": str(reason)}
+    system, precision = problem.system, str(problem.dtype)
     off = _deviation(system, precision, stepper)
-    row: Row = {"largest_error": off.error, "error_limit": off.limit, "right": off.right}
+    method = f", {stepper.chosen.get('stepper', 'step')}" if jumps else ""
+    row |= {"kernel": stepper.chosen["kernel"] + method}
+    row |= {"largest_error": off.error, "error_limit": off.limit, "right": off.right}
     if not off.right:
         return row
     n, m = system.start.shape
-    took = seconds(backend, lambda times: stepper.advance(times * ROWS), patience)[0] / ROWS
+    stepper.advance((JUMP if jumps else ROWS) - _CHECKED)
+    if jumps:
+        took = device_seconds(backend, lambda: stepper.advance(JUMP), patience) / JUMP
+    else:
+        took = seconds(backend, lambda times: stepper.advance(times * ROWS), patience)[0] / ROWS
     row |= {"steps_per_second": 1 / took, "flops": 2.0 * n * n * m / took}
     loop = _library_loop(backend, system, precision)
     if loop is not None:

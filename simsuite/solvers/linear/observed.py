@@ -20,7 +20,8 @@ class ObservedOutput:
         if C is not None:
             self._array, self._no_bias = backend.zeros((len(C), columns), dtype), backend.zeros((1, len(C)), dtype)
             self._views = backend.view(self._no_bias), backend.view(self._array)
-            self._product, _ = product(backend, backend.array(C.astype(dtype)), columns, kernel)
+            C = C.astype(dtype)
+            self._product, _ = product(backend, backend.array(C), columns, kernel, biased=False)
 
     def queue(self, X: Any) -> Mapping[str, Any]:
         """Queue C X; its array by name, or none. X: a view."""

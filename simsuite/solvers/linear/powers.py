@@ -25,12 +25,12 @@ from simsuite.solvers.matmul.product import product
 class Power:
     """X -> A^k X + c_k, for X of m columns in the run's precision."""
 
-    def __init__(self, backend: Backend, P: Any, c: Any, dtype: Any, columns: int, kernel: str) -> None:
+    def __init__(self, backend: Backend, P: Any, c: Any, dtype: Any, columns: int, kernel: str, biased: bool) -> None:
         """P (n, n), c (n, 1): float64 arrays of the device."""
         with backend.arithmetic():
             P, self._c = P.astype(dtype, copy=False), c.astype(dtype).reshape(1, -1)
         self._bias = backend.view(self._c)
-        self._multiply, self.kernel = product(backend, P, columns, kernel)
+        self._multiply, self.kernel = product(backend, P, columns, kernel, biased)
 
     def __call__(self, X: Any, out: Any) -> None:
         """Queue it, from one view to another."""
@@ -55,7 +55,7 @@ class Powers:
         self.dtype, self.steps = dtype, jumps.steps
         self._backend, self._columns, self._kernel = backend, jumps.m, kernel
         b = system.constant_input()
-        n = len(b)
+        self._biased, n = bool(np.any(b)), len(b)
         self._zero = backend.zeros((1, n), np.float64)
         probe = PowerError(backend, system.A, b, system.start, float(np.finfo(dtype).max))
         self._squares: list[Power] = []
@@ -71,7 +71,7 @@ class Powers:
             last = level + 1 == jumps.levels
             if last and not formed:
                 break
-            wide, _ = product(backend, P, n, kernel)
+            wide, _ = product(backend, P, n, kernel, biased=False)
             for gap in formed:
                 before = growing.get(gap)
                 growing[gap] = _Growing(P, c) if before is None else self._next(wide, thin, bias, before)
@@ -84,7 +84,7 @@ class Powers:
         self._formed = {gap: self._power(grown.P, grown.c) for gap, grown in growing.items()}
 
     def _power(self, P: Any, c: Any) -> Power:
-        return Power(self._backend, P, c, self.dtype, self._columns, self._kernel)
+        return Power(self._backend, P, c, self.dtype, self._columns, self._kernel, self._biased)
 
     def _next(self, wide: Any, thin: Any, bias: Any, before: _Growing) -> _Growing:
         """P times a power, of which `wide` and `thin` are products with many columns and one; `bias` is the c of P."""

@@ -30,6 +30,7 @@ from simsuite.solvers.matmul.product import product
 from simsuite.solvers.table import ROWS, FunctionTable
 
 _NOWHERE = np.zeros(1)  # inputs depend on time only: one point stands for all
+_MANY, _MUCH = 4096, 1e10  # steps in one launch, and their operations, which take a CPU a tenth of a second
 
 
 class _Inputs:
@@ -50,6 +51,10 @@ class _Inputs:
         if not self._table.steady:
             self._table.fill(step, n)
             self._multiply(self._table.values, self._B, n, self.bias)
+
+    @property
+    def steady(self) -> bool:
+        return self._table.steady
 
     def row(self, k: int) -> int:
         return self._table.row(k)
@@ -82,14 +87,19 @@ class LinearStepper:
         self._recorder = backend.recorder()
         # The inputs have a clock of their own, without frames: which frames are stored must not change their times.
         self._inputs = _Inputs(backend, Clock.uniform(dt, (0, steps)), dtype, system.B, system.inputs)
-        self._product, used = product(backend, backend.array(A.astype(dtype)), columns, kernel)
+        A = A.astype(dtype)
+        self._product, used = product(backend, backend.array(A), columns, kernel, biased=bool(system.inputs))
         self.chosen: Mapping[str, str] = {"kernel": used}
         self._at_once = 1 if drawn else self._product.most_steps or ROWS
+        if self._at_once > 1 and self._inputs.steady:
+            self._at_once = max(ROWS, min(_MANY, int(_MUCH / (2.0 * n * n * columns))) // ROWS * ROWS)
         self._output = ObservedOutput(backend, system.C, dtype, columns, kernel)
 
     def advance(self, n: int) -> None:
         while n > 0:
-            block = min(n, ROWS)
+            block = min(n, max(ROWS, self._at_once))
+            if block > ROWS:  # few sizes, each of which is recorded
+                block = 1 << block.bit_length() - 1
             self._inputs.prepare(self.step, block)
             if self._noise is not None:
                 self._noise.prepare(self.step)

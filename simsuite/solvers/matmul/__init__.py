@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 
-_PANEL = 256  # rows, at most, to which kernels fill up
-_SLICE = 1024  # rows of the transpose, at most, to which those of a GPU do
+_PANEL = 256  # rows, at most, to which kernels fill up, and a few columns,
+_SLICE = 32
+_COLUMN = 128, 512  # and those for a single column
 _TASK = 256_000  # numbers that a core works on at a time
 
 
@@ -16,4 +17,5 @@ def product_entries(n: int, p: int) -> int:
 
 def held_entries(n: int, p: int) -> int:
     """The same where that matrix is given away once the products are made: a GPU's hold it, a CPU's its panels."""
-    return (n + _PANEL) * (p + _SLICE) + (os.cpu_count() or 1) * (_TASK + 4 * (max(n, p) + _PANEL))
+    filled = max((n + rows) * (p + columns) for rows, columns in ((_PANEL, _SLICE), _COLUMN))
+    return filled + (os.cpu_count() or 1) * (_TASK + 4 * (max(n, p) + _PANEL))

@@ -14,6 +14,26 @@ constexpr int SLICE = DEPTH * (ROWS + 1);  // numbers: of A, then of x
 constexpr int ROW = ROWS * SIZE / 16, PIECES = DEPTH * ROW / THREADS;  // of 16 bytes
 static_assert(PIECES * THREADS == DEPTH * ROW && THREADS % ROW == 0 && ROWS <= THREADS, "whole pieces for every thread");
 
+constexpr int PART = 16;
+static_assert(DEPTH % PART == 0, "whole parts");
+
+struct Part {  // of a row of A, and of x
+  real a[PART];
+  Piece x[PART / BESIDE];
+
+  __device__ __forceinline__ void read_from(const real* row, const real* numbers) {
+#pragma unroll
+    for (int k = 0; k < PART; k++) a[k] = row[k * ROWS];
+#pragma unroll
+    for (int k = 0; k < PART / BESIDE; k++) read(numbers + k * BESIDE, x[k]);
+  }
+
+  __device__ __forceinline__ void add(real& sum) const {
+#pragma unroll
+    for (int k = 0; k < PART; k++) sum = fma(a[k], x[k / BESIDE][k % BESIDE], sum);
+  }
+};
+
 // At: (p', pitch). bias: of which row `row` is added.
 extern "C" __global__ void __launch_bounds__(THREADS)
 column(const real* __restrict__ At, const real* __restrict__ x, const real* __restrict__ bias,
@@ -47,12 +67,13 @@ column(const real* __restrict__ At, const real* __restrict__ x, const real* __re
     end_group();
     const real* const A = places + s % STAGES * SLICE;
     if (thread < ROWS) {
-#pragma unroll 4
-      for (int k = 0; k < DEPTH; k += BESIDE) {
-        Piece v;
-        read(A + DEPTH * ROWS + k, v);
+      Part part[2];  // the next one is read while one is added
+      part[0].read_from(A + thread, A + DEPTH * ROWS);
 #pragma unroll
-        for (int q = 0; q < BESIDE; q++) sum = fma(A[(k + q) * ROWS + thread], v[q], sum);
+      for (int k = 0; k < DEPTH / PART; k++) {
+        if (k + 1 < DEPTH / PART)
+          part[(k + 1) % 2].read_from(A + (k + 1) * PART * ROWS + thread, A + DEPTH * ROWS + (k + 1) * PART);
+        part[k % 2].add(sum);
       }
     }
   }

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from simsuite.solvers.matmul.recipe import Recipe
 
-_SLICE = 16384  # bytes
-_STAGES = 5
+_SLICE = 32768  # bytes
+_STAGES = 3
 _THREADS = 128
 _MOST_ROWS = 128
 

@@ -1,23 +1,26 @@
 """Which product suits a device, a choice of kernels and a shape.
 
-All of them give the same bits: every entry is one chain of fused multiply-adds in order of the inner index, from zero,
-and what is added last is a row of `bias`. So neither the device nor the kernel nor what is beside a column changes it.
+All of them but the device's library give the same bits: every entry is one chain of fused multiply-adds in order of the
+inner index, from zero, and what is added last is a row of `bias`. So neither the device nor the kernel nor what stands
+beside a column changes it. The library is taken where it is faster and its bits are these.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol, TypeAlias
 
-import numpy as np
-
 from simsuite.core import Backend
+from simsuite.errors import DeviceError
 from simsuite.solvers.kernel_choice import kernel_of, made_or_not
 from simsuite.solvers.matmul import small, tiles
 from simsuite.solvers.matmul.column import column
-from simsuite.solvers.matmul.program import ProgramProduct
+from simsuite.solvers.matmul.library import LibraryProduct
+from simsuite.solvers.matmul.program import ProgramProduct, Stored
 from simsuite.solvers.matmul.recipe import Recipe
+from simsuite.solvers.matmul.trial import Trial
 
 
 class Product(Protocol):
@@ -36,21 +39,40 @@ class Product(Protocol):
 Make: TypeAlias = Callable[[Backend, Any, int], Product]
 
 
-def product(backend: Backend, A: Any, columns: int, choice: str = "auto") -> tuple[Product, str]:
+def product(backend: Backend, A: Any, columns: int, choice: str = "auto", biased: bool = True) -> tuple[Product, str]:
     """(a product with A, an array (n, p) of the backend, for X of so many columns; the kernels it is made of).
 
-    choice: "numba", "nvrtc", or "auto", which takes programs where the device has them.
-    Raises DeviceError where programs are asked for and cannot be had.
+    choice: "numba", "nvrtc" for programs, "cublas", or "auto", which takes the fastest, none of Numba's if there is
+    another. biased: False if what will be added is zero.
+    Raises DeviceError where what is asked for cannot be had.
     """
+    if choice == "cublas":
+        return LibraryProduct(backend, A, columns, biased), choice
     if kernel_of(choice, backend) == "nvrtc":
-        shape, itemsize = (*A.shape, columns), np.dtype(A.dtype).itemsize
-        recipes = suitable(shape, itemsize, backend.processors)
-        made, chosen = made_or_not(
-            functools.partial(ProgramProduct, backend, A, columns, recipes), choice, {"kernel": "nvrtc"}
-        )
+        make = functools.partial(_fastest, backend, A, columns, biased, with_library=choice == "auto")
+        made, _ = made_or_not(make, choice, {"kernel": "nvrtc"})
         if made is not None:
-            return made, chosen["kernel"]
+            return made, made.name
     return backend.kernels("simsuite.solvers.matmul.product").Multiplier(backend, A, columns), "numba"
+
+
+def _fastest(
+    backend: Backend, A: Any, columns: int, biased: bool, with_library: bool
+) -> ProgramProduct | LibraryProduct:
+    """Of what is suitable."""
+    shape, stored = (*A.shape, columns), Stored()
+    recipes = suitable(shape, A.dtype.itemsize, backend.processors)
+    programs = [ProgramProduct(backend, A, columns, recipe, stored) for recipe in recipes]
+    if len(programs) == 1 or not Trial.fits(backend, shape, A.dtype):
+        return programs[0]
+    trial = Trial(backend, shape, A.dtype)
+    candidates: list[ProgramProduct | LibraryProduct] = [*programs]
+    if with_library and not recipes[0].many:
+        with contextlib.suppress(DeviceError):
+            library = LibraryProduct(backend, A, columns, biased)
+            if trial.same_bits(programs[0], library):
+                candidates.append(library)
+    return trial.fastest(candidates)
 
 
 def suitable(shape: tuple[int, int, int], itemsize: int, processors: int) -> list[Recipe]:
@@ -69,4 +91,4 @@ def kernels_for(backend: Backend, shape: tuple[int, int, int], itemsize: int) ->
     yield from backend.kernels("simsuite.solvers.matmul.product").kinds(shape)
     if backend.compiles:
         for recipe in suitable(shape, itemsize, backend.processors):
-            yield recipe.title, functools.partial(ProgramProduct, recipes=[recipe])
+            yield recipe.title, functools.partial(ProgramProduct, recipe=recipe)

@@ -52,6 +52,14 @@ def matvec(A, X, bias, row, out):
         out[i, 0] = total + bias[row, i]
 
 
+@cuda.jit(cache=True)
+def spread(bias, row, out):
+    """out = a row of `bias` in every column, to which a library adds."""
+    j, i = cuda.grid(2)
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = bias[row, i]
+
+
 class Multiplier:
     """out = A X + b for X of so many columns. A: an array (n, p) of the backend, which is kept. launch: of a kernel, if
     not the one that suits."""

@@ -1,9 +1,7 @@
-"""Products by the fastest of some programs in CUDA C++. All of them give the same bits."""
+"""Products by a program in CUDA C++."""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,49 +9,27 @@ import numpy as np
 from simsuite.core import Backend
 from simsuite.solvers.matmul.recipe import Recipe
 
+Stored = dict[tuple[int, int] | None, Any]
+"""Copies of A by `Recipe.filled`, for all programs that read it in the same way."""
+
 
 class ProgramProduct:
-    """As `Product`, by the fastest of some recipes, which the first call finds. A: an array (n, p) of the backend, kept
-    as the programs read it.
+    """As `Product`. A: an array (n, p) of the backend, kept as the program reads it; stored: where copies of it are.
 
-    Raises DeviceError if a program cannot be compiled for the device.
+    Raises DeviceError if the program cannot be compiled for the device.
     """
 
-    def __init__(self, backend: Backend, A: Any, columns: int, recipes: Sequence[Recipe]) -> None:
-        (n, p), self._dtype = A.shape, np.dtype(A.dtype)
-        self._backend, self._shape = backend, (n, p, columns)
-        self.most_steps: int | None = None if all(r.many for r in recipes) else 1
-        # One copy of A serves all that read it in one way; the largest filling is one for the others too.
-        stored: dict[tuple[int, int] | None, Any] = {}
-        self._launches: list[Callable[..., None]] = []
-        for recipe in recipes:
-            if recipe.filled not in stored:
-                stored[recipe.filled] = recipe.stored(backend, A)
-            launch = backend.program(recipe.source, recipe.macros).launcher(
-                recipe.kernel, recipe.blocks, recipe.threads, recipe.shared
-            )
-            self._launches.append(functools.partial(_launch, launch, stored[recipe.filled], self._shape))
-        self._fastest: Callable[..., None] | None = None
+    name = "nvrtc"
+
+    def __init__(self, backend: Backend, A: Any, columns: int, recipe: Recipe, stored: Stored | None = None) -> None:
+        copies = {} if stored is None else stored
+        if recipe.filled not in copies:
+            copies[recipe.filled] = recipe.stored(backend, A)
+        self._A, self.recipe = copies[recipe.filled], recipe
+        self.most_steps: int | None = None if recipe.many else 1
+        self._sizes = tuple(map(np.int32, (*A.shape, columns, self._A.shape[1])))
+        program = backend.program(recipe.source, recipe.macros)
+        self._launch = program.launcher(recipe.kernel, recipe.blocks, recipe.threads, recipe.shared)
 
     def __call__(self, X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
-        arguments = X, bias, out, row, stride, n_steps
-        if self._fastest is None:
-            n, p, m = self._shape
-            question = f"{n} x {p} times {p} x {m} {self._dtype.name} matrices by {len(self._launches)} programs"
-            trials = [functools.partial(launch, *arguments) for launch in self._launches]
-            self._fastest = self._launches[self._backend.fastest(question, trials)]
-        self._fastest(*arguments)
-
-
-def _launch(
-    launch: Callable[..., None],
-    A: Any,
-    shape: tuple[int, int, int],
-    X: Any,
-    bias: Any,
-    out: Any,
-    row: int,
-    stride: int,
-    n_steps: int,
-) -> None:
-    launch(A, X, bias, out, *map(np.int32, (*shape, A.shape[1], row, stride, n_steps)))
+        self._launch(self._A, X, bias, out, *self._sizes, *map(np.int32, (row, stride, n_steps)))

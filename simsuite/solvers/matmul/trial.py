@@ -1,0 +1,55 @@
+"""Which of some products is the fastest on a device, and whether two give the same bits."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from simsuite.core import Backend
+
+if TYPE_CHECKING:
+    from simsuite.solvers.matmul.product import Product
+
+P = TypeVar("P", bound="Product")
+
+_STEPS = 64  # at once, of products that take many
+_PERIOD = 65_521  # of the random numbers: a prime
+
+
+class Trial:
+    """Numbers to try products of one shape on: X (p, m), no bias, and two results.
+
+    shape: (rows, inner, columns). Raises DeviceError if they do not fit into the device's memory.
+    """
+
+    def __init__(self, backend: Backend, shape: tuple[int, int, int], dtype: Any) -> None:
+        n, p, m = shape
+        some = np.random.default_rng(0).standard_normal(_PERIOD).astype(dtype)
+        self._backend, self._shape, self._dtype = backend, shape, np.dtype(dtype)
+        self._arrays = [backend.array(np.resize(some, (p, m))), *(backend.zeros((n, m), dtype) for _ in range(2))]
+        self._no_bias = backend.zeros((1, n), dtype)
+        self._views = [backend.view(a) for a in (*self._arrays, self._no_bias)]
+
+    @staticmethod
+    def fits(backend: Backend, shape: tuple[int, int, int], dtype: Any) -> bool:
+        n, p, m = shape
+        return 2 * (p + 2 * n) * m * np.dtype(dtype).itemsize < backend.memory_free()
+
+    def same_bits(self, one: Product, other: Product) -> bool:
+        """As the order of additions depends on the shape alone, random numbers tell it."""
+        X, *outs, no_bias = self._views
+        for product, out in zip((one, other), outs):
+            product(X, no_bias, 0, 0, 1, out)
+        first, second = (self._backend.to_host(a) for a in self._arrays[1:])
+        return bool(np.array_equal(first, second))
+
+    def fastest(self, products: Sequence[P]) -> P:
+        X, out, _, no_bias = self._views
+        steps = min(_STEPS if p.most_steps is None else 1 for p in products)
+        n, p, m = self._shape
+        question = f"{steps} of {n} x {p} times {p} x {m} {self._dtype.name} by {[type(p).__name__ for p in products]}"
+        trials = [functools.partial(product, X, no_bias, 0, 0, steps, out) for product in products]
+        return products[self._backend.fastest(question, trials)]
