@@ -9,7 +9,7 @@ from simsuite.solvers.matmul.recipe import Recipe
 
 _PIECE = 16  # bytes that are copied at once
 _PAD = 4  # numbers, of rows in shared memory in float64
-_FEW = 4  # tiles that are tried for a product
+_FEW = 5  # tiles that are tried for a product
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,7 @@ TILES = {
         Tile(64, 128, 16, 4, 32, 32, 2, tall=8, wide=4),
         Tile(64, 64, 16, 4, 32, 32, 4, tall=8, wide=4),
         Tile(64, 64, 32, 5, 32, 32, 2, tall=8, wide=4),
+        Tile(64, 64, 32, 4, 16, 32, 2, tall=4, wide=4),
         Tile(64, 32, 32, 4, 32, 16, 4, tall=4, wide=4),
         Tile(32, 32, 32, 4, 16, 32, 4, tall=4, wide=4),
         Tile(64, 16, 32, 4, 32, 16, 4, tall=4, wide=4),
@@ -91,6 +92,7 @@ TILES = {
         Tile(128, 64, 16, 4, 32, 32, 2, at_once=4),
         Tile(64, 64, 16, 4, 32, 32, 3, at_once=4),
         Tile(64, 64, 32, 5, 32, 32, 1, at_once=4),
+        Tile(64, 64, 32, 4, 16, 32, 1, at_once=8),
         Tile(64, 128, 16, 3, 32, 32, 2, at_once=4),
         Tile(64, 32, 16, 4, 32, 16, 4, at_once=8),
         Tile(32, 32, 32, 3, 16, 16, 4, at_once=8),
