@@ -28,6 +28,7 @@ from simsuite.verify import (
     gbm_scenario,
     gbm_scores,
     gbm_whole,
+    scores,
 )
 from simsuite.verify.checks import Check
 
@@ -153,10 +154,10 @@ def test_another_device_is_compared_with_the_cpu(monkeypatch: pytest.MonkeyPatch
 
 def test_scores_are_judged_as_normal_numbers() -> None:
     z = np.random.default_rng(3).standard_normal(100)
-    assert gbm_scores.judged("x", z).passed
-    assert gbm_scores.judged("x", z).wanted.startswith("mean |z| 0.798 +- 0.25")
+    assert scores.judged("x", z).passed
+    assert scores.judged("x", z).wanted.startswith("mean |z| 0.798 +- 0.25")
     for wrong in (1.4 * z, 0.6 * z, z + 0.6, [*z[:-1], 4.6]):
-        assert not gbm_scores.judged("x", wrong).passed
+        assert not scores.judged("x", wrong).passed
 
 
 def test_scores_of_estimates_that_may_be_low() -> None:

@@ -24,11 +24,13 @@ from simsuite.verify import (
     linear_cases,
     linear_exponentials,
     linear_methods,
+    linear_noise,
     linear_orders,
     linear_products,
     linear_states,
 )
 from simsuite.verify.checks import Check
+from simsuite.verify.scores import SEEDS
 
 CPU = open_backend("cpu")
 CASES = {case.name: case for case in [*linear_cases.cases(True), *linear_exponentials.exponential_cases()]}
@@ -73,6 +75,9 @@ def test_the_solver_passes(capsys: pytest.CaptureFixture[str], tmp_path: Path, m
         "rounded product",
         "analysis",
         "methods",
+        "exact moments",
+        "Lyapunov",
+        "over seeds",
     }
     assert "nothing to compare it with" in done.stderr
     names = [check["name"] for check in found["checks"]]
@@ -282,3 +287,26 @@ def test_what_a_method_refuses_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     checks = list(linear_states.state_checks(CPU, [CASES["leslie"]], notes.append))
     assert [(check.name, check.passed) for check in checks] == [("leslie", False), ("leslie, float32", False)]
     assert notes[0] == "not checked: leslie, power: power would lose 9 digits"
+
+
+def test_noise_of_another_size_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """G G' dt instead of the integral over a step, as Euler and Maruyama have it; and factors of a right one."""
+    with monkeypatch.context() as patch:
+        patch.setattr(system, "noise_covariance", lambda A, G, dt: G @ G.T * dt)
+        bad = [check for check in linear_noise.noise_checks(CPU, None, 6) if not check.passed]
+    assert {check.kind for check in bad} == {linear_noise.MOMENTS, SEEDS}
+    continuous = {"Ornstein-Uhlenbeck", "particle, pushed", "spring in a bath"}
+    assert {check.name.rsplit(", ", 1)[0] for check in bad if check.kind == linear_noise.MOMENTS} == continuous
+
+    right = system.noise_factor
+    monkeypatch.setattr(system, "noise_factor", lambda Q: 1.1 * right(Q))
+    bad = [check for check in linear_noise.noise_checks(CPU, None, 6) if not check.passed]
+    assert linear_noise.LYAPUNOV not in {check.kind for check in bad}
+    assert continuous <= {check.name.partition(", var")[0] for check in bad if check.kind == SEEDS}
+
+
+def test_noise_is_compared_with_another_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    systems = linear_noise.noisy_systems()[:1]
+    monkeypatch.setattr(linear_noise, "noisy_systems", lambda: systems)
+    found = [check for check in linear_noise.noise_checks(CPU, CPU, 2) if check.kind == linear_noise.DEVICE]
+    assert [check.measured for check in found] == [0.0]

@@ -12,12 +12,14 @@ from simsuite.verify.linear_analysis import analysis_checks, known
 from simsuite.verify.linear_cases import cases
 from simsuite.verify.linear_exponentials import exponential_cases
 from simsuite.verify.linear_methods import method_checks
+from simsuite.verify.linear_noise import noise_checks
 from simsuite.verify.linear_orders import rod_checks
 from simsuite.verify.linear_products import product_checks
 from simsuite.verify.linear_runs import Note
 from simsuite.verify.linear_states import state_checks
 
 POINTS = {True: (15, 23, 31), False: (15, 31, 63, 127)}  # of a rod; quick or not
+NOISE_SEEDS = {True: 6, False: 30}
 
 
 def linear_checks(backend: Backend, quick: bool, note: Note) -> Iterator[Check]:
@@ -32,3 +34,5 @@ def linear_checks(backend: Backend, quick: bool, note: Note) -> Iterator[Check]:
         yield from analysis_checks(backend, known())
     yield from product_checks(backend, linear_products.QUICK if quick else linear_products.FULL)
     yield from method_checks(backend, cpu if elsewhere else None, note)
+    with backend.little_work():
+        yield from noise_checks(backend, cpu if elsewhere else None, NOISE_SEEDS[quick])
