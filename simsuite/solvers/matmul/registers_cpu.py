@@ -182,3 +182,45 @@ def column_product(typing, A, a, x, n, bias, b, out, at):
         return context.get_dummy_value()
 
     return signature, write
+
+
+@intrinsic
+def gathered_product(typing, tile, A, rows, begin, end, X, stride, j, out, at):
+    """out[at + c] = sum over k = begin .. end - 1 of A[k] X[rows[k] stride + j + c], for as many vectors of columns c as
+    `tile` is long. All arrays are of rank 1; end > begin."""
+    index = types.intp
+    signature = types.void(tile, A, rows, index, index, X, index, index, out, index)
+
+    def write(context, builder, signature, given):
+        def data(i):
+            return context.make_array(signature.args[i])(context, builder, given[i]).data
+
+        v = _Vectors(builder, A.dtype)
+        values, picked, matrix, target = data(1), data(2), data(5), data(8)
+        first, after, stride, j, at = given[3], given[4], given[6], given[7], given[9]
+        column, corner = builder.gep(matrix, [j]), builder.gep(target, [at])
+
+        def add(turn, sums):
+            k = builder.add(first, turn)
+            value = v.all_of(builder.load(v.at(values, k)))
+            row = builder.load(builder.gep(picked, [k]))
+            row = row if row.type == _INDEX else builder.sext(row, _INDEX)
+            x = v.at(column, builder.mul(row, stride))
+            return [v.fma(value, v.load(v.at(x, c * v.lanes)), s) for c, s in enumerate(sums)]
+
+        for c, total in enumerate(v.sums([v.zero] * tile.count, builder.sub(after, first), add)):
+            v.store(total, v.at(corner, c * v.lanes))
+        return context.get_dummy_value()
+
+    return signature, write
+
+
+@intrinsic
+def multiply_add(typing, a, x, total):
+    """a x + total, for three numbers of one type: rounded as in the products above."""
+
+    def write(context, builder, signature, given):
+        a, x, total = given
+        return builder.fma(a, x, total) if _FUSED else builder.fadd(builder.fmul(a, x), total)
+
+    return a(a, a, a), write

@@ -1,0 +1,127 @@
+"""Products of a sparse matrix on a CPU. The matrix: see `sparse`.
+
+Tasks of about equal work, of some rows and up to STRIP columns, are shared out among the cores. The sums of a row stay
+in vector registers while its numbers are gone through, several vectors of columns at once; columns that fill no vector
+are summed one by one, in the same order and with the same rounding.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+from numba import njit, prange, uintp
+from scipy.sparse import csr_array
+
+from simsuite.core import Backend
+from simsuite.solvers.matmul.registers_cpu import VECTOR, gathered_product, multiply_add
+
+STRIP = 2048  # bytes of a row of X that is multiplied before the next ones: many such rows stay in the second cache
+SERIAL = 1 << 16  # multiplications, below which waking other threads takes longer than they save
+_VECTORS = uintp(4)  # at once
+_MANY, _ONE = (0,) * 4, (0,)
+_FEW = uintp(4)  # columns, of which fewer are summed one after the other
+_PARTS = 4  # a core's
+_ROW = 4  # multiplications take as long as what else there is to do for a row
+
+
+@njit(cache=True)
+def _sum(values, columns, begin, end, X, m, j):
+    total = values.dtype.type(0)
+    for k in range(begin, end):
+        total = multiply_add(values[k], X[uintp(columns[k]) * m + j], total)
+    return total
+
+
+@njit(cache=True)
+def _sums(values, columns, begin, end, X, m, j0, j1, out, at, lanes):
+    """out[at + c] = sum of the stored numbers of a row, of which there are some, with column j0 + c of X. X, out: of
+    rank 1, rows of X have m numbers."""
+    j, to = j0, at
+    while j + _VECTORS * lanes <= j1:
+        gathered_product(_MANY, values, columns, begin, end, X, m, j, out, to)
+        j, to = j + _VECTORS * lanes, to + _VECTORS * lanes
+    while j + lanes <= j1:
+        gathered_product(_ONE, values, columns, begin, end, X, m, j, out, to)
+        j, to = j + lanes, to + lanes
+    left = j1 - j
+    if left < _FEW:
+        for c in range(left):
+            out[to + c] = _sum(values, columns, begin, end, X, m, j + c)
+        return
+    for c in range(left):
+        out[to + c] = 0
+    for k in range(begin, end):
+        value, x = values[k], uintp(columns[k]) * m + j
+        for c in range(left):
+            out[to + c] = multiply_add(value, X[x + c], out[to + c])
+
+
+@njit(cache=True)
+def _task(values, columns, starts, X, bias, row, base, scale, out, i0, i1, j0, j1, lanes):
+    # indices are unsigned: of others each would be looked at whether it counts from the end
+    m, width, lanes = uintp(out.shape[1]), uintp(j1 - j0), uintp(lanes)
+    x, flat, above = X.reshape(-1), out.reshape(-1), base.reshape(-1)
+    shift = bias[row]
+    for i in range(uintp(i0), uintp(i1)):
+        begin, end, at = uintp(starts[i]), uintp(starts[i + uintp(1)]), i * m + uintp(j0)
+        if m == 1:
+            flat[at] = _sum(values, columns, begin, end, x, uintp(1), uintp(0))
+        elif begin < end:
+            _sums(values, columns, begin, end, x, m, uintp(j0), uintp(j1), flat, at, lanes)
+        else:
+            for c in range(width):
+                flat[at + c] = 0
+        if scale == 0:
+            for c in range(width):
+                flat[at + c] += shift[i]
+        else:
+            for c in range(width):
+                flat[at + c] = multiply_add(scale, flat[at + c] + shift[i], above[at + c])
+
+
+@njit(parallel=True, cache=True)
+def product(values, columns, starts, X, bias, row, base, scale, out, parts, width, lanes):
+    """out = A X + b if scale is 0, else base + scale (A X + b), with b the given row of `bias`, added to every column.
+    parts: the rows at which tasks begin, and their number; width: columns of a task."""
+    m = out.shape[1]
+    across = -(-m // width)
+    for number in prange((len(parts) - 1) * across):
+        t, j = number // across, number % across * width
+        i0, i1, j1 = parts[t], parts[t + 1], min(j + width, m)
+        _task(values, columns, starts, X, bias, row, base, scale, out, i0, i1, j, j1, lanes)
+
+
+@njit(cache=True)
+def product_serial(values, columns, starts, X, bias, row, base, scale, out, parts, width, lanes):
+    """The same bits from one thread."""
+    m = out.shape[1]
+    for j in range(0, m, width):
+        _task(values, columns, starts, X, bias, row, base, scale, out, 0, len(out), j, min(j + width, m), lanes)
+
+
+class Multiplier:
+    """out = A X + b for X of so many columns; see `sparse`."""
+
+    most_steps: int | None = 1
+
+    def __init__(self, backend: Backend, A: csr_array, columns: int) -> None:
+        self._A = tuple(backend.array(a) for a in (A.data, A.indices, A.indptr))
+        self._kernel = product_serial if A.nnz * columns < SERIAL else product
+        self._tasks = _parts(A.indptr), STRIP // A.data.itemsize, VECTOR // A.data.itemsize
+        self._none = A.data.dtype.type(0)
+
+    def __call__(self, X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
+        self._kernel(*self._A, X, bias, row, out, self._none, out, *self._tasks)
+
+    def add(self, X: Any, bias: Any, row: int, base: Any, scale: Any, out: Any) -> None:
+        self._kernel(*self._A, X, bias, row, base, scale, out, *self._tasks)
+
+
+def _parts(starts: np.ndarray) -> np.ndarray:
+    """The rows at which tasks begin."""
+    work = starts + _ROW * np.arange(len(starts), dtype=np.int64)
+    count = min(_PARTS * numba.config.NUMBA_NUM_THREADS, len(starts) - 1)
+    inner = np.searchsorted(work, np.arange(1, count) * (work[-1] / count))
+    return np.concatenate([[0], inner, [len(starts) - 1]]).astype(np.int64)
