@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, model_validator
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression
 from simsuite.scenario.common import Count, Output, Positive, Run, Section, Steps, frame_mistakes
-from simsuite.scenario.linear_generators import CONTINUOUS_ONLY, DISCRETE_ONLY, Generated, Markov, RcLadder
+from simsuite.scenario.linear_generators import CONTINUOUS_ONLY, DISCRETE_ONLY, Format, Generated, Markov, RcLadder
 from simsuite.scenario.types import FieldMistake, FileRef, NumberOrExpression, Title, mistake
 
 
@@ -25,12 +25,21 @@ Rows: TypeAlias = Annotated[list[Vector], Field(min_length=1), AfterValidator(_e
 Input: TypeAlias = Annotated[Expression, NumberOrExpression("t")]
 
 
+class MatrixFile(FileRef):
+    """A matrix in a file."""
+
+    format: Format | None = Field(
+        None,
+        description="how A is kept: csr, without its zeros, or dense (default: csr for .npz and .mtx by coordinates)",
+    )
+
+
 class System(Section):
     kind: Literal["discrete", "continuous"] = Field(
         description="discrete: X_{k+1} = A X_k + B u_k; continuous: dX/dt = A X + B u, exact at the ends of steps"
     )
-    matrix: Rows | FileRef | Generated = Field(
-        description="A: rows of numbers, {file = .npy, .csv or .mtx}, or {generator = ..}; in 1/s if continuous"
+    matrix: Rows | MatrixFile | Generated = Field(
+        description="A: rows of numbers, {file = .npy, .csv, .mtx or .npz}, or {generator = ..}; in 1/s if continuous"
     )
     input_matrix: Rows | FileRef | None = Field(None, description="B: one row a component, one column an input")
     input: Annotated[list[Input], Field(min_length=1)] | None = Field(
@@ -80,10 +89,18 @@ class RandomState(Section):
     batch: Count = Field(1, description="number of states, the columns of X")
 
 
+class UnitStates(Section):
+    """States of which a single component is 1 and the others are 0."""
+
+    unit: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1)] = Field(
+        description="the component, from 0, that is 1 in each state of the batch"
+    )
+
+
 class Initial(Section):
-    state: Vector | Rows | FileRef | RandomState = Field(
+    state: Vector | Rows | FileRef | RandomState | UnitStates = Field(
         description="X at time 0: a vector, a matrix (one column a state of the batch), {file = ..}, "
-        'or {random = "normal", batch = 4096}'
+        '{random = "normal", batch = 4096}, or {unit = [0]}'
     )
     copies: Count = Field(1, description="of each state in the batch: with noise, every copy goes its own way")
 

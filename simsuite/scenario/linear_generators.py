@@ -10,16 +10,28 @@ from simsuite.scenario.common import NonNegative, Positive, Section
 from simsuite.scenario.types import mistake
 
 SIZE_LIMIT = 65_536  # rows of a generated matrix: 34 GB in float64
+SIDE_LIMIT = 16_384  # of a lattice
+
+Format: TypeAlias = Literal["csr", "dense"]
 
 
-class Rotation(Section):
+class Generator(Section):
+    """A matrix by its name."""
+
+    format: Format | None = Field(
+        None,
+        description="how A is kept: csr, without its zeros, or dense (default: dense, but csr for lattice_walk)",
+    )
+
+
+class Rotation(Generator):
     """Rotation in the plane: discrete, by `angle` each step; continuous, with the angular velocity `angle`."""
 
     generator: Literal["rotation"]
     angle: float = Field(description="rad (each step) if discrete, rad/s if continuous")
 
 
-class Markov(Section):
+class Markov(Generator):
     """Random walk on states in a row, held at both ends: discrete, a chain; continuous, a jump process."""
 
     generator: Literal["markov"]
@@ -28,7 +40,7 @@ class Markov(Section):
     down: Positive = Field(description="to the state before: probability of a step, or rate in 1/s")
 
 
-class Heat1d(Section):
+class Heat1d(Generator):
     """Heat conduction in a rod whose ends are held at 0, by central differences (continuous systems only)."""
 
     generator: Literal["heat1d"]
@@ -37,7 +49,7 @@ class Heat1d(Section):
     diffusivity: Positive = Field(1.0, description="m²/s")
 
 
-class Springs(Section):
+class Springs(Generator):
     """Equal masses in a row between two walls, joined by equal springs (continuous systems only).
 
     The state is the displacements (m) of all masses, then their velocities (m/s).
@@ -50,7 +62,7 @@ class Springs(Section):
     damping: NonNegative = Field(0.0, description="friction of each mass, N·s/m")
 
 
-class RandomStable(Section):
+class RandomStable(Generator):
     """A dense symmetric-orthogonal transform of plane rotations that shrink: random, but with a known spectrum."""
 
     generator: Literal["random_stable"]
@@ -61,7 +73,7 @@ class RandomStable(Section):
     seed: Annotated[int, Field(ge=0, lt=2**64)] = Field(1, description="which of the random matrices")
 
 
-class Leslie(Section):
+class Leslie(Generator):
     """A population by classes of age, counted once a step (discrete systems only)."""
 
     generator: Literal["leslie"]
@@ -81,7 +93,7 @@ class Leslie(Section):
         return self
 
 
-class RcLadder(Section):
+class RcLadder(Generator):
     """Equal resistors in a row from a voltage source to an open end, a capacitor to ground behind each of them
     (continuous systems only).
 
@@ -95,7 +107,7 @@ class RcLadder(Section):
     capacitance: Positive = Field(1.0, description="of each capacitor, F")
 
 
-class QuantumWalk(Section):
+class QuantumWalk(Generator):
     """A walker on a cycle who tosses a quantum coin, Hadamard's, before each step (discrete systems only).
 
     The state is the amplitudes at site 0 with the coin saying up and saying down, at site 1, and so on.
@@ -105,10 +117,24 @@ class QuantumWalk(Section):
     sites: Annotated[int, Field(ge=2, le=SIZE_LIMIT // 2)] = Field(description="number of sites on the cycle")
 
 
+class LatticeWalk(Generator):
+    """A walker on a rectangular lattice, held at its edges (discrete systems only): sparse, five entries a row.
+
+    Component y nx + x is the probability that he is at site (x, y).
+    """
+
+    generator: Literal["lattice_walk"]
+    nx: Annotated[int, Field(ge=1, le=SIDE_LIMIT)] = Field(description="sites in a row")
+    ny: Annotated[int, Field(ge=1, le=SIDE_LIMIT)] = Field(description="rows")
+    move: Annotated[float, Field(gt=0, le=0.25)] = Field(
+        0.25, description="probability of a step to each of the four sites beside; at an edge he stays instead"
+    )
+
+
 Generated: TypeAlias = Annotated[
-    Rotation | Markov | Heat1d | Springs | RandomStable | Leslie | RcLadder | QuantumWalk,
+    Rotation | Markov | Heat1d | Springs | RandomStable | Leslie | RcLadder | QuantumWalk | LatticeWalk,
     Field(discriminator="generator"),
 ]
 
 CONTINUOUS_ONLY = (Heat1d, Springs, RcLadder)
-DISCRETE_ONLY = (Leslie, QuantumWalk)
+DISCRETE_ONLY = (Leslie, QuantumWalk, LatticeWalk)

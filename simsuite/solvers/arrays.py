@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+
+Values = TypeVar("Values", bound=Any)  # an array, dense or sparse
 
 
 def read_npy(path: Path) -> np.ndarray:
@@ -16,10 +18,19 @@ def read_npy(path: Path) -> np.ndarray:
 
 def real_numbers(read: Callable[[], Any]) -> np.ndarray:
     """What `read` returns, as an array. Raises ValueError, with the reason, when it fails or gives no real numbers."""
+    return real(readable(lambda: np.asarray(read())))
+
+
+def readable(read: Callable[[], Values]) -> Values:
+    """What `read` returns. Raises ValueError, with the reason, when it fails."""
     try:
-        values = np.asarray(read())
-    except (OSError, ValueError, EOFError, MemoryError, OverflowError, TypeError, AttributeError) as e:
+        return read()
+    except (OSError, ValueError, EOFError, MemoryError, OverflowError, TypeError, AttributeError, KeyError) as e:
         raise ValueError(f"cannot be read: {e or type(e).__name__}") from None
+
+
+def real(values: Values) -> Values:
+    """The same numbers. Raises ValueError if they are not real."""
     if values.dtype.kind not in "fiu":
         raise ValueError(f"holds {values.dtype} values, not real numbers")
     return values

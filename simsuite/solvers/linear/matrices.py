@@ -2,39 +2,65 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
+from simsuite.scenario.linear import MatrixFile
 from simsuite.scenario.types import FileRef
-from simsuite.solvers.arrays import read_npy, real_numbers
+from simsuite.solvers.arrays import read_npy, readable, real
+from simsuite.solvers.matmul.sparse import Matrix, in_rows
 
-READABLE = ".npy, .csv and .mtx"
+READABLE = ".npy, .csv, .mtx and .npz"
 
 
 def read_matrix(path: Path) -> np.ndarray:
     """The matrix in a file, float64; a vector becomes one column.
 
-    .npy: NumPy's format. .csv: numbers separated by commas, a line a row. .mtx: Matrix Market, dense or sparse.
-    Raises ValueError, with the reason, for anything else.
+    .npy: NumPy's format. .csv: numbers separated by commas, a line a row. .mtx: Matrix Market, of real or whole numbers
+    or a pattern of ones, general, symmetric or skew. .npz: a sparse matrix of SciPy. Raises ValueError, with the
+    reason, for anything else.
     """
-    values = read_npy(path) if path.suffix.lower() == ".npy" else real_numbers(lambda: _read(path))
+    values = _read(path)
+    return np.ascontiguousarray(readable(values.toarray) if issparse(values) else values, np.float64)
+
+
+def read_system_matrix(source: MatrixFile, base: Path) -> Matrix:
+    """The same, kept as its scenario says: sparse by rows, if that says nothing and the file has coordinates."""
+    values = _read(source.path(base))
+    kept = source.format or ("csr" if issparse(values) else "dense")
+    if kept == "csr":
+        return readable(lambda: in_rows(values))
+    return np.ascontiguousarray(readable(values.toarray) if issparse(values) else values, np.float64)
+
+
+def _read(path: Path) -> Any:
+    """An array, dense or sparse, of rank 2."""
+    values = real(read_npy(path) if path.suffix.lower() == ".npy" else readable(lambda: _parsed(path)))
     if values.ndim == 1:
         values = values[:, None]
     if values.ndim != 2 or 0 in values.shape:
         raise ValueError(f"holds an array of shape {values.shape}, not a matrix")
-    return np.ascontiguousarray(values, np.float64)
+    return values
 
 
-def _read(path: Path) -> np.ndarray:
+def _parsed(path: Path) -> Any:
+    import scipy.io
+    import scipy.sparse
+
     suffix = path.suffix.lower()
     if suffix == ".csv":
         return np.loadtxt(path, delimiter=",", ndmin=2)
     if suffix == ".mtx":
-        import scipy.io
-
-        matrix = scipy.io.mmread(path)
-        return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
+        return scipy.io.mmread(path)
+    if suffix == ".npz":
+        try:
+            return scipy.sparse.load_npz(path)
+        except zipfile.BadZipFile as e:
+            raise ValueError(e) from None
     raise ValueError(f"files named {path.suffix or 'without suffix'} are not known, only {READABLE}")
 
 

@@ -11,6 +11,7 @@ from simsuite.solvers.linear.jumps import Jumps
 from simsuite.solvers.linear.power_error import PROBES
 
 LITTLE = 10**7  # operations, up to which a run steps, whatever else would be faster
+SCATTERED = 8  # times longer a multiplication takes with a sparse matrix
 WORTH = 2  # times cheaper powers must be to be taken
 
 
@@ -37,18 +38,26 @@ class Plan:
         return {} if self.asked else {"method": self.method, "reason": self.reason}
 
 
-def make_plan(method: str, steps_only: str | None, jumps: Jumps, lack_of_memory: Callable[[], str | None]) -> Plan:
+def make_plan(
+    method: str,
+    steps_only: str | None,
+    jumps: Jumps,
+    lack_of_memory: Callable[[], str | None],
+    share: float = 1.0,
+    sparse: bool = False,
+) -> Plan:
     """The plan for a scenario's `time.method`. steps_only: why no power of A takes several steps at once, None if one
-    does. lack_of_memory: why powers do not fit on the device, None if they do."""
+    does. lack_of_memory: why powers do not fit on the device, None if they do. share: of the
+    multiplications of a dense A that a step takes; sparse: whether A is kept like that."""
     if method != "auto":
         return Plan(method, "asked for", asked=True)
     n, m, steps = jumps.n, jumps.m, jumps.steps
-    operations = 2 * n * n * m * steps
+    operations = 2 * n * n * m * steps * share
     if operations <= LITTLE:
         return Plan("step", f"{steps} products take {operations:.2g} operations only")
     if steps_only is not None:
         return Plan("step", steps_only)
-    power, step = jumps.columns(PROBES), jumps.columns_of_steps
+    power, step = jumps.columns(PROBES), jumps.columns_of_steps * (share * SCATTERED if sparse else 1.0)
     sizes = f"{jumps.squares} products of squares and {jumps.applied} with the states"
     if step < WORTH * power:
         return Plan("step", f"{steps} products with the states are not {WORTH} times as much work as {sizes}")

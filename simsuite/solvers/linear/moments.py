@@ -55,23 +55,28 @@ class ExactMoments:
     last one the end of the run."""
 
     def __init__(self, system: LinearSystem, dt: float, frames: Sequence[int]) -> None:
-        self._system, self._frames = system, frames
+        self._given, self._frames = system, frames
         self._inputs_clock = Clock.uniform(dt, (0, frames[-1]))
         self._moving = system.moves
         self._doubled: list[_Map] = []
         self._maps: dict[int, _Map] = {}
-        self._reached = 0, self._first
+        self._reached: tuple[int, Moments] | None = None
+
+    @cached_property
+    def _system(self) -> LinearSystem:
+        """With a dense A, asked for where that is affordable."""
+        return self._given.dense()
 
     @property
     def alike(self) -> bool:
         """Whether all states of the batch have the same law: they begin with the same numbers, or with random ones."""
-        start = self._system.start
-        return self._system.random_start or bool(np.all(start == start[:, :1]))
+        start = self._given.start
+        return self._given.random_start or bool(np.all(start == start[:, :1]))
 
     @cached_property
     def affordable(self) -> bool:
         """Whether the host can work them out in moderate time."""
-        n, steps = len(self._system.A), self._frames[-1]
+        n, steps = len(self._given.start), self._frames[-1]
         gaps = [b - a for a, b in itertools.pairwise(self._frames)]
         different = len(set(gaps))
         made = different if different <= _KEPT else len(gaps)
@@ -81,14 +86,15 @@ class ExactMoments:
 
     @property
     def _first(self) -> Moments:
-        n, start = len(self._system.A), self._system.start
-        if self._system.random_start:
+        n, start = self._given.start.shape[0], self._given.start
+        if self._given.random_start:
             return Moments(np.zeros(n), np.eye(n))
         return Moments(start[:, 0] if self.alike else None, np.zeros((n, n)))
 
     def at(self, step: int) -> Moments:
         """The same bits whether or not earlier frames have been asked for."""
-        at, found = self._reached if self._reached[0] <= step else (0, self._first)
+        reached = self._reached
+        at, found = reached if reached is not None and reached[0] <= step else (0, self._first)
         with np.errstate(all="ignore"):
             between = self._frames[bisect.bisect_right(self._frames, at) : bisect.bisect_left(self._frames, step)]
             for begin, end in itertools.pairwise((at, *between, step)):

@@ -114,11 +114,12 @@ class NoiseOutcome:
 
     def _stationary(self) -> dict[str, Any]:
         """P with A P A' + G G' = P, or A P + P A' + G G' = 0 in continuous time, as it is observed."""
-        stated = self.system.stated
+        n = self.system.A.shape[0]
+        if n > _LYAPUNOV_LIMIT:
+            return {"stationary_note": f"the matrix has {n} rows, more than {_LYAPUNOV_LIMIT}"}
+        stated = self.system.stated.dense()
         assert stated.G is not None
         A, Q = stated.A, stated.G @ stated.G.T
-        if len(A) > _LYAPUNOV_LIMIT:
-            return {"stationary_note": f"the matrix has {len(A)} rows, more than {_LYAPUNOV_LIMIT}"}
         with np.errstate(all="ignore"):
             P = solve_continuous_lyapunov(A, -Q) if stated.continuous else solve_discrete_lyapunov(A, Q)
             left = A @ P + P @ A.T + Q if stated.continuous else A @ P @ A.T + Q - P

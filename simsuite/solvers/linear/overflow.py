@@ -22,6 +22,7 @@ def overflow_step(system: LinearSystem, steps: int, largest: float) -> int | Non
     n, m = system.start.shape
     if system.moves or (n**3 + n * n * m) * steps.bit_length() > _LIMIT:
         return None
+    system = system.dense()
     with np.errstate(all="ignore"):
         powers = [(system.A, system.constant_input()[:, None])]
         while 2 ** len(powers) <= steps:

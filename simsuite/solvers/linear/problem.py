@@ -71,9 +71,11 @@ class LinearProblem:
         step = overflow_step(system, frames[-1], float(np.finfo(dtype).max))
         if step is not None:
             raise NumericalFailure(overflow_message(dtype, f"step {step}", frames[-1]))
-        jumps = Jumps.between(frames, *system.start.shape)
+        n, m = system.start.shape
+        jumps = Jumps.between(frames, n, m)
         lacking = functools.partial(_lack_of_memory, device, power_bytes(system, jumps, dtype))
-        plan = make_plan(model.time.method, system.steps_only, jumps, lacking)
+        share = system.multiplications / (n * n)
+        plan = make_plan(model.time.method, system.steps_only, jumps, lacking, share, system.sparse)
         return cls(system, dtype, model.dt, frames, model.run.kernel, plan, model.tolerance)
 
     @property
@@ -96,7 +98,8 @@ class LinearProblem:
 
     @property
     def method(self) -> Mapping[str, str]:
-        return {"stepper": self.plan.method, "stepper_reason": self.plan.reason, "precision": str(self.dtype)}
+        method = {"stepper": self.plan.method, "stepper_reason": self.plan.reason, "precision": str(self.dtype)}
+        return method | {"matrix": self.system.kept} if self.system.sparse else method
 
     @property
     def _by_powers(self) -> bool:
@@ -108,9 +111,8 @@ class LinearProblem:
 
     def work(self, step: int) -> float:
         """Steps that are not taken one by one have no operations of their own."""
-        (n, m), noise = self.system.start.shape, self.system.noise
-        width = n if noise is None else n + noise.G.shape[1]
-        return float(step) if self._by_powers else 2.0 * n * width * m * step
+        m = self.system.start.shape[1]
+        return float(step) if self._by_powers else 2.0 * self.system.multiplications * m * step
 
     @cached_property
     def analysis(self) -> Analysis:
@@ -154,7 +156,7 @@ class LinearProblem:
         """Raises NumericalFailure where powers are asked for and do not do."""
         if not self._by_powers:
             return self._stepping(backend, start)
-        make = functools.partial(Powers, backend, self.system, self._jumps, self.dtype, self.kernel)
+        make = functools.partial(Powers, backend, self.system.dense(), self._jumps, self.dtype, self.kernel)
         powers, why = powers_or_not(make, start, self.plan, self.tolerance)
         if powers is None:
             name, stepper = "step", self._stepping(backend, start)
@@ -192,7 +194,7 @@ class LinearProblem:
             results["power_error"] = float(observed.arrays[ERROR][0])
         if _stored(observed).size <= STATE_LIMIT:
             results["state"] = _stored(observed).tolist()
-        if self.system.noise is None and len(X) ** 2 * X.shape[1] <= CHECK_LIMIT:
+        if self.system.noise is None and self.system.multiplications * X.shape[1] <= CHECK_LIMIT:
             checks = {
                 "change": self._change(X, observed.step),
                 "residual": residual(self.system, X, observed.step, powers, CHECK_LIMIT),
@@ -207,7 +209,7 @@ class LinearProblem:
     def _change(self, X: np.ndarray, step: int) -> float:
         u = np.array([float(f(t=self.clock.time(step))) for f in self.system.inputs])
         with np.errstate(all="ignore"):
-            return float(np.max(np.abs(self.system.A @ X + (self.system.B @ u)[:, None] - X)))
+            return float(np.max(np.abs(self.system.following(X.astype(np.float64), u) - X)))
 
     def fault(self, observed: Snapshot) -> str | None:
         good = np.isfinite(observed.arrays["state"])

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
 
 from simsuite.expressions import Expression
+from simsuite.solvers.matmul.sparse import Matrix, filled
 
 
 @dataclass(frozen=True)
 class StateSpace:
     """dX = (A X + B u) dt + G dW if `continuous`, else X_{k+1} = A X_k + B u_k + G w_k; observed as C X; all float64.
 
-    A (n, n), in 1/s if continuous; B (n, p), or None without inputs; inputs: p expressions in t; C (q, n), or None if
-    X itself is observed; G (n, r), in 1/sqrt(s) if continuous, or None without noise.
+    A (n, n), dense or sparse, in 1/s if continuous; B (n, p), or None without inputs; inputs: p expressions in t;
+    C (q, n), or None if X itself is observed; G (n, r), in 1/sqrt(s) if continuous, or None without noise.
     """
 
-    A: np.ndarray
+    A: Matrix
     B: np.ndarray | None
     inputs: tuple[Expression, ...]
     C: np.ndarray | None
     continuous: bool
     G: np.ndarray | None = None
+
+    def dense(self) -> StateSpace:
+        """The same with a dense A."""
+        return dataclasses.replace(self, A=filled(self.A))

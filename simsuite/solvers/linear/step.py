@@ -6,11 +6,11 @@ dt, inputs being held constant over each step.
 
 Stepping: two buffers take turns as X_k and X_{k+1}. The values of all inputs are evaluated on the device for a block
 of steps at once, u_k = u(t_k), and multiplied by B into a table with one row a step, which the product adds to
-every column. With noise (see `noise`) the product is that of [A G] and [X; W]. Nothing is copied or allocated between
-steps.
+every column. A sparse A is multiplied as it is, in continuous time by a series (see `series`). With noise (see `noise`)
+the product is that of [A G] and [X; W]. Nothing is copied or allocated between steps.
 
-Cost: 2 n^2 m floating-point operations a step. With a batch the product runs at the arithmetic's speed; with a single
-column it reads A once and is bound by memory.
+Cost: 2 n^2 m floating-point operations a step; of a sparse A 2 m for each number that is stored. With a batch the
+product runs at the arithmetic's speed; with a single column it reads A once and is bound by memory.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from simsuite.core import Backend, Clock, Pending, Snapshot
 from simsuite.expressions import Expression
 from simsuite.solvers.linear.noise import NoiseRows
 from simsuite.solvers.linear.observed import ObservedOutput, output_entries
+from simsuite.solvers.linear.step_product import step_bytes, step_product
 from simsuite.solvers.linear.system import LinearSystem
-from simsuite.solvers.matmul import product_entries
-from simsuite.solvers.matmul.product import product
 from simsuite.solvers.table import ROWS, FunctionTable
 
 _NOWHERE = np.zeros(1)  # inputs depend on time only: one point stands for all
 _MANY, _MUCH = 4096, 1e10  # steps in one launch, and their operations, which take a CPU a tenth of a second
+_LAUNCHES = 4096  # that are recorded at once
 
 
 class _Inputs:
@@ -71,12 +71,12 @@ class LinearStepper:
         self, backend: Backend, start: Snapshot, system: LinearSystem, dt: float, steps: int, kernel: str = "auto"
     ) -> None:
         X = start.arrays["state"]
-        dtype, (n, columns), A, drawn = X.dtype, X.shape, system.A, 0
+        dtype, (n, columns), drawn = X.dtype, X.shape, 0
         self.step = start.step
         self._backend = backend
         self._noise: NoiseRows | None = None
         if system.noise is not None:
-            A, drawn = np.hstack([A, system.noise.G]), system.noise.G.shape[1]
+            drawn = system.noise.G.shape[1]
             self._noise = NoiseRows(backend, n, (drawn, columns), system.noise.seed)
         first = backend.array(np.concatenate([X, np.zeros((drawn, columns), dtype)]))
         buffers = [first, backend.zeros(first.shape, dtype)]
@@ -87,17 +87,17 @@ class LinearStepper:
         self._recorder = backend.recorder()
         # The inputs have a clock of their own, without frames: which frames are stored must not change their times.
         self._inputs = _Inputs(backend, Clock.uniform(dt, (0, steps)), dtype, system.B, system.inputs)
-        A = A.astype(dtype)
-        self._product, used = product(backend, backend.array(A), columns, kernel, biased=bool(system.inputs))
+        self._product, used = step_product(backend, system, dtype, columns, kernel)
         self.chosen: Mapping[str, str] = {"kernel": used}
         self._at_once = 1 if drawn else self._product.most_steps or ROWS
         if self._at_once > 1 and self._inputs.steady:
             self._at_once = max(ROWS, min(_MANY, int(_MUCH / (2.0 * n * n * columns))) // ROWS * ROWS)
+        self._recorded = ROWS if system.series is None else max(min(ROWS, _LAUNCHES // system.series.products), 1)
         self._output = ObservedOutput(backend, system.C, dtype, columns, kernel)
 
     def advance(self, n: int) -> None:
         while n > 0:
-            block = min(n, max(ROWS, self._at_once))
+            block = min(n, max(self._recorded, self._at_once))
             if block > ROWS:  # few sizes, each of which is recorded
                 block = 1 << block.bit_length() - 1
             self._inputs.prepare(self.step, block)
@@ -135,5 +135,5 @@ def device_bytes(system: LinearSystem, dtype: Any) -> int:
     (n, m), p = system.start.shape, len(system.inputs)
     rows = ROWS if any(u.depends_on("t") for u in system.inputs) else 1
     q = 0 if system.noise is None else system.noise.G.shape[1]
-    entries = product_entries(n, n + q) + 2 * (n + q) * m + n * p + rows * (p + n)
-    return (entries + output_entries(system.C, m)) * np.dtype(dtype).itemsize
+    entries = 2 * (n + q) * m + n * p + rows * (p + n) + output_entries(system.C, m)
+    return step_bytes(system, dtype) + entries * np.dtype(dtype).itemsize

@@ -2,38 +2,47 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
+from scipy.sparse import issparse
 
 from simsuite.errors import DeviceError, Mistake, ScenarioError
 from simsuite.expressions import Expression, ExpressionError
-from simsuite.scenario.linear import LinearScenario, RandomState
+from simsuite.scenario.linear import LinearScenario, MatrixFile, RandomState, UnitStates
 from simsuite.scenario.linear_generators import RcLadder
 from simsuite.scenario.types import FileRef
 from simsuite.solvers.linear.discretise import discretise, discretise_between
 from simsuite.solvers.linear.generators import generate, generate_input
 from simsuite.solvers.linear.generators.random_normal import random_normal
-from simsuite.solvers.linear.matrices import matrix_from
+from simsuite.solvers.linear.matrices import matrix_from, read_system_matrix
 from simsuite.solvers.linear.noise import ProcessNoise
 from simsuite.solvers.linear.noise_covariance import noise_covariance, noise_factor
+from simsuite.solvers.linear.series import Series, series_of
 from simsuite.solvers.linear.state_space import StateSpace
+from simsuite.solvers.matmul.sparse import Matrix, filled, stored
 
 KeyPath: TypeAlias = tuple[str | int, ...]
+EXPONENTIAL = 1024  # rows of a sparse matrix, up to which its exponential is formed unless it is to stay sparse
+FILLED = 4096  # and up to which `auto` may form powers
 
 
 @dataclass(frozen=True)
 class LinearSystem:
     """X_{k+1} = A X_k + B u(t_k) + G w_k, observed as C X; all float64.
 
-    A (n, n); B (n, p); inputs: p expressions in t; C (q, n), or None if X itself is observed; start: X_0 (n, m).
-    A system without inputs has one that is always 0. stated: the system of the scenario, in continuous time if that is.
-    noise: G w, or None; random_start: whether X_0 is drawn from independent standard normal numbers.
+    A (n, n), dense or sparse; B (n, p); inputs: p expressions in t; C (q, n), or None if X itself is observed; start:
+    X_0 (n, m). A system without inputs has one that is always 0. stated: the system of the scenario, in continuous time
+    if that is. noise: G w, or None; random_start: whether X_0 is drawn from independent standard normal numbers.
+    series: where exp(A dt) is not formed, how a step is made of products with a sparse A, which are then A and B of
+    `stated` times its `dt`.
     """
 
-    A: np.ndarray
+    A: Matrix
     B: np.ndarray
     inputs: tuple[Expression, ...]
     C: np.ndarray | None
@@ -41,6 +50,40 @@ class LinearSystem:
     stated: StateSpace
     noise: ProcessNoise | None = None
     random_start: bool = False
+    series: Series | None = None
+
+    @property
+    def sparse(self) -> bool:
+        return issparse(self.A)
+
+    @property
+    def multiplications(self) -> int:
+        """That a step takes with each state of the batch."""
+        noise = 0 if self.noise is None else self.noise.G.size
+        return stored(self.A) * (1 if self.series is None else self.series.products) + noise
+
+    @property
+    def kept(self) -> str:
+        """How A is, in words."""
+        if not self.sparse:
+            return "dense"
+        numbers = f"csr, {stored(self.A)} numbers"
+        if self.series is None:
+            return numbers
+        s, m = self.series.substeps, self.series.degree
+        return f"{numbers}; exp(A dt) by series: {s} times {m} products a step"
+
+    def dense(self) -> LinearSystem:
+        """The same with a dense A."""
+        if self.series is None:
+            return dataclasses.replace(self, A=filled(self.A))
+        A, B = discretise(filled(self.stated.A), self.B / self.series.dt, self.series.length)
+        return dataclasses.replace(self, A=A, B=B, series=None)
+
+    def following(self, X: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """The state after X (n, m) and the values u (p,) of the inputs, without noise."""
+        b = (self.B @ u)[:, None]
+        return self.A @ X + b if self.series is None else self.series.applied(self.A, X, b)
 
     @property
     def moves(self) -> bool:
@@ -52,7 +95,10 @@ class LinearSystem:
         """Why no power of A takes several steps at once; None if one does."""
         if self.noise is not None:
             return "every step has noise of its own"
-        return "inputs depend on time" if self.moves else None
+        if self.moves:
+            return "inputs depend on time"
+        large = self.sparse and self.A.shape[0] > FILLED
+        return f"powers of a sparse matrix of more than {FILLED} rows are not filled up" if large else None
 
     def constant_input(self) -> np.ndarray:
         """B u (n,) of inputs that do not depend on time."""
@@ -82,7 +128,7 @@ class _Reader:
     def read(self) -> LinearSystem:
         system = self._model.system
         A = self._read_matrix()
-        n = None if A is None else len(A)
+        n = None if A is None else A.shape[0]
         B = self._optional("input_matrix", system.input_matrix)
         if A is not None and isinstance(system.matrix, RcLadder) and system.input and not system.input_matrix:
             B = generate_input(system.matrix)
@@ -93,13 +139,40 @@ class _Reader:
         self._check_shapes(n, B, len(inputs), C, G)
         if self._mistakes or A is None or start is None:
             raise ScenarioError(self._mistakes)
+        random_start = isinstance(self._model.initial.state, RandomState)
         stated = StateSpace(A, B, inputs, C, system.kind == "continuous", G)
         if B is None:
-            B, inputs = np.zeros((len(A), 1)), (Expression.constant(0.0),)
+            B, inputs = np.zeros((A.shape[0], 1)), (Expression.constant(0.0),)
+        series = self._series(A)
+        if series is not None:
+            return LinearSystem(A * series.dt, B * series.dt, inputs, C, start, stated, None, random_start, series)
         steps = self._discrete(A, B, inputs)
         noise = None if G is None else ProcessNoise(self._noise_of_a_step(A, G), self._model.run.seed)
-        random_start = isinstance(self._model.initial.state, RandomState)
         return LinearSystem(*steps, C, start, stated, noise, random_start)
+
+    def _series(self, A: Matrix) -> Series | None:
+        """How a step is made of products with A, where exp(A dt) is not to be formed. Raises ScenarioError where it
+        would have to be."""
+        system = self._model.system
+        if system.kind == "discrete" or not issparse(A):
+            return None
+        if getattr(system.matrix, "format", None) is None and A.shape[0] <= EXPONENTIAL:
+            return None
+        help = 'write format = "dense" in `matrix`'
+        try:
+            series = series_of(A, self._model.dt, self._dtype)
+        except ValueError as e:
+            raise ScenarioError([Mistake(("time", "dt"), str(e), f"take shorter steps, or {help}")]) from None
+        found = []
+        if system.hold == "first":
+            message = "a sparse matrix in continuous time takes inputs that are constant over a step"
+            found.append(Mistake(("system", "hold"), message, help))
+        if system.noise_matrix is not None:
+            message = "the noise of a step needs exp(A dt), which is not formed of a sparse matrix"
+            found.append(Mistake(("system", "noise_matrix"), message, help))
+        if found:
+            raise ScenarioError(found)
+        return series
 
     def _check_shapes(
         self, n: int | None, B: np.ndarray | None, inputs: int, C: np.ndarray | None, G: np.ndarray | None
@@ -124,31 +197,43 @@ class _Reader:
     def _read(self, path: KeyPath, source: list[list[float]] | FileRef) -> np.ndarray | None:
         """A matrix from its values or file; None, with a mistake at its place, if there is none."""
         place = (*path, "file") if isinstance(source, FileRef) else path
+        return self._read_by(place, lambda: matrix_from(source, self._base))
+
+    def _read_by(self, place: KeyPath, read: Callable[[], Matrix]) -> Any:
         try:
-            matrix = matrix_from(source, self._base)
+            matrix = read()
         except ValueError as e:
             self._wrong(place, str(e))
             return None
         return self._finite(place, matrix)
 
-    def _finite(self, path: KeyPath, matrix: np.ndarray) -> np.ndarray | None:
+    def _finite(self, path: KeyPath, matrix: Any) -> Any:
+        """`matrix`, dense or sparse; None, with a mistake, if not all of it is finite."""
+        values = matrix.data if issparse(matrix) else matrix
         with np.errstate(over="ignore"):
-            good = np.isfinite(matrix.astype(self._dtype, copy=False))
+            good = np.isfinite(values.astype(self._dtype, copy=False))
         if good.all():
             return matrix
-        i, j = np.unravel_index(int(np.argmin(good)), good.shape)
-        self._wrong(path, f"row {i + 1}, column {j + 1} is {matrix[i, j]:g}, not a finite {self._dtype}")
+        at = int(np.argmin(good))
+        if issparse(matrix):
+            i, j = int(np.searchsorted(matrix.indptr, at, side="right")) - 1, int(matrix.indices[at])
+        else:
+            i, j = (int(k) for k in np.unravel_index(at, good.shape))
+        self._wrong(path, f"row {i + 1}, column {j + 1} is {values.flat[at]:g}, not a finite {self._dtype}")
         return None
 
     def _optional(self, key: str, source: list[list[float]] | FileRef | None) -> np.ndarray | None:
         return None if source is None else self._read(("system", key), source)
 
-    def _read_matrix(self) -> np.ndarray | None:
+    def _read_matrix(self) -> Matrix | None:
         path, source = ("system", "matrix"), self._model.system.matrix
-        if not isinstance(source, (list, FileRef)):
+        if not isinstance(source, (list, MatrixFile)):
             with np.errstate(all="ignore"):
                 return self._finite(path, generate(source, self._model.system.kind == "continuous"))
-        A = self._read(path, source)
+        if isinstance(source, list):
+            A = self._read(path, source)
+        else:
+            A = self._read_by((*path, "file"), lambda: read_system_matrix(source, self._base))
         if A is not None and A.shape[0] != A.shape[1]:
             self._wrong(path, f"is {A.shape[0]} x {A.shape[1]}, but A must be square")
             return None
@@ -159,6 +244,9 @@ class _Reader:
         path, source = ("initial", "state"), self._model.initial.state
         if isinstance(source, RandomState):
             return None if n is None else random_normal(n, source.batch, self._model.run.seed)
+        if isinstance(source, UnitStates):
+            start = None if n is None else self._unit_states(n, source.unit)
+            return None if start is None else np.repeat(start, self._model.initial.copies, axis=1)
         if isinstance(source, FileRef) or isinstance(source[0], list):
             start = self._read(path, source)
         else:
@@ -169,14 +257,25 @@ class _Reader:
             return None
         return None if start is None else np.repeat(start, self._model.initial.copies, axis=1)
 
+    def _unit_states(self, n: int, places: list[int]) -> np.ndarray | None:
+        for k, place in enumerate(places):
+            if place >= n:
+                message = f"there is no component {place}: the last of {n} is {n - 1}"
+                self._wrong(("initial", "state", "unit", k), message)
+                return None
+        start = np.zeros((n, len(places)))
+        start[places, np.arange(len(places))] = 1.0
+        return start
+
     def _discrete(
-        self, A: np.ndarray, B: np.ndarray, inputs: tuple[Expression, ...]
-    ) -> tuple[np.ndarray, np.ndarray, tuple[Expression, ...]]:
+        self, A: Matrix, B: np.ndarray, inputs: tuple[Expression, ...]
+    ) -> tuple[Matrix, np.ndarray, tuple[Expression, ...]]:
         """A, B and inputs of the steps. Inputs between whose values lines are drawn are there twice: at the beginning
         of a step and at its end."""
         system, dt = self._model.system, self._model.dt
         if system.kind == "discrete":
             return A, B, inputs
+        A = filled(A)
         try:
             if system.hold == "zero":
                 return *discretise(A, B, dt), inputs
@@ -187,11 +286,11 @@ class _Reader:
         except ValueError as e:
             raise ScenarioError([Mistake(("time", "dt"), f"{e} with so long a step")]) from None
 
-    def _noise_of_a_step(self, A: np.ndarray, G: np.ndarray) -> np.ndarray:
+    def _noise_of_a_step(self, A: Matrix, G: np.ndarray) -> np.ndarray:
         if self._model.system.kind == "discrete":
             return G
         try:
-            return noise_factor(noise_covariance(A, G, self._model.dt))
+            return noise_factor(noise_covariance(filled(A), G, self._model.dt))
         except ValueError as e:
             raise ScenarioError([Mistake(("time", "dt"), f"{e} with so long a step")]) from None
 

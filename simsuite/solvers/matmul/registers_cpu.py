@@ -186,8 +186,8 @@ def column_product(typing, A, a, x, n, bias, b, out, at):
 
 @intrinsic
 def gathered_product(typing, tile, A, rows, begin, end, X, stride, j, out, at):
-    """out[at + c] = sum over k = begin .. end - 1 of A[k] X[rows[k] stride + j + c], for as many vectors of columns c as
-    `tile` is long. All arrays are of rank 1; end > begin."""
+    """out[at + c] = sum over k = begin .. end - 1 of A[k] X[rows[k] stride + j + c], for the columns c of as many
+    vectors as `tile` is long. All arrays are of rank 1; end > begin."""
     index = types.intp
     signature = types.void(tile, A, rows, index, index, X, index, index, out, index)
 

@@ -51,6 +51,16 @@ def in_rows(A: Any) -> csr_array:
     return found
 
 
+def filled(A: Matrix) -> np.ndarray:
+    """A with its zeros."""
+    return A.toarray() if isinstance(A, csr_array) else A
+
+
+def stored(A: Matrix) -> int:
+    """How many numbers are kept of A."""
+    return int(A.nnz) if isinstance(A, csr_array) else A.size
+
+
 def sparse_product(backend: Backend, A: csr_array, columns: int, choice: str = "auto") -> tuple[SparseProduct, str]:
     """(a product with A, (n, p) in its own precision as `in_rows` makes it, for X of so many columns; the kernel's
     name). choice: as for `product`; there are Numba's kernels only. Raises DeviceError where programs are asked for and

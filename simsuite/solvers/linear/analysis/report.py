@@ -9,10 +9,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from simsuite.core import Variable
 from simsuite.solvers.linear.analysis.chain import Chain, chain
 from simsuite.solvers.linear.analysis.magnitudes import magnitudes
+from simsuite.solvers.linear.analysis.outermost import outermost
 from simsuite.solvers.linear.analysis.reachability import Reach, reach
 from simsuite.solvers.linear.analysis.spectrum import (
     MARGINAL,
@@ -25,6 +27,7 @@ from simsuite.solvers.linear.analysis.spectrum import (
 )
 from simsuite.solvers.linear.analysis.steady import steady_state
 from simsuite.solvers.linear.state_space import StateSpace
+from simsuite.solvers.matmul.sparse import stored
 
 LARGEST = 1024  # rows of a matrix that is analysed: some seconds
 PRINTED = 64  # entries of a vector among the results
@@ -39,8 +42,17 @@ class Analysis:
     system: StateSpace
 
     @property
+    def _size(self) -> int:
+        return self.system.A.shape[0]
+
+    @property
     def _small(self) -> bool:
-        return len(self.system.A) <= LARGEST
+        return self._size <= LARGEST
+
+    @cached_property
+    def _dense(self) -> StateSpace:
+        """Of a small system."""
+        return self.system.dense()
 
     @cached_property
     def _magnitudes(self) -> np.ndarray:
@@ -48,7 +60,7 @@ class Analysis:
 
     @cached_property
     def _chain(self) -> Chain | None:
-        return chain(self.system.A, self.system.continuous) if self._small else None
+        return chain(self._dense.A, self.system.continuous) if self._small else None
 
     @property
     def _settles(self) -> bool:
@@ -59,7 +71,7 @@ class Analysis:
     def _spectrum(self) -> Spectrum | str:
         """Or why there is none."""
         try:
-            return spectrum(self.system.A, self.system.continuous)
+            return spectrum(self._dense.A, self.system.continuous)
         except ValueError as e:
             return str(e)
 
@@ -72,7 +84,7 @@ class Analysis:
     def sizes(self) -> Mapping[str, int]:
         """Of the dimensions of `variables`."""
         rows, columns = self._magnitudes.shape
-        n = len(self.system.A)
+        n = self._size
         return {
             "row": rows,
             "column": columns,
@@ -84,13 +96,13 @@ class Analysis:
     def variables(self) -> tuple[Variable, ...]:
         """In the result file. matrix is known from the start, the others at the end."""
         A, unit = self.system.A, "s-1" if self.system.continuous else "1"
-        block = math.ceil(len(A) / len(self._magnitudes))
+        block = math.ceil(self._size / len(self._magnitudes))
         about = {
             "units": unit,
             "long_name": "largest |A| in a block of rows and columns",
-            "rows": str(len(A)),
+            "rows": str(self._size),
             "block": str(block),
-            "nonzeros": str(np.count_nonzero(A)),
+            "nonzeros": str(stored(A) if issparse(A) else np.count_nonzero(A)),
         }
         matrix = Variable("matrix_magnitude", ("row", "column"), attrs=about, values=self._magnitudes)
         if not self._small:
@@ -123,9 +135,9 @@ class Analysis:
 
     def results(self) -> dict[str, Any]:
         """What is printed and stored under "analysis"."""
-        n = len(self.system.A)
         if not self._small:
-            return {"left_out": f"the matrix has {n} rows, more than {LARGEST}"}
+            large = f"the matrix has {self._size} rows, more than {LARGEST}"
+            return self._outermost() | {"left_out": large}
         found = self._modes() | self._stationary() | self._steady()
         if not isinstance(self._spectrum, str):
             found |= self._reaches(self._spectrum)
@@ -145,16 +157,24 @@ class Analysis:
         found[name] = s.bound
         if s.error <= 0.1 * abs(s.bound) or s.error <= s.tolerance:
             found["abscissa_error" if continuous else "radius_error"] = s.error
-        listed = np.flatnonzero(np.iscomplexobj(self.system.A) | (np.imag(s.values) >= 0))[:MODES]
-        upper = s.values[listed]
-        with np.errstate(divide="ignore"):
-            constants = -1.0 / (np.real(upper) if continuous else np.log(np.abs(upper)))
-        found["slowest"] = {
-            "real": np.real(upper).tolist(),
-            "imag": np.imag(upper).tolist(),
-            "time_constant": [None if on else float(c) for on, c in zip(s.boundary[listed], constants)],
-            "frequency": (np.abs(frequency(upper, continuous)) / (2 * math.pi)).tolist(),
-        }
+        listed = np.iscomplexobj(self.system.A) | (np.imag(s.values) >= 0)
+        found["slowest"] = _listed(s.values[listed], s.boundary[listed], continuous)
+        return found
+
+    def _outermost(self) -> dict[str, Any]:
+        """What is known of a large sparse matrix."""
+        if not issparse(self.system.A):
+            return {}
+        continuous = self.system.continuous
+        s = outermost(self.system.A, continuous)
+        found: dict[str, Any] = {"verdict": s.verdict, "verdict_note": s.note}
+        if s.bound is not None:
+            found["spectral_abscissa" if continuous else "spectral_radius"] = s.bound
+        if s.sums:
+            found["stochastic"] = s.sums
+        if len(s.values):
+            upper = np.imag(s.values) >= 0
+            found["slowest"] = _listed(s.values[upper], s.boundary[upper], continuous)
         return found
 
     def _stationary(self) -> dict[str, Any]:
@@ -168,7 +188,7 @@ class Analysis:
 
     def _steady(self) -> dict[str, Any]:
         """What a stable system comes to, if its inputs are constant; as it is observed."""
-        system = self.system
+        system = self._dense
         if not self.stable or system.B is None or any(f.depends_on("t") for f in system.inputs):
             return {}
         u = np.array([f.value for f in system.inputs])
@@ -182,7 +202,7 @@ class Analysis:
 
     def _reaches(self, s: Spectrum) -> dict[str, Any]:
         """In the coordinates in which A is balanced."""
-        system, found = self.system, {}
+        system, found = self._dense, {}
         A = system.A * s.scale / s.scale[:, None]
         if system.B is not None:
             found["controllability"] = _reach(reach(A, system.B / s.scale[:, None], s.left))
@@ -190,6 +210,19 @@ class Analysis:
             C = system.C * s.scale
             found["observability"] = _reach(reach(A.conj().T, C.conj().T, s.right))
         return found
+
+
+def _listed(values: np.ndarray, boundary: np.ndarray, continuous: bool) -> dict[str, Any]:
+    """The first modes of those."""
+    values, boundary = values[:MODES], boundary[:MODES]
+    with np.errstate(divide="ignore"):
+        constants = -1.0 / (np.real(values) if continuous else np.log(np.abs(values)))
+    return {
+        "real": np.real(values).tolist(),
+        "imag": np.imag(values).tolist(),
+        "time_constant": [None if on else float(c) for on, c in zip(boundary, constants)],
+        "frequency": (np.abs(frequency(values, continuous)) / (2 * math.pi)).tolist(),
+    }
 
 
 def _reach(found: Reach) -> dict[str, Any]:

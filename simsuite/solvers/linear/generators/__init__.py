@@ -6,9 +6,11 @@ The generators use elementary operations only, so that a matrix is the same on e
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import issparse
 
 from simsuite.scenario import linear_generators as given
 from simsuite.solvers.linear.generators.heat1d import heat1d
+from simsuite.solvers.linear.generators.lattice_walk import lattice_walk
 from simsuite.solvers.linear.generators.leslie import leslie
 from simsuite.solvers.linear.generators.markov import markov
 from simsuite.solvers.linear.generators.quantum_walk import quantum_walk
@@ -16,10 +18,20 @@ from simsuite.solvers.linear.generators.random_stable import random_stable
 from simsuite.solvers.linear.generators.rc_ladder import rc_ladder, voltage_source
 from simsuite.solvers.linear.generators.rotation import rotation
 from simsuite.solvers.linear.generators.springs import springs
+from simsuite.solvers.matmul.sparse import Matrix, filled, in_rows
 
 
-def generate(source: given.Generated, continuous: bool) -> np.ndarray:
-    """The matrix A of a generator, float64: of dX/dt = A X if `continuous`, else of X_{k+1} = A X_k."""
+def generate(source: given.Generated, continuous: bool) -> Matrix:
+    """The matrix A of a generator, float64: of dX/dt = A X if `continuous`, else of X_{k+1} = A X_k; kept as its
+    scenario says."""
+    A = _generated(source, continuous)
+    kept = source.format or ("csr" if issparse(A) else "dense")
+    if kept == "csr":
+        return in_rows(A)
+    return filled(A)
+
+
+def _generated(source: given.Generated, continuous: bool) -> Matrix:
     match source:
         case given.Rotation():
             return rotation(source.angle, continuous)
@@ -37,6 +49,8 @@ def generate(source: given.Generated, continuous: bool) -> np.ndarray:
             return rc_ladder(source.sections, source.resistance, source.capacitance)
         case given.QuantumWalk():
             return quantum_walk(source.sites)
+        case given.LatticeWalk():
+            return lattice_walk(source.nx, source.ny, source.move)
 
 
 def generate_input(source: given.RcLadder) -> np.ndarray:

@@ -1,0 +1,112 @@
+"""What can be said of a sparse matrix that is too large for all of its eigenvalues: those nearest to instability.
+
+They come from ARPACK, R. B. Lehoucq, D. C. Sorensen, C. Yang, ARPACK Users' Guide (1998), from a fixed start, and for
+so many restarts as take some seconds: where eigenvalues lie close together, as those of large chains and of conduction
+do, that is not enough. What ARPACK does not find it does not know of either. Norms say more: no eigenvalue is larger
+than |A|_1 or |A|_oo, nor in continuous time further right than those logarithmic norms (see `spectrum`), and a Markov
+chain has the eigenvalue 1 (0).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, eigs, eigsh
+
+from simsuite.solvers.linear.analysis.chain import SUMS
+from simsuite.solvers.linear.analysis.spectrum import MARGINAL, STABLE, UNDETERMINED, UNSTABLE, margin
+
+_VECTORS = 24  # that are kept
+_MODES = 6
+_WORK = 6e9  # multiplications: some seconds
+_SHARP = 1e-8  # relative, to which an eigenvalue must be known to lie on the boundary
+_TOLERANCE = 1e-10  # relative, of ARPACK
+
+
+@dataclass(frozen=True)
+class Outermost:
+    """values: the eigenvalues that were found, nearest to instability first, none where that would take too long;
+    boundary: which of them are on the boundary. bound: the spectral radius, or abscissa (1/s), if it is known. verdict:
+    as in `spectrum`, for the reason `note`. sums: as of a `Chain`, "" if A is none."""
+
+    values: np.ndarray
+    boundary: np.ndarray
+    bound: float | None
+    verdict: str
+    note: str
+    sums: str
+
+
+def outermost(A: csr_array, continuous: bool) -> Outermost:
+    """Of A (n, n)."""
+    here = A.diagonal() if continuous else np.full(A.shape[0], -1.0)
+    sums = _stochastic(A, continuous)
+    with np.errstate(over="ignore", invalid="ignore"):
+        limit = _limit(A, here, continuous)  # of `margin`
+        values = _values(A, continuous)
+    scale = float(np.max(np.abs(values), initial=0.0)) if continuous else 1.0
+    beyond = margin(values, continuous)
+    boundary = np.abs(beyond) <= _SHARP * scale
+    rounding = 100 * np.finfo(np.float64).eps * max(float(np.max(np.abs(here))), 1.0 - continuous)
+    found, known = len(values) > 0, "by eigenvalues that Arnoldi's method found"
+    if limit < -rounding:
+        verdict, note = STABLE, "by a norm of A"
+    elif sums or (limit <= rounding and bool(np.any(boundary))):
+        verdict, note = MARGINAL, "by a norm of A"
+    elif found and limit > rounding and beyond[0] > _SHARP * scale:
+        verdict, note = UNSTABLE, known
+    elif found and beyond[0] < -_SHARP * scale:
+        verdict, note = STABLE, known
+    else:
+        verdict, note = UNDETERMINED, known if found else "Arnoldi's method would take too long"
+    bound = None
+    if sums:
+        bound = 0.0 if continuous else 1.0
+    elif found:
+        bound = float(np.max(np.real(values) if continuous else np.abs(values)))
+    return Outermost(values, boundary, bound, verdict, note, sums)
+
+
+def _limit(A: csr_array, here: np.ndarray, continuous: bool) -> float:
+    """What no eigenvalue's margin is larger than."""
+    sizes = abs(A)
+    off = np.abs(here) if continuous else 0.0
+    return min(float(np.max(sizes.sum(axis=k) - off + here)) for k in (0, 1))
+
+
+def _stochastic(A: csr_array, continuous: bool) -> str:
+    here = A.diagonal()
+    if np.any(A.data < 0) and not (continuous and np.count_nonzero(A.data < 0) == np.count_nonzero(here < 0)):
+        return ""
+    wanted, slack = (0.0, SUMS * float(np.max(np.abs(here)))) if continuous else (1.0, SUMS)
+    with np.errstate(over="ignore"):
+        fits = [bool(np.all(np.abs(A.sum(axis=k) - wanted) <= slack)) for k in (0, 1)]
+    return " and ".join(name for name, fit in zip(("columns", "rows"), fits) if fit)
+
+
+def _values(A: csr_array, continuous: bool) -> np.ndarray:
+    """The outermost eigenvalues that are found with moderate work, in order."""
+    n = A.shape[0]
+    restart = (A.nnz + 4 * n * _VECTORS) * (_VECTORS - _MODES)
+    symmetric = abs(A - A.T).nnz == 0
+    solve, right = (eigsh, "LA") if symmetric else (eigs, "LR")
+    start = np.random.Generator(np.random.Philox(1)).random(n) + 0.5
+    try:
+        values = solve(
+            A,
+            _MODES,
+            which=right if continuous else "LM",
+            v0=start,
+            ncv=_VECTORS,
+            maxiter=max(int(_WORK / restart), 1),
+            tol=_TOLERANCE,
+            return_eigenvectors=False,
+        )
+    except ArpackNoConvergence:
+        values = np.zeros(0)  # some may have converged, but not those that are wanted most
+    except ArpackError:
+        values = np.zeros(0)
+    order = np.lexsort((-np.imag(values), -margin(values, continuous)))
+    return values[order]
