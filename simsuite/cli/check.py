@@ -21,5 +21,7 @@ def check(
     print(f"  steps      {found['steps']} of dt = {found['dt']:.6g}, {found['frames']} frames")
     if "stepper_reason" in found:
         print(f"  stepper    {found['stepper']}: {found['stepper_reason']}")
+    if "matrix" in found:
+        print(f"  matrix     {found['matrix']}")
     print(f"  memory     {with_prefix(found['device_bytes'], 'B')} on the device")
     print(f"  disk       {with_prefix(found['disk_bytes'], 'B')} in {default_directory(loaded) / 'results.h5'}")

@@ -18,7 +18,6 @@ from simsuite.solvers.linear.system import LinearSystem
 
 COLUMNS = 4  # that are stepped
 _STEPS = 200_000  # products that take a moment, however small
-_SCATTERED = 8  # times longer a multiplication takes with a sparse matrix
 
 
 def residual(system: LinearSystem, X: np.ndarray, step: int, powers: bool, limit: int) -> float | None:
@@ -30,7 +29,8 @@ def residual(system: LinearSystem, X: np.ndarray, step: int, powers: bool, limit
         return None
     n = X.shape[0]
     some = slice(None, None, -(-X.shape[1] // COLUMNS))
-    stepped, scattered = n * n * step * COLUMNS, _SCATTERED * system.multiplications * step * COLUMNS
+    count = min(X.shape[1], COLUMNS)
+    stepped, scattered = n * n * step * count, system.multiplications * step * count
     power = n**3 * (math.log2(step + 1) + 1)
     with np.errstate(all="ignore"):
         if powers and stepped <= limit and step <= _STEPS:
