@@ -43,12 +43,20 @@ WALK = {
     "time.steps": 100,
     "output.frames": 3,
 }
+LATTICE = {
+    "system.matrix.nx": 3,
+    "system.matrix.ny": 2,
+    "initial.state.unit": [4, 0],
+    "time.steps": 8,
+    "output.frames": 3,
+}
 NOISE = {"initial.copies": 3, "time.steps": 9, "time.dt": 0.4, "output.frames": 4}
 REDUCED: dict[str, dict[str, Any]] = {  # small enough for the simulator, where a thread of the GPU is one of Python
     "scenarios/gbm": {"paths.count": 96, "time.steps": 12, "output.frames": 4, "output.store_paths": 3},
     "scenarios/gbm_sobol": {"paths.count": 96, "time.steps": 12, "output.frames": 4, "output.store_paths": 3},
     "scenarios/heat": {"grid.nx": 6, "grid.ny": 3, "output.frames": 4, "output.samples": 7},
     "scenarios/heat_sine": {"grid.nx": 6, "grid.ny": 6, "output.frames": 3},
+    "scenarios/lattice_walk": LATTICE,
     "scenarios/linear": CHAIN,
     "scenarios/markov": WALK,
     "scenarios/ornstein_uhlenbeck": NOISE,
@@ -186,6 +194,18 @@ def test_the_walker_ends_in_the_stationary_distribution(tmp_path: Path, fast: Ba
     assert run.results["change"] <= 1e-15
     with run.dataset as data:
         assert np.abs(data.state.values.sum(axis=1) - 1).max() <= 1e-13
+
+
+def test_the_walker_on_a_lattice_goes_where_chance_takes_him(tmp_path: Path, fast: Backend) -> None:
+    run = reduced("scenarios/lattice_walk", fast, tmp_path / "run")
+    p = np.zeros((2, 2, 3))
+    p[0, 1, 1] = p[1, 0, 0] = 1.0
+    for _ in range(8):
+        edged = np.pad(p, ((0, 0), (1, 1), (1, 1)), mode="edge")  # who would leave stays
+        beside = edged[:, 1:-1, :-2] + edged[:, 1:-1, 2:] + edged[:, :-2, 1:-1] + edged[:, 2:, 1:-1]
+        p = 0.2 * p + 0.2 * beside
+    assert run.summary["kernel"] == "csr"
+    np.testing.assert_allclose(run.results["state"], p.reshape(2, 6).T, rtol=1e-14)
 
 
 def test_springs_follow_the_exact_discretisation(tmp_path: Path, fast: Backend) -> None:

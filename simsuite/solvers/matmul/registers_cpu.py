@@ -47,10 +47,11 @@ def tile_of(rows: int, columns: int, itemsize: int) -> tuple[tuple[int, ...], in
 class _Vectors:
     """Writes operations on vectors of a type of numbers."""
 
-    def __init__(self, builder: Any, dtype: Any) -> None:
+    def __init__(self, builder: Any, dtype: Any, halvings: int = 0) -> None:
+        """halvings: how often those of this CPU are halved."""
         self._builder = builder
         self.size = dtype.bitwidth // 8
-        self.lanes = VECTOR // self.size
+        self.lanes = max(VECTOR // self.size >> halvings, 1)
         self.real = ir.DoubleType() if self.size == 8 else ir.FloatType()
         self.type = ir.VectorType(self.real, self.lanes)
         self.zero = ir.Constant(self.type, None)
@@ -185,19 +186,19 @@ def column_product(typing, A, a, x, n, bias, b, out, at):
 
 
 @intrinsic
-def gathered_product(typing, tile, A, rows, begin, end, X, stride, j, out, at):
+def gathered_product(typing, tile, halved, A, rows, begin, end, X, stride, j, out, at):
     """out[at + c] = sum over k = begin .. end - 1 of A[k] X[rows[k] stride + j + c], for the columns c of as many
-    vectors as `tile` is long. All arrays are of rank 1; end > begin."""
+    vectors as `tile` is long, which are halved as often as `halved` is long. All arrays are of rank 1; end > begin."""
     index = types.intp
-    signature = types.void(tile, A, rows, index, index, X, index, index, out, index)
+    signature = types.void(tile, halved, A, rows, index, index, X, index, index, out, index)
 
     def write(context, builder, signature, given):
         def data(i):
             return context.make_array(signature.args[i])(context, builder, given[i]).data
 
-        v = _Vectors(builder, A.dtype)
-        values, picked, matrix, target = data(1), data(2), data(5), data(8)
-        first, after, stride, j, at = given[3], given[4], given[6], given[7], given[9]
+        v = _Vectors(builder, A.dtype, halved.count)
+        values, picked, matrix, target = data(2), data(3), data(6), data(9)
+        first, after, stride, j, at = given[4], given[5], given[7], given[8], given[10]
         column, corner = builder.gep(matrix, [j]), builder.gep(target, [at])
 
         def add(turn, sums):

@@ -2,7 +2,7 @@
 
 Tasks of about equal work, of some rows and up to STRIP columns, are shared out among the cores. The sums of a row stay
 in vector registers while its numbers are gone through, several vectors of columns at once; columns that fill no vector
-are summed one by one, in the same order and with the same rounding.
+take shorter ones, in the same order and with the same rounding.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from simsuite.solvers.matmul.registers_cpu import VECTOR, gathered_product, mult
 
 STRIP = 2048  # bytes of a row of X that is multiplied before the next ones: many such rows stay in the second cache
 SERIAL = 1 << 16  # multiplications, below which waking other threads takes longer than they save
-_VECTORS = uintp(4)  # at once
-_MANY, _ONE = (0,) * 4, (0,)
-_FEW = uintp(4)  # columns, of which fewer are summed one after the other
+_ONE, _TWO, _FOUR = uintp(1), uintp(2), uintp(4)
+_SINGLE, _SEVERAL = (0,), (0,) * 4  # vectors at once
+_WHOLE, _HALF, _QUARTER, _EIGHTH = (), (0,), (0,) * 2, (0,) * 3  # ones, down to two float32 of 64 bytes
 _PARTS = 4  # a core's
 _ROW = 4  # multiplications take as long as what else there is to do for a row
 
@@ -39,23 +39,27 @@ def _sums(values, columns, begin, end, X, m, j0, j1, out, at, lanes):
     """out[at + c] = sum of the stored numbers of a row, of which there are some, with column j0 + c of X. X, out: of
     rank 1, rows of X have m numbers."""
     j, to = j0, at
-    while j + _VECTORS * lanes <= j1:
-        gathered_product(_MANY, values, columns, begin, end, X, m, j, out, to)
-        j, to = j + _VECTORS * lanes, to + _VECTORS * lanes
+    while j + _FOUR * lanes <= j1:
+        gathered_product(_SEVERAL, _WHOLE, values, columns, begin, end, X, m, j, out, to)
+        j, to = j + _FOUR * lanes, to + _FOUR * lanes
     while j + lanes <= j1:
-        gathered_product(_ONE, values, columns, begin, end, X, m, j, out, to)
+        gathered_product(_SINGLE, _WHOLE, values, columns, begin, end, X, m, j, out, to)
         j, to = j + lanes, to + lanes
-    left = j1 - j
-    if left < _FEW:
-        for c in range(left):
-            out[to + c] = _sum(values, columns, begin, end, X, m, j + c)
-        return
-    for c in range(left):
-        out[to + c] = 0
-    for k in range(begin, end):
-        value, x = values[k], uintp(columns[k]) * m + j
-        for c in range(left):
-            out[to + c] = multiply_add(value, X[x + c], out[to + c])
+    lanes //= _TWO
+    if lanes > _ONE and j + lanes <= j1:
+        gathered_product(_SINGLE, _HALF, values, columns, begin, end, X, m, j, out, to)
+        j, to = j + lanes, to + lanes
+    lanes //= _TWO
+    if lanes > _ONE and j + lanes <= j1:
+        gathered_product(_SINGLE, _QUARTER, values, columns, begin, end, X, m, j, out, to)
+        j, to = j + lanes, to + lanes
+    lanes //= _TWO
+    if lanes > _ONE and j + lanes <= j1:
+        gathered_product(_SINGLE, _EIGHTH, values, columns, begin, end, X, m, j, out, to)
+        j, to = j + lanes, to + lanes
+    while j < j1:
+        out[to] = _sum(values, columns, begin, end, X, m, j)
+        j, to = j + _ONE, to + _ONE
 
 
 @njit(cache=True)
@@ -67,7 +71,7 @@ def _task(values, columns, starts, X, bias, row, base, scale, out, i0, i1, j0, j
     for i in range(uintp(i0), uintp(i1)):
         begin, end, at = uintp(starts[i]), uintp(starts[i + uintp(1)]), i * m + uintp(j0)
         if m == 1:
-            flat[at] = _sum(values, columns, begin, end, x, uintp(1), uintp(0))
+            flat[at] = _sum(values, columns, begin, end, x, _ONE, uintp(0))
         elif begin < end:
             _sums(values, columns, begin, end, x, m, uintp(j0), uintp(j1), flat, at, lanes)
         else:

@@ -1,8 +1,8 @@
 """What can be said of a sparse matrix that is too large for all of its eigenvalues: those nearest to instability.
 
 They come from ARPACK, R. B. Lehoucq, D. C. Sorensen, C. Yang, ARPACK Users' Guide (1998), from a fixed start, and for
-so many restarts as take some seconds: where eigenvalues lie close together, as those of large chains and of conduction
-do, that is not enough. What ARPACK does not find it does not know of either. Norms say more: no eigenvalue is larger
+so many restarts as take a second or two: where eigenvalues lie close together, as those of large chains and of
+conduction do, that is not enough. What ARPACK does not find it does not know of either. Norms say more: no eigenvalue is larger
 than |A|_1 or |A|_oo, nor in continuous time further right than those logarithmic norms (see `spectrum`), and a Markov
 chain has the eigenvalue 1 (0).
 """
@@ -13,14 +13,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, eigs, eigsh
+from scipy.sparse.linalg import ArpackError, eigs, eigsh
 
 from simsuite.solvers.linear.analysis.chain import SUMS
 from simsuite.solvers.linear.analysis.spectrum import MARGINAL, STABLE, UNDETERMINED, UNSTABLE, margin
 
 _VECTORS = 24  # that are kept
 _MODES = 6
-_WORK = 6e9  # multiplications: some seconds
+_WORK = 1e9  # multiplications, of which orthogonal vectors take most: a second or two
 _SHARP = 1e-8  # relative, to which an eigenvalue must be known to lie on the boundary
 _TOLERANCE = 1e-10  # relative, of ARPACK
 
@@ -90,6 +90,8 @@ def _values(A: csr_array, continuous: bool) -> np.ndarray:
     """The outermost eigenvalues that are found with moderate work, in order."""
     n = A.shape[0]
     restart = (A.nnz + 4 * n * _VECTORS) * (_VECTORS - _MODES)
+    if restart > _WORK:
+        return np.zeros(0)
     symmetric = abs(A - A.T).nnz == 0
     solve, right = (eigsh, "LA") if symmetric else (eigs, "LR")
     start = np.random.Generator(np.random.Philox(1)).random(n) + 0.5
@@ -100,13 +102,11 @@ def _values(A: csr_array, continuous: bool) -> np.ndarray:
             which=right if continuous else "LM",
             v0=start,
             ncv=_VECTORS,
-            maxiter=max(int(_WORK / restart), 1),
+            maxiter=int(_WORK / restart),
             tol=_TOLERANCE,
             return_eigenvectors=False,
         )
-    except ArpackNoConvergence:
-        values = np.zeros(0)  # some may have converged, but not those that are wanted most
     except ArpackError:
-        values = np.zeros(0)
+        return np.zeros(0)  # some may have converged, but not those that are wanted most
     order = np.lexsort((-np.imag(values), -margin(values, continuous)))
     return values[order]
