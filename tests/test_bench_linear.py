@@ -33,7 +33,13 @@ MACHINE = Machine(4e12, {"float32": 3e13, "float64": 1.5e13})
 
 @pytest.fixture(scope="module")
 def found() -> list[tuple[str, dict[str, Any]]]:
-    tiny = replace(FULL, patience=HASTE, products={"cpu": ((5, 6, 7), (8, 8, 8))}, systems={"cpu": ((2, 1), (5, 3))})
+    tiny = replace(
+        FULL,
+        patience=HASTE,
+        products={"cpu": ((5, 6, 7), (8, 8, 8))},
+        systems={"cpu": ((2, 1), (5, 3))},
+        lattices={"cpu": ((4, 1), (3, 5))},
+    )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(measurements, "FULL", tiny)
         patch.setattr(machine, "COPIED", 1 << 20)
@@ -46,6 +52,11 @@ def test_every_combination_is_a_row_and_right(found):
     assert got == [(n, p, kernel) for n in (5, 8) for p in PRECISIONS for kernel in ("NumPy", "vectors")]
     stepped = [(row["components"], row["precision"], row["kernel"]) for section, row in found if section == "steps"]
     assert stepped == [(n, p, way) for n in (2, 5) for p in PRECISIONS for way in ("numba", "numba, step")]
+    sparse = [row for section, row in found if section == "lattices"]
+    assert [(row["components"], row["states"], row["precision"]) for row in sparse] == [
+        (n, m, p) for n, m in ((16, 1), (9, 5)) for p in PRECISIONS
+    ]
+    assert all(row["kernel"] == "csr" and row["of_copy"] > 0 and row["simsuite_is_faster_by"] > 0 for row in sparse)
     assert not wrong(found)
     assert all(row["flops"] > 0 for section, row in found if section != "machine")
 

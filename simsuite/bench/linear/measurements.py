@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from simsuite.bench.findings import Found, Row, Wish, gathered, labelled, require_right
+from simsuite.bench.linear.lattices import lattice_rows
 from simsuite.bench.linear.products import product_rows
 from simsuite.bench.linear.shapes import FULL, PRECISIONS, QUICK, square
 from simsuite.bench.linear.steps import step_rows
 from simsuite.bench.machine import measure_machine
 from simsuite.core import Backend
 
-PARTS = {"rates": ("products", "steps")}  # and their sections
+PARTS = {"rates": ("products", "steps", "lattices")}  # and their sections
 
 
 def measurements(backend: Backend, wish: Wish) -> Iterator[tuple[str, Row]]:
@@ -25,6 +26,8 @@ def measurements(backend: Backend, wish: Wish) -> Iterator[tuple[str, Row]]:
     yield from labelled("products", product_rows(backend, machine, effort.patience, shapes, wish.precisions))
     systems = tuple((n, m) for n in wish.sizes for m in (1, n)) or effort.systems[kind]
     yield from labelled("steps", step_rows(backend, effort.patience, systems, wish.precisions))
+    lattices = () if wish.sizes else effort.lattices[kind]
+    yield from labelled("lattices", lattice_rows(backend, machine, effort.patience, lattices, wish.precisions))
 
 
 def document(backend: Backend, wish: Wish, found: Found) -> dict[str, Any]:

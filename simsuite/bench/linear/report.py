@@ -38,6 +38,20 @@ TABLES = {
             OFF,
         ),
     ),
+    "lattices": Table(
+        "steps with sparse matrices, five numbers a row, beside SciPy or cuSPARSE; what they move by a copy",
+        (
+            Column("kernel", -9, key("kernel"), always=True),
+            _PRECISION,
+            Column("components", 11, key("components"), always=True),
+            Column("states", 9, key("states"), always=True),
+            Column("steps/s", 11, number("steps_per_second", 4)),
+            _RATE,
+            Column("of copy", 8, fraction("of_copy")),
+            FASTER,
+            OFF,
+        ),
+    ),
 }
 
 

@@ -14,11 +14,12 @@ Shape = tuple[int, int, int]  # rows, inner, columns
 @dataclass(frozen=True)
 class Effort:
     """patience: how long each thing is timed. products: square, tall, flat and ragged shapes, by the kind of device.
-    systems: (components, states) that are stepped."""
+    systems: (components, states) that are stepped. lattices: (sites of a side, states) of sparse ones."""
 
     patience: Patience
     products: Mapping[str, tuple[Shape, ...]]
     systems: Mapping[str, tuple[tuple[int, int], ...]]
+    lattices: Mapping[str, tuple[tuple[int, int], ...]]
 
 
 def square(n: int) -> Shape:
@@ -51,6 +52,10 @@ FULL = Effort(
         ),
         "cuda": _SMALL_SYSTEMS + _LARGE_SYSTEMS,
     },
+    lattices={
+        "cpu": ((100, 1), (1000, 1), (1000, 4), (300, 64)),
+        "cuda": ((300, 1), (2000, 1), (2000, 4), (1000, 64)),
+    },
 )
 QUICK = Effort(
     Patience(stretch=0.05, repeats=3, most=0.3),
@@ -62,4 +67,5 @@ QUICK = Effort(
         "cpu": ((2, 1), (64, 1), (16, 1024), (256, 256)),
         "cuda": ((16, 1), (32, 1 << 18), (1024, 1024)),
     },
+    lattices={"cpu": ((100, 1), (300, 16)), "cuda": ((1000, 1), (1000, 16))},
 )

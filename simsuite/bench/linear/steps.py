@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -32,6 +32,8 @@ JUMP = 1000  # steps from frame to frame, for methods that need not take them
 _JUMPS = 33  # frames: more than are timed
 _MOST_JUMPING = 1024  # components, of which powers are quickly made
 
+LibraryLoop: TypeAlias = Callable[[Backend, LinearSystem, str], Callable[[int], None] | None]
+
 
 def step_rows(
     backend: Backend, patience: Patience, systems: Sequence[tuple[int, int]], precisions: Sequence[str]
@@ -45,8 +47,8 @@ def step_rows(
             problems.append(_problem(n, m, "auto", _JUMPS))
         for precision in precisions:
             for problem in problems:
-                yield {"components": n, "states": m, "precision": precision} | _measured(
-                    backend, patience, replace(problem, dtype=np.dtype(precision))
+                yield {"components": n, "states": m, "precision": precision} | measured(
+                    backend, patience, replace(problem, dtype=np.dtype(precision)), _library_loop
                 )
 
 
@@ -61,7 +63,8 @@ def _problem(n: int, m: int, method: str, frames: int) -> LinearProblem:
     return LinearProblem.from_scenario(LinearScenario.model_validate(scenario), Path())
 
 
-def _measured(backend: Backend, patience: Patience, problem: LinearProblem) -> Row:
+def measured(backend: Backend, patience: Patience, problem: LinearProblem, library_loop: LibraryLoop) -> Row:
+    """What is measured of steps of `problem`, and of as many by the library, if there is one."""
     jumps = len(problem.frames) > 2
     row: Row = {"steps_at_once": JUMP} if jumps else {}
     if problem.device_bytes() > backend.memory_free():
@@ -77,14 +80,13 @@ def _measured(backend: Backend, patience: Patience, problem: LinearProblem) -> R
     row |= {"largest_error": off.error, "error_limit": off.limit, "right": off.right}
     if not off.right:
         return row
-    n, m = system.start.shape
     stepper.advance((JUMP if jumps else ROWS) - _CHECKED)
     if jumps:
         took = device_seconds(backend, lambda: stepper.advance(JUMP), patience) / JUMP
     else:
         took = seconds(backend, lambda times: stepper.advance(times * ROWS), patience)[0] / ROWS
-    row |= {"steps_per_second": 1 / took, "flops": 2.0 * n * n * m / took}
-    loop = _library_loop(backend, system, precision)
+    row |= {"steps_per_second": 1 / took, "flops": 2.0 * system.multiplications * system.start.shape[1] / took}
+    loop = library_loop(backend, system, precision)
     if loop is not None:
         row["simsuite_is_faster_by"] = seconds(backend, loop, patience)[0] / ROWS / took
     return row
@@ -97,8 +99,8 @@ def _deviation(system: LinearSystem, precision: str, stepper: Stepper) -> Deviat
     A, X = system.A.astype(precision).astype(np.float64), system.start[:, :_FEW].astype(precision).astype(np.float64)
     for _ in range(_CHECKED):
         X = A @ X
-    eps = float(np.finfo(precision).eps)
-    return Deviation(float(np.max(np.abs(found - X)) / np.max(np.abs(X))), _CHECKED * eps * (2 + math.sqrt(len(A))))
+    eps, terms = float(np.finfo(precision).eps), system.multiplications / len(X)
+    return Deviation(float(np.max(np.abs(found - X)) / np.max(np.abs(X))), _CHECKED * eps * (2 + math.sqrt(terms)))
 
 
 def _library_loop(backend: Backend, system: LinearSystem, precision: str) -> Callable[[int], None] | None:

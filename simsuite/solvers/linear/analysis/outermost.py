@@ -2,9 +2,9 @@
 
 They come from ARPACK, R. B. Lehoucq, D. C. Sorensen, C. Yang, ARPACK Users' Guide (1998), from a fixed start, and for
 so many restarts as take a second or two: where eigenvalues lie close together, as those of large chains and of
-conduction do, that is not enough. What ARPACK does not find it does not know of either. Norms say more: no eigenvalue is larger
-than |A|_1 or |A|_oo, nor in continuous time further right than those logarithmic norms (see `spectrum`), and a Markov
-chain has the eigenvalue 1 (0).
+conduction do, that is not enough. What ARPACK does not find it does not know of either. Norms say more: no eigenvalue
+is larger than |A|_1 or |A|_oo, nor in continuous time further right than those logarithmic norms (see `spectrum`), and
+a Markov chain has the eigenvalue 1 (0).
 """
 
 from __future__ import annotations
