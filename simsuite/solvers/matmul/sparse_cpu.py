@@ -63,16 +63,29 @@ def _sums(values, columns, begin, end, X, m, j0, j1, out, at, lanes):
 
 
 @njit(cache=True)
+def _column(values, columns, starts, x, shift, base, scale, out, i0, i1):
+    """Rows i0 .. i1 of a single column; all arrays are of rank 1."""
+    begin = uintp(starts[i0])
+    for i in range(uintp(i0), uintp(i1)):
+        end, total = uintp(starts[i + _ONE]), values.dtype.type(0)
+        for k in range(begin, end):
+            total = multiply_add(values[k], x[uintp(columns[k])], total)
+        begin, total = end, total + shift[i]
+        out[i] = total if scale == 0 else multiply_add(scale, total, base[i])
+
+
+@njit(cache=True)
 def _task(values, columns, starts, X, bias, row, base, scale, out, i0, i1, j0, j1, lanes):
     # indices are unsigned: of others each would be looked at whether it counts from the end
     m, width, lanes = uintp(out.shape[1]), uintp(j1 - j0), uintp(lanes)
     x, flat, above = X.reshape(-1), out.reshape(-1), base.reshape(-1)
     shift = bias[row]
+    if m == _ONE:
+        _column(values, columns, starts, x, shift, above, scale, flat, i0, i1)
+        return
     for i in range(uintp(i0), uintp(i1)):
         begin, end, at = uintp(starts[i]), uintp(starts[i + uintp(1)]), i * m + uintp(j0)
-        if m == 1:
-            flat[at] = _sum(values, columns, begin, end, x, _ONE, uintp(0))
-        elif begin < end:
+        if begin < end:
             _sums(values, columns, begin, end, x, m, uintp(j0), uintp(j1), flat, at, lanes)
         else:
             for c in range(width):
