@@ -21,7 +21,7 @@ from simsuite.scenario.linear import LinearScenario
 from simsuite.scenario.load import load
 from simsuite.solvers.linear.analysis import outermost as outermost_module
 from simsuite.solvers.linear.analysis.magnitudes import magnitudes
-from simsuite.solvers.linear.analysis.outermost import outermost
+from simsuite.solvers.linear.analysis.outermost import BY_SUMS, outermost
 from simsuite.solvers.linear.generators.heat1d import heat1d
 from simsuite.solvers.linear.generators.lattice_walk import lattice_walk
 from simsuite.solvers.linear.generators.rotation import rotation
@@ -142,6 +142,20 @@ def test_powers_of_a_sparse_matrix_are_dense():
     large = problem(walk(80, 80), {"unit": [0]}, 10**7, output={"frames": 2})
     assert large.plan.method == "step"
     assert "sparse" in large.plan.reason
+
+
+def test_powers_that_do_not_fit_are_refused():
+    class Small(CpuBackend):
+        def memory_free(self):
+            return 10**6
+
+    time = {"steps": 9, "method": "power"}
+    scenario = {"solver": "linear", "system": walk(20, 20), "initial": {"state": {"unit": [0]}}, "time": time}
+    model = LinearScenario.model_validate(scenario)
+    with pytest.raises(DeviceError, match="powers of a sparse matrix are dense") as caught:
+        LinearProblem.from_scenario(model, Path("."), Small)
+    assert 'write method = "step"' in str(caught.value)
+    assert LinearProblem.from_scenario(model, Path("."), CpuBackend).plan.method == "power"
 
 
 def test_huge_sparse_systems_are_never_filled_up(monkeypatch):
@@ -378,7 +392,7 @@ def test_outermost_eigenvalues_of_large_systems():
     np.testing.assert_allclose(found.values[:2], [c[0] + 1j * s[0], c[0] - 1j * s[0]], rtol=1e-8)
     assert found.verdict in ("stable", "undetermined")
     assert outermost(in_rows(A * (1 / 0.98)), False).verdict == "unstable"
-    assert outermost(in_rows(A * 0.5), False).note == "by a norm of A"
+    assert outermost(in_rows(A * 0.5), False).note == BY_SUMS
     twice, again = (outermost(A, False).values for _ in range(2))
     np.testing.assert_array_equal(twice, again)
 
@@ -397,6 +411,21 @@ def test_norms_tell_what_arnoldi_does_not(continuous, monkeypatch):
     more = in_rows(A + 0.01 * sp.eye_array(1200)) if continuous else in_rows(A * 1.01)
     assert outermost(more, continuous).verdict == "undetermined"
     assert outermost(more, continuous).bound is None
+
+
+def test_conduction_and_chains_that_lose_something_are_stable(monkeypatch):
+    """Sums along rows are 0 (1) but at the ends, and what is lost there comes from everywhere."""
+    monkeypatch.setattr(outermost_module, "_values", lambda A, continuous: np.zeros(0))
+    rod = heat1d(1500, 1.0, 1.0)
+    assert outermost(in_rows(sp.csr_array(rod)), True).verdict == "stable"
+    closed = rod.copy()
+    closed[0, 0], closed[-1, -1] = -closed[0, 1], -closed[0, 1]
+    assert outermost(in_rows(sp.csr_array(closed)), True).verdict == "marginally stable"
+    apart = sp.block_diag([sp.csr_array(rod), np.array([[0.0, 1.0], [-1.0, 0.0]])])  # turns for ever, apart from it
+    assert outermost(in_rows(apart), True).verdict == "undetermined"
+    leaking = lattice_walk(40, 30, 0.2).tolil()
+    leaking[7, 7] -= 1e-3
+    assert outermost(in_rows(leaking.tocsr()), False).verdict == "stable"
 
 
 def test_small_sparse_systems_are_analysed_like_dense_ones():

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import issparse
 
 from simsuite.core import Backend, Clock, Device, Layout, Series, Snapshot, Stepper, Variable
 from simsuite.errors import DeviceError, NumericalFailure
@@ -74,6 +75,10 @@ class LinearProblem:
         n, m = system.start.shape
         jumps = Jumps.between(frames, n, m)
         lacking = functools.partial(_lack_of_memory, device, power_bytes(system, jumps, dtype))
+        lack = lacking() if model.time.method == "power" and system.sparse else None
+        if lack is not None:
+            help = '\n  = help: write method = "step" in [time]'
+            raise DeviceError(f"powers of a sparse matrix are dense: {lack}{help}")
         share = system.multiplications / (n * n)
         plan = make_plan(model.time.method, system.steps_only, jumps, lacking, share, system.sparse)
         return cls(system, dtype, model.dt, frames, model.run.kernel, plan, model.tolerance)
@@ -99,7 +104,7 @@ class LinearProblem:
     @property
     def method(self) -> Mapping[str, str]:
         method = {"stepper": self.plan.method, "stepper_reason": self.plan.reason, "precision": str(self.dtype)}
-        return method | {"matrix": self.system.kept} if self.system.sparse else method
+        return method | {"matrix": self.system.kept} if issparse(self.system.stated.A) else method
 
     @property
     def _by_powers(self) -> bool:

@@ -64,9 +64,9 @@ class LinearSystem:
 
     @property
     def kept(self) -> str:
-        """How A is, in words."""
+        """How a sparse A is kept, in words."""
         if not self.sparse:
-            return "dense"
+            return f"dense: exp(A dt) of {stored(self.stated.A)} numbers by rows"
         numbers = f"csr, {stored(self.A)} numbers"
         if self.series is None:
             return numbers

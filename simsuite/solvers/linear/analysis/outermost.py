@@ -4,7 +4,8 @@ They come from ARPACK, R. B. Lehoucq, D. C. Sorensen, C. Yang, ARPACK Users' Gui
 so many restarts as take a second or two: where eigenvalues lie close together, as those of large chains and of
 conduction do, that is not enough. What ARPACK does not find it does not know of either. Norms say more: no eigenvalue
 is larger than |A|_1 or |A|_oo, nor in continuous time further right than those logarithmic norms (see `spectrum`), and
-a Markov chain has the eigenvalue 1 (0).
+a Markov chain has the eigenvalue 1 (0). Where such sums are nowhere above the boundary, somewhere below, and A is
+irreducible, no eigenvalue is on it: O. Taussky, A recurring theorem on determinants, Amer. Math. Monthly 56 (1949) 672.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackError, eigs, eigsh
 
 from simsuite.solvers.linear.analysis.chain import SUMS
@@ -23,6 +25,8 @@ _MODES = 6
 _WORK = 1e9  # multiplications, of which orthogonal vectors take most: a second or two
 _SHARP = 1e-8  # relative, to which an eigenvalue must be known to lie on the boundary
 _TOLERANCE = 1e-10  # relative, of ARPACK
+BY_SUMS, BY_VALUES = "by sums along A", "by eigenvalues that Arnoldi's method found"
+TOO_LONG, ON_IT = "Arnoldi's method would take too long", "an eigenvalue is on the boundary, but for rounding"
 
 
 @dataclass(frozen=True)
@@ -41,26 +45,26 @@ class Outermost:
 
 def outermost(A: csr_array, continuous: bool) -> Outermost:
     """Of A (n, n)."""
-    here = A.diagonal() if continuous else np.full(A.shape[0], -1.0)
     sums = _stochastic(A, continuous)
     with np.errstate(over="ignore", invalid="ignore"):
-        limit = _limit(A, here, continuous)  # of `margin`
+        limits, rounding = _limits(A, continuous)
         values = _values(A, continuous)
+    limit = min(float(np.max(along)) for along in limits)
     scale = float(np.max(np.abs(values), initial=0.0)) if continuous else 1.0
     beyond = margin(values, continuous)
     boundary = np.abs(beyond) <= _SHARP * scale
-    rounding = 100 * np.finfo(np.float64).eps * max(float(np.max(np.abs(here))), 1.0 - continuous)
-    found, known = len(values) > 0, "by eigenvalues that Arnoldi's method found"
-    if limit < -rounding:
-        verdict, note = STABLE, "by a norm of A"
+    found = len(values) > 0
+    if limit < -rounding or any(_lossy(A, along, rounding) for along in limits):
+        verdict, note = STABLE, BY_SUMS
     elif sums or (limit <= rounding and bool(np.any(boundary))):
-        verdict, note = MARGINAL, "by a norm of A"
+        verdict, note = MARGINAL, BY_SUMS
     elif found and limit > rounding and beyond[0] > _SHARP * scale:
-        verdict, note = UNSTABLE, known
+        verdict, note = UNSTABLE, BY_VALUES
     elif found and beyond[0] < -_SHARP * scale:
-        verdict, note = STABLE, known
+        verdict, note = STABLE, BY_VALUES
     else:
-        verdict, note = UNDETERMINED, known if found else "Arnoldi's method would take too long"
+        why = ON_IT if found else TOO_LONG
+        verdict, note = UNDETERMINED, why if limit > rounding else f"nothing grows, {BY_SUMS}; {why}"
     bound = None
     if sums:
         bound = 0.0 if continuous else 1.0
@@ -69,11 +73,21 @@ def outermost(A: csr_array, continuous: bool) -> Outermost:
     return Outermost(values, boundary, bound, verdict, note, sums)
 
 
-def _limit(A: csr_array, here: np.ndarray, continuous: bool) -> float:
-    """What no eigenvalue's margin is larger than."""
-    sizes = abs(A)
-    off = np.abs(here) if continuous else 0.0
-    return min(float(np.max(sizes.sum(axis=k) - off + here)) for k in (0, 1))
+def _limits(A: csr_array, continuous: bool) -> tuple[list[np.ndarray], float]:
+    """Sums along columns and rows, whose largest no eigenvalue's margin exceeds: of both the smaller one. What rounding
+    may do to them."""
+    here = A.diagonal() if continuous else np.full(A.shape[0], -1.0)
+    sizes, off = abs(A), np.abs(here) if continuous else 0.0
+    rounding = 100 * np.finfo(np.float64).eps * float(np.max(np.abs(here)))
+    return [np.asarray(sizes.sum(axis=k)) - off + here for k in (0, 1)], rounding
+
+
+def _lossy(A: csr_array, along: np.ndarray, rounding: float) -> bool:
+    """Whether nothing is kept for good: no sum is above the boundary, some are below, and every component reaches every
+    other one, so that all of it gets there."""
+    if not (np.max(along) <= rounding and np.any(along < -rounding)):
+        return False
+    return connected_components(A, connection="strong", return_labels=False) == 1
 
 
 def _stochastic(A: csr_array, continuous: bool) -> str:
