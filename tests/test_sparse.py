@@ -113,9 +113,11 @@ def test_rows_are_in_order_without_zeros_and_duplicates():
     assert found.indptr.tolist() == [0, 2, 3]
 
 
-def test_sparse_products_have_no_programs():
-    with pytest.raises(DeviceError, match="needs a CUDA GPU"):
-        sparse_product(CpuBackend(), random_sparse(3, 3), 2, "nvrtc")
+@pytest.mark.parametrize("choice", ["nvrtc", "cublas"])
+def test_what_multiplies_dense_matrices_only_is_not_replaced_silently(choice):
+    with pytest.raises(DeviceError, match=f'kernel = "{choice}" multiplies dense matrices only'):
+        sparse_product(CpuBackend(), random_sparse(3, 3), 2, choice)
+    assert sparse_product(CpuBackend(), random_sparse(3, 3), 2, "numba")[1] == "csr"
 
 
 # --- GPUs -------------------------------------------------------------------------------------------------------------

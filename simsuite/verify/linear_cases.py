@@ -57,6 +57,24 @@ def motion_cases() -> list[Case]:
         _continuous("heat1d, its modes", motions.heat1d, HEAT, "heat1d", 40, 2e-3, motions.sines(HEAT["points"])),
         _continuous("rc_ladder, discharged", motions.rc_ladder, LADDER, "rc_ladder", 60, 1e-3, columns(8, 2)),
         Case(
+            "lattice walk, sparse",
+            CLOSED,
+            generated("lattice_walk", **LATTICE),
+            300,
+            columns(35, 3),
+            motions.lattice_walk(**LATTICE),
+            kept=np.ones(35),
+        ),
+        _continuous(
+            "springs, sparse, by series",
+            lambda format, **given: motions.springs(**given),
+            SPRINGS | {"format": "csr"},
+            "springs",
+            100,
+            0.1,
+            columns(12, 2),
+        ),
+        Case(
             "quantum walk",
             CLOSED,
             generated("quantum_walk", sites=11),
@@ -85,6 +103,8 @@ def motion_cases() -> list[Case]:
 
 HEAT: dict[str, Any] = {"points": 12, "length": 2.0, "diffusivity": 0.5}
 LADDER: dict[str, Any] = {"sections": 8, "resistance": 1e3, "capacitance": 1e-6}
+SPRINGS: dict[str, Any] = {"masses": 6, "mass": 1.0, "stiffness": 1.0, "damping": 0.05}
+LATTICE: dict[str, Any] = {"nx": 7, "ny": 5, "move": 0.2}
 UP, DOWN = 0.3, 0.35  # of a walker on 12 states
 LESLIE: dict[str, Any] = {"fecundity": [0.0, 1.25, 3.0], "survival": [0.5, 0.25]}
 

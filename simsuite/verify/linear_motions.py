@@ -21,6 +21,20 @@ def rotation(angle: float) -> Propagator:
     return lambda t: np.array([[math.cos(angle * t), -math.sin(angle * t)], [math.sin(angle * t), math.cos(angle * t)]])
 
 
+def lattice_walk(nx: int, ny: int, move: float) -> Propagator:
+    """Each product of cosines decays by 1 - 2 move (2 - cos(pi k/nx) - cos(pi l/ny)) a step."""
+    Q = np.kron(cosines(ny), cosines(nx))
+    k, l = np.arange(nx), np.arange(ny)[:, None]
+    rate = 1 - 2 * move * (2 - np.cos(math.pi * k / nx) - np.cos(math.pi * l / ny)).ravel()
+    return lambda t: (Q * rate**t) @ Q.T
+
+
+def cosines(n: int) -> np.ndarray:
+    """The orthogonal matrix whose columns are the modes between two reflecting ends, cos(pi k (i + 1/2)/n)."""
+    k = np.arange(n)
+    return np.where(k == 0, math.sqrt(1 / n), math.sqrt(2 / n)) * np.cos(math.pi * np.outer(k + 0.5, k) / n)
+
+
 def sines(points: int) -> np.ndarray:
     """The orthogonal matrix of the modes between two fixed ends, sqrt(2/(n + 1)) sin(pi i k/(n + 1)), symmetric."""
     i = np.arange(1, points + 1)

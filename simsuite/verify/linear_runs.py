@@ -17,6 +17,7 @@ from simsuite.errors import Mistake, NumericalFailure, ScenarioError
 from simsuite.scenario.common import Run
 from simsuite.scenario.linear import LinearScenario, Time
 from simsuite.solvers.linear.problem import LinearProblem
+from simsuite.solvers.matmul.sparse import filled
 
 Note = Callable[[str], None]
 FRAMES = 5  # of every run, or fewer if it has fewer steps
@@ -136,7 +137,7 @@ class Outcome:
     def norm(self) -> float:
         """|[A B]|_F of the system as it is stated."""
         stated = self.problem.system.stated
-        return float(np.hypot(np.linalg.norm(stated.A), 0.0 if stated.B is None else np.linalg.norm(stated.B)))
+        return float(np.hypot(np.linalg.norm(filled(stated.A)), 0.0 if stated.B is None else np.linalg.norm(stated.B)))
 
 
 def run(scenario: Mapping[str, Any], backend: Backend) -> Outcome:

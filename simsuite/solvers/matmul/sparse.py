@@ -5,8 +5,8 @@ A is kept in compressed sparse rows: `values` and their `columns`, row after row
 row, in that order, from 0 on, and then the addition of bias: the same bits on every device, for any number of cores and
 any number of columns beside it.
 
-Those are the bits of the dense product on a CPU, too, which goes through all columns in the same order, but for two
-things: a zero that is left out would have made NaN of an Inf or NaN in X, and could have turned the sign of a zero sum.
+Those are the bits of the dense products, too, which go through all columns in the same order, but for two things: a
+zero that is left out would have made NaN of an Inf or NaN in X, and could have turned the sign of a zero sum.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from simsuite.core import Backend
-from simsuite.solvers.kernel_choice import kernel_of
+from simsuite.errors import DeviceError
 
 Matrix: TypeAlias = np.ndarray | csr_array
 KERNEL = "csr"
@@ -63,9 +63,9 @@ def stored(A: Matrix) -> int:
 
 def sparse_product(backend: Backend, A: csr_array, columns: int, choice: str = "auto") -> tuple[SparseProduct, str]:
     """(a product with A, (n, p) in its own precision as `in_rows` makes it, for X of so many columns; the kernel's
-    name). choice: as for `product`; there are Numba's kernels only. Raises DeviceError where programs are asked for and
-    cannot be had."""
-    kernel_of(choice, backend)
+    name). choice: "auto" or "numba". Raises DeviceError for anything else that `product` takes."""
+    if choice not in ("auto", "numba"):
+        raise DeviceError(f'kernel = "{choice}" multiplies dense matrices only; write "auto", or format = "dense"')
     return backend.kernels("simsuite.solvers.matmul.sparse").Multiplier(backend, A, columns), KERNEL
 
 
