@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import json
 import math
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 import tomli_w
 from counting import Counting
+from linear_problems import (
+    EPS,
+    FAR,
+    NORMAL,
+    advanced,
+    begun,
+    exact,
+    extended,
+    grcar,
+    last,
+    off,
+    orthogonal,
+    problem,
+    scenario,
+)
 from running import assert_same_bits, call, finish, start, wait_for_step
 from scipy.linalg import expm
 
@@ -20,9 +34,6 @@ from simsuite.core import Snapshot
 from simsuite.errors import NumericalFailure
 from simsuite.scenario.linear import LinearScenario
 from simsuite.solvers.linear import power_error
-from simsuite.solvers.linear.generators.heat1d import heat1d
-from simsuite.solvers.linear.generators.markov import markov
-from simsuite.solvers.linear.generators.random_stable import random_stable
 from simsuite.solvers.linear.generators.springs import springs
 from simsuite.solvers.linear.jumps import Jumps
 from simsuite.solvers.linear.method import LITTLE
@@ -32,76 +43,6 @@ from simsuite.solvers.linear.problem import LinearProblem
 from simsuite.solvers.linear.residual import residual
 from simsuite.solvers.linear.step import LinearStepper
 from simsuite.solvers.matmul import product_cpu
-
-EPS = 2.0**-53
-
-
-def scenario(A, state, steps, dt=1.0, method="power", tolerance=None, **more):
-    time = {"steps": steps, "dt": dt, "method": method, **({} if tolerance is None else {"tolerance": tolerance})}
-    matrix = A if isinstance(A, dict) else np.asarray(A).tolist()
-    system = {"kind": "discrete", "matrix": matrix, **more.pop("system", {})}
-    return {
-        "solver": "linear",
-        "system": system,
-        "initial": {"state": state if isinstance(state, dict) else np.asarray(state).tolist()},
-        "time": time,
-        "output": {"frames": 2},
-        **more,
-    }
-
-
-def problem(*args, decided=None, **more):
-    return LinearProblem.from_scenario(LinearScenario.model_validate(scenario(*args, **more)), Path("."), None, decided)
-
-
-def begun(p, start=None):
-    return p.stepper(CpuBackend(), start or p.initial())
-
-
-def advanced(p, *blocks, start=None):
-    stepper = begun(p, start)
-    for n in blocks:
-        stepper.advance(n)
-    with stepper.snapshot() as snapshot:
-        return snapshot
-
-
-def last(p):
-    return advanced(p, p.clock.end).arrays["state"]
-
-
-def exact(A, X, k, b=None):
-    """A^k X + (1 + A + .. ) b in fractions."""
-    A, X = ([[Fraction(float(v)) for v in row] for row in M] for M in (A, X))
-    b = [Fraction(0)] * len(A) if b is None else [Fraction(float(v)) for v in b]
-    for _ in range(k):
-        X = [[sum(a * x for a, x in zip(row, column)) + s for column in zip(*X)] for row, s in zip(A, b)]
-    return np.array([[float(v) for v in row] for row in X])
-
-
-def extended(A, X, k):
-    """A^k X in extended precision, 2000 times finer than float64."""
-    P, X = np.asarray(A, np.longdouble), np.asarray(X, np.longdouble)
-    while k:
-        if k & 1:
-            X = P @ X
-        P, k = P @ P, k >> 1
-    return X
-
-
-def off(found, wanted):
-    return float(np.linalg.norm((found - wanted).astype(float)) / np.linalg.norm(wanted.astype(float)))
-
-
-def orthogonal(n, seed=0):
-    return np.linalg.qr(np.random.default_rng(seed).standard_normal((n, n)))[0]
-
-
-def grcar(n):
-    """Of a radius of 1: far from normal, its powers grow by orders before they do not."""
-    A = sum(np.eye(n, k=j) for j in range(4)) - np.eye(n, k=-1)
-    return A / np.max(np.abs(np.linalg.eigvals(A)))
-
 
 # --- against what is known --------------------------------------------------------------------------------------------
 
@@ -292,24 +233,6 @@ def test_a_killed_run_ends_with_the_bits_of_an_uninterrupted_one(tmp_path, capsy
 
 # --- what is lost -----------------------------------------------------------------------------------------------------
 
-NORMAL = {  # close to normal, or balanced by units: the estimate is close
-    "rotation": [[math.cos(0.1), -math.sin(0.1)], [math.sin(0.1), math.cos(0.1)]],
-    "orthogonal": orthogonal(60),
-    "random_stable": random_stable(40, 1.0, 1, False),
-    "markov": markov(50, 0.3, 0.35, False),
-    "springs": expm(springs(15, 1.0, 400.0, 0.01) * 0.01),
-    "stiff springs": expm(springs(15, 1.0, 1e6, 0.0) * 0.01),
-    "heat1d": expm(heat1d(40, 1.0, 1.0) * 1e-5),
-    "growing": 1.0005 * orthogonal(20),
-}
-FAR = {  # never too low, often by far too high
-    "grcar": grcar(30),
-    "modes at a small angle": orthogonal(2) @ np.array([[0.9999, 100.0], [0.0, 0.99]]) @ orthogonal(2).T,
-    "rotations that feed each other": np.block(
-        [[orthogonal(2), np.eye(2)], [np.zeros((2, 2)), orthogonal(2)]],
-    ),
-}
-
 
 def estimate_and_error(A, K, X):
     p = problem(A, X, K, tolerance=1e300)
@@ -369,7 +292,8 @@ def test_powers_that_lose_too_much_are_refused():
 
 
 def test_auto_steps_where_powers_would_be_refused_and_goes_on_so(tmp_path):
-    p = problem(grcar(40), np.ones((40, 1)), 10**5, method="auto")
+    given = {"A": grcar(40), "state": np.ones((40, 1)), "steps": 10**5, "method": "auto", "tolerance": 1e-30}
+    p = problem(**given)
     assert p.plan.method == "power"
     stepper = begun(p)
     assert isinstance(stepper, LinearStepper)
@@ -379,7 +303,7 @@ def test_auto_steps_where_powers_would_be_refused_and_goes_on_so(tmp_path):
     with stepper.snapshot() as snapshot, stepper.observe("time") as observed:
         assert "anchor" not in snapshot.arrays
         assert p.results(observed)["method"] == "step"
-        again = begun(problem(grcar(40), np.ones((40, 1)), 10**5, method="auto", decided=p.decided), snapshot)
+        again = begun(problem(**given, decided=p.decided), snapshot)
     assert isinstance(again, LinearStepper)
     assert again.chosen["stepper"] == "step"
 

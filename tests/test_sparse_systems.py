@@ -152,7 +152,7 @@ def test_powers_that_do_not_fit_are_refused():
     time = {"steps": 9, "method": "power"}
     scenario = {"solver": "linear", "system": walk(20, 20), "initial": {"state": {"unit": [0]}}, "time": time}
     model = LinearScenario.model_validate(scenario)
-    with pytest.raises(DeviceError, match="powers of a sparse matrix are dense") as caught:
+    with pytest.raises(DeviceError, match="modes of a sparse matrix are dense: powers need") as caught:
         LinearProblem.from_scenario(model, Path("."), Small)
     assert 'write method = "step"' in str(caught.value)
     assert LinearProblem.from_scenario(model, Path("."), CpuBackend).plan.method == "power"

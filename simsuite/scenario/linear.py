@@ -115,14 +115,14 @@ class Initial(Section):
 class Time(Section):
     steps: Steps = Field(description="number of steps")
     dt: Positive | None = Field(None, description="length of a step, s (default 1 if the system is discrete)")
-    method: Literal["auto", "step", "power"] = Field(
+    method: Literal["auto", "step", "power", "spectral"] = Field(
         "auto",
-        description="step: one product with A a step; power: powers of A from frame to frame, for inputs that do not "
-        "depend on time; auto: what takes less work",
+        description="step: one product with A a step; power: powers of A from frame to frame; spectral: the "
+        "modes of A, at once to any frame; both for inputs that do not depend on time; auto: what takes less work",
     )
     tolerance: Positive | None = Field(
         None,
-        description="the largest error that taking powers may make, relative to the state "
+        description="the largest error that taking powers or modes may make, relative to the state "
         "(default 1e-8, in float32 1e-4)",
     )
 
@@ -144,9 +144,10 @@ class LinearScenario(Section):
         if self.output.samples is not None:
             found.append(Mistake(("output", "samples"), "a linear system has frames only", "use frames", on_key=True))
         moving = [u for u in self.system.input or () if u.depends_on("t")]
-        if self.time.method == "power" and (moving or self.system.noise_matrix is not None):
+        if self.time.method in ("power", "spectral") and (moving or self.system.noise_matrix is not None):
             new = f"the input {moving[0]} depends on time" if moving else "every step has noise of its own"
-            message = f"powers take many steps at once, but {new}"
+            what = "powers" if self.time.method == "power" else "modes"
+            message = f"{what} take many steps at once, but {new}"
             found.append(Mistake(("time", "method"), message, 'write method = "step", or "auto"'))
         found += frame_mistakes(self.output, self.time.steps, self.dt, self.time.steps * self.dt, "s")
         if found:
@@ -160,7 +161,7 @@ class LinearScenario(Section):
 
     @property
     def tolerance(self) -> float:
-        """Of powers, relative."""
+        """Of powers and modes, relative."""
         if self.time.tolerance is not None:
             return self.time.tolerance
         return 1e-8 if self.run.precision == "float64" else 1e-4

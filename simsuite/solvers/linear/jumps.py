@@ -57,13 +57,19 @@ class Jumps:
 
     def columns(self, probes: int) -> int:
         """What it costs, in products of A with one column of many. probes: products with a single column besides."""
-        return self.squares * max(self.n, BOUND_BY_MEMORY) + self.applied * self._wide + probes * BOUND_BY_MEMORY
+        return self.squares * max(self.n, BOUND_BY_MEMORY) + self.applied * self.wide + probes * BOUND_BY_MEMORY
 
     @property
     def columns_of_steps(self) -> int:
         """What one product a step costs, in the same unit."""
-        return self.steps * self._wide
+        return self.steps * self.wide
 
     @property
-    def _wide(self) -> int:
+    def frames(self) -> int:
+        """Besides the first."""
+        return sum(self.gaps.values())
+
+    @property
+    def wide(self) -> int:
+        """Columns that a product with the states takes as long as."""
         return max(self.m, BOUND_BY_MEMORY)

@@ -1,4 +1,4 @@
-"""How a linear system is taken from frame to frame: step by step, or by powers of A."""
+"""How a linear system is taken from frame to frame: step by step, by powers of A, or by its modes."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from typing import Any
 from simsuite.errors import SimsuiteError
 from simsuite.solvers.linear.jumps import Jumps
 from simsuite.solvers.linear.power_error import PROBES
+from simsuite.solvers.linear.spectral.cost import Pace, gain_by_modes
 
 LITTLE = 10**7  # operations, up to which a run steps, whatever else would be faster
 SCATTERED = 8  # times longer a multiplication takes with a sparse matrix
-WORTH = 2  # times cheaper powers must be to be taken
+WORTH = 2  # times cheaper powers must be than steps to be taken, and modes than powers
 
 
 @dataclass(frozen=True)
 class Plan:
-    """method: step or power. reason: why, in words. asked: whether the scenario says so."""
+    """method: step, power or spectral. reason: why, in words. asked: whether the scenario says so."""
 
     method: str
     reason: str
@@ -38,30 +39,39 @@ class Plan:
         return {} if self.asked else {"method": self.method, "reason": self.reason}
 
 
+def columns_of_steps(jumps: Jumps, share: float | None) -> float:
+    """As `Jumps.columns` counts them. share: as `make_plan` takes it."""
+    return jumps.columns_of_steps * (1.0 if share is None else SCATTERED * share)
+
+
 def make_plan(
     method: str,
     steps_only: str | None,
     jumps: Jumps,
-    lack_of_memory: Callable[[], str | None],
-    share: float = 1.0,
-    sparse: bool = False,
+    lack_of_memory: Callable[[str], str | None],
+    timed: Callable[[], Pace | None],
+    share: float | None = None,
 ) -> Plan:
     """The plan for a scenario's `time.method`. steps_only: why no power of A takes several steps at once, None if one
-    does. lack_of_memory: why powers do not fit on the device, None if they do. share: of the
-    multiplications of a dense A that a step takes; sparse: whether A is kept like that."""
+    does. lack_of_memory: why a method does not fit on the device, None if it does. timed: how fast the device is, None
+    if there is none to be asked. share: of the multiplications of a dense A that a step with a sparse one takes."""
     if method != "auto":
         return Plan(method, "asked for", asked=True)
     n, m, steps = jumps.n, jumps.m, jumps.steps
-    operations = 2 * n * n * m * steps * share
+    operations = 2 * n * n * m * steps * (share or 1.0)
     if operations <= LITTLE:
         return Plan("step", f"{steps} products take {operations:.2g} operations only")
     if steps_only is not None:
         return Plan("step", steps_only)
-    power, step = jumps.columns(PROBES), jumps.columns_of_steps * (share * SCATTERED if sparse else 1.0)
+    power, step = jumps.columns(PROBES), columns_of_steps(jumps, share)
     sizes = f"{jumps.squares} products of squares and {jumps.applied} with the states"
+    gain = gain_by_modes(jumps, min(jumps.columns(0), step), timed)
+    if gain >= WORTH and lack_of_memory("spectral") is None:
+        others = sizes if power < step else f"{steps} steps"
+        return Plan("spectral", f"one product a frame and the modes of A, {_ratio(gain)} times less work than {others}")
     if step < WORTH * power:
         return Plan("step", f"{steps} products with the states are not {WORTH} times as much work as {sizes}")
-    lacking = lack_of_memory()
+    lacking = lack_of_memory("power")
     if lacking is not None:
         return Plan("step", lacking)
     return Plan("power", f"{sizes}, {_ratio(step / power)} times less work than {steps} steps")

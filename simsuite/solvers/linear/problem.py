@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,14 +18,19 @@ from simsuite.errors import DeviceError, NumericalFailure
 from simsuite.scenario.linear import LinearScenario
 from simsuite.solvers.linear.analysis.report import Analysis
 from simsuite.solvers.linear.jumps import Jumps
-from simsuite.solvers.linear.method import Plan, make_plan
+from simsuite.solvers.linear.method import Plan, columns_of_steps, make_plan
 from simsuite.solvers.linear.noise_outcome import NoiseOutcome
 from simsuite.solvers.linear.overflow import overflow_message, overflow_step
 from simsuite.solvers.linear.power import ANCHOR, ERROR, PowerStepper
 from simsuite.solvers.linear.power import device_bytes as power_bytes
 from simsuite.solvers.linear.powers import Powers
-from simsuite.solvers.linear.refusal import powers_or_not
+from simsuite.solvers.linear.refusal import modes_or_not, powers_or_not
 from simsuite.solvers.linear.residual import residual
+from simsuite.solvers.linear.spectral.cost import Pace, gain_by_modes, pace
+from simsuite.solvers.linear.spectral.prepare import ERROR as SPECTRAL_ERROR
+from simsuite.solvers.linear.spectral.prepare import prepare
+from simsuite.solvers.linear.spectral.stepper import SpectralStepper
+from simsuite.solvers.linear.spectral.stepper import device_bytes as spectral_bytes
 from simsuite.solvers.linear.step import LinearStepper
 from simsuite.solvers.linear.step import device_bytes as step_bytes
 from simsuite.solvers.linear.system import LinearSystem, read_system
@@ -33,6 +38,7 @@ from simsuite.solvers.schedule import frame_steps
 
 STATE_LIMIT = 64  # entries of a state that is printed among the results
 CHECK_LIMIT = 10**9  # multiplications that checking a result on the host may take
+_ERRORS = {"power": ERROR, "spectral": SPECTRAL_ERROR}  # what observations of these methods have beside the state
 
 
 @dataclass(frozen=True)
@@ -41,7 +47,7 @@ class LinearProblem:
 
     system: A, B, u, C and X_0 in float64. dtype: of the arithmetic. dt: length of a step, s. frames: steps at which
     the state is stored, first and last included. kernel: as the scenario asks for it. plan: how the run gets from frame
-    to frame. tolerance: what powers may lose, relative.
+    to frame. tolerance: what powers and modes may lose, relative.
     """
 
     system: LinearSystem
@@ -72,15 +78,15 @@ class LinearProblem:
         step = overflow_step(system, frames[-1], float(np.finfo(dtype).max))
         if step is not None:
             raise NumericalFailure(overflow_message(dtype, f"step {step}", frames[-1]))
-        n, m = system.start.shape
-        jumps = Jumps.between(frames, n, m)
-        lacking = functools.partial(_lack_of_memory, device, power_bytes(system, jumps, dtype))
-        lack = lacking() if model.time.method == "power" and system.sparse else None
+        jumps = Jumps.between(frames, *system.start.shape)
+        lacking = functools.partial(_lack_of_memory, device, system, jumps, dtype)
+        method = model.time.method
+        lack = lacking(method) if method in _ERRORS and system.sparse else None
         if lack is not None:
             help = '\n  = help: write method = "step" in [time]'
-            raise DeviceError(f"powers of a sparse matrix are dense: {lack}{help}")
-        share = system.multiplications / (n * n)
-        plan = make_plan(model.time.method, system.steps_only, jumps, lacking, share, system.sparse)
+            raise DeviceError(f"powers and modes of a sparse matrix are dense: {lack}{help}")
+        timed = functools.partial(_timed, device, jumps, dtype, model.run.kernel)
+        plan = make_plan(method, system.steps_only, jumps, lacking, timed, _share(system))
         return cls(system, dtype, model.dt, frames, model.run.kernel, plan, model.tolerance)
 
     @property
@@ -107,17 +113,17 @@ class LinearProblem:
         return method | {"matrix": self.system.kept} if issparse(self.system.stated.A) else method
 
     @property
-    def _by_powers(self) -> bool:
-        return self.plan.method == "power"
+    def _by_steps(self) -> bool:
+        return self.plan.method == "step"
 
     @property
     def rate_unit(self) -> str:
-        return "steps/s" if self._by_powers else "FLOP/s"
+        return "FLOP/s" if self._by_steps else "steps/s"
 
     def work(self, step: int) -> float:
         """Steps that are not taken one by one have no operations of their own."""
         m = self.system.start.shape[1]
-        return float(step) if self._by_powers else 2.0 * self.system.multiplications * m * step
+        return 2.0 * self.system.multiplications * m * step if self._by_steps else float(step)
 
     @cached_property
     def analysis(self) -> Analysis:
@@ -155,20 +161,53 @@ class LinearProblem:
 
     def initial(self) -> Snapshot:
         X = self.system.start.astype(self.dtype)
-        return Snapshot(0, {"state": X, ANCHOR: X} if self._by_powers else {"state": X})
+        return Snapshot(0, {"state": X} if self._by_steps else {"state": X, ANCHOR: X})
 
     def stepper(self, backend: Backend, start: Snapshot) -> Stepper:
-        """Raises NumericalFailure where powers are asked for and do not do."""
-        if not self._by_powers:
+        """Raises NumericalFailure where powers or modes are asked for and do not do."""
+        if self._by_steps:
             return self._stepping(backend, start)
+        name, stepper, why = self._leaping(backend, start)
+        stepper = stepper or self._stepping(backend, start)
+        stepper.chosen = {**stepper.chosen, "stepper": name, "stepper_reason": why}
+        return stepper
+
+    def _leaping(self, backend: Backend, start: Snapshot) -> tuple[str, Stepper | None, str]:
+        """(method, what takes many steps at once by it, why), or ("step", None, why none does)."""
+        found: list[str] = []
+        for name in self._tries(backend, start):
+            make = self._with_powers if name == "power" else self._with_modes
+            stepper, why = make(backend, start)
+            if stepper is not None:
+                return name, stepper, "; ".join([*(found or [self.plan.reason]), why])
+            found.append(why)
+        return "step", None, "; ".join(found)
+
+    def _tries(self, backend: Backend, start: Snapshot) -> Iterator[str]:
+        """The method of the plan, and, unless that is asked for, the other one that takes many steps at once; modes
+        only where they are less work than steps."""
+        yield self.plan.method
+        if self.plan.asked:
+            return
+        if self.plan.method == "spectral":
+            yield "power"
+            return
+        timed = functools.partial(pace, backend, self._jumps, self.dtype, self.kernel)
+        steps = columns_of_steps(self._jumps, _share(self.system))
+        if start.step > 0 or gain_by_modes(self._jumps, steps, timed) > 1:
+            yield "spectral"
+
+    def _with_powers(self, backend: Backend, start: Snapshot) -> tuple[Stepper | None, str]:
         make = functools.partial(Powers, backend, self.system.dense(), self._jumps, self.dtype, self.kernel)
         powers, why = powers_or_not(make, start, self.plan, self.tolerance)
         if powers is None:
-            name, stepper = "step", self._stepping(backend, start)
-        else:
-            name, stepper = "power", PowerStepper(backend, start, self.system, self.frames, powers, self.kernel)
-        stepper.chosen = {**stepper.chosen, "stepper": name, "stepper_reason": why}
-        return stepper
+            return None, why
+        return PowerStepper(backend, start, self.system, self.frames, powers, self.kernel), why
+
+    def _with_modes(self, backend: Backend, start: Snapshot) -> tuple[Stepper | None, str]:
+        make = functools.partial(prepare, self.system.dense(), self.frames, self.dtype)
+        modes, why = modes_or_not(make, start, self.plan, self.tolerance, self.clock.end)
+        return (None if modes is None else SpectralStepper(backend, start, self.system, modes, self.kernel)), why
 
     def _stepping(self, backend: Backend, start: Snapshot) -> Stepper:
         return LinearStepper(backend, start, self.system, self.dt, self.frames[-1], self.kernel)
@@ -185,24 +224,24 @@ class LinearProblem:
         return self.analysis.totals()
 
     def results(self, observed: Snapshot) -> dict[str, Any]:
-        """norm: Frobenius norm of X. state: what is stored, if small. method: how A was applied; power_error: what
-        powers of it lose, at most about, relative to the state.
+        """norm: Frobenius norm of X. state: what is stored, if small. method: how A was applied; power_error,
+        spectral_error: what powers of it, or its modes, lose, at most about, relative to the state.
 
         Without noise, where the host can check in moderate time: change: max |A X + B u - X|, how far the state is from
         standing still; residual: how far it is from the same found in the other way, see `residual`. At the end of the
         run: analysis, see `Analysis.results`, and noise, see `NoiseOutcome.results`.
         """
         X = observed.arrays["state"]
-        powers = ERROR in observed.arrays
-        results: dict[str, Any] = {"norm": _norm(X), "method": "power" if powers else "step"}
-        if powers:
-            results["power_error"] = float(observed.arrays[ERROR][0])
+        method = next((name for name, error in _ERRORS.items() if error in observed.arrays), "step")
+        results: dict[str, Any] = {"norm": _norm(X), "method": method}
+        if method in _ERRORS:
+            results[_ERRORS[method]] = float(observed.arrays[_ERRORS[method]][0])
         if _stored(observed).size <= STATE_LIMIT:
             results["state"] = _stored(observed).tolist()
         if self.system.noise is None and self.system.multiplications * X.shape[1] <= CHECK_LIMIT:
             checks = {
                 "change": self._change(X, observed.step),
-                "residual": residual(self.system, X, observed.step, powers, CHECK_LIMIT),
+                "residual": residual(self.system, X, observed.step, method != "step", CHECK_LIMIT),
             }
             results |= {name: value for name, value in checks.items() if value is not None and math.isfinite(value)}
         if observed.step == self.clock.end:
@@ -224,21 +263,41 @@ class LinearProblem:
         return f"component {component}, sample {sample}"
 
     def device_bytes(self) -> int:
-        """Runs that are to take powers may yet have to step."""
-        step = step_bytes(self.system, self.dtype)
-        return max(step, power_bytes(self.system, self._jumps, self.dtype)) if self._by_powers else step
+        """Runs by powers or modes may yet have to step, or turn from one to the other."""
+        methods = {"step", self.plan.method, *(() if self.plan.asked or self._by_steps else _ERRORS)}
+        return max(_bytes(method, self.system, self._jumps, self.dtype) for method in methods)
 
 
-def _lack_of_memory(device: Device | None, need: int) -> str | None:
-    """Why powers do not fit on the device; None if they do, or there is none to be asked, which is said later."""
-    if device is None:
+def _bytes(method: str, system: LinearSystem, jumps: Jumps, dtype: Any) -> int:
+    if method == "power":
+        return power_bytes(system, jumps, dtype)
+    return (step_bytes if method == "step" else spectral_bytes)(system, dtype)
+
+
+def _lack_of_memory(device: Device | None, system: LinearSystem, jumps: Jumps, dtype: Any, method: str) -> str | None:
+    """Why a method does not fit on the device; None if it does, or there is none to be asked, which is said later."""
+    backend, need = _opened(device), _bytes(method, system, jumps, dtype)
+    free = math.inf if backend is None else backend.memory_free()
+    if backend is None or need <= free:
         return None
+    name = "powers" if method == "power" else "modes"
+    return f"{name} need {need / 1e9:.2f} GB, {backend.name} has {free / 1e9:.2f} GB free"
+
+
+def _share(system: LinearSystem) -> float | None:
+    return system.multiplications / system.A.shape[0] ** 2 if system.sparse else None
+
+
+def _timed(device: Device | None, jumps: Jumps, dtype: Any, kernel: str) -> Pace | None:
+    backend = _opened(device)
+    return None if backend is None else pace(backend, jumps, dtype, kernel)
+
+
+def _opened(device: Device | None) -> Backend | None:
     try:
-        backend = device()
+        return None if device is None else device()
     except DeviceError:
         return None
-    free = backend.memory_free()
-    return f"powers need {need / 1e9:.2f} GB, {backend.name} has {free / 1e9:.2f} GB free" if need > free else None
 
 
 def _index(name: str, size: int, long_name: str) -> Variable:

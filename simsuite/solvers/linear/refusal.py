@@ -1,4 +1,4 @@
-"""Whether powers do, which is known once they are made."""
+"""Whether powers do, or modes, which is known once they are made."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from simsuite.solvers.linear.method import Plan
 from simsuite.solvers.linear.overflow import overflow_message
 from simsuite.solvers.linear.power import ANCHOR
 from simsuite.solvers.linear.powers import Powers
+from simsuite.solvers.linear.spectral.prepare import Prepared
+
+_OTHERS = '\n  = help: write method = "power", or "step", in [time]'
 
 
 def powers_or_not(
     make: Callable[[], Powers], start: Snapshot, plan: Plan, tolerance: float
 ) -> tuple[Powers | None, str]:
-    """The powers that `make` makes for a run that begins at `start`, or None if it has to be stepped after all; and
-    why.
+    """The powers that `make` makes for a run that begins at `start`, or None if they do not do; and why.
 
-    A run goes on as it began: the state of one that was stepped after all has no anchor. Raises NumericalFailure where
+    A run goes on as it began: the state of one that went on without powers has no anchor. Raises NumericalFailure where
     powers are asked for and lose more than `tolerance`, or overflow, or show that the state does.
     """
     if ANCHOR not in start.arrays:
@@ -30,7 +32,7 @@ def powers_or_not(
         if plan.asked:
             raise NumericalFailure(found + help)
         return None, found
-    return powers, f"{plan.reason}; powers of A lose about {powers.error:.1g} of the state"
+    return powers, f"powers of A lose about {powers.error:.1g} of the state"
 
 
 def _refusal(powers: Powers, tolerance: float) -> tuple[str, str]:
@@ -42,3 +44,35 @@ def _refusal(powers: Powers, tolerance: float) -> tuple[str, str]:
         return f"powers of A overflow {powers.dtype}", help
     found = f"powers of A would lose about {powers.error:.1g} of the state, more than {tolerance:g}"
     return found, f"{help}, or a tolerance that is not so small"
+
+
+def modes_or_not(
+    make: Callable[[], Prepared], start: Snapshot, plan: Plan, tolerance: float, steps: int
+) -> tuple[Prepared | None, str]:
+    """The same for modes; steps: of the run. What has been prepared once is part of every snapshot."""
+    kept = Prepared.of(start.arrays)
+    if kept is None and start.step > 0:
+        return None, "modes of A were found not to do when this run began"
+    try:
+        prepared = kept or make()
+    except ValueError as reason:
+        found, help = f"A cannot be taken apart into modes: {reason}", _OTHERS
+    else:
+        found, help = _refusal_of_modes(prepared, tolerance, steps)
+        if not found:
+            return prepared, f"modes of A lose about {prepared.loss.error:.1g} of the state"
+    if plan.asked:
+        raise NumericalFailure(found + help)
+    return None, found
+
+
+def _refusal_of_modes(prepared: Prepared, tolerance: float, steps: int) -> tuple[str, str]:
+    loss, dtype = prepared.loss, prepared.modes.dtype
+    if loss.overflow is not None:
+        return overflow_message(dtype, f"about step {loss.overflow}", steps), ""
+    if math.isinf(loss.error):
+        return f"modes of A overflow {dtype}", _OTHERS
+    if loss.error <= tolerance:
+        return "", ""
+    found = f"modes of A would lose about {loss.error:.1g} of the state, more than {tolerance:g}"
+    return found, f"{_OTHERS}, or a tolerance that is not so small"

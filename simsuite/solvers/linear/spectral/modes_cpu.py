@@ -1,0 +1,47 @@
+"""Coordinates of modes on the CPU."""
+
+from __future__ import annotations
+
+from numba import njit, prange
+
+from simsuite.solvers.linear.spectral.modes_scalars import factors
+from simsuite.solvers.linear.spectral.rates import (
+    FIRST,
+    GROWTH,
+    GROWTH_REST,
+    INPUT,
+    INVERSE,
+    INVERSE_IMAG,
+    SECOND,
+    SIGN,
+    THIRD,
+)
+
+
+@njit(cache=True)
+def weigh(rates, steps, out):
+    """out (3, n): w, v, s such that coordinate i comes to w z_i + v z_j + s in so many steps, j the other one of its
+    pair. Rows of `rates`: see there."""
+    for i in range(out.shape[1]):
+        sign, other = rates[SIGN, i], i + int(rates[SIGN, i])
+        real, imag, s, t = factors(
+            rates[GROWTH, i],
+            rates[GROWTH_REST, i],
+            rates[FIRST, i],
+            rates[SECOND, i],
+            rates[THIRD, i],
+            rates[INVERSE, i],
+            rates[INVERSE_IMAG, i],
+            steps,
+        )
+        out[0, i], out[1, i] = real, sign * imag
+        out[2, i] = s * rates[INPUT, i] + sign * t * rates[INPUT, other]
+
+
+@njit(parallel=True, cache=True)
+def move(rates, weight, start, out):
+    """The coordinates (n, m), from those at the start, in the precision of `out`."""
+    for i in prange(out.shape[0]):
+        other = i + int(rates[SIGN, i])
+        for j in range(out.shape[1]):
+            out[i, j] = weight[0, i] * start[i, j] + weight[1, i] * start[other, j] + weight[2, i]

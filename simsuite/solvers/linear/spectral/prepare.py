@@ -1,0 +1,53 @@
+"""All that a run by modes needs to find the state at any step, on the host."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from simsuite.solvers.linear.spectral.decompose import decompose
+from simsuite.solvers.linear.spectral.error import Loss, loss
+from simsuite.solvers.linear.spectral.rates import rates
+from simsuite.solvers.linear.system import LinearSystem
+
+MODES, START, RATES, ERROR = "modes", "coordinates", "rates", "spectral_error"
+
+_MIXTURES = 4  # of all states, whose loss is estimated
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """modes: the columns W (n, n), in the run's precision; start: Z_0 (n, m) with X_0 = W Z_0; rates: see `rates`;
+    loss: of the state."""
+
+    modes: np.ndarray
+    start: np.ndarray
+    rates: np.ndarray
+    loss: Loss
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, np.ndarray]) -> Prepared | None:
+        """From those of a snapshot; None if it has none."""
+        if MODES not in arrays:
+            return None
+        return cls(arrays[MODES], arrays[START], arrays[RATES], Loss(float(arrays[ERROR][0])))
+
+
+def prepare(system: LinearSystem, frames: Sequence[int], dtype: Any) -> Prepared:
+    """frames: the steps at which they fall; dtype: of the run. Raises ValueError, with the reason, where A has no
+    modes."""
+    modes = decompose(system.A)
+    X, m = system.start, system.start.shape[1]
+    Z = modes.coordinates(np.column_stack([X, system.constant_input()]))
+    start, inputs = np.ascontiguousarray(Z[:, :m]), Z[:, m]
+    mixed = np.random.Generator(np.random.Philox(1)).standard_normal((m, _MIXTURES)) / math.sqrt(m)
+    lost = loss(modes, start @ mixed if m > _MIXTURES else start, inputs, frames, dtype)
+    with np.errstate(over="ignore"):
+        W = np.ascontiguousarray(modes.scale[:, None] * modes.columns, dtype)
+    if not np.all(np.isfinite(W)):
+        raise ValueError(f"its modes overflow {np.dtype(dtype)}")
+    return Prepared(W, start, rates(modes.values, modes.rest, inputs), lost)

@@ -1,0 +1,79 @@
+"""Logarithms of eigenvalues, for their powers k: growth and turns a step, such that k times them is accurate.
+
+l = exp(r + 2 pi i t). Both are kept in parts of so few bits that their products with k are exact, up to k = 2^30, but
+for the last one, which is small; and of the turns t whole ones do not count (see `modes_scalars`).
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal, localcontext
+
+import numpy as np
+
+DIGITS = 60
+PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899863")
+GONE = -1e6  # r of the eigenvalue 0
+ONE = Decimal("1e-34")  # closer to 1 than that is 1
+BITS = 22  # of the first part of r
+GROWTH, GROWTH_REST, FIRST, SECOND, THIRD, INVERSE, INVERSE_IMAG, SIGN, INPUT, ROWS = range(10)
+
+
+def rates(values: np.ndarray, rest: np.ndarray, inputs: np.ndarray) -> np.ndarray:
+    """(ROWS, n): r in two parts; t in three; 1/(l - 1), 0 for l = 1; whether l is real (0), the first of a pair (1) or
+    the second (-1), which has the same numbers as the first; what inputs add a step. values + rest: the eigenvalues,
+    both of a pair beside each other; inputs (n,)."""
+    found = np.zeros((ROWS, len(values)))
+    found[SIGN], found[INPUT] = np.sign(values.imag), inputs
+    with localcontext(prec=DIGITS):
+        for i in np.flatnonzero(found[SIGN] >= 0):
+            a, b = (Decimal(float(x)) + Decimal(float(y)) for x, y in _parts(values[i], rest[i]))
+            found[:SIGN, i] = (*_logarithm(a, b), *_inverse(a - 1, b))
+    second = np.flatnonzero(found[SIGN] < 0)
+    found[:SIGN, second] = found[:SIGN, second - 1]
+    return found
+
+
+def _parts(value: complex, rest: complex) -> tuple[tuple[float, float], tuple[float, float]]:
+    return (value.real, rest.real), (value.imag, rest.imag)
+
+
+def _logarithm(a: Decimal, b: Decimal) -> tuple[float, float, float, float, float]:
+    """r: a number of few bits, and the rest; t: a multiple of 2^-26, one of 2^-52, and the rest."""
+    if not a and not b:
+        return GONE, 0.0, 0.0, 0.0, 0.0
+    growth = (a * a + b * b).ln() / 2
+    part, exponent = math.frexp(float(growth))
+    most = math.ldexp(round(math.ldexp(part, BITS)), exponent - BITS)
+    turns = _angle(a, b) / (2 * PI)
+    first = round(turns * 2**26)
+    left = turns - Decimal(first) / 2**26
+    second = round(left * 2**52)
+    third = left - Decimal(second) / 2**52
+    return most, float(growth - Decimal(most)), first * 2.0**-26, second * 2.0**-52, float(third)
+
+
+def _angle(a: Decimal, b: Decimal) -> Decimal:
+    """Of a + i b: that of float64, and what is missing, by turning back."""
+    if not b:
+        return PI if a < 0 else Decimal(0)
+    near = Decimal(math.atan2(b, a))
+    c, s = _turned(near)
+    off = (b * c - a * s) / (a * c + b * s)
+    return near + off - off**3 / 3
+
+
+def _turned(angle: Decimal) -> tuple[Decimal, Decimal]:
+    """Cosine and sine, by Taylor's series."""
+    sums, term, j = [Decimal(0), Decimal(0)], Decimal(1), 0
+    while abs(term) > Decimal(10) ** -DIGITS:
+        sums[j % 2] += term if j % 4 < 2 else -term
+        j += 1
+        term *= angle / j
+    return sums[0], sums[1]
+
+
+def _inverse(a: Decimal, b: Decimal) -> tuple[float, float]:
+    """Of a + i b."""
+    square = a * a + b * b
+    return (0.0, 0.0) if square < ONE * ONE else (float(a / square), float(-b / square))
