@@ -17,12 +17,13 @@ from cuda_host import host_cuda  # noqa: F401
 from simsuite.backends import open_backend
 from simsuite.bench import machine
 from simsuite.bench.findings import Wish, wrong
-from simsuite.bench.linear import measurements, products
+from simsuite.bench.linear import crossover, measurements, products, report
 from simsuite.bench.linear.products import product_deviation, product_rows
 from simsuite.bench.linear.shapes import FULL, PRECISIONS
 from simsuite.bench.linear.steps import step_rows
 from simsuite.bench.machine import Machine
 from simsuite.bench.timing import Patience
+from simsuite.solvers.linear.power import PowerStepper
 from simsuite.solvers.matmul import product_cpu
 from simsuite.solvers.matmul.tiles import suitable
 
@@ -38,6 +39,7 @@ def found() -> list[tuple[str, dict[str, Any]]]:
         patience=HASTE,
         products={"cpu": ((5, 6, 7), (8, 8, 8))},
         systems={"cpu": ((2, 1), (5, 3))},
+        crossing=(40,),
         lattices={"cpu": ((4, 1), (3, 5))},
     )
     with pytest.MonkeyPatch.context() as patch:
@@ -57,8 +59,13 @@ def test_every_combination_is_a_row_and_right(found):
         (n, m, p) for n, m in ((16, 1), (9, 5)) for p in PRECISIONS
     ]
     assert all(row["kernel"] == "csr" and row["of_copy"] > 0 and row["simsuite_is_faster_by"] > 0 for row in sparse)
+    crossing = [row for section, row in found if section == "crossover"]
+    assert [(row["precision"], row["kernel"]) for row in crossing] == [
+        (p, method) for p in PRECISIONS for method in ("power", "spectral")
+    ]
+    assert all(16 <= row["from_steps"] <= 1 << 22 for row in crossing)
     assert not wrong(found)
-    assert all(row["flops"] > 0 for section, row in found if section != "machine")
+    assert all(row["flops"] > 0 for section, row in found if section not in ("machine", "crossover"))
 
 
 def test_rates_follow_from_seconds(found):
@@ -126,3 +133,20 @@ def test_the_command(found, capsys, monkeypatch, tmp_path):
     assert np.ptp(matplotlib.image.imread(tmp_path / "bench.png")) > 0.5
     assert (tmp_path / "bench.json").exists()
     assert running.call(capsys, "bench", "linear", "--device", "cpu", "--only", "peers").returncode == 2
+
+
+def test_methods_that_come_to_something_else_are_found(monkeypatch):
+    monkeypatch.setattr(crossover, "_seconds_of_a_step", lambda *_: 1.0)
+    advance = PowerStepper.advance
+    monkeypatch.setattr(PowerStepper, "advance", lambda self, n: advance(self, n) or self._buffers[self._live].fill(1))
+    rows = list(crossover.crossover_rows(open_backend("cpu"), HASTE, [8], ["float64"]))
+    assert [(row["kernel"], row["right"]) for row in rows] == [("power", False), ("spectral", True)]
+    assert all(row["from_steps"] == crossover._FIRST for row in rows)
+
+
+def test_methods_that_never_pay_are_said_to(monkeypatch):
+    monkeypatch.setattr(crossover, "_LAST", 2 * crossover._FIRST)
+    monkeypatch.setattr(crossover, "_seconds_of_a_step", lambda *_: 0.0)
+    rows = list(crossover.crossover_rows(open_backend("cpu"), HASTE, [8], ["float64"]))
+    assert not any("from_steps" in row for row in rows)
+    assert all("never" in line for row in rows for line in report.lines("crossover", row))

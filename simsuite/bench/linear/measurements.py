@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from simsuite.bench.findings import Found, Row, Wish, gathered, labelled, require_right
+from simsuite.bench.linear.crossover import crossover_rows
 from simsuite.bench.linear.lattices import lattice_rows
 from simsuite.bench.linear.products import product_rows
 from simsuite.bench.linear.shapes import FULL, PRECISIONS, QUICK, square
@@ -13,7 +14,7 @@ from simsuite.bench.linear.steps import step_rows
 from simsuite.bench.machine import measure_machine
 from simsuite.core import Backend
 
-PARTS = {"rates": ("products", "steps", "lattices")}  # and their sections
+PARTS = {"rates": ("products", "steps", "crossover", "lattices")}  # and their sections
 
 
 def measurements(backend: Backend, wish: Wish) -> Iterator[tuple[str, Row]]:
@@ -26,6 +27,8 @@ def measurements(backend: Backend, wish: Wish) -> Iterator[tuple[str, Row]]:
     yield from labelled("products", product_rows(backend, machine, effort.patience, shapes, wish.precisions))
     systems = tuple((n, m) for n in wish.sizes for m in (1, n)) or effort.systems[kind]
     yield from labelled("steps", step_rows(backend, effort.patience, systems, wish.precisions))
+    crossing = wish.sizes or effort.crossing
+    yield from labelled("crossover", crossover_rows(backend, effort.patience, crossing, wish.precisions))
     lattices = () if wish.sizes else effort.lattices[kind]
     yield from labelled("lattices", lattice_rows(backend, machine, effort.patience, lattices, wish.precisions))
 

@@ -38,6 +38,18 @@ TABLES = {
             OFF,
         ),
     ),
+    "crossover": Table(
+        "steps between two frames from which on another method takes less time than stepping, all included",
+        (
+            Column("method", -9, key("kernel"), always=True),
+            _PRECISION,
+            Column("components", 11, key("components"), always=True),
+            Column("states", 9, key("states"), always=True),
+            Column("from steps", 11, lambda row: str(row.get("from_steps", "never"))),
+            Column("seconds", 10, number("seconds")),
+            OFF,
+        ),
+    ),
     "lattices": Table(
         "steps with sparse matrices, five numbers a row, beside SciPy or cuSPARSE; what they move by a copy",
         (

@@ -14,11 +14,13 @@ Shape = tuple[int, int, int]  # rows, inner, columns
 @dataclass(frozen=True)
 class Effort:
     """patience: how long each thing is timed. products: square, tall, flat and ragged shapes, by the kind of device.
-    systems: (components, states) that are stepped. lattices: (sites of a side, states) of sparse ones."""
+    systems: (components, states) that are stepped. crossing: components, and states, of those where methods are weighed
+    against each other. lattices: (sites of a side, states) of sparse ones."""
 
     patience: Patience
     products: Mapping[str, tuple[Shape, ...]]
     systems: Mapping[str, tuple[tuple[int, int], ...]]
+    crossing: tuple[int, ...]
     lattices: Mapping[str, tuple[tuple[int, int], ...]]
 
 
@@ -52,6 +54,7 @@ FULL = Effort(
         ),
         "cuda": _SMALL_SYSTEMS + _LARGE_SYSTEMS,
     },
+    crossing=(16, 64, 256, 1024),
     lattices={
         "cpu": ((100, 1), (1000, 1), (1000, 4), (300, 64)),
         "cuda": ((300, 1), (2000, 1), (2000, 4), (1000, 64)),
@@ -67,5 +70,6 @@ QUICK = Effort(
         "cpu": ((2, 1), (64, 1), (16, 1024), (256, 256)),
         "cuda": ((16, 1), (32, 1 << 18), (1024, 1024)),
     },
+    crossing=(16, 128),
     lattices={"cpu": ((100, 1), (300, 16)), "cuda": ((1000, 1), (1000, 16))},
 )

@@ -41,10 +41,10 @@ def step_rows(
     """A row for each system, precision and way to take its steps, as it is measured: one by one, by the kernels that
     are chosen and by Numba's, and as the run chooses with JUMP steps from frame to frame."""
     for n, m in systems:
-        single = _problem(n, m, "step", 2)
+        single = problem_of(n, m, "step", 2)
         problems = [single, replace(single, kernel="numba")] if backend.compiles else [single]
         if n <= _MOST_JUMPING:
-            problems.append(_problem(n, m, "auto", _JUMPS))
+            problems.append(problem_of(n, m, "auto", _JUMPS))
         for precision in precisions:
             for problem in problems:
                 yield {"components": n, "states": m, "precision": precision} | measured(
@@ -52,7 +52,8 @@ def step_rows(
                 )
 
 
-def _problem(n: int, m: int, method: str, frames: int) -> LinearProblem:
+def problem_of(n: int, m: int, method: str, frames: int) -> LinearProblem:
+    """m states of n components; JUMP steps from frame to frame, or very many between two frames."""
     scenario = {
         "solver": "linear",
         "system": {"kind": "discrete", "matrix": {"generator": "random_stable", "size": n, "radius": 1.0}},
