@@ -98,12 +98,14 @@ class LinearStepper:
     def advance(self, n: int) -> None:
         while n > 0:
             block = min(n, max(self._recorded, self._at_once))
-            if block > ROWS:  # few sizes, each of which is recorded
-                block = 1 << block.bit_length() - 1
             self._inputs.prepare(self.step, block)
             if self._noise is not None:
                 self._noise.prepare(self.step)
-            self._recorder.replay((block, self._live), self._launches(block, self._live))
+            launches = self._launches(block, self._live)
+            if block > ROWS:  # a single one, of any length
+                launches()
+            else:
+                self._recorder.replay((block, self._live), launches)
             self._live = (self._live + -(-block // self._at_once)) % 2
             self.step += block
             n -= block
