@@ -120,17 +120,18 @@ class HostProgram:
 
 class HostCuda(CpuBackend):
     """The CPU backend, with programs. `answer`: which of the candidates is to be the fastest; `candidates`: how many
-    there were when it was last asked."""
+    there were when it was last asked, and `question`: for what."""
 
     compiles = True
     processors = 16
     answer = candidates = 0
+    question = ""
 
     def program(self, source: Path, macros: Mapping[str, str | int]) -> HostProgram:
         return HostProgram(source, macros)
 
     def fastest(self, question: str, trials: Sequence[Callable[[], None]]) -> int:
-        self.candidates = len(trials)
+        self.candidates, self.question = len(trials), question
         return self.answer
 
 

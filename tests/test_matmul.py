@@ -198,6 +198,7 @@ def test_the_fastest_program_is_kept(host_cuda):  # noqa: F811
         assert host_cuda.candidates == len(recipes) > 2
         np.testing.assert_allclose(out, A @ X + bias[0][:, None], rtol=1e-14)
         assert multiply.recipe == recipes[host_cuda.answer]
+        assert all(str(recipe.macros["ROWS"]) in host_cuda.question for recipe in recipes)
 
 
 def test_programs_are_chosen_by_shape():

@@ -31,6 +31,9 @@ class LibraryProduct:
             kernel = backend.kernels("simsuite.solvers.matmul.product").spread
             self._spread = backend.launcher(kernel, (columns, len(A)), (128, 1))
 
+    def __str__(self) -> str:
+        return self.name
+
     def __call__(self, X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
         if self._spread is not None:
             self._spread(bias, row, out)

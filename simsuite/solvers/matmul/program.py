@@ -31,5 +31,9 @@ class ProgramProduct:
         program = backend.program(recipe.source, recipe.macros)
         self._launch = program.launcher(recipe.kernel, recipe.blocks, recipe.threads, recipe.shared)
 
+    def __str__(self) -> str:
+        """All that makes it what it is."""
+        return f"{self.recipe.program} {dict(self.recipe.macros)}"
+
     def __call__(self, X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
         self._launch(self._A, X, bias, out, *self._sizes, *map(np.int32, (row, stride, n_steps)))

@@ -50,6 +50,6 @@ class Trial:
         X, out, _, no_bias = self._views
         steps = min(_STEPS if p.most_steps is None else 1 for p in products)
         n, p, m = self._shape
-        question = f"{steps} of {n} x {p} times {p} x {m} {self._dtype.name} by {[type(p).__name__ for p in products]}"
+        question = f"{steps} of {n} x {p} times {p} x {m} {self._dtype.name} by {', '.join(map(str, products))}"
         trials = [functools.partial(product, X, no_bias, 0, 0, steps, out) for product in products]
         return products[self._backend.fastest(question, trials)]
