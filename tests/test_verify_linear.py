@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import running
 import scipy.linalg
+from cuda_host import HostCuda, host_cuda  # noqa: F401
 
 from simsuite.backends import open_backend
 from simsuite.core import Backend
@@ -33,6 +34,7 @@ from simsuite.verify import (
     linear_states,
 )
 from simsuite.verify.checks import Check
+from simsuite.verify.linear_runs import kernels
 from simsuite.verify.scores import SEEDS
 
 CPU = open_backend("cpu")
@@ -325,3 +327,13 @@ def test_noise_is_compared_with_another_device(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(linear_noise, "noisy_systems", lambda: systems)
     found = [check for check in linear_noise.noise_checks(CPU, CPU, 2) if check.kind == linear_noise.DEVICE]
     assert [check.measured for check in found] == [0.0]
+
+
+def test_every_kernel_is_verified_that_can_have_a_matrix(host_cuda: HostCuda, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    sparse = CASES["springs, sparse, by series"]
+    assert [name for name, case in CASES.items() if case.sparse] == ["lattice walk, sparse", sparse.name]
+    assert (kernels(host_cuda), kernels(host_cuda, sparse=True)) == (["numba", "nvrtc"], ["numba"])
+    assert all(check.passed for check in linear_states.state_checks(host_cuda, [sparse], print))
+    monkeypatch.setattr(host_cuda, "products", lambda: "a library", raising=False)
+    assert (kernels(host_cuda), kernels(host_cuda, sparse=True)) == (["numba", "nvrtc", "cublas"], ["numba"])
+    assert kernels(CPU) == ["numba"]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from simsuite.core import Backend
-from simsuite.errors import Mistake, NumericalFailure, ScenarioError
+from simsuite.errors import LibraryMissing, Mistake, NumericalFailure, ScenarioError
 from simsuite.scenario.common import Run
 from simsuite.scenario.linear import LinearScenario, Time
 from simsuite.solvers.linear.problem import LinearProblem
@@ -54,6 +54,12 @@ class Case:
     precisions: Sequence[str] = ("float64", "float32")
     kept: np.ndarray | None = None
     observed: np.ndarray | None = None
+
+    @property
+    def sparse(self) -> bool:
+        """Whether A is kept so."""
+        matrix = self.system["matrix"]
+        return isinstance(matrix, dict) and (matrix.get("format") == "csr" or matrix.get("generator") == "lattice_walk")
 
     def state(self, k: int) -> np.ndarray:
         """X_k (n, m), or C X_k (q, m), exactly."""
@@ -168,10 +174,18 @@ def methods() -> list[str]:
     return [name for name in typing.get_args(Time.model_fields["method"].annotation) if name != "auto"]
 
 
-def kernels(backend: Backend) -> list[str]:
-    """All that a scenario can ask for on that device."""
+def kernels(backend: Backend, sparse: bool = False) -> list[str]:
+    """All that a scenario can ask for on that device. sparse: of a matrix that is kept so."""
     names = typing.get_args(Run.model_fields["kernel"].annotation)
-    return [name for name in names if name == "numba" or (name != "auto" and backend.compiles)]
+    there = {"numba": True, "nvrtc": backend.compiles and not sparse, "cublas": not sparse and _has_library(backend)}
+    return [name for name in names if there.get(name)]
+
+
+def _has_library(backend: Backend) -> bool:
+    try:
+        return backend.compiles and backend.products() is not None
+    except LibraryMissing:
+        return False
 
 
 def label(name: str, precision: str = "float64", method: str = "step", kernel: str = "numba") -> str:

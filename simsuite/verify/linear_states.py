@@ -26,7 +26,7 @@ def state_checks(backend: Backend, cases: Sequence[Case], note: Note) -> Iterato
     for case in cases:
         for precision in case.precisions:
             for method in methods():
-                for kernel in kernels(backend):
+                for kernel in kernels(backend, case.sparse):
                     name = label(case.name, precision, method, kernel)
                     try:
                         found = run(case.scenario(precision=precision, method=method, kernel=kernel), backend)
