@@ -413,7 +413,7 @@ def test_unreadable_files(tmp_path):
     np.save(tmp_path / "pickle.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
     np.save(tmp_path / "cube.npy", np.zeros((2, 2, 2)))
     np.save(tmp_path / "empty.npy", np.zeros((0, 2)))
-    np.save(tmp_path / "complex.npy", np.zeros((2, 2), complex))
+    np.save(tmp_path / "truth.npy", np.zeros((2, 2), bool))
     (tmp_path / "text.npy").write_text("1 2 3")
     (tmp_path / "words.csv").write_text("1,2\n3,x\n")
     (tmp_path / "ragged.csv").write_text("1,2\n3\n")
@@ -423,7 +423,7 @@ def test_unreadable_files(tmp_path):
         "pickle.npy": "cannot be read",
         "cube.npy": r"shape \(2, 2, 2\)",
         "empty.npy": r"shape \(0, 2\)",
-        "complex.npy": "complex128 values",
+        "truth.npy": "bool values",
         "text.npy": "cannot be read",
         "words.csv": "could not convert string 'x'",
         "ragged.csv": "cannot be read",

@@ -26,7 +26,7 @@ _MAP = (600, 500)  # components and times of a heat map
 @dataclass(frozen=True)
 class Shown:
     """What is drawn of the states. values[time, component, sample], NaN where not finite; components: their numbers,
-    each `step`th; what: they are, the state or an output."""
+    each `step`th; what: they are, the state or an output, or the squared modulus of it."""
 
     time: np.ndarray
     clock: Unit
@@ -70,11 +70,24 @@ def _draw_trajectories(run: Recording, sheet: Sheet, place: Any, shown: Shown) -
 
 
 def _n_components(run: Recording) -> int:
-    return run.file["state"].shape[1]
+    return _shape(run)[1]
+
+
+def _shape(run: Recording) -> tuple[int, int, int]:
+    """Of the frames."""
+    return run.file["state" if run.has("state") else "state_real"].shape
+
+
+def _numbers(run: Recording, frame: int, components: slice) -> np.ndarray:
+    """Of a frame, of the first states: squared moduli of complex ones."""
+    if run.has("state"):
+        return run.numbers("state", frame, components, slice(_SAMPLES))
+    real, imag = (run.numbers(part, frame, components, slice(_SAMPLES)) for part in ("state_real", "state_imag"))
+    return real**2 + imag**2
 
 
 def _subtitle(run: Recording) -> str:
-    components, samples = run.file["state"].shape[1:]
+    _, components, samples = _shape(run)
     kind = run.scenario.system.kind
     law = "X ← A X" if kind == "discrete" else "dX/dt = A X"
     law += " + B u" if run.scenario.system.input is not None else ""
@@ -92,21 +105,23 @@ def _read(run: Recording) -> Shown:
     lines = n <= _LINES
     times, components = strided(run.frames, _TIMES if lines else _MAP[1]), strided(n, n if lines else _MAP[0])
     frames = np.unique([*range(run.frames)[times], run.frames - 1])
-    values = np.stack([run.numbers("state", int(k), components, slice(_SAMPLES)) for k in frames])
+    values = np.stack([_numbers(run, int(k), components) for k in frames])
     clock = time_unit(float(run.scenario.time.steps) * run.scenario.dt)
+    what = "State" if run.scenario.system.output_matrix is None else "Output"
     return Shown(
         run.time[frames] * clock.scale,
         clock,
         np.arange(n)[components],
         np.where(np.isfinite(values), values, np.nan),
         components.step,
-        "State" if run.scenario.system.output_matrix is None else "Output",
+        what if run.has("state") else f"|{what}|²",
     )
 
 
 def _names(shown: Shown) -> list[str]:
-    letter = "X" if shown.what == "State" else "Y"
-    return [letter + str(c).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")) for c in shown.components]
+    letter = shown.what.replace("State", "X{}").replace("Output", "Y{}")
+    below = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+    return [letter.format(str(c).translate(below)) for c in shown.components]
 
 
 def _draw_lines(sheet: Sheet, axes: list[Axes], shown: Shown) -> None:

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias, TypeVar
 
 from pydantic import AfterValidator, Field, model_validator
 
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression
 from simsuite.scenario.common import Count, Output, Positive, Run, Section, Steps, frame_mistakes
+from simsuite.scenario.complex_numbers import RealOrComplex
 from simsuite.scenario.linear_generators import CONTINUOUS_ONLY, DISCRETE_ONLY, Format, Generated, Markov, RcLadder
 from simsuite.scenario.types import FieldMistake, FileRef, NumberOrExpression, Title, mistake
 
+Number = TypeVar("Number", float, complex)
 
-def _equal_rows(rows: list[list[float]]) -> list[list[float]]:
+
+def _equal_rows(rows: list[list[Number]]) -> list[list[Number]]:
     for i, row in enumerate(rows):
         if len(row) != len(rows[0]):
             raise mistake((i,), f"row {i + 1} of the matrix has length {len(row)}, the first {len(rows[0])}")
     return rows
 
 
-Vector: TypeAlias = Annotated[list[float], Field(min_length=1)]
+Vector: TypeAlias = Annotated[list[RealOrComplex], Field(min_length=1)]
 Rows: TypeAlias = Annotated[list[Vector], Field(min_length=1), AfterValidator(_equal_rows)]
+RealVector: TypeAlias = Annotated[list[float], Field(min_length=1)]
+RealRows: TypeAlias = Annotated[list[RealVector], Field(min_length=1), AfterValidator(_equal_rows)]
 Input: TypeAlias = Annotated[Expression, NumberOrExpression("t")]
 
 
@@ -39,7 +44,8 @@ class System(Section):
         description="discrete: X_{k+1} = A X_k + B u_k; continuous: dX/dt = A X + B u, exact at the ends of steps"
     )
     matrix: Rows | MatrixFile | Generated = Field(
-        description="A: rows of numbers, {file = .npy, .csv, .mtx or .npz}, or {generator = ..}; in 1/s if continuous"
+        description='A: rows of numbers, complex ones as "0.5-0.25j", {file = .npy, .csv, .mtx or .npz}, or '
+        "{generator = ..}; in 1/s if continuous"
     )
     input_matrix: Rows | FileRef | None = Field(None, description="B: one row a component, one column an input")
     input: Annotated[list[Input], Field(min_length=1)] | None = Field(
@@ -50,7 +56,7 @@ class System(Section):
         description="what u is within a step of a continuous system: zero: constant, as at its beginning; first: a "
         "straight line to its value at the end",
     )
-    noise_matrix: Rows | FileRef | None = Field(
+    noise_matrix: RealRows | FileRef | None = Field(
         None,
         description="G: adds G w_k to every step, or G dW to dX (then in 1/sqrt(s)), w_k independent standard normal "
         "numbers for each state and column of G, from the seed in [run]",

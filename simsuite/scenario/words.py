@@ -26,6 +26,7 @@ _EXPECTED = {
     "model_type": "a table",
     "model_attributes_type": "a table",
     "expression_type": "a number or an expression",
+    "complex_number_type": 'a number, or a complex one as "0.5-0.25j"',
 }
 _BOUNDS = {
     "greater_than": ("gt", "greater than"),
@@ -126,8 +127,13 @@ def _advice(fault: Fault) -> str | None:
         close = difflib.get_close_matches(value.lower(), [choice.lower() for choice in fault.expected], 1)
         if close:
             return "did you mean " + next(f'"{c}"' for c in fault.expected if c.lower() == close[0]) + "?"
-        if _reads_as_number(value) and not set(fault.kinds).isdisjoint(("float_type", "int_type")):
+        if _reads_as_number(value) and not set(fault.kinds).isdisjoint(
+            ("float_type", "int_type", "complex_number_type")
+        ):
             return "numbers stand without quotes"
+        near = "".join(value.split()).replace("i", "j")
+        if "complex_number_type" in fault.kinds and _reads_as_number(near, complex):
+            return f'write "{near}"'
         if value in ("true", "false") and "bool_type" in fault.kinds:
             return f"write {value} without quotes"
     if isinstance(value, float) and "int_type" in fault.kinds and value.is_integer():
@@ -137,9 +143,9 @@ def _advice(fault: Fault) -> str | None:
     return None
 
 
-def _reads_as_number(text: str) -> bool:
+def _reads_as_number(text: str, kind: type[float] | type[complex] = float) -> bool:
     try:
-        float(text)
+        kind(text)
     except ValueError:
         return False
     return True

@@ -1,4 +1,4 @@
-"""Arrays of real numbers from files, whatever may be in those files."""
+"""Arrays of numbers from files, whatever may be in those files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Values = TypeVar("Values", bound=Any)  # an array, dense or sparse
 
 def read_npy(path: Path) -> np.ndarray:
     """The real numbers in a .npy file, of any shape. Raises ValueError, with the reason, for anything else."""
-    return real_numbers(lambda: _load(path))
+    return real_numbers(lambda: load(path))
 
 
 def real_numbers(read: Callable[[], Any]) -> np.ndarray:
@@ -36,6 +36,12 @@ def real(values: Values) -> Values:
     return values
 
 
-def _load(path: Path) -> np.ndarray:
+def numbers(values: Values) -> Values:
+    """The same numbers. Raises ValueError if they are neither real nor complex."""
+    return values if values.dtype.kind == "c" else real(values)
+
+
+def load(path: Path) -> np.ndarray:
+    """What is in a .npy file. Raises whatever NumPy does, to be seen to by `readable`."""
     with path.open("rb") as file:
         return np.lib.format.read_array(file, allow_pickle=False)

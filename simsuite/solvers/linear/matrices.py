@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,21 +12,21 @@ from scipy.sparse import issparse
 
 from simsuite.scenario.linear import MatrixFile
 from simsuite.scenario.types import FileRef
-from simsuite.solvers.arrays import read_npy, readable, real
-from simsuite.solvers.matmul.sparse import Matrix, in_rows
+from simsuite.solvers.arrays import load, numbers, readable
+from simsuite.solvers.linear.embedding import by_rows
+from simsuite.solvers.matmul.sparse import Matrix
 
 READABLE = ".npy, .csv, .mtx and .npz"
 
 
 def read_matrix(path: Path) -> np.ndarray:
-    """The matrix in a file, float64; a vector becomes one column.
+    """The matrix in a file, float64 or complex128; a vector becomes one column.
 
-    .npy: NumPy's format. .csv: numbers separated by commas, a line a row. .mtx: Matrix Market, of real or whole numbers
-    or a pattern of ones, general, symmetric or skew. .npz: a sparse matrix of SciPy. Raises ValueError, with the
-    reason, for anything else.
+    .npy: NumPy's format. .csv: numbers separated by commas, a line a row, complex ones as 0.5-0.25j. .mtx: Matrix
+    Market, of real, whole or complex numbers or a pattern of ones, general, symmetric, skew or Hermitian. .npz: a
+    sparse matrix of SciPy. Raises ValueError, with the reason, for anything else.
     """
-    values = _read(path)
-    return np.ascontiguousarray(readable(values.toarray) if issparse(values) else values, np.float64)
+    return _dense(_read(path))
 
 
 def read_system_matrix(source: MatrixFile, base: Path) -> Matrix:
@@ -33,13 +34,18 @@ def read_system_matrix(source: MatrixFile, base: Path) -> Matrix:
     values = _read(source.path(base))
     kept = source.format or ("csr" if issparse(values) else "dense")
     if kept == "csr":
-        return readable(lambda: in_rows(values))
-    return np.ascontiguousarray(readable(values.toarray) if issparse(values) else values, np.float64)
+        return readable(lambda: by_rows(values))
+    return _dense(values)
+
+
+def _dense(values: Any) -> np.ndarray:
+    kind = np.complex128 if values.dtype.kind == "c" else np.float64
+    return np.ascontiguousarray(readable(values.toarray) if issparse(values) else values, kind)
 
 
 def _read(path: Path) -> Any:
     """An array, dense or sparse, of rank 2."""
-    values = real(read_npy(path) if path.suffix.lower() == ".npy" else readable(lambda: _parsed(path)))
+    values = numbers(readable(lambda: _parsed(path)))
     if values.ndim == 1:
         values = values[:, None]
     if values.ndim != 2 or 0 in values.shape:
@@ -52,8 +58,11 @@ def _parsed(path: Path) -> Any:
     import scipy.sparse
 
     suffix = path.suffix.lower()
+    if suffix == ".npy":
+        return load(path)
     if suffix == ".csv":
-        return np.loadtxt(path, delimiter=",", ndmin=2)
+        kind = complex if "j" in path.read_text(encoding="utf-8", errors="replace").lower() else float
+        return np.loadtxt(path, kind, delimiter=",", ndmin=2)
     if suffix == ".mtx":
         return scipy.io.mmread(path)
     if suffix == ".npz":
@@ -64,8 +73,8 @@ def _parsed(path: Path) -> Any:
     raise ValueError(f"files named {path.suffix or 'without suffix'} are not known, only {READABLE}")
 
 
-def matrix_from(source: list[list[float]] | FileRef, base: Path) -> np.ndarray:
+def matrix_from(source: Sequence[Sequence[complex]] | FileRef, base: Path) -> np.ndarray:
     """A matrix written out in the scenario or in a file. Raises ValueError, with the reason."""
     if isinstance(source, FileRef):
         return read_matrix(source.path(base))
-    return np.array(source, np.float64)
+    return np.array(source)

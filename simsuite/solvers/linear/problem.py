@@ -17,6 +17,7 @@ from simsuite.core import Backend, Clock, Device, Layout, Series, Snapshot, Step
 from simsuite.errors import DeviceError, NumericalFailure
 from simsuite.scenario.linear import LinearScenario
 from simsuite.solvers.linear.analysis.report import Analysis
+from simsuite.solvers.linear.embedding import parts, state_variables
 from simsuite.solvers.linear.jumps import Jumps
 from simsuite.solvers.linear.method import Plan, columns_of_steps, make_plan
 from simsuite.solvers.linear.noise_outcome import NoiseOutcome
@@ -110,6 +111,8 @@ class LinearProblem:
     @property
     def method(self) -> Mapping[str, str]:
         method = {"stepper": self.plan.method, "stepper_reason": self.plan.reason, "precision": str(self.dtype)}
+        if self.system.is_complex:
+            method["numbers"] = str(np.result_type(self.dtype, np.complex64))
         return method | {"matrix": self.system.kept} if issparse(self.system.stated.A) else method
 
     @property
@@ -144,7 +147,7 @@ class LinearProblem:
             variables=(
                 _index("component", components, "component of the state, from 0"),
                 _index("sample", samples, "state of the batch, from 0"),
-                Variable("state", ("time", "component", "sample"), self.dtype, {"units": "1", "long_name": what}),
+                *state_variables(what, self.dtype, self.system.is_complex),
                 Variable("norm", ("time",), attrs={"units": "1", "long_name": "Frobenius norm of the whole state"}),
                 *(self._noise.variables if self._noise is not None else ()),
                 *self.analysis.variables,
@@ -154,7 +157,8 @@ class LinearProblem:
     @property
     def _observed_shape(self) -> tuple[int, int]:
         n, m = self.system.start.shape
-        return (n if self.system.C is None else len(self.system.C)), m
+        rows = n if self.system.C is None else len(self.system.C)
+        return (rows // 2 if self.system.is_complex else rows), m
 
     def position(self, step: int) -> tuple[int, float]:
         return step, self.clock.time(step)
@@ -215,7 +219,7 @@ class LinearProblem:
     def rows(self, series: str, observed: Snapshot) -> Mapping[str, np.ndarray]:
         return {
             "time": np.array(self.clock.time(observed.step)),
-            "state": _stored(observed),
+            **parts(_stored(observed), self.system.is_complex),
             "norm": np.array(_norm(observed.arrays["state"])),
             **(self._noise.rows(observed.step, _stored(observed)) if self._noise is not None else {}),
         }
@@ -224,8 +228,9 @@ class LinearProblem:
         return self.analysis.totals()
 
     def results(self, observed: Snapshot) -> dict[str, Any]:
-        """norm: Frobenius norm of X. state: what is stored, if small. method: how A was applied; power_error,
-        spectral_error: what powers of it, or its modes, lose, at most about, relative to the state.
+        """norm: Frobenius norm of X. state (or state_real and state_imag): what is stored, if small. method: how A was
+        applied; power_error, spectral_error: what powers of it, or its modes, lose, at most about, relative to the
+        state.
 
         Without noise, where the host can check in moderate time: change: max |A X + B u - X|, how far the state is from
         standing still; residual: how far it is from the same found in the other way, see `residual`. At the end of the
@@ -236,8 +241,8 @@ class LinearProblem:
         results: dict[str, Any] = {"norm": _norm(X), "method": method}
         if method in _ERRORS:
             results[_ERRORS[method]] = float(observed.arrays[_ERRORS[method]][0])
-        if _stored(observed).size <= STATE_LIMIT:
-            results["state"] = _stored(observed).tolist()
+        stored = parts(_stored(observed), self.system.is_complex)
+        results |= {name: part.tolist() for name, part in stored.items() if part.size <= STATE_LIMIT}
         if self.system.noise is None and self.system.multiplications * X.shape[1] <= CHECK_LIMIT:
             checks = {
                 "change": self._change(X, observed.step),
@@ -260,6 +265,8 @@ class LinearProblem:
         if good.all():
             return None
         component, sample = np.unravel_index(int(np.argmin(good)), good.shape)
+        if self.system.is_complex:
+            component %= len(good) // 2
         return f"component {component}, sample {sample}"
 
     def device_bytes(self) -> int:

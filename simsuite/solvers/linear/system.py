@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -17,6 +17,7 @@ from simsuite.scenario.linear import LinearScenario, MatrixFile, RandomState, Un
 from simsuite.scenario.linear_generators import RcLadder
 from simsuite.scenario.types import FileRef
 from simsuite.solvers.linear.discretise import discretise, discretise_between
+from simsuite.solvers.linear.embedding import embedded, stacked
 from simsuite.solvers.linear.generators import generate, generate_input
 from simsuite.solvers.linear.generators.random_normal import random_normal
 from simsuite.solvers.linear.matrices import matrix_from, read_system_matrix
@@ -33,13 +34,13 @@ FILLED = 4096  # and up to which `auto` may form powers
 
 @dataclass(frozen=True)
 class LinearSystem:
-    """X_{k+1} = A X_k + B u(t_k) + G w_k, observed as C X; all float64.
+    """X_{k+1} = A X_k + B u(t_k) + G w_k, observed as C X; all float64, complex systems as in `embedding`.
 
     A (n, n), dense or sparse; B (n, p); inputs: p expressions in t; C (q, n), or None if X itself is observed; start:
     X_0 (n, m). A system without inputs has one that is always 0. stated: the system of the scenario, in continuous time
-    if that is. noise: G w, or None; random_start: whether X_0 is drawn from independent standard normal numbers.
-    series: where exp(A dt) is not formed, how a step is made of products with a sparse A, which are then A and B of
-    `stated` times its `dt`.
+    if that is, with its complex numbers. noise: G w, or None; random_start: whether X_0 is drawn from independent
+    standard normal numbers. series: where exp(A dt) is not formed, how a step is made of products with a sparse A,
+    which are then A and B of `stated` times its `dt`. is_complex: whether the lower half of the rows are imaginary.
     """
 
     A: Matrix
@@ -51,6 +52,7 @@ class LinearSystem:
     noise: ProcessNoise | None = None
     random_start: bool = False
     series: Series | None = None
+    is_complex: bool = False
 
     @property
     def sparse(self) -> bool:
@@ -77,7 +79,8 @@ class LinearSystem:
         """The same with a dense A."""
         if self.series is None:
             return dataclasses.replace(self, A=filled(self.A))
-        A, B = discretise(filled(self.stated.A), self.B / self.series.dt, self.series.length)
+        A = filled(self.stated.A)
+        A, B = discretise(embedded(A) if self.is_complex else A, self.B / self.series.dt, self.series.length)
         return dataclasses.replace(self, A=A, B=B, series=None)
 
     def following(self, X: np.ndarray, u: np.ndarray) -> np.ndarray:
@@ -137,18 +140,24 @@ class _Reader:
         start = self._read_start(n)
         inputs = tuple(system.input or ())
         self._check_shapes(n, B, len(inputs), C, G)
+        is_complex = any(part is not None and np.iscomplexobj(part) for part in (A, B, C, G, start))
+        if is_complex and G is not None:
+            self._wrong(("system", "noise_matrix"), "complex systems take no noise")
         if self._mistakes or A is None or start is None:
             raise ScenarioError(self._mistakes)
         random_start = isinstance(self._model.initial.state, RandomState)
         stated = StateSpace(A, B, inputs, C, system.kind == "continuous", G)
         if B is None:
             B, inputs = np.zeros((A.shape[0], 1)), (Expression.constant(0.0),)
+        if is_complex:
+            A, B, C, start = embedded(A), stacked(B), None if C is None else embedded(C), stacked(start)
         series = self._series(A)
         if series is not None:
-            return LinearSystem(A * series.dt, B * series.dt, inputs, C, start, stated, None, random_start, series)
+            A, B = A * series.dt, B * series.dt
+            return LinearSystem(A, B, inputs, C, start, stated, None, random_start, series, is_complex)
         steps = self._discrete(A, B, inputs)
         noise = None if G is None else ProcessNoise(self._noise_of_a_step(A, G), self._model.run.seed)
-        return LinearSystem(*steps, C, start, stated, noise, random_start)
+        return LinearSystem(*steps, C, start, stated, noise, random_start, None, is_complex)
 
     def _series(self, A: Matrix) -> Series | None:
         """How a step is made of products with A, where exp(A dt) is not to be formed. Raises ScenarioError where it
@@ -194,7 +203,7 @@ class _Reader:
     def _wrong(self, path: KeyPath, message: str, help: str | None = None) -> None:
         self._mistakes.append(Mistake(path, message, help))
 
-    def _read(self, path: KeyPath, source: list[list[float]] | FileRef) -> np.ndarray | None:
+    def _read(self, path: KeyPath, source: Sequence[Sequence[complex]] | FileRef) -> np.ndarray | None:
         """A matrix from its values or file; None, with a mistake at its place, if there is none."""
         place = (*path, "file") if isinstance(source, FileRef) else path
         return self._read_by(place, lambda: matrix_from(source, self._base))
@@ -211,7 +220,8 @@ class _Reader:
         """`matrix`, dense or sparse; None, with a mistake, if not all of it is finite."""
         values = matrix.data if issparse(matrix) else matrix
         with np.errstate(over="ignore"):
-            good = np.isfinite(values.astype(self._dtype, copy=False))
+            good = np.isfinite(values.real.astype(self._dtype, copy=False))
+            good &= np.isfinite(values.imag.astype(self._dtype, copy=False))
         if good.all():
             return matrix
         at = int(np.argmin(good))
@@ -222,7 +232,7 @@ class _Reader:
         self._wrong(path, f"row {i + 1}, column {j + 1} is {values.flat[at]:g}, not a finite {self._dtype}")
         return None
 
-    def _optional(self, key: str, source: list[list[float]] | FileRef | None) -> np.ndarray | None:
+    def _optional(self, key: str, source: Sequence[Sequence[complex]] | FileRef | None) -> np.ndarray | None:
         return None if source is None else self._read(("system", key), source)
 
     def _read_matrix(self) -> Matrix | None:
@@ -250,7 +260,7 @@ class _Reader:
         if isinstance(source, FileRef) or isinstance(source[0], list):
             start = self._read(path, source)
         else:
-            start = self._finite(path, np.array(source, np.float64)[:, None])
+            start = self._finite(path, np.array(source)[:, None])
         if n is not None and start is not None and len(start) != n:
             help = "each state is a column" if start.shape[1] == n else None
             self._wrong(path, f"`state` has {_count(len(start), 'component')}, but the matrix is {n} x {n}", help)

@@ -76,9 +76,10 @@ def outermost(A: csr_array, continuous: bool) -> Outermost:
 def _limits(A: csr_array, continuous: bool) -> tuple[list[np.ndarray], float]:
     """Sums along columns and rows, whose largest no eigenvalue's margin exceeds: of both the smaller one. What rounding
     may do to them."""
-    here = A.diagonal() if continuous else np.full(A.shape[0], -1.0)
-    sizes, off = abs(A), np.abs(here) if continuous else 0.0
-    rounding = 100 * np.finfo(np.float64).eps * float(np.max(np.abs(here)))
+    diagonal = A.diagonal()
+    here = np.real(diagonal) if continuous else np.full(A.shape[0], -1.0)
+    sizes, off = abs(A), np.abs(diagonal) if continuous else 0.0
+    rounding = 100 * np.finfo(np.float64).eps * float(np.max(np.abs(diagonal if continuous else here)))
     return [np.asarray(sizes.sum(axis=k)) - off + here for k in (0, 1)], rounding
 
 
@@ -91,6 +92,8 @@ def _lossy(A: csr_array, along: np.ndarray, rounding: float) -> bool:
 
 
 def _stochastic(A: csr_array, continuous: bool) -> str:
+    if np.iscomplexobj(A):
+        return ""
     here = A.diagonal()
     if np.any(A.data < 0) and not (continuous and np.count_nonzero(A.data < 0) == np.count_nonzero(here < 0)):
         return ""
@@ -106,9 +109,9 @@ def _values(A: csr_array, continuous: bool) -> np.ndarray:
     restart = (A.nnz + 4 * n * _VECTORS) * (_VECTORS - _MODES)
     if restart > _WORK:
         return np.zeros(0)
-    symmetric = abs(A - A.T).nnz == 0
-    solve, right = (eigsh, "LA") if symmetric else (eigs, "LR")
-    start = np.random.Generator(np.random.Philox(1)).random(n) + 0.5
+    hermitian = abs(A - A.conj().T).nnz == 0
+    solve, right = (eigsh, "LA") if hermitian else (eigs, "LR")
+    start = np.random.Generator(np.random.Philox(1)).random(n).astype(A.dtype) + 0.5
     try:
         values = solve(
             A,

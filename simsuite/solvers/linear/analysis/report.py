@@ -173,7 +173,7 @@ class Analysis:
         if s.sums:
             found["stochastic"] = s.sums
         if len(s.values):
-            upper = np.imag(s.values) >= 0
+            upper = np.iscomplexobj(self.system.A) | (np.imag(s.values) >= 0)
             found["slowest"] = _listed(s.values[upper], s.boundary[upper], continuous)
         return found
 
@@ -231,4 +231,6 @@ def _reach(found: Reach) -> dict[str, Any]:
 
 def _printed(name: str, vector: np.ndarray) -> dict[str, Any]:
     """Vectors that are not too long to be read."""
+    if np.iscomplexobj(vector):
+        return _printed(f"{name}_real", vector.real) | _printed(f"{name}_imag", vector.imag)
     return {name: vector.tolist()} if len(vector) <= PRINTED else {}
