@@ -20,8 +20,8 @@ from simsuite.backends.cpu import CpuBackend
 from simsuite.errors import ScenarioError
 from simsuite.io.checkpoint import read_checkpoint
 from simsuite.scenario.linear import LinearScenario
-from simsuite.solvers.linear.analysis.outermost import BY_SUMS, outermost
-from simsuite.solvers.linear.analysis.spectrum import MARGINAL, UNDETERMINED
+from simsuite.solvers.linear.analysis.outermost import BY_NORM, BY_SUMS, outermost
+from simsuite.solvers.linear.analysis.spectrum import MARGINAL, UNDETERMINED, UNSTABLE
 from simsuite.solvers.linear.embedding import embedded, stacked
 from simsuite.solvers.linear.matrices import read_matrix
 from simsuite.solvers.linear.problem import LinearProblem
@@ -206,7 +206,8 @@ def test_a_particle_hops_on_a_long_ring(tmp_path):
     assert found["norm"] == pytest.approx(1.0, rel=1e-14)
     assert found["residual"] < 1e-14
     assert "state_real" not in found
-    assert found["analysis"]["verdict"] in (MARGINAL, UNDETERMINED)
+    assert (found["analysis"]["verdict"], found["analysis"]["verdict_note"]) == (MARGINAL, BY_NORM)
+    assert found["analysis"]["spectral_abscissa"] == 0.0
 
 
 @pytest.mark.parametrize("continuous", [False, True])
@@ -220,6 +221,16 @@ def test_outermost_eigenvalues_of_a_complex_sparse_matrix(continuous):
     assert (found.verdict, found.note, found.sums) == ("stable", BY_SUMS, "")
     wanted = np.max(diagonal.real) if continuous else 0.9
     assert found.bound == pytest.approx(wanted, rel=1e-6)
+
+
+@pytest.mark.parametrize(("size", "verdict"), [(1.0, MARGINAL), (1.0 + 1e-9, UNDETERMINED), (1.01, UNSTABLE)])
+def test_sparse_unitary_matrices_are_told_by_their_columns(size, verdict):
+    """Blocks that turn and mix two components each, with sums above 1 throughout."""
+    blocks = [unitary(2) for _ in range(40)]
+    found = outermost(sp.csr_array(size * sp.block_diag(blocks)), False)
+    assert found.verdict == verdict
+    assert (found.note == BY_NORM) is (verdict == MARGINAL)
+    assert found.bound == pytest.approx(size, rel=1e-12)
 
 
 # --- analysis ---------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ conduction do, that is not enough. What ARPACK does not find it does not know of
 is larger than |A|_1 or |A|_oo, nor in continuous time further right than those logarithmic norms (see `spectrum`), and
 a Markov chain has the eigenvalue 1 (0). Where such sums are nowhere above the boundary, somewhere below, and A is
 irreducible, no eigenvalue is on it: O. Taussky, A recurring theorem on determinants, Amer. Math. Monthly 56 (1949) 672.
+Of unitary matrices, and of skew-Hermitian ones in continuous time, all eigenvalues are on it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, eye_array
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackError, eigs, eigsh
 
@@ -25,7 +26,9 @@ _MODES = 6
 _WORK = 1e9  # multiplications, of which orthogonal vectors take most: a second or two
 _SHARP = 1e-8  # relative, to which an eigenvalue must be known to lie on the boundary
 _TOLERANCE = 1e-10  # relative, of ARPACK
+_PRODUCT = 1e8  # multiplications of A with itself
 BY_SUMS, BY_VALUES = "by sums along A", "by eigenvalues that Arnoldi's method found"
+BY_NORM = "the norm of every state stays as it is"
 TOO_LONG, ON_IT = "Arnoldi's method would take too long", "an eigenvalue is on the boundary, but for rounding"
 
 
@@ -53,9 +56,11 @@ def outermost(A: csr_array, continuous: bool) -> Outermost:
     scale = float(np.max(np.abs(values), initial=0.0)) if continuous else 1.0
     beyond = margin(values, continuous)
     boundary = np.abs(beyond) <= _SHARP * scale
-    found = len(values) > 0
+    found, neutral = len(values) > 0, bool(sums)
     if limit < -rounding or any(_lossy(A, along, rounding) for along in limits):
         verdict, note = STABLE, BY_SUMS
+    elif _unitary(A, continuous):
+        verdict, note, neutral = MARGINAL, BY_NORM, True
     elif sums or (limit <= rounding and bool(np.any(boundary))):
         verdict, note = MARGINAL, BY_SUMS
     elif found and limit > rounding and beyond[0] > _SHARP * scale:
@@ -66,7 +71,7 @@ def outermost(A: csr_array, continuous: bool) -> Outermost:
         why = ON_IT if found else TOO_LONG
         verdict, note = UNDETERMINED, why if limit > rounding else f"nothing grows, {BY_SUMS}; {why}"
     bound = None
-    if sums:
+    if neutral:
         bound = 0.0 if continuous else 1.0
     elif found:
         bound = float(np.max(np.real(values) if continuous else np.abs(values)))
@@ -89,6 +94,18 @@ def _lossy(A: csr_array, along: np.ndarray, rounding: float) -> bool:
     if not (np.max(along) <= rounding and np.any(along < -rounding)):
         return False
     return connected_components(A, connection="strong", return_labels=False) == 1
+
+
+def _unitary(A: csr_array, continuous: bool) -> bool:
+    """Whether A, or exp(A t), is unitary, but for rounding of the entries of A: all eigenvalues are on the boundary,
+    and semisimple."""
+    rounding = 100 * np.finfo(np.float64).eps
+    if continuous:
+        return bool(np.max(abs(A + A.conj().T).data, initial=0.0) <= rounding * np.max(abs(A).data, initial=0.0))
+    if float(np.sum(np.square(np.diff(A.indptr), dtype=np.float64))) > _PRODUCT:
+        return False
+    off = A.conj().T @ A - eye_array(A.shape[0], format="csr")
+    return bool(np.max(abs(off).data, initial=0.0) <= rounding)
 
 
 def _stochastic(A: csr_array, continuous: bool) -> str:
