@@ -274,6 +274,15 @@ def test_eigenvalues_are_on_the_side_they_belong(tmp_path: Path) -> None:
         np.testing.assert_array_equal(np.nan_to_num(matrix.images[0].get_array()), [[0.5, 0.0], [0.0, 1.5]])
 
 
+def test_axes_are_not_as_narrow_as_rounding(tmp_path: Path) -> None:
+    text = LINEAR.format(matrix='[["1j", 0.0], [0.0, "1e-17-2j"]]', batch=1).replace("discrete", "continuous")
+    run = make_run(tmp_path / "run", text.replace("40}", "40, dt = 0.1}"), linear_values)
+    with h5py.File(run / "results.h5") as file:
+        ax = Figure().add_subplot()
+        draw_eigenvalues(Recording(run, file), ax)
+        assert ax.get_xlim() == (-1.0, 1.0)
+
+
 def test_other_formats(tmp_path: Path) -> None:
     run = make_run(tmp_path / "run", LINEAR.format(matrix="[[0.9]]", batch=1), linear_values)
     draw(run, tmp_path / "a.svg")

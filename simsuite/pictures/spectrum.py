@@ -19,6 +19,7 @@ from simsuite.pictures.units import decades, grouped
 
 _REGION = "#e8f1f8"  # of stability
 _ON = 1e-9  # relative: what is less far inside does not decay, for the eye
+_NOTHING = 1e-14  # relative: what is left of 0 by rounding does not stretch an axis
 _DECADES = 2.5  # that a linear axis can show
 _FEWEST = 8  # decades of a logarithmic one, at most
 _VERDICTS = ("", ": stable", ": marginally stable", ": unstable")  # by number in the result file
@@ -39,7 +40,7 @@ def draw_eigenvalues(run: Recording, ax: Axes) -> None:
         size = 4.5 if len(x) <= 60 else 3
         ax.plot(x[which], y[which], "o", color=colour, markersize=size, markeredgewidth=0, alpha=0.85, zorder=3)
     if continuous:
-        _half_plane(ax, x, y)
+        _half_plane(ax, *(np.where(np.abs(part) <= _NOTHING * np.max(np.hypot(x, y)), 0.0, part) for part in (x, y)))
         tidy(ax, title, "Real part (1/s)", "Imaginary part (rad/s)", box=True)
     else:
         _disc(ax, float(np.max(np.hypot(x, y))))
