@@ -11,6 +11,7 @@ import pytest
 import scipy.linalg
 
 from simsuite.backends import open_backend
+from simsuite.solvers.matmul.sparse import filled
 from simsuite.verify import linear_cases, linear_exact, linear_exponentials, linear_products
 from simsuite.verify.linear_runs import Case, run
 
@@ -66,7 +67,7 @@ def test_published_exponentials() -> None:
 def test_closed_forms_are_those_of_the_documented_systems(case: Case) -> None:
     """Against powers and SciPy's exponential of the matrices that scenarios of these cases have."""
     problem = run(case.scenario(precision="float64"), open_backend("cpu")).problem
-    A, dt = problem.system.stated.A, case.dt
+    A, dt = filled(problem.system.stated.A), case.dt
     for k in (1, 3):
         wanted = np.linalg.matrix_power(A, k) if dt is None else scipy.linalg.expm(A * k * dt)
         np.testing.assert_allclose(
