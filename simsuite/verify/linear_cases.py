@@ -83,6 +83,16 @@ def motion_cases() -> list[Case]:
             motions.quantum_walk(11),
             kept=np.eye(22),
         ),
+        Case(
+            "rabi, complex",
+            CLOSED,
+            {"matrix": [[0.0, -0.5j * RABI], [-0.5j * RABI, -1j * DETUNING]]},
+            500,
+            columns(2, 3) + 1j * columns(2, 3, 2),
+            at_steps(motions.rabi(RABI, DETUNING), 0.05),
+            0.05,
+            kept=np.eye(2),
+        ),
         Case("leslie", CLOSED, generated("leslie", **LESLIE), 30, columns(3, 2), _population()),
     ]
     for name, damping in {"undamped": 0.0, "damped": 0.05, "critically damped": 2.0, "overdamped": 5.0}.items():
@@ -101,6 +111,7 @@ def motion_cases() -> list[Case]:
     return found
 
 
+RABI, DETUNING = 2.0, 1.5
 HEAT: dict[str, Any] = {"points": 12, "length": 2.0, "diffusivity": 0.5}
 LADDER: dict[str, Any] = {"sections": 8, "resistance": 1e3, "capacitance": 1e-6}
 SPRINGS: dict[str, Any] = {"masses": 6, "mass": 1.0, "stiffness": 1.0, "damping": 0.05}

@@ -21,6 +21,18 @@ def rotation(angle: float) -> Propagator:
     return lambda t: np.array([[math.cos(angle * t), -math.sin(angle * t)], [math.sin(angle * t), math.cos(angle * t)]])
 
 
+def rabi(frequency: float, detuning: float) -> Propagator:
+    """exp(-i H t) of H = [[0, W/2], [W/2, D]] rad/s = D/2 + [[-D, W], [W, D]]/2, whose second term squares to
+    (W^2 + D^2)/4."""
+    whole, H = math.hypot(frequency, detuning), np.array([[-detuning, frequency], [frequency, detuning]])
+
+    def exact(t: float) -> np.ndarray:
+        turn = np.eye(2) * math.cos(whole * t / 2) - 1j * math.sin(whole * t / 2) / whole * H
+        return cmath.exp(-0.5j * detuning * t) * turn
+
+    return exact
+
+
 def lattice_walk(nx: int, ny: int, move: float) -> Propagator:
     """Each product of cosines decays by 1 - 2 move (2 - cos(pi k/nx) - cos(pi l/ny)) a step."""
     Q = np.kron(cosines(ny), cosines(nx))

@@ -85,17 +85,18 @@ class Case:
         Steps of whole numbers must be exact; other methods may go through numbers that are not whole.
 
         A step of n products in every row, of entries that have been rounded themselves, is off by (n + 3) u |A|_F |X|;
-        so is a power of A that stands for many. The exponential of A dt, whose entries are rounded in float64, is off
-        by 2 n u c |A|_F dt max |exp(A (dt - s))| |exp(A s)|, by its integral over perturbations of A: C. Van Loan,
-        The sensitivity of the matrix exponential, SIAM J. Numer. Anal. 14 (1977) 971-981. c = exp(|A|_F dt), up to
-        exp(PADE), is the condition of the equations for a Pade approximant, whose matrix is close to exp(-A dt/2).
+        so is a power of A that stands for many. Complex products count as two. The exponential of A dt, whose entries
+        are rounded in float64, is off by 2 n u c |A|_F dt max |exp(A (dt - s))| |exp(A s)|, by its integral over
+        perturbations of A: C. Van Loan, The sensitivity of the matrix exponential, SIAM J. Numer. Anal. 14
+        (1977) 971-981. c = exp(|A|_F dt), up to exp(PADE), is the condition of the equations for a Pade approximant,
+        whose matrix is close to exp(-A dt/2).
         Each step's error is carried to a frame by the propagator; the frame where their sum is largest counts. The
         first state, and the exact ones, are rounded as well.
         """
         if self.whole and method == "step":
             return 0.0
         one = self.propagator(1)
-        terms = int(np.max(np.count_nonzero(one, axis=1))) + 3
+        terms = int(np.max(np.count_nonzero(one, axis=1))) * (2 if np.iscomplexobj(one) else 1) + 3
         step = UNIT[precision] * terms * float(np.linalg.norm(one))
         if self.dt is not None:
             within = [_size(self.propagator(s)) for s in np.linspace(0.0, 1.0, SAMPLES)]
@@ -164,9 +165,16 @@ def run(scenario: Mapping[str, Any], backend: Backend) -> Outcome:
     for step in series.steps:
         stepper.advance(step - stepper.step)
         with stepper.observe(series.dim) as observed:
-            states[step] = np.array(problem.rows(series.dim, observed)["state"], np.float64)
+            states[step] = _state(problem.rows(series.dim, observed))
             results = problem.results(observed) if step == problem.clock.end else results
     return Outcome(problem, states, results)
+
+
+def _state(rows: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Of a frame, float64 or complex128."""
+    if "state" in rows:
+        return np.array(rows["state"], np.float64)
+    return np.array(rows["state_real"] + 1j * rows["state_imag"], np.complex128)
 
 
 def methods() -> list[str]:

@@ -54,3 +54,9 @@ def parts(X: np.ndarray, is_complex: bool) -> dict[str, np.ndarray]:
     """A frame by the names of those variables."""
     half = len(X) // 2
     return {"state_real": X[:half], "state_imag": X[half:]} if is_complex else {"state": X}
+
+
+def largest(X: np.ndarray, is_complex: bool) -> float:
+    """The largest modulus of an entry of X, stacked if it is complex."""
+    half = len(X) // 2
+    return float(np.max(np.hypot(X[:half], X[half:]) if is_complex else np.abs(X)))

@@ -17,7 +17,7 @@ from simsuite.core import Backend, Clock, Device, Layout, Series, Snapshot, Step
 from simsuite.errors import DeviceError, NumericalFailure
 from simsuite.scenario.linear import LinearScenario
 from simsuite.solvers.linear.analysis.report import Analysis
-from simsuite.solvers.linear.embedding import parts, state_variables
+from simsuite.solvers.linear.embedding import largest, parts, state_variables
 from simsuite.solvers.linear.jumps import Jumps
 from simsuite.solvers.linear.method import Plan, columns_of_steps, make_plan
 from simsuite.solvers.linear.noise_outcome import NoiseOutcome
@@ -258,7 +258,7 @@ class LinearProblem:
     def _change(self, X: np.ndarray, step: int) -> float:
         u = np.array([float(f(t=self.clock.time(step))) for f in self.system.inputs])
         with np.errstate(all="ignore"):
-            return float(np.max(np.abs(self.system.following(X.astype(np.float64), u) - X)))
+            return largest(self.system.following(X.astype(np.float64), u) - X, self.system.is_complex)
 
     def fault(self, observed: Snapshot) -> str | None:
         good = np.isfinite(observed.arrays["state"])

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.sparse import bmat, csr_array
 from scipy.sparse.linalg import expm_multiply
 
+from simsuite.solvers.linear.embedding import largest
 from simsuite.solvers.linear.system import LinearSystem
 
 COLUMNS = 4  # that are stepped
@@ -41,7 +42,7 @@ def residual(system: LinearSystem, X: np.ndarray, step: int, powers: bool, limit
             columns, Y = some, _sparse(system, system.start[:, some], step)
         else:
             return None
-        scale, error = float(np.max(np.abs(Y))), float(np.max(np.abs(X[:, columns] - Y)))
+        scale, error = (largest(Z, system.is_complex) for Z in (Y, X[:, columns] - Y))
     return error / scale if scale > 0 else error
 
 
