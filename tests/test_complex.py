@@ -115,7 +115,7 @@ def test_a_complex_rotation_turns_by_its_angle(method):
     np.testing.assert_array_equal(found["state_imag"], X.imag)
 
 
-@pytest.mark.parametrize("method", ["step", "power"])
+@pytest.mark.parametrize("method", ["step", "power", "spectral"])
 @pytest.mark.parametrize(("precision", "error"), [("float64", 1e-13), ("float32", 1e-4)])
 def test_powers_of_a_unitary_matrix(method, precision, error):
     """Against complex products in extended precision; a propagator keeps the norm but for rounding."""
