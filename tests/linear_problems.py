@@ -104,3 +104,11 @@ FAR = {  # from normal
         [[orthogonal(2), np.eye(2)], [np.zeros((2, 2)), orthogonal(2)]],
     ),
 }
+
+
+def few_threads(backend, monkeypatch):
+    """For products in the simulator, where a thread is one of Python."""
+    kernels = backend.kernels("simsuite.solvers.matmul.product")
+    few = {"PIECE": 2, "PADDED": (2, 3), "VECTOR_BLOCK": (2, 1), "FLAT_BLOCK": (4, 1)}
+    for name, value in few.items():
+        monkeypatch.setattr(kernels, name, value)

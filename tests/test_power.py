@@ -18,6 +18,7 @@ from linear_problems import (
     begun,
     exact,
     extended,
+    few_threads,
     grcar,
     last,
     off,
@@ -481,11 +482,7 @@ def test_powers_on_a_gpu(backend, m, precision, tolerance, monkeypatch):
         n, steps = 2, 22
         monkeypatch.setattr(power_error, "DOUBLINGS", 1)
         monkeypatch.setattr(power_error, "WALK", 1)
-        kernels = backend.kernels("simsuite.solvers.matmul.product")  # a thread is one of Python
-        monkeypatch.setattr(kernels, "PIECE", 2)
-        monkeypatch.setattr(kernels, "PADDED", (2, 3))
-        monkeypatch.setattr(kernels, "VECTOR_BLOCK", (2, 1))
-        monkeypatch.setattr(kernels, "FLAT_BLOCK", (4, 1))
+        few_threads(backend, monkeypatch)
     A, X = orthogonal(n), np.random.default_rng(1).standard_normal((n, m))
     p = problem(A, X, steps, output={"frames": 3}, run={"precision": precision})
     stepper, half = p.stepper(backend, p.initial()), steps // 2 + 1

@@ -20,6 +20,7 @@ from linear_problems import (
     begun,
     exact,
     extended,
+    few_threads,
     grcar,
     last,
     off,
@@ -514,9 +515,7 @@ def test_modes_on_a_gpu(backend, m, precision, tolerance, monkeypatch):
     n, steps = 300, 10**6
     if backend.name == "cudasim":
         n = 3
-        kernels = backend.kernels("simsuite.solvers.matmul.product")  # a thread is one of Python
-        monkeypatch.setattr(kernels, "VECTOR_BLOCK", 4)
-        monkeypatch.setattr(kernels, "FLAT_BLOCK", (4, 1))
+        few_threads(backend, monkeypatch)
     A, X = orthogonal(n), np.random.default_rng(1).standard_normal((n, m))
     b = np.ones((n, 1))
     system = {"input_matrix": b.tolist(), "input": [0.5]}
