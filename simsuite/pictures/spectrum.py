@@ -95,7 +95,7 @@ def draw_matrix(run: Recording, ax: Axes) -> None:
     image = ax.imshow(
         shown, norm=norm, cmap=matplotlib.colormaps["viridis_r"], extent=(-0.5, n - 0.5, n - 0.5, -0.5), aspect="equal"
     )
-    blocks = "" if block == 1 else f", largest in {block} × {block}"
+    blocks = "" if block == 1 else f"\nlargest in {block} × {block}"
     tidy(ax, f"|A|, {grouped(nonzeros)} entr{'y' if nonzeros == 1 else 'ies'}{blocks}", "Column", "Row", box=True)
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_locator(MaxNLocator(5, integer=True))
