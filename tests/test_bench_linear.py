@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import running
 from cuda_host import host_cuda  # noqa: F401
+from matplotlib.figure import Figure
 
 from simsuite.backends import open_backend
 from simsuite.bench import machine
@@ -23,6 +24,7 @@ from simsuite.bench.linear.shapes import FULL, PRECISIONS
 from simsuite.bench.linear.steps import step_rows
 from simsuite.bench.machine import Machine
 from simsuite.bench.timing import Patience
+from simsuite.pictures import bench_linear
 from simsuite.solvers.linear.power import PowerStepper
 from simsuite.solvers.matmul import product_cpu
 from simsuite.solvers.matmul.tiles import suitable
@@ -150,3 +152,12 @@ def test_methods_that_never_pay_are_said_to(monkeypatch):
     rows = list(crossover.crossover_rows(open_backend("cpu"), HASTE, [8], ["float64"]))
     assert not any("from_steps" in row for row in rows)
     assert all("never" in line for row in rows for line in report.lines("crossover", row))
+
+
+def test_the_picture_has_the_steps_that_were_taken():
+    row = {"components": 2, "states": 1, "precision": "float64", "kernel": "numba", "flops": 3e9}
+    (draw,) = bench_linear.panels({"steps": [row, row | {"steps_at_once": 1000, "flops": 7e12}]})
+    ax = Figure().add_subplot()
+    draw(ax)
+    (line,) = ax.lines
+    assert line.get_ydata() == [3.0]

@@ -12,10 +12,10 @@ from simsuite.pictures.sheet import COLOURS, tidy
 
 
 def panels(document: Row) -> list[Draw]:
-    """Of a document."""
+    """Of a document. Steps that are not taken one by one have no operations of their own."""
     products = [row for row in document.get("products", []) if "flops" in row]
     square = [row for row in products if row["rows"] == row["inner"] == row["columns"]]
-    steps = [row for row in document.get("steps", []) if "flops" in row]
+    steps = [row for row in document.get("steps", []) if "flops" in row and "steps_at_once" not in row]
     return [
         *(_curves(own, "rows", "kernel", f"square products, {precision}") for precision, own in _split(square)),
         *(_curves(own, "components", "states", f"steps, {precision}, by states") for precision, own in _split(steps)),

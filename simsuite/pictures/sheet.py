@@ -102,7 +102,7 @@ def tidy(ax: Axes, title: str, xlabel: str, ylabel: str, box: bool = False) -> N
     ax.set_xlabel(xlabel, size=SMALL + 0.5, color=INK, parse_math=False)
     ax.set_ylabel(ylabel, size=SMALL + 0.5, color=INK, parse_math=False)
     ax.tick_params(labelsize=SMALL, width=0.6, length=3, color=GREY, labelcolor=INK)
-    ax.tick_params(which="minor", width=0.4, length=1.8, color=GREY)
+    ax.tick_params(which="minor", labelsize=SMALL, width=0.4, length=1.8, color=GREY)
     for name, spine in ax.spines.items():
         spine.set(linewidth=0.6, color=GREY, visible=box or name in ("left", "bottom"))
     for axis, n in ((ax.xaxis, 5), (ax.yaxis, 5)):

@@ -23,10 +23,9 @@ Note = Callable[[str], None]
 FRAMES = 5  # of every run, or fewer if it has fewer steps
 SAMPLES = 9  # of the exact propagator, over the run and within a step
 UNIT = {"float64": 2.0**-53, "float32": 2.0**-24}  # half a unit in the last place of 1
-PADE = (
-    5.4  # norm up to which exponentials are Pade approximants, N(A/2)/N(-A/2), and beyond which they are squared: N. J.
-)
+# The norm up to which exponentials are Pade approximants, N(A/2)/N(-A/2), and beyond which they are squared: N. J.
 # Higham, The scaling and squaring method for the matrix exponential revisited, SIAM J. Matrix Anal. 26 (2005) 1179-1193
+PADE = 5.4
 LARGEST = {"float64": 1e-7, "float32": 1e-2}  # limits: larger ones would let mistakes pass
 
 

@@ -27,7 +27,7 @@ TABLES = {
     "steps": Table(
         "steps of systems, as runs take them, beside the library in a loop",
         (
-            Column("kernel", -13, key("kernel"), always=True),
+            Column("kernel", -16, key("kernel"), always=True),
             _PRECISION,
             Column("components", 11, key("components"), always=True),
             Column("states", 9, key("states"), always=True),
