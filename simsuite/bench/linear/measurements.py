@@ -27,7 +27,7 @@ def measurements(backend: Backend, wish: Wish) -> Iterator[tuple[str, Row]]:
     yield from labelled("products", product_rows(backend, machine, effort.patience, shapes, wish.precisions))
     systems = tuple((n, m) for n in wish.sizes for m in (1, n)) or effort.systems[kind]
     yield from labelled("steps", step_rows(backend, effort.patience, systems, wish.precisions))
-    crossing = wish.sizes or effort.crossing
+    crossing = tuple(n for n in wish.sizes if n <= effort.crossing[-1]) if wish.sizes else effort.crossing
     yield from labelled("crossover", crossover_rows(backend, effort.patience, crossing, wish.precisions))
     lattices = () if wish.sizes else effort.lattices[kind]
     yield from labelled("lattices", lattice_rows(backend, machine, effort.patience, lattices, wish.precisions))
