@@ -34,6 +34,9 @@ template <typename R> inline R fused(R a, R b, R c) {
 struct uint2 {
   unsigned x, y;
 };
+struct float2 {
+  float x, y;
+};
 struct float4 {
   float x, y, z, w;
 };
@@ -151,6 +154,17 @@ inline void wait_for(const int* counter, int turn) {
     sched_yield();
     yield();  // it may be a fiber of this block that has to announce
   }
+}
+
+// Instead of handing.cuh, which has `meet` as well.
+typedef unsigned long long Word;
+inline void hand_over(Word* to, unsigned bits, int turn) {
+  __atomic_store_n(to, (Word)(unsigned)turn << 32 | bits, __ATOMIC_RELAXED);
+}
+inline Word look_at(const Word* from) {
+  sched_yield();
+  yield();  // it may be a fiber of this block that has to hand it over
+  return __atomic_load_n(from, __ATOMIC_RELAXED);
 }
 
 // Instead of copies.cuh.

@@ -27,6 +27,7 @@ from simsuite.solvers.matmul.column import column
 from simsuite.solvers.matmul.product import product, suitable
 from simsuite.solvers.matmul.product_cpu import FEW_ROWS, KEPT, Multiplier
 from simsuite.solvers.matmul.program import ProgramProduct
+from simsuite.solvers.matmul.relay import relay
 from simsuite.solvers.matmul.tiles import Tile
 
 ROOT = Path(__file__).parents[1]
@@ -187,6 +188,40 @@ def test_columns_by_program(host_cuda, size):  # noqa: F811
         by_program(host_cuda, column(n, size, processors), n, p, 1, dtype)
 
 
+@pytest.mark.parametrize("size", [4, 8])
+@pytest.mark.parametrize(("n", "processors", "room"), [(129, 11, 0), (200, 5, 0), (300, 3, 90_000)])
+def test_steps_of_a_column_by_blocks_that_hand_numbers_over(host_cuda, n, processors, room, size):  # noqa: F811
+    """With all of A kept and, in the last one, most of it streamed; in launches of one step and of more, one after the
+    other: with the bits of single steps."""
+    dtype = np.float64 if size == 8 else np.float32
+    recipe = relay(n, size, processors, room * size // 4 or 1 << 18)
+    assert (recipe.macros["HELD"] < n) == bool(room)
+    A, X, bias = given(n, n, 1, dtype, rows=9)
+    single = ProgramProduct(host_cuda, A, 1, column(n, size, processors))
+    multiply = ProgramProduct(host_cuda, A, 1, recipe)
+    expected, found, row = X, X, 0
+    for steps in (2, 1, 5):
+        for k in range(steps):
+            before, expected = expected, np.empty_like(X)
+            single(before, bias, row + k, 1, 1, expected)
+        before, found = found, np.empty_like(X)
+        multiply(before, bias, row, 1, steps, found)
+        np.testing.assert_array_equal(found, expected)
+        row += steps
+    by_program(host_cuda, recipe, n, n, 1, dtype, n_steps=3)
+
+
+def test_a_relay_has_room_for_its_rows():
+    assert relay(40_000, 8, 132) is None
+    assert relay(300, 4, 3, 40_000) is None
+    for n in (129, 1000, 2048, 8192, 12_000):
+        for size in (4, 8):
+            recipe = relay(n, size, 132)
+            assert recipe.blocks <= 132
+            assert recipe.blocks * recipe.macros["ROWS"] >= n
+            assert recipe.shared <= 227 << 10
+
+
 def test_the_fastest_program_is_kept(host_cuda):  # noqa: F811
     A, X, bias = given(3, 4, 5, np.float64)
     recipes = suitable((3, 4, 5), 8, host_cuda.processors)
@@ -209,7 +244,8 @@ def test_programs_are_chosen_by_shape():
     assert chosen(64, 64, 1) == {"line"}
     assert chosen(32, 32, 10**6) == {"march", "wave"}
     assert chosen(64, 64, 10**6) == chosen(128, 128, 10**6, size=4) == {"march"}
-    assert chosen(129, 129, 1) == chosen(2, 128, 1) == {"column"}
+    assert chosen(129, 129, 1) == chosen(8192, 8192, 1) == {"relay"}
+    assert chosen(2, 128, 1) == chosen(129, 130, 1) == chosen(40_000, 40_000, 1) == {"column"}
     assert chosen(2, 128, 2) == {"tile"}
     rows = [[(t.rows, t.columns) for t in tiles.suitable(shape, 4, 132)] for shape in ((8192,) * 3, (8192, 8192, 8))]
     assert (128, 256) in rows[0]
@@ -269,6 +305,8 @@ def variants():
                     yield recipe, int(recipe.macros.get("BLOCKS", 1))
         for processors in (1, 100):
             yield column(1000, size, processors), 2
+        for n in (129, 2000, 9000):
+            yield relay(n, size, 132), 1
 
 
 def test_programs_compile_without_spills_for_as_many_blocks_as_they_say():
@@ -332,7 +370,8 @@ def test_steps_on_a_gpu(kernel, dtype):
     for n, m, steps in (
         *((1, 1, 5), (1, 2, 5), (2, 1000, 7), (3, 40_000, 4), (4, 20_000, 3), (5, 20_001, 6), (8, 17_000, 5)),
         *((9, 1, 3), (16, 20_000, 4), (17, 33, 3), (31, 18_001, 4), (32, 140, 4), (64, 129, 20), (100, 1, 4)),
-        *((100, 18_003, 2), (128, 1, 3), (128, 70, 3), (129, 1, 3), (300, 2, 2)),
+        *((100, 18_003, 2), (128, 1, 3), (128, 70, 3), (129, 1, 3), (300, 2, 2), (1000, 1, 200), (2048, 1, 70)),
+        *((4099, 1, 5), (9001, 1, 3)),
     ):
         A, X, bias = given(n, n, m, dtype, rows=steps + 1)
         recipes = suitable((*A.shape, m), A.itemsize, backend.processors) if kernel == "nvrtc" else ()

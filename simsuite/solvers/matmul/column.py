@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from simsuite.solvers.matmul.layout import Chains
 from simsuite.solvers.matmul.recipe import Recipe
 
 _SLICE = 32768  # bytes
@@ -15,7 +16,9 @@ def column(n: int, itemsize: int, processors: int) -> Recipe:
     rows = 16
     while rows < _MOST_ROWS and n > rows * processors:
         rows *= 2
+    threads = max(_THREADS, 2 * rows)  # tensor cores add 16 rows a warp
     depth = _SLICE // (rows * itemsize)
-    macros = {"DOUBLE": int(itemsize == 8), "ROWS": rows, "DEPTH": depth, "STAGES": _STAGES, "THREADS": _THREADS}
+    macros = {"DOUBLE": int(itemsize == 8), "ROWS": rows, "DEPTH": depth, "STAGES": _STAGES, "THREADS": threads}
     shared = _STAGES * depth * (rows + 1) * itemsize
-    return Recipe("column", "column", "column", macros, -(-n // rows), _THREADS, shared, (depth, rows), False)
+    layout = Chains(depth, rows)
+    return Recipe("column", "column", "column", macros, -(-n // rows), threads, shared, layout, False)

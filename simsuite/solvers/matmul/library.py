@@ -17,6 +17,7 @@ class LibraryProduct:
 
     name = "cublas"
     most_steps: int | None = 1
+    recipe = None
 
     def __init__(self, backend: Backend, A: Any, columns: int, biased: bool = True) -> None:
         try:

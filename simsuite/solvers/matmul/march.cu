@@ -33,9 +33,9 @@ march(const real* __restrict__ At, const real* __restrict__ X, const real* __res
     for (int part = 0; part < DEEP; part += PART) sums.add<PART>(A + part * A_PITCH, state + part * X_PITCH);
     __syncthreads();  // no thread reads the columns any more
     sums.finish([&](int i) { return i < n ? bias[i] : (real)0; },
-                [&](int i, int j, const Piece& v) {
+                [&](int i, int j, const Sums::Out& v) {
 #pragma unroll
-                  for (int q = 0; q < BESIDE; q++) state[i * X_PITCH + j + q] = v[q];
+                  for (int q = 0; q < (int)(sizeof v / SIZE); q++) state[i * X_PITCH + j + q] = v[q];
                 });
     bias += (long long)stride * n;
     __syncthreads();

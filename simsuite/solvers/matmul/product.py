@@ -20,6 +20,7 @@ from simsuite.solvers.matmul.column import column
 from simsuite.solvers.matmul.library import LibraryProduct
 from simsuite.solvers.matmul.program import ProgramProduct, Stored
 from simsuite.solvers.matmul.recipe import Recipe
+from simsuite.solvers.matmul.relay import relay
 from simsuite.solvers.matmul.trial import Trial
 
 
@@ -39,40 +40,64 @@ class Product(Protocol):
 Make: TypeAlias = Callable[[Backend, Any, int], Product]
 
 
-def product(backend: Backend, A: Any, columns: int, choice: str = "auto", biased: bool = True) -> tuple[Product, str]:
-    """(a product with A, an array (n, p) of the backend, for X of so many columns; the kernels it is made of).
+class Products:
+    """Products with matrices of one shape and precision, all by the kernels that suit the first of them.
 
-    choice: "numba", "nvrtc" for programs, "cublas", or "auto", which takes the fastest, none of Numba's if there is
-    another. biased: False if what will be added is zero.
-    Raises DeviceError where what is asked for cannot be had.
+    columns: of X. choice: "numba", "nvrtc" for programs, "cublas", or "auto", which takes the fastest, none of Numba's
+    if there is another. biased: False if what will be added is zero.
     """
-    if choice == "cublas":
-        return LibraryProduct(backend, A, columns, biased), choice
-    if kernel_of(choice, backend) == "nvrtc":
-        make = functools.partial(_fastest, backend, A, columns, biased, with_library=choice == "auto")
-        made, _ = made_or_not(make, choice, {"kernel": "nvrtc"})
-        if made is not None:
-            return made, made.name
-    return backend.kernels("simsuite.solvers.matmul.product").Multiplier(backend, A, columns), "numba"
+
+    def __init__(self, backend: Backend, columns: int, choice: str = "auto", biased: bool = True) -> None:
+        self._backend, self._columns, self._choice, self._biased = backend, columns, choice, biased
+        self._make: Callable[[Any], Product] | None = None
+
+    def __call__(self, A: Any) -> tuple[Product, str]:
+        """(a product with A, an array (n, p) of the backend; the kernels it is made of).
+
+        Raises DeviceError where what is asked for cannot be had.
+        """
+        made = self._first(A) if self._make is None else self._make(A)
+        return made, getattr(made, "name", "numba")
+
+    def _first(self, A: Any) -> Product:
+        if self._choice == "cublas":
+            self._make = self._by_library
+        elif kernel_of(self._choice, self._backend) == "nvrtc":
+            made, _ = made_or_not(functools.partial(self._fastest, A), self._choice, {"kernel": "nvrtc"})
+            if made is not None:
+                self._make = functools.partial(self._by_program, made.recipe) if made.recipe else self._by_library
+                return made
+        if self._make is None:
+            kernels = self._backend.kernels("simsuite.solvers.matmul.product")
+            self._make = lambda A: kernels.Multiplier(self._backend, A, self._columns)
+        return self._make(A)
+
+    def _by_library(self, A: Any) -> LibraryProduct:
+        return LibraryProduct(self._backend, A, self._columns, self._biased)
+
+    def _by_program(self, recipe: Recipe, A: Any, stored: Stored | None = None) -> ProgramProduct:
+        return ProgramProduct(self._backend, A, self._columns, recipe, stored)
+
+    def _fastest(self, A: Any) -> ProgramProduct | LibraryProduct:
+        """Of what is suitable."""
+        backend, shape, stored = self._backend, (*A.shape, self._columns), Stored()
+        recipes = suitable(shape, A.dtype.itemsize, backend.processors)
+        programs = [self._by_program(recipe, A, stored) for recipe in recipes]
+        if len(programs) == 1 or not Trial.fits(backend, shape, A.dtype):
+            return programs[0]
+        trial = Trial(backend, shape, A.dtype)
+        candidates: list[ProgramProduct | LibraryProduct] = [*programs]
+        if self._choice == "auto" and not recipes[0].many:
+            with contextlib.suppress(DeviceError):
+                library = self._by_library(A)
+                if trial.same_bits(programs[0], library):
+                    candidates.append(library)
+        return trial.fastest(candidates)
 
 
-def _fastest(
-    backend: Backend, A: Any, columns: int, biased: bool, with_library: bool
-) -> ProgramProduct | LibraryProduct:
-    """Of what is suitable."""
-    shape, stored = (*A.shape, columns), Stored()
-    recipes = suitable(shape, A.dtype.itemsize, backend.processors)
-    programs = [ProgramProduct(backend, A, columns, recipe, stored) for recipe in recipes]
-    if len(programs) == 1 or not Trial.fits(backend, shape, A.dtype):
-        return programs[0]
-    trial = Trial(backend, shape, A.dtype)
-    candidates: list[ProgramProduct | LibraryProduct] = [*programs]
-    if with_library and not recipes[0].many:
-        with contextlib.suppress(DeviceError):
-            library = LibraryProduct(backend, A, columns, biased)
-            if trial.same_bits(programs[0], library):
-                candidates.append(library)
-    return trial.fastest(candidates)
+def product(backend: Backend, A: Any, columns: int, choice: str = "auto", biased: bool = True) -> tuple[Product, str]:
+    """As `Products` for a single matrix."""
+    return Products(backend, columns, choice, biased)(A)
 
 
 def suitable(shape: tuple[int, int, int], itemsize: int, processors: int) -> list[Recipe]:
@@ -81,7 +106,7 @@ def suitable(shape: tuple[int, int, int], itemsize: int, processors: int) -> lis
     if n == p <= small.MOST_ROWS:
         return list(small.suitable(n, m, itemsize, processors))
     if m == 1:
-        return [column(n, itemsize, processors)]
+        return [(relay(n, itemsize, processors) if n == p else None) or column(n, itemsize, processors)]
     return [tile.recipe(shape, itemsize) for tile in tiles.suitable(shape, itemsize, processors)]
 
 

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from simsuite.core import Backend
+from simsuite.solvers.matmul.layout import Layout
 from simsuite.solvers.matmul.recipe import Recipe
 
-Stored = dict[tuple[int, int] | None, Any]
-"""Copies of A by `Recipe.filled`, for all programs that read it in the same way."""
+Stored = dict[Layout, Any]
+"""Copies of A for all programs that read it in the same way."""
 
 
 class ProgramProduct:
@@ -23,17 +24,20 @@ class ProgramProduct:
 
     def __init__(self, backend: Backend, A: Any, columns: int, recipe: Recipe, stored: Stored | None = None) -> None:
         copies = {} if stored is None else stored
-        if recipe.filled not in copies:
-            copies[recipe.filled] = recipe.stored(backend, A)
-        self._A, self.recipe = copies[recipe.filled], recipe
+        if recipe.layout not in copies:
+            copies[recipe.layout] = recipe.layout.stored(backend, A)
+        self._A, self.recipe = copies[recipe.layout], recipe
         self.most_steps: int | None = None if recipe.many else 1
         self._sizes = tuple(map(np.int32, (*A.shape, columns, self._A.shape[1])))
+        self._handed = (backend.zeros(recipe.handed, np.uint8),) if recipe.handed else ()
         program = backend.program(recipe.source, recipe.macros)
-        self._launch = program.launcher(recipe.kernel, recipe.blocks, recipe.threads, recipe.shared)
+        self._launch = program.launcher(
+            recipe.kernel, recipe.blocks, recipe.threads, recipe.shared, cooperative=bool(recipe.handed)
+        )
 
     def __str__(self) -> str:
         """All that makes it what it is."""
         return f"{self.recipe.program} {dict(self.recipe.macros)}"
 
     def __call__(self, X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
-        self._launch(self._A, X, bias, out, *self._sizes, *map(np.int32, (row, stride, n_steps)))
+        self._launch(self._A, X, bias, out, *self._sizes, *map(np.int32, (row, stride, n_steps)), *self._handed)

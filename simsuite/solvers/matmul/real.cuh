@@ -19,6 +19,20 @@ __device__ __forceinline__ void read(const real* from, Piece& to) {
 #endif
 }
 
+#if !DOUBLE
+template <int COUNT> __device__ __forceinline__ void read_some(const float* from, float* to) {
+  if constexpr (COUNT == 4) {
+    read(from, *(Piece*)to);
+  } else if constexpr (COUNT == 2) {
+    const float2 v = *(const float2*)from;
+    to[0] = v.x, to[1] = v.y;
+  } else {
+    static_assert(COUNT == 1, "numbers that are read at once");
+    to[0] = from[0];
+  }
+}
+#endif
+
 // A number that the compiler does not know any more, so that it computes again what follows from it: where it would keep
 // more than there are registers.
 __device__ __forceinline__ void forget(int& v) { asm volatile("" : "+r"(v)); }

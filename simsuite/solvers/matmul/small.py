@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from simsuite.solvers.matmul.layout import AsItIs, Transposed
 from simsuite.solvers.matmul.recipe import Recipe
 from simsuite.solvers.matmul.tiles import Tile
 
@@ -40,16 +41,16 @@ def march(tile: Tile, shape: tuple[int, int], itemsize: int) -> Recipe:
     m = shape[1]
     macros = tile.own_macros(itemsize) | {"PART": tile.depth}
     shared = tile.rows * sum(tile.pitches(itemsize)) * itemsize
-    filled = (tile.rows, tile.rows)
+    layout = Transposed(tile.rows, tile.rows)
     title = f"march {tile.rows}"
-    return Recipe(title, "march", "march", macros, -(-m // tile.columns), tile.threads, shared, filled, True)
+    return Recipe(title, "march", "march", macros, -(-m // tile.columns), tile.threads, shared, layout, True)
 
 
 def flow(columns: int, threads: int, blocks: int, shape: tuple[int, int], itemsize: int) -> Recipe:
     n, m = shape
     macros = {"DOUBLE": int(itemsize == 8), "N": n, "COLUMNS": columns, "THREADS": threads, "BLOCKS": blocks}
     title = f"flow of {columns}"
-    return Recipe(title, "flow", "flow", macros, -(-m // (columns * threads)), threads, 0, None, True)
+    return Recipe(title, "flow", "flow", macros, -(-m // (columns * threads)), threads, 0, AsItIs(), True)
 
 
 def wave(shape: tuple[int, int]) -> Recipe:
@@ -58,7 +59,7 @@ def wave(shape: tuple[int, int]) -> Recipe:
     pieces, blocks = _WAVES[eights]
     macros = {"DOUBLE": 1, "EIGHTS": eights, "PIECES": pieces, "THREADS": threads, "BLOCKS": blocks}
     states = 16 * pieces * threads // 32
-    return Recipe(f"wave of {8 * eights}", "wave", "wave", macros, -(-m // states), threads, 0, None, True)
+    return Recipe(f"wave of {8 * eights}", "wave", "wave", macros, -(-m // states), threads, 0, AsItIs(), True)
 
 
 def line(columns: int, shape: tuple[int, int], itemsize: int) -> Recipe:
@@ -69,7 +70,7 @@ def line(columns: int, shape: tuple[int, int], itemsize: int) -> Recipe:
     macros = {"DOUBLE": int(itemsize == 8), "N": n, "COLUMNS": columns, "KEPT": int(kept)}
     threads = -(-n // 32) * 32
     return Recipe(
-        f"line of {columns}", "line", "line", macros, -(-m // columns), threads, numbers * itemsize, None, True
+        f"line of {columns}", "line", "line", macros, -(-m // columns), threads, numbers * itemsize, AsItIs(), True
     )
 
 

@@ -1,8 +1,8 @@
 // What a warp adds up of a product, in registers: pieces of A and X in shared memory, A transposed.
 //
-// A warp makes WARP_ROWS x WARP_COLUMNS entries. In float32 a lane has a patch of TALL x WIDE of them, in pieces of four
-// rows and columns, so that it reads 16 bytes at once and the lanes of a warp neighbouring ones: TALL + WIDE numbers are
-// read for TALL WIDE multiplications. Every entry is fma(A[i, k], X[k, j], sum) in order of k, as on a CPU. In float64
+// A warp makes WARP_ROWS x WARP_COLUMNS entries. In float32 a lane has a patch of TALL x WIDE of them, in pieces of up to
+// four rows and columns, so that it reads up to 16 bytes at once and the lanes of a warp neighbouring ones: TALL + WIDE
+// numbers are read for TALL WIDE multiplications. Every entry is fma(A[i, k], X[k, j], sum) in order of k, as on a CPU. In float64
 // tensor cores multiply, 16 x 8 entries and AT_ONCE columns of A at once, and add up in the same order. What they call rows
 // g and g + 8 are neighbours here, 2 g and 2 g + 1, and so are columns g of two pieces: a lane reads 16 bytes at once.
 // Rows in shared memory are PAD numbers longer, which keeps the lanes of a quarter warp, four rows of two, apart in the
@@ -20,6 +20,7 @@ constexpr int WARPS = ROWS / WARP_ROWS * (COLUMNS / WARP_COLUMNS), THREADS = 32 
 #if DOUBLE
 
 struct Sums {
+  typedef Piece Out;  // neighbours that are stored at once
   static constexpr int TALL_PIECES = WARP_ROWS / 16, WIDE_PIECES = WARP_COLUMNS / 8;
   static_assert(WARP_ROWS % 16 == 0 && WARP_COLUMNS % 16 == 0, "pairs of pieces");
   double c[TALL_PIECES][WIDE_PIECES][4];
@@ -66,7 +67,7 @@ struct Sums {
     }
   }
 
-  // Entries with what is to be added to rows, `shift(row)`, for `store(row, column, piece)`.
+  // Entries with what is to be added to rows, `shift(row)`, for `store(row, column, neighbours)`.
   template <typename Shift, typename Store> __device__ __forceinline__ void finish(Shift shift, Store store) const {
 #pragma unroll
     for (int r = 0; r < TALL_PIECES; r++)
@@ -78,7 +79,7 @@ struct Sums {
         for (int s = 0; s < WIDE_PIECES; s += 2)
 #pragma unroll
           for (int q = 0; q < 2; q++) {
-            const Piece v = {c[r][s][2 * h + q] + b, c[r][s + 1][2 * h + q] + b};
+            const Out v = {c[r][s][2 * h + q] + b, c[r][s + 1][2 * h + q] + b};
             store(row, j + 8 * s + 4 * t + 2 * q, v);
           }
       }
@@ -89,13 +90,15 @@ struct Sums {
 
 struct Sums {
   static constexpr int LANES_DOWN = WARP_ROWS / TALL, LANES_ACROSS = WARP_COLUMNS / WIDE;
-  static_assert(LANES_DOWN * LANES_ACROSS == 32 && TALL % 4 == 0 && WIDE % 4 == 0, "a patch for every lane");
+  static constexpr int DOWN = TALL < 4 ? TALL : 4, ACROSS = WIDE < 4 ? WIDE : 4;  // of a piece
+  static_assert(LANES_DOWN * LANES_ACROSS == 32 && TALL % DOWN == 0 && WIDE % ACROSS == 0, "a patch for every lane");
+  typedef float Out[ACROSS];
   float c[TALL][WIDE];
   int i, j;
 
   __device__ __forceinline__ Sums(int warp, int lane) {
-    i = warp % (ROWS / WARP_ROWS) * WARP_ROWS + lane / LANES_ACROSS * 4;
-    j = warp / (ROWS / WARP_ROWS) * WARP_COLUMNS + lane % LANES_ACROSS * 4;
+    i = warp % (ROWS / WARP_ROWS) * WARP_ROWS + lane / LANES_ACROSS * DOWN;
+    j = warp / (ROWS / WARP_ROWS) * WARP_COLUMNS + lane % LANES_ACROSS * ACROSS;
     clear();
   }
 
@@ -121,20 +124,22 @@ struct Sums {
 
   static __device__ __forceinline__ void load(const float* A, const float* X, int k, float* a, float* x) {
 #pragma unroll
-    for (int q = 0; q < TALL / 4; q++) read(A + k * A_PITCH + q * 4 * LANES_DOWN, *(Piece*)(a + 4 * q));
+    for (int q = 0; q < TALL; q += DOWN) read_some<DOWN>(A + k * A_PITCH + q * LANES_DOWN, a + q);
 #pragma unroll
-    for (int q = 0; q < WIDE / 4; q++) read(X + k * X_PITCH + q * 4 * LANES_ACROSS, *(Piece*)(x + 4 * q));
+    for (int q = 0; q < WIDE; q += ACROSS) read_some<ACROSS>(X + k * X_PITCH + q * LANES_ACROSS, x + q);
   }
 
   template <typename Shift, typename Store> __device__ __forceinline__ void finish(Shift shift, Store store) const {
 #pragma unroll
     for (int r = 0; r < TALL; r++) {
-      const int row = i + r / 4 * 4 * LANES_DOWN + r % 4;
+      const int row = i + r / DOWN * DOWN * LANES_DOWN + r % DOWN;
       const real b = shift(row);
 #pragma unroll
-      for (int q = 0; q < WIDE / 4; q++) {
-        const Piece v = {c[r][4 * q] + b, c[r][4 * q + 1] + b, c[r][4 * q + 2] + b, c[r][4 * q + 3] + b};
-        store(row, j + q * 4 * LANES_ACROSS, v);
+      for (int q = 0; q < WIDE; q += ACROSS) {
+        Out v;
+#pragma unroll
+        for (int s = 0; s < ACROSS; s++) v[s] = c[r][q + s] + b;
+        store(row, j + q * LANES_ACROSS, v);
       }
     }
   }

@@ -86,14 +86,15 @@ tile_product(const real* __restrict__ At, const real* __restrict__ X, const real
 
   bias += (long long)row * n;
   const auto shift = [&](int i) { return i0 + i < n ? bias[i0 + i] : (real)0; };
-  sums.finish(shift, [&](int i, int j, const Piece& v) {
+  constexpr int WHOLE = sizeof(Sums::Out) / SIZE;
+  sums.finish(shift, [&](int i, int j, const Sums::Out& v) {
     real* const to = out + (long long)(i0 + i) * m + j0 + j;
     if (i0 + i >= n) return;
     if constexpr (CHUNK == 16) {  // rows are whole pieces
       store_if(j0 + j < m, to, v);
     } else {
 #pragma unroll
-      for (int q = 0; q < BESIDE; q++)
+      for (int q = 0; q < WHOLE; q++)
         if (j0 + j + q < m) to[q] = v[q];
     }
   });

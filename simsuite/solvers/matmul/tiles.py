@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from simsuite.solvers.matmul.layout import Transposed
 from simsuite.solvers.matmul.recipe import Recipe
 
 _PIECE = 16  # bytes that are copied at once
@@ -66,8 +67,8 @@ class Tile:
         shared = self.stages * self.depth * sum(self.pitches(itemsize)) * itemsize
         macros = self.own_macros(itemsize) | {"DEPTH": self.depth, "STAGES": self.stages, "CHUNK": chunk}
         blocks = -(-n // self.rows) * -(-m // self.columns)
-        filled = (_DEEPEST, _TALLEST[itemsize])  # for all tiles, so that they share a copy of A
-        return Recipe(str(self), "tile", "tile_product", macros, blocks, self.threads, shared, filled, False)
+        layout = Transposed(_DEEPEST, _TALLEST[itemsize])  # for all tiles, so that they share a copy of A
+        return Recipe(str(self), "tile", "tile_product", macros, blocks, self.threads, shared, layout, False)
 
 
 TILES = {

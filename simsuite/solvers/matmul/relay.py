@@ -1,0 +1,38 @@
+"""The program in CUDA C++ for many steps of a single column by all multiprocessors (`relay.cu`)."""
+
+from __future__ import annotations
+
+from simsuite.solvers.matmul.layout import Chains
+from simsuite.solvers.matmul.recipe import Recipe
+
+_ROOM = 226 << 10  # bytes of shared memory
+_SLICE = 16384  # bytes
+_STAGES = 4
+_FETCHERS = 256
+_TOGETHER = 32  # columns, in whose multiples all is counted
+_ROWS = {4: 32, 8: 16}  # by the size of a number: as many as a warp adds, and multiples of that
+_MOST_ROWS = 128
+
+
+def relay(n: int, itemsize: int, processors: int, room: int = _ROOM) -> Recipe | None:
+    """For a matrix (n, n), if the multiprocessors have room for its rows. room: bytes of shared memory."""
+    rows = _up(-(-n // processors), _ROWS[itemsize])
+    deep = _up(n, _TOGETHER)
+    depth = max(_SLICE // (rows * itemsize) // _TOGETHER, 1) * _TOGETHER
+    slices, held = 0, deep
+    if deep * (rows + 1) * itemsize > room:
+        most = room // itemsize - deep - _STAGES * depth * rows
+        slices = -(-(deep - most // rows) // depth)
+        held = deep - slices * depth
+    if rows > _MOST_ROWS or held < _TOGETHER:
+        return None
+    macros = {"DOUBLE": int(itemsize == 8), "ROWS": rows, "HELD": held, "DEPTH": depth, "STAGES": _STAGES}
+    shared = (deep + held * rows + (_STAGES * depth * rows if slices else 0)) * itemsize
+    threads = (2 * rows if itemsize == 8 else _up(rows, 32)) + _FETCHERS
+    handed = 16 + 4 * n * itemsize  # twice n numbers, with as many bytes for their turns
+    layout = Chains(_TOGETHER, rows)
+    return Recipe("relay", "relay", "relay", macros, -(-n // rows), threads, shared, layout, True, handed)
+
+
+def _up(n: int, of: int) -> int:
+    return -(-n // of) * of
