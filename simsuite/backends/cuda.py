@@ -159,6 +159,7 @@ class CudaBackend:
         self._staging = Staging(cupy, self._device, self.compute, self._allocating)
         self._fourier: CuFft | None = None
         self._products: CuBlas | None = None
+        self._programs: dict[Any, CudaProgram] = {}
 
     def array(self, host: np.ndarray) -> Any:
         with self._allocating():
@@ -190,7 +191,10 @@ class CudaBackend:
         return kernel[grid, block, self._launch_stream]
 
     def program(self, source: Path, macros: Mapping[str, str | int]) -> Program:
-        return CudaProgram(self._cupy, self._arch, self.compute, source, macros)
+        question = source, tuple(macros.items())
+        if question not in self._programs:
+            self._programs[question] = CudaProgram(self._cupy, self._arch, self.compute, source, macros)
+        return self._programs[question]
 
     def fastest(self, question: str, trials: Sequence[Callable[[], None]]) -> int:
         what = f"compiling and trying {len(trials)} kernels for {self.device_name}, this once"

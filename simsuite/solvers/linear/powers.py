@@ -19,18 +19,18 @@ from simsuite.solvers.linear.jumps import Jumps
 from simsuite.solvers.linear.power_error import PowerError
 from simsuite.solvers.linear.system import LinearSystem
 from simsuite.solvers.matmul import held_entries, product_entries
-from simsuite.solvers.matmul.product import product
+from simsuite.solvers.matmul.product import Products
 
 
 class Power:
     """X -> A^k X + c_k, for X of m columns in the run's precision."""
 
-    def __init__(self, backend: Backend, P: Any, c: Any, dtype: Any, columns: int, kernel: str, biased: bool) -> None:
+    def __init__(self, backend: Backend, P: Any, c: Any, dtype: Any, products: Products) -> None:
         """P (n, n), c (n, 1): float64 arrays of the device."""
         with backend.arithmetic():
             P, self._c = P.astype(dtype, copy=False), c.astype(dtype).reshape(1, -1)
         self._bias = backend.view(self._c)
-        self._multiply, self.kernel = product(backend, P, columns, kernel, biased)
+        self._multiply, self.kernel = products(P)
 
     def __call__(self, X: Any, out: Any) -> None:
         """Queue it, from one view to another."""
@@ -53,16 +53,18 @@ class Powers:
 
     def __init__(self, backend: Backend, system: LinearSystem, jumps: Jumps, dtype: Any, kernel: str) -> None:
         self.dtype, self.steps = dtype, jumps.steps
-        self._backend, self._columns, self._kernel = backend, jumps.m, kernel
+        self._backend = backend
         b = system.constant_input()
-        self._biased, n = bool(np.any(b)), len(b)
+        n = len(b)
+        self._products = Products(backend, jumps.m, kernel, biased=bool(np.any(b)))
+        thin_products, wide_products = Products(backend, 1, kernel), Products(backend, n, kernel, biased=False)
         self._zero = backend.zeros((1, n), np.float64)
         probe = PowerError(backend, system.A, b, system.start, float(np.finfo(dtype).max))
         self._squares: list[Power] = []
         growing: dict[int, _Growing] = {}
         P, c = backend.array(system.A), backend.array(b[:, None])
         for level in range(jumps.levels):
-            (thin, _), bias = product(backend, P, 1, kernel), backend.view(c.reshape(1, n))
+            (thin, _), bias = thin_products(P), backend.view(c.reshape(1, n))
             probe.level(thin, bias)
             if not probe.bounded or probe.overflow is not None:
                 break
@@ -71,7 +73,7 @@ class Powers:
             last = level + 1 == jumps.levels
             if last and not formed:
                 break
-            wide, _ = product(backend, P, n, kernel, biased=False)
+            wide, _ = wide_products(P)
             for gap in formed:
                 before = growing.get(gap)
                 growing[gap] = _Growing(P, c) if before is None else self._next(wide, thin, bias, before)
@@ -84,7 +86,7 @@ class Powers:
         self._formed = {gap: self._power(grown.P, grown.c) for gap, grown in growing.items()}
 
     def _power(self, P: Any, c: Any) -> Power:
-        return Power(self._backend, P, c, self.dtype, self._columns, self._kernel, self._biased)
+        return Power(self._backend, P, c, self.dtype, self._products)
 
     def _next(self, wide: Any, thin: Any, bias: Any, before: _Growing) -> _Growing:
         """P times a power, of which `wide` and `thin` are products with many columns and one; `bias` is the c of P."""
