@@ -156,7 +156,7 @@ inline void wait_for(const int* counter, int turn) {
   }
 }
 
-// Instead of handing.cuh, which has `meet` as well.
+// Instead of handing.cuh.
 typedef unsigned long long Word;
 inline void hand_over(Word* to, unsigned bits, int turn) {
   __atomic_store_n(to, (Word)(unsigned)turn << 32 | bits, __ATOMIC_RELAXED);

@@ -26,7 +26,7 @@ from simsuite.backends.cpu import CpuBackend
 from simsuite.backends.program import whole_text
 
 HEADER = Path(__file__).with_name("cuda_host.h")
-DEVICE_ONLY = ("../copies.cuh", "exchange.cuh", "handing.cuh", "special.cuh")  # the header has its own
+DEVICE_ONLY = ("../copies.cuh", "../exchange.cuh", "handing.cuh", "special.cuh")  # the header has its own
 COMPILER = shutil.which("c++") or shutil.which("g++")
 OPTIONS = ["-std=c++17", "-O1", "-ffp-contract=off", "-fPIC", "-pthread", "-w"]
 KERNEL = re.compile(r"__global__[^\n]*\n(\w+)\((.*?)\) \{", re.DOTALL)

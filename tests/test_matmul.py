@@ -158,6 +158,38 @@ def test_tiles_of_programs_are_right(host_cuda, size, tile):  # noqa: F811
         by_program(host_cuda, tile.recipe(shape, size), *shape, dtype)
 
 
+@pytest.mark.parametrize("size", [4, 8])
+@pytest.mark.parametrize(("tiles_down", "blocks", "p"), [(3, 2, 100), (7, 3, 40), (5, 4, 200), (4, 4, 7), (2, 7, 70)])
+def test_tiles_that_blocks_share_are_right(host_cuda, tiles_down, blocks, p, size):  # noqa: F811
+    """Tiles that are begun by one block and ended by the next, in launch after launch; as many tiles as blocks, and
+    fewer."""
+    dtype = np.float64 if size == 8 else np.float32
+    tile = min(tiles.TILES[size], key=lambda t: t.rows * t.columns)
+    n, m = tiles_down * tile.rows - 3, tile.columns - 1
+    recipe = tile.recipe((n, p, m), size, 1, blocks)
+    by_program(host_cuda, recipe, n, p, m, dtype)
+    A, X, bias = given(n, p, m, dtype)
+    shared, whole = (ProgramProduct(host_cuda, A, m, r) for r in (recipe, tile.recipe((n, p, m), size)))
+    for factor in (1, 2, 3):
+        out, expected = np.full((2, n, m), np.nan, dtype)
+        shared(factor * X, bias, 1, 1, 1, out)
+        whole(factor * X, bias, 1, 1, 1, expected)
+        np.testing.assert_array_equal(out, expected)
+
+
+def test_tiles_are_shared_where_multiprocessors_would_wait():
+    def titles(shape, size=4):
+        return [r.title for r in tiles.suitable(shape, size, 132)]
+
+    assert titles((513, 4097, 1025))[0].endswith("beside")  # 153 tiles of 64 x 64 and 132 multiprocessors
+    assert not any(title.endswith("beside") for title in titles((8192, 8192, 64))[:1])
+    for shape in ((513, 4097, 1025), (1000, 1500, 77), (300, 300, 300)):
+        for recipe in tiles.suitable(shape, 8, 132):
+            down, across = (-(-s // int(recipe.macros[k])) for s, k in ((shape[0], "ROWS"), (shape[2], "COLUMNS")))
+            assert recipe.blocks == down * across or recipe.program == "parts"
+            assert recipe.blocks <= down * across
+
+
 def small_recipes(n, m, size):
     """Each way to step a small system, and its title."""
     for processors in (1, 1000):  # as if there were few states, and many
@@ -247,7 +279,9 @@ def test_programs_are_chosen_by_shape():
     assert chosen(129, 129, 1) == chosen(8192, 8192, 1) == {"relay"}
     assert chosen(2, 128, 1) == chosen(129, 130, 1) == chosen(40_000, 40_000, 1) == {"column"}
     assert chosen(2, 128, 2) == {"tile"}
-    rows = [[(t.rows, t.columns) for t in tiles.suitable(shape, 4, 132)] for shape in ((8192,) * 3, (8192, 8192, 8))]
+    assert chosen(513, 4097, 1025) == {"tile", "parts"}
+    found = [tiles.suitable(shape, 4, 132) for shape in ((8192,) * 3, (8192, 8192, 8))]
+    rows = [[(r.macros["ROWS"], r.macros["COLUMNS"]) for r in recipes] for recipes in found]
     assert (128, 256) in rows[0]
     assert (64, 8) in rows[1]
     assert (64, 8) not in rows[0]
@@ -296,7 +330,8 @@ def variants():
     for size, found in tiles.TILES.items():
         for tile in found:
             for m in (64, 63):  # whole pieces of 16 bytes, and single numbers
-                yield tile.recipe((500, 500, m), size), tile.blocks
+                for beside in {0, min(tile.beside, 1), tile.beside}:
+                    yield tile.recipe((500, 500, m), size, beside), beside or tile.blocks
         for tile in small.TILES[size]:
             yield small.march(tile, (tile.rows, 500), size), tile.blocks
         for n, m in ((1, 10**6), (4, 10**6), (5, 10**6), (8, 10**6), (16, 10**6), (24, 10**6), (32, 10**6), (128, 1)):
@@ -322,18 +357,19 @@ def test_programs_compile_without_spills_for_as_many_blocks_as_they_say():
 
 @pytest.mark.parametrize("tile", [tiles.TILES[4][0], tiles.TILES[8][0]], ids=str)
 def test_what_a_tile_is_made_of(tile: Tile):
-    """A slice is as many multiplications as it has, loads of 16 bytes, and tensor cores in float64."""
+    """A slice is as many multiplications as it has, loads of 16 bytes, a step of them ahead, and tensor cores in
+    float64."""
     size = 8 if tile.at_once else 4
     recipe = tile.recipe((512, 512, 512), size)
     ptx = ptx_of(program_text(recipe.source, recipe.macros))
     if size == 4:
         assert ptx.count("fma.rn.f32") == tile.depth * tile.tall * tile.wide
-        assert len(re.findall(r"ld\.shared\.v4\.f32", ptx)) == tile.depth * (tile.tall + tile.wide) // 4
+        assert len(re.findall(r"ld\.shared\.v4\.f32", ptx)) == (tile.depth + 1) * (tile.tall + tile.wide) // 4
         assert ".f64" not in ptx
     else:
         pieces = tile.warp_rows // 16, tile.warp_columns // 8
         assert ptx.count("mma.sync") == pieces[0] * pieces[1] * (tile.depth // tile.at_once)
-        assert len(re.findall(r"ld\.shared\.v2\.f64", ptx)) == tile.depth // 4 * (pieces[0] + pieces[1] // 2)
+        assert len(re.findall(r"ld\.shared\.v2\.f64", ptx)) == (tile.depth + tile.at_once) // 4 * (pieces[0] + pieces[1] // 2)
 
 
 def on_a_gpu():
@@ -388,7 +424,11 @@ def test_products_on_a_gpu(kernel, dtype):
     shapes = [(1, 1, 1), (1, 5, 2), (2, 2, 33), (31, 33, 1), (33, 31, 65), (128, 128, 1000), (257, 129, 131)]
     for n, p, m in [*shapes, (1000, 1500, 77), (1000, 1500, 1), (20_000, 33, 1)]:
         A, X, bias = given(n, p, m, dtype)
-        recipes = [t.recipe((n, p, m), A.itemsize) for t in tiles.TILES[A.itemsize]] if kernel == "nvrtc" else []
+        recipes = []
+        if kernel == "nvrtc":
+            recipes = [
+                t.recipe((n, p, m), A.itemsize, min(k, t.beside), 3) for t in tiles.TILES[A.itemsize] for k in (0, 1)
+            ]
         makes = [functools.partial(ProgramProduct, recipe=r) for r in recipes]
         same_bits(backend, A, X, bias, 1, kernel, makes)
 

@@ -6,7 +6,7 @@
 // other), EARLY (1 where there are registers to compute ahead), COMPENSATED (0 or 1: what rounding has lost of the
 // temperatures follows them in memory, see compensated.py). The grid is as large as a block or larger.
 
-#include "exchange.cuh"
+#include "../exchange.cuh"
 
 typedef REAL real;
 

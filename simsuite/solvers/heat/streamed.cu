@@ -6,7 +6,7 @@
 // loop) and COMPENSATED (0 or 1: what rounding has lost of the temperatures follows them in memory, see compensated.py).
 
 #include "../copies.cuh"
-#include "exchange.cuh"
+#include "../exchange.cuh"
 #include "tiles.cuh"
 
 struct Field {

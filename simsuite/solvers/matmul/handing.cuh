@@ -12,6 +12,3 @@ __device__ __forceinline__ Word look_at(const Word* from) {
   asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(found) : "l"(from) : "memory");
   return found;
 }
-
-// A barrier of the block to which its warps may come from different places in the program.
-__device__ __forceinline__ void meet() { asm volatile("bar.sync 0;" ::: "memory"); }

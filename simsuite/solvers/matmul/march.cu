@@ -30,7 +30,7 @@ march(const real* __restrict__ At, const real* __restrict__ X, const real* __res
   for (int k = 0; k < steps; k++) {
     Sums sums(thread / 32, thread % 32);
 #pragma unroll 1
-    for (int part = 0; part < DEEP; part += PART) sums.add<PART>(A + part * A_PITCH, state + part * X_PITCH);
+    for (int part = 0; part < DEEP; part += PART) add<PART>(sums, A + part * A_PITCH, state + part * X_PITCH);
     __syncthreads();  // no thread reads the columns any more
     sums.finish([&](int i) { return i < n ? bias[i] : (real)0; },
                 [&](int i, int j, const Sums::Out& v) {

@@ -107,7 +107,7 @@ def suitable(shape: tuple[int, int, int], itemsize: int, processors: int) -> lis
         return list(small.suitable(n, m, itemsize, processors))
     if m == 1:
         return [(relay(n, itemsize, processors) if n == p else None) or column(n, itemsize, processors)]
-    return [tile.recipe(shape, itemsize) for tile in tiles.suitable(shape, itemsize, processors)]
+    return tiles.suitable(shape, itemsize, processors)
 
 
 def kernels_for(backend: Backend, shape: tuple[int, int, int], itemsize: int) -> Iterator[tuple[str, Make]]:

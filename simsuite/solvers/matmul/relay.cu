@@ -9,6 +9,7 @@
 // Macros: DOUBLE, ROWS, HELD, DEPTH, STAGES.
 
 #include "../copies.cuh"
+#include "../exchange.cuh"
 #include "handing.cuh"
 #include "chain.cuh"
 

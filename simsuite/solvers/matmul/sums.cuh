@@ -23,6 +23,7 @@ struct Sums {
   typedef Piece Out;  // neighbours that are stored at once
   static constexpr int TALL_PIECES = WARP_ROWS / 16, WIDE_PIECES = WARP_COLUMNS / 8;
   static_assert(WARP_ROWS % 16 == 0 && WARP_COLUMNS % 16 == 0, "pairs of pieces");
+  static constexpr int COUNT = TALL_PIECES * WIDE_PIECES * 4;
   double c[TALL_PIECES][WIDE_PIECES][4];
   int i, j, g, t;
 
@@ -40,31 +41,37 @@ struct Sums {
         for (int q = 0; q < 4; q++) c[r][s][q] = 0;
   }
 
-  // DEEP rows of both.
-  template <int DEEP> __device__ __forceinline__ void add(const real* A, const real* X) {
+  __device__ __forceinline__ double& at(int q) { return c[q / 4 / WIDE_PIECES][q / 4 % WIDE_PIECES][q % 4]; }
+
+  static constexpr int STEP = AT_ONCE;  // rows of both that are read at once
+
+  struct Numbers {
+    double a[TALL_PIECES][AT_ONCE / 2], x[WIDE_PIECES][AT_ONCE / 4];
+  };
+
+  __device__ __forceinline__ void read_step(const real* A, const real* X, Numbers& numbers) const {
 #pragma unroll
-    for (int k = 0; k < DEEP; k += AT_ONCE) {
-      double a[TALL_PIECES][AT_ONCE / 2], b[WIDE_PIECES][AT_ONCE / 4];
+    for (int q = 0; q < AT_ONCE / 4; q++) {
 #pragma unroll
-      for (int q = 0; q < AT_ONCE / 4; q++) {
-#pragma unroll
-        for (int r = 0; r < TALL_PIECES; r++) {
-          Piece v;
-          read(A + (k + t + 4 * q) * A_PITCH + i + 16 * r + 2 * g, v);
-          a[r][2 * q] = v[0], a[r][2 * q + 1] = v[1];
-        }
-#pragma unroll
-        for (int s = 0; s < WIDE_PIECES; s += 2) {
-          Piece v;
-          read(X + (k + t + 4 * q) * X_PITCH + j + 8 * s + 2 * g, v);
-          b[s][q] = v[0], b[s + 1][q] = v[1];
-        }
+      for (int r = 0; r < TALL_PIECES; r++) {
+        Piece v;
+        read(A + (t + 4 * q) * A_PITCH + i + 16 * r + 2 * g, v);
+        numbers.a[r][2 * q] = v[0], numbers.a[r][2 * q + 1] = v[1];
       }
 #pragma unroll
-      for (int r = 0; r < TALL_PIECES; r++)
-#pragma unroll
-        for (int s = 0; s < WIDE_PIECES; s++) tensor_product<AT_ONCE>(c[r][s], a[r], b[s]);
+      for (int s = 0; s < WIDE_PIECES; s += 2) {
+        Piece v;
+        read(X + (t + 4 * q) * X_PITCH + j + 8 * s + 2 * g, v);
+        numbers.x[s][q] = v[0], numbers.x[s + 1][q] = v[1];
+      }
     }
+  }
+
+  __device__ __forceinline__ void multiply(const Numbers& numbers) {
+#pragma unroll
+    for (int r = 0; r < TALL_PIECES; r++)
+#pragma unroll
+      for (int s = 0; s < WIDE_PIECES; s++) tensor_product<AT_ONCE>(c[r][s], numbers.a[r], numbers.x[s]);
   }
 
   // Entries with what is to be added to rows, `shift(row)`, for `store(row, column, neighbours)`.
@@ -92,6 +99,7 @@ struct Sums {
   static constexpr int LANES_DOWN = WARP_ROWS / TALL, LANES_ACROSS = WARP_COLUMNS / WIDE;
   static constexpr int DOWN = TALL < 4 ? TALL : 4, ACROSS = WIDE < 4 ? WIDE : 4;  // of a piece
   static_assert(LANES_DOWN * LANES_ACROSS == 32 && TALL % DOWN == 0 && WIDE % ACROSS == 0, "a patch for every lane");
+  static constexpr int COUNT = TALL * WIDE;
   typedef float Out[ACROSS];
   float c[TALL][WIDE];
   int i, j;
@@ -109,24 +117,31 @@ struct Sums {
       for (int s = 0; s < WIDE; s++) c[r][s] = 0;
   }
 
-  template <int DEEP> __device__ __forceinline__ void add(const real* A, const real* X) {
-    float a[2][TALL], x[2][WIDE];  // the next ones are read while these are multiplied
-    load(A + i, X + j, 0, a[0], x[0]);
+  __device__ __forceinline__ float& at(int q) { return c[q / WIDE][q % WIDE]; }
+
+  static constexpr int STEP = COUNT < 16 ? 4 : 1;  // rows of both that are read at once
+
+  struct Numbers {
+    float a[STEP][TALL], x[STEP][WIDE];
+  };
+
+  __device__ __forceinline__ void read_step(const real* A, const real* X, Numbers& numbers) const {
 #pragma unroll
-    for (int k = 0; k < DEEP; k++) {
-      if (k + 1 < DEEP) load(A + i, X + j, k + 1, a[(k + 1) % 2], x[(k + 1) % 2]);
+    for (int k = 0; k < STEP; k++) {
 #pragma unroll
-      for (int r = 0; r < TALL; r++)
+      for (int q = 0; q < TALL; q += DOWN) read_some<DOWN>(A + k * A_PITCH + i + q * LANES_DOWN, numbers.a[k] + q);
 #pragma unroll
-        for (int s = 0; s < WIDE; s++) c[r][s] = fma(a[k % 2][r], x[k % 2][s], c[r][s]);
+      for (int q = 0; q < WIDE; q += ACROSS) read_some<ACROSS>(X + k * X_PITCH + j + q * LANES_ACROSS, numbers.x[k] + q);
     }
   }
 
-  static __device__ __forceinline__ void load(const float* A, const float* X, int k, float* a, float* x) {
+  __device__ __forceinline__ void multiply(const Numbers& numbers) {
 #pragma unroll
-    for (int q = 0; q < TALL; q += DOWN) read_some<DOWN>(A + k * A_PITCH + q * LANES_DOWN, a + q);
+    for (int k = 0; k < STEP; k++)
 #pragma unroll
-    for (int q = 0; q < WIDE; q += ACROSS) read_some<ACROSS>(X + k * X_PITCH + q * LANES_ACROSS, x + q);
+      for (int r = 0; r < TALL; r++)
+#pragma unroll
+        for (int s = 0; s < WIDE; s++) c[r][s] = fma(numbers.a[k][r], numbers.x[k][s], c[r][s]);
   }
 
   template <typename Shift, typename Store> __device__ __forceinline__ void finish(Shift shift, Store store) const {
@@ -146,3 +161,16 @@ struct Sums {
 };
 
 #endif
+
+// `DEEP` rows of A and X: some are read while others are multiplied.
+template <int DEEP> __device__ __forceinline__ void add(Sums& sums, const real* A, const real* X) {
+  constexpr int STEP = Sums::STEP;
+  static_assert(DEEP % STEP == 0, "whole steps");
+  Sums::Numbers numbers[2];
+  sums.read_step(A, X, numbers[0]);
+#pragma unroll
+  for (int k = 0; k < DEEP; k += STEP) {
+    if (k + STEP < DEEP) sums.read_step(A + (k + STEP) * A_PITCH, X + (k + STEP) * X_PITCH, numbers[(k / STEP + 1) % 2]);
+    sums.multiply(numbers[k / STEP % 2]);
+  }
+}

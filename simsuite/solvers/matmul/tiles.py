@@ -1,4 +1,4 @@
-"""Tiles of programs in CUDA C++ (`tile.cu`): which there are, and which of them suit a product."""
+"""Tiles of programs in CUDA C++ (`tile.cu`, `parts.cu`): which there are, and which of them suit a product."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from simsuite.solvers.matmul.recipe import Recipe
 
 _PIECE = 16  # bytes that are copied at once
 _PAD = 4  # numbers, of rows in shared memory in float64
-_FEW = 5  # tiles that are tried for a product
+_SHARED = 8192  # entries of tiles that are shared on a multiprocessor, at most
+_FEW = 8  # that are tried for a product
+_WAITING = 1.05  # times as long as with all multiprocessors at work: from there on tiles are shared
 
 
 @dataclass(frozen=True)
@@ -60,15 +62,29 @@ class Tile:
             **inner,
         }
 
-    def recipe(self, shape: tuple[int, int, int], itemsize: int) -> Recipe:
-        """For (rows, inner) times (inner, columns)."""
-        n, _, m = shape
-        chunk = _PIECE if m * itemsize % _PIECE == 0 else itemsize
+    def recipe(self, shape: tuple[int, int, int], itemsize: int, beside: int = 0, processors: int = 1) -> Recipe:
+        """For (rows, inner) times (inner, columns). beside: so many blocks on each multiprocessor share all tiles."""
+        chunk = _PIECE if shape[2] * itemsize % _PIECE == 0 else itemsize
         shared = self.stages * self.depth * sum(self.pitches(itemsize)) * itemsize
         macros = self.own_macros(itemsize) | {"DEPTH": self.depth, "STAGES": self.stages, "CHUNK": chunk}
-        blocks = -(-n // self.rows) * -(-m // self.columns)
-        layout = Transposed(_DEEPEST, _TALLEST[itemsize])  # for all tiles, so that they share a copy of A
-        return Recipe(str(self), "tile", "tile_product", macros, blocks, self.threads, shared, layout, False)
+        whole = _TALLEST % self.rows == 0  # most tiles share a copy of A
+        layout = Transposed(_DEEPEST, _TALLEST if whole else self.rows)
+        if not beside:
+            blocks = self.number(shape)
+            return Recipe(str(self), "tile", "tile_product", macros, blocks, self.threads, shared, layout, False)
+        blocks = beside * processors
+        handed = 8 + 8 * blocks + blocks * self.rows * self.columns * itemsize
+        title = f"{self} in parts, {beside} beside"
+        macros["BLOCKS"] = beside
+        return Recipe(title, "parts", "parts", macros, blocks, self.threads, shared, layout, False, handed)
+
+    @property
+    def beside(self) -> int:
+        """How many of its blocks on a multiprocessor can share tiles, which takes some more registers."""
+        return min(self.blocks, _SHARED // (self.rows * self.columns))
+
+    def number(self, shape: tuple[int, int, int]) -> int:
+        return -(-shape[0] // self.rows) * -(-shape[2] // self.columns)
 
 
 TILES = {
@@ -78,40 +94,45 @@ TILES = {
         Tile(128, 128, 32, 2, 64, 32, 2, tall=8, wide=8),
         Tile(64, 128, 16, 4, 32, 32, 2, tall=8, wide=4),
         Tile(64, 64, 16, 4, 32, 32, 4, tall=8, wide=4),
+        Tile(64, 64, 32, 3, 32, 32, 2, tall=8, wide=4),
         Tile(64, 64, 32, 5, 32, 32, 2, tall=8, wide=4),
-        Tile(64, 64, 32, 4, 16, 32, 2, tall=4, wide=4),
         Tile(64, 32, 32, 4, 32, 16, 4, tall=4, wide=4),
         Tile(32, 32, 32, 4, 16, 32, 4, tall=4, wide=4),
         Tile(64, 16, 32, 4, 32, 16, 4, tall=4, wide=4),
+        Tile(64, 16, 64, 3, 64, 4, 3, tall=4, wide=2),
+        Tile(32, 16, 64, 3, 32, 4, 4, tall=2, wide=2),
         Tile(64, 8, 32, 5, 64, 8, 4, tall=4, wide=4),
+        Tile(32, 8, 32, 3, 32, 4, 8, tall=2, wide=2),
     ),
     8: (
-        Tile(128, 128, 16, 3, 64, 32, 1, at_once=8),
-        Tile(128, 128, 32, 3, 64, 32, 1, at_once=16),
-        Tile(128, 128, 16, 4, 32, 32, 1, at_once=4),
-        Tile(128, 64, 16, 3, 64, 32, 2, at_once=8),
-        Tile(128, 64, 16, 4, 32, 32, 2, at_once=4),
-        Tile(64, 64, 16, 4, 32, 32, 3, at_once=4),
-        Tile(64, 64, 32, 5, 32, 32, 1, at_once=4),
-        Tile(64, 64, 32, 4, 16, 32, 1, at_once=8),
-        Tile(64, 128, 16, 3, 32, 32, 2, at_once=4),
+        Tile(128, 128, 16, 3, 64, 32, 1, at_once=4),
+        Tile(128, 64, 16, 3, 64, 32, 2, at_once=4),
+        Tile(128, 64, 16, 4, 32, 32, 1, at_once=4),
+        Tile(64, 128, 16, 3, 32, 32, 1, at_once=4),
+        Tile(64, 64, 16, 4, 32, 32, 2, at_once=8),
+        Tile(64, 64, 32, 4, 32, 16, 1, at_once=8),
+        Tile(64, 64, 32, 4, 32, 16, 1, at_once=16),
+        Tile(48, 48, 32, 3, 16, 48, 2, at_once=16),
         Tile(64, 32, 16, 4, 32, 16, 4, at_once=8),
-        Tile(32, 32, 32, 3, 16, 16, 4, at_once=8),
-        Tile(64, 16, 32, 3, 16, 16, 3, at_once=8),
+        Tile(64, 32, 32, 3, 16, 16, 2, at_once=16),
+        Tile(32, 32, 32, 4, 16, 16, 3, at_once=16),
+        Tile(64, 16, 32, 5, 16, 16, 2, at_once=16),
+        Tile(32, 16, 32, 3, 16, 16, 5, at_once=16),
     ),
 }  # by the size of a number
-_DEEPEST = 32
-_TALLEST = {size: math.lcm(*(tile.rows for tile in tiles)) for size, tiles in TILES.items()}
+_DEEPEST = 64
+_TALLEST = 256
 
 
-def suitable(shape: tuple[int, int, int], itemsize: int, processors: int) -> list[Tile]:
-    """A few tiles, one of which is fastest: those whose blocks leave the fewest multiprocessors waiting at the end, of
-    which the large ones read less for each product."""
-    n, _, m = shape
-
-    def cost(tile: Tile) -> float:
-        blocks = -(-n // tile.rows) * -(-m // tile.columns)
-        rounds = -(-blocks // processors)
-        return rounds * tile.rows * tile.columns * (1 + 16 / tile.rows + 16 / tile.columns)
-
-    return sorted(TILES[itemsize], key=cost)[:_FEW]
+def suitable(shape: tuple[int, int, int], itemsize: int, processors: int) -> list[Recipe]:
+    """Some ways, one of which is fastest: those whose blocks leave the fewest multiprocessors waiting at the end, of
+    which those of large tiles read less for each product."""
+    found: list[tuple[float, Recipe]] = []
+    for tile in TILES[itemsize]:
+        size = tile.rows * tile.columns * (1 + 16 / tile.rows + 16 / tile.columns)
+        rounds = tile.number(shape) / processors
+        found.append((math.ceil(rounds) * size, tile.recipe(shape, itemsize)))
+        beside = min(int(rounds), tile.beside)
+        if beside and math.ceil(rounds) > _WAITING * rounds:
+            found.append((rounds * _WAITING * size, tile.recipe(shape, itemsize, beside, processors)))
+    return [recipe for _, recipe in sorted(found, key=lambda one: one[0])[:_FEW]]
