@@ -160,6 +160,7 @@ class Backend(Protocol):
     dialect: str  # which kernels it runs: "cpu" or "cuda"
     note: str | None  # what the user should know about the choice of this device
     processors: int  # that work at the same time: multiprocessors of a GPU
+    block_memory: int  # bytes that threads of a program can share
     compiles: bool  # whether it has programs
     timed: bool  # whether it has `times`: how long its work takes means something
     announce: Callable[[str], None]  # told what takes long before a run begins

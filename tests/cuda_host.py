@@ -124,6 +124,7 @@ class HostCuda(CpuBackend):
 
     compiles = True
     processors = 16
+    block_memory = 227 << 10
     answer = candidates = 0
     question = ""
 

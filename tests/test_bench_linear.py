@@ -27,7 +27,7 @@ from simsuite.bench.timing import Patience
 from simsuite.pictures import bench_linear
 from simsuite.solvers.linear.power import PowerStepper
 from simsuite.solvers.matmul import product_cpu
-from simsuite.solvers.matmul.tiles import suitable
+from simsuite.solvers.matmul.product import suitable
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 HASTE = Patience(stretch=1e-5, repeats=1, most=0.0)
@@ -109,7 +109,11 @@ def test_every_kernel_of_a_gpu_is_measured(host_cuda, monkeypatch):  # noqa: F81
     """With programs on the host."""
     rows = list(product_rows(host_cuda, MACHINE, HASTE, [(3, 4, 5)], PRECISIONS))
     assert [row["kernel"] for row in rows if row["precision"] == "float64"] == [
-        *("NumPy", "vectors", *(str(tile) for tile in suitable((3, 4, 5), 8, host_cuda.processors)))
+        *(
+            "NumPy",
+            "vectors",
+            *(recipe.title for recipe in suitable((3, 4, 5), 8, host_cuda.processors, host_cuda.block_memory)),
+        )
     ]
     assert all(row["right"] for row in rows)
     monkeypatch.setattr(products, "library", lambda backend: None)

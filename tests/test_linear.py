@@ -389,7 +389,8 @@ def test_device_bytes_counts_every_array():
         counting = Counting()
         p.stepper(counting, p.initial())
         points = (2 + 64) * 8  # of the input that moves, its point (x, y) and offsets in time, which count for nothing
-        work = (2**21 * numba.config.NUMBA_NUM_THREADS + 2**20) * 2  # what cores work on is estimated, and filling
+        # What cores and blocks of two products work on is estimated, and filling.
+        work = (2**21 * numba.config.NUMBA_NUM_THREADS + 2**20 + 2**24) * 2
         assert p.device_bytes() - work < counting.total <= p.device_bytes() + points
 
 

@@ -24,7 +24,7 @@ from simsuite.backends.program import compile_program, program_text
 from simsuite.errors import DeviceError
 from simsuite.solvers.matmul import product_cpu, registers_cpu, small, tiles
 from simsuite.solvers.matmul.column import column
-from simsuite.solvers.matmul.product import product, suitable
+from simsuite.solvers.matmul.product import MOST_ROOM, Products, product, suitable
 from simsuite.solvers.matmul.product_cpu import FEW_ROWS, KEPT, Multiplier
 from simsuite.solvers.matmul.program import ProgramProduct
 from simsuite.solvers.matmul.relay import relay
@@ -179,12 +179,12 @@ def test_tiles_that_blocks_share_are_right(host_cuda, tiles_down, blocks, p, siz
 
 def test_tiles_are_shared_where_multiprocessors_would_wait():
     def titles(shape, size=4):
-        return [r.title for r in tiles.suitable(shape, size, 132)]
+        return [r.title for r in tiles.suitable(shape, size, 132, MOST_ROOM)]
 
     assert titles((513, 4097, 1025))[0].endswith("beside")  # 153 tiles of 64 x 64 and 132 multiprocessors
     assert not any(title.endswith("beside") for title in titles((8192, 8192, 64))[:1])
     for shape in ((513, 4097, 1025), (1000, 1500, 77), (300, 300, 300)):
-        for recipe in tiles.suitable(shape, 8, 132):
+        for recipe in tiles.suitable(shape, 8, 132, MOST_ROOM):
             down, across = (-(-s // int(recipe.macros[k])) for s, k in ((shape[0], "ROWS"), (shape[2], "COLUMNS")))
             assert recipe.blocks == down * across or recipe.program == "parts"
             assert recipe.blocks <= down * across
@@ -226,7 +226,7 @@ def test_steps_of_a_column_by_blocks_that_hand_numbers_over(host_cuda, n, proces
     """With all of A kept and, in the last one, most of it streamed; in launches of one step and of more, one after the
     other: with the bits of single steps."""
     dtype = np.float64 if size == 8 else np.float32
-    recipe = relay(n, size, processors, room * size // 4 or 1 << 18)
+    recipe = relay(n, size, processors, room * size // 4 or MOST_ROOM)
     assert (recipe.macros["HELD"] < n) == bool(room)
     A, X, bias = given(n, n, 1, dtype, rows=9)
     single = ProgramProduct(host_cuda, A, 1, column(n, size, processors))
@@ -244,14 +244,30 @@ def test_steps_of_a_column_by_blocks_that_hand_numbers_over(host_cuda, n, proces
 
 
 def test_a_relay_has_room_for_its_rows():
-    assert relay(40_000, 8, 132) is None
+    assert relay(40_000, 8, 132, MOST_ROOM) is None
     assert relay(300, 4, 3, 40_000) is None
     for n in (129, 1000, 2048, 8192, 12_000):
         for size in (4, 8):
-            recipe = relay(n, size, 132)
+            recipe = relay(n, size, 132, MOST_ROOM)
             assert recipe.blocks <= 132
             assert recipe.blocks * recipe.macros["ROWS"] >= n
             assert recipe.shared <= 227 << 10
+
+
+def test_products_of_one_shape_share_what_blocks_hand_over(host_cuda, monkeypatch):  # noqa: F811
+    """As each begins where the one before has ended, the numbers of others are never taken for its own."""
+    monkeypatch.setattr(host_cuda, "processors", 3)
+    products = Products(host_cuda, 1)
+    made = []
+    for seed in range(3):
+        A, X, bias = (a + seed for a in given(130, 130, 1, np.float64))
+        made.append((products(A)[0], A, X, bias))
+    assert made[0][0].recipe.program == "relay"
+    assert made[0][0]._handed[0] is made[2][0]._handed[0]
+    for multiply, A, X, bias in (*made, *made[::-1]):
+        out = np.empty_like(X)
+        multiply(X, bias, 0, 1, 2, out)
+        np.testing.assert_allclose(out, A @ (A @ X + bias[0][:, None]) + bias[1][:, None], rtol=1e-11)
 
 
 def test_the_fastest_program_is_kept(host_cuda):  # noqa: F811
@@ -280,11 +296,21 @@ def test_programs_are_chosen_by_shape():
     assert chosen(2, 128, 1) == chosen(129, 130, 1) == chosen(40_000, 40_000, 1) == {"column"}
     assert chosen(2, 128, 2) == {"tile"}
     assert chosen(513, 4097, 1025) == {"tile", "parts"}
-    found = [tiles.suitable(shape, 4, 132) for shape in ((8192,) * 3, (8192, 8192, 8))]
+    found = [tiles.suitable(shape, 4, 132, MOST_ROOM) for shape in ((8192,) * 3, (8192, 8192, 8))]
     rows = [[(r.macros["ROWS"], r.macros["COLUMNS"]) for r in recipes] for recipes in found]
     assert (128, 256) in rows[0]
     assert (64, 8) in rows[1]
     assert (64, 8) not in rows[0]
+
+
+def test_programs_fit_into_the_memory_of_blocks():
+    """Of an A100, and of cards for games."""
+    for room in (163 << 10, 99 << 10):
+        for shape in ((8192,) * 3, (513, 4097, 1025), (128, 128, 10**6), (100, 100, 1), (8192, 8192, 1), (5, 3000, 1)):
+            for size in (4, 8):
+                recipes = suitable(shape, size, 100, room)
+                assert recipes
+                assert max(recipe.shared for recipe in recipes) <= room
 
 
 def test_programs_are_used_where_they_can_be_had(host_cuda):  # noqa: F811
@@ -341,7 +367,7 @@ def variants():
         for processors in (1, 100):
             yield column(1000, size, processors), 2
         for n in (129, 2000, 9000):
-            yield relay(n, size, 132), 1
+            yield relay(n, size, 132, MOST_ROOM), 1
 
 
 def test_programs_compile_without_spills_for_as_many_blocks_as_they_say():
@@ -369,7 +395,9 @@ def test_what_a_tile_is_made_of(tile: Tile):
     else:
         pieces = tile.warp_rows // 16, tile.warp_columns // 8
         assert ptx.count("mma.sync") == pieces[0] * pieces[1] * (tile.depth // tile.at_once)
-        assert len(re.findall(r"ld\.shared\.v2\.f64", ptx)) == (tile.depth + tile.at_once) // 4 * (pieces[0] + pieces[1] // 2)
+        assert len(re.findall(r"ld\.shared\.v2\.f64", ptx)) == (tile.depth + tile.at_once) // 4 * (
+            pieces[0] + pieces[1] // 2
+        )
 
 
 def on_a_gpu():
@@ -410,7 +438,9 @@ def test_steps_on_a_gpu(kernel, dtype):
         *((4099, 1, 5), (9001, 1, 3)),
     ):
         A, X, bias = given(n, n, m, dtype, rows=steps + 1)
-        recipes = suitable((*A.shape, m), A.itemsize, backend.processors) if kernel == "nvrtc" else ()
+        recipes = (
+            suitable((*A.shape, m), A.itemsize, backend.processors, backend.block_memory) if kernel == "nvrtc" else ()
+        )
         makes = [functools.partial(ProgramProduct, recipe=r) for r in recipes]
         same_bits(backend, A, X, bias, steps, kernel, makes)
 

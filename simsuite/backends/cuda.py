@@ -152,6 +152,7 @@ class CudaBackend:
         properties = cupy.cuda.runtime.getDeviceProperties(index)
         self.device_name = properties["name"].decode()
         self.processors = properties["multiProcessorCount"]
+        self.block_memory = properties["sharedMemPerBlockOptin"]
         self._arch = f"sm_{properties['major']}{properties['minor']}"
         self.announce = lambda text: None
         self.compute = cupy.cuda.Stream(non_blocking=True)

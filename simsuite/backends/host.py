@@ -88,6 +88,7 @@ class HostBackend:
     dialect: str
     note: str | None = None
     processors = 1
+    block_memory = 0
     compiles = False
     timed = False
     announce: Callable[[str], None] = staticmethod(lambda text: None)

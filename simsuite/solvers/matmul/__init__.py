@@ -8,11 +8,12 @@ _PANEL = 256  # rows, at most, to which kernels fill up, and a few columns,
 _SLICE = 64
 _COLUMN = 128, 512  # and those for a single column
 _TASK = 256_000  # numbers that a core works on at a time
+_BEGUN = 8192 * 160  # numbers of tiles that a GPU's blocks begin and others end
 
 
 def product_entries(n: int, p: int) -> int:
     """How many numbers products with a matrix (n, p) hold at most with that matrix, besides the others."""
-    return n * p + held_entries(n, p)
+    return n * p + held_entries(n, p) + _BEGUN
 
 
 def held_entries(n: int, p: int) -> int:

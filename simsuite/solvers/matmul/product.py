@@ -18,7 +18,7 @@ from simsuite.solvers.kernel_choice import kernel_of, made_or_not
 from simsuite.solvers.matmul import small, tiles
 from simsuite.solvers.matmul.column import column
 from simsuite.solvers.matmul.library import LibraryProduct
-from simsuite.solvers.matmul.program import ProgramProduct, Stored
+from simsuite.solvers.matmul.program import Handed, ProgramProduct, Stored
 from simsuite.solvers.matmul.recipe import Recipe
 from simsuite.solvers.matmul.relay import relay
 from simsuite.solvers.matmul.trial import Trial
@@ -37,6 +37,7 @@ class Product(Protocol):
         """
 
 
+MOST_ROOM = 227 << 10  # of an H100 and an H200
 Make: TypeAlias = Callable[[Backend, Any, int], Product]
 
 
@@ -50,6 +51,7 @@ class Products:
     def __init__(self, backend: Backend, columns: int, choice: str = "auto", biased: bool = True) -> None:
         self._backend, self._columns, self._choice, self._biased = backend, columns, choice, biased
         self._make: Callable[[Any], Product] | None = None
+        self._handed: Handed = {}
 
     def __call__(self, A: Any) -> tuple[Product, str]:
         """(a product with A, an array (n, p) of the backend; the kernels it is made of).
@@ -76,12 +78,12 @@ class Products:
         return LibraryProduct(self._backend, A, self._columns, self._biased)
 
     def _by_program(self, recipe: Recipe, A: Any, stored: Stored | None = None) -> ProgramProduct:
-        return ProgramProduct(self._backend, A, self._columns, recipe, stored)
+        return ProgramProduct(self._backend, A, self._columns, recipe, stored, self._handed)
 
     def _fastest(self, A: Any) -> ProgramProduct | LibraryProduct:
         """Of what is suitable."""
         backend, shape, stored = self._backend, (*A.shape, self._columns), Stored()
-        recipes = suitable(shape, A.dtype.itemsize, backend.processors)
+        recipes = suitable(shape, A.dtype.itemsize, backend.processors, backend.block_memory)
         programs = [self._by_program(recipe, A, stored) for recipe in recipes]
         if len(programs) == 1 or not Trial.fits(backend, shape, A.dtype):
             return programs[0]
@@ -100,14 +102,17 @@ def product(backend: Backend, A: Any, columns: int, choice: str = "auto", biased
     return Products(backend, columns, choice, biased)(A)
 
 
-def suitable(shape: tuple[int, int, int], itemsize: int, processors: int) -> list[Recipe]:
-    """The programs that can be fastest for (rows, inner) times (inner, columns)."""
+def suitable(shape: tuple[int, int, int], itemsize: int, processors: int, room: int = MOST_ROOM) -> list[Recipe]:
+    """The programs that can be fastest for (rows, inner) times (inner, columns). room: bytes that a block's threads can
+    share."""
     n, p, m = shape
+    found: list[Recipe] = []
     if n == p <= small.MOST_ROWS:
-        return list(small.suitable(n, m, itemsize, processors))
-    if m == 1:
-        return [(relay(n, itemsize, processors) if n == p else None) or column(n, itemsize, processors)]
-    return tiles.suitable(shape, itemsize, processors)
+        found = [*small.suitable(n, m, itemsize, processors)]
+    elif m == 1:
+        found = [(relay(n, itemsize, processors, room) if n == p else None) or column(n, itemsize, processors)]
+    fitting = [recipe for recipe in found if recipe.shared <= room]
+    return fitting or tiles.suitable(shape, itemsize, processors, room)
 
 
 def kernels_for(backend: Backend, shape: tuple[int, int, int], itemsize: int) -> Iterator[tuple[str, Make]]:
@@ -115,5 +120,5 @@ def kernels_for(backend: Backend, shape: tuple[int, int, int], itemsize: int) ->
     (inner, columns), in `suitable` ways."""
     yield from backend.kernels("simsuite.solvers.matmul.product").kinds(shape)
     if backend.compiles:
-        for recipe in suitable(shape, itemsize, backend.processors):
+        for recipe in suitable(shape, itemsize, backend.processors, backend.block_memory):
             yield recipe.title, functools.partial(ProgramProduct, recipe=recipe)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from simsuite.solvers.matmul.layout import Chains
 from simsuite.solvers.matmul.recipe import Recipe
 
-_ROOM = 226 << 10  # bytes of shared memory
 _SLICE = 16384  # bytes
 _STAGES = 4
 _FETCHERS = 256
@@ -14,7 +13,7 @@ _ROWS = {4: 32, 8: 16}  # by the size of a number: as many as a warp adds, and m
 _MOST_ROWS = 128
 
 
-def relay(n: int, itemsize: int, processors: int, room: int = _ROOM) -> Recipe | None:
+def relay(n: int, itemsize: int, processors: int, room: int) -> Recipe | None:
     """For a matrix (n, n), if the multiprocessors have room for its rows. room: bytes of shared memory."""
     rows = _up(-(-n // processors), _ROWS[itemsize])
     deep = _up(n, _TOGETHER)

@@ -34,7 +34,7 @@ class Tile:
 
     def __str__(self) -> str:
         inner = f"by {self.at_once}" if self.at_once else f"of {self.tall} x {self.wide}"
-        return f"tile {self.rows} x {self.columns} {inner}"
+        return f"tile {self.rows} x {self.columns} x {self.depth}, {self.stages} stages, {inner}"
 
     @property
     def warps(self) -> int:
@@ -124,9 +124,9 @@ _DEEPEST = 64
 _TALLEST = 256
 
 
-def suitable(shape: tuple[int, int, int], itemsize: int, processors: int) -> list[Recipe]:
+def suitable(shape: tuple[int, int, int], itemsize: int, processors: int, room: int) -> list[Recipe]:
     """Some ways, one of which is fastest: those whose blocks leave the fewest multiprocessors waiting at the end, of
-    which those of large tiles read less for each product."""
+    which those of large tiles read less for each product. room: bytes that the threads of a block can share."""
     found: list[tuple[float, Recipe]] = []
     for tile in TILES[itemsize]:
         size = tile.rows * tile.columns * (1 + 16 / tile.rows + 16 / tile.columns)
@@ -135,4 +135,5 @@ def suitable(shape: tuple[int, int, int], itemsize: int, processors: int) -> lis
         beside = min(int(rounds), tile.beside)
         if beside and math.ceil(rounds) > _WAITING * rounds:
             found.append((rounds * _WAITING * size, tile.recipe(shape, itemsize, beside, processors)))
-    return [recipe for _, recipe in sorted(found, key=lambda one: one[0])[:_FEW]]
+    fitting = [one for one in found if one[1].shared <= room]
+    return [recipe for _, recipe in sorted(fitting, key=lambda one: one[0])[:_FEW]]
