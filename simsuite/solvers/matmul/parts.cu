@@ -3,7 +3,8 @@
 //
 // A tile is begun by one block, then, and ended by the next. As each block begins with what it does not end, and ends what
 // another has begun at last, none waits (R. McNaughton, "Scheduling with deadlines and loss functions", Management Science
-// 6 (1959) 1); and all sums are added up in order.
+// 6 (1959) 1); and all sums are added up in order. A block depends on the one before it only, and on what that does first: so
+// they need not all run at once.
 
 #include "../exchange.cuh"
 #include "tile.cuh"

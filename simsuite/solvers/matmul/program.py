@@ -50,7 +50,7 @@ class ProgramProduct:
             self._handed = (shared[recipe.title],)
         program = backend.program(recipe.source, recipe.macros)
         self._launch = program.launcher(
-            recipe.kernel, recipe.blocks, recipe.threads, recipe.shared, cooperative=bool(recipe.handed)
+            recipe.kernel, recipe.blocks, recipe.threads, recipe.shared, cooperative=recipe.together
         )
 
     def __str__(self) -> str:

@@ -30,7 +30,7 @@ def relay(n: int, itemsize: int, processors: int, room: int) -> Recipe | None:
     threads = (2 * rows if itemsize == 8 else _up(rows, 32)) + _FETCHERS
     handed = 16 + 4 * n * itemsize  # twice n numbers, with as many bytes for their turns
     layout = Chains(_TOGETHER, rows)
-    return Recipe("relay", "relay", "relay", macros, -(-n // rows), threads, shared, layout, True, handed)
+    return Recipe("relay", "relay", "relay", macros, -(-n // rows), threads, shared, layout, True, handed, True)
 
 
 def _up(n: int, of: int) -> int:
