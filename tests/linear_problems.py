@@ -91,10 +91,10 @@ NORMAL = {  # or close to it, or balanced by units
     "rotation": [[math.cos(0.1), -math.sin(0.1)], [math.sin(0.1), math.cos(0.1)]],
     "orthogonal": orthogonal(60),
     "random_stable": random_stable(40, 1.0, 1, False),
-    "markov": markov(50, 0.3, 0.35, False),
-    "springs": expm(springs(15, 1.0, 400.0, 0.01) * 0.01),
-    "stiff springs": expm(springs(15, 1.0, 1e6, 0.0) * 0.01),
-    "heat1d": expm(heat1d(40, 1.0, 1.0) * 1e-5),
+    "markov": markov(50, 0.3, 0.35, False).toarray(),
+    "springs": expm(springs(15, 1.0, 400.0, 0.01).toarray() * 0.01),
+    "stiff springs": expm(springs(15, 1.0, 1e6, 0.0).toarray() * 0.01),
+    "heat1d": expm(heat1d(40, 1.0, 1.0).toarray() * 1e-5),
     "growing": 1.0005 * orthogonal(20),
 }
 FAR = {  # from normal

@@ -72,10 +72,10 @@ def reached(A, B, continuous: bool = True):
         (np.diag([1 - 1e-12, 0.3]), STABLE),
         (np.diag([1 + 1e-12, 0.3]), UNSTABLE),
         (np.diag([1 - 1e-15, 0.3]), MARGINAL),
-        (quantum_walk(20), MARGINAL),
+        (quantum_walk(20).toarray(), MARGINAL),
         (random_stable(31, 1.0, 1, False), MARGINAL),
         (leslie([0.0, 0.0, 6.0], [0.5, 1 / 3]), MARGINAL),
-        (markov(200, 0.1, 0.8, False), MARGINAL),
+        (markov(200, 0.1, 0.8, False).toarray(), MARGINAL),
         ([[1.0, 1e8], [0.0, 0.5]], MARGINAL),
         # semisimple: as many eigenvectors as eigenvalues, in coordinates where neither is obvious
         (hidden(np.diag([1.0, 1.0, 1.0, 0.5, 0.2]), False), MARGINAL),
@@ -108,10 +108,10 @@ def test_stability_of_discrete_systems(A: np.ndarray, expected: str) -> None:
         (rotation(2.0, True), MARGINAL),
         ([[0.0, 1.0], [0.0, 0.0]], UNSTABLE),
         ([[0.0, 1e8], [0.0, -0.5]], MARGINAL),
-        (springs(30, 1.0, 4e6, 0.0), MARGINAL),
-        (springs(30, 1.0, 4e6, 1e-3), STABLE),
-        (heat1d(100, 1.0, 1.0), STABLE),
-        (markov(200, 0.3, 0.31, True), MARGINAL),
+        (springs(30, 1.0, 4e6, 0.0).toarray(), MARGINAL),
+        (springs(30, 1.0, 4e6, 1e-3).toarray(), STABLE),
+        (heat1d(100, 1.0, 1.0).toarray(), STABLE),
+        (markov(200, 0.3, 0.31, True).toarray(), MARGINAL),
         (random_stable(30, 1.0, 2, True), STABLE),
         *((f(jordan(0.0, p)), UNSTABLE) for p in (2, 3, 10) for f in (np.array, hidden)),
         *((f(jordan(-1.0, p)), STABLE) for p in (2, 3, 10) for f in (np.array, hidden)),
@@ -195,7 +195,7 @@ def test_the_bound_is_as_right_as_it_says(slope: int, continuous: bool) -> None:
 
 
 def test_slowest_modes() -> None:
-    damped = analysis(springs(3, 2.0, 3.0, 0.4), continuous=True)["slowest"]
+    damped = analysis(springs(3, 2.0, 3.0, 0.4).toarray(), continuous=True)["slowest"]
     rate = 0.1
     w = np.sqrt(4 * 1.5 * np.sin(np.pi * np.arange(1, 4) / 8) ** 2 - rate**2)
     np.testing.assert_allclose(damped["real"], -rate, rtol=1e-12)
@@ -216,11 +216,11 @@ def test_slowest_modes() -> None:
 @pytest.mark.parametrize("n", [2, 12, 300])
 def test_birth_and_death_is_in_detailed_balance(n: int, continuous: bool) -> None:
     up, down = 0.1, 0.6
-    found = chain(markov(n, up, down, continuous), continuous)
+    found = chain(markov(n, up, down, continuous).toarray(), continuous)
     exact = (up / down) ** np.arange(n)
     assert (found.sums, found.period) == ("columns", 1)
     np.testing.assert_allclose(found.stationary, exact / np.sum(exact), rtol=1e-13)  # down to 1e-233
-    rows = chain(markov(n, up, down, continuous).T, continuous)
+    rows = chain(markov(n, up, down, continuous).toarray().T, continuous)
     assert rows.sums == "rows"
     np.testing.assert_array_equal(rows.stationary, found.stationary)
 
@@ -294,7 +294,7 @@ def test_what_is_a_chain(A: list, continuous: bool, expected: str | None) -> Non
 
 def test_steady_states() -> None:
     n, R, C = 30, 1e3, 1e-6
-    found = analysis(rc_ladder(n, R, C), voltage_source(n, R, C), [5.0], continuous=True)
+    found = analysis(rc_ladder(n, R, C).toarray(), voltage_source(n, R, C), [5.0], continuous=True)
     np.testing.assert_allclose(found["steady_state"], 5.0, rtol=found["steady_state_error"])
     assert found["steady_state_error"] < 1e-11
     observed = analysis([[0.5, 0.2], [0.0, 0.4]], [[1.0, 0.0], [0.0, 3.0]], [2.0, 0.5], C=[[1.0, 1.0]])
@@ -333,10 +333,10 @@ def companion(*roots: float) -> np.ndarray:
         (np.diag([-1.0, -1.0, -3.0]), [[1.0], [1.0], [1.0]], 2),  # equal modes move together
         (np.diag([-1.0, -1.0, -3.0]), [[1.0, 0.0], [1.0, 1.0], [1.0, 0.0]], 3),
         (np.eye(3), np.zeros((3, 1)), 0),
-        (springs(7, 1.0, 400.0, 0.05), np.eye(14)[:, [7]], 14),
+        (springs(7, 1.0, 400.0, 0.05).toarray(), np.eye(14)[:, [7]], 14),
         # pushed in the middle, only symmetric modes move: 4 of 7, each two-dimensional
-        (springs(7, 1.0, 400.0, 0.05), np.eye(14)[:, [10]], 8),
-        (heat1d(9, 1.0, 1.0), np.eye(9)[:, [4]], 5),
+        (springs(7, 1.0, 400.0, 0.05).toarray(), np.eye(14)[:, [10]], 8),
+        (heat1d(9, 1.0, 1.0).toarray(), np.eye(9)[:, [4]], 5),
         # linearised satellite in its orbit, with both thrusters, the radial and the tangential one alone: R. W.
         # Brockett, Finite Dimensional Linear Systems (1970)
         (SATELLITE := [[0, 1, 0, 0], [3, 0, 0, 2], [0, 0, 0, 1], [0, -2, 0, 0]], [[0, 0], [1, 0], [0, 0], [0, 1]], 4),
@@ -355,7 +355,7 @@ def test_controllability_of_textbook_systems(A: list, B: list, rank: int) -> Non
 def test_a_long_chain_is_controllable_from_its_end() -> None:
     """Where the raw matrix [B, A B, A^2 B, ..] has a numerical rank of a few."""
     n = 60
-    A, B = rc_ladder(n, 1.0, 1.0), voltage_source(n, 1.0, 1.0)
+    A, B = rc_ladder(n, 1.0, 1.0).toarray(), voltage_source(n, 1.0, 1.0)
     raw = np.hstack([np.linalg.matrix_power(A, k) @ B for k in range(n)])
     assert np.linalg.matrix_rank(raw) < n / 2
     assert reached(A, B).rank == n

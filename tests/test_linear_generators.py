@@ -80,7 +80,7 @@ def test_leslie_comes_to_the_stable_ages_and_values(tmp_path: Path) -> None:
 @pytest.mark.parametrize("n", [1, 2, 7, 30])
 def test_rc_ladder_spectrum(n: int) -> None:
     R, C = 100.0, 2e-6
-    A = rc_ladder(n, R, C)
+    A = rc_ladder(n, R, C).toarray()
     k = np.arange(1, n + 1)
     exact = -4 / (R * C) * np.sin(np.pi * (2 * k - 1) / (2 * (2 * n + 1))) ** 2
     np.testing.assert_allclose(np.linalg.eigvalsh(A), np.sort(exact), rtol=1e-12)
@@ -98,7 +98,7 @@ def test_rc_ladder_is_charged_with_elmores_delay(tmp_path: Path) -> None:
     np.testing.assert_allclose(sim.state["state"][:, 0], u, rtol=1e-6)
     i = np.arange(1, n + 1)
     missing = u * R * C * (n * i - i * (i - 1) / 2)
-    A, B = rc_ladder(n, R, C), voltage_source(n, R, C)
+    A, B = rc_ladder(n, R, C).toarray(), voltage_source(n, R, C)
     np.testing.assert_allclose(-np.linalg.solve(A, np.full(n, u)), missing, rtol=1e-12)
     np.testing.assert_allclose(-np.linalg.solve(A, B * u)[:, 0], u, rtol=1e-12)
     own = f"input_matrix = {B.tolist()}\n"
@@ -125,7 +125,7 @@ def test_rc_ladder_without_input_is_discharged(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("sites", [2, 3, 8, 9])
 def test_quantum_walk_spectrum(sites: int) -> None:
-    A = quantum_walk(sites)
+    A = quantum_walk(sites).toarray()
     np.testing.assert_allclose(A.T @ A, np.eye(2 * sites), rtol=0, atol=1e-15)
     w = np.arcsin(np.sin(2 * np.pi * np.arange(sites) / sites) / math.sqrt(2))
     exact = np.concatenate([np.exp(-1j * w), -np.exp(1j * w)])
@@ -161,7 +161,7 @@ def test_quantum_walk_spreads_as_published(tmp_path: Path) -> None:
 
 def test_quantum_walk_on_an_odd_cycle_is_everywhere_equally_often() -> None:
     sites = 7
-    values, vectors = np.linalg.eig(quantum_walk(sites))
+    values, vectors = np.linalg.eig(quantum_walk(sites).toarray())
     assert len(np.unique(np.round(values, 9))) == 2 * sites
     # the mean over all times of |sum_j c_j v_j e^(i a_j t)|^2 is the sum of the squares, the phases being different
     c = vectors.conj().T[:, 0]
@@ -176,7 +176,7 @@ def test_damped_springs_have_the_roots_they_should() -> None:
     n, mass, stiffness, damping = 5, 2.0, 3.0, 1.7
     w = 2 * math.sqrt(stiffness / mass) * np.sin(np.pi * np.arange(1, n + 1) / (2 * (n + 1)))
     exact = np.concatenate([np.roots([1.0, damping / mass, x * x]) for x in w])
-    found = np.linalg.eigvals(springs(n, mass, stiffness, damping))
+    found = np.linalg.eigvals(springs(n, mass, stiffness, damping).toarray())
     np.testing.assert_allclose(np.sort_complex(np.round(found, 12)), np.sort_complex(np.round(exact, 12)), atol=1e-11)
 
 

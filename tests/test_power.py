@@ -269,7 +269,7 @@ def test_exact_products_lose_nothing():
 
 def test_units_do_not_matter():
     """The same system in other units: nothing changes but powers of 2."""
-    A, X = expm(springs(5, 1.0, 400.0, 0.01) * 0.01), np.ones((10, 1))
+    A, X = expm(springs(5, 1.0, 400.0, 0.01).toarray() * 0.01), np.ones((10, 1))
     d = 2.0 ** np.repeat([0, 12], 5)
     errors = [
         begun(problem(A * scale[:, None] / scale, X * scale[:, None], 1000))._powers.error for scale in (np.ones(10), d)

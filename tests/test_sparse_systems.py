@@ -11,6 +11,7 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 from counting import Counting
+from pydantic import ValidationError
 from scipy.linalg import expm
 
 import simsuite
@@ -173,6 +174,29 @@ def test_huge_sparse_systems_are_never_filled_up(monkeypatch):
     assert p.layout.sizes["row"] <= 256
 
 
+@pytest.mark.parametrize(
+    ("generator", "numbers"),
+    [
+        ({"generator": "heat1d", "points": 200_000}, 3 * 200_000 - 2),
+        ({"generator": "rc_ladder", "sections": 100_000}, 3 * 100_000 - 2),
+        ({"generator": "springs", "masses": 100_000}, 4 * 100_000 - 2),
+        ({"generator": "markov", "states": 100_000, "up": 0.3, "down": 0.2}, 3 * 100_000 - 2),
+        ({"generator": "quantum_walk", "sites": 50_000}, 4 * 50_000),
+    ],
+    ids=lambda v: v["generator"] if isinstance(v, dict) else "",
+)
+def test_banded_matrices_of_any_size_are_generated(generator, numbers):
+    """The largest would be 320 GB with their zeros, which is refused."""
+    size = next(value for key, value in generator.items() if key != "generator")
+    continuous = generator["generator"] in ("heat1d", "rc_ladder", "springs")
+    system = {"kind": "continuous" if continuous else "discrete", "matrix": generator | {"format": "csr"}}
+    p = problem(system, {"unit": [7]}, 1, dt=1e-12 if continuous else None, output={"frames": 2})
+    assert p.system.A.nnz == numbers
+    system["matrix"] = generator
+    with pytest.raises(ValidationError, match=f"must be at most .* where A is dense, got {size}"):
+        problem(system, {"unit": [7]}, 1, dt=1e-12)
+
+
 def test_device_bytes():
     for kept in ("csr", "dense"):
         for system in (walk(20, 30, format=kept), conduction(600, format=kept)):
@@ -213,11 +237,11 @@ def test_a_series_is_the_exponential_whatever_the_step(dt):
     p = problem(system, {"random": "normal", "batch": 4}, steps, dt=dt)
     assert p.system.series is not None
     assert "by series" in p.method["matrix"]
-    exact = extended(heat1d(n, 1.0, 1.0), u, dt * steps, p.system.start, squarings=12)
+    exact = extended(heat1d(n, 1.0, 1.0).toarray(), u, dt * steps, p.system.start, squarings=12)
     assert np.max(np.abs(last(p) - exact)) < 2e-14 * np.max(np.abs(exact))
     # what u does, by itself
     zeros = problem(system, [0.0] * n, steps, dt=dt)
-    expected = extended(heat1d(n, 1.0, 1.0), u, dt * steps, zeros.system.start, squarings=12)
+    expected = extended(heat1d(n, 1.0, 1.0).toarray(), u, dt * steps, zeros.system.start, squarings=12)
     assert np.max(np.abs(last(zeros) - expected)) < 1e-14 * np.max(np.abs(expected))
     assert results(p)["residual"] < 1e-13
 
@@ -257,7 +281,7 @@ def test_series_go_on_bit_for_bit_and_move_with_inputs():
 
 
 def test_small_matrices_by_coordinates_are_discretised(tmp_path):
-    A = heat1d(9, 1.0, 1.0)
+    A = heat1d(9, 1.0, 1.0).toarray()
     scipy.io.mmwrite(tmp_path / "A.mtx", sp.coo_array(A), precision=17)
     system = {"kind": "continuous", "matrix": {"file": "A.mtx"}}
     p = problem(system, {"unit": [4]}, 3, dt=0.01, base=tmp_path)
@@ -416,7 +440,7 @@ def test_norms_tell_what_arnoldi_does_not(continuous, monkeypatch):
 def test_conduction_and_chains_that_lose_something_are_stable(monkeypatch):
     """Sums along rows are 0 (1) but at the ends, and what is lost there comes from everywhere."""
     monkeypatch.setattr(outermost_module, "_values", lambda A, continuous: np.zeros(0))
-    rod = heat1d(1500, 1.0, 1.0)
+    rod = heat1d(1500, 1.0, 1.0).toarray()
     assert outermost(in_rows(sp.csr_array(rod)), True).verdict == "stable"
     closed = rod.copy()
     closed[0, 0], closed[-1, -1] = -closed[0, 1], -closed[0, 1]

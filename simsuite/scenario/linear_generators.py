@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import Field, model_validator
 
 from simsuite.scenario.common import NonNegative, Positive, Section
 from simsuite.scenario.types import mistake
 
-SIZE_LIMIT = 65_536  # rows of a generated matrix: 34 GB in float64
+SIZE_LIMIT = 65_536  # rows of a dense matrix: 34 GB in float64
+SPARSE_LIMIT = 1 << 26  # rows of one without its zeros
 SIDE_LIMIT = 16_384  # of a lattice
 
 Format: TypeAlias = Literal["csr", "dense"]
@@ -24,6 +25,20 @@ class Generator(Section):
     )
 
 
+class Banded(Generator):
+    """A matrix most of whose entries are zeros. counted: the field that says how large it is, and rows for each."""
+
+    counted: ClassVar[tuple[str, int]]
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        name, rows = self.counted
+        if self.format != "csr" and getattr(self, name) * rows > SIZE_LIMIT:
+            message = f"must be at most {SIZE_LIMIT // rows} where A is dense, got {getattr(self, name)}"
+            raise mistake((name,), message, 'format = "csr" keeps A without its zeros')
+        return self
+
+
 class Rotation(Generator):
     """Rotation in the plane: discrete, by `angle` each step; continuous, with the angular velocity `angle`."""
 
@@ -31,32 +46,35 @@ class Rotation(Generator):
     angle: float = Field(description="rad (each step) if discrete, rad/s if continuous")
 
 
-class Markov(Generator):
+class Markov(Banded):
     """Random walk on states in a row, held at both ends: discrete, a chain; continuous, a jump process."""
 
     generator: Literal["markov"]
-    states: Annotated[int, Field(ge=2, le=SIZE_LIMIT)] = Field(description="number of states")
+    counted = ("states", 1)
+    states: Annotated[int, Field(ge=2, le=SPARSE_LIMIT)] = Field(description="number of states")
     up: Positive = Field(description="to the next state: probability of a step (discrete), rate in 1/s (continuous)")
     down: Positive = Field(description="to the state before: probability of a step, or rate in 1/s")
 
 
-class Heat1d(Generator):
+class Heat1d(Banded):
     """Heat conduction in a rod whose ends are held at 0, by central differences (continuous systems only)."""
 
     generator: Literal["heat1d"]
-    points: Annotated[int, Field(ge=1, le=SIZE_LIMIT)] = Field(description="number of points between the ends")
+    counted = ("points", 1)
+    points: Annotated[int, Field(ge=1, le=SPARSE_LIMIT)] = Field(description="number of points between the ends")
     length: Positive = Field(1.0, description="length of the rod, m")
     diffusivity: Positive = Field(1.0, description="m²/s")
 
 
-class Springs(Generator):
+class Springs(Banded):
     """Equal masses in a row between two walls, joined by equal springs (continuous systems only).
 
     The state is the displacements (m) of all masses, then their velocities (m/s).
     """
 
     generator: Literal["springs"]
-    masses: Annotated[int, Field(ge=1, le=SIZE_LIMIT // 2)] = Field(description="number of masses")
+    counted = ("masses", 2)
+    masses: Annotated[int, Field(ge=1, le=SPARSE_LIMIT // 2)] = Field(description="number of masses")
     mass: Positive = Field(1.0, description="of each, kg")
     stiffness: Positive = Field(1.0, description="of each spring, N/m")
     damping: NonNegative = Field(0.0, description="friction of each mass, N·s/m")
@@ -93,7 +111,7 @@ class Leslie(Generator):
         return self
 
 
-class RcLadder(Generator):
+class RcLadder(Banded):
     """Equal resistors in a row from a voltage source to an open end, a capacitor to ground behind each of them
     (continuous systems only).
 
@@ -102,19 +120,21 @@ class RcLadder(Generator):
     """
 
     generator: Literal["rc_ladder"]
-    sections: Annotated[int, Field(ge=1, le=SIZE_LIMIT)] = Field(description="number of resistors, and of capacitors")
+    counted = ("sections", 1)
+    sections: Annotated[int, Field(ge=1, le=SPARSE_LIMIT)] = Field(description="number of resistors, and of capacitors")
     resistance: Positive = Field(1.0, description="of each resistor, Ω")
     capacitance: Positive = Field(1.0, description="of each capacitor, F")
 
 
-class QuantumWalk(Generator):
+class QuantumWalk(Banded):
     """A walker on a cycle who tosses a quantum coin, Hadamard's, before each step (discrete systems only).
 
     The state is the amplitudes at site 0 with the coin saying up and saying down, at site 1, and so on.
     """
 
     generator: Literal["quantum_walk"]
-    sites: Annotated[int, Field(ge=2, le=SIZE_LIMIT // 2)] = Field(description="number of sites on the cycle")
+    counted = ("sites", 2)
+    sites: Annotated[int, Field(ge=2, le=SPARSE_LIMIT // 2)] = Field(description="number of sites on the cycle")
 
 
 class LatticeWalk(Generator):

@@ -6,7 +6,6 @@ The generators use elementary operations only, so that a matrix is the same on e
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import issparse
 
 from simsuite.scenario import linear_generators as given
 from simsuite.solvers.linear.generators.heat1d import heat1d
@@ -25,7 +24,7 @@ def generate(source: given.Generated, continuous: bool) -> Matrix:
     """The matrix A of a generator, float64: of dX/dt = A X if `continuous`, else of X_{k+1} = A X_k; kept as its
     scenario says."""
     A = _generated(source, continuous)
-    kept = source.format or ("csr" if issparse(A) else "dense")
+    kept = source.format or ("csr" if isinstance(source, given.LatticeWalk) else "dense")
     if kept == "csr":
         return in_rows(A)
     return filled(A)

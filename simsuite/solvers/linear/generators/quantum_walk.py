@@ -6,9 +6,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.sparse import csr_array
 
 
-def quantum_walk(sites: int) -> np.ndarray:
+def quantum_walk(sites: int) -> csr_array:
     """S (I x H): the coin, [[1, 1], [1, -1]]/sqrt(2), is tossed at every site; then the amplitude with coin 0 goes
     to the next site and that with coin 1 to the one before. Component 2 x + c is site x with coin c.
 
@@ -19,9 +20,7 @@ def quantum_walk(sites: int) -> np.ndarray:
     one site, averaged over time, then tend to 1/N everywhere.
     """
     h = math.sqrt(0.5)
-    A = np.zeros((2 * sites, 2 * sites))
     x = np.arange(sites)
-    after, before = (x + 1) % sites, (x - 1) % sites
-    A[2 * after, 2 * x] = A[2 * after, 2 * x + 1] = h
-    A[2 * before + 1, 2 * x], A[2 * before + 1, 2 * x + 1] = h, -h
-    return A
+    after, before = 2 * ((x + 1) % sites), 2 * ((x - 1) % sites) + 1
+    rows, columns = np.concatenate([after, after, before, before]), np.concatenate([2 * x, 2 * x + 1] * 2)
+    return csr_array((np.repeat([h, h, h, -h], sites), (rows, columns)), shape=(2 * sites, 2 * sites))

@@ -8,9 +8,12 @@ u ──R──┬──R──┬── .. ──R──┬        R C dV_i/dt 
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import csr_array
+
+from simsuite.solvers.linear.generators.bands import tridiagonal
 
 
-def rc_ladder(sections: int, resistance: float, capacitance: float) -> np.ndarray:
+def rc_ladder(sections: int, resistance: float, capacitance: float) -> csr_array:
     """A, in 1/s; the state is the voltages of the capacitors.
 
     Exact: eigenvalues -4/(R C) sin^2(pi (2k - 1)/(2(2n + 1))) with eigenvectors sin(pi (2k - 1) i/(2n + 1)),
@@ -18,11 +21,10 @@ def rc_ladder(sections: int, resistance: float, capacitance: float) -> np.ndarra
     current in the middle. With a constant voltage u every capacitor comes to u; what is still missing there, summed
     over time, is u R C (n i - i (i - 1)/2), by Elmore's delay: W. C. Elmore, J. Applied Physics 19 (1948) 55-63.
     """
-    n = sections
-    beside = np.ones(n - 1)
-    A = np.diag(np.full(n, -2.0)) + np.diag(beside, 1) + np.diag(beside, -1)
-    A[-1, -1] = -1.0
-    return A / (resistance * capacitance)
+    diagonal = np.full(sections, -2.0)
+    diagonal[-1] = -1.0
+    time = np.float64(resistance * capacitance)
+    return tridiagonal(1.0 / time, diagonal / time, 1.0 / time)
 
 
 def voltage_source(sections: int, resistance: float, capacitance: float) -> np.ndarray:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import numpy as np
+from scipy.sparse import block_array, csr_array, eye_array
 
 from simsuite.solvers.linear.generators.heat1d import heat1d
 
 
-def springs(masses: int, mass: float, stiffness: float, damping: float) -> np.ndarray:
+def springs(masses: int, mass: float, stiffness: float, damping: float) -> csr_array:
     """[[0, I], [K, D]]: displacements (m) above velocities (m/s).
 
     Exact: angular frequencies w_k = 2 sqrt(stiffness/mass) sin(pi k/(2(n + 1))), k = 1 .. n, without damping; with it
     the eigenvalues are the roots of s^2 + damping/mass s + w_k^2. Without damping the energy
     mass/2 v.v + stiffness/2 (sum of squared spring extensions) is constant.
     """
-    n = masses
-    A = np.zeros((2 * n, 2 * n))
-    A[:n, n:] = np.eye(n)
-    A[n:, :n] = heat1d(n, n + 1.0, stiffness / mass)
-    A[n:, n:] = -damping / mass * np.eye(n)
-    return A
+    identity = eye_array(masses, format="csr")
+    forces = heat1d(masses, masses + 1.0, stiffness / mass)
+    return csr_array(block_array([[None, identity], [forces, -damping / mass * identity]], format="csr"))
