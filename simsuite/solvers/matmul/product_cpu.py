@@ -24,7 +24,8 @@ import numpy as np
 from numba import njit, prange
 
 from simsuite.core import Backend
-from simsuite.solvers.matmul.registers_cpu import COLUMN, VECTOR, column_product, tile_of, tile_product
+from simsuite.solvers.matmul.column_cpu import column, column_serial
+from simsuite.solvers.matmul.registers_cpu import COLUMN, VECTOR, tile_of, tile_product
 
 KEPT = 384  # rows of X that are multiplied before the next ones
 COLUMNS = 480  # of a task, about
@@ -169,53 +170,6 @@ def march_serial(tile, height, columns, panels, X, bias, row, stride, n_steps, o
     m = X.shape[1]
     for j in range(0, m, width):
         _steps(tile, height, columns, panels, X, bias, row, stride, n_steps, out, j, min(j + width, m), work[0])
-
-
-@njit(cache=True)
-def _column_begin(X, bias, row, x, shifts, n):
-    for k in range(len(X)):
-        x[k] = X[k, 0]
-    for i in range(n):
-        shifts[i] = bias[row, i]
-
-
-@njit(parallel=True, cache=True)
-def column(height, panels, X, bias, row, stride, n_steps, out, x, shifts, following):
-    """As `march` for a single column, by panels of so many rows. The last three: vectors with room for whole panels."""
-    p, n = len(X), len(out)
-    _column_begin(X, bias, row, x, shifts, n)
-    for s in range(n_steps):
-        if s > 0:
-            _column_next(following, bias, row + s * stride, x, shifts, n)
-        for t in prange(-(-n // height)):
-            column_product(panels, t * p * height, x, p, shifts, t * height, following, t * height)
-    _column_end(following, out)
-
-
-@njit(cache=True)
-def column_serial(height, panels, X, bias, row, stride, n_steps, out, x, shifts, following):
-    """The same bits from one thread."""
-    p, n = len(X), len(out)
-    _column_begin(X, bias, row, x, shifts, n)
-    for s in range(n_steps):
-        if s > 0:
-            _column_next(following, bias, row + s * stride, x, shifts, n)
-        for t in range(-(-n // height)):
-            column_product(panels, t * p * height, x, p, shifts, t * height, following, t * height)
-    _column_end(following, out)
-
-
-@njit(cache=True)
-def _column_next(following, bias, row, x, shifts, n):
-    for i in range(n):
-        x[i] = following[i]
-        shifts[i] = bias[row, i]
-
-
-@njit(cache=True)
-def _column_end(following, out):
-    for i in range(len(out)):
-        out[i, 0] = following[i]
 
 
 class Multiplier:
