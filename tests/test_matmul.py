@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cuda_host import host_cuda  # noqa: F401
+from numba.core.errors import TypingError
 from sm90 import compile_sm90, ptx_of
 
 from simsuite.backends import open_backend
@@ -44,7 +45,7 @@ SHAPES = [
         (9, 4, 600),
         (1000, 1500, 1),
     ),
-    *((FEW_ROWS + 1, 17, 5), (FEW_ROWS + 88, KEPT + 1, 50), (17, 2 * KEPT + 9, 1001), (700, 513, 481)),
+    *((FEW_ROWS + 1, 17, 5), (FEW_ROWS + 88, KEPT + 1, 50), (17, 2 * KEPT + 9, 1001), (700, 513, 481), (100, 90, 1601)),
 ]
 
 
@@ -93,7 +94,7 @@ def test_a_column_has_the_same_bits_whatever_is_beside_it(n, dtype):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize(("n", "m"), [(1, 1), (33, 1), (2, 5), (31, 33), (64, 300), (FEW_ROWS + 100, 1)])
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (33, 1), (2, 5), (31, 33), (64, 300), (64, 2105), (FEW_ROWS + 100, 1)])
 def test_steps_at_once_are_single_steps(n, m, dtype):
     A, X, bias = given(n, n, m, dtype)
     for stride in (0, 1):
@@ -102,6 +103,13 @@ def test_steps_at_once_are_single_steps(n, m, dtype):
             single = multiplied(A, single, bias, row=k * stride)
         np.testing.assert_array_equal(multiplied(A, X, bias, stride=stride, n_steps=3), single)
     assert Multiplier(CpuBackend(), A, m).most_steps is None
+
+
+def test_rows_must_follow_each_other():
+    """Kernels take them by pointers."""
+    A, X, bias = given(9, 9, 9, np.float64)
+    with pytest.raises(TypingError, match="rows one after the other"):
+        Multiplier(CpuBackend(), A, 9)(X.T, bias, 0, 0, 1, np.empty_like(X))
 
 
 def test_large_systems_take_one_step_at_a_time():

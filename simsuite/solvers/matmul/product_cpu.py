@@ -7,7 +7,9 @@ the second: K. Goto and R. van de Geijn, "Anatomy of high-performance matrix mul
 Mathematical Software 34 (2008) 12.
 
 Steps of small systems are taken at once: a task keeps some columns in the order in which they are read, which is that
-in which they are written, and multiplies again and again.
+in which they are written, and multiplies again and again. The first step of few columns reads them from X itself, and
+the last one writes to `out`: there the last rows and columns that make up a whole tile overlap those before them, which
+get the same bits twice.
 
 Every entry is fma(A[i, k], X[k, j], sum) over k = 0, 1, .. from 0 on, and then the addition of bias: the same bits for
 any number of cores, any number of columns beside it, and however many steps are taken at once. That is the reason not
@@ -22,154 +24,172 @@ from typing import Any
 import numba
 import numpy as np
 from numba import njit, prange
+from numba.extending import register_jitable
 
 from simsuite.core import Backend
 from simsuite.solvers.matmul.column_cpu import column, column_serial
-from simsuite.solvers.matmul.registers_cpu import COLUMN, VECTOR, tile_of, tile_product
+from simsuite.solvers.matmul.registers_cpu import COLUMN, ROWS, VECTOR, ahead, move, place, tile_product
 
 KEPT = 384  # rows of X that are multiplied before the next ones
 COLUMNS = 480  # of a task, about
-ROWS = 96  # of A that are multiplied with all columns of a task before the next ones
+BLOCK = 96  # rows of A that are multiplied with all columns of a task before the next ones
 SERIAL = 1 << 19  # multiplications, below which waking other threads takes longer than they save
 FEW_ROWS = 512  # up to so many all rows of some columns stay in the second cache from step to step
-_NEAR = 192 << 10  # bytes of columns that are loaded together for steps: half a second cache
+_LOADED = 192 << 10  # bytes of columns that are loaded together for steps: half a second cache
+_NEAR = 512 << 10  # bytes of X that stays in caches: steps read it where it is
 _FEWEST = 48  # rows of a task
 _PACKING = 16  # multiplications take as long as packing a number
 _LINE = 64  # bytes
 
 
 @njit(parallel=True, cache=True)
-def pack(A, height, panels):
-    """Panels of `height` rows, the last filled up with zeros."""
+def pack(A, height, last, panels):
+    """Panels of `height` rows. The last begins with the row `last`, and is filled up with zeros."""
     n, p = A.shape
     for t in prange(-(-n // height)):
         for k in range(p):
             for r in range(height):
-                i = t * height + r
+                i = min(t * height, last) + r
                 panels[(t * p + k) * height + r] = A[i, k] if i < n else 0
 
 
 @njit(cache=True)
-def _load(X, k0, kept, j0, width, columns, depth, into):
-    """Rows k0 .. k0 + kept of `width` columns from j0 on, by groups of `columns`, the last filled up with zeros. Groups
-    have room for `depth` rows."""
+def _load(X, k0, kept, v0, v1, depth, into):
+    """Rows k0 .. k0 + kept of the vectors v0 .. v1 of columns. Each has room for `depth` rows. What is beyond the last
+    column stays whatever it is: so do results there, which nobody reads."""
+    m, lanes = X.shape[1], VECTOR // X.itemsize
     for k in range(kept):
-        for g in range(-(-width // columns)):
-            own = min(columns, width - g * columns)
-            source = X[k0 + k, j0 + g * columns : j0 + g * columns + own]
-            target = into[(g * depth + k) * columns : (g * depth + k + 1) * columns]
-            for j in range(own):
-                target[j] = source[j]
-            for j in range(own, columns):
-                target[j] = 0
+        for v in range(v0, v1):
+            target = place(into, ((v - v0) * depth + k) * lanes)
+            move(place(X, (k0 + k) * m + v * lanes), target, m - v * lanes)
 
 
 @njit(cache=True)
-def _store(source, out, j0, width, columns, depth):
-    """The other way round: all rows of some columns of `out`."""
+def _store(source, out, v0, v1, depth):
+    """The other way round: all rows of some vectors of columns of `out`."""
+    m, lanes = out.shape[1], VECTOR // out.itemsize
     for i in range(len(out)):
-        for g in range(-(-width // columns)):
-            own = min(columns, width - g * columns)
-            target = out[i, j0 + g * columns : j0 + g * columns + own]
-            begin = source[(g * depth + i) * columns : (g * depth + i + 1) * columns]
-            for j in range(own):
-                target[j] = begin[j]
+        for v in range(v0, v1):
+            move(place(source, ((v - v0) * depth + i) * lanes), place(out, i * m + v * lanes), m - v * lanes)
+
+
+@register_jitable
+def _pairs(v0, v1, longest):
+    """Where tiles of two vectors a row begin, behind longer ones, such that the last one is full."""
+    return v1 - 2 * (-(v1 - v0) % longest)
 
 
 @njit(cache=True)
-def _task(tile, height, columns, panels, p, X, bias, row, out, i0, i1, j0, j1, work):
-    """Rows i0 .. i1, a multiple of the height of a tile but for the last, and columns j0 .. j1 of the result."""
-    n, m = out.shape
-    flat, size = out.reshape(-1), KEPT * -(-(j1 - j0) // columns) * columns
-    shifts = work[size : size + i1 - i0 + height]
-    edge = work[size + i1 - i0 + height :]
+def _task(longest, panels, X, bias, row, out, tall, across, number, work):
+    """One of the tasks of so many rows, a multiple of the height of a tile, of which so many are beside each other."""
+    (p, m), n = X.shape, len(out)
+    height, lanes = ROWS[longest], VECTOR // X.itemsize
+    vectors, task = -(-m // lanes), number % across
+    v0, v1, i0 = task * vectors // across, (task + 1) * vectors // across, number // across * tall
+    i1, pairs = min(i0 + tall, n), _pairs(v0, v1, longest)
+    shifts = work[KEPT * (v1 - v0) * lanes :]
+    edge = shifts[tall:]
     for i in range(i0, i1):
         shifts[i - i0] = bias[row, i]
     for k0 in range(0, p, KEPT):
         kept = min(KEPT, p - k0)
-        first, last = k0 == 0, k0 + kept == p
-        _load(X, k0, kept, j0, j1 - j0, columns, kept, work)
-        for i_some in range(i0, i1, ROWS):
-            for g in range(-(-(j1 - j0) // columns)):
-                j = j0 + g * columns
-                for i in range(i_some, min(i_some + ROWS, i1), height):
-                    a, x = (i * p) + k0 * height, g * kept * columns
-                    if i + height <= n and j + columns <= m:
-                        tile_product(tile, panels, a, work, x, flat, i * m + j, m, kept, first, shifts, i - i0, last)
-                        continue
-                    rows, width = min(height, n - i), min(columns, m - j)
-                    for r in range(rows):
-                        for c in range(width):
-                            edge[r * columns + c] = out[i + r, j + c]
-                    tile_product(tile, panels, a, work, x, edge, 0, columns, kept, first, shifts, i - i0, last)
-                    for r in range(rows):
-                        for c in range(width):
-                            out[i + r, j + c] = edge[r * columns + c]
-
-
-@njit(cache=True)
-def _shared_task(tile, height, columns, panels, p, X, bias, row, out, rows, width, number, work):
-    """One of the tasks of `rows` x `width` entries."""
-    n, m = out.shape
-    across = -(-m // width)
-    i, j = number // across * rows, number % across * width
-    _task(tile, height, columns, panels, p, X, bias, row, out, i, min(i + rows, n), j, min(j + width, m), work)
+        first, last, gap = k0 == 0, k0 + kept == p, kept * lanes
+        _load(X, k0, kept, v0, v1, kept, work)
+        for i_some in range(i0, i1, BLOCK):
+            v = v0
+            while v < v1:
+                long, j = longest if v < pairs else 2, v * lanes
+                for i in range(i_some, min(i_some + BLOCK, i1), height):
+                    rows, width = min(height, n - i), min(long * lanes, m - j)
+                    inside = rows == height and width == long * lanes
+                    target, stride = (place(out, i * m + j), m) if inside else (place(edge, 0), longest * lanes)
+                    if not inside:
+                        for r in range(rows):
+                            for c in range(width):
+                                edge[r * stride + c] = out[i + r, j + c]
+                    tile_product(
+                        *(long, place(panels, i * p + k0 * height), place(work, (v - v0) * gap)),
+                        *(lanes, gap, (long - 1) * gap, target, stride, lanes, (long - 1) * lanes),
+                        *(kept, first, place(shifts, i - i0), last),
+                    )
+                    if not inside:
+                        for r in range(rows):
+                            for c in range(width):
+                                out[i + r, j + c] = edge[r * stride + c]
+                v += long
 
 
 @njit(parallel=True, cache=True)
-def product(tile, height, columns, panels, p, X, bias, row, out, rows, width, work):
-    """out = A X + b, with b the given row of `bias`, added to every column. panels: of A (n, p); X (p, m); out (n, m).
-    rows, width: of a task; work[core]: its own memory."""
-    for number in prange(-(-out.shape[0] // rows) * -(-out.shape[1] // width)):
-        _shared_task(
-            tile, height, columns, panels, p, X, bias, row, out, rows, width, number, work[numba.get_thread_id()]
-        )
+def product(longest, panels, X, bias, row, out, tall, across, work):
+    """out = A X + b, with b the given row of `bias`, added to every column. longest: rows of tiles, in vectors; panels:
+    of A (n, p); X (p, m); out (n, m). tall: rows of a task; across: tasks beside each other; work[core]: its own
+    memory."""
+    for number in prange(-(-len(out) // tall) * across):
+        _task(longest, panels, X, bias, row, out, tall, across, number, work[numba.get_thread_id()])
 
 
 @njit(cache=True)
-def product_serial(tile, height, columns, panels, p, X, bias, row, out, rows, width, work):
+def product_serial(longest, panels, X, bias, row, out, tall, across, work):
     """The same bits from one thread. Its own `def`, as Numba's cache mixes up variants of one."""
-    for number in range(-(-out.shape[0] // rows) * -(-out.shape[1] // width)):
-        _shared_task(tile, height, columns, panels, p, X, bias, row, out, rows, width, number, work[0])
+    for number in range(-(-len(out) // tall) * across):
+        _task(longest, panels, X, bias, row, out, tall, across, number, work[0])
+
+
+@register_jitable
+def _depth(n, p, height):
+    """Rows that vectors of columns have room for: odd, such that they are no multiple of a page apart."""
+    return max(n, p, height) | 1
 
 
 @njit(cache=True)
-def _steps(tile, height, columns, panels, X, bias, row, stride, n_steps, out, j0, j1, work):
-    """Steps of the columns j0 .. j1."""
-    p, n, groups = len(X), len(out), -(-(j1 - j0) // columns)
-    padded = -(-n // height) * height
-    depth = max(padded, p)
-    size = groups * depth * columns
-    shifts = work[2 * size : 2 * size + padded]
-    _load(X, 0, p, j0, j1 - j0, columns, depth, work)
-    for g in range(groups):
+def _steps(longest, panels, X, bias, row, stride, n_steps, out, tasks, near, number, work):
+    """Those of one of so many tasks: of two vectors of columns at least, if tiles are longer than one."""
+    (p, m), n = X.shape, len(out)
+    height, lanes = ROWS[longest], VECTOR // X.itemsize
+    vectors = -(-m // lanes)
+    v0, v1 = number * vectors // tasks, (number + 1) * vectors // tasks
+    pairs, depth = _pairs(v0, v1, longest), _depth(n, p, height)
+    gap = depth * lanes
+    size = (v1 - v0) * gap
+    shifts = work[2 * size :]
+    if not near:
+        _load(X, 0, p, v0, v1, depth, work)
+    v = v0
+    while v < v1:
+        long, j = longest if v < pairs else 2, v * lanes
+        end = min((long - 1) * lanes, m - lanes - j)
         for s in range(n_steps):
-            now, then = s % 2 * size + g * depth * columns, (s + 1) % 2 * size + g * depth * columns
+            at = (v - v0) * gap
+            now, then = place(work, at + s % 2 * size), place(work, at + (s + 1) % 2 * size)
+            from_X, to_out = near and s == 0, near and s == n_steps - 1
+            source = (place(X, j), m, lanes, end) if from_X else (now, lanes, gap, (long - 1) * gap)
+            target = (place(out, j), m, lanes, end) if to_out else (then, lanes, gap, (long - 1) * gap)
             for i in range(n):
                 shifts[i] = bias[row + s * stride, i]
-            for i in range(0, padded, height):
-                tile_product(
-                    tile, panels, i * p, work, now, work, then + i * columns, columns, p, True, shifts, i, True
-                )
-    _store(work[n_steps % 2 * size :], out, j0, j1 - j0, columns, depth)
+            for t in range(-(-n // height)):
+                i = max(min(t * height, n - height), 0)
+                begin = ahead(target[0], i * target[1])
+                panel, shift = place(panels, t * height * p), place(shifts, i)
+                tile_product(long, panel, *source, begin, *target[1:], p, True, shift, True)
+        v += long
+    if not near:
+        _store(work[n_steps % 2 * size :], out, v0, v1, depth)
 
 
 @njit(parallel=True, cache=True)
-def march(tile, height, columns, panels, X, bias, row, stride, n_steps, out, width, work):
+def march(longest, panels, X, bias, row, stride, n_steps, out, tasks, near, work):
     """out = X after n_steps products with A, each plus a row of `bias`: rows row, row + stride .. A of several steps
-    is square. width: of a task."""
-    m = X.shape[1]
-    for number in prange(-(-m // width)):
-        j, own = number * width, work[numba.get_thread_id()]
-        _steps(tile, height, columns, panels, X, bias, row, stride, n_steps, out, j, min(j + width, m), own)
+    is square. tasks: how many there are, of some columns each; near: X is read, and `out` written, where it is."""
+    for number in prange(tasks):
+        own = work[numba.get_thread_id()]
+        _steps(longest, panels, X, bias, row, stride, n_steps, out, tasks, near, number, own)
 
 
 @njit(cache=True)
-def march_serial(tile, height, columns, panels, X, bias, row, stride, n_steps, out, width, work):
+def march_serial(longest, panels, X, bias, row, stride, n_steps, out, tasks, near, work):
     """The same bits from one thread."""
-    m = X.shape[1]
-    for j in range(0, m, width):
-        _steps(tile, height, columns, panels, X, bias, row, stride, n_steps, out, j, min(j + width, m), work[0])
+    for number in range(tasks):
+        _steps(longest, panels, X, bias, row, stride, n_steps, out, tasks, near, number, work[0])
 
 
 class Multiplier:
@@ -185,13 +205,13 @@ class Multiplier:
         if columns == 1:
             self._bind_column(backend, A)
             return
-        self._tile, self._height = tile_of(n, columns, A.itemsize)
-        self._width = len(self._tile) * VECTOR // A.itemsize
-        self._panels = _panels(backend, A, self._height)
+        self._lanes = VECTOR // A.itemsize
+        self._longest = 3 if columns > self._lanes else 1
+        self._height, self._vectors = ROWS[self._longest], -(-columns // self._lanes)
         if self.most_steps is None:
             self._bind_steps(backend, A, columns)
         else:
-            self._bind_product(backend, A, columns)
+            self._bind_product(backend, A)
 
     def __call__(self, X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
         """out = X after n_steps of X -> A X + b_k. b_k: row `row` + k `stride` of `bias`."""
@@ -201,7 +221,7 @@ class Multiplier:
         n, p = A.shape
         kernel = column_serial if self._work < SERIAL else column  # at each step threads wait for each other
         height = COLUMN * VECTOR // A.itemsize
-        panels, room = _panels(backend, A, height), -(-max(n, p) // height) * height
+        panels, room = _panels(backend, A, height, n), -(-max(n, p) // height) * height
         work = [_aligned(backend, (room,), A.dtype) for _ in range(3)]
 
         def launch(X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
@@ -210,32 +230,33 @@ class Multiplier:
         self._launch = launch
 
     def _bind_steps(self, backend: Backend, A: np.ndarray, columns: int) -> None:
-        (n, p), height = A.shape, self._height
-        padded = -(-n // height) * height
-        depth = max(padded, p)
-        groups = max(_NEAR // (depth * self._width * A.itemsize), 1)
-        width = min(groups, -(-columns // (self._cores * self._width))) * self._width
-        work = _aligned(backend, (self._cores, 2 * depth * width + padded), A.dtype)
-        tile, group, panels = self._tile, self._width, self._panels
+        (n, p), height, longest = A.shape, self._height, self._longest
+        panels = _panels(backend, A, height, max(n - height, 0))
+        depth, least = _depth(n, p, height), min(longest, 2)
+        tasks = -(-self._vectors // max(_LOADED // (depth * VECTOR), longest + 1))
+        shared = min(-(-tasks // self._cores) * self._cores, max(self._vectors // least, 1))
+        near = n >= height and columns >= self._lanes and p * columns * A.itemsize <= _NEAR
+        most = -(-self._vectors // tasks)
+        work = _aligned(backend, (self._cores, 2 * depth * most * self._lanes + depth), A.dtype)
 
         def launch(X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
-            kernel = march_serial if self._work * n_steps < SERIAL else march
-            kernel(tile, height, group, panels, X, bias, row, stride, n_steps, out, width, work)
+            if self._work * n_steps < SERIAL:
+                march_serial(longest, panels, X, bias, row, stride, n_steps, out, tasks, near, work)
+            else:
+                march(longest, panels, X, bias, row, stride, n_steps, out, shared, near, work)
 
         self._launch = launch
 
-    def _bind_product(self, backend: Backend, A: np.ndarray, columns: int) -> None:
-        (n, p), height = A.shape, self._height
+    def _bind_product(self, backend: Backend, A: np.ndarray) -> None:
+        n, longest = len(A), self._longest
         kernel = product_serial if self._work < SERIAL else product
-        across = -(-columns // COLUMNS)
-        width = -(-columns // (across * self._width)) * self._width
-        rows = self._rows_of_a_task(n, across)
-        size = KEPT * width + rows + height + height * self._width
-        work = _aligned(backend, (self._cores, size), A.dtype)
-        tile, group, panels = self._tile, self._width, self._panels
+        panels, across = _panels(backend, A, self._height, n), -(-self._vectors * self._lanes // COLUMNS)
+        tall = self._rows_of_a_task(n, across)
+        room = (KEPT * -(-self._vectors // across) + self._height * longest) * self._lanes + tall
+        work = _aligned(backend, (self._cores, room), A.dtype)
 
         def launch(X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
-            kernel(tile, height, group, panels, p, X, bias, row, out, rows, width, work)
+            kernel(longest, panels, X, bias, row, out, tall, across, work)
 
         self._launch = launch
 
@@ -255,10 +276,11 @@ def kinds(shape: tuple[int, int, int]) -> Iterator[tuple[str, type[Multiplier]]]
     yield "vectors", Multiplier
 
 
-def _panels(backend: Backend, A: np.ndarray, height: int) -> np.ndarray:
+def _panels(backend: Backend, A: np.ndarray, height: int, last: int) -> np.ndarray:
+    """last: the row with which the last begins, if not later than after whole ones."""
     n, p = A.shape
     panels = _aligned(backend, (-(-n // height) * height * p,), A.dtype)
-    pack(A, height, panels)
+    pack(A, height, last, panels)
     return panels
 
 

@@ -15,33 +15,20 @@ from typing import Any
 
 import llvmlite.binding as llvm
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import cgutils, errors, types
 from numba.extending import intrinsic
 
 _FEATURES = llvm.get_host_cpu_features()
 _LONG = bool(_FEATURES.get("avx512f"))
 _MANY = _LONG or platform.machine() in ("aarch64", "arm64")
 VECTOR = 64 if _LONG else 32 if _FEATURES.get("avx") else 16  # bytes
-# Rows of a tile of 1, 2 and 3 vectors a row: sums, a row of X and a value of A fill 32 registers, or 16.
-_ROWS = {1: 16, 2: 12, 3: 8} if _MANY else {1: 8, 2: 6, 3: 4}
-_PACE = {1: 0.75, 2: 0.95, 3: 1.0}  # of multiplications: rows of few vectors load more
+# Rows of a tile of 1, 2 and 3 vectors a row. Sums, a row of X and a value of A fill 32 registers, or 16; pairs of
+# vectors, which stand beside triples, take the same panels.
+ROWS = (0, 16, 8, 8) if _MANY else (0, 8, 4, 4)
 _FUSED = bool(_FEATURES.get("fma")) or platform.machine() not in ("x86_64", "AMD64", "i686")
 COLUMN = 8  # vectors of rows that are summed at once against a single column: as many as hide an addition's latency
 
 _INDEX, _INT = ir.IntType(64), ir.IntType(32)
-
-
-def tile_of(rows: int, columns: int, itemsize: int) -> tuple[tuple[int, ...], int]:
-    """The tile for a result of that size, and its own rows. Kernels tell tiles apart by types: a tuple as long as a row
-    is in vectors."""
-
-    def cost(vectors: int) -> float:
-        """Of all tiles, those that reach beyond the edges included."""
-        height, width = _ROWS[vectors], vectors * VECTOR // itemsize
-        return (-(-rows // height) * height) * (-(-columns // width) * width) / _PACE[vectors]
-
-    vectors = min(_ROWS, key=cost)
-    return (0,) * vectors, _ROWS[vectors]
 
 
 class _Vectors:
@@ -117,45 +104,97 @@ class _Vectors:
 
 
 @intrinsic
-def tile_product(typing, tile, A, a, X, x, out, at, stride, n, first, bias, b, last):
-    """out[at + r stride + j] = [out if not first] + sum over k < n of A[a + k rows + r] X[x + k columns + j]
-    [+ bias[b + r] if last], for all rows r and columns j of a tile (`tile_of`). All arrays are of rank 1."""
-    index, flag = types.intp, types.boolean
-    signature = types.void(tile, A, index, X, index, out, index, index, index, flag, bias, index, flag)
-    rows, vectors = _ROWS[tile.count], tile.count
+def place(typing, array, index):
+    """Where the number `index` of an array is, whose numbers follow each other: a pointer for as long as it lives."""
+    if array.layout != "C":
+        raise errors.TypingError(f"rows one after the other are needed, not {array}")
 
     def write(context, builder, signature, given):
-        def start(i):
-            array = context.make_array(signature.args[i])(context, builder, given[i])
-            return builder.gep(array.data, [given[i + 1]])
+        return builder.gep(context.make_array(array)(context, builder, given[0]).data, [given[1]])
 
-        v = _Vectors(builder, A.dtype)
-        row_of_A, row_of_X, corner, shift = start(1), start(3), start(5), start(10)
-        stride, n, first, last = given[7], given[8], given[9], given[12]
-        places = [
-            v.at(corner, builder.add(builder.mul(stride, _INDEX(r)), _INDEX(c * v.lanes)))
-            for r in range(rows)
-            for c in range(vectors)
-        ]
+    return types.CPointer(array.dtype)(array, types.intp), write
 
-        def add(k, sums):
-            xs, as_ = (v.at(p, builder.mul(k, _INDEX(w))) for p, w in ((row_of_X, vectors * v.lanes), (row_of_A, rows)))
-            x = [v.load(v.at(xs, c * v.lanes)) for c in range(vectors)]
-            a = (v.all_of(builder.load(v.at(as_, r))) for r in range(rows))
-            return [v.fma(value, x[c], sums[r * vectors + c]) for r, value in enumerate(a) for c in range(vectors)]
 
-        begin = v.either(builder.not_(first), lambda: [v.load(p) for p in places], [v.zero] * len(places))
-        sums = v.sums(begin, n, add)
+@intrinsic
+def ahead(typing, pointer, index):
+    """So many numbers after a pointer."""
+    return pointer(pointer, types.intp), lambda context, builder, signature, given: builder.gep(given[0], [given[1]])
 
-        def shifted():
-            by = [v.all_of(builder.load(v.at(shift, r))) for r in range(rows)]
-            return [builder.fadd(s, by[i // vectors]) for i, s in enumerate(sums)]
 
-        for place, value in zip(places, v.either(last, shifted, sums)):
-            v.store(value, place)
+@intrinsic
+def tile_product(typing, vectors, A, X, x_stride, x_gap, x_end, out, stride, gap, end, n, first, bias, last):
+    """out[r stride + c] = [out if not first] + sum over k < n of A[k rows + r] X[k x_stride + c] [+ bias[r] if last],
+    for all rows r and columns c of a tile of so many vectors a row. The first vector begins at column 0, the next one
+    at column gap of `out` and x_gap of X, but the last at `end` and x_end. Pointers and numbers."""
+    index, flag = types.intp, types.boolean
+    signature = types.void(index, A, X, *[index] * 3, out, *[index] * 4, flag, bias, flag)
+
+    def write(context, builder, signature, given):
+        kinds = [value.type for value in given[1:]]
+        after = builder.append_basic_block("after")
+        choice = builder.switch(given[0], after)
+        for vectors in range(1, len(ROWS)):
+            function = ir.Function(
+                builder.module, ir.FunctionType(ir.VoidType(), kinds), builder.module.get_unique_name("tile_product")
+            )
+            function.linkage = "internal"
+            function.attributes.add("noinline")  # compiles in less time, and is no slower
+            body = ir.IRBuilder(function.append_basic_block())
+            _write_tile_product(body, A.dtype, vectors, *function.args)
+            body.ret_void()
+            block = builder.append_basic_block()
+            choice.add_case(_INDEX(vectors), block)
+            builder.position_at_end(block)
+            builder.call(function, given[1:])
+            builder.branch(after)
+        builder.position_at_end(after)
         return context.get_dummy_value()
 
     return signature, write
+
+
+def _write_tile_product(builder: Any, dtype: Any, vectors: int, *given: Any) -> None:
+    A, X, x_stride, x_gap, x_end, out, stride, gap, end, n, first, bias, last = given
+    v, rows = _Vectors(builder, dtype), ROWS[vectors]
+
+    def of_a_row(begin, gap, end):
+        return [*[begin, v.at(begin, gap)][: vectors - 1], v.at(begin, end)]
+
+    def places():
+        return [place for r in range(rows) for place in of_a_row(v.at(out, builder.mul(stride, _INDEX(r))), gap, end)]
+
+    def add(k, sums):
+        x = [v.load(place) for place in of_a_row(v.at(X, builder.mul(k, x_stride)), x_gap, x_end)]
+        row_of_A = v.at(A, builder.mul(k, _INDEX(rows)))
+        a = (v.all_of(builder.load(v.at(row_of_A, r))) for r in range(rows))
+        return [v.fma(value, x[c], sums[r * vectors + c]) for r, value in enumerate(a) for c in range(vectors)]
+
+    begin = v.either(builder.not_(first), lambda: [v.load(p) for p in places()], [v.zero] * rows * vectors)
+    sums = v.sums(begin, n, add)
+
+    def shifted():
+        by = [v.all_of(builder.load(v.at(bias, r))) for r in range(rows)]
+        return [builder.fadd(s, by[i // vectors]) for i, s in enumerate(sums)]
+
+    for place, value in zip(places(), v.either(last, shifted, sums)):
+        v.store(value, place)
+
+
+@intrinsic
+def move(typing, source, out, most):
+    """A vector of numbers from one pointer to another one, or only so many numbers."""
+
+    def write(context, builder, signature, given):
+        begin, target, most = given
+        v = _Vectors(builder, source.dtype)
+        with builder.if_else(builder.icmp_signed(">=", most, _INDEX(v.lanes))) as (whole, part):
+            with whole:
+                v.store(v.load(begin), target)
+            with part:
+                cgutils.raw_memcpy(builder, target, begin, most, v.size)
+        return context.get_dummy_value()
+
+    return types.void(source, out, types.intp), write
 
 
 @intrinsic
