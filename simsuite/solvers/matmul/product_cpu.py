@@ -28,7 +28,7 @@ from numba.extending import register_jitable
 
 from simsuite.core import Backend
 from simsuite.solvers.matmul.column_cpu import column, column_serial
-from simsuite.solvers.matmul.registers_cpu import COLUMN, ROWS, VECTOR, ahead, move, place, tile_product
+from simsuite.solvers.matmul.registers_cpu import COLUMN, ROWS, VECTOR, ahead, expect, move, place, tile_product
 
 KEPT = 384  # rows of X that are multiplied before the next ones
 COLUMNS = 480  # of a task, about
@@ -77,6 +77,15 @@ def _store(source, out, v0, v1, depth):
 def _pairs(v0, v1, longest):
     """Where tiles of two vectors a row begin, behind longer ones, such that the last one is full."""
     return v1 - 2 * (-(v1 - v0) % longest)
+
+
+@njit(cache=True)
+def _expect(array, i0, i1, v0, v1):
+    """Have rows i0 .. i1 of some vectors of columns brought near."""
+    m, lanes = array.shape[1], VECTOR // array.itemsize
+    for i in range(i0, i1):
+        for v in range(v0, v1):
+            expect(place(array, i * m + v * lanes))
 
 
 @njit(cache=True)
@@ -158,6 +167,10 @@ def _steps(longest, panels, X, bias, row, stride, n_steps, out, tasks, near, num
     while v < v1:
         long, j = longest if v < pairs else 2, v * lanes
         end = min((long - 1) * lanes, m - lanes - j)
+        if not near:  # what the next task reads and this one writes comes while this one multiplies
+            done, after = v - v0, v + long - v0
+            _expect(X, done * p // (v1 - v0), after * p // (v1 - v0), v1, min(2 * v1 - v0, vectors))
+            _expect(out, done * n // (v1 - v0), after * n // (v1 - v0), v0, v1)
         for s in range(n_steps):
             at = (v - v0) * gap
             now, then = place(work, at + s % 2 * size), place(work, at + (s + 1) % 2 * size)

@@ -198,6 +198,20 @@ def move(typing, source, out, most):
 
 
 @intrinsic
+def expect(typing, pointer):
+    """Have the line of the cache around a pointer brought near."""
+
+    def write(context, builder, signature, given):
+        line = ir.IntType(8).as_pointer()
+        function = ir.FunctionType(ir.VoidType(), [line, _INT, _INT, _INT])
+        prefetch = cgutils.get_or_insert_function(builder.module, function, "llvm.prefetch.p0")
+        builder.call(prefetch, [builder.bitcast(given[0], line), _INT(0), _INT(2), _INT(1)])
+        return context.get_dummy_value()
+
+    return types.void(pointer), write
+
+
+@intrinsic
 def column_product(typing, A, a, x, n, bias, b, out, at):
     """out[at + r] = sum over k < n of A[a + k rows + r] x[k] + bias[b + r], for COLUMN vectors of rows r."""
     index = types.intp
