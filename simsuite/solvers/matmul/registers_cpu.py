@@ -16,6 +16,7 @@ from typing import Any
 import llvmlite.binding as llvm
 from llvmlite import ir
 from numba.core import cgutils, errors, types
+from numba.core.types.misc import CPointer
 from numba.extending import intrinsic
 
 _FEATURES = llvm.get_host_cpu_features()
@@ -112,7 +113,7 @@ def place(typing, array, index):
     def write(context, builder, signature, given):
         return builder.gep(context.make_array(array)(context, builder, given[0]).data, [given[1]])
 
-    return types.CPointer(array.dtype)(array, types.intp), write
+    return CPointer(array.dtype)(array, types.intp), write
 
 
 @intrinsic
