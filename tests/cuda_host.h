@@ -150,7 +150,7 @@ void run_grid(int blocks, int row, int layer, int threads, int together, void (*
 inline void meet() { __syncthreads(); }
 inline void announce(int* counter, int turn) { __atomic_store_n(counter, turn, __ATOMIC_RELEASE); }
 inline void wait_for(const int* counter, int turn) {
-  while (__atomic_load_n(counter, __ATOMIC_ACQUIRE) - turn < 0) {
+  while ((int)((unsigned)__atomic_load_n(counter, __ATOMIC_ACQUIRE) - (unsigned)turn) < 0) {
     sched_yield();
     yield();  // it may be a fiber of this block that has to announce
   }
@@ -158,8 +158,8 @@ inline void wait_for(const int* counter, int turn) {
 
 // Instead of handing.cuh.
 typedef unsigned long long Word;
-inline void hand_over(Word* to, unsigned bits, int turn) {
-  __atomic_store_n(to, (Word)(unsigned)turn << 32 | bits, __ATOMIC_RELAXED);
+inline void hand_over(Word* to, unsigned bits, unsigned turn) {
+  __atomic_store_n(to, (Word)turn << 32 | bits, __ATOMIC_RELAXED);
 }
 inline Word look_at(const Word* from) {
   sched_yield();

@@ -105,11 +105,16 @@ def test_steps_at_once_are_single_steps(n, m, dtype):
     assert Multiplier(CpuBackend(), A, m).most_steps is None
 
 
-def test_rows_must_follow_each_other():
-    """Kernels take them by pointers."""
-    A, X, bias = given(9, 9, 9, np.float64)
+@pytest.mark.parametrize("n", [9, FEW_ROWS + 9])
+def test_rows_of_states_need_not_follow_each_other(n):
+    """Kernels take them by pointers; those of results must."""
+    A, X, bias = given(n, n, 9, np.float64)
+    out, expected = np.empty_like(X), multiplied(A, X, bias)
+    for strided in (np.asfortranarray(X), np.repeat(X, 2, axis=1)[:, ::2]):
+        Multiplier(CpuBackend(), A, 9)(strided, bias, 0, 0, 1, out)
+        np.testing.assert_array_equal(out, expected)
     with pytest.raises(TypingError, match="rows one after the other"):
-        Multiplier(CpuBackend(), A, 9)(X.T, bias, 0, 0, 1, np.empty_like(X))
+        Multiplier(CpuBackend(), A, 9)(X, bias, 0, 0, 1, np.asfortranarray(X))
 
 
 def test_large_systems_take_one_step_at_a_time():
@@ -260,6 +265,29 @@ def test_a_relay_has_room_for_its_rows():
             assert recipe.blocks <= 132
             assert recipe.blocks * recipe.macros["ROWS"] >= n
             assert recipe.shared <= 227 << 10
+
+
+def test_turns_wrap_around(host_cuda):  # noqa: F811
+    """After hours: 2^32 of them."""
+    n, size = 130, 8
+    A, X, bias = given(n, n, 1, np.float64, rows=9)
+    tile = min(tiles.TILES[size], key=lambda t: t.rows * t.columns)
+    recipes = relay(n, size, 3, MOST_ROOM), tile.recipe((n, n, 1), size, 1, 4)
+    for recipe in recipes:
+        for last in (2**31 - 3, 2**32 - 3):
+            multiply = ProgramProduct(host_cuda, A, 1, recipe)
+            multiply._handed[0].view(np.uint32)[0] = last
+            if recipe.program == "parts":
+                multiply._handed[0].view(np.uint32)[2 : 2 + recipe.blocks] = last
+            found = X
+            for k in range(5):
+                before, found = found, np.full_like(X, np.nan)
+                multiply(before, bias, k, 1, 1 + (k < 4 and recipe.many), found)
+            steps = [0, 1, 1, 2, 2, 3, 3, 4, 4] if recipe.many else range(5)
+            exact = X.astype(np.longdouble)
+            for row in steps:
+                exact = A.astype(np.longdouble) @ exact + bias[row][:, None]
+            np.testing.assert_allclose(found, exact.astype(np.float64), rtol=1e-10)
 
 
 def test_products_of_one_shape_share_what_blocks_hand_over(host_cuda, monkeypatch):  # noqa: F811

@@ -10,7 +10,7 @@ __device__ __forceinline__ void wait_for(const int* counter, int turn) {
   int now;
   do {
     asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(now) : "l"(counter) : "memory");
-  } while (now - turn < 0);
+  } while ((int)((unsigned)now - (unsigned)turn) < 0);
 }
 
 // A barrier of the block to which its warps may come from different places in the program.

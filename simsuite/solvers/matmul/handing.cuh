@@ -3,8 +3,8 @@
 
 typedef unsigned long long Word;
 
-__device__ __forceinline__ void hand_over(Word* to, unsigned bits, int turn) {
-  asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to), "l"((Word)(unsigned)turn << 32 | bits) : "memory");
+__device__ __forceinline__ void hand_over(Word* to, unsigned bits, unsigned turn) {
+  asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to), "l"((Word)turn << 32 | bits) : "memory");
 }
 
 __device__ __forceinline__ Word look_at(const Word* from) {

@@ -21,7 +21,7 @@ parts(const real* __restrict__ At, const real* __restrict__ X, const real* __res
   const int each = max((all + blocks - 1) / blocks, slices);
   const int from = min(block * each, all), to = min(from + each, all);
   const int first = from / slices, done = from % slices, last = to / slices, begun = to % slices;
-  const int turn = handed[0] + 1;
+  const int turn = (int)((unsigned)handed[0] + 1);  // turns wrap around
   int* const left = handed + 2;
   real* const kept = (real*)(handed + 2 + (blocks + 1) / 2 * 2);
   const auto numbers_of = [&](int block) { return kept + (long long)block * Sums::COUNT * THREADS + thread; };

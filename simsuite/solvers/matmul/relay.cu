@@ -20,7 +20,7 @@ constexpr int WORDS = SIZE / 4;                 // that carry a number
 constexpr int BATCH = 32 / SIZE;                // numbers that a thread looks for at once
 static_assert(HELD % (2 * PART) == 0 && DEPTH % (2 * PART) == 0, "pairs of parts");
 
-__device__ __forceinline__ void hand_over(Word* to, real v, int turn) {
+__device__ __forceinline__ void hand_over(Word* to, real v, unsigned turn) {
 #if DOUBLE
   hand_over(to, (unsigned)__double2loint(v), turn), hand_over(to + 1, (unsigned)__double2hiint(v), turn);
 #else
@@ -37,7 +37,7 @@ __device__ __forceinline__ real carried(const Word (&words)[WORDS]) {
 }
 
 // Numbers from .. to of x, of which there are n, as they come in that turn.
-__device__ __forceinline__ void fetch(const Word* words, int from, int to, int n, int turn, int thread, real* x) {
+__device__ __forceinline__ void fetch(const Word* words, int from, int to, int n, unsigned turn, int thread, real* x) {
   for (int begin = from + thread; begin < to; begin += FETCHERS * BATCH) {
     Word found[BATCH][WORDS];
     bool all;
@@ -50,7 +50,7 @@ __device__ __forceinline__ void fetch(const Word* words, int from, int to, int n
           const int k = begin + q * FETCHERS;
           if (k < to && k < n) {
             found[q][w] = look_at(words + (long long)k * WORDS + w);
-            all = all && (int)(found[q][w] >> 32) == turn;
+            all = all && (unsigned)(found[q][w] >> 32) == turn;
           }
         }
     } while (!all);
@@ -71,7 +71,7 @@ relay(const real* __restrict__ A, const real* __restrict__ X, const real* __rest
   const int deep = (p + 2 * PART - 1) / (2 * PART) * (2 * PART), streamed = (deep - HELD) / DEPTH;
   real *const x = (real*)memory, *const held = x + deep, *const places = held + HELD * ROWS;
   const real* const own = A + (long long)blockIdx.x * pitch;
-  const int before = *(const int*)handed;
+  const unsigned before = *(const unsigned*)handed;  // turns wrap around
   Word* const numbers = handed + 2;
   const auto stage = [&](int slice) { return places + slice % STAGES * SLICE; };
 
@@ -93,7 +93,7 @@ relay(const real* __restrict__ A, const real* __restrict__ X, const real* __rest
     for (int slice = 0; slice < STAGES - 1; slice++) bring_slice(slice);
     int slice = 0;
     for (int k = 0; k < steps; k++) {
-      const int turn = before + k;
+      const unsigned turn = before + k;
       const Word* const words = numbers + (turn & 1) * (long long)n * WORDS;
       const auto next = [&](int from, int to) {
         if (k > 0) fetch(words, from, to, n, turn, thread, x);
@@ -133,12 +133,12 @@ relay(const real* __restrict__ A, const real* __restrict__ X, const real* __rest
       meet();
       chain.add(stage(slice), x + HELD + t * DEPTH, DEPTH, zero);
     }
-    const int turn = before + k + 1;
+    const unsigned turn = before + k + 1;
     if (mine && k + 1 == steps) out[i] = chain.sum() + b;
     else if (mine) hand_over(numbers + ((turn & 1) * (long long)n + i) * WORDS, chain.sum() + b, turn);
   }
   if (thread == 0) {  // whoever ends last counts the turns
-    int* const counts = (int*)handed;
-    if (atomicAdd(counts + 1, 1) == (int)gridDim.x - 1) counts[0] = before + steps, counts[1] = 0;
+    unsigned* const counts = (unsigned*)handed;
+    if (atomicAdd(counts + 1, 1u) == gridDim.x - 1) counts[0] = before + steps, counts[1] = 0;
   }
 }
