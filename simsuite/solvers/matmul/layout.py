@@ -30,7 +30,7 @@ class Transposed:
 
     def stored(self, backend: Backend, A: Any) -> Any:
         n, p = A.shape
-        found = backend.zeros((_up(p, self.columns), _up(n, self.rows)), A.dtype)
+        found = backend.zeros((filled_up(p, self.columns), filled_up(n, self.rows)), A.dtype)
         with backend.arithmetic():
             found[:p, :n] = A.T
         return found
@@ -49,7 +49,7 @@ class Chains:
 
     def stored(self, backend: Backend, A: Any) -> Any:
         n, p = A.shape
-        blocks, deep = -(-n // self.rows), _up(p, self.columns)
+        blocks, deep = -(-n // self.rows), filled_up(p, self.columns)
         found = backend.zeros((blocks * self.rows, deep), A.dtype)
         with backend.arithmetic():
             found[:n, :p] = A
@@ -61,5 +61,6 @@ class Chains:
             return found.reshape(blocks, -1)
 
 
-def _up(n: int, of: int) -> int:
+def filled_up(n: int, of: int) -> int:
+    """n, or the next multiple."""
     return -(-n // of) * of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simsuite.solvers.matmul.layout import Chains
+from simsuite.solvers.matmul.layout import Chains, filled_up
 from simsuite.solvers.matmul.recipe import Recipe
 
 _SLICE = 16384  # bytes
@@ -15,8 +15,8 @@ _MOST_ROWS = 128
 
 def relay(n: int, itemsize: int, processors: int, room: int) -> Recipe | None:
     """For a matrix (n, n), if the multiprocessors have room for its rows. room: bytes of shared memory."""
-    rows = _up(-(-n // processors), _ROWS[itemsize])
-    deep = _up(n, _TOGETHER)
+    rows = filled_up(-(-n // processors), _ROWS[itemsize])
+    deep = filled_up(n, _TOGETHER)
     depth = max(_SLICE // (rows * itemsize) // _TOGETHER, 1) * _TOGETHER
     slices, held = 0, deep
     if deep * (rows + 1) * itemsize > room:
@@ -27,11 +27,7 @@ def relay(n: int, itemsize: int, processors: int, room: int) -> Recipe | None:
         return None
     macros = {"DOUBLE": int(itemsize == 8), "ROWS": rows, "HELD": held, "DEPTH": depth, "STAGES": _STAGES}
     shared = (deep + held * rows + (_STAGES * depth * rows if slices else 0)) * itemsize
-    threads = (2 * rows if itemsize == 8 else _up(rows, 32)) + _FETCHERS
+    threads = (2 * rows if itemsize == 8 else filled_up(rows, 32)) + _FETCHERS
     handed = 16 + 4 * n * itemsize  # twice n numbers, with as many bytes for their turns
     layout = Chains(_TOGETHER, rows)
     return Recipe("relay", "relay", "relay", macros, -(-n // rows), threads, shared, layout, True, handed, True)
-
-
-def _up(n: int, of: int) -> int:
-    return -(-n // of) * of
