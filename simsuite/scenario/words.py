@@ -62,7 +62,9 @@ def _about_value(fault: Fault, kind: str, context: dict[str, Any]) -> tuple[str,
     name, got = key_name(fault.path), _shown(fault.input)
     if kind in _BOUNDS:
         key, words = _BOUNDS[kind]
-        return f"{name} must be {words} {context[key]:g}, got {got}", None
+        short = f"{context[key]:g}"
+        bound = short if float(short) == context[key] else context[key]
+        return f"{name} must be {words} {bound}, got {got}", None
     if kind in _LENGTHS:
         key, words = _LENGTHS[kind]
         n = context[key]
