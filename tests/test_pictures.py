@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import warnings
 from pathlib import Path
@@ -272,6 +273,22 @@ def test_eigenvalues_are_on_the_side_they_belong(tmp_path: Path) -> None:
         matrix = Figure().add_subplot()
         draw_matrix(Recording(run, file), matrix)
         np.testing.assert_array_equal(np.nan_to_num(matrix.images[0].get_array()), [[0.5, 0.0], [0.0, 1.5]])
+
+
+@pytest.mark.parametrize("n", [7, 90, 900, 5000, 300_000])
+def test_numbers_of_columns_do_not_touch(tmp_path: Path, n: int) -> None:
+    matrix = f'{{generator = "markov", states = {n}, up = 0.3, down = 0.2, format = "csr"}}'
+    run = make_run(tmp_path / "run", LINEAR.format(matrix=matrix, batch=1), linear_values, rows=1)
+    with h5py.File(run / "results.h5") as file:
+        figure = Figure(figsize=(8.0, 6.0))
+        ax = figure.add_axes((0.1, 0.1, 0.105, 0.14))  # as large as in the picture of a run
+        draw_matrix(Recording(run, file), ax)
+        figure.canvas.draw()
+        low, high = ax.get_xlim()
+        shown = [t for t in ax.get_xticklabels() if low <= t.get_position()[0] <= high]
+        boxes = [label.get_window_extent() for label in shown]
+        assert len(boxes) >= 2
+        assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
 
 
 def test_axes_are_not_as_narrow_as_rounding(tmp_path: Path) -> None:

@@ -21,7 +21,6 @@ _REGION = "#e8f1f8"  # of stability
 _ON = 1e-9  # relative: what is less far inside does not decay, for the eye
 _NOTHING = 1e-14  # relative: what is left of 0 by rounding does not stretch an axis
 _DECADES = 2.5  # that a linear axis can show
-_SHORT = 10_000  # up to so many columns their numbers stand beside each other
 _FEWEST = 8  # decades of a logarithmic one, at most
 _VERDICTS = ("", ": stable", ": marginally stable", ": unstable")  # by number in the result file
 
@@ -98,7 +97,8 @@ def draw_matrix(run: Recording, ax: Axes) -> None:
     )
     blocks = "" if block == 1 else f"\nlargest in {block} × {block}"
     tidy(ax, f"|A|, {grouped(nonzeros)} entr{'y' if nonzeros == 1 else 'ies'}{blocks}", "Column", "Row", box=True)
-    ax.xaxis.set_major_locator(MaxNLocator(5 if n <= _SHORT else 1, integer=True))
+    beside = max(1, min(5, 9 - 2 * len(str(n))))  # steps of so long numbers, which must not touch
+    ax.xaxis.set_major_locator(MaxNLocator(beside, integer=True))
     ax.yaxis.set_major_locator(MaxNLocator(5, integer=True))
     bar = draw_bar(ax, image, "Size (1/s)" if run.scenario.system.kind == "continuous" else "Size (1)", 0.04)
     if logarithmic:
