@@ -1,10 +1,11 @@
 // A row's chain of additions against a single column: every sum is fma(A[i, k], x[k], sum) in order of k.
 //
 // It takes as long as each addition waits for the one before it, if nothing else does: so a part of A and x is read while
-// another is added, by as few instructions as there can be. In float32 a thread has a row, and A comes as [k / 4][row]
-// [k % 4]. In float64 tensor cores add 16 numbers to each of 16 rows in less time than a thread to one (5.2 cycles a number
-// instead of 8.1 on an H100): the 16 rows and columns of a part come in the order in which its lanes read them
-// (`layout.py`), and so does x (`place_of`); all columns of the product are the same.
+// another is added, by as few instructions as there can be, and under no condition, which NVRTC would not move ahead. In
+// float32 a thread has a row, and A comes as [k / 4][row][k % 4]. In float64 tensor cores add 16 numbers to each of 16 rows
+// in less time than a thread to one (5.2 cycles a number instead of 8.1 on an H100): the 16 rows and columns of a part come
+// in the order in which its lanes read them (`layout.py`), and so does x (`place_of`); all columns of the product are the
+// same.
 //
 // Macros: DOUBLE; ROWS of a block, in float64 a multiple of 16.
 
@@ -93,11 +94,11 @@ struct Chain {
     for (int k = PART;; k += 2 * PART) {
       other.read_from(A + k * ROWS, numbers + k);
       add(one);
-      const bool more = k + PART < count;
-      if (more) one.read_from(A + (k + PART) * ROWS, numbers + k + PART);
+      const int next = k + PART < count ? k + PART : 0;  // at the end for nothing
+      one.read_from(A + next * ROWS, numbers + next);
       add(other);
       settle(zero);
-      if (!more) return;
+      if (next == 0) return;
     }
   }
 };
