@@ -118,12 +118,13 @@ class Program(Protocol):
     """Source compiled for a device."""
 
     def launcher(
-        self, kernel: str, blocks: int | tuple[int, ...], threads: int, shared_bytes: int = 0, cooperative: bool = False
+        self, kernel: str, blocks: int | tuple[int, ...], threads: int, shared_bytes: int = 0, waits_for: str = ""
     ) -> Callable[..., None]:
         """`kernel` bound to a launch of so many blocks, or rows of them. Its arguments are arrays, and NumPy scalars of
         the types it declares.
 
-        cooperative: all blocks must run at once, since they wait for each other.
+        waits_for: "blocks", where they wait for each other, so that all must run at once; or earlier "launches", before
+        whose end this one may begin, then (`solvers/overlap.cuh`).
         """
 
 

@@ -156,6 +156,10 @@ inline void wait_for(const int* counter, int turn) {
   }
 }
 
+// Instead of overlap.cuh.
+inline void let_next_begin() {}
+inline void wait_for_earlier() {}
+
 // Instead of handing.cuh.
 typedef unsigned long long Word;
 inline void hand_over(Word* to, unsigned bits, unsigned turn) {

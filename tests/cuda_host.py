@@ -26,7 +26,13 @@ from simsuite.backends.cpu import CpuBackend
 from simsuite.backends.program import whole_text
 
 HEADER = Path(__file__).with_name("cuda_host.h")
-DEVICE_ONLY = ("../copies.cuh", "../exchange.cuh", "handing.cuh", "special.cuh")  # the header has its own
+DEVICE_ONLY = (
+    "../copies.cuh",
+    "../exchange.cuh",
+    "../overlap.cuh",
+    "handing.cuh",
+    "special.cuh",
+)  # the header has its own
 COMPILER = shutil.which("c++") or shutil.which("g++")
 OPTIONS = ["-std=c++17", "-O1", "-ffp-contract=off", "-fPIC", "-pthread", "-w"]
 KERNEL = re.compile(r"__global__[^\n]*\n(\w+)\((.*?)\) \{", re.DOTALL)
@@ -101,11 +107,11 @@ class HostProgram:
         blocks: int | tuple[int, ...],
         threads: int,
         shared_bytes: int = 0,
-        cooperative: bool = False,
+        waits_for: str = "",
     ) -> Callable[..., None]:
         function = f"launch_{kernel}"
         columns, rows, layers = (*((blocks,) if isinstance(blocks, int) else blocks), 1, 1)[:3]
-        together = columns if cooperative else 1
+        together = columns if waits_for == "blocks" else 1
 
         def launch(*arguments: Any) -> None:
             passed = [np.asarray(a) if isinstance(a, np.generic) else np.uint64(a.ctypes.data) for a in arguments]

@@ -25,6 +25,7 @@ from simsuite.backends.program import compile_program, program_text
 from simsuite.errors import DeviceError
 from simsuite.solvers.matmul import product_cpu, registers_cpu, small, tiles
 from simsuite.solvers.matmul.column import column
+from simsuite.solvers.matmul.layout import Panels
 from simsuite.solvers.matmul.product import MOST_ROOM, Products, product, suitable
 from simsuite.solvers.matmul.product_cpu import FEW_ROWS, KEPT, Multiplier
 from simsuite.solvers.matmul.program import ProgramProduct
@@ -172,6 +173,25 @@ def test_tiles_of_programs_are_right(host_cuda, size, tile):  # noqa: F811
 
 
 @pytest.mark.parametrize("size", [4, 8])
+@pytest.mark.parametrize(("n", "p"), [(1, 1), (3, 2), (16, 12), (33, 30), (96, 5)])
+def test_panels_have_every_number_once(n, p, size):
+    A = 1 + np.arange(n * p, dtype=np.float32 if size == 4 else np.float64).reshape(n, p)
+    stored = Panels(12, 32).stored(CpuBackend(), A).reshape(-(-n // 32), -(-p // 12) * 12, 32)
+    for i, k in np.ndindex(n, p):
+        assert stored[i // 32, k, i % 32 ^ (4 * (k % 4) if size == 8 else 0)] == A[i, k]
+    assert np.count_nonzero(stored) == n * p
+
+
+def test_few_copies_of_a_matrix_are_made_where_memory_is_short(host_cuda, monkeypatch):  # noqa: F811
+    A = given(70, 40, 8, np.float64)[0]
+    monkeypatch.setattr(host_cuda, "memory_free", lambda: 3 * A.nbytes)
+    multiply, _ = product(host_cuda, A, 8, "nvrtc")
+    first = suitable((70, 40, 8), 8, host_cuda.processors)[0]
+    assert multiply.recipe.layout == first.layout
+    assert 0 < host_cuda.candidates < len(suitable((70, 40, 8), 8, host_cuda.processors))
+
+
+@pytest.mark.parametrize("size", [4, 8])
 @pytest.mark.parametrize(("tiles_down", "blocks", "p"), [(3, 2, 100), (7, 3, 40), (5, 4, 200), (4, 4, 7), (2, 7, 70)])
 def test_tiles_that_blocks_share_are_right(host_cuda, tiles_down, blocks, p, size):  # noqa: F811
     """Tiles that are begun by one block and ended by the next, in launch after launch; as many tiles as blocks, and
@@ -293,7 +313,7 @@ def test_turns_wrap_around(host_cuda):  # noqa: F811
 def test_products_of_one_shape_share_what_blocks_hand_over(host_cuda, monkeypatch):  # noqa: F811
     """As each begins where the one before has ended, the numbers of others are never taken for its own."""
     monkeypatch.setattr(host_cuda, "processors", 3)
-    products = Products(host_cuda, 1)
+    products = Products(host_cuda, 1, many_steps=True)
     made = []
     for seed in range(3):
         A, X, bias = (a + seed for a in given(130, 130, 1, np.float64))
@@ -304,6 +324,27 @@ def test_products_of_one_shape_share_what_blocks_hand_over(host_cuda, monkeypatc
         out = np.empty_like(X)
         multiply(X, bias, 0, 1, 2, out)
         np.testing.assert_allclose(out, A @ (A @ X + bias[0][:, None]) + bias[1][:, None], rtol=1e-11)
+
+
+def test_what_has_just_been_stored_is_waited_for(host_cuda, monkeypatch):  # noqa: F811
+    """Later launches of a product may begin before earlier ones have ended."""
+    queued = []
+
+    class Recording:
+        def __init__(self, source, macros):
+            pass
+
+        def launcher(self, *how, waits_for=""):
+            return lambda *arguments: queued.append(waits_for)
+
+    monkeypatch.setattr(host_cuda, "program", Recording)
+    A, X, bias = given(300, 40, 9, np.float32)
+    for recipe in tiles.suitable((300, 40, 9), 4, 3, MOST_ROOM):
+        queued.clear()
+        multiply = ProgramProduct(host_cuda, A, 9, recipe)
+        for _ in range(3):
+            multiply(X, bias, 0, 0, 1, X)
+        assert queued == ["", "launches", "launches"]
 
 
 def test_the_fastest_program_is_kept(host_cuda):  # noqa: F811
@@ -321,8 +362,8 @@ def test_the_fastest_program_is_kept(host_cuda):  # noqa: F811
 
 
 def test_programs_are_chosen_by_shape():
-    def chosen(*shape, size=8):
-        return {recipe.program for recipe in suitable(shape, size, 132)}
+    def chosen(*shape, size=8, many_steps=True):
+        return {recipe.program for recipe in suitable(shape, size, 132, many_steps=many_steps)}
 
     assert chosen(2, 2, 1) == chosen(4, 4, 10**6) == chosen(8, 8, 10**6, size=4) == {"flow"}
     assert chosen(64, 64, 1) == {"line"}
@@ -330,7 +371,8 @@ def test_programs_are_chosen_by_shape():
     assert chosen(64, 64, 10**6) == chosen(128, 128, 10**6, size=4) == {"march"}
     assert chosen(129, 129, 1) == chosen(8192, 8192, 1) == {"relay"}
     assert chosen(2, 128, 1) == chosen(129, 130, 1) == chosen(40_000, 40_000, 1) == {"column"}
-    assert chosen(2, 128, 2) == {"tile"}
+    assert chosen(2, 128, 2) == chosen(64, 64, 10**6, many_steps=False) == {"tile"}
+    assert chosen(64, 64, 1, many_steps=False) == chosen(2048, 2048, 1, many_steps=False) == {"column"}
     assert chosen(513, 4097, 1025) == {"tile", "parts"}
     found = [tiles.suitable(shape, 4, 132, MOST_ROOM) for shape in ((8192,) * 3, (8192, 8192, 8))]
     rows = [[(r.macros["ROWS"], r.macros["COLUMNS"]) for r in recipes] for recipes in found]
@@ -344,8 +386,8 @@ def test_programs_fit_into_the_memory_of_blocks():
     for room in (163 << 10, 99 << 10):
         for shape in ((8192,) * 3, (513, 4097, 1025), (128, 128, 10**6), (100, 100, 1), (8192, 8192, 1), (5, 3000, 1)):
             for size in (4, 8):
-                recipes = suitable(shape, size, 100, room)
-                assert recipes
+                recipes = [r for many in (False, True) for r in suitable(shape, size, 100, room, many)]
+                assert {r.many for r in recipes} >= {False}
                 assert max(recipe.shared for recipe in recipes) <= room
 
 
@@ -375,7 +417,7 @@ def test_the_library_is_taken_where_its_bits_are_those_of_programs(host_cuda, or
     A, X, bias = given(30, 40, 5, np.float64)
     recipes = suitable((30, 40, 5), 8, host_cuda.processors)
     monkeypatch.setattr(host_cuda, "products", lambda: Library(order), raising=False)
-    monkeypatch.setattr(host_cuda, "answer", -1)  # the last candidate
+    monkeypatch.setattr(host_cuda, "answer", 0)  # the first candidate
     multiply, kernel = product(host_cuda, A, 5, biased=False)
     assert kernel == ("cublas" if order == 1 else "nvrtc")
     assert host_cuda.candidates == len(recipes) + (order == 1)
@@ -422,7 +464,7 @@ def test_programs_compile_without_spills_for_as_many_blocks_as_they_say(size):
 def test_what_a_tile_is_made_of(tile: Tile):
     """A slice is as many multiplications as it has, loads of 16 bytes, a step of them ahead, and tensor cores in
     float64."""
-    size = 8 if tile.at_once else 4
+    size = 4 if tile.tall else 8
     recipe = tile.recipe((512, 512, 512), size)
     ptx = ptx_of(program_text(recipe.source, recipe.macros))
     if size == 4:
@@ -453,8 +495,9 @@ def same_bits(backend, A, X, bias, n_steps, kernel, makes=()):
     expected = X
     for k in range(n_steps):
         expected = multiplied(A, expected, bias, row=1 + k)
-    for make in (lambda *a: product(*a, kernel)[0], *makes):
-        arrays[0][...], arrays[1][...] = backend.array(X), math.nan
+    for make in (lambda *a: product(*a, kernel, many_steps=True)[0], *makes):
+        with backend.arithmetic():  # in the stream of the products
+            arrays[0][...], arrays[1][...] = backend.array(X), math.nan
         multiply = make(backend, held, m)
         turns = [n_steps] if multiply.most_steps is None else [1] * n_steps
         for turn, steps in enumerate(turns):
@@ -471,12 +514,23 @@ def test_steps_on_a_gpu(kernel, dtype):
     for n, m, steps in (
         *((1, 1, 5), (1, 2, 5), (2, 1000, 7), (3, 40_000, 4), (4, 20_000, 3), (5, 20_001, 6), (8, 17_000, 5)),
         *((9, 1, 3), (16, 20_000, 4), (17, 33, 3), (31, 18_001, 4), (32, 140, 4), (64, 129, 20), (100, 1, 4)),
-        *((100, 18_003, 2), (128, 1, 3), (128, 70, 3), (129, 1, 3), (300, 2, 2), (1000, 1, 200), (2048, 1, 70)),
+        *(
+            (100, 18_003, 2),
+            (128, 1, 3),
+            (128, 70, 3),
+            (129, 1, 3),
+            (300, 2, 2),
+            (300, 77, 60),
+            (1000, 1, 200),
+            (2048, 1, 70),
+        ),
         *((4099, 1, 5), (9001, 1, 3)),
     ):
         A, X, bias = given(n, n, m, dtype, rows=steps + 1)
         recipes = (
-            suitable((*A.shape, m), A.itemsize, backend.processors, backend.block_memory) if kernel == "nvrtc" else ()
+            suitable((*A.shape, m), A.itemsize, backend.processors, backend.block_memory, many_steps=True)
+            if kernel == "nvrtc"
+            else ()
         )
         makes = [functools.partial(ProgramProduct, recipe=r) for r in recipes]
         same_bits(backend, A, X, bias, steps, kernel, makes)

@@ -16,6 +16,7 @@ from simsuite.errors import DeviceError
 
 _MAX_DYNAMIC_SHARED_SIZE_BYTES = 8  # of the driver's function attributes
 _WITHOUT_ASKING = 48 * 1024  # bytes of shared memory
+_OVERLAPPING = 90  # from this architecture on a launch can begin before the one before it has ended
 
 
 def whole_text(source: Path) -> str:
@@ -49,7 +50,7 @@ class CudaProgram:
     """A source file compiled for a device of CuPy's. stream: in which its kernels run."""
 
     def __init__(self, cupy: Any, arch: str, stream: Any, source: Path, macros: Mapping[str, str | int]) -> None:
-        self._cupy, self._stream = cupy, stream
+        self._cupy, self._stream, self._overlaps = cupy, stream, int(arch.removeprefix("sm_")) >= _OVERLAPPING
         try:
             self._module = cupy.cuda.function.Module()
             self._module.load(_kept(source, macros, arch))
@@ -64,17 +65,20 @@ class CudaProgram:
         blocks: int | tuple[int, ...],
         threads: int,
         shared_bytes: int = 0,
-        cooperative: bool = False,
+        waits_for: str = "",
     ) -> Callable[..., None]:
         """`kernel` bound to a launch of so many blocks of so many threads, with dynamic shared memory."""
         grid = (blocks,) if isinstance(blocks, int) else blocks
         function = self._module.get_function(kernel)
-        together = {"enable_cooperative_groups": True} if cooperative else {}
+        together = {"enable_cooperative_groups": True} if waits_for == "blocks" else {}
         if shared_bytes > _WITHOUT_ASKING:
             with _explained(kernel):
                 from cupy_backends.cuda.api import driver
 
                 driver.funcSetAttribute(function.ptr, _MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_bytes)
+
+        if waits_for == "launches" and self._overlaps:
+            return _early_launch(function, grid, threads, shared_bytes, self._stream)
 
         def launch(*arguments: Any) -> None:
             passed = tuple(map(_passed, arguments))
@@ -82,6 +86,31 @@ class CudaProgram:
                 function(grid, (threads,), passed, shared_mem=shared_bytes, stream=self._stream, **together)
 
         return launch
+
+
+def _early_launch(
+    function: Any, grid: tuple[int, ...], threads: int, shared_bytes: int, stream: Any
+) -> Callable[..., None]:
+    """Beside the end of the launch before it: CuPy cannot ask for that, the driver can."""
+    from cuda.bindings import driver
+
+    attribute = driver.CUlaunchAttribute()
+    attribute.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+    attribute.value.programmaticStreamSerializationAllowed = 1
+    config = driver.CUlaunchConfig()
+    config.gridDimX, config.gridDimY, config.gridDimZ = (*grid, 1, 1)[:3]
+    config.blockDimX, config.blockDimY, config.blockDimZ = threads, 1, 1
+    config.sharedMemBytes, config.hStream = shared_bytes, stream.ptr
+    config.attrs, config.numAttrs = [attribute], 1
+
+    def launch(*arguments: Any) -> None:
+        passed = [_passed(a) for a in arguments]
+        types = tuple(np.ctypeslib.as_ctypes_type(a.dtype) for a in passed)
+        (status,) = driver.cuLaunchKernelEx(config, function.ptr, (tuple(a.item() for a in passed), types), 0)
+        if status != driver.CUresult.CUDA_SUCCESS:
+            raise DeviceError(f"{function.name} cannot be launched: {status.name}")
+
+    return launch
 
 
 @contextlib.contextmanager

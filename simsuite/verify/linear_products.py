@@ -88,7 +88,7 @@ def _halves(v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _multiplied(backend: Backend, A: np.ndarray, X: np.ndarray, bias: np.ndarray, kernel: str) -> np.ndarray:
     """As many steps of X -> A X + b as there are rows of `bias`, as few calls as there can be."""
-    multiply, _ = product(backend, backend.array(A), X.shape[1], kernel)
+    multiply, _ = product(backend, backend.array(A), X.shape[1], kernel, many_steps=len(bias) > 1)
     at_once, b = multiply.most_steps or len(bias), backend.array(bias)
     state = backend.array(X)
     for k in range(0, len(bias), at_once):

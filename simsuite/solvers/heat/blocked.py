@@ -102,9 +102,8 @@ class BlockedSteps:
         key = f"{variant.source} {variant.macros}"
         if key not in self._programs:
             self._programs[key] = self._backend.program(variant.source, variant.macros)
-        launch = self._programs[key].launcher(
-            "steps", variant.blocks, variant.threads, variant.shared_bytes, variant.exchanging
-        )
+        waits_for = "blocks" if variant.exchanging else ""
+        launch = self._programs[key].launcher("steps", variant.blocks, variant.threads, variant.shared_bytes, waits_for)
         numbers = tuple(map(np.int32, variant.numbers))
         room = self._room(variant) if variant.any else ()
 

@@ -24,7 +24,8 @@ def step_product(backend: Backend, system: LinearSystem, dtype: Any, columns: in
     A = _with_noise(system)
     if system.sparse:
         return sparse_product(backend, A.astype(dtype), columns, choice)
-    return product(backend, backend.array(A.astype(dtype)), columns, choice, biased=bool(system.inputs))
+    biased = bool(np.any(system.B))
+    return product(backend, backend.array(A.astype(dtype)), columns, choice, biased, many_steps=True)
 
 
 def step_bytes(system: LinearSystem, dtype: Any) -> int:

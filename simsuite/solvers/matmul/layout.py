@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
+
 from simsuite.core import Backend
 
 
@@ -22,18 +24,29 @@ class AsItIs:
 
 
 @dataclass(frozen=True)
-class Transposed:
-    """Filled up with zeros to multiples of so many columns and rows."""
+class Panels:
+    """As `sums.cuh` reads it: so many rows together, transposed, filled up with zeros to a multiple of so many columns.
+
+    In float64 number i of what was column k is at i ^ 4 (k mod 4), which keeps what tensor cores read at once apart in
+    the banks of shared memory.
+    """
 
     columns: int
     rows: int
 
     def stored(self, backend: Backend, A: Any) -> Any:
         n, p = A.shape
-        found = backend.zeros((filled_up(p, self.columns), filled_up(n, self.rows)), A.dtype)
+        deep, whole = filled_up(p, self.columns), n // self.rows
+        found = backend.zeros((-(-n // self.rows), deep, self.rows), A.dtype)
+        places = np.arange(self.rows)
         with backend.arithmetic():
-            found[:p, :n] = A.T
-        return found
+            for c in range(min(4, p)):
+                mixed = places ^ 4 * c if A.dtype.itemsize == 8 else places
+                panels = A[: whole * self.rows, c::4].reshape(whole, self.rows, filled_up(p - c, 4) // 4)
+                found[:whole, c:p:4, mixed] = panels.swapaxes(1, 2)
+                for rest in found[whole:]:
+                    rest[c:p:4, mixed[: n % self.rows]] = A[whole * self.rows :, c::4].T
+            return found.reshape(len(found), -1)
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,10 @@
 // Many steps X <- A X + b_k of a small system in one launch. A (n, n), X and out (n, m).
 //
 // A block has COLUMNS columns of X, and A, in shared memory for all steps: nothing is read or written in between but
-// b_k. A comes transposed, At (DEEP, ROWS), filled up with zeros, DEEP = ROWS. All sums of a step are in registers
-// (sums.cuh) before the block writes them over the columns that they come from.
+// b_k. A is a single panel of DEEP = ROWS columns. All sums of a step are in registers (sums.cuh) before the block writes
+// them over the columns that they come from.
 //
-// Macros besides those of sums.cuh: PART, rows of the inner dimension that are written out, and BLOCKS that share a
-// multiprocessor.
+// Macros besides those of sums.cuh: BLOCKS that share a multiprocessor.
 
 #include "sums.cuh"
 
@@ -17,12 +16,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 march(const real* __restrict__ At, const real* __restrict__ X, const real* __restrict__ bias,
       real* __restrict__ out, int n, int p, int m, int pitch, int row, int stride, int steps) {
   extern __shared__ __align__(16) char memory[];
-  real *const A = (real*)memory, *const state = A + DEEP * A_PITCH;
+  real *const A = (real*)memory, *const state = A + DEEP * ROWS;
   const int thread = threadIdx.x, j0 = blockIdx.x * COLUMNS;
-  for (int at = thread; at < DEEP * ROWS; at += THREADS) A[at / ROWS * A_PITCH + at % ROWS] = At[at];
+  for (int at = thread; at < DEEP * ROWS; at += THREADS) A[at] = At[at];
   for (int at = thread; at < DEEP * COLUMNS; at += THREADS) {
     const int i = at / COLUMNS, j = at % COLUMNS;
-    state[i * X_PITCH + j] = i < n && j0 + j < m ? X[(long long)i * m + j0 + j] : (real)0;
+    state[i * COLUMNS + mixed(i, j)] = i < n && j0 + j < m ? X[(long long)i * m + j0 + j] : (real)0;
   }
   __syncthreads();
 
@@ -30,12 +29,12 @@ march(const real* __restrict__ At, const real* __restrict__ X, const real* __res
   for (int k = 0; k < steps; k++) {
     Sums sums(thread / 32, thread % 32);
 #pragma unroll 1
-    for (int part = 0; part < DEEP; part += PART) add<PART>(sums, A + part * A_PITCH, state + part * X_PITCH);
+    for (int part = 0; part < DEEP; part += PART) add_part(sums, A + part * ROWS, state + part * COLUMNS);
     __syncthreads();  // no thread reads the columns any more
     sums.finish([&](int i) { return i < n ? bias[i] : (real)0; },
                 [&](int i, int j, const Sums::Out& v) {
 #pragma unroll
-                  for (int q = 0; q < (int)(sizeof v / SIZE); q++) state[i * X_PITCH + j + q] = v[q];
+                  for (int q = 0; q < (int)(sizeof v / SIZE); q++) state[i * COLUMNS + mixed(i, j) + q] = v[q];
                 });
     bias += (long long)stride * n;
     __syncthreads();
@@ -43,6 +42,6 @@ march(const real* __restrict__ At, const real* __restrict__ X, const real* __res
 
   for (int at = thread; at < DEEP * COLUMNS; at += THREADS) {
     const int i = at / COLUMNS, j = at % COLUMNS;
-    if (i < n && j0 + j < m) out[(long long)i * m + j0 + j] = state[i * X_PITCH + j];
+    if (i < n && j0 + j < m) out[(long long)i * m + j0 + j] = state[i * COLUMNS + mixed(i, j)];
   }
 }

@@ -37,6 +37,7 @@ class Product(Protocol):
         """
 
 
+_LAID_OUT = 1.25  # times as large as A is a copy of it for a program, at most, unless A is small
 MOST_ROOM = 227 << 10  # of an H100 and an H200
 Make: TypeAlias = Callable[[Backend, Any, int], Product]
 
@@ -45,11 +46,15 @@ class Products:
     """Products with matrices of one shape and precision, all by the kernels that suit the first of them.
 
     columns: of X. choice: "numba", "nvrtc" for programs, "cublas", or "auto", which takes the fastest, none of Numba's
-    if there is another. biased: False if what will be added is zero.
+    if there is another. biased: False if what will be added is zero. many_steps: whether calls ask for many at once,
+    where that can be had.
     """
 
-    def __init__(self, backend: Backend, columns: int, choice: str = "auto", biased: bool = True) -> None:
+    def __init__(
+        self, backend: Backend, columns: int, choice: str = "auto", biased: bool = True, many_steps: bool = False
+    ) -> None:
         self._backend, self._columns, self._choice, self._biased = backend, columns, choice, biased
+        self._many_steps = many_steps
         self._make: Callable[[Any], Product] | None = None
         self._handed: Handed = {}
 
@@ -83,7 +88,10 @@ class Products:
     def _fastest(self, A: Any) -> ProgramProduct | LibraryProduct:
         """Of what is suitable."""
         backend, shape, stored = self._backend, (*A.shape, self._columns), Stored()
-        recipes = suitable(shape, A.dtype.itemsize, backend.processors, backend.block_memory)
+        recipes = suitable(shape, A.dtype.itemsize, backend.processors, backend.block_memory, self._many_steps)
+        copies = max(1, int(backend.memory_free() / (_LAID_OUT * A.nbytes)) - 1)
+        affordable = list(dict.fromkeys(recipe.layout for recipe in recipes))[:copies]
+        recipes = [recipe for recipe in recipes if recipe.layout in affordable]
         programs = [self._by_program(recipe, A, stored) for recipe in recipes]
         if len(programs) == 1 or not Trial.fits(backend, shape, A.dtype):
             return programs[0]
@@ -93,24 +101,31 @@ class Products:
             with contextlib.suppress(DeviceError):
                 library = self._by_library(A)
                 if trial.same_bits(programs[0], library):
-                    candidates.append(library)
+                    candidates.insert(
+                        0, library
+                    )  # first: those that come later run on a warmer device, which is slower
         return trial.fastest(candidates)
 
 
-def product(backend: Backend, A: Any, columns: int, choice: str = "auto", biased: bool = True) -> tuple[Product, str]:
+def product(
+    backend: Backend, A: Any, columns: int, choice: str = "auto", biased: bool = True, many_steps: bool = False
+) -> tuple[Product, str]:
     """As `Products` for a single matrix."""
-    return Products(backend, columns, choice, biased)(A)
+    return Products(backend, columns, choice, biased, many_steps)(A)
 
 
-def suitable(shape: tuple[int, int, int], itemsize: int, processors: int, room: int = MOST_ROOM) -> list[Recipe]:
+def suitable(
+    shape: tuple[int, int, int], itemsize: int, processors: int, room: int = MOST_ROOM, many_steps: bool = False
+) -> list[Recipe]:
     """The programs that can be fastest for (rows, inner) times (inner, columns). room: bytes that a block's threads can
-    share."""
+    share. many_steps: whether there are many in a call."""
     n, p, m = shape
     found: list[Recipe] = []
-    if n == p <= small.MOST_ROWS:
+    if many_steps and n == p <= small.MOST_ROWS:
         found = [*small.suitable(n, m, itemsize, processors)]
     elif m == 1:
-        found = [(relay(n, itemsize, processors, room) if n == p else None) or column(n, itemsize, processors)]
+        steps = relay(n, itemsize, processors, room) if many_steps and n == p else None
+        found = [steps or column(n, itemsize, processors)]
     fitting = [recipe for recipe in found if recipe.shared <= room]
     return fitting or tiles.suitable(shape, itemsize, processors, room)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -49,13 +50,15 @@ class ProgramProduct:
                 shared[recipe.title] = backend.zeros(recipe.handed, np.uint8)
             self._handed = (shared[recipe.title],)
         program = backend.program(recipe.source, recipe.macros)
-        self._launch = program.launcher(
-            recipe.kernel, recipe.blocks, recipe.threads, recipe.shared, cooperative=recipe.together
-        )
+        launcher = functools.partial(program.launcher, recipe.kernel, recipe.blocks, recipe.threads, recipe.shared)
+        self._launch = launcher(waits_for=recipe.waits_for)
+        # What reads A before earlier launches have ended must not begin beside the one that has just written it.
+        self._first = launcher() if recipe.waits_for == "launches" else self._launch
 
     def __str__(self) -> str:
         """All that makes it what it is."""
         return f"{self.recipe.program} {dict(self.recipe.macros)}"
 
     def __call__(self, X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
-        self._launch(self._A, X, bias, out, *self._sizes, *map(np.int32, (row, stride, n_steps)), *self._handed)
+        launch, self._first = self._first, self._launch
+        launch(self._A, X, bias, out, *self._sizes, *map(np.int32, (row, stride, n_steps)), *self._handed)

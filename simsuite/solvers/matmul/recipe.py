@@ -14,7 +14,7 @@ class Recipe:
     """A kernel of the file NAME.cu, where NAME is `program`, as it is compiled and launched for a product.
 
     layout: of A. many: whether it takes any number of steps at once. handed: bytes through which its blocks hand each
-    other numbers. together: whether blocks wait for later ones, so that all must run at once.
+    other numbers. waits_for: as in `Program.launcher`.
 
     All kernels have the arguments (A, X, bias, out, n, p, m, pitch, row, stride, steps), with the sizes of A (n, p) and
     X (p, m), the numbers in a row of A as it is stored, and the rest as in `Product`; then those bytes, if any.
@@ -30,7 +30,7 @@ class Recipe:
     layout: Layout
     many: bool
     handed: int = 0
-    together: bool = False
+    waits_for: str = ""
 
     @property
     def source(self) -> Path:

@@ -7,26 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simsuite.solvers.matmul.layout import AsItIs, Transposed
+from simsuite.solvers.matmul.layout import AsItIs, Panels
 from simsuite.solvers.matmul.recipe import Recipe
 from simsuite.solvers.matmul.tiles import Tile
 
 # With as few rows as a system has at least. Depth: rows that are written out.
 TILES = {
     4: (
-        Tile(16, 256, 16, 1, 16, 64, 4, tall=4, wide=8),
-        Tile(32, 256, 16, 1, 32, 64, 2, tall=8, wide=8),
-        Tile(64, 128, 16, 1, 64, 32, 3, tall=8, wide=8),
-        Tile(96, 128, 16, 1, 32, 64, 1, tall=8, wide=8),
-        Tile(128, 128, 16, 1, 64, 32, 1, tall=8, wide=8),
+        Tile(16, 256, 16, 1, 16, 64, 4, 1, tall=4, wide=8),
+        Tile(32, 256, 16, 1, 32, 64, 2, 1, tall=8, wide=8),
+        Tile(64, 128, 16, 1, 64, 32, 3, 1, tall=8, wide=8),
+        Tile(96, 128, 16, 1, 32, 64, 1, 1, tall=8, wide=8),
+        Tile(128, 128, 16, 1, 64, 32, 1, 1, tall=8, wide=8),
     ),
     8: (
-        Tile(16, 64, 16, 1, 16, 16, 4, at_once=8),
-        Tile(32, 64, 16, 1, 32, 16, 4, at_once=8),
-        Tile(48, 64, 16, 1, 48, 16, 2, at_once=8),
-        Tile(64, 64, 16, 1, 32, 32, 2, at_once=8),
-        Tile(96, 64, 16, 1, 32, 32, 1, at_once=8),
-        Tile(128, 64, 16, 1, 64, 16, 1, at_once=8),
+        Tile(16, 64, 16, 1, 16, 16, 4, 8),
+        Tile(32, 64, 16, 1, 32, 16, 4, 8),
+        Tile(48, 64, 16, 1, 48, 16, 2, 8),
+        Tile(64, 64, 16, 1, 32, 32, 2, 8),
+        Tile(96, 64, 16, 1, 32, 32, 1, 8),
+        Tile(128, 64, 16, 1, 64, 16, 1, 8),
     ),
 }  # of `march`
 MOST_ROWS = 128
@@ -40,8 +40,8 @@ _BUSY = 128  # states a multiprocessor, beyond which all have something to do
 def march(tile: Tile, shape: tuple[int, int], itemsize: int) -> Recipe:
     m = shape[1]
     macros = tile.own_macros(itemsize) | {"PART": tile.depth}
-    shared = tile.rows * sum(tile.pitches(itemsize)) * itemsize
-    layout = Transposed(tile.rows, tile.rows)
+    shared = tile.rows * (tile.rows + tile.columns) * itemsize
+    layout = Panels(tile.rows, tile.rows)
     title = f"march {tile.rows}"
     return Recipe(title, "march", "march", macros, -(-m // tile.columns), tile.threads, shared, layout, True)
 

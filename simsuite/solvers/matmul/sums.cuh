@@ -2,20 +2,22 @@
 //
 // A warp makes WARP_ROWS x WARP_COLUMNS entries. In float32 a lane has a patch of TALL x WIDE of them, in pieces of up to
 // four rows and columns, so that it reads up to 16 bytes at once and the lanes of a warp neighbouring ones: TALL + WIDE
-// numbers are read for TALL WIDE multiplications. Every entry is fma(A[i, k], X[k, j], sum) in order of k, as on a CPU. In float64
-// tensor cores multiply, 16 x 8 entries and AT_ONCE columns of A at once, and add up in the same order. What they call rows
-// g and g + 8 are neighbours here, 2 g and 2 g + 1, and so are columns g of two pieces: a lane reads 16 bytes at once.
-// Rows in shared memory are PAD numbers longer, which keeps the lanes of a quarter warp, four rows of two, apart in the
-// banks.
+// numbers are read for TALL WIDE multiplications, and AT_ONCE columns of A before they are multiplied. Every entry is
+// fma(A[i, k], X[k, j], sum) in order of k, as on a CPU. In float64 tensor cores multiply, 16 x 8 entries and AT_ONCE
+// columns of A at once, and add up in the same order. What they call rows g and g + 8 are neighbours here, 2 g and
+// 2 g + 1, and so are columns g of two pieces: a lane reads 16 bytes at once. `mixed` keeps the lanes of a quarter warp,
+// four rows of two pieces, apart in the banks.
 //
-// Macros: DOUBLE; ROWS and COLUMNS of a block; WARP_ROWS and WARP_COLUMNS; TALL and WIDE, or AT_ONCE.
+// Macros: DOUBLE; ROWS and COLUMNS of a block; WARP_ROWS and WARP_COLUMNS; TALL and WIDE; AT_ONCE; PART, rows that are
+// written out.
 
 #include "real.cuh"
 #include "special.cuh"
 
-constexpr int PAD = DOUBLE ? 4 : 0;
-constexpr int A_PITCH = ROWS + PAD, X_PITCH = COLUMNS + PAD;
 constexpr int WARPS = ROWS / WARP_ROWS * (COLUMNS / WARP_COLUMNS), THREADS = 32 * WARPS;
+
+// Where number i of row k is.
+__device__ __forceinline__ int mixed(int k, int i) { return DOUBLE ? i ^ 4 * (k % 4) : i; }
 
 #if DOUBLE
 
@@ -25,10 +27,12 @@ struct Sums {
   static_assert(WARP_ROWS % 16 == 0 && WARP_COLUMNS % 16 == 0, "pairs of pieces");
   static constexpr int COUNT = TALL_PIECES * WIDE_PIECES * 4;
   double c[TALL_PIECES][WIDE_PIECES][4];
-  int i, j, g, t;
+  int i, j, g, t, a_from, x_from;
 
   __device__ __forceinline__ Sums(int warp, int lane) : g(lane / 4), t(lane % 4) {
     i = warp % (ROWS / WARP_ROWS) * WARP_ROWS, j = warp / (ROWS / WARP_ROWS) * WARP_COLUMNS;
+    a_from = t * ROWS + i + mixed(t, 2 * g);
+    x_from = t * COLUMNS + j + mixed(t, 2 * g);
     clear();
   }
 
@@ -55,13 +59,13 @@ struct Sums {
 #pragma unroll
       for (int r = 0; r < TALL_PIECES; r++) {
         Piece v;
-        read(A + (t + 4 * q) * A_PITCH + i + 16 * r + 2 * g, v);
+        read(A + a_from + 4 * q * ROWS + 16 * r, v);
         numbers.a[r][2 * q] = v[0], numbers.a[r][2 * q + 1] = v[1];
       }
 #pragma unroll
       for (int s = 0; s < WIDE_PIECES; s += 2) {
         Piece v;
-        read(X + (t + 4 * q) * X_PITCH + j + 8 * s + 2 * g, v);
+        read(X + x_from + 4 * q * COLUMNS + 8 * s, v);
         numbers.x[s][q] = v[0], numbers.x[s + 1][q] = v[1];
       }
     }
@@ -98,15 +102,20 @@ struct Sums {
 struct Sums {
   static constexpr int LANES_DOWN = WARP_ROWS / TALL, LANES_ACROSS = WARP_COLUMNS / WIDE;
   static constexpr int DOWN = TALL < 4 ? TALL : 4, ACROSS = WIDE < 4 ? WIDE : 4;  // of a piece
-  static_assert(LANES_DOWN * LANES_ACROSS == 32 && TALL % DOWN == 0 && WIDE % ACROSS == 0, "a patch for every lane");
+  static_assert(LANES_DOWN * LANES_ACROSS == 32 && LANES_DOWN > 1, "a patch for every lane");
+  static_assert(TALL % DOWN == 0 && WIDE % ACROSS == 0, "whole pieces");
   static constexpr int COUNT = TALL * WIDE;
   typedef float Out[ACROSS];
   float c[TALL][WIDE];
   int i, j;
 
   __device__ __forceinline__ Sums(int warp, int lane) {
-    i = warp % (ROWS / WARP_ROWS) * WARP_ROWS + lane / LANES_ACROSS * DOWN;
-    j = warp / (ROWS / WARP_ROWS) * WARP_COLUMNS + lane % LANES_ACROSS * ACROSS;
+    // The first bit of a lane's number counts rows, the second columns: lanes beside each other read the same of X, and
+    // the next but one the same of A, which takes less time than where only those far away do.
+    const int down = lane & 1 | (lane >> 2 & LANES_DOWN / 2 - 1) << 1;
+    const int across = lane >> 1 & 1 | lane / LANES_DOWN / 2 << 1;
+    i = warp % (ROWS / WARP_ROWS) * WARP_ROWS + down * DOWN;
+    j = warp / (ROWS / WARP_ROWS) * WARP_COLUMNS + across * ACROSS;
     clear();
   }
 
@@ -119,7 +128,7 @@ struct Sums {
 
   __device__ __forceinline__ float& at(int q) { return c[q / WIDE][q % WIDE]; }
 
-  static constexpr int STEP = COUNT < 16 ? 4 : 1;  // rows of both that are read at once
+  static constexpr int STEP = AT_ONCE;  // rows of both that are read at once
 
   struct Numbers {
     float a[STEP][TALL], x[STEP][WIDE];
@@ -129,9 +138,9 @@ struct Sums {
 #pragma unroll
     for (int k = 0; k < STEP; k++) {
 #pragma unroll
-      for (int q = 0; q < TALL; q += DOWN) read_some<DOWN>(A + k * A_PITCH + i + q * LANES_DOWN, numbers.a[k] + q);
+      for (int q = 0; q < TALL; q += DOWN) read_some<DOWN>(A + i + k * ROWS + q * LANES_DOWN, numbers.a[k] + q);
 #pragma unroll
-      for (int q = 0; q < WIDE; q += ACROSS) read_some<ACROSS>(X + k * X_PITCH + j + q * LANES_ACROSS, numbers.x[k] + q);
+      for (int q = 0; q < WIDE; q += ACROSS) read_some<ACROSS>(X + k * COLUMNS + j + q * LANES_ACROSS, numbers.x[k] + q);
     }
   }
 
@@ -162,15 +171,37 @@ struct Sums {
 
 #endif
 
-// `DEEP` rows of A and X: some are read while others are multiplied.
-template <int DEEP> __device__ __forceinline__ void add(Sums& sums, const real* A, const real* X) {
+// PARTS times PART rows of A and X, those of a part written out, each after `before(part)`: some are read while others are
+// multiplied, which are in `numbers` already; and then those that the next ones begin with, after `before_next()`.
+template <int PARTS, typename Before, typename BeforeNext>
+__device__ __forceinline__ void add_parts(Sums& sums, const real* A, const real* X, const real* next_A,
+                                          const real* next_X, Sums::Numbers (&numbers)[2], Before before,
+                                          BeforeNext before_next) {
+  constexpr int STEP = Sums::STEP, STEPS = PART / STEP;
+  static_assert(STEPS % 2 == 0 && STEPS * STEP == PART, "pairs of steps");
+#pragma unroll 1
+  for (int part = 0; part < PARTS; part++) {
+    before(part);
+#pragma unroll
+    for (int k = 1; k <= STEPS; k++) {
+      if (k == STEPS) {
+        A += PART * ROWS, X += PART * COLUMNS;
+        if (part + 1 == PARTS) before_next(), A = next_A, X = next_X;
+      }
+      sums.read_step(A + k % STEPS * STEP * ROWS, X + k % STEPS * STEP * COLUMNS, numbers[k % 2]);
+      sums.multiply(numbers[(k - 1) % 2]);
+    }
+  }
+}
+
+// PART rows.
+__device__ __forceinline__ void add_part(Sums& sums, const real* A, const real* X) {
   constexpr int STEP = Sums::STEP;
-  static_assert(DEEP % STEP == 0, "whole steps");
   Sums::Numbers numbers[2];
   sums.read_step(A, X, numbers[0]);
 #pragma unroll
-  for (int k = 0; k < DEEP; k += STEP) {
-    if (k + STEP < DEEP) sums.read_step(A + (k + STEP) * A_PITCH, X + (k + STEP) * X_PITCH, numbers[(k / STEP + 1) % 2]);
+  for (int k = 0; k < PART; k += STEP) {
+    if (k + STEP < PART) sums.read_step(A + (k + STEP) * ROWS, X + (k + STEP) * COLUMNS, numbers[(k / STEP + 1) % 2]);
     sums.multiply(numbers[k / STEP % 2]);
   }
 }

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 P = TypeVar("P", bound="Product")
 
 _STEPS = 64  # at once, of products that take many
+_FLOPS = 1e10  # of launches that are timed together, as steps between two frames are
+_LAUNCHES = 32  # at most
 _PERIOD = 65_521  # of the random numbers: a prime
 
 
@@ -50,6 +52,13 @@ class Trial:
         X, out, _, no_bias = self._views
         steps = min(_STEPS if p.most_steps is None else 1 for p in products)
         n, p, m = self._shape
-        question = f"{steps} of {n} x {p} times {p} x {m} {self._dtype.name} by {', '.join(map(str, products))}"
-        trials = [functools.partial(product, X, no_bias, 0, 0, steps, out) for product in products]
-        return products[self._backend.fastest(question, trials)]
+        launches = min(_LAUNCHES, max(1, int(_FLOPS / (2.0 * n * p * m * steps))))
+        what = f"{launches} times {steps} of {n} x {p} times {p} x {m} {self._dtype.name}"
+        recorder = self._backend.recorder()
+
+        def queue(product: P) -> None:
+            for _ in range(launches):
+                product(X, no_bias, 0, 0, steps, out)
+
+        trials = [functools.partial(recorder.replay, i, functools.partial(queue, p)) for i, p in enumerate(products)]
+        return products[self._backend.fastest(f"{what} by {', '.join(map(str, products))}", trials)]
