@@ -113,12 +113,13 @@ def test_every_kernel_of_a_gpu_is_measured(host_cuda, monkeypatch):  # noqa: F81
             "NumPy",
             "vectors",
             *(recipe.title for recipe in suitable((3, 4, 5), 8, host_cuda.processors, host_cuda.block_memory)),
+            "auto",
         )
     ]
     assert all(row["right"] for row in rows)
     monkeypatch.setattr(products, "library", lambda backend: None)
     rows = list(product_rows(host_cuda, MACHINE, HASTE, [(3, 4, 5)], ["float32"]))
-    assert len(rows) == 1 + len(suitable((3, 4, 5), 4, host_cuda.processors)) > 3
+    assert len(rows) == 2 + len(suitable((3, 4, 5), 4, host_cuda.processors)) > 3
 
 
 def test_steps_by_programs_are_measured(host_cuda):  # noqa: F811

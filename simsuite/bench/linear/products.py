@@ -1,4 +1,5 @@
-"""Products a second by every kernel, beside the device's library.
+"""Products a second by every kernel, and by what `auto` takes for the shape, beside the device's library: each recorded
+where the device can, as steps are.
 
 Each product is checked on what was timed, without a product of its own: out v = A (X v) for a vector v of random signs,
 in float64 on the host (R. Freivalds, "Probabilistic machines can use less running time", IFIP 1977). A single wrong
@@ -23,8 +24,9 @@ from simsuite.bench.machine import Machine
 from simsuite.bench.timing import Patience, seconds
 from simsuite.core import Backend
 from simsuite.errors import DeviceError
-from simsuite.solvers.matmul.product import kernels_for
+from simsuite.solvers.matmul.product import kernels_for, product
 
+_RECORDED = 16  # products
 _ROUNDINGS = 6.0  # of a row's sum; the largest of some thousand rows is 4 deviations off
 
 
@@ -79,6 +81,11 @@ def _candidates(
         yield known.name, lambda: functools.partial(known.multiply, given.A, given.X, given.out)
     for name, make in kernels_for(backend, shape, given.host[0].itemsize):
         yield name, functools.partial(_bound, backend, given, make)
+    if backend.compiles:
+        yield (
+            "auto",
+            functools.partial(_bound, backend, given, lambda b, A, columns: product(b, A, columns, biased=False)[0]),
+        )
 
 
 def _bound(backend: Backend, given: _Given, make: Callable[..., Any]) -> Callable[[], None]:
@@ -104,11 +111,17 @@ def _measured(
     if not off.right:
         return row
 
-    def work(times: int) -> None:
-        for _ in range(times):
+    recorder = backend.recorder()
+
+    def launches() -> None:
+        for _ in range(_RECORDED):
             queue()
 
-    took = seconds(backend, work, patience)[0]
+    def work(times: int) -> None:
+        for _ in range(times):
+            recorder.replay("products", launches)
+
+    took = seconds(backend, work, patience)[0] / _RECORDED
     row |= {"seconds": took, "flops": flops / took}
     return row | {"of_fma": row["flops"] / (2 * machine.fma[precision])}
 
