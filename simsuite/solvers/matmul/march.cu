@@ -6,6 +6,7 @@
 //
 // Macros besides those of sums.cuh: BLOCKS that share a multiprocessor.
 
+#define ALTERNATING 0
 #include "sums.cuh"
 
 constexpr int DEEP = ROWS;

@@ -9,7 +9,8 @@
 // four rows of two pieces, apart in the banks.
 //
 // Macros: DOUBLE; ROWS and COLUMNS of a block; WARP_ROWS and WARP_COLUMNS; TALL and WIDE; AT_ONCE; PART, rows that are
-// written out.
+// written out; ALTERNATING: whether lanes beside each other are so in both directions, which reads faster, or along rows,
+// which writes to shared memory faster.
 
 #include "real.cuh"
 #include "special.cuh"
@@ -102,7 +103,7 @@ struct Sums {
 struct Sums {
   static constexpr int LANES_DOWN = WARP_ROWS / TALL, LANES_ACROSS = WARP_COLUMNS / WIDE;
   static constexpr int DOWN = TALL < 4 ? TALL : 4, ACROSS = WIDE < 4 ? WIDE : 4;  // of a piece
-  static_assert(LANES_DOWN * LANES_ACROSS == 32 && LANES_DOWN > 1, "a patch for every lane");
+  static_assert(LANES_DOWN * LANES_ACROSS == 32 && (LANES_DOWN > 1 || !ALTERNATING), "a patch for every lane");
   static_assert(TALL % DOWN == 0 && WIDE % ACROSS == 0, "whole pieces");
   static constexpr int COUNT = TALL * WIDE;
   typedef float Out[ACROSS];
@@ -110,10 +111,11 @@ struct Sums {
   int i, j;
 
   __device__ __forceinline__ Sums(int warp, int lane) {
-    // The first bit of a lane's number counts rows, the second columns: lanes beside each other read the same of X, and
-    // the next but one the same of A, which takes less time than where only those far away do.
-    const int down = lane & 1 | (lane >> 2 & LANES_DOWN / 2 - 1) << 1;
-    const int across = lane >> 1 & 1 | lane / LANES_DOWN / 2 << 1;
+    int down = lane / LANES_ACROSS, across = lane % LANES_ACROSS;
+    if (ALTERNATING) {  // the first bit of a lane's number counts rows, the second columns
+      down = lane & 1 | (lane >> 2 & LANES_DOWN / 2 - 1) << 1;
+      across = lane >> 1 & 1 | lane / LANES_DOWN / 2 << 1;
+    }
     i = warp % (ROWS / WARP_ROWS) * WARP_ROWS + down * DOWN;
     j = warp / (ROWS / WARP_ROWS) * WARP_COLUMNS + across * ACROSS;
     clear();

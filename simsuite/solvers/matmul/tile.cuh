@@ -9,6 +9,7 @@
 
 #include "../copies.cuh"
 #include "../overlap.cuh"
+#define ALTERNATING 1
 #include "sums.cuh"
 
 constexpr int A_NUMBERS = DEPTH * ROWS, SLICE = A_NUMBERS + DEPTH * COLUMNS;
