@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 _PANEL = 256  # rows, at most, to which kernels fill up, and a few columns,
-_SLICE = 64
+_SLICE = 192
 _COLUMN = 128, 512  # and those for a single column
 _TASK = 256_000  # numbers that a core works on at a time
 _BEGUN = 8192 * 160  # numbers of tiles that a GPU's blocks begin and others end

@@ -101,9 +101,7 @@ class Products:
             with contextlib.suppress(DeviceError):
                 library = self._by_library(A)
                 if trial.same_bits(programs[0], library):
-                    candidates.insert(
-                        0, library
-                    )  # first: those that come later run on a warmer device, which is slower
+                    candidates.insert(0, library)  # a device gets warm, and slower, for those that come later
         return trial.fastest(candidates)
 
 
