@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -105,12 +106,15 @@ def _early_launch(
 
     def launch(*arguments: Any) -> None:
         passed = [_passed(a) for a in arguments]
-        types = tuple(np.ctypeslib.as_ctypes_type(a.dtype) for a in passed)
+        types = tuple(_c_type(a.dtype) for a in passed)
         (status,) = driver.cuLaunchKernelEx(config, function.ptr, (tuple(a.item() for a in passed), types), 0)
         if status != driver.CUresult.CUDA_SUCCESS:
             raise DeviceError(f"{function.name} cannot be launched: {status.name}")
 
     return launch
+
+
+_c_type = functools.cache(np.ctypeslib.as_ctypes_type)
 
 
 @contextlib.contextmanager
