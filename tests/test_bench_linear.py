@@ -167,3 +167,18 @@ def test_the_picture_has_the_steps_that_were_taken():
     draw(ax)
     (line,) = ax.lines
     assert line.get_ydata() == [3.0]
+
+
+def test_a_picture_has_one_curve_for_all_tiles():
+    """A GPU tries a dozen of them: the best of each size counts."""
+    names = ("cuBLAS", "tile 64 x 64 x 32, 3 stages, by 8", "tile 128 x 64 x 16, 3 stages, by 4", "auto")
+    rows = [
+        {"rows": n, "inner": n, "columns": n, "precision": "float64", "kernel": name, "flops": (1 + i) * 1e9}
+        for n in (256, 512)
+        for i, name in enumerate(names)
+    ]
+    (draw,) = bench_linear.panels({"products": rows})
+    ax = Figure().subplots()
+    draw(ax)
+    curves = {line.get_label(): list(line.get_ydata()) for line in ax.get_lines()}
+    assert curves == {"cuBLAS": [1, 1], "tile": [3, 3], "auto": [4, 4]}

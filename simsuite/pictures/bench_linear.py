@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
+from matplotlib.ticker import NullLocator
 
 from simsuite.pictures.bench_panels import Draw, Row, curve, legend
 from simsuite.pictures.convergence import MARKERS
@@ -28,18 +29,21 @@ def _split(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
 
 
 def _curves(rows: Sequence[Row], size: str, kind: str, title: str) -> Draw:
-    """The fastest of each kind and size."""
+    """The fastest of each kind and size. The first word of a program's name counts: all tiles are one kind."""
 
     def draw(ax: Axes) -> None:
         ax.set(xscale="log", yscale="log")
         tidy(ax, title, size, "GFLOP/s")
-        for i, name in enumerate(dict.fromkeys(row[kind] for row in rows)):
-            best: dict[int, float] = {}
-            for row in rows:
-                if row[kind] == name:
-                    best[row[size]] = max(best.get(row[size], 0.0), row["flops"] * 1e-9)
+        best: dict[str, dict[int, float]] = {}
+        for row in rows:
+            own = best.setdefault(str(row[kind]).split()[0], {})
+            own[row[size]] = max(own.get(row[size], 0.0), row["flops"] * 1e-9)
+        for i, (name, found) in enumerate(best.items()):
             colour, marker = COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
-            curve(ax, sorted(best), [best[n] for n in sorted(best)], colour, marker, f"{name}")
+            curve(ax, sorted(found), [found[n] for n in sorted(found)], colour, marker, name)
+        sizes = sorted({row[size] for row in rows})
+        ax.set_xticks(sizes, map(str, sizes))
+        ax.xaxis.set_minor_locator(NullLocator())
         legend(ax)
 
     return draw
