@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
+from simulated import assert_right
 from sm90 import compile_sm90
 
-ROOT = Path(__file__).parents[1]
 SIMULATED = """
 import json, sys
 import numpy as np
@@ -78,14 +73,7 @@ print("right")
 def test_cuda_kernels_in_the_simulator():
     """Around the edges of tiles and slices, with tall, flat and single-entry shapes, and a whole run."""
     shapes = [(1, 1, 1), (1, 33, 2), (16, 5, 31), (17, 1, 2), (31, 16, 65), (33, 33, 3), (65, 17, 2), (3, 129, 1)]
-    done = subprocess.run(
-        [sys.executable, "-c", SIMULATED, json.dumps(shapes)],
-        env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.stdout.strip() == "right", done.stderr[-3000:]
+    assert_right(SIMULATED, shapes)
 
 
 def test_kernels_are_chosen_by_shape():

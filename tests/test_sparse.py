@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from simulated import assert_right
 from sm90 import compile_sm90
 
 from simsuite.backends import open_backend
@@ -21,7 +17,6 @@ from simsuite.solvers.matmul import sparse_cpu
 from simsuite.solvers.matmul.product import product
 from simsuite.solvers.matmul.sparse import in_rows, sparse_product
 
-ROOT = Path(__file__).parents[1]
 SHAPES = [(1, 1, 1), (1, 5, 2), (5, 7, 3), (33, 40, 65), (100, 100, 1), (257, 129, 131), (64, 64, 4), (300, 300, 33)]
 
 
@@ -153,14 +148,7 @@ print("right")
 def test_cuda_kernels_in_the_simulator():
     """Whole numbers, which are exact in any arithmetic. The last: rows longer than what shared memory holds at once."""
     shapes = [(1, 1, 1), (5, 7, 3), (130, 6, 1), (2, 700, 1)]
-    done = subprocess.run(
-        [sys.executable, "-c", SIMULATED, json.dumps(shapes)],
-        env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.stdout.strip() == "right", done.stderr[-3000:]
+    assert_right(SIMULATED, shapes)
 
 
 @pytest.mark.parametrize("precision", ["float32", "float64"])
