@@ -2,14 +2,17 @@
 
 A is kept by panels of a few rows, A[k, r] of each in order, as the innermost loops (`registers_cpu`) read it. Tasks of
 some rows and columns are shared out among the cores. Each copies some of X, KEPT rows of its columns, in the order in
-which they are read, and multiplies; so what an innermost loop reads stays in the first cache, and what comes again in
-the second: K. Goto and R. van de Geijn, "Anatomy of high-performance matrix multiplication", ACM Transactions on
-Mathematical Software 34 (2008) 12.
+which they are read, and multiplies BLOCK rows of A with it, which stay in the second cache: K. Goto and R. van de
+Geijn, "Anatomy of high-performance matrix multiplication", ACM Transactions on Mathematical Software 34 (2008) 12.
+Unlike there, sums are of all k if there are not too many: to fetch them, and store them again, costs more than it does
+that a few columns of X come from the second or third cache, which is known early enough.
 
 Steps of small systems are taken at once: a task keeps some columns in the order in which they are read, which is that
 in which they are written, and multiplies again and again. The first step of few columns reads them from X itself, and
-the last one writes to `out`: there the last rows and columns that make up a whole tile overlap those before them, which
-get the same bits twice.
+the last one of any writes to `out`.
+
+The last vector of columns ends with the last column, so it overlaps the one before it, and the last tile of those
+steps likewise overlaps the rows before it: what is there twice gets the same bits twice.
 
 Every entry is fma(A[i, k], X[k, j], sum) over k = 0, 1, .. from 0 on, and then the addition of bias: the same bits for
 any number of cores, any number of columns beside it, and however many steps are taken at once. That is the reason not
@@ -18,8 +21,8 @@ to call BLAS here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
 
 import numba
 import numpy as np
@@ -30,8 +33,8 @@ from simsuite.core import Backend
 from simsuite.solvers.matmul.column_cpu import column, column_serial
 from simsuite.solvers.matmul.registers_cpu import COLUMN, ROWS, VECTOR, ahead, expect, move, place, tile_product
 
-KEPT = 384  # rows of X that are multiplied before the next ones
-COLUMNS = 480  # of a task, about
+KEPT = 2048  # rows of X that are multiplied before the next ones
+COLUMNS = 240  # of a task, about
 BLOCK = 96  # rows of A that are multiplied with all columns of a task before the next ones
 SERIAL = 1 << 19  # multiplications, below which waking other threads takes longer than they save
 FEW_ROWS = 512  # up to so many all rows of some columns stay in the second cache from step to step
@@ -40,6 +43,7 @@ _NEAR = 512 << 10  # bytes of X that stays in caches: steps read it where it is
 _FEWEST = 48  # rows of a task
 _PACKING = 16  # multiplications take as long as packing a number
 _LINE = 64  # bytes
+_Launch: TypeAlias = Callable[[Any, Any, int, int, int, Any], None]  # as `Multiplier.__call__`
 
 
 @njit(parallel=True, cache=True)
@@ -53,15 +57,21 @@ def pack(A, height, last, panels):
                 panels[(t * p + k) * height + r] = A[i, k] if i < n else 0
 
 
+@register_jitable
+def _begin(v, lanes, m):
+    """The first column of a vector of columns. The last vector ends with the last column, if a vector has no more."""
+    return max(min(v * lanes, m - lanes), 0)
+
+
 @njit(cache=True)
 def _load(X, k0, kept, v0, v1, depth, into):
-    """Rows k0 .. k0 + kept of the vectors v0 .. v1 of columns. Each has room for `depth` rows. What is beyond the last
-    column stays whatever it is: so do results there, which nobody reads."""
+    """Rows k0 .. k0 + kept of the vectors v0 .. v1 of columns. Each has room for `depth` rows. Of fewer columns than a
+    vector has, the others stay whatever they are: so do results there, which nobody reads."""
     m, lanes = X.shape[1], VECTOR // X.itemsize
     for k in range(kept):
         for v in range(v0, v1):
-            target = place(into, ((v - v0) * depth + k) * lanes)
-            move(place(X, (k0 + k) * m + v * lanes), target, m - v * lanes)
+            source, target = (k0 + k) * m + _begin(v, lanes, m), ((v - v0) * depth + k) * lanes
+            move(place(X, source), place(into, target), m)
 
 
 @njit(cache=True)
@@ -70,7 +80,7 @@ def _store(source, out, v0, v1, depth):
     m, lanes = out.shape[1], VECTOR // out.itemsize
     for i in range(len(out)):
         for v in range(v0, v1):
-            move(place(source, ((v - v0) * depth + i) * lanes), place(out, i * m + v * lanes), m - v * lanes)
+            move(place(source, ((v - v0) * depth + i) * lanes), place(out, i * m + _begin(v, lanes, m)), m)
 
 
 @register_jitable
@@ -96,8 +106,8 @@ def _task(longest, panels, X, bias, row, out, tall, across, number, work):
     vectors, task = -(-m // lanes), number % across
     v0, v1, i0 = task * vectors // across, (task + 1) * vectors // across, number // across * tall
     i1, pairs = min(i0 + tall, n), _pairs(v0, v1, longest)
-    shifts = work[KEPT * (v1 - v0) * lanes :]
-    edge = shifts[tall:]
+    shifts = work[min(KEPT, p) * (v1 - v0) * lanes :]
+    edge = place(shifts, tall)
     for i in range(i0, i1):
         shifts[i - i0] = bias[row, i]
     for k0 in range(0, p, KEPT):
@@ -109,22 +119,26 @@ def _task(longest, panels, X, bias, row, out, tall, across, number, work):
             while v < v1:
                 long, j = longest if v < pairs else 2, v * lanes
                 for i in range(i_some, min(i_some + BLOCK, i1), height):
-                    rows, width = min(height, n - i), min(long * lanes, m - j)
-                    inside = rows == height and width == long * lanes
-                    target, stride = (place(out, i * m + j), m) if inside else (place(edge, 0), longest * lanes)
-                    if not inside:
+                    rows, whole = min(height, n - i), longest * lanes
+                    inside = rows == height and m >= lanes
+                    target, stride, end = edge, whole, (long - 1) * lanes
+                    if inside:
+                        target, stride, end = place(out, i * m + j), m, min((long - 1) * lanes, m - lanes - j)
+                    else:
                         for r in range(rows):
-                            for c in range(width):
-                                edge[r * stride + c] = out[i + r, j + c]
+                            for c in range(long):
+                                source = place(out, (i + r) * m + _begin(v + c, lanes, m))
+                                move(source, ahead(edge, r * whole + c * lanes), m)
                     tile_product(
                         *(long, place(panels, i * p + k0 * height), place(work, (v - v0) * gap)),
-                        *(lanes, gap, (long - 1) * gap, target, stride, lanes, (long - 1) * lanes),
+                        *(lanes, gap, (long - 1) * gap, target, stride, lanes, end),
                         *(kept, first, place(shifts, i - i0), last),
                     )
                     if not inside:
                         for r in range(rows):
-                            for c in range(width):
-                                out[i + r, j + c] = edge[r * stride + c]
+                            for c in range(long):
+                                target = place(out, (i + r) * m + _begin(v + c, lanes, m))
+                                move(ahead(edge, r * whole + c * lanes), target, m)
                 v += long
 
 
@@ -160,7 +174,7 @@ def _steps(longest, panels, X, bias, row, stride, n_steps, out, tasks, near, num
     pairs, depth = _pairs(v0, v1, longest), _depth(n, p, height)
     gap = depth * lanes
     size = (v1 - v0) * gap
-    shifts = work[2 * size :]
+    shifts, direct = work[2 * size :], n >= height and m >= lanes
     if not near:
         _load(X, 0, p, v0, v1, depth, work)
     v = v0
@@ -174,7 +188,7 @@ def _steps(longest, panels, X, bias, row, stride, n_steps, out, tasks, near, num
         for s in range(n_steps):
             at = (v - v0) * gap
             now, then = place(work, at + s % 2 * size), place(work, at + (s + 1) % 2 * size)
-            from_X, to_out = near and s == 0, near and s == n_steps - 1
+            from_X, to_out = near and s == 0, direct and s == n_steps - 1
             source = (place(X, j), m, lanes, end) if from_X else (now, lanes, gap, (long - 1) * gap)
             target = (place(out, j), m, lanes, end) if to_out else (then, lanes, gap, (long - 1) * gap)
             for i in range(n):
@@ -185,7 +199,7 @@ def _steps(longest, panels, X, bias, row, stride, n_steps, out, tasks, near, num
                 panel, shift = place(panels, t * height * p), place(shifts, i)
                 tile_product(long, panel, *source, begin, *target[1:], p, True, shift, True)
         v += long
-    if not near:
+    if not direct:
         _store(work[n_steps % 2 * size :], out, v0, v1, depth)
 
 
@@ -216,22 +230,19 @@ class Multiplier:
         self.most_steps = None if columns == 1 or max(n, p) <= FEW_ROWS else 1
         self._cores, self._work = numba.config.NUMBA_NUM_THREADS, n * p * columns
         if columns == 1:
-            self._bind_column(backend, A)
+            self._launch = self._column(backend, A)
             return
         self._lanes = VECTOR // A.itemsize
         self._longest = 3 if columns > self._lanes else 1
         self._height, self._vectors = ROWS[self._longest], -(-columns // self._lanes)
-        if self.most_steps is None:
-            self._bind_steps(backend, A, columns)
-        else:
-            self._bind_product(backend, A)
+        self._launch = self._product(backend, A) if self.most_steps else self._steps(backend, A, columns)
 
     def __call__(self, X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
         """out = X after n_steps of X -> A X + b_k. b_k: row `row` + k `stride` of `bias`. X that is not in C order, as
         where fields are turned, is copied."""
         self._launch(np.ascontiguousarray(X), bias, row, stride, n_steps, out)
 
-    def _bind_column(self, backend: Backend, A: np.ndarray) -> None:
+    def _column(self, backend: Backend, A: np.ndarray) -> _Launch:
         n, p = A.shape
         kernel = column_serial if self._work < SERIAL else column  # at each step threads wait for each other
         height = COLUMN * VECTOR // A.itemsize
@@ -241,9 +252,9 @@ class Multiplier:
         def launch(X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
             kernel(height, panels, X, bias, row, stride, n_steps, out, *work)
 
-        self._launch = launch
+        return launch
 
-    def _bind_steps(self, backend: Backend, A: np.ndarray, columns: int) -> None:
+    def _steps(self, backend: Backend, A: np.ndarray, columns: int) -> _Launch:
         (n, p), height, longest = A.shape, self._height, self._longest
         panels = _panels(backend, A, height, max(n - height, 0))
         depth, least = _depth(n, p, height), min(longest, 2)
@@ -259,20 +270,20 @@ class Multiplier:
             else:
                 march(longest, panels, X, bias, row, stride, n_steps, out, shared, near, work)
 
-        self._launch = launch
+        return launch
 
-    def _bind_product(self, backend: Backend, A: np.ndarray) -> None:
-        n, longest = len(A), self._longest
+    def _product(self, backend: Backend, A: np.ndarray) -> _Launch:
+        (n, p), longest = A.shape, self._longest
         kernel = product_serial if self._work < SERIAL else product
         panels, across = _panels(backend, A, self._height, n), -(-self._vectors * self._lanes // COLUMNS)
         tall = self._rows_of_a_task(n, across)
-        room = (KEPT * -(-self._vectors // across) + self._height * longest) * self._lanes + tall
+        room = (min(KEPT, p) * -(-self._vectors // across) + self._height * longest) * self._lanes + tall
         work = _aligned(backend, (self._cores, room), A.dtype)
 
         def launch(X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
             kernel(longest, panels, X, bias, row, out, tall, across, work)
 
-        self._launch = launch
+        return launch
 
     def _rows_of_a_task(self, n: int, across: int) -> int:
         """Such that all cores are done at the same time, if there are so many tasks beside each other: they get equal

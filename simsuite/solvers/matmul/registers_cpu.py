@@ -27,6 +27,7 @@ VECTOR = 64 if _LONG else 32 if _FEATURES.get("avx") else 16  # bytes
 # vectors, which stand beside triples, take the same panels.
 ROWS = (0, 16, 8, 8) if _MANY else (0, 8, 4, 4)
 _FUSED = bool(_FEATURES.get("fma")) or platform.machine() not in ("x86_64", "AMD64", "i686")
+_AHEAD = 16, 32  # turns that rows of X, and those of A, are asked for early where a vector is a line of the caches
 COLUMN = 8  # vectors of rows that are summed at once against a single column: as many as hide an addition's latency
 
 _INDEX, _INT = ir.IntType(64), ir.IntType(32)
@@ -54,6 +55,14 @@ class _Vectors:
 
     def store(self, value: Any, pointer: Any) -> None:
         self._builder.store(value, self._builder.bitcast(pointer, self.type.as_pointer())).align = self.size
+
+    def expect(self, pointer: Any, level: int) -> None:
+        """Have the line of the caches around a pointer brought to the first or to the second one."""
+        line = ir.IntType(8).as_pointer()
+        function = ir.FunctionType(ir.VoidType(), [line, _INT, _INT, _INT])
+        prefetch = cgutils.get_or_insert_function(self._builder.module, function, "llvm.prefetch.p0")
+        reads, locality, data = _INT(0), _INT(4 - level), _INT(1)
+        self._builder.call(prefetch, [self._builder.bitcast(pointer, line), reads, locality, data])
 
     def all_of(self, number: Any) -> Any:
         """The number in every place."""
@@ -164,9 +173,19 @@ def _write_tile_product(builder: Any, dtype: Any, vectors: int, *given: Any) -> 
     def places():
         return [place for r in range(rows) for place in of_a_row(v.at(out, builder.mul(stride, _INDEX(r))), gap, end)]
 
+    def row_of_X(k):
+        return of_a_row(v.at(X, builder.mul(k, x_stride)), x_gap, x_end)
+
+    def expect(k):
+        in_X, in_A = (builder.add(k, _INDEX(turns)) for turns in _AHEAD)
+        for place in [*row_of_X(in_X), v.at(A, builder.mul(in_A, _INDEX(rows)))]:
+            v.expect(place, 1)
+
     def add(k, sums):
-        x = [v.load(place) for place in of_a_row(v.at(X, builder.mul(k, x_stride)), x_gap, x_end)]
+        x = [v.load(place) for place in row_of_X(k)]
         row_of_A = v.at(A, builder.mul(k, _INDEX(rows)))
+        if _LONG:
+            expect(k)
         a = (v.all_of(builder.load(v.at(row_of_A, r))) for r in range(rows))
         return [v.fma(value, x[c], sums[r * vectors + c]) for r, value in enumerate(a) for c in range(vectors)]
 
@@ -200,13 +219,10 @@ def move(typing, source, out, most):
 
 @intrinsic
 def expect(typing, pointer):
-    """Have the line of the cache around a pointer brought near."""
+    """Have the line of the caches around a pointer brought to the second one."""
 
     def write(context, builder, signature, given):
-        line = ir.IntType(8).as_pointer()
-        function = ir.FunctionType(ir.VoidType(), [line, _INT, _INT, _INT])
-        prefetch = cgutils.get_or_insert_function(builder.module, function, "llvm.prefetch.p0")
-        builder.call(prefetch, [builder.bitcast(given[0], line), _INT(0), _INT(2), _INT(1)])
+        _Vectors(builder, pointer.dtype).expect(given[0], 2)
         return context.get_dummy_value()
 
     return types.void(pointer), write
