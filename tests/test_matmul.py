@@ -25,6 +25,11 @@ SHAPES = [
         (64, 64, 100),
         (9, 4, 600),
         (1000, 1500, 1),
+        (1, 3, 40),
+        (2, 2, 50),
+        (4, 4, 33),
+        (6, 5, 41),
+        (7, FEW_ROWS + 1, 30),
     ),
     *((FEW_ROWS + 1, 17, 5), (FEW_ROWS + 88, KEPT + 1, 50), (17, 2 * KEPT + 9, 1001), (700, 513, 481), (100, 90, 1601)),
 ]
@@ -61,7 +66,13 @@ def test_a_column_has_the_same_bits_whatever_is_beside_it(n, dtype):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize(("n", "m"), [(1, 1), (33, 1), (2, 5), (31, 33), (64, 300), (64, 2105), (FEW_ROWS + 100, 1)])
+@pytest.mark.parametrize(
+    ("n", "m"),
+    [
+        *((1, 1), (33, 1), (2, 5), (31, 33), (64, 300), (64, 2105), (FEW_ROWS + 100, 1)),
+        *((1, 40), (2, 77), (3, 40_001), (7, 33)),
+    ],
+)
 def test_steps_at_once_are_single_steps(n, m, dtype):
     A, X, bias = given(n, n, m, dtype)
     for stride in (0, 1):

@@ -8,8 +8,8 @@ Unlike there, sums are of all k if there are not too many: to fetch them, and st
 that a few columns of X come from the second or third cache, which is known early enough.
 
 Steps of small systems are taken at once: a task keeps some columns in the order in which they are read, which is that
-in which they are written, and multiplies again and again. The first step of few columns reads them from X itself, and
-the last one of any writes to `out`.
+in which they are written, and multiplies again and again. The first step reads small, or flat, X itself, and the last
+one of any writes to `out`.
 
 The last vector of columns ends with the last column, so it overlaps the one before it, and the last tile of those
 steps likewise overlaps the rows before it: what is there twice gets the same bits twice.
@@ -31,7 +31,16 @@ from numba.extending import register_jitable
 
 from simsuite.core import Backend
 from simsuite.solvers.matmul.column_cpu import column, column_serial
-from simsuite.solvers.matmul.registers_cpu import COLUMN, ROWS, VECTOR, ahead, expect, move, place, tile_product
+from simsuite.solvers.matmul.registers_cpu import (
+    COLUMN,
+    VECTOR,
+    ahead,
+    expect,
+    move,
+    place,
+    rows_of_tiles,
+    tile_product,
+)
 
 KEPT = 2048  # rows of X that are multiplied before the next ones
 COLUMNS = 240  # of a task, about
@@ -40,6 +49,7 @@ SERIAL = 1 << 19  # multiplications, below which waking other threads takes long
 FEW_ROWS = 512  # up to so many all rows of some columns stay in the second cache from step to step
 _LOADED = 192 << 10  # bytes of columns that are loaded together for steps: half a second cache
 _NEAR = 512 << 10  # bytes of X that stays in caches: steps read it where it is
+_FLAT = 8  # rows, up to which that is faster for X of any size
 _FEWEST = 48  # rows of a task
 _PACKING = 16  # multiplications take as long as packing a number
 _LINE = 64  # bytes
@@ -99,10 +109,10 @@ def _expect(array, i0, i1, v0, v1):
 
 
 @njit(cache=True)
-def _task(longest, panels, X, bias, row, out, tall, across, number, work):
+def _task(longest, height, panels, X, bias, row, out, tall, across, number, work):
     """One of the tasks of so many rows, a multiple of the height of a tile, of which so many are beside each other."""
     (p, m), n = X.shape, len(out)
-    height, lanes = ROWS[longest], VECTOR // X.itemsize
+    lanes = VECTOR // X.itemsize
     vectors, task = -(-m // lanes), number % across
     v0, v1, i0 = task * vectors // across, (task + 1) * vectors // across, number // across * tall
     i1, pairs = min(i0 + tall, n), _pairs(v0, v1, longest)
@@ -130,7 +140,7 @@ def _task(longest, panels, X, bias, row, out, tall, across, number, work):
                                 source = place(out, (i + r) * m + _begin(v + c, lanes, m))
                                 move(source, ahead(edge, r * whole + c * lanes), m)
                     tile_product(
-                        *(long, place(panels, i * p + k0 * height), place(work, (v - v0) * gap)),
+                        *(long, height, place(panels, i * p + k0 * height), place(work, (v - v0) * gap)),
                         *(lanes, gap, (long - 1) * gap, target, stride, lanes, end),
                         *(kept, first, place(shifts, i - i0), last),
                     )
@@ -143,19 +153,19 @@ def _task(longest, panels, X, bias, row, out, tall, across, number, work):
 
 
 @njit(parallel=True, cache=True)
-def product(longest, panels, X, bias, row, out, tall, across, work):
-    """out = A X + b, with b the given row of `bias`, added to every column. longest: rows of tiles, in vectors; panels:
-    of A (n, p); X (p, m); out (n, m). tall: rows of a task; across: tasks beside each other; work[core]: its own
-    memory."""
+def product(longest, height, panels, X, bias, row, out, tall, across, work):
+    """out = A X + b, with b the given row of `bias`, added to every column. longest: rows of tiles, in vectors; height:
+    rows of tiles; panels: of A (n, p); X (p, m); out (n, m). tall: rows of a task; across: tasks beside each other;
+    work[core]: its own memory."""
     for number in prange(-(-len(out) // tall) * across):
-        _task(longest, panels, X, bias, row, out, tall, across, number, work[numba.get_thread_id()])
+        _task(longest, height, panels, X, bias, row, out, tall, across, number, work[numba.get_thread_id()])
 
 
 @njit(cache=True)
-def product_serial(longest, panels, X, bias, row, out, tall, across, work):
+def product_serial(longest, height, panels, X, bias, row, out, tall, across, work):
     """The same bits from one thread. Its own `def`, as Numba's cache mixes up variants of one."""
     for number in range(-(-len(out) // tall) * across):
-        _task(longest, panels, X, bias, row, out, tall, across, number, work[0])
+        _task(longest, height, panels, X, bias, row, out, tall, across, number, work[0])
 
 
 @register_jitable
@@ -165,10 +175,10 @@ def _depth(n, p, height):
 
 
 @njit(cache=True)
-def _steps(longest, panels, X, bias, row, stride, n_steps, out, tasks, near, number, work):
+def _steps(longest, height, panels, X, bias, row, stride, n_steps, out, tasks, near, number, work):
     """Those of one of so many tasks: of two vectors of columns at least, if tiles are longer than one."""
     (p, m), n = X.shape, len(out)
-    height, lanes = ROWS[longest], VECTOR // X.itemsize
+    lanes = VECTOR // X.itemsize
     vectors = -(-m // lanes)
     v0, v1 = number * vectors // tasks, (number + 1) * vectors // tasks
     pairs, depth = _pairs(v0, v1, longest), _depth(n, p, height)
@@ -197,26 +207,26 @@ def _steps(longest, panels, X, bias, row, stride, n_steps, out, tasks, near, num
                 i = max(min(t * height, n - height), 0)
                 begin = ahead(target[0], i * target[1])
                 panel, shift = place(panels, t * height * p), place(shifts, i)
-                tile_product(long, panel, *source, begin, *target[1:], p, True, shift, True)
+                tile_product(long, height, panel, *source, begin, *target[1:], p, True, shift, True)
         v += long
     if not direct:
         _store(work[n_steps % 2 * size :], out, v0, v1, depth)
 
 
 @njit(parallel=True, cache=True)
-def march(longest, panels, X, bias, row, stride, n_steps, out, tasks, near, work):
+def march(longest, height, panels, X, bias, row, stride, n_steps, out, tasks, near, work):
     """out = X after n_steps products with A, each plus a row of `bias`: rows row, row + stride .. A of several steps
     is square. tasks: how many there are, of some columns each; near: X is read, and `out` written, where it is."""
     for number in prange(tasks):
         own = work[numba.get_thread_id()]
-        _steps(longest, panels, X, bias, row, stride, n_steps, out, tasks, near, number, own)
+        _steps(longest, height, panels, X, bias, row, stride, n_steps, out, tasks, near, number, own)
 
 
 @njit(cache=True)
-def march_serial(longest, panels, X, bias, row, stride, n_steps, out, tasks, near, work):
+def march_serial(longest, height, panels, X, bias, row, stride, n_steps, out, tasks, near, work):
     """The same bits from one thread."""
     for number in range(tasks):
-        _steps(longest, panels, X, bias, row, stride, n_steps, out, tasks, near, number, work[0])
+        _steps(longest, height, panels, X, bias, row, stride, n_steps, out, tasks, near, number, work[0])
 
 
 class Multiplier:
@@ -234,7 +244,7 @@ class Multiplier:
             return
         self._lanes = VECTOR // A.itemsize
         self._longest = 3 if columns > self._lanes else 1
-        self._height, self._vectors = ROWS[self._longest], -(-columns // self._lanes)
+        self._height, self._vectors = rows_of_tiles(self._longest, n), -(-columns // self._lanes)
         self._launch = self._product(backend, A) if self.most_steps else self._steps(backend, A, columns)
 
     def __call__(self, X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
@@ -260,28 +270,29 @@ class Multiplier:
         depth, least = _depth(n, p, height), min(longest, 2)
         tasks = -(-self._vectors // max(_LOADED // (depth * VECTOR), longest + 1))
         shared = min(-(-tasks // self._cores) * self._cores, max(self._vectors // least, 1))
-        near = n >= height and columns >= self._lanes and p * columns * A.itemsize <= _NEAR
+        small = p <= _FLAT or p * columns * A.itemsize <= _NEAR
+        near = small and n >= height and columns >= self._lanes
         most = -(-self._vectors // tasks)
         work = _aligned(backend, (self._cores, 2 * depth * most * self._lanes + depth), A.dtype)
 
         def launch(X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
             if self._work * n_steps < SERIAL:
-                march_serial(longest, panels, X, bias, row, stride, n_steps, out, tasks, near, work)
+                march_serial(longest, height, panels, X, bias, row, stride, n_steps, out, tasks, near, work)
             else:
-                march(longest, panels, X, bias, row, stride, n_steps, out, shared, near, work)
+                march(longest, height, panels, X, bias, row, stride, n_steps, out, shared, near, work)
 
         return launch
 
     def _product(self, backend: Backend, A: np.ndarray) -> _Launch:
-        (n, p), longest = A.shape, self._longest
+        (n, p), height, longest = A.shape, self._height, self._longest
         kernel = product_serial if self._work < SERIAL else product
-        panels, across = _panels(backend, A, self._height, n), -(-self._vectors * self._lanes // COLUMNS)
+        panels, across = _panels(backend, A, height, n), -(-self._vectors * self._lanes // COLUMNS)
         tall = self._rows_of_a_task(n, across)
-        room = (min(KEPT, p) * -(-self._vectors // across) + self._height * longest) * self._lanes + tall
+        room = (min(KEPT, p) * -(-self._vectors // across) + height * longest) * self._lanes + tall
         work = _aligned(backend, (self._cores, room), A.dtype)
 
         def launch(X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
-            kernel(longest, panels, X, bias, row, out, tall, across, work)
+            kernel(longest, height, panels, X, bias, row, out, tall, across, work)
 
         return launch
 

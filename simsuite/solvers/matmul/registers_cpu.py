@@ -24,8 +24,11 @@ _LONG = bool(_FEATURES.get("avx512f"))
 _MANY = _LONG or platform.machine() in ("aarch64", "arm64")
 VECTOR = 64 if _LONG else 32 if _FEATURES.get("avx") else 16  # bytes
 # Rows of a tile of 1, 2 and 3 vectors a row. Sums, a row of X and a value of A fill 32 registers, or 16; pairs of
-# vectors, which stand beside triples, take the same panels.
-ROWS = (0, 16, 8, 8) if _MANY else (0, 8, 4, 4)
+# vectors, which stand beside triples, take the same panels. Of both there are lower ones, for matrices of few rows.
+_ROWS = (0, 16, 8, 8) if _MANY else (0, 8, 4, 4)
+_TILES = [*enumerate(_ROWS)][1:] + [
+    (vectors, rows) for vectors in (2, 3) for rows in (1, 2, 4) if rows < _ROWS[vectors]
+]
 _FUSED = bool(_FEATURES.get("fma")) or platform.machine() not in ("x86_64", "AMD64", "i686")
 _AHEAD = 16, 32  # turns that rows of X, and those of A, are asked for early where a vector is a line of the caches
 COLUMN = 8  # vectors of rows that are summed at once against a single column: as many as hide an addition's latency
@@ -113,6 +116,11 @@ class _Vectors:
         return chosen
 
 
+def rows_of_tiles(longest: int, n: int) -> int:
+    """That suit a matrix of n rows, in tiles of up to so many vectors a row: all are rows of it, if it is possible."""
+    return max((rows for vectors, rows in _TILES if vectors == longest and rows <= n), default=_ROWS[longest])
+
+
 @intrinsic
 def place(typing, array, index):
     """Where the number `index` of an array is, whose numbers follow each other: a pointer for as long as it lives."""
@@ -132,30 +140,30 @@ def ahead(typing, pointer, index):
 
 
 @intrinsic
-def tile_product(typing, vectors, A, X, x_stride, x_gap, x_end, out, stride, gap, end, n, first, bias, last):
+def tile_product(typing, vectors, rows, A, X, x_stride, x_gap, x_end, out, stride, gap, end, n, first, bias, last):
     """out[r stride + c] = [out if not first] + sum over k < n of A[k rows + r] X[k x_stride + c] [+ bias[r] if last],
-    for all rows r and columns c of a tile of so many vectors a row. The first vector begins at column 0, the next one
-    at column gap of `out` and x_gap of X, but the last at `end` and x_end. Pointers and numbers."""
+    for all rows r and columns c of a tile of so many rows of so many vectors. The first vector begins at column 0, the
+    next one at column gap of `out` and x_gap of X, but the last at `end` and x_end. Pointers and numbers."""
     index, flag = types.intp, types.boolean
-    signature = types.void(index, A, X, *[index] * 3, out, *[index] * 4, flag, bias, flag)
+    signature = types.void(index, index, A, X, *[index] * 3, out, *[index] * 4, flag, bias, flag)
 
     def write(context, builder, signature, given):
-        kinds = [value.type for value in given[1:]]
+        kinds = [value.type for value in given[2:]]
         after = builder.append_basic_block("after")
-        choice = builder.switch(given[0], after)
-        for vectors in range(1, len(ROWS)):
+        choice = builder.switch(builder.add(builder.mul(given[1], _INDEX(len(_ROWS))), given[0]), after)
+        for vectors, rows in _TILES:
             function = ir.Function(
                 builder.module, ir.FunctionType(ir.VoidType(), kinds), builder.module.get_unique_name("tile_product")
             )
             function.linkage = "internal"
             function.attributes.add("noinline")  # compiles in less time, and is no slower
             body = ir.IRBuilder(function.append_basic_block())
-            _write_tile_product(body, A.dtype, vectors, *function.args)
+            _write_tile_product(body, A.dtype, vectors, rows, *function.args)
             body.ret_void()
             block = builder.append_basic_block()
-            choice.add_case(_INDEX(vectors), block)
+            choice.add_case(_INDEX(rows * len(_ROWS) + vectors), block)
             builder.position_at_end(block)
-            builder.call(function, given[1:])
+            builder.call(function, given[2:])
             builder.branch(after)
         builder.position_at_end(after)
         return context.get_dummy_value()
@@ -163,9 +171,9 @@ def tile_product(typing, vectors, A, X, x_stride, x_gap, x_end, out, stride, gap
     return signature, write
 
 
-def _write_tile_product(builder: Any, dtype: Any, vectors: int, *given: Any) -> None:
+def _write_tile_product(builder: Any, dtype: Any, vectors: int, rows: int, *given: Any) -> None:
     A, X, x_stride, x_gap, x_end, out, stride, gap, end, n, first, bias, last = given
-    v, rows = _Vectors(builder, dtype), ROWS[vectors]
+    v = _Vectors(builder, dtype)
 
     def of_a_row(begin, gap, end):
         return [*[begin, v.at(begin, gap)][: vectors - 1], v.at(begin, end)]
