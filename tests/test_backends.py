@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numba import cuda, float64
 
 import simsuite
 from simsuite.backends import open_backend
@@ -313,3 +314,71 @@ def test_damaged_times_are_measured_again(tmp_path: Path, text: str) -> None:
     kept.write_text(text)
     assert times(tmp_path, "which?", 3, lambda i: 2.0 * i) == [0.0, 2.0, 4.0]
     assert times(tmp_path, "which?", 3, float) == [0.0, 2.0, 4.0]
+
+
+SIMULATED = pytest.mark.parametrize("backend", ["cudasim"], indirect=True)
+
+
+def launched(backend: Backend, kernel: Callable, n: int, *arrays: np.ndarray) -> None:
+    """By two blocks of n threads."""
+    backend.launcher(cuda.jit(kernel), (2 * n, 1, 1), (n, 1, 1))(*arrays)
+
+
+@SIMULATED
+def test_threads_of_a_simulated_block_meet_at_barriers(backend: Backend) -> None:
+    """Those that have returned are not waited for."""
+
+    def total(values, out):
+        shared = cuda.shared.array(8, float64)
+        i = cuda.threadIdx.x
+        shared[i] = values[cuda.blockIdx.x, i]
+        half = 4
+        while half > 0:
+            cuda.syncthreads()
+            if i >= half:
+                return
+            shared[i] += shared[i + half]
+            half //= 2
+        out[cuda.blockIdx.x] = shared[0]
+
+    values, out = np.arange(16.0).reshape(2, 8), np.zeros(2)
+    launched(backend, total, 8, values, out)
+    assert np.array_equal(out, values.sum(axis=1))
+
+
+@SIMULATED
+@pytest.mark.parametrize("step", [-1, 1])
+@pytest.mark.parametrize("missing", [False, True])
+def test_a_missing_barrier_shows_in_the_simulator(backend: Backend, missing: bool, step: int) -> None:
+    """Whether a later thread is read or one before, as their order turns around."""
+
+    def shift(out):
+        i, block = cuda.threadIdx.x, cuda.blockIdx.x
+        for k in range(2):
+            out[block, k, i] = i + 1
+            if not missing:
+                cuda.syncthreads()
+            out[block, 2 + k, i] = out[block, k, min(max(i + step, 0), 4)]
+            cuda.syncthreads()
+
+    out = np.zeros((2, 4, 5))
+    launched(backend, shift, 5, out)
+    wanted = np.clip(np.arange(5) + step, 0, 4) + 1
+    assert np.all(out[:, 2:] == wanted) == (not missing)
+
+
+@SIMULATED
+def test_a_simulated_thread_that_fails_ends_its_block(backend: Backend) -> None:
+    def fail(out):
+        cuda.syncthreads()
+        if cuda.threadIdx.x == 3:
+            raise ValueError("no")
+        cuda.syncthreads()
+        out[cuda.threadIdx.x] = 1
+
+    out, before = np.zeros(5), threading.active_count()
+    with pytest.raises(ValueError, match=r"tid=\[3, 0, 0\] ctaid=\[0, 0, 0\]: no"):
+        launched(backend, fail, 5, out)
+    assert not out.any()
+    while threading.active_count() > before:  # those that waited end as well
+        threading.Event().wait(0.001)

@@ -5,13 +5,16 @@ SciPy and NumPy take the place of the device's libraries.
 
 from __future__ import annotations
 
-import time
+import sys
+import threading
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numba import config
 from numba.cuda.simulator import kernel as simulator
+from numba.cuda.simulator import kernelapi
 from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray
 
 from simsuite.backends.host import HostBackend
@@ -29,16 +32,101 @@ class _NumPyProducts:
         c[...] = a @ b + (c if add else 0)
 
 
-def _is_alive(thread: Any, known: Callable[[Any], bool] = simulator.BlockThread.is_alive) -> bool:
-    """Of a thread of a block, all of which the simulator asks over and over, for half of the time if it did not let
-    those that compute go on in between."""
-    alive = known(thread)
-    if alive and not thread.syncthreads_blocked:
-        time.sleep(0)
-    return alive
+class _Player(simulator.BlockThread):
+    """A Python thread that is the threads of a block one after the other, as far as one that waits at a barrier."""
+
+    def __init__(self, block: _Block, place: Any) -> None:
+        super().__init__(block.play, block, place, (0, 0, 0), False)
+        self.turn = threading.Lock()
+        self.turn.acquire()
+
+    def run(self) -> None:
+        super().run()  # keeps an exception
+        self._manager.ended(self)
+
+    def become(self, place: tuple[int, ...]) -> None:
+        width, height, _ = self._manager._block_dim
+        self.threadIdx = simulator.Dim3(*place)
+        self.thread_id = place[0] + width * (place[1] + height * place[2])
+
+    def syncthreads(self) -> None:
+        self._manager.arrived(self)
+        self.turn.acquire()
+        if self.abort:
+            raise RuntimeError("another thread of the block failed")
 
 
-simulator.BlockThread.is_alive = _is_alive
+class _Block(simulator.BlockManager):
+    """The threads of a block, one at a time from barrier to barrier.
+
+    Numba's own block runs them all at once and asks each over and over whether it waits, which takes many times as
+    long. Their order turns around at every barrier, so that one that is missing does not go unnoticed.
+    """
+
+    def run(self, place: Any, *arguments: Any) -> None:
+        self._place, self._arguments = place, arguments
+        self._new = deque(np.ndindex(*self._block_dim))
+        self._waiting: list[_Player] = []  # at the barrier
+        self._ready: list[_Player] = []  # to go on beyond it
+        self._failure: Any = None
+        self._over = threading.Lock()
+        self._over.acquire()
+        self._go_on()
+        self._over.acquire()
+        if self._failure:
+            error, trace = self._failure
+            raise error.with_traceback(trace)
+
+    def play(self) -> None:
+        """What a player does."""
+        player: Any = threading.current_thread()
+        while self._new:
+            player.become(self._new.popleft())
+            self._f(*self._arguments)
+
+    def arrived(self, player: _Player) -> None:
+        """At a barrier."""
+        self._waiting.append(player)
+        self._go_on()
+
+    def ended(self, player: _Player) -> None:
+        if self._failure:
+            return
+        if player.exception is None:
+            self._go_on()
+            return
+        self._failure = player.exception
+        for other in (*self._waiting, *self._ready):
+            other.abort = True
+            other.turn.release()
+        self._over.release()
+
+    def _go_on(self) -> None:
+        """One that has not begun comes before those beyond the barrier, which opens when nobody is left to arrive."""
+        if self._new:
+            _Player(self, self._place).start()
+            return
+        if not self._ready:
+            self._ready, self._waiting = self._waiting, []
+        (self._ready.pop().turn if self._ready else self._over).release()
+
+
+class _Shared(kernelapi.FakeCUDAShared):
+    """Shared memory. Numba's own reads the names of files and functions up to the first for every array."""
+
+    def array(self, shape: Any, dtype: Any, alignment: int | None = None) -> Any:
+        if shape == 0 or alignment is not None:
+            return super().array(shape, dtype, alignment)
+        kernel = sys._getframe(1)
+        line = kernel.f_code, kernel.f_lineno
+        if line not in self._allocations:
+            if isinstance(dtype, kernelapi.types.Type):
+                dtype = kernelapi.numpy_support.as_dtype(dtype)
+            self._allocations[line] = np.empty(shape, dtype)
+        return self._allocations[line]
+
+
+simulator.BlockManager, kernelapi.FakeCUDAShared = _Block, _Shared
 
 
 class CudaSimulatorBackend(HostBackend):
