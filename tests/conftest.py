@@ -59,8 +59,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def place(name: str) -> int:
-    """Of a file of tests, among the others."""
-    if "gbm" in name:
+    """Of a file of tests, among the others. Those that run problems of all kinds find the kernels of heat compiled."""
+    if "gbm" in name or name in ("test_resume", "test_scenarios"):
         return 0
     return 2 if "heat" in name or name in ("test_bench", "test_kernels_sm90") else 1
 
