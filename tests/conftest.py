@@ -16,11 +16,13 @@ import numba
 import pytest
 
 from simsuite.backends import open_backend
+from simsuite.backends.kernel_cache import cache_directory
 from simsuite.core import Backend
 from simsuite.errors import DeviceError
 
 SIMULATING = os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0")
 ROOT = Path(__file__).parents[1]
+numba.config.CACHE_DIR = str(cache_directory())  # for kernels that tests import themselves
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from fractions import Fraction
 
 import numpy as np
@@ -10,10 +11,12 @@ from matmul_given import given, multiplied
 from numba.core.errors import TypingError
 
 from simsuite.backends.cpu import CpuBackend
-from simsuite.solvers.matmul import product_cpu, registers_cpu
+from simsuite.solvers.matmul import product_cpu
 from simsuite.solvers.matmul.product_cpu import FEW_ROWS, KEPT, Multiplier
+from simsuite.solvers.matmul.vectors_cpu import FUSED
 
-# (rows, inner, columns): single entries, edges of tiles and slices, one column, tall, flat, more than one task
+# (rows, inner, columns): single entries, edges of tiles and slices, one column and few, tall, flat, some that fill no
+# vector, more than one task
 SHAPES = [
     *(
         (1, 1, 1),
@@ -30,6 +33,12 @@ SHAPES = [
         (4, 4, 33),
         (6, 5, 41),
         (7, FEW_ROWS + 1, 30),
+        (3, 40, 999),
+        (8, 20, 2),
+        (69, 67, 3),
+        (70, 71, 4),
+        (FEW_ROWS + 3, 33, 7),
+        *((rows, 21, columns) for rows, columns in zip((9, 10, 11, 12, 13, 47, 16), (17, 33, 34, 35, 36, 37, 20))),
     ),
     *((FEW_ROWS + 1, 17, 5), (FEW_ROWS + 88, KEPT + 1, 50), (17, 2 * KEPT + 9, 1001), (700, 513, 481), (100, 90, 1601)),
 ]
@@ -44,12 +53,12 @@ def test_products_are_right(shape, dtype):
     assert error < np.finfo(dtype).eps * (2 + np.sqrt(shape[1]))
 
 
-@pytest.mark.skipif(not registers_cpu._FUSED, reason="this CPU has no fused multiply-add")
-@pytest.mark.parametrize("m", [1, 3])
-def test_every_entry_is_a_chain_of_fused_additions(m):
+@pytest.mark.skipif(not FUSED, reason="this CPU has no fused multiply-add")
+@pytest.mark.parametrize(("n", "m"), [(5, 1), (5, 3), (9, 3), (5, 40)])
+def test_every_entry_is_a_chain_of_fused_additions(n, m):
     """In exact arithmetic, rounded once a step: what documentation says of the bits of a result."""
-    A, X, bias = given(5, KEPT + 3, m, np.float64)
-    for got, row, j in ((multiplied(A, X, bias)[i, j], i, j) for i in (0, 4) for j in range(m)):
+    A, X, bias = given(n, KEPT + 3, m, np.float64)
+    for got, row, j in ((multiplied(A, X, bias)[i, j], i, j) for i in (0, 4) for j in (0, m - 1)):
         total = 0.0
         for a, x in zip(A[row], X[:, j]):
             total = float(Fraction(a) * Fraction(x) + Fraction(total))
@@ -61,7 +70,7 @@ def test_every_entry_is_a_chain_of_fused_additions(m):
 def test_a_column_has_the_same_bits_whatever_is_beside_it(n, dtype):
     A, X, bias = given(n, n, 60, dtype)
     whole = multiplied(A, X, bias)
-    for columns in (slice(0, 1), slice(7, 8), slice(13, 15), slice(20, 60)):
+    for columns in (slice(0, 1), slice(7, 8), slice(13, 15), slice(20, 60), slice(3, 8), slice(9, 26)):
         np.testing.assert_array_equal(multiplied(A, X, bias, columns=columns), whole[:, columns])
 
 
@@ -70,7 +79,7 @@ def test_a_column_has_the_same_bits_whatever_is_beside_it(n, dtype):
     ("n", "m"),
     [
         *((1, 1), (33, 1), (2, 5), (31, 33), (64, 300), (64, 2105), (FEW_ROWS + 100, 1)),
-        *((1, 40), (2, 77), (3, 40_001), (7, 33)),
+        *((1, 40), (2, 77), (3, 40_001), (7, 33), (9, 2), (70, 4), (64, 7), (100, 100), (70, 18)),
     ],
 )
 def test_steps_at_once_are_single_steps(n, m, dtype):
@@ -95,12 +104,18 @@ def test_rows_of_states_need_not_follow_each_other(n):
         Multiplier(CpuBackend(), A, 9)(X, bias, 0, 0, 1, np.asfortranarray(X))
 
 
-def test_large_systems_take_one_step_at_a_time():
-    assert Multiplier(CpuBackend(), np.eye(FEW_ROWS + 1), 2).most_steps == 1
+def test_large_systems_take_one_step_at_a_time_unless_they_are_of_few_states():
+    assert [Multiplier(CpuBackend(), np.eye(FEW_ROWS + 1, dtype=np.float32), m).most_steps for m in (1, 2, 30)] == [
+        None,
+        None,
+        1,
+    ]
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("shape", [(7, 130, 1), (5, 33, 3), (FEW_ROWS + 1, 4, 30)], ids=str)
+@pytest.mark.parametrize(
+    "shape", [(7, 130, 1), (5, 33, 3), (40, 4, 3), (40, 33, 35), (2, 4, 3000), (FEW_ROWS + 1, 4, 30)], ids=str
+)
 def test_one_thread_and_many_give_the_same_bits(shape, dtype, monkeypatch):
     A, X, bias = given(*shape, dtype)
     found = []
@@ -110,7 +125,14 @@ def test_one_thread_and_many_give_the_same_bits(shape, dtype, monkeypatch):
     np.testing.assert_array_equal(*found)
 
 
-def test_serial_kernels_wake_no_threads():
-    for name in ("product", "march", "column"):
-        assert getattr(product_cpu, name).targetoptions["parallel"] is True
-        assert getattr(product_cpu, f"{name}_serial").targetoptions.get("parallel", False) is False
+@pytest.mark.parametrize(
+    ("name", "shape"), [("column", (9, 9, 1)), ("few", (9, 9, 2)), ("march", (9, 9, 50)), ("product", (600, 9, 20))]
+)
+def test_small_products_wake_no_threads(name, shape, monkeypatch):
+    kernel, found = getattr(product_cpu, name), []
+    parameters = inspect.signature(kernel.py_func)
+    monkeypatch.setattr(product_cpu, name, lambda *values: found.append(parameters.bind(*values).arguments["alone"]))
+    for limit in (0, 1 << 40):
+        monkeypatch.setattr(product_cpu, "SERIAL", limit)
+        multiplied(*given(*shape, np.float32))
+    assert found == [False, True]

@@ -29,27 +29,18 @@ def _end(following, out):
 
 
 @njit(parallel=True, cache=True)
-def column(height, panels, X, bias, row, stride, n_steps, out, x, shifts, following):
-    """As `march` of `product_cpu` for a single column, by panels of so many rows. The last three: vectors with room for
+def column(height, panels, X, bias, row, stride, n_steps, out, alone, x, shifts, following):
+    """As `march` of `steps_cpu` for a single column, by panels of so many rows. The last three: vectors with room for
     whole panels."""
     p, n = len(X), len(out)
     _begin(X, bias, row, x, shifts, n)
     for s in range(n_steps):
         if s > 0:
             _next(following, bias, row + s * stride, x, shifts, n)
-        for t in prange(-(-n // height)):
-            column_product(panels, t * p * height, x, p, shifts, t * height, following, t * height)
-    _end(following, out)
-
-
-@njit(cache=True)
-def column_serial(height, panels, X, bias, row, stride, n_steps, out, x, shifts, following):
-    """The same bits from one thread."""
-    p, n = len(X), len(out)
-    _begin(X, bias, row, x, shifts, n)
-    for s in range(n_steps):
-        if s > 0:
-            _next(following, bias, row + s * stride, x, shifts, n)
-        for t in range(-(-n // height)):
-            column_product(panels, t * p * height, x, p, shifts, t * height, following, t * height)
+        if alone:
+            for t in range(-(-n // height)):
+                column_product(panels, t * p * height, x, p, shifts, t * height, following, t * height)
+        else:
+            for t in prange(-(-n // height)):
+                column_product(panels, t * p * height, x, p, shifts, t * height, following, t * height)
     _end(following, out)

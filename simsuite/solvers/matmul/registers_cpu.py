@@ -10,115 +10,34 @@ on the length of vectors.
 
 from __future__ import annotations
 
-import platform
+import functools
 from typing import Any
 
-import llvmlite.binding as llvm
+import numpy as np
 from llvmlite import ir
+from numba import njit
 from numba.core import cgutils, errors, types
 from numba.core.types.misc import CPointer
-from numba.extending import intrinsic
+from numba.extending import intrinsic, register_jitable
 
-_FEATURES = llvm.get_host_cpu_features()
-_LONG = bool(_FEATURES.get("avx512f"))
-_MANY = _LONG or platform.machine() in ("aarch64", "arm64")
-VECTOR = 64 if _LONG else 32 if _FEATURES.get("avx") else 16  # bytes
+from simsuite.solvers.matmul.vectors_cpu import FUSED, INDEX, LONG, MANY, VECTOR, Vectors
+
 # Rows of a tile of 1, 2 and 3 vectors a row. Sums, a row of X and a value of A fill 32 registers, or 16; pairs of
-# vectors, which stand beside triples, take the same panels. Of both there are lower ones, for matrices of few rows.
-_ROWS = (0, 16, 8, 8) if _MANY else (0, 8, 4, 4)
-_TILES = [*enumerate(_ROWS)][1:] + [
-    (vectors, rows) for vectors in (2, 3) for rows in (1, 2, 4) if rows < _ROWS[vectors]
-]
-_FUSED = bool(_FEATURES.get("fma")) or platform.machine() not in ("x86_64", "AMD64", "i686")
+# vectors, which stand beside triples, take the same panels. There are lower ones for matrices of few rows, and for the
+# last rows; and one of single vectors with the panels of the others.
+ROWS = (0, 16, 8, 8) if MANY else (0, 8, 4, 4)
+LOW = min(4, ROWS[2] - 1)
+_TILES = [*enumerate(ROWS)][1:] + [(1, ROWS[2])] + [(3, rows) for rows in range(1, LOW + 1)]
+STRIP = 4 if MANY else 2  # columns, of which vectors of rows are faster than vectors of columns
+BESIDE = 4 if MANY else 2  # panels that such strips are of, to have so many sums that they hide an addition's latency
 _AHEAD = 16, 32  # turns that rows of X, and those of A, are asked for early where a vector is a line of the caches
 COLUMN = 8  # vectors of rows that are summed at once against a single column: as many as hide an addition's latency
 
-_INDEX, _INT = ir.IntType(64), ir.IntType(32)
 
-
-class _Vectors:
-    """Writes operations on vectors of a type of numbers."""
-
-    def __init__(self, builder: Any, dtype: Any, halvings: int = 0) -> None:
-        """halvings: how often those of this CPU are halved."""
-        self._builder = builder
-        self.size = dtype.bitwidth // 8
-        self.lanes = max(VECTOR // self.size >> halvings, 1)
-        self.real = ir.DoubleType() if self.size == 8 else ir.FloatType()
-        self.type = ir.VectorType(self.real, self.lanes)
-        self.zero = ir.Constant(self.type, None)
-
-    def at(self, pointer: Any, index: Any) -> Any:
-        return self._builder.gep(pointer, [_INDEX(index) if isinstance(index, int) else index])
-
-    def load(self, pointer: Any) -> Any:
-        found = self._builder.load(self._builder.bitcast(pointer, self.type.as_pointer()))
-        found.align = self.size
-        return found
-
-    def store(self, value: Any, pointer: Any) -> None:
-        self._builder.store(value, self._builder.bitcast(pointer, self.type.as_pointer())).align = self.size
-
-    def expect(self, pointer: Any, level: int) -> None:
-        """Have the line of the caches around a pointer brought to the first or to the second one."""
-        line = ir.IntType(8).as_pointer()
-        function = ir.FunctionType(ir.VoidType(), [line, _INT, _INT, _INT])
-        prefetch = cgutils.get_or_insert_function(self._builder.module, function, "llvm.prefetch.p0")
-        reads, locality, data = _INT(0), _INT(4 - level), _INT(1)
-        self._builder.call(prefetch, [self._builder.bitcast(pointer, line), reads, locality, data])
-
-    def all_of(self, number: Any) -> Any:
-        """The number in every place."""
-        undefined = ir.Constant(self.type, ir.Undefined)
-        first = self._builder.insert_element(undefined, number, _INT(0))
-        zeros = ir.Constant(ir.VectorType(_INT, self.lanes), [0] * self.lanes)
-        return self._builder.shuffle_vector(first, undefined, zeros)
-
-    def fma(self, a: Any, x: Any, total: Any) -> Any:
-        if not _FUSED:  # else a call of a function of libm for each number
-            return self._builder.fadd(self._builder.fmul(a, x), total)
-        function = ir.FunctionType(self.type, [self.type] * 3)
-        name = f"llvm.fma.v{self.lanes}f{8 * self.size}"
-        return self._builder.call(cgutils.get_or_insert_function(self._builder.module, function, name), [a, x, total])
-
-    def sums(self, begin: list[Any], n: Any, add: Any) -> list[Any]:
-        """Vectors after the turns 0 .. n - 1, n > 0, of a loop in which `add(k, sums)` gives the next ones."""
-        builder = self._builder
-        before = builder.block
-        loop, after = (builder.append_basic_block(name) for name in ("turn", "end"))
-        builder.branch(loop)
-        builder.position_at_end(loop)
-        k = builder.phi(_INDEX)
-        k.add_incoming(_INDEX(0), before)
-        sums = [builder.phi(self.type) for _ in begin]
-        for phi, value in zip(sums, begin):
-            phi.add_incoming(value, before)
-        following = add(k, sums)
-        k_next = builder.add(k, _INDEX(1))
-        k.add_incoming(k_next, loop)
-        for phi, value in zip(sums, following):
-            phi.add_incoming(value, loop)
-        builder.cbranch(builder.icmp_signed("<", k_next, n), loop, after)
-        builder.position_at_end(after)
-        return following
-
-    def either(self, condition: Any, if_so: Any, otherwise: list[Any]) -> list[Any]:
-        """What the function `if_so` writes gives, where the condition holds, or else these."""
-        builder = self._builder
-        before = builder.block
-        with builder.if_then(condition):
-            found = if_so()
-            inside = builder.block
-        chosen = [builder.phi(self.type) for _ in otherwise]
-        for phi, a, b in zip(chosen, found, otherwise):
-            phi.add_incoming(a, inside)
-            phi.add_incoming(b, before)
-        return chosen
-
-
-def rows_of_tiles(longest: int, n: int) -> int:
+@register_jitable
+def rows_of_tiles(longest, n):
     """That suit a matrix of n rows, in tiles of up to so many vectors a row: all are rows of it, if it is possible."""
-    return max((rows for vectors, rows in _TILES if vectors == longest and rows <= n), default=_ROWS[longest])
+    return ROWS[longest] if n >= ROWS[longest] or longest == 1 else min(n, LOW)
 
 
 @intrinsic
@@ -139,64 +58,125 @@ def ahead(typing, pointer, index):
     return pointer(pointer, types.intp), lambda context, builder, signature, given: builder.gep(given[0], [given[1]])
 
 
+@functools.cache
+def products(dtype: Any) -> np.ndarray:
+    """Where the machine code of the loops below is, for numbers of a type: made once for all that call them, each of
+    which would have its own otherwise."""
+    table = np.zeros((max(LOW, STRIP, *ROWS) + 1) * len(ROWS), np.int64)
+    _fill(table, np.dtype(dtype).type(0))
+    return table
+
+
+@njit(cache=True)
+def _fill(table, number):
+    _store_addresses(table, number)
+
+
 @intrinsic
-def tile_product(typing, vectors, rows, A, X, x_stride, x_gap, x_end, out, stride, gap, end, n, first, bias, last):
+def tile_product(
+    typing, at, vectors, rows, A, X, x_stride, x_gap, x_end, out, stride, gap, end, n, first, bias, last, count
+):
     """out[r stride + c] = [out if not first] + sum over k < n of A[k rows + r] X[k x_stride + c] [+ bias[r] if last],
     for all rows r and columns c of a tile of so many rows of so many vectors. The first vector begins at column 0, the
-    next one at column gap of `out` and x_gap of X, but the last at `end` and x_end. Pointers and numbers."""
-    index, flag = types.intp, types.boolean
-    signature = types.void(index, index, A, X, *[index] * 3, out, *[index] * 4, flag, bias, flag)
+    next one at column gap of `out` and x_gap of X, but the last at `end` and x_end; and for so many tiles that are low,
+    the columns of one behind those of the other. Pointers and numbers; at: the table of `products`."""
+    index = types.intp
+    signature = types.void(*[index] * 3, A, X, *[index] * 3, out, *[index] * 5, bias, index, index)
 
     def write(context, builder, signature, given):
-        kinds = [value.type for value in given[2:]]
-        after = builder.append_basic_block("after")
-        choice = builder.switch(builder.add(builder.mul(given[1], _INDEX(len(_ROWS))), given[0]), after)
-        for vectors, rows in _TILES:
-            function = ir.Function(
-                builder.module, ir.FunctionType(ir.VoidType(), kinds), builder.module.get_unique_name("tile_product")
-            )
-            function.linkage = "internal"
-            function.attributes.add("noinline")  # compiles in less time, and is no slower
-            body = ir.IRBuilder(function.append_basic_block())
-            _write_tile_product(body, A.dtype, vectors, rows, *function.args)
-            body.ret_void()
-            block = builder.append_basic_block()
-            choice.add_case(_INDEX(rows * len(_ROWS) + vectors), block)
-            builder.position_at_end(block)
-            builder.call(function, given[2:])
-            builder.branch(after)
-        builder.position_at_end(after)
-        return context.get_dummy_value()
+        table, vectors, rows, *tile = given
+        return _call(builder, table, vectors, rows, tile)
 
     return signature, write
 
 
-def _write_tile_product(builder: Any, dtype: Any, vectors: int, rows: int, *given: Any) -> None:
+@intrinsic
+def strip_product(typing, at, columns, A, A_gap, X, x_stride, out, stride, step, end, n, bias):
+    """out[r stride + c] = sum over k < n of A[k height + r] X[k x_stride + c] + bias[r], for all columns c of a few and
+    all rows r of BESIDE panels as high as tiles of two vectors a row: by vectors of rows. The next panel is at A_gap in
+    A, its rows at r = `step`, but those of the last one at `end`. Pointers and numbers; at: the table of
+    `products`."""
+    index = types.intp
+    signature = types.void(index, index, A, index, X, index, out, *[index] * 4, bias)
+
+    def write(context, builder, signature, given):
+        at, columns, A, A_gap, X, x_stride, out, stride, step, end, n, bias = given
+        zero, one = INDEX(0), INDEX(1)
+        tile = [A, X, x_stride, A_gap, zero, out, stride, step, end, n, one, bias, one, one]
+        return _call(builder, at, zero, columns, tile)
+
+    return signature, write
+
+
+def _call(builder: Any, table: Any, vectors: Any, rows: Any, given: Any) -> Any:
+    kind = ir.FunctionType(ir.VoidType(), [value.type for value in given]).as_pointer()
+    place = builder.add(table, builder.mul(INDEX(8), builder.add(builder.mul(rows, INDEX(len(ROWS))), vectors)))
+    builder.call(builder.load(builder.inttoptr(place, kind.as_pointer())), given)
+    return ir.Constant(ir.IntType(8).as_pointer(), None)  # nothing, as Numba has it
+
+
+@intrinsic
+def _store_addresses(typing, table, number):
+    """Writes what multiplies tiles, and, of 0 vectors and so many rows, strips of so many columns, and stores where in
+    memory each is. All are as `tile_product` has them, from A on."""
+
+    def write(context, builder, signature, given):
+        addresses, pointer = context.make_array(table)(context, builder, given[0]).data, given[1].type.as_pointer()
+        module = builder.module
+        kind = [pointer, pointer, *[INDEX] * 3, pointer, *[INDEX] * 5, pointer, INDEX, INDEX]
+        for vectors, rows in [*_TILES, *((0, columns) for columns in range(1, STRIP + 1))]:
+            function = ir.Function(module, ir.FunctionType(ir.VoidType(), kind), module.get_unique_name("product"))
+            function.linkage = "internal"
+            body = ir.IRBuilder(function.append_basic_block())
+            if vectors:
+                _write_tile_product(number, vectors, rows, body, *function.args)
+            else:
+                _write_strip_product(number, rows, body, *function.args)
+            body.ret_void()
+            place = builder.gep(addresses, [INDEX(rows * len(ROWS) + vectors)])
+            builder.store(builder.ptrtoint(function, INDEX), place)
+        return context.get_dummy_value()
+
+    return types.void(table, number), write
+
+
+def _write_tile_product(dtype: Any, vectors: int, rows: int, builder: Any, *given: Any) -> None:
+    if rows == ROWS[vectors]:
+        _write_tile(Vectors(builder, dtype), builder, vectors, rows, *given[:-1])
+        return
+    v = Vectors(builder, dtype)
+    A, X, x_stride, x_gap, x_end, out, *others, count = given
+    with cgutils.for_range(builder, count) as tile:
+        columns = builder.mul(tile.index, INDEX(vectors * v.lanes))
+        _write_tile(v, builder, vectors, rows, A, v.at(X, columns), x_stride, x_gap, x_end, v.at(out, columns), *others)
+
+
+def _write_tile(v: Vectors, builder: Any, vectors: int, rows: int, *given: Any) -> None:
     A, X, x_stride, x_gap, x_end, out, stride, gap, end, n, first, bias, last = given
-    v = _Vectors(builder, dtype)
 
     def of_a_row(begin, gap, end):
         return [*[begin, v.at(begin, gap)][: vectors - 1], v.at(begin, end)]
 
     def places():
-        return [place for r in range(rows) for place in of_a_row(v.at(out, builder.mul(stride, _INDEX(r))), gap, end)]
+        return [p for r in range(rows) for p in of_a_row(v.at(out, builder.mul(stride, INDEX(r))), gap, end)]
 
     def row_of_X(k):
         return of_a_row(v.at(X, builder.mul(k, x_stride)), x_gap, x_end)
 
     def expect(k):
-        in_X, in_A = (builder.add(k, _INDEX(turns)) for turns in _AHEAD)
-        for place in [*row_of_X(in_X), v.at(A, builder.mul(in_A, _INDEX(rows)))]:
+        in_X, in_A = (builder.add(k, INDEX(turns)) for turns in _AHEAD)
+        for place in [*row_of_X(in_X), v.at(A, builder.mul(in_A, INDEX(rows)))]:
             v.expect(place, 1)
 
     def add(k, sums):
         x = [v.load(place) for place in row_of_X(k)]
-        row_of_A = v.at(A, builder.mul(k, _INDEX(rows)))
-        if _LONG:
+        row_of_A = v.at(A, builder.mul(k, INDEX(rows)))
+        if LONG and rows == ROWS[vectors]:
             expect(k)
         a = (v.all_of(builder.load(v.at(row_of_A, r))) for r in range(rows))
         return [v.fma(value, x[c], sums[r * vectors + c]) for r, value in enumerate(a) for c in range(vectors)]
 
+    first, last = (builder.icmp_signed("!=", flag, INDEX(0)) for flag in (first, last))
     begin = v.either(builder.not_(first), lambda: [v.load(p) for p in places()], [v.zero] * rows * vectors)
     sums = v.sums(begin, n, add)
 
@@ -208,18 +188,37 @@ def _write_tile_product(builder: Any, dtype: Any, vectors: int, rows: int, *give
         v.store(value, place)
 
 
+def _write_strip_product(dtype: Any, columns: int, builder: Any, *given: Any) -> None:
+    A, X, x_stride, gap, _, out, stride, step, end, n, _, bias, _, _ = given
+    v = Vectors(builder, dtype, ROWS[2])
+
+    def add(k, sums):
+        rows = v.at(A, builder.mul(k, INDEX(v.lanes)))
+        of_A = [v.load(v.at(rows, builder.mul(gap, INDEX(t)))) for t in range(BESIDE)]
+        row_of_X = v.at(X, builder.mul(k, x_stride))
+        x = [v.all_of(builder.load(v.at(row_of_X, c))) for c in range(columns)]
+        return [v.fma(a, value, sums[t * columns + c]) for t, a in enumerate(of_A) for c, value in enumerate(x)]
+
+    sums = v.sums([v.zero] * BESIDE * columns, n, add)
+    for t in range(BESIDE):
+        row = builder.mul(step, INDEX(t)) if t < BESIDE - 1 else end
+        shift = v.load(v.at(bias, row))
+        found = [builder.fadd(total, shift) for total in sums[t * columns : (t + 1) * columns]]
+        v.store_across(found, v.at(out, builder.mul(stride, row)), stride)
+
+
 @intrinsic
 def move(typing, source, out, most):
     """A vector of numbers from one pointer to another one, or only so many numbers."""
 
     def write(context, builder, signature, given):
         begin, target, most = given
-        v = _Vectors(builder, source.dtype)
-        with builder.if_else(builder.icmp_signed(">=", most, _INDEX(v.lanes))) as (whole, part):
+        v = Vectors(builder, source.dtype)
+        with builder.if_else(builder.icmp_signed(">=", most, INDEX(v.lanes))) as (whole, part):
             with whole:
                 v.store(v.load(begin), target)
             with part:
-                cgutils.raw_memcpy(builder, target, begin, most, v.size)
+                v.move(begin, target, most)
         return context.get_dummy_value()
 
     return types.void(source, out, types.intp), write
@@ -230,7 +229,7 @@ def expect(typing, pointer):
     """Have the line of the caches around a pointer brought to the second one."""
 
     def write(context, builder, signature, given):
-        _Vectors(builder, pointer.dtype).expect(given[0], 2)
+        Vectors(builder, pointer.dtype).expect(given[0], 2)
         return context.get_dummy_value()
 
     return types.void(pointer), write
@@ -243,7 +242,7 @@ def column_product(typing, A, a, x, n, bias, b, out, at):
     signature = types.void(A, index, x, index, bias, index, out, index)
 
     def write(context, builder, signature, given):
-        v = _Vectors(builder, A.dtype)
+        v = Vectors(builder, A.dtype)
 
         def start(i, offset):
             array = context.make_array(signature.args[i])(context, builder, given[i])
@@ -253,7 +252,7 @@ def column_product(typing, A, a, x, n, bias, b, out, at):
 
         def add(k, sums):
             value = v.all_of(builder.load(v.at(column, k)))
-            rows = v.at(matrix, builder.mul(k, _INDEX(COLUMN * v.lanes)))
+            rows = v.at(matrix, builder.mul(k, INDEX(COLUMN * v.lanes)))
             return [v.fma(v.load(v.at(rows, c * v.lanes)), value, s) for c, s in enumerate(sums)]
 
         for c, total in enumerate(v.sums([v.zero] * COLUMN, given[3], add)):
@@ -274,7 +273,7 @@ def gathered_product(typing, tile, halved, A, rows, begin, end, X, stride, j, ou
         def data(i):
             return context.make_array(signature.args[i])(context, builder, given[i]).data
 
-        v = _Vectors(builder, A.dtype, halved.count)
+        v = Vectors(builder, A.dtype, max(VECTOR // (A.dtype.bitwidth // 8) >> halved.count, 1))
         values, picked, matrix, target = data(2), data(3), data(6), data(9)
         first, after, stride, j, at = given[4], given[5], given[7], given[8], given[10]
         column, corner = builder.gep(matrix, [j]), builder.gep(target, [at])
@@ -283,7 +282,7 @@ def gathered_product(typing, tile, halved, A, rows, begin, end, X, stride, j, ou
             k = builder.add(first, turn)
             value = v.all_of(builder.load(v.at(values, k)))
             row = builder.load(builder.gep(picked, [k]))
-            row = row if row.type == _INDEX else builder.sext(row, _INDEX)
+            row = row if row.type == INDEX else builder.sext(row, INDEX)
             x = v.at(column, builder.mul(row, stride))
             return [v.fma(value, v.load(v.at(x, c * v.lanes)), s) for c, s in enumerate(sums)]
 
@@ -300,6 +299,6 @@ def multiply_add(typing, a, x, total):
 
     def write(context, builder, signature, given):
         a, x, total = given
-        return builder.fma(a, x, total) if _FUSED else builder.fadd(builder.fmul(a, x), total)
+        return builder.fma(a, x, total) if FUSED else builder.fadd(builder.fmul(a, x), total)
 
     return a(a, a, a), write
