@@ -29,7 +29,7 @@ def pack(A, height, last, panels):
 def filled(backend: Backend, A: np.ndarray, height: int) -> np.ndarray:
     """Panels of so many rows each, the last of which is filled up."""
     n, p = A.shape
-    panels = aligned(backend, (-(-n // height) * height * p,), A.dtype)
+    panels = in_lines(backend, (-(-n // height) * height * p,), A.dtype)
     pack(A, height, n, panels)
     return panels
 
@@ -39,7 +39,7 @@ def overlapping(backend: Backend, A: np.ndarray, height: int, low: int) -> np.nd
     one of the last `low` rows."""
     n, p = A.shape
     size = -(-n // height) * height * p
-    panels = aligned(backend, (size + (low * p if low < height else 0),), A.dtype)
+    panels = in_lines(backend, (size + (low * p if low < height else 0),), A.dtype)
     pack(A, height, max(n - height, 0), panels)
     if low < height:
         pack(A[n - low :], low, 0, panels[size:])
@@ -78,11 +78,8 @@ def store(source, out, v0, v1, depth):
             move(ahead(source, ((v - v0) * depth + i) * lanes), place(out, i * m + first_column(v, lanes, m)), m)
 
 
-def aligned(backend: Backend, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-    """Zeros; the last axis begins on a line of the cache."""
-    size = np.dtype(dtype).itemsize
+def in_lines(backend: Backend, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """Zeros; the last axis is longer where it would not end with a line of the caches."""
     *before, last = shape
-    last = -(-last * size // _LINE) * _LINE // size
-    raw = backend.zeros(int(np.prod(before)) * last + _LINE // size, dtype)
-    begin = -raw.ctypes.data % _LINE // size
-    return raw[begin : begin + raw.size - _LINE // size].reshape(*before, last)
+    size = np.dtype(dtype).itemsize
+    return backend.zeros((*before, -(-last * size // _LINE) * _LINE // size), dtype)

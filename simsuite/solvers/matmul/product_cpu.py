@@ -27,7 +27,7 @@ from numba import njit, prange
 from simsuite.core import Backend
 from simsuite.solvers.matmul.column_cpu import column
 from simsuite.solvers.matmul.few_cpu import few
-from simsuite.solvers.matmul.panels_cpu import aligned, filled, first_column, load, overlapping, pairs_from
+from simsuite.solvers.matmul.panels_cpu import filled, first_column, in_lines, load, overlapping, pairs_from
 from simsuite.solvers.matmul.registers_cpu import COLUMN, ROWS, STRIP, ahead, move, place, products, tile_product
 from simsuite.solvers.matmul.steps_cpu import depth_of, march, plan
 from simsuite.solvers.matmul.vectors_cpu import VECTOR
@@ -130,7 +130,7 @@ class Multiplier:
         n, p = A.shape
         height, alone = COLUMN * VECTOR // A.itemsize, self._work < SERIAL  # at each step threads wait for each other
         panels, room = filled(backend, A, height), -(-max(n, p) // height) * height
-        work = [aligned(backend, (room,), A.dtype) for _ in range(3)]
+        work = [in_lines(backend, (room,), A.dtype) for _ in range(3)]
 
         def launch(X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
             column(height, panels, X, bias, row, stride, n_steps, out, alone, *work)
@@ -140,7 +140,7 @@ class Multiplier:
     def _few(self, backend: Backend, A: np.ndarray, columns: int) -> _Launch:
         n, height, alone, at = len(A), ROWS[2], self._work < SERIAL, self._at
         panels = overlapping(backend, A, height, height)
-        shifts, states = aligned(backend, (n,), A.dtype), aligned(backend, (2, n * columns), A.dtype)
+        shifts, states = in_lines(backend, (n,), A.dtype), in_lines(backend, (2, n * columns), A.dtype)
 
         def launch(X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
             few(at, panels, X, bias, row, stride, n_steps, out, alone, shifts, states)
@@ -154,7 +154,7 @@ class Multiplier:
         tasks = 1 if once else -(-vectors // max(_LOADED // (depth * VECTOR), longest + 1))
         shared = min(-(-tasks // self._cores) * self._cores, max(vectors // min(longest, 2), 1))
         most = 0 if once else -(-vectors // tasks) * self._lanes + few
-        work = aligned(backend, (self._cores, depth * (1 + 2 * most)), A.dtype)
+        work = in_lines(backend, (self._cores, -(-depth // self._lanes) * self._lanes + 2 * depth * most), A.dtype)
         at, enough = self._at, -(-SERIAL // self._work)
 
         def launch(X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
@@ -169,7 +169,7 @@ class Multiplier:
         panels, across = filled(backend, A, height), -(-vectors * self._lanes // COLUMNS)
         tall = self._rows_of_a_task(n, across, height)
         room = (min(KEPT, p) * -(-vectors // across) + height * longest) * self._lanes + tall
-        work, alone, at = aligned(backend, (self._cores, room), A.dtype), self._work < SERIAL, self._at
+        work, alone, at = in_lines(backend, (self._cores, room), A.dtype), self._work < SERIAL, self._at
 
         def launch(X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
             product(at, longest, height, panels, X, bias, row, out, tall, across, alone, work)

@@ -80,7 +80,7 @@ def _steps(at, panels, X, bias, row, stride, n_steps, out, tasks, number, work):
     pairs, tiles, depth = pairs_from(v0, v1, longest), -(-n // height), depth_of(n, p, height)
     gap = depth * lanes
     size = (v1 - v0) * gap
-    kept = place(work, depth)
+    kept = place(work, -(-depth // lanes) * lanes)  # behind what is added, on a line of the caches
     if not near:
         load(X, 0, p, v0, v1, depth, kept)
     v = v0
@@ -129,8 +129,8 @@ def _steps(at, panels, X, bias, row, stride, n_steps, out, tasks, number, work):
 def march(at, panels, X, bias, row, stride, n_steps, out, tasks, alone, work):
     """out = X after n_steps products with A, each plus a row of `bias`: rows row, row + stride .. A of several steps
     is square. panels: of A (n, p), as it is planned; X (p, m); out (n, m). tasks: how many there are, of some columns
-    each; alone: by one thread; work[core]: its own memory, depth_of(n, p, height) numbers, and twice as many for each
-    column of a task."""
+    each; alone: by one thread; work[core]: its own memory, from a line of the caches on, as many numbers as are
+    depth_of(n, p, height) in whole vectors, and twice depth_of(n, p, height) for each column of a task."""
     if alone:
         for number in range(tasks):
             _steps(at, panels, X, bias, row, stride, n_steps, out, tasks, number, work[0])
