@@ -29,9 +29,9 @@ def _end(following, out):
 
 
 @njit(parallel=True, cache=True)
-def column(height, panels, X, bias, row, stride, n_steps, out, alone, x, shifts, following):
-    """As `march` of `steps_cpu` for a single column, by panels of so many rows. The last three: vectors with room for
-    whole panels."""
+def column(height, panels, alone, x, shifts, following, X, bias, row, stride, n_steps, out):
+    """As `march` of `steps_cpu` for a single column, by panels of so many rows. x, shifts, following: vectors with room
+    for whole panels."""
     p, n = len(X), len(out)
     _begin(X, bias, row, x, shifts, n)
     for s in range(n_steps):

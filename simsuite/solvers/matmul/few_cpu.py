@@ -34,8 +34,8 @@ def _group(at, panels, X, source, out, target, shifts, s, n_steps, t):
 
 
 @njit(parallel=True, cache=True)
-def few(at, panels, X, bias, row, stride, n_steps, out, alone, shifts, states):
-    """As `march` of `steps_cpu` for X of a few columns and A of as many rows as a panel. The last two: (n,) and
+def few(at, panels, alone, shifts, states, X, bias, row, stride, n_steps, out):
+    """As `march` of `steps_cpu` for X of a few columns and A of as many rows as a panel. shifts: (n,); states:
     (2, n columns)."""
     n = len(out)
     for s in range(n_steps):

@@ -17,6 +17,7 @@ to call BLAS here.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
@@ -88,10 +89,10 @@ def _task(at, longest, height, panels, X, bias, row, out, tall, across, number, 
 
 
 @njit(parallel=True, cache=True)
-def product(at, longest, height, panels, X, bias, row, out, tall, across, alone, work):
-    """out = A X + b, with b the given row of `bias`, added to every column. longest: rows of tiles, in vectors; height:
-    rows of tiles; panels: of A (n, p); X (p, m); out (n, m). tall: rows of a task; across: tasks beside each other;
-    alone: by one thread; work[core]: its own memory."""
+def product(at, longest, height, panels, tall, across, alone, work, X, bias, row, stride, n_steps, out):
+    """out = A X + b, with b the given row of `bias`, added to every column: one step, whatever is asked for. longest:
+    rows of tiles, in vectors; height: rows of tiles; panels: of A (n, p); X (p, m); out (n, m). tall: rows of a task;
+    across: tasks beside each other; alone: by one thread; work[core]: its own memory."""
     if alone:
         for number in range(-(-len(out) // tall) * across):
             _task(at, longest, height, panels, X, bias, row, out, tall, across, number, work[0])
@@ -127,41 +128,27 @@ class Multiplier:
         self._launch(np.ascontiguousarray(X), bias, row, stride, n_steps, out)
 
     def _column(self, backend: Backend, A: np.ndarray) -> _Launch:
-        n, p = A.shape
-        height, alone = COLUMN * VECTOR // A.itemsize, self._work < SERIAL  # at each step threads wait for each other
-        panels, room = filled(backend, A, height), -(-max(n, p) // height) * height
+        (n, p), height = A.shape, COLUMN * VECTOR // A.itemsize
+        room = -(-max(n, p) // height) * height
         work = [in_lines(backend, (room,), A.dtype) for _ in range(3)]
-
-        def launch(X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
-            column(height, panels, X, bias, row, stride, n_steps, out, alone, *work)
-
-        return launch
+        alone = self._work < SERIAL  # at each step threads wait for each other
+        return functools.partial(column, height, filled(backend, A, height), alone, *work)
 
     def _few(self, backend: Backend, A: np.ndarray, columns: int) -> _Launch:
-        n, height, alone, at = len(A), ROWS[2], self._work < SERIAL, self._at
-        panels = overlapping(backend, A, height, height)
+        n, panels = len(A), overlapping(backend, A, ROWS[2], ROWS[2])
         shifts, states = in_lines(backend, (n,), A.dtype), in_lines(backend, (2, n * columns), A.dtype)
-
-        def launch(X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
-            few(at, panels, X, bias, row, stride, n_steps, out, alone, shifts, states)
-
-        return launch
+        return functools.partial(few, self._at, panels, self._work < SERIAL, shifts, states)
 
     def _steps(self, backend: Backend, A: np.ndarray, columns: int) -> _Launch:
         n, p = A.shape
-        longest, height, low, few, vectors, flat = plan(n, p, columns, A.itemsize)
+        longest, height, low, apart, vectors, flat = plan(n, p, columns, A.itemsize)
         panels, depth, once = overlapping(backend, A, height, low), depth_of(n, p, height), flat and n != p
         tasks = 1 if once else -(-vectors // max(_LOADED // (depth * VECTOR), longest + 1))
         shared = min(-(-tasks // self._cores) * self._cores, max(vectors // min(longest, 2), 1))
-        most = 0 if once else -(-vectors // tasks) * self._lanes + few
-        work = in_lines(backend, (self._cores, -(-depth // self._lanes) * self._lanes + 2 * depth * most), A.dtype)
-        at, enough = self._at, -(-SERIAL // self._work)
-
-        def launch(X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
-            alone = n_steps < enough
-            march(at, panels, X, bias, row, stride, n_steps, out, tasks if alone else shared, alone, work)
-
-        return launch
+        most = 0 if once else -(-vectors // tasks) * self._lanes + apart
+        room = -(-depth // self._lanes) * self._lanes + 2 * depth * most
+        work = in_lines(backend, (self._cores, room), A.dtype)
+        return functools.partial(march, self._at, panels, tasks, shared, -(-SERIAL // self._work), work)
 
     def _product(self, backend: Backend, A: np.ndarray, columns: int) -> _Launch:
         (n, p), longest = A.shape, 3 if columns > self._lanes else 1
@@ -169,12 +156,9 @@ class Multiplier:
         panels, across = filled(backend, A, height), -(-vectors * self._lanes // COLUMNS)
         tall = self._rows_of_a_task(n, across, height)
         room = (min(KEPT, p) * -(-vectors // across) + height * longest) * self._lanes + tall
-        work, alone, at = in_lines(backend, (self._cores, room), A.dtype), self._work < SERIAL, self._at
-
-        def launch(X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
-            product(at, longest, height, panels, X, bias, row, out, tall, across, alone, work)
-
-        return launch
+        work = in_lines(backend, (self._cores, room), A.dtype)
+        alone = self._work < SERIAL
+        return functools.partial(product, self._at, longest, height, panels, tall, across, alone, work)
 
     def _rows_of_a_task(self, n: int, across: int, height: int) -> int:
         """Such that all cores are done at the same time, if there are so many tasks beside each other: they get equal

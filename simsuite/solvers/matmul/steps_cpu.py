@@ -126,15 +126,16 @@ def _steps(at, panels, X, bias, row, stride, n_steps, out, tasks, number, work):
 
 
 @njit(parallel=True, cache=True)
-def march(at, panels, X, bias, row, stride, n_steps, out, tasks, alone, work):
+def march(at, panels, tasks, shared, enough, work, X, bias, row, stride, n_steps, out):
     """out = X after n_steps products with A, each plus a row of `bias`: rows row, row + stride .. A of several steps
     is square. panels: of A (n, p), as it is planned; X (p, m); out (n, m). tasks: how many there are, of some columns
-    each; alone: by one thread; work[core]: its own memory, from a line of the caches on, as many numbers as are
-    depth_of(n, p, height) in whole vectors, and twice depth_of(n, p, height) for each column of a task."""
-    if alone:
+    each, for one thread, and how many are shared out among all from `enough` steps on; work[core]: its own memory, from
+    a line of the caches on, as many numbers as are depth_of(n, p, height) in whole vectors, and twice
+    depth_of(n, p, height) for each column of a task."""
+    if n_steps < enough:
         for number in range(tasks):
             _steps(at, panels, X, bias, row, stride, n_steps, out, tasks, number, work[0])
     else:
-        for number in prange(tasks):
+        for number in prange(shared):
             own = work[numba.get_thread_id()]
-            _steps(at, panels, X, bias, row, stride, n_steps, out, tasks, np.intp(number), own)
+            _steps(at, panels, X, bias, row, stride, n_steps, out, shared, np.intp(number), own)
