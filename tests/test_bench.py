@@ -20,7 +20,7 @@ import running
 from conftest import ROOT
 
 from simsuite.backends import open_backend
-from simsuite.bench import comparison, heat, machine, plates, solution, timing, wave
+from simsuite.bench import comparison, heat, machine, machine_cpu, plates, solution, timing, wave
 from simsuite.bench.checking import FEW_STEPS, Deviation, deviation, explicit_deviation, rounding, stepper_deviation
 from simsuite.bench.effort import FULL, QUICK, Effort
 from simsuite.bench.findings import Wish, wrong
@@ -55,7 +55,7 @@ def found() -> Found:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(heat, "FULL", TINY)
         patch.setattr(machine, "COPIED", 1 << 20)
-        patch.setattr(machine, "ELEMENTS", 1 << 12)
+        patch.setattr(machine_cpu, "ELEMENTS", 1 << 12)
         return list(heat.measurements(open_backend("cpu"), Wish((16,), BOTH)))
 
 
@@ -186,7 +186,7 @@ def test_stretches_double_and_are_repeated(
 def test_the_machine_is_measured(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     """And its kernels compute what they should, which is looked at there."""
     monkeypatch.setattr(machine, "COPIED", 1 << 11)
-    monkeypatch.setattr(machine, "ELEMENTS", 1 << 8)
+    monkeypatch.setattr(backend.kernels("simsuite.bench.machine"), "ELEMENTS", 1 << 8)
     measured = measure_machine(backend, BOTH, replace(HASTE, stretch=0.0))
     assert measured.copy > 0
     assert all(measured.fma[precision] > 0 for precision in BOTH)
@@ -411,7 +411,7 @@ def test_a_wrong_kernel_is_exit_code_5(capsys: pytest.CaptureFixture[str], monke
     one_cell_off(ExplicitStepper, monkeypatch, 1e-3)
     monkeypatch.setattr(heat, "QUICK", replace(TINY, steppers=0))
     monkeypatch.setattr(machine, "COPIED", 1 << 16)
-    monkeypatch.setattr(machine, "ELEMENTS", 1 << 10)
+    monkeypatch.setattr(machine_cpu, "ELEMENTS", 1 << 10)
     done = running.call(capsys, "bench", "--device", "cpu", "--quick", "--only", "rates", "--sizes", "16")
     assert done.returncode == 5
     assert "WRONG" in done.stdout

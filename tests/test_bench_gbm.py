@@ -23,7 +23,7 @@ from conftest import ROOT
 from simsuite import rng
 from simsuite.backends import open_backend
 from simsuite.backends.program import compile_program, program_text
-from simsuite.bench import machine, timing
+from simsuite.bench import machine, machine_cpu, timing
 from simsuite.bench.findings import Wish, wrong
 from simsuite.bench.gbm import accuracy, cases, comparison, measurements, units
 from simsuite.bench.gbm.cases import ASIAN, BARRIER, BASKET, CASES, STEPS, STORED, TERMINAL, Case
@@ -64,7 +64,7 @@ def found() -> Found:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(measurements, "FULL", replace(TINY, slow_peers=False))
         patch.setattr(machine, "COPIED", 1 << 20)
-        patch.setattr(machine, "ELEMENTS", 1 << 12)
+        patch.setattr(machine_cpu, "ELEMENTS", 1 << 12)
         return list(measurements.measurements(open_backend("cpu"), Wish((), PRECISIONS)))
 
 
@@ -469,7 +469,7 @@ def test_a_wrong_price_is_exit_code_5(capsys: pytest.CaptureFixture[str], monkey
     monkeypatch.setattr(cases, "exact_price", lambda name: 20.0)
     monkeypatch.setattr(measurements, "QUICK", TINY)
     monkeypatch.setattr(machine, "COPIED", 1 << 16)
-    monkeypatch.setattr(machine, "ELEMENTS", 1 << 10)
+    monkeypatch.setattr(machine_cpu, "ELEMENTS", 1 << 10)
     args = ("--quick", "--only", "rates", "--precision", "float64")
     done = running.call(capsys, "bench", "gbm", "--device", "cpu", *args)
     assert done.returncode == 5

@@ -16,7 +16,7 @@ from cuda_host import host_cuda  # noqa: F401
 from matplotlib.figure import Figure
 
 from simsuite.backends import open_backend
-from simsuite.bench import machine
+from simsuite.bench import machine, machine_cpu
 from simsuite.bench.findings import Wish, wrong
 from simsuite.bench.linear import crossover, measurements, products, report
 from simsuite.bench.linear.products import product_deviation, product_rows
@@ -47,7 +47,7 @@ def found() -> list[tuple[str, dict[str, Any]]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(measurements, "FULL", tiny)
         patch.setattr(machine, "COPIED", 1 << 20)
-        patch.setattr(machine, "ELEMENTS", 1 << 12)
+        patch.setattr(machine_cpu, "ELEMENTS", 1 << 12)
         return list(measurements.measurements(open_backend("cpu"), Wish((), PRECISIONS)))
 
 

@@ -17,7 +17,6 @@ import numpy as np
 from simsuite.bench.timing import Patience, seconds
 from simsuite.core import Backend
 
-ELEMENTS = 1 << 22  # several waves of threads on any GPU
 ROUNDS = 8
 COPIED = 1 << 29  # bytes, unless memory is short: more than any cache holds
 SHARE = 8  # of the free memory that a copy may take one part
@@ -61,15 +60,15 @@ def fma_rate(backend: Backend, precision: str, patience: Patience) -> float:
     """Fused multiply-adds a second of independent chains of them. Raises AssertionError if they are not computed."""
     real = np.dtype(precision).type
     kernels = _kernels(backend)
-    out = backend.array(np.zeros(ELEMENTS, precision))
+    out = backend.array(np.zeros(kernels.ELEMENTS, precision))
     view = backend.view(out)
-    launch = backend.launcher(kernels.chains, (ELEMENTS,), THREADS)
+    launch = backend.launcher(kernels.chains, (kernels.ELEMENTS,), THREADS)
 
     def work(n: int) -> None:
         for _ in range(n):
             launch(view, real(0.5), real(1.0), ROUNDS)
 
-    per_launch = ELEMENTS * ROUNDS * kernels.PER_ROUND
+    per_launch = kernels.ELEMENTS * ROUNDS * kernels.PER_ROUND
     found = per_launch / seconds(backend, work, patience, pick=min)[0]
     assert np.all(backend.to_host(out) == kernels.LIMIT), "x ← x/2 + 1 has not come to its limit"
     return found

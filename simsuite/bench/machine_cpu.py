@@ -1,12 +1,16 @@
-"""What tells a CPU's limits: a copy by all cores, and chains of x ← a·x + b on blocks that stay in the first cache."""
+"""What tells a CPU's limits: a copy by all cores, and chains of x ← a·x + b in the registers of each."""
 
 from __future__ import annotations
 
-from numba import njit, prange
+from numba import njit, prange, types
+from numba.extending import intrinsic
 
-BLOCK = 256
-PER_ROUND = 16  # operations on each element, for one load and one store
+from simsuite.solvers.matmul.vectors_cpu import INDEX, MANY, VECTOR, Vectors
+
+ELEMENTS = 1 << 18  # in the second caches
+PER_ROUND = 256  # operations on each element
 LIMIT = 2.0  # of every element, for a = 1/2 and b = 1
+CHAINS = 16 if MANY else 8  # vectors: as many as hide an addition's latency
 
 
 @njit(parallel=True, cache=True)
@@ -15,14 +19,27 @@ def copy(source, target):
         target[i] = source[i]
 
 
-@njit(parallel=True, cache=True, fastmath={"contract"})
+@njit(parallel=True, cache=True)
 def chains(out, a, b, rounds):
-    """PER_ROUND·rounds operations on each of a multiple of BLOCK elements."""
-    for block in prange(out.size // BLOCK):
-        v = out[block * BLOCK : (block + 1) * BLOCK]
-        for _ in range(rounds):
-            for j in range(BLOCK):
-                x = v[j]
-                for _ in range(PER_ROUND):
-                    x = x * a + b
-                v[j] = x
+    """PER_ROUND·rounds operations on each of so many elements that they fill whole chains."""
+    block = CHAINS * (VECTOR // out.itemsize)
+    for t in prange(out.size // block):
+        _chains(out, t * block, a, b, PER_ROUND * rounds)
+
+
+@intrinsic
+def _chains(typing, out, at, a, b, turns):
+    """So often x ← a·x + b for CHAINS vectors of numbers x from `at` on."""
+    signature = types.void(out, types.intp, out.dtype, out.dtype, types.intp)
+
+    def write(context, builder, signature, given):
+        v = Vectors(builder, out.dtype)
+        begin = builder.gep(context.make_array(out)(context, builder, given[0]).data, [given[1]])
+        factor, term = v.all_of(given[2]), v.all_of(given[3])
+        places = [v.at(begin, INDEX(c * v.lanes)) for c in range(CHAINS)]
+        found = v.sums([v.load(p) for p in places], given[4], lambda _, xs: [v.fma(x, factor, term) for x in xs])
+        for place, value in zip(places, found):
+            v.store(value, place)
+        return context.get_dummy_value()
+
+    return signature, write

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from numba import cuda
 
+ELEMENTS = 1 << 22  # several waves of threads on any GPU
 UNROLLED = 16
 PER_ROUND = 8 * UNROLLED  # operations of each thread
 LIMIT = 16.0  # of the sum of eight chains, for a = 1/2 and b = 1
