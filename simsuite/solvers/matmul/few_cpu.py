@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numba import njit, prange
 
-from simsuite.solvers.matmul.registers_cpu import BESIDE, ROWS, STRIP, ahead, place, strip_product
+from simsuite.solvers.matmul.registers_cpu import BESIDE, STRIP, ahead, place, strip_product
 
 
 @njit(cache=True)
@@ -17,24 +17,24 @@ def strips(at, columns, height, panels, source, x_stride, target, stride, shifts
         first = min(t, t1 - beside)
         i, last = min(first * height, n - height), min((first + beside - 1) * height, n - height)
         panel, shift, goal = place(panels, first * height * p), place(shifts, i), ahead(target, i * stride)
-        strip_product(at, columns, panel, gap, source, x_stride, goal, stride, step, last - i, p, shift)
+        strip_product(at, columns, height, panel, gap, source, x_stride, goal, stride, step, last - i, p, shift)
 
 
 @njit(cache=True)
-def _group(at, panels, X, source, out, target, shifts, s, n_steps, t):
+def _group(at, height, panels, X, source, out, target, shifts, s, n_steps, t):
     """Panels t, t + 1, .. beside each other, in step s: from X, or from what came before, to what follows or `out`.
     Where too few are left, those before them once more: two threads then write the same bits."""
     (p, m), n = X.shape, len(out)
     begin = place(source, 0) if s > 0 else place(X, 0)
     end = place(target, 0) if s < n_steps - 1 else place(out, 0)
-    after = min(t + BESIDE, -(-n // ROWS[2]))
+    after = min(t + BESIDE, -(-n // height))
     t0 = max(after - BESIDE, 0)
     for c in range(0, m, STRIP):
-        strips(at, min(STRIP, m - c), ROWS[2], panels, ahead(begin, c), m, ahead(end, c), m, shifts, n, p, t0, after)
+        strips(at, min(STRIP, m - c), height, panels, ahead(begin, c), m, ahead(end, c), m, shifts, n, p, t0, after)
 
 
 @njit(parallel=True, cache=True)
-def few(at, panels, alone, shifts, states, X, bias, row, stride, n_steps, out):
+def few(at, height, panels, alone, shifts, states, X, bias, row, stride, n_steps, out):
     """As `march` of `steps_cpu` for X of a few columns and A of as many rows as a panel. shifts: (n,); states:
     (2, n columns)."""
     n = len(out)
@@ -42,10 +42,10 @@ def few(at, panels, alone, shifts, states, X, bias, row, stride, n_steps, out):
         source, target = states[s % 2], states[1 - s % 2]
         for i in range(n):
             shifts[i] = bias[row + s * stride, i]
-        groups = -(-n // (ROWS[2] * BESIDE))
+        groups = -(-n // (height * BESIDE))
         if alone:
             for t in range(groups):
-                _group(at, panels, X, source, out, target, shifts, s, n_steps, t * BESIDE)
+                _group(at, height, panels, X, source, out, target, shifts, s, n_steps, t * BESIDE)
         else:
             for t in prange(groups):
-                _group(at, panels, X, source, out, target, shifts, s, n_steps, t * BESIDE)
+                _group(at, height, panels, X, source, out, target, shifts, s, n_steps, t * BESIDE)

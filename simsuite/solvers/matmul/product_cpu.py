@@ -135,9 +135,11 @@ class Multiplier:
         return functools.partial(column, height, filled(backend, A, height), alone, *work)
 
     def _few(self, backend: Backend, A: np.ndarray, columns: int) -> _Launch:
-        n, panels = len(A), overlapping(backend, A, ROWS[2], ROWS[2])
+        n = len(A)
+        height = max(self._lanes, ROWS[2]) if n >= self._lanes else ROWS[2]
+        panels = overlapping(backend, A, height, height)
         shifts, states = in_lines(backend, (n,), A.dtype), in_lines(backend, (2, n * columns), A.dtype)
-        return functools.partial(few, self._at, panels, self._work < SERIAL, shifts, states)
+        return functools.partial(few, self._at, height, panels, self._work < SERIAL, shifts, states)
 
     def _steps(self, backend: Backend, A: np.ndarray, columns: int) -> _Launch:
         n, p = A.shape

@@ -62,7 +62,7 @@ def ahead(typing, pointer, index):
 def products(dtype: Any) -> np.ndarray:
     """Where the machine code of the loops below is, for numbers of a type: made once for all that call them, each of
     which would have its own otherwise."""
-    table = np.zeros((max(LOW, STRIP, *ROWS) + 1) * len(ROWS), np.int64)
+    table = np.zeros((max(2 * STRIP, *ROWS) + 1) * len(ROWS), np.int64)
     _fill(table, np.dtype(dtype).type(0))
     return table
 
@@ -91,19 +91,20 @@ def tile_product(
 
 
 @intrinsic
-def strip_product(typing, at, columns, A, A_gap, X, x_stride, out, stride, step, end, n, bias):
+def strip_product(typing, at, columns, height, A, A_gap, X, x_stride, out, stride, step, end, n, bias):
     """out[r stride + c] = sum over k < n of A[k height + r] X[k x_stride + c] + bias[r], for all columns c of a few and
-    all rows r of BESIDE panels as high as tiles of two vectors a row: by vectors of rows. The next panel is at A_gap in
-    A, its rows at r = `step`, but those of the last one at `end`. Pointers and numbers; at: the table of
-    `products`."""
+    all rows r of BESIDE panels as high as tiles of two vectors a row, or as vectors are long: by vectors of rows. The
+    next panel is at A_gap in A, its rows at r = `step`, but those of the last one at `end`. Pointers and numbers; at:
+    the table of `products`."""
     index = types.intp
-    signature = types.void(index, index, A, index, X, index, out, *[index] * 4, bias)
+    signature = types.void(*[index] * 3, A, index, X, index, out, *[index] * 4, bias)
 
     def write(context, builder, signature, given):
-        at, columns, A, A_gap, X, x_stride, out, stride, step, end, n, bias = given
+        at, columns, height, A, A_gap, X, x_stride, out, stride, step, end, n, bias = given
         zero, one = INDEX(0), INDEX(1)
         tile = [A, X, x_stride, A_gap, zero, out, stride, step, end, n, one, bias, one, one]
-        return _call(builder, at, zero, columns, tile)
+        high = builder.select(builder.icmp_signed("==", height, INDEX(ROWS[2])), zero, INDEX(STRIP))
+        return _call(builder, at, zero, builder.add(columns, high), tile)
 
     return signature, write
 
@@ -117,21 +118,23 @@ def _call(builder: Any, table: Any, vectors: Any, rows: Any, given: Any) -> Any:
 
 @intrinsic
 def _store_addresses(typing, table, number):
-    """Writes what multiplies tiles, and, of 0 vectors and so many rows, strips of so many columns, and stores where in
-    memory each is. All are as `tile_product` has them, from A on."""
+    """Writes what multiplies tiles, and, of 0 vectors and so many rows, strips of so many columns, or of STRIP fewer
+    with panels as high as vectors are long, and stores where in memory each is. All are as `tile_product` has them,
+    from A on."""
 
     def write(context, builder, signature, given):
         addresses, pointer = context.make_array(table)(context, builder, given[0]).data, given[1].type.as_pointer()
         module = builder.module
         kind = [pointer, pointer, *[INDEX] * 3, pointer, *[INDEX] * 5, pointer, INDEX, INDEX]
-        for vectors, rows in [*_TILES, *((0, columns) for columns in range(1, STRIP + 1))]:
+        for vectors, rows in [*_TILES, *((0, columns) for columns in range(1, 2 * STRIP + 1))]:
             function = ir.Function(module, ir.FunctionType(ir.VoidType(), kind), module.get_unique_name("product"))
             function.linkage = "internal"
             body = ir.IRBuilder(function.append_basic_block())
             if vectors:
                 _write_tile_product(number, vectors, rows, body, *function.args)
             else:
-                _write_strip_product(number, rows, body, *function.args)
+                lanes = 0 if rows > STRIP else ROWS[2]
+                _write_strip_product(Vectors(body, number, lanes), body, (rows - 1) % STRIP + 1, *function.args)
             body.ret_void()
             place = builder.gep(addresses, [INDEX(rows * len(ROWS) + vectors)])
             builder.store(builder.ptrtoint(function, INDEX), place)
@@ -188,12 +191,14 @@ def _write_tile(v: Vectors, builder: Any, vectors: int, rows: int, *given: Any) 
         v.store(value, place)
 
 
-def _write_strip_product(dtype: Any, columns: int, builder: Any, *given: Any) -> None:
+def _write_strip_product(v: Vectors, builder: Any, columns: int, *given: Any) -> None:
     A, X, x_stride, gap, _, out, stride, step, end, n, _, bias, _, _ = given
-    v = Vectors(builder, dtype, ROWS[2])
 
     def add(k, sums):
         rows = v.at(A, builder.mul(k, INDEX(v.lanes)))
+        if LONG:
+            for t in range(BESIDE):
+                v.expect(v.at(rows, builder.add(builder.mul(gap, INDEX(t)), INDEX(_AHEAD[1] * v.lanes))), 1)
         of_A = [v.load(v.at(rows, builder.mul(gap, INDEX(t)))) for t in range(BESIDE)]
         row_of_X = v.at(X, builder.mul(k, x_stride))
         x = [v.all_of(builder.load(v.at(row_of_X, c))) for c in range(columns)]
