@@ -36,7 +36,9 @@ from simsuite.solvers.matmul.vectors_cpu import VECTOR
 KEPT = 2048  # rows of X that are multiplied before the next ones
 COLUMNS = 240  # of a task, about
 BLOCK = 96  # rows of A that are multiplied with all columns of a task before the next ones
-SERIAL = 1 << 19  # multiplications, below which waking other threads takes longer than they save
+# Multiplications, below which waking other threads takes longer than they save; twice as many of float32, unless it is
+# memory that takes the time.
+SERIAL = 1 << 19
 FEW_ROWS = 512  # up to so many all rows of some columns stay in the second cache from step to step
 _LOADED = 192 << 10  # bytes of columns that are loaded together for steps: half a second cache
 _FEWEST = 48  # rows of a task
@@ -109,7 +111,7 @@ class Multiplier:
 
     def __init__(self, backend: Backend, A: np.ndarray, columns: int) -> None:
         (n, p), self._lanes = A.shape, VECTOR // A.itemsize
-        self._cores, self._work = numba.config.NUMBA_NUM_THREADS, n * p * columns
+        self._cores, self._work = numba.config.NUMBA_NUM_THREADS, n * p * columns  # multiplications
         self._at, self.most_steps = products(A.dtype).ctypes.data, None
         if columns == 1:
             self._launch = self._column(backend, A)
@@ -150,7 +152,8 @@ class Multiplier:
         most = 0 if once else -(-vectors // tasks) * self._lanes + apart
         room = -(-depth // self._lanes) * self._lanes + 2 * depth * most
         work = in_lines(backend, (self._cores, room), A.dtype)
-        return functools.partial(march, self._at, panels, tasks, shared, -(-SERIAL // self._work), work)
+        enough = -(-SERIAL * 8 // (self._work * A.itemsize))
+        return functools.partial(march, self._at, panels, tasks, shared, enough, work)
 
     def _product(self, backend: Backend, A: np.ndarray, columns: int) -> _Launch:
         (n, p), longest = A.shape, 3 if columns > self._lanes else 1
@@ -159,7 +162,7 @@ class Multiplier:
         tall = self._rows_of_a_task(n, across, height)
         room = (min(KEPT, p) * -(-vectors // across) + height * longest) * self._lanes + tall
         work = in_lines(backend, (self._cores, room), A.dtype)
-        alone = self._work < SERIAL
+        alone = self._work * A.itemsize < SERIAL * 8
         return functools.partial(product, self._at, longest, height, panels, tall, across, alone, work)
 
     def _rows_of_a_task(self, n: int, across: int, height: int) -> int:

@@ -79,7 +79,7 @@ def tile_product(
     """out[r stride + c] = [out if not first] + sum over k < n of A[k rows + r] X[k x_stride + c] [+ bias[r] if last],
     for all rows r and columns c of a tile of so many rows of so many vectors. The first vector begins at column 0, the
     next one at column gap of `out` and x_gap of X, but the last at `end` and x_end; and for so many tiles that are low,
-    the columns of one behind those of the other. Pointers and numbers; at: the table of `products`."""
+    as far behind each other as if all vectors had that gap. Pointers and numbers; at: the table of `products`."""
     index = types.intp
     signature = types.void(*[index] * 3, A, X, *[index] * 3, out, *[index] * 5, bias, index, index)
 
@@ -147,11 +147,13 @@ def _write_tile_product(dtype: Any, vectors: int, rows: int, builder: Any, *give
     if rows == ROWS[vectors]:
         _write_tile(Vectors(builder, dtype), builder, vectors, rows, *given[:-1])
         return
-    v = Vectors(builder, dtype)
-    A, X, x_stride, x_gap, x_end, out, *others, count = given
+    A, X, x_stride, x_gap, x_end, out, stride, gap, *others, count = given
     with cgutils.for_range(builder, count) as tile:
-        columns = builder.mul(tile.index, INDEX(vectors * v.lanes))
-        _write_tile(v, builder, vectors, rows, A, v.at(X, columns), x_stride, x_gap, x_end, v.at(out, columns), *others)
+        first = builder.mul(tile.index, INDEX(vectors))
+        v, in_X, in_out = Vectors(builder, dtype), builder.mul(first, x_gap), builder.mul(first, gap)
+        _write_tile(
+            v, builder, vectors, rows, A, v.at(X, in_X), x_stride, x_gap, x_end, v.at(out, in_out), stride, gap, *others
+        )
 
 
 def _write_tile(v: Vectors, builder: Any, vectors: int, rows: int, *given: Any) -> None:

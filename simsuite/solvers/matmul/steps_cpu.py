@@ -23,7 +23,7 @@ from simsuite.solvers.matmul.vectors_cpu import VECTOR
 _NEAR = 512 << 10  # bytes of X that stays in caches: steps read it where it is
 _FLAT = 8  # rows, up to which that is faster for X of any size
 _TURNS = 16  # rows of X that are multiplied with flat A before the next ones
-_AT_ONCE = 128  # vectors of X, in threes, that stay in the first cache for another panel
+_AT_ONCE = 128  # rows of three vectors that stay in the first cache, for another panel or step
 
 
 @register_jitable
@@ -87,11 +87,15 @@ def _steps(at, panels, X, bias, row, stride, n_steps, out, tasks, number, work):
     while v < v1:
         long, j, count = longest if v < pairs else min(2, v1 - v0), v * lanes, 1
         end, next = min((long - 1) * lanes, m - lanes - j), long - 2  # low tiles have the first of two vectors twice
-        if once and v < pairs:
-            most = (min(pairs, m // lanes) - v) // long
-            count = max(most if tiles == 1 else min(most, _AT_ONCE // turns), 1)
+        if flat and v < pairs:  # tiles of a call: as many as stay in the first cache, if they are read again
+            count = (min(pairs, m // lanes) - v) // long
+            if not once:
+                count = min(count, _AT_ONCE // (2 * n))
+            elif tiles > 1:
+                count = min(count, _AT_ONCE // turns)
+            count = max(count, 1)
         if not near:  # what the next task reads and this one writes comes while this one multiplies
-            done, after = v - v0, v + long - v0
+            done, after = v - v0, v + long * count - v0
             _expect(X, done * p // (v1 - v0), after * p // (v1 - v0), v1, min(2 * v1 - v0, vectors))
             _expect(out, done * n // (v1 - v0), after * n // (v1 - v0), v0, v1)
         for s in range(n_steps):
