@@ -120,8 +120,8 @@ class Program(Protocol):
     def launcher(
         self, kernel: str, blocks: int | tuple[int, ...], threads: int, shared_bytes: int = 0, waits_for: str = ""
     ) -> Callable[..., None]:
-        """`kernel` bound to a launch of so many blocks, or rows of them. Its arguments are arrays, and NumPy scalars of
-        the types it declares.
+        """`kernel` bound to a launch of so many blocks, or rows of them. Its arguments are arrays in C order, and NumPy
+        scalars of the types it declares.
 
         waits_for: "blocks", where they wait for each other, so that all must run at once; or earlier "launches", before
         whose end this one may begin, then (`solvers/overlap.cuh`).

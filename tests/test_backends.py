@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from numba import cuda, float64
 
 import simsuite
 from simsuite.backends import open_backend
+from simsuite.backends.address import address
 from simsuite.backends.cuda_libraries import CuBlas, CuFft, columnwise
 from simsuite.backends.kernel_cache import fingerprint
 from simsuite.backends.tuning import choose, times
@@ -382,3 +384,28 @@ def test_a_simulated_thread_that_fails_ends_its_block(backend: Backend) -> None:
     assert not out.any()
     while threading.active_count() > before:  # those that waited end as well
         threading.Event().wait(0.001)
+
+
+def test_programs_and_libraries_refuse_arrays_that_an_address_does_not_tell() -> None:
+    """Not that rows are read as if they followed each other."""
+    array = SimpleNamespace(__cuda_array_interface__={"shape": (3, 2), "data": (4096, False), "strides": None})
+    assert address(array) == 4096
+    array.__cuda_array_interface__["strides"] = (8, 24)
+    with pytest.raises(ValueError, match=r"C order .* shape \(3, 2\) with strides \(8, 24\)"):
+        address(array)
+
+
+@pytest.mark.gpu
+def test_views_of_arrays_in_c_order_have_an_address() -> None:
+    """Also those of which a stride means nothing, and slices of rows."""
+    try:
+        backend = open_backend("cuda")
+    except DeviceError as reason:
+        pytest.skip(str(reason))
+    made = backend.array(np.arange(12.0).reshape(4, 3))
+    for array in (made, made[1:3], made[:1].T, made[:0], made[2:3, 1:2]):
+        assert address(backend.view(array)) == address(array)
+    for array in (made.T, made[:, :2], made[::2]):
+        for given in (array, backend.view(array)):
+            with pytest.raises(ValueError, match="C order"):
+                address(given)

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from simsuite.backends.address import address
 from simsuite.errors import DeviceError, LibraryMissing
 
 WORKSPACE = 32 << 20  # bytes, as cuBLAS itself takes on an H100
@@ -73,7 +74,7 @@ class CuBlas:
 
     def multiply_add(self, A: Any, B: Any, out: Any, add: bool) -> None:
         (n, p), m = A.shape, B.shape[1]
-        places = tuple(a.__cuda_array_interface__["data"][0] for a in (B, A, out))
+        places = tuple(map(address, (B, A, out)))
         self._gemm(out.dtype, (0, 0), (m, n, p), (m, p, m), places, int(add))
 
     def _gemm(

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from simsuite.backends.address import address
 from simsuite.backends.kernel_cache import cache_directory, write_whole
 from simsuite.errors import DeviceError
 
@@ -143,4 +144,4 @@ def _passed(argument: Any) -> Any:
     """Arrays of any library as their addresses; numbers as they are, with the types that the kernel wants."""
     if isinstance(argument, np.generic):
         return argument
-    return np.uint64(argument.__cuda_array_interface__["data"][0])
+    return np.uint64(address(argument))

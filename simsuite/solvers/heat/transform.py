@@ -86,46 +86,60 @@ class Fast:
 
 
 class Dense:
-    """By products with the matrix of modes. note: what users should know about how they are made."""
+    """By the library's products with the matrix of modes."""
+
+    note: str | None = None
+
+    def __init__(self, backend: Backend, library: Products, cells: Axis, dtype: Any) -> None:
+        self._multiply, self._modes = library.multiply, backend.array(cells.matrix.astype(dtype))
+        self.libraries = {library.name}
+
+    def bind(self, source: Any, target: Any, back: bool) -> Callable[[], None]:
+        """As `Fast.bind`."""
+        return functools.partial(self._multiply, source, self._modes.T if back else self._modes, target.T)
+
+
+class Turned:
+    """By our own products with the matrix of modes, of rows that are turned before."""
 
     note: str | None = None
 
     def __init__(self, backend: Backend, cells: Axis, dtype: Any) -> None:
-        self._backend, self._dtype = backend, dtype
-        self._library: Products | None = None
-        try:
-            self._library = backend.products()
-        except LibraryMissing as reason:
-            self.note = f"matrix products are slow here: {reason}"
-        self._matrix = cells.matrix.astype(dtype)
-        self._held: list[Any] = [backend.array(self._matrix)] if self._library else []
+        self._backend, self._modes = backend, cells.matrix.astype(dtype)
+        self._no_bias = backend.zeros((1, cells.n), dtype)
+        self._turned: dict[int, Any] = {}
         self._multipliers: dict[tuple[bool, int], Any] = {}
-        self.libraries = {self._library.name} if self._library else set()
+        self.libraries: set[str] = set()
 
     def bind(self, source: Any, target: Any, back: bool) -> Callable[[], None]:
         """As `Fast.bind`."""
         b, (m, n) = self._backend, source.shape
-        if self._library:
-            V = self._held[0]
-            return functools.partial(self._library.multiply, source, V.T if back else V, target.T)
+        if m not in self._turned:
+            self._turned[m] = b.zeros((n, m), source.dtype)
         if (back, m) not in self._multipliers:
-            V = b.array(self._matrix if back else self._matrix.T)
-            self._multipliers[back, m], _ = product(b, V, m)
-        self._held.append(b.zeros((1, n), self._dtype))
-        turned, nothing, result = (b.view(a) for a in (source.T, self._held[-1], target))
-        return functools.partial(self._multipliers[back, m], turned, nothing, 0, 0, 1, result)
+            self._multipliers[back, m], _ = product(b, b.array(self._modes if back else self._modes.T), m)
+        X, no_bias, out = map(b.view, (self._turned[m], self._no_bias, target))
+        turn = functools.partial(b.copy, source.T, self._turned[m])
+        multiply = functools.partial(self._multipliers[back, m], X, no_bias, 0, 0, 1, out)
+        return functools.partial(_queue, [turn, multiply])
 
 
-def transform(backend: Backend, cells: Axis, dtype: Any) -> Fast | Dense:
-    """The best there is for these cells on this device."""
-    if not is_fast(cells):
-        return Dense(backend, cells, dtype)
+def transform(backend: Backend, cells: Axis, dtype: Any) -> Fast | Dense | Turned:
+    """The best there is for these cells on this device. Its note: what users should know about how it works."""
+    notes = []
+    if is_fast(cells):
+        try:
+            return Fast(backend, backend.fourier(), cells, dtype)
+        except LibraryMissing as reason:
+            notes.append(f"matrix products instead of Fourier transforms: {reason}")
+    library = None
     try:
-        return Fast(backend, backend.fourier(), cells, dtype)
+        library = backend.products()
     except LibraryMissing as reason:
-        dense = Dense(backend, cells, dtype)
-        dense.note = "; ".join(filter(None, (f"matrix products instead of Fourier transforms: {reason}", dense.note)))
-        return dense
+        notes.append(f"matrix products may be slow: {reason}")
+    made = Turned(backend, cells, dtype) if library is None else Dense(backend, library, cells, dtype)
+    made.note = "; ".join(notes) or None
+    return made
 
 
 def is_fast(cells: Axis) -> bool:
@@ -137,7 +151,7 @@ def transform_entries(cells: Axis, m: int) -> int:
     """How many numbers a transform of m rows holds at most."""
     n = cells.n
     if not is_fast(cells):
-        return 2 * (product_entries(n, n) + n)
+        return 2 * product_entries(n, n) + n + n * m
     between = rows_at_once(m, n, LARGEST) * (n + 2)
     # There and back each have a plan, which may need 8 complex numbers for each (cuFFT's documentation, 13.0, section
     # 2.6), and so have the two lines along the edges.

@@ -32,8 +32,8 @@ class Product(Protocol):
     def __call__(self, X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
         """Queue out = X after n_steps of X -> A X + b_k, b_k row `row` + k `stride` of `bias`, added to every column.
 
-        Views of arrays of the backend: X (p, m); bias (.., n); out (n, m), another one than X. A of several steps is
-        square.
+        Views of arrays of the backend in C order: X (p, m); bias (.., n); out (n, m), another one than X. A of several
+        steps is square.
         """
 
 

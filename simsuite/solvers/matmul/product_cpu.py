@@ -125,9 +125,8 @@ class Multiplier:
             self._launch = self._steps(backend, A, columns) if flat else self._product(backend, A, columns)
 
     def __call__(self, X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
-        """out = X after n_steps of X -> A X + b_k. b_k: row `row` + k `stride` of `bias`. X that is not in C order, as
-        where fields are turned, is copied."""
-        self._launch(np.ascontiguousarray(X), bias, row, stride, n_steps, out)
+        """out = X after n_steps of X -> A X + b_k. b_k: row `row` + k `stride` of `bias`."""
+        self._launch(X, bias, row, stride, n_steps, out)
 
     def _column(self, backend: Backend, A: np.ndarray) -> _Launch:
         (n, p), height = A.shape, COLUMN * VECTOR // A.itemsize
