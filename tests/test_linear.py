@@ -372,9 +372,9 @@ def test_results_of_small_and_large_states():
     assert (large.work(1), large.rate_unit) == (2 * 25 * 13, "FLOP/s")
 
 
-def test_fault_names_the_place():
-    unforeseen = {"input_matrix": [[0.0], [0.0]], "input": ["t"]}
-    p = problem(discrete([[1e300, 0.0], [0.0, 1.0]], **unforeseen), [[1.0, 0.0, 1.0], [1.0, 1.0, 1.0]], 3)
+def test_fault_names_the_place(monkeypatch):
+    monkeypatch.setattr("simsuite.solvers.linear.overflow._LIMIT", 0)
+    p = problem(discrete([[1e300, 0.0], [0.0, 1.0]]), [[1.0, 0.0, 1.0], [1.0, 1.0, 1.0]], 3)
     assert p.fault(advanced(p, 1)) is None
     assert p.fault(advanced(p, 2)) == "component 0, sample 0"
     X = np.ones((2, 3))

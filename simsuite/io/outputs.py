@@ -39,6 +39,7 @@ class SeriesOutput:
     def __init__(self, problem: Problem, results: ResultsFile, writer: Writer, series: Series) -> None:
         self._problem, self._results, self._writer, self._series = problem, results, writer, series
         self._next = results.rows(series.dim)
+        self._good: int | None = None  # the last step at which all was finite
 
     def next_step(self, step: int) -> int | None:
         if self._next == len(self._series.steps):
@@ -58,7 +59,9 @@ class SeriesOutput:
     def _append(self, observed: Snapshot) -> None:
         where = self._problem.fault(observed)
         if where is not None:
-            raise NumericalFailure(f"NaN or Inf in {where} at {moment(self._problem, observed.step)}")
+            before = "" if self._good is None else f"; at step {self._good} there was none"
+            raise NumericalFailure(f"NaN or Inf in {where} at {moment(self._problem, observed.step)}{before}")
+        self._good = observed.step
         self._results.append(self._series.dim, self._problem.rows(self._series.dim, observed))
 
 

@@ -2,49 +2,119 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from simsuite.solvers.linear.input_values import input_values, step_times
 from simsuite.solvers.linear.system import LinearSystem
 
-_LIMIT = 3 * 10**8  # multiplications that it may take
+_LIMIT = 3 * 10**10  # multiplications that it may take: a second of two cores
+_WALKED = 64  # steps that are taken one by one, as a state may leave the range and come back
+_MOVED = 10**5  # and where inputs depend on time
 _AGAIN = 64  # times that the highest finite power is applied
+_MARGIN = 1e3  # of bounds
 
 
-def overflow_step(system: LinearSystem, steps: int, largest: float) -> int | None:
-    """The first of `steps` after which an entry of the state is larger than `largest`, if it grows from there on;
-    None if it is none, or not found out at such cost, or inputs depend on time.
+@dataclass(frozen=True)
+class Overflow:
+    """step: the first after which an entry of the state is out of range. growth: by what the state grows a step
+    there."""
 
-    From X_0 with A^(2^i), the highest first, as far as the state stays within the range: the binary digits of the last
-    step at which it does. Powers that overflow themselves are left out, as the state may have no part in their growth.
+    step: int
+    growth: float
+
+
+def find_overflow(system: LinearSystem, dt: float, steps: int, largest: float) -> Overflow | None:
+    """Where, within `steps` of length dt, an entry of the state becomes larger than `largest`, and stays so; None if
+    none does, or it is not found out at such cost.
+
+    Where inputs do not depend on time: from some step on with A^(2^i), the highest first, as far as the state stays
+    within the range: the binary digits of the last step at which it does. Powers that overflow themselves are left out,
+    as the state may have no part in their growth.
     """
     n, m = system.start.shape
-    if system.moves or (n**3 + n * n * m) * steps.bit_length() > _LIMIT:
-        return None
-    system = system.dense()
     with np.errstate(all="ignore"):
-        powers = [(system.A, system.constant_input()[:, None])]
-        while 2 ** len(powers) <= steps:
-            A, c = powers[-1]
-            square = A @ A, A @ c + c
-            if not all(np.all(np.isfinite(part)) for part in square):
-                break
-            powers.append(square)
-        X, step, outside = system.start, 0, False
-        for level in reversed(range(len(powers))):
-            A, c = powers[level]
-            for _ in range(_AGAIN):
-                if step + 2**level > steps:
-                    break
-                following = A @ X + c
-                if not np.all(np.abs(following) <= largest):
-                    outside = True
-                    break
-                X, step = following, step + 2**level
-    return step + 1 if outside else None
+        walked = min(steps, _MOVED if system.moves else _WALKED)
+        walked = min(walked, int(_LIMIT / (system.multiplications * m)))
+        U = input_values(system.inputs, step_times(dt, steps, range(walked)))
+        X, step = _walk(system, U, largest)
+        if step < walked:
+            return Overflow(step + 1, _growth(system, X))
+        bits = (steps - walked).bit_length()
+        if walked == steps or system.moves or (n**3 + n * n * m) * bits > _LIMIT:
+            return None
+        system = system.dense()
+        c = system.constant_input()[:, None]
+        X, further = _leap([(system.A, c)], X, steps - walked, largest)
+        if walked + further == steps:
+            return None
+        return Overflow(walked + further + 1, _growth(system, X))
 
 
 def overflow_message(dtype: Any, when: str, steps: int) -> str:
     """What a run of so many steps is answered. when: "step 7"."""
     return f"the state grows beyond the range of {dtype} at {when} of {steps}"
+
+
+def overflow_help(growth: float | None = None) -> str:
+    """What to do about it."""
+    what = f"it becomes {growth:.6g} times as large in a step there: " if growth and 1 < growth < np.inf else ""
+    return f"\n  = help: {what}take fewer steps, or check the matrix"
+
+
+def _walk(system: LinearSystem, U: np.ndarray, largest: float) -> tuple[np.ndarray, int]:
+    """The last state within the range, and its step, as many at most as there are values U (p, steps) of inputs."""
+    X = system.start
+    for step, u in enumerate(U.T):
+        following = system.following(X, u)
+        if not np.abs(following).max() <= largest:
+            return X, step
+        X = following
+    return X, U.shape[1]
+
+
+def _leap(
+    powers: list[tuple[np.ndarray, np.ndarray]], X: np.ndarray, steps: int, largest: float
+) -> tuple[np.ndarray, int]:
+    """The same from X on, for X -> A X + c, of which `powers` has the first."""
+    while 2 ** len(powers) <= steps:
+        if any(_bound(powers, X, steps, order) * _MARGIN <= largest for order in (1, np.inf)):
+            return X, steps
+        A, c = powers[-1]
+        square = A @ A, A @ c + c
+        if not all(np.all(np.isfinite(part)) for part in square):
+            break
+        powers.append(square)
+    step = 0
+    for level in reversed(range(len(powers))):
+        A, c = powers[level]
+        for _ in range(_AGAIN):
+            if step + 2**level > steps:
+                break
+            following = A @ X + c
+            if not np.all(np.abs(following) <= largest):
+                break
+            X, step = following, step + 2**level
+    return X, step
+
+
+def _bound(powers: Iterable[tuple[np.ndarray, np.ndarray]], X: np.ndarray, steps: int, order: float) -> float:
+    """What no entry of the state exceeds in so many steps: by the highest power again and again, then by each of the
+    lower ones once."""
+    sizes = [tuple(float(np.linalg.norm(part, order)) for part in power) for power in powers]
+    bound = max(float(np.linalg.norm(x, order)) for x in X.T)
+    growth, added = sizes[-1]
+    count = steps >> (len(sizes) - 1)
+    bound = float(np.float64(max(growth, 1.0)) ** count * (bound + count * added))
+    for growth, added in reversed(sizes[:-1]):
+        bound = max(growth, 1.0) * bound + added
+    return bound
+
+
+def _growth(system: LinearSystem, X: np.ndarray) -> float:
+    """Of the largest entry, by A alone."""
+    X = X / np.abs(X).max()
+    return float(np.abs(system.following(X, np.zeros(len(system.inputs)))).max())

@@ -21,7 +21,7 @@ from simsuite.solvers.linear.embedding import largest, parts, state_variables
 from simsuite.solvers.linear.jumps import Jumps
 from simsuite.solvers.linear.method import Plan, columns_of_steps, make_plan
 from simsuite.solvers.linear.noise_outcome import NoiseOutcome
-from simsuite.solvers.linear.overflow import overflow_message, overflow_step
+from simsuite.solvers.linear.overflow import find_overflow, overflow_help, overflow_message
 from simsuite.solvers.linear.power import ANCHOR, ERROR, PowerStepper
 from simsuite.solvers.linear.power import device_bytes as power_bytes
 from simsuite.solvers.linear.powers import Powers
@@ -76,9 +76,10 @@ class LinearProblem:
         system = read_system(model, base, dtype)
         if decided:
             return cls(system, dtype, model.dt, frames, model.run.kernel, Plan.remembered(decided), model.tolerance)
-        step = overflow_step(system, frames[-1], float(np.finfo(dtype).max))
-        if step is not None:
-            raise NumericalFailure(overflow_message(dtype, f"step {step}", frames[-1]))
+        overflow = find_overflow(system, model.dt, frames[-1], float(np.finfo(dtype).max))
+        if overflow is not None:
+            found = overflow_message(dtype, f"step {overflow.step}", frames[-1])
+            raise NumericalFailure(found + overflow_help(overflow.growth))
         jumps = Jumps.between(frames, *system.start.shape)
         lacking = functools.partial(_lack_of_memory, device, system, jumps, dtype)
         method = model.time.method
@@ -261,13 +262,14 @@ class LinearProblem:
             return largest(self.system.following(X.astype(np.float64), u) - X, self.system.is_complex)
 
     def fault(self, observed: Snapshot) -> str | None:
-        good = np.isfinite(observed.arrays["state"])
-        if good.all():
-            return None
-        component, sample = np.unravel_index(int(np.argmin(good)), good.shape)
-        if self.system.is_complex:
-            component %= len(good) // 2
-        return f"component {component}, sample {sample}"
+        for what, X in (("", observed.arrays["state"]), (" of C X", _stored(observed))):
+            good = np.isfinite(X)
+            if not good.all():
+                component, sample = np.unravel_index(int(np.argmin(good)), good.shape)
+                if self.system.is_complex:
+                    component %= len(good) // 2
+                return f"component {component}{what}, sample {sample}"
+        return None
 
     def device_bytes(self) -> int:
         """Runs by powers or modes may yet have to step, or turn from one to the other."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from simsuite.core import Snapshot
 from simsuite.errors import NumericalFailure
 from simsuite.solvers.linear.method import Plan
-from simsuite.solvers.linear.overflow import overflow_message
+from simsuite.solvers.linear.overflow import overflow_help, overflow_message
 from simsuite.solvers.linear.power import ANCHOR
 from simsuite.solvers.linear.powers import Powers
 from simsuite.solvers.linear.spectral.prepare import Prepared
@@ -38,7 +38,7 @@ def powers_or_not(
 def _refusal(powers: Powers, tolerance: float) -> tuple[str, str]:
     """What is wrong with them, and what to do about it."""
     if powers.overflow is not None:
-        return overflow_message(powers.dtype, f"about step {powers.overflow:.0f}", powers.steps), ""
+        return overflow_message(powers.dtype, f"about step {powers.overflow:.0f}", powers.steps), overflow_help()
     help = '\n  = help: write method = "step" in [time]'
     if math.isinf(powers.error):
         return f"powers of A overflow {powers.dtype}", help
@@ -69,7 +69,7 @@ def modes_or_not(
 def _refusal_of_modes(prepared: Prepared, tolerance: float, steps: int) -> tuple[str, str]:
     loss, dtype = prepared.loss, prepared.modes.dtype
     if loss.overflow is not None:
-        return overflow_message(dtype, f"about step {loss.overflow}", steps), ""
+        return overflow_message(dtype, f"about step {loss.overflow}", steps), overflow_help()
     if math.isinf(loss.error):
         return f"modes of A overflow {dtype}", _OTHERS
     if loss.error <= tolerance:

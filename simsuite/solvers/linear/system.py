@@ -20,6 +20,7 @@ from simsuite.solvers.linear.discretise import discretise, discretise_between
 from simsuite.solvers.linear.embedding import embedded, stacked
 from simsuite.solvers.linear.generators import generate, generate_input
 from simsuite.solvers.linear.generators.random_normal import random_normal
+from simsuite.solvers.linear.input_values import bad_inputs
 from simsuite.solvers.linear.matrices import matrix_from, read_system_matrix
 from simsuite.solvers.linear.noise import ProcessNoise
 from simsuite.solvers.linear.noise_covariance import noise_covariance, noise_factor
@@ -29,6 +30,7 @@ from simsuite.solvers.matmul.sparse import Matrix, filled, stored
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 EXPONENTIAL = 1024  # rows of a sparse matrix, up to which its exponential is formed unless it is to stay sparse
+LARGEST = 709.0  # of what the exponential is finite
 FILLED = 4096  # and up to which `auto` may form powers
 
 
@@ -140,6 +142,8 @@ class _Reader:
         start = self._read_start(n)
         inputs = tuple(system.input or ())
         self._check_shapes(n, B, len(inputs), C, G)
+        time, to_the_end = self._model.time, system.hold == "first"
+        self._mistakes += bad_inputs(inputs, self._model.dt, time.steps, self._dtype, to_the_end)
         is_complex = any(part is not None and np.iscomplexobj(part) for part in (A, B, C, G, start))
         if is_complex and G is not None:
             self._wrong(("system", "noise_matrix"), "complex systems take no noise")
@@ -294,7 +298,9 @@ class _Reader:
         except ExpressionError as e:
             raise ScenarioError([Mistake(("system", "input"), f"{e}, as it is for lines through its values")]) from None
         except ValueError as e:
-            raise ScenarioError([Mistake(("time", "dt"), f"{e} with so long a step")]) from None
+            most = float(np.max(np.linalg.eigvals(A).real))
+            help = f"it grows like exp({most:.3g} t): take dt below {LARGEST / most:.2g} s" if most > 0 else None
+            raise ScenarioError([Mistake(("time", "dt"), f"{e} with so long a step", help)]) from None
 
     def _noise_of_a_step(self, A: Matrix, G: np.ndarray) -> np.ndarray:
         if self._model.system.kind == "discrete":
