@@ -210,7 +210,7 @@ class LinearProblem:
         return PowerStepper(backend, start, self.system, self.frames, powers, self.kernel), why
 
     def _with_modes(self, backend: Backend, start: Snapshot) -> tuple[Stepper | None, str]:
-        make = functools.partial(prepare, self.system.dense(), self.frames, self.dtype)
+        make = functools.partial(prepare, self.system, self.dt, self.frames, self.dtype)
         modes, why = modes_or_not(make, start, self.plan, self.tolerance, self.clock.end)
         return (None if modes is None else SpectralStepper(backend, start, self.system, modes, self.kernel)), why
 

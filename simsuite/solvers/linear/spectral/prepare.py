@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from simsuite.solvers.linear.embedding import embedded, stacked
 from simsuite.solvers.linear.spectral.decompose import decompose
 from simsuite.solvers.linear.spectral.error import Loss, loss
 from simsuite.solvers.linear.spectral.rates import rates
 from simsuite.solvers.linear.system import LinearSystem
+from simsuite.solvers.matmul.sparse import filled
 
 MODES, START, RATES, ERROR = "modes", "coordinates", "rates", "spectral_error"
 
@@ -37,17 +39,35 @@ class Prepared:
         return cls(arrays[MODES], arrays[START], arrays[RATES], Loss(float(arrays[ERROR][0])))
 
 
-def prepare(system: LinearSystem, frames: Sequence[int], dtype: Any) -> Prepared:
-    """frames: the steps at which they fall; dtype: of the run. Raises ValueError, with the reason, where A has no
-    modes."""
-    modes = decompose(system.A)
+def prepare(system: LinearSystem, dt: float, frames: Sequence[int], dtype: Any) -> Prepared:
+    """dt: of a step, s; frames: the steps at which they fall; dtype: of the run. Raises ValueError, with the reason,
+    where A has no modes.
+
+    In continuous time modes are those of A itself, and grow by exp(l dt) a step: the rounding of exp(A dt), which adds
+    up from step to step, has no part in them.
+    """
+    A, c = _stated(system)
+    step = dt if system.stated.continuous else None
+    modes = decompose(A)
     X, m = system.start, system.start.shape[1]
-    Z = modes.coordinates(np.column_stack([X, system.constant_input()]))
-    start, inputs = np.ascontiguousarray(Z[:, :m]), Z[:, m]
+    Z = modes.coordinates(np.column_stack([X, c]))
+    start, inputs = np.ascontiguousarray(Z[:, :m]), Z[:, m] if step is None else Z[:, m] * step
     mixed = np.random.Generator(np.random.Philox(1)).standard_normal((m, _MIXTURES)) / math.sqrt(m)
-    lost = loss(modes, start @ mixed if m > _MIXTURES else start, inputs, frames, dtype)
+    lost = loss(modes, start @ mixed if m > _MIXTURES else start, inputs, frames, dtype, step)
     with np.errstate(over="ignore"):
         W = np.ascontiguousarray(modes.scale[:, None] * modes.columns, dtype)
     if not np.all(np.isfinite(W)):
         raise ValueError(f"its modes overflow {np.dtype(dtype)}")
-    return Prepared(W, start, rates(modes.values, modes.rest, inputs), lost)
+    return Prepared(W, start, rates(modes.values, modes.rest, inputs, step), lost)
+
+
+def _stated(system: LinearSystem) -> tuple[np.ndarray, np.ndarray]:
+    """A and B u, of the scenario if time is continuous."""
+    stated = system.stated
+    if not stated.continuous:
+        return filled(system.A), system.constant_input()
+    A = filled(stated.A)
+    B = np.zeros((len(A), 0)) if stated.B is None else stated.B
+    if system.is_complex:
+        A, B = embedded(A), stacked(B)
+    return A, B @ np.array([u.value for u in stated.inputs])

@@ -1,7 +1,8 @@
 """Logarithms of eigenvalues, for their powers k: growth and turns a step, such that k times them is accurate.
 
-l = exp(r + 2 pi i t). Both are kept in parts of so few bits that their products with k are exact, up to k = 2^30, but
-for the last one, which is small; and of the turns t whole ones do not count (see `modes_scalars`).
+l = exp(r + 2 pi i t), or exp(s dt) for an eigenvalue s in continuous time. Both are kept in parts of so few bits that
+their products with k are exact, up to k = 2^30, but for the last one, which is small; and of the turns t whole ones do
+not count (see `modes_scalars`).
 """
 
 from __future__ import annotations
@@ -19,16 +20,24 @@ BITS = 22  # of the first part of r
 GROWTH, GROWTH_REST, FIRST, SECOND, THIRD, INVERSE, INVERSE_IMAG, SIGN, INPUT, ROWS = range(10)
 
 
-def rates(values: np.ndarray, rest: np.ndarray, inputs: np.ndarray) -> np.ndarray:
+def rates(values: np.ndarray, rest: np.ndarray, inputs: np.ndarray, dt: float | None = None) -> np.ndarray:
     """(ROWS, n): r in two parts; t in three; 1/(l - 1), 0 for l = 1; whether l is real (0), the first of a pair (1) or
     the second (-1), which has the same numbers as the first; what inputs add a step. values + rest: the eigenvalues,
-    both of a pair beside each other; inputs (n,)."""
+    both of a pair beside each other; inputs (n,).
+
+    dt: of a step in continuous time, else None; there 1/(s dt) is instead of 1/(l - 1), 0 for s = 0, and inputs add
+    dt times what they add to the rate of change.
+    """
     found = np.zeros((ROWS, len(values)))
     found[SIGN], found[INPUT] = np.sign(values.imag), inputs
     with localcontext(prec=DIGITS):
         for i in np.flatnonzero(found[SIGN] >= 0):
             a, b = (Decimal(float(x)) + Decimal(float(y)) for x, y in _parts(values[i], rest[i]))
-            found[:SIGN, i] = (*_logarithm(a, b), *_inverse(a - 1, b))
+            if dt is None:
+                found[:SIGN, i] = (*_logarithm(a, b), *_inverse(a - 1, b))
+            else:
+                a, b = a * Decimal(dt), b * Decimal(dt)
+                found[:SIGN, i] = (*_split(a, b / (2 * PI)), *_inverse(a, b))
     second = np.flatnonzero(found[SIGN] < 0)
     found[:SIGN, second] = found[:SIGN, second - 1]
     return found
@@ -39,13 +48,17 @@ def _parts(value: complex, rest: complex) -> tuple[tuple[float, float], tuple[fl
 
 
 def _logarithm(a: Decimal, b: Decimal) -> tuple[float, float, float, float, float]:
-    """r: a number of few bits, and the rest; t: a multiple of 2^-26, one of 2^-52, and the rest."""
+    """As `_split`, of a + i b."""
     if not a and not b:
         return GONE, 0.0, 0.0, 0.0, 0.0
-    growth = (a * a + b * b).ln() / 2
+    return _split((a * a + b * b).ln() / 2, _angle(a, b) / (2 * PI))
+
+
+def _split(growth: Decimal, turns: Decimal) -> tuple[float, float, float, float, float]:
+    """r: a number of few bits, and the rest; t: a multiple of 2^-26, one of 2^-52, and the rest."""
     part, exponent = math.frexp(float(growth))
     most = math.ldexp(round(math.ldexp(part, BITS)), exponent - BITS)
-    turns = _angle(a, b) / (2 * PI)
+    turns -= round(turns)
     first = round(turns * 2**26)
     left = turns - Decimal(first) / 2**26
     second = round(left * 2**52)
