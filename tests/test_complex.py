@@ -320,7 +320,7 @@ def test_files_that_hold_no_complex_numbers(tmp_path):
     (tmp_path / "A.csv").write_text("1j,0\n0,2x\n")
     start = [[1], [0]]
     assert "row 1, column 2 is 0+nanj" in mistake({"file": "nan.npy"}, start, 3, base=tmp_path)[1]
-    assert "could not convert string '2x'" in mistake({"file": "A.csv"}, start, 3, base=tmp_path)[1]
+    assert 'line 2: "2x" is not a number' in mistake({"file": "A.csv"}, start, 3, base=tmp_path)[1]
 
 
 def test_a_complex_state_of_another_size():

@@ -404,7 +404,8 @@ def test_matrices_from_files(tmp_path):
     scipy.io.mmwrite(tmp_path / "a.mtx", A, precision=17)
     scipy.io.mmwrite(tmp_path / "sparse.mtx", scipy.sparse.coo_array(A), precision=17)
     np.save(tmp_path / "x.npy", np.array([1, 2, 3]))
-    for name in ("a.npy", "a.csv", "a.mtx", "sparse.mtx"):
+    (tmp_path / "excel.csv").write_bytes(b"\xef\xbb\xbf" + (tmp_path / "a.csv").read_bytes())
+    for name in ("a.npy", "a.csv", "excel.csv", "a.mtx", "sparse.mtx"):
         p = problem({"kind": "discrete", "matrix": {"file": name}}, {"file": "x.npy"}, 1, base=tmp_path)
         np.testing.assert_array_equal(filled(p.system.A), A)
         np.testing.assert_allclose(last(p), A @ [[1.0], [2.0], [3.0]], rtol=1e-15)
@@ -417,7 +418,12 @@ def test_unreadable_files(tmp_path):
     np.save(tmp_path / "truth.npy", np.zeros((2, 2), bool))
     (tmp_path / "text.npy").write_text("1 2 3")
     (tmp_path / "words.csv").write_text("1,2\n3,x\n")
-    (tmp_path / "ragged.csv").write_text("1,2\n3\n")
+    (tmp_path / "missing.csv").write_text("1,2\n,3\n")
+    (tmp_path / "spaces.csv").write_text("# by spaces\n\n1 2\n")
+    (tmp_path / "semicolons.csv").write_text("1;2\n3;4\n")
+    (tmp_path / "ragged.csv").write_text("# a\n1,2\n\n3\n")
+    for name in ("nothing.csv", "nothing.npy", "nothing.mtx"):
+        (tmp_path / name).write_text("")
     (tmp_path / "broken.mtx").write_text("%%MatrixMarket matrix nonsense\n")
     (tmp_path / "a.xlsx").write_text("")
     for name, reason in {
@@ -426,8 +432,14 @@ def test_unreadable_files(tmp_path):
         "empty.npy": r"shape \(0, 2\)",
         "truth.npy": "bool values",
         "text.npy": "cannot be read",
-        "words.csv": "could not convert string 'x'",
-        "ragged.csv": "cannot be read",
+        "words.csv": 'line 2: "x" is not a number$',
+        "missing.csv": "line 2: number 1 is missing",
+        "spaces.csv": 'line 3: "1 2" is not a number, and numbers are separated by commas',
+        "semicolons.csv": "separated by commas",
+        "ragged.csv": "line 4 has 1 numbers, but line 2 has 2",
+        "nothing.csv": "the file is empty",
+        "nothing.npy": "the file is empty",
+        "nothing.mtx": "the file is empty",
         "broken.mtx": "cannot be read",
         "a.xlsx": r"only \.npy, \.csv, \.mtx and \.npz",
     }.items():
@@ -454,6 +466,7 @@ GOOD = {
         ({"matrix": "[[1.0, 0.0], [1.0]]"}, {"system.matrix.1": "row 2 of the matrix has length 1"}),
         ({"matrix": "[]"}, {"system.matrix": "at least 1"}),
         ({"matrix": "7"}, {"system.matrix": "a list or a table"}),
+        ({"matrix": '"A.npy"'}, {"system.matrix": "a list or a table"}),
         ({"matrix": '[["a", 1.0], [1.0, 1.0]]'}, {"system.matrix.0.0": "must be a number"}),
         ({"matrix": '{file = "nope.npy"}'}, {"system.matrix.file": "no such file"}),
         ({"matrix": '{file = "bad.csv"}'}, {"system.matrix.file": "cannot be read"}),

@@ -23,7 +23,7 @@ class Kind(StrEnum):
 def new(
     solver: Annotated[Kind, typer.Argument(metavar="heat|gbm|linear", help="The solver.", show_default=False)],
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="The file to write [default: SOLVER.toml].")
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="The file to write; by default SOLVER.toml.")
     ] = None,
 ) -> None:
     """Write a commented scenario that runs as it is."""

@@ -13,7 +13,7 @@ from simsuite.cli.console import say
 def plot(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="The run's directory.", show_default=False)],
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="PNG", help="The picture [default: DIR/plot.png].")
+        Path | None, typer.Option("-o", "--output", metavar="PNG", help="The picture; by default DIR/plot.png.")
     ] = None,
 ) -> None:
     """Draw what a run found, as far as it got."""

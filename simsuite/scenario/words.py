@@ -28,6 +28,7 @@ _EXPECTED = {
     "expression_type": "a number or an expression",
     "complex_number_type": 'a number, or a complex one as "0.5-0.25j"',
 }
+_FILES = (".npy", ".npz", ".csv", ".mtx", ".png")
 _BOUNDS = {
     "greater_than": ("gt", "greater than"),
     "greater_than_equal": ("ge", "at least"),
@@ -84,7 +85,9 @@ def _unknown(fault: Fault, model: type[BaseModel], data: dict[str, Any]) -> Mist
     lower = {name.lower(): name for name in known}
     close = difflib.get_close_matches(str(key).lower(), lower, 1)
     others = list(homes(model, str(key), tuple(front)))
-    if fault.suggestion or (close and not others):
+    if key in known:  # in another kind of table that can stand here
+        help = f"`{key}` does not go together with the other keys here"
+    elif fault.suggestion or (close and not others):
         help = f"did you mean `{fault.suggestion or lower[close[0]]}`?"
     elif others:
         help = f"`{key}` {' or '.join(others)}"
@@ -138,10 +141,14 @@ def _advice(fault: Fault) -> str | None:
             return f'write "{near}"'
         if value in ("true", "false") and "bool_type" in fault.kinds:
             return f"write {value} without quotes"
+        if value.lower().endswith(_FILES) and not set(fault.kinds).isdisjoint(("dict_type", "model_type")):
+            return f'write {{file = "{value}"}}'
     if isinstance(value, float) and "int_type" in fault.kinds and value.is_integer():
         return f"write {int(value)}"
     if isinstance(value, (int, float)) and "string_type" in fault.kinds:
         return f'write "{_shown(value)}"'
+    if set(fault.kinds) == {"list_type"} and isinstance(value, (int, float, str)) and not isinstance(value, bool):
+        return f"write [{_shown(value)}]" if len(str(value)) <= 40 else None
     return None
 
 

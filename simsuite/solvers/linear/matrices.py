@@ -13,10 +13,11 @@ from scipy.sparse import issparse
 from simsuite.scenario.linear import MatrixFile
 from simsuite.scenario.types import FileRef
 from simsuite.solvers.arrays import load, numbers, readable
+from simsuite.solvers.linear.csv_matrix import read_csv
 from simsuite.solvers.linear.embedding import by_rows
 from simsuite.solvers.matmul.sparse import Matrix
 
-READABLE = ".npy, .csv, .mtx and .npz"
+READABLE = ".npy", ".csv", ".mtx", ".npz"
 
 
 def read_matrix(path: Path) -> np.ndarray:
@@ -58,11 +59,12 @@ def _parsed(path: Path) -> Any:
     import scipy.sparse
 
     suffix = path.suffix.lower()
+    if suffix in READABLE and not path.stat().st_size:
+        raise ValueError("the file is empty")
     if suffix == ".npy":
         return load(path)
     if suffix == ".csv":
-        kind = complex if "j" in path.read_text(encoding="utf-8", errors="replace").lower() else float
-        return np.loadtxt(path, kind, delimiter=",", ndmin=2)
+        return read_csv(path)
     if suffix == ".mtx":
         return scipy.io.mmread(path)
     if suffix == ".npz":
@@ -70,7 +72,8 @@ def _parsed(path: Path) -> Any:
             return scipy.sparse.load_npz(path)
         except zipfile.BadZipFile as e:
             raise ValueError(e) from None
-    raise ValueError(f"files named {path.suffix or 'without suffix'} are not known, only {READABLE}")
+    known = f"{', '.join(READABLE[:-1])} and {READABLE[-1]}"
+    raise ValueError(f"files named {path.suffix or 'without suffix'} are not known, only {known}")
 
 
 def matrix_from(source: Sequence[Sequence[complex]] | FileRef, base: Path) -> np.ndarray:
