@@ -248,7 +248,7 @@ def test_chains_that_can_be_split() -> None:
     for k in (1, 2, 3):
         ruin[k + 1, k] = ruin[k - 1, k] = 0.5
     found = analysis(ruin)
-    assert (found["verdict"], found["stationary_note"]) == (MARGINAL, "2 sets of states are never left")
+    assert (found["verdict"], found["stationary_note"]) == (MARGINAL, "2 sets of states are never left: {0}, {4}")
     assert "stationary" not in found
     with pytest.raises(ValueError, match="2 sets"):
         chain(ruin, False).stationary  # noqa: B018
@@ -257,6 +257,21 @@ def test_chains_that_can_be_split() -> None:
     found = chain(transient, False)
     np.testing.assert_allclose(found.stationary, [0, 0, 1 / 3, 1 / 3, 1 / 3], rtol=1e-15)
     assert found.period == 3
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_chain_of_few_digits_is_not_taken_for_one_and_said_to_be_nearly(axis: int) -> None:
+    A = np.random.default_rng(5).random((6, 6))
+    A /= np.sum(A, axis=axis, keepdims=True)
+    found = analysis(np.round(A, 5))
+    off = np.max(np.abs(np.sum(np.round(A, 5), axis=axis) - 1))
+    which = ("columns", "rows")[axis]
+    assert found["stochastic_note"] == f"{which} sum to 1 up to {off:.2g} only, so A is not taken for a Markov chain"
+    assert "stochastic" not in found
+    rates = np.round(1e3 * (A - np.eye(6)), 3)
+    assert analysis(rates, continuous=True)["stochastic_note"].startswith(f"{which} sum to 0 up to ")
+    for other in (A, 0.9 * A, A - 0.5):
+        assert "stochastic_note" not in analysis(other)
 
 
 def test_ehrenfests_urn_turns_round_in_two_steps() -> None:

@@ -16,6 +16,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 SUMS = 1e-12  # how much sums may be off, relative to the largest entry of a continuous system's diagonal
+NEAR = 1e-3  # and how much those of a matrix that may have been meant to be a chain's
+_SHOWN = 16  # states of a set that is named
 
 
 @dataclass(frozen=True)
@@ -33,11 +35,19 @@ class Chain:
     def stationary(self) -> np.ndarray:
         """The distribution (n,) that stays as it is. Raises ValueError if there are several."""
         if len(self.closed) > 1:
-            raise ValueError(f"{len(self.closed)} sets of states are never left")
+            raise ValueError(self.note)
         inside = self.closed[0]
         found = np.zeros(len(self.moves))
         found[inside] = _grassmann_taksar_heyman(self.moves[np.ix_(inside, inside)])
         return found
+
+    @property
+    def note(self) -> str:
+        """The sets, in words."""
+        found = f"{len(self.closed)} sets of states are never left"
+        if sum(map(len, self.closed)) > _SHOWN:
+            return found
+        return f"{found}: " + ", ".join("{" + ", ".join(map(str, states)) + "}" for states in self.closed)
 
     @property
     def period(self) -> int:
@@ -68,15 +78,31 @@ def chain(A: np.ndarray, continuous: bool) -> Chain | None:
     return Chain(sums, closed, moves, stays)
 
 
+def nearly(A: np.ndarray, continuous: bool) -> str | None:
+    """What to say of a matrix that is no chain's by little; None if it is one, or not nearly."""
+    if np.iscomplexobj(A):
+        return None
+    near = {name: off for name, off in _off(A, continuous).items() if off <= NEAR}
+    if not near or min(near.values()) <= SUMS:
+        return None
+    name = min(near, key=lambda name: near[name])
+    return f"{name} sum to {0 if continuous else 1} up to {near[name]:.2g} only, so A is not taken for a Markov chain"
+
+
 def _sums(A: np.ndarray, continuous: bool) -> str:
     """Which sums are as they must be, "" if none is, or if an entry is negative."""
+    return " and ".join(name for name, off in _off(A, continuous).items() if off <= SUMS)
+
+
+def _off(A: np.ndarray, continuous: bool) -> dict[str, float]:
+    """How far sums are from what they must be, at most; none if an entry is negative."""
     here = np.diag(A)
     if np.any(A < 0) and not (continuous and np.count_nonzero(A < 0) == np.count_nonzero(here < 0)):
-        return ""
-    wanted, slack = (0.0, SUMS * float(np.max(np.abs(here)))) if continuous else (1.0, SUMS)
+        return {}
+    wanted, size = (0.0, float(np.max(np.abs(here)))) if continuous else (1.0, 1.0)
     with np.errstate(over="ignore"):
-        fits = [bool(np.all(np.abs(np.sum(A, axis=k) - wanted) <= slack)) for k in (0, 1)]
-    return " and ".join(name for name, fit in zip(("columns", "rows"), fits) if fit)
+        off = {name: float(np.max(np.abs(np.sum(A, axis=k) - wanted))) for k, name in enumerate(("columns", "rows"))}
+    return {name: difference / size if size else difference for name, difference in off.items()}
 
 
 def _grassmann_taksar_heyman(moves: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from simsuite.core import Variable
-from simsuite.solvers.linear.analysis.chain import Chain, chain
+from simsuite.solvers.linear.analysis.chain import Chain, chain, nearly
 from simsuite.solvers.linear.analysis.magnitudes import magnitudes
 from simsuite.solvers.linear.analysis.outermost import outermost
 from simsuite.solvers.linear.analysis.reachability import Reach, reach
@@ -180,9 +180,10 @@ class Analysis:
     def _stationary(self) -> dict[str, Any]:
         found = self._chain
         if found is None:
-            return {}
+            note = nearly(self._dense.A, self.system.continuous)
+            return {} if note is None else {"stochastic_note": note}
         if not self._settles:
-            return {"stochastic": found.sums, "stationary_note": f"{len(found.closed)} sets of states are never left"}
+            return {"stochastic": found.sums, "stationary_note": found.note}
         period = {} if self.system.continuous else {"period": found.period}
         return {"stochastic": found.sums, **period, **_printed("stationary", found.stationary)}
 
