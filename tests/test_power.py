@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 from pathlib import Path
@@ -36,6 +37,7 @@ from simsuite.errors import NumericalFailure
 from simsuite.scenario.linear import LinearScenario
 from simsuite.solvers.linear import power_error
 from simsuite.solvers.linear.generators.springs import springs
+from simsuite.solvers.linear.input_values import step_times
 from simsuite.solvers.linear.jumps import Jumps
 from simsuite.solvers.linear.method import LITTLE
 from simsuite.solvers.linear.power import PowerStepper
@@ -463,12 +465,31 @@ def test_the_residual_of_powers_is_found_by_steps():
     A, X = orthogonal(10), np.random.default_rng(1).standard_normal((10, 9))
     p = problem(A, X, 1000)
     state = last(p)
-    assert residual(p.system, state, 1000, True, 10**9) < 1e-12
-    assert residual(p.system, state * (1 + 1e-6), 1000, True, 10**9) == pytest.approx(1e-6, rel=1e-3)
-    assert residual(p.system, state, 1000, True, 10**5) is None
-    assert residual(p.system, state, 10**6, True, 10**12) is None
+    times = functools.partial(step_times, 1.0, 1000)
+    assert residual(p.system, state, 1000, True, times, 10**9) < 1e-12
+    assert residual(p.system, state * (1 + 1e-6), 1000, True, times, 10**9) == pytest.approx(1e-6, rel=1e-3)
+    assert residual(p.system, state, 1000, True, times, 10**5) is None
+    assert residual(p.system, state, 10**6, True, times, 10**12) is None
     with begun(p).observe("time") as observed:
         assert p.results(Snapshot(0, observed.arrays))["residual"] == 0.0
+
+
+@pytest.mark.parametrize("kind", ["discrete", "continuous", "sparse"])
+def test_the_residual_under_moving_inputs_is_found_by_steps(kind):
+    A, X = 0.9 * orthogonal(10), np.random.default_rng(1).standard_normal((10, 9))
+    system = {"input_matrix": np.ones((10, 1)).tolist(), "input": ["cos(3*t)"]}
+    if kind != "discrete":
+        system["kind"] = "continuous"
+    if kind == "sparse":
+        A = {"generator": "heat1d", "points": 10, "format": "csr"}
+    p = problem(A, X, 500, dt=1e-3, method="step", system=system)
+    for wrong, least, most in ((1.0, 0.0, 1e-13), (1 + 1e-6, 0.9e-6, 1.1e-6)):
+        found = p.results(Snapshot(500, {"state": wrong * last(p)}))["residual"]
+        assert least <= found < most
+    times = functools.partial(step_times, 1e-3, 500)
+    assert residual(p.system, last(p), 500, False, times, 1000) is None
+    late = residual(p.system, last(p), 500, False, lambda steps: times(steps) + 1e-4, 10**9)
+    assert 1e-8 < late < 1e-2, "inputs of another time"
 
 
 # --- other devices ----------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from simsuite.errors import DeviceError, NumericalFailure
 from simsuite.scenario.linear import LinearScenario
 from simsuite.solvers.linear.analysis.report import Analysis
 from simsuite.solvers.linear.embedding import largest, parts, state_variables
+from simsuite.solvers.linear.input_values import step_times
 from simsuite.solvers.linear.jumps import Jumps
 from simsuite.solvers.linear.method import Plan, columns_of_steps, make_plan
 from simsuite.solvers.linear.noise_outcome import NoiseOutcome
@@ -245,9 +246,10 @@ class LinearProblem:
         stored = parts(_stored(observed), self.system.is_complex)
         results |= {name: part.tolist() for name, part in stored.items() if part.size <= STATE_LIMIT}
         if self.system.noise is None and self.system.multiplications * X.shape[1] <= CHECK_LIMIT:
+            times = functools.partial(step_times, self.dt, self.clock.end)
             checks = {
                 "change": self._change(X, observed.step),
-                "residual": residual(self.system, X, observed.step, method != "step", CHECK_LIMIT),
+                "residual": residual(self.system, X, observed.step, method != "step", times, CHECK_LIMIT),
             }
             results |= {name: value for name, value in checks.items() if value is not None and math.isfinite(value)}
         if observed.step == self.clock.end:

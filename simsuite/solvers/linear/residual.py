@@ -3,38 +3,46 @@
 A state that was stepped is compared with one power of A, a state found by powers with one that is stepped, a few
 columns of it. So two methods agree that round in different ways; what both of them lose is not seen. Where A is sparse
 and too large for powers, some columns are stepped by SciPy's products, or, in continuous time, found by its action of
-the exponential at once.
+the exponential at once. Where inputs depend on time, all is stepped by NumPy's products, with inputs that the host
+evaluates.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from scipy.sparse import bmat, csr_array
 from scipy.sparse.linalg import expm_multiply
 
 from simsuite.solvers.linear.embedding import largest
+from simsuite.solvers.linear.input_values import input_values
 from simsuite.solvers.linear.system import LinearSystem
 
 COLUMNS = 4  # that are stepped
 _STEPS = 200_000  # products that take a moment, however small
 
 
-def residual(system: LinearSystem, X: np.ndarray, step: int, powers: bool, limit: int) -> float | None:
-    """max |X - Y| / max |Y|, Y the same state after `step` steps; of some columns where Y is stepped.
+def residual(
+    system: LinearSystem, X: np.ndarray, step: int, powers: bool, times: Callable[[range], np.ndarray], limit: int
+) -> float | None:
+    """max |X - Y| / max |Y|, Y the same state after `step` steps; of some columns where Y is stepped. times: when steps
+    begin, s.
 
-    None if the inputs depend on time or it would take more than `limit` multiplications; NaN if Y overflows.
+    None if it would take more than `limit` multiplications; NaN if Y overflows.
     """
-    if system.moves:
-        return None
     n = X.shape[0]
     some = slice(None, None, -(-X.shape[1] // COLUMNS))
     count = min(X.shape[1], COLUMNS)
     stepped, scattered = n * n * step * count, system.multiplications * step * count
     power = n**3 * (math.log2(step + 1) + 1)
     with np.errstate(all="ignore"):
-        if powers and stepped <= limit and step <= _STEPS:
+        if system.moves:
+            if system.multiplications * step * X.shape[1] > limit or step > _STEPS:
+                return None
+            columns, Y = slice(None), _walked(system, times(range(step)))
+        elif powers and stepped <= limit and step <= _STEPS:
             columns, Y = some, _stepped(system.dense(), system.start[:, some], step)
         elif not powers and power <= limit:
             columns, Y = slice(None), _by_power(system.dense(), system.start, step)
@@ -50,6 +58,13 @@ def _stepped(system: LinearSystem, X: np.ndarray, steps: int) -> np.ndarray:
     A, b = system.A, system.constant_input()[:, None]
     for _ in range(steps):
         X = A @ X + b
+    return X
+
+
+def _walked(system: LinearSystem, times: np.ndarray) -> np.ndarray:
+    X = system.start
+    for u in input_values(system.inputs, times).T:
+        X = system.following(X, u)
     return X
 
 
