@@ -121,19 +121,18 @@ def long_exponential(A, X, t, b):
         return np.array([[float(whole[i, j]) for j in range(X.shape[1])] for i in range(n)])
 
 
+CONTINUOUS = {  # A, and what inputs add to the rate of change
+    "rotation": ([[0.0, 1.0], [-1.0, 0.0]], [0.0, 0.0]),
+    "driven": ([[0.0, 1.0], [-1.0, 0.0]], [0.5, -2.0]),
+    "damped": ([[0.0, 1.0], [-2.0, -1e-9]], [1.0, 0.0]),
+    "stiff": ([[-1e6, 1e6], [1e-3, -2e-3]], [3.0, 1.0]),
+    "integrator": ([[0.0, 1.0], [0.0, -0.25]], [0.0, 1.0]),
+    "in space": ([[0.0, 0.7, -0.2], [-0.7, 0.0, 1.1], [0.2, -1.1, 0.0]], [0.0, 1.0, 0.0]),
+}
+
+
 @pytest.mark.parametrize("k", [1, 1000, 10**6, 10**9])
-@pytest.mark.parametrize(
-    ("A", "b"),
-    [
-        ([[0.0, 1.0], [-1.0, 0.0]], [0.0, 0.0]),
-        ([[0.0, 1.0], [-1.0, 0.0]], [0.5, -2.0]),
-        ([[0.0, 1.0], [-2.0, -1e-9]], [1.0, 0.0]),
-        ([[-1e6, 1e6], [1e-3, -2e-3]], [3.0, 1.0]),
-        ([[0.0, 1.0], [0.0, -0.25]], [0.0, 1.0]),
-        ([[0.0, 0.7, -0.2], [-0.7, 0.0, 1.1], [0.2, -1.1, 0.0]], [0.0, 1.0, 0.0]),
-    ],
-    ids=["rotation", "driven", "damped", "stiff", "integrator", "in space"],
-)
+@pytest.mark.parametrize(("A", "b"), CONTINUOUS.values(), ids=CONTINUOUS)
 def test_continuous_time_is_exact(A, b, k):
     """As if there were no steps: the exponential of one, in float64, would be off by 1e-7 after 10^9 of them."""
     A, X = np.array(A), np.random.default_rng(1).standard_normal((len(A), 2))
@@ -588,3 +587,16 @@ def test_modes_on_a_gpu(backend, m, precision, tolerance, monkeypatch):
     np.testing.assert_array_equal(*found)
     whole = np.block([[A, 0.5 * b], [np.zeros((1, n)), np.ones((1, 1))]])
     assert off(found[0], extended(whole, np.vstack([X, np.ones((1, m))]), steps)[:n]) < tolerance
+
+
+@pytest.mark.parametrize("backend", ["cudasim", pytest.param("cuda", marks=pytest.mark.gpu)], indirect=True)
+@pytest.mark.parametrize("name", ["driven", "stiff", "integrator"])
+def test_continuous_time_is_exact_on_a_gpu(backend, name):
+    A, b = (np.array(part) for part in CONTINUOUS[name])
+    X, k = np.ones((2, 1)), 10**9
+    system = {"kind": "continuous", "input_matrix": b[:, None].tolist(), "input": [1.0]}
+    p = problem(A, X, k, dt=0.1, system=system)
+    stepper = p.stepper(backend, p.initial())
+    stepper.advance(k)
+    wanted = long_exponential(A, X, Fraction(0.1) * k, b)
+    assert off(backend.to_host(stepper.state["state"]), wanted) < 6 * EPS
