@@ -569,3 +569,13 @@ def test_the_markov_scenario_arrives():
     exact = (0.3 / 0.35) ** np.arange(12)
     np.testing.assert_allclose(results["state"], np.column_stack([exact / np.sum(exact)] * 3), rtol=1e-12)
     assert results["change"] < 1e-15
+
+
+def test_matrices_that_lie_on_their_sides_are_recognised():
+    system = discrete(np.eye(3), input_matrix=[[1.0, 2.0, 3.0]], input=[1.0], output_matrix=[[1.0]] * 3)
+    with pytest.raises(ScenarioError) as found:
+        problem(system, [1.0, 0.0, 0.0], 5)
+    assert [(m.path[1], m.message, m.help) for m in found.value.mistakes] == [
+        ("input_matrix", "`input_matrix` has 1 row, but the state has 3 components", "its transpose would fit"),
+        ("output_matrix", "`output_matrix` has 1 column, but the state has 3 components", "its transpose would fit"),
+    ]

@@ -315,6 +315,17 @@ def test_what_needs_the_exponential_is_refused():
         assert problem(dense, {"unit": [0]}, 3, dt=dt).system.series is None
 
 
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+@pytest.mark.parametrize("dt", [10.0, 1e300, 1e306])
+def test_steps_that_are_short_enough_for_a_series_are_named(dt, precision):
+    with pytest.raises(ScenarioError, match="more than 10000 products") as caught:
+        problem(conduction(100), {"unit": [0]}, 3, dt=dt, run={"precision": precision})
+    words = caught.value.mistakes[0].message.split()
+    named = float(words[words.index("one") + 2])
+    series = problem(conduction(100), {"unit": [0]}, 3, dt=named, run={"precision": precision}).system.series
+    assert 8000 < series.products <= 10000
+
+
 # --- files ------------------------------------------------------------------------------------------------------------
 
 HEAD = "%%MatrixMarket matrix coordinate {} {}\n"

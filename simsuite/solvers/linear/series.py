@@ -68,11 +68,15 @@ def series_of(A: csr_array, length: float, dtype: Any) -> Series:
     """
     with np.errstate(over="ignore"):
         sizes = abs(A)
-        norm = length * min(float(np.max(sizes.sum(axis=k), initial=0.0)) for k in (0, 1))
+        rate = min(float(np.max(sizes.sum(axis=k), initial=0.0)) for k in (0, 1))
+        norm = np.float64(length) * rate
+    eps = float(np.finfo(dtype).eps)
     too_many = f"a step with |A| dt = {norm:.2g} takes more than {MOST} products with a sparse matrix"
+    if 0 < rate < math.inf:
+        fits = 0.95 * LONGEST * (MOST // _degree(LONGEST, eps)) / rate
+        too_many += f"; one of {fits:.2g} s does not"
     if not norm <= MOST:  # which takes at least as many
         raise ValueError(too_many)
-    eps = float(np.finfo(dtype).eps)
     choices = {max(math.ceil(norm / (LONGEST * share)), 1) for share in _SHARES}
     products, substeps, degree = min((s * _degree(norm / s, eps), s, _degree(norm / s, eps)) for s in choices)
     if products > MOST:

@@ -30,6 +30,7 @@ from simsuite.solvers.matmul.sparse import Matrix, filled, stored
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 EXPONENTIAL = 1024  # rows of a sparse matrix, up to which its exponential is formed unless it is to stay sparse
+_TURNED = "its transpose would fit"
 LARGEST = 709.0  # of what the exponential is finite
 FILLED = 4096  # and up to which `auto` may form powers
 
@@ -196,11 +197,13 @@ class _Reader:
             self._wrong(("system", "noise_matrix"), f"`noise_matrix` has {rows}, but the state has {n} components")
         if n is not None and B is not None and len(B) != n:
             rows = _count(len(B), "row")
-            self._wrong(("system", "input_matrix"), f"`input_matrix` has {rows}, but the state has {n} components")
+            message = f"`input_matrix` has {rows}, but the state has {n} components"
+            self._wrong(("system", "input_matrix"), message, _TURNED if B.shape == (inputs, n) else None)
         if n is not None and C is not None and C.shape[1] != n:
             width = _count(C.shape[1], "column")
-            self._wrong(("system", "output_matrix"), f"`output_matrix` has {width}, but the state has {n} components")
-        if B is not None and B.shape[1] != inputs:
+            message = f"`output_matrix` has {width}, but the state has {n} components"
+            self._wrong(("system", "output_matrix"), message, _TURNED if len(C) == n else None)
+        if B is not None and B.shape[1] != inputs and B.shape != (inputs, n):
             width, entries = _count(B.shape[1], "column"), _count(inputs, "entry", "entries")
             self._wrong(("system", "input"), f"`input` has {entries}, but `input_matrix` has {width}")
 
