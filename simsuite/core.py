@@ -50,21 +50,19 @@ class Clock:
     @classmethod
     def uniform(cls, dt: float, frame_steps: Sequence[int]) -> Clock:
         """Steps of `dt` throughout, with frames at the given steps."""
-        return cls(tuple(frame_steps), tuple(k * dt for k in frame_steps))
+        last = max(frame_steps[-1], 1)
+        return cls(tuple(frame_steps), tuple(dt * last * k / last for k in frame_steps))
 
     @property
     def end(self) -> int:
         return self.steps[-1]
-
-    def _interval(self, step: int) -> int:
-        return min(max(bisect.bisect_right(self.steps, step) - 1, 0), len(self.steps) - 2)
 
     def time(self, step: int) -> float:
         """The time at `step`."""
         if len(self.steps) == 1:
             return self.times[0]
         begin, span, k, n = self.interval(step)
-        return self.times[-1] if step == self.end else begin + span * (k / n)
+        return self.times[-1] if step == self.end else begin + span * k / n
 
     def dt(self, step: int) -> float:
         """The length of the step that begins at `step`."""
@@ -72,8 +70,8 @@ class Clock:
         return span / n
 
     def interval(self, step: int) -> tuple[float, float, int, int]:
-        """(begin, span, k, n) of the interval around `step`, such that its time is begin + span * (k / n)."""
-        i = self._interval(step)
+        """(begin, span, k, n) around `step`: its time is begin + span * k / n, so that whole seconds come out whole."""
+        i = min(max(bisect.bisect_right(self.steps, step) - 1, 0), len(self.steps) - 2)
         begin, end = self.times[i], self.times[i + 1]
         return begin, end - begin, step - self.steps[i], self.steps[i + 1] - self.steps[i]
 

@@ -350,7 +350,7 @@ def test_norm_overflows_only_where_it_has_to():
 def test_frames_fall_on_the_nearest_steps(output, steps):
     p = problem(discrete(np.eye(2)), [1.0, 1.0], 100, dt=0.01, output=output)
     assert p.layout.series[0].steps == p.clock.steps == steps
-    assert p.clock.times == tuple(0.01 * k for k in steps)
+    assert p.clock.times == tuple(k / 100 for k in steps)
 
 
 def test_results_of_small_and_large_states():

@@ -20,6 +20,6 @@ def make_fill(expression: Expression) -> Any:
     def fill(out, start, x, y, begin, span, first, count, offsets, n):
         for k in range(n):
             for j in range(x.size):
-                out[k, start + j] = f(x[j], y[j], begin + span * ((first + offsets[k]) / count))
+                out[k, start + j] = f(x[j], y[j], begin + span * (first + offsets[k]) / count)
 
     return fill

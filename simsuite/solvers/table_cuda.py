@@ -21,6 +21,6 @@ def make_fill(expression: Expression) -> Any:
     def fill(out, start, x, y, begin, span, first, count, offsets, n):
         j, k = cuda.grid(2)
         if j < x.size and k < n:
-            out[k, start + j] = f(x[j], y[j], begin + span * ((first + offsets[k]) / count))
+            out[k, start + j] = f(x[j], y[j], begin + span * (first + offsets[k]) / count)
 
     return fill

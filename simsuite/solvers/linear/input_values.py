@@ -19,9 +19,9 @@ def input_values(inputs: Sequence[Expression], times: np.ndarray) -> np.ndarray:
     return np.array([np.broadcast_to(u(t=times), times.shape) for u in inputs]).reshape(len(inputs), len(times))
 
 
-def step_times(dt: float, steps: int, chosen: range) -> np.ndarray:
+def step_times(dt: float, steps: int, chosen: range | np.ndarray) -> np.ndarray:
     """When some of the steps of a run begin, s, as `Clock.uniform` has it."""
-    return dt * steps * (np.asarray(chosen, np.float64) / steps)
+    return dt * steps * np.asarray(chosen, np.float64) / steps
 
 
 def bad_inputs(inputs: Sequence[Expression], dt: float, steps: int, dtype: Any, to_the_end: bool) -> Iterator[Mistake]:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simsuite.core import Clock
+from simsuite.solvers.linear.input_values import input_values, step_times
 from simsuite.solvers.linear.system import LinearSystem
 
 _MOST_WORK = 3e10  # multiplications that the host may spend: some seconds
@@ -56,7 +56,7 @@ class ExactMoments:
 
     def __init__(self, system: LinearSystem, dt: float, frames: Sequence[int]) -> None:
         self._given, self._frames = system, frames
-        self._inputs_clock = Clock.uniform(dt, (0, frames[-1]))
+        self._dt, self._steps = dt, frames[-1]
         self._moving = system.moves
         self._doubled: list[_Map] = []
         self._maps: dict[int, _Map] = {}
@@ -114,10 +114,8 @@ class ExactMoments:
     def _stepped(self, mean: np.ndarray, step: int, stop: int) -> np.ndarray:
         system = self._system
         for first in range(step, stop, _BLOCK):
-            begin, span, k, n = self._inputs_clock.interval(first)
-            t = begin + span * (np.arange(k, k + min(_BLOCK, stop - first)) / n)
-            u = np.stack([np.broadcast_to(np.asarray(f(t=t), np.float64), t.shape) for f in system.inputs])
-            for b in (system.B @ u).T:
+            times = step_times(self._dt, self._steps, range(first, min(first + _BLOCK, stop)))
+            for b in (system.B @ input_values(system.inputs, times)).T:
                 mean = system.A @ mean + b
         return mean
 
