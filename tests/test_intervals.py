@@ -12,7 +12,7 @@ from test_expressions_cuda import VARIABLES, made_up
 
 from simsuite.expressions import Expression
 from simsuite.expressions.evaluate import OPERATIONS
-from simsuite.expressions.intervals import bounds
+from simsuite.expressions.intervals import bounds, bounds_within
 
 LAST_DIGITS = 1e-13
 
@@ -71,11 +71,31 @@ def test_no_value_of_random_expressions_lies_outside() -> None:
         ("where(x > 0.5, sqrt(x - 0.5), 0)", (0.0, math.sqrt(0.5))),
         ("where(x > 0.25 and not y < 2, 1/(x - x), 3)", (3.0, 3.0)),
         ("2**(x - y)", (0.5, 2.0)),
+        ("where(x < 0.2, x % 0.3, 0)", (0.0, 0.2)),
+        ("where(x > 0.31 and x < 0.59, x // 0.3, 1)", (1.0, 1.0)),
     ],
 )
 def test_bounds_are_tight_enough_to_be_of_use(text: str, expected: tuple[float, float]) -> None:
     found = bounds(Expression.parse(text).tree, {"x": (0.0, 1.0), "y": (0.0, 1.0)})
     assert found == pytest.approx(expected, abs=0.05)
+
+
+@pytest.mark.parametrize("text", ["x % y", "x // y"])
+def test_periods_end_where_they_are_computed_to_end(text: str) -> None:
+    """Numbers on both sides of a multiple of another one, down to neighbours."""
+    rng, expression = np.random.default_rng(8), Expression.parse(text, ("x", "y"))
+    y = rng.uniform(0.01, 3.0, 2000)
+    multiples = y * rng.integers(0, 1000, 2000)
+    within = 0
+    for width in (0, 1, 2, 1000, 2**40):
+        spread = np.spacing(multiples) * width
+        x = np.maximum(multiples - spread * rng.uniform(size=2000), 0.0), multiples + spread * rng.uniform(size=2000)
+        lower, upper = bounds_within(expression.tree, {"x": x, "y": (y, y)})
+        for share in (0.0, 0.3, 0.5, 0.9, 1.0):
+            values = expression(x=x[0] + share * (x[1] - x[0]), y=y)
+            assert np.all((lower <= values) & (values <= upper))
+        within += np.count_nonzero(upper - lower < 0.5 * y)
+    assert within > 1000
 
 
 @pytest.mark.parametrize(

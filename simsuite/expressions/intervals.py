@@ -35,9 +35,14 @@ def bounds(tree: Node, ranges: Mapping[str, tuple[float, float]]) -> tuple[float
         ends = np.linspace(*ranges[name], pieces + 1)
         shape = [pieces if i == axis else 1 for i in range(len(names))]
         boxes[name] = ends[:-1].reshape(shape), ends[1:].reshape(shape)
-    with np.errstate(all="ignore"):
-        lower, upper = _finite(_bounds(tree, boxes))
+    lower, upper = bounds_within(tree, boxes)
     return float(np.min(lower)), float(np.max(upper))
+
+
+def bounds_within(tree: Node, boxes: Mapping[str, Bounds]) -> Bounds:
+    """The same for each of many boxes, given as the lower and the upper bounds of each variable in them."""
+    with np.errstate(all="ignore"):
+        return _finite(_bounds(tree, boxes))
 
 
 def _bounds(node: Node, boxes: Mapping[str, Bounds]) -> Bounds:
@@ -108,11 +113,25 @@ def _power(base: Bounds, exponent: Bounds) -> Bounds:
 
 def _floor_quotient(a: Bounds, b: Bounds) -> Bounds:
     lower, upper = _quotient(a, b)
-    return np.floor(lower) - 1, np.floor(upper) + 1  # the quotient may round to a whole number
+    apart = np.floor(lower) - 1, np.floor(upper) + 1  # the quotient may round to a whole number
+    within = _within_a_period(a, b)
+    return _either(within, (np.floor_divide(a[0], b[0]), np.floor_divide(a[1], b[1])), apart)
 
 
 def _remainder(a: Bounds, b: Bounds) -> Bounds:
-    return _only_where(~np.isnan(a[0]) & _apart_from_0(b), (np.minimum(b[0], 0.0), np.maximum(b[1], 0.0)))
+    apart = _only_where(~np.isnan(a[0]) & _apart_from_0(b), (np.minimum(b[0], 0.0), np.maximum(b[1], 0.0)))
+    return _either(_within_a_period(a, b), (np.remainder(a[0], b[0]), np.remainder(a[1], b[1])), apart)
+
+
+def _within_a_period(a: Bounds, b: Bounds) -> np.ndarray:
+    """Where numbers that are not negative lie between two multiples of a positive one: remainders, which are exact
+    there, grow with them."""
+    close = (a[0] >= 0) & (b[0] > 0) & (b[0] == b[1]) & (a[1] - a[0] < 0.5 * b[0])
+    return close & (np.remainder(a[0], b[0]) <= np.remainder(a[1], b[1]))
+
+
+def _either(condition: np.ndarray, yes: Bounds, no: Bounds) -> Bounds:
+    return np.where(condition, yes[0], no[0]), np.where(condition, yes[1], no[1])
 
 
 def _sine(a: Bounds, shift: float = 0.0) -> Bounds:
