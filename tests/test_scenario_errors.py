@@ -3,6 +3,7 @@
 To write the reports anew: ``SIMSUITE_GOLDEN=write pytest tests/test_scenario_errors.py``; then read them.
 """
 
+import json
 import os
 from pathlib import Path
 
@@ -86,6 +87,23 @@ def test_mistakes_that_only_a_solver_sees(tmp_path, monkeypatch):
     error = scenario.explain(mistakes)
     assert [m.path[-1] for m in error.mistakes] == ["temperature", "stepper", "dt", "device", "nx"]
     expect("_explained", error.report)
+
+
+def test_files_of_nearly_the_same_name_are_offered(tmp_path):
+    (tmp_path / "field.npy").write_bytes(b"")
+    (tmp_path / "data").mkdir()
+    for given, wanted in {
+        "feild.npy": f"did you mean {str(tmp_path / 'field.npy')!r}?",
+        "field.csv": f"did you mean {str(tmp_path / 'field.npy')!r}?",
+        "other.npy": f"looked for {str(tmp_path / 'other.npy')!r}",
+        "data": "is a directory, not a file",
+        "none/field.npy": "looked for",
+        "\0": "no such file",
+    }.items():
+        text = HEAT.replace('temperature = "x*(1 - x)"', f"temperature = {{file = {json.dumps(given)}}}")
+        assert wanted in report(write(tmp_path, text))
+    assert f"did you mean {str(tmp_path / 'plate.toml')!r}?" in report(tmp_path / "palte.toml")
+    assert "did you mean" not in report(tmp_path / "other.toml")
 
 
 def test_colour_changes_nothing_else(tmp_path):

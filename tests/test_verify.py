@@ -495,6 +495,7 @@ def test_mistakes_are_answered_as_by_other_commands(study: Callable) -> None:
         ([str(ROOT / "scenarios" / "linear.toml")], "is a linear scenario"),
         ([str(ROOT / "scenarios" / "heat.toml"), "--quick"], "goes with a solver"),
         (["nothing.toml"], "nothing.toml"),
+        (["linaer"], "did you mean 'linear'?"),
     ],
 )
 def test_what_makes_no_sense_is_refused(cli: Callable, args: list[str], said: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -53,6 +54,9 @@ def verify(
             raise UsageError("--set and --levels go with a scenario, not with a whole solver")
         _verify_solvers([what] if what else VERIFIED, output, device or "auto", quick, as_json)
     else:
+        meant = difflib.get_close_matches(what, VERIFIED, 1)
+        if meant and not Path(what).exists():
+            raise UsageError(f"no solver and no file is called {what!r}: did you mean {meant[0]!r}?")
         if quick:
             raise UsageError("--quick goes with a solver, not with a scenario")
         _verify_scenario(Path(what), set, output, device, levels or 3, as_json)

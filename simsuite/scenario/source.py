@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from simsuite.scenario.near import near_file
 from simsuite.scenario.spans import Span, Spans, find_spans
 
 MAX_BYTES = 1 << 20
@@ -50,7 +51,9 @@ class Source:
                 raw = file.read(MAX_BYTES + 1)
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            raise SourceError(f"cannot read {str(path)!r}: {reason}") from None
+            near = near_file(path) if isinstance(error, FileNotFoundError) else None
+            help = None if near is None else f"did you mean {near!r}?"
+            raise SourceError(f"cannot read {str(path)!r}: {reason}", None, help) from None
         if len(raw) > MAX_BYTES:
             raise SourceError(
                 f"{str(path)!r} is larger than {MAX_BYTES >> 20} MiB", None, "keep data in separate files"

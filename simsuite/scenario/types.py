@@ -21,6 +21,7 @@ from pydantic_core import PydanticCustomError, PydanticSerializationUnexpectedVa
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression, ExpressionError
 from simsuite.scenario.common import Section
+from simsuite.scenario.near import near_file
 
 
 class FieldMistake(ValueError):
@@ -148,8 +149,14 @@ def _exists(file: str, info: ValidationInfo) -> str:
     if base is None:
         return file
     path = Path(base) / file
-    if "\0" in file or not path.is_file():
-        raise mistake((), f"no such file: {file!r}", f"looked for {str(path)!r}")
+    if "\0" in file:
+        raise mistake((), f"no such file: {file!r}")
+    if path.is_dir():
+        raise mistake((), f"is a directory, not a file: {file!r}")
+    if not path.is_file():
+        near = near_file(path)
+        help = f"did you mean {near!r}?" if near else f"looked for {str(path)!r}"
+        raise mistake((), f"no such file: {file!r}", help)
     return file
 
 
