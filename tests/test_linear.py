@@ -510,7 +510,7 @@ GOOD = {
         ({"steps": "5\ntolerance = 0.0"}, {"time.tolerance": "greater than 0"}),
         (
             {"steps": '5\nmethod = "power"', "system": 'input_matrix = [[1.0], [0.0]]\ninput = ["t"]'},
-            {"time.method": "the input t depends on time"},
+            {"time.method": "the input t changes more often than at every other step"},
         ),
         ({"output": "samples = 4"}, {"output.samples": "frames only"}),
         ({"output": "frames = 7"}, {"output.frames": "at most 6 frames"}),

@@ -85,6 +85,22 @@ def test_kernels_are_chosen_by_shape():
 
 
 @pytest.mark.parametrize("precision", ["float32", "float64"])
+@pytest.mark.parametrize("layout", ["A", "C", "F"])
+def test_sums_of_inputs_compile_for_sm90(precision, layout):
+    """What they add in many steps: float64 until it is stored."""
+    from numba import float64, int64, types
+
+    from simsuite.solvers.linear import inputs_cuda
+
+    row, out = types.Array(float64, 2, "C"), types.Array(getattr(types, precision), 2, "C")
+    signature = types.void(row, int64, types.Array(float64, 2, layout), int64, out)
+    ptx, info = compile_sm90(inputs_cuda.input_bias, signature)
+    assert info["spill_bytes"] == info["stack_bytes"] == 0
+    assert "fma.rn.f64" in ptx
+    assert ("cvt.rn.f32.f64" in ptx) == (precision == "float32")
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
 @pytest.mark.parametrize("name", ["naive", "shared", "registers", "patches", "matvec", "input_bias"])
 def test_cuda_kernels_compile_for_sm90(name, precision):
     from numba import int64, types
@@ -93,7 +109,7 @@ def test_cuda_kernels_compile_for_sm90(name, precision):
     from simsuite.solvers.matmul import ladder_cuda, product_cuda
 
     M = types.Array(getattr(types, precision), 2, "C")
-    arguments = (M, M, int64, M) if name == "input_bias" else (M, M, M, int64, M)
+    arguments = (M, int64, M, int64, M) if name == "input_bias" else (M, M, M, int64, M)
     kernels = {"input_bias": inputs_cuda, "matvec": product_cuda}.get(name, ladder_cuda)
     ptx, info = compile_sm90(getattr(kernels, name), types.void(*arguments))
     assert info["spill_bytes"] == info["stack_bytes"] == 0

@@ -204,13 +204,17 @@ def test_stepping_by_hand(tmp_path):
     assert simulation.results()["method"] == "power"
 
 
-@pytest.mark.parametrize("numbers", [[0], [41, 777]], ids=["at the start", "between frames"])
-def test_a_killed_run_ends_with_the_bits_of_an_uninterrupted_one(tmp_path, capsys, numbers):
+@pytest.mark.parametrize(
+    ("numbers", "u"),
+    [([0], 0.5), ([41, 777], "where(t % 100 < 30, 0.5, 0)")],
+    ids=["at the start", "between frames and changes"],
+)
+def test_a_killed_run_ends_with_the_bits_of_an_uninterrupted_one(tmp_path, capsys, numbers, u):
     given = scenario(
         orthogonal(6) * 0.9999,
         {"random": "normal", "batch": 3},
         1500,
-        system={"input_matrix": [[1.0]] * 6, "input": [0.5], "output_matrix": [[1.0] * 6]},
+        system={"input_matrix": [[1.0]] * 6, "input": [u], "output_matrix": [[1.0] * 6]},
         output={"frames": 31, "checkpoint_every": 17},
         run={"device": "cpu"},
     )
@@ -259,6 +263,12 @@ def test_the_estimate_is_above_the_error(name, K):
     A = FAR[name]
     estimate, error = estimate_and_error(A, K, np.random.default_rng(4).standard_normal((len(A), 3)))
     assert estimate > error
+
+
+def test_a_state_that_is_0_after_a_step_loses_nothing():
+    p = problem([[0.0, -1.0], [0.0, 0.0]], [[1.0], [0.0]], 100)
+    np.testing.assert_array_equal(last(p), 0.0)
+    assert begun(p)._powers.error == 0.0
 
 
 def test_exact_products_lose_nothing():
@@ -370,7 +380,10 @@ def test_auto_counts():
 
 def test_inputs_that_depend_on_time_are_stepped():
     moving = {"system": {"input_matrix": [[1.0]] * 40, "input": ["sin(t)"]}}
-    assert problem(np.eye(40), np.ones((40, 1)), 10**6, method="auto", **moving).plan.reason == "inputs depend on time"
+    assert (
+        problem(np.eye(40), np.ones((40, 1)), 10**6, method="auto", **moving).plan.reason
+        == "inputs depend on time and change too often"
+    )
 
 
 def test_powers_that_do_not_fit_are_not_taken():

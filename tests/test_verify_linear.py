@@ -181,11 +181,19 @@ def test_a_complex_matrix_taken_for_its_conjugate_is_found(monkeypatch: pytest.M
 
 @pytest.mark.parametrize("late", [-1, 1])
 def test_inputs_a_step_late_or_early_are_found(monkeypatch: pytest.MonkeyPatch, late: int) -> None:
-    prepare = step._Inputs.prepare
+    """Also where powers take them."""
+    prepare, right = step._Inputs.prepare, system.held_inputs
     monkeypatch.setattr(step._Inputs, "prepare", lambda self, k, n: prepare(self, max(k + late, 0), n))
+
+    def shifted(*args: Any) -> Any:
+        held = right(*args)
+        return held and replace(held, steps=np.maximum(held.steps - late, 0) * (held.steps > 0))
+
+    monkeypatch.setattr(system, "held_inputs", shifted)
     found = {check.name for check in states() if not check.passed}
     moving = {case.name for case in linear_cases.input_cases() if case.start.shape[1] < 31} - {"ladder, switched on"}
-    assert found == moving | {f"{name}, float32" for name in moving}
+    stepped = moving | {f"{name}, float32" for name in moving}
+    assert found == stepped | {"lag, pulses, power", "lag, pulses, float32, power"}
 
 
 def test_inputs_that_are_not_integrated_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -298,7 +306,7 @@ def test_devices_and_methods_that_differ_are_found(monkeypatch: pytest.MonkeyPat
     checks = list(linear_methods.method_checks(CPU, CPU, print))
     compared = [check for check in checks if check.kind == linear_methods.DEVICE]
     stepped = [check for check in compared if not re.search("power|spectral", check.name)]
-    assert [check.measured for check in stepped] == [0.0] * 4
+    assert [check.measured for check in stepped] == [0.0] * 6
     assert off(iter(checks)) == set()
     right, runs = linear_methods.run, iter(range(10**6))
 

@@ -123,8 +123,9 @@ class Time(Section):
     dt: Positive | None = Field(None, description="length of a step, s (default 1 if the system is discrete)")
     method: Literal["auto", "step", "power", "spectral"] = Field(
         "auto",
-        description="step: one product with A a step; power: powers of A from frame to frame; spectral: the "
-        "modes of A, at once to any frame; both for inputs that do not depend on time; auto: what takes less work",
+        description="step: one product with A a step; power: powers of A from frame to frame, for inputs "
+        "that change now and then at most; spectral: the modes of A, at once to any frame, for inputs that do not "
+        "depend on time; auto: what takes less work",
     )
     tolerance: Positive | None = Field(
         None,
@@ -149,7 +150,7 @@ class LinearScenario(Section):
             found.append(Mistake(("time",), "a continuous system needs `dt`", "add dt = 0.01 (s)", on_key=True))
         if self.output.samples is not None:
             found.append(Mistake(("output", "samples"), "a linear system has frames only", "use frames", on_key=True))
-        moving = [u for u in self.system.input or () if u.depends_on("t")]
+        moving = [u for u in self.system.input or () if u.depends_on("t") and self.time.method == "spectral"]
         if self.time.method in ("power", "spectral") and (moving or self.system.noise_matrix is not None):
             new = f"the input {moving[0]} depends on time" if moving else "every step has noise of its own"
             what = "powers" if self.time.method == "power" else "modes"

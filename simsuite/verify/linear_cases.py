@@ -204,7 +204,7 @@ def _permutation(n: int, m: int) -> Case:
 
 def input_cases() -> list[Case]:
     """Inputs, constant or moving, held over each step or with lines between their values."""
-    return [_switched_on(), *map(_ramp, HOLDS), *map(_swing, HOLDS), _lag(), _turning()]
+    return [_switched_on(), _pulsed(), *map(_ramp, HOLDS), *map(_swing, HOLDS), _lag(), _turning()]
 
 
 def _switched_on() -> Case:
@@ -218,6 +218,23 @@ def _switched_on() -> Case:
 
     system = {**generated("rc_ladder", **LADDER), "input": [volts]}
     return Case("ladder, switched on", INPUT, system, 80, columns(8, 3), exact, dt, forced, volts)
+
+
+def _pulsed() -> Case:
+    """T x' = u - x, u = 1 in the first quarter of each period: what each pulse has left of itself."""
+    T, dt, steps, period, on = 0.75, 0.125, 400, 8.0, 2.0
+
+    def exact(k: float) -> np.ndarray:
+        return np.array([[math.exp(-k * dt / T)]])
+
+    def forced(k: int) -> np.ndarray:
+        t = k * dt
+        begins = [i * period for i in range(math.ceil(t / period))]
+        pulses = [(begin, min(begin + on, t)) for begin in begins]
+        return np.array([sum(-math.expm1((a - b) / T) * math.exp((b - t) / T) for a, b in pulses)])
+
+    system = {"matrix": [[-1 / T]], "input_matrix": [[1 / T]], "input": [f"t % {period} < {on}"]}
+    return Case("lag, pulses", INPUT, system, steps, columns(1, 3), exact, dt, forced, 1.0)
 
 
 def _ramp(hold: str) -> Case:

@@ -15,7 +15,11 @@ from simsuite.verify.linear_runs import FRAMES, UNIT, Note, Outcome, kernels, la
 
 METHOD, DEVICE = "methods", "CPU and device"
 PLAIN = ("step", "numba")
-INPUTS: dict[str, float | str] = {"constant input": 1.0, "moving input": "cos(t)"}
+INPUTS: dict[str, float | str] = {
+    "constant input": 1.0,
+    "held input": "where(t % 5 < 2, 1, -0.5)",
+    "moving input": "cos(t)",
+}
 SIZES = (5, 48, 100)
 STEPS, BATCH = 100, 33
 

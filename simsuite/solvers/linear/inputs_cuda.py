@@ -6,11 +6,12 @@ from numba import cuda
 
 
 @cuda.jit(cache=True)
-def input_bias(inputs, B, count, bias):
-    """bias[k, i] = sum_p B[i, p] inputs[k, p] for the first `count` rows: what the inputs add in each of the steps."""
+def input_bias(inputs, first, B, count, bias):
+    """bias[k, i] = sum_p B[i, p] inputs[first + k, p] for the first `count` rows: what the inputs add in each of the
+    steps."""
     i, k = cuda.grid(2)
     if i < bias.shape[1] and k < count:
-        total = B[i, 0] * inputs[k, 0]
+        total = B[i, 0] * inputs[first + k, 0]
         for p in range(1, B.shape[1]):
-            total += B[i, p] * inputs[k, p]
+            total += B[i, p] * inputs[first + k, p]
         bias[k, i] = total

@@ -8,8 +8,9 @@ from typing import Any
 
 from simsuite.errors import SimsuiteError
 from simsuite.solvers.linear.jumps import Jumps
-from simsuite.solvers.linear.power_error import PROBES
+from simsuite.solvers.linear.power_error import FOLLOWED, PROBES
 from simsuite.solvers.linear.spectral.cost import Pace, gain_by_modes
+from simsuite.solvers.linear.system import LinearSystem
 
 LITTLE = 10**7  # operations, up to which a run steps, whatever else would be faster
 SCATTERED = 8  # times longer a multiplication takes with a sparse matrix
@@ -40,32 +41,30 @@ class Plan:
 
 
 def columns_of_steps(jumps: Jumps, share: float | None) -> float:
-    """As `Jumps.columns` counts them. share: as `make_plan` takes it."""
+    """As `Jumps.columns` counts them. share: see `LinearSystem`."""
     return jumps.columns_of_steps * (1.0 if share is None else SCATTERED * share)
 
 
 def make_plan(
     method: str,
-    steps_only: str | None,
+    system: LinearSystem,
     jumps: Jumps,
     lack_of_memory: Callable[[str], str | None],
     timed: Callable[[], Pace | None],
-    share: float | None = None,
 ) -> Plan:
-    """The plan for a scenario's `time.method`. steps_only: why no power of A takes several steps at once, None if one
-    does. lack_of_memory: why a method does not fit on the device, None if it does. timed: how fast the device is, None
-    if there is none to be asked. share: of the multiplications of a dense A that a step with a sparse one takes."""
+    """The plan for a scenario's `time.method`. lack_of_memory: why a method does not fit on the device, None if it
+    does. timed: how fast the device is, None if there is none to be asked."""
     if method != "auto":
         return Plan(method, "asked for", asked=True)
     n, m, steps = jumps.n, jumps.m, jumps.steps
-    operations = 2 * n * n * m * steps * (share or 1.0)
+    operations = 2 * n * n * m * steps * (system.share or 1.0)
     if operations <= LITTLE:
         return Plan("step", f"{steps} products take {operations:.2g} operations only")
-    if steps_only is not None:
-        return Plan("step", steps_only)
-    power, step = jumps.columns(PROBES), columns_of_steps(jumps, share)
+    if system.steps_only is not None:
+        return Plan("step", system.steps_only)
+    power, step = jumps.columns(PROBES + _for_changes(system, n)), columns_of_steps(jumps, system.share)
     sizes = f"{jumps.squares} products of squares and {jumps.applied} with the states"
-    gain = gain_by_modes(jumps, min(jumps.columns(0), step), timed)
+    gain = 0.0 if system.moves else gain_by_modes(jumps, min(jumps.columns(0), step), timed)
     if gain >= WORTH and lack_of_memory("spectral") is None:
         others = sizes if power < step else f"{steps} steps"
         return Plan("spectral", f"one product a frame and the modes of A, {_ratio(gain)} times less work than {others}")
@@ -75,6 +74,14 @@ def make_plan(
     if lacking is not None:
         return Plan("step", lacking)
     return Plan("power", f"{sizes}, {_ratio(step / power)} times less work than {steps} steps")
+
+
+def _for_changes(system: LinearSystem, n: int) -> int:
+    """What inputs that change come to, in products with a column: following the state, once, and what the host does at
+    each change, some 5 us, in which a device takes up to forty steps of a small system."""
+    if system.held is None or not system.moves:
+        return 0
+    return FOLLOWED + len(system.held.steps) * min(40, 5 + 40_000 // n**2)
 
 
 def _ratio(value: float) -> str:

@@ -1,10 +1,11 @@
-"""Powers instead of steps: X_{j+k} = A^k X_j + c_k, from frame to frame (see `powers`).
+"""Powers instead of steps: X_{j+k} = A^k X_j + S_k u, from frame to frame (see `powers`).
 
-The state is computed at frames only, each from the one before: its bits do not depend on how a run was cut. Snapshots
-have the state at the last frame passed, the anchor, beside the present one, and a run goes on from there. Between two
-frames the present state is computed when somebody looks, by the binary factors of the steps since.
+The state is computed at stops only, each from the one before: at frames, and where inputs change. Its bits do not
+depend on how a run was cut. Snapshots have the state at the last stop passed, the anchor, beside the present one, and a
+run goes on from there. Between two stops the present state is computed when somebody looks, by the binary factors of
+the steps since.
 
-Cost: the powers, once, and for each frame 2 n² m operations, a few times that if its gap is a rare one.
+Cost: the powers, once, and for each stop 2 n² m operations, a few times that if its gap is a rare one.
 """
 
 from __future__ import annotations
@@ -26,23 +27,25 @@ ANCHOR, ERROR = "anchor", "power_error"
 
 
 class PowerStepper:
-    """The state on its device, of which `start` has the anchor. frames: the steps at which they fall. kernel: for C X,
-    as `product` takes it."""
+    """The state on its device, of which `start` has the anchor. stops: the steps at which they fall, first and last
+    included. kernel: for C X, as `product` takes it."""
 
     def __init__(
         self,
         backend: Backend,
         start: Snapshot,
         system: LinearSystem,
-        frames: Sequence[int],
+        stops: Sequence[int],
         powers: Powers,
         kernel: str,
     ) -> None:
         X = start.arrays[ANCHOR]
         self.step = start.step
         self.chosen: Mapping[str, str] = {"kernel": powers.kernel}
-        self._backend, self._frames, self._powers = backend, frames, powers
-        self._passed = bisect.bisect_right(frames, start.step) - 1
+        self._backend, self._stops, self._powers = backend, stops, powers
+        self._passed = bisect.bisect_right(stops, start.step) - 1
+        assert system.held is not None
+        self._held = system.held
         # Two buffers take turns as anchor; the one that is not, and the third, as what is looked at between frames.
         self._buffers = [backend.array(X), *(backend.zeros(X.shape, X.dtype) for _ in range(2))]
         self._views = [backend.view(a) for a in self._buffers]
@@ -54,35 +57,40 @@ class PowerStepper:
     def advance(self, n: int) -> None:
         """Raises ValueError when n steps lead past the last frame."""
         end = self.step + n
-        if end > self._frames[-1]:
-            raise ValueError(f"{n} steps from step {self.step} lead past the end, {self._frames[-1]}")
-        while self._passed + 1 < len(self._frames) and self._frames[self._passed + 1] <= end:
-            gap = self._frames[self._passed + 1] - self._frames[self._passed]
+        if end > self._stops[-1]:
+            raise ValueError(f"{n} steps from step {self.step} lead past the end, {self._stops[-1]}")
+        while self._passed + 1 < len(self._stops) and self._stops[self._passed + 1] <= end:
+            gap = self._stops[self._passed + 1] - self._stops[self._passed]
             powers, targets = self._powers.over(gap), (1 - self._live, self._live)
-            self._recorder.replay((gap, self._live), self._launches(powers, targets))
+            which = self._which()
+            self._recorder.replay((gap, self._live, which), self._launches(powers, targets, which))
             self._live = targets[(len(powers) - 1) % 2]
             self._passed += 1
         self.step = end
 
-    def _launches(self, powers: Sequence[Power], targets: tuple[int, int]) -> Callable[[], None]:
+    def _which(self) -> int | None:
+        """Of their values inputs have from the anchor on; None where they have no others."""
+        return self._held.at(self._stops[self._passed]) if self._held.changes else None
+
+    def _launches(self, powers: Sequence[Power], targets: tuple[int, int], which: int | None) -> Callable[[], None]:
         """From the anchor by one of `powers` after the other, into the two target buffers in turns."""
         source, views = self._views[self._live], [self._views[i] for i in targets]
 
         def launch() -> None:
             X = source
             for k, power in enumerate(powers):
-                power(X, views[k % 2])
+                power(X, views[k % 2], which)
                 X = views[k % 2]
 
         return launch
 
     def _present(self) -> int:
         """The buffer that has the present state, queued if need be."""
-        since = self.step - self._frames[self._passed]
+        since = self.step - self._stops[self._passed]
         if since == 0:
             return self._live
         powers, targets = self._powers.over(since), (1 - self._live, 2)
-        self._launches(powers, targets)()
+        self._launches(powers, targets, self._which())()
         return targets[(len(powers) - 1) % 2]
 
     def snapshot(self) -> Pending:
@@ -101,4 +109,4 @@ class PowerStepper:
 def device_bytes(system: LinearSystem, jumps: Jumps, dtype: Any) -> int:
     """What a PowerStepper of that precision allocates on its device, with its powers."""
     entries = 3 * jumps.n * jumps.m + output_entries(system.C, jumps.m)
-    return powers_bytes(jumps, dtype) + entries * np.dtype(dtype).itemsize + 8
+    return powers_bytes(system, jumps, dtype) + entries * np.dtype(dtype).itemsize + 8

@@ -19,6 +19,7 @@ All of it is measured, with a few vectors that go through the same powers:
 - norms are taken after a diagonal scaling that balances A, by which rounding errors, entry by entry, scale as well:
   units of the components do not matter.
 - Where A, B u and X are nowhere negative, nothing ever cancels, and every entry is off by e K at most.
+- Where inputs change, e is measured while they push most, and X is followed from change to change, for a while.
 
 The result is twice that. tests/test_power.py has it beside errors that are known: it is above them, by 1 to 20 times
 where A is close to normal, by more where it is not.
@@ -32,9 +33,12 @@ from typing import Any
 import numpy as np
 
 from simsuite.core import Backend
+from simsuite.solvers.linear.drive import Drive, Sums
+from simsuite.solvers.linear.system import LinearSystem
 
 DOUBLINGS = 7  # 2^q steps are taken one by one
 WALK = 64  # times that the highest power is applied
+FOLLOWED = 256  # products, at most, to follow the state under inputs that change
 PROBES = 2 * 2**DOUBLINGS + 2 * WALK + 4 * 30  # products with single vectors, at most
 SAFETY = 2.0
 LUCK = 2.0**-56  # an eighth of a rounding a step, at least: few numbers may agree by chance
@@ -59,20 +63,36 @@ def balance(A: np.ndarray) -> np.ndarray:
     return np.exp2(np.round(0.5 * np.log2(d2)))
 
 
+class _Curve:
+    """What something has grown to after t steps."""
+
+    def __init__(self, t: float, size: float) -> None:
+        self.t, self.size = [t], [size]
+
+    def add(self, t: float, size: float) -> None:
+        self.t.append(t)
+        self.size.append(size)
+
+    def logarithm(self, t: np.ndarray) -> np.ndarray:
+        return np.interp(t, self.t, np.log(np.maximum(self.size, 1e-300)))
+
+
 class PowerError:
     """Follows the powers as they are made: `level` for each of A, A², A⁴ .. in turn, then `error`.
 
-    A (n, n), b (n,) = B u, start (n, m): on the host. largest: of the numbers that a state can have.
+    system: with a dense A. drive: what its inputs add. largest: of the numbers that a state can have.
     overflow: the step at about which the state overflows, if it does. bounded: whether all powers are in that range.
     """
 
     overflow: float | None = None
     bounded = True
 
-    def __init__(self, backend: Backend, A: np.ndarray, b: np.ndarray, start: np.ndarray, largest: float) -> None:
+    def __init__(self, backend: Backend, system: LinearSystem, drive: Drive, largest: float) -> None:
+        A, start = system.A, system.start
         n, m = start.shape
         self._backend, self._largest, self._n = backend, largest, n
-        self._positive = bool(np.all(A >= 0) and np.all(b >= 0) and np.all(start >= 0))
+        self._drive, self._held = drive, drive.held
+        self._positive = bool(np.all(A >= 0) and drive.positive and np.all(start >= 0))
         self._scale = balance(A)
         rng = np.random.Generator(np.random.Philox(1))
         signs = np.ones(m) if self._positive or m == 1 else rng.choice([-1.0, 1.0], m)
@@ -83,17 +103,22 @@ class PowerError:
         self._no_bias = backend.zeros((1, n), np.float64)
         self._zero = backend.view(self._no_bias)
         self._random = self._norm(g)
-        self._t, self._N, self._X = [0.0], [1.0], [self._norm(x)]
+        self._growth, self._course = _Curve(0.0, 1.0), _Curve(0.0, self._norm(x))
+        self._levels: list[tuple[Any, Sums]] = []
         self._expected = np.zeros(n)
         self._local: list[float] = []  # what squaring A^(2^i) does to a state
         self._seen = 0
         self._first: tuple[Any, Any] | None = None  # A, and the highest power that is compared with it
         self._compared: tuple[Any, Any] | None = None
 
-    def level(self, multiply: Any, bias: Any) -> None:
-        """The next power, as a product with single columns, and what inputs add in as many steps, a view (1, n)."""
-        if self.overflow is not None or not self.bounded:
+    def level(self, multiply: Any, sums: Sums) -> None:
+        """The next power, as a product with single columns, and what inputs add in as many steps."""
+        if self._failed:
             return
+        if self._held.changes:
+            self._levels.append((multiply, sums))
+        sums.turn_to(self._drive.strongest)
+        bias = sums.view
         multiply(self._x[1], bias, 0, 0, 1, self._late[1])
         for g, grown in zip(self._g, self._grown):
             multiply(g[1], self._zero, 0, 0, 1, grown[1])
@@ -114,15 +139,20 @@ class PowerError:
         """About what the state is off by after so many steps, at the worst frame, relative to its norm; inf where
         powers overflow, or the state does."""
         self._walk(steps)
-        if self.overflow is not None or not self.bounded:
-            return math.inf
-        return SAFETY * self._rate() * self._amplification(steps)
+        rate = 0.0 if self._failed else self._rate()
+        if self._held.changes and not self._failed:
+            self._follow(steps)
+        return math.inf if self._failed else SAFETY * rate * self._amplification(steps)
+
+    @property
+    def _failed(self) -> bool:
+        return self.overflow is not None or not self.bounded
 
     def _walk(self, steps: int) -> None:
         """On from the highest power, by the same again and again."""
         top = 2.0 ** (self._seen - 1)
         for k in range(2, min(WALK, int(steps / top)) + 1):
-            if self.overflow is not None or not self.bounded:
+            if self._failed:
                 return
             multiply, bias = self._top
             multiply(self._late[1], bias, 0, 0, 1, self._spare[1])
@@ -132,25 +162,48 @@ class PowerError:
                 self._grown[i], self._spare = self._spare, grown
             self._note(k * top)
 
+    def _follow(self, steps: int) -> None:
+        """The state under the inputs as they are, by the powers that the run has, as far as `FOLLOWED` products go."""
+        held, top = self._held, len(self._levels) - 1
+        state, others, left = self._x, [self._twice, self._spare], FOLLOWED
+        for begin, end, which in zip(held.steps, np.append(held.steps[1:], steps), held.which):
+            t, rest = int(begin), int(end - begin)
+            levels = [i for i in range(top) if rest >> i & 1] + min(rest >> top, left) * [top]
+            for i in levels:
+                multiply, sums = self._levels[i]
+                sums.turn_to(int(which))
+                multiply(state[1], sums.view, 0, 0, 1, others[0][1])
+                state, others = others[0], [others[1], others[0]]
+                t, left = t + 2**i, left - 1
+                self._note_state(t, self._host(state))
+                if left == 0 or self.overflow is not None:
+                    return
+
     def _note(self, t: float) -> np.ndarray:
         """A point of both curves, or that one of them leaves the range of numbers. Returns the state."""
         state = self._host(self._late)
-        X, N = self._norm(state), self._norm(np.column_stack([self._host(g) for g in self._grown])) / self._random
+        N = self._norm(np.column_stack([self._host(g) for g in self._grown])) / self._random
         self.bounded = bool(self._largest >= N)
+        if self.bounded:
+            self._growth.add(t, N)
+        if not self._held.changes:
+            self._note_state(t, state)
+        return state
+
+    def _note_state(self, t: float, state: np.ndarray) -> None:
+        X = self._norm(state)
         if self.bounded and math.isfinite(X) and float(np.max(np.abs(state))) <= self._largest:
-            self._t.append(t)
-            self._N.append(N)
-            self._X.append(X)
+            self._course.add(t, X)
         else:
             self.overflow = self._when(t)
-        return state
 
     def _when(self, t: float) -> float | None:
         """The step up to `t` at which the state overflows if it goes on growing as between the last two points."""
-        if len(self._t) < 3 or not 0 < self._X[-2] < self._X[-1]:
+        at, X = self._course.t, self._course.size
+        if len(at) < 3 or not 0 < X[-2] < X[-1]:
             return t if self.bounded else None
-        rate = math.log(self._X[-1] / self._X[-2]) / (self._t[-1] - self._t[-2])
-        return min(self._t[-1] + math.log(self._largest / self._X[-1]) / rate, t)
+        rate = math.log(X[-1] / X[-2]) / (at[-1] - at[-2])
+        return min(at[-1] + math.log(self._largest / X[-1]) / rate, t)
 
     def _rate(self) -> float:
         """The error of a step, relative to the state."""
@@ -184,22 +237,23 @@ class PowerError:
 
     def _amplification(self, steps: int) -> float:
         """Σ_t N(T - t) |X_t| / |X_T| at the worst T up to `steps`."""
-        t, X = np.array(self._t), np.array(self._X)
-        alive = np.flatnonzero(X > SMALLEST)
+        t, X = np.array(self._course.t), np.array(self._course.size)
+        alive = np.flatnonzero((t > 0) & (X > SMALLEST))
         if not len(alive):
             return 0.0
         end = float(steps) if alive[-1] == len(t) - 1 else t[alive[-1]]
         if self._positive:
             return end
-        N, size = (np.log(np.maximum(curve, 1e-300)) for curve in (self._N, X))
-        worst = max(self._carried(T, t, N, size, size[i]) for i, T in enumerate(t) if T > 0 and X[i] > SMALLEST)
+        worst = max(self._carried(T, last) for T, last in zip(t[alive], X[alive]))
         return worst * max(end / t[alive[-1]], 1.0)
 
-    def _carried(self, T: float, t: np.ndarray, N: np.ndarray, size: np.ndarray, last: float) -> float:
-        """The sum for one T, by the trapezoidal rule. N, size, last: logarithms."""
-        at = np.unique(np.concatenate([t[t <= T], T - t[t <= T]]))
+    def _carried(self, T: float, last: float) -> float:
+        """The sum for one T, at which the state has the norm `last`, by the trapezoidal rule."""
+        growth, course = self._growth, self._course
+        t, since = np.array(course.t), T - np.array(growth.t)
+        at = np.unique(np.concatenate([t[t <= T], since[since >= 0]]))
         at = np.union1d(at, 0.5 * (at[1:] + at[:-1]))
-        exponent = np.interp(T - at, t, N) + np.interp(at, t, size) - last
+        exponent = growth.logarithm(T - at) + course.logarithm(at) - math.log(last)
         root = 0.5 * math.log(self._n)
         values = np.exp(np.minimum(np.maximum(exponent, np.minimum(exponent + root, 0.0)), 700.0))
         return float(np.sum(0.5 * (values[1:] + values[:-1]) * np.diff(at)))

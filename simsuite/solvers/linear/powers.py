@@ -1,7 +1,7 @@
 """Powers of A, on the device: A, A², A⁴ .. by squaring, and A^k for the gaps between frames that come often.
 
-X_{j+k} = A^k X_j + c_k with c_1 = B u, the inputs being constant, and c_{i+j} = A^i c_j + c_i. All of it is computed in
-float64, as squaring loses a bit each time, and rounded to the run's precision at the end.
+X_{j+k} = A^k X_j + S_k u while inputs have the values u, see `drive`. All of it is computed in float64, as squaring
+loses a bit each time, and rounded to the run's precision at the end.
 
 Cost: a product of two square matrices, 2 n³ operations, for each bit of the longest gap but one, and for each 1 among
 the bits of a gap that gets a matrix of its own (see `jumps`). All squares are kept: any step between two frames can be
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from simsuite.core import Backend
+from simsuite.solvers.linear.drive import Drive, Sums
 from simsuite.solvers.linear.jumps import Jumps
 from simsuite.solvers.linear.power_error import PowerError
 from simsuite.solvers.linear.system import LinearSystem
@@ -23,25 +24,27 @@ from simsuite.solvers.matmul.product import Products
 
 
 class Power:
-    """X -> A^k X + c_k, for X of m columns in the run's precision."""
+    """X -> A^k X + S_k u, for X of m columns in the run's precision."""
 
-    def __init__(self, backend: Backend, P: Any, c: Any, dtype: Any, products: Products) -> None:
-        """P (n, n), c (n, 1): float64 arrays of the device."""
+    def __init__(self, backend: Backend, P: Any, sums: Sums, dtype: Any, products: Products) -> None:
+        """P (n, n): a float64 array of the device."""
         with backend.arithmetic():
-            P, self._c = P.astype(dtype, copy=False), c.astype(dtype).reshape(1, -1)
-        self._bias = backend.view(self._c)
+            P = P.astype(dtype, copy=False)
+        self._sums = sums
         self._multiply, self.kernel = products(P)
 
-    def __call__(self, X: Any, out: Any) -> None:
-        """Queue it, from one view to another."""
-        self._multiply(X, self._bias, 0, 0, 1, out)
+    def __call__(self, X: Any, out: Any, which: int | None) -> None:
+        """Queue it, from one view to another, while inputs have those of their values (None: they have no others)."""
+        if which is not None:
+            self._sums.turn_to(which)
+        self._multiply(X, self._sums.view, 0, 0, 1, out)
 
 
 class _Growing:
-    """A^k and c_k for the bits of k below the present one."""
+    """A^k and the rows of S_k for the bits of k below the present one."""
 
-    def __init__(self, P: Any, c: Any) -> None:
-        self.P, self.c = P, c
+    def __init__(self, P: Any, S: Any) -> None:
+        self.P, self.S = P, S
 
 
 class Powers:
@@ -54,21 +57,21 @@ class Powers:
     def __init__(self, backend: Backend, system: LinearSystem, jumps: Jumps, dtype: Any, kernel: str) -> None:
         self.dtype, self.steps = dtype, jumps.steps
         self._backend = backend
-        b = system.constant_input()
-        n = len(b)
-        self._products = Products(backend, jumps.m, kernel, biased=bool(np.any(b)))
+        self._drive = Drive(backend, system)
+        n = jumps.n
+        self._products = Products(backend, jumps.m, kernel, biased=not self._drive.silent)
         thin_products, wide_products = Products(backend, 1, kernel), Products(backend, n, kernel, biased=False)
         self._zero = backend.zeros((1, n), np.float64)
-        probe = PowerError(backend, system.A, b, system.start, float(np.finfo(dtype).max))
+        probe = PowerError(backend, system, self._drive, float(np.finfo(dtype).max))
         self._squares: list[Power] = []
         growing: dict[int, _Growing] = {}
-        P, c = backend.array(system.A), backend.array(b[:, None])
+        P, S = backend.array(system.A), self._drive.B
         for level in range(jumps.levels):
-            (thin, _), bias = thin_products(P), backend.view(c.reshape(1, n))
-            probe.level(thin, bias)
+            thin, _ = thin_products(P)
+            probe.level(thin, self._drive.sums(S, np.float64))
             if not probe.bounded or probe.overflow is not None:
                 break
-            self._squares.append(self._power(P, c))
+            self._squares.append(self._power(P, S))
             formed = [gap for gap in jumps.formed if gap >> level & 1]
             last = level + 1 == jumps.levels
             if last and not formed:
@@ -76,25 +79,27 @@ class Powers:
             wide, _ = wide_products(P)
             for gap in formed:
                 before = growing.get(gap)
-                growing[gap] = _Growing(P, c) if before is None else self._next(wide, thin, bias, before)
+                growing[gap] = _Growing(P, S) if before is None else self._next(wide, thin, S, before)
             if not last:
-                square = self._next(wide, thin, bias, _Growing(P, c))
-                P, c = square.P, square.c
+                square = self._next(wide, thin, S, _Growing(P, S))
+                P, S = square.P, square.S
             del wide
         self.error = probe.error(jumps.steps)
         self.overflow = probe.overflow
-        self._formed = {gap: self._power(grown.P, grown.c) for gap, grown in growing.items()}
+        self._formed = {gap: self._power(grown.P, grown.S) for gap, grown in growing.items()}
 
-    def _power(self, P: Any, c: Any) -> Power:
-        return Power(self._backend, P, c, self.dtype, self._products)
+    def _power(self, P: Any, S: Any) -> Power:
+        return Power(self._backend, P, self._drive.sums(S, self.dtype), self.dtype, self._products)
 
-    def _next(self, wide: Any, thin: Any, bias: Any, before: _Growing) -> _Growing:
-        """P times a power, of which `wide` and `thin` are products with many columns and one; `bias` is the c of P."""
+    def _next(self, wide: Any, thin: Any, added: Any, before: _Growing) -> _Growing:
+        """P times a power, of which `wide` and `thin` are products with many columns and one; `added` is the S of P."""
         b = self._backend
-        P, c = b.zeros(before.P.shape, np.float64), b.zeros(before.c.shape, np.float64)
+        P, S = b.zeros(before.P.shape, np.float64), b.zeros(before.S.shape, np.float64)
         wide(b.view(before.P), b.view(self._zero), 0, 0, 1, b.view(P))
-        thin(b.view(before.c), bias, 0, 0, 1, b.view(c))
-        return _Growing(P, c)
+        rows = b.view(added)
+        for j in range(len(S)):
+            thin(b.view(before.S[j].reshape(-1, 1)), rows, j, 0, 1, b.view(S[j].reshape(-1, 1)))
+        return _Growing(P, S)
 
     @property
     def kernel(self) -> str:
@@ -108,9 +113,11 @@ class Powers:
         return [square for i, square in enumerate(self._squares) if steps >> i & 1]
 
 
-def device_bytes(jumps: Jumps, dtype: Any) -> int:
+def device_bytes(system: LinearSystem, jumps: Jumps, dtype: Any) -> int:
     """What Powers allocates at most."""
     n, size = jumps.n, np.dtype(dtype).itemsize
-    held = (jumps.levels + len(jumps.formed)) * (held_entries(n, n) + n)
-    growing = (2 + len(jumps.formed)) * (n * n + n) + 5 * product_entries(n, n) + 16 * n
-    return held * size + growing * 8
+    q, values = (1, 1) if system.held is None or not system.moves else system.held.values.shape
+    held = (jumps.levels + len(jumps.formed)) * (held_entries(n, n) * size + n * (size + 8 * q + 8))
+    followed = jumps.levels * held_entries(n, n) if system.moves else 0
+    growing = (2 + len(jumps.formed)) * (n * n + n * q) + 5 * product_entries(n, n) + 16 * n
+    return held + (growing + followed + q * values) * 8

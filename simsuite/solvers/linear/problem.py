@@ -81,7 +81,7 @@ class LinearProblem:
         if overflow is not None:
             found = overflow_message(dtype, f"step {overflow.step}", frames[-1])
             raise NumericalFailure(found + overflow_help(overflow.growth))
-        jumps = Jumps.between(frames, *system.start.shape)
+        jumps = Jumps.between(_stops(system, frames), *system.start.shape)
         lacking = functools.partial(_lack_of_memory, device, system, jumps, dtype)
         method = model.time.method
         lack = lacking(method) if method in _ERRORS and system.sparse else None
@@ -89,7 +89,7 @@ class LinearProblem:
             help = '\n  = help: write method = "step" in [time]'
             raise DeviceError(f"powers and modes of a sparse matrix are dense: {lack}{help}")
         timed = functools.partial(_timed, device, jumps, dtype, model.run.kernel)
-        plan = make_plan(method, system.steps_only, jumps, lacking, timed, _share(system))
+        plan = make_plan(method, system, jumps, lacking, timed)
         return cls(system, dtype, model.dt, frames, model.run.kernel, plan, model.tolerance)
 
     @property
@@ -98,7 +98,7 @@ class LinearProblem:
 
     @cached_property
     def _jumps(self) -> Jumps:
-        return Jumps.between(self.frames, *self.system.start.shape)
+        return Jumps.between(_stops(self.system, self.frames), *self.system.start.shape)
 
     @cached_property
     def clock(self) -> Clock:
@@ -193,13 +193,13 @@ class LinearProblem:
         """The method of the plan, and, unless that is asked for, the other one that takes many steps at once; modes
         only where they are less work than steps."""
         yield self.plan.method
-        if self.plan.asked:
+        if self.plan.asked or self.system.moves:
             return
         if self.plan.method == "spectral":
             yield "power"
             return
         timed = functools.partial(pace, backend, self._jumps, self.dtype, self.kernel)
-        steps = columns_of_steps(self._jumps, _share(self.system))
+        steps = columns_of_steps(self._jumps, self.system.share)
         if start.step > 0 or gain_by_modes(self._jumps, steps, timed) > 1:
             yield "spectral"
 
@@ -208,7 +208,8 @@ class LinearProblem:
         powers, why = powers_or_not(make, start, self.plan, self.tolerance)
         if powers is None:
             return None, why
-        return PowerStepper(backend, start, self.system, self.frames, powers, self.kernel), why
+        stops = _stops(self.system, self.frames)
+        return PowerStepper(backend, start, self.system, stops, powers, self.kernel), why
 
     def _with_modes(self, backend: Backend, start: Snapshot) -> tuple[Stepper | None, str]:
         make = functools.partial(prepare, self.system, self.dt, self.frames, self.dtype)
@@ -295,8 +296,9 @@ def _lack_of_memory(device: Device | None, system: LinearSystem, jumps: Jumps, d
     return f"{name} need {need / 1e9:.2f} GB, {backend.name} has {free / 1e9:.2f} GB free"
 
 
-def _share(system: LinearSystem) -> float | None:
-    return system.multiplications / system.A.shape[0] ** 2 if system.sparse else None
+def _stops(system: LinearSystem, frames: tuple[int, ...]) -> tuple[int, ...]:
+    """Where powers of A take the state to: frames, and where inputs change."""
+    return frames if system.held is None else tuple(sorted({*frames, *system.held.steps.tolist()}))
 
 
 def _timed(device: Device | None, jumps: Jumps, dtype: Any, kernel: str) -> Pace | None:

@@ -44,13 +44,13 @@ class _Inputs:
         kernel = backend.kernels("simsuite.solvers.linear.inputs").input_bias
         self._multiply = backend.launcher(kernel, (len(B), rows), (min(len(B), 128), 1))
         if self._table.steady:
-            self._multiply(self._table.values, self._B, 1, self.bias)
+            self._multiply(self._table.values, 0, self._B, 1, self.bias)
 
     def prepare(self, step: int, n: int) -> None:
         """Queue the evaluation for the n <= ROWS steps that begin at `step`."""
         if not self._table.steady:
             self._table.fill(step, n)
-            self._multiply(self._table.values, self._B, n, self.bias)
+            self._multiply(self._table.values, 0, self._B, n, self.bias)
 
     @property
     def steady(self) -> bool:

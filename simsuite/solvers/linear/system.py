@@ -20,6 +20,7 @@ from simsuite.solvers.linear.discretise import discretise, discretise_between
 from simsuite.solvers.linear.embedding import embedded, stacked
 from simsuite.solvers.linear.generators import generate, generate_input
 from simsuite.solvers.linear.generators.random_normal import random_normal
+from simsuite.solvers.linear.held import MOST, HeldInputs, held_inputs
 from simsuite.solvers.linear.input_values import bad_inputs
 from simsuite.solvers.linear.matrices import matrix_from, read_system_matrix
 from simsuite.solvers.linear.noise import ProcessNoise
@@ -44,6 +45,7 @@ class LinearSystem:
     if that is, with its complex numbers. noise: G w, or None; random_start: whether X_0 is drawn from independent
     standard normal numbers. series: where exp(A dt) is not formed, how a step is made of products with a sparse A,
     which are then A and B of `stated` times its `dt`. is_complex: whether the lower half of the rows are imaginary.
+    held: when inputs change, None if they do so too often for powers of A.
     """
 
     A: Matrix
@@ -56,6 +58,7 @@ class LinearSystem:
     random_start: bool = False
     series: Series | None = None
     is_complex: bool = False
+    held: HeldInputs | None = None
 
     @property
     def sparse(self) -> bool:
@@ -66,6 +69,11 @@ class LinearSystem:
         """That a step takes with each state of the batch."""
         noise = 0 if self.noise is None else self.noise.G.size
         return stored(self.A) * (1 if self.series is None else self.series.products) + noise
+
+    @property
+    def share(self) -> float | None:
+        """Of the multiplications of a dense A; None if it is dense."""
+        return self.multiplications / self.A.shape[0] ** 2 if self.sparse else None
 
     @property
     def kept(self) -> str:
@@ -101,8 +109,8 @@ class LinearSystem:
         """Why no power of A takes several steps at once; None if one does."""
         if self.noise is not None:
             return "every step has noise of its own"
-        if self.moves:
-            return "inputs depend on time"
+        if self.held is None:
+            return "inputs depend on time and change too often"
         large = self.sparse and self.A.shape[0] > FILLED
         return f"powers of a sparse matrix of more than {FILLED} rows are not filled up" if large else None
 
@@ -119,7 +127,7 @@ def read_system(model: LinearScenario, base: Path, dtype: Any) -> LinearSystem:
     try:
         return _Reader(model, base, dtype).read()
     except MemoryError as e:
-        raise DeviceError(f"the system's matrices do not fit into this machine's memory: {e}") from None
+        raise DeviceError(f"the system's matrices and states do not fit into this machine's memory: {e}") from None
 
 
 class _Reader:
@@ -159,10 +167,27 @@ class _Reader:
         series = self._series(A)
         if series is not None:
             A, B = A * series.dt, B * series.dt
-            return LinearSystem(A, B, inputs, C, start, stated, None, random_start, series, is_complex)
-        steps = self._discrete(A, B, inputs)
+            held = self._held(inputs)
+            return LinearSystem(A, B, inputs, C, start, stated, None, random_start, series, is_complex, held)
         noise = None if G is None else ProcessNoise(self._noise_of_a_step(A, G), self._model.run.seed)
-        return LinearSystem(*steps, C, start, stated, noise, random_start, None, is_complex)
+        A, B, inputs = self._discrete(A, B, inputs)
+        held = self._held(inputs)
+        return LinearSystem(A, B, inputs, C, start, stated, noise, random_start, None, is_complex, held)
+
+    def _held(self, inputs: tuple[Expression, ...]) -> HeldInputs | None:
+        """When they change. Raises ScenarioError where powers are asked for and they do so too often."""
+        time = self._model.time
+        held = held_inputs(inputs, self._model.dt, time.steps)
+        if held is None and time.method == "power":
+            changing = next(
+                (u for u in self._model.system.input or () if held_inputs([u], self._model.dt, time.steps) is None),
+                None,
+            )
+            which = "inputs change" if changing is None else f"the input {changing} changes"
+            often = f"more than {MOST} times" if time.steps > 2 * MOST else "more often than at every other step"
+            message = f"powers take many steps at once, but {which} {often}"
+            raise ScenarioError([Mistake(("time", "method"), message, 'write method = "step", or "auto"')])
+        return held
 
     def _series(self, A: Matrix) -> Series | None:
         """How a step is made of products with A, where exp(A dt) is not to be formed. Raises ScenarioError where it
