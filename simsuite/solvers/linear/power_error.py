@@ -125,7 +125,7 @@ class PowerError:
         state = self._note(2.0**self._seen)
         if self._seen:
             size = self._norm(state)
-            self._local.append(self._norm(self._expected - state) / size if size > SMALLEST else 0.0)
+            self._local.append(self._norm(self._expected - state) / size if SMALLEST < size < math.inf else 0.0)
         multiply(self._late[1], bias, 0, 0, 1, self._twice[1])
         self._expected = self._host(self._twice)
         if self._seen == 0:
@@ -217,7 +217,7 @@ class PowerError:
             expected = self._host(self._twice)
             self._step(start, 2**q)
             size = self._norm(expected)
-            if size > SMALLEST:
+            if SMALLEST < size < math.inf:
                 worst = max(worst, self._norm(self._host(self._twice) - expected) / size)
         rate = worst / 2**q + sum(local / 2 ** (i + 1) for i, local in enumerate(self._local) if i >= q)
         return max(rate, LUCK) if self._local else 0.0
