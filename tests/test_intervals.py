@@ -80,16 +80,25 @@ def test_bounds_are_tight_enough_to_be_of_use(text: str, expected: tuple[float, 
     assert found == pytest.approx(expected, abs=0.05)
 
 
+def test_the_sign_of_a_zero_is_not_known() -> None:
+    """-0.0 == 0.0, but atan2 tells them apart."""
+    x = np.array([0.0, 0.0, 1.0, -2.0]), np.array([-0.0, 0.0, 1.0, -2.0])
+    y = np.array([-1.0, 2.0, -0.0, 3.0])
+    lower, upper = bounds_within(Expression.parse("atan2(x, y)", ("x", "y")).tree, {"x": x, "y": (y, y)})
+    np.testing.assert_array_equal(lower == upper, [False, True, True, True])
+    np.testing.assert_array_equal(lower[1:], np.arctan2(x[0], y)[1:])
+
+
 @pytest.mark.parametrize("text", ["x % y", "x // y"])
 def test_periods_end_where_they_are_computed_to_end(text: str) -> None:
     """Numbers on both sides of a multiple of another one, down to neighbours."""
     rng, expression = np.random.default_rng(8), Expression.parse(text, ("x", "y"))
     y = rng.uniform(0.01, 3.0, 2000)
-    multiples = y * rng.integers(0, 1000, 2000)
+    multiples = y * rng.integers(-1000, 1000, 2000)
     within = 0
     for width in (0, 1, 2, 1000, 2**40):
-        spread = np.spacing(multiples) * width
-        x = np.maximum(multiples - spread * rng.uniform(size=2000), 0.0), multiples + spread * rng.uniform(size=2000)
+        spread = np.abs(np.spacing(multiples)) * width
+        x = multiples - spread * rng.uniform(size=2000), multiples + spread * rng.uniform(size=2000)
         lower, upper = bounds_within(expression.tree, {"x": x, "y": (y, y)})
         for share in (0.0, 0.3, 0.5, 0.9, 1.0):
             values = expression(x=x[0] + share * (x[1] - x[0]), y=y)

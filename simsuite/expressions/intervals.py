@@ -107,8 +107,9 @@ def _power(base: Bounds, exponent: Bounds) -> Bounds:
     value = _corners(np.power, base, exponent)
     whole = (exponent[0] == exponent[1]) & (exponent[0] == np.floor(exponent[0])) & (exponent[0] > 0)
     top = np.power(_absolute(base)[1], exponent[1])
+    point = (base[0] == base[1]) & (exponent[0] == exponent[1])
     negative = np.where(whole, -top, np.nan), np.where(whole, top, np.nan)
-    return np.where(base[0] >= 0, value[0], negative[0]), np.where(base[0] >= 0, value[1], negative[1])
+    return _either((base[0] >= 0) | point, value, negative)
 
 
 def _floor_quotient(a: Bounds, b: Bounds) -> Bounds:
@@ -124,9 +125,9 @@ def _remainder(a: Bounds, b: Bounds) -> Bounds:
 
 
 def _within_a_period(a: Bounds, b: Bounds) -> np.ndarray:
-    """Where numbers that are not negative lie between two multiples of a positive one: remainders, which are exact
-    there, grow with them."""
-    close = (a[0] >= 0) & (b[0] > 0) & (b[0] == b[1]) & (a[1] - a[0] < 0.5 * b[0])
+    """Where numbers lie between two multiples of a positive one: remainders grow with them, also as they are rounded
+    (that of a negative number may come out as the positive one)."""
+    close = (b[0] > 0) & (b[0] == b[1]) & (a[1] - a[0] < 0.5 * b[0])
     return close & (np.remainder(a[0], b[0]) <= np.remainder(a[1], b[1]))
 
 
@@ -148,7 +149,10 @@ def _tangent(a: Bounds) -> Bounds:
 
 
 def _atan2(a: Bounds, b: Bounds) -> Bounds:
-    return _only_where(~np.isnan(a[0] + b[0]), (np.asarray(-np.pi), np.asarray(np.pi)))
+    around = _only_where(~np.isnan(a[0] + b[0]), (np.asarray(-np.pi), np.asarray(np.pi)))
+    sure = (a[0] != 0) | (b[0] > 0)  # that a zero's sign does not matter
+    point, value = (a[0] == a[1]) & (b[0] == b[1]) & sure, np.arctan2(a[0], b[0])
+    return _either(point & ~np.isnan(value), (value, value), around)
 
 
 def _hypot(a: Bounds, b: Bounds) -> Bounds:
