@@ -422,6 +422,8 @@ def test_unreadable_files(tmp_path):
     (tmp_path / "spaces.csv").write_text("# by spaces\n\n1 2\n")
     (tmp_path / "semicolons.csv").write_text("1;2\n3;4\n")
     (tmp_path / "ragged.csv").write_text("# a\n1,2\n\n3\n")
+    (tmp_path / "comments.csv").write_text("# a, b\n\n# 1, 2\n")
+    (tmp_path / "python.csv").write_text("1,2\n3,1_0\n")
     for name in ("nothing.csv", "nothing.npy", "nothing.mtx"):
         (tmp_path / name).write_text("")
     (tmp_path / "broken.mtx").write_text("%%MatrixMarket matrix nonsense\n")
@@ -437,6 +439,8 @@ def test_unreadable_files(tmp_path):
         "spaces.csv": 'line 3: "1 2" is not a number, and numbers are separated by commas',
         "semicolons.csv": "separated by commas",
         "ragged.csv": "line 4 has 1 numbers, but line 2 has 2",
+        "comments.csv": "comments only",
+        "python.csv": 'line 2: "1_0" is not a number$',
         "nothing.csv": "the file is empty",
         "nothing.npy": "the file is empty",
         "nothing.mtx": "the file is empty",

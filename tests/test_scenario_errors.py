@@ -104,6 +104,7 @@ def test_files_of_nearly_the_same_name_are_offered(tmp_path):
         assert wanted in report(write(tmp_path, text))
     assert f"did you mean {str(tmp_path / 'plate.toml')!r}?" in report(tmp_path / "palte.toml")
     assert "did you mean" not in report(tmp_path / "other.toml")
+    assert "did you mean" not in report(tmp_path / "field.toml"), "no scenario, though of that name"
 
 
 def test_colour_changes_nothing_else(tmp_path):

@@ -51,7 +51,7 @@ class Source:
                 raw = file.read(MAX_BYTES + 1)
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            near = near_file(path) if isinstance(error, FileNotFoundError) else None
+            near = near_file(path, ".toml") if isinstance(error, FileNotFoundError) else None
             help = None if near is None else f"did you mean {near!r}?"
             raise SourceError(f"cannot read {str(path)!r}: {reason}", None, help) from None
         if len(raw) > MAX_BYTES:

@@ -13,8 +13,8 @@ def read_csv(path: Path) -> np.ndarray:
     """The numbers (rows, columns), float64, or complex128 if one is written like 0.5-0.25j. Raises ValueError, with the
     line that is at fault."""
     text = path.read_text(encoding="utf-8-sig", errors="replace")  # spreadsheets begin files with a mark
-    if not text.strip():
-        raise ValueError("the file is empty")
+    if not any(line.partition("#")[0].strip() for line in text.splitlines()):
+        raise ValueError("the file is empty" if not text.strip() else "the file holds comments only")
     kind = complex if "j" in text.lower() else float
     try:
         return np.loadtxt(io.StringIO(text), kind, delimiter=",", ndmin=2)
@@ -54,4 +54,4 @@ def _is_number(field: str, kind: type[Any]) -> bool:
         kind(field.strip())
     except ValueError:
         return False
-    return True
+    return field.isascii() and "_" not in field  # which Python reads, but NumPy does not
