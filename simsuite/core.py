@@ -47,12 +47,6 @@ class Clock:
             steps.append(steps[-1] + max(1, math.ceil((b - a) / largest_dt * (1 - 1e-12))))
         return cls(tuple(steps), tuple(times))
 
-    @classmethod
-    def uniform(cls, dt: float, frame_steps: Sequence[int]) -> Clock:
-        """Steps of `dt` throughout, with frames at the given steps."""
-        last = max(frame_steps[-1], 1)
-        return cls(tuple(frame_steps), tuple(dt * last * k / last for k in frame_steps))
-
     @property
     def end(self) -> int:
         return self.steps[-1]
@@ -70,7 +64,7 @@ class Clock:
         return span / n
 
     def interval(self, step: int) -> tuple[float, float, int, int]:
-        """(begin, span, k, n) around `step`: its time is begin + span * k / n, so that whole seconds come out whole."""
+        """(begin, span, k, n) around `step`: its time is begin + span * k / n."""
         i = min(max(bisect.bisect_right(self.steps, step) - 1, 0), len(self.steps) - 2)
         begin, end = self.times[i], self.times[i + 1]
         return begin, end - begin, step - self.steps[i], self.steps[i + 1] - self.steps[i]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,22 @@ from simsuite.backends.cpu import CpuBackend
 
 
 class Counting(CpuBackend):
-    total = 0
+    """total: all that ever were. most: of those that were there at the same time."""
+
+    total = most = there = 0
 
     def array(self, host: np.ndarray) -> np.ndarray:
-        self.total += host.nbytes
-        return super().array(host)
+        return self._counted(super().array(host))
 
     def zeros(self, shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
-        a = super().zeros(shape, dtype)
+        return self._counted(super().zeros(shape, dtype))
+
+    def _counted(self, a: np.ndarray) -> np.ndarray:
         self.total += a.nbytes
+        self.there += a.nbytes
+        self.most = max(self.most, self.there)
+        weakref.finalize(a, self._freed, a.nbytes)
         return a
+
+    def _freed(self, size: int) -> None:
+        self.there -= size

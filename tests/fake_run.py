@@ -124,7 +124,7 @@ class FakeProblem:
     """u <- cos(1.7 u + step) in every cell: chaotic enough for a wrong state to show."""
 
     layout = heat_layout()
-    clock = Clock.uniform(0.25, layout.series[0].steps)
+    clock = Clock(layout.series[0].steps, tuple(0.25 * k for k in layout.series[0].steps))
 
     def position(self, step: int) -> tuple[int, float]:
         return step, self.clock.time(step)

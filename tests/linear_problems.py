@@ -11,6 +11,7 @@ from scipy.linalg import expm
 
 from simsuite.backends.cpu import CpuBackend
 from simsuite.scenario.linear import LinearScenario
+from simsuite.solvers.linear import observed, powers
 from simsuite.solvers.linear.generators.heat1d import heat1d
 from simsuite.solvers.linear.generators.markov import markov
 from simsuite.solvers.linear.generators.random_stable import random_stable
@@ -104,6 +105,13 @@ FAR = {  # from normal
         [[orthogonal(2), np.eye(2)], [np.zeros((2, 2)), orthogonal(2)]],
     ),
 }
+
+
+def without_workspaces(monkeypatch):
+    """As if products held nothing but matrices: what they fill up, and work with, is much more than those of tests."""
+    for module in (powers, observed):
+        monkeypatch.setattr(module, "product_entries", lambda n, p: 2 * n * p)
+    monkeypatch.setattr(powers, "held_entries", lambda n, p: n * p)
 
 
 def few_threads(backend, monkeypatch):

@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+import math
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from counting import Counting
-from linear_problems import EPS, advanced, begun, exact, few_threads, grcar, last, off, orthogonal, problem
+from linear_problems import (
+    EPS,
+    FAR,
+    advanced,
+    begun,
+    exact,
+    few_threads,
+    grcar,
+    last,
+    off,
+    orthogonal,
+    problem,
+    without_workspaces,
+)
 from scipy.linalg import expm
 
-from simsuite.core import Clock
 from simsuite.errors import NumericalFailure, ScenarioError
 from simsuite.expressions import Expression
-from simsuite.solvers.linear import held, power_error
+from simsuite.solvers.linear import held, power, power_error
+from simsuite.solvers.linear.clock import UniformClock, step_times
 from simsuite.solvers.linear.held import held_inputs
-from simsuite.solvers.linear.input_values import input_values, step_times
+from simsuite.solvers.linear.input_values import Inputs
 from simsuite.solvers.linear.power import PowerStepper
 
 # --- when they change -------------------------------------------------------------------------------------------------
@@ -35,20 +50,26 @@ HELD = [
     "where(t < 100, 1, where(t < 500, 2, 3))*(t % 7 < 3)",
     "max(0, min(1, 10 - t))",
     "t >= 6 and t <= 6",
+    "(-1)**floor(t/100)",
+    "(t - 1e6) % 24 < 1",
+    "-t % 24 < 1",
+    "(100 - t) % 24 < 1",
+    "(t - 500) // 100",
+    "atan2(floor(t/100), 2)",
 ]
 
 
-def parsed(*texts):
-    return [Expression.parse(text, ("t",)) for text in texts]
+def inputs(*texts, dt=1.0, ahead=False):
+    return Inputs(tuple(Expression.parse(text, ("t",)) for text in texts), dt, ahead)
 
 
 @pytest.mark.parametrize("text", HELD)
 @pytest.mark.parametrize(("dt", "steps"), [(1.0, 1000), (0.1, 20_001), (1.0, 7), (1.0, 1)])
 def test_the_steps_found_are_those_at_which_values_change(text, dt, steps):
-    wanted = input_values(parsed(text), step_times(dt, steps, range(steps)))
-    found = held_inputs(parsed(text), dt, steps)
+    wanted = inputs(text, dt=dt).values(range(steps))
+    found = held_inputs(inputs(text, dt=dt), steps)
     changes = 1 + np.count_nonzero(wanted[0, 1:] != wanted[0, :-1])
-    if changes > max(steps // 2, 1):
+    if changes - 1 > steps // 2:
         assert found is None
         return
     assert found is not None
@@ -59,9 +80,32 @@ def test_the_steps_found_are_those_at_which_values_change(text, dt, steps):
 
 
 def test_inputs_change_together():
-    found = held_inputs(parsed("t >= 10", "3", "(t >= 10) + (t >= 20)"), 1.0, 30)
+    found = held_inputs(inputs("t >= 10", "3", "(t >= 10) + (t >= 20)"), 30)
     np.testing.assert_array_equal(found.steps, [0, 10, 20])
     np.testing.assert_array_equal(found.values[:, found.which], [[0, 1, 1], [3, 3, 3], [0, 1, 2]])
+
+
+def test_lines_begin_a_step_before_a_change():
+    found = held_inputs(inputs("where(t < 4, 1, 3)", ahead=True), 9)
+    np.testing.assert_array_equal(found.steps, [0, 3, 4])
+    np.testing.assert_array_equal(found.values[:, found.which], [[1, 1, 3], [1, 3, 3]])
+    at_the_end = held_inputs(inputs("where(t < 9, 1, 3)", ahead=True), 9)
+    np.testing.assert_array_equal(at_the_end.steps, [0, 8])
+
+
+def test_inputs_that_move_are_told_at_a_glance(monkeypatch):
+    monkeypatch.setattr(held, "bounds_within", None)
+    assert held_inputs(inputs(*(f"sin({k}*t)" for k in range(1, 30))), 10**9) is None
+
+
+def test_values_that_are_not_numbers_are_found_wherever_they_come():
+    for text, precision, said in (
+        ("where(t > 1200000, log(-t), 0)", "float64", r"is nan at t = 1.2000\d*e\+06 s, step 12000\d\d of 2000000"),
+        ("where(t > 1200000 and t < 1200005, 1e39, 0)", "float32", r"is 1e\+39 at t = 1.2e\+06 s, step 1200001 of"),
+    ):
+        system = {"input_matrix": [[1.0]], "input": [text]}
+        with pytest.raises(ScenarioError, match=said):
+            problem([[0.5]], [1.0], 2_000_000, system=system, run={"precision": precision})
 
 
 def test_the_longest_runs_take_a_moment(monkeypatch):
@@ -73,7 +117,7 @@ def test_the_longest_runs_take_a_moment(monkeypatch):
         return within(tree, boxes)
 
     monkeypatch.setattr(held, "bounds_within", counting)
-    found = held_inputs(parsed("(t >= 1234567) + 2*(t % 1e8 < 1000)"), 1.0, 10**9)
+    found = held_inputs(inputs("(t >= 1234567) + 2*(t % 1e8 < 1000)"), 10**9)
     assert found.steps.tolist()[:4] == [0, 1000, 1234567, 10**8]
     assert len(found.steps) == 21
     assert sum(evaluated) < 21 * 2 * 31
@@ -82,24 +126,52 @@ def test_the_longest_runs_take_a_moment(monkeypatch):
 @pytest.mark.parametrize("text", ["sin(t)", "t", "exp(-t/1e6)", "t % 2 < 1"])
 @pytest.mark.parametrize("steps", [50, 10**9])
 def test_inputs_that_change_all_the_time_are_not_held(text, steps):
-    assert held_inputs(parsed(text, "1"), 1.0, steps) is None
+    assert held_inputs(inputs(text, "1"), steps) is None
 
 
 def test_what_decays_is_held_once_it_is_0():
-    found = held_inputs(parsed("exp(-t)"), 1.0, 10**9)
+    found = held_inputs(inputs("exp(-t)"), 10**9)
     assert found.steps[-1] == 746, "exp(-745.2) is half of the smallest number"
     assert found.values[0, found.which[-1]] == 0.0
 
 
 def test_periods_of_whole_steps_miss_none():
     """A dose a day, of an hour: step 24 k begins at 24 k h, not a rounding before it."""
-    for hours in (10**3, 99_991, 10**6):
-        times = step_times(1.0, hours, range(hours))
-        np.testing.assert_array_equal(times, np.arange(hours))
-    times = step_times(0.1, 1000, range(1000))
-    np.testing.assert_array_equal(times, [k / 10 for k in range(1000)])
-    clock = Clock.uniform(0.1, (0, 3, 500, 1000))
-    assert [clock.time(k) for k in (0, 3, 500, 1000)] == [0.0, 0.3, 50.0, 100.0]
+    np.testing.assert_array_equal(step_times(1.0, range(10**6)), np.arange(10**6))
+
+
+@pytest.mark.parametrize("dt", ["0.1", "0.7", "0.001", "1e-6", "2.5", "3600", "0.12345", "1e-15", "86400"])
+def test_steps_begin_at_the_numbers_nearest_to_decimals(dt):
+    k = np.unique(np.concatenate([np.arange(1000), np.random.default_rng(1).integers(0, 10**8, 1000)]))
+    wanted = [float(int(i) * Decimal(dt)) for i in k]
+    np.testing.assert_array_equal(step_times(float(dt), k), wanted)
+    clock = UniformClock.of(float(dt), (0, 3, 500, 1000))
+    assert [clock.time(int(i)) for i in k[:1001]] == wanted[:1001]
+
+
+@pytest.mark.parametrize("dt", [1 / 3, 0.1 + 0.2, math.pi, 1e-300, 5e-324, 1e300])
+def test_steps_of_many_digits_begin_at_multiples_of_them(dt):
+    np.testing.assert_array_equal(step_times(dt, range(1000)), dt * np.arange(1000))
+
+
+@pytest.mark.parametrize(("dt", "steps", "text"), [(0.1, 9, "t >= 0.1"), (1e-4, 2400, "t % 0.01 < 0.005")])
+@pytest.mark.parametrize("method", ["step", "power"])
+def test_steps_and_powers_see_changes_at_the_same_steps(method, dt, steps, text):
+    """Counted by x' = u. (0.015 % 0.01 is a rounding less than 0.005.)"""
+    on = np.count_nonzero(inputs(text).given[0](t=np.array([float(k * Decimal(str(dt))) for k in range(steps)])))
+    assert on == 8 or on > 1200
+    system = {"kind": "continuous", "input_matrix": [[1.0]], "input": [text]}
+    p = problem([[0.0]], [0.0], steps, dt=dt, method=method, system=system)
+    np.testing.assert_allclose(last(p), on * dt, rtol=1e-11)
+    assert p.results(advanced(p, steps))["residual"] < 1e-12
+
+
+@pytest.mark.parametrize("method", ["step", "power"])
+def test_lines_end_where_the_next_step_begins(method):
+    """x' = u, which rises from 0 to 1 in the step before t = 0.8."""
+    system = {"kind": "continuous", "hold": "first", "input_matrix": [[1.0]], "input": ["t >= 0.8"]}
+    p = problem([[0.0]], [0.0], 100, dt=0.1, method=method, system=system)
+    np.testing.assert_allclose(last(p), 9.25, rtol=1e-13)
 
 
 # --- powers from change to change -------------------------------------------------------------------------------------
@@ -123,9 +195,8 @@ B2 = [[1.0, 0.0], [0.0, 2.0], [-1.0, 0.5]]
 @pytest.mark.parametrize("output", [{"frames": 2}, {"frames": 11}, {"times": [1.0, 2.0, 30.0, 31.0, 333.0, 999.0]}])
 def test_states_are_those_of_steps(m, precision, output):
     A, X = 0.999 * orthogonal(3), np.random.default_rng(1).standard_normal((3, m))
-    inputs = {"input_matrix": B2, "input": PULSES}
-    p = problem(A, X, 1000, output=output, system=inputs, run={"precision": precision})
-    wanted = stepped(A, X, B2, input_values(parsed(*PULSES), step_times(1.0, 1000, range(1000))))
+    p = problem(A, X, 1000, output=output, system={"input_matrix": B2, "input": PULSES}, run={"precision": precision})
+    wanted = stepped(A, X, B2, inputs(*PULSES).values(range(1000)))
     stepper, eps = begun(p), float(np.finfo(p.dtype).eps)
     assert isinstance(stepper, PowerStepper)
     for step in (1, 29, 30, 31, 100, 332, 333, 334, 999, 1000):
@@ -210,16 +281,16 @@ LOSING = {
 }
 
 
-@pytest.mark.parametrize("inputs", ["where(t % 700 < 200, 1, 0)", "where(t < 6000, 0, 1)", "where(t < 100, 1e6, 0)"])
+@pytest.mark.parametrize("pulses", ["where(t % 700 < 200, 1, 0)", "where(t < 6000, 0, 1)", "where(t < 100, 1e6, 0)"])
 @pytest.mark.parametrize("rest", [0.0, 1.0], ids=["at rest", "moving"])
 @pytest.mark.parametrize("name", LOSING)
-def test_the_estimate_is_above_the_error(name, rest, inputs):
+def test_the_estimate_is_above_the_error(name, rest, pulses):
     A, steps = LOSING[name], 10_000
     n = len(A)
     X, B = rest * np.random.default_rng(4).standard_normal((n, 1)), np.ones((n, 1))
-    system = {"input_matrix": B.tolist(), "input": [inputs]}
+    system = {"input_matrix": B.tolist(), "input": [pulses]}
     p = problem(A, X, steps, tolerance=1e300, system=system, output={"frames": 21})
-    states = stepped(A, X, B, input_values(parsed(inputs), step_times(1.0, steps, range(steps))))
+    states = stepped(A, X, B, inputs(pulses).values(range(steps)))
     stepper, error = begun(p), 0.0
     for step in p.frames[1:]:
         stepper.advance(step - stepper.step)
@@ -228,6 +299,28 @@ def test_the_estimate_is_above_the_error(name, rest, inputs):
     estimate = stepper._powers.error
     assert error < estimate
     assert estimate < 1e-7 or name == "grcar"
+
+
+@pytest.mark.parametrize("frames", [21, 1001])
+def test_what_comes_late_is_seen(frames):
+    """With many frames the powers that the run has are short, and the first of many products see a state at rest."""
+    system = {"input_matrix": [[1.0], [1.0]], "input": ["where(t < 90000, 0, 1)"]}
+    p = problem(FAR["modes at a small angle"], [0.0, 0.0], 10**5, system=system, output={"frames": frames})
+    with pytest.raises(NumericalFailure, match="would lose about"):
+        begun(p)
+
+
+def test_many_values_have_no_graphs_of_their_own(monkeypatch):
+    for values, recorded in ((power.RECORDED, True), (power.RECORDED + 1, False)):
+        p = problem([[0.5]], [1.0], 10_000, system={"input_matrix": [[1.0]], "input": [f"floor(t/100) % {values}"]})
+        stepper = begun(p)
+        if not recorded:
+            monkeypatch.setattr(stepper._recorder, "replay", None)
+        stepper.advance(10_000)
+        x = 1.0
+        for k in range(10_000):
+            x = 0.5 * x + k // 100 % values
+        np.testing.assert_allclose(stepper.state["state"], x, rtol=1e-13)
 
 
 def moving(**more):
@@ -271,13 +364,14 @@ def test_overflow_is_that_of_the_inputs_as_they_are(monkeypatch):
 
 
 @pytest.mark.parametrize("precision", ["float64", "float32"])
-def test_device_bytes_count_every_array(precision):
-    system = {"input_matrix": [[1.0, 2.0]] * 6, "input": PULSES, "output_matrix": [[1.0] * 6]}
-    p = problem(orthogonal(6), {"random": "normal", "batch": 4}, 3000, run={"precision": precision}, system=system)
+def test_device_bytes_count_every_array(precision, monkeypatch):
+    without_workspaces(monkeypatch)
+    n = 200
+    system = {"input_matrix": [[1.0, 2.0]] * n, "input": PULSES, "output_matrix": [[1.0] * n]}
+    p = problem(orthogonal(n), {"random": "normal", "batch": 4}, 3000, run={"precision": precision}, system=system)
     counting = Counting()
     p.stepper(counting, p.initial())
-    assert 0.05 * counting.total < p.device_bytes()
-    assert counting.total <= p.device_bytes() + 64 * 6 * 6 * 8 * 30  # of what is made and freed again on the way
+    assert counting.most <= p.device_bytes() < 3 * counting.most
 
 
 # --- other devices ----------------------------------------------------------------------------------------------------
@@ -288,20 +382,20 @@ def test_device_bytes_count_every_array(precision):
     ("n", "m", "precision"), [(1, 1, "float64"), (33, 1, "float64"), (300, 31, "float32")], ids=str
 )
 def test_on_a_gpu(backend, n, m, precision, monkeypatch):
-    steps, inputs, tolerance = 10_000, ["t % 1000 < 300", "where(t < 3333, 1, -1)"], 1e-12
+    steps, pulses, tolerance = 10_000, ["t % 1000 < 300", "where(t < 3333, 1, -1)"], 1e-12
     if precision == "float32":
         tolerance = 1e-5
     if backend.name == "cudasim":
-        n, m, steps, inputs = min(n, 2), min(m, 2), 9, ["t < 4", "where(t < 6, 1, -1)"]
+        n, m, steps, pulses = min(n, 2), min(m, 2), 9, ["t < 4", "where(t < 6, 1, -1)"]
         monkeypatch.setattr(power_error, "DOUBLINGS", 1)
         monkeypatch.setattr(power_error, "WALK", 1)
         monkeypatch.setattr(power_error, "FOLLOWED", 4)
         few_threads(backend, monkeypatch)
     rng = np.random.default_rng(1)
     A, X, B = 0.999 * orthogonal(n), rng.standard_normal((n, m)), rng.standard_normal((n, 2))
-    system = {"input_matrix": B.tolist(), "input": inputs}
+    system = {"input_matrix": B.tolist(), "input": pulses}
     p = problem(A, X, steps, output={"frames": 3}, run={"precision": precision}, system=system)
-    wanted = stepped(A, X, B, input_values(parsed(*inputs), step_times(1.0, steps, range(steps))), np.float64)
+    wanted = stepped(A, X, B, inputs(*pulses).values(range(steps)), np.float64)
     stepper, half = p.stepper(backend, p.initial()), steps // 2 + 1
     stepper.advance(half)
     with stepper.snapshot() as there:

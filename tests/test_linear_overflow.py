@@ -11,7 +11,7 @@ from simsuite.core import Snapshot
 from simsuite.errors import NumericalFailure, ScenarioError
 from simsuite.expressions import Expression
 from simsuite.solvers.linear import overflow
-from simsuite.solvers.linear.input_values import input_values, step_times
+from simsuite.solvers.linear.input_values import Inputs
 
 LARGEST = np.finfo(np.float64).max
 
@@ -119,10 +119,11 @@ def test_inputs_that_are_no_numbers_are_named():
 
 
 def test_values_of_inputs():
-    times = step_times(0.1, 7, range(2, 7))
-    np.testing.assert_array_equal(times, [0.7000000000000001 * (k / 7) for k in range(2, 7)])
-    found = input_values([Expression.parse("2*t", ("t",)), Expression.constant(3.0)], times)
-    np.testing.assert_array_equal(found, [2 * times, np.full(5, 3.0)])
+    given = Expression.parse("2*t", ("t",)), Expression.constant(3.0)
+    found = Inputs(given, 0.1).values(range(2, 7))
+    np.testing.assert_array_equal(found, [[0.4, 0.6, 0.8, 1.0, 1.2], [3.0] * 5])
+    with_ends = Inputs(given, 0.1, ahead=True).values(range(2, 7))
+    np.testing.assert_array_equal(with_ends, [*found, [0.6, 0.8, 1.0, 1.2, 1.4], [3.0] * 5])
 
 
 def test_outputs_that_overflow_are_a_fault():

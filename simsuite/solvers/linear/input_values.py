@@ -1,42 +1,86 @@
-"""What inputs are at the steps of a run, on the host."""
+"""The inputs of a linear system, and what they are at the steps of a run, on the host."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression
+from simsuite.solvers.linear.clock import step_times
 
 _LOOKED_AT = 10**6  # steps, from the first on
 _TOGETHER = 1 << 16
 
 
-def input_values(inputs: Sequence[Expression], times: np.ndarray) -> np.ndarray:
-    """(p, times)."""
-    return np.array([np.broadcast_to(u(t=times), times.shape) for u in inputs]).reshape(len(inputs), len(times))
+@dataclass(frozen=True)
+class Inputs:
+    """given: expressions in t. dt: length of a step, s. ahead: whether what they are at the end of a step counts as
+    well, and B has columns for that behind the others."""
+
+    given: tuple[Expression, ...]
+    dt: float
+    ahead: bool = False
+
+    @property
+    def width(self) -> int:
+        """Of B."""
+        return len(self.given) * (2 if self.ahead else 1)
+
+    @cached_property
+    def move(self) -> bool:
+        """Whether any depends on time."""
+        return any(u.depends_on("t") for u in self.given)
+
+    def values(self, steps: range | np.ndarray) -> np.ndarray:
+        """(width, steps): what B multiplies in these steps."""
+        at = np.asarray(steps)
+        begins = self._at(at)
+        return np.vstack([begins, self._at(at + 1)]) if self.ahead else begins
+
+    def _at(self, steps: np.ndarray) -> np.ndarray:
+        return values_at(self.given, step_times(self.dt, steps))
+
+    @property
+    def constant(self) -> np.ndarray:
+        """(width,) of inputs that do not depend on time. Raises ValueError if one does."""
+        return np.tile([u.value for u in self.given], 2 if self.ahead else 1)
 
 
-def step_times(dt: float, steps: int, chosen: range | np.ndarray) -> np.ndarray:
-    """When some of the steps of a run begin, s, as `Clock.uniform` has it."""
-    return dt * steps * np.asarray(chosen, np.float64) / steps
+def values_at(given: tuple[Expression, ...], times: np.ndarray) -> np.ndarray:
+    """(given, times)."""
+    return np.array([np.broadcast_to(u(t=times), times.shape) for u in given], np.float64).reshape(len(given), -1)
 
 
-def bad_inputs(inputs: Sequence[Expression], dt: float, steps: int, dtype: Any, to_the_end: bool) -> Iterator[Mistake]:
+def bad_inputs(inputs: Inputs, steps: int, dtype: Any) -> Iterator[Mistake]:
     """Inputs that are not finite at the beginning of some step of a run in that precision, or at the end of the last
-    one, if that matters."""
-    end = steps + 1 if to_the_end else steps
-    for i, u in enumerate(inputs):
+    one, if that matters: of the first `_LOOKED_AT`, and of some later ones."""
+    end = steps + 1 if inputs.ahead else steps
+    for i, u in enumerate(inputs.given):
         if not u.depends_on("t"):
             continue
-        for first in range(0, min(end, _LOOKED_AT), _TOGETHER):
-            times = step_times(dt, steps, range(first, min(first + _TOGETHER, end)))
-            values = input_values([u], times)[0]
-            with np.errstate(over="ignore"):
-                bad = np.flatnonzero(~np.isfinite(values.astype(dtype)))
+        blocks = [np.arange(first, min(first + _TOGETHER, end)) for first in range(0, min(end, _LOOKED_AT), _TOGETHER)]
+        if end > _LOOKED_AT:
+            blocks.append(np.linspace(_LOOKED_AT, end - 1, _TOGETHER).astype(np.int64))
+        for looked_at in blocks:
+            bad = np.flatnonzero(~finite(values_at((u,), step_times(inputs.dt, looked_at))[0], dtype))
             if len(bad):
-                message = f"is {values[bad[0]]:g} at t = {times[bad[0]]:g} s, step {first + bad[0]} of {steps}"
-                yield Mistake(("system", "input", i), message, f"it must be a finite {np.dtype(dtype)} at every step")
+                yield bad_input(inputs, i, int(looked_at[bad[0]]), steps, dtype)
                 break
+
+
+def bad_input(inputs: Inputs, i: int, step: int, steps: int, dtype: Any) -> Mistake:
+    """That this input is not finite at this step."""
+    time = step_times(inputs.dt, np.array([step]))
+    message = f"is {values_at((inputs.given[i],), time)[0, 0]:g} at t = {time[0]:g} s, step {step} of {steps}"
+    return Mistake(("system", "input", i), message, f"it must be a finite {np.dtype(dtype)} at every step")
+
+
+def finite(values: np.ndarray, dtype: Any) -> np.ndarray:
+    """Which of them are, once they are rounded to that precision."""
+    with np.errstate(over="ignore"):
+        return np.isfinite(values.astype(dtype))

@@ -8,10 +8,11 @@ from numba import cuda
 @cuda.jit(cache=True)
 def input_bias(inputs, first, B, count, bias):
     """bias[k, i] = sum_p B[i, p] inputs[first + k, p] for the first `count` rows: what the inputs add in each of the
-    steps."""
+    steps. Further columns of B multiply the inputs of the next row."""
+    width = inputs.shape[1]
     i, k = cuda.grid(2)
     if i < bias.shape[1] and k < count:
         total = B[i, 0] * inputs[first + k, 0]
         for p in range(1, B.shape[1]):
-            total += B[i, p] * inputs[first + k, p]
+            total += B[i, p] * inputs[first + k + p // width, p % width]
         bias[k, i] = total

@@ -8,6 +8,7 @@ from typing import Any
 
 from simsuite.errors import SimsuiteError
 from simsuite.solvers.linear.jumps import Jumps
+from simsuite.solvers.linear.power import RECORDED
 from simsuite.solvers.linear.power_error import FOLLOWED, PROBES
 from simsuite.solvers.linear.spectral.cost import Pace, gain_by_modes
 from simsuite.solvers.linear.system import LinearSystem
@@ -78,10 +79,12 @@ def make_plan(
 
 def _for_changes(system: LinearSystem, n: int) -> int:
     """What inputs that change come to, in products with a column: following the state, once, and what the host does at
-    each change, some 5 us, in which a device takes up to forty steps of a small system."""
+    each change, some 5 us, in which a device takes up to forty steps of a small system; ten times that where there are
+    no graphs of it."""
     if system.held is None or not system.moves:
         return 0
-    return FOLLOWED + len(system.held.steps) * min(40, 5 + 40_000 // n**2)
+    slower = 1 if system.held.values.shape[1] <= RECORDED else 10
+    return FOLLOWED + len(system.held.steps) * slower * min(40, 5 + 40_000 // n**2)
 
 
 def _ratio(value: float) -> str:

@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simsuite.solvers.linear.input_values import input_values, step_times
 from simsuite.solvers.linear.system import LinearSystem
 
 _MOST_WORK = 3e10  # multiplications that the host may spend: some seconds
@@ -56,7 +55,6 @@ class ExactMoments:
 
     def __init__(self, system: LinearSystem, dt: float, frames: Sequence[int]) -> None:
         self._given, self._frames = system, frames
-        self._dt, self._steps = dt, frames[-1]
         self._moving = system.moves
         self._doubled: list[_Map] = []
         self._maps: dict[int, _Map] = {}
@@ -114,8 +112,7 @@ class ExactMoments:
     def _stepped(self, mean: np.ndarray, step: int, stop: int) -> np.ndarray:
         system = self._system
         for first in range(step, stop, _BLOCK):
-            times = step_times(self._dt, self._steps, range(first, min(first + _BLOCK, stop)))
-            for b in (system.B @ input_values(system.inputs, times)).T:
+            for b in (system.B @ system.inputs.values(range(first, min(first + _BLOCK, stop)))).T:
                 mean = system.A @ mean + b
         return mean
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from simsuite.solvers.linear.input_values import input_values, step_times
 from simsuite.solvers.linear.system import LinearSystem
 
 _LIMIT = 3 * 10**10  # multiplications that it may take: a second of two cores
@@ -27,8 +26,8 @@ class Overflow:
     growth: float
 
 
-def find_overflow(system: LinearSystem, dt: float, steps: int, largest: float) -> Overflow | None:
-    """Where, within `steps` of length dt, an entry of the state becomes larger than `largest`, and stays so; None if
+def find_overflow(system: LinearSystem, steps: int, largest: float) -> Overflow | None:
+    """Where, within `steps`, an entry of the state becomes larger than `largest`, and stays so; None if
     none does, or it is not found out at such cost.
 
     Where inputs do not depend on time: from some step on with A^(2^i), the highest first, as far as the state stays
@@ -39,8 +38,7 @@ def find_overflow(system: LinearSystem, dt: float, steps: int, largest: float) -
     with np.errstate(all="ignore"):
         walked = min(steps, _MOVED if system.moves else _WALKED)
         walked = min(walked, int(_LIMIT / (system.multiplications * m)))
-        U = input_values(system.inputs, step_times(dt, steps, range(walked)))
-        X, step = _walk(system, U, largest)
+        X, step = _walk(system, system.inputs.values(range(walked)), largest)
         if step < walked:
             return Overflow(step + 1, _growth(system, X))
         bits = (steps - walked).bit_length()
@@ -117,4 +115,4 @@ def _bound(powers: Iterable[tuple[np.ndarray, np.ndarray]], X: np.ndarray, steps
 def _growth(system: LinearSystem, X: np.ndarray) -> float:
     """Of the largest entry, by A alone."""
     X = X / np.abs(X).max()
-    return float(np.abs(system.following(X, np.zeros(len(system.inputs)))).max())
+    return float(np.abs(system.following(X, np.zeros(system.inputs.width))).max())

@@ -24,6 +24,7 @@ from simsuite.solvers.linear.powers import device_bytes as powers_bytes
 from simsuite.solvers.linear.system import LinearSystem
 
 ANCHOR, ERROR = "anchor", "power_error"
+RECORDED = 32  # values that inputs have, up to which each has graphs of its own for the gaps between stops
 
 
 class PowerStepper:
@@ -63,7 +64,11 @@ class PowerStepper:
             gap = self._stops[self._passed + 1] - self._stops[self._passed]
             powers, targets = self._powers.over(gap), (1 - self._live, self._live)
             which = self._which()
-            self._recorder.replay((gap, self._live, which), self._launches(powers, targets, which))
+            launches = self._launches(powers, targets, which)
+            if self._held.values.shape[1] <= RECORDED:
+                self._recorder.replay((gap, self._live, which), launches)
+            else:  # more graphs than are kept: they would be made again and again
+                launches()
             self._live = targets[(len(powers) - 1) % 2]
             self._passed += 1
         self.step = end

@@ -17,8 +17,8 @@ from simsuite.core import Backend, Clock, Device, Layout, Series, Snapshot, Step
 from simsuite.errors import DeviceError, NumericalFailure
 from simsuite.scenario.linear import LinearScenario
 from simsuite.solvers.linear.analysis.report import Analysis
+from simsuite.solvers.linear.clock import UniformClock
 from simsuite.solvers.linear.embedding import largest, parts, state_variables
-from simsuite.solvers.linear.input_values import step_times
 from simsuite.solvers.linear.jumps import Jumps
 from simsuite.solvers.linear.method import Plan, columns_of_steps, make_plan
 from simsuite.solvers.linear.noise_outcome import NoiseOutcome
@@ -77,7 +77,7 @@ class LinearProblem:
         system = read_system(model, base, dtype)
         if decided:
             return cls(system, dtype, model.dt, frames, model.run.kernel, Plan.remembered(decided), model.tolerance)
-        overflow = find_overflow(system, model.dt, frames[-1], float(np.finfo(dtype).max))
+        overflow = find_overflow(system, frames[-1], float(np.finfo(dtype).max))
         if overflow is not None:
             found = overflow_message(dtype, f"step {overflow.step}", frames[-1])
             raise NumericalFailure(found + overflow_help(overflow.growth))
@@ -102,7 +102,7 @@ class LinearProblem:
 
     @cached_property
     def clock(self) -> Clock:
-        return Clock.uniform(self.dt, self.frames)
+        return UniformClock.of(self.dt, self.frames)
 
     def next_look(self, step: int) -> int | None:
         return None
@@ -217,7 +217,7 @@ class LinearProblem:
         return (None if modes is None else SpectralStepper(backend, start, self.system, modes, self.kernel)), why
 
     def _stepping(self, backend: Backend, start: Snapshot) -> Stepper:
-        return LinearStepper(backend, start, self.system, self.dt, self.frames[-1], self.kernel)
+        return LinearStepper(backend, start, self.system, self.frames[-1], self.kernel)
 
     def rows(self, series: str, observed: Snapshot) -> Mapping[str, np.ndarray]:
         return {
@@ -247,10 +247,9 @@ class LinearProblem:
         stored = parts(_stored(observed), self.system.is_complex)
         results |= {name: part.tolist() for name, part in stored.items() if part.size <= STATE_LIMIT}
         if self.system.noise is None and self.system.multiplications * X.shape[1] <= CHECK_LIMIT:
-            times = functools.partial(step_times, self.dt, self.clock.end)
             checks = {
                 "change": self._change(X, observed.step),
-                "residual": residual(self.system, X, observed.step, method != "step", times, CHECK_LIMIT),
+                "residual": residual(self.system, X, observed.step, method != "step", CHECK_LIMIT),
             }
             results |= {name: value for name, value in checks.items() if value is not None and math.isfinite(value)}
         if observed.step == self.clock.end:
@@ -260,7 +259,7 @@ class LinearProblem:
         return results
 
     def _change(self, X: np.ndarray, step: int) -> float:
-        u = np.array([float(f(t=self.clock.time(step))) for f in self.system.inputs])
+        u = self.system.inputs.values(np.array([step]))[:, 0]
         with np.errstate(all="ignore"):
             return largest(self.system.following(X.astype(np.float64), u) - X, self.system.is_complex)
 

@@ -10,25 +10,20 @@ evaluates.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 from scipy.sparse import bmat, csr_array
 from scipy.sparse.linalg import expm_multiply
 
 from simsuite.solvers.linear.embedding import largest
-from simsuite.solvers.linear.input_values import input_values
 from simsuite.solvers.linear.system import LinearSystem
 
 COLUMNS = 4  # that are stepped
 _STEPS = 200_000  # products that take a moment, however small
 
 
-def residual(
-    system: LinearSystem, X: np.ndarray, step: int, powers: bool, times: Callable[[range], np.ndarray], limit: int
-) -> float | None:
-    """max |X - Y| / max |Y|, Y the same state after `step` steps; of some columns where Y is stepped. times: when steps
-    begin, s.
+def residual(system: LinearSystem, X: np.ndarray, step: int, powers: bool, limit: int) -> float | None:
+    """max |X - Y| / max |Y|, Y the same state after `step` steps; of some columns where Y is stepped.
 
     None if it would take more than `limit` multiplications; NaN if Y overflows.
     """
@@ -37,11 +32,12 @@ def residual(
     count = min(X.shape[1], COLUMNS)
     stepped, scattered = n * n * step * count, system.multiplications * step * count
     power = n**3 * (math.log2(step + 1) + 1)
+    products = 1 if system.series is None else system.series.products
     with np.errstate(all="ignore"):
         if system.moves:
-            if system.multiplications * step * X.shape[1] > limit or step > _STEPS:
+            if system.multiplications * step * X.shape[1] > limit or step * products > _STEPS:
                 return None
-            columns, Y = slice(None), _walked(system, times(range(step)))
+            columns, Y = slice(None), _walked(system, step)
         elif powers and stepped <= limit and step <= _STEPS:
             columns, Y = some, _stepped(system.dense(), system.start[:, some], step)
         elif not powers and power <= limit:
@@ -61,9 +57,9 @@ def _stepped(system: LinearSystem, X: np.ndarray, steps: int) -> np.ndarray:
     return X
 
 
-def _walked(system: LinearSystem, times: np.ndarray) -> np.ndarray:
+def _walked(system: LinearSystem, steps: int) -> np.ndarray:
     X = system.start
-    for u in input_values(system.inputs, times).T:
+    for u in system.inputs.values(range(steps)).T:
         X = system.following(X, u)
     return X
 

@@ -15,13 +15,14 @@ product runs at the arithmetic's speed; with a single column it reads A once and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from simsuite.core import Backend, Clock, Pending, Snapshot
-from simsuite.expressions import Expression
+from simsuite.core import Backend, Pending, Snapshot
+from simsuite.solvers.linear.clock import UniformClock
+from simsuite.solvers.linear.input_values import Inputs
 from simsuite.solvers.linear.noise import NoiseRows
 from simsuite.solvers.linear.observed import ObservedOutput, output_entries
 from simsuite.solvers.linear.step_product import step_bytes, step_product
@@ -34,11 +35,14 @@ _LAUNCHES = 4096  # that are recorded at once
 
 
 class _Inputs:
-    """bias[k] = B u(t) at the k-th of the steps ahead; a single row that serves every step if u is constant."""
+    """bias[k] = B u at the k-th of the steps ahead; a single row that serves every step if u is constant."""
 
-    def __init__(self, backend: Backend, clock: Clock, dtype: Any, B: np.ndarray, inputs: Sequence[Expression]) -> None:
-        self._table = FunctionTable(backend, clock, dtype, [(u, _NOWHERE, _NOWHERE) for u in inputs])
-        rows = self._table.array.shape[0]
+    def __init__(self, backend: Backend, steps: int, dtype: Any, B: np.ndarray, inputs: Inputs) -> None:
+        # A clock of their own, without frames: which frames are stored must not change their times.
+        clock, offsets = UniformClock.of(inputs.dt, (0, steps)), range(ROWS + inputs.ahead)
+        self._table = FunctionTable(backend, clock, dtype, [(u, _NOWHERE, _NOWHERE) for u in inputs.given], offsets)
+        self._ahead = int(inputs.ahead)
+        rows = self._table.array.shape[0] - self._ahead
         self._arrays = backend.array(B.astype(dtype)), backend.zeros((rows, len(B)), dtype)
         self._B, self.bias = (backend.view(a) for a in self._arrays)
         kernel = backend.kernels("simsuite.solvers.linear.inputs").input_bias
@@ -49,7 +53,7 @@ class _Inputs:
     def prepare(self, step: int, n: int) -> None:
         """Queue the evaluation for the n <= ROWS steps that begin at `step`."""
         if not self._table.steady:
-            self._table.fill(step, n)
+            self._table.fill(step, n + self._ahead)
             self._multiply(self._table.values, 0, self._B, n, self.bias)
 
     @property
@@ -63,12 +67,11 @@ class _Inputs:
 class LinearStepper:
     """The state on its device.
 
-    dt: length of a step, s; steps: how many the whole run has, on which the times of the inputs are spread. kernel: as
-    `product` takes it. Raises DeviceError where that cannot be had.
+    steps: how many the whole run has. kernel: as `product` takes it. Raises DeviceError where that cannot be had.
     """
 
     def __init__(
-        self, backend: Backend, start: Snapshot, system: LinearSystem, dt: float, steps: int, kernel: str = "auto"
+        self, backend: Backend, start: Snapshot, system: LinearSystem, steps: int, kernel: str = "auto"
     ) -> None:
         X = start.arrays["state"]
         dtype, (n, columns), drawn = X.dtype, X.shape, 0
@@ -85,8 +88,7 @@ class LinearStepper:
         self._views = [backend.view(a) for a in self._buffers]
         self._live = 0
         self._recorder = backend.recorder()
-        # The inputs have a clock of their own, without frames: which frames are stored must not change their times.
-        self._inputs = _Inputs(backend, Clock.uniform(dt, (0, steps)), dtype, system.B, system.inputs)
+        self._inputs = _Inputs(backend, steps, dtype, system.B, system.inputs)
         self._product, used = step_product(backend, system, dtype, columns, kernel)
         self.chosen: Mapping[str, str] = {"kernel": used}
         self._at_once = 1 if drawn else self._product.most_steps or ROWS
@@ -134,8 +136,8 @@ class LinearStepper:
 
 def device_bytes(system: LinearSystem, dtype: Any) -> int:
     """What a LinearStepper of that precision allocates on its device."""
-    (n, m), p = system.start.shape, len(system.inputs)
-    rows = ROWS if any(u.depends_on("t") for u in system.inputs) else 1
+    (n, m), p = system.start.shape, system.inputs.width
+    rows = ROWS + 1 if system.moves else 1
     q = 0 if system.noise is None else system.noise.G.shape[1]
     entries = 2 * (n + q) * m + n * p + rows * (p + n) + output_entries(system.C, m)
     return step_bytes(system, dtype) + entries * np.dtype(dtype).itemsize

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from simsuite.errors import DeviceError, Mistake, ScenarioError
-from simsuite.expressions import Expression, ExpressionError
+from simsuite.expressions import Expression
 from simsuite.scenario.linear import LinearScenario, MatrixFile, RandomState, UnitStates
 from simsuite.scenario.linear_generators import RcLadder
 from simsuite.scenario.types import FileRef
@@ -21,7 +21,7 @@ from simsuite.solvers.linear.embedding import embedded, stacked
 from simsuite.solvers.linear.generators import generate, generate_input
 from simsuite.solvers.linear.generators.random_normal import random_normal
 from simsuite.solvers.linear.held import MOST, HeldInputs, held_inputs
-from simsuite.solvers.linear.input_values import bad_inputs
+from simsuite.solvers.linear.input_values import Inputs, bad_inputs
 from simsuite.solvers.linear.matrices import matrix_from, read_system_matrix
 from simsuite.solvers.linear.noise import ProcessNoise
 from simsuite.solvers.linear.noise_covariance import noise_covariance, noise_factor
@@ -40,7 +40,7 @@ FILLED = 4096  # and up to which `auto` may form powers
 class LinearSystem:
     """X_{k+1} = A X_k + B u(t_k) + G w_k, observed as C X; all float64, complex systems as in `embedding`.
 
-    A (n, n), dense or sparse; B (n, p); inputs: p expressions in t; C (q, n), or None if X itself is observed; start:
+    A (n, n), dense or sparse; B (n, p); inputs: of the width p; C (q, n), or None if X itself is observed; start:
     X_0 (n, m). A system without inputs has one that is always 0. stated: the system of the scenario, in continuous time
     if that is, with its complex numbers. noise: G w, or None; random_start: whether X_0 is drawn from independent
     standard normal numbers. series: where exp(A dt) is not formed, how a step is made of products with a sparse A,
@@ -50,7 +50,7 @@ class LinearSystem:
 
     A: Matrix
     B: np.ndarray
-    inputs: tuple[Expression, ...]
+    inputs: Inputs
     C: np.ndarray | None
     start: np.ndarray
     stated: StateSpace
@@ -102,7 +102,7 @@ class LinearSystem:
     @property
     def moves(self) -> bool:
         """Whether inputs depend on time."""
-        return any(u.depends_on("t") for u in self.inputs)
+        return self.inputs.move
 
     @property
     def steps_only(self) -> str | None:
@@ -116,7 +116,7 @@ class LinearSystem:
 
     def constant_input(self) -> np.ndarray:
         """B u (n,) of inputs that do not depend on time."""
-        return self.B @ np.array([u.value for u in self.inputs])
+        return self.B @ self.inputs.constant
 
 
 def read_system(model: LinearScenario, base: Path, dtype: Any) -> LinearSystem:
@@ -149,19 +149,20 @@ class _Reader:
         C = self._optional("output_matrix", system.output_matrix)
         G = self._optional("noise_matrix", system.noise_matrix)
         start = self._read_start(n)
-        inputs = tuple(system.input or ())
-        self._check_shapes(n, B, len(inputs), C, G)
-        time, to_the_end = self._model.time, system.hold == "first"
-        self._mistakes += bad_inputs(inputs, self._model.dt, time.steps, self._dtype, to_the_end)
+        given = tuple(system.input or ())
+        self._check_shapes(n, B, len(given), C, G)
+        lines = system.hold == "first" and any(u.depends_on("t") for u in given)
+        inputs = Inputs(given, self._model.dt, ahead=lines)
+        self._mistakes += bad_inputs(inputs, self._model.time.steps, self._dtype)
         is_complex = any(part is not None and np.iscomplexobj(part) for part in (A, B, C, G, start))
         if is_complex and G is not None:
             self._wrong(("system", "noise_matrix"), "complex systems take no noise")
         if self._mistakes or A is None or start is None:
             raise ScenarioError(self._mistakes)
         random_start = isinstance(self._model.initial.state, RandomState)
-        stated = StateSpace(A, B, inputs, C, system.kind == "continuous", G)
+        stated = StateSpace(A, B, given, C, system.kind == "continuous", G)
         if B is None:
-            B, inputs = np.zeros((A.shape[0], 1)), (Expression.constant(0.0),)
+            B, inputs = np.zeros((A.shape[0], 1)), Inputs((Expression.constant(0.0),), self._model.dt)
         if is_complex:
             A, B, C, start = embedded(A), stacked(B), None if C is None else embedded(C), stacked(start)
         series = self._series(A)
@@ -170,23 +171,28 @@ class _Reader:
             held = self._held(inputs)
             return LinearSystem(A, B, inputs, C, start, stated, None, random_start, series, is_complex, held)
         noise = None if G is None else ProcessNoise(self._noise_of_a_step(A, G), self._model.run.seed)
-        A, B, inputs = self._discrete(A, B, inputs)
+        A, B = self._discrete(A, B, inputs.ahead)
         held = self._held(inputs)
         return LinearSystem(A, B, inputs, C, start, stated, noise, random_start, None, is_complex, held)
 
-    def _held(self, inputs: tuple[Expression, ...]) -> HeldInputs | None:
-        """When they change. Raises ScenarioError where powers are asked for and they do so too often."""
+    def _held(self, inputs: Inputs) -> HeldInputs | None:
+        """When they change, if powers may be taken. Raises ScenarioError where these are asked for and inputs change
+        too often, and where one is not finite then."""
         time = self._model.time
-        held = held_inputs(inputs, self._model.dt, time.steps)
+        if time.method in ("step", "spectral") or self._model.system.noise_matrix is not None:
+            return None
+        held = held_inputs(inputs, time.steps)
         if held is None and time.method == "power":
-            changing = next(
-                (u for u in self._model.system.input or () if held_inputs([u], self._model.dt, time.steps) is None),
-                None,
-            )
-            which = "inputs change" if changing is None else f"the input {changing} changes"
+            changing = [
+                u for u in inputs.given if held_inputs(Inputs((u,), inputs.dt, inputs.ahead), time.steps) is None
+            ]
+            which = f"the input {changing[0]} changes" if changing else "inputs change"
             often = f"more than {MOST} times" if time.steps > 2 * MOST else "more often than at every other step"
-            message = f"powers take many steps at once, but {which} {often}"
+            message = f"powers take many steps at once, but {which} {often}, as far as can be told"
             raise ScenarioError([Mistake(("time", "method"), message, 'write method = "step", or "auto"')])
+        bad = [] if held is None else list(held.bad(inputs, time.steps, self._dtype))
+        if bad:
+            raise ScenarioError(bad)
         return held
 
     def _series(self, A: Matrix) -> Series | None:
@@ -309,22 +315,14 @@ class _Reader:
         start[places, np.arange(len(places))] = 1.0
         return start
 
-    def _discrete(
-        self, A: Matrix, B: np.ndarray, inputs: tuple[Expression, ...]
-    ) -> tuple[Matrix, np.ndarray, tuple[Expression, ...]]:
-        """A, B and inputs of the steps. Inputs between whose values lines are drawn are there twice: at the beginning
-        of a step and at its end."""
-        system, dt = self._model.system, self._model.dt
-        if system.kind == "discrete":
-            return A, B, inputs
+    def _discrete(self, A: Matrix, B: np.ndarray, ahead: bool) -> tuple[Matrix, np.ndarray]:
+        """A and B of the steps. ahead: see `Inputs`."""
+        dt = self._model.dt
+        if self._model.system.kind == "discrete":
+            return A, B
         A = filled(A)
         try:
-            if system.hold == "zero":
-                return *discretise(A, B, dt), inputs
-            end = Expression.parse(f"t + {dt!r}", ("t",))
-            return *discretise_between(A, B, dt), inputs + tuple(u.substitute(t=end) for u in inputs)
-        except ExpressionError as e:
-            raise ScenarioError([Mistake(("system", "input"), f"{e}, as it is for lines through its values")]) from None
+            return discretise_between(A, B, dt) if ahead else discretise(A, B, dt)
         except ValueError as e:
             most = float(np.max(np.linalg.eigvals(A).real))
             help = f"it grows like exp({most:.3g} t): take dt below {LARGEST / most:.2g} s" if most > 0 else None
