@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from linear_problems import problem
+from linear_problems import last, problem
 
 import simsuite
 from simsuite.core import Snapshot
@@ -12,6 +14,7 @@ from simsuite.errors import NumericalFailure, ScenarioError
 from simsuite.expressions import Expression
 from simsuite.solvers.linear import overflow
 from simsuite.solvers.linear.input_values import Inputs
+from simsuite.solvers.linear.method import Plan
 
 LARGEST = np.finfo(np.float64).max
 
@@ -96,8 +99,8 @@ def test_stable_systems_are_known_early():
     for P in (A / A.sum(axis=0), A / A.sum(axis=1, keepdims=True), 0.9 * A / A.sum(axis=0)):
         powers = [(P, np.ones((50, 1)))]
         with np.errstate(over="ignore"):
-            X, further = overflow._leap(powers, np.eye(50), 10**9, LARGEST)
-        assert (X.shape, further, len(powers)) == ((50, 50), 10**9, 1)
+            X, further, outside = overflow._leap(powers, np.eye(50), 10**9, LARGEST)
+        assert (X.shape, further, outside, len(powers)) == ((50, 50), 10**9, False, 1)
 
 
 def test_inputs_that_are_no_numbers_are_named():
@@ -124,6 +127,21 @@ def test_values_of_inputs():
     np.testing.assert_array_equal(found, [[0.4, 0.6, 0.8, 1.0, 1.2], [3.0] * 5])
     with_ends = Inputs(given, 0.1, ahead=True).values(range(2, 7))
     np.testing.assert_array_equal(with_ends, [*found, [0.6, 0.8, 1.0, 1.2, 1.4], [3.0] * 5])
+
+
+@pytest.mark.parametrize("method", ["step", "auto", "spectral"])
+@pytest.mark.parametrize(
+    ("A", "x"),
+    [
+        ([[2.0, 0.0], [0.0, 0.5]], [0.0, 1.0]),
+        ([[2.0, 0.0], [0.0, 0.5]], [0.0, 0.0]),
+        ([[1.5, 0.0], [0.0, -1.0]], [0.0, 1.0]),
+    ],
+    ids=["decays", "zero", "alternates"],
+)
+def test_growth_that_the_state_has_no_part_in_is_none(A, x, method):
+    p = problem(A, x, 10**6, method=method)
+    assert np.abs(last(replace(p, frames=(0, 3000), plan=Plan("step", "")))).max() <= 1.0
 
 
 def test_outputs_that_overflow_are_a_fault():

@@ -10,7 +10,10 @@ import numpy as np
 
 from simsuite.solvers.linear.system import LinearSystem
 
-_LIMIT = 3 * 10**10  # multiplications that it may take: a second of two cores
+_LIMIT = 3 * 10**10  # multiplications of matrices that it may take: a second of two cores
+_ALONE = 20  # times longer a multiplication takes in a product with few columns,
+_SCATTERED = 60  # with a sparse matrix,
+_CALL = 2 * 10**5  # and how many of them a product takes as long as, however small it is
 _WALKED = 64  # steps that are taken one by one, as a state may leave the range and come back
 _MOVED = 10**5  # and where inputs depend on time
 _AGAIN = 64  # times that the highest finite power is applied
@@ -37,7 +40,7 @@ def find_overflow(system: LinearSystem, steps: int, largest: float) -> Overflow 
     n, m = system.start.shape
     with np.errstate(all="ignore"):
         walked = min(steps, _MOVED if system.moves else _WALKED)
-        walked = min(walked, int(_LIMIT / (system.multiplications * m)))
+        walked = min(walked, int(_LIMIT / cost_of_a_step(system, m)))
         X, step = _walk(system, system.inputs.values(range(walked)), largest)
         if step < walked:
             return Overflow(step + 1, _growth(system, X))
@@ -46,10 +49,15 @@ def find_overflow(system: LinearSystem, steps: int, largest: float) -> Overflow 
             return None
         system = system.dense()
         c = system.constant_input()[:, None]
-        X, further = _leap([(system.A, c)], X, steps - walked, largest)
-        if walked + further == steps:
-            return None
-        return Overflow(walked + further + 1, _growth(system, X))
+        X, further, outside = _leap([(system.A, c)], X, steps - walked, largest)
+        return Overflow(walked + further + 1, _growth(system, X)) if outside else None
+
+
+def cost_of_a_step(system: LinearSystem, m: int) -> float:
+    """Of m states on the host, one step after the other, in multiplications of large matrices."""
+    slower = _SCATTERED if system.sparse else _ALONE if m < 32 else 1
+    products = 1 if system.series is None else system.series.products
+    return float(system.multiplications * m * slower + (products + 1) * _CALL)
 
 
 def overflow_message(dtype: Any, when: str, steps: int) -> str:
@@ -76,27 +84,29 @@ def _walk(system: LinearSystem, U: np.ndarray, largest: float) -> tuple[np.ndarr
 
 def _leap(
     powers: list[tuple[np.ndarray, np.ndarray]], X: np.ndarray, steps: int, largest: float
-) -> tuple[np.ndarray, int]:
-    """The same from X on, for X -> A X + c, of which `powers` has the first."""
+) -> tuple[np.ndarray, int, bool]:
+    """The same from X on, for X -> A X + c, of which `powers` has the first; and whether the step after it is known to
+    be out of range: where powers overflow in a direction that X has no part in, this may end before `steps` do."""
     while 2 ** len(powers) <= steps:
         if any(_bound(powers, X, steps, order) * _MARGIN <= largest for order in (1, np.inf)):
-            return X, steps
+            return X, steps, False
         A, c = powers[-1]
         square = A @ A, A @ c + c
         if not all(np.all(np.isfinite(part)) for part in square):
             break
         powers.append(square)
-    step = 0
+    step, outside = 0, False
     for level in reversed(range(len(powers))):
         A, c = powers[level]
         for _ in range(_AGAIN):
             if step + 2**level > steps:
                 break
             following = A @ X + c
-            if not np.all(np.abs(following) <= largest):
+            outside = not np.all(np.abs(following) <= largest)
+            if outside:
                 break
             X, step = following, step + 2**level
-    return X, step
+    return X, step, outside and step < steps
 
 
 def _bound(powers: Iterable[tuple[np.ndarray, np.ndarray]], X: np.ndarray, steps: int, order: float) -> float:
