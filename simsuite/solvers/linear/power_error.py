@@ -18,7 +18,8 @@ All of it is measured, with a few vectors that go through the same powers:
   than states shrink, up to which the norm could keep them.
 - norms are taken after a diagonal scaling that balances A, by which rounding errors, entry by entry, scale as well:
   units of the components do not matter.
-- Where A, B u and X are nowhere negative, nothing ever cancels, and every entry is off by e K at most.
+- Where A, B u and X are nowhere negative, nothing ever cancels, and every entry is off by e K at most; by less where
+  errors decay.
 - Where inputs change, e is measured while they push most, and X is followed from change to change, for a while.
 
 The result is twice that. tests/test_power.py has it beside errors that are known: it is above them, by 1 to 20 times
@@ -38,7 +39,7 @@ from simsuite.solvers.linear.system import LinearSystem
 
 DOUBLINGS = 7  # 2^q steps are taken one by one
 WALK = 64  # times that the highest power is applied
-FOLLOWED = 256  # products, at most, to follow the state under inputs that change
+FOLLOWED = 512  # products, at most, to follow the state under inputs that change
 PROBES = 2 * 2**DOUBLINGS + 2 * WALK + 4 * 30  # products with single vectors, at most
 SAFETY = 2.0
 LUCK = 2.0**-56  # an eighth of a rounding a step, at least: few numbers may agree by chance
@@ -123,6 +124,8 @@ class PowerError:
         for g, grown in zip(self._g, self._grown):
             multiply(g[1], self._zero, 0, 0, 1, grown[1])
         state = self._note(2.0**self._seen)
+        if not self.bounded and self._levels:
+            self._levels.pop()
         if self._seen:
             size = self._norm(state)
             self._local.append(self._norm(self._expected - state) / size if SMALLEST < size < math.inf else 0.0)
@@ -140,7 +143,7 @@ class PowerError:
         powers overflow, or the state does."""
         self._walk(steps)
         rate = 0.0 if self._failed else self._rate()
-        if self._held.changes and not self._failed:
+        if self._levels:
             self._follow(steps)
         return math.inf if self._failed else SAFETY * rate * self._amplification(steps)
 
@@ -166,7 +169,12 @@ class PowerError:
         """The state under the inputs as they are, by the powers that the run has, as far as `FOLLOWED` products go."""
         held, top = self._held, len(self._levels) - 1
         state, others, left = self._x, [self._twice, self._spare], FOLLOWED
+        at_rest = not np.any(self._host(state))
         for begin, end, which in zip(held.steps, np.append(held.steps[1:], steps), held.which):
+            at_rest = at_rest and not np.any(held.values[:, which])
+            if at_rest:
+                self._course = _Curve(float(end), 0.0)
+                continue
             t, rest = int(begin), int(end - begin)
             levels = [i for i in range(top) if rest >> i & 1] + min(rest >> top, left) * [top]
             for i in levels:
@@ -186,22 +194,25 @@ class PowerError:
         self.bounded = bool(self._largest >= N)
         if self.bounded:
             self._growth.add(t, N)
-        if not self._held.changes:
+        if not self._held.changes and self.bounded:
             self._note_state(t, state)
+        elif not self._held.changes:
+            self.overflow = self._when(t)
         return state
 
     def _note_state(self, t: float, state: np.ndarray) -> None:
         X = self._norm(state)
-        if self.bounded and math.isfinite(X) and float(np.max(np.abs(state))) <= self._largest:
+        if math.isfinite(X) and float(np.max(np.abs(state))) <= self._largest:
             self._course.add(t, X)
         else:
-            self.overflow = self._when(t)
+            self.overflow = self._when(t) or t
 
     def _when(self, t: float) -> float | None:
-        """The step up to `t` at which the state overflows if it goes on growing as between the last two points."""
+        """The step up to `t` at which the state overflows if it goes on growing as between the last two points; None
+        if it does not grow."""
         at, X = self._course.t, self._course.size
         if len(at) < 3 or not 0 < X[-2] < X[-1]:
-            return t if self.bounded else None
+            return None
         rate = math.log(X[-1] / X[-2]) / (at[-1] - at[-2])
         return min(at[-1] + math.log(self._largest / X[-1]) / rate, t)
 
@@ -238,20 +249,25 @@ class PowerError:
     def _amplification(self, steps: int) -> float:
         """Σ_t N(T - t) |X_t| / |X_T| at the worst T up to `steps`."""
         t, X = np.array(self._course.t), np.array(self._course.size)
-        alive = np.flatnonzero((t > 0) & (X > SMALLEST))
+        alive = np.flatnonzero((t > t[0]) & (X > SMALLEST))
         if not len(alive):
-            return 0.0
-        end = float(steps) if alive[-1] == len(t) - 1 else t[alive[-1]]
-        if self._positive:
-            return end
-        worst = max(self._carried(T, last) for T, last in zip(t[alive], X[alive]))
-        return worst * max(end / t[alive[-1]], 1.0)
+            return float(steps) if t[-1] < steps and self._held.changes else 0.0
+        begin, last = t[0], t[-1]
+        t, X = t[alive], X[alive]
+        end = float(steps) if t[-1] == last else t[-1]
+        each = np.array([self._carried(T, size) for T, size in zip(t, X)])
+        # Where it is not seen to the end, it goes on as in the second half of what is.
+        seen = t[-1] - begin
+        early = float(np.max(each[2 * (t - begin) <= seen], initial=0.0))
+        worst = float(np.max(each))
+        worst += (worst - early) * max(end - t[-1], 0.0) / (0.5 * seen)
+        return min(worst, end) if self._positive else worst
 
     def _carried(self, T: float, last: float) -> float:
         """The sum for one T, at which the state has the norm `last`, by the trapezoidal rule."""
         growth, course = self._growth, self._course
         t, since = np.array(course.t), T - np.array(growth.t)
-        at = np.unique(np.concatenate([t[t <= T], since[since >= 0]]))
+        at = np.unique(np.concatenate([t[t <= T], since[since >= t[0]]]))
         at = np.union1d(at, 0.5 * (at[1:] + at[:-1]))
         exponent = growth.logarithm(T - at) + course.logarithm(at) - math.log(last)
         root = 0.5 * math.log(self._n)
