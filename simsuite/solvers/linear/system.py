@@ -179,7 +179,7 @@ class _Reader:
         """When they change, if powers may be taken. Raises ScenarioError where these are asked for and inputs change
         too often, and where one is not finite then."""
         time = self._model.time
-        if time.method in ("step", "spectral") or self._model.system.noise_matrix is not None:
+        if inputs.move and (time.method == "step" or self._model.system.noise_matrix is not None):
             return None
         held = held_inputs(inputs, time.steps)
         if held is None and time.method == "power":
