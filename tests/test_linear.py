@@ -423,6 +423,7 @@ def test_unreadable_files(tmp_path):
     (tmp_path / "semicolons.csv").write_text("1;2\n3;4\n")
     (tmp_path / "ragged.csv").write_text("# a\n1,2\n\n3\n")
     (tmp_path / "comments.csv").write_text("# a, b\n\n# 1, 2\n")
+    (tmp_path / "tab.csv").write_text("# a\x0b1, 2\n")
     (tmp_path / "python.csv").write_text("1,2\n3,1_0\n")
     for name in ("nothing.csv", "nothing.npy", "nothing.mtx"):
         (tmp_path / name).write_text("")
@@ -440,6 +441,7 @@ def test_unreadable_files(tmp_path):
         "semicolons.csv": "separated by commas",
         "ragged.csv": "line 4 has 1 numbers, but line 2 has 2",
         "comments.csv": "comments only",
+        "tab.csv": "comments only",
         "python.csv": 'line 2: "1_0" is not a number$',
         "nothing.csv": "the file is empty",
         "nothing.npy": "the file is empty",

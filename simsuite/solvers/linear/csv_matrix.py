@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ def read_csv(path: Path) -> np.ndarray:
     """The numbers (rows, columns), float64, or complex128 if one is written like 0.5-0.25j. Raises ValueError, with the
     line that is at fault."""
     text = path.read_text(encoding="utf-8-sig", errors="replace")  # spreadsheets begin files with a mark
-    if not any(line.partition("#")[0].strip() for line in text.splitlines()):
+    if not any(line.partition("#")[0].strip() for line in _lines(text)):
         raise ValueError("the file is empty" if not text.strip() else "the file holds comments only")
     kind = complex if "j" in text.lower() else float
     try:
@@ -25,7 +26,7 @@ def read_csv(path: Path) -> np.ndarray:
 def _fault(text: str, kind: type[Any]) -> str | None:
     """What is wrong with the first line that is, lines counted from 1."""
     width, first = 0, 0
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(_lines(text), 1):
         row = line.partition("#")[0]
         if not row.strip():
             continue
@@ -37,6 +38,11 @@ def _fault(text: str, kind: type[Any]) -> str | None:
             return f"line {number} has {len(fields)} numbers, but line {first} has {width}"
         width, first = len(fields), first or number
     return None
+
+
+def _lines(text: str) -> list[str]:
+    """As NumPy has them: `splitlines` knows more ends."""
+    return re.split(r"\r\n|\r|\n", text)
 
 
 def _about(field: str, place: int) -> str:
