@@ -107,7 +107,7 @@ def test_moving_inputs_and_any_frames_against_a_plain_loop():
     p = problem(
         A.tolist(), G.tolist(), {"state": [1.0] * 5}, 2500, dt=0.01, input_matrix=B.tolist(), input=["sin(3*t)", 0.7]
     )
-    mean, P, exact = np.ones(5), np.zeros((5, 5)), ExactMoments(p.system, p.dt, p.frames)
+    mean, P, exact = np.ones(5), np.zeros((5, 5)), ExactMoments(p.system, p.frames)
     for k in range(2500):
         if k in (0, 13, 250, 1300):
             found = exact.at(k)
@@ -116,9 +116,9 @@ def test_moving_inputs_and_any_frames_against_a_plain_loop():
         mean = A @ mean + B @ [math.sin(3 * 0.01 * k), 0.7]
         P = A @ P @ A.T + G @ G.T
     np.testing.assert_allclose(exact.at(2500).mean, mean, rtol=0, atol=1e-13)
-    again = ExactMoments(p.system, p.dt, p.frames).at(2500)
+    again = ExactMoments(p.system, p.frames).at(2500)
     np.testing.assert_array_equal(again.covariance, exact.at(2500).covariance)
-    assert exact.at(250).mean == pytest.approx(ExactMoments(p.system, p.dt, p.frames).at(250).mean, abs=0)
+    assert exact.at(250).mean == pytest.approx(ExactMoments(p.system, p.frames).at(250).mean, abs=0)
 
 
 def test_continuous_systems_have_the_same_law_whatever_the_step():

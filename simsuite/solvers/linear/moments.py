@@ -50,10 +50,10 @@ class Moments(NamedTuple):
 
 
 class ExactMoments:
-    """Of a system with noise. dt: length of a step, s; frames: the steps at which they will be asked for, in order, the
+    """Of a system with noise. frames: the steps at which they will be asked for, in order, the
     last one the end of the run."""
 
-    def __init__(self, system: LinearSystem, dt: float, frames: Sequence[int]) -> None:
+    def __init__(self, system: LinearSystem, frames: Sequence[int]) -> None:
         self._given, self._frames = system, frames
         self._moving = system.moves
         self._doubled: list[_Map] = []

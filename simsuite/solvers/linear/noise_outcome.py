@@ -33,15 +33,14 @@ _ROUNDING = 100  # units in the last place that a state may have lost
 
 @dataclass(frozen=True)
 class NoiseOutcome:
-    """Of a system with noise. dt: s; frames: steps that are stored."""
+    """Of a system with noise. frames: steps that are stored."""
 
     system: LinearSystem
-    dt: float
     frames: tuple[int, ...]
 
     @cached_property
     def _exact(self) -> ExactMoments:
-        return ExactMoments(self.system, self.dt, self.frames)
+        return ExactMoments(self.system, self.frames)
 
     @property
     def _sampled(self) -> bool:

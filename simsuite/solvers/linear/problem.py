@@ -136,7 +136,7 @@ class LinearProblem:
 
     @cached_property
     def _noise(self) -> NoiseOutcome | None:
-        return None if self.system.noise is None else NoiseOutcome(self.system, self.dt, self.frames)
+        return None if self.system.noise is None else NoiseOutcome(self.system, self.frames)
 
     @cached_property
     def layout(self) -> Layout:
