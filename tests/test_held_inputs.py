@@ -310,6 +310,40 @@ def test_what_comes_late_is_seen(frames):
         begun(p)
 
 
+def losses(A, start, steps, pulses, frames):
+    """(the estimate, the largest error at a frame)."""
+    n = len(A)
+    system = {"input_matrix": np.eye(n)[:, :1].tolist(), "input": [pulses]}
+    p = problem(A, start, steps, tolerance=1e300, system=system, output={"frames": frames})
+    states = stepped(A, start, np.eye(n)[:, :1], inputs(pulses).values(range(steps)))
+    stepper, error = begun(p), 0.0
+    for step in p.frames[1:]:
+        stepper.advance(step - stepper.step)
+        size = np.abs(states[step]).max()
+        error = max(error, off(stepper.state["state"] / size, states[step] / size))
+    return stepper._powers.error, error
+
+
+def test_a_long_decay_after_a_pulse():
+    """Beyond the highest power errors go on decaying, as the state does."""
+    A = 0.99 * np.array([[math.cos(0.1), -math.sin(0.1)], [math.sin(0.1), math.cos(0.1)]])
+    estimate, error = losses(A, np.zeros((2, 1)), 60_000, "where(t < 20, 1, 0)", 2)
+    assert 0.8 * error < estimate < 100 * error < 1e-9
+
+
+@pytest.mark.parametrize("name", ["scalar", "rotation", "symmetric"])
+def test_doses_that_end_after_many(name):
+    c, s = math.cos(0.1), math.sin(0.1)
+    Q = orthogonal(5, 3)
+    A = {
+        "scalar": np.array([[0.99]]),
+        "rotation": 0.99 * np.array([[c, -s], [s, c]]),
+        "symmetric": Q @ np.diag([0.99, 0.98, 0.97, 0.9, 0.5]) @ Q.T,
+    }[name]
+    estimate, error = losses(A, np.zeros((len(A), 1)), 60_000, "where(t < 7000, t % 7 < 1, 0)", 2)
+    assert 0.4 * error < estimate < 100 * error
+
+
 def test_many_values_have_no_graphs_of_their_own(monkeypatch):
     for values, recorded in ((power.RECORDED, True), (power.RECORDED + 1, False)):
         p = problem([[0.5]], [1.0], 10_000, system={"input_matrix": [[1.0]], "input": [f"floor(t/100) % {values}"]})

@@ -266,6 +266,20 @@ def test_the_estimate_is_above_the_error(name, K):
     assert estimate > error
 
 
+def test_states_that_cancel_are_states():
+    A, w = grcar(30), np.random.default_rng(1).standard_normal((30, 1))
+    one, both = (begun(problem(A, X, 1000, tolerance=1.0))._powers.error for X in (w, np.hstack([w, -w])))
+    assert 0.1 * one < both < 10 * one
+
+
+def test_growth_of_powers_is_not_that_of_the_state():
+    A, X = np.diag([10.0, *[1.01] * 9]), np.ones((10, 1))
+    X[0] = 0.0
+    with pytest.raises(NumericalFailure, match="powers of A overflow float64"):
+        begun(problem(A, X, 3000))
+    np.testing.assert_allclose(last(problem(A, X, 3000, method="auto"))[1:], 1.01**3000, rtol=1e-11)
+
+
 def test_a_state_that_is_0_after_a_step_loses_nothing():
     p = problem([[0.0, -1.0], [0.0, 0.0]], [[1.0], [0.0]], 100)
     np.testing.assert_array_equal(last(p), 0.0)

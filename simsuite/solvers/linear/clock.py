@@ -22,7 +22,7 @@ _STEPS = 10**6  # of which the numerators are exact, at least
 
 @functools.lru_cache(64)
 def tick(dt: float) -> tuple[float, int]:
-    """(p, q) such that step k begins at k p / q. Of a dt with more than some nine digits, q is 1."""
+    """(p, q) such that step k begins at k p / q. Of a dt of many digits, or a tiny one, q is 1."""
     written = Fraction(repr(float(dt)))
     if max(written.numerator * _STEPS, written.denominator) > _EXACT:
         return float(dt), 1

@@ -29,6 +29,7 @@ where A is close to normal, by more where it is not.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,8 @@ from simsuite.solvers.linear.system import LinearSystem
 
 DOUBLINGS = 7  # 2^q steps are taken one by one
 WALK = 64  # times that the highest power is applied
-FOLLOWED = 512  # products, at most, to follow the state under inputs that change
+FOLLOWED = 512  # products, at most, to follow the state under inputs that change,
+LATE, LONGEST = 128, 4  # and of these for so many of the longest parts that come later
 PROBES = 2 * 2**DOUBLINGS + 2 * WALK + 4 * 30  # products with single vectors, at most
 SAFETY = 2.0
 LUCK = 2.0**-56  # an eighth of a rounding a step, at least: few numbers may agree by chance
@@ -77,6 +79,12 @@ class _Curve:
     def logarithm(self, t: np.ndarray) -> np.ndarray:
         return np.interp(t, self.t, np.log(np.maximum(self.size, 1e-300)))
 
+    def falling(self, t: np.ndarray) -> np.ndarray:
+        """The same, but what has become less in the second half of what is known goes on so."""
+        last = self.t[-1]
+        half, end = self.logarithm(np.array([0.5 * last, last]))
+        return self.logarithm(t) + min(end - half, 0.0) * np.maximum(t - last, 0.0) / (0.5 * last or 1.0)
+
 
 class PowerError:
     """Follows the powers as they are made: `level` for each of A, A², A⁴ .. in turn, then `error`.
@@ -96,7 +104,7 @@ class PowerError:
         self._positive = bool(np.all(A >= 0) and drive.positive and np.all(start >= 0))
         self._scale = balance(A)
         rng = np.random.Generator(np.random.Philox(1))
-        signs = np.ones(m) if self._positive or m == 1 else rng.choice([-1.0, 1.0], m)
+        signs = np.ones(m) if self._positive or m == 1 else rng.choice([-1.0, 1.0], m) * rng.uniform(0.5, 1.5, m)
         x, g = start @ signs / math.sqrt(m), self._scale[:, None] * rng.standard_normal((n, _RANDOM))
         self._x, self._g = self._vector(x), [self._vector(column) for column in g.T]
         self._grown = [self._vector(np.zeros(n)) for _ in self._g]
@@ -166,26 +174,43 @@ class PowerError:
             self._note(k * top)
 
     def _follow(self, steps: int) -> None:
-        """The state under the inputs as they are, by the powers that the run has, as far as `FOLLOWED` products go."""
-        held, top = self._held, len(self._levels) - 1
-        state, others, left = self._x, [self._twice, self._spare], FOLLOWED
-        at_rest = not np.any(self._host(state))
-        for begin, end, which in zip(held.steps, np.append(held.steps[1:], steps), held.which):
-            at_rest = at_rest and not np.any(held.values[:, which])
-            if at_rest:
-                self._course = _Curve(float(end), 0.0)
-                continue
-            t, rest = int(begin), int(end - begin)
-            levels = [i for i in range(top) if rest >> i & 1] + min(rest >> top, left) * [top]
+        """The state under the inputs as they are, by the powers that the run has: from the first that is not 0 on, and
+        then, as if it had stayed as it was until there, through the longest of the parts between changes."""
+        held = self._held
+        begins, ends = held.steps, np.append(held.steps[1:], steps)
+        first = 0
+        if not np.any(self._host(self._x)):
+            pushed = np.any(held.values != 0, axis=0)[held.which]
+            first = int(np.argmax(pushed)) if np.any(pushed) else len(begins)
+        self._course.t[0] = float(begins[first]) if first < len(begins) else float(steps)
+        state, others = self._x, [self._twice, self._spare]
+        for k, levels in self._parts(ends - begins, first):
+            t = int(begins[k])
             for i in levels:
                 multiply, sums = self._levels[i]
-                sums.turn_to(int(which))
+                sums.turn_to(int(held.which[k]))
                 multiply(state[1], sums.view, 0, 0, 1, others[0][1])
                 state, others = others[0], [others[1], others[0]]
-                t, left = t + 2**i, left - 1
+                t += 2**i
                 self._note_state(t, self._host(state))
-                if left == 0 or self.overflow is not None:
+                if self.overflow is not None:
                     return
+
+    def _parts(self, lengths: np.ndarray, first: int) -> Iterator[tuple[int, list[int]]]:
+        """The parts between changes that are followed, by which powers: from `first` on while there are products for
+        that, and the longest of the others."""
+        k, left = first, FOLLOWED - LATE
+        while k < len(lengths) and left > 0:
+            levels = self._through(int(lengths[k]), left)
+            yield k, levels
+            k, left = k + 1, left - len(levels)
+        for late in sorted(np.argsort(-lengths[k:], kind="stable")[:LONGEST].tolist()):
+            yield k + late, self._through(int(lengths[k + late]), LATE // LONGEST)
+
+    def _through(self, steps: int, most: int) -> list[int]:
+        """So many steps, but no more than `most` products."""
+        top = len(self._levels) - 1
+        return [*(i for i in range(top) if steps >> i & 1), *[top] * min(steps >> top, most)][:most]
 
     def _note(self, t: float) -> np.ndarray:
         """A point of both curves, or that one of them leaves the range of numbers. Returns the state."""
@@ -209,12 +234,13 @@ class PowerError:
 
     def _when(self, t: float) -> float | None:
         """The step up to `t` at which the state overflows if it goes on growing as between the last two points; None
-        if it does not grow."""
+        if it does not by then."""
         at, X = self._course.t, self._course.size
         if len(at) < 3 or not 0 < X[-2] < X[-1]:
             return None
         rate = math.log(X[-1] / X[-2]) / (at[-1] - at[-2])
-        return min(at[-1] + math.log(self._largest / X[-1]) / rate, t)
+        step = at[-1] + math.log(self._largest / X[-1]) / rate
+        return step if step <= t else None
 
     def _rate(self) -> float:
         """The error of a step, relative to the state."""
@@ -269,7 +295,7 @@ class PowerError:
         t, since = np.array(course.t), T - np.array(growth.t)
         at = np.unique(np.concatenate([t[t <= T], since[since >= t[0]]]))
         at = np.union1d(at, 0.5 * (at[1:] + at[:-1]))
-        exponent = growth.logarithm(T - at) + course.logarithm(at) - math.log(last)
+        exponent = growth.falling(T - at) + course.logarithm(at) - math.log(last)
         root = 0.5 * math.log(self._n)
         values = np.exp(np.minimum(np.maximum(exponent, np.minimum(exponent + root, 0.0)), 700.0))
         return float(np.sum(0.5 * (values[1:] + values[:-1]) * np.diff(at)))
