@@ -13,6 +13,8 @@ def input_bias(inputs, first, B, count, bias):
     i, k = cuda.grid(2)
     if i < bias.shape[1] and k < count:
         total = B[i, 0] * inputs[first + k, 0]
-        for p in range(1, B.shape[1]):
-            total += B[i, p] * inputs[first + k + p // width, p % width]
+        for p in range(1, width):
+            total += B[i, p] * inputs[first + k, p]
+        for p in range(width, B.shape[1]):
+            total += B[i, p] * inputs[first + k + 1, p - width]
         bias[k, i] = total
