@@ -50,8 +50,8 @@ class Moments(NamedTuple):
 
 
 class ExactMoments:
-    """Of a system with noise. frames: the steps at which they will be asked for, in order, the
-    last one the end of the run."""
+    """Of a system with noise. frames: the steps at which they will be asked for, in order, the last one the end of the
+    run."""
 
     def __init__(self, system: LinearSystem, frames: Sequence[int]) -> None:
         self._given, self._frames = system, frames

@@ -30,8 +30,8 @@ class Overflow:
 
 
 def find_overflow(system: LinearSystem, steps: int, largest: float) -> Overflow | None:
-    """Where, within `steps`, an entry of the state becomes larger than `largest`, and stays so; None if
-    none does, or it is not found out at such cost.
+    """Where, within `steps`, an entry of the state becomes larger than `largest`, and stays so; None if none does, or
+    it is not found out at such cost.
 
     Where inputs do not depend on time: from some step on with A^(2^i), the highest first, as far as the state stays
     within the range: the binary digits of the last step at which it does. Powers that overflow themselves are left out,
