@@ -10,12 +10,14 @@ import numpy as np
 from scipy.linalg import expm
 
 from simsuite.backends.cpu import CpuBackend
+from simsuite.expressions import Expression
 from simsuite.scenario.linear import LinearScenario
 from simsuite.solvers.linear import observed, powers
 from simsuite.solvers.linear.generators.heat1d import heat1d
 from simsuite.solvers.linear.generators.markov import markov
 from simsuite.solvers.linear.generators.random_stable import random_stable
 from simsuite.solvers.linear.generators.springs import springs
+from simsuite.solvers.linear.input_values import Inputs
 from simsuite.solvers.linear.problem import LinearProblem
 
 EPS = 2.0**-53
@@ -53,6 +55,19 @@ def advanced(p, *blocks, start=None):
 
 def last(p):
     return advanced(p, p.clock.end).arrays["state"]
+
+
+def inputs(*texts, dt=1.0, ahead=False):
+    return Inputs(tuple(Expression.parse(text, ("t",)) for text in texts), dt, ahead)
+
+
+def stepped(A, X, B, U, kind=np.longdouble):
+    """The states after each step."""
+    A, X, B = (np.asarray(M, kind) for M in (A, X, B))
+    states = [X]
+    for u in np.asarray(U, kind).T:
+        states.append(A @ states[-1] + (B @ u)[:, None])
+    return states
 
 
 def exact(A, X, k, b=None):
