@@ -170,15 +170,12 @@ def test_rows_are_products_of_inputs(backend, n, p, ahead, precision):
     rng, first, count = np.random.default_rng(), 2, 3
     if backend.name == "cudasim":
         n, p, count = min(n, 2), min(p, 2), 2
-    values, B = (
-        rng.standard_normal(shape).astype(precision) for shape in ((first + count + 1, p), (n, p * (1 + ahead)))
-    )
-    bias = backend.array(np.full((count, n), np.nan, precision))
-    launch = backend.launcher(
-        backend.kernels("simsuite.solvers.linear.inputs").input_bias, (n, count), (min(n, 128), 1)
-    )
-    views = [backend.view(backend.array(array)) for array in (values, B)]
-    launch(views[0], first, views[1], count, backend.view(bias))
+    shapes = (first + count + 1, p), (n, p * (1 + ahead))
+    values, B = (rng.standard_normal(shape).astype(precision) for shape in shapes)
+    arrays = [backend.array(array) for array in (values, B, np.full((count, n), np.nan, precision))]
+    table, matrix, bias = (backend.view(array) for array in arrays)
+    kernel = backend.kernels("simsuite.solvers.linear.inputs").input_bias
+    backend.launcher(kernel, (n, count), (min(n, 128), 1))(table, first, matrix, count, bias)
     U = values[first : first + count + 1].astype(np.float64)
     wanted = np.hstack([U[:-1], U[1:]])[:, : B.shape[1]] @ B.T.astype(np.float64)
-    np.testing.assert_allclose(backend.to_host(bias), wanted, rtol=0, atol=40 * np.finfo(precision).eps)
+    np.testing.assert_allclose(backend.to_host(arrays[2]), wanted, rtol=0, atol=40 * np.finfo(precision).eps)
