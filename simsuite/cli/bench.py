@@ -58,7 +58,10 @@ class Part(StrEnum):
 def bench(
     what: Annotated[str, typer.Argument(metavar="[heat|gbm|linear]", help="A solver.", show_default=False)] = "heat",
     device: Device = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Less than a minute: smaller sizes, fewer of them.")] = False,
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="Smaller sizes, fewer of them: a minute or so; linear on a GPU takes three."),
+    ] = False,
     sizes: Annotated[
         str | None,
         typer.Option(

@@ -1,4 +1,4 @@
-"""How much is measured: everything, or what fits into less than a minute."""
+"""How much is measured: everything, or what fits into a minute or so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which products and systems are measured: everything, or what fits into less than a minute."""
+"""Which products and systems are measured: everything, or some of each kind."""
 
 from __future__ import annotations
 
