@@ -18,6 +18,7 @@ from simsuite.solvers.linear.generators.markov import markov
 from simsuite.solvers.linear.generators.random_stable import random_stable
 from simsuite.solvers.linear.generators.springs import springs
 from simsuite.solvers.linear.input_values import Inputs
+from simsuite.solvers.linear.power import PowerStepper
 from simsuite.solvers.linear.problem import LinearProblem
 
 EPS = 2.0**-53
@@ -91,6 +92,21 @@ def extended(A, X, k):
 
 def off(found, wanted):
     return float(np.linalg.norm((found - wanted).astype(float)) / np.linalg.norm(wanted.astype(float)))
+
+
+def cut_in_two(backend, p, wanted, tolerance):
+    """A run by powers, and one that goes on from its middle: what is wanted, a function of the step, and equal bits."""
+    stepper, half = p.stepper(backend, p.initial()), p.clock.end // 2 + 1
+    stepper.advance(half)
+    with stepper.snapshot() as there:
+        assert off(there.arrays["state"], wanted(half)) < tolerance
+        rest = PowerStepper(backend, there, p.system, stepper._stops, stepper._powers, "auto")
+    found = []
+    for s in (stepper, rest):
+        s.advance(p.clock.end - half)
+        found.append(backend.to_host(s.state["state"]))
+    np.testing.assert_array_equal(*found)
+    assert off(found[0], wanted(p.clock.end)) < tolerance
 
 
 def orthogonal(n, seed=0):

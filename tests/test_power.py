@@ -17,6 +17,7 @@ from linear_problems import (
     NORMAL,
     advanced,
     begun,
+    cut_in_two,
     exact,
     extended,
     few_threads,
@@ -533,14 +534,4 @@ def test_powers_on_a_gpu(backend, m, precision, tolerance, monkeypatch):
         few_threads(backend, monkeypatch)
     A, X = orthogonal(n), np.random.default_rng(1).standard_normal((n, m))
     p = problem(A, X, steps, output={"frames": 3}, run={"precision": precision})
-    stepper, half = p.stepper(backend, p.initial()), steps // 2 + 1
-    stepper.advance(half)
-    with stepper.snapshot() as there:
-        assert off(there.arrays["state"], extended(A, X, half)) < tolerance
-        rest = PowerStepper(backend, there, p.system, p.frames, stepper._powers, "auto")
-    found = []
-    for s in (stepper, rest):
-        s.advance(steps - half)
-        found.append(backend.to_host(s.state["state"]))
-    np.testing.assert_array_equal(*found)
-    assert off(found[0], extended(A, X, steps)) < tolerance
+    cut_in_two(backend, p, lambda step: extended(A, X, step), tolerance)

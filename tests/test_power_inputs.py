@@ -13,6 +13,7 @@ from linear_problems import (
     FAR,
     advanced,
     begun,
+    cut_in_two,
     exact,
     few_threads,
     grcar,
@@ -277,14 +278,4 @@ def test_on_a_gpu(backend, n, m, precision, monkeypatch):
     system = {"input_matrix": B.tolist(), "input": pulses}
     p = problem(A, X, steps, output={"frames": 3}, run={"precision": precision}, system=system)
     wanted = stepped(A, X, B, inputs(*pulses).values(range(steps)), np.float64)
-    stepper, half = p.stepper(backend, p.initial()), steps // 2 + 1
-    stepper.advance(half)
-    with stepper.snapshot() as there:
-        assert off(there.arrays["state"], wanted[half]) < tolerance
-        rest = PowerStepper(backend, there, p.system, stepper._stops, stepper._powers, "auto")
-    found = []
-    for s in (stepper, rest):
-        s.advance(steps - half)
-        found.append(backend.to_host(s.state["state"]))
-    np.testing.assert_array_equal(*found)
-    assert off(found[0], wanted[-1]) < tolerance
+    cut_in_two(backend, p, lambda step: wanted[step], tolerance)
