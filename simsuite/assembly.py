@@ -105,7 +105,7 @@ def scenario_of_run(directory: Path, overrides: Sequence[str] = ()) -> Scenario:
 
 
 def estimate(problem: Problem) -> dict[str, Any]:
-    """What a run will take: steps, dt, bytes on the device and on disk."""
+    """What a run will take: steps and dt (about, where steps are adaptive), bytes on the device and on disk."""
     sizes = dict(problem.layout.sizes)
     lengths = {series.dim: len(series.steps) for series in problem.layout.series}
     disk = 0
@@ -115,6 +115,7 @@ def estimate(problem: Problem) -> dict[str, Any]:
     return {
         "steps": problem.position(problem.clock.end)[0],
         "dt": problem.dt,
+        "adaptive": problem.adaptive,
         "frames": lengths[problem.layout.series[0].dim],
         "device_bytes": memory_needed(problem),
         "disk_bytes": disk,

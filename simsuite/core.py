@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -301,6 +301,8 @@ class Problem(Protocol):
     def work(self, step: int) -> float:
         """Done up to a step of the clock, in that unit."""
 
+    adaptive: bool  # whether an `Adaptive` stepper finds its time steps; `work` and `position` then say about how many
+
     def position(self, step: int) -> tuple[int, float]:
         """Time steps taken and simulated time at a step of the clock: what people are told. A clock may count the steps
         of several batches, one after another."""
@@ -332,11 +334,3 @@ class Problem(Protocol):
 
     def device_bytes(self) -> int:
         """Bytes the stepper allocates on its device."""
-
-
-@runtime_checkable
-class Extensible(Protocol):
-    """A problem that leaves a checkpoint at its end, from which a larger one of its kind can go on."""
-
-    def extended(self, before: Problem, end: Snapshot, backend: Backend) -> Snapshot:
-        """Where this problem begins, if `before` ended like that: bit for bit it comes to what it would without."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import time
 from collections.abc import Callable, Mapping
@@ -10,15 +11,17 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from simsuite.assembly import device_of, make_backend, make_problem
-from simsuite.core import Backend, Device, Extensible, Problem, Snapshot, Stepper
+from simsuite.capabilities import Adaptive, Extensible, taken
+from simsuite.core import Backend, Device, Problem, Snapshot, Stepper
 from simsuite.errors import SimsuiteError, UsageError
 from simsuite.io.checkpoint import read_checkpoint, write_checkpoint
 from simsuite.io.directory import RunDirectory, State
 from simsuite.io.outputs import CheckpointOutput, Output, SeriesOutput, moment
 from simsuite.io.results import ResultsFile, open_results
 from simsuite.io.writer import Writer
-from simsuite.loop import ALONE, march
+from simsuite.loop import march
 from simsuite.scenario import Scenario
+from simsuite.stopwatch import Stopwatch
 from simsuite.version import FORMAT_VERSION, VERSION
 
 NOT_THE_PROBLEM = {  # keys that may differ when a run is continued
@@ -28,8 +31,6 @@ NOT_THE_PROBLEM = {  # keys that may differ when a run is continued
     "output.checkpoint_minutes",
     "output.checkpoint_every",
 }
-
-_WARMING = 16  # of so many steps, one at most is taken before the clock starts, or the first stretch
 
 
 class Reporter(Protocol):
@@ -155,8 +156,10 @@ class Execution:
                 start=start.step,
                 moment=lambda step: moment(problem, step),
                 unbounded=problem.unbounded,
+                taken=functools.partial(taken, problem, stepper) if isinstance(stepper, Adaptive) else None,
             )
-            watch = _Stopwatch(backend, stepper.step, problem.clock.end)
+            work = functools.partial(_work, problem, stepper)
+            watch = Stopwatch(backend, stepper.step, problem.clock.end, work)
             settling = _Settling(problem, self.reporter, watch)
             self.reporter.begin(problem, stepper.step)
 
@@ -190,7 +193,8 @@ class Execution:
             results.flush_to_disk()
             summary = self._summary(problem, backend, stepper, watch, began, reason) | {"results": found}
         self.directory.write_summary(summary)
-        self._log(f"{summary['status']} at step {stepper.step}" + (f" ({reason})" if reason else ""))
+        at = f"step {summary['steps']}, time {summary['time']:.9g}"
+        self._log(f"{summary['status']} at {at}" + (f" ({reason})" if reason else ""))
         return summary
 
     def _start(self, problem: Problem, backend: Backend) -> tuple[Snapshot, Mapping[str, int] | None]:
@@ -205,8 +209,9 @@ class Execution:
         before = found.meta.get("device")
         if before != backend.name:
             self.reporter.message(f"this run was on {before}; from here on {backend.name} computes, to other last bits")
-        self.reporter.message(f"continuing {self.directory.path} from step {found.snapshot.step}")
-        self._log(f"continuing from step {found.snapshot.step}")
+        at = moment(problem, found.snapshot.step)
+        self.reporter.message(f"continuing {self.directory.path} from {at}")
+        self._log(f"continuing from {at}")
         return found.snapshot, found.rows
 
     def _extension(self, problem: Problem, device: Device) -> tuple[Snapshot, None]:
@@ -261,10 +266,10 @@ class Execution:
         return self.scenario.path.stem
 
     def _summary(
-        self, problem: Problem, backend: Backend, stepper: Stepper, watch: _Stopwatch, began: float, reason: str | None
+        self, problem: Problem, backend: Backend, stepper: Stepper, watch: Stopwatch, began: float, reason: str | None
     ) -> dict[str, Any]:
-        rate = watch.rate(problem.work)
-        steps, at = problem.position(stepper.step)
+        rate = watch.rate()
+        at = problem.position(stepper.step)[1]
         return {
             "status": "complete" if reason is None else "stopped",
             **({} if reason is None else {"stopped_by": reason}),
@@ -274,7 +279,7 @@ class Execution:
             "device_name": backend.device_name,
             **problem.method,
             **stepper.chosen,
-            "steps": steps,
+            "steps": taken(problem, stepper),
             "time": at,
             "wall_seconds": time.monotonic() - began,
             "compile_seconds": watch.started - began,
@@ -286,10 +291,15 @@ class Execution:
         self.directory.append_log(line)
 
 
+def _work(problem: Problem, stepper: Stepper, step: int) -> float:
+    """Done up to the stepper's present step, in the problem's unit."""
+    return stepper.work if isinstance(stepper, Adaptive) else problem.work(step)
+
+
 class _Settling:
     """Asks whether the run is over before its end, as if that were something to be written."""
 
-    def __init__(self, problem: Problem, reporter: Reporter, watch: _Stopwatch) -> None:
+    def __init__(self, problem: Problem, reporter: Reporter, watch: Stopwatch) -> None:
         self._problem, self._reporter, self._watch = problem, reporter, watch
         self.over = False
 
@@ -306,36 +316,3 @@ class _Settling:
             self._watch.stop(step)
         self._reporter.expect(end)
         self.over = end <= stepper.step
-
-
-class _Stopwatch:
-    """Separates the first stretches of steps, in which kernels are loaded and their speed is learnt, from the rest."""
-
-    def __init__(self, backend: Backend, step: int, end: int) -> None:
-        self._backend, self._end = backend, end
-        self._most = step + (end - step) // _WARMING
-        self._stretches = 0
-        self._stopped = False
-        self._first = self._last = step
-        self._begin = self._end_of_last = backend.fence()
-        self.started = time.monotonic()
-
-    def stretch(self, step: int) -> None:
-        """A stretch up to `step` was queued. The clock starts after it if it is one of the first, stops if the last."""
-        if self._stretches == 0 or (self._stretches <= ALONE and step <= self._most):
-            self._first, self._begin = step, self._backend.fence()
-        if self._stretches == 0:
-            self._begin.wait()
-            self.started = time.monotonic()
-        self._stretches += 1
-        if step == self._end:
-            self.stop(step)
-
-    def stop(self, step: int) -> None:
-        if not self._stopped:
-            self._last, self._end_of_last, self._stopped = step, self._backend.fence(), True
-
-    def rate(self, work: Callable[[int], float]) -> float:
-        """Work a second between the first stretches and the last, by the device's clock; 0 where there was none."""
-        done, seconds = work(self._last) - work(self._first), self._end_of_last.seconds_since(self._begin)
-        return done / seconds if done and seconds > 0 else 0.0

@@ -47,9 +47,10 @@ class Pace:
 
     def _adapt(self, steps: int, took: float) -> None:
         """took: seconds of a stretch of so many steps, which may have been cut short."""
-        if steps == self.steps and took < SHORT:
+        if steps >= self.steps and took < SHORT:
             most = FASTER if self._marked > ALONE else math.inf  # several may have been done while the host was away
-            self.steps *= 1 << max(1, int(math.log2(min(most, SHORT / max(took, 1e-6)))))
+            reached = 1 << (steps.bit_length() - 1)  # more than wanted, where a time step takes many of the clock's
+            self.steps = reached << max(1, int(math.log2(min(most, SHORT / max(took, 1e-6)))))
         elif took > LONG:
             self.steps = min(self.steps, 1 << max(0, (steps - 1).bit_length() - 1))  # less than these
 
@@ -79,6 +80,7 @@ def march(
         ahead = (output.next_step(stepper.step + 1) for output in outputs)
         target = min([end, *(step for step in ahead if step is not None)])
         queued = min(target - stepper.step, pace.steps - stepper.step % pace.steps)
+        before = stepper.step
         stepper.advance(queued)
-        pace.mark(queued)
+        pace.mark(stepper.step - before)
         progress(stepper.step)

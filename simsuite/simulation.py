@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from simsuite.assembly import device_of, make_backend, make_problem
+from simsuite.capabilities import Adaptive, taken
 from simsuite.core import Snapshot
 from simsuite.scenario import Scenario
 
@@ -30,12 +31,12 @@ class Simulation:
     @property
     def step(self) -> int:
         """Steps taken so far."""
-        return self._stepper.step
+        return taken(self.problem, self._stepper)
 
     @property
     def time(self) -> float:
         """Simulated time, in the unit of the solver's `[time]`."""
-        return self.problem.position(self.step)[1]
+        return self.problem.position(self._stepper.step)[1]
 
     @property
     def state(self) -> Mapping[str, Any]:
@@ -44,11 +45,20 @@ class Simulation:
         return state
 
     def advance(self, n: int = 1) -> None:
-        """Take n steps. Raises ValueError when n is negative or leads past the end of the run."""
-        if n < 0 or self.step + n > self.problem.clock.end:
-            raise ValueError(f"cannot take {n} steps from step {self.step} of {self.problem.clock.end}")
+        """Take n steps. Raises ValueError when n is negative or leads past the end of the run; where the number of
+        steps is not known before, all that are left have been taken then."""
+        end = self.problem.clock.end
+        adaptive = isinstance(self._stepper, Adaptive)
+        if n < 0 or (self._stepper.step + n > end and not adaptive):
+            raise ValueError(f"cannot take {n} steps from step {self.step} of {end}")
         self.backend.follow()
-        self._stepper.advance(n)
+        if not adaptive:
+            self._stepper.advance(n)
+            return
+        for _ in range(n):  # each of which takes some ticks of the clock
+            if self._stepper.step == end:
+                raise ValueError(f"cannot take {n} steps: the run ends with step {self.step}")
+            self._stepper.advance(1)
 
     def synchronize(self) -> None:
         """Wait until all steps are done."""

@@ -123,6 +123,7 @@ class FakeStepper:
 class FakeProblem:
     """u <- cos(1.7 u + step) in every cell: chaotic enough for a wrong state to show."""
 
+    adaptive = False
     layout = heat_layout()
     clock = Clock(layout.series[0].steps, tuple(0.25 * k for k in layout.series[0].steps))
 

@@ -41,7 +41,8 @@ def found(name: str, factor: int) -> Found:
     """The benchmark on cells that are `factor` times as wide as its own, by the stepper that it takes on its own."""
     model = model_of(name)
     if not model.time.steady:
-        stepper = HeatProblem.from_scenario(model, ROOT).method["stepper"]
+        problem = HeatProblem.from_scenario(model, ROOT)
+        stepper = "auto" if problem.adaptive else problem.method["stepper"]
         model = model.model_copy(update={"time": model.time.model_copy(update={"stepper": stepper})})
     return run(coarser(model, factor))
 

@@ -56,6 +56,9 @@ def plate(heat: Callable, tmp_path: Path) -> Callable[..., HeatProblem]:
         }
         whole = {"material": material, "initial": {"temperature": {"file": "T0.npy"}}} | sections
         whole["grid"] = {"nx": T0.shape[1], "ny": T0.shape[0]} | sections.get("grid", {})
+        time = {"end": 1e-2} | sections.get("time", {})
+        if time.get("stepper") == "rkl2":  # of a fixed length, which does not depend on the temperatures
+            whole["time"] = {"dt": time["end"] / 4} | time
         return heat(**whole)
 
     return make

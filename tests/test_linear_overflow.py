@@ -160,6 +160,6 @@ def test_the_last_step_without_a_fault_is_named(monkeypatch, tmp_path):
         'solver = "linear"\n[run]\ndevice = "cpu"\n[system]\nkind = "discrete"\nmatrix = [[2.0]]\n'
         '[initial]\nstate = [1.0]\n[time]\nsteps = 2000\nmethod = "step"\n[output]\nframes = 5\n'
     )
-    message = r"NaN or Inf in component 0, sample 0 at step 1500, time 1500 s; at step 1000 there was none"
+    message = r"NaN or Inf in component 0, sample 0 at step 1500, time 1500 s; at step 1000, time 1000 s there was none"
     with pytest.raises(NumericalFailure, match=message):
         simsuite.run(path, directory=tmp_path / "out")

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from simsuite.execution import _Stopwatch
 from simsuite.loop import AHEAD, ALONE, LONG, SHORT, Pace, march
+from simsuite.stopwatch import Stopwatch
 
 LAUNCH, LOADING = 2e-5, 0.8  # seconds: what it costs the host to queue a stretch, and the first one
 LOOKS = 252  # steps between two looks
@@ -111,25 +111,25 @@ def test_stretches_that_are_cut_short_may_be_too_long_as_well(monkeypatch: pytes
 def test_the_rate_is_that_of_the_steps(monkeypatch: pytest.MonkeyPatch, seconds: float, end: int) -> None:
     device = Device(seconds)
     monkeypatch.setattr("simsuite.execution.time.monotonic", device.clock)
-    watch = _Stopwatch(device, 0, end)
+    watch = Stopwatch(device, 0, end, float)
     marched(monkeypatch, device, end, watch.stretch)
     device.now += 5.0  # writing the last frame is none of it
     watch.stop(device.step)
-    assert watch.rate(float) == pytest.approx(1 / seconds, rel=0.02)
+    assert watch.rate() == pytest.approx(1 / seconds, rel=0.02)
     assert watch.started > LOADING
 
 
 def test_a_run_of_few_steps_has_a_rate_without_its_first(monkeypatch: pytest.MonkeyPatch) -> None:
     device = Device(1e-2)
     monkeypatch.setattr("simsuite.execution.time.monotonic", device.clock)
-    watch = _Stopwatch(device, 0, 5)
+    watch = Stopwatch(device, 0, 5, float)
     marched(monkeypatch, device, 5, watch.stretch)
-    assert watch.rate(float) == pytest.approx(100, rel=0.02)
+    assert watch.rate() == pytest.approx(100, rel=0.02)
 
 
 def test_one_step_has_no_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     device = Device(1e-2)
     monkeypatch.setattr("simsuite.execution.time.monotonic", device.clock)
-    watch = _Stopwatch(device, 0, 1)
+    watch = Stopwatch(device, 0, 1, float)
     marched(monkeypatch, device, 1, watch.stretch)
-    assert watch.rate(float) == 0
+    assert watch.rate() == 0

@@ -11,10 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from simsuite.bench.effort import Effort
 from simsuite.bench.machine import Machine
 from simsuite.bench.timing import stretch
 from simsuite.bench.wave import END, Reference, reference, wave
+from simsuite.capabilities import taken
 from simsuite.core import Backend
 from simsuite.errors import ScenarioError
 from simsuite.solvers.heat.problem import HeatProblem
@@ -105,8 +108,11 @@ class Study:
             steps *= 2
 
     def auto(self, target: float, runs: Sequence[Timed]) -> dict[str, Any]:
-        """What `stepper = "auto"` does for a tolerance, beside the best of the ladders."""
-        problem = self._problem(stepper="auto", tolerance=target)
+        """What `stepper = "auto"` does for a target, beside the best of the ladders. Its tolerance is of the range of
+        all temperatures in every cell, the target of the root mean square of those at the end, which is less."""
+        start, T = self._problem().T0, self.against.T
+        asked = target * min(1.0, float(np.sqrt(np.mean(T**2)) / np.ptp(start)))
+        problem = self._problem(stepper="auto", tolerance=asked)
         run = self._timed(problem.plan.stepper, problem)
         times = {name: found["seconds"] for name, found in reach(runs, target)["steppers"].items() if found}
         best = min(times, key=lambda name: times[name], default=None)
@@ -118,14 +124,14 @@ class Study:
 
     def _timed(self, stepper: str, problem: HeatProblem) -> Timed:
         """Warm-up with the first steps of a run, then whole runs from the start."""
-        steps = problem.clock.end
-        problem.stepper(self.backend, problem.initial()).advance(min(2, steps))
+        end = problem.clock.end
+        problem.stepper(self.backend, problem.initial()).advance(end if problem.adaptive else min(2, end))
         times: list[float] = []
         while not times or (times[0] < BRIEF and len(times) < REPEATS):
             run = problem.stepper(self.backend, problem.initial())
-            times.append(stretch(self.backend, run.advance, steps))
+            times.append(stretch(self.backend, run.advance, end))
         error = self.against.error(self.backend.to_host(run.state["temperature"]))
-        return Timed(stepper, steps, problem.plan.stages, min(times), error)
+        return Timed(stepper, taken(problem, run), problem.plan.stages, min(times), error)
 
 
 def reach(runs: Sequence[Timed], target: float) -> dict[str, Any]:

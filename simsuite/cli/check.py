@@ -18,7 +18,10 @@ def check(
         print_json({"scenario": str(scenario), "solver": loaded.solver, "valid": True, **found})
         return
     print(f"{scenario} is a valid {loaded.solver} scenario")
-    print(f"  steps      {found['steps']} of dt = {found['dt']:.6g}, {found['frames']} frames")
+    steps = f"{found['steps']} of dt = {found['dt']:.6g}"
+    if found["adaptive"]:
+        steps = f"about {found['steps']}, as long as the error in time allows"
+    print(f"  steps      {steps}, {found['frames']} frames")
     if "stepper_reason" in found:
         print(f"  stepper    {found['stepper']}: {found['stepper_reason']}")
     if "matrix" in found:

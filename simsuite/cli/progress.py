@@ -51,7 +51,7 @@ class _Progress:
         rate = (done - self._work(self._first)) / seconds if seconds > 0 else 0.0
         left = duration((self._work(self._end) - done) / rate) if rate > 0 else "?"
         at = f"t = {p.position(step)[1]:.4g} {unit} of {p.position(p.clock.end)[1]:.4g}"
-        return f"{at}, {with_prefix(rate, p.rate_unit)}, {left} left"
+        return f"{at}, {left} left" if p.adaptive else f"{at}, {with_prefix(rate, p.rate_unit)}, {left} left"
 
     def show(self, step: int, seconds: float) -> None:
         raise NotImplementedError

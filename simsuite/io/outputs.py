@@ -28,9 +28,10 @@ class Output(Protocol):
 
 
 def moment(problem: Problem, step: int) -> str:
-    """A step of the run's clock for error messages: "step 70, time 0.35 s"."""
+    """A step of the run's clock in words: "step 70, time 0.35 s", or just "time 0.35 s" where it is no time step."""
     unit = problem.layout.series[0].coordinate.attrs.get("units", "")
-    return f"step {step}, time {problem.position(step)[1]:.9g} {unit}".rstrip()
+    at = f"time {problem.position(step)[1]:.9g} {unit}".rstrip()
+    return at if problem.adaptive else f"step {step}, {at}"
 
 
 class SeriesOutput:
@@ -59,17 +60,19 @@ class SeriesOutput:
     def _append(self, observed: Snapshot) -> None:
         where = self._problem.fault(observed)
         if where is not None:
-            before = "" if self._good is None else f"; at step {self._good} there was none"
+            before = "" if self._good is None else f"; at {moment(self._problem, self._good)} there was none"
             raise NumericalFailure(f"NaN or Inf in {where} at {moment(self._problem, observed.step)}{before}")
         self._good = observed.step
         self._results.append(self._series.dim, self._problem.rows(self._series.dim, observed))
 
 
 class CheckpointOutput:
-    """A checkpoint every `minutes` of wall clock and every `every` steps (0: not), and whenever `emit` is called.
+    """A checkpoint every `minutes` of wall clock and every `every` time steps (0: not), and whenever `emit` is called.
 
-    unbounded: arrays in which an Inf is no failure. start: the step the run begins or continues at, which needs no
-    checkpoint. meta: stored with each checkpoint. moment: names a step in the error about a state that is not finite.
+    taken: time steps so far, where they are not the clock's; a checkpoint is then due when so many have been taken, or
+    soon after, as steps are queued many at once. unbounded: arrays in which an Inf is no failure. start: the step
+    the run begins or continues at, which needs no checkpoint. meta: stored with each checkpoint. moment: names a step
+    in the error about a state that is not finite.
     """
 
     def __init__(
@@ -84,14 +87,16 @@ class CheckpointOutput:
         start: int = 0,
         moment: Callable[[int], str] = "step {}".format,
         unbounded: Collection[str] = (),
+        taken: Callable[[], int] | None = None,
     ) -> None:
-        self._moment, self._unbounded = moment, unbounded
+        self._moment, self._unbounded, self._taken = moment, unbounded, taken
+        self._last_taken = 0 if taken is None else taken()
         self._directory, self._results, self._writer = directory, results, writer
         self._seconds, self._every, self._meta, self._clock = 60 * minutes, every, meta, clock
         self._last_step, self._last_time = start, clock()
 
     def next_step(self, step: int) -> int | None:
-        if self._every == 0:
+        if self._every == 0 or self._taken is not None:
             return None
         following = -(-max(step, 1) // self._every) * self._every
         return following + self._every if following == self._last_step else following
@@ -99,10 +104,14 @@ class CheckpointOutput:
     def due(self, step: int) -> bool:
         if step in (0, self._last_step):
             return False
+        if self._taken is not None and 0 < self._every <= self._taken() - self._last_taken:
+            return True
         return self.next_step(step) == step or 0 < self._seconds <= self._clock() - self._last_time
 
     def emit(self, stepper: Stepper) -> None:
         self._last_step, self._last_time = stepper.step, self._clock()
+        if self._taken is not None:
+            self._last_taken = self._taken()
         meta = dict(self._meta)
         self._writer.submit(stepper.snapshot(), lambda snapshot: self._write(snapshot, meta))
 

@@ -38,3 +38,8 @@ def sample_steps(samples: int | None, frames: Sequence[int]) -> tuple[int, ...]:
     if samples is None:
         return tuple(frames)
     return tuple(sorted({*frames, *(round(k * frames[-1] / (samples - 1)) for k in range(samples))}))
+
+
+def sample_times(samples: int | None, end: float) -> tuple[float, ...]:
+    """The times of so many evenly spaced samples, first and last included."""
+    return () if samples is None else tuple(end * (k / (samples - 1)) for k in range(samples))

@@ -8,16 +8,27 @@ between steps and the time does not lose digits in float32 runs.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from simsuite.core import Backend, Clock
+from simsuite.core import Backend
 from simsuite.expressions import Expression
 
 ROWS = 64  # steps evaluated at once, and replayed as one graph
 _FEWER = 4, 16  # for which there are launches of their own: most threads of a whole one would have nothing to do
 KEPT = 256  # kernels made of expressions: the same expressions come back with every grid, stepper and test
+
+
+class Moments(Protocol):
+    """What a table needs of a clock."""
+
+    @property
+    def times(self) -> Sequence[float]:
+        """The first is the beginning of the run, the last its end."""
+
+    def interval(self, step: int) -> tuple[float, float, int, int]:
+        """See `Clock.interval`."""
 
 
 class RowLauncher:
@@ -42,7 +53,7 @@ class FunctionTable:
     def __init__(
         self,
         backend: Backend,
-        clock: Clock,
+        clock: Moments,
         dtype: Any,
         pieces: Sequence[tuple[Expression, np.ndarray, np.ndarray]],
         offsets: Sequence[float] | None = None,
@@ -73,11 +84,13 @@ class FunctionTable:
             points = [backend.array(x), backend.array(y)]
             self._fills.append((launch, start, points, [backend.view(p) for p in points]))
 
-    def fill(self, step: int, n: int) -> None:
-        """Queue the evaluation of rows 0 .. n-1 from `step` on, for steps of one length."""
+    def fill(self, step: int, n: int, offsets: Any = None) -> None:
+        """Queue the evaluation of rows 0 .. n-1 from `step` on, for steps of one length. offsets: view of others, which
+        then count in place of those of the table."""
         if not self.steady:
+            at = self._offsets_view if offsets is None else offsets
             for launch, start, _, (x, y) in self._fills:
-                launch(n, self.values, start, x, y, *self._clock.interval(step), self._offsets_view)
+                launch(n, self.values, start, x, y, *self._clock.interval(step), at)
 
     def row(self, k: int) -> int:
         """The row for the k-th step since the last `fill`."""

@@ -53,12 +53,12 @@ def problems(
 ) -> list[HeatProblem]:
     """The problem on grids `first` .. `first + levels - 1`, coarse to fine, all by the stepper that the first takes.
 
-    Time steps shrink such that the error in time falls like that in space: by 4 for explicit, by 2 for rkl2 and adi.
-    The first one is what the scenario asks for, or less where that would be unstable later. Raises ScenarioError and
-    UsageError.
+    In place of steps as long as their error allows, equal steps of adi are taken. Time steps shrink such that the error
+    in time falls like that in space: by 4 for explicit, by 2 for rkl2 and adi. The first one is what the scenario asks
+    for, or less where that would be unstable later. Raises ScenarioError and UsageError.
     """
     start = HeatProblem.from_scenario(refined(model, first), base, device)
-    stepper = start.method["stepper"]
+    stepper = "adi" if start.adaptive else start.method["stepper"]  # whose steps follow from the grid
     if model.time.steady or stepper not in ORDER_IN_TIME:
         return [start, *(_problem(model, base, first + k, None, stepper) for k in range(1, levels))]
     shrink = 2.0 ** (ORDER_IN_SPACE / ORDER_IN_TIME[stepper])

@@ -58,6 +58,7 @@ class GbmProblem(Timeline):
     decided: ClassVar[Mapping[str, Any]] = {}
     unbounded: ClassVar[frozenset[str]] = frozenset({"x", "kept"})  # a price of 0, an extreme of no price yet
     rate_unit = "path-steps/s"
+    adaptive = False
     multilevel: ClassVar[bool] = False
     summed: ClassVar[int] = 1  # steps of random numbers in one of a path
 

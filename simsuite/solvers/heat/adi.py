@@ -53,6 +53,97 @@ def parts_of(stiffness: float) -> np.ndarray:
     return (GROWTH ** np.arange(n + 1) - 1.0) / (GROWTH**n - 1.0)
 
 
+class AdiSteps:
+    """Takes steps of any length with an operator whose table of edges has two scratch rows."""
+
+    def __init__(self, operator: Operator, iteration_change: np.ndarray | None = None) -> None:
+        self.operator = o = operator
+        b, dtype, (ny, nx) = o.backend, o.dtype, (o.made.ny, o.made.nx)
+        self._real = dtype.type
+        # The increment, and where it is iterated, the one before and the temperature in the middle.
+        self._increments = [b.zeros((ny, nx), dtype) for _ in range(3 if o.nonlinear else 1)]
+        self._views = [b.view(a) for a in self._increments]
+        # Twins of what lines along x need, transposed. Scratch for either direction is the other one's field.
+        self._arrays = [b.zeros(shape, dtype) for shape in ((nx, ny), (nx + 1, ny), (nx, ny), (3, ny), (3, nx))]
+        self._turned, self._gx, self._c, self._rows, self._columns = (b.view(a) for a in self._arrays)
+        self._scratch_y = b.view(self._arrays[0].reshape(ny, nx))
+        self._scratch_x = [b.view(a.reshape(nx, ny)) for a in self._increments]
+        self.iteration_change = b.array(np.zeros(1, dtype) if iteration_change is None else iteration_change)
+        self._iterated = b.view(self.iteration_change)
+        self._bind()
+
+    def _bind(self) -> None:
+        o = self.operator
+        b, made, ny, nx = o.backend, o.made, o.made.ny, o.made.nx
+        k = b.kernels(__name__)
+        self._edge_data = b.launcher(k.edge_data, (o.edges.points,), (min(o.edges.points, 128),))
+        self._right_side = b.launcher(k.right_side, *k.tiles_of(ny, nx))
+        transpose = b.launcher(k.transpose, *k.tiles_of(ny, nx))
+        self._transpose_gx = b.launcher(k.transpose, *k.tiles_of(ny, nx + 1))
+        self._transpose_back = b.launcher(k.transpose, *k.tiles_of(nx, ny))
+        self._ahead = b.launcher(k.ahead, (nx, ny), block_for(made))
+        self._largest_rows = b.launcher(k.largest_rows, (ny * k.THREADS, 3), (k.THREADS, 1))
+        self._largest_columns = b.launcher(k.largest_rows, (nx * k.THREADS, 3), (k.THREADS, 1))
+        self._largest = b.launcher(k.largest, (k.THREADS,), (k.THREADS,))
+        self._along_x = Lines(b, o.dtype, (nx, ny), self._gx, self._c, 0, made.wrap_x)
+        self._along_y = Lines(b, o.dtype, (ny, nx), o.gy, o.c, 2 * ny, made.wrap_y)
+        transpose(o.c, self._c)
+        self._transpose_gx(o.gx, self._gx)
+
+    def largest_first_change(self, T: Any, dt: float) -> float:
+        """The largest change of a temperature in a step at the rates of T and of row 0, which must have been filled."""
+        o = self.operator
+        o.refresh(T, 0)
+        gx, gy, c, q, _, edges, at = o.arguments(0)
+        R = self._turned
+        self._right_side(T, gx, gy, c, q, False, edges, at, self._real(dt), *o.wrap, o.zero, R)
+        self._largest_columns(R, R, R, self._columns)
+        return float(np.max(o.backend.to_host(self._arrays[4])[1]))
+
+    def queue(self, T: Any, out: Any, rows: tuple[int, int, int], dt: float, booked: bool = True) -> None:
+        """Queue a step of length dt from T to out, which may be T. rows: of the tables, for its begin, middle and end.
+        booked: whether what flows goes into the ledger."""
+        o, real = self.operator, self._real
+        begin, middle, end = rows
+        iterations = ITERATIONS if o.nonlinear else 1
+        M = T
+        for i in range(iterations):
+            if i > 0:
+                M = self._views[2]
+                self._ahead(T, self._views[1 - i % 2], real(0.5), M)
+            o.refresh(M, middle)
+            if o.nonlinear:  # rows differ by what depends on time alone
+                o.edges.refresh(M, begin)
+                o.edges.refresh(M, end)
+            self._increment(T, begin, end, i % 2, dt, booked and i == iterations - 1)
+        newest = (iterations - 1) % 2
+        if o.nonlinear and booked:
+            self._largest_rows(T, self._views[newest], self._views[1 - newest], self._rows)
+            self._largest(self._rows, real(_LEAST * np.finfo(o.dtype).eps), self._iterated)
+        self._ahead(T, self._views[newest], real(1), out)
+
+    def _increment(self, T: Any, begin: int, end: int, place: int, dt: float, booked: bool) -> None:
+        """Queue the two sweeps that leave ΔT in a place."""
+        o, real, a, wrap = self.operator, self._real, 0.5 * dt, self.operator.wrap
+        D, R = self._views[place], self._turned
+        start, change = o.edges.scratch_at(START), o.edges.scratch_at(CHANGE)
+        gx, gy, c, q, heated, edges, _ = o.arguments(begin)
+        rows = (o.edges.at(begin), o.edges.at(end), real(0.5), real(a), start, change)
+        self._edge_data(T, gy, c, edges, *rows, wrap[1])
+        if o.made.law is not None:
+            self._transpose_gx(gx, self._gx)
+        self._right_side(T, gx, gy, c, q, heated, edges, start, real(dt), *wrap, o.zero, R)
+        if booked:
+            o.book_at(T, start, dt, dt, dt)
+        self._along_x.solve(R, edges, change, a, self._scratch_x[place])
+        self._transpose_back(R, D)
+        if booked:
+            o.book_at(D, change, a, 0.0, 0.0)
+        self._along_y.solve(D, edges, change, a, self._scratch_y)
+        if booked:
+            o.book_at(D, change, 0.0, a, 0.0)
+
+
 class AdiStepper(FieldStepper):
     """Advances the field of `start` on `backend`."""
 
@@ -62,13 +153,9 @@ class AdiStepper(FieldStepper):
         self.parts = self._parts_of_first(made, clock) if start.step == 0 else np.zeros(0)
         halves = np.stack([self.parts[:-1], 0.5 * (self.parts[:-1] + self.parts[1:])], axis=1).ravel()
         offsets = (0.0, 0.5, 1.0, *halves, *self.parts[-1:])
-        self.operator = o = Operator(made, clock, backend, T.dtype, start.arrays, offsets, scratch=2)
-        self.edges, self.ledger = o.edges, o.ledger
-        # Behind T the increment, and where it is iterated, the one before and the temperature in the middle.
-        super().__init__(made, wanted, clock, backend, start, self, spare=3 if o.nonlinear else 1)
-        self._real = o.dtype.type
-        self._allocate(made.ny, made.nx, start)
-        self._bind(made)
+        self.operator = Operator(made, clock, backend, T.dtype, start.arrays, offsets, scratch=2)
+        super().__init__(made, wanted, clock, backend, start, self.operator, spare=0)
+        self._steps = AdiSteps(self.operator, start.arrays.get("iteration_change"))
         self.rough = start.step == 0 and self._is_rough(made)
 
     @staticmethod
@@ -76,106 +163,30 @@ class AdiStepper(FieldStepper):
         fastest, _ = made.rates(made.edges.looks(clock.times[-1]))
         return parts_of(clock.dt(0) * fastest)
 
-    def _allocate(self, ny: int, nx: int, start: Snapshot) -> None:
-        """Twins of what lines along x need, transposed. Scratch for either direction is the other one's field."""
-        b, dtype = self.backend, self.operator.dtype
-        self._arrays = [b.zeros(shape, dtype) for shape in ((nx, ny), (nx + 1, ny), (nx, ny), (3, ny), (3, nx))]
-        self._turned, self._gx, self._c, self._rows, self._columns = (b.view(a) for a in self._arrays)
-        self._scratch_y = b.view(self._arrays[0].reshape(ny, nx))
-        self._scratch_x = [b.view(a.reshape(nx, ny)) for a in self.fields]
-        self._iterated = b.array(start.arrays.get("iteration_change", np.zeros(1, dtype)))
-        self._iterated_view = b.view(self._iterated)
-
-    def _bind(self, made: Discretisation) -> None:
-        b, o, ny, nx = self.backend, self.operator, made.ny, made.nx
-        k = b.kernels(__name__)
-        self._edge_data = b.launcher(k.edge_data, (o.edges.points,), (min(o.edges.points, 128),))
-        self._right_side = b.launcher(k.right_side, *k.tiles_of(ny, nx))
-        self._transpose = b.launcher(k.transpose, *k.tiles_of(ny, nx))
-        self._transpose_gx = b.launcher(k.transpose, *k.tiles_of(ny, nx + 1))
-        self._transpose_back = b.launcher(k.transpose, *k.tiles_of(nx, ny))
-        self._ahead = b.launcher(k.ahead, (nx, ny), block_for(made))
-        self._largest_rows = b.launcher(k.largest_rows, (ny * k.THREADS, 3), (k.THREADS, 1))
-        self._largest_columns = b.launcher(k.largest_rows, (nx * k.THREADS, 3), (k.THREADS, 1))
-        self._largest = b.launcher(k.largest, (k.THREADS,), (k.THREADS,))
-        self._along_x = Lines(b, o.dtype, (nx, ny), self._gx, self._c, 0, made.wrap_x)
-        self._along_y = Lines(b, o.dtype, (ny, nx), o.gy, o.c, 2 * ny, made.wrap_y)
-        self._transpose(o.c, self._c)
-        self._transpose_gx(o.gx, self._gx)
-
     def _is_rough(self, made: Discretisation) -> bool:
         """Whether conduction would change some initial temperature, in one step at the first rate, by more than the
         range of initial, edge and ambient temperatures."""
-        o, dt, T = self.operator, self.clock.dt(0), self.views[0]
-        self.begin(0, 1)
-        o.refresh(T, 0)
-        gx, gy, c, q, _, edges, at = o.arguments(0)
-        R = self._turned
-        self._right_side(T, gx, gy, c, q, False, edges, at, self._real(dt), *o.wrap, o.zero, R)
-        self._largest_columns(R, R, R, self._columns)
+        self.operator.begin(0, 1)
         low, high = made.temperatures(made.edges.looks(self.clock.times[-1]))
-        return bool(np.max(self.backend.to_host(self._arrays[4])[1]) > high - low)
+        return self._steps.largest_first_change(self.views[0], self.clock.dt(0)) > high - low
 
     @property
     def state(self) -> Mapping[str, Any]:
-        iterated = {"iteration_change": self._iterated} if self.operator.nonlinear else {}
+        iterated = {"iteration_change": self._steps.iteration_change} if self.operator.nonlinear else {}
         return {**super().state, **iterated}
-
-    def begin(self, step: int, n: int) -> None:
-        """Queue what depends on time: for n = 1 that of `step` itself."""
-        self.operator.begin(step, n)
 
     def advance(self, n: int) -> None:
         self.check_end(n)
+        T = self.views[0]
         for _ in range(n):
             dt = self.clock.dt(self.step)
             if self.step == 0 and self.rough:
-                self.begin(0, 2 + 2 * len(self.parts))
+                self.operator.begin(0, 2 + 2 * len(self.parts))
                 for j, part in enumerate(np.diff(self.parts)):
-                    self._launch(3 + 2 * j, dt * float(part))
+                    row = 3 + 2 * j
+                    self._steps.queue(T, T, (row, row + 1, row + 2), dt * float(part))
             else:
-                self.begin(self.step, 3)
-                self.recorder.replay(dt, functools.partial(self._launch, 0, dt))
+                self.operator.begin(self.step, 3)
+                self.recorder.replay(dt, functools.partial(self._steps.queue, T, T, (0, 1, 2), dt))
             self.step += 1
-            self.ledger.fold(self.step)
-
-    def _launch(self, row: int, dt: float) -> None:
-        """Queue a step of length dt, of which the rows row, row + 1 and row + 2 are begin, middle and end."""
-        o, T, real = self.operator, self.views[0], self._real
-        iterations = ITERATIONS if o.nonlinear else 1
-        M = T
-        for i in range(iterations):
-            if i > 0:
-                M = self.views[3]
-                self._ahead(T, self.views[2 - i % 2], real(0.5), M)
-            o.refresh(M, row + 1)
-            if o.nonlinear:  # rows differ by what depends on time alone
-                o.edges.refresh(M, row)
-                o.edges.refresh(M, row + 2)
-            self._increment(row, 1 + i % 2, dt, i == iterations - 1)
-        newest = 2 - iterations % 2
-        if o.nonlinear:
-            self._largest_rows(T, self.views[newest], self.views[3 - newest], self._rows)
-            self._largest(self._rows, real(_LEAST * np.finfo(o.dtype).eps), self._iterated_view)
-        self._ahead(T, self.views[newest], real(1), T)
-
-    def _increment(self, row: int, place: int, dt: float, last: bool) -> None:
-        """Queue the two sweeps that leave ΔT in a place; the last time, what flows is booked."""
-        o, real, a, wrap = self.operator, self._real, 0.5 * dt, self.operator.wrap
-        T, D, R = self.views[0], self.views[place], self._turned
-        start, change = o.edges.scratch_at(START), o.edges.scratch_at(CHANGE)
-        gx, gy, c, q, heated, edges, _ = o.arguments(row)
-        rows = (o.edges.at(row), o.edges.at(row + 2), real(0.5), real(a), start, change)
-        self._edge_data(T, gy, c, edges, *rows, wrap[1])
-        if o.made.law is not None:
-            self._transpose_gx(gx, self._gx)
-        self._right_side(T, gx, gy, c, q, heated, edges, start, real(dt), *wrap, o.zero, R)
-        if last:
-            o.book_at(T, start, dt, dt, dt)
-        self._along_x.solve(R, edges, change, a, self._scratch_x[place])
-        self._transpose_back(R, D)
-        if last:
-            o.book_at(D, change, a, 0.0, 0.0)
-        self._along_y.solve(D, edges, change, a, self._scratch_y)
-        if last:
-            o.book_at(D, change, 0.0, a, 0.0)
+            self.operator.ledger.fold(self.step)

@@ -31,7 +31,7 @@ def cheapest(works: Mapping[str, Sequence[Work]], sizes: Mapping[str, str], rate
         near = contenders(works)
         if len(near) > 1:
             kinds = dict.fromkeys(work.kind for name in near for work in works[name])
-            rates = rates_of(kinds, _least(works) >= LONG)
+            rates = rates_of(kinds, is_long(works))
     seconds = {name: rates.seconds(works[name]) for name in near}
     best = min(near, key=seconds.__getitem__)
     others = [
@@ -39,12 +39,18 @@ def cheapest(works: Mapping[str, Sequence[Work]], sizes: Mapping[str, str], rate
         for name in works
         if name != best
     ]
-    return best, f"{sizes[best]}, {_rounded(seconds[best])} at {rates.origin} (else {'; '.join(others)})"
+    rest = f" (else {'; '.join(others)})" if others else ""
+    return best, f"{sizes[best]}, {_rounded(seconds[best])} at {rates.origin}{rest}"
 
 
 def is_short(works: Mapping[str, Sequence[Work]]) -> bool:
     """Whether some plan takes a moment only."""
     return _least(works) < MOMENT
+
+
+def is_long(works: Mapping[str, Sequence[Work]]) -> bool:
+    """Whether all plans take so long that measuring is worth it."""
+    return _least(works) >= LONG
 
 
 def _least(works: Mapping[str, Sequence[Work]]) -> float:

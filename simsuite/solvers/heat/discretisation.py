@@ -162,8 +162,8 @@ class Discretisation:
         kx, ky: conductivities, by default those at the initial temperature.
         """
         kx, ky = (self.kx if kx is None else kx), (self.ky if ky is None else ky)
-        gx = _faces(kx, self.held, self.wrap_x) / self.dx**2
-        gy = _faces(ky.T, self.held.T, self.wrap_y).T / self.dy**2
+        gx = faces(kx, self.held, self.wrap_x) / self.dx**2
+        gy = faces(ky.T, self.held.T, self.wrap_y).T / self.dy**2
         return gx, np.ascontiguousarray(gy)
 
     @cached_property
@@ -236,7 +236,7 @@ def harmonic(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.divide(2.0 * a * b, total, out=np.zeros_like(total), where=total > 0)
 
 
-def _faces(k: np.ndarray, held: np.ndarray, wrap: bool) -> np.ndarray:
+def faces(k: np.ndarray, held: np.ndarray, wrap: bool) -> np.ndarray:
     """Conductivity of the faces along the last axis, (.., n + 1)."""
     inner = harmonic(k[:, :-1], k[:, 1:])
     first, last = np.where(held[:, :1], 0.0, k[:, :1]), np.where(held[:, -1:], 0.0, k[:, -1:])
@@ -259,7 +259,7 @@ def _row_sums(
     k: np.ndarray, held: np.ndarray, wrap: bool, low: np.ndarray, high: np.ndarray, delta: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Along the last axis: sums of the conductances to neighbours, and to the edges times β (low, high), W/(m³ K)."""
-    g = _faces(k, held, wrap) / delta**2
+    g = faces(k, held, wrap) / delta**2
     outer = np.zeros(k.shape)
     if not wrap:
         outer[:, 0] += low * g[:, 0]

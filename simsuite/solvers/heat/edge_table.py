@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from simsuite.core import Backend, Clock
+from simsuite.core import Backend
 from simsuite.solvers.heat.discretisation import Discretisation
-from simsuite.solvers.table import ROWS, FunctionTable, RowLauncher
+from simsuite.solvers.table import ROWS, FunctionTable, Moments, RowLauncher
 
 
 class EdgeTable:
@@ -23,7 +23,7 @@ class EdgeTable:
     def __init__(
         self,
         made: Discretisation,
-        clock: Clock,
+        clock: Moments,
         backend: Backend,
         dtype: Any,
         offsets: Sequence[float] | None = None,
@@ -36,7 +36,7 @@ class EdgeTable:
         self.steady = self._data.steady and not self._follows
         self._count = 1 if self.steady else (ROWS if offsets is None else len(offsets))
         self.data = self._data.values
-        self.points = edges.size
+        self.points, self.dtype = edges.size, np.dtype(dtype)
         self._rows = backend.zeros((self._count + scratch, 2 * self.points), dtype)
         self.flat, self.rows = backend.view(self._rows.reshape(-1)), backend.view(self._rows)
         self._held = [backend.array(a) for a in (edges.kinds, made.edge_k(), edges.delta)]
@@ -51,9 +51,10 @@ class EdgeTable:
     def _arguments(self, T: Any, radiating: bool) -> tuple[Any, ...]:
         return (self.kinds, self._data.values, self.k, self._delta, T, radiating, self.rows)
 
-    def fill(self, step: int, n: int) -> None:
-        """Queue the evaluation of rows 0 .. n-1 for `step`; of rows that follow the temperature, of their data."""
-        self._data.fill(step, n)
+    def fill(self, step: int, n: int, offsets: Any = None) -> None:
+        """Queue the evaluation of rows 0 .. n-1 for `step`; of rows that follow the temperature, of their data.
+        offsets: see `FunctionTable.fill`."""
+        self._data.fill(step, n, offsets)
         if not self.steady and not self._follows:
             self._launch(n, *self._arguments(self._nowhere, False), 0)
 

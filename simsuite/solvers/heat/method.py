@@ -1,20 +1,14 @@
 """Which stepper a scenario gets, with which steps, and why.
 
-Errors of time integration, relative to the solution, for a mode that decays as e^{-λt}, after time t with steps of Δt:
-explicit (λt)²/2·Δt/t·e^{-λt}, at most 0.27 Δt/t; a second-order method (λt)³/12·(Δt/t)²·e^{-λt} (trapezoidal rule), at
-most 0.112 (Δt/t)². So steps may grow in proportion to the time since the start. What edges and sources do in the course
-of time is resolved as well: Δt²/12 of their second derivative relative to their range.
-
-What adi leaves out, Δt²/4 of the operators along x and y applied one after the other, is large at the corners of held
-regions, whose outline is made of steps: measured errors there fall as Δt^1.6, and are at most 0.25 (Δt/t)^1.5.
+Steps of rkl2 and adi are as long as their error allows, which they find out themselves (see `controlled`). Explicit
+steps are as long as they are stable; whether they are accurate is estimated before the run (see `explicit_error`).
 """
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,21 +16,20 @@ import numpy as np
 from simsuite.core import Clock
 from simsuite.errors import Mistake
 from simsuite.scenario.heat import HeatScenario
-from simsuite.solvers.heat.choice import RatesOf, cheapest, contenders, is_short, usual
+from simsuite.solvers.heat.choice import RatesOf, cheapest, is_long, is_short, usual
+from simsuite.solvers.heat.data_changes import data_changes
 from simsuite.solvers.heat.discretisation import Discretisation
-from simsuite.solvers.heat.plan import Plan
-from simsuite.solvers.heat.rates import Work, work_of
+from simsuite.solvers.heat.explicit_error import explicit_error, least_range
+from simsuite.solvers.heat.plan import TICKS, Control, Plan
+from simsuite.solvers.heat.rates import TWO_CORES, Work, work_of
 from simsuite.solvers.heat.rkl2 import MOST_STAGES, longest_step, stages_for
 from simsuite.solvers.heat.sampling import distinct
-from simsuite.solvers.schedule import frame_times
+from simsuite.solvers.schedule import frame_times, sample_times
 
 SAFETY = 0.9  # of the largest stable step, so that the shortest waves die out as well
 MOST_STEPS = 1e15  # which no machine gets through
-_FIRST_ORDER = 0.27
-_SECOND_ORDER = {"adi": 0.112, "rkl2": 0.25}  # rkl2 as measured with an initial state that does not fit the edges
-_BESIDE_HELD = 0.25  # of adi, order 3/2
-_TRAPEZOIDAL = 8.0  # 12 in theory, for a forcing of one frequency
-_LOOKS = 1025  # times at which edges and sources are looked at for how fast they change
+METHODS = ("rkl2", "adi")  # whose error is controlled
+ADI_STEPS = 1.7  # for each step of rkl2: three for each estimate of an error, of steps that may be longer
 
 
 @dataclass(frozen=True)
@@ -44,8 +37,6 @@ class _Limits:
     stable: float  # largest stable explicit step at the temperatures of the data, s
     safe: float  # at all temperatures that may come up, s
     monotone: float  # largest one that obeys the maximum principle, at these, s
-    forcing: float  # largest second-order step that resolves edges and sources, s
-    beside_held: bool = False  # whether cells are held
 
 
 def make_plan(
@@ -54,58 +45,132 @@ def make_plan(
     exact_refused: str | None,
     mistakes: list[Mistake],
     rates_of: RatesOf = usual,
-    sharpened: Callable[[Plan, Callable[[float], Plan]], Plan] = lambda plan, stretched: plan,
 ) -> Plan:
     """The plan of a scenario. exact_refused: why the exact propagator does not apply, None if it does. rates_of: see
-    `choice`; sharpened: see `pilot`.
+    `choice`.
 
     What is wrong, such as an unstable dt, is added to `mistakes`; the result is then of no use.
     """
     times = clock_times(scenario)
-    end = times[-1]
-    limits = _limits(scenario, made, end)
+    limits = _limits(scenario, made, times[-1])
     if not (0 < limits.safe < math.inf or (limits.safe == math.inf and _has_no_faces(made))):
         message = "cells so small, or a diffusivity so far from 1, leave no stable time step"
         mistakes.append(Mistake(("grid",), message, "check the units of grid.lx, grid.ly and [material]"))
-        return Plan("explicit", Clock((0, 1), (0.0, end)), "")
-    wanted = scenario.time.stepper
+        return Plan("explicit", Clock((0, 1), (0.0, times[-1])), "")
+    wanted, dt = scenario.time.stepper, scenario.time.dt
     if wanted == "exact" and exact_refused is not None:
         help = 'write stepper = "adi", "rkl2" or "explicit", or "auto"'
         mistakes.append(Mistake(("time", "stepper"), f"`exact` does not apply: {exact_refused}", help))
         wanted = "explicit"
-    names = [name for name in ("exact", "explicit", "rkl2", "adi") if name != "exact" or exact_refused is None]
     if wanted == "auto" and scenario.run.compensated:
         reason = 'precision = "float32c" is a way to take its steps'
-        return _checked(scenario, _plan("explicit", scenario, times, limits, reason), limits, mistakes)
-    if wanted == "auto" and scenario.time.dt != "auto":
-        return _checked(scenario, _plan("explicit", scenario, times, limits, "dt is given"), limits, mistakes)
+        plan = _equal_steps("explicit", scenario, times, limits, reason)
+        if plan.possible:
+            plan = _with_error(scenario, made, plan)
+        return _checked(scenario, plan, limits, mistakes)
+    if wanted == "auto" and dt != "auto":
+        return _checked(scenario, _equal_steps("explicit", scenario, times, limits, "dt is given"), limits, mistakes)
+    if wanted in METHODS and dt == "auto":
+        return _controlled(scenario, made, limits, (wanted,), {}, "asked for")
     if wanted != "auto":
-        return _checked(scenario, _plan(wanted, scenario, times, limits, "asked for"), limits, mistakes)
-    plans = {name: _plan(name, scenario, times, limits, "") for name in names}
-    possible = {name: plan for name, plan in plans.items() if not plan.reason}
-    if not possible:
-        return _checked(scenario, plans["explicit"], limits, mistakes)
-    works = _works(scenario, made, possible)
-    if not is_short(works) and limits.forcing == math.inf and not made.nonlinear:
-        for name in contenders(works):
-            if name in _SECOND_ORDER:
-                stretched = functools.partial(_plan, name, scenario, times, limits, "")
-                possible[name] = sharpened(possible[name], stretched)
-        works = _works(scenario, made, possible)
-    best, why = cheapest(works, {name: plan.size for name, plan in possible.items()}, rates_of)
-    if possible[best] != plans[best]:
-        why += f"; {plans[best].clock.end} for the worst there could be, these after a pilot on few cells"
+        plan = _equal_steps(wanted, scenario, times, limits, "asked for")
+        if wanted == "explicit" and plan.possible:
+            plan = _with_error(scenario, made, plan)
+        return _checked(scenario, plan, limits, mistakes)
+    return _cheapest(scenario, made, limits, exact_refused, rates_of)
+
+
+def _cheapest(
+    scenario: HeatScenario, made: Discretisation, limits: _Limits, exact_refused: str | None, rates_of: RatesOf
+) -> Plan:
+    """Of all that meets the tolerance."""
+    times, rate_wanted = clock_times(scenario), scenario.time.steady_tolerance > 0
+    plans: dict[str, Plan] = {}
+    works: dict[str, list[Work]] = {}
     refused = f"; exact does not apply: {exact_refused}" if exact_refused is not None else ""
-    return _checked(scenario, replace(possible[best], reason=why + refused), limits, mistakes)
+    if exact_refused is None:
+        plans["exact"] = _equal_steps("exact", scenario, times, limits, "")
+    changes = data_changes(made, times[-1])
+    explicit = _equal_steps("explicit", scenario, sorted({*times, *changes.all}), limits, "")
+    explicit = replace(explicit, changes=changes.all)
+    if explicit.possible:
+        explicit = _with_error(scenario, made, explicit)
+        error, range_ = explicit.time_error, least_range(made, explicit.clock)
+        if error is not None and error <= scenario.time.tolerance * range_:
+            plans["explicit"] = explicit
+        else:
+            by = f", by {error:.1g} K" if error is not None else ""
+            refused += f"; explicit might miss the tolerance{by}"
+    for name, plan in plans.items():
+        works[name] = work_of(name, plan.clock.end, plan.stages, made, rate_wanted)
+    expected = expected_steps(scenario.time.tolerance, times[-1], limits.safe, len(times) + len(changes.all))
+    stages = expected_stages(times[-1], expected, SAFETY * limits.safe)
+    controlled = {
+        "rkl2": work_of("rkl2", expected, stages, made, rate_wanted),
+        "adi": work_of("adi", math.ceil(ADI_STEPS * expected), 0, made, rate_wanted),
+    }
+    least = min(controlled, key=lambda name: usual((), False).seconds(controlled[name]))
+    works["rkl2+adi"] = controlled[least]
+    sizes = {name: plan.size for name, plan in plans.items()} | {"rkl2+adi": f"about {expected} steps"}
+    best, why = cheapest(works, sizes, rates_of)
+    if best != "rkl2+adi":
+        return replace(plans[best], reason=why + refused)
+    kinds = dict.fromkeys(work.kind for kind in controlled.values() for work in kind)
+    rates = TWO_CORES if is_short(works) else rates_of(kinds, is_long(works))
+    seconds = {name: rates.seconds(work_of(name, 1, 1, made, rate_wanted)) for name in METHODS}
+    ratio = f"; a step of adi takes as long as {seconds['adi'] / seconds['rkl2']:.2g} stages of rkl2 at {rates.origin}"
+    return _controlled(scenario, made, limits, METHODS, seconds, why + ratio + refused)
 
 
-def _works(scenario: HeatScenario, made: Discretisation, plans: Mapping[str, Plan]) -> dict[str, list[Work]]:
-    rate_wanted = scenario.time.steady_tolerance > 0
-    return {name: work_of(name, plan.clock.end, plan.stages, made, rate_wanted) for name, plan in plans.items()}
+def _with_error(scenario: HeatScenario, made: Discretisation, plan: Plan) -> Plan:
+    """Explicit steps with an estimate of their error."""
+    frames = frame_times(scenario.output, plan.clock.times[-1])
+    return replace(plan, time_error=explicit_error(made, plan.clock, frames))
+
+
+def _controlled(
+    scenario: HeatScenario,
+    made: Discretisation,
+    limits: _Limits,
+    methods: tuple[str, ...],
+    seconds: Mapping[str, float],
+    reason: str,
+) -> Plan:
+    """Steps as long as they may be. seconds: of a stage of rkl2 and of a step of adi."""
+    end = clock_times(scenario)[-1]
+    changes = data_changes(made, end)
+    times = controlled_times(scenario, changes.all)
+    control = Control(
+        methods=methods,
+        tolerance=scenario.time.tolerance,
+        safe=SAFETY * limits.safe,
+        jumps=changes.jumps,
+        worth=seconds["adi"] / seconds["rkl2"] if len(methods) > 1 else 0.0,
+        expected=expected_steps(scenario.time.tolerance, end, limits.safe, len(times)),
+    )
+    clock = Clock(tuple(TICKS * k for k in range(len(times))), tuple(times))
+    return Plan("+".join(methods), clock, reason, control=control, changes=changes.all)
+
+
+def expected_steps(tolerance: float, end: float, safe: float, times: int) -> int:
+    """About how many steps a run with control of its error takes, as seen on random plates."""
+    rough = 1.0 + 0.15 * math.log(max(end / safe, 1.0)) if math.isfinite(safe) else 1.0
+    return math.ceil(0.7 / math.sqrt(tolerance) * rough) + times
+
+
+def expected_stages(end: float, steps: int, safe: float) -> int:
+    """Of each of so many steps of rkl2."""
+    return min(stages_for(end / steps, safe), MOST_STAGES) if math.isfinite(safe) else 3
+
+
+def controlled_times(scenario: HeatScenario, changes: Sequence[float]) -> list[float]:
+    """The times at which steps as long as they may be end: frames, samples and changes of the data."""
+    times = clock_times(scenario)
+    return sorted({*times, *sample_times(scenario.output.samples, times[-1]), *changes})
 
 
 def clock_times(scenario: HeatScenario) -> list[float]:
-    """The times between which steps are equal."""
+    """The times of frames, from 0 on."""
     end = scenario.time.end
     assert end is not None, "a steady problem has no steps"
     return sorted({0.0, *frame_times(scenario.output, end)})
@@ -119,10 +184,9 @@ def _limits(scenario: HeatScenario, made: Discretisation, end: float) -> _Limits
             at_first = fastest if made.law is None else made.rates(looks)[0]
         safe = math.inf if fastest == 0 and _has_no_faces(made) else 2.0 / fastest
         stable = 2.0 / at_first if at_first > 0 else math.inf
-        monotone = 1.0 / loss if loss > 0 else math.inf
-        return _Limits(stable, safe, monotone, _forcing_limit(scenario, made, end), made.any_held)
+        return _Limits(stable, safe, 1.0 / loss if loss > 0 else math.inf)
     except (OverflowError, ZeroDivisionError):
-        return _Limits(0.0, 0.0, 0.0, 0.0)
+        return _Limits(0.0, 0.0, 0.0)
 
 
 def _has_no_faces(made: Discretisation) -> bool:
@@ -130,41 +194,23 @@ def _has_no_faces(made: Discretisation) -> bool:
     return made.law is None and (made.nx * made.ny == 1 or bool(distinct(made.held).all()))
 
 
-def _plan(
-    name: str, scenario: HeatScenario, times: list[float], limits: _Limits, reason: str, stretch: float = 1.0
-) -> Plan:
-    """stretch: by how much steps of second order are longer than those of the worst mode."""
-    end, tolerance, given = times[-1], scenario.time.tolerance, scenario.time.dt
-    samples = scenario.output.samples
-    longest = end / (samples - 1) if samples is not None else math.inf
-    auto = scenario.time.stepper == "auto"
-
-    def dt_at(t: float) -> float:
-        if given != "auto":
-            return float(given)
-        if name == "exact":
-            return longest
-        if name == "explicit":
-            accurate = tolerance / _FIRST_ORDER * t if auto else math.inf
-            return min(SAFETY * limits.safe, limits.monotone, accurate, longest)
-        accurate = stretch * math.sqrt(tolerance / _SECOND_ORDER[name]) * t
-        if name == "adi" and limits.beside_held:
-            accurate = stretch * (tolerance / _BESIDE_HELD) ** (2 / 3) * t
-        dt = min(accurate, math.sqrt(_TRAPEZOIDAL * tolerance) * limits.forcing)
-        dt = min(dt, longest)
-        return min(dt, longest_step(MOST_STAGES, SAFETY * limits.safe)) if name == "rkl2" else dt
-
-    counts = [(b - a) / dt if (dt := dt_at(b)) > 0 else math.inf for a, b in itertools.pairwise(times)]
+def _equal_steps(name: str, scenario: HeatScenario, times: list[float], limits: _Limits, reason: str) -> Plan:
+    """Steps of a given length, or for explicit the longest that obey the maximum principle, or for exact those of the
+    frames and samples; equal between every two times."""
+    given, samples = scenario.time.dt, scenario.output.samples
+    longest = times[-1] / (samples - 1) if samples is not None else math.inf
+    dt = longest
+    if given != "auto":
+        dt = float(given)
+    elif name == "explicit":
+        dt = min(SAFETY * limits.safe, limits.monotone, longest)
+    counts = [(b - a) / dt if dt > 0 else math.inf for a, b in itertools.pairwise(times)]
     if not sum(counts) <= MOST_STEPS:
-        return Plan(name, Clock((0, 1), (0.0, end)), _ENDLESS.format(steps=sum(counts)))
+        return Plan(name, Clock((0, 1), (0.0, times[-1])), f"that takes {sum(counts):.1e} steps", possible=False)
     steps = itertools.accumulate((max(1, math.ceil(n * (1 - 1e-12))) for n in counts), initial=0)
     clock = Clock(tuple(steps), tuple(times))
     largest = max(clock.dt(step) for step in clock.steps[:-1])
-    stages = stages_for(largest, limits.safe if given != "auto" else SAFETY * limits.safe) if name == "rkl2" else 0
-    return Plan(name, clock, reason, stages)
-
-
-_ENDLESS = "that takes {steps:.1e} steps"
+    return Plan(name, clock, reason, stages_for(largest, limits.safe) if name == "rkl2" else 0)
 
 
 def _checked(scenario: HeatScenario, plan: Plan, limits: _Limits, mistakes: list[Mistake]) -> Plan:
@@ -175,7 +221,7 @@ def _checked(scenario: HeatScenario, plan: Plan, limits: _Limits, mistakes: list
         if scenario.time.stepper == "auto":
             help += ', or stepper = "adi" for longer steps'
         mistakes.append(Mistake(("time", "dt"), message, help))
-    elif plan.reason.startswith(_ENDLESS[:9]):
+    elif not plan.possible:
         message = f"{plan.reason}; at most {MOST_STEPS:.0e} are possible"
         mistakes.append(Mistake(("time", "end" if dt == "auto" else "dt"), message))
     elif plan.stages > MOST_STAGES:
@@ -189,46 +235,3 @@ def rounded_down(value: float) -> str:
     """Six digits of a positive number that are not more than it."""
     text = f"{value:.6g}"
     return text if float(text) <= value else f"{value * (1 - 5e-6):.6g}"
-
-
-def _forcing_limit(scenario: HeatScenario, made: Discretisation, end: float) -> float:
-    """The time in which what edges and sources do changes by their own range: √(range / largest second derivative)."""
-    t = np.linspace(0.0, end, _LOOKS)
-    shortest = math.inf
-    for values in _histories(made, t):
-        with np.errstate(all="ignore"):  # what is infinite for a while is found when a run gets there
-            range_ = float(np.ptp(values))
-            bend = float(np.max(np.abs(np.diff(values, 2, axis=0)))) / (t[1] - t[0]) ** 2 if range_ > 0 else 0.0
-        if bend > 0 and math.isfinite(bend):
-            shortest = min(shortest, math.sqrt(range_ / bend))
-    for rate in _reaction_rates(made, t[:: _LOOKS // 8]):
-        shortest = min(shortest, 1.0 / rate if rate > 0 else math.inf)
-    return shortest
-
-
-def _histories(made: Discretisation, t: np.ndarray) -> Iterator[np.ndarray]:
-    """Values of what moves at the times t, (times, a few places)."""
-    for piece in made.edges.pieces:
-        few = slice(None, None, max(1, len(piece.x) // 8))
-        for f in (piece.first, piece.second):
-            if f.depends_on("t"):
-                yield f(x=piece.x[few], y=piece.y[few], t=t[:, None])
-    x, y = (a.ravel()[:: max(1, a.size // 8)] for a in made.centres)
-    T = float(made.T0[0, 0])
-    for f in made.sources:
-        if f.depends_on("t"):
-            at = f(x=x, y=y[:, None], t=t[:, None, None], T=T)
-            yield np.broadcast_to(at, (len(t), *at.shape[1:])).reshape(len(t), -1)
-
-
-def _reaction_rates(made: Discretisation, times: np.ndarray) -> Iterator[float]:
-    """How fast sources respond to the temperature, 1/s."""
-    least, most = made.temperatures(made.edges.looks(float(times[-1])))
-    h = 1e-6 * max(most - least, abs(least), abs(most), 1e-3)
-    x, y = (a.ravel()[:: max(1, a.size // 8)] for a in made.centres)
-    for f in made.sources:
-        if f.depends_on("T"):
-            for T in np.linspace(least, most, 9):
-                for t in times:
-                    change = f(x=x, y=y[:, None], t=t, T=T + h) - f(x=x, y=y[:, None], t=t, T=T - h)
-                    yield float(np.max(np.abs(change))) / (2 * h) / float(np.min(distinct(made.rho_c)))

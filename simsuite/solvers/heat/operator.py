@@ -17,11 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from simsuite.core import Backend, Clock
+from simsuite.core import Backend
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.edge_table import EdgeTable
 from simsuite.solvers.heat.ledger import Ledger
 from simsuite.solvers.heat.sources import Sources
+from simsuite.solvers.table import Moments
 
 OPERATOR = __name__
 
@@ -47,7 +48,7 @@ class Operator:
     def __init__(
         self,
         made: Discretisation,
-        clock: Clock,
+        clock: Moments,
         backend: Backend,
         dtype: Any,
         start: Mapping[str, np.ndarray],
@@ -82,6 +83,11 @@ class Operator:
         self._rate_rows = backend.launcher(kernels.rate_rows, rows, (kernels.THREADS,))
 
     @property
+    def operator(self) -> Operator:
+        """Itself: steppers that have nothing else take it for their engine."""
+        return self
+
+    @property
     def nonlinear(self) -> bool:
         """Whether anything but the temperature itself depends on the temperature."""
         return self.made.nonlinear
@@ -92,10 +98,11 @@ class Operator:
         made = self.made
         return all(made.static) and not (made.nonlinear or made.any_held)
 
-    def begin(self, step: int, rows: int) -> None:
-        """Queue what depends on time for the first rows, from `step` on. Not to be recorded."""
-        self.edges.fill(step, rows)
-        self.sources.begin(step, rows)
+    def begin(self, step: int, rows: int, offsets: Any = None) -> None:
+        """Queue what depends on time for the first rows, from `step` on. Not to be recorded. offsets: see
+        `FunctionTable.fill`."""
+        self.edges.fill(step, rows, offsets)
+        self.sources.begin(step, rows, offsets)
 
     def refresh(self, T: Any, k: int) -> None:
         """Queue what depends on the temperatures T, at the time of row k: conductances, sources, that row."""

@@ -6,42 +6,83 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from simsuite.core import Clock
 from simsuite.errors import SimsuiteError
 
+TICKS = 1 << 40  # between two times of a clock for steps as long as they may be
+
+
+@dataclass(frozen=True)
+class Control:
+    """How steps find out how long they may be.
+
+    methods: those that may be taken, see `controlled`. tolerance: of the error in time, relative to the range of the
+    temperatures. safe: largest stable explicit step, s. jumps: times of the clock at which temperatures outside jump.
+    worth: how many stages of rkl2 take as long as a step of adi. expected: about how many steps.
+    """
+
+    methods: tuple[str, ...]
+    tolerance: float
+    safe: float
+    jumps: tuple[float, ...]
+    worth: float
+    expected: int
+
 
 @dataclass(frozen=True)
 class Plan:
-    """stages: of an rkl2 step. reason: why this stepper, in words."""
+    """stages: of an rkl2 step. reason: why this stepper, in words. control: of steps whose lengths are found out on the
+    way, of which the clock counts TICKS; None where all are known. changes: times of the clock at which data jump or
+    kink. possible: whether a machine could take so many steps. time_error: an estimate of the largest error of explicit
+    steps, K, made before the run; None where there is none."""
 
     stepper: str
     clock: Clock
     reason: str
     stages: int = 0
+    control: Control | None = None
+    changes: tuple[float, ...] = ()
+    possible: bool = True
+    time_error: float | None = None
 
     @property
     def size(self) -> str:
         """Steps and stages, in words."""
+        if self.control is not None:
+            return f"about {self.control.expected} steps"
         steps = f"{self.clock.end} step{'s' if self.clock.end > 1 else ''}"
         return steps + (f" of {self.stages} stages" if self.stages else "")
 
     def to_remember(self) -> dict[str, Any]:
-        """As JSON. steps: how many there are between two frames, and between how many frames in a row: where a million
-        frames are wanted, they mostly are equal. The times of the frames follow from the scenario."""
+        """As JSON. steps: how many there are between two of them, and
+        between how many in a row."""
         between = [b - a for a, b in itertools.pairwise(self.clock.steps)]
         steps = [[n, len(list(group))] for n, group in itertools.groupby(between)]
-        return {"stepper": self.stepper, "stages": self.stages, "steps": steps, "reason": self.reason}
+        plan = {"stepper": self.stepper, "stages": self.stages, "steps": steps, "reason": self.reason}
+        plan |= {"changes": list(self.changes), "time_error": self.time_error}
+        if self.control is not None:
+            plan["control"] = asdict(self.control)
+        return plan
 
     @classmethod
     def remembered(cls, plan: Mapping[str, Any], times: Sequence[float]) -> Plan:
-        """The same plan again. times: of the clock. Raises SimsuiteError if it does not fit them."""
+        """The same plan again. times: of the clock, but for those at which data change. Raises SimsuiteError if it does
+        not fit them."""
         try:
+            changes = tuple(map(float, plan["changes"]))
+            times = sorted({*times, *changes})
+            control = None
+            if "control" in plan:
+                lists = {name: tuple(plan["control"][name]) for name in ("methods", "jumps")}
+                control = Control(**(dict(plan["control"]) | lists))
             between = itertools.chain.from_iterable(itertools.repeat(int(n), int(k)) for n, k in plan["steps"])
             steps = tuple(itertools.accumulate(itertools.islice(between, len(times)), initial=0))
-            return cls(str(plan["stepper"]), Clock(steps, tuple(times)), str(plan["reason"]), int(plan["stages"]))
+            clock = Clock(steps, tuple(times))
+            names = str(plan["stepper"]), clock, str(plan["reason"]), int(plan["stages"])
+            return cls(*names, control, changes, time_error=plan["time_error"])
         except (KeyError, TypeError, ValueError) as error:
             raise SimsuiteError(
                 f"the plan that this run began with is damaged ({error}); --fresh begins again"

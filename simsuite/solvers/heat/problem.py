@@ -17,6 +17,8 @@ from simsuite.core import Backend, Clock, Device, Layout, Snapshot, Stepper
 from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.heat import EDGES, HeatScenario
 from simsuite.solvers.heat.compensated import LOW
+from simsuite.solvers.heat.control import NAMES
+from simsuite.solvers.heat.controlled import ControlledStepper
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.energy import Energy
 from simsuite.solvers.heat.exact import device_bytes as exact_device_bytes
@@ -25,16 +27,16 @@ from simsuite.solvers.heat.general import kinds
 from simsuite.solvers.heat.layout import heat_layout
 from simsuite.solvers.heat.ledger import empty_ledger
 from simsuite.solvers.heat.measure import Wanted
-from simsuite.solvers.heat.method import clock_times, make_plan
+from simsuite.solvers.heat.method import clock_times, controlled_times, make_plan
 from simsuite.solvers.heat.operator import ledger_entries
-from simsuite.solvers.heat.pilot import sharpened
 from simsuite.solvers.heat.plan import Plan
+from simsuite.solvers.heat.sampling import distinct
 from simsuite.solvers.heat.separation import obstacle
 from simsuite.solvers.heat.statement import discretise
 from simsuite.solvers.heat.steady_stepper import STEADY_CLOCK, SteadyStepper
 from simsuite.solvers.heat.steppers import make_stepper
 from simsuite.solvers.heat.trials import rates_on
-from simsuite.solvers.schedule import frame_times, sample_steps
+from simsuite.solvers.schedule import frame_times, sample_steps, sample_times
 from simsuite.solvers.table import ROWS
 
 STEADY = Plan("steady", STEADY_CLOCK, "asked for")
@@ -67,11 +69,11 @@ class HeatProblem:
         if model.time.steady:
             return cls(model, made, STEADY)
         if decided:
-            return cls(model, made, Plan.remembered(decided, clock_times(model)))
+            times = controlled_times(model, ()) if "control" in decided else clock_times(model)
+            return cls(model, made, Plan.remembered(decided, times))
         found = obstacle(model, made)
         rates_of = functools.partial(rates_on, device, model.run)
-        longer = functools.partial(sharpened, device, model, base)
-        plan = make_plan(model, made, None if found is None else found[1], mistakes, rates_of, longer)
+        plan = make_plan(model, made, None if found is None else found[1], mistakes, rates_of)
         if mistakes:
             raise ScenarioError(mistakes)
         return cls(model, made, plan)
@@ -98,23 +100,39 @@ class HeatProblem:
         }
 
     @property
+    def adaptive(self) -> bool:
+        return self.plan.control is not None
+
+    @property
     def dt(self) -> float:
-        return self.clock.dt(0)
+        control = self.plan.control
+        return self.clock.dt(0) if control is None else self.clock.times[-1] / control.expected
 
     def work(self, step: int) -> float:
-        return float(self.made.nx * self.made.ny * max(1, self.plan.stages)) * step
+        cells = float(self.made.nx * self.made.ny)
+        control = self.plan.control
+        if control is None:
+            return cells * max(1, self.plan.stages) * step
+        return cells * control.expected * self._time(step) / self.clock.times[-1]
 
     @cached_property
     def layout(self) -> Layout:
         if self._steady:
             return heat_layout(self.scenario, self.energy.names, (1,), (1,))
-        start_is_frame = 0.0 in frame_times(self.scenario.output, self.clock.times[-1])
-        frames = self.clock.steps if start_is_frame else self.clock.steps[1:]
-        samples = sample_steps(self.scenario.output.samples, frames)
+        step_at = dict(zip(self.clock.times, self.clock.steps))
+        frames = tuple(step_at[t] for t in frame_times(self.scenario.output, self.clock.times[-1]))
+        if self.plan.control is None:
+            samples = sample_steps(self.scenario.output.samples, frames)
+        else:
+            also = (step_at[t] for t in sample_times(self.scenario.output.samples, self.clock.times[-1]))
+            samples = tuple(sorted({*frames, *also}))
         return heat_layout(self.scenario, self.energy.names, frames, samples)
 
     def position(self, step: int) -> tuple[int, float]:
-        return step, self._time(step)
+        control = self.plan.control
+        if control is None:
+            return step, self._time(step)
+        return round(control.expected * self._time(step) / self.clock.times[-1]), self._time(step)
 
     @property
     def _steady(self) -> bool:
@@ -140,6 +158,10 @@ class HeatProblem:
         wanted = Wanted([(p.x, p.y) for p in self.scenario.probe], self.scenario.time.steady_tolerance > 0)
         if self._steady:
             return SteadyStepper(self.made, wanted, self.clock, backend, start, self.scenario)
+        if self.plan.control is not None:
+            return ControlledStepper(
+                self.made, wanted, self.clock, backend, start, self.plan.control, self.plan.changes
+            )
         name, stages, kernel = self.plan.stepper, self.plan.stages, self.scenario.run.kernel
         return make_stepper(name, stages, self.made, wanted, self.clock, backend, start, kernel)
 
@@ -160,10 +182,14 @@ class HeatProblem:
         programs = run.kernel != "numba" and run.device != "cpu" and self.made.law is None and not run.compensated
         packed = kinds(self.made) if programs else 0
         explicit = (2 if self._plain else 6 + packed) + (2 if run.compensated else 0)
-        fields = {"explicit": explicit, "rkl2": 3 if self._plain else 8, "adi": 14, "steady": 7}[self.plan.stepper]
+        rkl2, adi = 3 if self._plain else 8, 14
+        by = {"explicit": explicit, "rkl2": rkl2, "adi": adi, "steady": 7}
+        if self.plan.control is not None:  # with two fields more to estimate errors and to begin again from
+            by = {"rkl2": rkl2 + 1, "adi": adi + 4, "rkl2+adi": adi + 4}
+        fields = by[self.plan.stepper]
         if self.made.law is not None:
             fields += 4
-        rows = (ROWS + 1) * 2 * self.made.edges.size * 8
+        rows = 2 * (ROWS + 3) * 2 * self.made.edges.size * 8  # data of edges, and what comes of them
         return fields * self.T0.nbytes + rows
 
     @property
@@ -235,8 +261,23 @@ class HeatProblem:
             results["steady"] = {"residual": float(a["steady"][0]), "iterations": int(a["steady"][1])}
         if "iteration_change" in a:
             results["iteration_change"] = float(a["iteration_change"][0])
+        results |= self._time_error(observed)
         error = self._error(observed)
         return results | ({"error": error} if error else {})
+
+    def _time_error(self, observed: Snapshot) -> dict[str, Any]:
+        """How far steps may be off, relative to the range of the temperatures, as estimated; and how long they were."""
+        a = observed.arrays
+        if "control" in a:
+            control = dict(zip(NAMES, map(float, a["control"])))
+            if not control["taken"]:
+                return {"time_error": 0.0}
+            lengths = [control["shortest"], control["longest"]]
+            return {"time_error": control["error"], "dt": lengths, "rejected_steps": int(control["rejected"])}
+        if self.plan.time_error is None or observed.step == 0:
+            return {}
+        range_ = max(float(a["row_max"].max() - a["row_min"].min()), float(np.ptp(distinct(self.T0))))
+        return {"time_error": self.plan.time_error / range_} if range_ > 0 else {}
 
     def _error(self, observed: Snapshot) -> dict[str, float]:
         """Norms of the difference to the reference: l1 mean absolute, l2 root mean square, linf largest, and l2

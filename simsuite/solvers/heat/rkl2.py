@@ -7,37 +7,31 @@ with M = dT/dt as in `operator`, each at its stage's own time (Meyer, Balsara & 
 equations 16 and 17). Order 2 in time and space. Stable and monotone for odd s and Δt ≤ Δt_explicit (s² + s - 2)/4 with
 Δt_explicit = 2/λ: s stages go as far as s²/4 explicit steps.
 
+Error of a step. Every stage is a polynomial R_j(z) of z = Δt A with R_s = 1 + z + z²/2 + r z³ + ..., so that a step is
+off by (1/6 - r) Δt³ T'''. The numbers d of `defect` make Σ d_j R_j(z) = (1/6 - r) z³ + ... of four of the stages, which
+estimates that error, from values that a step has anyway, and no derivative: waves too short for the step, which stages
+damp, are not amplified in the estimate.
+
 A step is linear in the M of its stages, T' = T + Δt Σ w_j M(Y_j); the ledger books the flux of each stage with its w_j,
 so that it closes to rounding.
-
-With constant coefficients and no sources, Δt M(Y) = rx L(Y), where L is the sum of differences that an explicit step
-multiplies with rx (see `explicit`), and
-
-    Y_j = Y_0 + μ_j (((Y_{j-1} - Y_0) + n_j (Y_{j-2} - Y_0)) + r_j (L(Y_{j-1}) + g_j L(Y_0))),
-    n_j = ν_j / μ_j, r_j = μ̃_j / μ_j rx, g_j = γ̃_j / μ̃_j,
-
-in which no sum has two products either; Y_1 is that with μ = 1, n = g = 0, r = μ̃_1 rx. L(Y_0) is formed anew in every
-stage, with the edges as they were then: Y_0 is read anyway, so that a stage reads three fields, writes one, and needs
-no others. With any coefficients it moves nine, M(Y_0) among them, because what it came from may have changed since.
 """
 
 from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from simsuite.core import Backend, Clock, Snapshot
+from simsuite.core import Backend, Clock, Recorder, Snapshot
 from simsuite.solvers.heat.discretisation import Discretisation
-from simsuite.solvers.heat.edge_table import EdgeTable
-from simsuite.solvers.heat.explicit import is_plain, mesh_ratios
-from simsuite.solvers.heat.ledger import Ledger
 from simsuite.solvers.heat.measure import Wanted
-from simsuite.solvers.heat.operator import Operator, block_for
+from simsuite.solvers.heat.rkl2_stages import GeneralStages, PlainStages, make_stages
 from simsuite.solvers.heat.stepper import FieldStepper
+from simsuite.solvers.table import ROWS
 
 MOST_STAGES = 999
 
@@ -55,8 +49,8 @@ def longest_step(stages: int, explicit_dt: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Coefficients:
-    """Of s stages, by j: μ_j, ν_j, μ̃_j, γ̃_j for j = 0 .. s; the times of the stages Y_0 .. Y_{s-1}, in steps; and the
-    weight w_j of each one's M in the whole step."""
+    """Of s stages, by j: μ_j, ν_j, μ̃_j, γ̃_j for j = 0 .. s; the times of the stages Y_0 .. Y_{s-1}, in steps; the
+    weight w_j of each one's M in the whole step; and the first four coefficients of the polynomials R_j, (s + 1, 4)."""
 
     mu: np.ndarray
     nu: np.ndarray
@@ -64,6 +58,11 @@ class Coefficients:
     gamma_tilde: np.ndarray
     times: np.ndarray
     weights: np.ndarray
+    series: np.ndarray
+
+    @property
+    def stages(self) -> int:
+        return len(self.weights)
 
 
 def coefficients(s: int) -> Coefficients:
@@ -85,85 +84,86 @@ def coefficients(s: int) -> Coefficients:
         parts[k] = mu[k] * parts[k - 1] + nu[k] * parts[k - 2]
         parts[k, k - 1] += mu_tilde[k]
         parts[k, 0] += gamma_tilde[k]
-    return Coefficients(mu, nu, mu_tilde, gamma_tilde, parts[:s].sum(axis=1), parts[s])
+    series = np.zeros((s + 1, 4))
+    series[:, 0] = 1.0
+    for power in range(1, 4):
+        series[:, power] = parts @ series[:s, power - 1]
+    return Coefficients(mu, nu, mu_tilde, gamma_tilde, parts[:s].sum(axis=1), parts[s], series)
 
 
-class PlainStages:
-    """Stages with constant coefficients, whose ledger is a rise in temperature, K; the arguments of the kernels are
-
-    Y1, Y2, Y0, out: the last stage, the last but one, the first, and the new one, (ny, nx); out may be Y2. mu, nu, r,
-    g: μ, n, r, g as above. q: mesh ratio. edges: table of β, then γ, at all edge points, the row of Y1 beginning at
-    `at`, that of Y0 at `at0`. ledger: (points,), to which b times the difference across an edge is added, times q
-    along y. wrap_x, wrap_y: whether that direction is periodic.
-    """
-
-    operator = None
-
-    def __init__(
-        self, made: Discretisation, clock: Clock, backend: Backend, start: Snapshot, coefficients: Coefficients
-    ) -> None:
-        self._made, self._coefficients = made, coefficients
-        self._real = start.arrays["temperature"].dtype.type
-        self.ledger = Ledger(backend, start.arrays)
-        self.edges = EdgeTable(made, clock, backend, self._real, tuple(coefficients.times))
-        self._wrap = (made.wrap_x, made.wrap_y)
-        self._stage = backend.launcher(*backend.kernels(f"{__name__}_plain").choose(made.ny, made.nx))
-
-    def begin(self, step: int, n: int) -> None:
-        """Queue what depends on time for the first n stages."""
-        self.edges.fill(step, n)
-
-    def launch(self, views: list[Any], dt: float) -> None:
-        """Queue all stages of a step. views: of the fields of Y_0 .. Y_s."""
-        c, real, edges = self._coefficients, self._real, self.edges
-        rx, q = mesh_ratios(self._made, dt)
-        for j in range(1, len(views)):
-            factors = (1.0, 0.0, c.mu_tilde[1] * rx, 0.0)
-            if j > 1:
-                factors = (c.mu[j], c.nu[j] / c.mu[j], c.mu_tilde[j] / c.mu[j] * rx, c.gamma_tilde[j] / c.mu_tilde[j])
-            table = (edges.flat, edges.at(j - 1), edges.at(0))
-            booked = (self.ledger.partial, real(c.weights[j - 1] * rx))
-            before = (views[j - 1], views[max(0, j - 2)], views[0])
-            self._stage(*before, views[j], *(real(f) for f in (*factors, q)), *table, *booked, *self._wrap)
+def defect(c: Coefficients) -> dict[int, float]:
+    """The numbers d_j by j, for three stages behind Y_0 at about 1/3, 2/3 and the end of the step: Σ d_j (Y_j - Y_0)
+    estimates the error of Y_s."""
+    s, times = c.stages, c.series[:, 1]
+    first = max(1, int(np.argmin(np.abs(times - 1 / 3))))
+    second = min(max(first + 1, int(np.argmin(np.abs(times - 2 / 3)))), s - 1)
+    places = [first, second, s] if s > 3 else [1, 2, 3]
+    d = np.linalg.solve(c.series[places, 1:].T, [0.0, 0.0, 1.0])
+    return dict(zip(places, map(float, (1 / 6 - c.series[s, 3]) * d)))
 
 
-class GeneralStages:
-    """Stages with everything; the arguments of the kernels are those of `Operator` and the factors of the equations,
-    those of M times Δt."""
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Stages `first` .. `last` of a step, for which the tables are filled at once. offsets: times of the first `rows`
+    rows, of which row 0 is that of Y_0, and row `row` that of Y_j from which the first of these stages goes on."""
 
-    def __init__(
-        self, made: Discretisation, clock: Clock, backend: Backend, start: Snapshot, coefficients: Coefficients
-    ) -> None:
-        T = start.arrays["temperature"]
-        self._coefficients = coefficients
-        self.operator = Operator(made, clock, backend, T.dtype, start.arrays, tuple(coefficients.times))
-        self.edges, self.ledger = self.operator.edges, self.operator.ledger
-        self._first_rate = backend.zeros(T.shape, T.dtype)
-        self._first_rate_view = backend.view(self._first_rate)
-        kernels = backend.kernels(__name__)
-        extent = (made.nx, made.ny)
-        self._first = backend.launcher(kernels.first_stage, extent, block_for(made))
-        self._later = backend.launcher(kernels.later_stage, extent, block_for(made))
+    first: int
+    last: int
+    row: int
+    rows: int
+    offsets: Any
 
-    def begin(self, step: int, n: int) -> None:
-        """Queue what depends on time for the first n stages."""
-        self.operator.begin(step, n)
 
-    def launch(self, views: list[Any], dt: float) -> None:
-        """Queue all stages of a step. views: of the fields of Y_0 .. Y_s."""
-        o, c = self.operator, self._coefficients
-        real = o.dtype.type
-        for j in range(1, len(views)):
-            o.refresh(views[j - 1], j - 1)
-            w = c.weights[j - 1] * dt
-            o.book(views[j - 1], j - 1, w, w, w)
-            common = (*o.arguments(j - 1), *o.wrap, o.zero)
-            if j == 1:
-                self._first(views[0], views[1], self._first_rate_view, real(c.mu_tilde[1] * dt), *common)
-            else:
-                factors = (c.mu[j], c.nu[j], c.mu_tilde[j] * dt, c.gamma_tilde[j] * dt)
-                before = (views[j - 1], views[j - 2], views[0], self._first_rate_view)
-                self._later(*before, views[j], *(real(f) for f in factors), *common)
+class Rkl2Steps:
+    """Takes steps of any length in three fields, Y_0 in one of them."""
+
+    def __init__(self, stages: PlainStages | GeneralStages, backend: Backend, recorder: Recorder) -> None:
+        self.stages, self._backend, self._recorder = stages, backend, recorder
+        self._kept: list[Any] = []
+        self.prepared = functools.cache(self._prepare)
+
+    def _prepare(self, stages: int) -> tuple[Coefficients, list[_Part]]:
+        c = coefficients(stages)
+        return c, list(self._parts(c))
+
+    def _parts(self, c: Coefficients) -> Iterator[_Part]:
+        """A table has a row for Y_0, and ROWS - 1 others."""
+        first = 1
+        while first <= c.stages:
+            row = 0 if first == 1 else 1
+            last = min(c.stages, first + ROWS - 1 - row)
+            offsets = np.zeros(ROWS)
+            rows = last - first + 1 + row
+            offsets[row:rows] = c.times[first - 1 : last]
+            self._kept.append(self._backend.array(offsets))
+            yield _Part(first, last, row, rows, self._backend.view(self._kept[-1]))
+            first = last + 1
+
+    def take(
+        self,
+        views: list[Any],
+        now: int,
+        step: int,
+        dt: float,
+        stages: int,
+        after: Callable[[int, Any], None] | None = None,
+    ) -> int:
+        """Queue a step from views[now] and return the place that it leads to. Y_0 stays where it is, odd stages are in
+        the next field and even ones in the third: each in place of the last but one, of which a cell needs its own
+        value only. after: queues what is wanted of Y_j, called with j and its view."""
+        c, parts = self.prepared(stages)
+        fields = [views[now], *(views[(now + 2 - j % 2) % 3] for j in range(1, stages + 1))]
+        for part in parts:
+            self.stages.begin(step, part.rows, part.offsets)
+
+            def launch(part: _Part = part) -> None:
+                for j in range(part.first, part.last + 1):
+                    self.stages.launch(fields, j, part.row + j - part.first, dt, c)
+                    if after is not None:
+                        after(j, fields[j])
+
+            self._recorder.replay((now, dt, stages, part.first), launch)
+        return (now + 1) % 3
 
 
 class Rkl2Stepper(FieldStepper):
@@ -172,23 +172,15 @@ class Rkl2Stepper(FieldStepper):
     def __init__(
         self, made: Discretisation, wanted: Wanted, clock: Clock, backend: Backend, start: Snapshot, stages: int
     ) -> None:
-        kind = PlainStages if is_plain(made) and not wanted.rate else GeneralStages
         self._number = stages
-        self._stages: PlainStages | GeneralStages = kind(made, clock, backend, start, coefficients(stages))
-        super().__init__(made, wanted, clock, backend, start, self._stages, spare=2)
+        engine = make_stages(made, clock, backend, start, wanted.rate)
+        super().__init__(made, wanted, clock, backend, start, engine, spare=2)
+        self._ledger = engine.ledger
+        self._steps = Rkl2Steps(engine, backend, self.recorder)
 
     def advance(self, n: int) -> None:
         self.check_end(n)
         for _ in range(n):
-            self._stages.begin(self.step, self._number)
-            dt = self.clock.dt(self.step)
-            self.recorder.replay((self.now, dt), functools.partial(self._launch, self.now, dt))
-            self.now = (self.now + 1) % 3
+            self.now = self._steps.take(self.views, self.now, self.step, self.clock.dt(self.step), self._number)
             self.step += 1
-            self._stages.ledger.fold(self.step)
-
-    def _launch(self, now: int, dt: float) -> None:
-        """Y_0 stays where it is, odd stages are in the next field and even ones in the third: each in place of the
-        last but one, of which a cell needs its own value only."""
-        places = [now] + [(now + 2 - j % 2) % 3 for j in range(1, self._number + 1)]
-        self._stages.launch([self.views[place] for place in places], dt)
+            self._ledger.fold(self.step)

@@ -18,18 +18,18 @@ from typing import Any
 
 import numpy as np
 
-from simsuite.core import Backend, Clock
+from simsuite.core import Backend
 from simsuite.expressions import Expression
 from simsuite.expressions.intervals import bounds
 from simsuite.expressions.separable import Pair, separate
 from simsuite.solvers.heat.discretisation import Discretisation
-from simsuite.solvers.table import KEPT, ROWS, FunctionTable
+from simsuite.solvers.table import KEPT, ROWS, FunctionTable, Moments
 
 _TIME = Expression.parse("t", ("t",))
 _LARGEST = {"float32": 1e30, "float64": 1e250}  # of factors; and the least of what is largest is the inverse
 
 
-def products(made: Discretisation, clock: Clock, dtype: np.dtype) -> list[tuple[Pair, ...] | None]:
+def products(made: Discretisation, clock: Moments, dtype: np.dtype) -> list[tuple[Pair, ...] | None]:
     """Of each source that is not static: X and Y of its products, None if it has no such form."""
     x, y = made.centres
     ranges = ((float(x[0]), float(x[-1])), (float(y[0, 0]), float(y[-1, 0])), (clock.times[0], clock.times[-1]))
@@ -58,7 +58,13 @@ class Sources:
     """
 
     def __init__(
-        self, made: Discretisation, clock: Clock, backend: Backend, dtype: Any, c: Any, offsets: Sequence[float] | None
+        self,
+        made: Discretisation,
+        clock: Moments,
+        backend: Backend,
+        dtype: Any,
+        c: Any,
+        offsets: Sequence[float] | None,
     ) -> None:
         self._made, self._dtype, self._backend = made, np.dtype(dtype), backend
         self._c = c
@@ -80,7 +86,7 @@ class Sources:
         self._tables(clock, offsets)
         self._launches = self._launchers(moving, found)
 
-    def _tables(self, clock: Clock, offsets: Sequence[float] | None) -> None:
+    def _tables(self, clock: Moments, offsets: Sequence[float] | None) -> None:
         made, pairs = self._made, [pair for pairs in self._pairs for pair in pairs]
         x, y = made.centres[0], made.centres[1].ravel()
         make = (self._backend, clock, self._dtype)
@@ -112,11 +118,12 @@ class Sources:
         self._book = backend.launcher(kernels.book, (made.ny,), (min(made.ny, 128),))
         return launches
 
-    def begin(self, step: int, rows: int) -> None:
-        """Queue what depends on time for the first rows, from `step` on. Not to be recorded."""
+    def begin(self, step: int, rows: int, offsets: Any = None) -> None:
+        """Queue what depends on time for the first rows, from `step` on. Not to be recorded. offsets: see
+        `FunctionTable.fill`."""
         if self._launches:
             for table in (self._times, self.x_table, self.y_table):
-                table.fill(step, rows)
+                table.fill(step, rows, offsets)
 
     def refresh(self, T: Any, k: int) -> None:
         """Queue the evaluation of what is not static, at the temperatures T and the time of row k."""

@@ -71,11 +71,16 @@ class FieldStepper:
     def snapshot(self) -> Pending:
         return self.backend.stage(self.step, self.state)
 
+    @property
+    def measured(self) -> Mapping[str, Any]:
+        """What an observation holds besides the state."""
+        return self._measure.arrays
+
     def observe(self, series: str) -> Pending:
         """For a row along "time" the field and all measurements; along "sample" the measurements alone."""
         self._engine.begin(self.step, 1)
         self._measure.queue(self.views[self.now], self._low_views[self.now] if self._lows else None)
-        arrays = {**self.state, **self._measure.arrays}
+        arrays = {**self.state, **self.measured}
         arrays.pop(LOW, None)
         if series != "time":
             del arrays["temperature"]

@@ -61,6 +61,7 @@ class LinearProblem:
     tolerance: float
 
     solver = "linear"
+    adaptive = False
     unbounded: ClassVar[frozenset[str]] = frozenset()
 
     @classmethod

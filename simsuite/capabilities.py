@@ -1,0 +1,40 @@
+"""What some problems and steppers can do besides what all can."""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+from simsuite.core import Backend, Problem, Snapshot, Stepper
+
+
+@runtime_checkable
+class Extensible(Protocol):
+    """A problem that leaves a checkpoint at its end, from which a larger one of its kind can go on."""
+
+    def extended(self, before: Problem, end: Snapshot, backend: Backend) -> Snapshot:
+        """Where this problem begins, if `before` ended like that: bit for bit it comes to what it would without."""
+
+
+@runtime_checkable
+class Adaptive(Protocol):
+    """A stepper whose steps take as many ticks of the clock as its error allows. `advance(n)` takes time steps until n
+    ticks are over; the last may go further, but not beyond the next of the clock's times."""
+
+    @property
+    def taken(self) -> int:
+        """Time steps so far."""
+
+    @property
+    def work(self) -> float:
+        """Done by this stepper, in the problem's unit."""
+
+
+class Positioned(Protocol):
+    """What knows the time steps of a step of the clock, as every problem does."""
+
+    def position(self, step: int) -> tuple[int, float]: ...
+
+
+def taken(problem: Positioned, stepper: Stepper) -> int:
+    """Time steps so far."""
+    return stepper.taken if isinstance(stepper, Adaptive) else problem.position(stepper.step)[0]

@@ -1,0 +1,239 @@
+"""The stepper that controls its error: steps of rkl2, or adi, or first one and then the other, as long as they may be.
+
+Each step comes with an estimate of its error, by which `control` accepts it or has it taken again, shorter:
+
+    rkl2   of its own stages, see `rkl2.defect`
+    adi    of the same step taken at once and in two halves, which is the one that counts: a third of the difference
+
+The clock counts TICKS between every two of its times (frames, samples, times at which data jump or kink), at which
+steps end; how many ticks a step takes is decided on the way. That is state: what a run goes by is in its snapshots, and
+how it is cut does not matter. `advance(n)` takes steps until n ticks are over, the last of which may go further, but
+not beyond a time of the clock.
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from simsuite.core import Backend, Clock, Pending, Snapshot
+from simsuite.solvers.heat.adi import AdiSteps
+from simsuite.solvers.heat.control import ADI_TAKES, StepControl
+from simsuite.solvers.heat.data_changes import ULPS
+from simsuite.solvers.heat.discretisation import Discretisation
+from simsuite.solvers.heat.edge_table import EdgeTable
+from simsuite.solvers.heat.explicit import is_plain
+from simsuite.solvers.heat.ledger import Ledger
+from simsuite.solvers.heat.measure import Wanted
+from simsuite.solvers.heat.operator import Operator, block_for
+from simsuite.solvers.heat.plan import Control
+from simsuite.solvers.heat.rkl2 import MOST_STAGES, Rkl2Steps, defect, longest_step, stages_for
+from simsuite.solvers.heat.rkl2_stages import STAGE_ROWS, GeneralStages, PlainStages
+from simsuite.solvers.heat.stepper import FieldStepper
+from simsuite.solvers.table import ROWS
+
+_ATTEMPTS = 100  # of a step
+_HALVES = (0.0, 0.5, 1.0, 0.25, 0.75)  # times in a step of adi
+_WHOLE, _FIRST, _SECOND = (0, 1, 2), (0, 3, 1), (1, 4, 2)  # rows of them: begin, middle and end
+_ROUNDING = 64.0  # units of it in the largest temperature, that an estimate may consist of
+
+
+class _Moment:
+    """A clock for tables that are filled for one step: from `begin` on, `span` long."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.times = clock.times
+        self.begin, self.span = clock.times[0], 0.0
+
+    def interval(self, step: int) -> tuple[float, float, int, int]:
+        return self.begin, self.span, 0, 1
+
+
+class ControlledStepper(FieldStepper):
+    """Advances the field of `start` on `backend`.
+
+    clock: counts ticks, see `plan.TICKS`. changes: times of the clock at which data jump or kink.
+    """
+
+    def __init__(
+        self,
+        made: Discretisation,
+        wanted: Wanted,
+        clock: Clock,
+        backend: Backend,
+        start: Snapshot,
+        plan: Control,
+        changes: Sequence[float],
+    ) -> None:
+        T = start.arrays["temperature"]
+        self._plan, methods, safe = plan, plan.methods, plan.safe
+        self._jumps = dict.fromkeys(changes, False) | dict.fromkeys(plan.jumps, True)
+        self._moment = _Moment(clock)
+        plain = is_plain(made) and not wanted.rate
+        self._operator: Operator | None = None
+        if "adi" in methods or not plain:
+            self._operator = Operator(made, self._moment, backend, T.dtype, start.arrays, STAGE_ROWS, scratch=2)
+        stages: PlainStages | GeneralStages
+        if not plain:
+            assert self._operator is not None
+            stages = GeneralStages(self._operator)
+        elif self._operator is not None:
+            unit = float(made.rho_c.flat[0])
+            stages = PlainStages(made, backend, self._operator.edges, self._operator.ledger, unit)
+        else:
+            edges = EdgeTable(made, self._moment, backend, T.dtype, STAGE_ROWS)
+            stages = PlainStages(made, backend, edges, Ledger(backend, start.arrays))
+        engine: Any = self._operator or stages
+        super().__init__(made, wanted, clock, backend, start, engine, spare=3)
+        self._ledger: Ledger = engine.ledger
+        self._saved = [backend.zeros(a.shape, a.dtype) for a in self._ledger.arrays.values()]
+        self._rkl2 = Rkl2Steps(stages, backend, self.recorder)
+        if "adi" in methods:
+            assert self._operator is not None
+            self._adi = AdiSteps(self._operator, start.arrays.get("iteration_change"))
+            offsets = np.zeros(ROWS)
+            offsets[: len(_HALVES)] = _HALVES
+            self._halves_array = backend.array(offsets)
+            self._halves = backend.view(self._halves_array)
+        self._real = T.dtype.type
+        self._cells, self.work = float(made.nx * made.ny), 0.0
+        self._bind(made)
+        first = longest_step(3, safe) if math.isfinite(safe) else (clock.times[-1] - clock.times[0]) * 1e-4
+        span = (float(T.min()), float(T.max()))
+        self.control = StepControl(plan.tolerance, clock.times[-1], first, span, start.arrays.get("control"))
+
+    def _bind(self, made: Discretisation) -> None:
+        b = self.backend
+        k = b.kernels(__name__)
+        self._gather = b.launcher(k.gather, (made.nx, made.ny), block_for(made))
+        self._judge = b.launcher(k.judge, (made.ny * k.THREADS,), (k.THREADS,))
+        self._rows_array = b.zeros((3, made.ny), np.float64)
+        self._rows = b.view(self._rows_array)
+
+    @property
+    def state(self) -> Mapping[str, Any]:
+        more: dict[str, Any] = {}
+        if self._operator is not None and self._operator.nonlinear and "adi" in self._plan.methods:
+            more["iteration_change"] = self._adi.iteration_change
+        return {**super().state, **more}
+
+    def snapshot(self) -> Pending:
+        return self.backend.stage(self.step, {**self.state, "control": self.backend.array(self.control.state)})
+
+    @property
+    def measured(self) -> Mapping[str, Any]:
+        return {**super().measured, "control": self.backend.array(self.control.state)}
+
+    @property
+    def taken(self) -> int:
+        return int(self.control["taken"])
+
+    def observe(self, series: str) -> Pending:
+        self._moment.begin, self._moment.span = self.clock.time(self.step), 0.0
+        return super().observe(series)
+
+    def advance(self, n: int) -> None:
+        self.check_end(n)
+        goal = self.step + n
+        while self.step < goal:
+            self._take_step()
+
+    def _take_step(self) -> None:
+        """Take the next step, as long as it may be."""
+        control = self.control
+        _, span, k, ticks = self.clock.interval(self.step)
+        t = self.clock.time(self.step)
+        if k == 0 and t in self._jumps:
+            control.restart(self._jumps[t])
+        self._save()
+        for attempt in range(_ATTEMPTS):
+            method = self._method
+            longest = longest_step(MOST_STAGES, self._plan.safe) if method == "rkl2" else math.inf
+            wanted = longest if control.lost else min(control["dt"], longest)
+            steps = max(1, math.ceil((ticks - k) * (span / ticks) / wanted * (1 - 1e-9)))
+            taken = max(1, (ticks - k) // steps)
+            dt = span * taken / ticks
+            self._look(t, dt, taken == ticks - k)
+            local, low, high = self._try_rkl2(dt) if method == "rkl2" else self._try_adi(dt)
+            rounding = _ROUNDING * float(np.finfo(self._real).eps) * max(abs(low), abs(high))
+            error = control.error(method, local, low, high, dt, t, rounding)
+            if error <= control.tolerance or control.lost or taken == 1 or attempt == _ATTEMPTS - 1:
+                break
+            self._restore()
+            control.take_again(error, dt)
+        control.accept(error, low, high, dt)
+        control.go_on(method, error, dt)
+        if len(self._plan.methods) > 1:
+            control.choose(self._stages, self._plan.safe, self._plan.worth)
+        self.now = (self.now + 1) % 3
+        self.step += taken
+        self._ledger.fold(0)
+
+    @property
+    def _method(self) -> str:
+        """That of the next step."""
+        return self._plan.methods[-1 if self.control["adi"] else 0]
+
+    def _stages(self, dt: float) -> int:
+        return stages_for(dt, self._plan.safe)
+
+    def _look(self, t: float, dt: float, last: bool) -> None:
+        """Fill tables for a step of dt from t on, from now on; where data jump, from one side. last: whether the step
+        ends at a time of the clock."""
+        small = ULPS * math.ulp(t + dt)
+        begin, end = t, t + dt
+        if t in self._jumps:
+            begin += small
+        if last and self.clock.times[bisect.bisect_right(self.clock.times, t)] in self._jumps:
+            end -= small
+        self._moment.begin, self._moment.span = begin, end - begin
+
+    def _save(self) -> None:
+        for a, b in zip(self._ledger.arrays.values(), self._saved):
+            self.backend.copy(a, b)
+
+    def _restore(self) -> None:
+        for a, b in zip(self._ledger.arrays.values(), self._saved):
+            self.backend.copy(b, a)
+
+    def _try_rkl2(self, dt: float) -> tuple[float, float, float]:
+        stages = self._stages(dt)
+        self.work += self._cells * stages
+        c, _ = self._rkl2.prepared(stages)
+        d = defect(c)
+        first = min(d)
+        Y0, D, real = self.views[self.now], self.views[3], self._real
+
+        def after(j: int, Y: Any) -> None:
+            if j == stages:
+                self._judge(Y, Y0, real(d[j]), D, real(0), self._rows)
+            elif j in d:
+                self._gather(Y, Y0, real(d[j]), j == first, D)
+
+        self._rkl2.take(self.views, self.now, self.step, dt, stages, after)
+        return self._judged()
+
+    def _try_adi(self, dt: float) -> tuple[float, float, float]:
+        T, new, whole = (self.views[(self.now + i) % 3] for i in range(3))
+        D, real, third = self.views[3], self._real, 1.0 / 3.0
+        self.work += self._cells * ADI_TAKES
+        self._adi.operator.begin(self.step, len(_HALVES), self._halves)
+
+        def launch() -> None:
+            self._adi.queue(T, whole, _WHOLE, dt, False)
+            self._gather(whole, T, real(-third), True, D)
+            self._adi.queue(T, new, _FIRST, 0.5 * dt)
+            self._adi.queue(new, new, _SECOND, 0.5 * dt)
+            self._judge(new, T, real(third), D, real(0), self._rows)
+
+        self.recorder.replay(("adi", self.now, dt), launch)
+        return self._judged()
+
+    def _judged(self) -> tuple[float, float, float]:
+        """The largest estimate of the error, and the least and largest temperature."""
+        rows = self.backend.to_host(self._rows_array)
+        return float(rows[0].max()), float(rows[1].min()), float(rows[2].max())

@@ -1,0 +1,61 @@
+"""When the data of a heat problem jump or kink: a source that is switched on, an edge whose temperature is a ramp."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from simsuite.expressions import Expression
+from simsuite.expressions.changes import changes
+from simsuite.solvers.heat.discretisation import Discretisation
+from simsuite.solvers.heat.edges import FLUX, Edges
+
+MOST = 20_000  # times; of more none is told
+ULPS = 8  # by which times may differ and be the same
+_JUMP = 1e-9  # of the largest value: less is no jump
+
+
+@dataclass(frozen=True)
+class Changes:
+    """jumps: of temperatures at edges or outside, which make the temperature rough there. kinks: all others, s."""
+
+    jumps: tuple[float, ...] = ()
+    kinks: tuple[float, ...] = ()
+
+    @property
+    def all(self) -> tuple[float, ...]:
+        return (*self.jumps, *self.kinks)
+
+
+def data_changes(made: Discretisation, end: float) -> Changes:
+    """Between 0 and `end`, both left out."""
+    found = [changes(f.tree, "t", 0.0, end) for f in dict.fromkeys(_moving(made))]
+    times = np.unique(np.concatenate([np.zeros(0), *found]))
+    times = times[(times > 1e-12 * end) & (times < end * (1 - 1e-12))]
+    if times.size:
+        times = times[np.append(np.diff(times) > 1e-12 * end, True)]
+    if times.size > MOST:
+        return Changes()
+    jumps = tuple(float(t) for t in times if _jumps(made.edges, float(t)))
+    return Changes(jumps, tuple(float(t) for t in times if float(t) not in set(jumps)))
+
+
+def _moving(made: Discretisation) -> Iterator[Expression]:
+    for piece in made.edges.pieces:
+        yield from (f for f in (piece.first, piece.second) if f.depends_on("t"))
+    yield from (f for f in made.sources if f.depends_on("t"))
+
+
+def _jumps(edges: Edges, t: float) -> bool:
+    """Whether a temperature at an edge or outside jumps at t, or how heat passes to it."""
+    small = ULPS * math.ulp(t)
+    for piece in edges.pieces:
+        for f in (piece.first, piece.second):
+            if piece.kind != FLUX and f.depends_on("t"):
+                before, after = (np.asarray(f(x=piece.x, y=piece.y, t=at)) for at in (t - small, t + small))
+                if np.max(np.abs(after - before)) > _JUMP * max(np.max(np.abs(before)), np.max(np.abs(after))):
+                    return True
+    return False

@@ -1,0 +1,123 @@
+"""How far explicit steps will be off, before they are taken.
+
+Forward Euler solves dT/dt = F as if it were off by Δt/2 d²T/dt², so that its error is Δt/2 ∫ S(t - s) d²T/dt² ds,
+with S what diffusion makes of a field in a time (Hairer, Nørsett & Wanner, Solving ODEs I, 2nd ed., 1993, section
+II.3). With steady data d²T/dt² = A S F(0): the error is at most
+
+    Δt/2 max |F(0)|    and    0.27 Δt/t of the range for each mode, which decays as e^(-λt)
+
+at a time t, whichever is less. Data that move make rates of change of their own: those of edge temperatures, and of
+what sources give each second, which do not grow under diffusion.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from simsuite.core import Clock
+from simsuite.solvers.heat.discretisation import Discretisation, faces
+from simsuite.solvers.heat.edges import CONVECTION, FLUX, RADIATION, TEMPERATURE, at_points
+from simsuite.solvers.heat.sampling import distinct
+
+_MODE = 0.27  # largest (λt)²/2 e^(-λt)
+_LOOKS = 1025  # times at which data that move are looked at
+_STEPS_TO_HALF = 8  # until a cell has gone half the way to the temperature of the edge beside it
+_MOST_CELLS = 1 << 20  # whose rates are computed
+
+
+def explicit_error(made: Discretisation, clock: Clock, frames: Sequence[float]) -> float | None:
+    """An estimate for the largest error at the frames, K; None where nothing is known of it."""
+    end, dt = clock.times[-1], max(clock.dt(step) for step in clock.steps[:-1])
+    low, high = made.temperatures(made.edges.looks(end))
+    if any(f.depends_on("T") for f in made.sources):
+        return None
+    first = min((t for t in frames if t > 0), default=end)
+    with np.errstate(all="ignore"):
+        rough = min(0.5 * dt * _largest_rate(made), _MODE * dt / first * (high - low))
+        error = rough + 0.5 * dt * _driving(made, end)
+    return float(error) if math.isfinite(error) else None
+
+
+def least_range(made: Discretisation, clock: Clock) -> float:
+    """What the range of the temperatures surely comes to, K: that at the start, and half of what an edge differs by,
+    beside which a cell has gone half the way after some explicit steps."""
+    found = float(np.ptp(distinct(made.T0)))
+    if clock.end >= _STEPS_TO_HALF:
+        at_edges = at_points(made.T0, made.T0).astype(np.float64)
+        given, _ = made.edges.data(0.0)
+        difference = np.abs(given - at_edges)[made.edges.kinds == TEMPERATURE]
+        found = max(found, 0.5 * float(np.max(difference, initial=0.0)))
+    return found
+
+
+def _largest_rate(made: Discretisation) -> float:
+    """Of dT/dt at the start, K/s, looked at in as many rows as are quick to go through."""
+    at_edges = at_points(made.T0, made.T0).astype(np.float64)
+    beta, gamma = made.edges.coefficients(0.0, made.edge_k(), at_edges)
+    left, right, bottom, top = np.split(gamma - beta * at_edges, np.cumsum([made.ny, made.ny, made.nx]))
+    height = max(1, _MOST_CELLS // (8 * made.nx))
+    stride = height * max(1, made.nx * made.ny // _MOST_CELLS)
+    largest = 0.0
+    for y in range(0, made.ny, stride):
+        rows = slice(y, min(made.ny, y + height))
+        outside = (left[rows], right[rows], bottom, top)
+        largest = max(largest, float(np.max(np.abs(_rates(made, rows, outside)), initial=0.0)))
+    return largest
+
+
+def _rates(made: Discretisation, rows: slice, outside: Sequence[np.ndarray]) -> np.ndarray:
+    """dT/dt at the start in some rows, but for the neighbours across a periodic edge at the bottom or top. outside:
+    differences to the ghosts at all edges."""
+    first, last = rows.start, rows.stop
+    near = slice(max(0, first - 1), min(made.ny, last + 1))
+    kx, ky, held, T = (np.asarray(a[near], np.float64) for a in (made.kx, made.ky, made.held, made.T0))
+    gx, gy = faces(kx, held > 0, made.wrap_x), faces(ky.T, held.T > 0, False).T
+    along_x = np.zeros((T.shape[0], made.nx + 1))
+    along_x[:, 1:-1] = gx[:, 1:-1] * np.diff(T, axis=1)
+    around = gx[:, 0] * (T[:, 0] - T[:, -1])
+    inner = slice(first - near.start, last - near.start)
+    if made.wrap_x:
+        along_x[:, 0] = along_x[:, -1] = around
+    else:
+        along_x[inner, 0], along_x[inner, -1] = -gx[inner, 0] * outside[0], gx[inner, -1] * outside[1]
+    along_y = np.zeros((T.shape[0] + 1, made.nx))
+    along_y[1:-1] = gy[1:-1] * np.diff(T, axis=0)
+    if first == 0 and not made.wrap_y:
+        along_y[0] = -gy[0] * outside[2]
+    if last == made.ny and not made.wrap_y:
+        along_y[-1] = gy[-1] * outside[3]
+    heat = np.diff(along_x, axis=1) / made.dx**2 + np.diff(along_y, axis=0) / made.dy**2
+    x, y = made.centres
+    for f in made.sources:
+        heat = heat + f(x=x, y=y[near], t=0.0, T=T)
+    return np.asarray((heat * made.inverse_capacity[near])[inner])
+
+
+def _driving(made: Discretisation, end: float) -> float:
+    """The largest rate at which temperatures outside change, plus by how much sources change what they give, K/s."""
+    t = np.linspace(0.0, end, _LOOKS)
+    total = 0.0
+    rate = 0.0
+    for piece in made.edges.pieces:
+        few = slice(None, None, max(1, len(piece.x) // 8))
+        for f in (piece.first, piece.second):
+            if f.depends_on("t"):
+                values = np.broadcast_to(f(x=piece.x[few], y=piece.y[few], t=t[:, None]), (len(t), len(piece.x[few])))
+                if f is piece.first and piece.kind in (CONVECTION, RADIATION):
+                    return math.inf
+                if piece.kind == FLUX:
+                    depth = made.dx if piece.points[0] < 2 * made.ny else made.dy
+                    capacity = float(np.min(distinct(made.rho_c)))
+                    total += float(np.max(np.ptp(values, axis=0))) / (capacity * depth)
+                else:
+                    rate = max(rate, float(np.max(np.abs(np.diff(values, axis=0)))) / float(t[1]))
+    x, y = (a.ravel()[:: max(1, a.size // 8)] for a in made.centres)
+    for f in made.sources:
+        if f.depends_on("t"):
+            values = f(x=x, y=y[:, None], t=t[:, None, None], T=0.0)
+            size = float(np.max(np.ptp(np.broadcast_to(values, (len(t), len(y), len(x))), axis=0)))
+            total += size / float(np.min(distinct(made.rho_c)))
+    return total + rate

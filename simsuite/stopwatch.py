@@ -1,0 +1,45 @@
+"""How fast a run goes, once it goes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from simsuite.core import Backend
+from simsuite.loop import ALONE
+
+_WARMING = 16  # of so many steps, one at most is taken before the clock starts, or the first stretch
+
+
+class Stopwatch:
+    """Separates the first stretches of steps, in which kernels are loaded and their speed is learnt, from the rest."""
+
+    def __init__(self, backend: Backend, step: int, end: int, work: Callable[[int], float]) -> None:
+        """work: done when a step of the clock has been queued, asked only then."""
+        self._backend, self._end, self._work = backend, end, work
+        self._most = step + (end - step) // _WARMING
+        self._stretches = 0
+        self._stopped = False
+        self._first = self._last = work(step)
+        self._begin = self._end_of_last = backend.fence()
+        self.started = time.monotonic()
+
+    def stretch(self, step: int) -> None:
+        """A stretch up to `step` was queued. The clock starts after it if it is one of the first, stops if the last."""
+        if self._stretches == 0 or (self._stretches <= ALONE and step <= self._most):
+            self._first, self._begin = self._work(step), self._backend.fence()
+        if self._stretches == 0:
+            self._begin.wait()
+            self.started = time.monotonic()
+        self._stretches += 1
+        if step == self._end:
+            self.stop(step)
+
+    def stop(self, step: int) -> None:
+        if not self._stopped:
+            self._last, self._end_of_last, self._stopped = self._work(step), self._backend.fence(), True
+
+    def rate(self) -> float:
+        """Work a second between the first stretches and the last, by the device's clock; 0 where there was none."""
+        done, seconds = self._last - self._first, self._end_of_last.seconds_since(self._begin)
+        return done / seconds if done and seconds > 0 else 0.0

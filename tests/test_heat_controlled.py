@@ -1,0 +1,194 @@
+"""Steps as long as their error allows: what is estimated, what is kept, what is the same however a run is cut."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from simsuite.backends import open_backend
+from simsuite.core import Backend, Snapshot
+from simsuite.solvers.heat.controlled import ControlledStepper
+from simsuite.solvers.heat.plan import TICKS
+from simsuite.solvers.heat.problem import HeatProblem
+
+EVERYTHING = {
+    "grid": {"nx": 9, "ny": 7, "lx": 1.0, "ly": 0.7},
+    "material": {"conductivity": "1 + 0.3*sin(5*x)", "density": 1.0, "specific_heat": 1.0},
+    "initial": {"temperature": "300 + 5*exp(-20*((x - 0.5)**2 + (y - 0.3)**2))"},
+    "boundary": {
+        "left": {"kind": "temperature", "value": "300 + 3*sin(40*t)"},
+        "top": {"kind": "convection", "h": 3.0, "ambient": "where(t < 0.02, 300, 310)"},
+    },
+    "source": [{"power": "200*(t >= 0.03)*x"}],
+    "time": {"end": 0.05, "stepper": "auto", "tolerance": 1e-4},
+    "output": {"frames": 4},
+}
+PLAIN = {
+    "grid": {"nx": 8, "ny": 8},
+    "material": {"diffusivity": 1.0},
+    "initial": {"temperature": "sin(3*x)*y"},
+    "boundary": {"left": {"kind": "temperature", "value": "cos(30*t)"}},
+    "time": {"end": 0.05, "stepper": "rkl2", "tolerance": 1e-4},
+    "output": {"frames": 3},
+}
+LAW = {"conductivity": "1 + 0.01*(T - 300)", "density": 1.0, "specific_heat": 1.0}
+METHODS = {
+    "auto": EVERYTHING,
+    "rkl2": EVERYTHING | {"time": EVERYTHING["time"] | {"stepper": "rkl2"}},
+    "adi": EVERYTHING | {"time": EVERYTHING["time"] | {"stepper": "adi"}},
+    "plain": PLAIN,
+    "law": EVERYTHING | {"material": LAW, "time": EVERYTHING["time"] | {"stepper": "adi"}},
+}
+
+
+def controlled(problem: HeatProblem, backend: Backend, start: Snapshot | None = None) -> ControlledStepper:
+    stepper = problem.stepper(backend, problem.initial() if start is None else start)
+    assert isinstance(stepper, ControlledStepper)
+    return stepper
+
+
+def held(stepper: ControlledStepper) -> Snapshot:
+    with stepper.snapshot() as snapshot:
+        return Snapshot(snapshot.step, {name: np.array(a) for name, a in snapshot.arrays.items()})
+
+
+def hybrid(problem: HeatProblem, worth: float) -> HeatProblem:
+    """Of which a step of adi takes as long as so many stages of rkl2: few, and it is used."""
+    assert problem.plan.control is not None
+    return replace(problem, plan=replace(problem.plan, control=replace(problem.plan.control, worth=worth)))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_run_is_the_same_however_it_is_cut(heat: Callable[..., HeatProblem], backend: Backend, name: str) -> None:
+    """At any tick, and begun again from what a checkpoint holds."""
+    sections = METHODS[name]
+    if backend.name == "cudasim":  # which is slow
+        few = {"grid": {"nx": 4, "ny": 3}, "time": sections["time"] | {"tolerance": 2e-2}}
+        sections = sections | few
+    p = heat(**sections)
+    if name == "auto":
+        p = hybrid(p, 0.5)
+    whole = controlled(p, backend)
+    whole.advance(p.clock.end)
+    stepper = controlled(p, backend)
+    rng = np.random.default_rng(5)
+    while stepper.step < p.clock.end:
+        stepper.advance(min(int(TICKS * rng.uniform(0.01, 0.7)), p.clock.end - stepper.step))
+        stepper = controlled(p, backend, held(stepper))
+    a, b = held(whole), held(stepper)
+    assert a.step == b.step == p.clock.end
+    for key, value in a.arrays.items():
+        assert value.tobytes() == b.arrays[key].tobytes(), key
+    assert whole.taken > (10 if backend.name != "cudasim" else 1)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_gpu_and_cpu_go_the_same_way(heat: Callable[..., HeatProblem], backend: Backend, name: str) -> None:
+    """As many steps, and the same temperatures but for rounding: short runs on the simulator, which is slow."""
+    if backend.name == "cpu":
+        pytest.skip("compared with the CPU")
+    sections = METHODS[name]
+    if backend.name == "cudasim":
+        sections = sections | {"grid": {"nx": 4, "ny": 3}, "time": sections["time"] | {"tolerance": 2e-2}}
+    p = heat(**sections)
+    on_cpu, there = controlled(p, open_backend("cpu")), controlled(p, backend)
+    end = p.clock.steps[1] if backend.name == "cudasim" else p.clock.end
+    on_cpu.advance(end)
+    there.advance(end)
+    a, b = held(on_cpu).arrays["temperature"], held(there).arrays["temperature"]
+    assert on_cpu.taken == there.taken
+    np.testing.assert_allclose(a, b, rtol=0, atol=1e-10 * np.abs(a).max())
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 2), (31, 33), (5, 300)], ids=str)
+def test_errors_are_judged_in_every_cell(backend: Backend, shape: tuple[int, int]) -> None:
+    """The largest estimate and the extremes, and NaN where there is one, which no comparison may hide."""
+    from simsuite.solvers.heat.row_cuda import THREADS
+
+    rng = np.random.default_rng(shape[1])
+    Y, Y0, D = rng.normal(size=(3, *shape))
+    k = backend.kernels("simsuite.solvers.heat.controlled")
+    judge = backend.launcher(k.judge, (shape[0] * k.THREADS,), (k.THREADS,))
+    gather = backend.launcher(k.gather, shape[::-1], (8, 8))
+    y, x = rng.integers(shape[0]), rng.integers(shape[1])
+    for bad in (False, True):
+        if bad:
+            Y[y, x] = math.nan
+        arrays = [backend.array(a) for a in (Y, Y0, D)]
+        rows = backend.zeros((3, shape[0]), np.float64)
+        views = [backend.view(a) for a in arrays]
+        judge(views[0], views[1], 0.3, views[2], 0.0, backend.view(rows))
+        expected = [np.abs(D + 0.3 * (Y - Y0)).max(axis=1), Y.min(axis=1), Y.max(axis=1)]
+        np.testing.assert_allclose(backend.to_host(rows), expected, rtol=1e-14)
+        gather(views[0], views[1], 0.3, True, views[2])
+        gather(views[0], views[1], 0.3, False, views[2])
+        np.testing.assert_allclose(backend.to_host(arrays[2]), 0.6 * (Y - Y0), rtol=1e-14, atol=1e-15)
+    assert THREADS % 2 == 0
+
+
+def test_a_day_of_sunshine_does_not_drift(heat: Callable[..., HeatProblem]) -> None:
+    """A copper plate, one edge at 300 + 20 sin(2πt/day): with the diffusion time of seconds it follows the edge."""
+    p = heat(
+        grid={"nx": 32, "ny": 32, "lx": 0.1, "ly": 0.1},
+        material={"conductivity": 401.0, "density": 8960.0, "specific_heat": 385.0},
+        initial={"temperature": 300.0},
+        boundary={"left": {"kind": "temperature", "value": "300 + 20*sin(2*pi*t/86400)"}},
+        time={"end": 86400.0, "stepper": "auto"},
+    )
+    stepper = p.stepper(open_backend("cpu"), p.initial())
+    stepper.advance(p.clock.end)
+    with stepper.observe("time") as observed:
+        T = observed.arrays["temperature"]
+        # T lags behind the edge by about lx²/2D at the far end, with the slope of the sine at the end of the day.
+        slope, D, x = 20 * 2 * math.pi / 86400, 401.0 / (8960 * 385), p.made.centres[0]
+        lag = slope / D * (0.1 * x - 0.5 * x**2)
+        np.testing.assert_allclose(T, np.broadcast_to(300 - lag, T.shape), atol=2e-3)
+        assert p.results(observed)["time_error"] <= 1e-5
+    assert stepper.taken < 20_000
+
+
+@pytest.mark.parametrize("stepper", ["auto", "rkl2", "adi"])
+def test_a_switch_costs_few_steps(heat: Callable[..., HeatProblem], stepper: str) -> None:
+    """A source that is switched on in the middle, against the exact solution of the plate as a whole, insulated."""
+    p = heat(
+        grid={"nx": 16, "ny": 16},
+        initial={"temperature": 300.0},
+        source=[{"power": "7*(t >= 0.3)"}],
+        time={"end": 1.0, "stepper": stepper},
+    )
+    found = p.stepper(open_backend("cpu"), p.initial())
+    assert isinstance(found, ControlledStepper)
+    assert p.plan.changes == (0.3,)
+    found.advance(p.clock.end)
+    np.testing.assert_allclose(held(found).arrays["temperature"], 300 + 7 * 0.7, rtol=1e-12)
+    assert found.taken < 60
+
+
+@pytest.mark.parametrize("stepper", ["auto", "rkl2", "adi"])
+def test_steps_are_counted_and_named(heat: Callable[..., HeatProblem], stepper: str) -> None:
+    p = heat(**EVERYTHING | {"time": EVERYTHING["time"] | {"stepper": stepper}})
+    found = controlled(p, open_backend("cpu"))
+    n = 0
+    while found.step < p.clock.end:
+        found.advance(1)
+        n += 1
+    assert found.taken == n
+    with found.observe("time") as observed:
+        results: dict[str, Any] = p.results(observed)
+    assert 0 < results["time_error"] <= 1e-4
+    shortest, longest = results["dt"]
+    assert shortest <= 0.05 / n <= longest
+
+
+@pytest.mark.parametrize("stepper", ["auto", "rkl2", "adi"])
+def test_nan_ends_in_a_message_and_not_in_a_loop(heat: Callable[..., HeatProblem], stepper: str) -> None:
+    p = heat(source=[{"power": "sqrt(0.004 - t)"}], time={"end": 1e-2, "stepper": stepper})
+    found = controlled(p, open_backend("cpu"))
+    found.advance(p.clock.end)
+    with found.observe("time") as observed:
+        assert p.fault(observed) is not None
