@@ -4,7 +4,7 @@ BIN := .venv/bin
 GPU := $(if $(shell command -v nvidia-smi),yes)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: heat test lint clean
+.PHONY: heat test long lint clean
 
 heat: .venv/installed ## simulate a cooling plate and draw it
 	$(BIN)/simsuite run scenarios/heat.toml
@@ -13,6 +13,9 @@ heat: .venv/installed ## simulate a cooling plate and draw it
 test: .venv/tested lint ## everything the project promises, on every backend that works here
 	$(BIN)/python -m pytest -n auto --dist worksteal
 	NUMBA_ENABLE_CUDASIM=1 $(BIN)/python -m pytest -n auto --dist worksteal
+
+long: .venv/tested ## hours: automatic time steps on hundreds of random plates
+	$(BIN)/python -m pytest -m long
 
 lint: .venv/tested
 	$(BIN)/ruff check .

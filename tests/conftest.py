@@ -50,11 +50,13 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With the simulator on, only what uses it has anything to show.
+    """With the simulator on, only what uses it has anything to show. What takes long runs only if it is asked for.
 
     Monte Carlo comes first and heat last. Of two processes one begins with the first test and one with that in the
     middle, so that they do not compile the same kernels at the same time.
     """
+    if "long" not in config.option.markexpr:
+        items[:] = [item for item in items if item.get_closest_marker("long") is None]
     if SIMULATING:
         items[:] = [item for item in items if "cudasim" in item.name]
     items.sort(key=lambda item: place(item.path.stem))

@@ -2,9 +2,9 @@
 
 A step of order 2 makes a local error e = κ (Δt/τ)³ R, where R is the range of the temperatures so far and τ the time in
 which the solution changes. What diffusion smooths out, it forgets in about that time, so the errors of τ/Δt steps add
-up (those that are left, if there are fewer), to
+up (those of the whole run, if there are fewer), to
 
-    E = e · min((κ R / e)^(1/3), (t_end - t) / Δt + 1) / R
+    E = e · min((κ R / e)^(1/3), t_end / Δt) / R
 
 of the range, times the number of such times LASTING that do count, which was measured on random plates: the tighter
 the tolerance, the more of them, as errors made while the data are rough stay. E is of order Δt² and must not exceed
@@ -26,8 +26,9 @@ LEAST_SHRINKING, MOST_SHRINKING = 0.8, 0.1  # of a step that is taken again
 SAME = 1.2  # growth that is not worth it: equal steps are queued faster
 KINK = 0.2  # of a step, after data kinked
 KAPPA = {"rkl2": 1 / 18, "adi": 1 / 48}  # of a mode that decays by itself
-LASTING = {"rkl2": 0.2, "adi": 0.17}  # times τ whose errors add up: LASTING · tolerance^EXPONENT
-EXPONENT = -0.2
+LASTING = {"rkl2": 0.35, "adi": 0.35}  # times τ whose errors add up, times tolerance^EXPONENT
+EXPONENT = -0.1
+CHANGING = 2.0  # as many where data jump or kink: what is left of each change adds up
 ADI_TAKES = 3  # steps of adi for one that counts
 PROMISING = 1.5  # by how much longer steps of adi mostly are than those of rkl2
 PATIENCE = 16.0  # steps by one method before the other one is tried again, twice as many each time
@@ -42,13 +43,20 @@ class StepControl:
     """Decides on steps; what it goes by is in `state`, one number for each of NAMES, which belongs into a snapshot.
 
     tolerance: of the error, relative to the range. end: of the run, s. first: length of the first step, also after data
-    jumped, s. span: least and largest temperature at the start.
+    jumped, s. span: least and largest temperature at the start. changing: whether data jump or kink.
     """
 
     def __init__(
-        self, tolerance: float, end: float, first: float, span: tuple[float, float], state: np.ndarray | None = None
+        self,
+        tolerance: float,
+        end: float,
+        first: float,
+        span: tuple[float, float],
+        changing: bool = False,
+        state: np.ndarray | None = None,
     ) -> None:
         self.tolerance, self._end, self._first = tolerance, end, first
+        self._lasting = tolerance**EXPONENT * (CHANGING if changing else 1.0)
         self.state = np.zeros(len(NAMES)) if state is None else np.array(state)
         if state is None:
             self["dt"], self["low"], self["high"] = first, *span
@@ -68,8 +76,8 @@ class StepControl:
         else:
             self["dt"] = max(KINK * self["dt"], min(self["dt"], self._first))
 
-    def error(self, method: str, local: float, low: float, high: float, dt: float, t: float, rounding: float) -> float:
-        """E of a step from t on whose local error is estimated, K, and which leads to temperatures from low to high.
+    def error(self, method: str, local: float, low: float, high: float, dt: float, rounding: float) -> float:
+        """E of a step whose local error is estimated, K, and which leads to temperatures from low to high.
         rounding: what of the estimate may be nothing but that, K."""
         if local <= rounding:
             return 0.0
@@ -77,8 +85,8 @@ class StepControl:
         if not (range_ > 0 and math.isfinite(local)):
             return math.inf
         e = local / range_
-        several = LASTING[method] * self.tolerance**EXPONENT * (KAPPA[method] / e) ** (1 / 3)
-        return e * max(1.0, min(several, (self._end - t) / dt + 1.0))
+        several = LASTING[method] * self._lasting * (KAPPA[method] / e) ** (1 / 3)
+        return e * max(1.0, min(several, self._end / dt))
 
     @property
     def lost(self) -> bool:

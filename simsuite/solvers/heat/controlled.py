@@ -104,7 +104,8 @@ class ControlledStepper(FieldStepper):
         self._bind(made)
         first = longest_step(3, safe) if math.isfinite(safe) else (clock.times[-1] - clock.times[0]) * 1e-4
         span = (float(T.min()), float(T.max()))
-        self.control = StepControl(plan.tolerance, clock.times[-1], first, span, start.arrays.get("control"))
+        state = start.arrays.get("control")
+        self.control = StepControl(plan.tolerance, clock.times[-1], first, span, bool(self._jumps), state)
 
     def _bind(self, made: Discretisation) -> None:
         b = self.backend
@@ -160,7 +161,7 @@ class ControlledStepper(FieldStepper):
             self._look(t, dt, taken == ticks - k)
             local, low, high = self._try_rkl2(dt) if method == "rkl2" else self._try_adi(dt)
             rounding = _ROUNDING * float(np.finfo(self._real).eps) * max(abs(low), abs(high))
-            error = control.error(method, local, low, high, dt, t, rounding)
+            error = control.error(method, local, low, high, dt, rounding)
             if error <= control.tolerance or control.lost or taken == 1 or attempt == _ATTEMPTS - 1:
                 break
             self._restore()

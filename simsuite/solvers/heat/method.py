@@ -103,7 +103,8 @@ def _cheapest(
             refused += f"; explicit might miss the tolerance{by}"
     for name, plan in plans.items():
         works[name] = work_of(name, plan.clock.end, plan.stages, made, rate_wanted)
-    expected = expected_steps(scenario.time.tolerance, times[-1], limits.safe, len(times) + len(changes.all))
+    ends = len(controlled_times(scenario, changes.all))
+    expected = expected_steps(scenario.time.tolerance, times[-1], limits.safe, ends)
     stages = expected_stages(times[-1], expected, SAFETY * limits.safe)
     controlled = {
         "rkl2": work_of("rkl2", expected, stages, made, rate_wanted),
