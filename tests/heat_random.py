@@ -10,6 +10,8 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -23,7 +25,12 @@ NAMES |= {"pi": math.pi, "min": np.minimum, "max": np.maximum, "abs": np.abs}
 
 
 def value(text: str | float, **names: Any) -> Any:
-    return float(text) if isinstance(text, (int, float)) else eval(text, {"__builtins__": {}}, NAMES | names)
+    return float(text) if isinstance(text, (int, float)) else eval(_code(text), {"__builtins__": {}}, NAMES | names)
+
+
+@cache
+def _code(text: str) -> CodeType:
+    return compile(text, "<plate>", "eval")
 
 
 @dataclass
@@ -148,7 +155,10 @@ class Plate:
         elif c["kind"] == "radiation":
             s, w = STEFAN_BOLTZMANN * at["emissivity"], np.maximum(T, at["ambient"])
             for _ in range(40):
-                w = w - (half * (w - T) - s * (at["ambient"] ** 4 - w**4)) / (half + 4 * s * w**3)
+                change = (half * (w - T) - s * (at["ambient"] ** 4 - w**4)) / (half + 4 * s * w**3)
+                w = w - change
+                if np.all(np.abs(change) <= 1e-15 * w):
+                    break
             flux = half * (w - T)
         else:
             flux = 0 * T

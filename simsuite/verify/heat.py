@@ -9,6 +9,7 @@ from simsuite.core import Backend
 from simsuite.verify.benchmarks import benchmark_checks, benchmark_files
 from simsuite.verify.checks import Check
 from simsuite.verify.heat_orders import FULL, QUICK, order_checks
+from simsuite.verify.heat_tolerance import tolerance_checks
 from simsuite.verify.heat_whole import whole_checks
 
 CELLS = {True: 12, False: 24}  # along each axis, of runs with everything at once; quick or not
@@ -23,6 +24,7 @@ def heat_checks(backend: Backend, quick: bool, note: Callable[[str], None]) -> I
     if not files:
         note("the benchmark scenarios are not here: they come with the source, in scenarios/benchmarks")
     yield from whole_checks(backend, another, CELLS[quick])
+    yield from tolerance_checks(backend, quick)
     yield from benchmark_checks(backend, files, refine=not quick)
     yield from order_checks(backend, QUICK if quick else FULL)
 

@@ -6,6 +6,7 @@ The domain is 1 m × 0.75 m, so that x and y cannot be mixed up; temperatures ar
 
 from __future__ import annotations
 
+import cmath
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -63,6 +64,7 @@ MOVING: Mapping[str, Mapping[str, Any]] = {
 }
 START = "300 + 15*cos(2*pi*x)*cos(2*pi*y/0.75)"
 HEATING = "500*sin(3*x - 2*y + 18*t) - 0.5*(T - 300)"
+CHANGES = (0.013, 0.031, 0.077)  # s: when `switched` data change
 
 # ---- exact in time: constant coefficients, and data that do not move
 
@@ -121,6 +123,18 @@ def moving(kind: str, material: str, time: Mapping[str, Any]) -> dict[str, Any]:
     )
 
 
+def switched(kind: str, material: str, time: Mapping[str, Any]) -> dict[str, Any]:
+    """`moving` with a source that is switched on and off, one that pulses and one that ramps, at CHANGES."""
+    on, off, up = CHANGES
+    return moving(kind, material, time) | {
+        "source": [
+            {"power": HEATING},
+            {"power": f"where(t >= {on}, where(t < {off}, 3000*x*y, 0), 0)"},
+            {"power": f"2000*min(t/{up}, 1)*(1 - x)"},
+        ]
+    }
+
+
 def steady(kind: str, material: str, time: Mapping[str, Any]) -> dict[str, Any]:
     """A scenario on a small grid with constant coefficients, and edges and a source that vary in space alone."""
     return plate(
@@ -132,6 +146,31 @@ def steady(kind: str, material: str, time: Mapping[str, Any]) -> dict[str, Any]:
         source=[{"power": STEADY_HEATING}],
         time={"end": END, **time},
     )
+
+
+def daily(stepper: str) -> tuple[dict[str, Any], float, float]:
+    """A copper strip whose left edge follows the day, T = T₀ + A sin(ωt), for ten days; the time at which it is looked
+    at; and the temperature of its last cell then, once the start is forgotten,
+
+        T₀ + A Im(exp(iωt) cosh(k d) / cosh(k L)),   k = √(iω/α),
+
+    where d is the distance to the right edge, which is insulated (Carslaw & Jaeger, Conduction of Heat in Solids,
+    section 3.6). Steps that follow the day are thousands of times as long as heat needs to cross the strip.
+    """
+    n, length, alpha, day = 16, 0.1, 1.16e-4, 86400.0
+    omega, end = 2 * math.pi / day, 10.25 * day
+    k = cmath.sqrt(1j * omega / alpha)
+    wave = cmath.exp(1j * omega * end) * cmath.cosh(k * 0.5 * length / n) / cmath.cosh(k * length)
+    scenario = {
+        "solver": "heat",
+        "grid": {"nx": n, "ny": 3, "lx": length, "ly": 0.02},
+        "material": {"diffusivity": alpha},
+        "initial": {"temperature": 300.0},
+        "boundary": {"left": {"kind": "temperature", "value": f"300 + 20*sin({omega!r}*t)"}},
+        "time": {"end": end, "stepper": stepper, "tolerance": 1e-4},
+        "output": {"frames": 2},
+    }
+    return scenario, end, 300.0 + 20.0 * wave.imag
 
 
 def closed_form(kind: str, material: str, n: int, time: Mapping[str, Any]) -> dict[str, Any]:
