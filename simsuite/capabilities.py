@@ -24,6 +24,10 @@ class Adaptive(Protocol):
     def taken(self) -> int:
         """Time steps so far."""
 
+    def advance_for(self, n: int, seconds: float) -> None:
+        """Like `advance(n)`, and back before that once so much time has gone by: nobody knows how many time steps n
+        ticks are."""
+
     @property
     def work(self) -> float:
         """Done by this stepper, in the problem's unit."""

@@ -11,6 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 
+from simsuite.capabilities import Adaptive
 from simsuite.core import Backend, Fence, Stepper
 from simsuite.io.outputs import Output
 
@@ -81,6 +82,9 @@ def march(
         target = min([end, *(step for step in ahead if step is not None)])
         queued = min(target - stepper.step, pace.steps - stepper.step % pace.steps)
         before = stepper.step
-        stepper.advance(queued)
+        if isinstance(stepper, Adaptive):
+            stepper.advance_for(queued, LONG)
+        else:
+            stepper.advance(queued)
         pace.mark(stepper.step - before)
         progress(stepper.step)

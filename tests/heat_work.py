@@ -8,7 +8,6 @@ may be is found by trying.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections import Counter
 from collections.abc import Callable
@@ -19,11 +18,10 @@ from typing import Any
 import numpy as np
 from heat_random import Plate
 
-from simsuite.core import Backend, Clock, Stepper
+from simsuite.core import Backend, Stepper
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.control import StepControl
 from simsuite.solvers.heat.controlled import ControlledStepper
-from simsuite.solvers.heat.plan import Control
 from simsuite.solvers.heat.problem import HeatProblem
 from simsuite.solvers.heat.rates import TWO_CORES, work_of
 

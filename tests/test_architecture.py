@@ -33,7 +33,7 @@ ALLOWED = {
     "expressions": set(),
     "io": BASE,
     "capabilities": {"core"},
-    "loop": {"core", "io"},
+    "loop": {"capabilities", "core", "io"},
     "stopwatch": {"core", "loop"},
     "pictures": BASE | {"io", "scenario", "solvers"},
     "rng": {"elementary"},

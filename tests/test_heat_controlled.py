@@ -192,3 +192,22 @@ def test_nan_ends_in_a_message_and_not_in_a_loop(heat: Callable[..., HeatProblem
     found.advance(p.clock.end)
     with found.observe("time") as observed:
         assert p.fault(observed) is not None
+
+
+def test_times_that_differ_by_rounding_are_the_same(heat: Callable[..., HeatProblem]) -> None:
+    """A frame at 3·0.1 s, which is not 0.3 in binary, and a source that is switched on at 0.3 s."""
+    switched = {"source": [{"power": "1e3*(t >= 0.3)"}], "time": {"end": 1.0, "stepper": "rkl2"}}
+    problem = heat(**PLAIN | switched | {"output": {"every": 0.1}})
+    assert problem.plan.changes == (3 * 0.1,)
+    assert problem.plan.changes != (0.3,)
+    assert len(problem.clock.times) == 11
+
+
+def test_a_stepper_comes_back_when_its_time_is_over(heat: Callable[..., HeatProblem]) -> None:
+    """However many ticks it was asked for: a signal must not wait for all of them."""
+    problem = heat(**PLAIN)
+    stepper = controlled(problem, open_backend("cpu"))
+    stepper.advance_for(problem.clock.end, 0.0)
+    assert stepper.taken == 1
+    stepper.advance_for(problem.clock.end - stepper.step, 3600.0)
+    assert stepper.step == problem.clock.end

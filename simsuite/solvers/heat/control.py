@@ -6,11 +6,10 @@ up (those of the whole run, if there are fewer), to
 
     E = e · min((κ R / e)^(1/3), t_end / Δt) / R
 
-of the range, times the number of such times LASTING that do count, which was measured on random plates: the tighter
-the tolerance, the more of them, as errors made while the data are rough stay. E is of order Δt² and must not exceed
-the tolerance. A step that does is taken again, shorter. The step after is Δt·√(SAFETY · tolerance / E), within limits
-(after the control of the error per unit step: Hairer, Nørsett & Wanner, Solving ODEs I, 2nd ed., 1993, section II.4;
-the unit is τ).
+of the range, times the number of such times LASTING that do count, which was measured on random plates. E is of order
+Δt² and must not exceed the tolerance. A step that does is taken again, shorter. The step after is
+Δt·√(SAFETY · tolerance / E), within limits (after the control of the error per unit step: Hairer, Nørsett & Wanner,
+Solving ODEs I, 2nd ed., 1993, section II.4; the unit is τ).
 """
 
 from __future__ import annotations
@@ -26,16 +25,16 @@ LEAST_SHRINKING, MOST_SHRINKING = 0.8, 0.1  # of a step that is taken again
 SAME = 1.2  # growth that is not worth it: equal steps are queued faster
 KINK = 0.2  # of a step, after data kinked
 KAPPA = {"rkl2": 1 / 18, "adi": 1 / 48}  # of a mode that decays by itself
-LASTING = {"rkl2": 0.35, "adi": 0.35}  # times τ whose errors add up, times tolerance^EXPONENT
-EXPONENT = -0.1
-CHANGING = 2.0  # as many where data jump or kink: what is left of each change adds up
+LASTING = {"rkl2": 0.5, "adi": 0.6}  # times τ whose errors add up
+CHANGING = 1.2  # as many where data jump or kink: what is left of each change adds up
 ADI_TAKES = 3  # steps of adi for one that counts
 PROMISING = 1.5  # by how much longer steps of adi mostly are than those of rkl2
+SETTLED, GAIN = 64.0, 1.5  # steps of rkl2 before one of adi is tried that takes the place of more than its work
 PATIENCE = 16.0  # steps by one method before the other one is tried again, twice as many each time
-FURTHEST = 16.0  # steps of adi that one of rkl2 is tried to take the place of
+FURTHEST = 16.0  # steps of one method that one of the other is tried to take the place of
 NAMES = (
     *("dt", "low", "high", "taken", "rejected", "error", "shortest", "longest"),
-    *("adi", "other_dt", "probing", "wait", "patience"),  # by which `choose` goes
+    *("adi", "other_dt", "probing", "wait", "patience", "restarted"),  # by which `choose` goes
 )
 
 
@@ -56,7 +55,7 @@ class StepControl:
         state: np.ndarray | None = None,
     ) -> None:
         self.tolerance, self._end, self._first = tolerance, end, first
-        self._lasting = tolerance**EXPONENT * (CHANGING if changing else 1.0)
+        self._lasting = CHANGING if changing else 1.0
         self.state = np.zeros(len(NAMES)) if state is None else np.array(state)
         if state is None:
             self["dt"], self["low"], self["high"] = first, *span
@@ -70,6 +69,7 @@ class StepControl:
 
     def restart(self, jump: bool) -> None:
         """After data jumped, or kinked: begin with shorter steps again."""
+        self["restarted"] = self["taken"]
         if jump:
             self["dt"] = min(self["dt"], self._first)
             self["adi"], self["probing"], self["wait"], self["patience"] = 0.0, 0.0, 0.0, PATIENCE
@@ -78,15 +78,17 @@ class StepControl:
 
     def error(self, method: str, local: float, low: float, high: float, dt: float, rounding: float) -> float:
         """E of a step whose local error is estimated, K, and which leads to temperatures from low to high.
-        rounding: what of the estimate may be nothing but that, K."""
-        if local <= rounding:
-            return 0.0
+        rounding: what of the estimate may be nothing but that, K; a step with no more is good enough, and the next one
+        need not be shorter."""
         range_ = max(self["high"], high) - min(self["low"], low)
+        if local == 0.0 or (range_ == 0.0 and local <= rounding):
+            return 0.0
         if not (range_ > 0 and math.isfinite(local)):
             return math.inf
         e = local / range_
         several = LASTING[method] * self._lasting * (KAPPA[method] / e) ** (1 / 3)
-        return e * max(1.0, min(several, self._end / dt))
+        error = e * max(1.0, min(several, self._end / dt))
+        return error if local > rounding else min(error, SAFETY * self.tolerance)
 
     @property
     def lost(self) -> bool:
@@ -113,7 +115,7 @@ class StepControl:
         """Decide on a shorter step in place of one of dt with that error."""
         self["rejected"] += 1
         if self["probing"]:
-            self["probing"], self["adi"], self["dt"] = 0.0, 1.0, self["other_dt"]
+            self["probing"], self["adi"], self["dt"] = 0.0, 1.0 - self["adi"], self["other_dt"]
             self._be_patient()
             return
         factor = math.sqrt(SAFETY * self.tolerance / error) if math.isfinite(error) else 0.0
@@ -130,14 +132,20 @@ class StepControl:
             self["wait"] -= 1
         elif not self["adi"] and stages(dt) * PROMISING > takes:
             self["adi"], self["other_dt"], self["wait"] = 1.0, dt, PATIENCE
+        elif not self["adi"] and self["taken"] - self["restarted"] >= SETTLED:
+            self._probe(dt, GAIN * dt * takes / stages(dt))
         elif self["adi"]:
             even = max((2.0 * dt / takes) ** 2 / safe, 0.5 * dt)  # of rkl2, with 2 √(even / safe) stages
-            if even < FURTHEST * dt:
-                self["probing"], self["adi"], self["other_dt"], self["dt"] = 1.0, 0.0, dt, even
-            else:
-                self._be_patient()
+            self._probe(dt, even)
         if self["adi"] and dt < 0.7 * self["other_dt"] and takes / dt > stages(self["other_dt"]) / self["other_dt"]:
             self["adi"], self["dt"] = 0.0, self["other_dt"]
+            self._be_patient()
+
+    def _probe(self, dt: float, even: float) -> None:
+        """Try a step of the other method, unless it had to be too long to be as cheap. even: how long."""
+        if even < FURTHEST * dt:
+            self["probing"], self["adi"], self["other_dt"], self["dt"] = 1.0, 1.0 - self["adi"], dt, even
+        else:
             self._be_patient()
 
     def _be_patient(self) -> None:

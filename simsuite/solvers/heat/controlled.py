@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import bisect
 import math
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -142,6 +143,15 @@ class ControlledStepper(FieldStepper):
         goal = self.step + n
         while self.step < goal:
             self._take_step()
+
+    def advance_for(self, n: int, seconds: float) -> None:
+        """Like `advance`, and back before that once so much time has gone by."""
+        self.check_end(n)
+        goal, late = self.step + n, time.monotonic() + seconds
+        while self.step < goal:
+            self._take_step()
+            if time.monotonic() >= late:
+                break
 
     def _take_step(self) -> None:
         """Take the next step, as long as it may be."""

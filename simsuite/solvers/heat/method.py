@@ -6,6 +6,7 @@ steps are as long as they are stable; whether they are accurate is estimated bef
 
 from __future__ import annotations
 
+import bisect
 import itertools
 import math
 from collections.abc import Mapping, Sequence
@@ -17,7 +18,7 @@ from simsuite.core import Clock
 from simsuite.errors import Mistake
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.choice import RatesOf, cheapest, is_long, is_short, usual
-from simsuite.solvers.heat.data_changes import data_changes
+from simsuite.solvers.heat.data_changes import Changes, data_changes
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.explicit_error import explicit_error, least_range
 from simsuite.solvers.heat.plan import TICKS, Control, Plan
@@ -28,6 +29,7 @@ from simsuite.solvers.schedule import frame_times, sample_times
 
 SAFETY = 0.9  # of the largest stable step, so that the shortest waves die out as well
 MOST_STEPS = 1e15  # which no machine gets through
+SAME_TIME = 1e-12  # of the run: times that differ by less are the same
 METHODS = ("rkl2", "adi")  # whose error is controlled
 ADI_STEPS = 1.7  # for each step of rkl2: three for each estimate of an error, of steps that may be longer
 
@@ -139,7 +141,9 @@ def _controlled(
 ) -> Plan:
     """Steps as long as they may be. seconds: of a stage of rkl2 and of a step of adi."""
     end = clock_times(scenario)[-1]
-    changes = data_changes(made, end)
+    found = data_changes(made, end)
+    outputs = controlled_times(scenario, ())
+    changes = Changes(_snapped(found.jumps, outputs), _snapped(found.kinks, outputs))
     times = controlled_times(scenario, changes.all)
     control = Control(
         methods=methods,
@@ -168,6 +172,17 @@ def controlled_times(scenario: HeatScenario, changes: Sequence[float]) -> list[f
     """The times at which steps as long as they may be end: frames, samples and changes of the data."""
     times = clock_times(scenario)
     return sorted({*times, *sample_times(scenario.output.samples, times[-1]), *changes})
+
+
+def _snapped(changes: Sequence[float], times: Sequence[float]) -> tuple[float, ...]:
+    """Changes, those that differ from one of some increasing times by rounding alone being that."""
+    near = SAME_TIME * times[-1]
+    snapped = []
+    for t in changes:
+        after = bisect.bisect_left(times, t)
+        closest = min(times[max(0, after - 1) : after + 1], key=lambda at: abs(at - t))
+        snapped.append(closest if abs(closest - t) <= near else t)
+    return tuple(snapped)
 
 
 def clock_times(scenario: HeatScenario) -> list[float]:
