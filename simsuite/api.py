@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import signal
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from simsuite.assembly import default_directory
 from simsuite.core import Problem
+from simsuite.errors import Advice, SimsuiteError
 from simsuite.execution import Execution
 from simsuite.io.directory import RunDirectory
 from simsuite.scenario import Scenario, load, settings
@@ -71,10 +73,11 @@ def run(
     use, DeviceError when there is no such device or too little memory, NumericalFailure for NaN or Inf, and
     SimsuiteError, the base of them all, for a disk that fails. In each case the last good checkpoint stays.
     """
-    scenario = _load(path, set, device, directory)
-    where = default_directory(scenario)
-    with Stopping(max_minutes) as stopping:
-        summary = Execution(scenario, RunDirectory(where), _Logger(), stopping, fresh).run()
+    with _python_words():
+        scenario = _load(path, set, device, directory)
+        where = default_directory(scenario)
+        with Stopping(max_minutes) as stopping:
+            summary = Execution(scenario, RunDirectory(where), _Logger(), stopping, fresh).run()
     if stopping.signal is not None:
         signal.raise_signal(stopping.signal)
     return Run(where, summary)
@@ -88,7 +91,18 @@ def open_simulation(path: Path | str, set: Mapping[str, Any] | None = None, devi
 
     Raises ScenarioError for mistakes in the scenario and DeviceError when there is no such device or too little memory.
     """
-    return Simulation(_load(path, set, device, None))
+    with _python_words():
+        return Simulation(_load(path, set, device, None))
+
+
+@contextlib.contextmanager
+def _python_words() -> Iterator[None]:
+    """Errors from in here speak of arguments of functions, not of options of commands."""
+    try:
+        yield
+    except SimsuiteError as error:
+        error.in_python()
+        raise
 
 
 def _load(
@@ -105,8 +119,11 @@ def _load(
 class _Logger:
     """Tells the logger "simsuite" how a run goes."""
 
-    def message(self, text: str) -> None:
-        _LOG.info(text)
+    def message(self, text: str, advice: Advice | None = None) -> None:
+        _LOG.info(text if advice is None else text + advice.python)
+
+    def warning(self, text: str) -> None:
+        _LOG.warning(text)
 
     def begin(self, problem: Problem, step: int) -> None: ...
 

@@ -143,7 +143,9 @@ def stop_at(tmp_path: Path) -> Callable[[Path, int], None]:
             def __init__(self) -> None:
                 self.step = 0
 
-            def message(self, text: str) -> None: ...
+            def message(self, text: str, advice: object = None) -> None: ...
+
+            def warning(self, text: str) -> None: ...
 
             def begin(self, problem: object, step: int) -> None:
                 self.step = step

@@ -17,7 +17,7 @@ import h5py
 import numpy as np
 
 from simsuite.core import Layout
-from simsuite.errors import SimsuiteError, UsageError
+from simsuite.errors import AFRESH, SimsuiteError, UsageError
 from simsuite.io.disk import abandon, explained, require_room, require_whole, sync_directory
 from simsuite.io.foreign import refuse_foreign
 from simsuite.io.layout import STATUS_BYTES, Column, build, growing_axis, plain_variables, require_layout
@@ -156,7 +156,8 @@ class ResultsFile:
             if n > self._rows[dim]:
                 raise SimsuiteError(
                     f"{self._path} has {self._rows[dim]} rows along {dim}, but the checkpoint was made after {n}: "
-                    "it is not the file of this run any more; start again with --fresh"
+                    "it is not the file of this run any more; ",
+                    AFRESH,
                 )
         with self._writing():
             for dim, n in rows.items():
@@ -286,6 +287,4 @@ def _open_for_reading(path: Path) -> h5py.File:
 
 
 def _damaged(path: Path, error: Exception) -> SimsuiteError:
-    return SimsuiteError(
-        f"{path} cannot be opened ({error}); start the run again with --fresh, or bring the file back from a copy"
-    )
+    return SimsuiteError(f"{path} cannot be opened ({error}); bring the file back from a copy, or ", AFRESH)

@@ -35,7 +35,9 @@ class AnyRun(Section):
     device: Annotated[str, Field(pattern=r"^(auto|cpu|cuda(:\d+)?|cudasim)$")] = Field(
         "auto", description="auto | cpu | cuda | cuda:1 | cudasim"
     )
-    seed: Annotated[int, Field(ge=0, lt=2**64)] = Field(1, description="of all random numbers")
+    seed: Annotated[int, Field(ge=0, lt=2**64)] = Field(
+        1, description="of all random numbers; without a meaning where there are none"
+    )
 
 
 class Run(AnyRun):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import hashlib
 import importlib
@@ -59,9 +60,13 @@ class Scenario:
         return self.model.model_dump(mode="json", by_alias=True, exclude_none=True)
 
     def differences(self, resolved: str) -> list[str]:
-        """The keys, dotted as ``--set`` takes them, in which another resolved scenario differs from this one."""
-        mine = dict(_leaves(self._resolved(), ()))
-        theirs = dict(_leaves(tomllib.loads(resolved), ()))
+        """The keys, dotted as ``--set`` takes them, in which another resolved scenario differs from this one. Keys that
+        it does not have, since it is of an earlier version, stand for their defaults."""
+        other = tomllib.loads(resolved)
+        with contextlib.suppress(ValidationError):
+            model = type(self.model).model_validate(other, context={"base": self.base})
+            other = model.model_dump(mode="json", by_alias=True, exclude_none=True)
+        mine, theirs = dict(_leaves(self._resolved(), ())), dict(_leaves(other, ()))
         keys = dict.fromkeys([*mine, *theirs])
         return [".".join(map(str, key)) for key in keys if mine.get(key) != theirs.get(key)]
 
