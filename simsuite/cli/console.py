@@ -26,7 +26,12 @@ def error(e: SimsuiteError) -> None:
     say(e.report if isinstance(e, ScenarioError) and e.report.startswith(("error", "\033")) else f"error: {e}")
 
 
-_printed = [False]  # whether there is a JSON object on stdout already
+_printed = [False]  # whether this command has put a JSON object on stdout
+
+
+def begin_command() -> None:
+    """A new command begins, which has printed nothing yet."""
+    _printed[0] = False
 
 
 def print_json(data: Mapping[str, Any]) -> None:

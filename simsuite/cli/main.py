@@ -8,7 +8,7 @@ import traceback
 import typer
 
 from simsuite.cli import bench, check, doctor, info, new, plot, run, schema, verify
-from simsuite.cli.console import error, print_error_json
+from simsuite.cli.console import begin_command, error, print_error_json
 from simsuite.errors import ScenarioError, SimsuiteError
 from simsuite.version import VERSION
 
@@ -51,6 +51,7 @@ def _options(
 
 def main() -> None:
     """Run the command line and exit with the codes of `simsuite.errors`. With --json every error is an object too."""
+    begin_command()
     as_json = "--json" in sys.argv[1:]
     try:
         app(prog_name="simsuite")

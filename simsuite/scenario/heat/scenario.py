@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
@@ -22,6 +23,12 @@ MOST_CELLS = 1 << 18  # along an axis: what the grid of a CUDA launch can hold
 
 
 class Grid(Section):
+    expected_keys: ClassVar[Mapping[str, str]] = {
+        "dx": "cells are lx/nx wide: write nx and lx",
+        "dy": "cells are ly/ny high: write ny and ly",
+        **dict.fromkeys(("width", "length"), "write `lx`, in m"),
+        "height": "write `ly`, in m",
+    }
     nx: Annotated[int, Field(ge=1, le=MOST_CELLS)] = Field(description="cells along x")
     ny: Annotated[int, Field(ge=1, le=MOST_CELLS)] = Field(description="cells along y")
     lx: Positive = Field(1.0, description="width, m")
