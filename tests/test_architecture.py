@@ -49,7 +49,7 @@ ALLOWED = {
     "solvers": BASE | {"elementary", "expressions", "rng", "scenario", "sobol"},
     "stopping": set(),
     "templates": set(),
-    "verify": BASE | {"assembly", "backends", "expressions", "scenario", "solvers"},
+    "verify": BASE | {"assembly", "backends", "capabilities", "expressions", "scenario", "solvers", "words"},
     "version": set(),
 }
 LIBRARIES = {  # and which parts may import these
