@@ -27,9 +27,10 @@ def inspect(run: RunDirectory) -> dict[str, Any]:
     """What `simsuite info --json` prints of a run.
 
     status: "running", "killed", "stopped", "failed" or "complete". steps, time, time_unit, end, percent, seconds_left,
-    host, pid, started: of a run that is running or was killed, at `updated` seconds before now. datasets: the shape of
-    each array in the result file. checkpoint: steps and time of the newest one. resume: what continues the run, where
-    it can be. summary: what `run --json` printed at its end, None if it has none yet.
+    host, pid, started: of a run that is running or was killed, as it wrote them `updated` seconds ago. failure: what
+    ended a run that failed. datasets: the shape of each array in the result file. checkpoint: steps and time of the
+    newest one. resume: the command that continues the run, where it can be. summary: what `run --json` printed at its
+    end, None while there is none.
 
     Raises UsageError where there is no run, SimsuiteError where its files are damaged.
     """
@@ -52,6 +53,8 @@ def inspect(run: RunDirectory) -> dict[str, Any]:
     found["checkpoint"] = None if about is None else {"step": found["checkpoint_step"], "time": about[1].get("time")}
     if found["status"] in ("killed", "stopped", "failed") and run.scenario.exists():
         found["resume"] = f"simsuite resume {run.path}"
+    if found["status"] == "failed" and (reason := _failure(run)):
+        found["failure"] = reason
     found["summary"] = None if alive else run.read_summary()
     return found
 
@@ -62,6 +65,14 @@ def runs_in(directory: Path) -> list[RunDirectory]:
         return []
     runs = [RunDirectory(path) for path in sorted(directory.iterdir()) if path.is_dir()]
     return [run for run in runs if run.results.exists() or run.progress.exists()]
+
+
+def _failure(run: RunDirectory) -> str | None:
+    """What the log says last of a failure."""
+    if not run.log.exists():
+        return None
+    lines = run.log.read_text(encoding="utf-8", errors="replace").splitlines()
+    return next((line.partition(" failed: ")[2] for line in reversed(lines) if " failed: " in line), None)
 
 
 def _nearby(path: Path) -> str:

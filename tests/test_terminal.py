@@ -300,7 +300,10 @@ def test_nan_comes_with_advice(say: Say) -> None:
     help = failed.stderr.partition("= help: ")[2]
     for words in ('try dt = "auto"', "the source source1 depends on T", "the conductivity depends on T"):
         assert words in help
-    assert json.loads(say("info", "runs/plate", "--json").stdout)["status"] == "failed"
+    found = json.loads(say("info", "runs/plate", "--json").stdout)
+    assert found["status"] == "failed"
+    assert found["failure"].startswith("NaN or Inf in ")
+    assert found["failure"] in say("info", "runs/plate").stdout
 
 
 def test_a_seed_that_nothing_needs_is_no_other_scenario(say: Say) -> None:

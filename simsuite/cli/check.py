@@ -39,13 +39,17 @@ def check(
     if "matrix" in found:
         print(f"  matrix     {found['matrix']}")
     if found["seconds"] is not None:
-        print(f"  time       about {duration(found['seconds'])} at {found['seconds_at']}, and some to start")
+        print(f"  time       {_seconds(found['seconds'])} at {found['seconds_at']}, after some seconds to start")
     print(f"  memory     {with_prefix(found['device_bytes'], 'B')} on the device")
     print(f"  disk       {with_prefix(found['disk_bytes'], 'B')} in {directory / 'results.h5'}")
     for text in found["warnings"]:
         print(f"  warning    {text}")
     if found["disk_bytes"] > found["disk_free_bytes"]:
         print(f"  warning    the disk has {with_prefix(found['disk_free_bytes'], 'B')} free: the run would not begin")
+
+
+def _seconds(seconds: float) -> str:
+    return f"about {duration(seconds)}" if seconds >= 0.1 else "less than 0.1 s"
 
 
 def _steps(found: Mapping[str, Any]) -> str:

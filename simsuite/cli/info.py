@@ -64,6 +64,8 @@ def _position(found: Mapping[str, Any]) -> list[str]:
     elif found["status"] == "killed":
         at = f" at {_reached(found)}" if "percent" in found else ""
         lines.append(f"killed{at}, or crashed" if not at else f"killed{at}")
+    elif "failure" in found:
+        lines.append(found["failure"])
     if found["checkpoint"] is not None:
         lines.append(f"checkpoint at {_moment(found['checkpoint'], found.get('time_unit', ''))}")
     elif found["status"] in ("running", "killed", "failed"):

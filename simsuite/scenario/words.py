@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import datetime
 import difflib
+import re
 from collections.abc import Iterable
 from typing import Any
 
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
 from simsuite.errors import Mistake
 from simsuite.scenario.branches import Fault
@@ -29,6 +31,7 @@ _EXPECTED = {
     "expression_type": "a number or an expression",
     "complex_number_type": 'a number, or a complex one as "0.5-0.25j"',
 }
+_WITH_UNIT = re.compile(r"\s*[-+]?[\d.]+(?:[eE][-+]?\d+)?\s*(?![ij]$)[A-Za-zµ°%]")  # as in "10 min"
 _FILES = (".npy", ".npz", ".csv", ".mtx", ".png")
 _BOUNDS = {
     "greater_than": ("gt", "greater than"),
@@ -50,7 +53,7 @@ def mistakes(fault: Fault, model: type[BaseModel], data: dict[str, Any]) -> list
     if kind == "missing":
         return [_missing(path, model, data)]
     if fault.is_mismatch:
-        return [_mismatch(fault)]
+        return [_mismatch(fault, field_at(model, data, path))]
     if kind == "expression":
         return [Mistake(path, context["message"], context["help"], context["column"])]
     field = field_at(model, data, path)
@@ -121,19 +124,27 @@ def _missing(path: KeyPath, model: type[BaseModel], data: dict[str, Any]) -> Mis
     return Mistake(path, f"missing key `{path[-1]}`{_where(path[:-1])}", help)
 
 
-def _mismatch(fault: Fault) -> Mistake:
+def _mismatch(fault: Fault, field: FieldInfo | None) -> Mistake:
     kinds = dict.fromkeys(_EXPECTED.get(kind, "something else") for kind in fault.kinds if kind != "literal_error")
     choices = list(dict.fromkeys(fault.expected))
     sorts = [*kinds, *(f'"{choice}"' for choice in choices)]
     wanted = " or ".join([", ".join(sorts[:-1]), sorts[-1]] if len(sorts) > 1 else sorts)
     if not kinds and len(choices) > 1:
         wanted = "one of " + ", ".join(f'"{choice}"' for choice in choices)
-    return Mistake(fault.path, f"{key_name(fault.path)} must be {wanted}, got {_shown(fault.input)}", _advice(fault))
+    return Mistake(
+        fault.path, f"{key_name(fault.path)} must be {wanted}, got {_shown(fault.input)}", _advice(fault, field)
+    )
 
 
-def _advice(fault: Fault) -> str | None:
+def _advice(fault: Fault, field: FieldInfo | None) -> str | None:
     value = fault.input
     if isinstance(value, str):
+        if "degC" in fault.expected and value.lower().replace("deg", "").strip("°. ") in ("c", "celsius"):
+            return 'write "degC"'
+        number = _WITH_UNIT.match(value)
+        if number and not set(fault.kinds).isdisjoint(("float_type", "int_type")):
+            unit = f": {field.description}" if field and field.description else ""
+            return f"numbers stand without a unit and without quotes{unit}"
         close = difflib.get_close_matches(value.lower(), [choice.lower() for choice in fault.expected], 1)
         if close:
             return "did you mean " + next(f'"{c}"' for c in fault.expected if c.lower() == close[0]) + "?"
