@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
@@ -21,6 +22,7 @@ from typer.testing import CliRunner
 from simsuite.cli import app
 from simsuite.cli.summary import MOST_LINES, summary_lines, with_error
 from simsuite.core import Clock
+from simsuite.io.directory import RunDirectory
 from simsuite.scenario import load
 from simsuite.words import duration, steps_in_words
 
@@ -224,6 +226,24 @@ def test_options_are_a_table() -> None:
     assert "none" in lines[head + 4]
     assert "0.01800 ± 0.00023" in lines[head + 4]
     assert any("105.114 ± 0.029" in line and "142.95" in line for line in lines)
+
+
+def test_results_as_comma_separated_values(say: Say) -> None:
+    plate = settings("units=degC", "reference={temperature = 20.0}", "time.stepper=rkl2")
+    assert say("run", *plate, "-q").returncode == 0
+    results = json.loads(say("info", "runs/plate", "--json").stdout)["summary"]["results"]
+    lines = say("info", "runs/plate", "--csv").stdout.splitlines()
+    assert lines[0] == "name,value,unit"
+    found = {name: (value, unit) for name, value, unit in csv.reader(lines[1:])}
+    assert found["probes.P"] == (repr(results["probes"]["P"]), "degC")
+    assert found["energy.edges.left"] == (repr(results["energy"]["edges"]["left"]), "J m-1")
+    assert found["error.linf"] == (repr(results["error"]["linf"]), "K")
+    assert found["dt.1"] == (repr(results["dt"][1]), "s")
+    assert found["time"] == ("30.0", "s")
+    assert say("run", *plate, "--fresh", "--max-minutes", "0", "-q").returncode == 75
+    RunDirectory("runs/plate").summary.unlink()
+    refused = say("info", "runs/plate", "--csv")
+    assert (refused.returncode, "has no results yet" in refused.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ import typer
 from simsuite.cli.console import print_json
 from simsuite.cli.run import Json, Verbose
 from simsuite.cli.summary import print_summary, short_stepper
-from simsuite.errors import SimsuiteError
+from simsuite.cli.table import print_csv
+from simsuite.errors import SimsuiteError, UsageError
 from simsuite.words import duration
 
 
@@ -24,6 +25,9 @@ def info(
     ],
     as_json: Json = False,
     verbose: Verbose = False,
+    as_csv: Annotated[
+        bool, typer.Option("--csv", help="Print the results of a run that has ended: name, value, unit.")
+    ] = False,
 ) -> None:
     """Say how far the run in a directory is, also while it runs, and what its files hold; or list the runs there."""
     from simsuite.inspection import inspect, runs_in
@@ -36,6 +40,11 @@ def info(
     found = inspect(run)
     if as_json:
         print_json(found)
+        return
+    if as_csv:
+        if found["summary"] is None:
+            raise UsageError(f"the run in {run.path} is {found['status']} and has no results yet")
+        print_csv(found["summary"])
         return
     print(_headline(found))
     for line in _position(found):
