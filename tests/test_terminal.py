@@ -223,9 +223,24 @@ def test_options_are_a_table() -> None:
     assert lines[head].split() == ["price", "delta", "gamma"]
     assert "11.399 ± 0.073" in lines[head + 2]
     assert "0.6384 ± 0.0014 (+1)" in lines[head + 2]
+    assert any("(+1): for one more asset" in line for line in lines)
     assert "none" in lines[head + 4]
     assert "0.01800 ± 0.00023" in lines[head + 4]
     assert any("105.114 ± 0.029" in line and "142.95" in line for line in lines)
+    assert not any("delta_standard_error" in line for line in lines)
+    assert sum("delta_standard_error" in line for line in summary_lines(summary, verbose=True)) == 3
+
+
+def test_a_greek_is_that_of_the_asset_that_an_option_depends_on() -> None:
+    deltas = {"delta": [0.0, 0.5, 0.0], "delta_standard_error": [0.0, 0.01, 0.0]}
+    summary = {
+        "solver": "gbm", "status": "complete", "steps": 1, "time": 1.0, "device": "cpu", "device_name": "CPU",
+        "precision": "float64", "stepper": "exact", "wall_seconds": 1.0, "compile_seconds": 0.5, "rate": 0.0,
+        "rate_unit": "path-steps/s", "directory": "runs/x",
+        "results": {"paths": 10, "options": {"on the second": option(1.0, 0.1, **deltas)}, "assets": {}},
+    }  # fmt: skip
+    (line,) = [line for line in summary_lines(summary) if "on the second" in line]
+    assert line.split("  ")[-1] == "0.500 ± 0.010"
 
 
 def test_results_as_comma_separated_values(say: Say) -> None:

@@ -39,6 +39,12 @@ _LINEAR_UNITS = {  # of numbers of a system in continuous time; what is not here
     "frequency": "Hz",
 }
 
+_LINEAR_NOTES = {
+    "norm": "(Frobenius norm of the state)",
+    "change": "(by which one more step would change an entry, at most)",
+    "residual": "(difference to the state as found in another way, at most)",
+}
+
 Section = tuple[str, list[str]]
 
 
@@ -50,7 +56,7 @@ def print_summary(summary: Mapping[str, Any], verbose: bool = False) -> None:
 def summary_lines(summary: Mapping[str, Any], verbose: bool = False) -> list[str]:
     """At most MOST_LINES unless verbose."""
     head, last = _head(summary, verbose), [f"  results    {Path(summary['directory']) / 'results.h5'}"]
-    sections = list(_SECTIONS[summary["solver"]](summary))
+    sections = list(_SECTIONS[summary["solver"]](summary, verbose))
     if not verbose:
         room = MOST_LINES - len(head) - len(last) - sum(bool(title) for title, _ in sections)
         sections = _shortened(sections, room, f"simsuite info -v {summary['directory']}")
@@ -116,7 +122,7 @@ def _row(name: str, value: Any, note: str = "", indent: str = "    ") -> str:
     return f"{indent}{name:<{max(1, 22 - len(indent))}} {text:<18} {note}".rstrip()
 
 
-def _heat(summary: Mapping[str, Any]) -> Iterator[Section]:
+def _heat(summary: Mapping[str, Any], verbose: bool) -> Iterator[Section]:
     results, units = summary["results"], summary.get("units", {})
     degrees = unit_of(units, "temperature", "K")
     yield f"temperature, {degrees}", [_row(name, results[name]) for name in ("min", "max", "mean")]
@@ -159,15 +165,20 @@ def _heat_quality(results: Mapping[str, Any]) -> Iterator[str]:
         yield _row("last iteration", f"{results['iteration_change']:.3g} K", "by which k(T) changed a step", "  ")
 
 
-def _gbm(summary: Mapping[str, Any]) -> Iterator[Section]:
+def _gbm(summary: Mapping[str, Any], verbose: bool) -> Iterator[Section]:
     results = dict(summary["results"])
     options, assets = results.pop("options", {}), results.pop("assets", {})
     yield "", [_row("paths", results.pop("paths"), indent="  ")]
     if options:
-        yield "options: value ± standard error, in units of price", _table(options, _option_cells)
+        table = _table(options, _option_cells)
+        more = "; (+1): for one more asset, see info -v" if any("(+" in line for line in table) else ""
+        yield f"options: value ± standard error, in units of price{more}", table
     if assets:
         yield "prices at the end: value ± standard error, and quantiles", _table(assets, _asset_cells)
-    yield "", list(_tree(results, "  "))
+    yield "", list(tree(results, "  "))
+    if verbose:
+        yield "options, all numbers", list(tree(options, "    "))
+        yield "prices at the end, all numbers", list(tree(assets, "    "))
 
 
 def _table(items: Mapping[str, Any], cells: Callable[[Mapping[str, Any]], dict[str, str]]) -> list[str]:
@@ -204,11 +215,14 @@ def _option_cells(option: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _greek_cells(greek: str, value: Any, error: Any) -> dict[str, str]:
-    """Of several assets, the first, and how many more there are."""
-    if isinstance(value, list):
-        more = f" (+{len(value) - 1})" if len(value) > 1 else ""
-        return {greek: with_error(value[0], (error or [None])[0]) + more} if value else {}
-    return {greek: with_error(value, error)}
+    """Of several assets, the first that the option depends on, and on how many more it does."""
+    if not isinstance(value, list):
+        return {greek: with_error(value, error)}
+    if not value:
+        return {}
+    counted = [i for i, each in enumerate(value) if each] or [0]
+    more = f" (+{len(counted) - 1})" if len(counted) > 1 else ""
+    return {greek: with_error(value[counted[0]], (error or [None] * len(value))[counted[0]]) + more}
 
 
 def _asset_cells(asset: Mapping[str, Any]) -> dict[str, str]:
@@ -217,19 +231,19 @@ def _asset_cells(asset: Mapping[str, Any]) -> dict[str, str]:
     return cells | quantiles
 
 
-def _linear(summary: Mapping[str, Any]) -> Iterator[Section]:
+def _linear(summary: Mapping[str, Any], verbose: bool) -> Iterator[Section]:
     continuous = "spectral_abscissa" in summary["results"].get("analysis", {})
-    yield "", list(_tree(summary["results"], "  ", _LINEAR_UNITS if continuous else {}))
+    yield "", list(tree(summary["results"], "  ", _LINEAR_NOTES | (_LINEAR_UNITS if continuous else {})))
 
 
-def _tree(values: Mapping[str, Any], indent: str, units: Mapping[str, str] | None = None) -> Iterator[str]:
-    """A line a number, below the names of the tables that it is in."""
+def tree(values: Mapping[str, Any], indent: str, units: Mapping[str, str] | None = None) -> Iterator[str]:
+    """A line a number, below the names of the tables that it is in. units: of a number, or a note, by its key."""
     for key, value in values.items():
         label = f"{indent}{key:<{max(1, 22 - len(indent))}} "
         if isinstance(value, dict):
             if value:
                 yield f"{indent}{key}"
-                yield from _tree(value, indent + "  ", units)
+                yield from tree(value, indent + "  ", units)
         elif isinstance(value, float):
             yield f"{label}{_number(value)} {(units or {}).get(key, '')}".rstrip()
         elif isinstance(value, list) and value and all(v is None or isinstance(v, float) for v in value):
@@ -245,4 +259,8 @@ def _listed(values: Sequence[float | None]) -> str:
     return ", ".join("none" if v is None else _number(v) for v in shown) + rest
 
 
-_SECTIONS: dict[str, Callable[[Mapping[str, Any]], Iterator[Section]]] = {"heat": _heat, "gbm": _gbm, "linear": _linear}
+_SECTIONS: dict[str, Callable[[Mapping[str, Any], bool], Iterator[Section]]] = {
+    "heat": _heat,
+    "gbm": _gbm,
+    "linear": _linear,
+}
