@@ -13,7 +13,7 @@ from typing import Any
 
 import h5py
 
-from simsuite.errors import UsageError
+from simsuite.errors import SimsuiteError, UsageError
 from simsuite.io.checkpoint import read_about
 from simsuite.io.directory import RunDirectory
 from simsuite.io.results import open_results
@@ -93,6 +93,15 @@ def _of_results(run: RunDirectory) -> dict[str, Any]:
     """Attributes of the result file and the shapes of its arrays."""
     if not run.results.exists():
         return {"datasets": {}}
+    try:
+        return _read(run)
+    except SimsuiteError:
+        if run.in_use:  # the file is being written, and looks damaged in between
+            return {"datasets": {}}
+        raise
+
+
+def _read(run: RunDirectory) -> dict[str, Any]:
     with open_results(run.results) as file:
         attributes = {name: _text(file.attrs[name]) for name in _ATTRIBUTES if name in file.attrs}
         shapes = {name: list(item.shape) for name, item in file.items() if isinstance(item, h5py.Dataset)}

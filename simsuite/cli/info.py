@@ -79,7 +79,9 @@ def _position(found: Mapping[str, Any]) -> list[str]:
         lines.append(f"checkpoint at {_moment(found['checkpoint'], found.get('time_unit', ''))}")
     elif found["status"] in ("running", "killed", "failed"):
         lines.append("no checkpoint yet")
-    if "resume" in found:
+    if "resume" in found and found["status"] == "failed":
+        lines.append(f"once that is put right, `{found['resume']}` goes on, and --fresh begins again")
+    elif "resume" in found:
         lines.append(f"continue with `{found['resume']}`, or the command that it was started with")
     return lines
 
