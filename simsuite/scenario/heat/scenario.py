@@ -103,7 +103,7 @@ class HeatScenario(Section):
     )
     run: HeatRun = HeatRun()
     grid: Grid
-    material: Material
+    material: Material = Field(description="either diffusivity, or conductivity, density and specific_heat")
     region: list[Region] = Field(
         default_factory=list, description="parts of another material or held at a temperature; later ones win"
     )
@@ -111,7 +111,7 @@ class HeatScenario(Section):
     boundary: Boundary = Boundary()
     source: list[Source] = Field(default_factory=list, description="heat that arises in the domain; all add up")
     probe: list[Probe] = Field(default_factory=list, description="points whose temperature is recorded")
-    time: Time
+    time: Time = Field(description="end (s) at least, or steady = true")
     reference: Reference | None = Field(None, description="what the result is compared with")
     output: Output = Output()
 
