@@ -29,6 +29,8 @@ time = {end = 1000.0, stepper = "explicit"}
 output = {frames = 3, checkpoint_every = 1000}
 """
 Say = Callable[..., Any]
+CONTRACT = {"directory", "solver", "status", "device", "device_name", "title", "stepper", "stepper_reason"}
+CONTRACT |= {"datasets", "checkpoint_step", "summary"}
 
 
 @pytest.fixture
@@ -62,6 +64,7 @@ def under_way(say: Say, tmp_path: Path) -> Iterator[Any]:
 
 def test_a_run_tells_others_how_far_it_is_and_where_it_was_killed(say: Say, under_way: Any) -> None:
     found = say("info", "runs/long", "--json")
+    assert found.keys() >= CONTRACT
     assert (found["status"], found["pid"], found["host"]) == ("running", under_way.pid, socket.gethostname())
     assert found["steps"] > 2000
     assert 0 < found["percent"] < 100
@@ -81,6 +84,7 @@ def test_a_run_tells_others_how_far_it_is_and_where_it_was_killed(say: Say, unde
     os.kill(under_way.pid, signal.SIGKILL)
     under_way.wait()
     killed = say("info", "runs/long", "--json")
+    assert killed.keys() >= CONTRACT
     assert (killed["status"], killed["resume"], killed["summary"]) == ("killed", "simsuite resume runs/long", None)
     assert killed["steps"] >= found["steps"]
     checkpoint = killed["checkpoint"]
@@ -96,6 +100,7 @@ def test_a_run_tells_others_how_far_it_is_and_where_it_was_killed(say: Say, unde
 
     assert say("resume", "runs/long", "--max-minutes", "0", "-q").returncode == 75
     stopped = say("info", "runs/long", "--json")
+    assert stopped.keys() >= CONTRACT
     assert (stopped["status"], stopped["summary"]["steps"]) == ("stopped", checkpoint["step"])
     assert "percent" not in stopped
 

@@ -261,6 +261,14 @@ def test_results_as_comma_separated_values(say: Say) -> None:
     assert (refused.returncode, "has no results yet" in refused.stderr) == (2, True)
 
 
+@pytest.mark.parametrize(("steps", "again", "asked"), [(629871, 687550, True), (629871, 15, False), (20, 19, False)])
+def test_many_steps_that_are_taken_again_are_asked_about(say: Say, steps: int, again: int, asked: bool) -> None:
+    """As of a thermostat, which heats while T < 310 and so switches without end."""
+    done = json.loads(say("run", *settings("time.stepper=rkl2"), "--json").stdout)
+    done["results"]["rejected_steps"] = again
+    assert ("does a source in T switch" in "\n".join(summary_lines(done | {"steps": steps}))) is asked
+
+
 @pytest.mark.parametrize(
     ("value", "error", "words"),
     [
@@ -318,6 +326,8 @@ def test_check_foretells_the_time(say: Say, tmp_path: Path) -> None:
     found = json.loads(say("check", *words, "--json").stdout)
     assert found["seconds"] == pytest.approx(1e12 * 252 / 5e8)
     assert re.search(r"time +about 5\.83 days at what is usual on two CPU cores", say("check", *words).stdout)
+    target = json.loads(say("check", *words, "--set", "paths.target_standard_error=0.01", "--json").stdout)
+    assert target["seconds"] is None, "that depends on the paths"
     plate = json.loads(say("check", *settings("time.stepper=explicit"), "--json").stdout)
     assert plate["seconds"] == pytest.approx(plate["steps"] * (0.4e-6 + 0.3e-9 * 96), rel=0.2)
 

@@ -9,6 +9,7 @@ from typing import Any
 from simsuite.words import duration, steps_in_words, with_prefix
 
 MOST_LINES = 40
+_MANY = 1000  # steps, half as many of which taken again say something
 _AT_EACH_END = 6  # lines of a section that has to be cut short, at least
 UNIT_NAMES = {
     "degC": "°C",
@@ -133,7 +134,7 @@ def _heat(summary: Mapping[str, Any], verbose: bool) -> Iterator[Section]:
         of = {"l1": "mean", "l2": "root mean square", "linf": "largest", "relative_l2": "l2 over that of the reference"}
         rows = [_row(name, value, of[name]) for name, value in results["error"].items()]
         yield "error against the reference, K", rows
-    yield "", list(_heat_quality(results))
+    yield "", list(_heat_quality(results, summary["steps"]))
 
 
 def _energy(summary: Mapping[str, Any], energy: Mapping[str, Any], unit: str) -> Iterator[Section]:
@@ -150,11 +151,17 @@ def _energy(summary: Mapping[str, Any], energy: Mapping[str, Any], unit: str) ->
     yield f"heat {'flow' if steady else 'since the start'}, {unit}".rstrip(", "), rows
 
 
-def _heat_quality(results: Mapping[str, Any]) -> Iterator[str]:
+def _heat_quality(results: Mapping[str, Any], steps: int) -> Iterator[str]:
     if "time_error" in results:
-        yield _row("time error", f"{results['time_error']:.2g}", "of the temperatures' range, by steps in time", "  ")
+        yield _row(
+            "time error",
+            f"{results['time_error']:.2g}",
+            "of the temperatures' range, by steps in time, as estimated",
+            "  ",
+        )
     if results.get("rejected_steps"):
-        yield _row("taken again", results["rejected_steps"], "steps, shorter", "  ")
+        why = ": does a source in T switch on and off?" if results["rejected_steps"] > steps / 2 > _MANY else ""
+        yield _row("taken again", results["rejected_steps"], f"steps, shorter{why}", "  ")
     steady = results.get("steady", {})
     if "largest_rate" in steady:
         reached = "steady as asked for" if steady["reached"] else "not yet steady as asked for"

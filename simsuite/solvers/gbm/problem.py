@@ -89,7 +89,10 @@ class GbmProblem(Timeline):
         return problem
 
     def usual_seconds(self, gpu: bool) -> float | None:
-        """As measured for one asset and an Asian option (docs/performance.md), in proportion to the assets."""
+        """As measured for one asset and an Asian option (docs/performance.md), in proportion to the assets. How many
+        paths reach a target is not known before."""
+        if self.multilevel or self.target > 0:
+            return None
         rates = USUAL_GPU if gpu else USUAL_CPU
         return self.n_assets * self.work(self.clock.end) / rates[self.scenario.run.precision]
 
