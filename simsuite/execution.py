@@ -221,7 +221,7 @@ class Execution:
             }
         self.directory.write_summary(summary)
         live.end()
-        unit = summary["units"]["time"]
+        unit = summary["units"].get("time", "")
         at = f"{steps_in_words(summary['steps'], summary.get('dt'), unit)}, t = {summary['time']:.9g} {unit}"
         self._log(f"{summary['status']} after {at}" + (f" ({reason})" if reason else ""))
         return summary
