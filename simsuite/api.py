@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from simsuite.assembly import default_directory
 from simsuite.core import Problem
+from simsuite.errors import Advice, SimsuiteError, UsageError
 from simsuite.execution import Execution
 from simsuite.io.directory import RunDirectory
-from simsuite.scenario import Scenario, load, settings
+from simsuite.scenario import Scenario, load, load_table, settings
 from simsuite.simulation import Simulation
 from simsuite.stopping import Stopping
 
@@ -49,7 +52,7 @@ class Run:
 
 
 def run(
-    path: Path | str,
+    path: Path | str | Mapping[str, Any],
     set: Mapping[str, Any] | None = None,
     device: str | None = None,
     directory: Path | str | None = None,
@@ -58,6 +61,7 @@ def run(
 ) -> Run:
     """Run the scenario in the file `path`, or continue its interrupted run, as `simsuite run` does.
 
+    path: may also be the scenario itself, as the dictionary that a file would be read to; `directory` is then needed.
     set: values in place of the file's, by dotted key, ``{"grid.nx": 512, "boundary.left.value": "20 + t"}``.
     device: "auto", "cpu", "cuda", "cuda:1" or "cudasim", in place of `run.device`. directory: for the run's files, in
     place of `output.directory`; a finished run of the same scenario there is not run again. fresh: discard what an
@@ -71,16 +75,19 @@ def run(
     use, DeviceError when there is no such device or too little memory, NumericalFailure for NaN or Inf, and
     SimsuiteError, the base of them all, for a disk that fails. In each case the last good checkpoint stays.
     """
-    scenario = _load(path, set, device, directory)
-    where = default_directory(scenario)
-    with Stopping(max_minutes) as stopping:
-        summary = Execution(scenario, RunDirectory(where), _Logger(), stopping, fresh).run()
+    with _python_words():
+        scenario = _load(path, set, device, directory, True)
+        where = default_directory(scenario)
+        with Stopping(max_minutes) as stopping:
+            summary = Execution(scenario, RunDirectory(where), _Logger(), stopping, fresh).run()
     if stopping.signal is not None:
         signal.raise_signal(stopping.signal)
     return Run(where, summary)
 
 
-def open_simulation(path: Path | str, set: Mapping[str, Any] | None = None, device: str | None = None) -> Simulation:
+def open_simulation(
+    path: Path | str | Mapping[str, Any], set: Mapping[str, Any] | None = None, device: str | None = None
+) -> Simulation:
     """The scenario in the file `path` at its first step on its device, to be stepped by hand; it writes no files.
 
     set, device: as in `run`. `advance(n)` takes steps, `state` gives the live arrays by name: CuPy arrays on a GPU,
@@ -88,25 +95,57 @@ def open_simulation(path: Path | str, set: Mapping[str, Any] | None = None, devi
 
     Raises ScenarioError for mistakes in the scenario and DeviceError when there is no such device or too little memory.
     """
-    return Simulation(_load(path, set, device, None))
+    with _python_words():
+        return Simulation(_load(path, set, device, None, False))
+
+
+@contextlib.contextmanager
+def _python_words() -> Iterator[None]:
+    """Errors from in here speak of arguments of functions, not of options of commands."""
+    try:
+        yield
+    except SimsuiteError as error:
+        error.in_python()
+        raise
 
 
 def _load(
-    path: Path | str, set: Mapping[str, Any] | None, device: str | None, directory: Path | str | None
+    path: Path | str | Mapping[str, Any],
+    set: Mapping[str, Any] | None,
+    device: str | None,
+    directory: Path | str | None,
+    stored: bool,
 ) -> Scenario:
+    """stored: whether the scenario is to have a directory for its files."""
     values = dict(set or {})
     if device is not None:
         values["run.device"] = device
     if directory is not None:
         values["output.directory"] = str(directory)
-    return load(path, settings(values))
+    if isinstance(path, Mapping):
+        output = path.get("output")
+        named = values.get("output.directory") or (isinstance(output, Mapping) and output.get("directory"))
+        if stored and not named:
+            raise UsageError(
+                "a scenario that is a dictionary has no file name to call its directory after: give directory=.."
+            )
+        name = Path(str(named)).name if named else "scenario"
+        return load_table(path, Path(f"{name}.toml"), settings(values), "set: ")
+    if not isinstance(path, (str, os.PathLike)):
+        raise UsageError(
+            f"expected the path of a scenario file, or a scenario as a dictionary, not {type(path).__name__}"
+        )
+    return load(path, settings(values), override_name="set: ")
 
 
 class _Logger:
     """Tells the logger "simsuite" how a run goes."""
 
-    def message(self, text: str) -> None:
-        _LOG.info(text)
+    def message(self, text: str, advice: Advice | None = None) -> None:
+        _LOG.info(text if advice is None else text + advice.python)
+
+    def warning(self, text: str) -> None:
+        _LOG.warning(text)
 
     def begin(self, problem: Problem, step: int) -> None: ...
 

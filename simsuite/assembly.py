@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from simsuite.backends import open_backend
+from simsuite.capabilities import Advising, Foreseeable
 from simsuite.core import SNAPSHOTS, Backend, Device, Problem
 from simsuite.errors import DeviceError, ScenarioError, UsageError
 from simsuite.io.directory import RunDirectory, State
@@ -34,6 +36,14 @@ def device_of(scenario: Scenario, announce: Callable[[str], None] = lambda text:
         return backend
 
     return opened
+
+
+def name_of(device: Device, scenario: Scenario) -> str:
+    """The name of the device that a scenario will run on; as the scenario has it, where it is not on this machine."""
+    try:
+        return device().name
+    except DeviceError:
+        return scenario.model.run.device
 
 
 def make_problem(scenario: Scenario, device: Device | None = None, decided: Mapping[str, Any] | None = None) -> Problem:
@@ -104,20 +114,34 @@ def scenario_of_run(directory: Path, overrides: Sequence[str] = ()) -> Scenario:
     return load(run.scenario, overrides, base=base)
 
 
-def estimate(problem: Problem) -> dict[str, Any]:
-    """What a run will take: steps and dt (about, where steps are adaptive), bytes on the device and on disk."""
-    sizes = dict(problem.layout.sizes)
-    lengths = {series.dim: len(series.steps) for series in problem.layout.series}
-    disk = 0
-    for variable in problem.layout.variables:
-        item = variable.values.dtype.itemsize if variable.values is not None else np.dtype(variable.dtype).itemsize
-        disk += item * int(np.prod([{**sizes, **lengths}[dim] for dim in variable.dims]))
+def estimate(problem: Problem, device: str = "cpu") -> dict[str, Any]:
+    """What a run will take: steps and dt (about, where steps are adaptive), bytes on the device and on disk, seconds.
+
+    dt: of the first step; dt_range: the shortest and the longest. device: the name of the one that the run will be on.
+    """
+    gpu = device.partition(":")[0] == "cuda"
+    seconds = problem.usual_seconds(gpu) if isinstance(problem, Foreseeable) else None
     return {
         "steps": problem.position(problem.clock.end)[0],
         "dt": problem.dt,
+        "dt_range": list(problem.lengths(0)),
+        "time_unit": problem.layout.series[0].coordinate.attrs.get("units", ""),
         "adaptive": problem.adaptive,
-        "frames": lengths[problem.layout.series[0].dim],
+        "frames": len(problem.layout.series[0].steps),
         "device_bytes": memory_needed(problem),
-        "disk_bytes": disk,
+        "disk_bytes": disk_bytes(problem),
+        "seconds": seconds,
+        "seconds_at": "what is usual on an H200" if gpu else "what is usual on two CPU cores",
+        "warnings": list(problem.warnings) if isinstance(problem, Advising) else [],
         **problem.method,
     }
+
+
+def disk_bytes(problem: Problem) -> int:
+    """What the arrays of the finished results file take, uncompressed."""
+    sizes = {**problem.layout.sizes, **{series.dim: len(series.steps) for series in problem.layout.series}}
+    total = 0
+    for variable in problem.layout.variables:
+        item = variable.values.dtype.itemsize if variable.values is not None else np.dtype(variable.dtype).itemsize
+        total += item * math.prod(sizes[dim] for dim in variable.dims)
+    return total

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
 from simsuite.core import Backend, Problem, Snapshot, Stepper
@@ -31,6 +32,27 @@ class Adaptive(Protocol):
     @property
     def work(self) -> float:
         """Done by this stepper, in the problem's unit."""
+
+
+@runtime_checkable
+class Advising(Protocol):
+    """A problem that knows what people often get wrong in scenarios of its kind."""
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """What is probably not meant, although it can be run: one sentence each."""
+
+    @property
+    def remedies(self) -> Sequence[str]:
+        """What to change in the scenario where a run comes to NaN or Inf."""
+
+
+@runtime_checkable
+class Foreseeable(Protocol):
+    """A problem that can tell about how long its run will take."""
+
+    def usual_seconds(self, gpu: bool) -> float | None:
+        """At rates that are usual on an H200, or on two CPU cores, without compiling; None where nothing is known."""
 
 
 class Positioned(Protocol):

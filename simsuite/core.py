@@ -69,6 +69,16 @@ class Clock:
         begin, end = self.times[i], self.times[i + 1]
         return begin, end - begin, step - self.steps[i], self.steps[i + 1] - self.steps[i]
 
+    def lengths(self, step: int) -> tuple[float, float]:
+        """The shortest and the longest of the steps up to `step`; at step 0, of all."""
+        last = step if step > 0 else self.end
+        found = [
+            (b - a) / (n - m)
+            for (m, n), (a, b) in zip(itertools.pairwise(self.steps), itertools.pairwise(self.times))
+            if m < last
+        ]
+        return min(found), max(found)
+
     def equal_steps(self, step: int) -> int:
         """How many steps from `step` on have the same length as the one that begins there."""
         _, _, k, n = self.interval(step)
@@ -297,6 +307,9 @@ class Problem(Protocol):
     method: Mapping[str, str]  # what was chosen: {"stepper": .., "precision": ..}
     rate_unit: str  # e.g. "cell-steps/s"
     dt: float  # of the first step, in the unit of time
+
+    def lengths(self, step: int) -> tuple[float, float]:
+        """The shortest and the longest time step up to a step of the clock; at step 0, of the whole run."""
 
     def work(self, step: int) -> float:
         """Done up to a step of the clock, in that unit."""

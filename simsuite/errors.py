@@ -10,10 +10,33 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 
+@dataclass(frozen=True)
+class Advice:
+    """What to do about an error, in the words of the command line and in those of `simsuite.run`."""
+
+    command: str
+    python: str
+
+
+AFRESH = Advice("start the run again with --fresh", "start the run again with fresh=True")
+
+
 class SimsuiteError(Exception):
-    """Base of every error that simsuite raises on purpose."""
+    """Base of every error that simsuite raises on purpose.
+
+    message: what is wrong. advice: ends the message, in the words of the command line unless `in_python` is called.
+    """
 
     exit_code = 1
+
+    def __init__(self, message: str = "", advice: Advice | None = None) -> None:
+        super().__init__(message if advice is None else message + advice.command)
+        self._message, self._advice = message, advice
+
+    def in_python(self) -> None:
+        """Give the advice in the words of `simsuite.run`, for errors that a Python program will see."""
+        if self._advice is not None:
+            self.args = (self._message + self._advice.python,)
 
 
 @dataclass(frozen=True)

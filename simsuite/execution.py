@@ -8,21 +8,24 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
-from simsuite.assembly import device_of, make_backend, make_problem
-from simsuite.capabilities import Adaptive, Extensible, taken
+from simsuite.assembly import device_of, disk_bytes, make_backend, make_problem
+from simsuite.capabilities import Adaptive, Advising, Extensible, taken
 from simsuite.core import Backend, Device, Problem, Snapshot, Stepper
-from simsuite.errors import SimsuiteError, UsageError
+from simsuite.errors import Advice, NumericalFailure, SimsuiteError, UsageError
 from simsuite.io.checkpoint import read_checkpoint, write_checkpoint
 from simsuite.io.directory import RunDirectory, State
+from simsuite.io.disk import free_bytes
 from simsuite.io.outputs import CheckpointOutput, Output, SeriesOutput, moment
 from simsuite.io.results import ResultsFile, open_results
 from simsuite.io.writer import Writer
 from simsuite.loop import march
+from simsuite.progress import LiveProgress, Reporter, Silent, position, progress_made, units
 from simsuite.scenario import Scenario
 from simsuite.stopwatch import Stopwatch
 from simsuite.version import FORMAT_VERSION, VERSION
+from simsuite.words import steps_in_words, with_prefix
 
 NOT_THE_PROBLEM = {  # keys that may differ when a run is continued
     "title",
@@ -31,35 +34,16 @@ NOT_THE_PROBLEM = {  # keys that may differ when a run is continued
     "output.checkpoint_minutes",
     "output.checkpoint_every",
 }
-
-
-class Reporter(Protocol):
-    """Who is told how a run goes."""
-
-    def message(self, text: str) -> None: ...
-
-    def begin(self, problem: Problem, step: int) -> None: ...
-
-    def progress(self, step: int) -> None: ...
-
-    def expect(self, end: int) -> None:
-        """The run will be over at this step."""
-
-    def end(self) -> None: ...
-
-
-class Silent:
-    """A reporter that says nothing."""
-
-    def message(self, text: str) -> None: ...
-
-    def begin(self, problem: Problem, step: int) -> None: ...
-
-    def progress(self, step: int) -> None: ...
-
-    def expect(self, end: int) -> None: ...
-
-    def end(self) -> None: ...
+_AGAIN = Advice("--fresh runs it again", "fresh=True runs it again")
+_ELSEWHERE = Advice(
+    "--fresh discards that run, -o DIR writes this one elsewhere",
+    "fresh=True discards that run, directory=.. writes this one elsewhere",
+)
+_LESS = Advice(
+    "store fewer frames (--set output.frames=..), --set output.compression=lossless, or -o DIR on a larger disk",
+    'store fewer frames (set={"output.frames": ..}), set={"output.compression": "lossless"}, or directory=.. on a '
+    "larger disk",
+)
 
 
 @dataclass
@@ -90,13 +74,18 @@ class Execution:
             if self.extends is None and state is not State.EMPTY:
                 self._require_same_scenario()
             if self.extends is None and state is State.FINISHED:
-                self.reporter.message(f"{self.directory.path} holds this run, finished; --fresh runs it again")
+                self.reporter.message(f"{self.directory.path} holds this run, finished; ", _AGAIN)
                 summary = self.directory.read_summary()
                 assert summary is not None
                 return summary | {"directory": str(self.directory.path)}
             if problem is None or self._begun():
                 problem = make_problem(self.scenario, device, self._decided())
-            return self._march(problem, device)
+            self._require_room(problem)
+            try:
+                return self._march(problem, device)
+            except SimsuiteError:
+                self.directory.progress.unlink(missing_ok=True)
+                raise
 
     def _begun(self) -> bool:
         """Whether there is a run to be continued."""
@@ -113,7 +102,8 @@ class Execution:
         if not self.directory.scenario.exists():
             return
         before = self.directory.scenario.read_text(encoding="utf-8")
-        differing = [key for key in self.scenario.differences(before) if key not in NOT_THE_PROBLEM]
+        ignored = NOT_THE_PROBLEM if self.scenario.model.random else NOT_THE_PROBLEM | {"run.seed"}
+        differing = [key for key in self.scenario.differences(before) if key not in ignored]
         if self.directory.results.exists():
             with open_results(self.directory.results) as file:
                 files = json.loads(file.attrs["input_files"])
@@ -123,14 +113,28 @@ class Execution:
         if differing:
             raise UsageError(
                 f"{self.directory.path} holds a run of another scenario; it differs in {', '.join(differing)}\n"
-                "  = help: --fresh discards that run, -o DIR writes this one elsewhere"
+                "  = help: ",
+                _ELSEWHERE,
             )
+
+    def _require_room(self, problem: Problem) -> None:
+        """Raises UsageError if the disk cannot hold what the run will store. What compression saves is not known."""
+        if self.scenario.model.output.compression != "none":
+            return
+        results = self.directory.results
+        need = disk_bytes(problem) - (results.stat().st_size if results.exists() else 0)
+        free = free_bytes(self.directory.path)
+        if need > free:
+            message = f"the results of this run take {with_prefix(need, 'B')}, but {with_prefix(free, 'B')} are free"
+            raise UsageError(f"{message} in {self.directory.path}\n  = help: ", _LESS)
 
     def _march(self, problem: Problem, device: Device) -> dict[str, Any]:
         began = time.monotonic()
         backend = make_backend(device, problem)
         if not self._begun():
             self.directory.clear()  # checkpoints without their results are of no use to a run that begins again
+            self._warn(problem)
+        live = LiveProgress(self.directory, backend, problem)
         self._log(f"simsuite {VERSION} on {backend.name} ({backend.device_name})")
         if backend.note is not None:
             self.reporter.message(backend.note)
@@ -157,16 +161,20 @@ class Execution:
                 moment=lambda step: moment(problem, step),
                 unbounded=problem.unbounded,
                 taken=functools.partial(taken, problem, stepper) if isinstance(stepper, Adaptive) else None,
+                position=functools.partial(position, problem),
             )
             work = functools.partial(_work, problem, stepper)
             watch = Stopwatch(backend, stepper.step, problem.clock.end, work)
-            settling = _Settling(problem, self.reporter, watch)
+            settling = _Settling(problem, self.reporter, live, watch)
+            self.directory.summary.unlink(missing_ok=True)  # of where an earlier part of this run stopped
             self.reporter.begin(problem, stepper.step)
+            live.begin(stepper)
 
             def progress(step: int) -> None:
                 writer.check()
                 watch.stretch(step)
                 self.reporter.progress(step)
+                live.reach()
 
             try:
                 due: list[Output] = [*outputs, settling, checkpoint]
@@ -186,16 +194,42 @@ class Execution:
                 with contextlib.suppress(SimsuiteError):  # the first error is the one to report
                     results.set_status("failed")
                     self._log(f"failed: {error}")
+                if isinstance(error, NumericalFailure) and isinstance(problem, Advising):
+                    help = "; or ".join(problem.remedies)
+                    raise NumericalFailure(f"{error}\n  = help: {help}") from error
                 raise
             finally:
                 self.reporter.end()
             results.set_status("complete" if reason is None else "stopped")
             results.flush_to_disk()
-            summary = self._summary(problem, backend, stepper, watch, began, reason) | {"results": found}
+            seconds = {"wall_seconds": time.monotonic() - began, "compile_seconds": watch.started - began}
+            summary = {
+                "status": "complete" if reason is None else "stopped",
+                **({} if reason is None else {"stopped_by": reason}),
+                "solver": problem.solver,
+                "directory": str(self.directory.path),
+                "device": backend.name,
+                "device_name": backend.device_name,
+                **problem.method,
+                **stepper.chosen,
+                **progress_made(problem, stepper, found),
+                **seconds,
+                "rate": watch.rate(),
+                "rate_unit": problem.rate_unit,
+                "units": units(problem),
+                "results": found,
+            }
         self.directory.write_summary(summary)
-        at = f"step {summary['steps']}, time {summary['time']:.9g}"
-        self._log(f"{summary['status']} at {at}" + (f" ({reason})" if reason else ""))
+        live.end()
+        unit = summary["units"].get("time", "")
+        at = f"{steps_in_words(summary['steps'], summary.get('dt'), unit)}, t = {summary['time']:.9g} {unit}"
+        self._log(f"{summary['status']} after {at}" + (f" ({reason})" if reason else ""))
         return summary
+
+    def _warn(self, problem: Problem) -> None:
+        for text in problem.warnings if isinstance(problem, Advising) else ():
+            self.reporter.warning(text)
+            self._log(f"warning: {text}")
 
     def _start(self, problem: Problem, backend: Backend) -> tuple[Snapshot, Mapping[str, int] | None]:
         """Where to begin, and how many rows the results hold by then: None for a file yet to be made."""
@@ -265,28 +299,6 @@ class Execution:
                 return str(file.attrs["title"])
         return self.scenario.path.stem
 
-    def _summary(
-        self, problem: Problem, backend: Backend, stepper: Stepper, watch: Stopwatch, began: float, reason: str | None
-    ) -> dict[str, Any]:
-        rate = watch.rate()
-        at = problem.position(stepper.step)[1]
-        return {
-            "status": "complete" if reason is None else "stopped",
-            **({} if reason is None else {"stopped_by": reason}),
-            "solver": problem.solver,
-            "directory": str(self.directory.path),
-            "device": backend.name,
-            "device_name": backend.device_name,
-            **problem.method,
-            **stepper.chosen,
-            "steps": taken(problem, stepper),
-            "time": at,
-            "wall_seconds": time.monotonic() - began,
-            "compile_seconds": watch.started - began,
-            "rate": rate,
-            "rate_unit": problem.rate_unit,
-        }
-
     def _log(self, line: str) -> None:
         self.directory.append_log(line)
 
@@ -299,8 +311,8 @@ def _work(problem: Problem, stepper: Stepper, step: int) -> float:
 class _Settling:
     """Asks whether the run is over before its end, as if that were something to be written."""
 
-    def __init__(self, problem: Problem, reporter: Reporter, watch: Stopwatch) -> None:
-        self._problem, self._reporter, self._watch = problem, reporter, watch
+    def __init__(self, problem: Problem, reporter: Reporter, live: LiveProgress, watch: Stopwatch) -> None:
+        self._problem, self._reporter, self._live, self._watch = problem, reporter, live, watch
         self.over = False
 
     def next_step(self, step: int) -> int | None:
@@ -315,4 +327,5 @@ class _Settling:
         if stepper.step != step:  # what is left is no work
             self._watch.stop(step)
         self._reporter.expect(end)
+        self._live.expect(end)
         self.over = end <= stepper.step

@@ -258,7 +258,7 @@ def test_data_on_stdout_and_messages_on_stderr(cli: Call, heat_run: list[str]) -
     assert done.returncode == 0
     assert done.stdout.startswith("heat complete: ")
     assert done.stdout.endswith("runs/plate/results.h5\n")
-    for words in ("float64", "explicit", "cpu", "middle", "residual"):
+    for words in ("float64", "rkl2", "cpu", "middle", "residual"):
         assert words in done.stdout
     again = cli(*heat_run)
     assert again.stdout == done.stdout

@@ -213,7 +213,7 @@ def test_a_device_that_cannot_be_opened_leaves_usual_rates() -> None:
 def test_check_says_so_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "s.toml"
     path.write_text(tomli_w.dumps(PLATE | LONG | {"run": {"device": "cuda:99"}}), encoding="utf-8")
-    done = call(capsys, "check", path)
+    done = call(capsys, "check", "-v", path)
     assert done.returncode == 0, done.stderr
     assert f"at {H200.origin}, since " in done.stdout
 

@@ -467,10 +467,9 @@ def test_in_the_result_file_and_the_summary(tmp_path: Path) -> None:
     assert "time_constant    none, " in shown
 
 
-def test_long_lists_are_cut(capsys: pytest.CaptureFixture[str]) -> None:
-    from simsuite.cli.run import _print_table
+def test_long_lists_are_cut() -> None:
+    from simsuite.cli.summary import tree
 
-    _print_table({"few": [1.0] * 12, "many": [float(k) for k in range(64)]}, "  ")
-    few, many = capsys.readouterr().out.splitlines()
+    few, many = tree({"few": [1.0] * 12, "many": [float(k) for k in range(64)]}, "  ")
     assert few.count("1") == 12
     assert many.endswith("0, 1, 2, 3, 4, 5, .. (64 numbers)")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import signal
 import subprocess
 import sys
 import threading
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -214,3 +216,55 @@ except KeyboardInterrupt:
         assert done.returncode == -number
     assert Path("runs/plate/checkpoint.h5").exists()
     assert simsuite.run(plate, device="cpu").summary["status"] == "complete"
+
+
+def test_a_dictionary_is_a_scenario(plate: Path, tmp_path: Path) -> None:
+    table = tomllib.loads(PLATE) | {"output": {"frames": 3}}
+    run = simsuite.run(table, device="cpu", directory="ours")
+    theirs = simsuite.run(plate, device="cpu", directory="theirs")
+    assert run.results == theirs.results
+    assert (run.dataset.attrs["title"], run.directory) == ("ours", Path("ours"))
+    run.dataset.close()
+    assert simsuite.run(table, device="cpu", directory="ours").summary == run.summary
+    named = table | {"output": {"frames": 3, "directory": "named"}, "initial": {"temperature": np.float64(2.0)}}
+    assert simsuite.run(named, device="cpu").directory == Path("named")
+    assert simsuite.open_simulation(table, device="cpu").step == 0
+    with pytest.raises(simsuite.UsageError, match="give directory="):
+        simsuite.run(table, device="cpu")
+    with pytest.raises(simsuite.ScenarioError, match="unknown key `nz`"):
+        simsuite.run(table | {"grid": {"nx": 4, "ny": 4, "nz": 4}}, device="cpu", directory="ours")
+    for wrong in (None, 3, ["plate.toml"]):
+        with pytest.raises(simsuite.UsageError, match="expected the path of a scenario file, or "):
+            simsuite.run(wrong)  # type: ignore[arg-type]
+
+
+def test_python_is_answered_in_python(plate: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Nothing that a call answers speaks of options of the command line."""
+    caplog.set_level(logging.INFO, logger="simsuite")
+    answers = []
+
+    def refused(kind: type[Exception], *args: Any, **options: Any) -> None:
+        with pytest.raises(kind) as caught:
+            simsuite.run(*args, device="cpu", **options)
+        answers.append(str(caught.value))
+
+    simsuite.run(plate, device="cpu")
+    simsuite.run(plate, device="cpu")
+    refused(simsuite.UsageError, plate, {"grid.nx": 5})
+    refused(simsuite.ScenarioError, plate, {"grid.nz": 5})
+    refused(simsuite.ScenarioError, plate, {"time.dt": 1e6}, directory="another")
+    Path("runs/plate/summary.json").write_text("{")
+    refused(simsuite.SimsuiteError, plate)
+    Path("runs/plate/summary.json").unlink()
+    Path("runs/plate/results.h5").write_text("no HDF5")
+    refused(simsuite.SimsuiteError, plate)
+    said = "\n".join([*answers, caplog.text])
+    assert said.count("fresh=True") >= 4
+    assert "set: grid.nz=5" in said
+    assert not re.search(r"--[a-z]|-o DIR", said)
+
+
+def test_warnings_go_to_the_logger(plate: Path, caplog: pytest.LogCaptureFixture) -> None:
+    simsuite.run(plate, {"grid.lx": 400.0, "grid.ly": 400.0}, device="cpu")
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert "in metres" in caplog.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 import signal
@@ -383,3 +384,29 @@ def test_too_little_room_is_noticed_beforehand(tmp_path: Path, monkeypatch: pyte
         monkeypatch.undo()
         append_frame(results, 3)
     assert load(tmp_path / "r.h5").sizes["time"] == 4
+
+
+def test_a_file_that_looks_damaged_while_it_is_written_is_looked_at_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For some milliseconds a file's end may be elsewhere than its superblock says."""
+    path = tmp_path / "results.h5"
+    small_file(path).close()
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1000])
+    pauses = []
+
+    def written_meanwhile(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 3:
+            path.write_bytes(whole)
+
+    monkeypatch.setattr("simsuite.io.results.time.sleep", written_meanwhile)
+    with open_results(path) as file:
+        assert len(file["time"]) == 3
+    assert len(pauses) == 3
+    path.write_bytes(whole[:-1000])
+    os.utime(path, (0.0, time.time() - 60.0))
+    with pytest.raises(SimsuiteError):
+        open_results(path)
+    assert len(pauses) == 3, "nobody writes it any more"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import fake_run
@@ -15,6 +17,8 @@ from simsuite.io.directory import RunDirectory, State
 
 HOLD = """
 import sys
+import threading
+import time
 from simsuite.io.directory import RunDirectory
 with RunDirectory(sys.argv[1]).locked():
     print(1, flush=True)
@@ -118,3 +122,41 @@ def test_a_damaged_summary_says_what_to_do(tmp_path: Path, text: str) -> None:
     directory.summary.write_bytes(text.encode(errors="surrogateescape"))
     with pytest.raises(SimsuiteError, match="--fresh"):
         directory.state()
+
+
+def test_others_see_whether_a_directory_is_in_use(tmp_path: Path) -> None:
+    directory = RunDirectory(tmp_path / "run")
+    assert not directory.in_use
+    with directory.locked():
+        assert RunDirectory(tmp_path / "run").in_use
+    assert not directory.in_use
+
+
+def test_asking_does_not_keep_a_run_from_beginning(tmp_path: Path) -> None:
+    over = threading.Event()
+
+    def ask() -> None:
+        while not over.is_set():
+            assert RunDirectory(tmp_path).in_use in (True, False)
+            time.sleep(1e-4)
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    try:
+        for _ in range(300):
+            with RunDirectory(tmp_path).locked():
+                pass
+    finally:
+        over.set()
+        asking.join()
+
+
+def test_progress_is_read_whole_or_not_at_all(tmp_path: Path) -> None:
+    directory = RunDirectory(tmp_path)
+    assert directory.read_progress() is None
+    directory.write_progress({"percent": 12.5, "seconds_left": float("inf")})
+    assert directory.read_progress() == {"percent": 12.5, "seconds_left": None}
+    for text in ("", "{", "[1]"):
+        directory.progress.write_text(text)
+        assert directory.read_progress() is None
+    RunDirectory(tmp_path / "nowhere").write_progress({"percent": 1.0})  # a disk that fails ends no run

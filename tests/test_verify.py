@@ -405,7 +405,7 @@ def study(cli: Callable) -> Callable:
 def test_errors_against_a_reference_fall_as_they_should(study: Callable) -> None:
     done = study(SINE + WAVE, "-o", "pictures")
     assert done.returncode == 0
-    assert re.search(r"^ +8 x 8 +16 x 16 +32 x 32 +order$", done.stdout, re.MULTILINE)
+    assert re.search(r"^K +8 x 8 +16 x 16 +32 x 32 +order$", done.stdout, re.MULTILINE)
     assert re.search(r"^error l2: order [12]\.\d+, wanted 2", done.stdout, re.MULTILINE)
     assert matplotlib.image.imread("pictures/mine.png").std() > 0.05
 
@@ -452,6 +452,7 @@ def test_rough_data_are_reported(study: Callable) -> None:
     done = study(SINE + disc)
     assert done.returncode == 5
     assert "not the order of the scheme" in done.stdout
+    assert "it is not the steps in time" in done.stdout
     assert "1 of 4 checks are off: field (order)" in done.stderr
 
 
@@ -459,6 +460,46 @@ def test_a_reference_that_is_not_the_solution_is_reported(study: Callable) -> No
     done = study(SINE + WAVE.replace("2*pi", "3*pi"))
     assert done.returncode == 5
     assert "error l2 (order)" in done.stderr
+    assert "it is not the steps in time" in done.stdout
+
+
+SWITCHED = '[[source]]\npower = "50*(t >= 0.0131)*sin(pi*x)*sin(pi*y)"\n'
+
+
+@pytest.mark.parametrize("dt", [0.004, 0.002])
+def test_steps_that_are_in_the_way_of_the_order_are_named(study: Callable, dt: float) -> None:
+    """Heat that is switched on amid a step: with steps 64 times shorter the same study has the right order."""
+    late = SINE.replace('stepper = "explicit"', f'stepper = "adi", dt = {dt}') + SWITCHED
+    done = study(late)
+    assert done.returncode == 5
+    assert "the steps in time are in the way, not the grid" in done.stdout
+    assert "the grids are too coarse" not in done.stdout
+    done_json = study(late, "--json").stdout
+    field = only_object(done_json)["checks"][0]
+    assert (field["name"], field["passed"], field["data"]["cause"]) == ("field", False, "time")
+    fine = only_object(study(late.replace(f"dt = {dt}", f"dt = {dt / 64}"), "--json").stdout)
+    assert fine["passed"] is True
+    change, of_grid = (found["checks"][0]["data"]["differences"][0] for found in (only_object(done_json), fine))
+    assert field["data"]["error_in_time"] > 0.2 * abs(change - of_grid)
+    assert "cause" not in fine["checks"][0]["data"]
+
+
+def test_a_study_takes_the_steps_of_the_run(study: Callable) -> None:
+    """Those that find out how long they may be end where heat is switched on, which equal ones do not."""
+    text = SINE.replace(', stepper = "explicit"', ', stepper = "rkl2"') + SWITCHED
+    done = study(text)
+    assert done.returncode == 0
+    assert re.search(r"^done: 16 x 16 cells, \d+ steps of \S+ to \S+ s by rkl2$", done.stderr, re.MULTILINE)
+    levels = only_object(study(text, "--json").stdout)["levels"]
+    assert all(1.5 * a["steps"] < b["steps"] < 3 * a["steps"] for a, b in itertools.pairwise(levels))
+    assert all(level["dt"] * level["steps"] >= 0.02 for level in levels), "the longest step"
+
+
+def test_an_estimated_error_in_time_is_taken_as_it_is(study: Callable) -> None:
+    disc = '[[region]]\nshape = "circle"\ncenter = [0.43, 0.38]\nradius = 0.08\ntemperature = 4.0\n'
+    found = only_object(study(SINE.replace("explicit", "rkl2") + disc, "--json").stdout)["checks"][0]["data"]
+    assert found["cause"] == "space"
+    assert 0 < found["error_in_time"] < 1e-5 * 4.1
 
 
 def test_a_steady_state_is_refined_without_steps(study: Callable) -> None:

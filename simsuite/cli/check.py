@@ -2,29 +2,59 @@
 
 from __future__ import annotations
 
-from simsuite.cli.console import print_json, say, with_prefix
-from simsuite.cli.run import Device, Directory, Json, ScenarioFile, Set, load_scenario
+from collections.abc import Mapping
+from typing import Any
+
+from simsuite.cli.console import print_json, say
+from simsuite.cli.run import Device, Directory, Json, ScenarioFile, Set, Verbose, load_scenario
+from simsuite.cli.summary import short_stepper
+from simsuite.words import duration, steps_in_words, with_prefix
 
 
 def check(
-    scenario: ScenarioFile, set: Set = None, output: Directory = None, device: Device = None, as_json: Json = False
+    scenario: ScenarioFile,
+    set: Set = None,
+    output: Directory = None,
+    device: Device = None,
+    as_json: Json = False,
+    verbose: Verbose = False,
 ) -> None:
-    """Find every mistake in a scenario; print steps, dt, memory on the device and bytes on disk."""
-    from simsuite.assembly import default_directory, device_of, estimate, make_problem
+    """Find every mistake in a scenario; print steps, dt, time, memory on the device and bytes on disk."""
+    from simsuite.assembly import default_directory, device_of, estimate, make_problem, name_of
+    from simsuite.io.disk import free_bytes
 
     loaded = load_scenario(scenario, set, output, device)
-    found = estimate(make_problem(loaded, device_of(loaded, say)))
+    opened = device_of(loaded, say)
+    found = estimate(make_problem(loaded, opened), name_of(opened, loaded))
+    directory = default_directory(loaded)
+    found["disk_free_bytes"] = free_bytes(directory)
     if as_json:
         print_json({"scenario": str(scenario), "solver": loaded.solver, "valid": True, **found})
         return
     print(f"{scenario} is a valid {loaded.solver} scenario")
-    steps = f"{found['steps']} of dt = {found['dt']:.6g}"
-    if found["adaptive"]:
-        steps = f"about {found['steps']}, as long as the error in time allows"
-    print(f"  steps      {steps}, {found['frames']} frames")
-    if "stepper_reason" in found:
-        print(f"  stepper    {found['stepper']}: {found['stepper_reason']}")
+    print(f"  steps      {_steps(found)}, {found['frames']} frame{'s' * (found['frames'] != 1)}")
+    print(f"  stepper    {short_stepper({'solver': loaded.solver, **found}, found['adaptive'])}")
+    if verbose and "stepper_reason" in found:
+        print(f"  why        {found['stepper_reason']}")
     if "matrix" in found:
         print(f"  matrix     {found['matrix']}")
+    if found["seconds"] is not None:
+        print(f"  time       {_seconds(found['seconds'])} at {found['seconds_at']}, after some seconds to start")
     print(f"  memory     {with_prefix(found['device_bytes'], 'B')} on the device")
-    print(f"  disk       {with_prefix(found['disk_bytes'], 'B')} in {default_directory(loaded) / 'results.h5'}")
+    print(f"  disk       {with_prefix(found['disk_bytes'], 'B')} in {directory / 'results.h5'}")
+    for text in found["warnings"]:
+        print(f"  warning    {text}")
+    if found["disk_bytes"] > found["disk_free_bytes"]:
+        print(f"  warning    the disk has {with_prefix(found['disk_free_bytes'], 'B')} free: the run would not begin")
+
+
+def _seconds(seconds: float) -> str:
+    return f"about {duration(seconds)}" if seconds >= 0.1 else "less than 0.1 s"
+
+
+def _steps(found: Mapping[str, Any]) -> str:
+    if found.get("stepper") == "steady":
+        return "none"
+    if found["adaptive"]:
+        return f"about {found['steps']}, as long as the error in time allows"
+    return steps_in_words(found["steps"], found["dt_range"], found["time_unit"])

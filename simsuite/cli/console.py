@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from simsuite.errors import ScenarioError, SimsuiteError, UsageError
-
-PREFIXES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+from simsuite.errors import Mistake, ScenarioError, SimsuiteError, UsageError
 
 
 def wants_colour() -> bool:
@@ -28,11 +26,32 @@ def error(e: SimsuiteError) -> None:
     say(e.report if isinstance(e, ScenarioError) and e.report.startswith(("error", "\033")) else f"error: {e}")
 
 
+_printed = [False]  # whether this command has put a JSON object on stdout
+
+
+def begin_command() -> None:
+    """A new command begins, which has printed nothing yet."""
+    _printed[0] = False
+
+
 def print_json(data: Mapping[str, Any]) -> None:
     """One JSON object; NaN and Inf, which JSON does not have, become null."""
     from simsuite.io.directory import without_nan
 
+    _printed[0] = True
     print(json.dumps(without_nan(data), ensure_ascii=False))
+
+
+def print_error_json(kind: str, message: str, exit_code: int, mistakes: Sequence[Mistake] = ()) -> None:
+    """The JSON object of a command that failed, unless it has printed one.
+
+    kind: the class of the error. mistakes: in a scenario, each with its path there.
+    """
+    if _printed[0]:
+        return
+    listed = [{"path": ".".join(map(str, m.path)), "message": m.message, "help": m.help} for m in mistakes]
+    about = {"kind": kind, "message": message, **({"mistakes": listed} if listed else {})}
+    print_json({"status": "error", "exit_code": exit_code, "error": about})
 
 
 def writable(directory: Path | None) -> None:
@@ -42,23 +61,3 @@ def writable(directory: Path | None) -> None:
             directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"cannot make {directory}: {error.strerror or error}") from error
-
-
-def with_prefix(value: float, unit: str) -> str:
-    """``1.2e9, "B"`` as "1.2 GB"."""
-    for size, prefix in PREFIXES:
-        if abs(value) >= size:
-            return f"{value / size:.3g} {prefix}{unit}"
-    return f"{value:.3g} {unit}"
-
-
-def duration(seconds: float) -> str:
-    """Seconds for people: "0.42 s", "12 s", "3 min 20 s", "2 h 05 min"."""
-    if seconds < 10:
-        return f"{seconds:.2g} s"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02d} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"

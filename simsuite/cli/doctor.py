@@ -7,35 +7,48 @@ import sys
 
 import typer
 
+from simsuite.cli.console import print_json
+from simsuite.cli.run import Json
 from simsuite.version import VERSION
 
 OK, NOT, BAD = "ok", "--", "!!"
 BACKENDS = ("cpu", "cudasim", "cuda")
+_STATES = {OK: "ok", NOT: "missing", BAD: "broken"}
+_PACKAGES = ("numpy", "scipy", "numba", "h5py", "xarray", "matplotlib")
+_GPU_PACKAGES = ("cupy-cuda13x", "numba-cuda", "cuda-bindings")
 
 
-def doctor() -> None:
+def doctor(as_json: Json = False) -> None:
     """Say what works here and what to do about what does not."""
-    import importlib.metadata as metadata
     import platform
 
-    def version(package: str) -> str:
-        try:
-            return f"{package} {metadata.version(package)}"
-        except metadata.PackageNotFoundError:
-            return f"{package} -"
-
-    broken = False
-    print(f"simsuite {VERSION}, Python {platform.python_version()} on {platform.platform()}")
-    print("packages   " + ", ".join(map(version, ("numpy", "scipy", "numba", "h5py", "xarray", "matplotlib"))))
-    print("GPU        " + ", ".join(map(version, ("cupy-cuda13x", "numba-cuda", "cuda-bindings"))))
-    print("driver     " + _driver())
-    print("memory     " + _memory())
+    system, packages = platform.platform(), {name: _version(name) for name in (*_PACKAGES, *_GPU_PACKAGES)}
+    if not as_json:
+        print(f"simsuite {VERSION}, Python {platform.python_version()} on {system}")
+        for title, names in (("packages", _PACKAGES), ("GPU", _GPU_PACKAGES)):
+            print(f"{title:<10} " + ", ".join(f"{name} {packages[name] or '-'}" for name in names))
+        print("driver     " + _driver())
+        print("memory     " + _memory())
+    devices = {}
     for device in BACKENDS:
         state, text = _try(device)
-        broken |= state == BAD
-        print(f"{device:<10} [{state}] {text}")
-    if broken:
+        devices[device] = {"state": _STATES[state], "message": text}
+        if not as_json:
+            print(f"{device:<10} [{state}] {text}")
+    if as_json:
+        about = {"simsuite": VERSION, "python": platform.python_version(), "system": system, "packages": packages}
+        print_json({**about, "driver": _driver(), "memory": _memory(), "devices": devices})
+    if any(found["state"] == _STATES[BAD] for found in devices.values()):
         raise typer.Exit(4)
+
+
+def _version(package: str) -> str | None:
+    import importlib.metadata as metadata
+
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 def _driver() -> str:

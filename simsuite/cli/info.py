@@ -1,61 +1,144 @@
-"""`simsuite info`: what a directory holds."""
+"""`simsuite info`: how far a run is, or which runs there are."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from simsuite.cli.console import print_json
-from simsuite.cli.run import Json, print_summary
-from simsuite.errors import UsageError
+from simsuite.cli.run import Json, Verbose
+from simsuite.cli.summary import print_summary, short_stepper
+from simsuite.cli.table import print_csv
+from simsuite.errors import SimsuiteError, UsageError
+from simsuite.words import duration
 
 
 def info(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The run's directory.", show_default=False)],
+    path: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DIR", help="The run's directory, a file in it, or a directory of runs.", show_default=False
+        ),
+    ],
     as_json: Json = False,
+    verbose: Verbose = False,
+    as_csv: Annotated[
+        bool, typer.Option("--csv", help="Print the results of a run that has ended: name, value, unit.")
+    ] = False,
 ) -> None:
-    """Say how far the run in a directory got and what its files hold."""
+    """Say how far the run in a directory is, also while it runs, and what its files hold; or list the runs there."""
+    from simsuite.inspection import inspect, runs_in
     from simsuite.io.directory import RunDirectory
 
-    run = RunDirectory(directory)
-    if not run.results.exists():
-        raise UsageError(f"{directory} holds no run (no results.h5 in it)")
-    found = describe(run)
-    summary = run.read_summary()
-    if as_json:
-        print_json({**found, "summary": summary})
+    run = RunDirectory.of(path)
+    if not run.results.exists() and not run.progress.exists() and (runs := runs_in(run.path)):
+        _list(run.path, runs, as_json)
         return
-    print(f"{directory}: {found['solver']} run, {found['status']}, on {found['device']} ({found['device_name']})")
-    for name, shape in found["datasets"].items():
-        print(f"  {name:<24} {' x '.join(map(str, shape)) or 'scalar'}")
-    if found["checkpoint_step"] is not None:
-        print(f"  checkpoint at step {found['checkpoint_step']}")
-    if summary is not None:
-        print_summary(summary)
-    elif "stepper_reason" in found:
-        print(f"  stepper    {found['stepper']}: {found['stepper_reason']}")
+    found = inspect(run)
+    if as_json:
+        print_json(found)
+        return
+    if as_csv:
+        if found["summary"] is None:
+            raise UsageError(f"the run in {run.path} is {found['status']} and has no results yet")
+        print_csv(found["summary"])
+        return
+    print(_headline(found))
+    for line in _position(found):
+        print(f"  {line}")
+    _print_datasets(found["datasets"], verbose)
+    if found["summary"] is not None:
+        print_summary(found["summary"], verbose)
+    elif "stepper" in found:
+        print(f"  stepper    {short_stepper(found, False)}")
+        if verbose and "stepper_reason" in found:
+            print(f"  why        {found['stepper_reason']}")
 
 
-def describe(run: Any) -> dict[str, Any]:
-    """Attributes and shapes of the result file, and the step of the newest checkpoint."""
-    import h5py
+def _headline(found: Mapping[str, Any]) -> str:
+    device = f", on {found['device']} ({found['device_name']})" if "device" in found else ""
+    return f"{found['directory']}: {found.get('solver', 'some')} run, {found['status']}{device}"
 
-    from simsuite.io.checkpoint import read_checkpoint
-    from simsuite.io.results import open_results
 
-    def text(value: Any) -> str:
-        return value.decode() if isinstance(value, bytes) else str(value)
+def _position(found: Mapping[str, Any]) -> list[str]:
+    """Where a run is or was, and what continues it."""
+    lines = []
+    if found["status"] == "running":
+        lines.append(f"process {found['pid']} on {found['host']}" if "pid" in found else "about to begin")
+        if "pid" in found:
+            lines.append(_reached(found) if "percent" in found else "starting: kernels are being compiled")
+    elif found["status"] == "killed":
+        at = f" at {_reached(found)}" if "percent" in found else ""
+        lines.append(f"killed{at}, or crashed" if not at else f"killed{at}")
+    elif "failure" in found:
+        lines.append(found["failure"])
+    if found["checkpoint"] is not None:
+        lines.append(f"checkpoint at {_moment(found['checkpoint'], found.get('time_unit', ''))}")
+    elif found["status"] in ("running", "killed", "failed"):
+        lines.append("no checkpoint yet")
+    if "resume" in found and found["status"] == "failed":
+        lines.append(f"once that is put right, `{found['resume']}` goes on, and --fresh begins again")
+    elif "resume" in found:
+        lines.append(f"continue with `{found['resume']}`, or the command that it was started with")
+    return lines
 
-    with open_results(run.results) as file:
-        names = ("solver", "status", "device", "device_name", "title", "stepper", "stepper_reason")
-        attributes = {name: text(file.attrs[name]) for name in names if name in file.attrs}
-        datasets = {name: list(item.shape) for name, item in file.items() if isinstance(item, h5py.Dataset)}
-    checkpoint = read_checkpoint(run.path)
-    return {
-        "directory": str(run.path),
-        **attributes,
-        "datasets": datasets,
-        "checkpoint_step": None if checkpoint is None else checkpoint.snapshot.step,
-    }
+
+def _reached(found: Mapping[str, Any]) -> str:
+    """ "step 312 (t = 31.2 s of 100 s), 31.2 %, about 12 s left, as of 3 s ago"."""
+    unit = f" {found['time_unit']}".rstrip()
+    parts = [f"{found['percent']:.1f} %"]
+    if found.get("solver") != "gbm":  # whose steps begin anew with every batch of paths
+        parts.insert(0, f"step {found['steps']} (t = {found['time']:.6g}{unit} of {found['end']:.6g}{unit})")
+    if found["status"] == "running":
+        if found["seconds_left"] is not None:
+            parts.append(f"about {duration(max(found['seconds_left'] - found['updated'], 0.0))} left")
+        if found["updated"] > 5:
+            parts.append(f"as of {duration(found['updated'])} ago")
+    return ", ".join(parts)
+
+
+def _moment(checkpoint: Mapping[str, Any], unit: str) -> str:
+    at = checkpoint["time"]
+    return f"step {checkpoint['step']}" + (f" (t = {at:.6g} {unit}".rstrip() + ")" if at is not None else "")
+
+
+def _print_datasets(shapes: Mapping[str, Sequence[int]], verbose: bool) -> None:
+    """One a line if verbose, else in a line or two those with a shape of their own."""
+    named = {name: " x ".join(map(str, shape)) or "scalar" for name, shape in shapes.items()}
+    if verbose:
+        for name, shape in named.items():
+            print(f"  {name:<24} {shape}")
+        return
+    shown = [f"{name} {named[name]}" for name, shape in shapes.items() if len(shape) > 1][:6]
+    if named:
+        print(f"  holds      {', '.join([*shown, f'{len(named) - len(shown)} smaller arrays'])}")
+
+
+def _list(directory: Path, runs: Sequence[Any], as_json: bool) -> None:
+    from simsuite.inspection import inspect
+
+    found: list[dict[str, Any]] = []
+    for run in runs:
+        try:
+            found.append(inspect(run))
+        except SimsuiteError as error:
+            found.append({"directory": str(run.path), "status": "damaged", "error": str(error)})
+    if as_json:
+        print_json({"directory": str(directory), "runs": found})
+        return
+    width = max(len(each["directory"]) for each in found)
+    for each in found:
+        print(f"{each['directory']:<{width}}  {each['status']:<9} {_brief(each)}".rstrip())
+
+
+def _brief(found: Mapping[str, Any]) -> str:
+    if "error" in found:
+        return str(found["error"]).splitlines()[0]
+    about = str(found.get("solver", ""))
+    if "percent" in found:
+        return f"{about}, {_reached(found)}"
+    summary = found.get("summary")
+    return f"{about}, {summary['steps']} steps to t = {summary['time']:.6g}" if summary else about

@@ -8,8 +8,8 @@ import traceback
 import typer
 
 from simsuite.cli import bench, check, doctor, info, new, plot, run, schema, verify
-from simsuite.cli.console import error
-from simsuite.errors import SimsuiteError
+from simsuite.cli.console import begin_command, error, print_error_json
+from simsuite.errors import ScenarioError, SimsuiteError
 from simsuite.version import VERSION
 
 app = typer.Typer(
@@ -17,7 +17,7 @@ app = typer.Typer(
     help="Time-stepping simulations on a GPU from one TOML file: heat conduction, geometric Brownian motion, "
     "linear systems.",
     no_args_is_help=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     epilog="Exit codes: 0 done, 1 internal error, 2 usage or scenario error, 3 numerical failure, 4 no usable device, "
     "5 a comparison failed, 75 stopped early (run again to continue), 130 the same by Ctrl-C.",
@@ -42,22 +42,37 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+    version: bool = typer.Option(
+        False, "--version", "-V", "-v", callback=_version, is_eager=True, help="Print the version."
+    ),
 ) -> None:
     pass
 
 
 def main() -> None:
-    """Run the command line and exit with the codes of `simsuite.errors`."""
+    """Run the command line and exit with the codes of `simsuite.errors`. With --json every error is an object too."""
+    begin_command()
+    as_json = "--json" in sys.argv[1:]
     try:
-        app()
+        app(prog_name="simsuite")
+    except SystemExit as e:
+        usage = getattr(e.__context__, "format_message", None)  # of a command line that makes no sense
+        if as_json and usage is not None:
+            print_error_json("UsageError", usage(), 2)
+        raise
     except SimsuiteError as e:
         error(e)
+        if as_json:
+            mistakes = e.mistakes if isinstance(e, ScenarioError) else ()
+            message = "; ".join(m.message for m in mistakes) or str(e)
+            print_error_json(type(e).__name__, message, e.exit_code, mistakes)
         sys.exit(e.exit_code)
     except BrokenPipeError:
         sys.stderr.close()  # whoever read our output has gone; there is no one to tell
         sys.exit(1)
-    except Exception:
+    except Exception as e:
         traceback.print_exc()
         print("error: this is a bug in simsuite; please report it with the text above", file=sys.stderr)
+        if as_json:
+            print_error_json(type(e).__name__, str(e), 1)
         sys.exit(1)

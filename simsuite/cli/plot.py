@@ -8,17 +8,20 @@ from typing import Annotated
 import typer
 
 from simsuite.cli.console import say
+from simsuite.cli.run import RunPath
 
 
 def plot(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The run's directory.", show_default=False)],
+    directory: RunPath,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="PNG", help="The picture; by default DIR/plot.png.")
     ] = None,
 ) -> None:
     """Draw what a run found, as far as it got."""
+    from simsuite.io.directory import RunDirectory
     from simsuite.pictures import draw
 
+    directory = RunDirectory.of(directory).path
     path = output if output is not None else directory / "plot.png"
     draw(directory, path)
     say(f"wrote {path}")

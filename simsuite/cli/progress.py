@@ -4,59 +4,84 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from simsuite.cli.console import duration, say, with_prefix
+from simsuite.cli.console import say
+from simsuite.cli.summary import short_stepper
+from simsuite.words import duration, steps_in_words, with_prefix
 
 if TYPE_CHECKING:
     from simsuite.core import Problem
+    from simsuite.errors import Advice
 
 PLAIN_SECONDS = 10.0
 BAR_SECONDS = 0.1
 
 
 class _Progress:
-    """Counts work and knows rate and remaining time; subclasses show them."""
+    """Knows how far the run is and how long it has yet to go; subclasses show it."""
 
     every: float
 
     def __init__(self) -> None:
         self._problem: Problem | None = None
-        self._work: Callable[[int], float] = float
-        self._shown = 0.0
+        self._shown: float | None = None
 
-    def message(self, text: str) -> None:
+    def message(self, text: str, advice: Advice | None = None) -> None:
+        self._say(text if advice is None else text + advice.command)
+
+    def warning(self, text: str) -> None:
+        self._say(f"warning: {text}")
+
+    def _say(self, text: str) -> None:
         say(text)
 
     def begin(self, problem: Problem, step: int) -> None:
-        self._problem, self._work, self._began, self._end = problem, problem.work, 0.0, problem.clock.end
+        from simsuite.progress import Meter
+
+        self._problem = problem
+        self._meter = Meter(problem.work, step, problem.clock.end)
+        if step == 0:
+            self._say(_plan(problem))
 
     def expect(self, end: int) -> None:
-        self._end = end
+        self._meter.expect(end)
 
     def progress(self, step: int) -> None:
         now = time.monotonic()
-        if not self._began:  # kernels are compiled in the first stretch, which says nothing about the rate
-            self._first, self._began, self._shown = step, now, now
+        self._meter.reach(step)
+        if self._shown is None:  # kernels are compiled in the first stretch, which says nothing about the rate
+            self._shown = now
         elif now - self._shown >= self.every:
             self._shown = now
-            self.show(step, now - self._began)
+            self.show(step)
 
-    def line(self, step: int, seconds: float) -> str:
+    def line(self, step: int) -> str:
         p = self._problem
         assert p is not None
         unit = p.layout.series[0].coordinate.attrs.get("units", "")
-        done = self._work(step)
-        rate = (done - self._work(self._first)) / seconds if seconds > 0 else 0.0
-        left = duration((self._work(self._end) - done) / rate) if rate > 0 else "?"
+        left = self._meter.seconds_left
+        rest = "?" if left is None else duration(left)
         at = f"t = {p.position(step)[1]:.4g} {unit} of {p.position(p.clock.end)[1]:.4g}"
-        return f"{at}, {left} left" if p.adaptive else f"{at}, {with_prefix(rate, p.rate_unit)}, {left} left"
+        return (
+            f"{at}, {rest} left" if p.adaptive else f"{at}, {with_prefix(self._meter.rate, p.rate_unit)}, {rest} left"
+        )
 
-    def show(self, step: int, seconds: float) -> None:
+    def show(self, step: int) -> None:
         raise NotImplementedError
 
     def end(self) -> None: ...
+
+
+def _plan(problem: Problem) -> str:
+    """What is about to be computed, in a line."""
+    steps, end = problem.position(problem.clock.end)
+    unit = problem.layout.series[0].coordinate.attrs.get("units", "")
+    method = short_stepper({"solver": problem.solver, **problem.method}, problem.adaptive)
+    if problem.method.get("stepper") == "steady":
+        return f"{problem.solver}: {method}"
+    counted = f"about {steps} steps" if problem.adaptive else steps_in_words(steps, problem.lengths(0), unit)
+    return f"{problem.solver}: {counted} to t = {end:.6g} {unit}, by {method}"
 
 
 class Lines(_Progress):
@@ -64,8 +89,8 @@ class Lines(_Progress):
 
     every = PLAIN_SECONDS
 
-    def show(self, step: int, seconds: float) -> None:
-        say(f"{100 * self._work(step) / self._work(self._end):5.1f} %  {self.line(step, seconds)}")
+    def show(self, step: int) -> None:
+        say(f"{100 * self._meter.share:5.1f} %  {self.line(step)}")
 
 
 class Bar(_Progress):
@@ -77,7 +102,7 @@ class Bar(_Progress):
         super().__init__()
         self._bar: Any = None
 
-    def message(self, text: str) -> None:
+    def _say(self, text: str) -> None:
         if self._bar is not None:
             self._bar.console.print(text, markup=False, highlight=False)
         else:
@@ -90,15 +115,11 @@ class Bar(_Progress):
         super().begin(problem, step)
         columns = (BarColumn(bar_width=30), TaskProgressColumn(), TextColumn("{task.description}", markup=False))
         self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task("compiling", total=self._work(self._end), completed=self._work(step))
+        self._task = self._bar.add_task("compiling", total=1.0, completed=self._meter.share)
         self._bar.start()
 
-    def expect(self, end: int) -> None:
-        super().expect(end)
-        self._bar.update(self._task, total=self._work(end))
-
-    def show(self, step: int, seconds: float) -> None:
-        self._bar.update(self._task, completed=self._work(step), description=self.line(step, seconds))
+    def show(self, step: int) -> None:
+        self._bar.update(self._task, completed=self._meter.share, description=self.line(step))
 
     def end(self) -> None:
         if self._bar is not None:
@@ -108,7 +129,7 @@ class Bar(_Progress):
 
 def reporter(quiet: bool) -> Any:
     """The one that suits where stderr goes."""
-    from simsuite.execution import Silent
+    from simsuite.progress import Silent
 
     if quiet:
         return Silent()

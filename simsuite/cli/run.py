@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from simsuite.cli.console import duration, print_json, say, wants_colour, with_prefix
+from simsuite.cli.console import print_json, say, wants_colour
 from simsuite.cli.progress import reporter
+from simsuite.cli.summary import print_summary
 from simsuite.stopping import Stopping
 
 if TYPE_CHECKING:
@@ -26,6 +27,10 @@ MaxMinutes = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress and no messages.")]
+Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="All numbers, and why the stepper was chosen.")]
+RunPath = Annotated[
+    Path, typer.Argument(metavar="DIR", help="The run's directory, or a file in it.", show_default=False)
+]
 
 
 def load_scenario(path: Path, set: list[str] | None, directory: Path | None, device: str | None) -> Scenario:
@@ -49,16 +54,17 @@ def run(
     max_minutes: MaxMinutes = None,
     as_json: Json = False,
     quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Run a scenario, or continue its interrupted run."""
     from simsuite.assembly import default_directory
 
     loaded = load_scenario(scenario, set, output, device)
-    execute(loaded, default_directory(loaded), fresh, max_minutes, as_json, quiet)
+    execute(loaded, default_directory(loaded), fresh, max_minutes, as_json, quiet, verbose=verbose)
 
 
 def resume(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The run's directory.", show_default=False)],
+    directory: RunPath,
     paths: Annotated[
         int | None,
         typer.Option("--paths", metavar="N", help="Monte Carlo: extend the finished run to so many paths in all."),
@@ -66,15 +72,18 @@ def resume(
     max_minutes: MaxMinutes = None,
     as_json: Json = False,
     quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Continue the interrupted run in a directory, without its scenario file; or extend a finished one."""
     from simsuite.assembly import extension_of_run, scenario_of_run
+    from simsuite.io.directory import RunDirectory
 
+    directory = RunDirectory.of(directory).path
     if paths is None:
-        execute(scenario_of_run(directory), directory, False, max_minutes, as_json, quiet)
+        execute(scenario_of_run(directory), directory, False, max_minutes, as_json, quiet, verbose=verbose)
     else:
         scenario, before = extension_of_run(directory, paths)
-        execute(scenario, directory, False, max_minutes, as_json, quiet, before)
+        execute(scenario, directory, False, max_minutes, as_json, quiet, before, verbose)
 
 
 def execute(
@@ -85,6 +94,7 @@ def execute(
     as_json: bool,
     quiet: bool,
     extends: Scenario | None = None,
+    verbose: bool = False,
 ) -> None:
     from simsuite.execution import Execution
     from simsuite.io.directory import RunDirectory
@@ -94,7 +104,7 @@ def execute(
     if as_json:
         print_json(summary)
     else:
-        print_summary(summary)
+        print_summary(summary, verbose)
     if summary["status"] != "complete" and not quiet:
         say(f"stopped early ({summary.get('stopped_by')}) with a checkpoint; run the same command to continue")
     raise typer.Exit(exit_code(summary))
@@ -105,45 +115,3 @@ def exit_code(summary: dict[str, Any]) -> int:
     if summary["status"] == "complete":
         return 0
     return 130 if summary.get("stopped_by") == "SIGINT" else 75
-
-
-def print_summary(summary: dict[str, Any]) -> None:
-    """For people; the same facts as the JSON object."""
-    method = ", ".join(
-        str(summary[key]) for key in ("stepper", "method", "scheme", "kernel", "precision") if key in summary
-    )
-    reached = f"{summary['steps']} steps to t = {summary['time']:.6g}"
-    if summary.get("stepper") == "steady":
-        reached = "steady state"
-    print(f"{summary['solver']} {summary['status']}: {reached}")
-    print(f"  device     {summary['device']} ({summary['device_name']}), {method}")
-    if "stepper_reason" in summary:
-        print(f"  stepper    {summary['stepper']}: {summary['stepper_reason']}")
-    if "kernel_note" in summary:
-        print(f"  kernel     {summary['kernel_note']}")
-    took = f"{duration(summary['wall_seconds'])}, of which {duration(summary['compile_seconds'])} to start"
-    rate = f", then {with_prefix(summary['rate'], summary['rate_unit'])}" if summary["rate"] else ""
-    print(f"  took       {took}{rate}")
-    _print_table(summary["results"], "  ")
-    print(f"  results    {Path(summary['directory']) / 'results.h5'}")
-
-
-def _print_table(values: dict[str, Any], indent: str) -> None:
-    for key, value in values.items():
-        if isinstance(value, dict):
-            if value:
-                print(f"{indent}{key}")
-                _print_table(value, indent + "  ")
-        elif isinstance(value, float):
-            print(f"{indent}{key:<{max(1, 22 - len(indent))}} {value:.10g}")
-        elif isinstance(value, list) and value and all(v is None or isinstance(v, float) for v in value):
-            print(f"{indent}{key:<{max(1, 22 - len(indent))}} {_listed(value)}")
-        elif not isinstance(value, list):
-            print(f"{indent}{key:<{max(1, 22 - len(indent))}} {value}")
-
-
-def _listed(values: list[float | None]) -> str:
-    """All of a few numbers, the first of many."""
-    shown = values if len(values) <= 12 else values[:6]
-    rest = f", .. ({len(values)} numbers)" if len(values) > len(shown) else ""
-    return ", ".join("none" if v is None else f"{v:.10g}" for v in shown) + rest

@@ -131,12 +131,15 @@ def _refine_heat(loaded: Scenario, backend: Backend, levels: int, output: Path |
         found.append(outcome)
         if not as_json:
             say(f"done: {scenario_report.described(outcome)}")
-    checks = scenario.study(found)
+    checks, why = scenario.study(found), None
+    if not checks[0].passed:
+        why = scenario.cause(found, checks, loaded.base, backend)
+        checks = scenario.with_cause(checks, why)
     if as_json:
         _print_as_json(checks, levels=scenario.levels_of(found))
     else:
         print(report.table(scenario_report.table(found, checks)))
-        print(scenario_report.verdict(checks))
+        print(scenario_report.verdict(checks, why))
     if output is not None:
         _draw_study(output, loaded.path.stem, found, checks)
     require(checks)

@@ -18,7 +18,7 @@ import h5py
 import numpy as np
 
 from simsuite.core import Snapshot
-from simsuite.errors import NumericalFailure, SimsuiteError
+from simsuite.errors import AFRESH, NumericalFailure, SimsuiteError
 from simsuite.io.disk import abandon, explained, require_room, sync_directory
 from simsuite.io.foreign import refuse_foreign
 
@@ -79,7 +79,18 @@ def read_checkpoint(directory: Path) -> Checkpoint | None:
             else:
                 return Checkpoint(*found, note="; ".join(notes) or None)
     if notes:
-        raise SimsuiteError(f"in {directory} {' and '.join(notes)}; start the run again with --fresh")
+        raise SimsuiteError(f"in {directory} {' and '.join(notes)}; ", AFRESH)
+    return None
+
+
+def read_about(directory: Path) -> tuple[int, Mapping[str, str | int | float]] | None:
+    """The step and the `meta` of the newest checkpoint whose record can be read, without its arrays: quick however
+    large the state is. None where there is none; whether the arrays are whole only `read_checkpoint` knows."""
+    for name in (NEWEST, PREVIOUS):
+        with contextlib.suppress(*_DAMAGED), h5py.File(directory / name, "r", locking=False) as file:
+            refuse_foreign(file)
+            about = json.loads(_load(file, "meta").tobytes())
+            return int(about["step"]), about["meta"]
     return None
 
 

@@ -8,14 +8,17 @@ import fcntl
 import json
 import math
 import os
+import time
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from simsuite.errors import SimsuiteError, UsageError
+from simsuite.errors import AFRESH, SimsuiteError, UsageError
 from simsuite.io import checkpoint
 from simsuite.io.disk import explained, replace_text
+
+_ATTEMPTS, _PAUSE = 20, 0.01  # at locking a directory, and seconds between them
 
 
 def without_nan(value: Any) -> Any:
@@ -45,7 +48,19 @@ class RunDirectory:
         self.summary = self.path / "summary.json"
         self.log = self.path / "log.txt"
         self.lock = self.path / "lock"
+        self.progress = self.path / "progress.json"
         self._checkpoints = [self.path / checkpoint.NEWEST, self.path / checkpoint.PREVIOUS]
+
+    @classmethod
+    def of(cls, path: Path | str) -> RunDirectory:
+        """The directory of the run that `path` names: itself, one of its files, or a scenario file elsewhere, whose
+        runs go to runs/<its name> by default."""
+        path = Path(path)
+        if not path.is_file():
+            return cls(path)
+        if path.suffix == ".toml" and not (path.parent / "results.h5").exists():
+            return cls(Path("runs") / path.stem)
+        return cls(path.parent)
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[RunDirectory]:
@@ -59,13 +74,39 @@ class RunDirectory:
         except OSError as error:
             raise UsageError(f"cannot use {self.path} as output directory: {error.strerror}") from error
         try:
-            try:
-                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise UsageError(f"another simsuite is running in {self.path}") from None
+            for attempt in range(_ATTEMPTS):
+                with contextlib.suppress(BlockingIOError):
+                    fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                if attempt < _ATTEMPTS - 1:
+                    time.sleep(_PAUSE)
+            else:
+                raise UsageError(f"another simsuite is running in {self.path}{self._who()}")
             yield self
         finally:
             os.close(fd)
+
+    @property
+    def in_use(self) -> bool:
+        """Whether a simsuite has locked the directory. Asking takes a shared lock for some microseconds, which is why
+        `locked` tries more than once."""
+        try:
+            fd = os.open(self.lock, os.O_RDONLY)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:  # a file system without locks
+            return False
+        finally:
+            os.close(fd)
+        return False
+
+    def _who(self) -> str:
+        found = self.read_progress()
+        return "" if found is None else f" (process {found.get('pid')} on {found.get('host')})"
 
     def state(self) -> State:
         """A summary that says "complete" marks a finished run; results or a checkpoint an unfinished one."""
@@ -91,10 +132,26 @@ class RunDirectory:
         except FileNotFoundError:
             return None
         except (OSError, ValueError, RecursionError) as error:
-            raise SimsuiteError(f"{self.summary} is damaged ({error}); start the run again with --fresh") from error
+            raise SimsuiteError(f"{self.summary} is damaged ({error}); ", AFRESH) from error
         if not isinstance(summary, dict):
-            raise SimsuiteError(f"{self.summary} is damaged; start the run again with --fresh")
+            raise SimsuiteError(f"{self.summary} is damaged; ", AFRESH)
         return summary
+
+    def write_progress(self, progress: Mapping[str, Any]) -> None:
+        """How far the run is, for others to read: the old text or the new one, whenever they look. It is of no use
+        after a crash of the machine and does not wait for the disk; a disk that fails is no reason to end a run."""
+        fresh = self.progress.with_name(self.progress.name + ".new")
+        with contextlib.suppress(OSError):
+            fresh.write_text(json.dumps(without_nan(progress), ensure_ascii=False) + "\n", encoding="utf-8")
+            os.replace(fresh, self.progress)
+
+    def read_progress(self) -> dict[str, Any] | None:
+        """None where there is none that can be read."""
+        try:
+            found = json.loads(self.progress.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return None
+        return found if isinstance(found, dict) else None
 
     def append_log(self, line: str) -> None:
         """Add a line to log.txt, with the date and time. Raises SimsuiteError when the disk fails."""
@@ -104,8 +161,8 @@ class RunDirectory:
 
     def clear(self) -> None:
         """Remove the files of an earlier run, and nothing else that may be in the directory."""
-        made = [self.summary, self.results, self.scenario, self.log, *self._checkpoints]
-        made += [path.with_name(path.name + ".new") for path in (self.summary, self.results, self.scenario)]
+        small = [self.summary, self.results, self.scenario, self.progress]
+        made = [*small, self.log, *self._checkpoints, *(path.with_name(path.name + ".new") for path in small)]
         made += [self.path / checkpoint.FRESH, self.path / checkpoint.LEAVING]
         for path in made:
             path.unlink(missing_ok=True)

@@ -26,6 +26,14 @@ def require_room(directory: Path, nbytes: int) -> None:
         )
 
 
+def free_bytes(path: Path) -> int:
+    """Bytes free on the disk that `path` is on, or will be on once it is made."""
+    there = path.absolute()
+    while not there.exists():
+        there = there.parent
+    return shutil.disk_usage(there).free
+
+
 @contextlib.contextmanager
 def explained(path: Path) -> Iterator[None]:
     """Turn what the system and h5py raise when writing `path` fails into a SimsuiteError with the reason."""

@@ -72,7 +72,8 @@ class CheckpointOutput:
     taken: time steps so far, where they are not the clock's; a checkpoint is then due when so many have been taken, or
     soon after, as steps are queued many at once. unbounded: arrays in which an Inf is no failure. start: the step
     the run begins or continues at, which needs no checkpoint. meta: stored with each checkpoint. moment: names a step
-    in the error about a state that is not finite.
+    in the error about a state that is not finite. position: time steps and time of the stepper's present state, stored
+    too, as "steps" and "time".
     """
 
     def __init__(
@@ -88,8 +89,9 @@ class CheckpointOutput:
         moment: Callable[[int], str] = "step {}".format,
         unbounded: Collection[str] = (),
         taken: Callable[[], int] | None = None,
+        position: Callable[[Stepper], tuple[int, float]] | None = None,
     ) -> None:
-        self._moment, self._unbounded, self._taken = moment, unbounded, taken
+        self._moment, self._unbounded, self._taken, self._position = moment, unbounded, taken, position
         self._last_taken = 0 if taken is None else taken()
         self._directory, self._results, self._writer = directory, results, writer
         self._seconds, self._every, self._meta, self._clock = 60 * minutes, every, meta, clock
@@ -113,6 +115,8 @@ class CheckpointOutput:
         if self._taken is not None:
             self._last_taken = self._taken()
         meta = dict(self._meta)
+        if self._position is not None:
+            meta["steps"], meta["time"] = self._position(stepper)
         self._writer.submit(stepper.snapshot(), lambda snapshot: self._write(snapshot, meta))
 
     def _write(self, snapshot: Snapshot, meta: Mapping[str, str | int | float]) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -17,13 +18,15 @@ import h5py
 import numpy as np
 
 from simsuite.core import Layout
-from simsuite.errors import SimsuiteError, UsageError
+from simsuite.errors import AFRESH, SimsuiteError, UsageError
 from simsuite.io.disk import abandon, explained, require_room, require_whole, sync_directory
 from simsuite.io.foreign import refuse_foreign
 from simsuite.io.layout import STATUS_BYTES, Column, build, growing_axis, plain_variables, require_layout
 from simsuite.io.unflag import clear_flags, repair, within_flush
 
 _LIBVER = ("v110", "v110")  # the newest that netCDF tools and VTK read, the oldest with SWMR
+_ATTEMPTS, _PAUSE = 10, 0.02  # at opening a file that somebody may be writing, and seconds between them
+_RECENT = 5.0  # seconds since the last write, in which that may be so
 _DAMAGED = (OSError, RuntimeError, KeyError, ValueError, TypeError)  # what h5py raises on damaged files
 
 
@@ -156,7 +159,8 @@ class ResultsFile:
             if n > self._rows[dim]:
                 raise SimsuiteError(
                     f"{self._path} has {self._rows[dim]} rows along {dim}, but the checkpoint was made after {n}: "
-                    "it is not the file of this run any more; start again with --fresh"
+                    "it is not the file of this run any more; ",
+                    AFRESH,
                 )
         with self._writing():
             for dim, n in rows.items():
@@ -255,6 +259,19 @@ def open_results(path: Path) -> h5py.File:
     """
     if not path.exists():
         raise UsageError(f"there is no {path}")
+    for attempt in range(_ATTEMPTS):
+        try:
+            return _opened_whole(path)
+        except SimsuiteError:
+            if attempt == _ATTEMPTS - 1 or time.time() - path.stat().st_mtime > _RECENT:
+                raise
+        time.sleep(_PAUSE)
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _opened_whole(path: Path) -> h5py.File:
+    """Raises SimsuiteError. Between two writes of its writer a file may look damaged for some milliseconds: its end is
+    there before, or after, what says so."""
     try:
         file = _open_for_reading(path)
         try:
@@ -286,6 +303,4 @@ def _open_for_reading(path: Path) -> h5py.File:
 
 
 def _damaged(path: Path, error: Exception) -> SimsuiteError:
-    return SimsuiteError(
-        f"{path} cannot be opened ({error}); start the run again with --fresh, or bring the file back from a copy"
-    )
+    return SimsuiteError(f"{path} cannot be opened ({error}); bring the file back from a copy, or ", AFRESH)

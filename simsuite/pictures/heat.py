@@ -205,7 +205,7 @@ def _error_panel(run: Recording, sheet: Sheet, ax: Axes) -> None:
         good = shown[np.isfinite(shown)]
         if good.size:
             ends.append((float(good[-1]), names[name], COLOURS[i]))
-    _time_axes(run, ax, "Error against the reference", f"Error ({run.unit('temperature')})")
+    _time_axes(run, ax, "Error against the reference", f"Error ({run.unit('error_l2')})")
     label_ends(sheet, ax, ends)
 
 

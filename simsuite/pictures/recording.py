@@ -80,9 +80,10 @@ class Recording:
         return name in self.file
 
     def unit(self, name: str) -> str:
-        """The unit of a variable."""
+        """The unit of a variable, as people write it."""
         value = self.file[name].attrs.get("units", "1")
-        return value.decode() if isinstance(value, bytes) else str(value)
+        text = value.decode() if isinstance(value, bytes) else str(value)
+        return "°C" if text == "degC" else text
 
     def texts(self, name: str) -> list[str]:
         """A variable of strings."""

@@ -1,7 +1,7 @@
 """Scenario files: what they may say, what is wrong with them, and what they resolve to."""
 
-from simsuite.scenario.load import SOLVERS, Scenario, load
+from simsuite.scenario.load import SOLVERS, Scenario, load, load_table
 from simsuite.scenario.overrides import settings
 from simsuite.scenario.schema import json_schema
 
-__all__ = ["SOLVERS", "Scenario", "json_schema", "load", "settings"]
+__all__ = ["SOLVERS", "Scenario", "json_schema", "load", "load_table", "settings"]

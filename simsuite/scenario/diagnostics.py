@@ -29,10 +29,14 @@ class Place:
 
 @dataclass(frozen=True)
 class Document:
-    """What a scenario was made from: its file and the overrides on top, each with the path that it set."""
+    """What a scenario was made from: its file and the overrides on top, each with the path that it set.
+
+    override_name: what reports put before an override.
+    """
 
     source: Source
     overrides: tuple[tuple[Override, KeyPath], ...] = ()
+    override_name: str = "--set "
 
     def error(self, mistakes: Iterable[Mistake], colour: bool = False) -> ScenarioError:
         """The mistakes with their places, in the order in which they stand."""
@@ -49,7 +53,7 @@ class Document:
         if place.order == 0:
             return render(self.source.name, self.source.text, place.span, message, mistake.help, colour)
         text = self.overrides[place.order - 1][0].text
-        return render_override(text, place.span, message, mistake.help, colour)
+        return render_override(text, place.span, message, mistake.help, colour, self.override_name)
 
     def _place(self, mistake: Mistake) -> Place:
         """In the last override that touches the path, else in the file."""
@@ -99,10 +103,12 @@ def render(name: str, text: str, span: Span, message: str, help: str | None = No
     return _render(f"{name}:{number}:{inner[0] + 1}", str(number), line, inner, message, help, colour)
 
 
-def render_override(text: str, span: Span, message: str, help: str | None = None, colour: bool = False) -> str:
-    """One mistake in an argument of the command line."""
+def render_override(
+    text: str, span: Span, message: str, help: str | None = None, colour: bool = False, name: str = "--set "
+) -> str:
+    """One mistake in an override. name: what it is an argument of, before its text."""
     place = text if len(text) <= WIDTH else text[:WIDTH] + "…"
-    return _render(f"--set {place}", "", text.replace("\n", " "), span, message, help, colour)
+    return _render(f"{name}{place}", "", text.replace("\n", " "), span, message, help, colour)
 
 
 def plain(message: str, help: str | None = None, colour: bool = False) -> str:

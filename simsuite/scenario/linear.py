@@ -162,6 +162,11 @@ class LinearScenario(Section):
         return self
 
     @property
+    def random(self) -> bool:
+        """Whether results depend on run.seed."""
+        return isinstance(self.initial.state, RandomState) or self.system.noise_matrix is not None
+
+    @property
     def dt(self) -> float:
         """Length of a step, s."""
         return 1.0 if self.time.dt is None else self.time.dt

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import hashlib
 import importlib
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.branches import faults
 from simsuite.scenario.diagnostics import Document, joined, plain, render, render_override
-from simsuite.scenario.overrides import Override, OverrideError
+from simsuite.scenario.overrides import Override, OverrideError, settings
 from simsuite.scenario.source import Source, SourceError
 from simsuite.scenario.spans import KeyPath
 from simsuite.scenario.words import mistakes
@@ -59,9 +60,13 @@ class Scenario:
         return self.model.model_dump(mode="json", by_alias=True, exclude_none=True)
 
     def differences(self, resolved: str) -> list[str]:
-        """The keys, dotted as ``--set`` takes them, in which another resolved scenario differs from this one."""
-        mine = dict(_leaves(self._resolved(), ()))
-        theirs = dict(_leaves(tomllib.loads(resolved), ()))
+        """The keys, dotted as ``--set`` takes them, in which another resolved scenario differs from this one. Keys that
+        it does not have, since it is of an earlier version, stand for their defaults."""
+        other = tomllib.loads(resolved)
+        with contextlib.suppress(ValidationError):
+            model = type(self.model).model_validate(other, context={"base": self.base})
+            other = model.model_dump(mode="json", by_alias=True, exclude_none=True)
+        mine, theirs = dict(_leaves(self._resolved(), ())), dict(_leaves(other, ()))
         keys = dict.fromkeys([*mine, *theirs])
         return [".".join(map(str, key)) for key in keys if mine.get(key) != theirs.get(key)]
 
@@ -78,15 +83,39 @@ class Scenario:
         return self.document.error(mistakes, colour)
 
 
-def load(path: str | Path, overrides: Sequence[str] = (), base: Path | None = None, colour: bool = False) -> Scenario:
+def load(
+    path: str | Path,
+    overrides: Sequence[str] = (),
+    base: Path | None = None,
+    colour: bool = False,
+    override_name: str = "--set ",
+) -> Scenario:
     """The scenario in a file, with ``key=value`` overrides on top.
 
-    base: where names of data files start from (default: the file's directory). colour: of the report. Raises
-    `ScenarioError` with a report of every mistake.
+    base: where names of data files start from (default: the file's directory). colour: of the report. override_name:
+    what reports put before an override. Raises `ScenarioError` with a report of every mistake.
     """
     path = Path(path)
-    base = path.parent if base is None else base
-    document, data = _read(path, overrides, colour)
+    try:
+        source = Source.read(path)
+    except SourceError as error:
+        raise _unreadable(Source(str(path), ""), error, colour) from None
+    return _loaded(source, path, path.parent if base is None else base, overrides, colour, override_name)
+
+
+def load_table(
+    table: Mapping[str, Any], path: Path, overrides: Sequence[str] = (), override_name: str = "--set "
+) -> Scenario:
+    """The scenario that a Python dictionary holds, as a file would. path: what its file would be called; names of data
+    files start from the working directory. Raises `ScenarioError`, and `UsageError` for what a scenario cannot hold."""
+    source = Source("the scenario as TOML", "\n".join(settings(table)))
+    return _loaded(source, path, Path(), overrides, False, override_name)
+
+
+def _loaded(
+    source: Source, path: Path, base: Path, overrides: Sequence[str], colour: bool, override_name: str
+) -> Scenario:
+    document, data = _read(source, overrides, colour, override_name)
     found, model = _model(data)
     if model is None:
         raise document.error(found, colour)
@@ -97,16 +126,20 @@ def load(path: str | Path, overrides: Sequence[str] = (), base: Path | None = No
         raise document.error(found, colour) from None
 
 
-def _read(path: Path, overrides: Sequence[str], colour: bool) -> tuple[Document, dict[str, Any]]:
-    source = Source(str(path), "")
+def _unreadable(source: Source, error: SourceError, colour: bool) -> ScenarioError:
+    report = plain(error.message, error.help, colour)
+    if error.span:
+        report = render(source.name, source.text, error.span, error.message, error.help, colour)
+    return ScenarioError([Mistake((), error.message, error.help)], report)
+
+
+def _read(
+    source: Source, overrides: Sequence[str], colour: bool, override_name: str
+) -> tuple[Document, dict[str, Any]]:
     try:
-        source = Source.read(path)
         data = source.parse()
     except SourceError as error:
-        report = plain(error.message, error.help, colour)
-        if error.span:
-            report = render(source.name, source.text, error.span, error.message, error.help, colour)
-        raise ScenarioError([Mistake((), error.message, error.help)], report) from None
+        raise _unreadable(source, error, colour) from None
     applied: list[tuple[Override, KeyPath]] = []
     failed: list[tuple[Mistake, str]] = []
     for text in overrides:
@@ -114,11 +147,11 @@ def _read(path: Path, overrides: Sequence[str], colour: bool) -> tuple[Document,
             override = Override.parse(text)
             applied.append((override, override.apply(data)))
         except OverrideError as error:
-            report = render_override(text, error.span, error.message, error.help, colour)
+            report = render_override(text, error.span, error.message, error.help, colour, override_name)
             failed.append((Mistake((), error.message, error.help), report))
     if failed:
         raise ScenarioError([mistake for mistake, _ in failed], joined([report for _, report in failed], len(failed)))
-    return Document(source, tuple(applied)), data
+    return Document(source, tuple(applied), override_name), data
 
 
 def _model(data: dict[str, Any]) -> tuple[list[Mistake], type[BaseModel] | None]:

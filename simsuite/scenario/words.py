@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import datetime
 import difflib
+import re
 from collections.abc import Iterable
 from typing import Any
 
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
 from simsuite.errors import Mistake
 from simsuite.scenario.branches import Fault
+from simsuite.scenario.common import Section
 from simsuite.scenario.shape import choices, field_at, fields_of, header, homes, is_section, models_at, tables_in
 from simsuite.scenario.spans import KeyPath, key_name
 from simsuite.scenario.types import FieldMistake
@@ -28,6 +31,7 @@ _EXPECTED = {
     "expression_type": "a number or an expression",
     "complex_number_type": 'a number, or a complex one as "0.5-0.25j"',
 }
+_WITH_UNIT = re.compile(r"\s*[-+]?[\d.]+(?:[eE][-+]?\d+)?\s*(?![ij]$)[A-Za-zµ°%]")  # as in "10 min"
 _FILES = (".npy", ".npz", ".csv", ".mtx", ".png")
 _BOUNDS = {
     "greater_than": ("gt", "greater than"),
@@ -49,7 +53,7 @@ def mistakes(fault: Fault, model: type[BaseModel], data: dict[str, Any]) -> list
     if kind == "missing":
         return [_missing(path, model, data)]
     if fault.is_mismatch:
-        return [_mismatch(fault)]
+        return [_mismatch(fault, field_at(model, data, path))]
     if kind == "expression":
         return [Mistake(path, context["message"], context["help"], context["column"])]
     field = field_at(model, data, path)
@@ -81,11 +85,15 @@ def _about_value(fault: Fault, kind: str, context: dict[str, Any]) -> tuple[str,
 
 def _unknown(fault: Fault, model: type[BaseModel], data: dict[str, Any]) -> Mistake:
     *front, key = fault.path
-    known = list(dict.fromkeys(name for m in models_at(model, data, tuple(front)) for name in fields_of(m)))
+    tables = list(models_at(model, data, tuple(front)))
+    known = list(dict.fromkeys(name for m in tables for name in fields_of(m)))
     lower = {name.lower(): name for name in known}
     close = difflib.get_close_matches(str(key).lower(), lower, 1)
     others = list(homes(model, str(key), tuple(front)))
-    if key in known:  # in another kind of table that can stand here
+    answers = [m.expected_keys[str(key)] for m in tables if issubclass(m, Section) and str(key) in m.expected_keys]
+    if answers:
+        help = answers[0]
+    elif key in known:  # in another kind of table that can stand here
         help = f"`{key}` does not go together with the other keys here"
     elif fault.suggestion or (close and not others):
         help = f"did you mean `{fault.suggestion or lower[close[0]]}`?"
@@ -116,19 +124,27 @@ def _missing(path: KeyPath, model: type[BaseModel], data: dict[str, Any]) -> Mis
     return Mistake(path, f"missing key `{path[-1]}`{_where(path[:-1])}", help)
 
 
-def _mismatch(fault: Fault) -> Mistake:
+def _mismatch(fault: Fault, field: FieldInfo | None) -> Mistake:
     kinds = dict.fromkeys(_EXPECTED.get(kind, "something else") for kind in fault.kinds if kind != "literal_error")
     choices = list(dict.fromkeys(fault.expected))
     sorts = [*kinds, *(f'"{choice}"' for choice in choices)]
     wanted = " or ".join([", ".join(sorts[:-1]), sorts[-1]] if len(sorts) > 1 else sorts)
     if not kinds and len(choices) > 1:
         wanted = "one of " + ", ".join(f'"{choice}"' for choice in choices)
-    return Mistake(fault.path, f"{key_name(fault.path)} must be {wanted}, got {_shown(fault.input)}", _advice(fault))
+    return Mistake(
+        fault.path, f"{key_name(fault.path)} must be {wanted}, got {_shown(fault.input)}", _advice(fault, field)
+    )
 
 
-def _advice(fault: Fault) -> str | None:
+def _advice(fault: Fault, field: FieldInfo | None) -> str | None:
     value = fault.input
     if isinstance(value, str):
+        if "degC" in fault.expected and value.lower().replace("deg", "").strip("°. ") in ("c", "celsius"):
+            return 'write "degC"'
+        number = _WITH_UNIT.match(value)
+        if number and not set(fault.kinds).isdisjoint(("float_type", "int_type")):
+            unit = f": {field.description}" if field and field.description else ""
+            return f"numbers stand without a unit and without quotes{unit}"
         close = difflib.get_close_matches(value.lower(), [choice.lower() for choice in fault.expected], 1)
         if close:
             return "did you mean " + next(f'"{c}"' for c in fault.expected if c.lower() == close[0]) + "?"

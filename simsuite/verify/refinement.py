@@ -49,15 +49,23 @@ def _files(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str 
 
 
 def problems(
-    model: HeatScenario, base: Path, levels: int, first: int = 0, device: Device | None = None
+    model: HeatScenario,
+    base: Path,
+    levels: int,
+    first: int = 0,
+    device: Device | None = None,
+    controlled: bool = False,
 ) -> list[HeatProblem]:
     """The problem on grids `first` .. `first + levels - 1`, coarse to fine, all by the stepper that the first takes.
 
-    In place of steps as long as their error allows, equal steps of adi are taken. Time steps shrink such that the error
-    in time falls like that in space: by 4 for explicit, by 2 for rkl2 and adi. The first one is what the scenario asks
-    for, or less where that would be unstable later. Raises ScenarioError and UsageError.
+    Time steps shrink such that the error in time falls like that in space: by 4 for explicit, by 2 for rkl2 and adi.
+    The first one is what the scenario asks for, or less where that would be unstable later. Where the scenario's steps
+    are as long as their error allows, equal steps of adi are taken; or, if `controlled`, such steps on each grid, for a
+    tolerance 4 times smaller than on the grid before. Raises ScenarioError and UsageError.
     """
     start = HeatProblem.from_scenario(refined(model, first), base, device)
+    if controlled and start.adaptive:
+        return [start, *(_tighter(model, base, first + k, k, device) for k in range(1, levels))]
     stepper = "adi" if start.adaptive else start.method["stepper"]  # whose steps follow from the grid
     if model.time.steady or stepper not in ORDER_IN_TIME:
         return [start, *(_problem(model, base, first + k, None, stepper) for k in range(1, levels))]
@@ -69,6 +77,17 @@ def problems(
     assert model.time.end is not None
     steps = math.ceil(model.time.end / dt * (1 - 1e-9))
     return [_problem(model, base, first + k, model.time.end / (steps * shrink**k), stepper) for k in range(levels)]
+
+
+def in_shorter_steps(problem: HeatProblem, base: Path, factor: int) -> HeatProblem:
+    """The same problem, whose equal steps are so many times shorter. Raises UsageError."""
+    return _problem(problem.scenario, base, 0, problem.dt / factor, problem.method["stepper"])
+
+
+def _tighter(model: HeatScenario, base: Path, level: int, k: int, device: Device | None) -> HeatProblem:
+    tolerance = model.time.tolerance / 4.0**k
+    tighter = model.model_copy(update={"time": model.time.model_copy(update={"tolerance": tolerance})})
+    return HeatProblem.from_scenario(refined(tighter, level), base, device)
 
 
 def _problem(model: HeatScenario, base: Path, level: int, dt: Any, stepper: str) -> HeatProblem:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from simsuite.capabilities import taken
 from simsuite.core import Backend
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.problem import HeatProblem
@@ -16,11 +17,19 @@ from simsuite.solvers.heat.problem import HeatProblem
 
 @dataclass(frozen=True)
 class Outcome:
-    """temperature: at the end, (ny, nx), float64. results: what `run --json` prints under "results"."""
+    """temperature: at the end, (ny, nx), float64. results: what `run --json` prints under "results". steps: that were
+    taken."""
 
     problem: HeatProblem
     temperature: np.ndarray
     results: Mapping[str, Any]
+    steps: int
+
+    @property
+    def dt(self) -> tuple[float, float]:
+        """The shortest and the longest step, s."""
+        shortest, longest = self.results.get("dt", self.problem.lengths(0))
+        return float(shortest), float(longest)
 
     @property
     def end(self) -> float:
@@ -36,7 +45,7 @@ def run(problem: HeatProblem, backend: Backend) -> Outcome:
         results = problem.results(observed)
     with stepper.snapshot() as snapshot:
         temperature = np.array(snapshot.arrays["temperature"], np.float64)
-    return Outcome(problem, temperature, results)
+    return Outcome(problem, temperature, results, taken(problem, stepper))
 
 
 def problem_of(scenario: Mapping[str, Any]) -> HeatProblem:

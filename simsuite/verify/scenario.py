@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+
+import numpy as np
 
 from simsuite.core import Backend
 from simsuite.scenario.heat import HeatScenario
 from simsuite.verify.checks import Check
-from simsuite.verify.refinement import ORDER_IN_SPACE, problems
+from simsuite.verify.refinement import ORDER_IN_SPACE, ORDER_IN_TIME, in_shorter_steps, problems
 from simsuite.verify.runs import Outcome, run
 from simsuite.verify.study import (
     Limit,
@@ -24,16 +27,69 @@ from simsuite.verify.study import (
 )
 
 OFF_BY = 0.3  # how far from 2 the observed order may be
-ADVICE = (
-    "This is not the order of the scheme. Either the grids are too coarse for what happens in them: try --levels 4 or\n"
-    "begin with a finer grid. Or the data are rough (jumps, corners, regions whose outline cuts through cells), which\n"
-    "lowers the order for good. Or there is a [reference], and it is not the solution: then errors do not fall at all."
-)
+SHARE_IN_TIME = 0.2  # of what a grid is off, from which on steps in time disturb the order
+SHORTER = 4  # times, to see what steps in time do
 
 
 def outcomes(model: HeatScenario, base: Path, backend: Backend, levels: int) -> Iterator[Outcome]:
     """Of the scenario on `levels` grids, each twice as fine as the one before. Raises ScenarioError, UsageError."""
-    return (run(problem, backend) for problem in problems(model, base, levels, device=lambda: backend))
+    made = problems(model, base, levels, device=lambda: backend, controlled=True)
+    return (run(problem, backend) for problem in made)
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Why the order is not that of the scheme, as seen on the one of the first two grids where steps in time do most.
+
+    grid: its cells, in words. in_time: what its steps in time are off, K. off: what the grid is off altogether, K: the
+    error against the reference, or the change from the first grid to the second. estimated: whether in_time is the
+    run's own estimate, or the change of the field in steps a few times shorter.
+    """
+
+    grid: str
+    in_time: float
+    off: float
+    estimated: bool
+
+    @property
+    def steps(self) -> bool:
+        """Whether it is the steps in time, and not the grid."""
+        return self.in_time >= SHARE_IN_TIME * self.off
+
+
+def cause(found: Sequence[Outcome], checks: Sequence[Check], base: Path, backend: Backend) -> Cause:
+    """Looked for after a study that failed: takes two more runs where errors in time are not estimated anyway."""
+    data = checks[0].data
+    causes = []
+    for k in (0, 1):
+        grid = found[k].problem.scenario.grid
+        in_time, estimated = _error_in_time(found[k], base, backend)
+        off = abs(data["differences"][0] if "gci" in data else data["values"][k])
+        causes.append(Cause(f"{grid.nx} x {grid.ny}", in_time, off, estimated))
+    return max(causes, key=lambda each: each.in_time / each.off if each.off > 0 else 0.0)
+
+
+def _error_in_time(outcome: Outcome, base: Path, backend: Backend) -> tuple[float, bool]:
+    """K, and whether it is an estimate of the run itself."""
+    problem = outcome.problem
+    if problem.adaptive:
+        range_ = max(float(np.ptp(outcome.temperature)), float(np.ptp(problem.T0)))
+        return outcome.results["time_error"] * range_, True
+    if problem.scenario.time.steady or problem.method["stepper"] not in ORDER_IN_TIME:
+        return 0.0, True
+    shorter = run(in_shorter_steps(problem, base, SHORTER), backend)
+    return root_mean_square(shorter.temperature - outcome.temperature), False
+
+
+def with_cause(checks: Sequence[Check], why: Cause) -> list[Check]:
+    """The check that is judged, with its cause for `--json`."""
+    data = {
+        "cause": "time" if why.steps else "space",
+        "grid": why.grid,
+        "error_in_time": why.in_time,
+        "off": why.off,
+    }
+    return [replace(checks[0], data={**checks[0].data, **data}), *checks[1:]]
 
 
 def study(found: Sequence[Outcome]) -> list[Check]:
@@ -108,13 +164,13 @@ def _sizes(found: Sequence[Outcome]) -> list[float]:
 
 
 def levels_of(found: Sequence[Outcome]) -> list[dict[str, float]]:
-    """Cells, time step and number of steps of each level."""
+    """Cells, longest time step and number of steps of each level, as they were taken."""
     return [
         {
             "nx": o.problem.scenario.grid.nx,
             "ny": o.problem.scenario.grid.ny,
-            "dt": o.problem.dt,
-            "steps": o.problem.position(o.problem.clock.end)[0],
+            "dt": o.dt[1],
+            "steps": o.steps,
         }
         for o in found
     ]

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from simsuite.verify.checks import Check
 from simsuite.verify.report import number
 from simsuite.verify.runs import Outcome
-from simsuite.verify.scenario import ADVICE, levels_of
+from simsuite.verify.scenario import SHORTER, Cause, levels_of
 from simsuite.verify.study import changes, fitted_line
+from simsuite.words import steps_in_words
 
 UNJUDGED = "Only the field is judged: min and max are those of cell centres, which move, and probes lie between them."
 
@@ -17,7 +18,7 @@ UNJUDGED = "Only the field is judged: min and max are those of cell centres, whi
 def described(outcome: Outcome) -> str:
     """One level: its cells, and its steps unless the state is steady."""
     (level,) = levels_of([outcome])
-    steps = f", {level['steps']} steps of {level['dt']:.4g} s by {outcome.problem.method['stepper']}"
+    steps = f", {steps_in_words(outcome.steps, outcome.dt, 's')} by {outcome.problem.method['stepper']}"
     steady = outcome.problem.scenario.time.steady
     return f"{level['nx']} x {level['ny']} cells" + (", steady" if steady else steps)
 
@@ -26,7 +27,8 @@ def table(found: Sequence[Outcome], checks: Sequence[Check]) -> list[list[str]]:
     """A row for each quantity: its value on each grid, observed order, extrapolated value, grid convergence index."""
     grids = [f"{level['nx']} x {level['ny']}" for level in levels_of(found)]
     alone = "gci" in checks[0].data
-    rows = [["", *grids, "order", *(["limit", "+- (GCI)"] if alone else [])]]
+    unit = "°C" if found[0].problem.scenario.units == "degC" else "K"
+    rows = [[unit, *grids, "order", *(["limit", "+- (GCI)"] if alone else [])]]
     for check in checks:
         data = check.data
         values = [f"{value:.9g}" for value in data.get("values", [])] or ["", *map(number, data["differences"])]
@@ -39,8 +41,8 @@ def _limit(value: float) -> str:
     return f"{value:.9g}" if math.isfinite(value) else ""
 
 
-def verdict(checks: Sequence[Check]) -> str:
-    """What the check that is judged says."""
+def verdict(checks: Sequence[Check], why: Cause | None = None) -> str:
+    """What the check that is judged says. why: it failed."""
     check = next(check for check in checks if check.data["judged"])
     if check.data["exact"]:
         said = f"{check.name}: nothing but round-off on any grid"
@@ -48,7 +50,27 @@ def verdict(checks: Sequence[Check]) -> str:
         said = f"{check.name}: order {number(check.measured)}, wanted {check.wanted}"
     if "gci" in check.data:
         said += f"\n{UNJUDGED}"
-    return said if check.passed else f"{said}\n{ADVICE}"
+    return said if why is None else f"{said}\n{advice(why)}"
+
+
+def advice(why: Cause) -> str:
+    """What is in the way of the scheme's order, the steps in time or the grid, and what to do about it."""
+    how = "estimated in the run" if why.estimated else f"seen with steps {SHORTER} times shorter"
+    beside = (
+        "This is not the order of the scheme.\n"
+        f"Of {why.off:.2g} K that {why.grid} cells are off, {why.in_time:.2g} K are by steps in time ({how})."
+    )
+    if why.steps:
+        return (
+            f"{beside}\nSo the steps in time are in the way, not the grid. Give shorter ones: a smaller tolerance in "
+            '[time], or where\ndt is given a smaller dt, or dt = "auto", which goes by the error. Then look at grids.'
+        )
+    return (
+        f"{beside}\nSo it is not the steps in time. Either the grids are too coarse for what happens in them: try "
+        "--levels 4 or begin\nwith a finer grid. Or the data are rough (jumps, corners, regions whose outline cuts "
+        "through cells), which lowers\nthe order for good. Or there is a [reference], and it is not the solution: then "
+        "errors do not fall at all."
+    )
 
 
 def lines(

@@ -40,6 +40,11 @@ class GbmScenario(Section):
     output: GbmOutput = Field(default_factory=GbmOutput)
 
     @property
+    def random(self) -> bool:
+        """Whether results depend on run.seed."""
+        return True
+
+    @property
     def asset_names(self) -> list[str]:
         return [asset.name or _letters(i) for i, asset in enumerate(self.asset)]
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import PurePath
-from typing import Annotated, TypeAlias
+from typing import Annotated, ClassVar, TypeAlias
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -111,6 +112,13 @@ _PAIR = _FORMS.format(", T") + "; [along x, along y] if orthotropic"
 
 class MaterialKeys(Section):
     """What `[material]` and a `[[region]]` can say of a material."""
+
+    expected_keys: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("k", "lambda", "thermal_conductivity"), "write `conductivity`, in W/(m·K)"),
+        **dict.fromkeys(("rho",), "write `density`, in kg/m³"),
+        **dict.fromkeys(("c", "cp", "c_p", "heat_capacity"), "write `specific_heat`, in J/(kg·K)"),
+        **dict.fromkeys(("alpha", "D", "thermal_diffusivity"), "write `diffusivity`, in m²/s"),
+    }
 
     diffusivity: Conducting | None = Field(
         None, description=f"α = k/(ρc), m²/s; flux, h and sources are then divided by ρc; {_PAIR}"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
@@ -10,7 +11,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression
 from simsuite.scenario.common import AnyRun, Output, Positive, Section
-from simsuite.scenario.heat.boundary import EDGES, Boundary, Moving, derived_keys, fixes_level
+from simsuite.scenario.heat.boundary import EDGES, Boundary, Moving, Radiation, derived_keys, fixes_level
 from simsuite.scenario.heat.material import Material
 from simsuite.scenario.heat.region import Region, region_mistakes
 from simsuite.scenario.heat.source import Source, source_mistakes, source_names
@@ -22,6 +23,12 @@ MOST_CELLS = 1 << 18  # along an axis: what the grid of a CUDA launch can hold
 
 
 class Grid(Section):
+    expected_keys: ClassVar[Mapping[str, str]] = {
+        "dx": "cells are lx/nx wide: write nx and lx",
+        "dy": "cells are ly/ny high: write ny and ly",
+        **dict.fromkeys(("width", "length"), "write `lx`, in m"),
+        "height": "write `ly`, in m",
+    }
     nx: Annotated[int, Field(ge=1, le=MOST_CELLS)] = Field(description="cells along x")
     ny: Annotated[int, Field(ge=1, le=MOST_CELLS)] = Field(description="cells along y")
     lx: Positive = Field(1.0, description="width, m")
@@ -40,7 +47,7 @@ class Probe(Section):
     x: float = Field(description="m from the left edge")
     y: float = Field(description="m from the bottom edge")
     expected: float | None = Field(
-        None, description="published temperature there at the end of the run, K; `simsuite verify` compares"
+        None, description="published temperature there at the end of the run, K (or °C); `simsuite verify` compares"
     )
     within: Positive | None = Field(None, description="how far the result may be from it, K; needed with expected")
 
@@ -89,9 +96,14 @@ class HeatRun(AnyRun):
 class HeatScenario(Section):
     solver: Literal["heat"]
     title: Title = Field("", description="shown in pictures and stored with the results")
+    units: Literal["K", "degC"] = Field(
+        "K",
+        description="of all temperatures, in the scenario and in the results: K, or degC for °C; edges that radiate "
+        "need K",
+    )
     run: HeatRun = HeatRun()
     grid: Grid
-    material: Material
+    material: Material = Field(description="either diffusivity, or conductivity, density and specific_heat")
     region: list[Region] = Field(
         default_factory=list, description="parts of another material or held at a temperature; later ones win"
     )
@@ -99,7 +111,7 @@ class HeatScenario(Section):
     boundary: Boundary = Boundary()
     source: list[Source] = Field(default_factory=list, description="heat that arises in the domain; all add up")
     probe: list[Probe] = Field(default_factory=list, description="points whose temperature is recorded")
-    time: Time
+    time: Time = Field(description="end (s) at least, or steady = true")
     reference: Reference | None = Field(None, description="what the result is compared with")
     output: Output = Output()
 
@@ -112,6 +124,8 @@ class HeatScenario(Section):
         for edge in EDGES:
             found += self.boundary.coverage_mistakes(edge, self.edge_length(edge))
         found += self._derived_mistakes()
+        if self.units == "degC":
+            found += self._absolute_mistakes()
         if self.time.steady:
             found += self._steady_mistakes()
         if self.run.compensated:
@@ -127,6 +141,11 @@ class HeatScenario(Section):
         if self.manufactured:
             del data["initial"]
         return data
+
+    @property
+    def random(self) -> bool:
+        """Whether results depend on run.seed."""
+        return False
 
     @property
     def manufactured(self) -> bool:
@@ -187,6 +206,19 @@ class HeatScenario(Section):
             help = "leave the region out, or set manufactured = false in [reference]"
             found.append(Mistake(("region", i, key), message, help, on_key=True))
         return found
+
+    def _absolute_mistakes(self) -> list[Mistake]:
+        """What needs absolute temperatures, where they are in °C."""
+        message = (
+            'radiation goes by the fourth power of absolute temperatures, but units = "degC" says that all are in °C'
+        )
+        help = 'write units = "K" and all temperatures in K, 273.15 more than in °C'
+        return [
+            Mistake((*path, "kind"), message, help)
+            for edge in EDGES
+            for path, condition in self.boundary.conditions(edge)
+            if isinstance(condition, Radiation)
+        ]
 
     def _compensated_mistakes(self) -> list[Mistake]:
         """What has no compensated steps."""

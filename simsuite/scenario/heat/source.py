@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, TypeAlias
 
 from pydantic import AfterValidator, Field
 
@@ -22,7 +23,20 @@ def _identifier(name: str) -> str:
 SourceName: TypeAlias = Annotated[str, Field(min_length=1, max_length=64), AfterValidator(_identifier)]
 
 
+_CIRCLE = 'power = "1e6*(hypot(x - 0.5, y - 0.5) < 0.1)"'
+_NO_SHAPE = (
+    "a source is where its power is not 0: multiply it by comparisons, for a rectangle\n"
+    'power = "1e6*(x > 0.1)*(x < 0.2)*(y > 0.1)*(y < 0.3)"\n'
+    f"and for a circle {_CIRCLE}"
+)
+
+
 class Source(Section):
+    expected_keys: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("shape", "region"), _NO_SHAPE),
+        **dict.fromkeys(("x", "y", "center", "radius", "points"), f"goes into the expression, such as {_CIRCLE}"),
+        **dict.fromkeys(("value", "heat", "q", "rate"), "W/m³ are given as power = .."),
+    }
     power: Annotated[Expression, NumberOrExpression("x", "y", "t", "T")] = Field(
         description="W/m³ (K/s if [material] gives the diffusivity alone); number or expression in x, y, t, T"
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -12,6 +13,10 @@ from simsuite.scenario.types import FieldMistake
 
 
 class Time(Section):
+    expected_keys: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("duration", "t_end", "stop"), "write `end`, in s"),
+        "steps": "their number follows from `end` and `dt`",
+    }
     end: Positive | None = Field(None, description="s; needed unless steady = true")
     stepper: Literal["auto", "explicit", "rkl2", "adi", "exact"] = Field(
         "auto",

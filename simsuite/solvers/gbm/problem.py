@@ -42,6 +42,8 @@ from simsuite.solvers.schedule import frame_steps
 _MOST_WATCHED = 1024  # frames in a stretch, each a layer of a launch
 _KEPT_BYTES = 1 << 26  # of statistics of frames that are not needed any more, but by a run that goes on from this one
 _STORED_PATHS = 64
+USUAL_CPU = {"float64": 5e8, "mixed": 1e9, "float32": 1.5e9}  # path-steps/s on two cores of an AMD EPYC (Zen 4)
+USUAL_GPU = {"float64": 2e11, "mixed": 5e11, "float32": 7e11}  # on an H200
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,14 @@ class GbmProblem(Timeline):
             rehearse(problem, base, device())
         require_countable(problem)
         return problem
+
+    def usual_seconds(self, gpu: bool) -> float | None:
+        """As measured for one asset and an Asian option (docs/performance.md), in proportion to the assets. How many
+        paths reach a target is not known before."""
+        if self.multilevel or self.target > 0:
+            return None
+        rates = USUAL_GPU if gpu else USUAL_CPU
+        return self.n_assets * self.work(self.clock.end) / rates[self.scenario.run.precision]
 
     @property
     def method(self) -> Mapping[str, str]:

@@ -53,6 +53,10 @@ class Timeline:
     def dt(self) -> float:
         return self.time(1)
 
+    def lengths(self, step: int) -> tuple[float, float]:
+        """All time steps of a path are equal."""
+        return self.dt, self.dt
+
     @cached_property
     def clock(self) -> Clock:
         return Clock((0, self.row_steps[-1]), (0.0, self.scenario.time.end))

@@ -30,6 +30,7 @@ def heat_layout(
     # Where rho c is unknown it counts as 1. A steady state has powers in place of energies.
     units = ("K m2 s-1", "W m-1") if scenario.time.steady else ("K m2", "J m-1")
     joules = {"units": units[scenario.material.density is not None]}
+    degrees = {"units": scenario.units, "long_name": "temperature"}
     variables = [
         Variable(
             "y", ("y",), attrs={"units": "m", "long_name": "distance from the bottom edge", "axis": "Y"}, values=y
@@ -39,7 +40,7 @@ def heat_layout(
             "temperature",
             ("time", "y", "x"),
             scenario.run.dtype,
-            {"units": "K", "long_name": "temperature"},
+            degrees,
         ),
         *(Variable(f"energy_{name}", ("sample",), attrs=joules | {"long_name": _meaning(name)}) for name in energies),
     ]
@@ -49,7 +50,7 @@ def heat_layout(
         names = np.array([p.name for p in scenario.probe])
         variables += [
             Variable("probe", ("probe",), names.dtype, {"long_name": "name of the probe"}, names),
-            Variable("probe_temperature", ("sample", "probe"), attrs={"units": "K", "long_name": "temperature"}),
+            Variable("probe_temperature", ("sample", "probe"), attrs=degrees),
         ]
     if scenario.reference is not None:
         of = {

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from simsuite.core import Clock
-from simsuite.errors import SimsuiteError
+from simsuite.errors import AFRESH, SimsuiteError
 
 TICKS = 1 << 40  # between two times of a clock for steps as long as they may be
 
@@ -84,6 +84,4 @@ class Plan:
             names = str(plan["stepper"]), clock, str(plan["reason"]), int(plan["stages"])
             return cls(*names, control, changes, time_error=plan["time_error"])
         except (KeyError, TypeError, ValueError) as error:
-            raise SimsuiteError(
-                f"the plan that this run began with is damaged ({error}); --fresh begins again"
-            ) from None
+            raise SimsuiteError(f"the plan that this run began with is damaged ({error}); ", AFRESH) from None

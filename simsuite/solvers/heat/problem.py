@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,7 @@ import numpy as np
 from simsuite.core import Backend, Clock, Device, Layout, Snapshot, Stepper
 from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.heat import EDGES, HeatScenario
+from simsuite.solvers.heat.advice import remedies, scale_warnings
 from simsuite.solvers.heat.compensated import LOW
 from simsuite.solvers.heat.control import NAMES
 from simsuite.solvers.heat.controlled import ControlledStepper
@@ -23,6 +24,7 @@ from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.energy import Energy
 from simsuite.solvers.heat.exact import device_bytes as exact_device_bytes
 from simsuite.solvers.heat.explicit import is_plain
+from simsuite.solvers.heat.forecast import usual_seconds
 from simsuite.solvers.heat.general import kinds
 from simsuite.solvers.heat.layout import heat_layout
 from simsuite.solvers.heat.ledger import empty_ledger
@@ -107,6 +109,22 @@ class HeatProblem:
     def dt(self) -> float:
         control = self.plan.control
         return self.clock.dt(0) if control is None else self.clock.times[-1] / control.expected
+
+    def lengths(self, step: int) -> tuple[float, float]:
+        return self.clock.lengths(step) if self.plan.control is None else (self.dt, self.dt)
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        return scale_warnings(self.scenario, self.made)
+
+    @property
+    def remedies(self) -> Sequence[str]:
+        return remedies(self.scenario, self.made, self.plan)
+
+    def usual_seconds(self, gpu: bool) -> float | None:
+        if self._steady:
+            return None
+        return usual_seconds(self.plan, self.clock, self.made, self.scenario.time.steady_tolerance > 0, gpu)
 
     def work(self, step: int) -> float:
         cells = float(self.made.nx * self.made.ny)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from simsuite.errors import SimsuiteError
+from simsuite.errors import AFRESH, SimsuiteError
 from simsuite.solvers.linear.jumps import Jumps
 from simsuite.solvers.linear.power import RECORDED
 from simsuite.solvers.linear.power_error import FOLLOWED, PROBES
@@ -32,9 +32,7 @@ class Plan:
         try:
             return cls(str(plan["method"]), str(plan["reason"]))
         except (KeyError, TypeError) as error:
-            raise SimsuiteError(
-                f"the method that this run began with is damaged ({error}); --fresh begins again"
-            ) from None
+            raise SimsuiteError(f"the method that this run began with is damaged ({error}); ", AFRESH) from None
 
     def to_remember(self) -> dict[str, str]:
         """As JSON: nothing if the scenario says it all."""

@@ -105,6 +105,9 @@ class LinearProblem:
     def clock(self) -> Clock:
         return UniformClock.of(self.dt, self.frames)
 
+    def lengths(self, step: int) -> tuple[float, float]:
+        return self.dt, self.dt
+
     def next_look(self, step: int) -> int | None:
         return None
 

@@ -1,0 +1,50 @@
+"""The results of a run as comma-separated values: one number a line, with its name and unit."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+Row = tuple[str, Any, str]
+
+
+def print_csv(summary: Mapping[str, Any]) -> None:
+    """name, value, unit: names as in the JSON object, with dots, and with the place in a list from 0 on."""
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(("name", "value", "unit"))
+    writer.writerows(rows(summary))
+
+
+def rows(summary: Mapping[str, Any]) -> Iterator[Row]:
+    """Of all results, beginning with the time and the number of steps."""
+    units = summary.get("units", {})
+    yield "time", summary["time"], units.get("time", "")
+    yield "steps", summary["steps"], ""
+    for name, value in _leaves(summary["results"], ()):
+        unit = _heat_unit(name, units) if summary["solver"] == "heat" else ""
+        yield ".".join(name), "" if value is None else value, unit
+
+
+def _leaves(value: Any, name: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _leaves(item, (*name, str(key)))
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        for i, item in enumerate(value):
+            yield from _leaves(item, (*name, str(i)))
+    else:
+        yield name, value
+
+
+def _heat_unit(name: tuple[str, ...], units: Mapping[str, str]) -> str:
+    if name[0] in ("min", "max", "mean", "probes"):
+        return units.get("temperature", "K")
+    if name[0] == "energy":
+        return units.get("energy_stored", "")
+    if name[0] == "error":
+        return units.get(f"error_{name[1]}", "")
+    if name == ("steady", "largest_rate"):
+        return "K/s"
+    return {"dt": "s", "iteration_change": "K"}.get(name[0], "")

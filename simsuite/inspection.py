@@ -1,0 +1,112 @@
+"""What a run's directory tells of the run, whoever looks: running, killed, stopped, failed or complete.
+
+Looking disturbs nothing: small files are replaced whole, the result file opens while its writer writes, and of
+checkpoints only the record of their step is read.
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+from pathlib import Path
+from typing import Any
+
+import h5py
+
+from simsuite.errors import SimsuiteError, UsageError
+from simsuite.io.checkpoint import read_about
+from simsuite.io.directory import RunDirectory
+from simsuite.io.results import open_results
+
+_FRESH = 60.0  # seconds for which a note from another machine, whose lock may not be seen from here, means life
+_ATTRIBUTES = ("solver", "status", "device", "device_name", "title", "stepper", "stepper_reason", "precision", "kernel")
+_AT = ("steps", "time", "time_unit", "end", "percent", "seconds_left", "host", "pid", "started")
+
+
+def inspect(run: RunDirectory) -> dict[str, Any]:
+    """What `simsuite info --json` prints of a run.
+
+    status: "running", "killed", "stopped", "failed" or "complete". steps, time, time_unit, end, percent, seconds_left,
+    host, pid, started: of a run that is running or was killed, as it wrote them `updated` seconds ago. failure: what
+    ended a run that failed. datasets: the shape of each array in the result file. checkpoint: steps and time of the
+    newest one. resume: the command that continues the run, where it can be. summary: what `run --json` printed at its
+    end, None while there is none.
+
+    Raises UsageError where there is no run, SimsuiteError where its files are damaged.
+    """
+    in_use, live = run.in_use, run.read_progress()
+    if not run.results.exists() and not (in_use or live is not None):
+        raise UsageError(f"{run.path} holds no run (no results.h5 in it){_nearby(run.path)}")
+    found: dict[str, Any] = {"directory": str(run.path), **_of_results(run)}
+    if live is not None:
+        found = {name: live[name] for name in ("solver", "device", "device_name") if name in live} | found
+    alive = in_use or (live is not None and _speaks(live))
+    if alive:
+        found["status"] = "running"
+    elif found.get("status", "running") == "running":
+        found["status"] = "killed"
+    if live is not None and found["status"] in ("running", "killed"):
+        found |= {name: live[name] for name in _AT if name in live}
+        found["updated"] = max(time.time() - float(live.get("updated", 0.0)), 0.0)
+    about = read_about(run.path)
+    found["checkpoint_step"] = None if about is None else about[1].get("steps", about[0])
+    found["checkpoint"] = None if about is None else {"step": found["checkpoint_step"], "time": about[1].get("time")}
+    if found["status"] in ("killed", "stopped", "failed") and run.scenario.exists():
+        found["resume"] = f"simsuite resume {run.path}"
+    if found["status"] == "failed" and (reason := _failure(run)):
+        found["failure"] = reason
+    found["summary"] = None if alive else run.read_summary()
+    return found
+
+
+def runs_in(directory: Path) -> list[RunDirectory]:
+    """The runs in the folders of a directory, by name."""
+    if not directory.is_dir():
+        return []
+    runs = [RunDirectory(path) for path in sorted(directory.iterdir()) if path.is_dir()]
+    return [run for run in runs if run.results.exists() or run.progress.exists()]
+
+
+def _failure(run: RunDirectory) -> str | None:
+    """What the log says last of a failure."""
+    if not run.log.exists():
+        return None
+    lines = run.log.read_text(encoding="utf-8", errors="replace").splitlines()
+    return next((line.partition(" failed: ")[2] for line in reversed(lines) if " failed: " in line), None)
+
+
+def _nearby(path: Path) -> str:
+    """Runs that may have been meant, as the rest of a message."""
+    for place in (path.parent, Path("runs")):
+        found = [str(run.path) for run in runs_in(place)][:8]
+        if found:
+            return f"\n  = help: there are {', '.join(found)}"
+    return ""
+
+
+def _speaks(live: dict[str, Any]) -> bool:
+    """Whether a process on another machine has lately written how far it is."""
+    return live.get("host") != socket.gethostname() and time.time() - float(live.get("updated", 0.0)) < _FRESH
+
+
+def _of_results(run: RunDirectory) -> dict[str, Any]:
+    """Attributes of the result file and the shapes of its arrays."""
+    if not run.results.exists():
+        return {"datasets": {}}
+    try:
+        return _read(run)
+    except SimsuiteError:
+        if run.in_use:  # the file is being written, and looks damaged in between
+            return {"datasets": {}}
+        raise
+
+
+def _read(run: RunDirectory) -> dict[str, Any]:
+    with open_results(run.results) as file:
+        attributes = {name: _text(file.attrs[name]) for name in _ATTRIBUTES if name in file.attrs}
+        shapes = {name: list(item.shape) for name, item in file.items() if isinstance(item, h5py.Dataset)}
+    return {**attributes, "datasets": shapes}
+
+
+def _text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)

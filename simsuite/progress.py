@@ -1,0 +1,184 @@
+"""How far a run is: for the terminal that it was started from, and for everybody else who looks at its directory."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import socket
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from simsuite.capabilities import Adaptive, taken
+from simsuite.core import Backend, Problem, Stepper
+from simsuite.errors import Advice
+from simsuite.io.directory import RunDirectory
+
+SECONDS = 1.0  # between two notes in progress.json, at least
+
+
+class Reporter(Protocol):
+    """Who is told how a run goes."""
+
+    def message(self, text: str, advice: Advice | None = None) -> None:
+        """advice: ends the text."""
+
+    def warning(self, text: str) -> None:
+        """What is probably not meant."""
+
+    def begin(self, problem: Problem, step: int) -> None: ...
+
+    def progress(self, step: int) -> None: ...
+
+    def expect(self, end: int) -> None:
+        """The run will be over at this step."""
+
+    def end(self) -> None: ...
+
+
+class Silent:
+    """A reporter that says nothing."""
+
+    def message(self, text: str, advice: Advice | None = None) -> None: ...
+
+    def warning(self, text: str) -> None: ...
+
+    def begin(self, problem: Problem, step: int) -> None: ...
+
+    def progress(self, step: int) -> None: ...
+
+    def expect(self, end: int) -> None: ...
+
+    def end(self) -> None: ...
+
+
+class Meter:
+    """The part of a run's work that is done, and how long the rest will take at the rate so far.
+
+    work: done at a step of the clock, see `Problem.work`. step: where the run begins, or continues; end: where it will
+    be over. The rate counts from the first call of `reach` on, as kernels are compiled before it.
+    """
+
+    def __init__(
+        self, work: Callable[[int], float], step: int, end: int, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._work, self._end, self._clock = work, end, clock
+        self._done = work(step)
+        self._first: tuple[float, float] | None = None
+        self._seconds = 0.0
+
+    def expect(self, end: int) -> None:
+        """The run will be over at that step."""
+        self._end = end
+
+    def reach(self, step: int) -> None:
+        """Note that the run is at `step`."""
+        now, self._done = self._clock(), self._work(step)
+        if self._first is None:
+            self._first = now, self._done
+        self._seconds = now - self._first[0]
+
+    @property
+    def share(self) -> float:
+        """Of the work, from 0 to 1."""
+        whole = self._work(self._end)
+        return min(self._done / whole, 1.0) if whole > 0 else 1.0
+
+    @property
+    def rate(self) -> float:
+        """Work a second; 0 before that is known."""
+        return (self._done - self._first[1]) / self._seconds if self._first and self._seconds > 0 else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """None before the rate is known."""
+        return (self._work(self._end) - self._done) / self.rate if self.rate > 0 else None
+
+
+class LiveProgress:
+    """Keeps progress.json in a run's directory: where the run is, on which machine and as which process.
+
+    The file is there from the moment that the directory is locked, and is removed when the run ends in order; a run
+    that was killed leaves it behind. Writing it takes a tenth of a millisecond, once a second.
+    """
+
+    def __init__(self, directory: RunDirectory, backend: Backend, problem: Problem) -> None:
+        self._directory, self._problem = directory, problem
+        self._unit = problem.layout.series[0].coordinate.attrs.get("units", "")
+        self._known: dict[str, Any] = {
+            "host": socket.gethostname(),
+            "pid": os.getpid(),
+            "started": _now(),
+            "solver": problem.solver,
+            "device": backend.name,
+            "device_name": backend.device_name,
+        }
+        self._meter: Meter | None = None
+        self._written = time.monotonic()
+        directory.write_progress({**self._known, "phase": "starting", "updated": time.time()})
+
+    def begin(self, stepper: Stepper) -> None:
+        """The run begins, or continues, where the stepper is."""
+        self._stepper = stepper
+        self._meter = Meter(self._problem.work, stepper.step, self._problem.clock.end)
+        self._write()
+
+    def expect(self, end: int) -> None:
+        if self._meter is not None:
+            self._meter.expect(end)
+
+    def reach(self) -> None:
+        """A stretch of steps was queued."""
+        if self._meter is None:
+            return
+        self._meter.reach(self._stepper.step)
+        if time.monotonic() - self._written >= SECONDS:
+            self._write()
+
+    def end(self) -> None:
+        self._directory.progress.unlink(missing_ok=True)
+
+    def _write(self) -> None:
+        assert self._meter is not None
+        self._written = time.monotonic()
+        steps, at = position(self._problem, self._stepper)
+        self._directory.write_progress(
+            {
+                **self._known,
+                "phase": "stepping",
+                "updated": time.time(),
+                "steps": steps,
+                "time": at,
+                "time_unit": self._unit,
+                "end": self._problem.position(self._problem.clock.end)[1],
+                "percent": 100.0 * self._meter.share,
+                "seconds_left": self._meter.seconds_left,
+                "rate": self._meter.rate,
+                "rate_unit": self._problem.rate_unit,
+            }
+        )
+
+
+def position(problem: Problem, stepper: Stepper) -> tuple[int, float]:
+    """Time steps taken, and the time reached."""
+    return taken(problem, stepper), problem.position(stepper.step)[1]
+
+
+def progress_made(problem: Problem, stepper: Stepper, results: Mapping[str, Any]) -> dict[str, Any]:
+    """steps taken, time reached, and dt: the shortest and the longest step, where any was taken. results: those of now,
+    which have the lengths of steps whose error is controlled."""
+    steps, at = position(problem, stepper)
+    made: dict[str, Any] = {"steps": steps, "time": at}
+    if steps > 0 and problem.method.get("stepper") != "steady":
+        made["dt"] = list(results["dt"] if isinstance(stepper, Adaptive) else problem.lengths(stepper.step))
+    return made
+
+
+def units(problem: Problem) -> dict[str, str]:
+    """Of the time and of each variable of the results file, by name, where there is one."""
+    variables = [*(series.coordinate for series in problem.layout.series), *problem.layout.variables]
+    return {v.name: v.attrs["units"] for v in variables if "units" in v.attrs}
+
+
+def _now() -> str:
+    return datetime.datetime.now().astimezone().isoformat(timespec="seconds")

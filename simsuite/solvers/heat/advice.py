@@ -1,0 +1,57 @@
+"""What people often get wrong in heat scenarios: said before a run, or where one comes to NaN."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from simsuite.scenario.heat import HeatScenario
+from simsuite.solvers.heat.discretisation import Discretisation
+from simsuite.solvers.heat.plan import Plan
+from simsuite.solvers.heat.sampling import distinct
+
+_LITTLE = 1e-3  # of a plate's shorter side
+
+
+def scale_warnings(scenario: HeatScenario, made: Discretisation) -> list[str]:
+    """A sentence where heat cannot get anywhere: it spreads over √(4Dt) in a time t, D being the largest diffusivity.
+
+    That length is compared with a cell and with the plate. Where conductivities depend on T, D is that of the start.
+    """
+    if scenario.time.steady or scenario.time.end is None:
+        return []
+    k = max(float(np.max(distinct(made.kx))), float(np.max(distinct(made.ky))))
+    reach = math.sqrt(4.0 * k / float(np.min(distinct(made.rho_c))) * scenario.time.end)
+    cell, side = min(made.dx, made.dy), min(scenario.grid.lx, scenario.grid.ly)
+    if reach == 0.0 or (reach >= cell and reach >= _LITTLE * side):
+        return []
+    beside = f"less than a cell ({cell:.3g} m)" if reach < cell else f"hardly any of the plate's {side:.3g} m"
+    meant = f"grid.lx = {scenario.grid.lx:g} and grid.ly = {scenario.grid.ly:g} are in metres"
+    return [
+        f"heat conducts over about {reach:.2g} m in the {scenario.time.end:g} s of this run, {beside}: {meant}; "
+        "check them, the material and time.end"
+    ]
+
+
+def remedies(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[str]:
+    """What may have brought temperatures to NaN or Inf in this scenario, the likeliest first."""
+    found = []
+    if scenario.time.dt != "auto" and plan.stepper == "explicit" and made.law is not None:
+        found.append('the given dt was stable at the first temperatures; k(T) has changed since: try dt = "auto"')
+    fed_back = [name for name, source in zip(scenario.source_names, scenario.source) if source.power.depends_on("T")]
+    if fed_back:
+        found.append(
+            f"the source {fed_back[0]} depends on T: it may grow without bound, or be no number at the temperatures "
+            "reached; limit it, as in min(.., 1e9)"
+        )
+    if made.law is not None:
+        found.append(
+            "the conductivity depends on T: it may be negative or no number at the temperatures reached; limit it, as "
+            "in max(.., 0.01)"
+        )
+    if made.edges.moving or any(source.power.depends_on("t") for source in scenario.source):
+        found.append("an expression in t may be no number at that time, such as sqrt or log of a negative number")
+    if scenario.run.precision != "float64":
+        found.append('numbers of float32 end at 3.4e38: try precision = "float64"')
+    return found or ["values may be too large for the arithmetic: check the units of sources, edges and [material]"]

@@ -1,0 +1,26 @@
+"""About how long a heat run takes, at rates that are usual."""
+
+from __future__ import annotations
+
+import math
+
+from simsuite.core import Clock
+from simsuite.solvers.heat.discretisation import Discretisation
+from simsuite.solvers.heat.method import ADI_STEPS, expected_stages
+from simsuite.solvers.heat.plan import Plan
+from simsuite.solvers.heat.rates import H200, TWO_CORES, work_of
+
+
+def usual_seconds(plan: Plan, clock: Clock, made: Discretisation, rate_wanted: bool, gpu: bool) -> float:
+    """Of all steps of a plan, on two CPU cores or on an H200. Where steps find out how long they may be, of as many as
+    are expected, by the method that is faster."""
+    rates = H200 if gpu else TWO_CORES
+    if plan.control is None:
+        return rates.seconds(work_of(plan.stepper, clock.end, plan.stages, made, rate_wanted))
+    steps = plan.control.expected
+    stages = expected_stages(clock.times[-1], steps, plan.control.safe)
+    works = {
+        "rkl2": work_of("rkl2", steps, stages, made, rate_wanted),
+        "adi": work_of("adi", math.ceil(ADI_STEPS * steps), 0, made, rate_wanted),
+    }
+    return min(rates.seconds(works[name]) for name in plan.control.methods)

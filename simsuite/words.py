@@ -1,0 +1,42 @@
+"""Numbers in words, for the terminal and the log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+PREFIXES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+def with_prefix(value: float, unit: str) -> str:
+    """``1.2e9, "B"`` as "1.2 GB"."""
+    for size, prefix in PREFIXES:
+        if abs(value) >= size:
+            return f"{value / size:.3g} {prefix}{unit}"
+    return f"{value:.3g} {unit}"
+
+
+def duration(seconds: float) -> str:
+    """Seconds for people: "0.42 s", "12 s", "3 min 20 s", "2 h 05 min", "12 days", "300 years"."""
+    if seconds < 10:
+        return f"{seconds:.2g} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    if whole < 48 * 3600:
+        return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+    days = seconds / 86400
+    return f"{days:.3g} days" if days < 1000 else f"{days / 365.25:.3g} years"
+
+
+def steps_in_words(steps: int, dt: Sequence[float] | None, unit: str) -> str:
+    """ "404 steps of 0.0122 to 0.5 s", or with one length where all steps are equal.
+
+    dt: the shortest and the longest step; None where no step was taken.
+    """
+    counted = f"{steps} step{'' if steps == 1 else 's'}"
+    if dt is None:
+        return counted
+    lengths = dict.fromkeys(f"{length:.4g}" for length in dt)
+    return f"{counted} of {' to '.join(lengths)} {unit}".rstrip()

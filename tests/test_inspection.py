@@ -1,0 +1,176 @@
+"""`simsuite info`: what is said of a run while it runs, after it was killed, and of files and folders near it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from running import call, finish, polls, start
+
+from simsuite.inspection import inspect
+from simsuite.io.checkpoint import read_about, read_checkpoint
+from simsuite.io.directory import RunDirectory
+from simsuite.progress import Meter
+
+LONG = """
+solver = "heat"
+grid = {nx = 48, ny = 48}
+material = {diffusivity = 1.0}
+initial = {temperature = "x*y"}
+boundary = {left = {kind = "temperature", value = 0.0}}
+time = {end = 1000.0, stepper = "explicit"}
+output = {frames = 3, checkpoint_every = 1000}
+"""
+Say = Callable[..., Any]
+CONTRACT = {"directory", "solver", "status", "device", "device_name", "title", "stepper", "stepper_reason"}
+CONTRACT |= {"datasets", "checkpoint_step", "summary"}
+
+
+@pytest.fixture
+def say(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Say:
+    """`simsuite ARGS` in a directory with a scenario of hours; with --json the object that it prints."""
+    monkeypatch.chdir(tmp_path)
+    Path("long.toml").write_text(LONG, encoding="utf-8")
+
+    def run(*args: object) -> Any:
+        done = call(capsys, *args)
+        return json.loads(done.stdout) if "--json" in args else done
+
+    return run
+
+
+@pytest.fixture
+def under_way(say: Say, tmp_path: Path) -> Iterator[Any]:
+    """That scenario in a process of its own, in which it has got somewhere, after an earlier stop."""
+    assert say("run", "long.toml", "--device", "cpu", "--max-minutes", "0", "-q").returncode == 75
+    process = start("run", "long.toml", "--device", "cpu", cwd=tmp_path)
+    try:
+        for _ in polls(process):
+            live = RunDirectory("runs/long").read_progress() or {}
+            if live.get("steps", 0) > 2000 and live.get("seconds_left"):
+                break
+        yield process
+    finally:
+        process.kill()
+        finish(process)
+
+
+def test_a_run_tells_others_how_far_it_is_and_where_it_was_killed(say: Say, under_way: Any) -> None:
+    found = say("info", "runs/long", "--json")
+    assert found.keys() >= CONTRACT
+    assert (found["status"], found["pid"], found["host"]) == ("running", under_way.pid, socket.gethostname())
+    assert found["steps"] > 2000
+    assert 0 < found["percent"] < 100
+    assert found["percent"] == pytest.approx(100 * found["time"] / 1000.0, rel=1e-6)
+    assert (found["end"], found["time_unit"]) == (1000.0, "s")
+    assert found["seconds_left"] > 1
+    assert found["summary"] is None, "that of the earlier stop is over"
+    shown = say("info", "runs/long").stdout
+    for words in ("running", f"process {under_way.pid} on {socket.gethostname()}", "step ", " of 1000 s)", "%", "left"):
+        assert words in shown
+    assert say("info", "runs", "--json")["runs"][0]["status"] == "running"
+    refused = say("run", "long.toml", "--device", "cpu")
+    assert refused.returncode == 2
+    assert f"another simsuite is running in runs/long (process {under_way.pid}" in refused.stderr
+
+    assert under_way.poll() is None, "looking disturbs nothing"
+    os.kill(under_way.pid, signal.SIGKILL)
+    under_way.wait()
+    killed = say("info", "runs/long", "--json")
+    assert killed.keys() >= CONTRACT
+    assert (killed["status"], killed["resume"], killed["summary"]) == ("killed", "simsuite resume runs/long", None)
+    assert killed["steps"] >= found["steps"]
+    checkpoint = killed["checkpoint"]
+    assert checkpoint["step"] == killed["checkpoint_step"] > 0
+    assert checkpoint["time"] == pytest.approx(checkpoint["step"] * found["time"] / found["steps"])
+    shown = say("info", "runs/long").stdout
+    for words in (
+        f"killed at step {killed['steps']} (t = ",
+        "continue with `simsuite resume runs/long`",
+        f"checkpoint at step {checkpoint['step']} (t = ",
+    ):
+        assert words in shown
+
+    assert say("resume", "runs/long", "--max-minutes", "0", "-q").returncode == 75
+    stopped = say("info", "runs/long", "--json")
+    assert stopped.keys() >= CONTRACT
+    assert (stopped["status"], stopped["summary"]["steps"]) == ("stopped", checkpoint["step"])
+    assert "percent" not in stopped
+
+
+def test_progress_counts_from_where_a_run_continues() -> None:
+    now = [100.0]
+    meter = Meter(lambda step: 2.0 * step, 50, 150, lambda: now[0])
+    assert (meter.share, meter.rate, meter.seconds_left) == (pytest.approx(1 / 3), 0.0, None)
+    now[0] = 160.0
+    meter.reach(60)  # kernels were compiled
+    assert meter.seconds_left is None
+    now[0] = 165.0
+    meter.reach(80)
+    assert (meter.share, meter.rate) == (pytest.approx(80 / 150), 8.0)
+    assert meter.seconds_left == 2 * (150 - 80) / 8.0
+    meter.expect(90)
+    assert (meter.share, meter.seconds_left) == (pytest.approx(80 / 90), 2 * 10 / 8.0)
+
+
+def test_a_file_of_a_run_stands_for_the_run(say: Say) -> None:
+    assert say("run", "long.toml", "--device", "cpu", "--max-minutes", "0", "-q").returncode == 75
+    for name in ("runs/long", "runs/long/results.h5", "runs/long/scenario.toml", "runs/long/log.txt", "long.toml"):
+        assert say("info", name, "--json")["directory"] == "runs/long", name
+    assert say("plot", "runs/long/results.h5").returncode == 0
+    assert Path("runs/long/plot.png").exists()
+    assert say("resume", "runs/long/results.h5", "--max-minutes", "0", "-q").returncode == 75
+
+
+def test_a_folder_of_runs_is_listed(say: Say) -> None:
+    for name in ("a", "b"):
+        assert say("run", "long.toml", "--device", "cpu", "--max-minutes", "0", "-q", "-o", f"runs/{name}").returncode
+    Path("runs/notes").mkdir()
+    Path("runs/broken").mkdir()
+    Path("runs/broken/results.h5").write_text("no HDF5")
+    found = say("info", "runs", "--json")
+    assert [run["directory"] for run in found["runs"]] == ["runs/a", "runs/b", "runs/broken"]
+    assert [run["status"] for run in found["runs"]] == ["stopped", "stopped", "damaged"]
+    shown = say("info", "runs").stdout.splitlines()
+    assert [line.split()[:2] for line in shown[:2]] == [["runs/a", "stopped"], ["runs/b", "stopped"]]
+    missed = say("info", "runs/c")
+    assert missed.returncode == 2
+    assert "there are runs/a, runs/b" in missed.stderr
+
+
+def test_the_record_of_a_checkpoint_is_read_without_its_arrays(say: Say) -> None:
+    assert say("run", "long.toml", "--device", "cpu", "--max-minutes", "0", "-q").returncode == 75
+    step, about = read_about(Path("runs/long"))
+    whole = read_checkpoint(Path("runs/long"))
+    assert (step, about) == (whole.snapshot.step, whole.meta)
+    assert (about["steps"], about["time"]) == (0, 0.0)
+    Path("runs/long/checkpoint.h5").write_text("no HDF5")
+    assert read_about(Path("runs/long")) is None
+    assert read_about(Path("nowhere")) is None
+
+
+def test_steps_of_a_checkpoint_are_those_that_were_taken(say: Say) -> None:
+    """The clock of steps as long as their error allows counts ticks, of which nobody wants to hear."""
+    short = ["--set", "time.stepper=rkl2", "--set", "time.end=0.1", "--set", "output.checkpoint_every=3"]
+    assert say("run", "long.toml", "--device", "cpu", "-q", *short).returncode == 0
+    found = say("info", "runs/long", "--json")
+    assert 3 <= found["checkpoint_step"] <= found["summary"]["steps"] < 10_000
+    assert 0 < found["checkpoint"]["time"] <= 0.1
+
+
+def test_a_run_on_another_machine_lives_while_it_writes(tmp_path: Path) -> None:
+    run = RunDirectory(tmp_path)
+    note = {"host": "elsewhere", "pid": 1, "updated": time.time(), "solver": "heat", "steps": 3, "percent": 1.0}
+    run.write_progress(note)
+    assert inspect(run)["status"] == "running"
+    run.write_progress(note | {"updated": time.time() - 1000})
+    assert inspect(run)["status"] == "killed"
+    run.write_progress(note | {"host": socket.gethostname()})
+    assert inspect(run)["status"] == "killed", "the lock is free, and would not be"

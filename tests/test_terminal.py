@@ -1,0 +1,482 @@
+"""What people read in the terminal: lengths of steps, units, short answers, warnings, errors of --json."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+import running
+from typer.testing import CliRunner
+
+from simsuite.cli import app
+from simsuite.cli.summary import MOST_LINES, summary_lines, with_error
+from simsuite.core import Clock
+from simsuite.io.directory import RunDirectory
+from simsuite.scenario import load
+from simsuite.words import duration, steps_in_words
+
+ROOT = Path(__file__).parents[1]
+PLATE = """
+solver = "heat"
+title = "Plate"
+grid = {nx = 12, ny = 8, lx = 0.3, ly = 0.2}
+material = {conductivity = 45.0, density = 7800.0, specific_heat = 470.0}
+initial = {temperature = "20 + 100*x"}
+boundary = {left = {kind = "temperature", value = 20.0}}
+probe = [{name = "P", x = 0.1, y = 0.1}]
+time = {end = 30.0}
+output = {frames = 3}
+"""
+Say = Callable[..., Any]
+
+
+@pytest.fixture
+def say(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Say:
+    """`simsuite ARGS` in a directory with a plate."""
+    monkeypatch.chdir(tmp_path)
+    Path("plate.toml").write_text(PLATE, encoding="utf-8")
+    return lambda *args: running.call(capsys, *args)
+
+
+def settings(*pairs: str) -> list[str]:
+    return ["plate.toml", "--device", "cpu", *(word for pair in pairs for word in ("--set", pair))]
+
+
+# ---- lengths of steps
+
+UNEVEN = ("time.stepper=explicit", "output={times = [0.0, 0.001, 3.0, 30.0]}")
+
+
+def test_lengths_of_steps_are_those_of_the_clock() -> None:
+    clock = Clock((0, 4, 5, 15), (0.0, 1.0, 3.0, 4.0))
+    assert clock.lengths(0) == clock.lengths(15) == (0.1, 2.0)
+    assert clock.lengths(4) == clock.lengths(2) == (0.25, 0.25)
+    assert clock.lengths(5) == (0.25, 2.0)
+
+
+def test_steps_of_several_lengths_are_told_from_the_shortest_to_the_longest(say: Say) -> None:
+    """Not with the length of the first, which times the number of steps is far from the end of the run."""
+    checked = json.loads(say("check", *settings(*UNEVEN), "--json").stdout)
+    shortest, longest = checked["dt_range"]
+    assert shortest == checked["dt"] == 0.001
+    assert longest > 1.0
+    done = say("run", *settings(*UNEVEN), "--json")
+    found = json.loads(done.stdout)
+    assert found["dt"] == [shortest, longest]
+    assert found["steps"] * shortest < 30.0 < found["steps"] * longest
+    told = f"{found['steps']} steps of 0.001 to {longest:.4g} s"
+    assert told in done.stderr, "at the start"
+    assert told in say("run", *settings(*UNEVEN)).stdout
+    assert told in say("info", "runs/plate").stdout
+    assert told in Path("runs/plate/log.txt").read_text()
+    assert told in say("check", *settings(*UNEVEN)).stdout
+    assert json.loads(Path("runs/plate/summary.json").read_text())["dt"] == [shortest, longest]
+
+
+def test_steps_that_control_their_error_are_told_as_they_were_taken(say: Say) -> None:
+    plate = settings("time.stepper=rkl2")
+    found = json.loads(say("run", *plate, "--json").stdout)
+    assert found["dt"] == found["results"]["dt"]
+    shortest, longest = found["dt"]
+    assert shortest < longest
+    assert found["steps"] * shortest < 30.0 < found["steps"] * longest
+    assert f"{found['steps']} steps of {shortest:.4g} to {longest:.4g} s, to t = 30 s" in say("run", *plate).stdout
+
+
+def test_of_a_run_that_stopped_the_steps_so_far_count(say: Say) -> None:
+    assert say("run", *settings(*UNEVEN), "--max-minutes", "0", "-q").returncode == 75
+    assert "dt" not in json.loads(say("info", "runs/plate", "--json").stdout)["summary"]
+    assert "0 steps, to t = 0 s" in say("info", "runs/plate").stdout
+
+
+def test_steps_in_words() -> None:
+    assert steps_in_words(404, (0.0122, 0.5), "s") == "404 steps of 0.0122 to 0.5 s"
+    assert steps_in_words(240, (0.5, 0.5000000000000142), "s") == "240 steps of 0.5 s"
+    assert steps_in_words(1, (2.0, 2.0), "") == "1 step of 2"
+    assert steps_in_words(0, None, "s") == "0 steps"
+    for seconds, words in ((0.42, "0.42 s"), (7500, "2 h 05 min"), (5 * 86400, "5 days"), (1e10, "317 years")):
+        assert duration(seconds) == words
+
+
+# ---- units
+
+
+def test_every_number_has_a_unit(say: Say) -> None:
+    shown = say("run", *settings()).stdout
+    for words in ("temperature, K", "probes, K", "heat since the start, J per metre of depth", "to t = 30 s"):
+        assert words in shown
+    alone = settings("material={diffusivity = 1e-5}", "output.directory=alone")
+    assert "heat since the start, K·m², as ρc counts as 1" in say("run", *alone).stdout
+    steady = settings("time={steady = true}", "output.directory=steady")
+    assert "heat flow, W per metre of depth" in say("run", *steady).stdout
+
+
+def test_degrees_celsius_are_called_so_everywhere(say: Say) -> None:
+    degrees = settings("units=degC", "reference={temperature = 20.0}")
+    plain = settings("reference={temperature = 20.0}", "output.directory=plain")
+    shown = say("run", *degrees).stdout
+    assert "temperature, °C" in shown
+    assert "probes, °C" in shown
+    assert "error against the reference, K" in shown, "a difference"
+    assert not re.search(r"temperature, K|probes, K", shown + say("info", "runs/plate").stdout)
+    found, other = (json.loads(say("run", *words, "--json").stdout) for words in (degrees, plain))
+    assert found["results"] == other["results"]
+    assert (found["units"]["temperature"], other["units"]["temperature"]) == ("degC", "K")
+    with h5py.File("runs/plate/results.h5") as file:
+        for name in ("temperature", "probe_temperature"):
+            assert file[name].attrs["units"] == b"degC"
+        assert file["error_l2"].attrs["units"] == b"K"
+    assert load("plate.toml", ["units=degC"]).resolved_toml().count('units = "degC"') == 1
+
+
+def test_pictures_have_the_units_of_the_run(say: Say) -> None:
+    assert say("run", *settings("units=degC", "reference={temperature = 20.0}")).returncode == 0
+    assert say("plot", "runs/plate", "-o", "out.svg").returncode == 0
+    from simsuite.io.results import open_results
+    from simsuite.pictures.heat import heat_figure
+    from simsuite.pictures.recording import Recording
+
+    with open_results(Path("runs/plate/results.h5")) as file:
+        figure = heat_figure(Recording(Path("runs/plate"), file)).figure
+    labels = [axis.get_label().get_text() for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)]
+    labels += [ax.get_title(loc) for ax in figure.axes for loc in ("left", "center")]
+    assert {label for label in labels if "Temperature (" in label} == {"Temperature (°C)"}
+    assert "Error (K)" in labels
+    assert not any("degC" in label for label in labels)
+    assert any(label.endswith("°C") for label in labels), "the range of the first frame"
+
+
+# ---- few words
+
+
+def many_probes(n: int) -> str:
+    return "probe=[" + ", ".join(f'{{name = "p{i}", x = {0.3 * i / n}, y = 0.1}}' for i in range(n)) + "]"
+
+
+def test_a_run_takes_forty_lines_at_most(say: Say) -> None:
+    sources = "source=[{power=1.0},{power=2.0},{power=3.0}]"
+    crowded = settings(many_probes(60), sources, "reference={temperature=20.0}", "time.stepper=rkl2")
+    done = say("run", *crowded)
+    lines = done.stdout.splitlines()
+    assert len(lines) == MOST_LINES
+    assert any(re.search(r"\.\. and \d+ lines more: simsuite info -v runs/plate", line) for line in lines)
+    for words in ("residual", "time error", "results    runs/plate/results.h5", "relative_l2"):
+        assert words in done.stdout
+    whole = say("info", "-v", "runs/plate").stdout
+    assert all(f" p{i} " in whole for i in range(60))
+    assert "lines more" not in whole
+
+
+def test_the_stepper_takes_one_short_line_and_its_reasons_are_elsewhere(say: Say) -> None:
+    done = say("run", *settings())
+    reason = json.loads(Path("runs/plate/summary.json").read_text())["stepper_reason"]
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("  stepper")]
+    assert len(line) < 80
+    assert reason not in done.stdout + done.stderr + say("info", "runs/plate").stdout
+    assert reason in say("info", "-v", "runs/plate").stdout
+    assert reason in say("run", "-v", *settings()).stdout
+    assert reason in Path("runs/plate/log.txt").read_text()
+
+
+def option(price: float, error: float, **greeks: Any) -> dict[str, Any]:
+    return {"price": price, "standard_error": error, "ci95": [0.0, 1.0], **greeks}
+
+
+def test_options_are_a_table() -> None:
+    results = {
+        "paths": 1000,
+        "options": {
+            f"call {k}": option(10.39892751 + k, 0.0735, delta=[0.63844, 0.1], delta_standard_error=[0.00145, 0.1])
+            for k in range(3)
+        }
+        | {"put": option(1.0, 0.0, delta=[None, None], gamma=0.018, gamma_standard_error=0.00023)},
+        "assets": {
+            "A": {
+                "mean": 105.1136,
+                "mean_standard_error": 0.0295,
+                "std": 21.16,
+                "std_standard_error": None,
+                "quantiles": {"0.05": 74.3, "0.95": 142.95},
+            }
+        },
+    }
+    summary = {
+        "solver": "gbm", "status": "complete", "steps": 252, "dt": [1 / 252] * 2, "time": 1.0, "units": {},
+        "device": "cpu", "device_name": "CPU", "precision": "float64", "kernel": "numba", "stepper": "exact",
+        "wall_seconds": 1.0, "compile_seconds": 0.5, "rate": 1e6, "rate_unit": "path-steps/s", "directory": "runs/x",
+        "results": results,
+    }  # fmt: skip
+    lines = summary_lines(summary)
+    assert lines[0] == "gbm complete: 252 steps of 0.003968, to t = 1"
+    (head,) = [i for i, line in enumerate(lines) if "price" in line and "delta" in line]
+    assert lines[head].split() == ["price", "delta", "gamma"]
+    assert "11.399 ± 0.073" in lines[head + 2]
+    assert "0.6384 ± 0.0014 (+1)" in lines[head + 2]
+    assert any("(+1): for one more asset" in line for line in lines)
+    assert "none" in lines[head + 4]
+    assert "0.01800 ± 0.00023" in lines[head + 4]
+    assert any("105.114 ± 0.029" in line and "142.95" in line for line in lines)
+    assert not any("delta_standard_error" in line for line in lines)
+    assert sum("delta_standard_error" in line for line in summary_lines(summary, verbose=True)) == 3
+
+
+def test_a_greek_is_that_of_the_asset_that_an_option_depends_on() -> None:
+    deltas = {"delta": [0.0, 0.5, 0.0], "delta_standard_error": [0.0, 0.01, 0.0]}
+    summary = {
+        "solver": "gbm", "status": "complete", "steps": 1, "time": 1.0, "device": "cpu", "device_name": "CPU",
+        "precision": "float64", "stepper": "exact", "wall_seconds": 1.0, "compile_seconds": 0.5, "rate": 0.0,
+        "rate_unit": "path-steps/s", "directory": "runs/x",
+        "results": {"paths": 10, "options": {"on the second": option(1.0, 0.1, **deltas)}, "assets": {}},
+    }  # fmt: skip
+    (line,) = [line for line in summary_lines(summary) if "on the second" in line]
+    assert line.split("  ")[-1] == "0.500 ± 0.010"
+
+
+def test_results_as_comma_separated_values(say: Say) -> None:
+    plate = settings("units=degC", "reference={temperature = 20.0}", "time.stepper=rkl2")
+    assert say("run", *plate, "-q").returncode == 0
+    results = json.loads(say("info", "runs/plate", "--json").stdout)["summary"]["results"]
+    lines = say("info", "runs/plate", "--csv").stdout.splitlines()
+    assert lines[0] == "name,value,unit"
+    found = {name: (value, unit) for name, value, unit in csv.reader(lines[1:])}
+    assert found["probes.P"] == (repr(results["probes"]["P"]), "degC")
+    assert found["energy.edges.left"] == (repr(results["energy"]["edges"]["left"]), "J m-1")
+    assert found["error.linf"] == (repr(results["error"]["linf"]), "K")
+    assert found["dt.1"] == (repr(results["dt"][1]), "s")
+    assert found["time"] == ("30.0", "s")
+    assert say("run", *plate, "--fresh", "--max-minutes", "0", "-q").returncode == 75
+    RunDirectory("runs/plate").summary.unlink()
+    refused = say("info", "runs/plate", "--csv")
+    assert (refused.returncode, "has no results yet" in refused.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(("steps", "again", "asked"), [(629871, 687550, True), (629871, 15, False), (20, 19, False)])
+def test_many_steps_that_are_taken_again_are_asked_about(say: Say, steps: int, again: int, asked: bool) -> None:
+    """As of a thermostat, which heats while T < 310 and so switches without end."""
+    done = json.loads(say("run", *settings("time.stepper=rkl2"), "--json").stdout)
+    done["results"]["rejected_steps"] = again
+    assert ("does a source in T switch" in "\n".join(summary_lines(done | {"steps": steps}))) is asked
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "words"),
+    [
+        (10.39892751, 0.07348, "10.399 ± 0.073"),
+        (-6.388169, 0.0436, "-6.388 ± 0.044"),
+        (1234.5678, 123.4, "1235 ± 123"),
+        (0.5, None, "0.5"),
+        (None, None, "none"),
+        (1.0, 1e-20, "1 ± 1.0e-20"),
+    ],
+)
+def test_estimates_are_told_to_two_digits_of_their_errors(value: Any, error: Any, words: str) -> None:
+    assert with_error(value, error) == words
+
+
+# ---- what is probably not meant
+
+
+def test_a_plate_of_metres_that_were_meant_to_be_millimetres(say: Say) -> None:
+    far = settings("grid.lx=300.0", "grid.ly=200.0", "probe=[]")
+    checked = say("check", *far)
+    assert checked.returncode == 0
+    reach = np.sqrt(4 * 45.0 / (7800 * 470) * 30.0)
+    assert f"heat conducts over about {reach:.2g} m in the 30 s of this run, less than a cell (25 m)" in checked.stdout
+    begun = say("run", *far, "--max-minutes", "0")
+    assert begun.stderr.count("warning: heat conducts over") == 1
+    assert "warning" not in say("run", *far).stderr, "said once"
+    assert "warning" not in say("check", *settings()).stdout
+    fine = settings("grid={nx = 12, ny = 8, lx = 100.0, ly = 100.0}", "probe=[]", "time.end=1e7")
+    assert "warning" not in say("check", *fine).stdout
+    steady = settings("grid.lx=300.0", "probe=[]", "time={steady = true}")
+    assert json.loads(say("check", *steady, "--json").stdout)["warnings"] == []
+
+
+def test_results_larger_than_the_disk_are_refused_before_the_run(say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
+    foretold = json.loads(say("check", *settings(), "--json").stdout)
+    assert foretold["disk_free_bytes"] > foretold["disk_bytes"] > 3 * 12 * 8 * 8
+    monkeypatch.setattr("simsuite.execution.free_bytes", lambda path: foretold["disk_bytes"] - 1)
+    monkeypatch.setattr("simsuite.io.disk.free_bytes", lambda path: foretold["disk_bytes"] - 1)
+    refused = say("run", *settings())
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert re.search(r"the results of this run take \S+ kB, but \S+ kB are free in runs/plate", refused.stderr)
+    assert "-o DIR" in refused.stderr
+    assert not Path("runs/plate/results.h5").exists()
+    assert "the run would not begin" in say("check", *settings()).stdout
+    monkeypatch.setattr("simsuite.execution.free_bytes", lambda path: foretold["disk_bytes"])
+    assert say("run", *settings()).returncode == 0
+    monkeypatch.setattr("simsuite.execution.free_bytes", lambda path: 0)
+    assert say("run", *settings()).returncode == 0, "it is finished and takes no more"
+
+
+def test_check_foretells_the_time(say: Say, tmp_path: Path) -> None:
+    assert say("new", "gbm").returncode == 0
+    words = ["gbm.toml", "--device", "cpu", "--set", "paths.count=1000000000000"]
+    found = json.loads(say("check", *words, "--json").stdout)
+    assert found["seconds"] == pytest.approx(1e12 * 252 / 5e8)
+    assert re.search(r"time +about 5\.83 days at what is usual on two CPU cores", say("check", *words).stdout)
+    target = json.loads(say("check", *words, "--set", "paths.target_standard_error=0.01", "--json").stdout)
+    assert target["seconds"] is None, "that depends on the paths"
+    plate = json.loads(say("check", *settings("time.stepper=explicit"), "--json").stdout)
+    assert plate["seconds"] == pytest.approx(plate["steps"] * (0.4e-6 + 0.3e-9 * 96), rel=0.2)
+
+
+def test_nan_comes_with_advice(say: Say) -> None:
+    growing = [
+        'source=[{power = "1e9*T**3"}]',
+        "time.stepper=explicit",
+        "time.dt=0.5",
+        'material.conductivity="45+T/99"',
+    ]
+    failed = say("run", *settings(*growing))
+    assert failed.returncode == 3
+    assert "NaN or Inf" in failed.stderr
+    help = failed.stderr.partition("= help: ")[2]
+    for words in ('try dt = "auto"', "the source source1 depends on T", "the conductivity depends on T"):
+        assert words in help
+    found = json.loads(say("info", "runs/plate", "--json").stdout)
+    assert found["status"] == "failed"
+    assert found["failure"].startswith("NaN or Inf in ")
+    assert found["failure"] in say("info", "runs/plate").stdout
+
+
+def test_a_seed_that_nothing_needs_is_no_other_scenario(say: Say) -> None:
+    stopped = [*settings(), "--max-minutes", "0", "-q"]
+    assert say("run", *stopped).returncode == 75
+    assert say("run", *settings("run.seed=2"), "-q").returncode == 0
+    for solver, seed in (("gbm", True), ("linear", False)):
+        assert say("new", solver).returncode == 0
+        assert load(f"{solver}.toml").model.random is seed
+    noisy = ["system.noise_matrix=[[1.0],[0.0]]", 'initial.state={random = "normal"}']
+    assert all(load("linear.toml", [change]).model.random for change in noisy)
+    run = ["run", "gbm.toml", "--device", "cpu", "--set", "paths.count=64", "--max-minutes", "0", "-q"]
+    assert say(*run).returncode == 75
+    other = say(*run, "--set", "run.seed=2")
+    assert other.returncode == 2
+    assert "differs in run.seed" in other.stderr
+
+
+def test_a_scenario_of_before_a_key_was_there_is_the_same(say: Say) -> None:
+    assert say("run", *settings(), "--max-minutes", "0", "-q").returncode == 75
+    path = Path("runs/plate/scenario.toml")
+    old = path.read_text(encoding="utf-8")
+    assert old.count('units = "K"\n') == 1
+    path.write_text(old.replace('units = "K"\n', ""), encoding="utf-8")
+    assert say("run", *settings(), "-q").returncode == 0
+
+
+# ---- errors of --json, short options, completion
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "kind"),
+    [
+        (["run", "nowhere.toml"], 2, "ScenarioError"),
+        (["run", *settings("grid.nz=3", "time.dt=-1.0")], 2, "ScenarioError"),
+        (["info", "nowhere"], 2, "UsageError"),
+        (["run", "plate.toml", "--device", "cuda:99"], 4, "DeviceError"),
+        (["run", "plate.toml", "--jsn"], 2, "UsageError"),
+        (["walk"], 2, "UsageError"),
+        (
+            ["run", *settings('source=[{power = "1e9*T**3"}]', "time.stepper=explicit", "time.dt=0.1")],
+            3,
+            "NumericalFailure",
+        ),
+    ],
+)
+def test_errors_are_objects_where_objects_are_asked_for(say: Say, words: list[str], code: int, kind: str) -> None:
+    done = say(*words, "--json")
+    assert done.returncode == code
+    assert len(done.stdout.splitlines()) == 1
+    found = json.loads(done.stdout)
+    assert (found["status"], found["exit_code"], found["error"]["kind"]) == ("error", code, kind)
+    assert found["error"]["message"]
+    assert "\033" not in done.stdout
+    assert done.stderr, "people are told as well"
+    if "grid.nz=3" in words:
+        assert [mistake["path"] for mistake in found["error"]["mistakes"]] == ["grid.nz", "time.dt"]
+
+
+def test_a_bug_is_an_object_too(say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*args: object) -> None:
+        raise ZeroDivisionError("of ours")
+
+    monkeypatch.setattr("simsuite.execution.march", broken)
+    done = say("run", *settings(), "--json")
+    assert (done.returncode, json.loads(done.stdout)["error"]["kind"]) == (1, "ZeroDivisionError")
+
+
+def test_an_object_is_printed_once(say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A verification that fails has printed its own."""
+    rough = settings("reference={temperature = 0.0, within = 1e-9}", "grid={nx = 4, ny = 4, lx = 0.3, ly = 0.2}")
+    failed = say("verify", *rough, "--json")
+    assert failed.returncode == 5
+    assert json.loads(failed.stdout)["passed"] is False
+
+
+@pytest.mark.parametrize("command", [[], ["run"], ["info"], ["verify"], ["doctor"]])
+def test_help_has_a_short_name(command: list[str]) -> None:
+    short, long = (CliRunner().invoke(app, [*command, flag]) for flag in ("-h", "--help"))
+    assert short.exit_code == 0
+    assert short.output == long.output
+
+
+def test_the_version_has_short_names(say: Say) -> None:
+    assert say("-V").stdout == say("-v").stdout == say("--version").stdout
+
+
+def test_shells_complete_commands(tmp_path: Path) -> None:
+    asked = {"_SIMSUITE_COMPLETE": "complete_bash", "COMP_WORDS": "simsuite re", "COMP_CWORD": "1"}
+    done = subprocess.run(
+        [sys.executable, "-m", "simsuite"],
+        env=os.environ | asked,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout.split() == ["resume"]
+
+
+def test_doctor_as_an_object(say: Say) -> None:
+    done = say("doctor", "--json")
+    found = json.loads(done.stdout)
+    assert found["devices"].keys() == {"cpu", "cudasim", "cuda"}
+    assert found["devices"]["cpu"]["state"] == "ok"
+    assert {"simsuite", "python", "system", "packages", "driver", "memory"} <= found.keys()
+
+
+def test_old_summaries_are_still_read(say: Say) -> None:
+    """Of runs that ended before summaries had units and lengths of steps."""
+    assert say("run", *settings(), "-q").returncode == 0
+    path = Path("runs/plate/summary.json")
+    summary = json.loads(path.read_text())
+    path.write_text(json.dumps({key: value for key, value in summary.items() if key not in ("units", "dt")}))
+    shown = say("info", "runs/plate").stdout
+    assert "temperature, K" in shown
+    assert f"{summary['steps']} steps, to t = 30" in shown
+
+
+def test_the_examples_for_sources_are_right(tmp_path: Path) -> None:
+    """Those in the answer to a source with a shape."""
+    text = (ROOT / "tests" / "golden" / "errors" / "source_shape.txt").read_text(encoding="utf-8")
+    powers = re.findall(r'power = ("[^"]*")', text)
+    assert len(set(powers)) == 2
+    from simsuite.expressions import Expression
+
+    x, y = np.meshgrid(np.linspace(0.0, 1.0, 101), np.linspace(0.0, 1.0, 101))
+    inside = [(x > 0.1) & (x < 0.2) & (y > 0.1) & (y < 0.3), np.hypot(x - 0.5, y - 0.5) < 0.1]
+    for power, where in zip(dict.fromkeys(powers), inside):
+        values = Expression.parse(tomllib.loads(f"p = {power}")["p"], ("x", "y", "t", "T"))(x=x, y=y)
+        np.testing.assert_array_equal(values, 1e6 * where)
