@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -10,7 +11,12 @@ from simsuite.errors import Mistake
 
 
 class Section(BaseModel):
-    """Base of every table in a scenario file: unknown keys are mistakes, values are not coerced, nothing changes."""
+    """Base of every table in a scenario file: unknown keys are mistakes, values are not coerced, nothing changes.
+
+    expected_keys: what to answer to keys that one might expect in this table, though it has none such.
+    """
+
+    expected_keys: ClassVar[Mapping[str, str]] = {}
 
     model_config = ConfigDict(
         extra="forbid",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias, TypeVar
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal, TypeAlias, TypeVar
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -26,8 +27,12 @@ def _equal_rows(rows: list[list[Number]]) -> list[list[Number]]:
 Vector: TypeAlias = Annotated[list[RealOrComplex], Field(min_length=1)]
 Rows: TypeAlias = Annotated[list[Vector], Field(min_length=1), AfterValidator(_equal_rows)]
 RealVector: TypeAlias = Annotated[list[float], Field(min_length=1)]
+_NO_FILE = (
+    'inputs are numbers or expressions in t (s), no files; a few values in a row are written "where(t < 1, 0.2, '
+    'where(t < 2, 0.5, 0))", what repeats with `%`, as in "t % 24 < 1"'
+)
 RealRows: TypeAlias = Annotated[list[RealVector], Field(min_length=1), AfterValidator(_equal_rows)]
-Input: TypeAlias = Annotated[Expression, NumberOrExpression("t")]
+Input: TypeAlias = Annotated[Expression, NumberOrExpression("t", of_file=_NO_FILE)]
 
 
 class MatrixFile(FileRef):
@@ -39,7 +44,24 @@ class MatrixFile(FileRef):
     )
 
 
+def _called(**names: str) -> dict[str, str]:
+    """What to answer to letters, and other names, that textbooks have for keys."""
+    return {letter: f"here that is `{key}`" for letter, key in names.items()}
+
+
+_MATRICES = {"A": "matrix", "B": "input_matrix", "C": "output_matrix", "G": "noise_matrix", "u": "input"}
+_START = "the initial state is `state` in [initial]"
+_NO_D = "an output has no direct part D u: what is stored is C X"
+
+
 class System(Section):
+    expected_keys: ClassVar[Mapping[str, str]] = {
+        **_called(**_MATRICES, inputs="input", P="matrix"),
+        **dict.fromkeys(("x0", "X0", "initial_state"), _START),
+        **dict.fromkeys(("D", "feedthrough"), _NO_D),
+        "transpose": "write the transpose itself, or save the file transposed: numpy.save('AT.npy', A.T)",
+    }
+
     kind: Literal["discrete", "continuous"] = Field(
         description="discrete: X_{k+1} = A X_k + B u_k; continuous: dX/dt = A X + B u, exact at the ends of steps"
     )
@@ -104,6 +126,8 @@ class UnitStates(Section):
 
 
 class Initial(Section):
+    expected_keys: ClassVar[Mapping[str, str]] = _called(x0="state", X0="state", x="state", X="state")
+
     state: Vector | Rows | FileRef | RandomState | UnitStates = Field(
         description="X at time 0: a vector, a matrix (one column a state of the batch), {file = ..}, "
         '{random = "normal", batch = 4096}, or {unit = [0]}'
@@ -119,6 +143,8 @@ class Initial(Section):
 
 
 class Time(Section):
+    expected_keys: ClassVar[Mapping[str, str]] = {"end": "give `steps` and `dt`: the run ends at steps times dt"}
+
     steps: Steps = Field(description="number of steps")
     dt: Positive | None = Field(None, description="length of a step, s (default 1 if the system is discrete)")
     method: Literal["auto", "step", "power", "spectral"] = Field(
@@ -135,6 +161,12 @@ class Time(Section):
 
 
 class LinearScenario(Section):
+    expected_keys: ClassVar[Mapping[str, str]] = {
+        **{letter: f"that is `{key}` in [system]" for letter, key in _MATRICES.items()},
+        **dict.fromkeys(("x0", "X0"), "that is `state` in [initial]"),
+        "D": _NO_D,
+    }
+
     solver: Literal["linear"]
     title: Title = Field("", description="what is simulated, in words")
     run: Run = Run()

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from simsuite.errors import Mistake
 from simsuite.scenario.branches import Fault
+from simsuite.scenario.common import Section
 from simsuite.scenario.shape import choices, field_at, fields_of, header, homes, is_section, models_at, tables_in
 from simsuite.scenario.spans import KeyPath, key_name
 from simsuite.scenario.types import FieldMistake
@@ -81,11 +82,15 @@ def _about_value(fault: Fault, kind: str, context: dict[str, Any]) -> tuple[str,
 
 def _unknown(fault: Fault, model: type[BaseModel], data: dict[str, Any]) -> Mistake:
     *front, key = fault.path
-    known = list(dict.fromkeys(name for m in models_at(model, data, tuple(front)) for name in fields_of(m)))
+    tables = list(models_at(model, data, tuple(front)))
+    known = list(dict.fromkeys(name for m in tables for name in fields_of(m)))
     lower = {name.lower(): name for name in known}
     close = difflib.get_close_matches(str(key).lower(), lower, 1)
     others = list(homes(model, str(key), tuple(front)))
-    if key in known:  # in another kind of table that can stand here
+    answers = [m.expected_keys[str(key)] for m in tables if issubclass(m, Section) and str(key) in m.expected_keys]
+    if answers:
+        help = answers[0]
+    elif key in known:  # in another kind of table that can stand here
         help = f"`{key}` does not go together with the other keys here"
     elif fault.suggestion or (close and not others):
         help = f"did you mean `{fault.suggestion or lower[close[0]]}`?"
