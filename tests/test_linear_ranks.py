@@ -94,8 +94,15 @@ def test_what_is_lost_little_by_little():
     assert found.distance == 0.0
 
 
+def test_a_cascade_of_lags_in_any_units():
+    """Each in units of 1e6 times those of the one before: in balanced coordinates the input does 1e-18 to the last."""
+    found = reach(np.diag([-1.0, -2.0, -3.0, -4.0]) + 1e-6 * np.eye(4, k=-1), np.eye(4)[:, :1])
+    assert found.rank == 4
+    assert found.distance > 1e-3
+
+
 def test_a_chain_of_integrators_in_any_units():
-    """Nothing comes back along it, so that balancing leaves its units as they are: 1e-9 and 1e9 beside each other."""
+    """1e-9 and 1e9 beside each other."""
     d = np.array([1.0, 1e-9, 1e3, 1e9])
     found = reach(np.diag([1.0, 1.0, 1.0], 1) * d / d[:, None], np.array([[0.0], [0.0], [0.0], [1.0]]))
     assert found.rank == 4

@@ -124,11 +124,10 @@ def _ranked() -> Iterator[Known]:
             yield Known(f"observer of {n} states{name}", system, {}, {"controllability.rank": n}, True)
             dual = {"matrix": turned[0].T.tolist(), "output_matrix": turned[1].T.tolist()}
             yield Known(f"its dual{name}, {n}", dual, {}, {"observability.rank": n}, True)
-    # along a chain of integrators nothing comes back: units are left open by balancing
-    d = np.array([1.0, 1e-9, 1e3, 1e9])
-    chain = (np.eye(4, k=1) * d / d[:, None]).tolist()
-    system = {"matrix": chain, "input_matrix": [[0.0], [0.0], [0.0], [1.0]], "input": [1.0]}
-    yield Known("integrators in any units", system, {}, {"controllability.rank": 4}, True)
+    # along a cascade nothing comes back: units, here each 1e6 times the one before, are left open by balancing
+    lags = np.diag([-1.0, -2.0, -3.0, -4.0]) + 1e-6 * np.eye(4, k=-1)
+    system = {"matrix": lags.tolist(), "input_matrix": [[1.0], [0.0], [0.0], [0.0]], "input": [1.0]}
+    yield Known("cascade of lags in any units", system, {}, {"controllability.rank": 4}, True)
 
 
 def analysis_checks(backend: Backend, systems: Sequence[Known]) -> Iterator[Check]:
