@@ -110,6 +110,8 @@ KEYS = {
     "C = [[1.0]]": ("unknown key `C` in [system]", "here that is `output_matrix`"),
     "x0 = [1.0]": ("unknown key `x0` in [system]", "the initial state is `state` in [initial]"),
     "D = [[1.0]]": ("unknown key `D` in [system]", "an output has no direct part D u"),
+    "noise = [[1.0]]": ("unknown key `noise` in [system]", "here that is `noise_matrix`"),
+    'input = {file = "u.csv"}': ("is not read from a file", "inputs are numbers or expressions in t"),
     'input = ["u.csv"]': ("'u.csv' is the name of a file, not an expression", "inputs are numbers or expressions in t"),
 }
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression
@@ -35,6 +35,12 @@ RealRows: TypeAlias = Annotated[list[RealVector], Field(min_length=1), AfterVali
 Input: TypeAlias = Annotated[Expression, NumberOrExpression("t", of_file=_NO_FILE)]
 
 
+def _no_file(inputs: Any) -> Any:
+    if isinstance(inputs, dict) and "file" in inputs:
+        raise mistake((), "is not read from a file", _NO_FILE)
+    return inputs
+
+
 class MatrixFile(FileRef):
     """A matrix in a file."""
 
@@ -56,7 +62,7 @@ _NO_D = "an output has no direct part D u: what is stored is C X"
 
 class System(Section):
     expected_keys: ClassVar[Mapping[str, str]] = {
-        **_called(**_MATRICES, inputs="input", P="matrix"),
+        **_called(**_MATRICES, inputs="input", P="matrix", noise="noise_matrix"),
         **dict.fromkeys(("x0", "X0", "initial_state"), _START),
         **dict.fromkeys(("D", "feedthrough"), _NO_D),
         "transpose": "write the transpose itself, or save the file transposed: numpy.save('AT.npy', A.T)",
@@ -70,7 +76,7 @@ class System(Section):
         "{generator = ..}; in 1/s if continuous"
     )
     input_matrix: Rows | FileRef | None = Field(None, description="B: one row a component, one column an input")
-    input: Annotated[list[Input], Field(min_length=1)] | None = Field(
+    input: Annotated[list[Input], Field(min_length=1), BeforeValidator(_no_file)] | None = Field(
         None, description="u: one number or expression in t (s) for each column of input_matrix (rc_ladder brings one)"
     )
     hold: Literal["zero", "first"] = Field(

@@ -136,7 +136,7 @@ class Analysis:
     def results(self) -> dict[str, Any]:
         """What is printed and stored under "analysis"."""
         if not self._small:
-            large = f"the matrix has {self._size} rows, more than {LARGEST}"
+            large = f"what takes all eigenvalues, and ranks: the matrix has {self._size} rows, more than {LARGEST}"
             return self._outermost() | {"left_out": large}
         found = self._modes() | self._stationary() | self._steady()
         if not isinstance(self._spectrum, str):
