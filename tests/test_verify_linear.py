@@ -20,7 +20,7 @@ from simsuite.backends import open_backend
 from simsuite.core import Backend
 from simsuite.errors import Mistake, ScenarioError
 from simsuite.solvers.linear import powers, problem, series, step, step_product, system
-from simsuite.solvers.linear.analysis import report
+from simsuite.solvers.linear.analysis import reachability, report
 from simsuite.solvers.linear.embedding import embedded
 from simsuite.solvers.linear.generators import generate
 from simsuite.solvers.linear.spectral import stepper
@@ -32,6 +32,7 @@ from simsuite.verify import (
     linear_methods,
     linear_noise,
     linear_orders,
+    linear_power_errors,
     linear_products,
     linear_states,
 )
@@ -81,6 +82,7 @@ def test_the_solver_passes(capsys: pytest.CaptureFixture[str], tmp_path: Path, m
         "whole numbers",
         "rounded product",
         "analysis",
+        "power_error",
         "methods",
         "exact moments",
         "Lyapunov",
@@ -291,7 +293,7 @@ def test_wrong_analysis_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report, "spectrum", lambda A, continuous: right(A * (1 + 1e-9), continuous))
     monkeypatch.setattr(report, "steady_state", lambda A, b, continuous: (b, 0.0))
     monkeypatch.setattr(report.Chain, "stationary", property(lambda self: np.ones(len(self.moves)) / len(self.moves)))
-    monkeypatch.setattr(report, "reach", lambda A, B, vectors: report.Reach(len(A) - 1, len(A), 1.0))
+    monkeypatch.setattr(report, "reach", lambda A, B: report.Reach(len(A) - 1, len(A), 1.0))
     found = {c.name for c in linear_analysis.analysis_checks(CPU, linear_analysis.known()) if not c.passed}
     assert {
         "rotation: marginally stable",
@@ -299,6 +301,26 @@ def test_wrong_analysis_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
         "springs, damping 0.4: slowest frequency",
     } <= found
     assert {"rc_ladder: steady_state", "markov: stationary", "double integrator: observability rank"} <= found
+
+
+def test_ranks_by_the_staircase_alone_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or in units that A alone suggests."""
+    ranked = [system for system in linear_analysis.known() if any(key.endswith("rank") for key in system.numbers)]
+    assert {c.passed for c in linear_analysis.analysis_checks(CPU, ranked)} == {True}
+    with monkeypatch.context() as patch:
+        patch.setattr(reachability, "nearest", lambda A, B, enough: (1.0, A[0]))
+        patch.setattr(reachability, "without_untouched", lambda A, B, tolerance: np.eye(len(A)))
+        found = {c.name for c in linear_analysis.analysis_checks(CPU, ranked) if not c.passed}
+    assert any(name.startswith("observer of 8 states") for name in found)
+    monkeypatch.setattr(reachability, "levelled", lambda A, B: (A, B))
+    found = {c.name for c in linear_analysis.analysis_checks(CPU, ranked) if not c.passed}
+    assert found == {"cascade of lags in any units: controllability rank"}
+
+
+def test_an_error_of_powers_without_that_of_the_exponential_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert off(linear_power_errors.power_error_checks(CPU)) == set()
+    monkeypatch.setattr(powers, "lacking", lambda system: None)
+    assert off(linear_power_errors.power_error_checks(CPU)) == {"power_error"}
 
 
 def test_devices_and_methods_that_differ_are_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias, TypeVar
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression
@@ -26,8 +27,18 @@ def _equal_rows(rows: list[list[Number]]) -> list[list[Number]]:
 Vector: TypeAlias = Annotated[list[RealOrComplex], Field(min_length=1)]
 Rows: TypeAlias = Annotated[list[Vector], Field(min_length=1), AfterValidator(_equal_rows)]
 RealVector: TypeAlias = Annotated[list[float], Field(min_length=1)]
+_NO_FILE = (
+    'inputs are numbers or expressions in t (s), no files; a few values in a row are written "where(t < 1, 0.2, '
+    'where(t < 2, 0.5, 0))", what repeats with `%`, as in "t % 24 < 1"'
+)
 RealRows: TypeAlias = Annotated[list[RealVector], Field(min_length=1), AfterValidator(_equal_rows)]
-Input: TypeAlias = Annotated[Expression, NumberOrExpression("t")]
+Input: TypeAlias = Annotated[Expression, NumberOrExpression("t", of_file=_NO_FILE)]
+
+
+def _no_file(inputs: Any) -> Any:
+    if isinstance(inputs, dict) and "file" in inputs:
+        raise mistake((), "is not read from a file", _NO_FILE)
+    return inputs
 
 
 class MatrixFile(FileRef):
@@ -39,7 +50,24 @@ class MatrixFile(FileRef):
     )
 
 
+def _called(**names: str) -> dict[str, str]:
+    """What to answer to letters, and other names, that textbooks have for keys."""
+    return {letter: f"here that is `{key}`" for letter, key in names.items()}
+
+
+_MATRICES = {"A": "matrix", "B": "input_matrix", "C": "output_matrix", "G": "noise_matrix", "u": "input"}
+_START = "the initial state is `state` in [initial]"
+_NO_D = "an output has no direct part D u: what is stored is C X"
+
+
 class System(Section):
+    expected_keys: ClassVar[Mapping[str, str]] = {
+        **_called(**_MATRICES, inputs="input", P="matrix", noise="noise_matrix"),
+        **dict.fromkeys(("x0", "X0", "initial_state"), _START),
+        **dict.fromkeys(("D", "feedthrough"), _NO_D),
+        "transpose": "write the transpose itself, or save the file transposed: numpy.save('AT.npy', A.T)",
+    }
+
     kind: Literal["discrete", "continuous"] = Field(
         description="discrete: X_{k+1} = A X_k + B u_k; continuous: dX/dt = A X + B u, exact at the ends of steps"
     )
@@ -48,7 +76,7 @@ class System(Section):
         "{generator = ..}; in 1/s if continuous"
     )
     input_matrix: Rows | FileRef | None = Field(None, description="B: one row a component, one column an input")
-    input: Annotated[list[Input], Field(min_length=1)] | None = Field(
+    input: Annotated[list[Input], Field(min_length=1), BeforeValidator(_no_file)] | None = Field(
         None, description="u: one number or expression in t (s) for each column of input_matrix (rc_ladder brings one)"
     )
     hold: Literal["zero", "first"] = Field(
@@ -104,6 +132,8 @@ class UnitStates(Section):
 
 
 class Initial(Section):
+    expected_keys: ClassVar[Mapping[str, str]] = _called(x0="state", X0="state", x="state", X="state")
+
     state: Vector | Rows | FileRef | RandomState | UnitStates = Field(
         description="X at time 0: a vector, a matrix (one column a state of the batch), {file = ..}, "
         '{random = "normal", batch = 4096}, or {unit = [0]}'
@@ -119,6 +149,8 @@ class Initial(Section):
 
 
 class Time(Section):
+    expected_keys: ClassVar[Mapping[str, str]] = {"end": "give `steps` and `dt`: the run ends at steps times dt"}
+
     steps: Steps = Field(description="number of steps")
     dt: Positive | None = Field(None, description="length of a step, s (default 1 if the system is discrete)")
     method: Literal["auto", "step", "power", "spectral"] = Field(
@@ -135,6 +167,12 @@ class Time(Section):
 
 
 class LinearScenario(Section):
+    expected_keys: ClassVar[Mapping[str, str]] = {
+        **{letter: f"that is `{key}` in [system]" for letter, key in _MATRICES.items()},
+        **dict.fromkeys(("x0", "X0"), "that is `state` in [initial]"),
+        "D": _NO_D,
+    }
+
     solver: Literal["linear"]
     title: Title = Field("", description="what is simulated, in words")
     run: Run = Run()

@@ -23,6 +23,9 @@ from simsuite.expressions import Expression, ExpressionError
 from simsuite.scenario.common import Section
 from simsuite.scenario.near import near_file
 
+_FILE_NAME = re.compile(r"[\w./\\: -]+\.(csv|npy|npz|mtx|mat|txt|dat|tsv|h5|xlsx?|png)", re.IGNORECASE)
+_OF_FILE = 'where files are read, they are written {{file = "{}"}}'
+
 
 class FieldMistake(ValueError):
     """Raised by a validator of a `Section` to report mistakes at paths relative to that section.
@@ -52,7 +55,8 @@ class NumberOrExpression:
 
     A number gives the expression that is constant; a string is parsed with `variables`; both dump to JSON as written.
     gt, ge, le: bounds on the value, checked where it does not depend on any variable. notes: what to answer to a name
-    that is no variable here though one might think so, as pairs ``("T", "help")``.
+    that is no variable here though one might think so, as pairs ``("T", "help")``. of_file: what to answer to the name
+    of a file; by default how tables name files.
     """
 
     variables: tuple[str, ...]
@@ -60,6 +64,7 @@ class NumberOrExpression:
     ge: float | None
     le: float | None
     notes: tuple[tuple[str, str], ...]
+    of_file: str | None
 
     def __init__(
         self,
@@ -68,8 +73,10 @@ class NumberOrExpression:
         ge: float | None = None,
         le: float | None = None,
         notes: tuple[tuple[str, str], ...] = (),
+        of_file: str | None = None,
     ) -> None:
-        for name, value in (("variables", variables), ("gt", gt), ("ge", ge), ("le", le), ("notes", notes)):
+        given = {"variables": variables, "gt": gt, "ge": ge, "le": le, "notes": notes, "of_file": of_file}
+        for name, value in given.items():
             object.__setattr__(self, name, value)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
@@ -97,6 +104,10 @@ class NumberOrExpression:
             self._check_bounds(float(expression()))
         return expression
 
+    def _about_file(self, name: str) -> dict[str, Any]:
+        message = f"{name!r} is the name of a file, not an expression"
+        return {"message": message, "column": None, "help": self.of_file or _OF_FILE.format(name)}
+
     def _expression(self, value: Any) -> Expression:
         if isinstance(value, Expression):
             return value
@@ -104,6 +115,8 @@ class NumberOrExpression:
             try:
                 return Expression.parse(value, self.variables)
             except ExpressionError as error:
+                if _FILE_NAME.fullmatch(value.strip()):
+                    raise PydanticCustomError("expression", "{message}", self._about_file(value.strip())) from None
                 word = re.match(r"\w*", value[error.column :])
                 help = dict(self.notes).get(word[0] if word else "", error.help)
                 context = {"message": error.message, "column": error.column, "help": help}

@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+_MAGIC = b"\x93NUMPY"
+
 Values = TypeVar("Values", bound=Any)  # an array, dense or sparse
 
 
@@ -41,7 +43,22 @@ def numbers(values: Values) -> Values:
     return values if values.dtype.kind == "c" else real(values)
 
 
+def _other_kind(path: Path) -> str:
+    """What to do with a file that is no .npy file."""
+    if not path.stat().st_size:
+        return "the file is empty"
+    made = path.with_suffix(".npy").name
+    ways = {".csv": f'loadtxt("{path.name}", delimiter=",")', ".txt": f'loadtxt("{path.name}")'}
+    ways |= {".dat": ways[".txt"].replace(".txt", ".dat"), ".npz": f'load("{path.name}")["name of the array"]'}
+    way = ways.get(path.suffix.lower())
+    help = f': in Python, numpy.save("{made}", numpy.{way}) makes one of it' if way else ", as numpy.save writes them"
+    return f"only .npy files are read here, and this is none{help}"
+
+
 def load(path: Path) -> np.ndarray:
     """What is in a .npy file. Raises whatever NumPy does, to be seen to by `readable`."""
     with path.open("rb") as file:
+        if file.read(len(_MAGIC)) != _MAGIC:
+            raise ValueError(_other_kind(path))
+        file.seek(0)
         return np.lib.format.read_array(file, allow_pickle=False)

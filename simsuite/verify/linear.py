@@ -14,6 +14,7 @@ from simsuite.verify.linear_exponentials import exponential_cases
 from simsuite.verify.linear_methods import method_checks
 from simsuite.verify.linear_noise import noise_checks
 from simsuite.verify.linear_orders import rod_checks
+from simsuite.verify.linear_power_errors import power_error_checks
 from simsuite.verify.linear_products import product_checks
 from simsuite.verify.linear_runs import Note
 from simsuite.verify.linear_states import state_checks
@@ -32,6 +33,7 @@ def linear_checks(backend: Backend, quick: bool, note: Note) -> Iterator[Check]:
         yield from state_checks(backend, [*cases(quick), *exponential_cases()], note)
         yield from rod_checks(backend, POINTS[quick])
         yield from analysis_checks(backend, known())
+        yield from power_error_checks(backend)
     yield from product_checks(backend, linear_products.QUICK if quick else linear_products.FULL)
     yield from method_checks(backend, cpu if elsewhere else None, note)
     with backend.little_work():

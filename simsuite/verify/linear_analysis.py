@@ -36,7 +36,7 @@ class Known:
 
 def known() -> list[Known]:
     """Systems, and what is known of them."""
-    return [*_rotating(), *_generated(), *_chains(), *_written_out()]
+    return [*_rotating(), *_generated(), *_chains(), *_written_out(), *_ranked()]
 
 
 def _rotating() -> Iterator[Known]:
@@ -106,6 +106,28 @@ def _written_out() -> Iterator[Known]:
     apart = {"matrix": [[0.5, 0.0], [0.0, 0.25]], "input_matrix": [[1.0], [0.0]], "input": [1.0]}
     one = {"controllability.rank": 1, "observability.rank": 1, "spectral_radius": 0.5}
     yield Known("two parts", {**apart, "output_matrix": [[0.0, 1.0]]}, {"verdict": STABLE}, one)
+
+
+def _ranked() -> Iterator[Known]:
+    """Regulators with observers, whose error no input reaches, in units from 1e-6 to 1e6, and what outputs see of the
+    transposed systems; K and L are small whole numbers, so that A - B K - L C has no rounding."""
+    for n, seed in ((2, 1), (4, 2), (6, 3), (8, 4)):
+        rng = np.random.default_rng(seed)
+        A, B, C = rng.integers(-3, 4, (n, n)), rng.integers(1, 4, (n, 1)), rng.integers(1, 4, (1, n))
+        K, L = rng.integers(-2, 3, (1, n)), rng.integers(-2, 3, (n, 1))
+        closed = np.block([[A, -B @ K], [L @ C, A - B @ K - L @ C]]).astype(float)
+        both = np.vstack([B, B]).astype(float)
+        for name, decades in (("", 0), (", units of 1e-6 to 1e6", 6)):
+            d = 10.0 ** rng.integers(-decades, decades + 1, 2 * n)
+            turned = closed * d / d[:, None], both / d[:, None]
+            system = {"matrix": turned[0].tolist(), "input_matrix": turned[1].tolist(), "input": [1.0]}
+            yield Known(f"observer of {n} states{name}", system, {}, {"controllability.rank": n}, True)
+            dual = {"matrix": turned[0].T.tolist(), "output_matrix": turned[1].T.tolist()}
+            yield Known(f"its dual{name}, {n}", dual, {}, {"observability.rank": n}, True)
+    # along a cascade nothing comes back: units, here each 1e6 times the one before, are left open by balancing
+    lags = np.diag([-1.0, -2.0, -3.0, -4.0]) + 1e-6 * np.eye(4, k=-1)
+    system = {"matrix": lags.tolist(), "input_matrix": [[1.0], [0.0], [0.0], [0.0]], "input": [1.0]}
+    yield Known("cascade of lags in any units", system, {}, {"controllability.rank": 4}, True)
 
 
 def analysis_checks(backend: Backend, systems: Sequence[Known]) -> Iterator[Check]:

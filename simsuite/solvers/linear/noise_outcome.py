@@ -12,13 +12,14 @@ Introduction to Multivariate Statistical Analysis, 3rd edition (2003), chapter 7
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.linalg import solve_continuous_lyapunov, solve_discrete_lyapunov
+from scipy.linalg import LinAlgError, LinAlgWarning, solve_continuous_lyapunov, solve_discrete_lyapunov
 
 from simsuite.core import Variable
 from simsuite.solvers.linear.moments import ExactMoments, Moments
@@ -119,14 +120,19 @@ class NoiseOutcome:
         stated = self.system.stated.dense()
         assert stated.G is not None
         A, Q = stated.A, stated.G @ stated.G.T
-        with np.errstate(all="ignore"):
-            P = solve_continuous_lyapunov(A, -Q) if stated.continuous else solve_discrete_lyapunov(A, Q)
+        ill = {"stationary_note": "Lyapunov's equation is too ill conditioned: the system is too close to instability"}
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("error", LinAlgWarning)
+            try:
+                P = solve_continuous_lyapunov(A, -Q) if stated.continuous else solve_discrete_lyapunov(A, Q)
+            except (LinAlgWarning, LinAlgError):
+                return ill
             left = A @ P + P @ A.T + Q if stated.continuous else A @ P @ A.T + Q - P
             size = np.max(np.abs(Q), initial=0.0)
             C = self.system.C
             observed = P if C is None else C @ P @ C.T
         if not np.max(np.abs(left)) <= _LYAPUNOV_ERROR * size:
-            return {"stationary_note": "Lyapunov's equation is too ill conditioned"}
+            return ill
         return {"stationary_covariance": observed.tolist()}
 
 

@@ -35,6 +35,7 @@ from typing import Any
 import numpy as np
 
 from simsuite.core import Backend
+from simsuite.solvers.linear.amplification import SMALLEST, Curve, amplified
 from simsuite.solvers.linear.drive import Drive, Sums
 from simsuite.solvers.linear.system import LinearSystem
 
@@ -45,7 +46,6 @@ LATE, LONGEST = 128, 4  # and of these for so many of the longest parts that com
 PROBES = 2 * 2**DOUBLINGS + 2 * WALK + 4 * 30  # products with single vectors, at most
 SAFETY = 2.0
 LUCK = 2.0**-56  # an eighth of a rounding a step, at least: few numbers may agree by chance
-SMALLEST = 1e-280  # below which a state is as good as 0
 _RANDOM = 2  # vectors
 _SWEEPS = 20
 
@@ -66,37 +66,27 @@ def balance(A: np.ndarray) -> np.ndarray:
     return np.exp2(np.round(0.5 * np.log2(d2)))
 
 
-class _Curve:
-    """What something has grown to after t steps."""
-
-    def __init__(self, t: float, size: float) -> None:
-        self.t, self.size = [t], [size]
-
-    def add(self, t: float, size: float) -> None:
-        self.t.append(t)
-        self.size.append(size)
-
-    def logarithm(self, t: np.ndarray) -> np.ndarray:
-        return np.interp(t, self.t, np.log(np.maximum(self.size, 1e-300)))
-
-    def falling(self, t: np.ndarray) -> np.ndarray:
-        """The same, but what has become less in the second half of what is known goes on so."""
-        last = self.t[-1]
-        half, end = self.logarithm(np.array([0.5 * last, last]))
-        return self.logarithm(t) + min(end - half, 0.0) * np.maximum(t - last, 0.0) / (0.5 * last or 1.0)
-
-
 class PowerError:
     """Follows the powers as they are made: `level` for each of A, A², A⁴ .. in turn, then `error`.
 
-    system: with a dense A. drive: what its inputs add. largest: of the numbers that a state can have.
+    system: with a dense A. drive: what its inputs add. largest: of the numbers that a state can have. lacks: what A and
+    B u, where inputs push most, have to be added to be exact, if that is known.
     overflow: the step at about which the state overflows, if it does. bounded: whether all powers are in that range.
+    rounding: once `error` is known, what the rounding of exp(A dt) comes to, which steps lose as well.
     """
 
     overflow: float | None = None
+    rounding = 0.0
     bounded = True
 
-    def __init__(self, backend: Backend, system: LinearSystem, drive: Drive, largest: float) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        system: LinearSystem,
+        drive: Drive,
+        largest: float,
+        lacks: tuple[np.ndarray, np.ndarray] | None = None,
+    ) -> None:
         A, start = system.A, system.start
         n, m = start.shape
         self._backend, self._largest, self._n = backend, largest, n
@@ -112,7 +102,9 @@ class PowerError:
         self._no_bias = backend.zeros((1, n), np.float64)
         self._zero = backend.view(self._no_bias)
         self._random = self._norm(g)
-        self._growth, self._course = _Curve(0.0, 1.0), _Curve(0.0, self._norm(x))
+        self._growth, self._course = Curve(0.0, 1.0), Curve(0.0, self._norm(x))
+        self._A, self._pushed, self._lacks = A, system.B @ self._held.values[:, drive.strongest], lacks
+        self._rounded = Curve(0.0, self._lack(x))
         self._levels: list[tuple[Any, Sums]] = []
         self._expected = np.zeros(n)
         self._local: list[float] = []  # what squaring A^(2^i) does to a state
@@ -153,7 +145,12 @@ class PowerError:
         rate = 0.0 if self._failed else self._rate()
         if self._levels:
             self._follow(steps)
-        return math.inf if self._failed else SAFETY * rate * self._amplification(steps)
+        if self._failed:
+            return math.inf
+        if self._lacks is not None:
+            share = amplified(self._rounded, self._growth, self._course, steps, math.inf)
+            self.rounding = math.inf if math.isnan(share) else SAFETY * share
+        return SAFETY * rate * self._amplification(steps)
 
     @property
     def _failed(self) -> bool:
@@ -182,7 +179,8 @@ class PowerError:
         if not np.any(self._host(self._x)):
             pushed = np.any(held.values != 0, axis=0)[held.which]
             first = int(np.argmax(pushed)) if np.any(pushed) else len(begins)
-        self._course.t[0] = float(begins[first]) if first < len(begins) else float(steps)
+        begin = float(begins[first]) if first < len(begins) else float(steps)
+        self._course.t[0] = self._rounded.t[0] = begin
         state, others = self._x, [self._twice, self._spare]
         for k, levels in self._parts(ends - begins, first):
             t = int(begins[k])
@@ -229,6 +227,7 @@ class PowerError:
         X = self._norm(state)
         if math.isfinite(X) and float(np.max(np.abs(state))) <= self._largest:
             self._course.add(t, X)
+            self._rounded.add(t, self._lack(state))
         else:
             self.overflow = self._when(t) or t
 
@@ -241,6 +240,22 @@ class PowerError:
         rate = math.log(X[-1] / X[-2]) / (at[-1] - at[-2])
         step = at[-1] + math.log(self._largest / X[-1]) / rate
         return step if step <= t else None
+
+    def _amplification(self, steps: int) -> float:
+        """Of errors that are relative to the state: so many times one of a step is what comes of all."""
+        seen = any(size > SMALLEST for size in self._course.size[1:])
+        if not seen and self._course.t[-1] < steps and self._held.changes:
+            return float(steps)
+        worst = amplified(Curve(0.0, 1.0), self._growth, self._course, steps, math.sqrt(self._n))
+        return min(worst, self._course.end(steps)) if self._positive else worst
+
+    def _lack(self, x: np.ndarray) -> float:
+        """What the rounding of exp(A dt) makes of a step from the state x, relative to the state that it leads to."""
+        if self._lacks is None:
+            return 0.0
+        A, b = self._lacks
+        size = self._norm(self._A @ x + self._pushed)
+        return (self._norm(A @ x) + self._norm(b)) / size if SMALLEST < size < math.inf else 0.0
 
     def _rate(self) -> float:
         """The error of a step, relative to the state."""
@@ -271,34 +286,6 @@ class PowerError:
             source = target
         if source is self._spare:
             self._twice, self._spare = self._spare, self._twice
-
-    def _amplification(self, steps: int) -> float:
-        """Σ_t N(T - t) |X_t| / |X_T| at the worst T up to `steps`."""
-        t, X = np.array(self._course.t), np.array(self._course.size)
-        alive = np.flatnonzero((t > t[0]) & (X > SMALLEST))
-        if not len(alive):
-            return float(steps) if t[-1] < steps and self._held.changes else 0.0
-        begin, last = t[0], t[-1]
-        t, X = t[alive], X[alive]
-        end = float(steps) if t[-1] == last else t[-1]
-        each = np.array([self._carried(T, size) for T, size in zip(t, X)])
-        # Where it is not seen to the end, it goes on as in the second half of what is.
-        seen = t[-1] - begin
-        early = float(np.max(each[2 * (t - begin) <= seen], initial=0.0))
-        worst = float(np.max(each))
-        worst += (worst - early) * max(end - t[-1], 0.0) / (0.5 * seen)
-        return min(worst, end) if self._positive else worst
-
-    def _carried(self, T: float, last: float) -> float:
-        """The sum for one T, at which the state has the norm `last`, by the trapezoidal rule."""
-        growth, course = self._growth, self._course
-        t, since = np.array(course.t), T - np.array(growth.t)
-        at = np.unique(np.concatenate([t[t <= T], since[since >= t[0]]]))
-        at = np.union1d(at, 0.5 * (at[1:] + at[:-1]))
-        exponent = growth.falling(T - at) + course.logarithm(at) - math.log(last)
-        root = 0.5 * math.log(self._n)
-        values = np.exp(np.minimum(np.maximum(exponent, np.minimum(exponent + root, 0.0)), 700.0))
-        return float(np.sum(0.5 * (values[1:] + values[:-1]) * np.diff(at)))
 
     def _vector(self, values: np.ndarray) -> tuple[Any, Any]:
         """(array, view) of one column on the device."""

@@ -10,6 +10,7 @@ looked at, by products with the states alone.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from simsuite.core import Backend
 from simsuite.solvers.linear.drive import Drive, Sums
 from simsuite.solvers.linear.jumps import Jumps
 from simsuite.solvers.linear.power_error import PowerError
+from simsuite.solvers.linear.power_loss import LARGEST, PowerLoss, lacking
 from simsuite.solvers.linear.system import LinearSystem
 from simsuite.solvers.matmul import held_entries, product_entries
 from simsuite.solvers.matmul.product import Products
@@ -50,8 +52,9 @@ class _Growing:
 class Powers:
     """What takes the states of a system over any number of steps up to its longest gap.
 
-    dtype: the run's precision; kernel: as `product` takes it. error: about what they lose, see `PowerError`; overflow:
-    the step at about which the state overflows, if it does, found on the way.
+    dtype: the run's precision; kernel: as `product` takes it. lost: about what they lose, relative to the state, see
+    `PowerLoss` and `PowerError`; rounding: what that of exp(A dt) comes to besides. overflow: the step at about which
+    the state overflows, if it does, found on the way.
     """
 
     def __init__(self, backend: Backend, system: LinearSystem, jumps: Jumps, dtype: Any, kernel: str) -> None:
@@ -62,7 +65,10 @@ class Powers:
         self._products = Products(backend, jumps.m, kernel, biased=not self._drive.silent)
         thin_products, wide_products = Products(backend, 1, kernel), Products(backend, n, kernel, biased=False)
         self._zero = backend.zeros((1, n), np.float64)
-        probe = PowerError(backend, system, self._drive, float(np.finfo(dtype).max))
+        held, lacks = self._drive.held, lacking(system)
+        pushed = None if lacks is None else (lacks[0], lacks[1] @ held.values[:, self._drive.strongest])
+        probe = PowerError(backend, system, self._drive, float(np.finfo(dtype).max), pushed)
+        followed = None if pushed is None or n > LARGEST or held.changes else PowerLoss(pushed)
         self._squares: list[Power] = []
         growing: dict[int, _Growing] = {}
         P, S = backend.array(system.A), self._drive.B
@@ -71,6 +77,8 @@ class Powers:
             probe.level(thin, self._drive.sums(S, np.float64))
             if not probe.bounded or probe.overflow is not None:
                 break
+            if followed is not None:
+                followed.level(backend.to_host(P), backend.to_host(S)[0])
             self._squares.append(self._power(P, S))
             formed = [gap for gap in jumps.formed if gap >> level & 1]
             last = level + 1 == jumps.levels
@@ -84,7 +92,11 @@ class Powers:
                 square = self._next(wide, thin, S, _Growing(P, S))
                 P, S = square.P, square.S
             del wide
-        self.error = probe.error(jumps.steps)
+        self.lost = probe.error(jumps.steps)
+        self.rounding = probe.rounding
+        loss = followed.loss(system.start, jumps) if followed is not None and self.lost < math.inf else None
+        if loss is not None:
+            self.lost, self.rounding = loss.powers, loss.rounding
         self.overflow = probe.overflow
         self._formed = {gap: self._power(grown.P, grown.S) for gap, grown in growing.items()}
 
@@ -100,6 +112,11 @@ class Powers:
         for j in range(len(S)):
             thin(b.view(before.S[j].reshape(-1, 1)), rows, j, 0, 1, b.view(S[j].reshape(-1, 1)))
         return _Growing(P, S)
+
+    @property
+    def error(self) -> float:
+        """About what the state is off by."""
+        return self.lost + self.rounding
 
     @property
     def kernel(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,7 @@ from scipy.sparse import issparse
 from simsuite.core import Backend, Clock, Device, Layout, Series, Snapshot, Stepper, Variable
 from simsuite.errors import DeviceError, NumericalFailure
 from simsuite.scenario.linear import LinearScenario
+from simsuite.solvers.linear.advice import warnings_of
 from simsuite.solvers.linear.analysis.report import Analysis
 from simsuite.solvers.linear.clock import UniformClock
 from simsuite.solvers.linear.embedding import largest, parts, state_variables
@@ -49,7 +50,8 @@ class LinearProblem:
 
     system: A, B, u, C and X_0 in float64. dtype: of the arithmetic. dt: length of a step, s. frames: steps at which
     the state is stored, first and last included. kernel: as the scenario asks for it. plan: how the run gets from frame
-    to frame. tolerance: what powers and modes may lose, relative.
+    to frame. tolerance: what powers and modes may lose, relative. warnings, remedies: what is probably not meant, and
+    what to do where a run comes to NaN or Inf, in words.
     """
 
     system: LinearSystem
@@ -59,6 +61,8 @@ class LinearProblem:
     kernel: str
     plan: Plan
     tolerance: float
+    warnings: Sequence[str] = ()
+    remedies: Sequence[str] = ("look at the eigenvalues in `analysis` of a shorter run", "take fewer steps")
 
     solver = "linear"
     adaptive = False
@@ -76,8 +80,10 @@ class LinearProblem:
         dtype = np.dtype(model.run.precision)
         frames = frame_steps(model.output, model.time.steps, model.dt)
         system = read_system(model, base, dtype)
+        make = functools.partial(cls, system, dtype, model.dt, frames, model.run.kernel, tolerance=model.tolerance)
+        warnings = warnings_of(model.system, system.stated)
         if decided:
-            return cls(system, dtype, model.dt, frames, model.run.kernel, Plan.remembered(decided), model.tolerance)
+            return make(plan=Plan.remembered(decided), warnings=warnings)
         overflow = find_overflow(system, frames[-1], float(np.finfo(dtype).max))
         if overflow is not None:
             found = overflow_message(dtype, f"step {overflow.step}", frames[-1])
@@ -91,7 +97,7 @@ class LinearProblem:
             raise DeviceError(f"powers and modes of a sparse matrix are dense: {lack}{help}")
         timed = functools.partial(_timed, device, jumps, dtype, model.run.kernel)
         plan = make_plan(method, system, jumps, lacking, timed)
-        return cls(system, dtype, model.dt, frames, model.run.kernel, plan, model.tolerance)
+        return make(plan=plan, warnings=warnings)
 
     @property
     def decided(self) -> Mapping[str, Any]:

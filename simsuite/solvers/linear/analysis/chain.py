@@ -15,6 +15,8 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
+from simsuite.solvers.matmul.sparse import Matrix
+
 SUMS = 1e-12  # how much sums may be off, relative to the largest entry of a continuous system's diagonal
 NEAR = 1e-3  # and how much those of a matrix that may have been meant to be a chain's
 _SHOWN = 16  # states of a set that is named
@@ -64,7 +66,7 @@ def chain(A: np.ndarray, continuous: bool) -> Chain | None:
     """
     if np.iscomplexobj(A):
         return None
-    sums = _sums(A, continuous)
+    sums = stochastic(A, continuous)
     if not sums:
         return None
     moves = np.array(A if sums == "rows" else A.T)  # [i, j]: from i to j
@@ -82,22 +84,24 @@ def nearly(A: np.ndarray, continuous: bool) -> str | None:
     """What to say of a matrix that is no chain's by little; None if it is one, or not nearly."""
     if np.iscomplexobj(A):
         return None
-    near = {name: off for name, off in _off(A, continuous).items() if off <= NEAR}
+    near = {name: off for name, off in sums_of(A, continuous).items() if off <= NEAR}
     if not near or min(near.values()) <= SUMS:
         return None
     name = min(near, key=lambda name: near[name])
     return f"{name} sum to {0 if continuous else 1} up to {near[name]:.2g} only, so A is not taken for a Markov chain"
 
 
-def _sums(A: np.ndarray, continuous: bool) -> str:
-    """Which sums are as they must be, "" if none is, or if an entry is negative."""
-    return " and ".join(name for name, off in _off(A, continuous).items() if off <= SUMS)
+def stochastic(A: Matrix, continuous: bool) -> str:
+    """Which sums of A, dense or sparse, are as they must be, "" if none is, or if an entry is negative."""
+    return " and ".join(name for name, off in sums_of(A, continuous).items() if off <= SUMS)
 
 
-def _off(A: np.ndarray, continuous: bool) -> dict[str, float]:
-    """How far sums are from what they must be, at most; none if an entry is negative."""
-    here = np.diag(A)
-    if np.any(A < 0) and not (continuous and np.count_nonzero(A < 0) == np.count_nonzero(here < 0)):
+def sums_of(A: Matrix, continuous: bool) -> dict[str, float]:
+    """How far the sums along columns and rows of A, dense or sparse, are from what a chain's must be, at most; none if
+    an entry is negative."""
+    here: np.ndarray = A.diagonal()
+    entries: np.ndarray = A.data if isinstance(A, csr_array) else A
+    if np.any(entries < 0) and not (continuous and np.count_nonzero(entries < 0) == np.count_nonzero(here < 0)):
         return {}
     wanted, size = (0.0, float(np.max(np.abs(here)))) if continuous else (1.0, 1.0)
     with np.errstate(over="ignore"):

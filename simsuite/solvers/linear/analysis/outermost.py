@@ -18,7 +18,7 @@ from scipy.sparse import csr_array, eye_array
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackError, eigs, eigsh
 
-from simsuite.solvers.linear.analysis.chain import SUMS
+from simsuite.solvers.linear.analysis.chain import stochastic
 from simsuite.solvers.linear.analysis.spectrum import MARGINAL, STABLE, UNDETERMINED, UNSTABLE, margin
 
 _VECTORS = 24  # that are kept
@@ -48,7 +48,7 @@ class Outermost:
 
 def outermost(A: csr_array, continuous: bool) -> Outermost:
     """Of A (n, n)."""
-    sums = _stochastic(A, continuous)
+    sums = "" if np.iscomplexobj(A) else stochastic(A, continuous)
     with np.errstate(over="ignore", invalid="ignore"):
         limits, rounding = _limits(A, continuous)
         values = _values(A, continuous)
@@ -106,18 +106,6 @@ def _unitary(A: csr_array, continuous: bool) -> bool:
         return False
     off = A.conj().T @ A - eye_array(A.shape[0], format="csr")
     return bool(np.max(abs(off).data, initial=0.0) <= rounding)
-
-
-def _stochastic(A: csr_array, continuous: bool) -> str:
-    if np.iscomplexobj(A):
-        return ""
-    here = A.diagonal()
-    if np.any(A.data < 0) and not (continuous and np.count_nonzero(A.data < 0) == np.count_nonzero(here < 0)):
-        return ""
-    wanted, slack = (0.0, SUMS * float(np.max(np.abs(here)))) if continuous else (1.0, SUMS)
-    with np.errstate(over="ignore"):
-        fits = [bool(np.all(np.abs(A.sum(axis=k) - wanted) <= slack)) for k in (0, 1)]
-    return " and ".join(name for name, fit in zip(("columns", "rows"), fits) if fit)
 
 
 def _values(A: csr_array, continuous: bool) -> np.ndarray:

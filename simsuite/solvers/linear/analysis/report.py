@@ -136,11 +136,11 @@ class Analysis:
     def results(self) -> dict[str, Any]:
         """What is printed and stored under "analysis"."""
         if not self._small:
-            large = f"the matrix has {self._size} rows, more than {LARGEST}"
+            large = f"what takes all eigenvalues, and ranks: the matrix has {self._size} rows, more than {LARGEST}"
             return self._outermost() | {"left_out": large}
         found = self._modes() | self._stationary() | self._steady()
         if not isinstance(self._spectrum, str):
-            found |= self._reaches(self._spectrum)
+            found |= self._reaches()
         return found
 
     def _modes(self) -> dict[str, Any]:
@@ -201,15 +201,12 @@ class Analysis:
             return {"steady_state_note": str(e)}
         return _printed("steady_state", y) | {"steady_state_error": error}
 
-    def _reaches(self, s: Spectrum) -> dict[str, Any]:
-        """In the coordinates in which A is balanced."""
+    def _reaches(self) -> dict[str, Any]:
         system, found = self._dense, {}
-        A = system.A * s.scale / s.scale[:, None]
         if system.B is not None:
-            found["controllability"] = _reach(reach(A, system.B / s.scale[:, None], s.left))
+            found["controllability"] = _reach(reach(system.A, system.B))
         if system.C is not None:
-            C = system.C * s.scale
-            found["observability"] = _reach(reach(A.conj().T, C.conj().T, s.right))
+            found["observability"] = _reach(reach(system.A.conj().T, system.C.conj().T))
         return found
 
 

@@ -1,0 +1,39 @@
+"""What is probably not meant in a linear scenario, although it can be run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from simsuite.scenario.linear import MatrixFile, System
+from simsuite.solvers.linear.analysis.chain import NEAR, sums_of
+from simsuite.solvers.linear.state_space import StateSpace
+
+_WRITTEN = {  # how a matrix file is transposed in Python; {0}: its name, {1}: that of the new one
+    ".npy": 'numpy.save("{1}", numpy.load("{0}").T)',
+    ".csv": 'numpy.savetxt("{1}", numpy.loadtxt("{0}", delimiter=",").T, delimiter=",", fmt="%.17g")',
+    ".mtx": 'scipy.io.mmwrite("{1}", scipy.io.mmread("{0}").T, precision=17)',
+    ".npz": 'scipy.sparse.save_npz("{1}", scipy.sparse.load_npz("{0}").T.tocsr())',
+}
+
+
+def warnings_of(system: System, stated: StateSpace) -> Sequence[str]:
+    """One sentence each. stated: the same with its matrices read."""
+    given = system.matrix
+    if not isinstance(given, (list, MatrixFile)) or np.iscomplexobj(stated.A):
+        return ()
+    sums = sums_of(stated.A, stated.continuous)
+    if not (sums.get("rows", np.inf) <= NEAR and sums.get("columns", np.inf) > NEAR):
+        return ()
+    total, rule, wanted = (0, "dX/dt = A X", "dp/dt = A^T p") if stated.continuous else (1, "X <- A X", "p <- A^T p")
+    found = f"the rows of `matrix` sum to {total}, its columns do not, as in a Markov chain with A[i, j] from i to j"
+    use = f"{rule} then carries expectations; for probabilities, {wanted}, give the transpose: {_way(given)}"
+    return (f"{found}: {use}",)
+
+
+def _way(given: list[list[complex]] | MatrixFile) -> str:
+    if isinstance(given, list):
+        return "write its columns as rows"
+    stem, dot, suffix = given.file.rpartition(".")
+    return _WRITTEN[f"{dot}{suffix}".lower()].format(given.file, f"{stem}_transposed{dot}{suffix}")

@@ -1,0 +1,73 @@
+"""What errors that are made step by step come to, where errors and states grow and decay.
+
+A step that makes an error of the share e(t) of the state X(t) is the cause of an error N(T - t) e(t) X(t) at T, if N(t)
+is what the system makes of an error of size 1 in t steps. Relative to the state at T they come to
+
+    sum over t of N(T - t) e(t) X(t) / X(T).
+
+All three are known at some steps only, and interpolated.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+SMALLEST = 1e-280  # below which a state is as good as 0
+
+
+class Curve:
+    """What something has grown to after t steps."""
+
+    def __init__(self, t: float, size: float) -> None:
+        self.t, self.size = [t], [size]
+
+    def add(self, t: float, size: float) -> None:
+        self.t.append(t)
+        self.size.append(size)
+
+    def logarithm(self, t: np.ndarray) -> np.ndarray:
+        return np.interp(t, self.t, np.log(np.maximum(self.size, 1e-300)))
+
+    def falling(self, t: np.ndarray) -> np.ndarray:
+        """The same, but what has become less in the second half of what is known goes on so."""
+        last = self.t[-1]
+        half, end = self.logarithm(np.array([0.5 * last, last]))
+        return self.logarithm(t) + min(end - half, 0.0) * np.maximum(t - last, 0.0) / (0.5 * last or 1.0)
+
+    def end(self, steps: int) -> float:
+        """Up to where it goes in a run of so many steps: not beyond the last t at which it is not as good as 0."""
+        alive = [t for t, size in zip(self.t, self.size) if size > SMALLEST]
+        return float(steps) if not alive or alive[-1] == self.t[-1] else alive[-1]
+
+
+def amplified(share: Curve, growth: Curve, course: Curve, steps: int, along: float) -> float:
+    """That sum at the worst T up to `steps`, for states `course` that make errors of such shares. Where states are not
+    seen to the end, it goes on as in the second half of what is.
+
+    growth: of random errors. Those along the state shrink less, though not less than it does: so many times less
+    (`along`) is taken for possible.
+    """
+    t, X = np.array(course.t), np.array(course.size)
+    alive = np.flatnonzero((t > t[0]) & (X > SMALLEST))
+    if not len(alive):
+        return 0.0
+    begin, end = t[0], course.end(steps)
+    t, X = t[alive], X[alive]
+    each = np.array([_carried(share, growth, course, T, size, along) for T, size in zip(t, X)])
+    seen = t[-1] - begin
+    early = float(np.max(each[2 * (t - begin) <= seen], initial=0.0))
+    worst = float(np.max(each))
+    return worst + (worst - early) * max(end - t[-1], 0.0) / (0.5 * seen)
+
+
+def _carried(share: Curve, growth: Curve, course: Curve, T: float, last: float, along: float) -> float:
+    """The sum for one T, at which the state has the norm `last`, by the trapezoidal rule."""
+    t, since = np.array(course.t), T - np.array(growth.t)
+    at = np.unique(np.concatenate([t[t <= T], since[since >= t[0]]]))
+    at = np.union1d(at, 0.5 * (at[1:] + at[:-1]))
+    exponent = growth.falling(T - at) + course.logarithm(at) - math.log(last)
+    exponent = np.maximum(exponent, np.minimum(exponent + np.log(along), 0.0))
+    values = np.exp(np.minimum(exponent + share.logarithm(at), 700.0))
+    return float(np.sum(0.5 * (values[1:] + values[:-1]) * np.diff(at)))
