@@ -124,8 +124,21 @@ def print_summary(summary: dict[str, Any]) -> None:
     took = f"{duration(summary['wall_seconds'])}, of which {duration(summary['compile_seconds'])} to start"
     rate = f", then {with_prefix(summary['rate'], summary['rate_unit'])}" if summary["rate"] else ""
     print(f"  took       {took}{rate}")
-    _print_table(summary["results"], "  ")
+    results = dict(summary["results"])
+    if summary["solver"] == "gbm":
+        _print_options(results.pop("options"), list(results["assets"]))
+    _print_table(results, "  ")
     print(f"  results    {Path(summary['directory']) / 'results.h5'}")
+
+
+def _print_options(options: dict[str, Any], assets: list[str]) -> None:
+    from simsuite.solvers.gbm.lines import option_lines
+
+    print("  options, in units of price: value ± standard error")
+    for name, option in options.items():
+        print(f"    {name}")
+        for line in option_lines(option, assets):
+            print(f"      {line}")
 
 
 def _print_table(values: dict[str, Any], indent: str) -> None:
