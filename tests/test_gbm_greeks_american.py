@@ -77,7 +77,8 @@ def test_on_one_date_they_are_european(cpu):
         american, plain = run(p, cpu)[0]["options"].values()
         for name in GREEKS:
             for part in ("", "_standard_error"):
-                assert american[name + part] == pytest.approx(plain[name + part], rel=1e-9)
+                within = 5e-3 if part else 1e-9  # errors say what is known of jumps
+                assert american[name + part] == pytest.approx(plain[name + part], rel=within)
 
 
 def test_where_the_rate_changes_there_are_none(cpu):

@@ -16,6 +16,7 @@ from test_gbm_greeks import GREEKS, asked, z_scores
 from simsuite.backends import open_backend
 from simsuite.backends.cpu import CpuBackend
 from simsuite.solvers.gbm import closed_forms as exact
+from simsuite.solvers.gbm.known import known_greeks
 
 WATCHED = {"monitoring": "continuous"}
 BARRIER = {"style": "barrier", "strike": 100.0} | WATCHED
@@ -118,9 +119,11 @@ def test_how_each_was_found(cpu):
         assert methods["gamma"] == ("homogeneity" if option["gamma_standard_error"] == [0.0] else "equation")
     changing = problem(asset=[ASSET | {"volatility": CHANGING}], time={"steps": 2}, option=asked(DOWN_OUT))
     assert run(changing, cpu)[0]["options"]["option1"]["greeks_method"]["gamma"] == "none"
-    paid = problem(asset=[ASSET | {"dividends": [{"time": 0.5, "proportion": 0.1}]}], option=asked(DOWN_OUT))
-    methods = run(paid, cpu)[0]["options"]["option1"]["greeks_method"]
-    assert [methods[name] for name in GREEKS] == ["pathwise", "none", "none", "pathwise", "none"]
+    for steps, method in ((1, "mixed"), (2, "pathwise")):  # the dividend takes it beyond the barrier at the end
+        dividends = [{"time": 0.5, "proportion": 0.1}]
+        paid = problem(asset=[ASSET | {"dividends": dividends}], time={"steps": steps}, option=asked(DOWN_OUT))
+        methods = run(paid, cpu)[0]["options"]["option1"]["greeks_method"]
+        assert [methods[name] for name in GREEKS] == [method, "none", "none", method, "none"]
     still = problem(asset=[ASSET | {"volatility": 0.0}], option=asked(DOWN_OUT))
     option = run(still, cpu)[0]["options"]["option1"]
     assert option["delta"] == [pytest.approx(1.0)]
@@ -158,3 +161,29 @@ def test_they_are_differences_of_prices_on_the_same_paths(cpu, dividends):
             assert option["vega"] == [None]
         else:
             assert option["vega"][0] * level == pytest.approx(by_volatility[i], rel=2e-3, abs=5e-3)
+
+
+@pytest.mark.parametrize("steps", [1, 3])
+def test_a_dividend_at_the_end_makes_barriers_below_jump(cpu, steps):
+    """Delta and rho against derivatives of the closed form: pathwise derivatives alone miss the jump at the level."""
+    paid = PAYING | {"dividends": [{"time": 1.0, "proportion": 0.08}]}
+    below = BARRIER | {"payoff": "put", "direction": "down", "knock": "out", "level": 85.0}
+    options = asked(below, below | {"payoff": "call", "strike": 80.0}, UP_OUT)
+    p = problem(asset=[paid], time={"steps": steps}, paths={"count": 1 << 17}, option=options)
+    for number, found in enumerate(run(p, cpu)[0]["options"].values()):
+        assert found["greeks_method"]["delta"] == ("pathwise" if number == 2 else "mixed")
+        expected = known_greeks(p.scenario, number)
+        assert expected is not None
+        assert abs(found["delta"][0] - expected["delta"][0]) < 4 * found["delta_standard_error"][0]
+        assert abs(found["rho"] - expected["rho"]) < 4 * found["rho_standard_error"]
+
+
+def test_the_closed_form_with_a_dividend_at_the_end():
+    """Without one it is the usual form; with one, the law of the price before it, where no barrier is near."""
+    market = (100.0, 95.0, 0.05, 0.02, 0.2, 1.0)
+    for kind in (("call", "down", "out", 90.0), ("put", "up", "in", 110.0)):
+        payoff, direction, knock, level = kind
+        usual = exact.barrier(*market, payoff, direction, knock, level)
+        assert exact.barrier_before_dividend(*market, 0.0, payoff, direction, knock, level) == pytest.approx(usual)
+    far = exact.barrier_before_dividend(*market, 0.1, "call", "down", "out", 1.0)
+    assert far == pytest.approx(exact.european(90.0, *market[1:], "call"))

@@ -291,7 +291,7 @@ def test_true_errors_are_about_the_target() -> None:
         errors.append([option["price"] - e for option, e in zip(options, exact)])
         held.append([option["ci95"][0] <= e <= option["ci95"][1] for option, e in zip(options, exact)])
         paths.append(found["paths"] / (16 * GROUP))
-    assert {2.0, 4.0} <= set(paths), "more than one of them"
+    assert len(set(paths)) > 1, "not always at the same number"
     assert (np.sqrt(np.mean(np.square(errors), axis=0)) < 1.3 * goal).all()
     assert np.abs(errors).max() < 4 * goal
     assert (np.mean(held, axis=0) > 0.8).all()

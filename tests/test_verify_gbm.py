@@ -16,11 +16,12 @@ import pytest
 import running
 
 from simsuite.backends import open_backend
-from simsuite.solvers.gbm import outcome
+from simsuite.solvers.gbm import estimates, greeks, outcome
 from simsuite.solvers.gbm.statistics import Estimate
 from simsuite.verify import (
     gbm,
     gbm_cases,
+    gbm_coverage,
     gbm_laws,
     gbm_prices,
     gbm_rates,
@@ -121,6 +122,21 @@ def test_a_wrong_closed_form_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     right = gbm_runs.known_price
     monkeypatch.setattr(gbm_runs, "known_price", lambda *args: right(*args) * 0.98)
     assert off(gbm_prices.price_checks(CPU, [SMALL], [], 1 << 13, print)) == {"closed form"}
+
+
+def test_errors_from_spread_alone_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without what they leave out: jumps between points, paths that none hit, rounding of what is its own control."""
+    monkeypatch.setattr(estimates, "completed", lambda problem, observed, mean, estimate, discount: estimate)
+    found = off(gbm_coverage.coverage_checks(CPU, 12))
+    assert found >= {gbm_coverage.COVERAGE, gbm_coverage.CERTAIN}
+    assert off(gbm_prices.price_checks(CPU, [gbm_cases.CERTAIN], [], 1 << 13, print)) == {"closed form"}
+
+
+def test_pathwise_greeks_fail_where_the_last_dividend_makes_a_jump(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = gbm_cases.LAST_DIVIDEND
+    assert not off(gbm_prices.price_checks(CPU, [case], [case], 1 << 15, print))
+    monkeypatch.setattr(greeks, "jumps_in_the_end", lambda *args: False)
+    assert off(gbm_prices.price_checks(CPU, [case], [case], 1 << 15, print)) == {"greek"}
 
 
 def test_prices_that_scatter_too_much_fail(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from simsuite.solvers.gbm.lines import option_lines, with_error
 from simsuite.words import duration, steps_in_words, with_prefix
 
 MOST_LINES = 40
+_MOST_OF_OPTIONS = 20  # lines; more of them become a table
 _MANY = 1000  # steps, half as many of which taken again say something
 _AT_EACH_END = 6  # lines of a section that has to be cut short, at least
 UNIT_NAMES = {
@@ -176,10 +178,14 @@ def _gbm(summary: Mapping[str, Any], verbose: bool) -> Iterator[Section]:
     results = dict(summary["results"])
     options, assets = results.pop("options", {}), results.pop("assets", {})
     yield "", [_row("paths", results.pop("paths"), indent="  ")]
+    names = list(assets)
     if options:
-        table = _table(options, _option_cells)
-        more = "; (+1): for one more asset, see info -v" if any("(+" in line for line in table) else ""
-        yield f"options: value ± standard error, in units of price{more}", table
+        each = [[f"    {name}", *(f"      {line}" for line in option_lines(o, names))] for name, o in options.items()]
+        rows = [row for lines in each for row in lines]
+        if not verbose and len(rows) > _MOST_OF_OPTIONS:
+            rows = _table(options, _option_cells)
+        more = "; (+1): for one more asset, see info -v" if any("(+" in line for line in rows) else ""
+        yield f"options: value ± standard error, in units of price{more}", rows
     if assets:
         yield "prices at the end: value ± standard error, and quantiles", _table(assets, _asset_cells)
     yield "", list(tree(results, "  "))
@@ -200,16 +206,6 @@ def _table(items: Mapping[str, Any], cells: Callable[[Mapping[str, Any]], dict[s
     return lines
 
 
-def with_error(value: float | None, error: float | None) -> str:
-    """A value to two digits of its standard error: "10.399 ± 0.073"."""
-    if value is None:
-        return "none"
-    if not error:
-        return f"{value:.7g}"
-    digits = max(0, 1 - int(f"{error:.1e}".partition("e")[2]))
-    return f"{value:.{digits}f} ± {error:.{digits}f}" if digits <= 12 else f"{value:.7g} ± {error:.1e}"
-
-
 def _option_cells(option: Mapping[str, Any]) -> dict[str, str]:
     cells = {"price": with_error(option["price"], option["standard_error"])}
     for greek in ("delta", "gamma", "vega", "rho", "theta"):
@@ -224,12 +220,13 @@ def _option_cells(option: Mapping[str, Any]) -> dict[str, str]:
 def _greek_cells(greek: str, value: Any, error: Any) -> dict[str, str]:
     """Of several assets, the first that the option depends on, and on how many more it does."""
     if not isinstance(value, list):
-        return {greek: with_error(value, error)}
+        return {greek: "none" if value is None else with_error(value, error)}
     if not value:
         return {}
     counted = [i for i, each in enumerate(value) if each] or [0]
     more = f" (+{len(counted) - 1})" if len(counted) > 1 else ""
-    return {greek: with_error(value[counted[0]], (error or [None] * len(value))[counted[0]]) + more}
+    first = value[counted[0]]
+    return {greek: "none" if first is None else with_error(first, (error or [None] * len(value))[counted[0]]) + more}
 
 
 def _asset_cells(asset: Mapping[str, Any]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from simsuite.core import Backend
 from simsuite.verify import gbm_rates
 from simsuite.verify.checks import Check
 from simsuite.verify.gbm_cases import CASES, ONE, SEEDED, SEEDED_WITH_GREEKS, TWO, WITH_GREEKS, Case
+from simsuite.verify.gbm_coverage import coverage_checks
 from simsuite.verify.gbm_laws import law_checks, risk_checks, scheme_checks
 from simsuite.verify.gbm_prices import price_checks
 from simsuite.verify.gbm_rates import rate_checks
@@ -46,4 +47,5 @@ def gbm_checks(backend: Backend, quick: bool, note: Note) -> Iterator[Check]:
     yield from risk_checks(backend, paths, note)
     yield from scheme_checks(backend, paths, note)
     yield from rate_checks(backend, extent.rates, note)
+    yield from coverage_checks(backend, extent.seeds)
     yield from seed_checks(backend, extent.seeded, SEEDED_WITH_GREEKS[quick], extent.seeds, note)

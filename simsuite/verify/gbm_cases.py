@@ -11,6 +11,7 @@ from typing import Any
 
 PLAIN, ANTITHETIC, SOBOL, MATCHED = "plain", "antithetic", "sobol", "moment matching"
 REPLICATES = 32  # of Sobol points
+AT_ALL = {"monitoring": "continuous"}
 GROUPS = 16  # of paths whose moments are matched
 
 Way = tuple[str, str]  # precision, sampling
@@ -166,9 +167,30 @@ CHANGING = Case(
         market={"rate": [[0.0, 0.03], [0.6, 0.07]]},
     ),
 )
+LAST_DIVIDEND = Case(
+    "dividend at the end",
+    world(
+        [ASSET | {"dividends": [{"time": 1.0, "proportion": 0.08}]}],
+        3,
+        [
+            option("down-out put", "barrier", "put", strike=104.0, direction="down", knock="out", level=85.0, **AT_ALL),
+            option("down-out call", "barrier", strike=80.0, direction="down", knock="out", level=90.0, **AT_ALL),
+            option("down-in call", "barrier", strike=80.0, direction="down", knock="in", level=90.0, **AT_ALL),
+            option("up-out call", "barrier", strike=90.0, direction="up", knock="out", level=125.0, **AT_ALL),
+        ],
+    ),
+    (*BOTH_ENDS, ("float64", SOBOL)),
+)
+CERTAIN = Case(  # controls leave nothing but rounding
+    "its own control",
+    world([ASSET], 1, [option("asian", "asian", strike=100.0), option("asian put", "asian", "put", strike=110.0)]),
+    tuple((precision, sampling) for precision in ("float64", "mixed", "float32") for sampling in (PLAIN, SOBOL)),
+)
 CASES = (
     ONE,
     WATCHED,
+    LAST_DIVIDEND,
+    CERTAIN,
     TWO,
     CHANGING,
     Case(
@@ -207,5 +229,8 @@ CASES = (
 )
 SEEDED = (ONE, WATCHED, TWO, CONTINUOUS, JUMPS, CASH, AMERICAN)
 SEEDED_MATCHED = (ONE, TWO)
-WITH_GREEKS = {True: (ONE, TWO), False: (ONE, TWO, JUMPS, WATCHED, CONTINUOUS, CHANGING)}  # quick or not
+WITH_GREEKS = {
+    True: (ONE, TWO, LAST_DIVIDEND),
+    False: (ONE, TWO, JUMPS, WATCHED, CONTINUOUS, CHANGING, LAST_DIVIDEND),
+}  # quick or not
 SEEDED_WITH_GREEKS: dict[bool, tuple[Case, ...]] = {True: (), False: (ONE, TWO, CONTINUOUS)}

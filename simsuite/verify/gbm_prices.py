@@ -7,14 +7,15 @@ from typing import Any
 
 from simsuite.core import Backend
 from simsuite.errors import ScenarioError
-from simsuite.scenario.gbm import Digital, GbmScenario
+from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm.known import known_greeks
 from simsuite.verify.checks import Check, not_checked
-from simsuite.verify.gbm_cases import REPLICATES, SOBOL, Case, Way
+from simsuite.verify.gbm_cases import Case, Way
 from simsuite.verify.gbm_runs import ROUNDING, Note, Outcome, deviations, label, prices_of, problem_of, run, scenario_of
 
 CLOSED, PUBLISHED, GREEK = "closed form", "published", "greek"
 LIMIT = 4.0  # standard errors
+CLOSED_FORM = 1e-9  # what closed forms, and derivatives of them, are off by, relative to the spot
 MOST_IF_LOW = 1 << 19  # paths: with more the standard error is less than what is lost
 LOW = (-3.0, 2.0)  # the same, of estimates that are biased to the lower side
 
@@ -44,15 +45,7 @@ def _prices(case: Case, way: Way, model: GbmScenario, outcome: Outcome) -> Itera
         found = outcome.options[name]
         bounds = LOW if case.low else (-LIMIT, LIMIT)
         error, what = found["standard_error"], label(case, way, name)
-        grain = _grain(model, model.option_names.index(name)) if way[1] == SOBOL else 0.0
-        yield within(what, kind, found["price"], exact, error, way, model, bounds, grain)
-
-
-def _grain(model: GbmScenario, option: int) -> float:
-    """What a single Sobol point makes of the price of a digital option, in units of the spot. Points are so even that
-    all replicates may have as many on one side."""
-    digital = model.option[option]
-    return digital.cash / model.asset[0].spot * REPLICATES / model.paths.count if isinstance(digital, Digital) else 0.0
+        yield within(what, kind, found["price"], exact, error, way, model, bounds, CLOSED_FORM)
 
 
 def _greeks(case: Case, way: Way, model: GbmScenario, outcome: Outcome, note: Note) -> Iterator[Check]:
@@ -64,7 +57,8 @@ def _greeks(case: Case, way: Way, model: GbmScenario, outcome: Outcome, note: No
         if exact is None:
             continue
         for what, value, wanted, error in greeks_of(outcome.options[name], exact, model):
-            yield within(label(case, way, f"{what} of {name}"), GREEK, value, wanted, error, way, model)
+            named = label(case, way, f"{what} of {name}")
+            yield within(named, GREEK, value, wanted, error, way, model, rounding=CLOSED_FORM)
 
 
 def greeks_of(
@@ -93,11 +87,11 @@ def within(
     way: Way,
     model: GbmScenario,
     bounds: tuple[float, float] = (-LIMIT, LIMIT),
-    rounding: float = 0.0,
+    rounding: float | None = None,
 ) -> Check:
     """Passes if `value` lies so many standard errors from the exact one, or so close that rounding explains it.
-    rounding: what there is more of it than in numbers of that precision, relative to the spot."""
-    rounding = (rounding + ROUNDING[way[0]]) * max(asset.spot for asset in model.asset)
+    rounding: what the standard error does not tell of it, relative to the spot; by default all of the precision's."""
+    rounding = (ROUNDING[way[0]] if rounding is None else rounding) * max(asset.spot for asset in model.asset)
     z = deviations(value, exact, error, way, rounding)
     low, high = bounds
     words = (

@@ -16,10 +16,11 @@ from simsuite.expressions.tree import Node, names_in
 from simsuite.solvers.gbm.controls import Control
 from simsuite.solvers.gbm.dynamics import Dynamics
 from simsuite.solvers.gbm.functionals import Functional, Kind, weighted
-from simsuite.solvers.gbm.greeks import OptionGreeks
 from simsuite.solvers.gbm.groups import grouped_estimate
+from simsuite.solvers.gbm.option_greeks import OptionGreeks
 from simsuite.solvers.gbm.replicates import replicated_estimate
 from simsuite.solvers.gbm.statistics import Estimate, controlled_estimate, estimate
+from simsuite.solvers.gbm.unseen import completed
 from simsuite.solvers.gbm.variables import kept, last, noise, number
 from simsuite.solvers.gbm.weights import weight_table
 
@@ -137,6 +138,11 @@ def _all(means: tuple[Mean, dict[tuple[str, int], Mean]]) -> tuple[Mean, ...]:
 
 def mean_estimate(problem: GbmProblem, observed: Snapshot, mean: Mean) -> Estimate:
     """By the paths that are done."""
+    return completed(problem, observed, mean, _estimate(problem, observed, mean), problem.discount)
+
+
+def _estimate(problem: GbmProblem, observed: Snapshot, mean: Mean) -> Estimate:
+    """With an error from the spread of observations alone."""
     n, sums = int(observed.arrays["done"][0]) // problem.width, observed.arrays["options"][:, mean.rows]
     shift = float(problem.shifts[mean.value])
     known = None if mean.control is None else mean.control_mean - float(problem.shifts[mean.control])

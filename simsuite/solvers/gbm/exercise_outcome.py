@@ -10,6 +10,7 @@ import numpy as np
 from simsuite.core import Snapshot
 from simsuite.solvers.gbm.exercise import learning_paths
 from simsuite.solvers.gbm.statistics import Estimate, estimate
+from simsuite.solvers.gbm.unseen import completed
 
 if TYPE_CHECKING:
     from simsuite.solvers.gbm.problem import GbmProblem
@@ -48,4 +49,5 @@ def _estimate(problem: GbmProblem, observed: Snapshot, option: int) -> Estimate 
     if mean is None:
         return None
     n = int(observed.arrays["done"][0]) // problem.width
-    return estimate(observed.arrays["options"][0, mean.rows], n, 1.0, float(problem.shifts[mean.value]))
+    found = estimate(observed.arrays["options"][0, mean.rows], n, 1.0, float(problem.shifts[mean.value]))
+    return completed(problem, observed, mean, found, 1.0)

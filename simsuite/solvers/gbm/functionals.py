@@ -51,6 +51,7 @@ class Quantity(Enum):
     VARIANCE = "variance"
     DRIFT = "drift"
     PRECISION = "precision"
+    BEFORE_END = "before the end"
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class Weight:
 
     @property
     def at_start(self) -> float:
-        """Of times and drifts, which begin with 0."""
+        """Of shares of time and drifts, which begin with 0."""
         return 0.0**self.power - self.less
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from simsuite.core import Snapshot
 from simsuite.solvers.gbm.estimates import mean_estimate
-from simsuite.solvers.gbm.greeks import GREEKS, NONE, PER_ASSET
+from simsuite.solvers.gbm.option_greeks import GREEKS, NONE, PER_ASSET
 from simsuite.solvers.gbm.statistics import Estimate
 
 if TYPE_CHECKING:

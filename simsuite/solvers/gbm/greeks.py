@@ -13,7 +13,7 @@ mixed              gamma: the first derivative pathwise, the second by a score (
                    grow with the number of dates: with d x the derivative by log S(0), w = Y_T / var Y_T,
                        E d(f'(x) d x) = E f'(x) (d d x + G w - D G),   G = (d x)^2 / D x
                    E. Fournie et al., "Applications of Malliavin calculus to Monte Carlo methods in finance", Finance
-                   and Stochastics 3 (1999)
+                   and Stochastics 3 (1999). Also delta and rho of what jumps by the last dividend (last_dividend.py)
 likelihood ratio   E (payoff * score), for payoffs with jumps; the score, whose mean is known, is a control variate
 homogeneity        where a price is proportional to the spot, plus a constant: gamma is 0
 equation           gamma and theta of what is watched at all times, in a constant market, whose prices depend on the end
@@ -29,51 +29,36 @@ first step, V_t + (growth) S V_S + (volatility S)^2 V_SS / 2 = rate V, with the 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from simsuite.expressions.derivative import add, directional, divide, is_lipschitz, multiply, subtract
+from simsuite.expressions.derivative import ZERO, add, directional, divide, is_lipschitz, multiply, subtract
 from simsuite.expressions.tree import ExpressionError, IntegerPower, Name, Node, Number, check_size, names_in
 from simsuite.scenario.gbm import GbmScenario, Lookback, Option
 from simsuite.solvers.gbm.controls import Control
 from simsuite.solvers.gbm.dynamics import LN2, Dynamics
 from simsuite.solvers.gbm.functionals import CONTINUOUS, Functional, Kind, Quantity, Weight
+from simsuite.solvers.gbm.last_dividend import derivative, jumps_in_the_end
+from simsuite.solvers.gbm.option_greeks import (
+    EQUATION,
+    GREEKS,
+    HOMOGENEITY,
+    MIXED,
+    NONE,
+    PATHWISE,
+    RATIO,
+    Greek,
+    OptionGreeks,
+    no_greeks,
+)
 from simsuite.solvers.gbm.schemes import Scheme
 from simsuite.solvers.gbm.scores import Score
 from simsuite.solvers.gbm.tangents import Tangents, total
 from simsuite.solvers.gbm.variables import first, kept, noise
 
-PER_ASSET, OF_ALL = ("delta", "gamma", "vega"), ("rho", "theta")
-GREEKS = (*PER_ASSET, *OF_ALL)
-PATHWISE, MIXED, RATIO, HOMOGENEITY = "pathwise", "mixed", "likelihood ratio", "homogeneity"
-EQUATION, NONE = "equation", "none"
-
-
-@dataclass(frozen=True)
-class Greek:
-    """tree: what it is the discounted mean of. control: something of known mean to lower its error by."""
-
-    tree: Node
-    control: Control | None = None
-
-
-@dataclass(frozen=True)
-class OptionGreeks:
-    """methods: of each Greek. found: by name and asset (0 where there is but one); those that are missing are 0,
-    unless their method is "none"."""
-
-    methods: Mapping[str, str]
-    found: Mapping[tuple[str, int], Greek]
-
-
 Found = tuple[str, dict[int, Greek]]  # how, and by asset
 _NOTHING: Found = (NONE, {})
-
-
-def no_greeks() -> OptionGreeks:
-    return OptionGreeks(dict.fromkeys(GREEKS, NONE), {})
 
 
 def greeks_of(
@@ -136,6 +121,8 @@ class _Case:
     # ---- by spot
 
     def delta(self) -> Found:
+        if self._jumps_in_the_end:
+            return self._by_last_step(0, 1 / self._model.asset[self._assets[0]].spot)
         if self.smooth:
             return PATHWISE, {a: Greek(self._over_spot(a, self._by_spot[a])) for a in self._assets}
         if self._score is None or self._with_spot:
@@ -222,6 +209,8 @@ class _Case:
         paid = add(self._along(self._tangents.by_interest(self._names)), multiply(Number(-end), self._tree))
         if self._model.market.drift is not None or not self._assets:
             return PATHWISE, {0: Greek(paid)}
+        if self._jumps_in_the_end:
+            return self._by_last_step(1, end, paid)
         if self.smooth:
             return PATHWISE, {0: Greek(add(self._along(self._tangents.by_rate(self._names)), paid))}
         steady = all(self._dynamics.volatility[a].is_constant for a in self._assets)
@@ -294,6 +283,17 @@ class _Case:
         grown = multiply(Number(curves[0].value / end), self._along(self._tangents.by_rate(self._names)))
         spread = multiply(Number(0.5 / end), self._along(self._tangents.by_volatility(a, self._names)))
         return add(grown, spread)
+
+    @cached_property
+    def _jumps_in_the_end(self) -> bool:
+        return jumps_in_the_end(self._functionals, self._dynamics)
+
+    def _by_last_step(self, power: int, unit: float, more: Node = ZERO) -> Found:
+        found = derivative(self._tree, self._names, self._assets[0], self._tangents, power)
+        if found is None:
+            return _NOTHING
+        control = None if self._model.paths.antithetic else Control(found[1], 0.0)  # which is odd, see `_ratio`
+        return MIXED, {0 if power else self._assets[0]: Greek(add(multiply(Number(unit), found[0]), more), control)}
 
     @cached_property
     def _first_step(self) -> int:

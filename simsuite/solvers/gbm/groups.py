@@ -17,10 +17,8 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from scipy.special import stdtrit
 
 from simsuite.solvers.gbm.exactsum import exact
-from simsuite.solvers.gbm.intervals import CONFIDENCE
 from simsuite.solvers.gbm.statistics import Estimate, mean_and_variance
 
 FEWEST_GROUPS = 32  # from which a target is believed to be reached: of fewer the spread may be small by chance
@@ -44,5 +42,4 @@ def grouped_estimate(
 
 
 def _estimate(value: float, error: float, freedom: int, discount: float) -> Estimate:
-    reach = float(stdtrit(freedom, 0.5 + CONFIDENCE / 2)) * error if freedom > 0 else math.nan
-    return Estimate(discount * value, discount * error, discount * reach)
+    return Estimate(discount * value, discount * error, freedom)

@@ -26,13 +26,13 @@ from simsuite.scenario.gbm import (
     GbmScenario,
     Lookback,
     Option,
-    Schedule,
     Spread,
 )
 from simsuite.solvers.gbm import closed_forms as exact
 from simsuite.solvers.gbm.closed_forms.arithmetic import arithmetic_mean_option
 from simsuite.solvers.gbm.closed_forms.quadrature import gauss_normal
 from simsuite.solvers.gbm.closed_forms.terms import Steps, Terms
+from simsuite.solvers.gbm.moved_markets import at_spot, rate_shifted, volatility_raised
 
 _NODES = 200  # of the law at the date of a cash dividend
 _NEAR = 0.02  # how far coefficients are varied for Greeks: relative, rates by half of it
@@ -72,10 +72,10 @@ def known_greeks(model: GbmScenario, number: int) -> dict[str, list[float] | flo
     by_spot, vega = [], []
     try:
         for a, asset in enumerate(model.asset):
-            by_spot.append(by(functools.partial(_at_spot, model, a), asset.spot, _NEAR * asset.spot))
-            by_share, _ = by(functools.partial(_volatility_raised, model, a), 0.0, _NEAR)
+            by_spot.append(by(functools.partial(at_spot, model, a), asset.spot, _NEAR * asset.spot))
+            by_share, _ = by(functools.partial(volatility_raised, model, a), 0.0, _NEAR)
             vega.append(by_share / asset.volatility.root_mean_square(model.time.end))
-        rho, _ = by(functools.partial(_rate_shifted, model), 0.0, _NEAR / 2)
+        rho, _ = by(functools.partial(rate_shifted, model), 0.0, _NEAR / 2)
     except ValueError:
         return None
     found: dict[str, list[float] | float] = {
@@ -162,9 +162,23 @@ class _Priced:
     @property
     def constants(self) -> tuple[float, float, float, float]:
         """Rate, growth, volatility and end. ValueError where they are not constant."""
-        market, asset = self.model.market, self.asset
-        if asset.dividends:
+        if self.asset.dividends:
             raise ValueError("pays dividends")
+        return self._between_dividends
+
+    @property
+    def before_last_dividend(self) -> tuple[float, float, float, float, float]:
+        """The same, and the share of the price that is paid after the last step. ValueError where more is paid."""
+        time, left = self.model.time, 1.0
+        for dividend in self.asset.dividends:
+            if dividend.proportion is None or time.nearest_step(dividend.time) < time.steps:
+                raise ValueError("pays before the end")
+            left *= 1 - dividend.proportion
+        return (*self._between_dividends, 1 - left)
+
+    @property
+    def _between_dividends(self) -> tuple[float, float, float, float]:
+        market, asset = self.model.market, self.asset
         growth = market.rate.value - asset.dividend_yield.value if market.drift is None else market.drift.value
         return market.rate.value, growth, asset.volatility.value, self.model.time.end
 
@@ -233,6 +247,8 @@ def _after_cash(asset: _Priced, option: European, time: float, cash: float) -> f
 
 def _barrier(asset: _Priced, option: Barrier, discount: float) -> float:
     terms: Any = (option.payoff, option.direction, option.knock, option.level, option.rebate)
+    if option.monitoring == "continuous" and asset.asset.dividends and not option.rebate:
+        return exact.barrier_before_dividend(asset.spot, option.strike, *asset.before_last_dividend, *terms[:-1])
     if option.monitoring == "continuous":
         return exact.barrier(asset.spot, option.strike, *asset.constants, *terms)
     steps = asset.steps(_dates(option.dates, asset.model))
@@ -317,29 +333,9 @@ def _fixings(model: GbmScenario, option: Asian) -> list[int]:
     return _dates(option.fixings, model)
 
 
-def _at_spot(model: GbmScenario, a: int, spot: float) -> GbmScenario:
-    return _with_asset(model, a, spot=spot)
-
-
-def _volatility_raised(model: GbmScenario, a: int, share: float) -> GbmScenario:
-    sigma = model.asset[a].volatility
-    return _with_asset(model, a, volatility=Schedule(sigma.times, tuple(v * (1 + share) for v in sigma.values)))
-
-
 def _price_by_end(model: GbmScenario, option: Option, end: float) -> float:
     time = model.time.model_copy(update={"end": end})
     found = known_price(model.model_copy(update={"time": time}), option)
     if found is None:
         raise ValueError("has no closed form nearby")
     return found
-
-
-def _rate_shifted(model: GbmScenario, by: float) -> GbmScenario:
-    rate = model.market.rate
-    market = model.market.model_copy(update={"rate": Schedule(rate.times, tuple(r + by for r in rate.values))})
-    return model.model_copy(update={"market": market})
-
-
-def _with_asset(model: GbmScenario, a: int, **changed: Any) -> GbmScenario:
-    assets = [asset.model_copy(update=changed) if i == a else asset for i, asset in enumerate(model.asset)]
-    return model.model_copy(update={"asset": assets})

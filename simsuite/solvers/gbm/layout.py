@@ -9,8 +9,8 @@ import numpy as np
 from simsuite.core import Layout, Series, Variable
 from simsuite.solvers.gbm import portfolio_outcome
 from simsuite.solvers.gbm.exercise_outcome import PROBABILITY
-from simsuite.solvers.gbm.greeks import GREEKS, PER_ASSET
 from simsuite.solvers.gbm.intervals import CONFIDENCE
+from simsuite.solvers.gbm.option_greeks import GREEKS, PER_ASSET
 
 if TYPE_CHECKING:
     from simsuite.solvers.gbm.problem import GbmProblem

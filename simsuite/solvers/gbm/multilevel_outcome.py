@@ -11,9 +11,10 @@ import numpy as np
 from simsuite.core import Layout, Snapshot, Variable
 from simsuite.solvers.gbm.allocation import bias_estimate, likely, standard_errors
 from simsuite.solvers.gbm.greek_outcome import greek_results, greek_totals
-from simsuite.solvers.gbm.portfolio_outcome import numbers
+from simsuite.solvers.gbm.portfolio_outcome import number, numbers
 from simsuite.solvers.gbm.schemes import Scheme
 from simsuite.solvers.gbm.statistics import Estimate, mean_and_variance
+from simsuite.solvers.gbm.unseen import completed, unseen_results
 
 if TYPE_CHECKING:
     from simsuite.solvers.gbm.multilevel import MultilevelProblem
@@ -43,14 +44,20 @@ def of_last_level(observed: Snapshot) -> Snapshot:
     return Snapshot(observed.step, arrays | {"done": observed.arrays["done"][-1:]})
 
 
+def of_first_level(observed: Snapshot) -> Snapshot:
+    """Whose paths tell what a payoff is, and not only a difference."""
+    first = {name: observed.arrays[name][:1] for name in ("options", "done")}
+    return Snapshot(observed.step, {**observed.arrays, **first})
+
+
 def moments(problem: MultilevelProblem, observed: Snapshot) -> tuple[np.ndarray, np.ndarray]:
     """[level, option]: mean and variance of an observation, discounted."""
     found = np.empty((2, len(problem.levels), len(problem.payoffs.prices)))
-    for number, (level, sums) in enumerate(zip(problem.levels, observed.arrays["options"])):
-        n = int(observed.arrays["done"][number]) // problem.width
+    for k, (level, sums) in enumerate(zip(problem.levels, observed.arrays["options"])):
+        n = int(observed.arrays["done"][k]) // problem.width
         for option, mean in enumerate(problem.payoffs.prices):
-            found[:, number, option] = mean_and_variance(sums[mean.rows], n)
-            found[0, number, option] += level.shifts[mean.value]
+            found[:, k, option] = mean_and_variance(sums[mean.rows], n)
+            found[0, k, option] += level.shifts[mean.value]
     return problem.discount * found[0], problem.discount**2 * found[1]
 
 
@@ -70,7 +77,11 @@ def _estimates(problem: MultilevelProblem, observed: Snapshot) -> list[Estimate]
     if observed.step < problem.clock.end:
         return []
     means, _ = moments(problem, observed)
-    return [Estimate(float(p), float(error)) for p, error in zip(means.sum(axis=0), errors(problem, observed))]
+    found = []
+    for price, error, mean in zip(means.sum(axis=0), errors(problem, observed), problem.payoffs.prices):
+        made = Estimate(float(price), float(error))
+        found.append(made if error > 0 else completed(problem, of_first_level(observed), mean, made, problem.discount))
+    return found
 
 
 def totals(problem: MultilevelProblem, plain: Mapping[str, np.ndarray], observed: Snapshot) -> Mapping[str, np.ndarray]:
@@ -101,8 +112,9 @@ def results(problem: MultilevelProblem, plain: dict[str, Any], observed: Snapsho
     options = {
         name: {
             "price": e.value,
-            "standard_error": e.standard_error,
+            "standard_error": number(e.standard_error),
             "ci95": numbers(e.ci95),
+            **unseen_results(e),
             **greek_results(problem, observed, o),
         }
         for o, (name, e) in enumerate(zip(names, prices))

@@ -20,6 +20,7 @@ from simsuite.solvers.gbm.portfolio_outcome import number, numbers
 from simsuite.solvers.gbm.prices import PriceStatistics, price_statistics, stored_prices
 from simsuite.solvers.gbm.replicates import LIKELY_ORDER
 from simsuite.solvers.gbm.statistics import Estimate
+from simsuite.solvers.gbm.unseen import unseen_results
 
 if TYPE_CHECKING:
     from simsuite.solvers.gbm.problem import GbmProblem
@@ -73,6 +74,7 @@ def results(problem: GbmProblem, observed: Snapshot) -> dict[str, Any]:
             "price": e.value,
             "standard_error": number(e.standard_error),
             "ci95": numbers(e.ci95),
+            **unseen_results(e),
             **greek_results(problem, observed, o),
             **exercise_results(problem, observed, o),
         }

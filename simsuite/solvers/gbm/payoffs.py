@@ -27,7 +27,8 @@ from simsuite.solvers.gbm.controls import Control, GeometricBasket, law_of_asian
 from simsuite.solvers.gbm.dynamics import LN2, Dynamics
 from simsuite.solvers.gbm.estimates import Payoffs
 from simsuite.solvers.gbm.functionals import Dates, Functional, Functionals, Kind, Right
-from simsuite.solvers.gbm.greeks import Greek, OptionGreeks, greeks_of, no_greeks
+from simsuite.solvers.gbm.greeks import greeks_of
+from simsuite.solvers.gbm.option_greeks import Greek, OptionGreeks, no_greeks
 from simsuite.solvers.gbm.tangents import Tangents
 from simsuite.solvers.gbm.variables import first, kept, last, number
 

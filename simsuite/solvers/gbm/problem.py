@@ -18,6 +18,7 @@ from simsuite.errors import ScenarioError
 from simsuite.expressions.sharing import evaluate_each
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm import matching, outcome
+from simsuite.solvers.gbm.advice import remedies, scale_warnings
 from simsuite.solvers.gbm.batches import batches_of
 from simsuite.solvers.gbm.dynamics import Dynamics
 from simsuite.solvers.gbm.estimates import Payoffs, expected_path
@@ -27,6 +28,7 @@ from simsuite.solvers.gbm.exercise import Holder, holders, learning_bytes, polic
 from simsuite.solvers.gbm.extension import extended
 from simsuite.solvers.gbm.functionals import codes
 from simsuite.solvers.gbm.layout import gbm_layout
+from simsuite.solvers.gbm.leaps import leaps_of
 from simsuite.solvers.gbm.limits import SEEN_BYTES, paths_together, require_countable, require_schedules
 from simsuite.solvers.gbm.payoffs import read_payoffs
 from simsuite.solvers.gbm.portfolio import PAYOFFS_CHUNK, Portfolio
@@ -100,6 +102,16 @@ class GbmProblem(Timeline):
     def method(self) -> Mapping[str, str]:
         return {"stepper": self.scenario.time.scheme, "precision": self.scenario.run.precision}
 
+    @property
+    def warnings(self) -> list[str]:
+        """What is probably not meant, although it can be run: one sentence each."""
+        return scale_warnings(self.scenario)
+
+    @property
+    def remedies(self) -> list[str]:
+        """What to change in the scenario where a run comes to NaN or Inf."""
+        return remedies(self.scenario)
+
     def settle(self, stepper: Stepper) -> int:
         """If the target is reached, no path more is made; rows of results are still to come. Else the end of the batch
         that may do is told."""
@@ -157,6 +169,7 @@ class GbmProblem(Timeline):
         return self.scenario.paths.antithetic
 
     sharing = cached_property(sharing_of)
+    leaps = cached_property(leaps_of)
 
     @property
     def width(self) -> int:

@@ -40,7 +40,7 @@ def rehearse(problem: GbmProblem, base: Path, backend: Backend) -> None:
     stepper.advance(pilot.clock.end)
     with stepper.observe("time") as observed:
         errors = [e.standard_error for e in option_estimates(pilot, observed)]
-    worst = max(range(len(errors)), key=errors.__getitem__)
+    worst = max(range(len(errors)), key=lambda o: (not math.isnan(errors[o]), errors[o]))
     if problem.quasi:
         _require_best(problem, worst, paths, errors[worst])
     else:

@@ -38,5 +38,4 @@ def replicated_estimate(
         b = (vc - v * c) / (cc - c * c) if cc > c * c else Fraction(0)
         values = [float(mean[0] - b * (mean[2] - Fraction(control_mean))) for mean in means]
     found = replicates.estimate(values)
-    error = discount * found.standard_error
-    return Estimate(discount * (shift + found.mean), error, discount * (found.interval[1] - found.mean))
+    return Estimate(discount * (shift + found.mean), discount * found.standard_error, len(values) - 1)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simsuite.expressions.derivative import multiply
+from simsuite.expressions.derivative import multiply, subtract
 from simsuite.expressions.tree import Name, Node, Number
 from simsuite.solvers.gbm.dynamics import LN2
 from simsuite.solvers.gbm.functionals import Dates, Functional, Kind
@@ -56,6 +56,20 @@ class Score:
     def combined(self, weights: np.ndarray) -> Node:
         """The sum of Y, weighted."""
         return total(multiply(Number(float(w)), noise) for w, noise in zip(weights, self.noises) if w)
+
+
+def last_step(asset: int, tangents: Tangents) -> Node | None:
+    """w of the last step alone: for the logarithm of the last price, which moves while all before it stay. None where
+    that step has no noise."""
+    dynamics = tangents.dynamics
+    n = dynamics.n_steps
+    before, end = (0.0, *LN2**2 * dynamics.variance(np.array([n - 1, n]) if n > 1 else np.array([n]))[asset])[-2:]
+    if end <= before:
+        return None
+    moved = _noise(asset, n, tangents)
+    if n > 1:
+        moved = subtract(moved, _noise(asset, n - 1, tangents))
+    return multiply(Number(1 / (end - before)), moved)
 
 
 def _noise(asset: int, step: int, tangents: Tangents) -> Node:

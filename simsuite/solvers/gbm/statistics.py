@@ -30,14 +30,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
+from scipy.special import stdtrit
 
 from simsuite.scenario.gbm import GROUP as GROUP
 from simsuite.solvers.gbm.exactsum import exact
-from simsuite.solvers.gbm.intervals import Z95, ranks
+from simsuite.solvers.gbm.intervals import CONFIDENCE, Z95, ranks
 
 Z_MAX = 8.0
 BINS_PER_UNIT = 512.0
@@ -62,18 +63,47 @@ def mean_and_variance(sums: np.ndarray, n: int) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A Monte Carlo result. standard_error is NaN for a single observation. reach: of the confidence interval of 95 %,
-    where it is not that of the central limit theorem."""
+    """A Monte Carlo result. standard_error is NaN for a single observation, and where nothing is known of it. freedom:
+    degrees of freedom of the law of Student that (value - truth) / standard_error has. least, most: what the truth is
+    not beyond. unseen: if all observations were alike though they need not be, how probable others may be at most."""
 
     value: float
     standard_error: float
-    reach: float | None = None
+    freedom: float = math.inf
+    least: float = -math.inf
+    most: float = math.inf
+    unseen: float | None = None
 
     @property
     def ci95(self) -> tuple[float, float]:
-        """Confidence interval of 95 %."""
-        reach = Z95 * self.standard_error if self.reach is None else self.reach
-        return self.value - reach, self.value + reach
+        """Confidence interval of 95 %; NaN where an end is not known."""
+        reach = student_quantile(self.freedom) * self.standard_error
+        if math.isnan(reach):
+            return tuple(end if math.isfinite(end) else math.nan for end in (self.least, self.most))  # type: ignore[return-value]
+        return max(self.value - reach, self.least), min(self.value + reach, self.most)
+
+    @property
+    def settled(self) -> Estimate:
+        """With the standard deviation of what Student's law with more than 2 degrees of freedom leaves open, and as if
+        that were normal: both have the same interval of 95 %, within 2 % from 10 degrees of freedom on."""
+        if not 2 < self.freedom < math.inf:
+            return self
+        error = self.standard_error * math.sqrt(self.freedom / (self.freedom - 2))
+        return replace(self, standard_error=error, freedom=math.inf)
+
+    def widened(self, by: float) -> Estimate:
+        """With another, independent error of known standard deviation; degrees of freedom by F. Satterthwaite
+        (Biometrics Bulletin 2, 1946)."""
+        own, total = self.standard_error**2, self.standard_error**2 + by**2
+        freedom = self.freedom * (total / own) ** 2 if own > 0 else math.inf
+        return replace(self, standard_error=math.sqrt(total) if by > 0 else self.standard_error, freedom=freedom)
+
+
+def student_quantile(freedom: float) -> float:
+    """Half the width of an interval of 95 %, in standard errors; NaN without degrees of freedom."""
+    if math.isinf(freedom):
+        return Z95
+    return float(stdtrit(freedom, 0.5 + CONFIDENCE / 2)) if freedom > 0 else math.nan
 
 
 def estimate(sums: np.ndarray, n: int, discount: float, shift: float) -> Estimate:

@@ -124,6 +124,15 @@ class Tangents:
                 found[name] = multiply(Number(end), multiply(Name(name), rest))
         return found
 
+    def before_end(self, names: Iterable[str], power: int) -> Slopes:
+        """Of what is watched at all times: all log-prices but the last move by TIME to a power."""
+        found: Slopes = {}
+        for name in names:
+            f = self.functional(name)
+            if f is not None and f.kind == Kind.SURVIVAL:
+                found[name] = self._kept(replace(f, kind=Kind.SLOPE, weight=Weight(Quantity.BEFORE_END, power)))
+        return found
+
     def along_variance(self, asset: int, names: Iterable[str]) -> Slopes:
         """The log-price at the end moves by 1, earlier ones by their share in the variance."""
         slopes = {name: self._along(name, Quantity.VARIANCE) for name in self._of(asset, names)}

@@ -6,6 +6,7 @@ All are tables over steps: t_k the time after k of them, v_k the variance of the
     VARIANCE    v_k / v_T: how far the path of y goes along if its end is moved, in the direction of least effort
     DRIFT       log 2 (centre_k + log 2 v_k): what d log S / d eps = log S - DRIFT has, all volatilities being (1 + eps)
                 times as large
+    BEFORE_END  TIME, but to any power 0 at the end
     PRECISION   1 / (variance of y_k - y_j), j the date before k
 """
 
@@ -44,4 +45,6 @@ def _row(asset: int, weight: Weight, dates: Dates, dynamics: Dynamics) -> np.nda
     steps = np.arange(1, dynamics.n_steps + 1)
     if weight.quantity == Quantity.DRIFT:
         return LN2 * (dynamics.centre(steps)[asset] + LN2 * dynamics.variance(steps)[asset]) - weight.less
+    if weight.quantity == Quantity.BEFORE_END:
+        return np.where(steps < dynamics.n_steps, (steps / dynamics.n_steps) ** weight.power, 0.0) - weight.less
     return shares(weight.quantity, asset, steps, dynamics) ** weight.power - weight.less

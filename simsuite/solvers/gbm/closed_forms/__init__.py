@@ -7,7 +7,13 @@ is that of the path without noise. A file holds a family, with its equations and
 """
 
 from simsuite.solvers.gbm.closed_forms.arithmetic import arithmetic_asian, arithmetic_mean_option
-from simsuite.solvers.gbm.closed_forms.barriers import barrier, hit_discount, hit_probability, shifted_level
+from simsuite.solvers.gbm.closed_forms.barriers import (
+    barrier,
+    barrier_before_dividend,
+    hit_discount,
+    hit_probability,
+    shifted_level,
+)
 from simsuite.solvers.gbm.closed_forms.barriers_on_dates import barrier_on_dates, discrete_barrier, hit_on_dates
 from simsuite.solvers.gbm.closed_forms.baskets import equicorrelated_basket, two_asset_basket
 from simsuite.solvers.gbm.closed_forms.differences import derivatives, greeks_by_differences
@@ -69,6 +75,7 @@ __all__ = [
     "arithmetic_asian",
     "arithmetic_mean_option",
     "barrier",
+    "barrier_before_dividend",
     "barrier_on_dates",
     "bermudan",
     "best_or_worst",

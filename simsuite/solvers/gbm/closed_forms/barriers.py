@@ -68,6 +68,33 @@ def barrier(
     return without + rebate * paid
 
 
+def barrier_before_dividend(
+    spot: float,
+    strike: float,
+    rate: float,
+    growth: float,
+    volatility: float,
+    end: float,
+    share: float,
+    payoff: Payoff,
+    direction: Direction,
+    knock: Knock,
+    level: float,
+) -> float:
+    """The same without a rebate, if at the end, before it is paid, the price falls by a share of itself, perhaps beyond
+    the barrier: the reflection principle holds until then. ValueError without volatility."""
+    if volatility <= 0:
+        raise ValueError("a barrier needs a volatility above 0")
+    left, discount = 1 - share, math.exp(-rate * end)
+    vanilla = european(spot * left, strike, rate, growth, volatility, end, payoff)
+    deviation, power = volatility * math.sqrt(end), 2 * growth / volatility**2 - 1
+    starts = left * np.array([spot, level**2 / spot]) * math.exp(growth * end)
+    low, high = (level, math.inf) if direction == "down" else (0.0, left * level)
+    direct, mirrored = truncated_option(starts, deviation, strike, payoff, low, high)
+    without = discount * float(direct - (level / spot) ** power * mirrored)
+    return without if knock == "out" else vanilla - without
+
+
 def hit_probability(
     spot: float, growth: float, volatility: float, end: float, direction: Direction, level: float
 ) -> float:

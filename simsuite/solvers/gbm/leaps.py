@@ -1,0 +1,233 @@
+"""How much a payoff leaps: where an expression in what is kept of a path jumps, and by how much.
+
+What a payoff makes of one price alone, the last one, is a function of one number, the noise y of its logarithm
+(dynamics.py). Such a function is looked at on a fine grid; an interval over which it changes far more than over both of
+its neighbours is halved again and again, always keeping the half with the larger change. At a jump the change stays, at
+a slope, however steep, it vanishes. For barriers on dates the size is the root mean square of what is gained or lost by
+touching the level on a date, over the prices at the end that can follow, the largest over the dates. Other payoffs of
+several numbers either have no jump, by their operations, or one of unknown size.
+
+Far out, at the highest and the lowest prices, barriers have been reached: calls pay there what they pay without, or
+nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import ndtri
+
+from simsuite.expressions.derivative import is_lipschitz
+from simsuite.expressions.evaluate import evaluate
+from simsuite.expressions.tree import Node, names_in
+from simsuite.scenario.gbm import Barrier, Digital, Formula, Option
+from simsuite.solvers.gbm.closed_forms.quadrature import gauss_normal
+from simsuite.solvers.gbm.dynamics import LN2
+from simsuite.solvers.gbm.functionals import Kind
+from simsuite.solvers.gbm.option_greeks import RATIO
+from simsuite.solvers.gbm.variables import kept, last, noise, number
+
+if TYPE_CHECKING:
+    from simsuite.solvers.gbm.estimates import Mean
+    from simsuite.solvers.gbm.problem import GbmProblem
+
+_REACH, _CELLS = 38.0, 1 << 14  # of the grid: in deviations of y, as far as their law can be told from 0; cells
+_OUTSTANDING = 2.0  # times the change over both neighbours: what may be a jump
+_HALVINGS = 48
+_STEADY = 0.25  # of the change over a cell: what is left of a jump after halving, at least
+_NODES = 64
+_DECAY, _STRATUM_CELLS = 40.0, 2000
+_MOST_DATES = 32
+_AT_END = {Kind.SUM: last, Kind.LEAST: last, Kind.LARGEST: last, Kind.LOGARITHMS: noise}  # on one date, the last
+
+Curve = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Leap:
+    """Of what is averaged over paths, undiscounted. size: of its largest jump, 0 if it is continuous, NaN if it jumps
+    by an unknown amount. random: whether it can differ from path to path. price: if it is a payoff times a weight
+    without jumps, that payoff. curve: what it is as a function of y of `asset`, if that is all it depends on. far: what
+    it is where y is far out. least, most: bounds of its mean."""
+
+    size: float
+    random: bool = True
+    price: Mean | None = None
+    asset: int = 0
+    curve: Curve | None = None
+    far: Curve | None = None
+    least: float = -math.inf
+    most: float = math.inf
+
+
+def leaps_of(problem: GbmProblem) -> dict[int, Leap]:
+    """By the number of the value (estimates.py): of every price, Greek and probability of exercise."""
+    payoffs, found = problem.payoffs, {}
+    for o, (option, tree) in enumerate(zip(problem.scenario.option, payoffs.trees)):
+        price, greeks = payoffs.prices[o], payoffs.greeks[o]
+        found[price.value] = _of_price(problem, option, tree)
+        for key, mean in payoffs.greek_means[o].items():
+            weighted = price if greeks.methods[key[0]] == RATIO else None
+            found[mean.value] = replace(_leap(problem, greeks.found[key].tree), price=weighted)
+    for mean in payoffs.exercises.values():
+        found[mean.value] = Leap(1.0, least=0.0, most=1.0)
+    return found
+
+
+def _of_price(problem: GbmProblem, option: Option, tree: Node) -> Leap:
+    found = _leap(problem, tree)
+    size = found.size
+    if isinstance(option, Barrier) and _never_pays(option):
+        return Leap(0.0, random=False)
+    if isinstance(option, Barrier) and option.monitoring == "discrete" and found.curve is None:
+        size = _at_barrier(problem, option)
+    least = -math.inf if isinstance(option, Formula) else 0.0
+    most = option.cash if isinstance(option, Digital) else math.inf
+    far = _call_far_out(problem, option) if isinstance(option, Barrier) and found.curve is None else found.far
+    asset = _option_asset(problem, option) if isinstance(option, Barrier) else found.asset
+    return replace(found, size=size, asset=asset, far=far, least=least, most=most)
+
+
+def _call_far_out(problem: GbmProblem, option: Barrier) -> Curve | None:
+    """What a call with a barrier pays at high prices, where it is alive."""
+    asset = _option_asset(problem, option)
+    if option.payoff == "put" or (option.direction == "up") == (option.knock == "out"):
+        return None
+    spot, growth = problem.scenario.asset[asset].spot, problem.end_growth[asset]
+    return lambda y: np.maximum(spot * growth * np.exp2(y) - option.strike, 0.0)
+
+
+def _leap(problem: GbmProblem, tree: Node) -> Leap:
+    names = names_in(tree)
+    assets = {_asset(problem, name) for name in names}
+    if not any(_is_noisy(problem, a) for a in assets):
+        return Leap(0.0, random=False)
+    curve = _curve(problem, tree) if len(assets) == 1 else None
+    if curve is not None:
+        (asset,) = assets
+        return Leap(_largest_jump(curve, _spread(problem, asset)), asset=asset, curve=curve, far=curve)
+    functionals = problem.payoffs.functionals
+    signed = {noise(a) for a in range(problem.n_assets)}
+    signed |= {kept(i) for i, f in enumerate(functionals) if f.kind == Kind.LOGARITHMS}
+    return Leap(0.0 if is_lipschitz(tree, names - signed) else math.nan)
+
+
+def _curve(problem: GbmProblem, tree: Node) -> Curve | None:
+    """A tree as a function of y at the end, for a path whose price at the end is all it depends on."""
+    stands_for = {}
+    for name in names_in(tree):
+        i = number(name, "kept")
+        if i is not None:
+            f = problem.payoffs.functionals[i]
+            if f.kind not in _AT_END or f.dates.steps(problem.n_steps).tolist() != [problem.n_steps]:
+                return None
+            stands_for[name] = _AT_END[f.kind](f.asset)
+    growth = problem.end_growth
+
+    def curve(y: np.ndarray) -> np.ndarray:
+        values = {noise(a): y for a in range(problem.n_assets)}
+        with np.errstate(all="ignore"):
+            values |= {last(a): np.exp2(y) * growth[a] for a in range(problem.n_assets)}
+            values |= {name: values[other] for name, other in stands_for.items()}
+            return np.broadcast_to(evaluate(tree, values), y.shape)
+
+    return curve
+
+
+def _largest_jump(curve: Curve, spread: float) -> float:
+    y = spread * np.linspace(-_REACH, _REACH, _CELLS + 1)
+    with np.errstate(all="ignore"):
+        change = np.abs(np.diff(curve(y)))
+    change = np.where(np.isfinite(change), change, 0.0)
+    beside = np.zeros_like(change)
+    beside[1:] += change[:-1]
+    beside[:-1] += change[1:]
+    cells = np.flatnonzero(change > _OUTSTANDING * beside)
+    if not len(cells):
+        return 0.0
+    low, high = y[cells], y[cells + 1]
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        at_low, at_middle, at_high = (curve(end) for end in (low, middle, high))
+        lower = np.abs(at_middle - at_low) >= np.abs(at_high - at_middle)
+        low, high = np.where(lower, low, middle), np.where(lower, middle, high)
+    left = np.abs(curve(high) - curve(low))
+    return float(np.max(left, where=left > _STEADY * change[cells], initial=0.0))
+
+
+def elsewhere(leap: Leap, problem: GbmProblem, usual: float) -> float:
+    """Root mean square of how far from `usual` it is where it is not that, by the law of the price; NaN if that is not
+    known. It is what paths can bring that are like none of those that were made."""
+    if leap.curve is None:
+        return leap.size if leap.size > 0 else math.nan
+    z = np.linspace(-_REACH, _REACH, _CELLS + 1)
+    off = leap.curve(_spread(problem, leap.asset) * z) - usual
+    away = np.isfinite(off) & (np.abs(off) > 1e-12 * abs(usual))
+    if not away.any():  # it need not be random, and is not
+        return 0.0
+    logarithm = -(z[away] ** 2) / 2
+    weight = np.exp(logarithm - logarithm.max())
+    return math.sqrt(float(weight @ off[away] ** 2 / weight.sum()))
+
+
+def _never_pays(option: Barrier) -> bool:
+    """Whether it is void, the end being a date, wherever it would pay."""
+    if option.knock == "in" or option.rebate:
+        return False
+    if option.direction == "down":
+        return option.payoff == "put" and option.strike <= option.level
+    return option.payoff == "call" and option.strike >= option.level
+
+
+def scatter_far_out(leap: Leap, problem: GbmProblem, points: int) -> float:
+    """Variance of a mean over so many points that comes from the first and the last of them in order of y, each of
+    which is anywhere in its stratum, 1 / points of the law. 0 where the payoff is not known there."""
+    if leap.far is None or not problem.dynamics.lognormal:
+        return 0.0
+    x = np.linspace(0.0, _DECAY, _STRATUM_CELLS + 1)
+    share = np.exp(-(x[1:] + x[:-1]) / 2)  # of the stratum
+    weight, found = -np.diff(np.exp(-x)), 0.0
+    for side in (1.0, -1.0):
+        value = leap.far(side * _spread(problem, leap.asset) * ndtri(share / points))
+        found += float(weight @ value**2) - float(weight @ value) ** 2
+    return max(found, 0.0) / points**2 if math.isfinite(found) else 0.0
+
+
+def _at_barrier(problem: GbmProblem, option: Barrier) -> float:
+    dynamics, n = problem.dynamics, problem.n_steps
+    asset = _option_asset(problem, option)
+    dates = np.unique(np.linspace(1, n, min(option.dates or n, _MOST_DATES)).astype(np.int64))
+    ends = np.append(dates, n)
+    growth, variance = LN2 * dynamics.log_mean(ends)[asset], LN2**2 * dynamics.variance(ends)[asset]
+    z, weights = gauss_normal(_NODES)
+    found = []
+    for g, v in zip(growth[-1] - growth[:-1], np.maximum(variance[-1] - variance[:-1], 0.0)):
+        price = option.level * np.exp(g - v / 2 + math.sqrt(v) * z)
+        side = 1.0 if option.payoff == "call" else -1.0
+        gained = np.maximum(side * (price - option.strike), 0.0) - option.rebate
+        found.append(math.sqrt(float(weights @ gained**2)))
+    return max(found)
+
+
+def _option_asset(problem: GbmProblem, option: Barrier) -> int:
+    return 0 if option.asset is None else problem.scenario.asset_names.index(option.asset)
+
+
+def _asset(problem: GbmProblem, name: str) -> int:
+    i = number(name, "kept")
+    if i is not None:
+        return problem.payoffs.functionals[i].asset
+    return next(a for a in (number(name, "last"), number(name, "noise")) if a is not None)
+
+
+def _is_noisy(problem: GbmProblem, asset: int) -> bool:
+    jumps = problem.dynamics.jumps[asset]
+    return any(problem.dynamics.volatility[asset].values) or (jumps is not None and jumps.intensity > 0)
+
+
+def _spread(problem: GbmProblem, asset: int) -> float:
+    return float(problem.dynamics.spread(np.array([problem.n_steps]))[asset, 0])

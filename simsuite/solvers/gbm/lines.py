@@ -1,0 +1,88 @@
+"""Prices and Greeks of options for people: a line each, with its error, its unit, and what it is the derivative by."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+_BY_ASSET = {  # of each Greek by an asset: what it is
+    "delta": "per unit of the price of {asset}",
+    "gamma": "per unit of the price of {asset}, squared",
+    "vega": "per 1.00 of the volatility of {asset}; per point of 0.01: {hundredth}",
+}
+_OF_ALL = {
+    "rho": "per 1.00 of the rate; per point of 0.01: {hundredth}",
+    "theta": "per year that passes; per day: {daily}",
+}
+_NAME, _VALUE = 22, 24  # widths of columns
+_DAYS = 365
+_SMALL = 1e-4
+_MOST_PLACES = 15
+
+
+def option_lines(option: Mapping[str, Any], assets: Sequence[str]) -> list[str]:
+    """Of what `results` says about one option. assets: their names, in order. A Greek by an asset that the option does
+    not depend on, 0 without an error, has no line."""
+    low, high = option["ci95"]
+    ends = ("unknown" if end is None else _digits(end, option["standard_error"]) for end in (low, high))
+    lines = [_line("price", option["price"], option["standard_error"], f"95 %: {' .. '.join(ends)}")]
+    if "remark" in option:
+        lines.append(f"{'':{_NAME}} {option['remark']}")
+    return [*lines, *_greeks(option, assets), *_missing(option), *_exercise(option)]
+
+
+def _greeks(option: Mapping[str, Any], assets: Sequence[str]) -> Iterator[str]:
+    for greek, note in _BY_ASSET.items():
+        pairs = zip(assets, option.get(greek, ()), option.get(f"{greek}_standard_error", ()))
+        for asset, value, error in pairs:
+            if value is not None and (value != 0 or error != 0):
+                yield _line(f"{greek} ({asset})", value, error, note.format(asset=asset, hundredth=_short(value / 100)))
+    for greek, note in _OF_ALL.items():
+        value = option.get(greek)
+        if value is not None:
+            words = note.format(hundredth=_short(value / 100), daily=_short(value / _DAYS))
+            yield _line(greek, value, option.get(f"{greek}_standard_error"), words)
+
+
+def _missing(option: Mapping[str, Any]) -> Iterator[str]:
+    """Greeks that were asked for and are not known. Those of an option without any were not asked for, or need a
+    market of another kind."""
+    methods = option.get("greeks_method", {})
+    missing = [greek for greek, method in methods.items() if method == "none"]
+    if missing:
+        yield f"{'not estimated':{_NAME}} {', '.join(missing)}"
+
+
+def _exercise(option: Mapping[str, Any]) -> Iterator[str]:
+    if "exercise_probability" in option:
+        error = option["exercise_probability_standard_error"]
+        yield _line("exercised", option["exercise_probability"], error, "probability")
+
+
+def _line(name: str, value: float, error: float | None, note: str) -> str:
+    return f"{name:<{_NAME}} {with_error(value, error):<{_VALUE}} {note}".rstrip()
+
+
+def with_error(value: float, error: float | None) -> str:
+    """A value with two digits of its standard error: "10.399 ± 0.073"."""
+    if error is None:
+        return f"{value:.7g} ± unknown"
+    if error == 0:
+        return f"{value:.7g} (exact)"
+    return f"{_digits(value, error)} ± {_digits(error, error) if error > _SMALL else f'{error:.1e}'}"
+
+
+def _digits(value: float, error: float | None) -> str:
+    """As many as two digits of the error take; small numbers in powers of 10."""
+    if not error:
+        return f"{value:.7g}"
+    last = math.floor(math.log10(error)) - 1  # power of 10 of the last digit
+    if abs(value) > _SMALL or error > _SMALL:
+        return f"{value:.{min(max(-last, 0), _MOST_PLACES)}f}"
+    first = math.floor(math.log10(max(abs(value), error)))
+    return f"{value:.{first - last}e}" if value else "0"
+
+
+def _short(value: float) -> str:
+    return f"{value:.4g}"

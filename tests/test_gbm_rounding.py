@@ -1,0 +1,71 @@
+"""What rounding does to prices: the part of standard errors for it, against the same paths in float64."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from gbm_problems import ASIAN, CALL, copied, problem, run
+
+from simsuite.backends import open_backend
+from simsuite.solvers.gbm.known import known_price
+from simsuite.solvers.gbm.unseen import rounding, seen
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+LOOKBACK = {"style": "lookback", "strike_type": "floating", "payoff": "put"}
+BARRIER = {"style": "barrier", "direction": "down", "knock": "out", "payoff": "call", "strike": 100.0, "level": 60.0}
+OPTIONS = [
+    CALL | {"strike": 110.0},
+    CALL | {"payoff": "put", "strike": 95.0},
+    CALL | {"strike": 1.0},
+    ASIAN,
+    ASIAN | {"control_variate": False},
+    LOOKBACK,
+    BARRIER | {"monitoring": "continuous"},
+]
+
+
+def priced(steps: int, s: float, precision: str) -> tuple[list[dict], list[float]]:
+    """Results of each option, and the part of its standard error that is for rounding."""
+    p = problem(
+        run={"precision": precision, "seed": 7},
+        asset=[{"spot": 100.0, "volatility": s}],
+        time={"steps": steps},
+        paths={"count": 4 << (14 if steps < 64 else 12), "sampling": "sobol", "replicates": 4},
+        option=OPTIONS,
+    )
+    stepper = p.stepper(open_backend("cpu"), p.initial())
+    stepper.advance(p.clock.end)
+    observed = copied(stepper.observe("time"))
+    parts = [p.discount * rounding(p) * seen(p, observed, mean).deviation for mean in p.payoffs.prices]
+    return list(p.results(observed)["options"].values()), parts
+
+
+@pytest.mark.parametrize("s", [0.03, 0.3, 1.2])
+@pytest.mark.parametrize("steps", [1, 3, 64, 500])
+def test_prices_differ_by_no_more_than_the_part_for_rounding(steps, s):
+    """Points are the same in all precisions, so what differs is rounding. The part is a deviation: twice it is far."""
+    exact, _ = priced(steps, s, "float64")
+    for precision in ("mixed", "float32"):
+        for mine, part, right in zip(*priced(steps, s, precision), exact):
+            assert abs(mine["price"] - right["price"]) < 2 * part <= 2 * mine["standard_error"]
+
+
+@pytest.mark.parametrize("precision", ["mixed", "float32"])
+def test_errors_of_what_a_control_makes_certain(precision):
+    """An Asian option on one date is its own control: its spread over paths vanishes, and rounding is left. It was off
+    by 10^2 of what stood beside it."""
+    p = problem(run={"precision": precision}, paths={"count": 1 << 12}, option=[ASIAN, ASIAN | {"payoff": "put"}])
+    for option, found in zip(p.scenario.option, run(p, open_backend("cpu"))[0]["options"].values()):
+        exact = known_price(p.scenario, option)
+        assert exact is not None
+        assert abs(found["price"] - exact) < 2 * found["standard_error"] < 1e-5
+        low, high = found["ci95"]
+        assert low < exact < high
+
+
+def test_float64_is_left_as_it_is():
+    p = problem()
+    assert rounding(p) < 1e-16
+    assert math.isclose(rounding(problem(run={"precision": "mixed"})), 0.525 * 2**-24)

@@ -1,0 +1,80 @@
+"""What people read about a Monte Carlo run: the lines of its options, and what is said before it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gbm_problems import ASSET, problem, run
+
+from simsuite.backends import open_backend
+from simsuite.solvers.gbm.lines import option_lines, with_error
+
+TWO = [ASSET | {"name": "calm"}, ASSET | {"name": "wild", "spot": 50.0, "volatility": 0.5}]
+
+
+def words(**changes: Any) -> list[str]:
+    p = problem(**changes)
+    results = run(p, open_backend("cpu"))[0]
+    (option,) = results["options"].values()
+    return option_lines(option, list(results["assets"]))
+
+
+def test_every_greek_says_by_what_it_is(one_thread):
+    basket = {"style": "basket", "payoff": "call", "strike": 70.0, "weights": [0.5, 0.5], "greeks": True}
+    lines = words(asset=TWO, option=[basket])
+    names = ["price", *(f"{g} ({a})" for g in ("delta", "gamma", "vega") for a in ("calm", "wild")), "rho", "theta"]
+    assert [line[:22].strip() for line in lines] == names
+    assert all(" ± " in line for line in lines)
+    assert "per unit of the price of wild" in lines[2]
+    assert "per 1.00 of the volatility of calm; per point of 0.01: 0." in lines[5]
+    assert "per year that passes; per day: -" in lines[-1]
+
+
+def test_greeks_by_assets_without_a_part_have_no_line(one_thread):
+    call = {"style": "european", "payoff": "call", "strike": 50.0, "asset": "wild", "greeks": True}
+    lines = words(asset=TWO, option=[call])
+    assert not [line for line in lines if "calm" in line]
+    assert [line for line in lines if line.startswith("delta (wild)")]
+
+
+def test_what_was_not_seen_is_said(one_thread):
+    asian = {"style": "asian", "payoff": "call", "strike": 1000.0, "control_variate": False}
+    lines = words(time={"steps": 2}, option=[asian])
+    assert lines[0].split() == ["price", "0", "±", "unknown", "95", "%:", "0", "..", "unknown"]
+    assert lines[1].strip() == (
+        "no path paid: the probability that one does is below 0.0029, with a confidence of 95 %"
+    )
+
+
+def test_digits_follow_the_error():
+    assert with_error(10.39912345, 0.0731) == "10.399 ± 0.073"
+    assert with_error(123456.7, 230.0) == "123457 ± 230"
+    assert with_error(5.0, 0.0) == "5 (exact)"
+    assert with_error(0.0, None) == "0 ± unknown"
+    assert with_error(0.0, 3e-7) == "0 ± 3.0e-07"
+    assert with_error(9.5, 1.2e-15) == "9.500000000000000 ± 1.2e-15"
+    assert with_error(3.5802123e-6, 2.5e-9) == "3.5802e-06 ± 2.5e-09"
+    assert with_error(122.5711476, 1.3e-6) == "122.5711476 ± 1.3e-06"
+    assert with_error(0.5, 1.2) == "0.5 ± 1.2"
+
+
+def test_greeks_that_are_not_estimated_are_named(one_thread):
+    down = {"style": "barrier", "payoff": "put", "direction": "down", "knock": "out", "level": 80.0, "strike": 100.0}
+    paid = ASSET | {"dividends": [{"time": 1.0, "proportion": 0.05}]}
+    lines = words(asset=[paid], option=[down | {"monitoring": "continuous", "greeks": True}])
+    assert lines[-1].split(maxsplit=2)[2] == "gamma, vega, theta"
+    assert [line.split()[0] for line in lines[:-1]] == ["price", "delta", "rho"]
+
+
+def test_numbers_that_look_like_per_cent_are_named():
+    p = problem(
+        market={"rate": [[0.0, 0.02], [0.5, 5.0]]},
+        asset=[ASSET, ASSET | {"name": "wild", "volatility": 20.0, "dividend_yield": 1.5}],
+    )
+    rate, volatility, dividend_yield = p.warnings
+    assert rate == "market.rate is 5, that is 500 %: if 5 % is meant, write 0.05"
+    assert volatility == "the volatility of 'wild' is 20, that is 2000 %: if 20 % is meant, write 0.2"
+    assert "the dividend_yield of 'wild'" in dividend_yield
+    assert problem(market={"rate": -0.03}, asset=[ASSET | {"volatility": 2.5}]).warnings == []
+    assert set(p.warnings) < {*p.remedies, "x"}
+    assert problem().remedies
