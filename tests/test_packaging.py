@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 from conftest import ROOT
+from test_architecture import imports
 
+PACKAGE = ROOT / "simsuite"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PEERS = {"torch", "jax", "pde", "devito", "QuantLib"}  # that benchmarks are compared with where they are installed
+PARTS = {"llvmlite", "pydantic-core"}  # of numba and pydantic, which name the versions that they need
 NOT_SHIPPED = {".gitignore", ".ci/run"}
 GENERATED = re.compile(r"PKG-INFO|setup\.cfg|simsuite\.egg-info/.*")
 
@@ -89,3 +96,46 @@ def test_benchmarks_with_known_answers_are_installed(wheel: Path, tracked: set[s
     shipped = {Path(name).name for name in tracked if re.fullmatch(r"simsuite/verify/benchmarks/.*\.toml", name)}
     assert len(shipped) >= 28
     assert set(names) == shipped
+
+
+def named(node: ast.AST, module: str) -> list[str]:
+    """The modules that an import names; `cuda` is a namespace, of which each part is in a distribution of its own."""
+    if isinstance(node, ast.ImportFrom) and module == "cuda":
+        return [f"cuda.{alias.name}" for alias in node.names]
+    return [module]
+
+
+def required(module: str) -> str:
+    """The name under which the distribution with a module is declared, without the CUDA version that some end with."""
+    top, _, rest = module.partition(".")
+    distribution = {"cuda": f"cuda-{rest.partition('.')[0]}", "cupy_backends": "cupy", "PIL": "pillow"}.get(top, top)
+    return distribution.replace("_", "-")
+
+
+def declared(requirements: list[str]) -> set[str]:
+    names = {re.match(r"[\w-]+", requirement)[0] for requirement in requirements}  # type: ignore[index]
+    return {re.sub(r"-cuda1\dx$", "", name) for name in names}
+
+
+@pytest.mark.parametrize("extra", ["cuda12", "cuda13"])
+def test_every_library_that_is_imported_is_declared(extra: str) -> None:
+    """Those of GPUs with the extra, all others always."""
+    always = declared(PROJECT["dependencies"])
+    with_gpus = declared(PROJECT["optional-dependencies"][extra])
+    found = {name for path in PACKAGE.rglob("*.py") for node, module in imports(path) for name in named(node, module)}
+    ours = sys.stdlib_module_names | PEERS | {"simsuite", "_numba_cuda_redirector"}
+    needed = {required(name) for name in found if name.partition(".")[0] not in ours}
+    assert {"cuda-core", "cuda-bindings", "cuda-pathfinder", "cupy", "numba"} <= needed
+    assert needed <= always | with_gpus | PARTS
+    assert {name for name in needed if name.startswith(("cuda-", "cupy"))} <= with_gpus
+
+
+@pytest.mark.parametrize("extra", ["cuda12", "cuda13"])
+def test_an_extra_is_of_one_version_of_cuda(extra: str) -> None:
+    version = extra.removeprefix("cuda")
+    requirements = PROJECT["optional-dependencies"][extra]
+    assert f"numba-cuda[cu{version}]" in {requirement.partition(">")[0] for requirement in requirements}
+    named = {
+        found for requirement in requirements for found in re.findall(r"cuda(\d\d)x|\[cu(\d\d)\]|==(\d\d)", requirement)
+    }
+    assert {number for group in named for number in group if number} == {version}

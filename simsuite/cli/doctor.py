@@ -11,6 +11,7 @@ from simsuite.version import VERSION
 
 OK, NOT, BAD = "ok", "--", "!!"
 BACKENDS = ("cpu", "cudasim", "cuda")
+CUPY = ("cupy-cuda13x", "cupy-cuda12x", "cupy")  # CuPy's distributions, of which one should be installed
 
 
 def doctor() -> None:
@@ -27,7 +28,8 @@ def doctor() -> None:
     broken = False
     print(f"simsuite {VERSION}, Python {platform.python_version()} on {platform.platform()}")
     print("packages   " + ", ".join(map(version, ("numpy", "scipy", "numba", "h5py", "xarray", "matplotlib"))))
-    print("GPU        " + ", ".join(map(version, ("cupy-cuda13x", "numba-cuda", "cuda-bindings"))))
+    cupy = [name for name in CUPY if not version(name).endswith(" -")] or ["cupy"]
+    print("GPU        " + ", ".join(map(version, (*cupy, "numba-cuda", "cuda-bindings", "cuda-core"))))
     print("driver     " + _driver())
     print("memory     " + _memory())
     for device in BACKENDS:
@@ -51,8 +53,10 @@ def _memory() -> str:
     import os
 
     page = os.sysconf("SC_PAGE_SIZE")
-    free, total = (os.sysconf(name) * page / 1e9 for name in ("SC_AVPHYS_PAGES", "SC_PHYS_PAGES"))
-    return f"{free:.1f} GB of {total:.1f} GB free, {os.cpu_count()} CPU cores"
+    text = f"{os.sysconf('SC_PHYS_PAGES') * page / 1e9:.1f} GB"
+    if "SC_AVPHYS_PAGES" in os.sysconf_names:  # not on macOS
+        text = f"{os.sysconf('SC_AVPHYS_PAGES') * page / 1e9:.1f} GB of {text} free"
+    return f"{text}, {os.cpu_count()} CPU cores"
 
 
 def _try(device: str) -> tuple[str, str]:
