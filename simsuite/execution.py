@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from simsuite.assembly import device_of, make_backend, make_problem
+from simsuite.assembly import base_of_data, device_of, make_backend, make_problem
 from simsuite.capabilities import Adaptive, Extensible, taken
 from simsuite.core import Backend, Device, Problem, Snapshot, Stepper
 from simsuite.errors import SimsuiteError, UsageError
@@ -247,7 +247,7 @@ class Execution:
             "format_version": FORMAT_VERSION,
             "solver": problem.solver,
             "scenario": self.scenario.resolved_toml(),
-            "scenario_base": str(self.scenario.base.resolve()),
+            **base_of_data(self.scenario, self.directory.path),
             "input_files": json.dumps(self.scenario.files()),
             "device": backend.name,
             "device_name": backend.device_name,
