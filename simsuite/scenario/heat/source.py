@@ -24,7 +24,8 @@ SourceName: TypeAlias = Annotated[str, Field(min_length=1, max_length=64), After
 
 class Source(Section):
     power: Annotated[Expression, NumberOrExpression("x", "y", "t", "T")] = Field(
-        description="W/m³ (K/s if [material] gives the diffusivity alone); number or expression in x, y, t, T"
+        description="heat that arises, W/m³ (K/s if [material] gives the diffusivity alone); number or expression in "
+        "x, y, t, T"
     )
     name: SourceName | None = Field(None, description="its name in the results (default source1, source2, ..)")
 
