@@ -27,7 +27,7 @@ GENERATED = re.compile(r"PKG-INFO|setup\.cfg|simsuite\.egg-info/.*")
 def tracked() -> set[str]:
     """Names of all files under version control that are in the working tree."""
     found = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
-    if found.returncode:
+    if found.returncode or not found.stdout:
         pytest.skip("not in a git checkout")
     return {name for name in found.stdout.split("\0") if name and (ROOT / name).exists()}
 
