@@ -4,7 +4,7 @@ BIN := .venv/bin
 GPU := $(if $(shell command -v nvidia-smi),yes)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: heat test long lint clean
+.PHONY: heat test long lowest lint clean
 
 heat: .venv/installed ## simulate a cooling plate and draw it
 	$(BIN)/simsuite run scenarios/heat.toml
@@ -16,6 +16,12 @@ test: .venv/tested lint ## everything the project promises, on every backend tha
 
 long: .venv/tested ## hours: automatic time steps on hundreds of random plates
 	$(BIN)/python -m pytest -m long
+
+lowest: ## the tests with the oldest dependencies that pyproject.toml allows
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check uv
+	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest --resolution lowest-direct -e ".[test]"
+	.venv-lowest/bin/python -m pytest -n auto --dist worksteal
 
 lint: .venv/tested
 	$(BIN)/ruff check .
@@ -35,4 +41,4 @@ lint: .venv/tested
 	@touch $@
 
 clean:
-	rm -rf .venv build *.egg-info runs
+	rm -rf .venv .venv-lowest build *.egg-info runs

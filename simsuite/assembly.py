@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import math
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -110,8 +111,17 @@ def scenario_of_run(directory: Path, overrides: Sequence[str] = ()) -> Scenario:
     base = directory
     if run.results.exists():
         with open_results(run.results) as file:
-            base = Path(file.attrs["scenario_base"])
+            stored = file.attrs.get("scenario_base", "")
+        base = Path(os.path.normpath(directory.resolve() / stored))  # absolute in files of version 0.1.0
     return load(run.scenario, overrides, base=base)
+
+
+def base_of_data(scenario: Scenario, directory: Path) -> dict[str, str]:
+    """What results in `directory` say of where names of data files start from: the way there from `directory`, which
+    stays right when both are moved; nothing for a scenario without data files."""
+    if not scenario.files():
+        return {}
+    return {"scenario_base": os.path.relpath(scenario.base.resolve(), directory.resolve())}
 
 
 def estimate(problem: Problem, device: str = "cpu") -> dict[str, Any]:

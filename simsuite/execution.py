@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from simsuite.assembly import device_of, disk_bytes, make_backend, make_problem
+from simsuite.assembly import base_of_data, device_of, disk_bytes, make_backend, make_problem
 from simsuite.capabilities import Adaptive, Advising, Extensible, taken
 from simsuite.core import Backend, Device, Problem, Snapshot, Stepper
 from simsuite.errors import Advice, NumericalFailure, SimsuiteError, UsageError
@@ -281,7 +281,7 @@ class Execution:
             "format_version": FORMAT_VERSION,
             "solver": problem.solver,
             "scenario": self.scenario.resolved_toml(),
-            "scenario_base": str(self.scenario.base.resolve()),
+            **base_of_data(self.scenario, self.directory.path),
             "input_files": json.dumps(self.scenario.files()),
             "device": backend.name,
             "device_name": backend.device_name,

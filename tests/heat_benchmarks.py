@@ -1,4 +1,5 @@
-"""The benchmarks in scenarios/benchmarks: their files, what they expect, and how to run them without writing files."""
+"""The benchmarks in simsuite/verify/benchmarks: their files, what they expect, and how to run them without writing
+files."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.problem import HeatProblem
 
 ROOT = Path(__file__).parents[1]
-FILES = {path.stem: path for path in sorted((ROOT / "scenarios" / "benchmarks").glob("*.toml"))}
+FILES = {path.stem: path for path in sorted((ROOT / "simsuite" / "verify" / "benchmarks").glob("*.toml"))}
 ERROR = "relative_l2"
 
 

@@ -19,8 +19,10 @@ def compile_sm90(kernel, signature):
     info: registers per thread, spill_bytes (stores and loads), stack_bytes (local memory), shared_bytes.
     """
     from cuda.core import Linker, LinkerOptions, ObjectCode
-    from numba import cuda
 
+    from simsuite.backends.numba_cuda import import_numba_cuda
+
+    cuda = import_numba_cuda()
     function = getattr(kernel, "py_func", kernel)
     device = SimpleNamespace(compute_capability=(9, 0))
     with patch("numba.cuda.dispatcher.get_current_device", lambda: device):

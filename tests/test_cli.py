@@ -19,7 +19,7 @@ from running import simsuite
 from schema_check import faults
 
 from simsuite.backends import open_backend
-from simsuite.cli import app, progress
+from simsuite.cli import app, doctor, progress
 from simsuite.errors import DeviceError
 from simsuite.io.results import open_results
 from simsuite.version import VERSION
@@ -428,6 +428,15 @@ def test_doctor_says_what_works_in_a_few_lines(cli: Call) -> None:
         assert "[ok]" in states[device]
         assert "is right" in states[device]
     assert ("[--]" if no_gpu() else "[ok]") in states["cuda"]
+
+
+def test_doctor_knows_the_memory_also_where_the_system_does_not_say_how_much_is_free(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delitem(os.sysconf_names, "SC_AVPHYS_PAGES")  # as on macOS
+    assert re.fullmatch(r"\d+\.\d GB, \d+ CPU cores", doctor._memory())
+    monkeypatch.undo()
+    assert re.fullmatch(r"\d+\.\d GB of \d+\.\d GB free, \d+ CPU cores", doctor._memory())
 
 
 # ---- streams

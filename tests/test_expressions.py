@@ -9,6 +9,7 @@ import numba
 import numpy as np
 import pytest
 
+from simsuite.backends.numba_cuda import import_numba_cuda
 from simsuite.core import Clock
 from simsuite.expressions import Expression, ExpressionError
 from simsuite.solvers.table import FunctionTable
@@ -200,7 +201,7 @@ def test_tables_hold_inf_and_nan_on_every_backend(backend, text):
 
 
 def test_compiles_for_cuda():
-    cuda = pytest.importorskip("numba.cuda")
+    cuda = import_numba_cuda()
     if getattr(cuda, "implementation", "") != "NVIDIA" or not hasattr(cuda, "compile"):
         pytest.skip("needs numba-cuda, not its simulator")
     function = Expression.parse(" + ".join(f"({text})" for text in AGREEING)).scalar_function(VARIABLES)

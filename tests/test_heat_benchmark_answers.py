@@ -1,5 +1,5 @@
-"""The answers that scenarios/benchmarks expect: figures against series and closed forms in `heat_series`, reference
-solutions against the equation, the edges and the initial state of their file.
+"""The answers that simsuite/verify/benchmarks expect: figures against series and closed forms in `heat_series`,
+reference solutions against the equation, the edges and the initial state of their file.
 """
 
 from __future__ import annotations

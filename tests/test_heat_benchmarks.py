@@ -1,4 +1,5 @@
-"""Every file in scenarios/benchmarks: it comes as close to the published answer as it says, and closer on finer grids.
+"""Every file in simsuite/verify/benchmarks: it comes as close to the published answer as it says, and closer on finer
+grids.
 
 That the answers themselves are right is the matter of `test_heat_benchmark_answers`.
 """

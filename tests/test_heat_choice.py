@@ -32,6 +32,7 @@ from simsuite.solvers.heat.choice import cheapest, contenders
 from simsuite.solvers.heat.plan import Plan
 from simsuite.solvers.heat.problem import HeatProblem
 from simsuite.solvers.heat.rates import H200, KINDS, TWO_CORES, Rates, Times, Work
+from simsuite.verify.benchmarks import benchmark_files
 
 PLATE: dict[str, Any] = {
     "solver": "heat",
@@ -347,5 +348,5 @@ def test_shipped_scenarios_are_planned_alike_everywhere() -> None:
     def never() -> Backend:
         raise AssertionError("the device was opened")
 
-    for path in sorted((ROOT / "scenarios").rglob("*.toml")):
+    for path in [*(ROOT / "scenarios").glob("*.toml"), *benchmark_files()]:
         make_problem(load(path), never)

@@ -66,7 +66,6 @@ def make_run(directory: Path, text: str, fill: Any, rows: int | None = None, sta
         "title": loaded.model.title,
         "solver": problem.solver,
         "scenario": loaded.resolved_toml(),
-        "scenario_base": str(directory),
         "device_name": "test",
         **problem.method,
     }

@@ -7,7 +7,6 @@ import itertools
 import json
 import math
 import re
-import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -380,11 +379,11 @@ def test_a_figure_that_does_not_move_need_not_come_closer(tmp_path: Path) -> Non
 
 
 def test_the_benchmarks_that_are_found_are_the_shipped_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert benchmarks.DIRECTORY == ROOT / "scenarios" / "benchmarks"
+    assert benchmarks.DIRECTORY == ROOT / "simsuite" / "verify" / "benchmarks"
     monkeypatch.setattr(benchmarks, "DIRECTORY", tmp_path)
     (tmp_path / "b.toml").write_text(SINE, encoding="utf-8")
     (tmp_path / "a.toml").write_text(SINE, encoding="utf-8")
-    shutil.copy(ROOT / "scenarios" / "gbm.toml", tmp_path)
+    (tmp_path / "notes.txt").write_text(SINE, encoding="utf-8")
     assert [path.name for path in benchmarks.benchmark_files()] == ["a.toml", "b.toml"]
 
 

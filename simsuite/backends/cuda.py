@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
-import importlib
 import os
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,7 +18,9 @@ from typing import Any
 import numpy as np
 
 from simsuite.backends.cuda_libraries import CuBlas, CuFft
+from simsuite.backends.install import GPU_PACKAGES
 from simsuite.backends.kernel_cache import cache_directory, import_kernels
+from simsuite.backends.numba_cuda import import_numba_cuda
 from simsuite.backends.program import CudaProgram
 from simsuite.backends.staging import Staging
 from simsuite.backends.tuning import choose, times
@@ -39,21 +40,18 @@ def _import_cuda() -> tuple[Any, Any]:
     try:
         import cupy
     except ImportError as e:
-        raise DeviceError(f"CuPy cannot be imported ({e}): pip install 'simsuite[cuda13]'") from None
+        raise DeviceError(f"CuPy cannot be imported ({e}): {GPU_PACKAGES}") from None
     try:
         if cupy.cuda.runtime.getDeviceCount() < 1:
             raise DeviceError("no CUDA device found")
     except cupy.cuda.runtime.CUDARuntimeError as e:
         raise DeviceError(f"the CUDA driver does not answer ({e})") from None
-    # An install without .pth files leaves numba-cuda's redirection out; importing it again does no harm.
-    with contextlib.suppress(ImportError):
-        importlib.import_module("_numba_cuda_redirector")
     try:
-        from numba import cuda
+        cuda = import_numba_cuda()
     except Exception as e:
-        raise DeviceError(f"numba.cuda cannot be imported ({e}): pip install 'simsuite[cuda13]'") from None
+        raise DeviceError(f"numba.cuda cannot be imported ({e}): {GPU_PACKAGES}") from None
     if getattr(cuda, "implementation", None) != "NVIDIA":
-        raise DeviceError("numba-cuda is not installed (only Numba's built-in target): pip install 'simsuite[cuda13]'")
+        raise DeviceError(f"numba-cuda is not installed (only Numba's built-in target): {GPU_PACKAGES}")
     return cupy, cuda
 
 

@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 
 from simsuite.backends.address import address
+from simsuite.backends.install import GPU_PACKAGES
 from simsuite.errors import DeviceError, LibraryMissing
 
 WORKSPACE = 32 << 20  # bytes, as cuBLAS itself takes on an H100
-_MISSING = "{} is not installed: pip install 'simsuite[cuda13]'"
+_MISSING = "{} is not installed: " + GPU_PACKAGES
 
 
 class CuFft:

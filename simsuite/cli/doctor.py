@@ -13,19 +13,22 @@ from simsuite.version import VERSION
 
 OK, NOT, BAD = "ok", "--", "!!"
 BACKENDS = ("cpu", "cudasim", "cuda")
+CUPY = ("cupy-cuda13x", "cupy-cuda12x", "cupy")  # CuPy's distributions, of which one should be installed
 _STATES = {OK: "ok", NOT: "missing", BAD: "broken"}
 _PACKAGES = ("numpy", "scipy", "numba", "h5py", "xarray", "matplotlib")
-_GPU_PACKAGES = ("cupy-cuda13x", "numba-cuda", "cuda-bindings")
+_GPU_PACKAGES = ("numba-cuda", "cuda-bindings", "cuda-core")
 
 
 def doctor(as_json: Json = False) -> None:
     """Say what works here and what to do about what does not."""
     import platform
 
-    system, packages = platform.platform(), {name: _version(name) for name in (*_PACKAGES, *_GPU_PACKAGES)}
+    cupy = [name for name in CUPY if _version(name)] or ["cupy"]
+    gpu = (*cupy, *_GPU_PACKAGES)
+    system, packages = platform.platform(), {name: _version(name) for name in (*_PACKAGES, *gpu)}
     if not as_json:
         print(f"simsuite {VERSION}, Python {platform.python_version()} on {system}")
-        for title, names in (("packages", _PACKAGES), ("GPU", _GPU_PACKAGES)):
+        for title, names in (("packages", _PACKAGES), ("GPU", gpu)):
             print(f"{title:<10} " + ", ".join(f"{name} {packages[name] or '-'}" for name in names))
         print("driver     " + _driver())
         print("memory     " + _memory())
@@ -64,8 +67,10 @@ def _memory() -> str:
     import os
 
     page = os.sysconf("SC_PAGE_SIZE")
-    free, total = (os.sysconf(name) * page / 1e9 for name in ("SC_AVPHYS_PAGES", "SC_PHYS_PAGES"))
-    return f"{free:.1f} GB of {total:.1f} GB free, {os.cpu_count()} CPU cores"
+    text = f"{os.sysconf('SC_PHYS_PAGES') * page / 1e9:.1f} GB"
+    if "SC_AVPHYS_PAGES" in os.sysconf_names:  # not on macOS
+        text = f"{os.sysconf('SC_AVPHYS_PAGES') * page / 1e9:.1f} GB of {text} free"
+    return f"{text}, {os.cpu_count()} CPU cores"
 
 
 def _try(device: str) -> tuple[str, str]:

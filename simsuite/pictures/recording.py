@@ -56,10 +56,8 @@ class Recording:
 
     @cached_property
     def scenario(self) -> Any:
-        """The scenario's validated model."""
-        base = Path(self.attribute("scenario_base") or self.directory)
-        data = tomllib.loads(self.attribute("scenario"))
-        return model_class(self.solver).model_validate(data, context={"base": base})
+        """The scenario's validated model. Its data files need not be there."""
+        return model_class(self.solver).model_validate(tomllib.loads(self.attribute("scenario")))
 
     def committed(self, coordinate: str) -> int:
         """Rows of a series that are whole: a row's coordinate is written last."""

@@ -39,7 +39,9 @@ MOST_FRAMES = 1_000_000
 
 class AnyRun(Section):
     device: Annotated[str, Field(pattern=r"^(auto|cpu|cuda(:\d+)?|cudasim)$")] = Field(
-        "auto", description="auto | cpu | cuda | cuda:1 | cudasim"
+        "auto",
+        description="auto (a GPU if one works here, else the CPU), cpu, cuda (the first GPU), cuda:1 (the second), or "
+        "cudasim (the kernels of GPUs in a simulator, slowly)",
     )
     seed: Annotated[int, Field(ge=0, lt=2**64)] = Field(
         1, description="of all random numbers; without a meaning where there are none"
@@ -47,25 +49,34 @@ class AnyRun(Section):
 
 
 class Run(AnyRun):
-    precision: Literal["float64", "float32"] = Field("float64", description="arithmetic of the state")
+    precision: Literal["float64", "float32"] = Field("float64", description="of the state and the arithmetic on it")
     kernel: Literal["auto", "numba", "nvrtc", "cublas"] = Field(
         "auto", description="what multiplies matrices on a GPU; auto: the fastest that gives the bits of a CPU"
     )
 
 
 class Output(Section):
-    directory: str | None = Field(None, description="default: runs/<file name without .toml>")
+    directory: str | None = Field(
+        None, description="where the files of the run go (default: runs/<file name without .toml>)"
+    )
     frames: Annotated[int, Field(ge=2, le=MOST_FRAMES)] | None = Field(
-        None, description="evenly spaced, first and last included (default 11)"
+        None, description="number of frames, evenly spaced in time, first and last included (default: 11)"
     )
-    every: Positive | None = Field(None, description="time between frames")
-    times: Annotated[list[NonNegative], Field(min_length=1)] | None = Field(None, description="times of the frames")
+    every: Positive | None = Field(None, description="time from frame to frame, s (years with gbm), in place of frames")
+    times: Annotated[list[NonNegative], Field(min_length=1)] | None = Field(
+        None, description="when frames are due, s (years with gbm), in place of frames"
+    )
     samples: Annotated[int, Field(ge=2, le=MOST_FRAMES)] | None = Field(
-        None, description="evenly spaced samples of probes and ledger (default: at frames only)"
+        None, description="number of samples of probes and ledger, evenly spaced in time (default: at frames only)"
     )
-    checkpoint_minutes: Positive = Field(5.0, description="wall-clock minutes between checkpoints")
-    checkpoint_every: Annotated[int, Field(ge=0)] = Field(0, description="steps between checkpoints as well, 0 = off")
-    compression: Literal["none", "lossless"] = Field("none", description="of the arrays in the result file")
+    checkpoint_minutes: Positive = Field(5.0, description="minutes of wall clock from checkpoint to checkpoint")
+    checkpoint_every: Annotated[int, Field(ge=0)] = Field(
+        0, description="a checkpoint after so many steps as well, 0 = off"
+    )
+    compression: Literal["none", "lossless"] = Field(
+        "none",
+        description="of the arrays in results.h5; lossless: by shuffling and gzip, smaller files that take longer",
+    )
 
     @model_validator(mode="after")
     def _one_way_to_say_when(self) -> Output:

@@ -119,7 +119,7 @@ class System(Section):
 class RandomState(Section):
     """Independent random numbers, from the seed in [run]: the same on every device."""
 
-    random: Literal["normal"] = Field(description="normal: mean 0, variance 1")
+    random: Literal["normal"] = Field(description="law of every component: normal, of mean 0 and variance 1")
     batch: Count = Field(1, description="number of states, the columns of X")
 
 
@@ -138,7 +138,9 @@ class Initial(Section):
         description="X at time 0: a vector, a matrix (one column a state of the batch), {file = ..}, "
         '{random = "normal", batch = 4096}, or {unit = [0]}'
     )
-    copies: Count = Field(1, description="of each state in the batch: with noise, every copy goes its own way")
+    copies: Count = Field(
+        1, description="how often each state is in the batch: with noise, every copy goes its own way"
+    )
 
     @model_validator(mode="after")
     def _check(self) -> Initial:
@@ -173,13 +175,13 @@ class LinearScenario(Section):
         "D": _NO_D,
     }
 
-    solver: Literal["linear"]
+    solver: Literal["linear"] = Field(description="the equation: X ← A X + B u + G w, or dX = (A X + B u) dt + G dW")
     title: Title = Field("", description="what is simulated, in words")
-    run: Run = Run()
-    system: System
-    initial: Initial
-    time: Time
-    output: Output = Output()
+    run: Run = Field(Run(), description="device, arithmetic and seed")
+    system: System = Field(description="the system's matrices and inputs")
+    initial: Initial = Field(description="the state at time 0")
+    time: Time = Field(description="how many steps, how long, and by what method")
+    output: Output = Field(Output(), description="what is stored, where and when")
 
     @model_validator(mode="after")
     def _check(self) -> LinearScenario:

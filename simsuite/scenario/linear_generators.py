@@ -42,14 +42,14 @@ class Banded(Generator):
 class Rotation(Generator):
     """Rotation in the plane: discrete, by `angle` each step; continuous, with the angular velocity `angle`."""
 
-    generator: Literal["rotation"]
-    angle: float = Field(description="rad (each step) if discrete, rad/s if continuous")
+    generator: Literal["rotation"] = Field(description="a rotation in the plane")
+    angle: float = Field(description="angle of a step, rad, if discrete; angular velocity, rad/s, if continuous")
 
 
 class Markov(Banded):
     """Random walk on states in a row, held at both ends: discrete, a chain; continuous, a jump process."""
 
-    generator: Literal["markov"]
+    generator: Literal["markov"] = Field(description="a random walk on states in a row, held at both ends")
     counted = ("states", 1)
     states: Annotated[int, Field(ge=2, le=SPARSE_LIMIT)] = Field(description="number of states")
     up: Positive = Field(description="to the next state: probability of a step (discrete), rate in 1/s (continuous)")
@@ -59,11 +59,13 @@ class Markov(Banded):
 class Heat1d(Banded):
     """Heat conduction in a rod whose ends are held at 0, by central differences (continuous systems only)."""
 
-    generator: Literal["heat1d"]
+    generator: Literal["heat1d"] = Field(
+        description="heat conduction in a rod whose ends are held at 0; continuous systems only"
+    )
     counted = ("points", 1)
     points: Annotated[int, Field(ge=1, le=SPARSE_LIMIT)] = Field(description="number of points between the ends")
     length: Positive = Field(1.0, description="length of the rod, m")
-    diffusivity: Positive = Field(1.0, description="m²/s")
+    diffusivity: Positive = Field(1.0, description="thermal diffusivity of the rod, m²/s")
 
 
 class Springs(Banded):
@@ -72,18 +74,20 @@ class Springs(Banded):
     The state is the displacements (m) of all masses, then their velocities (m/s).
     """
 
-    generator: Literal["springs"]
+    generator: Literal["springs"] = Field(
+        description="equal masses in a row between two walls, joined by equal springs; continuous systems only"
+    )
     counted = ("masses", 2)
     masses: Annotated[int, Field(ge=1, le=SPARSE_LIMIT // 2)] = Field(description="number of masses")
-    mass: Positive = Field(1.0, description="of each, kg")
-    stiffness: Positive = Field(1.0, description="of each spring, N/m")
+    mass: Positive = Field(1.0, description="mass of each, kg")
+    stiffness: Positive = Field(1.0, description="stiffness of each spring, N/m")
     damping: NonNegative = Field(0.0, description="friction of each mass, N·s/m")
 
 
 class RandomStable(Generator):
     """A dense symmetric-orthogonal transform of plane rotations that shrink: random, but with a known spectrum."""
 
-    generator: Literal["random_stable"]
+    generator: Literal["random_stable"] = Field(description="a random dense matrix whose eigenvalues are known")
     size: Annotated[int, Field(ge=1, le=SIZE_LIMIT)] = Field(description="number of components")
     radius: Annotated[float, Field(gt=0, le=1)] = Field(
         0.99, description="largest modulus of an eigenvalue; a continuous system has all of them shifted by -1, in 1/s"
@@ -94,7 +98,7 @@ class RandomStable(Generator):
 class Leslie(Generator):
     """A population by classes of age, counted once a step (discrete systems only)."""
 
-    generator: Literal["leslie"]
+    generator: Literal["leslie"] = Field(description="a population by classes of age; discrete systems only")
     fecundity: Annotated[list[NonNegative], Field(min_length=1, max_length=SIZE_LIMIT)] = Field(
         description="young of one individual in a step, one number for each class of age"
     )
@@ -119,11 +123,11 @@ class RcLadder(Banded):
     `input_matrix`; without it the source holds 0 V.
     """
 
-    generator: Literal["rc_ladder"]
+    generator: Literal["rc_ladder"] = Field(description="resistors and capacitors in a row; continuous systems only")
     counted = ("sections", 1)
     sections: Annotated[int, Field(ge=1, le=SPARSE_LIMIT)] = Field(description="number of resistors, and of capacitors")
-    resistance: Positive = Field(1.0, description="of each resistor, Ω")
-    capacitance: Positive = Field(1.0, description="of each capacitor, F")
+    resistance: Positive = Field(1.0, description="resistance of each resistor, Ω")
+    capacitance: Positive = Field(1.0, description="capacitance of each capacitor, F")
 
 
 class QuantumWalk(Banded):
@@ -132,7 +136,7 @@ class QuantumWalk(Banded):
     The state is the amplitudes at site 0 with the coin saying up and saying down, at site 1, and so on.
     """
 
-    generator: Literal["quantum_walk"]
+    generator: Literal["quantum_walk"] = Field(description="a walk on a cycle by a quantum coin; discrete systems only")
     counted = ("sites", 2)
     sites: Annotated[int, Field(ge=2, le=SPARSE_LIMIT // 2)] = Field(description="number of sites on the cycle")
 
@@ -143,9 +147,11 @@ class LatticeWalk(Generator):
     Component y nx + x is the probability that he is at site (x, y).
     """
 
-    generator: Literal["lattice_walk"]
-    nx: Annotated[int, Field(ge=1, le=SIDE_LIMIT)] = Field(description="sites in a row")
-    ny: Annotated[int, Field(ge=1, le=SIDE_LIMIT)] = Field(description="rows")
+    generator: Literal["lattice_walk"] = Field(
+        description="a random walk on a rectangular lattice; discrete systems only"
+    )
+    nx: Annotated[int, Field(ge=1, le=SIDE_LIMIT)] = Field(description="number of sites in a row")
+    ny: Annotated[int, Field(ge=1, le=SIDE_LIMIT)] = Field(description="number of rows")
     move: Annotated[float, Field(gt=0, le=0.25)] = Field(
         0.25, description="probability of a step to each of the four sites beside; at an edge he stays instead"
     )

@@ -115,7 +115,7 @@ def _missing(path: KeyPath, model: type[BaseModel], data: dict[str, Any]) -> Mis
         needed = [
             name for table in tables_in(field.annotation) for name, f in fields_of(table).items() if f.is_required()
         ]
-        help = help or (f"it needs {_listed(needed)}" if needed else None)
+        help = f"it needs {_listed(needed)}" if needed else help
         return Mistake(path, f"missing section {header(str(path[0]), field)}", help)
     fields = [fields_of(m)[str(path[-1])] for m in models_at(model, data, path[:-1]) if path[-1] in fields_of(m)]
     allowed = [choice for f in fields for choice in choices(f)]

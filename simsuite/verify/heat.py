@@ -18,14 +18,12 @@ CELLS = {True: 12, False: 24}  # along each axis, of runs with everything at onc
 def heat_checks(backend: Backend, quick: bool, note: Callable[[str], None]) -> Iterator[Check]:
     """Check after check, as they are done. quick: fewer combinations, smaller grids. note: is told what cannot be
     checked here, and why."""
-    another, files = _another(backend), benchmark_files()
+    another = _another(backend)
     if another is None:
         note("the device is the CPU: there is nothing to compare it with")
-    if not files:
-        note("the benchmark scenarios are not here: they come with the source, in scenarios/benchmarks")
     yield from whole_checks(backend, another, CELLS[quick])
     yield from tolerance_checks(backend, quick)
-    yield from benchmark_checks(backend, files, refine=not quick)
+    yield from benchmark_checks(backend, benchmark_files(), refine=not quick)
     yield from order_checks(backend, QUICK if quick else FULL)
 
 

@@ -25,8 +25,10 @@ class Dividend(Section):
     """Paid once: from then on the price is lower by that much."""
 
     time: Positive = Field(description="when it is paid, years; taken at the nearest time step")
-    cash: Price | None = Field(None, description="in units of price")
-    proportion: Annotated[float, Field(gt=0, lt=1)] | None = Field(None, description="of the price; 0.02 means 2 %")
+    cash: Price | None = Field(None, description="amount, in units of price")
+    proportion: Annotated[float, Field(gt=0, lt=1)] | None = Field(
+        None, description="share of the price; 0.02 means 2 %"
+    )
 
     @model_validator(mode="after")
     def _one_of_two(self) -> Dividend:
@@ -46,16 +48,16 @@ class Jumps(Section):
 
     intensity: Annotated[float, Field(gt=0, le=1e4)] = Field(description="expected number of jumps, 1/year")
     mean: Annotated[float, Field(ge=-10, le=10)] = Field(
-        description="of a jump of the logarithm; -0.1 means about -10 %"
+        description="expected jump of the logarithm of the price; -0.1 means about -10 %"
     )
     deviation: Annotated[float, Field(ge=0, le=5)] = Field(description="standard deviation of a jump of the logarithm")
 
 
 class Asset(Section):
     name: Name | None = Field(None, description='name in results and options (default: "A", "B", .. in order)')
-    spot: Price = Field(description="price at time 0")
+    spot: Price = Field(description="price at time 0; its currency is the unit of all prices")
     volatility: Volatility = Field(description=f"sigma, 1/sqrt(year); 0.2 means 20 %; {PIECES}")
-    dividend_yield: Rate = Field(Schedule.constant(0.0), description=f"continuous, 1/year; {PIECES}")
+    dividend_yield: Rate = Field(Schedule.constant(0.0), description=f"dividends paid continuously, 1/year; {PIECES}")
     dividends: list[Dividend] = Field(
         default_factory=list,
         description="paid at single dates: a list of {time, cash} or {time, proportion}; several at one step in the "

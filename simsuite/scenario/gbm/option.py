@@ -19,6 +19,7 @@ Weight: TypeAlias = Annotated[float, Field(ge=-1e6, le=1e6)]
 Pair: TypeAlias = Annotated[list[Name], Field(min_length=2, max_length=2)]
 
 _IN_PRICE = "in units of price"
+_STRIKE = f"strike price, {_IN_PRICE}"
 _MONITORING = "discrete: at the dates; continuous: at all times in between too, by Brownian bridges (scheme exact only)"
 _DATES = (
     "number of dates of discrete monitoring, at i end / dates for i = 1 .. dates, or the step nearest to each "
@@ -44,22 +45,22 @@ class OnOne(Contract):
 
 
 class European(OnOne):
-    style: Literal["european"]
+    style: Literal["european"] = Field(description="pays at the end, by the price then")
     payoff: Payoff = Field(description="call: max(S - strike, 0); put: max(strike - S, 0)")
-    strike: Strike = Field(description=_IN_PRICE)
+    strike: Strike = Field(description=_STRIKE)
 
 
 class Digital(OnOne):
-    style: Literal["digital"]
+    style: Literal["digital"] = Field(description="pays a fixed sum at the end, or nothing")
     payoff: Payoff = Field(description="call: pays if S > strike; put: pays if S < strike")
-    strike: Strike = Field(description=_IN_PRICE)
+    strike: Strike = Field(description=_STRIKE)
     cash: Price = Field(1.0, description=f"what it pays, {_IN_PRICE}")
 
 
 class Asian(OnOne):
-    style: Literal["asian"]
+    style: Literal["asian"] = Field(description="pays at the end, by the mean of prices at fixing dates")
     payoff: Payoff = Field(description="call: max(mean - strike, 0); put: max(strike - mean, 0)")
-    strike: Strike = Field(description=_IN_PRICE)
+    strike: Strike = Field(description=_STRIKE)
     average: Literal["arithmetic", "geometric"] = Field("arithmetic", description="which mean of the fixings")
     fixings: Count | Annotated[list[Positive], Field(min_length=1)] | None = Field(
         None,
@@ -67,7 +68,8 @@ class Asian(OnOne):
         "increasing order; each is the step nearest to it (default: every step)",
     )
     past_fixings: list[Price] = Field(
-        default_factory=list, description="prices fixed before the start, which count like those to come"
+        default_factory=list,
+        description="prices fixed before the start, in units of price, which count like those to come (default: none)",
     )
 
     @field_validator("fixings")
@@ -91,9 +93,11 @@ class Monitored(OnOne):
 
 
 class Barrier(Monitored):
-    style: Literal["barrier"]
+    style: Literal["barrier"] = Field(
+        description="pays at the end like a European option, if the price has reached a barrier, or has not"
+    )
     payoff: Payoff = Field(description="call: max(S - strike, 0); put: max(strike - S, 0)")
-    strike: Strike = Field(description=_IN_PRICE)
+    strike: Strike = Field(description=_STRIKE)
     direction: Literal["down", "up"] = Field(description="whether the barrier is reached from above or from below")
     knock: Literal["out", "in"] = Field(description="out: void once the barrier is reached; in: void until then")
     level: Price = Field(description=f"of the barrier, {_IN_PRICE}; down: below the spot, up: above")
@@ -106,13 +110,15 @@ class Barrier(Monitored):
 
 
 class Lookback(Monitored):
-    style: Literal["lookback"]
+    style: Literal["lookback"] = Field(description="pays at the end, by the highest or lowest price so far")
     payoff: Payoff = Field(
         description="fixed: call: max(highest - strike, 0), put: max(strike - lowest, 0); floating: call: S - lowest, "
         "put: highest - S; the spot counts among the prices"
     )
-    strike_type: Literal["fixed", "floating"] = Field(description="floating: the strike is the path's own extreme")
-    strike: Strike | None = Field(None, description=f"{_IN_PRICE}; with a fixed strike only")
+    strike_type: Literal["fixed", "floating"] = Field(
+        description="fixed: as strike says; floating: the lowest price of the path (call) or the highest (put)"
+    )
+    strike: Strike | None = Field(None, description=f"{_STRIKE}; with a fixed strike only")
 
     @model_validator(mode="after")
     def _strike_if_fixed(self) -> Lookback:
@@ -126,15 +132,17 @@ class Lookback(Monitored):
 
 
 class Basket(Contract):
-    style: Literal["basket"]
+    style: Literal["basket"] = Field(description="pays at the end, by the prices of all assets together")
     payoff: Payoff = Field(description="call: max(basket - strike, 0); put: max(strike - basket, 0)")
-    strike: AnyStrike = Field(description=_IN_PRICE)
+    strike: AnyStrike = Field(description=_STRIKE)
     combine: Literal["sum", "max", "min"] = Field(
         "sum",
         description="what the basket is of the weighted prices of all assets: their sum, the largest, the smallest",
     )
     weights: Annotated[list[Weight], Field(min_length=1)] | None = Field(
-        None, description="one for each asset, in order (default: equal and of sum 1 for a sum, all 1 for max and min)"
+        None,
+        description="by what each price is multiplied, one number for each asset, in order (default: equal and of sum "
+        "1 for a sum, all 1 for max and min)",
     )
 
     @field_validator("weights")
@@ -167,19 +175,19 @@ class OnTwo(Contract):
 class Exchange(OnTwo):
     """Pays max(S_A - S_B, 0)."""
 
-    style: Literal["exchange"]
+    style: Literal["exchange"] = Field(description="pays max(S_A - S_B, 0) at the end")
 
 
 class Spread(OnTwo):
-    style: Literal["spread"]
+    style: Literal["spread"] = Field(description="pays at the end, by the difference of two prices")
     payoff: Payoff = Field(description="call: max(S_A - S_B - strike, 0); put: max(strike - (S_A - S_B), 0)")
-    strike: AnyStrike = Field(description=f"{_IN_PRICE}; may be negative")
+    strike: AnyStrike = Field(description=f"{_STRIKE}; may be negative")
 
 
 class American(OnOne):
-    style: Literal["american"]
+    style: Literal["american"] = Field(description="pays when it is exercised, at any of some dates up to the end")
     payoff: Payoff = Field(description="when exercised: call: max(S - strike, 0); put: max(strike - S, 0)")
-    strike: Strike = Field(description=_IN_PRICE)
+    strike: Strike = Field(description=_STRIKE)
     exercise: Count | None = Field(
         None,
         description="number of dates at which it can be exercised, at i end / exercise for i = 1 .. exercise, or the "
@@ -192,7 +200,7 @@ class American(OnOne):
 
 
 class Formula(Contract):
-    style: Literal["expression"]
+    style: Literal["expression"] = Field(description="pays at the end what an expression says")
     value: Annotated[str, Field(max_length=2000)] = Field(
         description="what it pays, an expression in last(A), mean(A), geomean(A), min(A), max(A) of any assets A: "
         "price at the end, both means over all steps, least and largest price with the spot among them"

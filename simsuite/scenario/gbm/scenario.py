@@ -29,15 +29,15 @@ class GbmRun(AnyRun):
 
 
 class GbmScenario(Section):
-    solver: Literal["gbm"]
+    solver: Literal["gbm"] = Field(description="the equation: dS/S = (r - q) dt + σ dW for every asset")
     title: Title = Field("", description="what is simulated, in words")
-    run: GbmRun = Field(default_factory=GbmRun)
-    market: Market
-    asset: Annotated[list[Asset], Field(min_length=1)]
-    time: Time
-    paths: Paths
-    option: list[Option] = Field(default_factory=list)
-    output: GbmOutput = Field(default_factory=GbmOutput)
+    run: GbmRun = Field(default_factory=GbmRun, description="device, arithmetic and seed")
+    market: Market = Field(description="what all assets share")
+    asset: Annotated[list[Asset], Field(min_length=1)] = Field(description="the prices that are simulated")
+    time: Time = Field(description="how long, in how many steps")
+    paths: Paths = Field(description="how many paths are simulated, and from what numbers")
+    option: list[Option] = Field(default_factory=list, description="contracts that are priced")
+    output: GbmOutput = Field(default_factory=GbmOutput, description="what is stored, where and when")
 
     @property
     def random(self) -> bool:

@@ -33,31 +33,39 @@ class Piece(Section):
 
 
 class Temperature(Piece):
-    kind: Literal["temperature"]
-    value: Moving | None = Field(None, description="temperature of the edge; number or expression in x, y, t")
+    kind: Literal["temperature"] = Field(description="the edge is held at a temperature")
+    value: Moving | None = Field(
+        None, description="temperature of the edge, K (or °C); number or expression in x, y, t"
+    )
 
 
 class Flux(Piece):
-    kind: Literal["flux"]
+    kind: Literal["flux"] = Field(description="a given heat flux enters through the edge")
     value: Moving | None = Field(None, description="heat flux into the domain, W/m²; number or expression in x, y, t")
 
 
 class Insulated(Piece):
-    kind: Literal["insulated"]
+    kind: Literal["insulated"] = Field(description="no heat goes through the edge")
 
 
 class Convection(Piece):
-    kind: Literal["convection"]
-    h: Annotated[Expression, NumberOrExpression("x", "y", "t", ge=0, notes=(_NO_TEMPERATURE,))] = Field(
-        description="heat transfer coefficient, W/(m²·K)"
+    kind: Literal["convection"] = Field(
+        description="what flows in is h (ambient - T), T being the temperature of the edge"
     )
-    ambient: Moving | None = Field(None, description="temperature of the surroundings; number or expression in x, y, t")
+    h: Annotated[Expression, NumberOrExpression("x", "y", "t", ge=0, notes=(_NO_TEMPERATURE,))] = Field(
+        description="heat transfer coefficient, W/(m²·K); number or expression in x, y, t"
+    )
+    ambient: Moving | None = Field(
+        None, description="temperature of the surroundings, K (or °C); number or expression in x, y, t"
+    )
 
 
 class Radiation(Piece):
     """σε(ambient⁴ − T⁴) into the domain: temperatures are absolute, K."""
 
-    kind: Literal["radiation"]
+    kind: Literal["radiation"] = Field(
+        description="what flows in is ε σ (ambient⁴ - T⁴), T being the temperature of the edge, K"
+    )
     emissivity: Annotated[Expression, NumberOrExpression("x", "y", "t", gt=0, le=1, notes=(_NO_TEMPERATURE,))] = Field(
         description="ε, above 0 and at most 1; number or expression in x, y, t"
     )
@@ -67,7 +75,9 @@ class Radiation(Piece):
 
 
 class Periodic(Piece):
-    kind: Literal["periodic"]
+    kind: Literal["periodic"] = Field(
+        description="heat that leaves here enters at the opposite edge, which has to be periodic too"
+    )
 
 
 Condition: TypeAlias = Annotated[

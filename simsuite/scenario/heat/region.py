@@ -52,9 +52,9 @@ class RegionKeys(MaterialKeys):
 
 
 class Rectangle(RegionKeys):
-    shape: Literal["rectangle"]
-    x: Interval = Field(description="[from, to], m from the left edge")
-    y: Interval = Field(description="[from, to], m from the bottom edge")
+    shape: Literal["rectangle"] = Field(description="all between two x and two y")
+    x: Interval = Field(description="from where to where: [from, to], m from the left edge")
+    y: Interval = Field(description="from where to where: [from, to], m from the bottom edge")
 
     def misses(self, lx: float, ly: float) -> bool:
         """Whether it is wholly outside a domain of that size, in m."""
@@ -62,9 +62,9 @@ class Rectangle(RegionKeys):
 
 
 class Circle(RegionKeys):
-    shape: Literal["circle"]
-    center: Pair = Field(description="[x, y], m from the left and bottom edges")
-    radius: Positive = Field(description="m")
+    shape: Literal["circle"] = Field(description="all within a distance of a point")
+    center: Pair = Field(description="where its centre is: [x, y], m from the left and bottom edges")
+    radius: Positive = Field(description="distance of its edge from its centre, m")
 
     def misses(self, lx: float, ly: float) -> bool:
         """Whether it is wholly outside a domain of that size, in m."""
@@ -73,7 +73,7 @@ class Circle(RegionKeys):
 
 
 class Polygon(RegionKeys):
-    shape: Literal["polygon"]
+    shape: Literal["polygon"] = Field(description="all inside a polygon")
     points: Annotated[list[Pair], Field(min_length=3)] = Field(
         description="its corners in order, [[x, y], ..], m from the left and bottom edges"
     )
@@ -105,7 +105,7 @@ def _clipped(points: list[list[float]], axis: int, side: int, bound: float) -> l
 
 
 class Mask(RegionKeys):
-    shape: Literal["mask"]
+    shape: Literal["mask"] = Field(description="all that a file marks")
     file: FileName = Field(
         description="array of shape (ny, nx) in a .npy file, the region being where it is not 0, or picture stretched "
         "over the domain, the region being where it is bright (grey level at least 128); relative to the scenario file"

@@ -29,23 +29,24 @@ class Grid(Section):
         **dict.fromkeys(("width", "length"), "write `lx`, in m"),
         "height": "write `ly`, in m",
     }
-    nx: Annotated[int, Field(ge=1, le=MOST_CELLS)] = Field(description="cells along x")
-    ny: Annotated[int, Field(ge=1, le=MOST_CELLS)] = Field(description="cells along y")
-    lx: Positive = Field(1.0, description="width, m")
-    ly: Positive = Field(1.0, description="height, m")
+    nx: Annotated[int, Field(ge=1, le=MOST_CELLS)] = Field(description="number of cells along x")
+    ny: Annotated[int, Field(ge=1, le=MOST_CELLS)] = Field(description="number of cells along y")
+    lx: Positive = Field(1.0, description="width of the rectangle, m")
+    ly: Positive = Field(1.0, description="height of the rectangle, m")
 
 
 class Initial(Section):
     temperature: Annotated[Expression, NumberOrExpression("x", "y")] | FileRef = Field(
         Expression.constant(0.0, ("x", "y")),
-        description="number, expression in x, y, or {file = 'T0.npy'} of shape (ny, nx)",
+        description="temperature at time 0, K (or °C): number, expression in x, y, or {file = 'T0.npy'} of shape "
+        "(ny, nx)",
     )
 
 
 class Probe(Section):
     name: Name = Field(description="its name in the results")
-    x: float = Field(description="m from the left edge")
-    y: float = Field(description="m from the bottom edge")
+    x: float = Field(description="where it is, m from the left edge")
+    y: float = Field(description="where it is, m from the bottom edge")
     expected: float | None = Field(
         None, description="published temperature there at the end of the run, K (or °C); `simsuite verify` compares"
     )
@@ -94,26 +95,28 @@ class HeatRun(AnyRun):
 
 
 class HeatScenario(Section):
-    solver: Literal["heat"]
+    solver: Literal["heat"] = Field(description="the equation: ρc ∂T/∂t = ∇·(k∇T) + q on a rectangle")
     title: Title = Field("", description="shown in pictures and stored with the results")
     units: Literal["K", "degC"] = Field(
         "K",
         description="of all temperatures, in the scenario and in the results: K, or degC for °C; edges that radiate "
         "need K",
     )
-    run: HeatRun = HeatRun()
-    grid: Grid
-    material: Material = Field(description="either diffusivity, or conductivity, density and specific_heat")
+    run: HeatRun = Field(HeatRun(), description="device and arithmetic")
+    grid: Grid = Field(description="the rectangle and its cells")
+    material: Material = Field(
+        description="of what: diffusivity, or conductivity, density and specific_heat"
+    )
     region: list[Region] = Field(
         default_factory=list, description="parts of another material or held at a temperature; later ones win"
     )
-    initial: Initial = Initial()
-    boundary: Boundary = Boundary()
+    initial: Initial = Field(Initial(), description="the state at time 0")
+    boundary: Boundary = Field(Boundary(), description="what happens at the four edges")
     source: list[Source] = Field(default_factory=list, description="heat that arises in the domain; all add up")
     probe: list[Probe] = Field(default_factory=list, description="points whose temperature is recorded")
-    time: Time = Field(description="end (s) at least, or steady = true")
+    time: Time = Field(description="end (s) at least, or steady = true; and by what method")
     reference: Reference | None = Field(None, description="what the result is compared with")
-    output: Output = Output()
+    output: Output = Field(Output(), description="what is stored, where and when")
 
     @model_validator(mode="after")
     def _check(self) -> HeatScenario:

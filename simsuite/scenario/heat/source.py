@@ -38,7 +38,8 @@ class Source(Section):
         **dict.fromkeys(("value", "heat", "q", "rate"), "W/m³ are given as power = .."),
     }
     power: Annotated[Expression, NumberOrExpression("x", "y", "t", "T")] = Field(
-        description="W/m³ (K/s if [material] gives the diffusivity alone); number or expression in x, y, t, T"
+        description="heat that arises, W/m³ (K/s if [material] gives the diffusivity alone); number or expression in "
+        "x, y, t, T"
     )
     name: SourceName | None = Field(None, description="its name in the results (default source1, source2, ..)")
 

@@ -17,13 +17,15 @@ class Time(Section):
         **dict.fromkeys(("duration", "t_end", "stop"), "write `end`, in s"),
         "steps": "their number follows from `end` and `dt`",
     }
-    end: Positive | None = Field(None, description="s; needed unless steady = true")
+    end: Positive | None = Field(None, description="time at which the run ends, s; needed unless steady = true")
     stepper: Literal["auto", "explicit", "rkl2", "adi", "exact"] = Field(
         "auto",
         description="time integration: explicit (first order), rkl2 (stabilised explicit, second order), "
         "adi (implicit, second order), exact (no steps; constant coefficients only)",
     )
-    dt: Literal["auto"] | Positive = Field("auto", description="time step, s; refused when it is unstable")
+    dt: Literal["auto"] | Positive = Field(
+        "auto", description="length of a time step, s; refused when it is unstable; auto: as long as tolerance allows"
+    )
     tolerance: Positive = Field(1e-5, description='error of time integration that dt = "auto" must reach, relative')
     steady_tolerance: NonNegative = Field(0.0, description="stop when the largest |dT/dt| falls below, K/s; 0 = off")
     steady: bool = Field(False, description="solve for the steady state at once, without steps in time")

@@ -1,0 +1,44 @@
+"""Importing NVIDIA's numba.cuda, which the package numba-cuda puts in the place of Numba's own, with any NumPy."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+
+def import_numba_cuda() -> Any:
+    """The module `numba.cuda`, with which kernels can be compiled and launched.
+
+    An installation without .pth files leaves out the redirection to numba-cuda, so it is imported here; a second
+    import of it does no harm. Raises what importing Numba raises.
+    """
+    with contextlib.suppress(ImportError):
+        importlib.import_module("_numba_cuda_redirector")
+    from numba import cuda
+
+    if getattr(cuda, "implementation", None) == "NVIDIA":
+        with _row_stack():
+            importlib.import_module("numba.cuda.np.arrayobj")
+    return cuda
+
+
+@contextlib.contextmanager
+def _row_stack() -> Iterator[None]:
+    """`numpy.row_stack` exists meanwhile: an alias of `numpy.vstack` that NumPy 2.5 removed.
+
+    numba-cuda 0.30.4, its last version, asks for it while `numba.cuda.np.arrayobj` is imported, to register an
+    implementation, and fails where NumPy does not have it.
+    """
+    numpy: Any = np  # whether type checkers know the name depends on the version
+    if hasattr(numpy, "row_stack"):
+        yield
+        return
+    numpy.row_stack = numpy.vstack
+    try:
+        yield
+    finally:
+        del numpy.row_stack
