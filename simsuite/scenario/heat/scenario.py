@@ -104,9 +104,7 @@ class HeatScenario(Section):
     )
     run: HeatRun = Field(HeatRun(), description="device and arithmetic")
     grid: Grid = Field(description="the rectangle and its cells")
-    material: Material = Field(
-        description="of what: diffusivity, or conductivity, density and specific_heat"
-    )
+    material: Material = Field(description="of what: diffusivity, or conductivity, density and specific_heat")
     region: list[Region] = Field(
         default_factory=list, description="parts of another material or held at a temperature; later ones win"
     )
