@@ -220,17 +220,23 @@ def _option_cells(option: Mapping[str, Any]) -> dict[str, str]:
 def _greek_cells(greek: str, value: Any, error: Any) -> dict[str, str]:
     """Of several assets, the first that the option depends on, and on how many more it does."""
     if not isinstance(value, list):
-        return {greek: "none" if value is None else with_error(value, error)}
+        return {greek: _estimate(value, error)}
     if not value:
         return {}
     counted = [i for i, each in enumerate(value) if each] or [0]
     more = f" (+{len(counted) - 1})" if len(counted) > 1 else ""
-    first = value[counted[0]]
-    return {greek: "none" if first is None else with_error(first, (error or [None] * len(value))[counted[0]]) + more}
+    return {greek: _estimate(value[counted[0]], (error or [None] * len(value))[counted[0]]) + more}
+
+
+def _estimate(value: float | None, error: float | None) -> str:
+    """A value with its standard error, where it has one."""
+    if value is None:
+        return "none"
+    return f"{value:.7g}" if error is None else with_error(value, error)
 
 
 def _asset_cells(asset: Mapping[str, Any]) -> dict[str, str]:
-    cells = {name: with_error(asset[name], asset[f"{name}_standard_error"]) for name in ("mean", "std")}
+    cells = {name: _estimate(asset[name], asset[f"{name}_standard_error"]) for name in ("mean", "std")}
     quantiles = {f"{100 * float(q):g} %": f"{value:.6g}" for q, value in asset["quantiles"].items()}
     return cells | quantiles
 
