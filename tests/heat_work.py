@@ -3,7 +3,7 @@
 Work is the time that steps and stages take by the rates that `auto` itself goes by, for a plate of the same kind with
 CELLS cells, so that it depends on how many there are and not on what the machine does besides. What is compared with
 `auto` is each stepper with steps that are equal between the times at which frames are due or data change; how long they
-may be is found by trying.
+may be is found by trying. Errors are those at the end of any step, or only those at frames.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from heat_random import Plate
 
 from simsuite.core import Backend, Stepper
 from simsuite.scenario.heat import HeatScenario
-from simsuite.solvers.heat.control import StepControl
+from simsuite.solvers.heat.control import ADI_TAKES, MORE_TAKES, StepControl
 from simsuite.solvers.heat.controlled import ControlledStepper
 from simsuite.solvers.heat.problem import HeatProblem
 from simsuite.solvers.heat.rates import TWO_CORES, work_of
@@ -52,21 +53,36 @@ def problem_of(plate: Plate, **time: Any) -> HeatProblem:
     return HeatProblem.from_scenario(HeatScenario.model_validate(sections), Path())
 
 
-def largest_error(problem: HeatProblem, stepper: Stepper, backend: Backend, want: np.ndarray, enough: float) -> float:
-    """At any frame, K; or at the first at which it is more than enough."""
-    worst = 0.0
-    for step, T in zip(problem.layout.series[0].steps, want):
-        stepper.advance(step - stepper.step)
-        worst = max(worst, float(np.max(np.abs(backend.to_host(stepper.state["temperature"]) - T))))
-        if not worst <= enough:
-            break
-    return worst
+class Reference:
+    """What a plate's run is held against. solution: T at any time. everywhere: whether the ends of all steps count."""
+
+    def __init__(self, plate: Plate, solution: Callable[[float], np.ndarray], everywhere: bool) -> None:
+        self.solution, self._everywhere = solution, everywhere
+        problem = problem_of(plate)
+        times = (problem.clock.time(step) for step in problem.layout.series[0].steps)
+        range_ = float(np.ptp([solution(t) for t in times]))
+        self.enough = plate.sections["time"]["tolerance"] * range_
+
+    def largest_error(self, problem: HeatProblem, stepper: Stepper, backend: Backend, enough: float) -> float:
+        """Of a run, K; or the first that is more than enough. Explicit and exact steps count at frames alone."""
+        worst = 0.0
+        for step in problem.layout.series[0].steps:
+            while True:
+                T = backend.to_host(stepper.state["temperature"])
+                worst = max(worst, float(np.max(np.abs(T - self.solution(problem.clock.time(stepper.step))))))
+                if not worst <= enough:
+                    return worst
+                if stepper.step == step:
+                    break
+                every = self._everywhere and isinstance(stepper, ControlledStepper)
+                stepper.advance(1 if every else step - stepper.step)
+        return worst
 
 
 def count(stepper: ControlledStepper, adi_steps: int) -> Counter[str]:
     """Count stages and steps of adi while the stepper goes on. adi_steps: for each try."""
     counts: Counter[str] = Counter()
-    rkl2, adi = stepper._try_rkl2, stepper._try_adi
+    rkl2, adi, more = stepper._try_rkl2, stepper._try_adi, stepper._measure_more
 
     def try_rkl2(dt: float) -> Any:
         counts["rkl2"] += stepper._stages(dt)
@@ -76,7 +92,12 @@ def count(stepper: ControlledStepper, adi_steps: int) -> Counter[str]:
         counts["adi"] += adi_steps
         return adi(dt)
 
+    def measure_more(dt: float) -> Any:
+        counts["adi"] += MORE_TAKES
+        return more(dt)
+
     stepper._try_rkl2, stepper._try_adi = try_rkl2, try_adi  # type: ignore[method-assign]
+    stepper._measure_more = measure_more  # type: ignore[method-assign]
     return counts
 
 
@@ -87,52 +108,51 @@ def seconds(problem: HeatProblem, name: str, times: int) -> float:
     return TWO_CORES.seconds(replace(w, amount=w.amount * share) for w in work)
 
 
-def automatic(plate: Plate, backend: Backend, want: np.ndarray, stepper: str = "auto") -> tuple[float, float]:
+def automatic(plate: Plate, backend: Backend, reference: Reference, stepper: str = "auto") -> tuple[float, float]:
     """The largest error, K, and the work of steps that the program chooses."""
     problem = problem_of(plate, stepper=stepper)
     taken = problem.stepper(backend, problem.initial())
     if isinstance(taken, ControlledStepper):
-        counts = count(taken, 3)
-        error = largest_error(problem, taken, backend, want, math.inf)
+        counts = count(taken, ADI_TAKES)
+        error = reference.largest_error(problem, taken, backend, math.inf)
         assert taken.control["error"] <= problem.scenario.time.tolerance
         return error, sum(seconds(problem, name, n) for name, n in counts.items())
-    error = largest_error(problem, taken, backend, want, math.inf)
+    error = reference.largest_error(problem, taken, backend, math.inf)
     return error, seconds(problem, problem.plan.stepper, problem.clock.end)
 
 
-def equal_steps(plate: Plate, backend: Backend, want: np.ndarray, method: str, dt: float) -> tuple[float, float]:
+def equal_steps(plate: Plate, backend: Backend, reference: Reference, method: str, dt: float) -> tuple[float, float]:
     """The largest error, K, as far as it is known to be too large, and the work of steps of rkl2 or adi."""
     problem = problem_of(plate, stepper=method)
     stepper = problem.stepper(backend, problem.initial())
     assert isinstance(stepper, ControlledStepper)
     stepper.control = Equal(stepper.control, 2.0 * dt if method == "adi" else dt)  # adi: both halves count
     counts = count(stepper, 2)
-    enough = plate.sections["time"]["tolerance"] * float(np.ptp(want))
-    error = largest_error(problem, stepper, backend, want, enough)
+    error = reference.largest_error(problem, stepper, backend, reference.enough)
     return error, seconds(problem, method, counts[method])
 
 
-def best(plate: Plate, backend: Backend, want: np.ndarray, most: float) -> tuple[str, float]:
+def best(plate: Plate, backend: Backend, reference: Reference, most: float) -> tuple[str, float]:
     """The stepper that takes the least work to keep the tolerance with equal steps, and that work. most: beyond which
     nothing is tried."""
-    enough = plate.sections["time"]["tolerance"] * float(np.ptp(want))
-    found = "none", most
+    found, enough = ("none", most), reference.enough
     explicit = problem_of(plate, stepper="explicit")
     work = seconds(explicit, "explicit", explicit.clock.end)
     if work < most:
         stepper = explicit.stepper(backend, explicit.initial())
-        if largest_error(explicit, stepper, backend, want, enough) <= enough:
+        if reference.largest_error(explicit, stepper, backend, enough) <= enough:
             found = "explicit", work
     for method in ("rkl2", "adi"):
-        work = least(lambda dt, method=method: equal_steps(plate, backend, want, method, dt), plate, enough, found[1])  # type: ignore[misc]
+        run = partial(equal_steps, plate, backend, reference, method)
+        work = least(run, plate.end, enough, found[1])
         if work < found[1]:
             found = method, work
     return found
 
 
-def least(run: Callable[[float], tuple[float, float]], plate: Plate, enough: float, most: float) -> float:
+def least(run: Callable[[float], tuple[float, float]], end: float, enough: float, most: float) -> float:
     """The least work with which a run of steps is accurate enough; infinite if that is more than `most`."""
-    dt, fine, work = plate.end, 0.0, math.inf
+    dt, fine, work = end, 0.0, math.inf
     while not fine:
         error, needed = run(dt)
         if error <= enough:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from heat_random import Plate, random_plate
 from heat_study import STEPPERS, study
-from heat_work import automatic, problem_of
+from heat_work import Reference, automatic
 
 from simsuite.backends import open_backend
 from simsuite.core import Backend
@@ -18,11 +18,10 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def off_by(plate: Plate, stepper: str) -> float:
-    """The largest error at any frame, in units of tolerance times range."""
-    problem, backend = problem_of(plate, stepper=stepper), open_backend("cpu")
-    want = np.array(plate.reference([problem.clock.time(step) for step in problem.layout.series[0].steps]))
-    error, _ = automatic(plate, backend, want, stepper)
-    return error / (plate.sections["time"]["tolerance"] * float(np.ptp(want)))
+    """The largest error at the end of any step, in units of tolerance times range."""
+    reference = Reference(plate, plate.solution(), everywhere=True)
+    error, _ = automatic(plate, open_backend("cpu"), reference, stepper)
+    return error / reference.enough
 
 
 @pytest.mark.parametrize("stepper", ["auto", "rkl2", "adi"])
@@ -30,6 +29,16 @@ def off_by(plate: Plate, stepper: str) -> float:
 @pytest.mark.parametrize("seed", range(4))
 def test_a_random_plate_is_within_its_tolerance(seed: int, switches: bool, stepper: str) -> None:
     assert off_by(random_plate(seed, switches, 6), stepper) <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("seed", "stepper"),
+    [(316, "auto"), (348, "auto"), (348, "adi"), (388, "adi"), (388, "rkl2"), (445, "auto")],
+)
+def test_plates_that_were_far_off_are_within_their_tolerance(seed: int, stepper: str) -> None:
+    """Regions that conduct 10³ to 10⁶ times as well, where the error of alternating directions hardly depends on the
+    step (28 times the tolerance), and peaks that last a twentieth of the run (4 times)."""
+    assert off_by(random_plate(seed, False, 16), stepper) <= 1.0
 
 
 @pytest.mark.long
@@ -40,23 +49,36 @@ def test_random_plates_are_within_their_tolerance(
     """99 of 100, and none beyond three times the tolerance."""
     found = list(study(range(count), switches, backend.name, compared=False))
     for stepper in STEPPERS:
-        off = np.array([each.errors[stepper] for each in found])
+        off, always = (
+            np.array([errors[stepper] for errors in each]) for each in zip(*((f.errors, f.always) for f in found))
+        )
         with capsys.disabled():
-            print(f"\n{stepper}, {count} plates: {np.mean(off <= 1):.1%} within, {quantiles(off)}")
+            print(f"\n{stepper}, {count} plates: {np.mean(off <= 1):.1%} within at frames, {quantiles(off)}")
+            print(f"{np.mean(always <= 1):.1%} within at the end of every step, {quantiles(always)}")
+            worst = sorted(found, key=lambda f: -f.always[stepper])[:12]
+            print(
+                "worst seeds:", ", ".join(f"{f.seed} ({f.errors[stepper]:.2f}, {f.always[stepper]:.2f})" for f in worst)
+            )
         assert np.mean(off <= 1.0) >= 0.99
-        assert off.max() <= 3.0
+        assert max(off.max(), always.max()) <= 3.0
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(("switches", "count"), [(False, 500), (True, 60)], ids=["smooth", "switches"])
-def test_automatic_steps_are_not_much_more_work_than_the_best_equal_ones(
+def test_automatic_steps_are_not_more_work_than_the_best_equal_ones(
     switches: bool, count: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Half of the plates take at most twice the work that the best stepper takes with the best equal steps."""
-    ratios = np.array([each.ratio for each in study(range(count), switches)])
+    """All together, but for a tenth, when both keep the tolerance all the time; and nine of ten plates take no more
+    than three times the work of the best stepper with the best equal steps."""
+    found = list(study(range(count), switches))
+    work, best, at_frames = (np.array(each) for each in zip(*((f.work, f.best[1], f.best_at_frames[1]) for f in found)))
     with capsys.disabled():
-        print(f"\n{count} plates, work over the best: {quantiles(ratios)}, {np.mean(ratios <= 2):.1%} at most 2")
-    assert np.median(ratios) <= 2.0
+        for name, ratios in (("", work / best), (" at frames alone", work / at_frames)):
+            print(f"\n{count} plates, work over the best that keeps the tolerance{name}: {quantiles(ratios)}", end=", ")
+            print(f"{np.mean(ratios <= 2):.1%} at most 2, {np.mean(ratios <= 1.5):.1%} at most 1.5")
+        print(f"all together {work.sum() / best.sum():.2f}, {work.sum() / at_frames.sum():.2f}")
+    assert work.sum() <= 1.1 * best.sum()
+    assert np.quantile(work / best, 0.9) <= 3.0
 
 
 def quantiles(values: np.ndarray) -> str:

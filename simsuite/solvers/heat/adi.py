@@ -78,7 +78,7 @@ class AdiSteps:
         k = b.kernels(__name__)
         self._edge_data = b.launcher(k.edge_data, (o.edges.points,), (min(o.edges.points, 128),))
         self._right_side = b.launcher(k.right_side, *k.tiles_of(ny, nx))
-        transpose = b.launcher(k.transpose, *k.tiles_of(ny, nx))
+        self._transpose = b.launcher(k.transpose, *k.tiles_of(ny, nx))
         self._transpose_gx = b.launcher(k.transpose, *k.tiles_of(ny, nx + 1))
         self._transpose_back = b.launcher(k.transpose, *k.tiles_of(nx, ny))
         self._ahead = b.launcher(k.ahead, (nx, ny), block_for(made))
@@ -87,7 +87,7 @@ class AdiSteps:
         self._largest = b.launcher(k.largest, (k.THREADS,), (k.THREADS,))
         self._along_x = Lines(b, o.dtype, (nx, ny), self._gx, self._c, 0, made.wrap_x)
         self._along_y = Lines(b, o.dtype, (ny, nx), o.gy, o.c, 2 * ny, made.wrap_y)
-        transpose(o.c, self._c)
+        self._transpose(o.c, self._c)
         self._transpose_gx(o.gx, self._gx)
 
     def largest_first_change(self, T: Any, dt: float) -> float:
@@ -121,6 +121,44 @@ class AdiSteps:
             self._largest_rows(T, self._views[newest], self._views[1 - newest], self._rows)
             self._largest(self._rows, real(_LEAST * np.finfo(o.dtype).eps), self._iterated)
         self._ahead(T, self._views[newest], real(1), out)
+
+    def smooth(self, D: Any, T: Any, begin: int, dt: float) -> None:
+        """Queue (I - a c A_y)⁻¹ (I - a c A_x)⁻¹ D, a = Δt/2, in place of D, with edges and sources that give nothing: a
+        mode of eigenvalues λ_x, λ_y is divided by (1 + zx)(1 + zy). Coefficients are those of the last step; T, begin:
+        as for it."""
+        o, real, a = self.operator, self._real, 0.5 * dt
+        start, unmoved = o.edges.scratch_at(START), o.edges.scratch_at(CHANGE)
+        _, gy, c, _, _, edges, at = o.arguments(begin)
+        self._edge_data(T, gy, c, edges, at, at, real(0.5), real(a), start, unmoved, o.wrap[1])
+        self._transpose(D, self._turned)
+        self._along_x.solve(self._turned, edges, unmoved, a, self._scratch_x[0])
+        self._transpose_back(self._turned, D)
+        self._along_y.solve(D, edges, unmoved, a, self._scratch_y)
+
+    def splitting(self, T: Any, W: Any, begin: int, end: int, dt: float) -> None:
+        """Queue into W by about how much a step of dt from T is off since directions alternate,
+
+            (I - a c A_x)⁻¹ a² c A_x(c A_y ΔT)
+
+        where the last factor is what the step leaves of the trapezoidal rule. Halving dt does not show it: in a region
+        that conducts very well ΔT hardly depends on a, and modes that neither direction has by itself are left as they
+        are. Coefficients are those of the last step. begin, end: rows of the tables for its beginning and its end."""
+        o, real, a = self.operator, self._real, 0.5 * dt
+        start, change = o.edges.scratch_at(START), o.edges.scratch_at(CHANGE)
+        gx, gy, c, q, heated, edges, at = o.arguments(begin)
+        R, D = self._turned, self._views[0]
+        self._edge_data(T, gy, c, edges, at, o.edges.at(end), real(0.5), real(a), start, change, o.wrap[1])
+        self._right_side(T, gx, gy, c, q, heated, edges, start, real(dt), *o.wrap, o.zero, R)
+        self._along_x.solve(R, edges, change, a, self._scratch_x[0])
+        self._transpose_back(R, W)
+        self._transpose_back(R, D)
+        self._along_y.solve(D, edges, change, a, self._scratch_y)
+        self._ahead(W, D, real(-1), W)  # - a c A_y ΔT
+        self._edge_data(T, gy, c, edges, at, at, real(0.5), real(a), start, change, o.wrap[1])
+        self._transpose(W, R)
+        self._along_x.solve(R, edges, change, a, self._scratch_x[0])
+        self._transpose_back(R, D)
+        self._ahead(W, D, real(-1), W)
 
     def _increment(self, T: Any, begin: int, end: int, place: int, dt: float, booked: bool) -> None:
         """Queue the two sweeps that leave ΔT in a place."""

@@ -10,6 +10,11 @@ of the range, times the number of such times LASTING that do count, which was me
 Δt² and must not exceed the tolerance. A step that does is taken again, shorter. The step after is
 Δt·√(SAFETY · tolerance / E), within limits (after the control of the error per unit step: Hairer, Nørsett & Wanner,
 Solving ODEs I, 2nd ed., 1993, section II.4; the unit is τ).
+
+Long steps of adi make errors in waves much shorter than √(diffusivity · Δt), which diffusion smooths out within a step
+and which therefore do not add up. What is left of an estimate without these waves is measured now and then (a filter,
+as for the estimates of stiff integrators: Hairer & Wanner, Solving ODEs II, 2nd ed., 1996, section IV.8), and counts
+as e above; all of e counts AT_ONCE times, since steps of adi forget such waves later than diffusion does.
 """
 
 from __future__ import annotations
@@ -20,21 +25,28 @@ from collections.abc import Callable
 import numpy as np
 
 SAFETY = 0.7  # of the tolerance that the next step aims at
-MOST_GROWTH = {"rkl2": 4.0, "adi": 2.0}  # of a step to the next
+MOST_GROWTH = {"rkl2": 4.0, "adi": 3.0}  # of a step to the next
 LEAST_SHRINKING, MOST_SHRINKING = 0.8, 0.1  # of a step that is taken again
 SAME = 1.2  # growth that is not worth it: equal steps are queued faster
 KINK = 0.2  # of a step, after data kinked
 KAPPA = {"rkl2": 1 / 18, "adi": 1 / 48}  # of a mode that decays by itself
 LASTING = {"rkl2": 0.7, "adi": 0.8}  # times τ whose errors add up
+AT_ONCE = {"rkl2": 1.0, "adi": 5.0}  # errors that add up however soon they are smoothed out
+LATELY, MUCH_LONGER = 12.0, 3.0  # steps, and growth of one, for which what is measured of steps of adi stays the same
 CHANGING = 1.4  # as many where data jump or kink: what is left of each change adds up
-ADI_TAKES = 3  # steps of adi for one that counts
+ADI_TAKES, MORE_TAKES = 3, 2  # steps of adi for one that counts, and for measuring more of it
 PROMISING = 1.5  # by how much longer steps of adi mostly are than those of rkl2
-SETTLED, GAIN = 64.0, 1.5  # steps of rkl2 before one of adi is tried that takes the place of more than its work
-PATIENCE = 16.0  # steps by one method before the other one is tried again, twice as many each time
-FURTHEST = 16.0  # steps of one method that one of the other is tried to take the place of
+GAIN, KEEPING = 1.25, 1.1  # by how much less work a method must be to be tried, and to be kept
+SETTLED = 200.0  # steps of rkl2 before adi is tried in the hope that its steps are longer still
+HOPED, HOPED_AGAIN = 10.0, 3.0  # by how much; by how much more than they were when adi was tried before
+LONGER = 1.25  # each length that is considered than the one before
+PATIENCE = 16.0  # steps by one method before the other one is tried again in that hope, twice as many each time
 NAMES = (
     *("dt", "low", "high", "taken", "rejected", "error", "shortest", "longest"),
-    *("adi", "other_dt", "probing", "wait", "patience", "restarted"),  # by which `choose` goes
+    # Of an estimate of adi the share left after its step, its error by splitting in K/s, and when these were so.
+    *("left", "splitting", "measured", "measured_dt"),
+    # By which `choose` goes; ratio: of steps of adi to those of rkl2; probing: how long a step is tried.
+    *("adi", "other_dt", "ratio", "compared", "probing", "wait", "patience", "restarted"),
 )
 
 
@@ -59,7 +71,8 @@ class StepControl:
         self.state = np.zeros(len(NAMES)) if state is None else np.array(state)
         if state is None:
             self["dt"], self["low"], self["high"] = first, *span
-            self["shortest"], self["patience"] = end, PATIENCE
+            self["shortest"], self["patience"], self["ratio"] = end, PATIENCE, PROMISING
+            self["left"], self["measured"] = 1.0, -LATELY
 
     def __getitem__(self, name: str) -> float:
         return float(self.state[NAMES.index(name)])
@@ -70,9 +83,11 @@ class StepControl:
     def restart(self, jump: bool) -> None:
         """After data jumped, or kinked: begin with shorter steps again."""
         self["restarted"] = self["taken"]
+        self["measured"] = -LATELY
         if jump:
             self["dt"] = min(self["dt"], self._first)
             self["adi"], self["probing"], self["wait"], self["patience"] = 0.0, 0.0, 0.0, PATIENCE
+            self["ratio"], self["compared"] = PROMISING, 0.0
         else:
             self["dt"] = max(KINK * self["dt"], min(self["dt"], self._first))
 
@@ -85,10 +100,29 @@ class StepControl:
             return 0.0
         if not (range_ > 0 and math.isfinite(local)):
             return math.inf
-        e = local / range_
-        several = LASTING[method] * self._lasting * (KAPPA[method] / e) ** (1 / 3)
-        error = e * max(1.0, min(several, self._end / dt))
+        e, steps = local / range_, self._end / dt
+
+        def several(e: float) -> float:
+            lasting = LASTING[method] * self._lasting * (KAPPA[method] / e) ** (1 / 3) if e > 0 else 0.0
+            return e * min(lasting, steps)
+
+        left = self["left"] if method == "adi" else 1.0
+        error = max(e * min(AT_ONCE[method], max(1.0, steps)), several(e * left))
+        if method == "adi":
+            error = max(error, several(self["splitting"] * dt / range_))
         return error if local > rounding else min(error, SAFETY * self.tolerance)
+
+    def asks_for_more(self, error: float, dt: float) -> bool:
+        """Whether to measure more of a step of adi than its error, which led to E."""
+        since = self["taken"] - self["measured"]
+        if not math.isfinite(error):
+            return False
+        return since > 0 if error > self.tolerance else since >= LATELY or dt > MUCH_LONGER * self["measured_dt"]
+
+    def note_more(self, local: float, left: float, splitting: float, dt: float) -> None:
+        """See `asks_for_more`. left, splitting: K, of a step of dt whose error is estimated to be local, K."""
+        self["left"] = min(left / local, 1.0) if local > 0 else 1.0
+        self["splitting"], self["measured"], self["measured_dt"] = splitting / dt, self["taken"], dt
 
     @property
     def lost(self) -> bool:
@@ -106,7 +140,7 @@ class StepControl:
     def go_on(self, method: str, error: float, dt: float) -> None:
         """Decide on the step after one of dt with that error."""
         most = MOST_GROWTH[method]
-        growth = min(math.sqrt(SAFETY * self.tolerance / error), most) if error > 0 else most
+        growth = min(max(math.sqrt(SAFETY * self.tolerance / error), MOST_SHRINKING), most) if error > 0 else most
         following = dt * (growth if not 1.0 <= growth <= SAME else 1.0)
         # A step that ended where the clock has a time may have been much shorter than it could be.
         self["dt"] = following if growth < 1.0 else max(following, self["dt"])
@@ -115,39 +149,57 @@ class StepControl:
         """Decide on a shorter step in place of one of dt with that error."""
         self["rejected"] += 1
         if self["probing"]:
-            self["probing"], self["adi"], self["dt"] = 0.0, 1.0 - self["adi"], self["other_dt"]
-            self._be_patient()
+            self._compare(error, dt)
+            self._go_back()
             return
         factor = math.sqrt(SAFETY * self.tolerance / error) if math.isfinite(error) else 0.0
         self["dt"] = dt * min(max(factor, MOST_SHRINKING), LEAST_SHRINKING)
 
-    def choose(self, stages: Callable[[float], int], safe: float, worth: float) -> None:
-        """Change between rkl2 and adi where the other one may go further in the same time. stages: of rkl2 for a step
-        of some length. safe: longest explicit step, s. worth: how many stages take as long as a step of adi."""
-        dt, takes = self["dt"], ADI_TAKES * worth
+    def choose(self, error: float, dt: float, stages: Callable[[float], int], worth: float) -> None:
+        """Change between rkl2 and adi where the other one gets further in the same time, after a step of dt with that
+        error. stages: of rkl2 for a step of some length. worth: how many stages take as long as a step of adi."""
+
+        def cost(adi: float, dt: float) -> float:
+            """Stages for each second."""
+            return (ADI_TAKES * worth if adi else stages(dt)) / dt
+
+        adi = self["adi"]
+        if self.lost:
+            return
         if self["probing"]:
-            self["probing"] = 0.0
-            self._be_patient()
-        elif self["wait"] > 0:
-            self["wait"] -= 1
-        elif not self["adi"] and stages(dt) * PROMISING > takes:
-            self["adi"], self["other_dt"], self["wait"] = 1.0, dt, PATIENCE
-        elif not self["adi"] and self["taken"] - self["restarted"] >= SETTLED:
-            self._probe(dt, GAIN * dt * takes / stages(dt))
-        elif self["adi"]:
-            even = max((2.0 * dt / takes) ** 2 / safe, 0.5 * dt)  # of rkl2, with 2 √(even / safe) stages
-            self._probe(dt, even)
-        if self["adi"] and dt < 0.7 * self["other_dt"] and takes / dt > stages(self["other_dt"]) / self["other_dt"]:
-            self["adi"], self["dt"] = 0.0, self["other_dt"]
-            self._be_patient()
+            if dt < 0.5 * self["probing"]:
+                return  # the clock had a time so soon that such a step says little
+            self._compare(error, dt)
+            if cost(adi, self["dt"]) * KEEPING < cost(1.0 - adi, self["other_dt"]):
+                self["probing"], self["wait"], self["patience"] = 0.0, PATIENCE, PATIENCE
+            else:
+                self._go_back()
+            return
+        other = self["dt"] * (self["ratio"] if not adi else 1.0 / self["ratio"])
+        here = cost(adi, self["dt"])
+        self["wait"] = max(0.0, self["wait"] - 1)
+        hope = 1.0
+        if self["wait"] == 0 and (adi or self["compared"] or self["taken"] - self["restarted"] >= SETTLED):
+            hope = HOPED_AGAIN if self["compared"] and not adi else HOPED
+        longest = hope * other
+        while other <= longest:
+            if cost(1.0 - adi, other) * GAIN < here:
+                self._probe(other)
+                return
+            other *= LONGER
 
-    def _probe(self, dt: float, even: float) -> None:
-        """Try a step of the other method, unless it had to be too long to be as cheap. even: how long."""
-        if even < FURTHEST * dt:
-            self["probing"], self["adi"], self["other_dt"], self["dt"] = 1.0, 1.0 - self["adi"], dt, even
-        else:
-            self._be_patient()
+    def _probe(self, dt: float) -> None:
+        """Have the next step taken by the other method."""
+        self["probing"], self["adi"], self["other_dt"], self["dt"] = dt, 1.0 - self["adi"], self["dt"], dt
 
-    def _be_patient(self) -> None:
+    def _go_back(self) -> None:
+        self["probing"], self["adi"], self["dt"] = 0.0, 1.0 - self["adi"], self["other_dt"]
         self["wait"] = self["patience"]
         self["patience"] = 2.0 * self["patience"]
+
+    def _compare(self, error: float, dt: float) -> None:
+        """Note how much longer steps of adi are than those of rkl2, after one that was tried."""
+        factor = math.sqrt(SAFETY * self.tolerance / error) if error > 0 else math.inf
+        longest = dt * min(max(factor, MOST_SHRINKING), 4.0)
+        ratio = longest / self["other_dt"]
+        self["ratio"], self["compared"] = ratio if self["adi"] else 1.0 / ratio, 1.0

@@ -23,7 +23,7 @@ import numpy as np
 
 from simsuite.core import Backend, Clock, Pending, Snapshot
 from simsuite.solvers.heat.adi import AdiSteps
-from simsuite.solvers.heat.control import ADI_TAKES, StepControl
+from simsuite.solvers.heat.control import ADI_TAKES, MORE_TAKES, StepControl
 from simsuite.solvers.heat.data_changes import ULPS
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.edge_table import EdgeTable
@@ -172,6 +172,9 @@ class ControlledStepper(FieldStepper):
             local, low, high = self._try_rkl2(dt) if method == "rkl2" else self._try_adi(dt)
             rounding = _ROUNDING * float(np.finfo(self._real).eps) * max(abs(low), abs(high))
             error = control.error(method, local, low, high, dt, rounding)
+            if method == "adi" and control.asks_for_more(error, dt):
+                control.note_more(local, *self._measure_more(dt), dt)
+                error = control.error(method, local, low, high, dt, rounding)
             if error <= control.tolerance or control.lost or taken == 1 or attempt == _ATTEMPTS - 1:
                 break
             self._restore()
@@ -179,7 +182,7 @@ class ControlledStepper(FieldStepper):
         control.accept(error, low, high, dt)
         control.go_on(method, error, dt)
         if len(self._plan.methods) > 1:
-            control.choose(self._stages, self._plan.safe, self._plan.worth)
+            control.choose(error, dt, self._stages, self._plan.worth)
         self.now = (self.now + 1) % 3
         self.step += taken
         self._ledger.fold(0)
@@ -243,6 +246,21 @@ class ControlledStepper(FieldStepper):
 
         self.recorder.replay(("adi", self.now, dt), launch)
         return self._judged()
+
+    def _measure_more(self, dt: float) -> tuple[float, float]:
+        """For the step of adi just tried: the largest error that was estimated, but for what diffusion smooths out in
+        that step; and how far its halves are off since directions alternate, K."""
+        T, new, W = (self.views[(self.now + i) % 3] for i in range(3))
+        D, real = self.views[3], self._real
+        self.work += self._cells * MORE_TAKES
+        self._gather(new, T, real(1.0 / 3.0), False, D)
+        self._adi.smooth(D, T, 0, dt)
+        self._judge(new, new, real(0), D, real(0), self._rows)
+        left, _, _ = self._judged()
+        self._adi.splitting(T, W, _FIRST[0], _FIRST[2], 0.5 * dt)
+        self._judge(new, new, real(0), W, real(0), self._rows)
+        off, _, _ = self._judged()
+        return left, 2.0 * off
 
     def _judged(self) -> tuple[float, float, float]:
         """The largest estimate of the error, and the least and largest temperature."""

@@ -19,6 +19,7 @@ from simsuite.errors import Mistake
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.choice import RatesOf, cheapest, is_long, is_short, usual
 from simsuite.solvers.heat.data_changes import Changes, data_changes
+from simsuite.solvers.heat.data_stops import data_stops
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.explicit_error import explicit_error, least_range
 from simsuite.solvers.heat.plan import TICKS, Control, Plan
@@ -145,11 +146,14 @@ def _controlled(
     outputs = controlled_times(scenario, ())
     changes = Changes(_snapped(found.jumps, outputs), _snapped(found.kinks, outputs))
     times = controlled_times(scenario, changes.all)
+    stops = data_stops(made, end, times)
+    times = sorted({*times, *stops})
     control = Control(
         methods=methods,
         tolerance=scenario.time.tolerance,
         safe=SAFETY * limits.safe,
         jumps=changes.jumps,
+        stops=stops,
         worth=seconds["adi"] / seconds["rkl2"] if len(methods) > 1 else 0.0,
         expected=expected_steps(scenario.time.tolerance, end, limits.safe, len(times)),
     )

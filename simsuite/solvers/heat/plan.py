@@ -21,13 +21,15 @@ class Control:
 
     methods: those that may be taken, see `controlled`. tolerance: of the error in time, relative to the range of the
     temperatures. safe: largest stable explicit step, s. jumps: times of the clock at which temperatures outside jump.
-    worth: how many stages of rkl2 take as long as a step of adi. expected: about how many steps.
+    stops: those at which nothing happens but that steps see the data. worth: how many stages of rkl2 take as long as a
+    step of adi. expected: about how many steps.
     """
 
     methods: tuple[str, ...]
     tolerance: float
     safe: float
     jumps: tuple[float, ...]
+    stops: tuple[float, ...]
     worth: float
     expected: int
 
@@ -36,8 +38,8 @@ class Control:
 class Plan:
     """stages: of an rkl2 step. reason: why this stepper, in words. control: of steps whose lengths are found out on the
     way, of which the clock counts TICKS; None where all are known. changes: times of the clock at which data jump or
-    kink. possible: whether a machine could take so many steps. time_error: an estimate of the largest error of explicit
-    steps, K, made before the run; None where there is none."""
+    kink. possible: whether a machine could take so many steps. time_error: an estimate of the
+    largest error of explicit steps, K, made before the run; None where there is none."""
 
     stepper: str
     clock: Clock
@@ -57,8 +59,7 @@ class Plan:
         return steps + (f" of {self.stages} stages" if self.stages else "")
 
     def to_remember(self) -> dict[str, Any]:
-        """As JSON. steps: how many there are between two of them, and
-        between how many in a row."""
+        """As JSON. steps: how many there are between two times of the clock, and between how many in a row."""
         between = [b - a for a, b in itertools.pairwise(self.clock.steps)]
         steps = [[n, len(list(group))] for n, group in itertools.groupby(between)]
         plan = {"stepper": self.stepper, "stages": self.stages, "steps": steps, "reason": self.reason}
@@ -69,15 +70,15 @@ class Plan:
 
     @classmethod
     def remembered(cls, plan: Mapping[str, Any], times: Sequence[float]) -> Plan:
-        """The same plan again. times: of the clock, but for those at which data change. Raises SimsuiteError if it does
+        """The same plan again. times: of the clock, but for those of the data. Raises SimsuiteError if it does
         not fit them."""
         try:
             changes = tuple(map(float, plan["changes"]))
-            times = sorted({*times, *changes})
             control = None
             if "control" in plan:
-                lists = {name: tuple(plan["control"][name]) for name in ("methods", "jumps")}
+                lists = {name: tuple(plan["control"][name]) for name in ("methods", "jumps", "stops")}
                 control = Control(**(dict(plan["control"]) | lists))
+            times = sorted({*times, *changes, *(control.stops if control is not None else ())})
             between = itertools.chain.from_iterable(itertools.repeat(int(n), int(k)) for n, k in plan["steps"])
             steps = tuple(itertools.accumulate(itertools.islice(between, len(times)), initial=0))
             clock = Clock(steps, tuple(times))

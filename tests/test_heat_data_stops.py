@@ -1,0 +1,65 @@
+"""Times at which steps end so that they see peaks of smooth data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from simsuite.backends import open_backend
+from simsuite.solvers.heat.data_stops import data_stops
+from simsuite.solvers.heat.problem import HeatProblem
+
+PLATE: dict[str, Any] = {
+    "grid": {"nx": 6, "ny": 6},
+    "material": {"diffusivity": 1.0},
+    "time": {"end": 1.0, "stepper": "adi", "tolerance": 1e-3},
+    "output": {"frames": 2},
+}
+PEAK = "300 + 10*exp(-((t - 0.37)/0.01)**2)"
+
+
+def at_edge(value: str) -> dict[str, Any]:
+    return PLATE | {"boundary": {"left": {"kind": "temperature", "value": value}}}
+
+
+@pytest.mark.parametrize(
+    "sections",
+    [at_edge(PEAK), PLATE | {"source": [{"power": f"(1 + x)*({PEAK})*(1 + 0*T)"}]}],
+    ids=["edge", "source"],
+)
+def test_a_peak_is_met_on_its_way_up_and_down(heat: Callable[..., HeatProblem], sections: dict[str, Any]) -> None:
+    stops = np.array(data_stops(heat(**sections).made, 1.0, (0.0, 1.0)))
+    assert stops.size == 4
+    assert np.all(np.abs(stops - 0.37) < 0.02)
+    assert np.count_nonzero(stops < 0.37) == 2
+
+
+@pytest.mark.parametrize("value", ["300 + 5*t", "300 + sin(50*t)", "300 + 5*sin(3*t)*y", "sqrt(0.5 - t)"])
+def test_slow_data_and_oscillations_need_none(heat: Callable[..., HeatProblem], value: str) -> None:
+    assert data_stops(heat(**at_edge("300 + 0*t")).made, 1.0, (0.0, 1.0)) == ()
+    assert data_stops(heat(**at_edge(value)).made, 1.0, (0.0, 1.0)) == ()
+
+
+def test_times_at_which_steps_end_anyway_are_left_out(heat: Callable[..., HeatProblem]) -> None:
+    made = heat(**at_edge(PEAK)).made
+    stops = data_stops(made, 1.0, (0.0, 1.0))
+    assert data_stops(made, 1.0, (0.0, *stops, 1.0)) == ()
+
+
+@pytest.mark.parametrize("stepper", ["rkl2", "adi", "auto"])
+def test_a_run_sees_a_peak_between_two_frames(heat: Callable[..., HeatProblem], stepper: str) -> None:
+    """Its steps would be ten times as long: a mean of what the edge adds, against steps a thousandth as long."""
+    slow = PLATE | {"material": {"diffusivity": 0.002}} | {"boundary": {"left": {"kind": "temperature", "value": PEAK}}}
+    steps = slow | {"time": {"end": 1.0, "stepper": stepper, "tolerance": 1e-3}}
+    fine = slow | {"time": {"end": 1.0, "stepper": "rkl2", "dt": 1e-4}}
+    found = []
+    for sections in (steps, fine):
+        problem = heat(**sections, initial={"temperature": 300.0})
+        run = problem.stepper(open_backend("cpu"), problem.initial())
+        run.advance(problem.clock.end)
+        found.append(np.array(run.state["temperature"]) - 300.0)
+    assert np.max(found[1]) > 0.01
+    assert np.max(np.abs(found[0] - found[1])) <= 1e-3 * np.max(found[1])
