@@ -1,8 +1,8 @@
 """Times at which steps end so that none passes over a pulse of smooth data, unseen by its estimate of the error.
 
 Where a condition or a source changes by MOST_CHANGE of its range within a part SOON of the run, steps end before and
-after, as far as LOOKS times and some points tell: a peak that lasts a hundredth of a run is met four times. Data that
-go up and down more often than OFTEN are looked at by any accurate step, and need none.
+after, and where that begins, as far as LOOKS times and some points tell: a peak that lasts a hundredth of a run is met
+five times. Data that go up and down more often than OFTEN are looked at by any accurate step, and need none.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from simsuite.solvers.heat.sampling import distinct
 LOOKS = 1025  # times of a run
 MOST_CHANGE = 0.5  # of the range of a function of time
 SOON = 1.0 / 12.0
+BEGINNING = 1e-3  # of that range
 OFTEN = 5.0  # times that range, added up over a run
 _POINTS = 8  # along an edge, and along each axis of a source
 _APART = 2.0  # looks: times that are closer to another one are left out
@@ -36,6 +37,9 @@ def data_stops(made: Discretisation, end: float, others: Sequence[float]) -> tup
                 met = t[np.searchsorted(changed, np.arange(0.5 * MOST_CHANGE, changed[-1], MOST_CHANGE))]
                 soon = np.diff(met, prepend=-np.inf, append=np.inf) < SOON * end
                 wanted += met[soon[:-1] | soon[1:]].tolist()
+                first = met[~soon[:-1] & soon[1:]]  # of several that are close to each other
+                quiet = changed[np.searchsorted(t, np.maximum(first - SOON * end, 0.0))]
+                wanted += t[np.searchsorted(changed, quiet + BEGINNING, side="right") - 1].tolist()
     apart, taken = _APART * end / (LOOKS - 1), np.array(others)
     stops: list[float] = []
     for at in sorted(wanted):
