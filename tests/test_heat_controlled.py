@@ -211,3 +211,32 @@ def test_a_stepper_comes_back_when_its_time_is_over(heat: Callable[..., HeatProb
     assert stepper.taken == 1
     stepper.advance_for(problem.clock.end - stepper.step, 3600.0)
     assert stepper.step == problem.clock.end
+
+
+@pytest.mark.parametrize("stiff", [0.3, 1e4])
+def test_what_is_measured_of_steps_of_adi(heat: Callable[..., HeatProblem], backend: Backend, stiff: float) -> None:
+    """One mode of an insulated plate, in closed form, with z = Δt/2 times its rates: smoothing divides it by
+    (1 + zx)(1 + zy), and splitting adds zx zy / (1 + zx) of the step's -2 (zx + zy) / ((1 + zx)(1 + zy))."""
+    nx, ny, kx, ky = 9, 6, 2.0, 0.5
+    edges = {edge: {"kind": "insulated"} for edge in ("left", "right", "bottom", "top")}
+    sections = {
+        "grid": {"nx": nx, "ny": ny},
+        "material": {"conductivity": [kx, ky], "density": 1.0, "specific_heat": 1.0},
+    }
+    times = {"time": {"end": 1.0, "stepper": "adi", "tolerance": 1e-3}, "output": {"frames": 2}}
+    x, y = (np.arange(nx) + 0.5) / nx, ((np.arange(ny) + 0.5) / ny)[:, None]
+    mode = np.cos(3 * np.pi * x) * np.cos(2 * np.pi * y)
+    problem = heat(**sections, **times, boundary=edges, initial={"temperature": "cos(3*pi*x)*cos(2*pi*y)"})
+    stepper = controlled(problem, backend)
+    rates = 4 * kx * nx**2 * np.sin(1.5 * np.pi / nx) ** 2, 4 * ky * ny**2 * np.sin(np.pi / ny) ** 2
+    dt = 2 * stiff / rates[0]
+    zx, zy = (0.5 * dt * rate for rate in rates)
+    stepper._look(0.0, dt, False)
+    stepper._try_adi(dt)
+    D, W = (backend.array(a) for a in (mode, np.zeros_like(mode)))
+    T = backend.view(backend.array(mode))
+    stepper._adi.smooth(backend.view(D), T, 0, dt)
+    stepper._adi.splitting(T, backend.view(W), 0, 2, dt)
+    step = -2 * (zx + zy) / ((1 + zx) * (1 + zy))
+    for got, factor in ((D, 1 / ((1 + zx) * (1 + zy))), (W, zx * zy / (1 + zx) * step)):
+        assert np.max(np.abs(backend.to_host(got) - factor * mode)) <= 1e-10 * abs(factor)

@@ -19,6 +19,7 @@ from simsuite.solvers import table_cuda
 from simsuite.solvers.heat import (
     adi_cuda,
     blocked,
+    controlled_cuda,
     edges_cuda,
     exact_cuda,
     explicit_cuda,
@@ -58,6 +59,18 @@ def test_explicit_step(kernel: str, precision: str, dimensions: int) -> None:
     assert ("fma.rn.f64" in ptx) == (precision == "float64")
     if precision == "float32":
         assert not re.findall(r"\.f64", ptx)
+
+
+@pytest.mark.parametrize("precision", REAL)
+@pytest.mark.parametrize("kernel", ["gather", "judge"])
+def test_errors_of_steps_as_long_as_they_may_be(kernel: str, precision: str) -> None:
+    r = REAL[precision]
+    field = array(r, 2)
+    rest = (types.boolean, field) if kernel == "gather" else (field, r, array(types.float64, 2))
+    ptx, info = compile_sm90(getattr(controlled_cuda, kernel), types.void(field, field, r, *rest))
+    assert info["spill_bytes"] == 0
+    if precision == "float32":
+        assert not re.findall(r"(?:add|sub|mul|fma|div)[.\w]*\.f64", ptx)
 
 
 def test_warps_have_the_shared_memory_they_need() -> None:

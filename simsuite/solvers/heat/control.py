@@ -14,7 +14,9 @@ Solving ODEs I, 2nd ed., 1993, section II.4; the unit is τ).
 Long steps of adi make errors in waves much shorter than √(diffusivity · Δt), which diffusion smooths out within a step
 and which therefore do not add up. What is left of an estimate without these waves is measured now and then (a filter,
 as for the estimates of stiff integrators: Hairer & Wanner, Solving ODEs II, 2nd ed., 1996, section IV.8), and counts
-as e above; all of e counts AT_ONCE times, since steps of adi forget such waves later than diffusion does.
+as e above; all of e counts AT_ONCE times, since steps of adi forget such waves later than diffusion does. Measured at
+the same time is the error by alternating directions that a step and its halves share (see `AdiSteps.splitting`); it
+counts as another e, in proportion to Δt in between.
 """
 
 from __future__ import annotations
