@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import socket
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,8 @@ def inspect(run: RunDirectory) -> dict[str, Any]:
         found["updated"] = max(time.time() - float(live.get("updated", 0.0)), 0.0)
     about = read_about(run.path)
     found["checkpoint_step"] = None if about is None else about[1].get("steps", about[0])
+    if about is not None and found["status"] == "killed":
+        found |= _later(found, found["checkpoint_step"], about[1].get("time"))
     found["checkpoint"] = None if about is None else {"step": found["checkpoint_step"], "time": about[1].get("time")}
     if found["status"] in ("killed", "stopped", "failed") and run.scenario.exists():
         found["resume"] = f"simsuite resume {run.path}"
@@ -57,6 +60,13 @@ def inspect(run: RunDirectory) -> dict[str, Any]:
         found["failure"] = reason
     found["summary"] = None if alive else run.read_summary()
     return found
+
+
+def _later(found: Mapping[str, Any], steps: int, at: Any) -> dict[str, Any]:
+    """Where a run was killed, as its newest checkpoint says, if that is later than its last note."""
+    if found.get("solver") == "gbm" or at is None or not found.get("end") or steps <= found.get("steps", steps):
+        return {}
+    return {"steps": steps, "time": at, "percent": 100.0 * at / found["end"], "seconds_left": None}
 
 
 def runs_in(directory: Path) -> list[RunDirectory]:

@@ -98,6 +98,14 @@ def test_a_run_tells_others_how_far_it_is_and_where_it_was_killed(say: Say, unde
     ):
         assert words in shown
 
+    run = RunDirectory(Path("runs/long"))
+    run.write_progress({**(run.read_progress() or {}), "steps": 0, "time": 0.0, "percent": 0.0})
+    later = say("info", "runs/long", "--json")
+    assert (later["steps"], later["time"]) == (checkpoint["step"], checkpoint["time"]), (
+        "the checkpoint came after the note"
+    )
+    assert later["percent"] == pytest.approx(100 * checkpoint["time"] / 1000.0)
+
     assert say("resume", "runs/long", "--max-minutes", "0", "-q").returncode == 75
     stopped = say("info", "runs/long", "--json")
     assert stopped.keys() >= CONTRACT
