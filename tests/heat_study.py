@@ -53,19 +53,15 @@ def _look(seed: int, switches: bool, device: str, compared: bool) -> Found:
     solution = plate.solution()
     at_frames, always = (Reference(plate, solution, everywhere) for everywhere in (False, True))
     found = {stepper: automatic(plate, backend, always, stepper) for stepper in STEPPERS}
-    problem, work = problem_of(plate), found["auto"][1]
-
-    def errors(of: Reference) -> dict[str, float]:
-        return {stepper: automatic(plate, backend, of, stepper)[0] / of.enough for stepper in STEPPERS}
-
+    problem, work = problem_of(plate), found["auto"].work
     best_of = {
         of: best(plate, backend, of, MOST * work) if compared else ("none", MOST * work) for of in (always, at_frames)
     }
     return Found(
         seed,
         problem.scenario.time.tolerance,
-        errors(at_frames),
-        {stepper: error / always.enough for stepper, (error, _) in found.items()},
+        {stepper: run.at_frames / always.enough for stepper, run in found.items()},
+        {stepper: run.always / always.enough for stepper, run in found.items()},
         problem.plan.stepper,
         work,
         best_of[always],

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -54,7 +54,8 @@ def problem_of(plate: Plate, **time: Any) -> HeatProblem:
 
 
 class Reference:
-    """What a plate's run is held against. solution: T at any time. everywhere: whether the ends of all steps count."""
+    """What a plate's run is held against. solution: T at any time. everywhere: whether a run has to keep the tolerance
+    at the ends of all steps, and not at frames alone."""
 
     def __init__(self, plate: Plate, solution: Callable[[float], np.ndarray], everywhere: bool) -> None:
         self.solution, self._everywhere = solution, everywhere
@@ -63,20 +64,33 @@ class Reference:
         range_ = float(np.ptp([solution(t) for t in times]))
         self.enough = plate.sections["time"]["tolerance"] * range_
 
-    def largest_error(self, problem: HeatProblem, stepper: Stepper, backend: Backend, enough: float) -> float:
-        """Of a run, K; or the first that is more than enough. Explicit and exact steps count at frames alone."""
-        worst = 0.0
+    def largest_errors(self, problem: HeatProblem, stepper: Stepper, backend: Backend) -> tuple[float, float]:
+        """Of a run, K: at frames, and at the end of any step. Explicit and exact steps count at frames alone."""
+        worst = always = 0.0
         for step in problem.layout.series[0].steps:
-            while True:
-                T = backend.to_host(stepper.state["temperature"])
-                worst = max(worst, float(np.max(np.abs(T - self.solution(problem.clock.time(stepper.step))))))
-                if not worst <= enough:
-                    return worst
-                if stepper.step == step:
-                    break
-                every = self._everywhere and isinstance(stepper, ControlledStepper)
-                stepper.advance(1 if every else step - stepper.step)
-        return worst
+            for error in self._errors_up_to(step, problem, stepper, backend, isinstance(stepper, ControlledStepper)):
+                always = max(always, error)
+            worst = max(worst, error)
+        return worst, always
+
+    def keeps(self, problem: HeatProblem, stepper: Stepper, backend: Backend) -> bool:
+        """Whether a run is accurate enough; it is ended once it is not."""
+        every = self._everywhere and isinstance(stepper, ControlledStepper)
+        steps = problem.layout.series[0].steps
+        return all(
+            error <= self.enough for step in steps for error in self._errors_up_to(step, problem, stepper, backend, every)
+        )
+
+    def _errors_up_to(
+        self, step: int, problem: HeatProblem, stepper: Stepper, backend: Backend, every: bool
+    ) -> Iterator[float]:
+        """Errors as a run goes on to a step of its clock, K: after every step that is taken, or when it is there."""
+        while True:
+            T = backend.to_host(stepper.state["temperature"])
+            yield float(np.max(np.abs(T - self.solution(problem.clock.time(stepper.step)))))
+            if stepper.step == step:
+                return
+            stepper.advance(1 if every else step - stepper.step)
 
 
 def count(stepper: ControlledStepper, adi_steps: int) -> Counter[str]:
@@ -108,54 +122,62 @@ def seconds(problem: HeatProblem, name: str, times: int) -> float:
     return TWO_CORES.seconds(replace(w, amount=w.amount * share) for w in work)
 
 
-def automatic(plate: Plate, backend: Backend, reference: Reference, stepper: str = "auto") -> tuple[float, float]:
-    """The largest error, K, and the work of steps that the program chooses."""
+@dataclass(frozen=True)
+class Automatic:
+    """Of a run whose steps the program chooses: the largest error at frames, and at the end of any step, K; and its
+    work, s."""
+
+    at_frames: float
+    always: float
+    work: float
+
+
+def automatic(plate: Plate, backend: Backend, reference: Reference, stepper: str = "auto") -> Automatic:
     problem = problem_of(plate, stepper=stepper)
     taken = problem.stepper(backend, problem.initial())
     if isinstance(taken, ControlledStepper):
         counts = count(taken, ADI_TAKES)
-        error = reference.largest_error(problem, taken, backend, math.inf)
+        errors = reference.largest_errors(problem, taken, backend)
         assert taken.control["error"] <= problem.scenario.time.tolerance
-        return error, sum(seconds(problem, name, n) for name, n in counts.items())
-    error = reference.largest_error(problem, taken, backend, math.inf)
-    return error, seconds(problem, problem.plan.stepper, problem.clock.end)
+        return Automatic(*errors, sum(seconds(problem, name, n) for name, n in counts.items()))
+    errors = reference.largest_errors(problem, taken, backend)
+    return Automatic(*errors, seconds(problem, problem.plan.stepper, problem.clock.end))
 
 
-def equal_steps(plate: Plate, backend: Backend, reference: Reference, method: str, dt: float) -> tuple[float, float]:
-    """The largest error, K, as far as it is known to be too large, and the work of steps of rkl2 or adi."""
+def equal_steps(plate: Plate, backend: Backend, reference: Reference, method: str, dt: float) -> tuple[bool, float]:
+    """Whether steps of rkl2 or adi keep the tolerance, and their work as far as that is known."""
     problem = problem_of(plate, stepper=method)
     stepper = problem.stepper(backend, problem.initial())
     assert isinstance(stepper, ControlledStepper)
     stepper.control = Equal(stepper.control, 2.0 * dt if method == "adi" else dt)  # adi: both halves count
     counts = count(stepper, 2)
-    error = reference.largest_error(problem, stepper, backend, reference.enough)
-    return error, seconds(problem, method, counts[method])
+    return reference.keeps(problem, stepper, backend), seconds(problem, method, counts[method])
 
 
 def best(plate: Plate, backend: Backend, reference: Reference, most: float) -> tuple[str, float]:
     """The stepper that takes the least work to keep the tolerance with equal steps, and that work. most: beyond which
     nothing is tried."""
-    found, enough = ("none", most), reference.enough
+    found = ("none", most)
     explicit = problem_of(plate, stepper="explicit")
     work = seconds(explicit, "explicit", explicit.clock.end)
     if work < most:
         stepper = explicit.stepper(backend, explicit.initial())
-        if reference.largest_error(explicit, stepper, backend, enough) <= enough:
+        if reference.keeps(explicit, stepper, backend):
             found = "explicit", work
     for method in ("rkl2", "adi"):
         run = partial(equal_steps, plate, backend, reference, method)
-        work = least(run, plate.end, enough, found[1])
+        work = least(run, plate.end, found[1])
         if work < found[1]:
             found = method, work
     return found
 
 
-def least(run: Callable[[float], tuple[float, float]], end: float, enough: float, most: float) -> float:
+def least(run: Callable[[float], tuple[bool, float]], end: float, most: float) -> float:
     """The least work with which a run of steps is accurate enough; infinite if that is more than `most`."""
     dt, fine, work = end, 0.0, math.inf
     while not fine:
-        error, needed = run(dt)
-        if error <= enough:
+        kept, needed = run(dt)
+        if kept:
             fine, work = dt, needed
         elif needed > most:
             return math.inf
@@ -164,8 +186,8 @@ def least(run: Callable[[float], tuple[float, float]], end: float, enough: float
     coarse = fine * FINER
     for _ in range(BISECTIONS):
         dt = math.sqrt(coarse * fine)
-        error, needed = run(dt)
-        if error <= enough:
+        kept, needed = run(dt)
+        if kept:
             fine, work = dt, needed
         else:
             coarse = dt
