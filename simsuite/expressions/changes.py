@@ -1,15 +1,16 @@
 """Where an expression jumps or kinks as one of its variables grows.
 
-Such places come from a part of the expression that depends on that variable alone: a comparison, a whole part
-(floor, ceil, //, %), a sign, an absolute value, or the smaller or larger of two. Each of them is a function that is
-constant but for jumps, and its jumps are enclosed by halving the range until interval arithmetic shows it to be
-constant, or two neighbouring numbers are left. That takes some 60 evaluations for each place, wherever it is.
+Such places come from a part of the expression that decides how it goes on: a comparison, a whole part (floor, ceil,
+//, %), a sign, an absolute value, or the smaller or larger of two. Each of them is a function that is constant but for
+jumps, and its jumps are enclosed by halving the range until interval arithmetic shows it to be constant, or two
+neighbouring numbers are left. That takes some 60 evaluations for each place, wherever it is. What decides may depend
+on where one is as well, as for something that moves: then it is looked at for each of some points.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -17,25 +18,41 @@ from simsuite.expressions.evaluate import evaluate
 from simsuite.expressions.intervals import bounds_within
 from simsuite.expressions.tree import Apply, Node, Number, names_in, walk
 
-MOST = 10_000  # places of one part; it is left out if it has more
+MOST = 10_000  # places of one part, or points; it is left out if it has more
 
 
-def changes(tree: Node, name: str, low: float, high: float) -> np.ndarray:
+def changes(
+    tree: Node, name: str, low: float, high: float, points: Mapping[str, np.ndarray] | None = None
+) -> np.ndarray:
     """The values of the variable between low and high from which on the expression goes on differently, increasing:
-    each is the first floating-point number on the new side."""
-    found = [_jumps(part, name, low, high) for part in dict.fromkeys(_deciding(tree, name))]
-    return np.unique(np.concatenate([np.zeros(0), *found]))
+    each is the first floating-point number on the new side.
+
+    points: arrays that broadcast, the values of other variables at the points that count. Parts that depend on any
+    other variable, or count at very many points, are left out.
+    """
+    points = points or {}
+    found = [np.zeros(0)]
+    for part in dict.fromkeys(_deciding(tree, name, {name, *points})):
+        others = sorted(names_in(part) - {name})
+        own = np.broadcast_arrays(*(points[other] for other in others))
+        if len(others) == 1:
+            own = (np.unique(own[0]),)
+        if all(values.size <= 4 * MOST for values in own):
+            found.append(_jumps(part, name, low, high, dict(zip(others, (values.ravel() for values in own)))))
+    return np.unique(np.concatenate(found))
 
 
-def _deciding(tree: Node, name: str) -> Iterator[Node]:
+def _deciding(tree: Node, name: str, known: set[str]) -> Iterator[Node]:
     """What decides how the expression goes on, as functions that are constant but for jumps."""
     for node in walk(tree):
-        if not isinstance(node, Apply) or names_in(node) != {name}:
+        if not isinstance(node, Apply) or name not in names_in(node) or not names_in(node) <= known:
             continue
         if node.op in ("<", "<=", ">", ">=", "floor", "ceil", "sign", "step"):
             yield node
         elif node.op in ("//", "%"):
             yield Apply("//", node.args)
+        elif names_in(node) != {name}:
+            continue  # a kink that moves does not matter much to any point
         elif node.op == "abs":
             yield Apply("<", (node.args[0], Number(0.0)))
         elif node.op in ("min", "max"):
@@ -43,26 +60,29 @@ def _deciding(tree: Node, name: str) -> Iterator[Node]:
                 yield Apply("<", (a, b))
 
 
-def _jumps(part: Node, name: str, low: float, high: float) -> np.ndarray:
+def _jumps(part: Node, name: str, low: float, high: float, points: Mapping[str, np.ndarray]) -> np.ndarray:
     found: list[np.ndarray] = []
-    a, b = np.array([low]), np.array([high])
+    at = np.arange(max((len(values) for values in points.values()), default=1))  # of each interval its point
+    a, b = np.full(at.size, low), np.full(at.size, high)
     while a.size:
-        lower, upper = bounds_within(part, {name: (a, b)})
-        left = np.broadcast_to(~(lower == upper), a.shape)
-        a, b = a[left], b[left]
-        ends = np.nextafter(a, np.inf) >= b
-        if ends.any():
-            before, after = (np.broadcast_to(_value(part, name, at[ends]), at[ends].shape) for at in (a, b))
-            found.append(b[ends][before != after])
-        a, b = a[~ends], b[~ends]
-        middle = a + (b - a) / 2
-        a, b = np.concatenate([a, middle]), np.concatenate([middle, b])
         if a.size > 4 * MOST:
             return np.zeros(0)
+        here = {other: values[at] for other, values in points.items()}
+        lower, upper = bounds_within(part, {name: (a, b), **{other: (value, value) for other, value in here.items()}})
+        left = np.broadcast_to(~(lower == upper), a.shape)
+        a, b, at = a[left], b[left], at[left]
+        ends = np.nextafter(a, np.inf) >= b
+        if ends.any():
+            there = {other: values[at[ends]] for other, values in points.items()}
+            before, after = (np.broadcast_to(_value(part, {name: t[ends], **there}), t[ends].shape) for t in (a, b))
+            found.append(b[ends][before != after])
+        a, b, at = a[~ends], b[~ends], at[~ends]
+        middle = a + (b - a) / 2
+        a, b, at = np.concatenate([a, middle]), np.concatenate([middle, b]), np.concatenate([at, at])
     places = np.concatenate([np.zeros(0), *found])
     return places if places.size <= MOST else np.zeros(0)
 
 
-def _value(part: Node, name: str, at: np.ndarray) -> np.ndarray:
+def _value(part: Node, values: Mapping[str, np.ndarray]) -> np.ndarray:
     with np.errstate(all="ignore"):
-        return np.asarray(evaluate(part, {name: at}))
+        return np.asarray(evaluate(part, values))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,10 +31,10 @@ class Changes:
 
 
 def data_changes(made: Discretisation, end: float) -> Changes:
-    """Between 0 and `end`, both left out."""
-    found = [changes(f.tree, "t", 0.0, end) for f in dict.fromkeys(_moving(made))]
+    """From 0 to `end`, these two included where data are different just after 0, or just before the end."""
+    found = [changes(f.tree, "t", 0.0, end, points) for f, points in _moving(made)]
     times = np.unique(np.concatenate([np.zeros(0), *found]))
-    times = times[(times > 1e-12 * end) & (times < end * (1 - 1e-12))]
+    times = np.where(times <= 1e-12 * end, 0.0, np.where(times >= end * (1 - 1e-12), end, times))
     if times.size:
         times = times[np.append(np.diff(times) > 1e-12 * end, True)]
     if times.size > MOST:
@@ -43,19 +43,21 @@ def data_changes(made: Discretisation, end: float) -> Changes:
     return Changes(jumps, tuple(float(t) for t in times if float(t) not in set(jumps)))
 
 
-def _moving(made: Discretisation) -> Iterator[Expression]:
+def _moving(made: Discretisation) -> Iterator[tuple[Expression, Mapping[str, np.ndarray]]]:
+    """What depends on time, and where it counts."""
     for piece in made.edges.pieces:
-        yield from (f for f in (piece.first, piece.second) if f.depends_on("t"))
-    yield from (f for f in made.sources if f.depends_on("t"))
+        yield from ((f, {"x": piece.x, "y": piece.y}) for f in (piece.first, piece.second) if f.depends_on("t"))
+    x, y = made.centres
+    yield from ((f, {"x": x, "y": y}) for f in made.sources if f.depends_on("t"))
 
 
 def _jumps(edges: Edges, t: float) -> bool:
     """Whether a temperature at an edge or outside jumps at t, or how heat passes to it."""
-    small = ULPS * math.ulp(t)
+    small = ULPS * math.ulp(max(t, np.finfo(np.float64).tiny))
     for piece in edges.pieces:
         for f in (piece.first, piece.second):
             if piece.kind != FLUX and f.depends_on("t"):
-                before, after = (np.asarray(f(x=piece.x, y=piece.y, t=at)) for at in (t - small, t + small))
+                before, after = (np.asarray(f(x=piece.x, y=piece.y, t=at)) for at in (max(t - small, 0.0), t + small))
                 if np.max(np.abs(after - before)) > _JUMP * max(np.max(np.abs(before)), np.max(np.abs(after))):
                     return True
     return False
