@@ -33,9 +33,9 @@ def at_edge(value: str) -> dict[str, Any]:
 def test_a_peak_is_met_on_its_way_up_and_down(heat: Callable[..., HeatProblem], sections: dict[str, Any]) -> None:
     stops = np.array(data_stops(heat(**sections).made, 1.0, (0.0, 1.0)))
     assert stops.size == 5
-    assert np.all(np.abs(stops - 0.37) < 0.04)
+    assert np.all(np.abs(stops - 0.37) < 0.05)
     assert np.count_nonzero(stops < 0.37) == 3
-    assert np.exp(-(((stops[0] - 0.37) / 0.01) ** 2)) < 0.002
+    assert np.exp(-(((stops[0] - 0.37) / 0.01) ** 2)) < 1e-6
 
 
 @pytest.mark.parametrize("value", ["300 + 5*t", "300 + sin(50*t)", "300 + 5*sin(3*t)*y", "sqrt(0.5 - t)"])

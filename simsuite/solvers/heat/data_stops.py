@@ -1,64 +1,135 @@
 """Times at which steps end so that none passes over a pulse of smooth data, unseen by its estimate of the error.
 
-Where a condition or a source changes by MOST_CHANGE of its range within a part SOON of the run, steps end before and
-after, and where that begins, as far as LOOKS times and some points tell: a peak that lasts a hundredth of a run is met
-five times. Data that go up and down more often than OFTEN are looked at by any accurate step, and need none.
+Each condition and source is looked at at LOOKS times, and where interval arithmetic does not exclude that it changes
+unseen between two looks, at more times in between (see `_times`). From the looks come marks: the times at which a
+function has changed by MOST_CHANGE of its range since the mark before. Where marks follow each other within SOON of the
+run, after or before a time without any that is LONG times as long, steps end at them: a peak that lasts a thousandth of
+a run is met some four times, and where it begins. Data that go up and down without a rest are looked at by any accurate
+step, and need none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from simsuite.expressions import Expression
+from simsuite.expressions.intervals import bounds_within
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.sampling import distinct
 
-LOOKS = 1025  # times of a run
+LOOKS = 1025  # times of a run, at least
 MOST_CHANGE = 0.5  # of the range of a function of time
-SOON = 1.0 / 12.0
-BEGINNING = 1e-3  # of that range
-OFTEN = 5.0  # times that range, added up over a run
+SOON = 1.0 / 12.0  # of a run
+LONG = 5.0  # times the time between the marks of a peak
+BEGINNING = 1e-7  # of the range: what comes before is less than any tolerance
+MOST_STOPS = 20_000
+_UNSEEN = 0.05  # of the range: changes between two looks that are looked for
+_DEPTH = 14  # how often the time between two looks is halved at most
+_MOST_BOXES = 1 << 18  # of interval arithmetic at a time
+_FEW = 4  # marks of a peak; of more, those next to the time without any
 _POINTS = 8  # along an edge, and along each axis of a source
-_APART = 2.0  # looks: times that are closer to another one are left out
+_BESIDE = 1e-12  # of the run: before and after a time at which data may jump
+_APART = 0.25  # of the time to the next mark: times that are closer to another one are left out
+
+Points = Mapping[str, np.ndarray]
 
 
 def data_stops(made: Discretisation, end: float, others: Sequence[float]) -> tuple[float, ...]:
     """Increasing, s. others: increasing times at which steps end anyway."""
-    t = np.linspace(0.0, end, LOOKS)
-    wanted: list[float] = []
+    wanted: list[tuple[float, float]] = []
     with np.errstate(all="ignore"):
-        for values in _data(made, t):
+        for f, points in _data(made):
+            t, values = _looks(f, points, end, others)
             range_ = float(np.max(np.ptp(values, axis=0)))
-            if not (np.isfinite(range_) and range_ > 0):
-                continue
-            changed = np.append(0.0, np.cumsum(np.max(np.abs(np.diff(values, axis=0)), axis=1))) / range_
-            if changed[-1] <= OFTEN:
-                met = t[np.searchsorted(changed, np.arange(0.5 * MOST_CHANGE, changed[-1], MOST_CHANGE))]
-                soon = np.diff(met, prepend=-np.inf, append=np.inf) < SOON * end
-                wanted += met[soon[:-1] | soon[1:]].tolist()
-                first = met[~soon[:-1] & soon[1:]]  # of several that are close to each other
-                quiet = changed[np.searchsorted(t, np.maximum(first - SOON * end, 0.0))]
-                wanted += t[np.searchsorted(changed, quiet + BEGINNING, side="right") - 1].tolist()
-    apart, taken = _APART * end / (LOOKS - 1), np.array(others)
+            if np.isfinite(range_) and range_ > 0:
+                change = np.max(np.abs(np.diff(values, axis=0)), axis=1)
+                change[np.diff(t) <= 4 * _BESIDE * end] = 0.0  # where steps end anyway, and data may jump
+                wanted += _around_peaks(t, np.append(0.0, np.cumsum(change)) / range_, end)
     stops: list[float] = []
-    for at in sorted(wanted):
+    taken = np.array(others)
+    for at, apart in sorted(wanted):
         if np.min(np.abs(taken - at)) >= apart and (not stops or at - stops[-1] >= apart):
             stops.append(at)
-    return tuple(stops)
+    return tuple(stops) if len(stops) <= MOST_STOPS else ()
 
 
-def _data(made: Discretisation, t: np.ndarray) -> Iterator[np.ndarray]:
-    """Of each function that depends on time its values, (times, points)."""
+def _around_peaks(t: np.ndarray, changed: np.ndarray, end: float) -> list[tuple[float, float]]:
+    """Times at which steps are to end, and how far they should be from others. changed: by how many ranges a function
+    has gone up and down by each of the times t."""
+    looks = np.searchsorted(changed, np.arange(0.5 * MOST_CHANGE, changed[-1], MOST_CHANGE))
+    met = t[looks]
+    if met.size < 2:
+        return []
+    gaps = np.diff(met)
+    rest_before, rest_after = np.append(met[0], gaps), np.append(gaps, end - met[-1])
+    before, after = np.append(np.inf, gaps), np.append(gaps, np.inf)  # where there is a mark
+    # Of several marks in a row those near a rest, which is a time without any.
+    begins = (after < SOON * end) & (rest_before > LONG * after)
+    ends = (before < SOON * end) & (rest_after > LONG * before)
+    wanted = np.zeros(met.size, bool)
+    for shift in range(min(_FEW, met.size)):
+        wanted[shift:] |= begins[: met.size - shift]
+        wanted[: met.size - shift] |= ends[shift:]
+    resting = met[begins] - np.minimum(SOON * end, 0.5 * rest_before[begins])
+    first = np.searchsorted(changed, changed[np.searchsorted(t, resting)] + BEGINNING, side="right") - 1
+    apart = _APART * np.minimum(before, after)
+    found = [*zip(met[wanted], apart[wanted]), *zip(t[first], apart[begins])]
+    return [(float(at), float(far)) for at, far in found]
+
+
+def _looks(f: Expression, points: Points, end: float, others: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+    """Times, those before and after each of others among them, and values at them and at all points."""
+
+    def values(t: np.ndarray) -> np.ndarray:
+        n = len(next(iter(points.values())))
+        return np.broadcast_to(f(**points, t=t[:, None]), (t.size, n))
+
+    beside = np.add.outer([-_BESIDE * end, _BESIDE * end], others).ravel()
+    t = np.unique(np.clip(np.concatenate([np.linspace(0.0, end, LOOKS), beside]), 0.0, end))
+    t = _times(f, points, t, values)
+    return t, values(t)
+
+
+def _times(f: Expression, points: Points, t: np.ndarray, values: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """The times t and others in between, such that between two of them f goes hardly beyond its values there. Interval
+    arithmetic bounds it there; where its bounds are much wider apart than these values, the time between is halved."""
+    found = [t]
+    a, b = t[:-1], t[1:]
+    open_ = b - a > 4 * _BESIDE * t[-1]
+    a, b = a[open_], b[open_]
+    range_ = float(np.max(np.ptp(values(t), axis=0)))
+    n = len(next(iter(points.values())))
+    for _ in range(_DEPTH):
+        if not a.size:
+            break
+        if a.size * n > _MOST_BOXES:
+            return t  # f goes up and down all the time
+        boxes = {name: (at, at) for name, at in points.items()} | {"t": (a[:, None], b[:, None])}
+        lower, upper = (np.broadcast_to(bound, (a.size, n)) for bound in bounds_within(f.tree, boxes))
+        at_ends = values(a), values(b)
+        low, high = np.minimum(*at_ends), np.maximum(*at_ends)
+        beyond = np.max(np.maximum(upper - high, low - lower), axis=1)
+        range_ = max(range_, float(np.max(high - low, initial=0.0)))
+        open_ = beyond > _UNSEEN * range_
+        a, b = a[open_], b[open_]
+        middle = a + (b - a) / 2
+        found.append(middle)
+        a, b = np.concatenate([a, middle]), np.concatenate([middle, b])
+    return np.unique(np.concatenate(found))
+
+
+def _data(made: Discretisation) -> Iterator[tuple[Expression, Points]]:
+    """Functions that depend on time, and some of the points where they count."""
     for piece in made.edges.pieces:
-        few = slice(None, None, max(1, len(piece.x) // _POINTS))
+        few = slice(None, None, -(-len(piece.x) // _POINTS))
         for f in (piece.first, piece.second):
             if f.depends_on("t"):
-                values = f(x=piece.x[few], y=piece.y[few], t=t[:, None])
-                yield np.broadcast_to(values, (len(t), len(piece.x[few])))
-    x, y = (a.ravel()[:: max(1, a.size // _POINTS)] for a in made.centres)
-    T = float(np.mean(distinct(made.T0)))
+                yield f, {"x": piece.x[few], "y": piece.y[few]}
+    x, y = (a.ravel()[:: -(-a.size // _POINTS)] for a in made.centres)
+    xs, ys = (a.ravel() for a in np.meshgrid(x, y))
+    T = np.full(xs.size, np.mean(distinct(made.T0)))
     for f in made.sources:
         if f.depends_on("t"):
-            values = f(x=x, y=y[:, None], t=t[:, None, None], T=T)
-            yield np.broadcast_to(values, (len(t), len(y), len(x))).reshape(len(t), -1)
+            yield f, {"x": xs, "y": ys, "T": T}
