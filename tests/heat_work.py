@@ -78,7 +78,9 @@ class Reference:
         every = self._everywhere and isinstance(stepper, ControlledStepper)
         steps = problem.layout.series[0].steps
         return all(
-            error <= self.enough for step in steps for error in self._errors_up_to(step, problem, stepper, backend, every)
+            error <= self.enough
+            for step in steps
+            for error in self._errors_up_to(step, problem, stepper, backend, every)
         )
 
     def _errors_up_to(

@@ -171,7 +171,9 @@ def _heat_quality(results: Mapping[str, Any], steps: int) -> Iterator[str]:
     if "residual" in steady:
         yield _row("steady residual", f"{steady['residual']:.3g}", f"after {steady['iterations']} iterations", "  ")
     if "iteration_change" in results:
-        yield _row("last iteration", f"{results['iteration_change']:.3g} K", "by which k(T) changed a step", "  ")
+        yield _row(
+            "last iteration", f"{results['iteration_change']:.3g} K", "by which what depends on T changed a step", "  "
+        )
 
 
 def _gbm(summary: Mapping[str, Any], verbose: bool) -> Iterator[Section]:

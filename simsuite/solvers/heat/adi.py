@@ -128,6 +128,8 @@ class AdiSteps:
         as for it."""
         o, real, a = self.operator, self._real, 0.5 * dt
         start, unmoved = o.edges.scratch_at(START), o.edges.scratch_at(CHANGE)
+        if o.made.law is not None:
+            self._transpose_gx(o.gx, self._gx)
         _, gy, c, _, _, edges, at = o.arguments(begin)
         self._edge_data(T, gy, c, edges, at, at, real(0.5), real(a), start, unmoved, o.wrap[1])
         self._transpose(D, self._turned)

@@ -17,6 +17,12 @@ as for the estimates of stiff integrators: Hairer & Wanner, Solving ODEs II, 2nd
 as e above; all of e counts AT_ONCE times, since steps of adi forget such waves later than diffusion does. Measured at
 the same time is the error by alternating directions that a step and its halves share (see `AdiSteps.splitting`); it
 counts as another e, in proportion to Δt in between.
+
+That a solution forgets errors is an assumption, which does not hold for the heat of a plate, or of a part of it, that
+is kept. So the estimates of all steps are added up, each with its sign; what diffusion leaves of their sum in a time as
+long as the run is what lasts. If it goes on growing as it did lately, it must not come to more than LASTS of the
+tolerance; steps are made as much shorter as that takes (`tight`). Where sources give more for a higher temperature,
+errors grow, and count from all steps.
 """
 
 from __future__ import annotations
@@ -36,6 +42,10 @@ LASTING = {"rkl2": 0.7, "adi": 0.8}  # times τ whose errors add up
 AT_ONCE = {"rkl2": 1.0, "adi": 5.0}  # errors that add up however soon they are smoothed out
 LATELY, MUCH_LONGER = 12.0, 3.0  # steps, and growth of one, for which what is measured of steps of adi stays the same
 CHANGING = 1.4  # as many where data jump or kink: what is left of each change adds up
+BEGUN = 0.03  # share of a run before which what lasts is due to its beginning
+LOOKED = 1.5  # by how much further a run is each time that it decides on what lasts of its errors
+LASTS = 0.5  # of the tolerance that this may come to by the end
+MOST_TIGHTER, MOST_LOOSER, MOST_TIGHT = 4.0, 1.5, 1e3  # at a time; at all
 ADI_TAKES, MORE_TAKES = 3, 2  # steps of adi for one that counts, and for measuring more of it
 PROMISING = 1.5  # by how much longer steps of adi mostly are than those of rkl2
 GAIN, KEEPING = 1.25, 1.1  # by how much less work a method must be to be tried, and to be kept
@@ -48,6 +58,8 @@ NAMES = (
     # Of an estimate of adi the share left after its step, its error by splitting in K/s, and when these were so.
     *("left", "splitting", "measured", "measured_dt"),
     # By which `choose` goes; ratio: of steps of adi to those of rkl2; probing: how long a step is tried.
+    # What lasts of all errors, K, when it was looked at; how much less each step may be off for its sake.
+    *("lasted", "lasted_at", "looked", "tight"),
     *("adi", "other_dt", "ratio", "compared", "probing", "wait", "patience", "restarted"),
 )
 
@@ -74,7 +86,7 @@ class StepControl:
         if state is None:
             self["dt"], self["low"], self["high"] = first, *span
             self["shortest"], self["patience"], self["ratio"] = end, PATIENCE, PROMISING
-            self["left"], self["measured"] = 1.0, -LATELY
+            self["left"], self["measured"], self["tight"] = 1.0, -LATELY, 1.0
 
     def __getitem__(self, name: str) -> float:
         return float(self.state[NAMES.index(name)])
@@ -93,10 +105,13 @@ class StepControl:
         else:
             self["dt"] = max(KINK * self["dt"], min(self["dt"], self._first))
 
-    def error(self, method: str, local: float, low: float, high: float, dt: float, rounding: float) -> float:
+    def error(
+        self, method: str, local: float, low: float, high: float, dt: float, rounding: float, growth: float = 0.0
+    ) -> float:
         """E of a step whose local error is estimated, K, and which leads to temperatures from low to high.
         rounding: what of the estimate may be nothing but that, K; a step with no more is good enough, and the next one
-        need not be shorter."""
+        need not be shorter. growth: how fast sources make errors grow at most, 1/s: errors are not forgotten then, and
+        those of all steps add up."""
         range_ = max(self["high"], high) - min(self["low"], low)
         if local == 0.0 or (range_ == 0.0 and local <= rounding):
             return 0.0
@@ -106,12 +121,13 @@ class StepControl:
 
         def several(e: float) -> float:
             lasting = LASTING[method] * self._lasting * (KAPPA[method] / e) ** (1 / 3) if e > 0 else 0.0
-            return e * min(lasting, steps)
+            return e * min(max(lasting, steps * min(growth * self._end, 1.0)), steps)
 
         left = self["left"] if method == "adi" else 1.0
         error = max(e * min(AT_ONCE[method], max(1.0, steps)), several(e * left))
         if method == "adi":
             error = max(error, several(self["splitting"] * dt / range_))
+        error *= self["tight"]
         return error if local > rounding else min(error, SAFETY * self.tolerance)
 
     def asks_for_more(self, error: float, dt: float) -> bool:
@@ -125,6 +141,35 @@ class StepControl:
         """See `asks_for_more`. left, splitting: K, of a step of dt whose error is estimated to be local, K."""
         self["left"] = min(left / local, 1.0) if local > 0 else 1.0
         self["splitting"], self["measured"], self["measured_dt"] = splitting / dt, self["taken"], dt
+
+    @property
+    def looks(self) -> bool:
+        """Whether to look at what lasts of all errors so far, now that a step has been taken."""
+        return self["taken"] - self["looked"] >= LATELY
+
+    def note_lasting(self, lasting: float, progress: float) -> None:
+        """See `looks`. lasting: the largest, K. progress: how far the run is, as a share of it.
+
+        Errors of the same sign add up where a plate, or a part of it, keeps its heat: what lasts grows with the run. If
+        it goes on growing as it did lately, at the end it must not be more than LASTS of the tolerance.
+        """
+        self["looked"] = self["taken"]
+        range_ = self["high"] - self["low"]
+        if not (range_ > 0 and math.isfinite(lasting)):
+            return
+        if progress == 1.0:
+            self["error"] = max(self["error"], lasting / range_)
+        if progress < max(BEGUN, LOOKED * self["lasted_at"]):
+            return
+        if self["lasted_at"]:
+            self._tighten(lasting, progress, range_)
+        self["lasted"], self["lasted_at"] = lasting, progress
+
+    def _tighten(self, lasting: float, progress: float, range_: float) -> None:
+        since, enough = progress - self["lasted_at"], LASTS * self.tolerance * range_
+        coming = max(lasting - self["lasted"], 0.0) / since * (1.0 - progress)
+        wanted = self["tight"] * coming / max(enough - lasting, 0.1 * enough)
+        self["tight"] = min(max(wanted, self["tight"] / MOST_LOOSER, 1.0), MOST_TIGHTER * self["tight"], MOST_TIGHT)
 
     @property
     def lost(self) -> bool:

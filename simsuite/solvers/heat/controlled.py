@@ -14,6 +14,7 @@ not beyond a time of the clock.
 from __future__ import annotations
 
 import bisect
+import functools
 import math
 import time
 from collections.abc import Mapping, Sequence
@@ -26,7 +27,6 @@ from simsuite.solvers.heat.adi import AdiSteps
 from simsuite.solvers.heat.control import ADI_TAKES, MORE_TAKES, StepControl
 from simsuite.solvers.heat.data_changes import ULPS
 from simsuite.solvers.heat.discretisation import Discretisation
-from simsuite.solvers.heat.edge_table import EdgeTable
 from simsuite.solvers.heat.explicit import is_plain
 from simsuite.solvers.heat.ledger import Ledger
 from simsuite.solvers.heat.measure import Wanted
@@ -40,6 +40,7 @@ from simsuite.solvers.table import ROWS
 _ATTEMPTS = 100  # of a step
 _HALVES = (0.0, 0.5, 1.0, 0.25, 0.75)  # times in a step of adi
 _WHOLE, _FIRST, _SECOND = (0, 1, 2), (0, 3, 1), (1, 4, 2)  # rows of them: begin, middle and end
+_ESTIMATE, _LASTING, _ROOM = 3, 4, 5  # fields: the error of a step, of all steps so far, and to work with
 _ROUNDING = 64.0  # units of it in the largest temperature, that an estimate may consist of
 
 
@@ -71,47 +72,42 @@ class ControlledStepper(FieldStepper):
         changes: Sequence[float],
     ) -> None:
         T = start.arrays["temperature"]
-        self._plan, methods, safe = plan, plan.methods, plan.safe
+        self._plan, safe = plan, plan.safe
         self._jumps = dict.fromkeys(changes, False) | dict.fromkeys(plan.jumps, True)
         self._moment = _Moment(clock)
         plain = is_plain(made) and not wanted.rate
-        self._operator: Operator | None = None
-        if "adi" in methods or not plain:
-            self._operator = Operator(made, self._moment, backend, T.dtype, start.arrays, STAGE_ROWS, scratch=2)
-        stages: PlainStages | GeneralStages
-        if not plain:
-            assert self._operator is not None
-            stages = GeneralStages(self._operator)
-        elif self._operator is not None:
+        self._operator = Operator(made, self._moment, backend, T.dtype, start.arrays, STAGE_ROWS, scratch=2)
+        stages: PlainStages | GeneralStages = GeneralStages(self._operator)
+        if plain:
             unit = float(made.rho_c.flat[0])
             stages = PlainStages(made, backend, self._operator.edges, self._operator.ledger, unit)
-        else:
-            edges = EdgeTable(made, self._moment, backend, T.dtype, STAGE_ROWS)
-            stages = PlainStages(made, backend, edges, Ledger(backend, start.arrays))
-        engine: Any = self._operator or stages
-        super().__init__(made, wanted, clock, backend, start, engine, spare=3)
-        self._ledger: Ledger = engine.ledger
+        super().__init__(made, wanted, clock, backend, start, self._operator, spare=5)
+        if "lasting_error" in start.arrays:
+            backend.copy(backend.array(start.arrays["lasting_error"]), self.fields[_LASTING])
+        self._ledger: Ledger = self._operator.ledger
         self._saved = [backend.zeros(a.shape, a.dtype) for a in self._ledger.arrays.values()]
         self._rkl2 = Rkl2Steps(stages, backend, self.recorder)
-        if "adi" in methods:
-            assert self._operator is not None
-            self._adi = AdiSteps(self._operator, start.arrays.get("iteration_change"))
-            offsets = np.zeros(ROWS)
-            offsets[: len(_HALVES)] = _HALVES
-            self._halves_array = backend.array(offsets)
-            self._halves = backend.view(self._halves_array)
+        self._adi = AdiSteps(self._operator, start.arrays.get("iteration_change"))
+        offsets = np.zeros(ROWS)
+        offsets[: len(_HALVES)] = _HALVES
+        self._halves_array = backend.array(offsets)
+        self._halves = backend.view(self._halves_array)
         self._real = T.dtype.type
         self._cells, self.work = float(made.nx * made.ny), 0.0
         self._bind(made)
+        looks = made.edges.looks(clock.times[-1])
+        self._growth = functools.lru_cache(1)(lambda low, high: made.largest_growth(looks, (low, high)))
         first = longest_step(3, safe) if math.isfinite(safe) else (clock.times[-1] - clock.times[0]) * 1e-4
         span = (float(T.min()), float(T.max()))
         state = start.arrays.get("control")
         self.control = StepControl(plan.tolerance, clock.times[-1], first, span, bool(self._jumps), state)
+        self._changing = sorted({*changes, *plan.stops})
 
     def _bind(self, made: Discretisation) -> None:
         b = self.backend
         k = b.kernels(__name__)
         self._gather = b.launcher(k.gather, (made.nx, made.ny), block_for(made))
+        self._add = b.launcher(b.kernels("simsuite.solvers.heat.adi").ahead, (made.nx, made.ny), block_for(made))
         self._judge = b.launcher(k.judge, (made.ny * k.THREADS,), (k.THREADS,))
         self._rows_array = b.zeros((3, made.ny), np.float64)
         self._rows = b.view(self._rows_array)
@@ -119,12 +115,13 @@ class ControlledStepper(FieldStepper):
     @property
     def state(self) -> Mapping[str, Any]:
         more: dict[str, Any] = {}
-        if self._operator is not None and self._operator.nonlinear and "adi" in self._plan.methods:
+        if self._operator.nonlinear and "adi" in self._plan.methods:
             more["iteration_change"] = self._adi.iteration_change
         return {**super().state, **more}
 
     def snapshot(self) -> Pending:
-        return self.backend.stage(self.step, {**self.state, "control": self.backend.array(self.control.state)})
+        control, lasting = self.backend.array(self.control.state), self.fields[_LASTING]
+        return self.backend.stage(self.step, {**self.state, "control": control, "lasting_error": lasting})
 
     @property
     def measured(self) -> Mapping[str, Any]:
@@ -171,16 +168,21 @@ class ControlledStepper(FieldStepper):
             self._look(t, dt, taken == ticks - k)
             local, low, high = self._try_rkl2(dt) if method == "rkl2" else self._try_adi(dt)
             rounding = _ROUNDING * float(np.finfo(self._real).eps) * max(abs(low), abs(high))
-            error = control.error(method, local, low, high, dt, rounding)
+            growth = self._growth(control["low"], control["high"])
+            error = control.error(method, local, low, high, dt, rounding, growth)
             if method == "adi" and control.asks_for_more(error, dt):
                 control.note_more(local, *self._measure_more(dt), dt)
-                error = control.error(method, local, low, high, dt, rounding)
+                error = control.error(method, local, low, high, dt, rounding, growth)
             if error <= control.tolerance or control.lost or taken == 1 or attempt == _ATTEMPTS - 1:
                 break
             self._restore()
             control.take_again(error, dt)
         control.accept(error, low, high, dt)
         control.go_on(method, error, dt)
+        self._keep_error(method, dt)
+        if control.looks or self.step + taken == self.clock.end:
+            over = self.step + taken == self.clock.end
+            control.note_lasting(self._lasting(), 1.0 if over else self._progress(t + dt))
         if len(self._plan.methods) > 1:
             control.choose(error, dt, self._stages, self._plan.worth)
         self.now = (self.now + 1) % 3
@@ -220,7 +222,7 @@ class ControlledStepper(FieldStepper):
         c, _ = self._rkl2.prepared(stages)
         d = defect(c)
         first = min(d)
-        Y0, D, real = self.views[self.now], self.views[3], self._real
+        Y0, D, real = self.views[self.now], self.views[_ESTIMATE], self._real
 
         def after(j: int, Y: Any) -> None:
             if j == stages:
@@ -233,7 +235,7 @@ class ControlledStepper(FieldStepper):
 
     def _try_adi(self, dt: float) -> tuple[float, float, float]:
         T, new, whole = (self.views[(self.now + i) % 3] for i in range(3))
-        D, real, third = self.views[3], self._real, 1.0 / 3.0
+        D, real, third = self.views[_ESTIMATE], self._real, 1.0 / 3.0
         self.work += self._cells * ADI_TAKES
         self._adi.operator.begin(self.step, len(_HALVES), self._halves)
 
@@ -247,20 +249,52 @@ class ControlledStepper(FieldStepper):
         self.recorder.replay(("adi", self.now, dt), launch)
         return self._judged()
 
+    def _keep_error(self, method: str, dt: float) -> None:
+        """Add what is estimated to be the error of a step of dt that counts to those of all steps before."""
+        T, new = (self.views[(self.now + i) % 3] for i in range(2))
+        D, real = self.views[_ESTIMATE], self._real
+        if method == "adi":
+            weight = 1.0 / 3.0
+        else:
+            c, _ = self._rkl2.prepared(self._stages(dt))
+            weight = defect(c)[c.stages]
+        self._gather(new, T, real(weight), False, D)
+        self._add(self.views[_LASTING], D, real(1), self.views[_LASTING])
+
+    def _lasting(self) -> float:
+        """The largest of what is left at the end of the run of the errors of all steps so far, as if they had been made
+        together; what keeps its sign adds up, what diffusion smooths out within the run is gone, K."""
+        new, W, real = self.views[(self.now + 1) % 3], self.views[_ROOM], self._real
+        self._add(self.views[_LASTING], self.views[_LASTING], real(0), W)
+        self._adi.smooth(W, new, 0, self.clock.times[-1] - self.clock.times[0])
+        self._judge(new, new, real(0), W, real(0), self._rows)
+        return self._judged()[0]
+
+    def _progress(self, t: float) -> float:
+        """How far a run is at a time: half of it by the time, half by changes of the data, if there are any."""
+        share = t / self.clock.times[-1]
+        if not self._changing:
+            return share
+        i = bisect.bisect_right(self._changing, t)
+        before, after = (self._changing[i - 1] if i else 0.0), self._changing[i] if i < len(self._changing) else t
+        within = (t - before) / (after - before) if after > before else 0.0
+        return 0.5 * share + 0.5 * (i + within) / (len(self._changing) + 1)
+
     def _measure_more(self, dt: float) -> tuple[float, float]:
         """For the step of adi just tried: the largest error that was estimated, but for what diffusion smooths out in
         that step; and how far its halves are off since directions alternate, K."""
         T, new, W = (self.views[(self.now + i) % 3] for i in range(3))
-        D, real = self.views[3], self._real
+        D, left, real = self.views[_ESTIMATE], self.views[_ROOM], self._real
         self.work += self._cells * MORE_TAKES
-        self._gather(new, T, real(1.0 / 3.0), False, D)
-        self._adi.smooth(D, T, 0, dt)
-        self._judge(new, new, real(0), D, real(0), self._rows)
-        left, _, _ = self._judged()
+        self._add(D, D, real(0), left)
+        self._gather(new, T, real(1.0 / 3.0), False, left)
+        self._adi.smooth(left, T, 0, dt)
+        self._judge(new, new, real(0), left, real(0), self._rows)
+        remains, _, _ = self._judged()
         self._adi.splitting(T, W, _FIRST[0], _FIRST[2], 0.5 * dt)
         self._judge(new, new, real(0), W, real(0), self._rows)
         off, _, _ = self._judged()
-        return left, 2.0 * off
+        return remains, 2.0 * off
 
     def _judged(self) -> tuple[float, float, float]:
         """The largest estimate of the error, and the least and largest temperature."""

@@ -217,17 +217,24 @@ class Discretisation:
 
     def _largest_feedback(self, looks: Sequence[float], bounds: tuple[float, float]) -> float:
         """How fast a source takes a rise in temperature back at most, 1/s, looked at here and there."""
+        return max(0.0, -min(float(np.min(slopes)) for slopes in self._slopes(looks, bounds)))
+
+    def largest_growth(self, looks: Sequence[float], bounds: tuple[float, float]) -> float:
+        """How fast a source makes a rise in temperature grow at most, 1/s, looked at here and there."""
+        return max(0.0, max(float(np.max(slopes)) for slopes in self._slopes(looks, bounds)))
+
+    def _slopes(self, looks: Sequence[float], bounds: tuple[float, float]) -> Iterator[np.ndarray]:
+        """By how much sources give more for a higher temperature, 1/s."""
+        yield np.zeros(1)
         x, y = self.centres
         x, y = x[:: max(1, self.nx // 64)], y[:: max(1, self.ny // 64)]
         h = 1e-6 * max(bounds[1] - bounds[0], abs(bounds[0]), abs(bounds[1]), 1e-3)
-        slopes = [0.0]
+        T = np.linspace(*bounds, 9)[:, None, None]
+        capacity = float(np.min(distinct(self.rho_c)))
         for f in self.sources:
             if f.depends_on("T"):
                 for t in looks:
-                    for T in np.linspace(*bounds, 9):
-                        change = f(x=x, y=y, t=t, T=T - h) - f(x=x, y=y, t=t, T=T + h)
-                        slopes.append(float(np.max(change)) / (2 * h))
-        return max(slopes) / float(np.min(distinct(self.rho_c)))
+                    yield (f(x=x, y=y, t=t, T=T + h) - f(x=x, y=y, t=t, T=T - h)) / (2 * h * capacity)
 
 
 def harmonic(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -202,9 +202,7 @@ class HeatProblem:
         explicit = (2 if self._plain else 6 + packed) + (2 if run.compensated else 0)
         rkl2, adi = 3 if self._plain else 8, 14
         by = {"explicit": explicit, "rkl2": rkl2, "adi": adi, "steady": 7}
-        if self.plan.control is not None:  # with two fields more to estimate errors and to begin again from
-            by = {"rkl2": rkl2 + 1, "adi": adi + 4, "rkl2+adi": adi + 4}
-        fields = by[self.plan.stepper]
+        fields = by[self.plan.stepper] if self.plan.control is None else adi + 6  # six to estimate errors
         if self.made.law is not None:
             fields += 4
         rows = 2 * (ROWS + 3) * 2 * self.made.edges.size * 8  # data of edges, and what comes of them

@@ -1,0 +1,112 @@
+"""Errors in time that add up, or that no step sees: data that come again and again, jumps that move, growth.
+
+Each was off by 5 to 30 000 times the tolerance before it was measured, with an estimate below the tolerance beside it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from heat_random import Plate
+from heat_work import Reference, automatic
+
+from simsuite.backends import open_backend
+from simsuite.solvers.heat.data_changes import data_changes
+from simsuite.solvers.heat.problem import HeatProblem
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+INSULATED = {edge: {"kind": "insulated"} for edge in ("left", "right", "bottom", "top")}
+MOVING = "5e4*(abs(x - 0.02 - 0.003*t) < 0.02)"  # W/m²
+
+
+def plate(kinks: list[float], end: float, **sections: Any) -> Plate:
+    usual = {
+        "grid": {"nx": 12, "ny": 4, "lx": 0.2, "ly": 0.05},
+        "material": {"conductivity": 25.0, "density": 7800.0, "specific_heat": 500.0},
+        "initial": {"temperature": 290.0},
+        "boundary": INSULATED,
+        "region": [],
+        "source": [],
+        "output": {"frames": 4},
+    }
+    return Plate(0, usual | {"time": {"end": end, "tolerance": 1e-4}} | sections, kinks)
+
+
+def moving() -> Plate:
+    """A torch passes over the upper edge; kinks are where its sides are at the middle of a cell."""
+    middles = (np.arange(12) + 0.5) * 0.2 / 12
+    kinks = sorted(t for side in (-0.02, 0.02) for x in middles if 0 < (t := (x - 0.02 - side) / 0.003) < 60.0)
+    return plate(kinks, 60.0, boundary=INSULATED | {"top": {"kind": "flux", "value": MOVING}})
+
+
+def repeated(width: float) -> Plate:
+    """Shots every 10 s on a plate that keeps its heat."""
+    power = f"1e7*exp(-(((t % 10.0) - 4.1)/{width})**2)*x"
+    kinks = [10.0 * k + s for k in range(6) for s in (0.0, 4.1 - 6 * width, 4.1, 4.1 + 6 * width)][1:]
+    return plate(kinks, 60.0, source=[{"power": power}])
+
+
+@pytest.mark.parametrize("stepper", ["auto", "adi"])
+@pytest.mark.parametrize("given", [moving(), repeated(0.05), repeated(0.004)], ids=["moving", "shots", "short shots"])
+def test_what_comes_and_goes_is_within_the_tolerance(given: Plate, stepper: str) -> None:
+    reference = Reference(given, given.solution(), everywhere=False)
+    found = automatic(given, open_backend("cpu"), reference, stepper)
+    assert found.at_frames <= reference.enough
+
+
+def test_jumps_that_move_are_found_for_every_cell() -> None:
+    given = moving()
+    problem = HeatProblem.from_scenario(_scenario(given.sections), None)
+    np.testing.assert_allclose(data_changes(problem.made, 60.0).kinks, given.kinks, rtol=1e-12)
+
+
+def test_data_that_are_different_at_the_very_beginning_or_end_jump_there(heat: Callable[..., HeatProblem]) -> None:
+    for value, jumps in (("300 + sign(t)", (0.0,)), ("300 + (t < 1)", (1.0,)), ("300 + (t >= 0)", ())):
+        problem = heat(boundary={"left": {"kind": "temperature", "value": value}}, time={"end": 1.0, "stepper": "adi"})
+        assert data_changes(problem.made, 1.0).jumps == jumps
+
+
+def test_errors_of_every_day_do_not_add_up_to_more_than_the_tolerance(heat: Callable[..., HeatProblem]) -> None:
+    """The sun on soil that loses nothing, 40 days of it: uniform, so that the mean has a closed form."""
+    days, tolerance = 40, 1e-3
+    problem = heat(
+        grid={"nx": 4, "ny": 3, "lx": 1.0, "ly": 1.0},
+        material={"conductivity": 1.0, "density": 1000.0, "specific_heat": 1000.0},
+        source=[{"power": "100*max(0, sin(2*pi*t/86400))"}],
+        time={"end": days * 86400.0, "stepper": "auto", "tolerance": tolerance},
+    )
+    run = problem.stepper(open_backend("cpu"), problem.initial())
+    run.advance(problem.clock.end)
+    rise = days * 100.0 * 86400.0 / math.pi / 1e6
+    T = np.asarray(run.state["temperature"])
+    assert np.max(np.abs(T - problem.T0 - rise)) <= tolerance * rise
+
+
+@pytest.mark.parametrize("stepper", ["rkl2", "adi"])
+def test_errors_that_grow_are_counted(heat: Callable[..., HeatProblem], stepper: str) -> None:
+    """A source in T makes a mode grow 20 000 times; cos(πx) is a mode of the grid's differences as well."""
+    n, growth, tolerance = 8, 10.0, 1e-4
+    problem = heat(
+        grid={"nx": n, "ny": 2, "lx": 1.0, "ly": 0.25},
+        material={"diffusivity": 0.01},
+        initial={"temperature": "0.1*cos(pi*x)"},
+        source=[{"power": f"{growth}*T"}],
+        time={"end": 1.0, "stepper": stepper, "tolerance": tolerance},
+    )
+    run = problem.stepper(open_backend("cpu"), problem.initial())
+    run.advance(problem.clock.end)
+    decay = 0.01 * (2 * n * math.sin(math.pi / (2 * n))) ** 2
+    x = (np.arange(n) + 0.5) / n
+    exact = 0.1 * np.cos(math.pi * x) * math.exp(growth - decay)
+    assert np.max(np.abs(np.asarray(run.state["temperature"]) - exact)) <= tolerance * np.ptp(exact)
+
+
+def _scenario(sections: dict[str, Any]) -> Any:
+    from simsuite.scenario.heat import HeatScenario
+
+    return HeatScenario.model_validate({"solver": "heat"} | sections)
