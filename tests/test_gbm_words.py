@@ -78,3 +78,17 @@ def test_numbers_that_look_like_per_cent_are_named():
     assert problem(market={"rate": -0.03}, asset=[ASSET | {"volatility": 2.5}]).warnings == []
     assert set(p.warnings) < {*p.remedies, "x"}
     assert problem().remedies
+
+
+def test_times_after_the_end_are_named():
+    """As somebody wrote who counted days."""
+    p = problem(market={"rate": [[0.0, 0.03], [182, 0.04], [240, 0.05]]}, asset=[ASSET | {"volatility": [[0, 0.2]]}])
+    (warning,) = p.warnings
+    assert (
+        warning == "market.rate has a value from t = 182 on, after the end at 1: it is never used; times are in years"
+    )
+    assert problem(market={"rate": [[0.0, 0.03], [0.5, 0.04], [1.0, 0.05]]}).warnings == []
+    late = ASSET | {"dividend_yield": [[0, 0.01], [2.0, 0.02]], "volatility": [[0, 0.2], [3.0, 0.3]]}
+    volatility, dividend_yield = problem(asset=[late]).warnings
+    assert "the volatility of 'A' has a value from t = 3 on" in volatility
+    assert "the dividend_yield of 'A' has a value from t = 2 on" in dividend_yield

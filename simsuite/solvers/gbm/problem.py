@@ -18,7 +18,7 @@ from simsuite.errors import ScenarioError
 from simsuite.expressions.sharing import evaluate_each
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm import matching, outcome
-from simsuite.solvers.gbm.advice import remedies, scale_warnings
+from simsuite.solvers.gbm.advice import remedies, warnings_of
 from simsuite.solvers.gbm.batches import batches_of
 from simsuite.solvers.gbm.dynamics import Dynamics
 from simsuite.solvers.gbm.estimates import Payoffs, expected_path
@@ -105,7 +105,7 @@ class GbmProblem(Timeline):
     @property
     def warnings(self) -> list[str]:
         """What is probably not meant, although it can be run: one sentence each."""
-        return scale_warnings(self.scenario)
+        return warnings_of(self.scenario)
 
     @property
     def remedies(self) -> list[str]:
