@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from simsuite.backends import open_backend
-from simsuite.capabilities import Advising, Foreseeable
+from simsuite.capabilities import Advising, Foreseeable, MemorySaving
 from simsuite.core import SNAPSHOTS, Backend, Device, Problem
 from simsuite.errors import DeviceError, ScenarioError, UsageError
 from simsuite.io.directory import RunDirectory, State
@@ -68,8 +69,23 @@ def make_backend(device: Device, problem: Problem) -> Backend:
     backend = device()
     need, free = memory_needed(problem), backend.memory_free()
     if need > free:
-        raise DeviceError(f"this run needs {need / 1e9:.2f} GB on {backend.name}, which has {free / 1e9:.2f} GB free")
+        message = f"this run needs {need / 1e9:.2f} GB on {backend.name}, which has {free / 1e9:.2f} GB free"
+        raise DeviceError(message + _memory_help(problem))
     return backend
+
+
+@contextlib.contextmanager
+def enough_memory(problem: Problem) -> Iterator[None]:
+    """What runs out of memory within raises DeviceError, with what to do about it."""
+    try:
+        yield
+    except MemoryError as error:
+        raise DeviceError(f"there is not enough memory for this run: {error}{_memory_help(problem)}") from error
+
+
+def _memory_help(problem: Problem) -> str:
+    """A line, where there is anything to be done about it."""
+    return f"\n  = help: {problem.less_memory}" if isinstance(problem, MemorySaving) else ""
 
 
 def memory_needed(problem: Problem) -> int:

@@ -15,7 +15,7 @@ import numpy as np
 
 from simsuite.core import Backend, Device, Layout, Problem, Snapshot, Stepper
 from simsuite.errors import ScenarioError
-from simsuite.expressions.sharing import evaluate_each
+from simsuite.expressions.sharing import evaluate_each, values_at_once
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm import matching, outcome
 from simsuite.solvers.gbm.advice import remedies, warnings_of
@@ -111,6 +111,10 @@ class GbmProblem(Timeline):
     def remedies(self) -> list[str]:
         """What to change in the scenario where a run comes to NaN or Inf."""
         return remedies(self.scenario)
+
+    @property
+    def less_memory(self) -> str:
+        return f"take a smaller paths.batch than {self.batch}: results are the same, to the bit"
 
     def settle(self, stepper: Stepper) -> int:
         """If the target is reached, no path more is made; rows of results are still to come. Else the end of the batch
@@ -270,12 +274,18 @@ class GbmProblem(Timeline):
         } | self.portfolio.shapes()
         return {name: spec for name, spec in shapes.items() if math.prod(spec[0])}
 
+    @cached_property
+    def payoff_arrays(self) -> int:
+        """Of float64, for some paths, while payoffs are computed: variables, values on the way, and values."""
+        variables = 2 * self.n_assets + len(self.payoffs.functionals)
+        return variables + values_at_once(self.payoffs.values) + len(self.payoffs.values)
+
     def device_bytes(self) -> int:
         shapes = self._shapes() | self.along_paths()
         del shapes["done"]  # known on the host
         state = sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in shapes.values())
         seen = self.most_watched * self.n_assets * self.batch * self.dtype.itemsize
-        payoffs = 8 * len(self.payoffs.values) * min(PAYOFFS_CHUNK, self.batch)
+        payoffs = 8 * self.payoff_arrays * min(PAYOFFS_CHUNK, self.batch)
         more = self.portfolio.device_bytes() + learning_bytes(self) + matching.table_bytes(self)
         return state + seen + table_bytes(self) + payoffs + more
 
