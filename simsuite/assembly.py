@@ -111,12 +111,26 @@ def extension_of_run(directory: Path, paths: int) -> tuple[Scenario, Scenario | 
         raise UsageError(f"{directory} holds a {before.solver} run, which has no paths to be added to")
     count = before.model.paths.count
     if paths < count:
-        raise UsageError(f"{directory} holds a run of {count} paths; {paths} would be fewer")
+        some = "of at most" if before.model.paths.target_standard_error > 0 else "of"
+        raise UsageError(f"{directory} holds a run {some} {count} paths; {paths} would be fewer")
     if paths == count:
         return before, None
     if RunDirectory(directory).state() is not State.FINISHED:
         raise UsageError(f"{directory} holds a run that is not finished; `simsuite resume {directory}` continues it")
     return scenario_of_run(directory, [f"paths.count={paths}"]), before
+
+
+def target_reached(directory: Path) -> str | None:
+    """A sentence, if the run in `directory` ended because it had reached the standard error that it was to have: then a
+    larger number of paths changes nothing."""
+    results = (RunDirectory(directory).read_summary() or {}).get("results", {})
+    target = results.get("target", {})
+    if not target.get("reached"):
+        return None
+    return (
+        f"the run in {directory} reached its paths.target_standard_error of {target['standard_error']:g} with "
+        f"{results['paths']} paths: no more are made for it. For smaller errors, run the scenario with a smaller target"
+    )
 
 
 def scenario_of_run(directory: Path, overrides: Sequence[str] = ()) -> Scenario:
