@@ -15,6 +15,7 @@ import numpy as np
 
 from simsuite.core import Backend, Device, Layout, Problem, Snapshot, Stepper
 from simsuite.errors import ScenarioError
+from simsuite.expressions.magnitude import magnitudes
 from simsuite.expressions.sharing import evaluate_each, values_at_once
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm import matching, outcome
@@ -243,6 +244,12 @@ class GbmProblem(Timeline):
             path = expected_path(self.payoffs.functionals, self.dynamics)
             found = np.array([float(value) for value in evaluate_each(self.payoffs.values, path)])
         return np.where(np.isfinite(found), found, 0.0)
+
+    @cached_property
+    def summands(self) -> np.ndarray:
+        """[value]: how large the numbers are that each is the sum of."""
+        path = expected_path(self.payoffs.functionals, self.dynamics)
+        return np.array(magnitudes(self.payoffs.values, path))
 
     @cached_property
     def portfolio(self) -> Portfolio:
