@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from simsuite.backends import open_backend
-from simsuite.capabilities import Advising, Foreseeable
+from simsuite.capabilities import Advising, Foreseeable, MemorySaving
 from simsuite.core import SNAPSHOTS, Backend, Device, Problem
 from simsuite.errors import DeviceError, ScenarioError, UsageError
 from simsuite.io.directory import RunDirectory, State
@@ -68,8 +69,23 @@ def make_backend(device: Device, problem: Problem) -> Backend:
     backend = device()
     need, free = memory_needed(problem), backend.memory_free()
     if need > free:
-        raise DeviceError(f"this run needs {need / 1e9:.2f} GB on {backend.name}, which has {free / 1e9:.2f} GB free")
+        message = f"this run needs {need / 1e9:.2f} GB on {backend.name}, which has {free / 1e9:.2f} GB free"
+        raise DeviceError(message + _memory_help(problem))
     return backend
+
+
+@contextlib.contextmanager
+def enough_memory(problem: Problem) -> Iterator[None]:
+    """What runs out of memory within raises DeviceError, with what to do about it."""
+    try:
+        yield
+    except MemoryError as error:
+        raise DeviceError(f"there is not enough memory for this run: {error}{_memory_help(problem)}") from error
+
+
+def _memory_help(problem: Problem) -> str:
+    """A line, where there is anything to be done about it."""
+    return f"\n  = help: {problem.less_memory}" if isinstance(problem, MemorySaving) else ""
 
 
 def memory_needed(problem: Problem) -> int:
@@ -95,12 +111,26 @@ def extension_of_run(directory: Path, paths: int) -> tuple[Scenario, Scenario | 
         raise UsageError(f"{directory} holds a {before.solver} run, which has no paths to be added to")
     count = before.model.paths.count
     if paths < count:
-        raise UsageError(f"{directory} holds a run of {count} paths; {paths} would be fewer")
+        some = "of at most" if before.model.paths.target_standard_error > 0 else "of"
+        raise UsageError(f"{directory} holds a run {some} {count} paths; {paths} would be fewer")
     if paths == count:
         return before, None
     if RunDirectory(directory).state() is not State.FINISHED:
         raise UsageError(f"{directory} holds a run that is not finished; `simsuite resume {directory}` continues it")
     return scenario_of_run(directory, [f"paths.count={paths}"]), before
+
+
+def target_reached(directory: Path) -> str | None:
+    """A sentence, if the run in `directory` ended because it had reached the standard error that it was to have: then a
+    larger number of paths changes nothing."""
+    results = (RunDirectory(directory).read_summary() or {}).get("results", {})
+    target = results.get("target", {})
+    if not target.get("reached"):
+        return None
+    return (
+        f"the run in {directory} reached its paths.target_standard_error of {target['standard_error']:g} with "
+        f"{results['paths']} paths: no more are made for it. For smaller errors, run the scenario with a smaller target"
+    )
 
 
 def scenario_of_run(directory: Path, overrides: Sequence[str] = ()) -> Scenario:

@@ -55,6 +55,15 @@ class Foreseeable(Protocol):
         """At rates that are usual on an H200, or on two CPU cores, without compiling; None where nothing is known."""
 
 
+@runtime_checkable
+class MemorySaving(Protocol):
+    """A problem that can be computed in less memory, with the same results."""
+
+    @property
+    def less_memory(self) -> str:
+        """What to change in the scenario for that."""
+
+
 class Positioned(Protocol):
     """What knows the time steps of a step of the clock, as every problem does."""
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from simsuite.assembly import base_of_data, device_of, disk_bytes, make_backend, make_problem
+from simsuite.assembly import base_of_data, device_of, disk_bytes, enough_memory, make_backend, make_problem
 from simsuite.capabilities import Adaptive, Advising, Extensible, taken
 from simsuite.core import Backend, Device, Problem, Snapshot, Stepper
 from simsuite.errors import Advice, NumericalFailure, SimsuiteError, UsageError
@@ -82,7 +82,8 @@ class Execution:
                 problem = make_problem(self.scenario, device, self._decided())
             self._require_room(problem)
             try:
-                return self._march(problem, device)
+                with enough_memory(problem):
+                    return self._march(problem, device)
             except SimsuiteError:
                 self.directory.progress.unlink(missing_ok=True)
                 raise
@@ -188,8 +189,8 @@ class Execution:
                     found = problem.results(observed)
                     if reason is None:
                         results.write_totals(problem.totals(observed))
-            except SimsuiteError as error:
-                with contextlib.suppress(SimsuiteError):
+            except (SimsuiteError, MemoryError) as error:
+                with contextlib.suppress(SimsuiteError, MemoryError):
                     writer.close()
                 with contextlib.suppress(SimsuiteError):  # the first error is the one to report
                     results.set_status("failed")

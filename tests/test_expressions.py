@@ -12,6 +12,8 @@ import pytest
 from simsuite.backends.numba_cuda import import_numba_cuda
 from simsuite.core import Clock
 from simsuite.expressions import Expression, ExpressionError
+from simsuite.expressions.magnitude import magnitudes
+from simsuite.expressions.parser import parse
 from simsuite.solvers.table import FunctionTable
 
 VARIABLES = ("x", "y", "t")
@@ -293,3 +295,20 @@ def test_hostile_text_is_refused(text):
         Expression.parse(text)
     assert 0 <= caught.value.column <= len(text)
     assert caught.value.message
+
+
+def test_magnitudes_are_those_of_what_is_added():
+    """Also of branches that are not taken, and of none where a number is not finite."""
+    sizes = {
+        "x - y": 5.0,
+        "3 * (x - y) / 2": 7.5,
+        "(x - y) ** 2": 25.0,
+        "max(x - y, 0)": 5.0,
+        "where(x > y, 1, 10 * (x - y))": 50.0,
+        "exp(x) - exp(x)": 2 * math.exp(2),
+        "(x > y) + 1": 2.0,
+        "x / (y - 3)": 0.0,
+    }
+    values = {"x": np.array(2.0), "y": np.array(3.0)}
+    found = magnitudes([parse(text, ("x", "y")) for text in sizes], values)
+    assert found == pytest.approx(list(sizes.values()), rel=1e-12)

@@ -133,6 +133,36 @@ def test_a_run_stops_at_its_target(tmp_path: Path, capsys: pytest.CaptureFixture
     assert_same_bits(tmp_path / "run" / "results.h5", tmp_path / "same" / "results.h5")
 
 
+def test_more_paths_for_a_target_that_was_reached_say_that_none_is_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    changes = {"paths.count": 100000, "paths.batch": 4096, "paths.target_standard_error": 0.2}
+    path = write(tmp_path / "s.toml", TARGET, changes)
+    found = run(capsys, "run", path, "-o", tmp_path / "run")["results"]
+    assert found["target"]["reached"]
+    done = call(capsys, "resume", tmp_path / "run", "--paths", 200000)
+    assert done.returncode == 0
+    message = f"reached its paths.target_standard_error of 0.2 with {found['paths']} paths: no more are made"
+    assert message in done.stderr
+    assert read(tmp_path / "run")["paths"] == found["paths"]
+    fewer = call(capsys, "resume", tmp_path / "run", "--paths", 2 * found["paths"])
+    assert "holds a run of at most 200000 paths" in fewer.stderr
+
+
+def test_no_such_words_for_a_target_that_was_missed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    changes = {"paths.count": 8192, "paths.batch": 4096, "paths.target_standard_error": 0.1}
+    path = write(tmp_path / "s.toml", TARGET, changes)
+    assert not run(capsys, "run", path, "-o", tmp_path / "run")["results"]["target"]["reached"]
+    done = call(capsys, "resume", tmp_path / "run", "--paths", 16384)
+    assert "no more are made" not in done.stderr
+    assert read(tmp_path / "run")["paths"] == 16384
+
+
+def read(directory: Path) -> dict[str, Any]:
+    """What a run came to."""
+    return json.loads((directory / "summary.json").read_text(encoding="utf-8"))["results"]
+
+
 def test_a_run_with_a_target_that_is_killed_stops_where_it_would_have(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
-from gbm_problems import ASSET, problem, run
+from gbm_problems import ASSET, CALL, problem, run, tables
+from running import call
+from test_resume import write
 
 from simsuite.backends import open_backend
 from simsuite.solvers.gbm.lines import option_lines, with_error
@@ -78,3 +81,34 @@ def test_numbers_that_look_like_per_cent_are_named():
     assert problem(market={"rate": -0.03}, asset=[ASSET | {"volatility": 2.5}]).warnings == []
     assert set(p.warnings) < {*p.remedies, "x"}
     assert problem().remedies
+
+
+def test_times_after_the_end_are_named():
+    """As somebody wrote who counted days."""
+    p = problem(market={"rate": [[0.0, 0.03], [182, 0.04], [240, 0.05]]}, asset=[ASSET | {"volatility": [[0, 0.2]]}])
+    (warning,) = p.warnings
+    assert (
+        warning == "market.rate has a value from t = 182 on, after the end at 1: it is never used; times are in years"
+    )
+    assert problem(market={"rate": [[0.0, 0.03], [0.5, 0.04], [1.0, 0.05]]}).warnings == []
+    late = ASSET | {"dividend_yield": [[0, 0.01], [2.0, 0.02]], "volatility": [[0, 0.2], [3.0, 0.3]]}
+    volatility, dividend_yield = problem(asset=[late]).warnings
+    assert "the volatility of 'A' has a value from t = 3 on" in volatility
+    assert "the dividend_yield of 'A' has a value from t = 2 on" in dividend_yield
+
+
+def test_with_a_drift_of_the_real_world_there_are_no_prices(tmp_path, capsys):
+    """In the lines, the table of many options, and all numbers; JSON keeps its keys."""
+    real = {"rate": 0.05, "drift": 0.09}
+    for options, market in ((1, real), (15, real), (1, {"rate": 0.05}), (15, {"rate": 0.05})):
+        scenario = tables(market=market, option=[CALL | {"greeks": True}] * options)
+        path = write(tmp_path / "s.toml", scenario, {"run.device": "cpu"})
+        directory = tmp_path / f"{options}-{len(market)}"
+        for command in (["run", path, "-o", directory, "-q"], ["info", directory], ["info", "-v", directory]):
+            lines = call(capsys, *command).stdout.split("prices at the end")[0].splitlines()
+            told = [line for line in lines if line.split()[:1] == ["price"]]
+            assert bool(told) is ("drift" not in market), command
+            assert any("discounted mean" in line for line in lines) is ("drift" in market)
+        results = json.loads((directory / "summary.json").read_text(encoding="utf-8"))["results"]
+        assert "price" in results["options"]["option1"]
+        assert results.get("measure") == ("real-world" if "drift" in market else None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 import warnings
 from pathlib import Path
 from typing import Any
@@ -12,14 +11,12 @@ import h5py
 import matplotlib.image
 import numpy as np
 import pytest
-from gbm_problems import ASSET, problem
 from matplotlib.figure import Figure
 
 from simsuite.assembly import make_problem
 from simsuite.errors import UsageError
 from simsuite.io.results import ResultsFile
 from simsuite.pictures import draw
-from simsuite.pictures.gbm import _law
 from simsuite.pictures.recording import Recording, strided, thinned
 from simsuite.pictures.sheet import COLOURS, _increasing
 from simsuite.pictures.spectrum import draw_eigenvalues, draw_matrix
@@ -209,17 +206,6 @@ def test_gbm_with_its_exposure(tmp_path: Path, rows: int | None) -> None:
     image = picture(make_run(tmp_path / "run", text, exposure_values, rows, status))
     assert has(image, COLOURS[0])
     assert rows == 1 or has(image, COLOURS[2])
-
-
-def test_the_law_that_is_drawn_knows_of_dividends_and_of_changes() -> None:
-    paying = [{"time": 0.5, "proportion": 0.1}]
-    p = problem(
-        market={"rate": [[0.0, 0.02], [0.5, 0.06]]},
-        asset=[ASSET | {"volatility": [[0.0, 0.15], [0.5, 0.35]], "dividends": paying}],
-        time={"steps": 4},
-    )
-    for t, growth, variance in ((0.25, 0.02, 0.0225), (1.0, 0.04 + math.log(0.9), 0.0725)):
-        assert _law(p.scenario, 0, t) == pytest.approx((growth, math.sqrt(variance)), rel=1e-12)
 
 
 def test_gbm_after_its_first_frame(tmp_path: Path) -> None:

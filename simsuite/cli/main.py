@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 import traceback
+from typing import NoReturn
 
 import typer
 
 from simsuite.cli import bench, check, doctor, info, new, plot, run, schema, verify
 from simsuite.cli.console import begin_command, error, print_error_json
-from simsuite.errors import ScenarioError, SimsuiteError
+from simsuite.errors import DeviceError, ScenarioError, SimsuiteError
 from simsuite.version import VERSION
 
 app = typer.Typer(
@@ -61,12 +62,9 @@ def main() -> None:
             print_error_json("UsageError", usage(), 2)
         raise
     except SimsuiteError as e:
-        error(e)
-        if as_json:
-            mistakes = e.mistakes if isinstance(e, ScenarioError) else ()
-            message = "; ".join(m.message for m in mistakes) or str(e)
-            print_error_json(type(e).__name__, message, e.exit_code, mistakes)
-        sys.exit(e.exit_code)
+        _end(e, as_json)
+    except MemoryError as e:
+        _end(DeviceError(f"there is not enough memory on this machine: {e}"), as_json)
     except BrokenPipeError:
         sys.stderr.close()  # whoever read our output has gone; there is no one to tell
         sys.exit(1)
@@ -76,3 +74,13 @@ def main() -> None:
         if as_json:
             print_error_json(type(e).__name__, str(e), 1)
         sys.exit(1)
+
+
+def _end(e: SimsuiteError, as_json: bool) -> NoReturn:
+    """Say what went wrong, and exit with its code."""
+    error(e)
+    if as_json:
+        mistakes = e.mistakes if isinstance(e, ScenarioError) else ()
+        message = "; ".join(m.message for m in mistakes) or str(e)
+        print_error_json(type(e).__name__, message, e.exit_code, mistakes)
+    sys.exit(e.exit_code)

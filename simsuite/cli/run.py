@@ -75,7 +75,7 @@ def resume(
     verbose: Verbose = False,
 ) -> None:
     """Continue the interrupted run in a directory, without its scenario file; or extend a finished one."""
-    from simsuite.assembly import extension_of_run, scenario_of_run
+    from simsuite.assembly import extension_of_run, scenario_of_run, target_reached
     from simsuite.io.directory import RunDirectory
 
     directory = RunDirectory.of(directory).path
@@ -83,6 +83,9 @@ def resume(
         execute(scenario_of_run(directory), directory, False, max_minutes, as_json, quiet, verbose=verbose)
     else:
         scenario, before = extension_of_run(directory, paths)
+        note = target_reached(directory) if before is not None else None
+        if note is not None and not quiet:
+            say(note)
         execute(scenario, directory, False, max_minutes, as_json, quiet, before, verbose)
 
 

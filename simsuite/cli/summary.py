@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from simsuite.solvers.gbm.lines import option_lines, with_error
+from simsuite.solvers.gbm.lines import option_lines, with_error, worth
 from simsuite.words import duration, steps_in_words, with_prefix
 
 MOST_LINES = 40
@@ -180,19 +181,20 @@ def _gbm(summary: Mapping[str, Any], verbose: bool) -> Iterator[Section]:
     results = dict(summary["results"])
     options, assets = results.pop("options", {}), results.pop("assets", {})
     yield "", [_row("paths", results.pop("paths"), indent="  ")]
-    names = list(assets)
+    names, value = list(assets), worth(results)
     if options:
-        each = [[f"    {name}", *(f"      {line}" for line in option_lines(o, names))] for name, o in options.items()]
-        rows = [row for lines in each for row in lines]
+        each = {name: option_lines(option, names, value) for name, option in options.items()}
+        rows = [row for name, lines in each.items() for row in (f"    {name}", *(f"      {line}" for line in lines))]
         if not verbose and len(rows) > _MOST_OF_OPTIONS:
-            rows = _table(options, _option_cells)
+            rows = _table(options, functools.partial(_option_cells, value))
         more = "; (+1): for one more asset, see info -v" if any("(+" in line for line in rows) else ""
         yield f"options: value ± standard error, in units of price{more}", rows
     if assets:
         yield "prices at the end: value ± standard error, and quantiles", _table(assets, _asset_cells)
     yield "", list(tree(results, "  "))
     if verbose:
-        yield "options, all numbers", list(tree(options, "    "))
+        renamed = {n: {value if key == "price" else key: v for key, v in o.items()} for n, o in options.items()}
+        yield "options, all numbers", list(tree(renamed, "    "))
         yield "prices at the end, all numbers", list(tree(assets, "    "))
 
 
@@ -208,8 +210,8 @@ def _table(items: Mapping[str, Any], cells: Callable[[Mapping[str, Any]], dict[s
     return lines
 
 
-def _option_cells(option: Mapping[str, Any]) -> dict[str, str]:
-    cells = {"price": with_error(option["price"], option["standard_error"])}
+def _option_cells(worth: str, option: Mapping[str, Any]) -> dict[str, str]:
+    cells = {worth: with_error(option["price"], option["standard_error"])}
     for greek in ("delta", "gamma", "vega", "rho", "theta"):
         if greek in option:
             cells |= _greek_cells(greek, option[greek], option.get(f"{greek}_standard_error"))

@@ -12,6 +12,7 @@ from typing import Any
 import h5py
 import numpy as np
 
+from simsuite.io.directory import RunDirectory
 from simsuite.scenario.load import model_class
 
 _SLAB_BYTES = 1 << 25
@@ -58,6 +59,12 @@ class Recording:
     def scenario(self) -> Any:
         """The scenario's validated model. Its data files need not be there."""
         return model_class(self.solver).model_validate(tomllib.loads(self.attribute("scenario")))
+
+    @cached_property
+    def results(self) -> dict[str, Any]:
+        """What the run came to, as `run --json` prints it; empty before it has ended."""
+        summary = RunDirectory(self.directory).read_summary()
+        return {} if summary is None else summary["results"]
 
     def committed(self, coordinate: str) -> int:
         """Rows of a series that are whole: a row's coordinate is written last."""

@@ -2,31 +2,99 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from itertools import pairwise
 
-from simsuite.scenario.gbm import GbmScenario
+from simsuite.scenario.gbm import GbmScenario, Monitored, Time
 from simsuite.scenario.schedule import Schedule
+from simsuite.solvers.gbm.unsupported import steps_ending_at
 
 _WILD = 4.0  # volatilities from here on, 400 %, are hardly ever meant
 _STEEP = 1.0  # rates, yields and drifts from here on, 100 % a year
+_SHOWN = 3  # times of changes
+_ROUNDING = 1e-9  # of a step, or of all time: what a time may be off
+
+
+def warnings_of(scenario: GbmScenario) -> list[str]:
+    """What can be run, but is hardly meant: a sentence each."""
+    return [*scale_warnings(scenario), *_never_used(scenario), *_biased_between_steps(scenario)]
 
 
 def scale_warnings(scenario: GbmScenario) -> list[str]:
     """A sentence for each number that was probably meant in per cent."""
+    return [text for what, curve, limit in _curves(scenario) for text in _in_per_cent(what, curve, limit)]
+
+
+def _curves(scenario: GbmScenario) -> Iterator[tuple[str, Schedule, float]]:
+    """What may change in time: its name, itself, and from where on it is hardly ever meant."""
     market = scenario.market
-    found = list(_in_per_cent("market.rate", market.rate, _STEEP))
+    yield "market.rate", market.rate, _STEEP
     if market.drift is not None:
-        found += _in_per_cent("market.drift", market.drift, _STEEP)
+        yield "market.drift", market.drift, _STEEP
     for name, asset in zip(scenario.asset_names, scenario.asset):
-        found += _in_per_cent(f"the volatility of {name!r}", asset.volatility, _WILD)
-        found += _in_per_cent(f"the dividend_yield of {name!r}", asset.dividend_yield, _STEEP)
-    return found
+        yield f"the volatility of {name!r}", asset.volatility, _WILD
+        yield f"the dividend_yield of {name!r}", asset.dividend_yield, _STEEP
 
 
 def _in_per_cent(what: str, curve: Schedule, limit: float) -> Iterator[str]:
     largest = max(curve.values, key=abs)
     if abs(largest) >= limit:
         yield f"{what} is {largest:g}, that is {100 * largest:g} %: if {largest:g} % is meant, write {largest / 100:g}"
+
+
+def _never_used(scenario: GbmScenario) -> Iterator[str]:
+    """Values from a time on that the run does not reach."""
+    end = scenario.time.end
+    for what, curve, _ in _curves(scenario):
+        late = [t for t in curve.times if t > end * (1 + _ROUNDING)]
+        if late:
+            yield (
+                f"{what} has a value from t = {late[0]:g} on, after the end at {end:g}: it is never used; "
+                "times are in years"
+            )
+
+
+def _biased_between_steps(scenario: GbmScenario) -> Iterator[str]:
+    """For each asset that options watch at all times: where its law within a step is no Brownian bridge's."""
+    names, time = scenario.asset_names, scenario.time
+    watching: dict[int, list[str]] = {}
+    for name, option in zip(scenario.option_names, scenario.option):
+        if isinstance(option, Monitored) and option.monitoring == "continuous":
+            watching.setdefault(0 if option.asset is None else names.index(option.asset), []).append(repr(name))
+    for a, options in watching.items():
+        changes = _bends_within_steps(scenario, a)
+        if changes:
+            watch, prices = ("watches", "its price is") if len(options) == 1 else ("watch", "their prices are")
+            yield (
+                f"{', '.join(options)} {watch} {names[a]!r} at all times, but what its price grows by or its "
+                f"volatility changes at {_moments(changes, time)}: {prices} biased, as between the ends of a step both "
+                f"are taken to be constant; {steps_ending_at(changes, time.end, time.steps)}"
+            )
+
+
+def _moments(times: list[float], time: Time) -> str:
+    """With the steps that they are amid."""
+    shown = [f"t = {t:g} (within time step {math.floor(t / time.end * time.steps) + 1})" for t in times[:_SHOWN]]
+    return ", ".join(shown) + (" and later" if len(times) > _SHOWN else "")
+
+
+def _bends_within_steps(scenario: GbmScenario, a: int) -> list[float]:
+    """Times amid a step at which growth over squared volatility changes. While it does not, the logarithm of the price
+    is a Brownian motion with drift in the time that its variance tells: between the ends of a step it is a bridge."""
+    market, asset, time = scenario.market, scenario.asset[a], scenario.time
+    growths = [market.rate, asset.dividend_yield] if market.drift is None else [market.drift]
+    knots = sorted({t for curve in (asset.volatility, *growths) for t in curve.times if t < time.end} | {time.end})
+
+    def bend(t: float) -> float:
+        """NaN where the price stands still."""
+        growth = market.rate.at(t) - asset.dividend_yield.at(t) if market.drift is None else market.drift.at(t)
+        variance = asset.volatility.at(t) ** 2
+        return growth / variance if variance else growth * math.inf
+
+    slopes = [bend((left + right) / 2) for left, right in pairwise(knots)]
+    bent = [t for t, one, next in zip(knots[1:-1], slopes, slopes[1:]) if not math.isclose(one, next)]
+    return [t for t in bent if abs((place := t / time.end * time.steps) - round(place)) > _ROUNDING * time.steps]
 
 
 def remedies(scenario: GbmScenario) -> list[str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -17,7 +16,6 @@ import numpy as np
 from simsuite.scenario.gbm import (
     American,
     Asian,
-    Asset,
     Barrier,
     Basket,
     Digital,
@@ -31,8 +29,8 @@ from simsuite.scenario.gbm import (
 from simsuite.solvers.gbm import closed_forms as exact
 from simsuite.solvers.gbm.closed_forms.arithmetic import arithmetic_mean_option
 from simsuite.solvers.gbm.closed_forms.quadrature import gauss_normal
-from simsuite.solvers.gbm.closed_forms.terms import Steps, Terms
 from simsuite.solvers.gbm.moved_markets import at_spot, rate_shifted, volatility_raised
+from simsuite.solvers.gbm.priced import Priced
 
 _NODES = 200  # of the law at the date of a cash dividend
 _NEAR = 0.02  # how far coefficients are varied for Greeks: relative, rates by half of it
@@ -43,7 +41,7 @@ def known_price(model: GbmScenario, option: Option) -> float | None:
     payoffs by expression, and for most of what jumps or pays cash."""
     if model.time.scheme != "exact":
         return None
-    assets = [_Priced(model, a) for a in _assets(model, option)]
+    assets = [Priced(model, a) for a in _assets(model, option)]
     if not isinstance(option, European) and any(asset.is_rough for asset in assets):
         return None
     try:
@@ -96,7 +94,7 @@ def _theta(model: GbmScenario, option: Option, by_spot: list[tuple[float, float]
         return {"theta": -by_end}
     a, *others = _assets(model, option)
     asset, market = model.asset[a], model.market
-    if others or isinstance(option, Lookback) or _Priced(model, a).is_rough:
+    if others or isinstance(option, Lookback) or Priced(model, a).is_rough:
         return {}
     rate, spot = market.rate.values[0], asset.spot
     growth = rate - asset.dividend_yield.values[0] if market.drift is None else market.drift.values[0]
@@ -105,85 +103,7 @@ def _theta(model: GbmScenario, option: Option, by_spot: list[tuple[float, float]
     return {"theta": rate * price - growth * spot * delta - (asset.volatility.values[0] * spot) ** 2 / 2 * gamma}
 
 
-@dataclass(frozen=True)
-class _Priced:
-    """An asset, over the life of the options."""
-
-    model: GbmScenario
-    number: int
-
-    @property
-    def asset(self) -> Asset:
-        return self.model.asset[self.number]
-
-    @property
-    def spot(self) -> float:
-        return self.asset.spot
-
-    @property
-    def is_rough(self) -> bool:
-        """Whether its logarithm is not normal."""
-        return self.asset.jumps is not None or self.asset.pays_cash
-
-    def growth(self, t: float) -> float:
-        """log E S(t) / S(0), but for cash dividends."""
-        market, asset = self.model.market, self.asset
-        step = self.model.time.nearest_step(t)
-        paid = [d for d in asset.dividends if self.model.time.nearest_step(d.time) <= step]
-        shares = math.fsum(math.log1p(-d.proportion) for d in paid if d.proportion is not None)
-        if market.drift is not None:
-            return market.drift.integral(0.0, t) + shares
-        return market.rate.integral(0.0, t) - asset.dividend_yield.integral(0.0, t) + shares
-
-    def variance(self, t: float) -> float:
-        return self.asset.volatility.integral_of_square(0.0, t)
-
-    @functools.cached_property
-    def deviation(self) -> float:
-        return math.sqrt(self.variance(self.model.time.end))
-
-    @functools.cached_property
-    def forward(self) -> float:
-        return self.spot * math.exp(self.growth(self.model.time.end))
-
-    @functools.cached_property
-    def terms(self) -> Terms:
-        """Without what only theta needs."""
-        end, rate = self.model.time.end, self.model.market.rate
-        growth, sigma = self.growth(end), self.asset.volatility.integral(0.0, end)
-        return Terms(self.spot, end, rate.integral(0.0, end), growth, self.deviation**2, sigma, (0.0, 0.0, 0.0))
-
-    def steps(self, dates: Sequence[int]) -> Steps:
-        """Between the ends of time steps."""
-        times = [self.model.time.end * (k / self.model.time.steps) for k in (0, *dates)]
-        growths, variances = ([f(t) for t in times] for f in (self.growth, self.variance))
-        return Steps(np.diff(growths), np.sqrt(np.diff(variances)))
-
-    @property
-    def constants(self) -> tuple[float, float, float, float]:
-        """Rate, growth, volatility and end. ValueError where they are not constant."""
-        if self.asset.dividends:
-            raise ValueError("pays dividends")
-        return self._between_dividends
-
-    @property
-    def before_last_dividend(self) -> tuple[float, float, float, float, float]:
-        """The same, and the share of the price that is paid after the last step. ValueError where more is paid."""
-        time, left = self.model.time, 1.0
-        for dividend in self.asset.dividends:
-            if dividend.proportion is None or time.nearest_step(dividend.time) < time.steps:
-                raise ValueError("pays before the end")
-            left *= 1 - dividend.proportion
-        return (*self._between_dividends, 1 - left)
-
-    @property
-    def _between_dividends(self) -> tuple[float, float, float, float]:
-        market, asset = self.model.market, self.asset
-        growth = market.rate.value - asset.dividend_yield.value if market.drift is None else market.drift.value
-        return market.rate.value, growth, asset.volatility.value, self.model.time.end
-
-
-def _price(model: GbmScenario, option: Option, assets: list[_Priced]) -> float | None:
+def _price(model: GbmScenario, option: Option, assets: list[Priced]) -> float | None:
     first, discount = assets[0], math.exp(-model.market.rate.integral(0.0, model.time.end))
     if isinstance(option, European):
         return _european(first, option, discount)
@@ -214,7 +134,7 @@ def _price(model: GbmScenario, option: Option, assets: list[_Priced]) -> float |
     return None
 
 
-def _european(asset: _Priced, option: European, discount: float) -> float | None:
+def _european(asset: Priced, option: European, discount: float) -> float | None:
     """Of an asset that may jump, or pay cash once."""
     jumps, end = asset.asset.jumps, asset.model.time.end
     cash = [dividend for dividend in asset.asset.dividends if dividend.cash is not None]
@@ -229,7 +149,7 @@ def _european(asset: _Priced, option: European, discount: float) -> float | None
     return discount * exact.lognormal_option(asset.forward, asset.deviation, option.strike, option.payoff)
 
 
-def _after_cash(asset: _Priced, option: European, time: float, cash: float) -> float:
+def _after_cash(asset: Priced, option: European, time: float, cash: float) -> float:
     """The expectation of what is worth a Black price once the dividend is paid, over the price before that."""
     model = asset.model
     t = model.time.end * (model.time.nearest_step(time) / model.time.steps)
@@ -245,7 +165,7 @@ def _after_cash(asset: _Priced, option: European, time: float, cash: float) -> f
     return float(weights @ values)
 
 
-def _barrier(asset: _Priced, option: Barrier, discount: float) -> float:
+def _barrier(asset: Priced, option: Barrier, discount: float) -> float:
     terms: Any = (option.payoff, option.direction, option.knock, option.level, option.rebate)
     if option.monitoring == "continuous" and asset.asset.dividends and not option.rebate:
         return exact.barrier_before_dividend(asset.spot, option.strike, *asset.before_last_dividend, *terms[:-1])
@@ -255,7 +175,7 @@ def _barrier(asset: _Priced, option: Barrier, discount: float) -> float:
     return discount * exact.barrier_on_dates(asset.spot, option.strike, steps, *terms)
 
 
-def _lookback(asset: _Priced, option: Lookback, discount: float) -> float:
+def _lookback(asset: Priced, option: Lookback, discount: float) -> float:
     if option.monitoring == "continuous":
         if option.strike is None:
             return exact.floating_lookback(asset.spot, *asset.constants, option.payoff)
@@ -269,7 +189,7 @@ def _lookback(asset: _Priced, option: Lookback, discount: float) -> float:
     return discount * (sign * (asset.forward - asset.spot) + beyond(asset.spot, steps, asset.spot))
 
 
-def _basket(assets: list[_Priced], option: Basket, discount: float) -> float | None:
+def _basket(assets: list[Priced], option: Basket, discount: float) -> float | None:
     weights = option.weights_of(len(assets))
     if option.combine == "sum":
         return _combined(assets, weights, option.strike, discount, option.payoff)
@@ -282,7 +202,7 @@ def _basket(assets: list[_Priced], option: Basket, discount: float) -> float | N
 
 
 def _combined(
-    assets: list[_Priced], weights: Sequence[float], strike: float, discount: float, payoff: exact.Payoff
+    assets: list[Priced], weights: Sequence[float], strike: float, discount: float, payoff: exact.Payoff
 ) -> float | None:
     """An option on a weighted sum."""
     forwards, deviations = [asset.forward for asset in assets], [asset.deviation for asset in assets]
@@ -298,7 +218,7 @@ def _combined(
     return exact.equicorrelated_basket(forwards, deviations[0], found.pop(), weights, strike, discount, payoff)
 
 
-def _correlation(one: _Priced, other: _Priced) -> float:
+def _correlation(one: Priced, other: Priced) -> float:
     """Of the logarithms of two prices at the end."""
     rows, end = one.model.market.correlation, one.model.time.end
     rho = 0.0 if rows is None else rows[one.number][other.number]

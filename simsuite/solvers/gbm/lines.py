@@ -21,12 +21,18 @@ _SMALL = 1e-4
 _MOST_PLACES = 15
 
 
-def option_lines(option: Mapping[str, Any], assets: Sequence[str]) -> list[str]:
-    """Of what `results` says about one option. assets: their names, in order. A Greek by an asset that the option does
-    not depend on, 0 without an error, has no line."""
+def worth(results: Mapping[str, Any]) -> str:
+    """What the number is that every option has: with a drift of the real world its payoff's discounted mean, and no
+    price."""
+    return "discounted mean" if "measure" in results else "price"
+
+
+def option_lines(option: Mapping[str, Any], assets: Sequence[str], worth: str = "price") -> list[str]:
+    """Of what `results` says about one option. assets: their names, in order. worth: what its value is called. A Greek
+    by an asset that the option does not depend on, 0 without an error, has no line."""
     low, high = option["ci95"]
     ends = ("unknown" if end is None else _digits(end, option["standard_error"]) for end in (low, high))
-    lines = [_line("price", option["price"], option["standard_error"], f"95 %: {' .. '.join(ends)}")]
+    lines = [_line(worth, option["price"], option["standard_error"], f"95 %: {' .. '.join(ends)}")]
     if "remark" in option:
         lines.append(f"{'':{_NAME}} {option['remark']}")
     return [*lines, *_greeks(option, assets), *_missing(option), *_exercise(option)]

@@ -25,6 +25,7 @@ from simsuite.solvers.gbm.unseen import unseen_results
 if TYPE_CHECKING:
     from simsuite.solvers.gbm.problem import GbmProblem
 
+REAL_WORLD = "real-world"  # in which discounted payoffs are expected, where the scenario gives a drift
 _MOST_EXCESS = 1e15  # which takes more paths than there can be
 
 
@@ -104,6 +105,7 @@ def results(problem: GbmProblem, observed: Snapshot) -> dict[str, Any]:
         **({"replicates": problem.sharing[0]} if problem.quasi else {}),
         **({"groups": n // problem.width} if problem.scenario.paths.moment_matching else {}),
         **({"target": target} if problem.target > 0 else {}),
+        **({"measure": REAL_WORLD} if scenario.market.drift is not None else {}),
         "options": options,
         "assets": assets,
         **portfolio,

@@ -15,10 +15,11 @@ import numpy as np
 
 from simsuite.core import Backend, Device, Layout, Problem, Snapshot, Stepper
 from simsuite.errors import ScenarioError
-from simsuite.expressions.sharing import evaluate_each
+from simsuite.expressions.magnitude import magnitudes
+from simsuite.expressions.sharing import evaluate_each, values_at_once
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm import matching, outcome
-from simsuite.solvers.gbm.advice import remedies, scale_warnings
+from simsuite.solvers.gbm.advice import remedies, warnings_of
 from simsuite.solvers.gbm.batches import batches_of
 from simsuite.solvers.gbm.dynamics import Dynamics
 from simsuite.solvers.gbm.estimates import Payoffs, expected_path
@@ -105,12 +106,16 @@ class GbmProblem(Timeline):
     @property
     def warnings(self) -> list[str]:
         """What is probably not meant, although it can be run: one sentence each."""
-        return scale_warnings(self.scenario)
+        return warnings_of(self.scenario)
 
     @property
     def remedies(self) -> list[str]:
         """What to change in the scenario where a run comes to NaN or Inf."""
         return remedies(self.scenario)
+
+    @property
+    def less_memory(self) -> str:
+        return f"take a smaller paths.batch than {self.batch}: results are the same, to the bit"
 
     def settle(self, stepper: Stepper) -> int:
         """If the target is reached, no path more is made; rows of results are still to come. Else the end of the batch
@@ -241,6 +246,12 @@ class GbmProblem(Timeline):
         return np.where(np.isfinite(found), found, 0.0)
 
     @cached_property
+    def summands(self) -> np.ndarray:
+        """[value]: how large the numbers are that each is the sum of."""
+        path = expected_path(self.payoffs.functionals, self.dynamics)
+        return np.array(magnitudes(self.payoffs.values, path))
+
+    @cached_property
     def portfolio(self) -> Portfolio:
         return Portfolio(self)
 
@@ -270,12 +281,18 @@ class GbmProblem(Timeline):
         } | self.portfolio.shapes()
         return {name: spec for name, spec in shapes.items() if math.prod(spec[0])}
 
+    @cached_property
+    def payoff_arrays(self) -> int:
+        """Of float64, for some paths, while payoffs are computed: variables, values on the way, and values."""
+        variables = 2 * self.n_assets + len(self.payoffs.functionals)
+        return variables + values_at_once(self.payoffs.values) + len(self.payoffs.values)
+
     def device_bytes(self) -> int:
         shapes = self._shapes() | self.along_paths()
         del shapes["done"]  # known on the host
         state = sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in shapes.values())
         seen = self.most_watched * self.n_assets * self.batch * self.dtype.itemsize
-        payoffs = 8 * len(self.payoffs.values) * min(PAYOFFS_CHUNK, self.batch)
+        payoffs = 8 * self.payoff_arrays * min(PAYOFFS_CHUNK, self.batch)
         more = self.portfolio.device_bytes() + learning_bytes(self) + matching.table_bytes(self)
         return state + seen + table_bytes(self) + payoffs + more
 

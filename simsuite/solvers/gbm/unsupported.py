@@ -65,12 +65,12 @@ def _unlike_volatilities(model: GbmScenario) -> Iterator[Mistake]:
                 f"the volatility of {model.asset_names[a]!r} changes within a step, where its correlation with "
                 f"{model.asset_names[b]!r} is then less: that cannot be computed yet"
             )
-            yield Mistake(("asset", a, "volatility", piece, 0), message, _ending(changes, end, n))
+            yield Mistake(("asset", a, "volatility", piece, 0), message, steps_ending_at(changes, end, n))
             return
 
 
-def _ending(changes: list[float], end: float, n: int) -> str:
-    """Steps that end where volatilities change."""
+def steps_ending_at(changes: list[float], end: float, n: int) -> str:
+    """What to do about volatilities that change amid steps: as many steps as end where they change, if there are."""
     for m in range(1, _MOST_TIMES):
         if all(abs(t / end * n * m - round(t / end * n * m)) < _ROUNDING * n * m for t in changes):
             return f"let it change at the end of a step, or set time.steps = {n * m}"

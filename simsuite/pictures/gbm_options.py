@@ -1,0 +1,83 @@
+"""The table of options below the picture of a Monte Carlo run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from simsuite.pictures.recording import Recording
+from simsuite.pictures.sheet import GREY, INK, SMALL
+from simsuite.pictures.units import rounded, shortened
+from simsuite.scenario.gbm import GbmScenario, Option
+from simsuite.solvers.gbm.known import known_price
+
+_MOST = 8  # that are listed
+_UNEVEN = 0.01  # of half an interval: how far its middle may be from the price for it to be printed as +-
+
+
+def option_rows(run: Recording) -> list[tuple[str, ...]]:
+    """Name, contract, price, interval and exact value of each option, below a header; empty before the run's end."""
+    model = run.scenario
+    if not run.has("option_price") or not np.isfinite(run.numbers("option_price")).any():
+        return []
+    found = run.results.get("options", {})
+    kind = "Price" if model.market.drift is None else "Discounted mean"
+    rows: list[tuple[str, ...]] = [("Option", "Contract", kind, "95 % interval", "Exact")]
+    prices = run.numbers("option_price").tolist()
+    for name, option, price in zip(model.option_names[:_MOST], model.option, prices):
+        numbers = _numbers(price, found.get(name, {}).get("ci95", [None, None]), _exact(model, option))
+        rows.append((shortened(name, 22), shortened(_contract(run, option), 50), *numbers))
+    if len(prices) > _MOST:
+        rows.append((f"and {len(prices) - _MOST} more", "", "", "", ""))
+    return rows
+
+
+def _numbers(price: float, interval: Sequence[float | None], exact: float | None) -> tuple[str, str, str]:
+    """Price, interval and exact price, to the digits that the interval leaves."""
+    low, high = interval
+    if low is None or high is None or not math.isfinite(price):
+        return f"{price:.2f}", "–", "" if exact is None else f"{exact:.2f}"
+    half = (high - low) / 2
+    digits = max(0, 1 - math.floor(math.log10(half))) if half > 0 else 2
+    symmetric = abs((low + high) / 2 - price) <= _UNEVEN * half
+    around = f"± {half:.{digits}f}" if symmetric else f"{low:.{digits}f} to {high:.{digits}f}"
+    return f"{price:.{digits}f}", around, "" if exact is None else f"{exact:.{digits}f}"
+
+
+def _contract(run: Recording, option: object) -> str:
+    words = [str(getattr(option, word)) for word in ("average", "style", "payoff") if hasattr(option, word)]
+    strike = getattr(option, "strike", None)
+    terms = "" if strike is None else f", strike {rounded(strike, 6)}"
+    words = [word.capitalize() if word in ("european", "asian", "american") else word for word in words]
+    return f"{' '.join(words)} on {_underlying(run, option)}{terms}"
+
+
+def _underlying(run: Recording, option: object) -> str:
+    if hasattr(option, "value"):
+        return str(option.value)
+    if hasattr(option, "assets"):
+        return " against ".join(shortened(name, 16) for name in option.assets)
+    if not hasattr(option, "asset"):
+        return "all assets"
+    return shortened(option.asset or run.scenario.asset_names[0], 16)
+
+
+def _exact(model: GbmScenario, option: Option) -> float | None:
+    """What the equation has, whatever the scheme; None where that is not known."""
+    time = model.time.model_copy(update={"scheme": "exact"})
+    return known_price(model.model_copy(update={"time": time}), option)
+
+
+def draw_options(ax: Axes, rows: list[tuple[str, ...]]) -> None:
+    ax.set_axis_off()
+    ax.set(xlim=(0, 1), ylim=(len(rows), 0))
+    columns = ((0.0, "left"), (0.24, "left"), (0.72, "right"), (0.86, "right"), (0.98, "right"))
+    for i, row in enumerate(rows):
+        for text, (x, side) in zip(row, columns):
+            ax.text(
+                x, i + 0.5, text, ha=side, va="center", size=SMALL + 0.5, color=INK if i else GREY, parse_math=False
+            )
+    ax.plot([0, 0.98], [1, 1], color=GREY, linewidth=0.6, clip_on=False)
