@@ -8,6 +8,8 @@ import numpy as np
 
 from simsuite.scenario.linear import MatrixFile, System
 from simsuite.solvers.linear.analysis.chain import NEAR, sums_of
+from simsuite.solvers.linear.input_values import Inputs
+from simsuite.solvers.linear.rounded_inputs import rounding_warnings
 from simsuite.solvers.linear.state_space import StateSpace
 
 _WRITTEN = {  # how a matrix file is transposed in Python; {0}: its name, {1}: that of the new one
@@ -18,8 +20,12 @@ _WRITTEN = {  # how a matrix file is transposed in Python; {0}: its name, {1}: t
 }
 
 
-def warnings_of(system: System, stated: StateSpace) -> Sequence[str]:
-    """One sentence each. stated: the same with its matrices read."""
+def warnings_of(system: System, stated: StateSpace, inputs: Inputs, steps: int) -> Sequence[str]:
+    """One sentence each. stated: the same with its matrices read; steps: of the run."""
+    return (*_of_chains(system, stated), *rounding_warnings(inputs.given, inputs.dt, steps + inputs.ahead))
+
+
+def _of_chains(system: System, stated: StateSpace) -> Sequence[str]:
     given = system.matrix
     if not isinstance(given, (list, MatrixFile)) or np.iscomplexobj(stated.A):
         return ()
