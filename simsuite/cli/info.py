@@ -114,7 +114,7 @@ def _print_datasets(shapes: Mapping[str, Sequence[int]], verbose: bool) -> None:
         return
     shown = [f"{name} {named[name]}" for name, shape in shapes.items() if len(shape) > 1][:6]
     if named:
-        print(f"  holds      {', '.join([*shown, f'{len(named) - len(shown)} smaller arrays'])}")
+        print(f"  holds      {', '.join([*shown, f'{len(named) - len(shown)} more arrays'])}")
 
 
 def _list(directory: Path, runs: Sequence[Any], as_json: bool) -> None:
