@@ -516,3 +516,16 @@ def test_an_error_inside_is_reported_as_a_bug(cli: Call, heat_run: list[str], mo
 def test_python_m_is_the_same_program(tmp_path: Path) -> None:
     done = simsuite("--version", cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, f"simsuite {VERSION}\n", "")
+
+
+def test_check_promises_no_more_mistakes_than_it_finds(cli: Call) -> None:
+    """Whether shapes fit is known once the step has a length."""
+    matrices = '[system]\nkind = "continuous"\nmatrix = [[0.0, 1.0], [-2.0, -0.3]]\noutput_matrix = [[1.0, 0.0, 0.0]]\n'
+    Path("m.toml").write_text(
+        f'solver = "linear"\n{matrices}[initial]\nstate = [1.0, 0.0, 0.0]\n[time]\nsteps = 9\n', encoding="utf-8"
+    )
+    assert "needs `dt`" in cli("check", "m.toml").stderr
+    assert "2 mistakes" in cli("check", "m.toml", "--set", "time.dt=0.1").stderr
+    words = " ".join(cli("check", "--help").stdout.split())
+    assert "Find every mistake" not in words
+    assert "once they are put right, those of how values and data fit together" in words

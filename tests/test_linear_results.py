@@ -94,6 +94,11 @@ def test_numbers_say_what_they_are_of(say: Say) -> None:
     assert line(say("run", "turns.toml").stdout, "norm").endswith(" (Frobenius norm of X, the whole state)")
 
 
+def test_arrays_that_are_not_named_are_not_called_smaller(say: Say) -> None:
+    assert say("run", "noisy.toml", "-q").returncode == 0
+    assert line(say("info", "runs/noisy").stdout, "holds").endswith("more arrays")
+
+
 def test_discrete_systems_count_steps(say: Say) -> None:
     shown = say("run", "turns.toml").stdout
     assert line(shown, "time_constant").endswith(" steps")
