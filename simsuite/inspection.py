@@ -37,7 +37,7 @@ def inspect(run: RunDirectory) -> dict[str, Any]:
     """
     in_use, live = run.in_use, run.read_progress()
     if not run.results.exists() and not (in_use or live is not None):
-        raise UsageError(f"{run.path} holds no run (no results.h5 in it){_nearby(run.path)}")
+        raise UsageError(f"{run.path} holds no run (no results.h5 in it){runs_nearby(run.path)}")
     found: dict[str, Any] = {"directory": str(run.path), **_of_results(run)}
     if live is not None:
         found = {name: live[name] for name in ("solver", "device", "device_name") if name in live} | found
@@ -74,7 +74,7 @@ def runs_in(directory: Path) -> list[RunDirectory]:
     if not directory.is_dir():
         return []
     runs = [RunDirectory(path) for path in sorted(directory.iterdir()) if path.is_dir()]
-    return [run for run in runs if run.results.exists() or run.progress.exists()]
+    return [run for run in runs if run.exists]
 
 
 def _failure(run: RunDirectory) -> str | None:
@@ -85,7 +85,7 @@ def _failure(run: RunDirectory) -> str | None:
     return next((line.partition(" failed: ")[2] for line in reversed(lines) if " failed: " in line), None)
 
 
-def _nearby(path: Path) -> str:
+def runs_nearby(path: Path) -> str:
     """Runs that may have been meant, as the rest of a message."""
     for place in (path.parent, Path("runs")):
         found = [str(run.path) for run in runs_in(place)][:8]

@@ -128,6 +128,13 @@ MISTAKES = {
     "no run, info": (["info", "nowhere"], 2, "holds no run"),
     "no run, plot": (["plot", "nowhere"], 2, "holds no run"),
     "no run, resume": (["resume", "nowhere"], 2, "holds no run"),
+    "data, info": (["info", "rows.csv"], 2, "rows.csv is not a file of a run"),
+    "data, plot": (["plot", "rows.csv"], 2, "rows.csv is not a file of a run"),
+    "data, resume": (["resume", "rows.csv"], 2, "rows.csv is not a file of a run"),
+    "data, run": (["run", "rows.csv"], 2, '"rows.csv"}' + "\n"),
+    "data, check": (["check", "rows.csv"], 2, "'rows.csv' is a file of data, not a scenario"),
+    "a run, run": (["run", "runs/old"], 2, "`simsuite resume runs/old` continues it"),
+    "a run, check": (["check", "runs/old"], 2, "runs/old is the directory of a run, not a scenario"),
     "unknown solver, new": (["new", "wave"], 2, "wave"),
     "unknown solver, schema": (["schema", "wave"], 2, "wave"),
     "a file in the way": (["run", "s.toml", "-o", "s.toml"], 2, "s.toml"),
@@ -139,6 +146,9 @@ def test_a_mistake_has_its_exit_code_and_says_so_on_stderr(cli: Call, case: str)
     args, code, words = MISTAKES[case]
     small("heat", Path("s.toml"))
     Path("bad.toml").write_text('solver = "heat"\n[grid\nnx = 3\n', encoding="utf-8")
+    Path("rows.csv").write_text("0.5,0.5\n0.25,0.75\n", encoding="utf-8")
+    Path("runs/old").mkdir(parents=True)
+    Path("runs/old/progress.json").write_text("{}", encoding="utf-8")
     done = cli(*args)
     assert done.returncode == code, done.stderr
     assert done.stdout == ""
@@ -506,3 +516,16 @@ def test_an_error_inside_is_reported_as_a_bug(cli: Call, heat_run: list[str], mo
 def test_python_m_is_the_same_program(tmp_path: Path) -> None:
     done = simsuite("--version", cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, f"simsuite {VERSION}\n", "")
+
+
+def test_check_promises_no_more_mistakes_than_it_finds(cli: Call) -> None:
+    """Whether shapes fit is known once the step has a length."""
+    matrices = '[system]\nkind = "continuous"\nmatrix = [[0.0, 1.0], [-2.0, -0.3]]\noutput_matrix = [[1.0, 0.0, 0.0]]\n'
+    Path("m.toml").write_text(
+        f'solver = "linear"\n{matrices}[initial]\nstate = [1.0, 0.0, 0.0]\n[time]\nsteps = 9\n', encoding="utf-8"
+    )
+    assert "needs `dt`" in cli("check", "m.toml").stderr
+    assert "2 mistakes" in cli("check", "m.toml", "--set", "time.dt=0.1").stderr
+    words = " ".join(cli("check", "--help").stdout.split())
+    assert "Find every mistake" not in words
+    assert "once they are put right, those of how values and data fit together" in words

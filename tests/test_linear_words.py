@@ -63,8 +63,45 @@ def test_chains_in_continuous_time_and_of_few_digits(tmp_path):
     (text,) = problem(tmp_path, (CHAIN - np.eye(3)).tolist(), "continuous").warnings
     assert text.startswith("the rows of `matrix` sum to 0")
     assert text.endswith("dp/dt = A^T p, give the transpose: write its columns as rows")
-    third = [[0.333, 0.333, 0.333], [0.5, 0.5, 0.0], [0.0, 0.5, 0.5]]
-    assert len(problem(tmp_path, third).warnings) == 1
+
+
+RATES = np.array([[-0.6667, 0.3333, 0.3333], [0.5, -1.0, 0.5], [0.0, 1.0, -1.0]])
+FEW = np.array([[0.33, 0.33, 0.34], [0.333, 0.333, 0.333], [0.1, 0.2, 0.7]])
+
+
+def test_rows_of_few_digits_are_to_be_divided_by_their_sums(tmp_path):
+    """Then the transpose, as proposed, is a chain, and nothing is left to say."""
+    (text,) = problem(tmp_path, FEW.tolist()).warnings
+    assert text.startswith("the rows of `matrix` sum to 1 (only up to 0.001: divide each row by its sum), its columns")
+    turned = (FEW / FEW.sum(axis=1)[:, None]).T
+    assert problem(tmp_path, turned.tolist()).warnings == ()
+    (text,) = problem(tmp_path, RATES.tolist(), "continuous").warnings
+    assert "(only up to 0.0001: make each entry of the diagonal minus the sum of the others in its row)" in text
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".mtx", ".npz"])
+def test_columns_of_few_digits_are_warned_of_too(tmp_path, suffix):
+    (text,) = problem(tmp_path, {"file": saved(tmp_path / f"P{suffix}", FEW.T)}).warnings
+    assert text.startswith(
+        "the columns of `matrix` sum to 1 only up to 0.001, as in a Markov chain with rounded entries"
+    )
+    assert text.endswith("drifts: divide each column by its sum")
+    assert problem(tmp_path, {"file": saved(tmp_path / "Q.npy", FEW.T / FEW.T.sum(axis=0))}).warnings == ()
+
+
+def test_columns_of_few_digits_in_continuous_time(tmp_path):
+    A = RATES.T.copy()
+    (text,) = problem(tmp_path, A.tolist(), "continuous").warnings
+    assert text.startswith("the columns of `matrix` sum to 0 only up to 0.0001")
+    assert text.endswith("make each entry of the diagonal minus the sum of the others in its column")
+    np.fill_diagonal(A, 0.0)
+    assert problem(tmp_path, (A - np.diag(A.sum(axis=0))).tolist(), "continuous").warnings == ()
+
+
+def test_what_decays_slowly_is_no_chain_of_few_digits(tmp_path):
+    leaks = CHAIN.T - 0.0009 * np.eye(3)  # more than rounding to four decimals
+    for A in (0.9995 * np.eye(3), np.diag([0.9999, 1.0, 0.9991]), leaks, 0.9999999999 * CHAIN.T):
+        assert problem(tmp_path, A.tolist()).warnings == ()
 
 
 @pytest.mark.parametrize("A", [CHAIN.T, BOTH, np.eye(3), -CHAIN, 2 * CHAIN, CHAIN - 0.1, np.zeros((3, 3))])

@@ -92,9 +92,11 @@ def test_mistakes_that_only_a_solver_sees(tmp_path, monkeypatch):
 def test_files_of_nearly_the_same_name_are_offered(tmp_path):
     (tmp_path / "field.npy").write_bytes(b"")
     (tmp_path / "data").mkdir()
+    (tmp_path / "m5_start.toml").write_bytes(b"")
     for given, wanted in {
         "feild.npy": f"did you mean {str(tmp_path / 'field.npy')!r}?",
         "field.csv": f"did you mean {str(tmp_path / 'field.npy')!r}?",
+        "start.csv": f"looked for {str(tmp_path / 'start.csv')!r}",  # a scenario is no data
         "other.npy": f"looked for {str(tmp_path / 'other.npy')!r}",
         "data": "is a directory, not a file",
         "none/field.npy": "looked for",
@@ -105,6 +107,16 @@ def test_files_of_nearly_the_same_name_are_offered(tmp_path):
     assert f"did you mean {str(tmp_path / 'plate.toml')!r}?" in report(tmp_path / "palte.toml")
     assert "did you mean" not in report(tmp_path / "other.toml")
     assert "did you mean" not in report(tmp_path / "field.toml"), "no scenario, though of that name"
+
+
+@pytest.mark.parametrize(
+    ("name", "key"), [("A.csv", 'matrix = {file = "A.csv"}'), ("k.PNG", 'conductivity = {file = "k.PNG", values')]
+)
+def test_data_given_as_a_scenario_are_called_that(tmp_path, name, key):
+    (tmp_path / name).write_bytes(b"\xff" * (3 << 20))
+    text = report(tmp_path / name)
+    assert f"{str(tmp_path / name)!r} is a file of data, not a scenario" in text
+    assert f"a scenario names it in place of numbers, as in {key}" in text
 
 
 def test_colour_changes_nothing_else(tmp_path):

@@ -19,7 +19,10 @@ def check(
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
-    """Find every mistake in a scenario; print steps, dt, time, memory on the device and bytes on disk."""
+    """Check a scenario: print its mistakes, or steps, dt, time, memory on the device and bytes on disk.
+
+    Mistakes in single values are told first; once they are put right, those of how values and data fit together.
+    """
     from simsuite.assembly import default_directory, device_of, estimate, make_problem, name_of
     from simsuite.io.disk import free_bytes
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from simsuite.cli.console import print_json
-from simsuite.cli.run import Json, Verbose
+from simsuite.cli.run import Json, Verbose, run_directory
 from simsuite.cli.summary import print_summary, short_stepper
 from simsuite.cli.table import print_csv
 from simsuite.errors import SimsuiteError, UsageError
@@ -31,10 +31,9 @@ def info(
 ) -> None:
     """Say how far the run in a directory is, also while it runs, and what its files hold; or list the runs there."""
     from simsuite.inspection import inspect, runs_in
-    from simsuite.io.directory import RunDirectory
 
-    run = RunDirectory.of(path)
-    if not run.results.exists() and not run.progress.exists() and (runs := runs_in(run.path)):
+    run = run_directory(path)
+    if not run.exists and (runs := runs_in(run.path)):
         _list(run.path, runs, as_json)
         return
     found = inspect(run)
@@ -114,7 +113,7 @@ def _print_datasets(shapes: Mapping[str, Sequence[int]], verbose: bool) -> None:
         return
     shown = [f"{name} {named[name]}" for name, shape in shapes.items() if len(shape) > 1][:6]
     if named:
-        print(f"  holds      {', '.join([*shown, f'{len(named) - len(shown)} smaller arrays'])}")
+        print(f"  holds      {', '.join([*shown, f'{len(named) - len(shown)} more arrays'])}")
 
 
 def _list(directory: Path, runs: Sequence[Any], as_json: bool) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from simsuite.cli.console import say
-from simsuite.cli.run import RunPath
+from simsuite.cli.run import RunPath, run_directory
 
 
 def plot(
@@ -18,10 +18,9 @@ def plot(
     ] = None,
 ) -> None:
     """Draw what a run found, as far as it got."""
-    from simsuite.io.directory import RunDirectory
     from simsuite.pictures import draw
 
-    directory = RunDirectory.of(directory).path
+    directory = run_directory(directory).path
     path = output if output is not None else directory / "plot.png"
     draw(directory, path)
     say(f"wrote {path}")

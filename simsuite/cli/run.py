@@ -11,9 +11,11 @@ import typer
 from simsuite.cli.console import print_json, say, wants_colour
 from simsuite.cli.progress import reporter
 from simsuite.cli.summary import print_summary
+from simsuite.errors import UsageError
 from simsuite.stopping import Stopping
 
 if TYPE_CHECKING:
+    from simsuite.io.directory import RunDirectory
     from simsuite.scenario import Scenario
 
 ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO", help="The TOML file.", show_default=False)]
@@ -34,15 +36,29 @@ RunPath = Annotated[
 
 
 def load_scenario(path: Path, set: list[str] | None, directory: Path | None, device: str | None) -> Scenario:
-    """The scenario with the command line's overrides."""
+    """The scenario with the command line's overrides. Raises UsageError for the directory of a run."""
+    from simsuite.io.directory import RunDirectory
     from simsuite.scenario import load
 
+    if path.is_dir() and RunDirectory(path).exists:
+        raise UsageError(f"{path} is the directory of a run, not a scenario: `simsuite resume {path}` continues it")
     overrides = list(set or [])
     if directory is not None:
         overrides.append(f"output.directory={json.dumps(str(directory))}")
     if device is not None:
         overrides.append(f"run.device={json.dumps(device)}")
     return load(path, overrides, colour=wants_colour())
+
+
+def run_directory(path: Path) -> RunDirectory:
+    """That of the run which a path names: see `RunDirectory.of`. Raises UsageError for a file of something else."""
+    from simsuite.inspection import runs_nearby
+    from simsuite.io.directory import RunDirectory
+
+    found = RunDirectory.of(path)
+    if path.is_file() and path.suffix != ".toml" and not found.exists:
+        raise UsageError(f"{path} is not a file of a run{runs_nearby(found.path)}")
+    return found
 
 
 def run(
@@ -76,9 +92,8 @@ def resume(
 ) -> None:
     """Continue the interrupted run in a directory, without its scenario file; or extend a finished one."""
     from simsuite.assembly import extension_of_run, scenario_of_run, target_reached
-    from simsuite.io.directory import RunDirectory
 
-    directory = RunDirectory.of(directory).path
+    directory = run_directory(directory).path
     if paths is None:
         execute(scenario_of_run(directory), directory, False, max_minutes, as_json, quiet, verbose=verbose)
     else:

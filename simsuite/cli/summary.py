@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from simsuite.cli.linear import linear_lines
+from simsuite.cli.numbers import number, tree
 from simsuite.solvers.gbm.lines import option_lines, with_error, worth
 from simsuite.words import duration, steps_in_words, with_prefix
 
@@ -33,20 +35,6 @@ STEPPERS = {
     "spectral": "the modes of A, at once to any frame",
     "euler": "Euler-Maruyama",
     "milstein": "Milstein",
-}
-_LINEAR_UNITS = {  # of numbers of a system in continuous time; what is not here has no unit, or that of the state
-    "spectral_abscissa": "1/s",
-    "abscissa_error": "1/s",
-    "real": "1/s",
-    "imag": "rad/s",
-    "time_constant": "s",
-    "frequency": "Hz",
-}
-
-_LINEAR_NOTES = {
-    "norm": "(Frobenius norm of the state)",
-    "change": "(by which one more step would change an entry, at most)",
-    "residual": "(difference to the state as found in another way, at most)",
 }
 
 Section = tuple[str, list[str]]
@@ -117,12 +105,8 @@ def _shortened(sections: Sequence[Section], room: int, rest: str) -> list[Sectio
     return found
 
 
-def _number(value: float) -> str:
-    return f"{value:.10g}"
-
-
 def _row(name: str, value: Any, note: str = "", indent: str = "    ") -> str:
-    text = _number(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value)
+    text = number(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value)
     return f"{indent}{name:<{max(1, 22 - len(indent))}} {text:<18} {note}".rstrip()
 
 
@@ -246,31 +230,7 @@ def _asset_cells(asset: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _linear(summary: Mapping[str, Any], verbose: bool) -> Iterator[Section]:
-    continuous = "spectral_abscissa" in summary["results"].get("analysis", {})
-    yield "", list(tree(summary["results"], "  ", _LINEAR_NOTES | (_LINEAR_UNITS if continuous else {})))
-
-
-def tree(values: Mapping[str, Any], indent: str, units: Mapping[str, str] | None = None) -> Iterator[str]:
-    """A line a number, below the names of the tables that it is in. units: of a number, or a note, by its key."""
-    for key, value in values.items():
-        label = f"{indent}{key:<{max(1, 22 - len(indent))}} "
-        if isinstance(value, dict):
-            if value:
-                yield f"{indent}{key}"
-                yield from tree(value, indent + "  ", units)
-        elif isinstance(value, float):
-            yield f"{label}{_number(value)} {(units or {}).get(key, '')}".rstrip()
-        elif isinstance(value, list) and value and all(v is None or isinstance(v, float) for v in value):
-            yield f"{label}{_listed(value)} {(units or {}).get(key, '')}".rstrip()
-        elif not isinstance(value, list):
-            yield f"{label}{value}"
-
-
-def _listed(values: Sequence[float | None]) -> str:
-    """All of a few numbers, the first of many."""
-    shown = values if len(values) <= 12 else values[:6]
-    rest = f", .. ({len(values)} numbers)" if len(values) > len(shown) else ""
-    return ", ".join("none" if v is None else _number(v) for v in shown) + rest
+    yield "", list(linear_lines(summary["results"], verbose))
 
 
 _SECTIONS: dict[str, Callable[[Mapping[str, Any], bool], Iterator[Section]]] = {

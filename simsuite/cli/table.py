@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from simsuite.cli.linear import linear_unit
+
 Row = tuple[str, Any, str]
 
 
@@ -23,8 +25,7 @@ def rows(summary: Mapping[str, Any]) -> Iterator[Row]:
     yield "time", summary["time"], units.get("time", "")
     yield "steps", summary["steps"], ""
     for name, value in _leaves(summary["results"], ()):
-        unit = _heat_unit(name, units) if summary["solver"] == "heat" else ""
-        yield ".".join(name), "" if value is None else value, unit
+        yield ".".join(name), "" if value is None else value, _unit(name, summary)
 
 
 def _leaves(value: Any, name: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -36,6 +37,12 @@ def _leaves(value: Any, name: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...]
             yield from _leaves(item, (*name, str(i)))
     else:
         yield name, value
+
+
+def _unit(name: tuple[str, ...], summary: Mapping[str, Any]) -> str:
+    if summary["solver"] == "heat":
+        return _heat_unit(name, summary.get("units", {}))
+    return linear_unit(name, summary["results"]) if summary["solver"] == "linear" else ""
 
 
 def _heat_unit(name: tuple[str, ...], units: Mapping[str, str]) -> str:

@@ -2,8 +2,8 @@
 
 The text is parsed once into a checked tree of whitelisted operations (`parser`); everything else works on that tree:
 NumPy values (`evaluate`), plain Python source that Numba compiles for CPUs and GPUs (`scalar`), CUDA C++ source
-(`cuda_c`), derivatives by SymPy (`symbolic`), bounds (`intervals`) and products of functions of fewer variables
-(`separable`). The user's text itself is never executed.
+(`cuda_c`), derivatives by SymPy (`symbolic`), bounds (`intervals`), values whose decisions are exact (`exact`) and
+products of functions of fewer variables (`separable`). The user's text itself is never executed.
 """
 
 from __future__ import annotations

@@ -62,6 +62,11 @@ class RunDirectory:
             return cls(Path("runs") / path.stem)
         return cls(path.parent)
 
+    @property
+    def exists(self) -> bool:
+        """Whether a run has begun here."""
+        return self.results.exists() or self.progress.exists()
+
     @contextlib.contextmanager
     def locked(self) -> Iterator[RunDirectory]:
         """Make the directory if need be and keep every other simsuite out of it; a kill releases the lock too.

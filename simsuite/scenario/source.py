@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from simsuite.scenario.near import near_file
+from simsuite.scenario.near import DATA, IMAGES, SCENARIOS, near_file
 from simsuite.scenario.spans import Span, Spans, find_spans
 
 MAX_BYTES = 1 << 20
@@ -51,9 +51,11 @@ class Source:
                 raw = file.read(MAX_BYTES + 1)
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            near = near_file(path, ".toml") if isinstance(error, FileNotFoundError) else None
+            near = near_file(path, SCENARIOS) if isinstance(error, FileNotFoundError) else None
             help = None if near is None else f"did you mean {near!r}?"
             raise SourceError(f"cannot read {str(path)!r}: {reason}", None, help) from None
+        if path.suffix.lower() in DATA:
+            raise SourceError(f"{str(path)!r} is a file of data, not a scenario", None, _named(path))
         if len(raw) > MAX_BYTES:
             raise SourceError(
                 f"{str(path)!r} is larger than {MAX_BYTES >> 20} MiB", None, "keep data in separate files"
@@ -120,6 +122,15 @@ class Source:
         for _ in range(line - 1):
             start = self.text.index("\n", start) + 1
         return start + column - 1
+
+
+def _named(data: Path) -> str:
+    """How a scenario names a file of data."""
+    if data.suffix.lower() in IMAGES:
+        key = f'conductivity = {{file = "{data.name}", values = {{"#000000" = 1.0, "#ffffff" = 45.0}}}}'
+    else:
+        key = f'matrix = {{file = "{data.name}"}}'
+    return f"a scenario names it in place of numbers, as in {key}"
 
 
 _WORDS: dict[str, tuple[str, str | None]] = {

@@ -21,7 +21,7 @@ from pydantic_core import PydanticCustomError, PydanticSerializationUnexpectedVa
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression, ExpressionError
 from simsuite.scenario.common import Section
-from simsuite.scenario.near import near_file
+from simsuite.scenario.near import DATA, near_file
 
 _FILE_NAME = re.compile(r"[\w./\\: -]+\.(csv|npy|npz|mtx|mat|txt|dat|tsv|h5|xlsx?|png)", re.IGNORECASE)
 _OF_FILE = 'where files are read, they are written {{file = "{}"}}'
@@ -167,7 +167,7 @@ def _exists(file: str, info: ValidationInfo) -> str:
     if path.is_dir():
         raise mistake((), f"is a directory, not a file: {file!r}")
     if not path.is_file():
-        near = near_file(path)
+        near = near_file(path, DATA)
         help = f"did you mean {near!r}?" if near else f"looked for {str(path)!r}"
         raise mistake((), f"no such file: {file!r}", help)
     return file

@@ -14,6 +14,7 @@ from pydantic.fields import FieldInfo
 from simsuite.errors import Mistake
 from simsuite.scenario.branches import Fault
 from simsuite.scenario.common import Section
+from simsuite.scenario.near import DATA
 from simsuite.scenario.shape import choices, field_at, fields_of, header, homes, is_section, models_at, tables_in
 from simsuite.scenario.spans import KeyPath, key_name
 from simsuite.scenario.types import FieldMistake
@@ -32,7 +33,6 @@ _EXPECTED = {
     "complex_number_type": 'a number, or a complex one as "0.5-0.25j"',
 }
 _WITH_UNIT = re.compile(r"\s*[-+]?[\d.]+(?:[eE][-+]?\d+)?\s*(?![ij]$)[A-Za-zµ°%]")  # as in "10 min"
-_FILES = (".npy", ".npz", ".csv", ".mtx", ".png")
 _BOUNDS = {
     "greater_than": ("gt", "greater than"),
     "greater_than_equal": ("ge", "at least"),
@@ -157,7 +157,7 @@ def _advice(fault: Fault, field: FieldInfo | None) -> str | None:
             return f'write "{near}"'
         if value in ("true", "false") and "bool_type" in fault.kinds:
             return f"write {value} without quotes"
-        if value.lower().endswith(_FILES) and not set(fault.kinds).isdisjoint(("dict_type", "model_type")):
+        if value.lower().endswith(DATA) and not set(fault.kinds).isdisjoint(("dict_type", "model_type")):
             return f'write {{file = "{value}"}}'
     if isinstance(value, float) and "int_type" in fault.kinds and value.is_integer():
         return f"write {int(value)}"

@@ -11,9 +11,9 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from simsuite.expressions import Expression
 from simsuite.scenario.common import Positive, Section
+from simsuite.scenario.near import IMAGES
 from simsuite.scenario.types import FileName, FileRef, NumberOrExpression, mistake
 
-IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff")
 _COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
 _GREY = re.compile(r"\d{1,3}")
 

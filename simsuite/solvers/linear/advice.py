@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from simsuite.scenario.linear import MatrixFile, System
-from simsuite.solvers.linear.analysis.chain import NEAR, sums_of
+from simsuite.solvers.linear.analysis.chain import NEAR, SUMS, rounded_columns, sums_of
+from simsuite.solvers.linear.input_values import Inputs
+from simsuite.solvers.linear.rounded_inputs import rounding_warnings
 from simsuite.solvers.linear.state_space import StateSpace
 
 _WRITTEN = {  # how a matrix file is transposed in Python; {0}: its name, {1}: that of the new one
@@ -18,18 +20,45 @@ _WRITTEN = {  # how a matrix file is transposed in Python; {0}: its name, {1}: t
 }
 
 
-def warnings_of(system: System, stated: StateSpace) -> Sequence[str]:
-    """One sentence each. stated: the same with its matrices read."""
+def warnings_of(system: System, stated: StateSpace, inputs: Inputs, steps: int) -> Sequence[str]:
+    """One sentence each. stated: the same with its matrices read; steps: of the run."""
+    return (*_of_chains(system, stated), *rounding_warnings(inputs.given, inputs.dt, steps + inputs.ahead))
+
+
+def _of_chains(system: System, stated: StateSpace) -> Sequence[str]:
     given = system.matrix
     if not isinstance(given, (list, MatrixFile)) or np.iscomplexobj(stated.A):
         return ()
     sums = sums_of(stated.A, stated.continuous)
-    if not (sums.get("rows", np.inf) <= NEAR and sums.get("columns", np.inf) > NEAR):
-        return ()
-    total, rule, wanted = (0, "dX/dt = A X", "dp/dt = A^T p") if stated.continuous else (1, "X <- A X", "p <- A^T p")
-    found = f"the rows of `matrix` sum to {total}, its columns do not, as in a Markov chain with A[i, j] from i to j"
+    if sums.get("columns", np.inf) <= NEAR:
+        return _of_columns(stated, sums["columns"])
+    return (_of_rows(given, stated.continuous, sums["rows"]),) if sums.get("rows", np.inf) <= NEAR else ()
+
+
+def _of_rows(given: list[list[complex]] | MatrixFile, continuous: bool, off: float) -> str:
+    """Of a chain from i to j. off: how far its rows are from what they should sum to."""
+    total, rule, wanted = (0, "dX/dt = A X", "dp/dt = A^T p") if continuous else (1, "X <- A X", "p <- A^T p")
+    sums = (
+        f"sum to {total}" if off <= SUMS else f"sum to {total} (only up to {off:.2g}: {_normalise('row', continuous)})"
+    )
+    found = f"the rows of `matrix` {sums}, its columns do not, as in a Markov chain with A[i, j] from i to j"
     use = f"{rule} then carries expectations; for probabilities, {wanted}, give the transpose: {_way(given)}"
-    return (f"{found}: {use}",)
+    return f"{found}: {use}"
+
+
+def _of_columns(stated: StateSpace, off: float) -> Sequence[str]:
+    """Of a chain from j to i whose entries were rounded to few digits."""
+    if off <= SUMS or not rounded_columns(stated.A, stated.continuous):
+        return ()
+    total = 0 if stated.continuous else 1
+    found = f"the columns of `matrix` sum to {total} only up to {off:.2g}, as in a Markov chain with rounded entries"
+    return (f"{found}, so that the sum of all probabilities drifts: {_normalise('column', stated.continuous)}",)
+
+
+def _normalise(line: str, continuous: bool) -> str:
+    if continuous:
+        return f"make each entry of the diagonal minus the sum of the others in its {line}"
+    return f"divide each {line} by its sum"
 
 
 def _way(given: list[list[complex]] | MatrixFile) -> str:

@@ -81,7 +81,7 @@ class LinearProblem:
         frames = frame_steps(model.output, model.time.steps, model.dt)
         system = read_system(model, base, dtype)
         make = functools.partial(cls, system, dtype, model.dt, frames, model.run.kernel, tolerance=model.tolerance)
-        warnings = warnings_of(model.system, system.stated)
+        warnings = warnings_of(model.system, system.stated, system.inputs, frames[-1])
         if decided:
             return make(plan=Plan.remembered(decided), warnings=warnings)
         overflow = find_overflow(system, frames[-1], float(np.finfo(dtype).max))

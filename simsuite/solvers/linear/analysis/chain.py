@@ -19,6 +19,8 @@ from simsuite.solvers.matmul.sparse import Matrix
 
 SUMS = 1e-12  # how much sums may be off, relative to the largest entry of a continuous system's diagonal
 NEAR = 1e-3  # and how much those of a matrix that may have been meant to be a chain's
+_DECIMALS = 8  # of entries that count as rounded to few digits
+_WHOLE = 1e-15  # relative: as near to a whole number as this is one
 _SHOWN = 16  # states of a set that is named
 
 
@@ -107,6 +109,19 @@ def sums_of(A: Matrix, continuous: bool) -> dict[str, float]:
     with np.errstate(over="ignore"):
         off = {name: float(np.max(np.abs(np.sum(A, axis=k) - wanted))) for k, name in enumerate(("columns", "rows"))}
     return {name: difference / size if size else difference for name, difference in off.items()}
+
+
+def rounded_columns(A: Matrix, continuous: bool) -> bool:
+    """Whether columns are no further from the sums of a chain than rounding to few decimals takes them: half a unit of
+    the last decimal for each entry. A scalar system that decays slowly, such as 0.9995, is none of these."""
+    entries: np.ndarray = A.data if isinstance(A, csr_array) else A
+    off = np.abs(np.sum(A, axis=0) - (0.0 if continuous else 1.0))
+    counts = np.sum(A != 0, axis=0)
+    for decimals in range(1, _DECIMALS + 1):
+        scaled = entries * 10.0**decimals
+        if np.all(np.abs(scaled - np.round(scaled)) <= _WHOLE * np.abs(scaled)):
+            return bool(np.all(off <= 0.5 * counts / 10.0**decimals + SUMS))
+    return False
 
 
 def _grassmann_taksar_heyman(moves: np.ndarray) -> np.ndarray:

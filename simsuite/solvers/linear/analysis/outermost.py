@@ -27,7 +27,8 @@ _WORK = 1e9  # multiplications, of which orthogonal vectors take most: a second 
 _SHARP = 1e-8  # relative, to which an eigenvalue must be known to lie on the boundary
 _TOLERANCE = 1e-10  # relative, of ARPACK
 _PRODUCT = 1e8  # multiplications of A with itself
-BY_SUMS, BY_VALUES = "by sums along A", "by eigenvalues that Arnoldi's method found"
+BY_SUMS = "known from the sums of |A| along its rows and columns"
+BY_VALUES = "known from the outermost eigenvalues, as Arnoldi's method found them"
 BY_NORM = "the norm of every state stays as it is"
 TOO_LONG, ON_IT = "Arnoldi's method would take too long", "an eigenvalue is on the boundary, but for rounding"
 

@@ -23,4 +23,4 @@ def steady_state(A: np.ndarray, b: np.ndarray, continuous: bool) -> tuple[np.nda
     error = float(np.finfo(np.float64).eps / reciprocal) if reciprocal > 0 else np.inf
     if error > 1e-2:
         raise ValueError("there is no steady state that rounding would leave as it is")
-    return lu_solve(factors, b, check_finite=False), error
+    return lu_solve(factors, b, check_finite=False) + 0.0, error  # 0 for -0

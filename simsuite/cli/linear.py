@@ -1,0 +1,51 @@
+"""What is said of the results of a linear system."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from simsuite.cli.numbers import FEW, MANY, tree
+
+_OF_SECONDS = {  # units of a system in continuous time; what is not here has no unit, or that of the state
+    "spectral_abscissa": "1/s",
+    "abscissa_error": "1/s",
+    "real": "1/s",
+    "imag": "rad/s",
+    "time_constant": "s",
+    "frequency": "Hz",
+}
+_OF_STEPS = {"time_constant": "steps", "frequency": "1/step", "period": "steps"}
+_RELATIVE = "(of the smallest change that loses one, relative to A, balanced, and to each"
+_NOTES = {
+    "change": "(by which one more step would change an entry, at most)",
+    "residual": "(difference to the state as found in another way, at most)",
+    "controllability.distance": f"{_RELATIVE} column of B)",
+    "observability.distance": f"{_RELATIVE} row of C)",
+}
+
+
+def linear_lines(results: Mapping[str, Any], verbose: bool) -> Iterator[str]:
+    """verbose: with matrices, and longer lists."""
+    notes = _NOTES | _norm_notes(results) | _units(results)
+    yield from tree(results, "  ", notes, MANY if verbose else FEW)
+    if verbose and not {"state", "state_real"} & results.keys():
+        yield f"  {'state':<20} more than {MANY} numbers: the last frame in results.h5"
+
+
+def linear_unit(name: tuple[str, ...], results: Mapping[str, Any]) -> str:
+    """The unit of a number, whose name may end with places in a list; "" if it has none, or that of the state."""
+    keys = [part for part in name if not part.isdecimal()]
+    return _units(results).get(keys[-1], "")
+
+
+def _units(results: Mapping[str, Any]) -> dict[str, str]:
+    return _OF_SECONDS if "spectral_abscissa" in results.get("analysis", {}) else _OF_STEPS
+
+
+def _norm_notes(results: Mapping[str, Any]) -> dict[str, str]:
+    """An observed system is known by its observability, if that was found."""
+    if "observability" not in results.get("analysis", {}):
+        return {"norm": "(Frobenius norm of X, the whole state)"}
+    output = dict.fromkeys(("state", "state_real", "state_imag"), "(output C X)")
+    return {"norm": "(Frobenius norm of X, the whole state, not of C X)", **output}
