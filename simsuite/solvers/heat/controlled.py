@@ -96,7 +96,8 @@ class ControlledStepper(FieldStepper):
         self._cells, self.work = float(made.nx * made.ny), 0.0
         self._bind(made)
         looks = made.edges.looks(clock.times[-1])
-        self._growth = functools.lru_cache(1)(lambda low, high: made.largest_growth(looks, (low, high)))
+        self._feeds = any(f.depends_on("T") for f in made.sources)
+        self._largest_growth = functools.lru_cache(1)(lambda *bounds: made.largest_growth(looks, bounds))
         first = longest_step(3, safe) if math.isfinite(safe) else (clock.times[-1] - clock.times[0]) * 1e-4
         span = (float(T.min()), float(T.max()))
         state = start.arrays.get("control")
@@ -158,6 +159,7 @@ class ControlledStepper(FieldStepper):
         if k == 0 and t in self._jumps:
             control.restart(self._jumps[t])
         self._save()
+        growth = self._growth()
         for attempt in range(_ATTEMPTS):
             method = self._method
             longest = longest_step(MOST_STAGES, self._plan.safe) if method == "rkl2" else math.inf
@@ -168,7 +170,6 @@ class ControlledStepper(FieldStepper):
             self._look(t, dt, taken == ticks - k)
             local, low, high = self._try_rkl2(dt) if method == "rkl2" else self._try_adi(dt)
             rounding = _ROUNDING * float(np.finfo(self._real).eps) * max(abs(low), abs(high))
-            growth = self._growth(control["low"], control["high"])
             error = control.error(method, local, low, high, dt, rounding, growth)
             if method == "adi" and control.asks_for_more(error, dt):
                 control.note_more(local, *self._measure_more(dt), dt)
@@ -179,7 +180,7 @@ class ControlledStepper(FieldStepper):
             control.take_again(error, dt)
         control.accept(error, low, high, dt)
         control.go_on(method, error, dt)
-        self._keep_error(method, dt)
+        self._add(self.views[_LASTING], self.views[_ESTIMATE], self._real(1), self.views[_LASTING])
         if control.looks or self.step + taken == self.clock.end:
             over = self.step + taken == self.clock.end
             control.note_lasting(self._lasting(), 1.0 if over else self._progress(t + dt))
@@ -196,6 +197,15 @@ class ControlledStepper(FieldStepper):
 
     def _stages(self, dt: float) -> int:
         return stages_for(dt, self._plan.safe)
+
+    def _growth(self) -> float:
+        """How fast sources make errors grow at the temperatures so far, 1/s. These are widened to an eighth of a power
+        of 2, so that sources are looked at a few times in a run."""
+        low, high = self.control["low"], self.control["high"]
+        if not (self._feeds and high > low):
+            return 0.0
+        width = 2.0 ** (math.floor(math.log2(high - low)) - 3)
+        return self._largest_growth(math.floor(low / width) * width, math.ceil(high / width) * width)
 
     def _look(self, t: float, dt: float, last: bool) -> None:
         """Fill tables for a step of dt from t on, from now on; where data jump, from one side. last: whether the step
@@ -249,18 +259,6 @@ class ControlledStepper(FieldStepper):
         self.recorder.replay(("adi", self.now, dt), launch)
         return self._judged()
 
-    def _keep_error(self, method: str, dt: float) -> None:
-        """Add what is estimated to be the error of a step of dt that counts to those of all steps before."""
-        T, new = (self.views[(self.now + i) % 3] for i in range(2))
-        D, real = self.views[_ESTIMATE], self._real
-        if method == "adi":
-            weight = 1.0 / 3.0
-        else:
-            c, _ = self._rkl2.prepared(self._stages(dt))
-            weight = defect(c)[c.stages]
-        self._gather(new, T, real(weight), False, D)
-        self._add(self.views[_LASTING], D, real(1), self.views[_LASTING])
-
     def _lasting(self) -> float:
         """The largest of what is left at the end of the run of the errors of all steps so far, as if they had been made
         together; what keeps its sign adds up, what diffusion smooths out within the run is gone, K."""
@@ -276,8 +274,8 @@ class ControlledStepper(FieldStepper):
         if not self._changing:
             return share
         i = bisect.bisect_right(self._changing, t)
-        before, after = (self._changing[i - 1] if i else 0.0), self._changing[i] if i < len(self._changing) else t
-        within = (t - before) / (after - before) if after > before else 0.0
+        before, after = ([0.0, *self._changing, self.clock.times[-1]])[i : i + 2]
+        within = (t - before) / (after - before) if after > before else 1.0
         return 0.5 * share + 0.5 * (i + within) / (len(self._changing) + 1)
 
     def _measure_more(self, dt: float) -> tuple[float, float]:
@@ -287,7 +285,6 @@ class ControlledStepper(FieldStepper):
         D, left, real = self.views[_ESTIMATE], self.views[_ROOM], self._real
         self.work += self._cells * MORE_TAKES
         self._add(D, D, real(0), left)
-        self._gather(new, T, real(1.0 / 3.0), False, left)
         self._adi.smooth(left, T, 0, dt)
         self._judge(new, new, real(0), left, real(0), self._rows)
         remains, _, _ = self._judged()

@@ -18,12 +18,14 @@ def gather(Y, Y0, weight, first, defect):
 
 @njit(parallel=True, cache=True)
 def judge(Y, Y0, weight, defect, zero, rows):
-    """Of each row: the largest |defect + weight (Y - Y0)|, and the least and the largest Y; NaN where one is."""
+    """defect += weight (Y - Y0). Of each row: the largest |defect|, and the least and the largest Y; NaN where one
+    is."""
     for y in prange(Y.shape[0]):
         error, low, high, total = zero, Y[y, 0], Y[y, 0], zero
         for x in range(Y.shape[1]):
             v = Y[y, x]
-            e = abs(defect[y, x] + weight * (v - Y0[y, x]))
+            d = defect[y, x] + weight * (v - Y0[y, x])
+            defect[y, x], e = d, abs(d)
             error, low, high = max(error, e), min(low, v), max(high, v)
             total += e * zero + v * zero  # 0, or NaN where a number is not finite
         rows[0, y], rows[1, y], rows[2, y] = error + total, low + total, high + total

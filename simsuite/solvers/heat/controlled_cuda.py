@@ -20,7 +20,8 @@ def gather(Y, Y0, weight, first, defect):
 
 @cuda.jit(cache=True)
 def judge(Y, Y0, weight, defect, zero, rows):
-    """One block a row: the largest |defect + weight (Y - Y0)|, and the least and the largest Y; NaN where one is."""
+    """defect += weight (Y - Y0). One block a row: the largest |defect|, and the least and the largest Y; NaN where one
+    is."""
     error = cuda.shared.array(THREADS, Y.dtype)
     least = cuda.shared.array(THREADS, Y.dtype)
     most = cuda.shared.array(THREADS, Y.dtype)
@@ -28,7 +29,9 @@ def judge(Y, Y0, weight, defect, zero, rows):
     e, low, high = zero, Y[y, 0], Y[y, 0]
     for x in range(i, Y.shape[1], THREADS):
         v = Y[y, x]
-        w = abs(defect[y, x] + weight * (v - Y0[y, x]))
+        d = defect[y, x] + weight * (v - Y0[y, x])
+        defect[y, x] = d
+        w = abs(d)
         # Written so that a NaN on the right wins; one that has won stays, as it is not more than anything.
         if not w <= e and e == e:
             e = w

@@ -74,7 +74,7 @@ def make_plan(
     if wanted == "auto" and dt != "auto":
         return _checked(scenario, _equal_steps("explicit", scenario, times, limits, "dt is given"), limits, mistakes)
     if wanted in METHODS and dt == "auto":
-        return _controlled(scenario, made, limits, (wanted,), {}, "asked for")
+        return _controlled(scenario, made, limits, (wanted,), {}, "asked for", data_changes(made, times[-1]))
     if wanted != "auto":
         plan = _equal_steps(wanted, scenario, times, limits, "asked for")
         if wanted == "explicit" and plan.possible:
@@ -123,7 +123,7 @@ def _cheapest(
     rates = TWO_CORES if is_short(works) else rates_of(kinds, is_long(works))
     seconds = {name: rates.seconds(work_of(name, 1, 1, made, rate_wanted)) for name in METHODS}
     ratio = f"; a step of adi takes as long as {seconds['adi'] / seconds['rkl2']:.2g} stages of rkl2 at {rates.origin}"
-    return _controlled(scenario, made, limits, METHODS, seconds, why + ratio + refused)
+    return _controlled(scenario, made, limits, METHODS, seconds, why + ratio + refused, changes)
 
 
 def _with_error(scenario: HeatScenario, made: Discretisation, plan: Plan) -> Plan:
@@ -139,10 +139,10 @@ def _controlled(
     methods: tuple[str, ...],
     seconds: Mapping[str, float],
     reason: str,
+    found: Changes,
 ) -> Plan:
-    """Steps as long as they may be. seconds: of a stage of rkl2 and of a step of adi."""
+    """Steps as long as they may be. seconds: of a stage of rkl2 and of a step of adi. found: changes of the data."""
     end = clock_times(scenario)[-1]
-    found = data_changes(made, end)
     outputs = controlled_times(scenario, ())
     changes = Changes(_snapped(found.jumps, outputs), _snapped(found.kinks, outputs))
     times = controlled_times(scenario, changes.all)
