@@ -301,7 +301,8 @@ def test_device_bytes_are_those_allocated(cpu, batch):
 
     p = two_assets(count=3000, batch=batch)
     p.stepper(Counting(), p.initial())
-    assert p.device_bytes() == sum(a.nbytes for a in allocated)
+    passing = 8 * p.passing_arrays * p.batch  # which is one chunk of payoffs
+    assert p.device_bytes() == sum(a.nbytes for a in allocated) + passing
 
 
 def test_device_bytes_count_the_tables_without_making_them():
@@ -309,7 +310,8 @@ def test_device_bytes_count_the_tables_without_making_them():
     twelve = problem(time=steps, option=[ASIAN | {"fixings": 12, "control_variate": False}])
     none = problem(time=steps, option=[CALL])
     average = 8 * twelve.batch
-    assert twelve.device_bytes() - none.device_bytes() == (10**9 - 1) * (4 + 8 + 8) + average
+    passing = 8 * (twelve.passing_arrays - none.passing_arrays) * twelve.batch
+    assert twelve.device_bytes() - none.device_bytes() == (10**9 - 1) * (4 + 8 + 8) + average + passing
 
 
 def test_default_batches_fit_in_a_gibibyte():

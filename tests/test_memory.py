@@ -89,7 +89,7 @@ def test_memory_of_payoffs_is_that_of_a_chunk_and_is_foreseen() -> None:
         tracemalloc.stop()
         gc.enable()
     assert left < 100_000
-    assert most < 8 * p.payoff_arrays * PAYOFFS_CHUNK < p.device_bytes() < memory_needed(p)
+    assert most < 8 * (p.passing_arrays + len(p.payoffs.values)) * PAYOFFS_CHUNK < p.device_bytes() < memory_needed(p)
 
 
 @pytest.mark.parametrize(

@@ -181,8 +181,9 @@ class MultilevelProblem(GbmProblem):
         for name in ("done", "goals"):
             del state[name]  # known on the host
         shapes = [*along.values(), *along.values(), *state.values()]
-        shapes.append(((len(self.payoffs.values), min(GPU_CHUNK, self.room)), np.float64))
-        shapes.append(((self.payoff_arrays, min(PAYOFFS_CHUNK, self.room)), np.float64))
+        values = len(self.payoffs.values)
+        shapes.append(((values, min(GPU_CHUNK, self.room)), np.float64))
+        shapes.append(((values + self.passing_arrays, min(PAYOFFS_CHUNK, self.room)), np.float64))
         found = sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in shapes)
         for p in (p for level in self.levels for p in (level.fine, level.coarse) if p is not None):
             found += table_bytes(p) + p.most_watched * p.n_assets * p.batch * p.dtype.itemsize

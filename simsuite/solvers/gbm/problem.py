@@ -282,17 +282,17 @@ class GbmProblem(Timeline):
         return {name: spec for name, spec in shapes.items() if math.prod(spec[0])}
 
     @cached_property
-    def payoff_arrays(self) -> int:
-        """Of float64, for some paths, while payoffs are computed: variables, values on the way, and values."""
-        variables = 2 * self.n_assets + len(self.payoffs.functionals)
-        return variables + values_at_once(self.payoffs.values) + len(self.payoffs.values)
+    def passing_arrays(self) -> int:
+        """Arrays of float64 that exist while payoffs of some paths are computed: variables, and values on the way."""
+        return 2 * self.n_assets + len(self.payoffs.functionals) + values_at_once(self.payoffs.values)
 
     def device_bytes(self) -> int:
+        """What the stepper allocates, and `passing_arrays`."""
         shapes = self._shapes() | self.along_paths()
         del shapes["done"]  # known on the host
         state = sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in shapes.values())
         seen = self.most_watched * self.n_assets * self.batch * self.dtype.itemsize
-        payoffs = 8 * self.payoff_arrays * min(PAYOFFS_CHUNK, self.batch)
+        payoffs = 8 * (len(self.payoffs.values) + self.passing_arrays) * min(PAYOFFS_CHUNK, self.batch)
         more = self.portfolio.device_bytes() + learning_bytes(self) + matching.table_bytes(self)
         return state + seen + table_bytes(self) + payoffs + more
 
