@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
 
 from simsuite.core import Backend, Problem, Snapshot, Stepper
 
@@ -45,6 +45,14 @@ class Advising(Protocol):
     @property
     def remedies(self) -> Sequence[str]:
         """What to change in the scenario where a run comes to NaN or Inf."""
+
+
+@runtime_checkable
+class SelfChecking(Protocol):
+    """A problem that can tell by its results whether they are as accurate as its scenario asks for."""
+
+    def shortcomings(self, results: Mapping[str, Any]) -> Sequence[str]:
+        """In what results of a run fall short of that, and what to change in the scenario: one sentence each."""
 
 
 @runtime_checkable

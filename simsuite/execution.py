@@ -6,12 +6,12 @@ import contextlib
 import functools
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from simsuite.assembly import base_of_data, device_of, disk_bytes, enough_memory, make_backend, make_problem
-from simsuite.capabilities import Adaptive, Advising, Extensible, taken
+from simsuite.capabilities import Adaptive, Advising, Extensible, SelfChecking, taken
 from simsuite.core import Backend, Device, Problem, Snapshot, Stepper
 from simsuite.errors import Advice, NumericalFailure, SimsuiteError, UsageError
 from simsuite.io.checkpoint import read_checkpoint, write_checkpoint
@@ -134,7 +134,7 @@ class Execution:
         backend = make_backend(device, problem)
         if not self._begun():
             self.directory.clear()  # checkpoints without their results are of no use to a run that begins again
-            self._warn(problem)
+            self._warn(problem.warnings if isinstance(problem, Advising) else ())
         live = LiveProgress(self.directory, backend, problem)
         self._log(f"simsuite {VERSION} on {backend.name} ({backend.device_name})")
         if backend.note is not None:
@@ -225,10 +225,11 @@ class Execution:
         unit = summary["units"].get("time", "")
         at = f"{steps_in_words(summary['steps'], summary.get('dt'), unit)}, t = {summary['time']:.9g} {unit}"
         self._log(f"{summary['status']} after {at}" + (f" ({reason})" if reason else ""))
+        self._warn(problem.shortcomings(found) if isinstance(problem, SelfChecking) else ())
         return summary
 
-    def _warn(self, problem: Problem) -> None:
-        for text in problem.warnings if isinstance(problem, Advising) else ():
+    def _warn(self, texts: Iterable[str]) -> None:
+        for text in texts:
             self.reporter.warning(text)
             self._log(f"warning: {text}")
 

@@ -21,7 +21,7 @@ from heat_random import Plate
 
 from simsuite.core import Backend, Stepper
 from simsuite.scenario.heat import HeatScenario
-from simsuite.solvers.heat.control import ADI_TAKES, MORE_TAKES, StepControl
+from simsuite.solvers.heat.control import ADI_TAKES, MORE_TAKES, Judgement, StepControl
 from simsuite.solvers.heat.controlled import ControlledStepper
 from simsuite.solvers.heat.problem import HeatProblem
 from simsuite.solvers.heat.rates import TWO_CORES, work_of
@@ -41,8 +41,8 @@ class Equal(StepControl):
     def restart(self, jump: bool) -> None:
         pass
 
-    def error(self, *_: Any) -> float:
-        return 0.0
+    def judge(self, *_: Any) -> Judgement:
+        return Judgement()
 
     def go_on(self, *_: Any) -> None:
         pass

@@ -140,10 +140,11 @@ def _energy(summary: Mapping[str, Any], energy: Mapping[str, Any], unit: str) ->
 
 def _heat_quality(results: Mapping[str, Any], steps: int) -> Iterator[str]:
     if "time_error" in results:
+        known = "as estimated" if "rounding_error" in results or not results["time_error"] else "at most"
         yield _row(
             "time error",
             f"{results['time_error']:.2g}",
-            "of the temperatures' range, by steps in time, as estimated",
+            f"of the temperatures' range, by steps in time, {known}",
             "  ",
         )
     if results.get("rejected_steps"):

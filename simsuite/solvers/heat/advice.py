@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -31,6 +33,24 @@ def scale_warnings(scenario: HeatScenario, made: Discretisation) -> list[str]:
     return [
         f"heat conducts over about {reach:.2g} m in the {scenario.time.end:g} s of this run, {beside}: {meant}; "
         "check them, the material and time.end"
+    ]
+
+
+def missed_tolerance(scenario: HeatScenario, results: Mapping[str, Any]) -> list[str]:
+    """A sentence where steps that control their error may have missed the tolerance. Results of explicit steps have a
+    bound of their error, which is no reason to warn."""
+    error, tolerance = results.get("time_error", 0.0), scenario.time.tolerance
+    if "rounding_error" not in results or not error > tolerance:
+        return []
+    why = "no step was short enough; does a source or an edge depend on T and jump?"
+    if scenario.run.precision != "float64":
+        why = (
+            f"{scenario.run.precision} rounds temperatures, by up to {results['rounding_error']:.1g} of it in all steps "
+            'and by more than estimates can tell from errors: set precision = "float64" in [run]'
+        )
+    return [
+        f"the error of time steps may be {error:.2g} of the temperatures' range, more than time.tolerance = "
+        f"{tolerance:g}: {why}"
     ]
 
 

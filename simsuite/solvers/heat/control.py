@@ -23,12 +23,18 @@ is kept. So the estimates of all steps are added up, each with its sign; what di
 long as the run is what lasts. If it goes on growing as it did lately, it must not come to more than LASTS of the
 tolerance; steps are made as much shorter as that takes (`tight`). Where sources give more for a higher temperature,
 errors grow, and count from all steps.
+
+Every step also rounds temperatures, by up to half a unit in their last place, in the same direction for many steps
+where they change little. That is counted (`rounded`), because in float32 it exceeds a small tolerance: 100 steps at
+300 K lose up to 1.8e-3 K. An estimate that may consist of rounding does not make steps shorter, and lets them grow as
+long as the rounding of all steps would exceed the tolerance: fewer steps round less.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -39,12 +45,15 @@ SAME = 1.2  # growth that is not worth it: equal steps are queued faster
 KINK = 0.2  # of a step, after data kinked
 KAPPA = {"rkl2": 1 / 18, "adi": 1 / 48}  # of a mode that decays by itself
 LASTING = {"rkl2": 0.7, "adi": 0.8}  # times τ whose errors add up
-AT_ONCE = {"rkl2": 1.0, "adi": 5.0}  # errors that add up however soon they are smoothed out
+AT_ONCE = 5.0  # errors of adi that add up however soon they are smoothed out
 LATELY, MUCH_LONGER = 12.0, 3.0  # steps, and growth of one, for which what is measured of steps of adi stays the same
 CHANGING = 1.4  # as many where data jump or kink: what is left of each change adds up
 BEGUN = 0.03  # share of a run before which what lasts is due to its beginning
 LOOKED = 1.5  # by how much further a run is each time that it decides on what lasts of its errors
 LASTS = 0.5  # of the tolerance that this may come to by the end
+ROUNDING = 64.0  # units of it in the largest temperature, that an estimate may consist of
+NOISE = {"rkl2": 16.0, "adi": 4.0}  # units that an estimate has of it even where there is no error
+GROWTH_IN_NOISE = 1.5  # of a step whose estimate is nothing but rounding
 MOST_TIGHTER, MOST_LOOSER, MOST_TIGHT = 4.0, 1.5, 1e3  # at a time; at all
 ADI_TAKES, MORE_TAKES = 3, 2  # steps of adi for one that counts, and for measuring more of it
 PROMISING = 1.5  # by how much longer steps of adi mostly are than those of rkl2
@@ -59,9 +68,20 @@ NAMES = (
     *("left", "splitting", "measured", "measured_dt"),
     # By which `choose` goes; ratio: of steps of adi to those of rkl2; probing: how long a step is tried.
     # What lasts of all errors, K, when it was looked at; how much less each step may be off for its sake.
-    *("lasted", "lasted_at", "looked", "tight"),
+    # rounded: what rounding in all steps may come to, K. unsure: the largest error that may be due to rounding alone, K.
+    *("lasted", "lasted_at", "looked", "tight", "rounded", "unsure"),
     *("adi", "other_dt", "ratio", "compared", "probing", "wait", "patience", "restarted"),
 )
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a step may be off. error: E. unsure: the same in K, so far as its estimate may be due to rounding alone.
+    deciding: the error by which to decide on this step and the next one."""
+
+    error: float = 0.0
+    unsure: float = 0.0
+    deciding: float = 0.0
 
 
 class StepControl:
@@ -105,33 +125,47 @@ class StepControl:
         else:
             self["dt"] = max(KINK * self["dt"], min(self["dt"], self._first))
 
-    def error(
-        self, method: str, local: float, low: float, high: float, dt: float, rounding: float, growth: float = 0.0
-    ) -> float:
-        """E of a step whose local error is estimated, K, and which leads to temperatures from low to high.
-        rounding: what of the estimate may be nothing but that, K; a step with no more is good enough, and the next one
-        need not be shorter. growth: how fast sources make errors grow at most, 1/s: errors are not forgotten then, and
-        those of all steps add up."""
+    def judge(
+        self, method: str, local: float, low: float, high: float, dt: float, unit: float, growth: float = 0.0
+    ) -> Judgement:
+        """A step whose local error is estimated, K, and which leads to temperatures from low to high. unit: of rounding
+        in the largest temperature, K. growth: how fast sources make errors grow at most, 1/s: errors are not forgotten
+        then, and those of all steps add up."""
         range_ = max(self["high"], high) - min(self["low"], low)
-        if local == 0.0 or (range_ == 0.0 and local <= rounding):
-            return 0.0
+        if local == 0.0 or (range_ == 0.0 and local <= ROUNDING * unit):
+            return Judgement()
         if not (range_ > 0 and math.isfinite(local)):
-            return math.inf
-        e, steps = local / range_, self._end / dt
+            return Judgement(math.inf, 0.0, math.inf)
+        steps = self._end / dt
 
-        def several(e: float) -> float:
+        def several(error: float) -> float:
+            e = error / range_
             lasting = LASTING[method] * self._lasting * (KAPPA[method] / e) ** (1 / 3) if e > 0 else 0.0
             return e * min(max(lasting, steps * min(growth * self._end, 1.0)), steps)
 
-        left = self["left"] if method == "adi" else 1.0
-        error = max(e * min(AT_ONCE[method], max(1.0, steps)), several(e * left))
+        parts = [(local, several(local))]
         if method == "adi":
-            error = max(error, several(self["splitting"] * dt / range_))
+            at_once = local / range_ * min(AT_ONCE, max(1.0, steps))
+            splitting = self["splitting"] * dt
+            parts = [(local, max(at_once, several(local * self["left"]))), (splitting, several(splitting))]
+        sure = max((error for estimate, error in parts if estimate > ROUNDING * unit), default=0.0)
+        unsure = max((error for estimate, error in parts if estimate <= ROUNDING * unit), default=0.0)
+        rounded = 0.5 * unit * steps > self.tolerance * range_
+        noise = NOISE[method] if rounded else 0.0
+        deciding = max(self._deciding(error, estimate / unit, noise) for estimate, error in parts)
+        return Judgement(sure, unsure * range_, deciding)
+
+    def _deciding(self, error: float, units: float, noise: float) -> float:
+        """Of an error that follows from an estimate of so many units of rounding: what counts for the lengths of steps.
+        It is more for the sake of what lasts, and small enough where the estimate may be due to rounding. noise: units
+        up to which steps may grow."""
         error *= self["tight"]
-        return error if local > rounding else min(error, SAFETY * self.tolerance)
+        if units <= noise:
+            return min(error, SAFETY * self.tolerance / GROWTH_IN_NOISE**2)
+        return min(error, SAFETY * self.tolerance) if units <= ROUNDING else error
 
     def asks_for_more(self, error: float, dt: float) -> bool:
-        """Whether to measure more of a step of adi than its error, which led to E."""
+        """Whether to measure more of a step of adi than its error, by which was decided."""
         since = self["taken"] - self["measured"]
         if not math.isfinite(error):
             return False
@@ -147,8 +181,9 @@ class StepControl:
         """Whether to look at what lasts of all errors so far, now that a step has been taken."""
         return self["taken"] - self["looked"] >= LATELY
 
-    def note_lasting(self, lasting: float, progress: float) -> None:
-        """See `looks`. lasting: the largest, K. progress: how far the run is, as a share of it.
+    def note_lasting(self, lasting: float, progress: float, unit: float) -> None:
+        """See `looks`. lasting: the largest, K. progress: how far the run is, as a share of it. unit: of rounding in
+        the largest temperature, K.
 
         Errors of the same sign add up where a plate, or a part of it, keeps its heat: what lasts grows with the run. If
         it goes on growing as it did lately, at the end it must not be more than LASTS of the tolerance.
@@ -162,11 +197,11 @@ class StepControl:
         if progress < max(BEGUN, LOOKED * self["lasted_at"]):
             return
         if self["lasted_at"]:
-            self._tighten(lasting, progress, range_)
+            self._tighten(lasting, progress, max(LASTS * self.tolerance * range_, ROUNDING * unit))
         self["lasted"], self["lasted_at"] = lasting, progress
 
-    def _tighten(self, lasting: float, progress: float, range_: float) -> None:
-        since, enough = progress - self["lasted_at"], LASTS * self.tolerance * range_
+    def _tighten(self, lasting: float, progress: float, enough: float) -> None:
+        since = progress - self["lasted_at"]
         coming = max(lasting - self["lasted"], 0.0) / since * (1.0 - progress)
         wanted = self["tight"] * coming / max(enough - lasting, 0.1 * enough)
         self["tight"] = min(max(wanted, self["tight"] / MOST_LOOSER, 1.0), MOST_TIGHTER * self["tight"], MOST_TIGHT)
@@ -176,12 +211,13 @@ class StepControl:
         """Whether temperatures are not finite any more: no step helps, and the run will end with what is due next."""
         return math.isnan(self["low"])
 
-    def accept(self, error: float, low: float, high: float, dt: float) -> None:
-        """Note a step that counts."""
+    def accept(self, step: Judgement, low: float, high: float, dt: float, unit: float) -> None:
+        """Note a step that counts. unit: of rounding in the largest temperature, K."""
         lost = not math.isfinite(low + high)
         self["low"], self["high"] = (math.nan, math.nan) if lost else (min(self["low"], low), max(self["high"], high))
         self["taken"] += 1
-        self["error"] = max(self["error"], error)
+        self["error"], self["unsure"] = max(self["error"], step.error), max(self["unsure"], step.unsure)
+        self["rounded"] += 0.5 * unit
         self["shortest"], self["longest"] = min(self["shortest"], dt), max(self["longest"], dt)
 
     def go_on(self, method: str, error: float, dt: float) -> None:

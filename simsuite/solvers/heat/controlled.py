@@ -41,7 +41,6 @@ _ATTEMPTS = 100  # of a step
 _HALVES = (0.0, 0.5, 1.0, 0.25, 0.75)  # times in a step of adi
 _WHOLE, _FIRST, _SECOND = (0, 1, 2), (0, 3, 1), (1, 4, 2)  # rows of them: begin, middle and end
 _ESTIMATE, _LASTING, _ROOM = 3, 4, 5  # fields: the error of a step, of all steps so far, and to work with
-_ROUNDING = 64.0  # units of it in the largest temperature, that an estimate may consist of
 
 
 class _Moment:
@@ -169,23 +168,23 @@ class ControlledStepper(FieldStepper):
             dt = span * taken / ticks
             self._look(t, dt, taken == ticks - k)
             local, low, high = self._try_rkl2(dt) if method == "rkl2" else self._try_adi(dt)
-            rounding = _ROUNDING * float(np.finfo(self._real).eps) * max(abs(low), abs(high))
-            error = control.error(method, local, low, high, dt, rounding, growth)
-            if method == "adi" and control.asks_for_more(error, dt):
+            unit = float(np.finfo(self._real).eps) * max(abs(low), abs(high))
+            judged = control.judge(method, local, low, high, dt, unit, growth)
+            if method == "adi" and control.asks_for_more(judged.deciding, dt):
                 control.note_more(local, *self._measure_more(dt), dt)
-                error = control.error(method, local, low, high, dt, rounding, growth)
-            if error <= control.tolerance or control.lost or taken == 1 or attempt == _ATTEMPTS - 1:
+                judged = control.judge(method, local, low, high, dt, unit, growth)
+            if judged.deciding <= control.tolerance or control.lost or taken == 1 or attempt == _ATTEMPTS - 1:
                 break
             self._restore()
-            control.take_again(error, dt)
-        control.accept(error, low, high, dt)
-        control.go_on(method, error, dt)
+            control.take_again(judged.deciding, dt)
+        control.accept(judged, low, high, dt, unit)
+        control.go_on(method, judged.deciding, dt)
         self._add(self.views[_LASTING], self.views[_ESTIMATE], self._real(1), self.views[_LASTING])
         if control.looks or self.step + taken == self.clock.end:
             over = self.step + taken == self.clock.end
-            control.note_lasting(self._lasting(), 1.0 if over else self._progress(t + dt))
+            control.note_lasting(self._lasting(), 1.0 if over else self._progress(t + dt), unit)
         if len(self._plan.methods) > 1:
-            control.choose(error, dt, self._stages, self._plan.worth)
+            control.choose(judged.deciding, dt, self._stages, self._plan.worth)
         self.now = (self.now + 1) % 3
         self.step += taken
         self._ledger.fold(0)

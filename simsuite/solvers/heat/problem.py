@@ -16,7 +16,7 @@ import numpy as np
 from simsuite.core import Backend, Clock, Device, Layout, Snapshot, Stepper
 from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.heat import EDGES, HeatScenario
-from simsuite.solvers.heat.advice import remedies, scale_warnings
+from simsuite.solvers.heat.advice import missed_tolerance, remedies, scale_warnings
 from simsuite.solvers.heat.compensated import LOW
 from simsuite.solvers.heat.control import NAMES
 from simsuite.solvers.heat.controlled import ControlledStepper
@@ -288,12 +288,21 @@ class HeatProblem:
             control = dict(zip(NAMES, map(float, a["control"])))
             if not control["taken"]:
                 return {"time_error": 0.0}
-            lengths = [control["shortest"], control["longest"]]
-            return {"time_error": control["error"], "dt": lengths, "rejected_steps": int(control["rejected"])}
+            range_ = control["high"] - control["low"]
+            unsure, rounding = (control[name] / range_ if range_ > 0 else 0.0 for name in ("unsure", "rounded"))
+            return {
+                "time_error": max(control["error"], unsure) + rounding,
+                "rounding_error": rounding,
+                "dt": [control["shortest"], control["longest"]],
+                "rejected_steps": int(control["rejected"]),
+            }
         if self.plan.time_error is None or observed.step == 0:
             return {}
         range_ = max(float(a["row_max"].max() - a["row_min"].min()), float(np.ptp(distinct(self.T0))))
         return {"time_error": self.plan.time_error / range_} if range_ > 0 else {}
+
+    def shortcomings(self, results: Mapping[str, Any]) -> Sequence[str]:
+        return missed_tolerance(self.scenario, results)
 
     def _error(self, observed: Snapshot) -> dict[str, float]:
         """Norms of the difference to the reference: l1 mean absolute, l2 root mean square, linf largest, and l2
