@@ -51,7 +51,7 @@ def repeated(width: float) -> Plate:
     return plate(kinks, 60.0, source=[{"power": power}])
 
 
-@pytest.mark.parametrize("stepper", ["auto", "adi"])
+@pytest.mark.parametrize("stepper", ["auto", "rkl2", "adi"])
 @pytest.mark.parametrize("given", [moving(), repeated(0.05), repeated(0.004)], ids=["moving", "shots", "short shots"])
 def test_what_comes_and_goes_is_within_the_tolerance(given: Plate, stepper: str) -> None:
     reference = Reference(given, given.solution(), everywhere=False)

@@ -45,8 +45,8 @@ def missed_tolerance(scenario: HeatScenario, results: Mapping[str, Any]) -> list
     why = "no step was short enough; does a source or an edge depend on T and jump?"
     if scenario.run.precision != "float64":
         why = (
-            f"{scenario.run.precision} rounds temperatures, by up to {results['rounding_error']:.1g} of it in all steps "
-            'and by more than estimates can tell from errors: set precision = "float64" in [run]'
+            f"{scenario.run.precision} rounds temperatures, by up to {results['rounding_error']:.1g} of the range in "
+            'all steps, and by more than estimates can tell from errors: set precision = "float64" in [run]'
         )
     return [
         f"the error of time steps may be {error:.2g} of the temperatures' range, more than time.tolerance = "

@@ -68,7 +68,7 @@ NAMES = (
     *("left", "splitting", "measured", "measured_dt"),
     # By which `choose` goes; ratio: of steps of adi to those of rkl2; probing: how long a step is tried.
     # What lasts of all errors, K, when it was looked at; how much less each step may be off for its sake.
-    # rounded: what rounding in all steps may come to, K. unsure: the largest error that may be due to rounding alone, K.
+    # rounded: what rounding in all steps may come to, K. unsure: the largest error that may be nothing else, K.
     *("lasted", "lasted_at", "looked", "tight", "rounded", "unsure"),
     *("adi", "other_dt", "ratio", "compared", "probing", "wait", "patience", "restarted"),
 )

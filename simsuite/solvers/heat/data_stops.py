@@ -4,7 +4,7 @@ Each condition and source is looked at at LOOKS times, and where interval arithm
 unseen between two looks, at more times in between (see `_times`). From the looks come marks: the times at which a
 function has changed by MOST_CHANGE of its range since the mark before. Where marks follow each other within SOON of the
 run, after or before a time without any that is LONG times as long, steps end at them: a peak that lasts a thousandth of
-a run is met some four times, and where it begins. Data that go up and down without a rest are looked at by any accurate
+a run is met some four times, and while it begins to rise. Data that go up and down without a rest are looked at by any accurate
 step, and need none.
 """
 
@@ -23,11 +23,15 @@ LOOKS = 1025  # times of a run, at least
 MOST_CHANGE = 0.5  # of the range of a function of time
 SOON = 1.0 / 12.0  # of a run
 LONG = 5.0  # times the time between the marks of a peak
-BEGINNING = 1e-7  # of the range: what comes before is less than any tolerance
+# Of the range: what comes before the first of these levels is less than any tolerance. At each of them a step ends,
+# because the stages of a step of rkl2 do not look at its end, where a peak may have risen from one to the other.
+RISING = (1e-7, 1e-5, 1e-3, 3e-2)
 MOST_STOPS = 20_000
 _UNSEEN = 0.05  # of the range: changes between two looks that are looked for
+_STEEP = 0.125  # of the range: changes from one look to the next that are looked at more closely
 _DEPTH = 14  # how often the time between two looks is halved at most
 _MOST_BOXES = 1 << 18  # of interval arithmetic at a time
+_MOST_TIMES = 1 << 16  # that a function is looked at
 _FEW = 4  # marks of a peak; of more, those next to the time without any
 _POINTS = 8  # along an edge, and along each axis of a source
 _BESIDE = 1e-12  # of the run: before and after a time at which data may jump
@@ -73,9 +77,12 @@ def _around_peaks(t: np.ndarray, changed: np.ndarray, end: float) -> list[tuple[
         wanted[shift:] |= begins[: met.size - shift]
         wanted[: met.size - shift] |= ends[shift:]
     resting = met[begins] - np.minimum(SOON * end, 0.5 * rest_before[begins])
-    first = np.searchsorted(changed, changed[np.searchsorted(t, resting)] + BEGINNING, side="right") - 1
     apart = _APART * np.minimum(before, after)
-    found = [*zip(met[wanted], apart[wanted]), *zip(t[first], apart[begins])]
+    found = [*zip(met[wanted], apart[wanted])]
+    rest = changed[np.searchsorted(t, resting)]
+    for level in RISING:
+        foot = t[np.searchsorted(changed, rest + level, side="right") - 1]
+        found += zip(foot, apart[begins])
     return [(float(at), float(far)) for at, far in found]
 
 
@@ -88,13 +95,28 @@ def _looks(f: Expression, points: Points, end: float, others: Sequence[float]) -
 
     beside = np.add.outer([-_BESIDE * end, _BESIDE * end], others).ravel()
     t = np.unique(np.clip(np.concatenate([np.linspace(0.0, end, LOOKS), beside]), 0.0, end))
-    t = _times(f, points, t, values)
+    t = _graded(_times(f, points, t, values), values)
     return t, values(t)
 
 
+def _graded(t: np.ndarray, values: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """The times t and others in between, such that where f changes at all, the time between two of them is at most
+    twice as long as that to the next or to the one before: a peak is looked at closely while it begins to rise, too."""
+    for _ in range(_DEPTH):
+        v, gaps = values(t), np.diff(t)
+        change = np.max(np.abs(np.diff(v, axis=0)), axis=1)
+        beside = np.minimum(np.append(gaps[1:], np.inf), np.append(np.inf, gaps[:-1]))
+        open_ = (change > RISING[0] * np.max(np.ptp(v, axis=0))) & (gaps > 2 * beside) & (gaps > 8 * _BESIDE * t[-1])
+        if not open_.any() or t.size > _MOST_TIMES:
+            break
+        t = np.unique(np.append(t, t[:-1][open_] + 0.5 * gaps[open_]))
+    return t
+
+
 def _times(f: Expression, points: Points, t: np.ndarray, values: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """The times t and others in between, such that between two of them f goes hardly beyond its values there. Interval
-    arithmetic bounds it there; where its bounds are much wider apart than these values, the time between is halved."""
+    """The times t and others in between, such that between two of them f changes by little, and goes hardly beyond its
+    values there. Interval arithmetic bounds it there; where its bounds are much wider apart than these values, or these
+    values are far apart, the time between is halved."""
     found = [t]
     a, b = t[:-1], t[1:]
     open_ = b - a > 4 * _BESIDE * t[-1]
@@ -112,7 +134,7 @@ def _times(f: Expression, points: Points, t: np.ndarray, values: Callable[[np.nd
         low, high = np.minimum(*at_ends), np.maximum(*at_ends)
         beyond = np.max(np.maximum(upper - high, low - lower), axis=1)
         range_ = max(range_, float(np.max(high - low, initial=0.0)))
-        open_ = beyond > _UNSEEN * range_
+        open_ = (beyond > _UNSEEN * range_) | (np.max(high - low, axis=1) > _STEEP * range_)
         a, b = a[open_], b[open_]
         middle = a + (b - a) / 2
         found.append(middle)
