@@ -12,6 +12,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+# Several test processes share the cores, with those that they start: threads that wait are to leave them to the others.
+# OpenMP reads this when Numba loads it.
+os.environ.setdefault("GOMP_SPINCOUNT", "1000")
+
 import numba
 import pytest
 
