@@ -55,13 +55,15 @@ def _initial(
         T0 = sampler.array(given, (*where, "file"))
     else:
         T0 = np.broadcast_to(given(x=sampler.x, y=sampler.y), sampler.shape)
+    free = T0
     held = np.broadcast_to(np.False_, sampler.shape)
     for region, cells in zip(scenario.region, inside):
         if region.temperature is not None:
             T0 = np.where(cells, region.temperature(x=sampler.x, y=sampler.y), T0)
             held = held | cells
-        else:
-            held = held & ~cells if distinct(held).any() else held
+        elif distinct(held).any():
+            T0 = np.where(cells, free, T0)
+            held = held & ~cells
     with np.errstate(over="ignore"):
         T0 = np.ascontiguousarray(T0, scenario.run.dtype)
     bad = np.argwhere(~np.isfinite(T0))
