@@ -45,7 +45,8 @@ class Discretisation:
     """A heat problem in space. Arrays are (ny, nx), float64, broadcast where they are one number.
 
     kx, ky: conductivity, W/(m K), at the initial temperature where it depends on T. rho_c: J/(m³ K). held: which cells
-    are held at their initial temperature. T0: that, K. sources: W/m³, in x, y, t, T.
+    are held at their initial temperature. T0: that, K. sources: W/m³, in x, y, t, T. empty: the numbers of the regions
+    that contain no cell, from 0 on.
     """
 
     kx: np.ndarray
@@ -58,6 +59,7 @@ class Discretisation:
     wrap_y: bool
     law: Law | None
     sources: tuple[Expression, ...]
+    empty: tuple[int, ...] = ()
 
     @property
     def ny(self) -> int:

@@ -16,7 +16,7 @@ import numpy as np
 from simsuite.core import Backend, Clock, Device, Layout, Snapshot, Stepper
 from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.heat import EDGES, HeatScenario
-from simsuite.solvers.heat.advice import remedies, scale_warnings
+from simsuite.solvers.heat.advice import remedies, warnings
 from simsuite.solvers.heat.compensated import LOW
 from simsuite.solvers.heat.control import NAMES
 from simsuite.solvers.heat.controlled import ControlledStepper
@@ -115,7 +115,7 @@ class HeatProblem:
 
     @property
     def warnings(self) -> Sequence[str]:
-        return scale_warnings(self.scenario, self.made)
+        return warnings(self.scenario, self.made)
 
     @property
     def remedies(self) -> Sequence[str]:

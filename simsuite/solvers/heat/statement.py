@@ -34,7 +34,8 @@ def discretise(scenario: HeatScenario, base: Path, mistakes: list[Mistake]) -> D
     if scenario.manufactured:
         edges, sources = _manufactured(scenario, edges, sources, mistakes)
     periodic = (scenario.boundary.periodic_x, scenario.boundary.periodic_y)
-    made = Discretisation(kx, ky, rho_c, held, T0, edges, *periodic, law, sources)
+    empty = tuple(i for i, cells in enumerate(inside) if not cells.any())
+    made = Discretisation(kx, ky, rho_c, held, T0, edges, *periodic, law, sources, empty)
     looks = edges.looks(scenario.time.end or 0.0)
     if not mistakes:
         mistakes += bad_conditions(edges, scenario.time.end or 0.0)
