@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pytest
+
+import simsuite
+from simsuite.errors import ScenarioError
 
 
 def test_regions_without_a_cell_are_named(heat: Callable, tmp_path: Path) -> None:
@@ -57,3 +62,65 @@ def test_sources_that_are_certainly_0_are_named(heat: Callable) -> None:
     found = heat(region=held, source=sources, initial={"temperature": 300.0}).warnings
     idle = [text.split()[2] for text in found if "is 0 in every cell at all times" in text]
     assert idle == [f"source{i + 1}" for i in range(len(NOWHERE))]
+
+
+LEFT = {"shape": "rectangle", "x": [0, 0.2], "y": [0, 1]}
+COLD = {
+    "region": [LEFT | {"temperature": 300.0}, LEFT | {"temperature": "-200 + x"}],
+    "boundary": {
+        "left": {"kind": "temperature", "value": "300 - 1e6*t"},
+        "bottom": {"kind": "convection", "h": 5.0, "ambient": "20 - 300"},
+    },
+    "initial": {"temperature": -280.0},
+}
+RADIATES = {"kind": "radiation", "emissivity": 0.5, "ambient": 300.0}
+
+
+def mistakes_of(heat: Callable, **sections: Any) -> dict[tuple, str]:
+    with pytest.raises(ScenarioError) as caught:
+        heat(**sections)
+    return {m.path: m.message for m in caught.value.mistakes}
+
+
+def test_temperatures_below_absolute_zero_are_mistakes_where_it_is_known_where_that_is(heat: Callable) -> None:
+    """In °C, and on plates that radiate; others may be given in differences of temperatures."""
+    heat(**COLD)
+    radiating = COLD | {"boundary": COLD["boundary"] | {"right": RADIATES, "top": RADIATES | {"ambient": -1.0}}}
+    found = mistakes_of(heat, **radiating)
+    assert set(found) == {
+        ("boundary", "left", "value"),
+        ("boundary", "bottom", "ambient"),
+        ("boundary", "top", "ambient"),
+        ("initial", "temperature"),
+        ("region", 1, "temperature"),
+    }
+    assert found["initial", "temperature"] == "must not be below absolute zero, 0 K, but is -280 in cell (x=2, y=0)"
+    found = mistakes_of(heat, **COLD, units="degC")
+    assert set(found) == {
+        ("boundary", "left", "value"),
+        ("boundary", "bottom", "ambient"),
+        ("initial", "temperature"),
+    }
+    assert "-273.15 °C, but is -280 at" in found["boundary", "bottom", "ambient"]
+
+
+def test_a_plate_that_radiates_and_is_cooled_below_absolute_zero_is_told_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    plate = {
+        "solver": "heat",
+        "grid": {"nx": 4, "ny": 4},
+        "material": {"diffusivity": 1.0},
+        "initial": {"temperature": 100.0},
+        "boundary": {"left": RADIATES | {"emissivity": 1e-3}},
+        "source": [{"power": -100.0}],
+        "time": {"end": 2.0},
+        "output": {"frames": 5},
+    }
+    simsuite.run(plate, device="cpu", directory=tmp_path / "cold")
+    (text,) = (record.message for record in caplog.records if record.levelname == "WARNING")
+    assert "time 1.5 s the temperature falls to -" in text
+    assert text in (tmp_path / "cold" / "log.txt").read_text()
+    caplog.clear()
+    simsuite.run(plate, {"time.end": 0.9}, device="cpu", directory=tmp_path / "warm")
+    assert not caplog.records

@@ -16,6 +16,7 @@ import numpy as np
 from simsuite.core import Backend, Clock, Device, Layout, Snapshot, Stepper
 from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.heat import EDGES, HeatScenario
+from simsuite.solvers.heat.absolute_zero import gone_below
 from simsuite.solvers.heat.advice import remedies, warnings
 from simsuite.solvers.heat.compensated import LOW
 from simsuite.solvers.heat.control import NAMES
@@ -237,6 +238,10 @@ class HeatProblem:
             return f"the sum of row y={overflown[0]}"
         probes = zip(self.scenario.probe, observed.arrays["probes"])
         return next((f"probe {probe.name!r}" for probe, value in probes if not math.isfinite(value)), None)
+
+    def doubt(self, observed: Snapshot) -> str | None:
+        lowest, highest = float(observed.arrays["row_min"].min()), float(observed.arrays["row_max"].max())
+        return gone_below(self.made, lowest, highest)
 
     def rows(self, series: str, observed: Snapshot) -> Mapping[str, np.ndarray]:
         t = self._time(observed.step)

@@ -14,6 +14,7 @@ from simsuite.expressions import Expression, ExpressionError
 from simsuite.scenario.heat import EDGES, Flux, HeatScenario, Insulated, Part
 from simsuite.scenario.types import FileRef
 from simsuite.solvers.heat import manufactured
+from simsuite.solvers.heat.absolute_zero import absolute_zero, too_cold
 from simsuite.solvers.heat.discretisation import Discretisation, Law
 from simsuite.solvers.heat.edges import CONVECTION, RADIATION, TEMPERATURE, Edges, Piece, bad_conditions, make_edges
 from simsuite.solvers.heat.sampling import Sampler, distinct
@@ -38,7 +39,9 @@ def discretise(scenario: HeatScenario, base: Path, mistakes: list[Mistake]) -> D
     made = Discretisation(kx, ky, rho_c, held, T0, edges, *periodic, law, sources, empty)
     looks = edges.looks(scenario.time.end or 0.0)
     if not mistakes:
-        mistakes += bad_conditions(edges, scenario.time.end or 0.0)
+        coldest = absolute_zero(scenario, edges)
+        mistakes += bad_conditions(edges, scenario.time.end or 0.0, coldest)
+        mistakes += too_cold(scenario, made, inside, coldest)
         mistakes += _bad_laws(scenario, made, looks)
         mistakes += _bad_sources(scenario, made)
     return made
