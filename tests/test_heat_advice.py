@@ -124,3 +124,32 @@ def test_a_plate_that_radiates_and_is_cooled_below_absolute_zero_is_told_once(
     caplog.clear()
     simsuite.run(plate, {"time.end": 0.9}, device="cpu", directory=tmp_path / "warm")
     assert not caplog.records
+
+
+HOT, COOL = {"temperature": 300.0}, {"left": {"kind": "temperature", "value": 280.0}}
+THERMOSTATS = {
+    "1e5*(T < 330)": "at T = 330",
+    "where(T >= 290, 0, 1e5)*(x > 0.9)*(y > 0.9)": "at T = 290",
+    "1e5*(t < 0.005)*floor(T/400)": "at T = 400",
+    "1e5*(T < 300 + 10*sin(t))": "as T grows",
+}
+CONTINUOUS = [
+    "1e5*min(1, max(0, (330 - T)/0.5))",
+    "where(T < 330, 330 - T, 0)",
+    "1e5*(T < 330)*(x > 5)",
+    "1e5*(T > 100)",
+    "-10*abs(T - 300)",
+    "1e5*(t < 0.005)",
+]
+
+
+@pytest.mark.parametrize("stepper", ["explicit", "rkl2"])
+def test_sources_that_jump_at_a_temperature_are_named(heat: Callable, stepper: str) -> None:
+    """Not those that are continuous there, or that no temperature of the run takes there."""
+    sources = [{"power": power} for power in [*THERMOSTATS, *CONTINUOUS]]
+    problem = heat(source=sources, initial=HOT, boundary=COOL, time={"end": 1e-2, "stepper": stepper})
+    found = [text for text in problem.warnings if "jumps" in text]
+    assert len(found) == len(THERMOSTATS)
+    for i, (text, where) in enumerate(zip(found, THERMOSTATS.values()), 1):
+        assert text.startswith(f"the source source{i} jumps {where}, ")
+        assert ("time.dt" in text) == (stepper == "rkl2")

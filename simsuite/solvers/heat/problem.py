@@ -116,7 +116,7 @@ class HeatProblem:
 
     @property
     def warnings(self) -> Sequence[str]:
-        return warnings(self.scenario, self.made)
+        return warnings(self.scenario, self.made, self.plan)
 
     @property
     def remedies(self) -> Sequence[str]:
