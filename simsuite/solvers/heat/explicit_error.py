@@ -34,9 +34,9 @@ def explicit_error(made: Discretisation, clock: Clock, frames: Sequence[float]) 
     end, dt = clock.times[-1], max(clock.dt(step) for step in clock.steps[:-1])
     if any(f.depends_on("T") for f in made.sources):
         return None
-    low, high = made.reach(made.edges.looks(end), end)
     first = min((t for t in frames if t > 0), default=end)
     with np.errstate(all="ignore"):
+        low, high = made.reach(made.edges.looks(end), end)
         rough = min(0.5 * dt * _largest_rate(made), _MODE * dt / first * (high - low))
         error = rough + 0.5 * dt * _driving(made, end)
     return float(error) if math.isfinite(error) else None
