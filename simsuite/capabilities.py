@@ -56,6 +56,14 @@ class SelfChecking(Protocol):
 
 
 @runtime_checkable
+class Doubting(Protocol):
+    """A problem that can tell that a state, although it is finite, is none that its equation is meant for."""
+
+    def doubt(self, observed: Snapshot) -> str | None:
+        """What is wrong with what was measured for a row of results, in a sentence; None if nothing is."""
+
+
+@runtime_checkable
 class Foreseeable(Protocol):
     """A problem that can tell about how long its run will take."""
 

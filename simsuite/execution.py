@@ -13,6 +13,7 @@ from typing import Any
 from simsuite.assembly import base_of_data, device_of, disk_bytes, enough_memory, make_backend, make_problem
 from simsuite.capabilities import Adaptive, Advising, Extensible, SelfChecking, taken
 from simsuite.core import Backend, Device, Problem, Snapshot, Stepper
+from simsuite.doubts import Doubts
 from simsuite.errors import Advice, NumericalFailure, SimsuiteError, UsageError
 from simsuite.io.checkpoint import read_checkpoint, write_checkpoint
 from simsuite.io.directory import RunDirectory, State
@@ -149,7 +150,8 @@ class Execution:
             self.reporter.message(stepper.chosen["kernel_note"])
             self._log(stepper.chosen["kernel_note"])
         with self._open_results(problem, backend, stepper, rows) as results, Writer() as writer:
-            outputs = [SeriesOutput(problem, results, writer, series) for series in problem.layout.series]
+            doubts = Doubts(problem, self._say)
+            outputs = [SeriesOutput(problem, results, writer, series, doubts.look) for series in problem.layout.series]
             output = self.scenario.model.output
             checkpoint = CheckpointOutput(
                 self.directory.path,
@@ -173,6 +175,7 @@ class Execution:
 
             def progress(step: int) -> None:
                 writer.check()
+                doubts.tell()
                 watch.stretch(step)
                 self.reporter.progress(step)
                 live.reach()
@@ -185,6 +188,7 @@ class Execution:
                 if reason is not None or isinstance(problem, Extensible):
                     checkpoint.emit(stepper)
                 writer.drain()
+                doubts.tell()
                 with stepper.observe(problem.layout.series[0].dim) as observed:
                     found = problem.results(observed)
                     if reason is None:
@@ -230,8 +234,11 @@ class Execution:
 
     def _warn(self, texts: Iterable[str]) -> None:
         for text in texts:
-            self.reporter.warning(text)
-            self._log(f"warning: {text}")
+            self._say(text)
+
+    def _say(self, warning: str) -> None:
+        self.reporter.warning(warning)
+        self._log(f"warning: {warning}")
 
     def _start(self, problem: Problem, backend: Backend) -> tuple[Snapshot, Mapping[str, int] | None]:
         """Where to begin, and how many rows the results hold by then: None for a file yet to be made."""

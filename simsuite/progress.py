@@ -53,19 +53,27 @@ class Silent:
 
 
 class Meter:
-    """The part of a run's work that is done, and how long the rest will take at the rate so far.
+    """The part of a run's work that is done, and how long the rest will take.
 
     work: done at a step of the clock, see `Problem.work`. step: where the run begins, or continues; end: where it will
-    be over. The rate counts from the first call of `reach` on, as kernels are compiled before it.
+    be over. effort: what the rate counts, where that is not this work. Both count from the first call of `reach` on, as
+    kernels are compiled before it; the rest is told by how far the run came lately, in the last quarter to half of that
+    time, since steps may become longer or shorter on the way.
     """
 
     def __init__(
-        self, work: Callable[[int], float], step: int, end: int, clock: Callable[[], float] = time.monotonic
+        self,
+        work: Callable[[int], float],
+        step: int,
+        end: int,
+        clock: Callable[[], float] = time.monotonic,
+        effort: Callable[[], float] | None = None,
     ) -> None:
-        self._work, self._end, self._clock = work, end, clock
+        self._work, self._end, self._clock, self._effort = work, end, clock, effort
         self._done = work(step)
         self._first: tuple[float, float] | None = None
-        self._seconds = 0.0
+        self._seconds = self._made = 0.0
+        self._lately = 0.0, 0.0
 
     def expect(self, end: int) -> None:
         """The run will be over at that step."""
@@ -74,9 +82,14 @@ class Meter:
     def reach(self, step: int) -> None:
         """Note that the run is at `step`."""
         now, self._done = self._clock(), self._work(step)
+        made = self._done if self._effort is None else self._effort()
         if self._first is None:
-            self._first = now, self._done
-        self._seconds = now - self._first[0]
+            self._first = now, made
+            self._before = self._since = now, self._done
+        self._seconds, self._made = now - self._first[0], made - self._first[1]
+        self._lately = now - self._before[0], self._done - self._before[1]
+        if now - self._since[0] >= 0.25 * self._seconds:
+            self._before, self._since = self._since, (now, self._done)
 
     @property
     def share(self) -> float:
@@ -86,13 +99,14 @@ class Meter:
 
     @property
     def rate(self) -> float:
-        """Work a second; 0 before that is known."""
-        return (self._done - self._first[1]) / self._seconds if self._first and self._seconds > 0 else 0.0
+        """Work, or effort, a second; 0 before that is known."""
+        return self._made / self._seconds if self._seconds > 0 else 0.0
 
     @property
     def seconds_left(self) -> float | None:
-        """None before the rate is known."""
-        return (self._work(self._end) - self._done) / self.rate if self.rate > 0 else None
+        """None before it is known how far the run comes."""
+        seconds, done = self._lately
+        return (self._work(self._end) - self._done) * seconds / done if done > 0 and seconds > 0 else None
 
 
 class LiveProgress:
@@ -120,7 +134,8 @@ class LiveProgress:
     def begin(self, stepper: Stepper) -> None:
         """The run begins, or continues, where the stepper is."""
         self._stepper = stepper
-        self._meter = Meter(self._problem.work, stepper.step, self._problem.clock.end)
+        effort = (lambda: stepper.work) if isinstance(stepper, Adaptive) else None
+        self._meter = Meter(self._problem.work, stepper.step, self._problem.clock.end, effort=effort)
         self._write()
 
     def expect(self, end: int) -> None:

@@ -40,3 +40,11 @@ def steps_in_words(steps: int, dt: Sequence[float] | None, unit: str) -> str:
         return counted
     lengths = dict.fromkeys(f"{length:.4g}" for length in dt)
     return f"{counted} of {' to '.join(lengths)} {unit}".rstrip()
+
+
+def steps_expected(steps: int) -> str:
+    """ "some 400 to 4000 steps", where a run finds out on the way how long they may be.
+
+    steps: how many are expected where data change little; there may be ten times as many where they change much.
+    """
+    return f"some {float(f'{steps:.1g}'):.0f} to {float(f'{10 * steps:.1g}'):.0f} steps"

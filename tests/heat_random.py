@@ -50,12 +50,14 @@ class Plate:
         self.x, self.y = np.meshgrid((np.arange(nx) + 0.5) * self.dx, (np.arange(ny) + 0.5) * self.dy)
         self.laws: list[tuple[np.ndarray, Any]] = [(np.ones(self.shape, bool), m["conductivity"])]
         self.rho_c = self._field(m["density"]) * self._field(m["specific_heat"])
-        self.T0 = self._field(self.sections["initial"]["temperature"])
+        initial = self.T0 = self._field(self.sections["initial"]["temperature"])
         self.held = np.zeros(self.shape, bool)
         for region in self.sections.get("region", []):
             inside = self._inside(region)
             if "temperature" in region:
                 self.T0 = np.where(inside, self._field(region["temperature"]), self.T0)
+            else:
+                self.T0 = np.where(inside, initial, self.T0)
             self.held = (self.held | inside) if "temperature" in region else (self.held & ~inside)
             if "conductivity" in region:
                 self.laws.append((inside, region["conductivity"]))

@@ -28,6 +28,7 @@ ALLOWED = {
     "bench": BASE | {"backends", "capabilities", "scenario", "solvers", "verify", "version"},
     "cli": {"*"},
     "core": set(),
+    "doubts": {"capabilities", "core", "io"},
     "elementary": set(),
     "errors": set(),
     "expressions": set(),
@@ -40,7 +41,7 @@ ALLOWED = {
     "scenario": {"errors", "expressions"},
     "assembly": BASE | {"backends", "capabilities", "io", "scenario"},
     "execution": BASE
-    | {"assembly", "capabilities", "io", "loop", "progress", "scenario", "stopwatch", "version", "words"},
+    | {"assembly", "capabilities", "doubts", "io", "loop", "progress", "scenario", "stopwatch", "version", "words"},
     "inspection": BASE | {"io", "progress"},
     "progress": BASE | {"capabilities", "io"},
     "words": set(),

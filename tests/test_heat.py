@@ -317,6 +317,7 @@ def test_impossible_runs_are_refused(heat: Callable, sections: dict, words: str)
         heat(**sections)
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_overflow_is_no_internal_error(heat: Callable) -> None:
     from simsuite.backends import open_backend
 

@@ -110,3 +110,38 @@ def test_automatic_steps_resolve_edges_that_move(heat: Callable, stepper: str) -
     fine = frames(auto(heat, boundary=edges, time={"stepper": stepper, "dt": 2e-5}))
     got = frames(auto(heat, boundary=edges, time={"stepper": stepper, "tolerance": 1e-4}))
     assert max(float(np.sqrt(np.mean((a - b) ** 2))) for a, b in zip(fine, got)) <= 1e-4
+
+
+LAW = {"conductivity": "50*exp(0.002*(T - 300))", "density": 7800.0, "specific_heat": 500.0}
+STRONG = {"source": [{"power": "5e8*exp(-((x - 0.5)**2 + (y - 0.5)**2)/0.1)"}], "initial": {"temperature": 300.0}}
+
+
+def test_a_conductivity_that_falls_beside_a_strong_source_leaves_all_steppers(heat: Callable) -> None:
+    falling = LAW | {"conductivity": "50*exp(-0.002*(T - 300))"}
+    for stepper in ("auto", "explicit", "rkl2", "adi"):
+        plan = heat(material=falling, **STRONG, time={"end": 3600.0, "stepper": stepper}).plan
+        assert plan.control is None or plan.control.safe > 1.0, stepper
+
+
+@pytest.mark.parametrize("end", [300.0, 3600.0])
+def test_a_conductivity_that_grows_beyond_bounds_is_left_to_adi(heat: Callable, end: float) -> None:
+    """At the temperature that the source could drive a cell to it is 1e32 W/(m K), or beyond all numbers."""
+    for stepper in ("auto", "adi"):
+        plan = heat(material=LAW, **STRONG, time={"end": end, "stepper": stepper}).plan
+        assert plan.stepper == "adi"
+    assert "too short" in plan.reason
+
+
+def test_where_no_step_is_stable_at_temperatures_that_may_come_the_conductivity_is_named(heat: Callable) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        heat(material=LAW, **STRONG, time={"end": 3600.0, "stepper": "rkl2"})
+    (mistake,) = caught.value.mistakes
+    assert mistake.path == ("material", "conductivity")
+    assert "limit it" in mistake.help
+
+
+def test_explicit_steps_are_not_taken_for_exact_where_a_source_heats_what_was_even(heat: Callable) -> None:
+    """Steps at the limit of stability miss the tolerance by a thousand times."""
+    plan = heat(material=LAW | {"conductivity": "50 + x"}, **STRONG, time={"end": 3600.0, "stepper": "auto"}).plan
+    assert plan.stepper == "rkl2+adi"
+    assert "explicit might miss the tolerance" in plan.reason

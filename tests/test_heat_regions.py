@@ -114,7 +114,16 @@ def test_later_regions_win_whatever_they_set(heat: Callable) -> None:
         assert np.array_equal(made.kx[row], np.where(x < 1.2, 7.0, 1.0))
         assert np.array_equal(made.ky[row], np.where(x < 1.2, 7.0, 2.0))
         assert np.array_equal(made.rho_c[row], np.where(x < 1.2, 11.0, 3.0) * np.where(freed, 13.0, 5.0))
-        assert np.allclose(made.T0[row][~freed], np.where(held, 100 * x, 40.0)[~freed], rtol=1e-15)
+        assert np.allclose(made.T0[row], np.where(held, 100 * x, 40.0), rtol=1e-15)
+
+
+def test_a_region_that_frees_all_of_a_held_one_leaves_no_trace_of_it(heat: Callable) -> None:
+    part = {"shape": "circle", "center": [0.5, 0.5], "radius": 0.3}
+    initial = {"temperature": "20 + x"}
+    both = heat(region=[part | {"temperature": 500.0}, part | {"diffusivity": 2.0}], initial=initial).made
+    alone = heat(region=[part | {"diffusivity": 2.0}], initial=initial).made
+    assert np.array_equal(both.T0, alone.T0)
+    assert not both.any_held
 
 
 def test_masks(heat: Callable, tmp_path: Path) -> None:

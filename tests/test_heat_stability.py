@@ -82,3 +82,16 @@ def test_the_bounds_hold_and_are_no_idle_ones(
             assert loss == pytest.approx(diagonal, rel=1e-9)
         compared += 1
     assert compared > 2
+
+
+def test_sources_drive_temperatures_one_way_and_each_cell_by_its_own_capacity(heat: Callable) -> None:
+    """What heats no cell cools it, and the largest power beside the smallest capacity is none that a cell has."""
+    made = heat(
+        material={"conductivity": "exp(-0.01*T)", "density": "where(x > 0.5, 10, 1)", "specific_heat": 1.0},
+        source=[{"power": "1000*(x > 0.5)"}, {"power": "-3*(x < 0.5)*(t < 7)"}],
+        initial={"temperature": 300.0},
+        boundary={"left": {"kind": "temperature", "value": 290.0}, "top": {"kind": "flux", "value": 0.0}},
+        time={"end": 2.0},
+    ).made
+    assert made.reach([0.0], 2.0) == pytest.approx((290.0 - 3 * 2.0, 300.0 + 100 * 2.0))
+    assert made.rates([0.0], 2.0)[0] < 2 * made.rates([0.0])[0]

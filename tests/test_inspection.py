@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 from running import call, finish, polls, start
 
+from simsuite.backends import open_backend
 from simsuite.inspection import inspect
 from simsuite.io.checkpoint import read_about, read_checkpoint
 from simsuite.io.directory import RunDirectory
-from simsuite.progress import Meter
+from simsuite.progress import LiveProgress, Meter
 
 LONG = """
 solver = "heat"
@@ -126,6 +127,38 @@ def test_progress_counts_from_where_a_run_continues() -> None:
     assert meter.seconds_left == 2 * (150 - 80) / 8.0
     meter.expect(90)
     assert (meter.share, meter.seconds_left) == (pytest.approx(80 / 90), 2 * 10 / 8.0)
+
+
+def test_the_time_left_follows_what_steps_are_like_lately() -> None:
+    """A run that goes ten times as far in a second after its first half minute; the rate is of another work."""
+    now, made = [0.0], [0.0]
+    meter = Meter(float, 0, 10_000, lambda: now[0], lambda: made[0])
+    for second in range(101):
+        now[0], made[0] = float(second), 7.0 * second
+        meter.reach(max(second, 10 * second - 270))
+    assert meter.seconds_left == pytest.approx((10_000 - 730) / 10.0)
+    assert meter.rate == pytest.approx(7.0)
+
+
+def test_the_rate_of_steps_that_find_out_their_lengths_is_of_the_work_that_they_do(
+    heat: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not of the share of the run, which goes by how many steps were expected."""
+    monkeypatch.setattr("simsuite.progress.SECONDS", 0.0)
+    problem, backend = heat(initial={"temperature": "x"}, time={"end": 1.0, "stepper": "rkl2"}), open_backend("cpu")
+    stepper = problem.stepper(backend, problem.initial())
+    live = LiveProgress(RunDirectory(tmp_path), backend, problem)
+    live.begin(stepper)
+    effort, work = [], []
+    for _ in range(2):
+        stepper.advance(problem.clock.end // 4)
+        live.reach()
+        effort.append(stepper.work)
+        work.append(problem.work(stepper.step))
+    found = json.loads((tmp_path / "progress.json").read_text(encoding="utf-8"))
+    left = problem.work(problem.clock.end) - work[1]
+    made = effort[1] - effort[0]
+    assert found["rate"] * found["seconds_left"] == pytest.approx(made * left / (work[1] - work[0]))
 
 
 def test_a_file_of_a_run_stands_for_the_run(say: Say) -> None:

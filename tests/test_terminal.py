@@ -94,6 +94,13 @@ def test_steps_that_control_their_error_are_told_as_they_were_taken(say: Say) ->
     assert f"{found['steps']} steps of {shortest:.4g} to {longest:.4g} s, to t = 30 s" in say("run", *plate).stdout
 
 
+def test_how_many_steps_find_out_their_lengths_is_told_as_roughly_as_it_is_known(say: Say) -> None:
+    plate = settings("time.stepper=rkl2")
+    few = float(f"{json.loads(say('check', *plate, '--json').stdout)['steps']:.1g}")
+    assert f"some {few:.0f} to {10 * few:.0f}, as long as" in say("check", *plate).stdout
+    assert f"some {few:.0f} to {10 * few:.0f} steps to t = 30 s" in say("run", *plate).stderr
+
+
 def test_of_a_run_that_stopped_the_steps_so_far_count(say: Say) -> None:
     assert say("run", *settings(*UNEVEN), "--max-minutes", "0", "-q").returncode == 75
     assert "dt" not in json.loads(say("info", "runs/plate", "--json").stdout)["summary"]

@@ -8,7 +8,7 @@ from typing import Any
 from simsuite.cli.console import print_json, say
 from simsuite.cli.run import Device, Directory, Json, ScenarioFile, Set, Verbose, load_scenario
 from simsuite.cli.summary import short_stepper
-from simsuite.words import duration, steps_in_words, with_prefix
+from simsuite.words import duration, steps_expected, steps_in_words, with_prefix
 
 
 def check(
@@ -42,7 +42,8 @@ def check(
     if "matrix" in found:
         print(f"  matrix     {found['matrix']}")
     if found["seconds"] is not None:
-        print(f"  time       {_seconds(found['seconds'])} at {found['seconds_at']}, after some seconds to start")
+        usual = _seconds(found["seconds"], found["adaptive"])
+        print(f"  time       {usual} at {found['seconds_at']}, after some seconds to start")
     print(f"  memory     {with_prefix(found['device_bytes'], 'B')} on the device")
     print(f"  disk       {with_prefix(found['disk_bytes'], 'B')} in {directory / 'results.h5'}")
     for text in found["warnings"]:
@@ -51,7 +52,10 @@ def check(
         print(f"  warning    the disk has {with_prefix(found['disk_free_bytes'], 'B')} free: the run would not begin")
 
 
-def _seconds(seconds: float) -> str:
+def _seconds(seconds: float, adaptive: bool) -> str:
+    """Of so many steps as are expected; where they find out their lengths there may be ten times as many."""
+    if adaptive and seconds >= 0.1:
+        return f"some {duration(seconds)} to {duration(10 * seconds)}"
     return f"about {duration(seconds)}" if seconds >= 0.1 else "less than 0.1 s"
 
 
@@ -59,5 +63,5 @@ def _steps(found: Mapping[str, Any]) -> str:
     if found.get("stepper") == "steady":
         return "none"
     if found["adaptive"]:
-        return f"about {found['steps']}, as long as the error in time allows"
+        return f"{steps_expected(found['steps']).removesuffix(' steps')}, as long as the error in time allows"
     return steps_in_words(found["steps"], found["dt_range"], found["time_unit"])

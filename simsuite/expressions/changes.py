@@ -42,18 +42,23 @@ def changes(
     return np.unique(np.concatenate(found))
 
 
+def jumping(tree: Node, name: str) -> Iterator[Node]:
+    """The parts of an expression that depend on a variable and are constant but for jumps."""
+    for node in walk(tree):
+        if isinstance(node, Apply) and name in names_in(node):
+            if node.op in ("<", "<=", ">", ">=", "floor", "ceil", "sign", "step"):
+                yield node
+            elif node.op in ("//", "%"):
+                yield Apply("//", node.args)
+
+
 def _deciding(tree: Node, name: str, known: set[str]) -> Iterator[Node]:
     """What decides how the expression goes on, as functions that are constant but for jumps."""
+    yield from (part for part in jumping(tree, name) if names_in(part) <= known)
     for node in walk(tree):
-        if not isinstance(node, Apply) or name not in names_in(node) or not names_in(node) <= known:
-            continue
-        if node.op in ("<", "<=", ">", ">=", "floor", "ceil", "sign", "step"):
-            yield node
-        elif node.op in ("//", "%"):
-            yield Apply("//", node.args)
-        elif names_in(node) != {name}:
+        if not isinstance(node, Apply) or names_in(node) != {name}:
             continue  # a kink that moves does not matter much to any point
-        elif node.op == "abs":
+        if node.op == "abs":
             yield Apply("<", (node.args[0], Number(0.0)))
         elif node.op in ("min", "max"):
             for a, b in itertools.combinations(node.args, 2):

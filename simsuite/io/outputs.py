@@ -35,10 +35,21 @@ def moment(problem: Problem, step: int) -> str:
 
 
 class SeriesOutput:
-    """One row of a series at each of its steps, beginning after the rows that the file already has."""
+    """One row of a series at each of its steps, beginning after the rows that the file already has.
 
-    def __init__(self, problem: Problem, results: ResultsFile, writer: Writer, series: Series) -> None:
+    look: called on the writer's thread with what was measured for each row, once that is known to be finite.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        results: ResultsFile,
+        writer: Writer,
+        series: Series,
+        look: Callable[[Snapshot], None] = lambda observed: None,
+    ) -> None:
         self._problem, self._results, self._writer, self._series = problem, results, writer, series
+        self._look = look
         self._next = results.rows(series.dim)
         self._good: int | None = None  # the last step at which all was finite
 
@@ -63,6 +74,7 @@ class SeriesOutput:
             before = "" if self._good is None else f"; at {moment(self._problem, self._good)} there was none"
             raise NumericalFailure(f"NaN or Inf in {where} at {moment(self._problem, observed.step)}{before}")
         self._good = observed.step
+        self._look(observed)
         self._results.append(self._series.dim, self._problem.rows(self._series.dim, observed))
 
 

@@ -10,13 +10,21 @@ import numpy as np
 
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.discretisation import Discretisation
+from simsuite.solvers.heat.idle import idle_warnings
 from simsuite.solvers.heat.plan import Plan
 from simsuite.solvers.heat.sampling import distinct
+from simsuite.solvers.heat.thermostats import thermostat_warnings
 
 _LITTLE = 1e-3  # of a plate's shorter side
 
 
-def scale_warnings(scenario: HeatScenario, made: Discretisation) -> list[str]:
+def warnings(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[str]:
+    """What is probably not meant, although it can be run: one sentence each."""
+    jumps = thermostat_warnings(scenario, made, plan.control is not None)
+    return [*_scale_warnings(scenario, made), *idle_warnings(scenario, made), *jumps]
+
+
+def _scale_warnings(scenario: HeatScenario, made: Discretisation) -> list[str]:
     """A sentence where heat cannot get anywhere: it spreads over √(4Dt) in a time t, D being the largest diffusivity.
 
     That length is compared with a cell and with the plate. Where conductivities depend on T, D is that of the start.

@@ -4,8 +4,8 @@ Each condition and source is looked at at LOOKS times, and where interval arithm
 unseen between two looks, at more times in between (see `_times`). From the looks come marks: the times at which a
 function has changed by MOST_CHANGE of its range since the mark before. Where marks follow each other within SOON of the
 run, after or before a time without any that is LONG times as long, steps end at them: a peak that lasts a thousandth of
-a run is met some four times, and while it begins to rise. Data that go up and down without a rest are looked at by any accurate
-step, and need none.
+a run is met some four times, and while it begins to rise. Data that go up and down without a rest are looked at by any
+accurate step, and need none.
 """
 
 from __future__ import annotations

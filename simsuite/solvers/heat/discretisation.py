@@ -25,6 +25,7 @@ from simsuite.expressions import Expression
 from simsuite.solvers.heat.edges import FLUX, TEMPERATURE, Edges, at_points
 from simsuite.solvers.heat.sampling import distinct
 
+LOOKS_AT_SOURCES = 5  # times, and temperatures, at which those that depend on these are looked at for their reach
 LOOKS_AT_T = 33  # temperatures at which a conductivity that depends on T is looked at before a run
 
 
@@ -45,7 +46,8 @@ class Discretisation:
     """A heat problem in space. Arrays are (ny, nx), float64, broadcast where they are one number.
 
     kx, ky: conductivity, W/(m K), at the initial temperature where it depends on T. rho_c: J/(m³ K). held: which cells
-    are held at their initial temperature. T0: that, K. sources: W/m³, in x, y, t, T.
+    are held at their initial temperature. T0: that, K. sources: W/m³, in x, y, t, T. empty: the numbers of the regions
+    that contain no cell, from 0 on.
     """
 
     kx: np.ndarray
@@ -58,6 +60,7 @@ class Discretisation:
     wrap_y: bool
     law: Law | None
     sources: tuple[Expression, ...]
+    empty: tuple[int, ...] = ()
 
     @property
     def ny(self) -> int:
@@ -187,13 +190,30 @@ class Discretisation:
         least, most = self.temperatures(looks)
         capacity = float(np.min(distinct(self.rho_c)))
         k = max(float(np.max(distinct(a))) for _, *pair in self.conductivities((least, most)) for a in pair)
-        powers = [self.source(i, t, T) for i in range(len(self.sources)) for t in looks for T in (least, most)]
-        rise = len(self.sources) * max((float(np.max(np.abs(q))) for q in powers), default=0.0) * end / capacity
-        flux = max(float(np.max(np.abs(self.edges.data(t)[0][self.edges.kinds == FLUX]), initial=0.0)) for t in looks)
         box = min(self.nx * self.dx, self.ny * self.dy)
         half_space = 2.0 * math.sqrt(end / (math.pi * k * capacity)) if k > 0 else 0.0
-        rise += flux * (half_space + 2.0 * end / (capacity * box))
-        return least - rise, most + rise
+        of_flux = half_space + 2.0 * end / (capacity * box)
+        fluxes = np.concatenate([self.edges.data(t)[0][self.edges.kinds == FLUX] for t in looks])
+        fall, rise = self._driven(looks, end, (least, most))
+        fall += of_flux * -float(np.min(fluxes, initial=0.0))
+        rise += of_flux * float(np.max(fluxes, initial=0.0))
+        return least - fall, most + rise
+
+    def _driven(self, looks: Sequence[float], end: float, bounds: tuple[float, float]) -> tuple[float, float]:
+        """How far sources could lower and raise the temperature of a cell until `end`, if all their heat stayed there.
+        Those that move count in every cell with what they give anywhere."""
+        lowest, highest = np.zeros((1, 1)), np.zeros((1, 1))
+        for i, f in enumerate(self.sources):
+            moves = f.depends_on("t")
+            temperatures = np.linspace(*bounds, LOOKS_AT_SOURCES) if f.depends_on("T") else bounds[:1]
+            times = np.linspace(0.0, end, LOOKS_AT_SOURCES) if moves else looks[:1]
+            low, high = np.zeros((1, 1)), np.zeros((1, 1))
+            for power in (self.source(i, t, T) for t in times for T in temperatures):
+                low = np.minimum(low, np.min(power) if moves else power)
+                high = np.maximum(high, np.max(power) if moves else power)
+            lowest, highest = lowest + low, highest + high
+        c = self.inverse_capacity
+        return -end * float(np.min(c * lowest)), end * float(np.max(c * highest))
 
     def rates(self, looks: Sequence[float], end: float = 0.0) -> tuple[float, float]:
         """(fastest, loss), 1/s: a bound on the fastest decay of a mode by Gershgorin's circles, and the largest rate

@@ -219,13 +219,14 @@ def at_points(along_x: np.ndarray, along_y: np.ndarray) -> np.ndarray:
     return np.concatenate(parts)
 
 
-def bad_conditions(edges: Edges, end: float) -> list[Mistake]:
+def bad_conditions(edges: Edges, end: float, coldest: float) -> list[Mistake]:
     """Where a heat transfer coefficient is negative, which no step is stable with (β < 0 feeds a difference back), or
-    an emissivity not between 0 and 1, or an ambient temperature below absolute zero.
+    an emissivity not between 0 and 1, or a temperature below absolute zero, which is the coldest.
 
     Looked at in the middle of every cell face, at 11 times from the start to the end of the run.
     """
     found = []
+    cold = below(coldest)
     t = np.array(edges.looks(end))[:, None]
     for piece in edges.pieces:
         shape = (len(t), len(piece.points))
@@ -234,10 +235,16 @@ def bad_conditions(edges: Edges, end: float) -> list[Mistake]:
         for key, values, bad, words in (
             ("h", first, (piece.kind == CONVECTION) & (first < 0), "must not be negative"),
             ("emissivity", first, (piece.kind == RADIATION) & ~((first >= 0) & (first <= 1)), "must be from 0 to 1"),
-            ("ambient", second, (piece.kind == RADIATION) & (second < 0), "must be an absolute temperature"),
+            ("value", first, (piece.kind == TEMPERATURE) & (first < coldest), cold),
+            ("ambient", second, (piece.kind in (CONVECTION, RADIATION)) & (second < coldest), cold),
         ):
             if bad.any():
                 k, j = np.argwhere(bad)[0]
                 place = f"x = {piece.x[j]:g} m, y = {piece.y[j]:g} m, t = {t[k, 0]:g} s"
                 found.append(Mistake((*piece.path, key), f"{words}, but is {values[k, j]:g} at {place}"))
     return found
+
+
+def below(coldest: float) -> str:
+    """What is wrong with a temperature below the coldest, which is 0 in K."""
+    return f"must not be below absolute zero, {coldest:g} {'K' if coldest == 0.0 else '°C'}"

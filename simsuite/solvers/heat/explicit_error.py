@@ -6,8 +6,9 @@ II.3). With steady data d²T/dt² = A S F(0): the error is at most
 
     Δt/2 max |F(0)|    and    0.27 Δt/t of the range for each mode, which decays as e^(-λt)
 
-at a time t, whichever is less. Data that move make rates of change of their own: those of edge temperatures, and of
-what sources give each second, which do not grow under diffusion.
+at a time t, whichever is less; the range is as wide as sources and given fluxes may make it. Data that move make rates
+of change of their own: those of edge temperatures, and of what sources give each second, which do not grow under
+diffusion.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ _MOST_CELLS = 1 << 20  # whose rates are computed
 def explicit_error(made: Discretisation, clock: Clock, frames: Sequence[float]) -> float | None:
     """An estimate for the largest error at the frames, K; None where nothing is known of it."""
     end, dt = clock.times[-1], max(clock.dt(step) for step in clock.steps[:-1])
-    low, high = made.temperatures(made.edges.looks(end))
     if any(f.depends_on("T") for f in made.sources):
         return None
     first = min((t for t in frames if t > 0), default=end)
     with np.errstate(all="ignore"):
+        low, high = made.reach(made.edges.looks(end), end)
         rough = min(0.5 * dt * _largest_rate(made), _MODE * dt / first * (high - low))
         error = rough + 0.5 * dt * _driving(made, end)
     return float(error) if math.isfinite(error) else None

@@ -31,8 +31,10 @@ from simsuite.solvers.schedule import frame_times, sample_times
 SAFETY = 0.9  # of the largest stable step, so that the shortest waves die out as well
 MOST_STEPS = 1e15  # which no machine gets through
 SAME_TIME = 1e-12  # of the run: times that differ by less are the same
+MOST_PATIENT = 1e5  # steps of rkl2 of the most stages, which take hours on a plate of any size
 METHODS = ("rkl2", "adi")  # whose error is controlled
 ADI_STEPS = 1.7  # for each step of rkl2: three for each estimate of an error, of steps that may be longer
+_ONLY_ADI = "steps of the others would be too short to be stable at all temperatures that sources could drive cells to"
 
 
 @dataclass(frozen=True)
@@ -56,9 +58,11 @@ def make_plan(
     """
     times = clock_times(scenario)
     limits = _limits(scenario, made, times[-1])
+    if _only_adi(scenario, made, limits, times[-1]):
+        limits = replace(limits, safe=limits.stable)
+        return _controlled(scenario, made, limits, ("adi",), {}, _ONLY_ADI, data_changes(made, times[-1]))
     if not (0 < limits.safe < math.inf or (limits.safe == math.inf and _has_no_faces(made))):
-        message = "cells so small, or a diffusivity so far from 1, leave no stable time step"
-        mistakes.append(Mistake(("grid",), message, "check the units of grid.lx, grid.ly and [material]"))
+        mistakes.append(_no_step(scenario, made, times[-1]))
         return Plan("explicit", Clock((0, 1), (0.0, times[-1])), "")
     wanted, dt = scenario.time.stepper, scenario.time.dt
     if wanted == "exact" and exact_refused is not None:
@@ -81,6 +85,29 @@ def make_plan(
             plan = _with_error(scenario, made, plan)
         return _checked(scenario, plan, limits, mistakes)
     return _cheapest(scenario, made, limits, exact_refused, rates_of)
+
+
+def _only_adi(scenario: HeatScenario, made: Discretisation, limits: _Limits, end: float) -> bool:
+    """Whether conductivities at temperatures that sources could drive cells to, but hardly will, leave rkl2 no steps
+    that anyone would wait for. Steps of adi are stable whatever they are, and find out themselves how long to be."""
+    wanted, dt = scenario.time.stepper, scenario.time.dt
+    free = dt == "auto" and (wanted == "adi" or (wanted == "auto" and not scenario.run.compensated))
+    if not (free and made.law is not None and 0 < limits.stable < math.inf):
+        return False
+    return not (limits.safe > 0 and end <= MOST_PATIENT * longest_step(MOST_STAGES, SAFETY * limits.safe))
+
+
+def _no_step(scenario: HeatScenario, made: Discretisation, end: float) -> Mistake:
+    """Why no time step is stable."""
+    if made.law is None:
+        message = "cells so small, or a diffusivity so far from 1, leave no stable time step"
+        return Mistake(("grid",), message, "check the units of grid.lx, grid.ly and [material]")
+    with np.errstate(all="ignore"):
+        low, high = made.reach(made.edges.looks(end), end)
+    key = "diffusivity" if scenario.material.alone else "conductivity"
+    message = f"`{key}` at the temperatures that sources and fluxes could drive cells to leaves no stable time step"
+    help = f'looked at from T = {low:.4g} to {high:.4g}: limit it, as in min(.., 1e4), or write stepper = "adi"'
+    return Mistake(("material", key), message, help)
 
 
 def _cheapest(

@@ -16,7 +16,8 @@ import numpy as np
 from simsuite.core import Backend, Clock, Device, Layout, Snapshot, Stepper
 from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.heat import EDGES, HeatScenario
-from simsuite.solvers.heat.advice import missed_tolerance, remedies, scale_warnings
+from simsuite.solvers.heat.absolute_zero import gone_below
+from simsuite.solvers.heat.advice import missed_tolerance, remedies, warnings
 from simsuite.solvers.heat.compensated import LOW
 from simsuite.solvers.heat.control import NAMES
 from simsuite.solvers.heat.controlled import ControlledStepper
@@ -115,7 +116,7 @@ class HeatProblem:
 
     @property
     def warnings(self) -> Sequence[str]:
-        return scale_warnings(self.scenario, self.made)
+        return warnings(self.scenario, self.made, self.plan)
 
     @property
     def remedies(self) -> Sequence[str]:
@@ -237,6 +238,10 @@ class HeatProblem:
             return f"the sum of row y={overflown[0]}"
         probes = zip(self.scenario.probe, observed.arrays["probes"])
         return next((f"probe {probe.name!r}" for probe, value in probes if not math.isfinite(value)), None)
+
+    def doubt(self, observed: Snapshot) -> str | None:
+        lowest, highest = float(observed.arrays["row_min"].min()), float(observed.arrays["row_max"].max())
+        return gone_below(self.made, lowest, highest)
 
     def rows(self, series: str, observed: Snapshot) -> Mapping[str, np.ndarray]:
         t = self._time(observed.step)

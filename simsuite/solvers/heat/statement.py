@@ -14,6 +14,7 @@ from simsuite.expressions import Expression, ExpressionError
 from simsuite.scenario.heat import EDGES, Flux, HeatScenario, Insulated, Part
 from simsuite.scenario.types import FileRef
 from simsuite.solvers.heat import manufactured
+from simsuite.solvers.heat.absolute_zero import absolute_zero, too_cold
 from simsuite.solvers.heat.discretisation import Discretisation, Law
 from simsuite.solvers.heat.edges import CONVECTION, RADIATION, TEMPERATURE, Edges, Piece, bad_conditions, make_edges
 from simsuite.solvers.heat.sampling import Sampler, distinct
@@ -34,10 +35,13 @@ def discretise(scenario: HeatScenario, base: Path, mistakes: list[Mistake]) -> D
     if scenario.manufactured:
         edges, sources = _manufactured(scenario, edges, sources, mistakes)
     periodic = (scenario.boundary.periodic_x, scenario.boundary.periodic_y)
-    made = Discretisation(kx, ky, rho_c, held, T0, edges, *periodic, law, sources)
+    empty = tuple(i for i, cells in enumerate(inside) if not cells.any())
+    made = Discretisation(kx, ky, rho_c, held, T0, edges, *periodic, law, sources, empty)
     looks = edges.looks(scenario.time.end or 0.0)
     if not mistakes:
-        mistakes += bad_conditions(edges, scenario.time.end or 0.0)
+        coldest = absolute_zero(scenario, edges)
+        mistakes += bad_conditions(edges, scenario.time.end or 0.0, coldest)
+        mistakes += too_cold(scenario, made, inside, coldest)
         mistakes += _bad_laws(scenario, made, looks)
         mistakes += _bad_sources(scenario, made)
     return made
@@ -55,13 +59,15 @@ def _initial(
         T0 = sampler.array(given, (*where, "file"))
     else:
         T0 = np.broadcast_to(given(x=sampler.x, y=sampler.y), sampler.shape)
+    free = T0
     held = np.broadcast_to(np.False_, sampler.shape)
     for region, cells in zip(scenario.region, inside):
         if region.temperature is not None:
             T0 = np.where(cells, region.temperature(x=sampler.x, y=sampler.y), T0)
             held = held | cells
-        else:
-            held = held & ~cells if distinct(held).any() else held
+        elif distinct(held).any():
+            T0 = np.where(cells, free, T0)
+            held = held & ~cells
     with np.errstate(over="ignore"):
         T0 = np.ascontiguousarray(T0, scenario.run.dtype)
     bad = np.argwhere(~np.isfinite(T0))

@@ -1,0 +1,30 @@
+"""What is wrong with a run although it goes on: found in the rows of its results, told where it was started from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from simsuite.capabilities import Doubting
+from simsuite.core import Problem, Snapshot
+from simsuite.io.outputs import moment
+
+
+class Doubts:
+    """Tells once what is wrong with the rows of results: it is found on the writer's thread, and told on the loop's."""
+
+    def __init__(self, problem: Problem, say: Callable[[str], None]) -> None:
+        self._problem, self._say = problem, say
+        self._found: str | None = None
+        self._told = False
+
+    def look(self, observed: Snapshot) -> None:
+        """Look at a row, unless there has been something to tell."""
+        if isinstance(self._problem, Doubting) and self._found is None:
+            text = self._problem.doubt(observed)
+            self._found = None if text is None else f"at {moment(self._problem, observed.step)} {text}"
+
+    def tell(self) -> None:
+        """Tell what was found, if it has not been told yet."""
+        if self._found is not None and not self._told:
+            self._told = True
+            self._say(self._found)

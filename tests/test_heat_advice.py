@@ -1,0 +1,155 @@
+"""What is said of heat scenarios that can be run but are hardly meant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import simsuite
+from simsuite.errors import ScenarioError
+
+
+def test_regions_without_a_cell_are_named(heat: Callable, tmp_path: Path) -> None:
+    """Cells are 0.125 m wide: a pipe of 2 cm between their centres, and a mask that marks nothing."""
+    np.save(tmp_path / "mask.npy", np.zeros((8, 8)))
+    regions = [
+        {"shape": "rectangle", "x": [0, 1], "y": [0, 0.5], "diffusivity": 2.0},
+        {"shape": "circle", "center": [0.5, 0.5], "radius": 0.02, "temperature": 300.0},
+        {"shape": "mask", "file": "mask.npy", "diffusivity": 3.0},
+    ]
+    circle, mask = heat(region=regions).warnings
+    assert circle.startswith("region 2, a circle, has no effect")
+    assert "0.125 m" in circle
+    assert "metres" in circle
+    assert mask == "region 3, a mask, has no effect: mask.npy marks no cell"
+    assert not heat(region=regions[:1]).warnings
+
+
+def test_pieces_of_edges_without_a_cell_are_named(heat: Callable) -> None:
+    pieces = [{"kind": "insulated", "to": 0.5}, {"from": 0.5, "to": 0.55, "kind": "temperature", "value": 9.0}]
+    (text,) = heat(boundary={"bottom": [*pieces, {"from": 0.55, "kind": "insulated"}]}).warnings
+    assert text.startswith("piece 2 of the bottom edge has no effect")
+    assert "from = 0.5 and to = 0.55" in text
+    assert not heat(boundary={"bottom": [pieces[0], {"from": 0.5, "kind": "temperature", "value": 9.0}]}).warnings
+
+
+NOWHERE = [
+    "1e6*(x > 10)*(x < 20)",
+    "1e6*(hypot(x - 0.5, y - 0.5) < 0.01)",
+    "1e6*(t > 3)",
+    "(x > 2)*exp(-8000/T)",
+    "(x > 0.4)*(x < 0.6)",
+]
+SOMEWHERE = [
+    "1e6*(x > 0.9)",
+    "1e6*(hypot(x - 0.2, y - 0.5) < 0.1)",
+    "1e6*(t > 0.009)",
+    "1e6*(T > 400)",
+    "(abs(x - 100*t) < 0.001)",
+    0.0,
+]
+
+
+def test_sources_that_are_certainly_0_are_named(heat: Callable) -> None:
+    """The last of NOWHERE heats cells that are held. A number 0 is meant; a line that moves may meet a
+    cell."""
+    held = [{"shape": "rectangle", "x": [0.4, 0.6], "y": [0, 1], "temperature": 1.0}]
+    sources = [{"power": power} for power in [*NOWHERE, *SOMEWHERE]]
+    found = heat(region=held, source=sources, initial={"temperature": 300.0}).warnings
+    idle = [text.split()[2] for text in found if "is 0 in every cell at all times" in text]
+    assert idle == [f"source{i + 1}" for i in range(len(NOWHERE))]
+
+
+LEFT = {"shape": "rectangle", "x": [0, 0.2], "y": [0, 1]}
+COLD = {
+    "region": [LEFT | {"temperature": 300.0}, LEFT | {"temperature": "-200 + x"}],
+    "boundary": {
+        "left": {"kind": "temperature", "value": "300 - 1e6*t"},
+        "bottom": {"kind": "convection", "h": 5.0, "ambient": "20 - 300"},
+    },
+    "initial": {"temperature": -280.0},
+}
+RADIATES = {"kind": "radiation", "emissivity": 0.5, "ambient": 300.0}
+
+
+def mistakes_of(heat: Callable, **sections: Any) -> dict[tuple, str]:
+    with pytest.raises(ScenarioError) as caught:
+        heat(**sections)
+    return {m.path: m.message for m in caught.value.mistakes}
+
+
+def test_temperatures_below_absolute_zero_are_mistakes_where_it_is_known_where_that_is(heat: Callable) -> None:
+    """In °C, and on plates that radiate; others may be given in differences of temperatures."""
+    heat(**COLD)
+    radiating = COLD | {"boundary": COLD["boundary"] | {"right": RADIATES, "top": RADIATES | {"ambient": -1.0}}}
+    found = mistakes_of(heat, **radiating)
+    assert set(found) == {
+        ("boundary", "left", "value"),
+        ("boundary", "bottom", "ambient"),
+        ("boundary", "top", "ambient"),
+        ("initial", "temperature"),
+        ("region", 1, "temperature"),
+    }
+    assert found["initial", "temperature"] == "must not be below absolute zero, 0 K, but is -280 in cell (x=2, y=0)"
+    found = mistakes_of(heat, **COLD, units="degC")
+    assert set(found) == {
+        ("boundary", "left", "value"),
+        ("boundary", "bottom", "ambient"),
+        ("initial", "temperature"),
+    }
+    assert "-273.15 °C, but is -280 at" in found["boundary", "bottom", "ambient"]
+
+
+def test_a_plate_that_radiates_and_is_cooled_below_absolute_zero_is_told_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    plate = {
+        "solver": "heat",
+        "grid": {"nx": 4, "ny": 4},
+        "material": {"diffusivity": 1.0},
+        "initial": {"temperature": 100.0},
+        "boundary": {"left": RADIATES | {"emissivity": 1e-3}},
+        "source": [{"power": -100.0}],
+        "time": {"end": 2.0},
+        "output": {"frames": 5},
+    }
+    simsuite.run(plate, device="cpu", directory=tmp_path / "cold")
+    (text,) = (record.message for record in caplog.records if record.levelname == "WARNING")
+    assert "time 1.5 s the temperature falls to -" in text
+    assert text in (tmp_path / "cold" / "log.txt").read_text()
+    caplog.clear()
+    simsuite.run(plate, {"time.end": 0.9}, device="cpu", directory=tmp_path / "warm")
+    assert not caplog.records
+
+
+HOT, COOL = {"temperature": 300.0}, {"left": {"kind": "temperature", "value": 280.0}}
+THERMOSTATS = {
+    "1e5*(T < 330)": "at T = 330",
+    "where(T >= 290, 0, 1e5)*(x > 0.9)*(y > 0.9)": "at T = 290",
+    "1e5*(t < 0.005)*floor(T/400)": "at T = 400",
+    "1e5*(T < 300 + 10*sin(t))": "as T grows",
+}
+CONTINUOUS = [
+    "1e5*min(1, max(0, (330 - T)/0.5))",
+    "where(T < 330, 330 - T, 0)",
+    "1e5*(T < 330)*(x > 5)",
+    "1e5*(T > 100)",
+    "-10*abs(T - 300)",
+    "1e5*(t < 0.005)",
+]
+
+
+@pytest.mark.parametrize("stepper", ["explicit", "rkl2"])
+def test_sources_that_jump_at_a_temperature_are_named(heat: Callable, stepper: str) -> None:
+    """Not those that are continuous there, or that no temperature of the run takes there."""
+    sources = [{"power": power} for power in [*THERMOSTATS, *CONTINUOUS]]
+    problem = heat(source=sources, initial=HOT, boundary=COOL, time={"end": 1e-2, "stepper": stepper})
+    found = [text for text in problem.warnings if "jumps" in text]
+    assert len(found) == len(THERMOSTATS)
+    for i, (text, where) in enumerate(zip(found, THERMOSTATS.values()), 1):
+        assert text.startswith(f"the source source{i} jumps {where}, ")
+        assert ("time.dt" in text) == (stepper == "rkl2")
