@@ -186,13 +186,14 @@ class Discretisation:
 
     def reach(self, looks: Sequence[float], end: float) -> tuple[float, float]:
         """`temperatures`, and as far beyond as sources and given fluxes could drive a cell until `end`: a source whose
-        heat stays where it arises, a flux into a half-space (Carslaw & Jaeger, section 2.9) and into a closed box."""
+        heat stays where it arises, a flux into a half-space of the worst conductor (Carslaw & Jaeger, section 2.9), or
+        into the cell beside it alone, and into a closed box."""
         least, most = self.temperatures(looks)
         capacity = float(np.min(distinct(self.rho_c)))
-        k = max(float(np.max(distinct(a))) for _, *pair in self.conductivities((least, most)) for a in pair)
+        k = min(float(np.nanmin(distinct(a))) for _, *pair in self.conductivities((least, most)) for a in pair)
         box = min(self.nx * self.dx, self.ny * self.dy)
-        half_space = 2.0 * math.sqrt(end / (math.pi * k * capacity)) if k > 0 else 0.0
-        of_flux = half_space + 2.0 * end / (capacity * box)
+        half_space = 2.0 * math.sqrt(end / (math.pi * k * capacity)) if k > 0 else math.inf
+        of_flux = min(half_space, end / (capacity * min(self.dx, self.dy))) + 2.0 * end / (capacity * box)
         fluxes = np.concatenate([self.edges.data(t)[0][self.edges.kinds == FLUX] for t in looks])
         fall, rise = self._driven(looks, end, (least, most))
         fall += of_flux * -float(np.min(fluxes, initial=0.0))
