@@ -32,7 +32,7 @@ _EXPECTED = {
     "expression_type": "a number or an expression",
     "complex_number_type": 'a number, or a complex one as "0.5-0.25j"',
 }
-_WITH_UNIT = re.compile(r"\s*[-+]?[\d.]+(?:[eE][-+]?\d+)?\s*(?![ij]$)[A-Za-zµ°%]")  # as in "10 min"
+_WITH_UNIT = re.compile(r"\s*[-+]?[\d.]++(?:[eE][-+]?\d+)?+\s*(?![ij]$)[A-Za-zµ°Ω%]")  # as in "10 min"
 _BOUNDS = {
     "greater_than": ("gt", "greater than"),
     "greater_than_equal": ("ge", "at least"),
@@ -58,6 +58,10 @@ def mistakes(fault: Fault, model: type[BaseModel], data: dict[str, Any]) -> list
         return [Mistake(path, context["message"], context["help"], context["column"])]
     field = field_at(model, data, path)
     description = field.description if field else None
+    if kind == "expression_with_unit":
+        whole = _WITH_UNIT.match(fault.input)
+        help = _without_unit("numbers stand without a unit", field) if whole else context["help"]
+        return [Mistake(path, context["message"], help, context["column"])]
     if kind == "string_pattern_mismatch":
         return [Mistake(path, f"{key_name(path)} cannot be {_shown(fault.input)}", description)]
     return [Mistake(path, *_about_value(fault, kind, context), on_key=kind in ("value_error", "assertion_error"))]
@@ -143,8 +147,7 @@ def _advice(fault: Fault, field: FieldInfo | None) -> str | None:
             return 'write "degC"'
         number = _WITH_UNIT.match(value)
         if number and not set(fault.kinds).isdisjoint(("float_type", "int_type")):
-            unit = f": {field.description}" if field and field.description else ""
-            return f"numbers stand without a unit and without quotes{unit}"
+            return _without_unit("numbers stand without a unit and without quotes", field)
         close = difflib.get_close_matches(value.lower(), [choice.lower() for choice in fault.expected], 1)
         if close:
             return "did you mean " + next(f'"{c}"' for c in fault.expected if c.lower() == close[0]) + "?"
@@ -166,6 +169,11 @@ def _advice(fault: Fault, field: FieldInfo | None) -> str | None:
     if set(fault.kinds) == {"list_type"} and isinstance(value, (int, float, str)) and not isinstance(value, bool):
         return f"write [{_shown(value)}]" if len(str(value)) <= 40 else None
     return None
+
+
+def _without_unit(how: str, field: FieldInfo | None) -> str:
+    """How a number with a unit is written, and in which unit the key is taken."""
+    return f"{how}: {field.description}" if field and field.description else how
 
 
 def _reads_as_number(text: str, kind: type[float] | type[complex] = float) -> bool:
