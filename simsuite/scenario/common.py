@@ -14,9 +14,12 @@ class Section(BaseModel):
     """Base of every table in a scenario file: unknown keys are mistakes, values are not coerced, nothing changes.
 
     expected_keys: what to answer to keys that one might expect in this table, though it has none such.
+    expected_values: the same of words for a key that takes one of a few, in small letters and without blanks, hyphens
+    and underscores: ``{"kind": {"neumann": "write .."}}``.
     """
 
     expected_keys: ClassVar[Mapping[str, str]] = {}
+    expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {}
 
     model_config = ConfigDict(
         extra="forbid",
@@ -38,6 +41,14 @@ MOST_FRAMES = 1_000_000
 
 
 class AnyRun(Section):
+    expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "device": dict.fromkeys(("gpu", "nvidia"), 'write "cuda" for the first GPU, or "auto"'),
+        "precision": {
+            **dict.fromkeys(("double", "f64", "fp64"), 'write "float64"'),
+            **dict.fromkeys(("single", "float", "f32", "fp32"), 'write "float32"'),
+            **dict.fromkeys(("half", "float16", "f16", "fp16", "bfloat16"), 'the shortest is "float32"'),
+        },
+    }
     device: Annotated[str, Field(pattern=r"^(auto|cpu|cuda(:\d+)?|cudasim)$")] = Field(
         "auto",
         description="auto (a GPU if one works here, else the CPU), cpu, cuda (the first GPU), cuda:1 (the second), or "
@@ -56,6 +67,9 @@ class Run(AnyRun):
 
 
 class Output(Section):
+    expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "compression": dict.fromkeys(("gzip", "lzf", "zip", "zlib"), 'write "lossless", which is gzip after shuffling')
+    }
     directory: str | None = Field(
         None, description="where the files of the run go (default: runs/<file name without .toml>)"
     )

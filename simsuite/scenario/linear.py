@@ -67,6 +67,16 @@ class System(Section):
         **dict.fromkeys(("D", "feedthrough"), _NO_D),
         "transpose": "write the transpose itself, or save the file transposed: numpy.save('AT.npy', A.T)",
     }
+    expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "kind": {
+            **dict.fromkeys(("ode", "sde", "differential"), 'write "continuous", for dX/dt = A X + B u'),
+            **dict.fromkeys(("map", "difference", "recurrence"), 'write "discrete", for X_{k+1} = A X_k + B u_k'),
+        },
+        "hold": {
+            **dict.fromkeys(("zoh", "constant", "zeroorder"), 'write "zero"'),
+            **dict.fromkeys(("foh", "linear", "firstorder"), 'write "first"'),
+        },
+    }
 
     kind: Literal["discrete", "continuous"] = Field(
         description="discrete: X_{k+1} = A X_k + B u_k; continuous: dX/dt = A X + B u, exact at the ends of steps"
@@ -150,8 +160,23 @@ class Initial(Section):
         return self
 
 
+_INTEGRATORS = ("euler", "rk4", "rk45", "rungekutta", "cranknicolson", "implicit", "explicit", "tustin", "bilinear")
+_EXACT = (
+    "continuous systems are discretised exactly by every method, by the exponential of A dt, so that no integrator is "
+    'needed: write "step", or "auto"'
+)
+
+
 class Time(Section):
     expected_keys: ClassVar[Mapping[str, str]] = {"end": "give `steps` and `dt`: the run ends at steps times dt"}
+    expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "method": {
+            **dict.fromkeys(("expm", "exponential", "exact", "zoh", *_INTEGRATORS), _EXACT),
+            **dict.fromkeys(("iterate", "iteration", "direct", "product", "matmul"), 'write "step"'),
+            **dict.fromkeys(("squaring", "matrixpower", "powers"), 'write "power"'),
+            **dict.fromkeys(("eig", "eigen", "eigenvalues", "modal", "modes", "diagonal"), 'write "spectral"'),
+        }
+    }
 
     steps: Steps = Field(description="number of steps")
     dt: Positive | None = Field(None, description="length of a step, s (default 1 if the system is discrete)")

@@ -53,7 +53,7 @@ def mistakes(fault: Fault, model: type[BaseModel], data: dict[str, Any]) -> list
     if kind == "missing":
         return [_missing(path, model, data)]
     if fault.is_mismatch:
-        return [_mismatch(fault, field_at(model, data, path))]
+        return [_mismatch(fault, field_at(model, data, path), _expected_word(fault, model, data))]
     if kind == "expression":
         return [Mistake(path, context["message"], context["help"], context["column"])]
     field = field_at(model, data, path)
@@ -63,7 +63,8 @@ def mistakes(fault: Fault, model: type[BaseModel], data: dict[str, Any]) -> list
         help = _without_unit("numbers stand without a unit", field) if whole else context["help"]
         return [Mistake(path, context["message"], help, context["column"])]
     if kind == "string_pattern_mismatch":
-        return [Mistake(path, f"{key_name(path)} cannot be {_shown(fault.input)}", description)]
+        help = _expected_word(fault, model, data) or description
+        return [Mistake(path, f"{key_name(path)} cannot be {_shown(fault.input)}", help)]
     return [Mistake(path, *_about_value(fault, kind, context), on_key=kind in ("value_error", "assertion_error"))]
 
 
@@ -128,16 +129,24 @@ def _missing(path: KeyPath, model: type[BaseModel], data: dict[str, Any]) -> Mis
     return Mistake(path, f"missing key `{path[-1]}`{_where(path[:-1])}", help)
 
 
-def _mismatch(fault: Fault, field: FieldInfo | None) -> Mistake:
+def _expected_word(fault: Fault, model: type[BaseModel], data: dict[str, Any]) -> str | None:
+    """What to answer to a word that a key does not take, though one might think so."""
+    if not isinstance(fault.input, str) or not fault.path:
+        return None
+    key, word = str(fault.path[-1]), re.sub(r"[\s_-]", "", fault.input.lower())
+    tables = [m for m in models_at(model, data, fault.path[:-1]) if issubclass(m, Section)]
+    return next((m.expected_values[key][word] for m in tables if word in m.expected_values.get(key, {})), None)
+
+
+def _mismatch(fault: Fault, field: FieldInfo | None, expected_word: str | None) -> Mistake:
     kinds = dict.fromkeys(_EXPECTED.get(kind, "something else") for kind in fault.kinds if kind != "literal_error")
     choices = list(dict.fromkeys(fault.expected))
     sorts = [*kinds, *(f'"{choice}"' for choice in choices)]
     wanted = " or ".join([", ".join(sorts[:-1]), sorts[-1]] if len(sorts) > 1 else sorts)
     if not kinds and len(choices) > 1:
         wanted = "one of " + ", ".join(f'"{choice}"' for choice in choices)
-    return Mistake(
-        fault.path, f"{key_name(fault.path)} must be {wanted}, got {_shown(fault.input)}", _advice(fault, field)
-    )
+    help = expected_word or _advice(fault, field)
+    return Mistake(fault.path, f"{key_name(fault.path)} must be {wanted}, got {_shown(fault.input)}", help)
 
 
 def _advice(fault: Fault, field: FieldInfo | None) -> str | None:

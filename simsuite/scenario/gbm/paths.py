@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -25,6 +26,13 @@ _REGRESSION = (1024, 65536)  # fewest and most paths for it by default
 
 
 class Paths(Section):
+    expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "sampling": {
+            **dict.fromkeys(("random", "mc", "montecarlo", "philox", "pseudorandom"), 'write "pseudo"'),
+            **dict.fromkeys(("quasi", "qmc", "quasirandom", "halton", "lowdiscrepancy"), 'write "sobol"'),
+            "antithetic": "write antithetic = true",
+        }
+    }
     count: Annotated[int, Field(ge=1, le=MOST_PATHS)] = Field(
         description="number of paths; the largest number if there is a target_standard_error"
     )

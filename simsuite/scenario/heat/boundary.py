@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
@@ -21,8 +21,24 @@ _NO_TEMPERATURE = ("T", 'what depends on T has a kind of its own, "convection" o
 Moving: TypeAlias = Annotated[Expression, NumberOrExpression("x", "y", "t", notes=(_NO_TEMPERATURE,))]
 
 
+_HELD = 'write kind = "temperature" with value, K (or °C)'
+_FLUX = 'write kind = "flux" with value, W/m² into the domain, or "insulated" where no heat passes'
+_ROBIN = 'write kind = "convection" with h, W/(m²·K), and ambient, K (or °C)'
+_NO_FLUX = 'write kind = "insulated"'
+_KINDS = {
+    **dict.fromkeys(("dirichlet", "fixed", "constant", "isothermal", "held", "value"), _HELD),
+    **dict.fromkeys(("neumann", "heatflux", "gradient"), _FLUX),
+    **dict.fromkeys(("robin", "mixed", "convective", "newton", "cooling"), _ROBIN),
+    **dict.fromkeys(("adiabatic", "noflux", "zeroflux", "symmetry", "symmetric", "mirror"), _NO_FLUX),
+    **dict.fromkeys(("radiative", "blackbody", "stefanboltzmann"), 'write kind = "radiation", with emissivity'),
+    **dict.fromkeys(("cyclic", "wrap"), 'write kind = "periodic", at the opposite edge too'),
+}
+
+
 class Piece(Section):
     """What conditions of all kinds can say."""
+
+    expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {"kind": _KINDS}
 
     start: NonNegative | None = Field(
         None, alias="from", description="where it begins, m along the edge (x or y); in a list only, default 0"

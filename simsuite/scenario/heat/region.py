@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
@@ -30,6 +31,15 @@ Held: TypeAlias = Annotated[
 
 class RegionKeys(MaterialKeys):
     """What regions of all shapes can say."""
+
+    expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "shape": {
+            **dict.fromkeys(("square", "box", "rect"), 'write "rectangle", with x = [from, to], y = [from, to]'),
+            **dict.fromkeys(("disk", "disc"), 'write "circle", with center and radius'),
+            **dict.fromkeys(("triangle", "ellipse", "ring"), 'write "polygon", with points, or "mask", with file'),
+            **dict.fromkeys(("image", "picture", "array", "file"), 'write "mask", with file'),
+        }
+    }
 
     temperature: Held | None = Field(
         None, description="K (or °C): what the region is held at; number or expression in x, y; excludes material keys"
