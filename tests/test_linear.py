@@ -494,7 +494,7 @@ GOOD = {
             {"system": 'input_matrix = [[1.0], [1.0]]\ninput = ["t"]\nhold = "first"'},
             {"system.hold": "nothing between its steps"},
         ),
-        ({"system": 'input_matrix = [[1.0], [1.0]]\ninput = ["sin(x)"]'}, {"system.input.0": "unknown name"}),
+        ({"system": 'input_matrix = [[1.0], [1.0]]\ninput = ["sin(x)"]'}, {"system.input.0": "must not depend on x"}),
         (
             {
                 "system": "input_matrix = [[1.0], [1.0], [1.0]]\ninput = [1.0, 2.0]\noutput_matrix = [[1.0]]",

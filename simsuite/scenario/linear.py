@@ -31,8 +31,10 @@ _NO_FILE = (
     'inputs are numbers or expressions in t (s), no files; a few values in a row are written "where(t < 1, 0.2, '
     'where(t < 2, 0.5, 0))", what repeats with `%`, as in "t % 24 < 1"'
 )
+_FEEDBACK = "inputs are numbers or expressions in t; what depends on the state belongs into A"
+_NO_STATE = tuple((name, _FEEDBACK) for name in ("x", "X", "u"))
 RealRows: TypeAlias = Annotated[list[RealVector], Field(min_length=1), AfterValidator(_equal_rows)]
-Input: TypeAlias = Annotated[Expression, NumberOrExpression("t", of_file=_NO_FILE)]
+Input: TypeAlias = Annotated[Expression, NumberOrExpression("t", notes=_NO_STATE, of_file=_NO_FILE)]
 
 
 def _no_file(inputs: Any) -> Any:

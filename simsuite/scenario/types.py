@@ -55,9 +55,9 @@ class NumberOrExpression:
     """Marks an `Expression` field: ``Annotated[Expression, NumberOrExpression("x", "y", gt=0)]``.
 
     A number gives the expression that is constant; a string is parsed with `variables`; both dump to JSON as written.
-    gt, ge, le: bounds on the value, checked where it does not depend on any variable. notes: what to answer to a name
-    that is no variable here though one might think so, as pairs ``("T", "help")``. of_file: what to answer to the name
-    of a file; by default how tables name files.
+    gt, ge, le: bounds on the value, checked where it does not depend on any variable. notes: names that are no
+    variables here though one might think so, each with what to answer, as pairs ``("T", "help")``. of_file: what to
+    answer to the name of a file; by default how tables name files.
     """
 
     variables: tuple[str, ...]
@@ -123,9 +123,11 @@ class NumberOrExpression:
             except ExpressionError as error:
                 if _FILE_NAME.fullmatch(value.strip()):
                     raise PydanticCustomError("expression", "{message}", self._about_file(value.strip())) from None
+                context = {"message": error.message, "column": error.column, "help": error.help}
                 word = re.match(r"\w*", value[error.column :])
-                help = dict(self.notes).get(word[0] if word else "", error.help)
-                context = {"message": error.message, "column": error.column, "help": help}
+                note = dict(self.notes).get(word[0]) if word else None
+                if word and note is not None:
+                    context |= {"message": f"must not depend on {word[0]}", "help": note}
                 if isinstance(error, NumberWithUnit):
                     context["help"] = self._plain_number(error)
                     raise PydanticCustomError("expression_with_unit", "{message}", context) from None

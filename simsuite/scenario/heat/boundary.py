@@ -17,8 +17,14 @@ from simsuite.scenario.types import FieldMistake, NumberOrExpression
 EDGES = ("left", "right", "bottom", "top")
 TOLERANCE = 1e-9  # of an edge's length: where pieces may miss each other
 
-_NO_TEMPERATURE = ("T", 'what depends on T has a kind of its own, "convection" or "radiation"')
+_NO_TEMPERATURE = ("T", "write a number or an expression in x, y and t")
+_OTHER_KINDS = (
+    "T",
+    "write a number or an expression in x, y and t; where the heat depends on the temperature of the edge, write "
+    'kind = "convection" or "radiation"',
+)
 Moving: TypeAlias = Annotated[Expression, NumberOrExpression("x", "y", "t", notes=(_NO_TEMPERATURE,))]
+Prescribed: TypeAlias = Annotated[Expression, NumberOrExpression("x", "y", "t", notes=(_OTHER_KINDS,))]
 
 
 _HELD = 'write kind = "temperature" with value, K (or °C)'
@@ -50,14 +56,16 @@ class Piece(Section):
 
 class Temperature(Piece):
     kind: Literal["temperature"] = Field(description="the edge is held at a temperature")
-    value: Moving | None = Field(
+    value: Prescribed | None = Field(
         None, description="temperature of the edge, K (or °C); number or expression in x, y, t"
     )
 
 
 class Flux(Piece):
     kind: Literal["flux"] = Field(description="a given heat flux enters through the edge")
-    value: Moving | None = Field(None, description="heat flux into the domain, W/m²; number or expression in x, y, t")
+    value: Prescribed | None = Field(
+        None, description="heat flux into the domain, W/m²; number or expression in x, y, t"
+    )
 
 
 class Insulated(Piece):

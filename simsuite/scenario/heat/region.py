@@ -22,10 +22,12 @@ def _ascending(interval: list[float]) -> list[float]:
     return interval
 
 
+_UNCHANGED = "a region is held at a temperature that does not change: write a number or an expression in x and y"
 Pair: TypeAlias = Annotated[list[float], Field(min_length=2, max_length=2)]
 Interval: TypeAlias = Annotated[Pair, AfterValidator(_ascending)]
 Held: TypeAlias = Annotated[
-    Expression, NumberOrExpression("x", "y", notes=(("t", "a region is held at a temperature that does not change"),))
+    Expression,
+    NumberOrExpression("x", "y", notes=tuple((name, _UNCHANGED) for name in ("t", "T"))),
 ]
 
 
