@@ -24,7 +24,7 @@ from simsuite.cli.summary import MOST_LINES, summary_lines
 from simsuite.core import Clock
 from simsuite.io.directory import RunDirectory
 from simsuite.scenario import load
-from simsuite.words import duration, steps_in_words
+from simsuite.words import counted, duration, steps_in_words
 
 ROOT = Path(__file__).parents[1]
 PLATE = """
@@ -105,6 +105,7 @@ def test_steps_in_words() -> None:
     assert steps_in_words(240, (0.5, 0.5000000000000142), "s") == "240 steps of 0.5 s"
     assert steps_in_words(1, (2.0, 2.0), "") == "1 step of 2"
     assert steps_in_words(0, None, "s") == "0 steps"
+    assert [counted(n, "entry", "entries") for n in (0, 1, 2)] == ["0 entries", "1 entry", "2 entries"]
     for seconds, words in ((0.42, "0.42 s"), (7500, "2 h 05 min"), (5 * 86400, "5 days"), (1e10, "317 years")):
         assert duration(seconds) == words
 
@@ -120,6 +121,7 @@ def test_every_number_has_a_unit(say: Say) -> None:
     assert "heat since the start, K·m², as ρc counts as 1" in say("run", *alone).stdout
     steady = settings("time={steady = true}", "output.directory=steady")
     assert "heat flow, W per metre of depth" in say("run", *steady).stdout
+    assert say("info", ".").stdout.split()[-4:] == ["complete", "heat,", "steady", "state"]
 
 
 def test_degrees_celsius_are_called_so_everywhere(say: Say) -> None:

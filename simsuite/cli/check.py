@@ -8,7 +8,7 @@ from typing import Any
 from simsuite.cli.console import print_json, say
 from simsuite.cli.run import Device, Directory, Json, ScenarioFile, Set, Verbose, load_scenario
 from simsuite.cli.summary import short_stepper
-from simsuite.words import duration, steps_in_words, with_prefix
+from simsuite.words import counted, duration, steps_in_words, with_prefix
 
 
 def check(
@@ -35,7 +35,7 @@ def check(
         print_json({"scenario": str(scenario), "solver": loaded.solver, "valid": True, **found})
         return
     print(f"{scenario} is a valid {loaded.solver} scenario")
-    print(f"  steps      {_steps(found)}, {found['frames']} frame{'s' * (found['frames'] != 1)}")
+    print(f"  steps      {_steps(found)}, {counted(found['frames'], 'frame')}")
     print(f"  stepper    {short_stepper({'solver': loaded.solver, **found}, found['adaptive'])}")
     if verbose and "stepper_reason" in found:
         print(f"  why        {found['stepper_reason']}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from simsuite.cli.console import say
 from simsuite.cli.summary import short_stepper
-from simsuite.words import duration, steps_in_words, with_prefix
+from simsuite.words import counted, duration, steps_in_words, with_prefix
 
 if TYPE_CHECKING:
     from simsuite.core import Problem
@@ -80,8 +80,8 @@ def _plan(problem: Problem) -> str:
     method = short_stepper({"solver": problem.solver, **problem.method}, problem.adaptive)
     if problem.method.get("stepper") == "steady":
         return f"{problem.solver}: {method}"
-    counted = f"about {steps} steps" if problem.adaptive else steps_in_words(steps, problem.lengths(0), unit)
-    return f"{problem.solver}: {counted} to t = {end:.6g} {unit}, by {method}"
+    length = f"about {counted(steps, 'step')}" if problem.adaptive else steps_in_words(steps, problem.lengths(0), unit)
+    return f"{problem.solver}: {length} to t = {end:.6g} {unit}, by {method}"
 
 
 class Lines(_Progress):

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from simsuite.errors import Mistake
+from simsuite.words import counted
 
 
 class Section(BaseModel):
@@ -104,7 +105,8 @@ def frame_mistakes(output: Output, steps: int, dt: float, end: float, unit: str)
     """Frames that do not fit on `steps` steps of one length `dt` up to `end`, both in `unit`."""
     found = []
     if output.frames is not None and output.frames > steps + 1:
-        found.append(Mistake(("output", "frames"), f"the run has {steps} steps, so at most {steps + 1} frames"))
+        message = f"the run has {counted(steps, 'step')}, so at most {steps + 1} frames"
+        found.append(Mistake(("output", "frames"), message))
     if output.every is not None and output.every < dt * (1 - 1e-9):
         found.append(Mistake(("output", "every"), f"is shorter than a step ({dt:g} {unit})"))
     for i, t in enumerate(output.times or []):

@@ -18,6 +18,7 @@ from simsuite.scenario.near import DATA
 from simsuite.scenario.shape import choices, field_at, fields_of, header, homes, is_section, models_at, tables_in
 from simsuite.scenario.spans import KeyPath, key_name
 from simsuite.scenario.types import FieldMistake
+from simsuite.words import counted
 
 _EXPECTED = {
     "float_type": "a number",
@@ -78,7 +79,7 @@ def _about_value(fault: Fault, kind: str, context: dict[str, Any]) -> tuple[str,
     if kind in _LENGTHS:
         key, words = _LENGTHS[kind]
         n = context[key]
-        return f"{name} must have {words} {n} element{'s' * (n != 1)}, got {context['actual_length']}", None
+        return f"{name} must have {words} {counted(n, 'element')}, got {context['actual_length']}", None
     if kind == "finite_number":
         return f"{name} must be a finite number, got {got}", None
     if kind == "string_too_short":
