@@ -307,6 +307,18 @@ def test_results_larger_than_the_disk_are_refused_before_the_run(say: Say, monke
     assert say("run", *settings()).returncode == 0, "it is finished and takes no more"
 
 
+def test_check_says_that_a_plate_without_a_start_begins_at_0(say: Say) -> None:
+    bare = Path("bare.toml")
+    bare.write_text("\n".join(line for line in PLATE.splitlines() if "initial" not in line), encoding="utf-8")
+    line = r"^  start +at 0 {} everywhere: there is no \[initial\]$"
+    assert re.search(line.format("K"), say("check", bare).stdout, re.MULTILINE)
+    assert re.search(line.format("°C"), say("check", bare, "--set", "units=degC").stdout, re.MULTILINE)
+    for given in (settings(), ["bare.toml", "--device", "cpu", "--set", "time={steady = true}"]):
+        assert "start  " not in say("check", *given).stdout
+    assert say("run", bare, "--device", "cpu").returncode == 0
+    assert json.loads(Path("runs/bare/summary.json").read_text(encoding="utf-8"))["results"]["min"] < 1e-6
+
+
 def test_check_foretells_the_time(say: Say, tmp_path: Path) -> None:
     assert say("new", "gbm").returncode == 0
     words = ["gbm.toml", "--device", "cpu", "--set", "paths.count=1000000000000"]
