@@ -319,6 +319,16 @@ def test_check_says_that_a_plate_without_a_start_begins_at_0(say: Say) -> None:
     assert json.loads(Path("runs/bare/summary.json").read_text(encoding="utf-8"))["results"]["min"] < 1e-6
 
 
+def test_check_foretells_steps_and_time_once(say: Say) -> None:
+    """Also with the reason for the stepper, which foretold both by other rates."""
+    varied = settings('material={diffusivity = "1e-5*(1 + x)"}')
+    shown = say("check", *varied, "-v").stdout
+    assert "  why  " in shown
+    assert len(re.findall(r"\b\d+ steps?\b|about \d+\b", shown)) == 1
+    assert shown.count("what is usual on two CPU cores, after") == 1
+    assert not re.search(r"why .*\d s\b", shown)
+
+
 def test_check_foretells_the_time(say: Say, tmp_path: Path) -> None:
     assert say("new", "gbm").returncode == 0
     words = ["gbm.toml", "--device", "cpu", "--set", "paths.count=1000000000000"]
