@@ -24,6 +24,8 @@ from simsuite.cli.summary import MOST_LINES, summary_lines
 from simsuite.core import Clock
 from simsuite.io.directory import RunDirectory
 from simsuite.scenario import load
+from simsuite.scenario.heat import HeatScenario
+from simsuite.solvers.heat.problem import HeatProblem
 from simsuite.words import counted, duration, steps_in_words
 
 ROOT = Path(__file__).parents[1]
@@ -317,6 +319,24 @@ def test_check_says_that_a_plate_without_a_start_begins_at_0(say: Say) -> None:
         assert "start  " not in say("check", *given).stdout
     assert say("run", bare, "--device", "cpu").returncode == 0
     assert json.loads(Path("runs/bare/summary.json").read_text(encoding="utf-8"))["results"]["min"] < 1e-6
+
+
+@pytest.mark.parametrize("stepper", ["rkl2", "explicit"])
+def test_the_rate_says_that_stages_count_as_steps(stepper: str) -> None:
+    """As the work of a run does, of which the rate is a part."""
+    steps = {"dt": 1.0} if stepper == "rkl2" else {}
+    plan = HeatScenario.model_validate(tomllib.loads(PLATE) | {"time": {"end": 30.0, "stepper": stepper, **steps}})
+    problem = HeatProblem.from_scenario(plan, Path())
+    assert problem.work(2) == 2 * 96 * (problem.plan.stages if stepper == "rkl2" else 1)
+    summary = {
+        "solver": "heat", "status": "complete", "steps": 2, "time": 2.0, "wall_seconds": 1.0, "compile_seconds": 0.5,
+        "rate": 1e6, "rate_unit": problem.rate_unit, "device": "cpu", "device_name": "x", "precision": "float64",
+        "stepper": stepper, "directory": "x",
+        "results": {"min": 0.0, "max": 1.0, "mean": 0.5, "probes": {}, "energy": {
+            "stored": 0.0, "boundary": 0.0, "edges": {}, "source": 0.0, "residual": 0.0}},
+    }  # fmt: skip
+    (took,) = [line for line in summary_lines(summary) if line.startswith("  took")]
+    assert took.endswith("then 1 Mcell-steps/s" + (", each stage a step" if stepper == "rkl2" else ""))
 
 
 def test_check_foretells_steps_and_time_once(say: Say) -> None:

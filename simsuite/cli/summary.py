@@ -76,7 +76,8 @@ def _head(summary: Mapping[str, Any], verbose: bool) -> list[str]:
     if summary.get("stepper") == "steady":
         reached = "steady state"
     took = f"{duration(summary['wall_seconds'])}, of which {duration(summary['compile_seconds'])} to start"
-    rate = f", then {with_prefix(summary['rate'], summary['rate_unit'])}" if summary["rate"] else ""
+    stages = ", each stage a step" if "rkl2" in str(summary.get("stepper")) else ""
+    rate = f", then {with_prefix(summary['rate'], summary['rate_unit'])}{stages}" if summary["rate"] else ""
     kernel = f", {summary['kernel']} kernels" if "kernel" in summary else ""
     lines = [
         f"{summary['solver']} {summary['status']}: {reached.rstrip()}",
