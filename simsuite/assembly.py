@@ -20,6 +20,7 @@ from simsuite.errors import DeviceError, ScenarioError, UsageError
 from simsuite.io.directory import RunDirectory, State
 from simsuite.io.results import open_results
 from simsuite.scenario import Scenario, load
+from simsuite.words import counted
 
 PROBLEMS = {  # imported when first needed
     "heat": "simsuite.solvers.heat.problem:HeatProblem",
@@ -112,7 +113,7 @@ def extension_of_run(directory: Path, paths: int) -> tuple[Scenario, Scenario | 
     count = before.model.paths.count
     if paths < count:
         some = "of at most" if before.model.paths.target_standard_error > 0 else "of"
-        raise UsageError(f"{directory} holds a run {some} {count} paths; {paths} would be fewer")
+        raise UsageError(f"{directory} holds a run {some} {counted(count, 'path')}; {paths} would be fewer")
     if paths == count:
         return before, None
     if RunDirectory(directory).state() is not State.FINISHED:

@@ -35,6 +35,7 @@ NOT_THE_PROBLEM = {  # keys that may differ when a run is continued
     "output.checkpoint_minutes",
     "output.checkpoint_every",
 }
+NOT_THE_RESULT = {"paths.batch"}  # keys that checkpoints go by, but no result: they may differ while there is none
 _AGAIN = Advice("--fresh runs it again", "fresh=True runs it again")
 _ELSEWHERE = Advice(
     "--fresh discards that run, -o DIR writes this one elsewhere",
@@ -104,7 +105,11 @@ class Execution:
         if not self.directory.scenario.exists():
             return
         before = self.directory.scenario.read_text(encoding="utf-8")
-        ignored = NOT_THE_PROBLEM if self.scenario.model.random else NOT_THE_PROBLEM | {"run.seed"}
+        ignored = set(NOT_THE_PROBLEM)
+        if not self.scenario.model.random:
+            ignored.add("run.seed")
+        if not self.directory.has_checkpoint:
+            ignored |= NOT_THE_RESULT
         differing = [key for key in self.scenario.differences(before) if key not in ignored]
         if self.directory.results.exists():
             with open_results(self.directory.results) as file:

@@ -30,16 +30,21 @@ def duration(seconds: float) -> str:
     return f"{days:.3g} days" if days < 1000 else f"{days / 365.25:.3g} years"
 
 
+def counted(n: int, one: str, several: str | None = None) -> str:
+    """ "1 step", "2 steps": a number with its noun. several: its plural, where that is not made by an s."""
+    return f"{n} {one if n == 1 else several or one + 's'}"
+
+
 def steps_in_words(steps: int, dt: Sequence[float] | None, unit: str) -> str:
     """ "404 steps of 0.0122 to 0.5 s", or with one length where all steps are equal.
 
     dt: the shortest and the longest step; None where no step was taken.
     """
-    counted = f"{steps} step{'' if steps == 1 else 's'}"
+    number = counted(steps, "step")
     if dt is None:
-        return counted
+        return number
     lengths = dict.fromkeys(f"{length:.4g}" for length in dt)
-    return f"{counted} of {' to '.join(lengths)} {unit}".rstrip()
+    return f"{number} of {' to '.join(lengths)} {unit}".rstrip()
 
 
 def steps_expected(steps: int) -> str:

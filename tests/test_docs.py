@@ -14,6 +14,8 @@ from typer.testing import CliRunner
 from simsuite.assembly import make_problem
 from simsuite.cli import app
 from simsuite.errors import ScenarioError
+from simsuite.expressions import Expression, parser
+from simsuite.expressions.tree import CONSTANTS, FUNCTIONS, MANY
 from simsuite.scenario import load
 from simsuite.scenario.linear_generators import CONTINUOUS_ONLY, DISCRETE_ONLY, Generated
 from simsuite.version import VERSION
@@ -99,3 +101,31 @@ def test_every_generated_matrix_is_in_the_page_on_linear_systems(tmp_path: Path)
         assert shown == keys - {"format"}, "all keys are shown, but the one that all of them have"
         assert ("; discrete" in about) is (name in discrete)
         assert ("; continuous" in about) is isinstance(model, CONTINUOUS_ONLY)
+
+
+EXPRESSIONS = (ROOT / "docs" / "expressions.md").read_text(encoding="utf-8")
+
+
+def test_the_page_on_expressions_has_all_that_there_is() -> None:
+    """Functions with the number of their arguments, operators, constants; and what it says of their values."""
+    calls = re.findall(r"`(\w+)\(([^()]*)\)`", "".join(re.findall(r"^\| (`\w+\(.*?) \| ", EXPRESSIONS, re.MULTILINE)))
+    shown = {name: arguments.split(", ") for name, arguments in calls if arguments != "A"}
+    assert shown.keys() == FUNCTIONS.keys()
+    for name, arguments in shown.items():
+        fewest, most = FUNCTIONS[name]
+        assert len([a for a in arguments if a != ".."]) == fewest, name
+        assert (".." in arguments) == (most == MANY), name
+    rows = re.findall(r"^\| ((?:`[^`\w]+`|`(?:not|and|or|if)`)[^|]*) \|", EXPRESSIONS, re.MULTILINE)
+    operators = {*parser._BINARY.values(), *parser._COMPARE.values(), "and", "or", "not", "if", "else"}
+    assert set(re.findall(r"`([^`]+)`", "".join(rows))) == operators
+    assert all(f"`{name}`" in EXPRESSIONS for name in CONSTANTS)
+
+
+def test_the_examples_on_the_page_on_expressions_are_right() -> None:
+    examples = re.findall(r"\| `([^`]+)` = (-?\d+) \|", EXPRESSIONS)
+    assert len(examples) >= 20
+    for text, value in examples:
+        assert float(Expression.parse(text)()) == pytest.approx(float(value), abs=1e-15), text
+    alike = [Expression.parse(text) for text in re.findall(r'^    value = "(.*)"', EXPRESSIONS, re.MULTILINE)]
+    assert len(alike) == 3
+    assert {tuple(float(e(t=t)) for t in (0.0, 1.0, 2.0)) for e in alike} == {(3.0, 3.0, 2.0)}

@@ -220,6 +220,10 @@ def test_large_but_legal(text):
     assert expression.scalar_function(VARIABLES)(1.5, 0.0, 0.0) == pytest.approx(float(expression(x=1.5)), rel=1e-13)
 
 
+CONDITION = "write `where(condition, value, other value)`, or `value if condition else other value`"
+WHERE = "write `where(..)` with the same arguments: `where(condition, value, other value)`"
+
+
 @pytest.mark.parametrize(
     ("text", "column", "message", "help"),
     [
@@ -228,6 +232,18 @@ def test_large_but_legal(text):
         ("x^2", 1, "`^` is no operator here", "write `**` for powers"),
         ("(x) ^ 2", 4, "`^` is no operator here", "write `**` for powers"),
         ("2 x", 2, "an operator is missing here", "write `2*x` to multiply"),
+        ("1e5x", 3, "an operator is missing here", "write `1e5*x` to multiply"),
+        ("3 min(x, y)", 2, "an operator is missing here", "write `3*min` to multiply"),
+        ("2 pi", 2, "an operator is missing here", "write `2*pi` to multiply"),
+        ("20 C", 3, "units are not written, but `C` stands behind `20`", "write the plain number"),
+        ("x + 10 min", 7, "units are not written, but `min` stands behind `10`", "write the plain number"),
+        ("1e5 W/m^2", 4, "units are not written, but `W` stands behind `1e5`", "write the plain number"),
+        ("25 °C", 3, "units are not written, but `°C` stands behind `25`", "write the plain number"),
+        ("90 %", 3, "units are not written, but `%` stands behind `90`", "write the plain number"),
+        ("1e5*if(t > 1, 2, 3)", 4, "`if` is not a function here", WHERE),
+        ("2 if t > 1", 2, "this `if` has no `else`", CONDITION),
+        ("if t > 1 then 2", 0, "there is no value before this `if`", CONDITION),
+        ("t > 1 ? 2 : 3", 6, "a `?` has no place in an expression", CONDITION),
         ("2(x)", 0, "only functions can be called", "write `*` to multiply"),
         ("x(2)", 0, "`x` is not a function", "write `x*(...)` to multiply"),
         ("1 + ln(x)", 4, "unknown function `ln`", "did you mean `log`?"),

@@ -104,7 +104,7 @@ def test_with_a_drift_of_the_real_world_there_are_no_prices(tmp_path, capsys):
         scenario = tables(market=market, option=[CALL | {"greeks": True}] * options)
         path = write(tmp_path / "s.toml", scenario, {"run.device": "cpu"})
         directory = tmp_path / f"{options}-{len(market)}"
-        for command in (["run", path, "-o", directory, "-q"], ["info", directory], ["info", "-v", directory]):
+        for command in (["run", path, "-o", directory], ["info", directory], ["info", "-v", directory]):
             lines = call(capsys, *command).stdout.split("prices at the end")[0].splitlines()
             told = [line for line in lines if line.split()[:1] == ["price"]]
             assert bool(told) is ("drift" not in market), command

@@ -28,7 +28,7 @@ from simsuite.errors import DeviceError, SimsuiteError
 from simsuite.scenario import load
 from simsuite.scenario.heat import HeatRun, HeatScenario
 from simsuite.solvers.heat import choice, rates, trials
-from simsuite.solvers.heat.choice import cheapest, contenders
+from simsuite.solvers.heat.choice import cheapest, contenders, usual
 from simsuite.solvers.heat.plan import Plan
 from simsuite.solvers.heat.problem import HeatProblem
 from simsuite.solvers.heat.rates import H200, KINDS, TWO_CORES, Rates, Times, Work
@@ -154,8 +154,9 @@ def test_the_plan_that_takes_least_is_chosen() -> None:
         found = Rates({rates.ADI: Times((1e6,), (quick,)), rates.RKL2_GENERAL: Times((1e6,), (slow,))}, "given rates")
         name, why = cheapest(works, sizes, lambda kinds, worth, found=found: found)
         assert name == best
-        assert why.startswith(sizes[best])
-        assert "given rates" in why
+        other = {"a": "b 100 steps of 10 stages, 30 times as long", "b": "a 100 steps, 3 times as long"}[best]
+        assert why == f"it takes the least time at given rates (else {other})"
+    assert cheapest({"a": works["a"]}, sizes, usual) == ("a", "nothing else is left that meets the tolerance")
 
 
 def test_what_is_cheap_anywhere_is_not_measured() -> None:

@@ -114,6 +114,30 @@ def test_memory_that_runs_out_amid_a_run_is_no_bug(
             assert file.attrs["status"] == b"failed"
 
 
+def test_a_run_that_ran_out_of_memory_goes_on_with_smaller_batches(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To the bits that any batch gives. Checkpoints go by batches: where there is one, the message names the key."""
+
+    def no_room(*args: object) -> None:
+        raise MemoryError("Unable to allocate 9.3 GiB")
+
+    scenario = write(tmp_path / "s.toml", tables(paths={"count": 4096, "batch": 2048}), {"run.device": "cpu"})
+    small = "--set", "paths.batch=1024"
+    with monkeypatch.context() as little:
+        little.setattr("simsuite.solvers.gbm.exact.ExactStepper.advance", no_room)
+        assert call(capsys, "run", scenario, "-o", tmp_path / "run").returncode == 4
+    after = call(capsys, "run", scenario, "-o", tmp_path / "run", "--json", *small)
+    assert after.returncode == 0, after.stderr
+    whole = call(capsys, "run", scenario, "-o", tmp_path / "whole", "--json")
+    assert json.loads(after.stdout)["results"] == json.loads(whole.stdout)["results"]
+
+    assert call(capsys, "run", scenario, "-o", tmp_path / "stopped", "--max-minutes", "0").returncode == 75
+    refused = call(capsys, "run", scenario, "-o", tmp_path / "stopped", *small)
+    assert refused.returncode == 2
+    assert "it differs in paths.batch" in refused.stderr
+
+
 def test_memory_that_runs_out_elsewhere_is_no_bug(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,7 @@ To write the reports anew: ``SIMSUITE_GOLDEN=write pytest tests/test_scenario_er
 
 import json
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,8 @@ from running import no_hang
 
 from simsuite.errors import Mistake, ScenarioError, UsageError
 from simsuite.scenario import json_schema, load, settings
+from simsuite.scenario.common import Section
+from simsuite.scenario.shape import choices, fields_of
 from simsuite.scenario.source import MAX_BYTES
 
 GOLDEN = Path(__file__).parent / "golden" / "errors"
@@ -239,6 +242,29 @@ def test_schema_describes_every_key(solver):
         for name, key in definition.get("properties", {}).items():
             described = "description" in key or "$ref" in key or "const" in key or "items" in key
             assert described, (definition.get("title"), name, key)
+
+
+def sections(section=Section):
+    return [section, *(each for subclass in section.__subclasses__() for each in sections(subclass))]
+
+
+def test_answers_to_expected_words_name_what_there_is():
+    """Each is found by the word as users may write it, and what it says to write is one of the key's choices."""
+    json_schema()  # imports all models
+    known, answered = {}, set()
+    for section in sections():
+        for key, field in fields_of(section).items():
+            known.setdefault(key, set()).update(choices(field))
+    for section in sections():
+        for key, answers in section.expected_values.items():
+            for word, answer in answers.items():
+                assert re.fullmatch("[a-z0-9]+", word), word
+                assert word not in known[key]
+                written = re.match(r'(?:write|the shortest is) (?:kind = )?"(\w+)"', answer)
+                if written and known[key]:
+                    assert written[1] in known[key], answer
+                    answered.add(key)
+    assert {"stepper", "kind", "scheme", "method", "style"} <= answered
 
 
 def test_schema_of_expressions():

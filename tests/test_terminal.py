@@ -24,7 +24,9 @@ from simsuite.cli.summary import MOST_LINES, summary_lines
 from simsuite.core import Clock
 from simsuite.io.directory import RunDirectory
 from simsuite.scenario import load
-from simsuite.words import duration, steps_in_words
+from simsuite.scenario.heat import HeatScenario
+from simsuite.solvers.heat.problem import HeatProblem
+from simsuite.words import counted, duration, steps_in_words
 
 ROOT = Path(__file__).parents[1]
 PLATE = """
@@ -112,6 +114,7 @@ def test_steps_in_words() -> None:
     assert steps_in_words(240, (0.5, 0.5000000000000142), "s") == "240 steps of 0.5 s"
     assert steps_in_words(1, (2.0, 2.0), "") == "1 step of 2"
     assert steps_in_words(0, None, "s") == "0 steps"
+    assert [counted(n, "entry", "entries") for n in (0, 1, 2)] == ["0 entries", "1 entry", "2 entries"]
     for seconds, words in ((0.42, "0.42 s"), (7500, "2 h 05 min"), (5 * 86400, "5 days"), (1e10, "317 years")):
         assert duration(seconds) == words
 
@@ -127,6 +130,7 @@ def test_every_number_has_a_unit(say: Say) -> None:
     assert "heat since the start, K·m², as ρc counts as 1" in say("run", *alone).stdout
     steady = settings("time={steady = true}", "output.directory=steady")
     assert "heat flow, W per metre of depth" in say("run", *steady).stdout
+    assert say("info", ".").stdout.split()[-4:] == ["complete", "heat,", "steady", "state"]
 
 
 def test_degrees_celsius_are_called_so_everywhere(say: Say) -> None:
@@ -310,6 +314,46 @@ def test_results_larger_than_the_disk_are_refused_before_the_run(say: Say, monke
     assert say("run", *settings()).returncode == 0
     monkeypatch.setattr("simsuite.execution.free_bytes", lambda path: 0)
     assert say("run", *settings()).returncode == 0, "it is finished and takes no more"
+
+
+def test_check_says_that_a_plate_without_a_start_begins_at_0(say: Say) -> None:
+    bare = Path("bare.toml")
+    bare.write_text("\n".join(line for line in PLATE.splitlines() if "initial" not in line), encoding="utf-8")
+    line = r"^  start +at 0 {} everywhere: there is no \[initial\]$"
+    assert re.search(line.format("K"), say("check", bare).stdout, re.MULTILINE)
+    assert re.search(line.format("°C"), say("check", bare, "--set", "units=degC").stdout, re.MULTILINE)
+    for given in (settings(), ["bare.toml", "--device", "cpu", "--set", "time={steady = true}"]):
+        assert "start  " not in say("check", *given).stdout
+    assert say("run", bare, "--device", "cpu").returncode == 0
+    assert json.loads(Path("runs/bare/summary.json").read_text(encoding="utf-8"))["results"]["min"] < 1e-6
+
+
+@pytest.mark.parametrize("stepper", ["rkl2", "explicit"])
+def test_the_rate_says_that_stages_count_as_steps(stepper: str) -> None:
+    """As the work of a run does, of which the rate is a part."""
+    steps = {"dt": 1.0} if stepper == "rkl2" else {}
+    plan = HeatScenario.model_validate(tomllib.loads(PLATE) | {"time": {"end": 30.0, "stepper": stepper, **steps}})
+    problem = HeatProblem.from_scenario(plan, Path())
+    assert problem.work(2) == 2 * 96 * (problem.plan.stages if stepper == "rkl2" else 1)
+    summary = {
+        "solver": "heat", "status": "complete", "steps": 2, "time": 2.0, "wall_seconds": 1.0, "compile_seconds": 0.5,
+        "rate": 1e6, "rate_unit": problem.rate_unit, "device": "cpu", "device_name": "x", "precision": "float64",
+        "stepper": stepper, "directory": "x",
+        "results": {"min": 0.0, "max": 1.0, "mean": 0.5, "probes": {}, "energy": {
+            "stored": 0.0, "boundary": 0.0, "edges": {}, "source": 0.0, "residual": 0.0}},
+    }  # fmt: skip
+    (took,) = [line for line in summary_lines(summary) if line.startswith("  took")]
+    assert took.endswith("then 1 Mcell-steps/s" + (", each stage a step" if stepper == "rkl2" else ""))
+
+
+def test_check_foretells_steps_and_time_once(say: Say) -> None:
+    """Also with the reason for the stepper, which foretold both by other rates."""
+    varied = settings('material={diffusivity = "1e-5*(1 + x)"}')
+    shown = say("check", *varied, "-v").stdout
+    assert "  why  " in shown
+    assert len(re.findall(r"\b\d+ steps?\b|about \d+\b", shown)) == 1
+    assert shown.count("what is usual on two CPU cores, after") == 1
+    assert not re.search(r"why .*\d s\b", shown)
 
 
 def test_check_foretells_the_time(say: Say, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import re
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import heat_reference
@@ -25,9 +26,10 @@ from simsuite.errors import VerificationFailure
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.layout import cell_centres
 from simsuite.solvers.heat.problem import HeatProblem
-from simsuite.verify import benchmarks, heat, heat_cases, heat_orders, heat_whole
-from simsuite.verify.checks import at_most, near, require
+from simsuite.verify import benchmarks, heat, heat_cases, heat_orders, heat_whole, scenario, scenario_report
+from simsuite.verify.checks import Check, at_most, near, require
 from simsuite.verify.report import header, line, number, summary, table
+from simsuite.verify.scenario import Cause
 from simsuite.verify.semidiscrete import SemiDiscrete
 from simsuite.verify.study import averaged, fitted_line, is_round_off, limit, limit_of_field, orders, root_mean_square
 
@@ -484,6 +486,49 @@ def test_steps_that_are_in_the_way_of_the_order_are_named(study: Callable, dt: f
     change, of_grid = (found["checks"][0]["data"]["differences"][0] for found in (only_object(done_json), fine))
     assert field["data"]["error_in_time"] > 0.2 * abs(change - of_grid)
     assert "cause" not in fine["checks"][0]["data"]
+
+
+SWINGING = """solver = "heat"
+grid = {nx = 8, ny = 8}
+material = {diffusivity = "1e-2*(1 + x)"}
+time = {end = 10.0, tolerance = 0.1}
+boundary = {left = {kind = "temperature"}, right = {kind = "temperature"}, bottom = {kind = "temperature"}, \
+top = {kind = "temperature"}}
+[reference]
+temperature = "20 + 10*sin(3*t)*sin(pi*x)*sin(pi*y)"
+manufactured = true
+"""
+
+
+def test_a_tolerance_that_is_in_the_way_of_the_order_is_named(study: Callable) -> None:
+    done = study(SWINGING)
+    assert done.returncode == 5
+    assert "as long as the tolerance allows:\ngive a smaller tolerance" in done.stdout
+    assert "smaller dt" not in done.stdout
+
+
+def test_what_to_do_about_steps_in_the_way_depends_on_what_their_length_goes_by() -> None:
+    for stepper, estimated, words in (
+        ("explicit", False, "Explicit steps go by stability, whatever the\ntolerance: give a smaller dt"),
+        ("adi", False, "These steps of adi are equal, as\ndt says: give a smaller dt"),
+        ("rkl2", True, "They are as long as the tolerance allows:\ngive a smaller tolerance"),
+    ):
+        assert words in scenario_report.advice(Cause("8 x 8", stepper, 0.5, 1.0, estimated))
+
+
+def test_errors_in_time_on_a_finer_grid_are_measured_by_its_own_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tenth of the first change is two thirds of the second one, which has the wrong order by that."""
+
+    def outcome(n: int, in_time: float) -> Any:
+        grid = SimpleNamespace(nx=n, ny=n)
+        problem = SimpleNamespace(adaptive=False, method={"stepper": "adi"}, scenario=SimpleNamespace(grid=grid))
+        return SimpleNamespace(problem=problem, in_time=in_time)
+
+    found = [outcome(8, 0.0), outcome(16, 0.1), outcome(32, 0.0)]
+    monkeypatch.setattr(scenario, "_error_in_time", lambda outcome, base, backend: (outcome.in_time, False))
+    check = Check("field", "order", 2.7, "2", False, {"gci": 0.1, "differences": [1.0, 0.15]})
+    why = scenario.cause(found, [check], Path(), open_backend("cpu"))
+    assert (why.steps, why.grid, why.off) == (True, "16 x 16", 0.15)
 
 
 def test_a_study_takes_the_steps_of_the_run(study: Callable) -> None:

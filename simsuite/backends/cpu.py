@@ -12,6 +12,7 @@ from typing import Any
 from simsuite.backends.host import HostBackend
 from simsuite.backends.kernel_cache import cache_directory
 from simsuite.backends.tuning import times
+from simsuite.words import counted
 
 _TRIES, _TRYING = 4, 0.2  # as often, and as many seconds; the shortest counts: other programs only ever lengthen it
 
@@ -40,7 +41,7 @@ class CpuBackend(HostBackend):
     def times(self, question: str, trials: Sequence[Callable[[], None]]) -> Sequence[float]:
         import numba  # not by opening a CPU: what comes next may be the choice of a simulator
 
-        here = f"{numba.get_num_threads()} cores of {self.device_name}"
+        here = f"{counted(numba.get_num_threads(), 'core')} of {self.device_name}"
 
         def seconds(i: int) -> float:
             if i == 0:

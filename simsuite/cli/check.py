@@ -8,7 +8,7 @@ from typing import Any
 from simsuite.cli.console import print_json, say
 from simsuite.cli.run import Device, Directory, Json, ScenarioFile, Set, Verbose, load_scenario
 from simsuite.cli.summary import short_stepper
-from simsuite.words import duration, steps_expected, steps_in_words, with_prefix
+from simsuite.words import counted, duration, steps_expected, steps_in_words, with_prefix
 
 
 def check(
@@ -35,8 +35,10 @@ def check(
         print_json({"scenario": str(scenario), "solver": loaded.solver, "valid": True, **found})
         return
     print(f"{scenario} is a valid {loaded.solver} scenario")
-    print(f"  steps      {_steps(found)}, {found['frames']} frame{'s' * (found['frames'] != 1)}")
+    print(f"  steps      {_steps(found)}, {counted(found['frames'], 'frame')}")
     print(f"  stepper    {short_stepper({'solver': loaded.solver, **found}, found['adaptive'])}")
+    if start := _start(loaded.model):
+        print(f"  start      {start}")
     if verbose and "stepper_reason" in found:
         print(f"  why        {found['stepper_reason']}")
     if "matrix" in found:
@@ -50,6 +52,13 @@ def check(
         print(f"  warning    {text}")
     if found["disk_bytes"] > found["disk_free_bytes"]:
         print(f"  warning    the disk has {with_prefix(found['disk_free_bytes'], 'B')} free: the run would not begin")
+
+
+def _start(model: Any) -> str | None:
+    """The state at time 0, where nobody has said it and a plate takes 0."""
+    if model.solver != "heat" or model.time.steady or model.manufactured or "initial" in model.model_fields_set:
+        return None
+    return f"at 0 {'°C' if model.units == 'degC' else 'K'} everywhere: there is no [initial]"
 
 
 def _seconds(seconds: float, adaptive: bool) -> str:

@@ -10,6 +10,7 @@ import typer
 from simsuite.cli.console import print_json
 from simsuite.cli.run import Json
 from simsuite.version import VERSION
+from simsuite.words import counted
 
 OK, NOT, BAD = "ok", "--", "!!"
 BACKENDS = ("cpu", "cudasim", "cuda")
@@ -70,7 +71,7 @@ def _memory() -> str:
     text = f"{os.sysconf('SC_PHYS_PAGES') * page / 1e9:.1f} GB"
     if "SC_AVPHYS_PAGES" in os.sysconf_names:  # not on macOS
         text = f"{os.sysconf('SC_AVPHYS_PAGES') * page / 1e9:.1f} GB of {text} free"
-    return f"{text}, {os.cpu_count()} CPU cores"
+    return f"{text}, {counted(os.cpu_count() or 1, 'CPU core')}"
 
 
 def _try(device: str) -> tuple[str, str]:

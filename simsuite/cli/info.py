@@ -13,7 +13,7 @@ from simsuite.cli.run import Json, Verbose, run_directory
 from simsuite.cli.summary import print_summary, short_stepper
 from simsuite.cli.table import print_csv
 from simsuite.errors import SimsuiteError, UsageError
-from simsuite.words import duration
+from simsuite.words import counted, duration
 
 
 def info(
@@ -113,7 +113,7 @@ def _print_datasets(shapes: Mapping[str, Sequence[int]], verbose: bool) -> None:
         return
     shown = [f"{name} {named[name]}" for name, shape in shapes.items() if len(shape) > 1][:6]
     if named:
-        print(f"  holds      {', '.join([*shown, f'{len(named) - len(shown)} more arrays'])}")
+        print(f"  holds      {', '.join([*shown, counted(len(named) - len(shown), 'more array')])}")
 
 
 def _list(directory: Path, runs: Sequence[Any], as_json: bool) -> None:
@@ -140,4 +140,8 @@ def _brief(found: Mapping[str, Any]) -> str:
     if "percent" in found:
         return f"{about}, {_reached(found)}"
     summary = found.get("summary")
-    return f"{about}, {summary['steps']} steps to t = {summary['time']:.6g}" if summary else about
+    if not summary:
+        return about
+    if summary.get("stepper") == "steady":
+        return f"{about}, steady state"
+    return f"{about}, {counted(summary['steps'], 'step')} to t = {summary['time']:.6g}"

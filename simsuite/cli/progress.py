@@ -80,8 +80,8 @@ def _plan(problem: Problem) -> str:
     method = short_stepper({"solver": problem.solver, **problem.method}, problem.adaptive)
     if problem.method.get("stepper") == "steady":
         return f"{problem.solver}: {method}"
-    counted = steps_expected(steps) if problem.adaptive else steps_in_words(steps, problem.lengths(0), unit)
-    return f"{problem.solver}: {counted} to t = {end:.6g} {unit}, by {method}"
+    length = steps_expected(steps) if problem.adaptive else steps_in_words(steps, problem.lengths(0), unit)
+    return f"{problem.solver}: {length} to t = {end:.6g} {unit}, by {method}"
 
 
 class Lines(_Progress):
@@ -127,10 +127,20 @@ class Bar(_Progress):
             self._bar = None
 
 
-def reporter(quiet: bool) -> Any:
-    """The one that suits where stderr goes."""
-    from simsuite.progress import Silent
+class Quiet(_Progress):
+    """Says nothing but what is probably not meant."""
 
+    def message(self, text: str, advice: Advice | None = None) -> None: ...
+
+    def begin(self, problem: Problem, step: int) -> None: ...
+
+    def expect(self, end: int) -> None: ...
+
+    def progress(self, step: int) -> None: ...
+
+
+def reporter(quiet: bool) -> _Progress:
+    """The one that suits where stderr goes."""
     if quiet:
-        return Silent()
+        return Quiet()
     return Bar() if sys.stderr.isatty() else Lines()

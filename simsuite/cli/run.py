@@ -28,7 +28,7 @@ MaxMinutes = Annotated[
     float | None, typer.Option("--max-minutes", metavar="M", min=0.0, help="Checkpoint and stop (75) after this long.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress and no messages.")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print errors and warnings only, unless --json.")]
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="All numbers, and why the stepper was chosen.")]
 RunPath = Annotated[
     Path, typer.Argument(metavar="DIR", help="The run's directory, or a file in it.", show_default=False)
@@ -121,7 +121,7 @@ def execute(
         summary = Execution(scenario, RunDirectory(directory), reporter(quiet), stopping, fresh, extends).run()
     if as_json:
         print_json(summary)
-    else:
+    elif not quiet:
         print_summary(summary, verbose)
     if summary["status"] != "complete" and not quiet:
         say(f"stopped early ({summary.get('stopped_by')}) with a checkpoint; run the same command to continue")

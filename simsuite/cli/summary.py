@@ -10,7 +10,7 @@ from typing import Any
 from simsuite.cli.linear import linear_lines
 from simsuite.cli.numbers import number, tree
 from simsuite.solvers.gbm.lines import option_lines, with_error, worth
-from simsuite.words import duration, steps_in_words, with_prefix
+from simsuite.words import counted, duration, steps_in_words, with_prefix
 
 MOST_LINES = 40
 _MOST_OF_OPTIONS = 20  # lines; more of them become a table
@@ -76,7 +76,8 @@ def _head(summary: Mapping[str, Any], verbose: bool) -> list[str]:
     if summary.get("stepper") == "steady":
         reached = "steady state"
     took = f"{duration(summary['wall_seconds'])}, of which {duration(summary['compile_seconds'])} to start"
-    rate = f", then {with_prefix(summary['rate'], summary['rate_unit'])}" if summary["rate"] else ""
+    stages = ", each stage a step" if "rkl2" in str(summary.get("stepper")) else ""
+    rate = f", then {with_prefix(summary['rate'], summary['rate_unit'])}{stages}" if summary["rate"] else ""
     kernel = f", {summary['kernel']} kernels" if "kernel" in summary else ""
     lines = [
         f"{summary['solver']} {summary['status']}: {reached.rstrip()}",
@@ -155,7 +156,8 @@ def _heat_quality(results: Mapping[str, Any], steps: int) -> Iterator[str]:
         reached = "steady as asked for" if steady["reached"] else "not yet steady as asked for"
         yield _row("largest dT/dt", f"{steady['largest_rate']:.3g} K/s", reached, "  ")
     if "residual" in steady:
-        yield _row("steady residual", f"{steady['residual']:.3g}", f"after {steady['iterations']} iterations", "  ")
+        iterations = counted(steady["iterations"], "iteration")
+        yield _row("steady residual", f"{steady['residual']:.3g}", f"after {iterations}", "  ")
     if "iteration_change" in results:
         yield _row(
             "last iteration", f"{results['iteration_change']:.3g} K", "by which what depends on T changed a step", "  "

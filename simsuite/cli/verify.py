@@ -14,6 +14,7 @@ import typer
 from simsuite.cli.console import print_json, say, writable
 from simsuite.cli.run import Device, Json, Set, load_scenario
 from simsuite.errors import UsageError
+from simsuite.words import counted
 
 if TYPE_CHECKING:
     from simsuite.core import Backend
@@ -153,7 +154,7 @@ def _refine_gbm(loaded: Scenario, backend: Backend, levels: int, output: Path | 
     for level in gbm_scenario.levels_of(loaded.model, backend, levels):
         found.append(level)
         if not as_json:
-            say(f"done: {level.paths} paths")
+            say(f"done: {counted(level.paths, 'path')}")
     checks = _shown(gbm_scenario.study(loaded.model, found), report.header(_fancy()), as_json)
     if as_json:
         _print_as_json(checks, levels=[{"paths": level.paths} for level in found])

@@ -20,9 +20,18 @@ from simsuite.expressions.evaluate import evaluate
 from simsuite.expressions.formula import formula
 from simsuite.expressions.parser import parse
 from simsuite.expressions.scalar import compile_scalar, simulated_scalar
-from simsuite.expressions.tree import Apply, ExpressionError, Node, Number, check_size, names_in, substitute
+from simsuite.expressions.tree import (
+    Apply,
+    ExpressionError,
+    Node,
+    Number,
+    NumberWithUnit,
+    check_size,
+    names_in,
+    substitute,
+)
 
-__all__ = ["Expression", "ExpressionError"]
+__all__ = ["Expression", "ExpressionError", "NumberWithUnit"]
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,14 @@ import re
 import warnings
 from itertools import pairwise
 
+from simsuite.expressions.faults import FOREIGN, character_fault, number_with_unit, syntax_fault
 from simsuite.expressions.tree import (
     BRANCH_DEPTH,
     CONSTANTS,
     FUNCTIONS,
     LARGEST_INTEGER_POWER,
     MANY,
+    MAX_DEPTH,
     Apply,
     ExpressionError,
     IntegerPower,
@@ -24,7 +26,6 @@ from simsuite.expressions.tree import (
 )
 
 MAX_LENGTH = 2000
-MAX_DEPTH = 200  # of recursion: a sum of n terms is n deep
 MAX_NODES = 1000
 
 _INTEGER_POWERS = {n for n in range(-LARGEST_INTEGER_POWER, LARGEST_INTEGER_POWER + 1) if n != 0}
@@ -46,9 +47,7 @@ _COMPARE: dict[type[ast.cmpop], str] = {
     ast.Eq: "==",
     ast.NotEq: "!=",
 }
-_FOREIGN = {"^": "write `**` for powers", "&": "write `and`", "|": "write `or`", "~": "write `not`"}
 _FOREIGN_OPERATORS = {ast.BitXor: "^", ast.BitAnd: "&", ast.BitOr: "|", ast.LShift: "<<", ast.RShift: ">>"}
-_CHARACTERS = {"²": "write `**2`", "³": "write `**3`", "π": "write `pi`", "·": "write `*`", "×": "write `*`"}
 _OTHER_FUNCTIONS = {
     "ln": "log",
     "arcsin": "asin",
@@ -57,7 +56,7 @@ _OTHER_FUNCTIONS = {
     "arctan2": "atan2",
     "fabs": "abs",
 }
-_OTHER_FUNCTIONS |= {"pow": "**", "heaviside": "step", "maximum": "max", "minimum": "min", "sgn": "sign", "if": "where"}
+_OTHER_FUNCTIONS |= {"pow": "**", "heaviside": "step", "maximum": "max", "minimum": "min", "sgn": "sign"}
 
 
 def parse(text: str, variables: tuple[str, ...]) -> Node:
@@ -66,7 +65,8 @@ def parse(text: str, variables: tuple[str, ...]) -> Node:
         raise ExpressionError(f"the expression is longer than {MAX_LENGTH} characters")
     if not text.strip():
         raise ExpressionError("the expression is empty")
-    _check_characters(text)
+    if fault := character_fault(text):
+        raise number_with_unit(text, variables) or fault
     # Line ends become blanks, so that a long expression may span lines; leading blanks would be an indentation error.
     flat = re.sub(r"\s", " ", text)
     offset = len(flat) - len(flat.lstrip())
@@ -75,49 +75,10 @@ def parse(text: str, variables: tuple[str, ...]) -> Node:
             warnings.simplefilter("ignore")
             body = ast.parse(flat.lstrip(), mode="eval").body
     except SyntaxError as error:
-        raise _syntax_error(flat, (error.offset or 1) - 1 + offset) from None
+        raise syntax_fault(flat, (error.offset or 1) - 1 + offset, variables) from None
     except (ValueError, MemoryError, RecursionError):
         raise ExpressionError("the expression is nested too deeply") from None
     return _Checker(flat, offset, variables).node(body, 1)
-
-
-def _check_characters(text: str) -> None:
-    for column, character in enumerate(text):
-        if character in "#\\;`'\"@$?\0" or (not character.isprintable() and not character.isspace()):
-            raise ExpressionError(f"a {_shown(character)} has no place in an expression", column)
-        if not character.isascii():
-            raise ExpressionError(f"`{character}` has no place in an expression", column, _CHARACTERS.get(character))
-
-
-def _shown(character: str) -> str:
-    return f"`{character}`" if character.isprintable() else f"control character (U+{ord(character):04X})"
-
-
-def _syntax_error(text: str, column: int) -> ExpressionError:
-    """Own words for what Python's parser refuses, as its messages differ from version to version."""
-    opened: list[int] = []
-    for i, character in enumerate(text):
-        if character == "(":
-            opened.append(i)
-        elif character == ")":
-            if not opened:
-                return ExpressionError("this `)` closes nothing", i)
-            opened.pop()
-    if len(opened) > MAX_DEPTH:
-        return ExpressionError("the expression is nested too deeply", opened[MAX_DEPTH])
-    if opened:
-        return ExpressionError("this `(` is never closed", opened[-1])
-    if match := re.search(r"&&|\|\||!(?!=)", text):
-        word = {"&&": "and", "||": "or", "!": "not"}[match[0]]
-        return ExpressionError(f"`{match[0]}` is no operator here", match.start(), f"write `{word}`")
-    if match := re.search(r"(?<![\w.])([\d.]+)\s*([A-Za-z_]\w*)", text):
-        help = f"write `{match[1]}*{match[2]}` to multiply"
-        return ExpressionError("an operator is missing here", match.start(2), help)
-    if match := re.search(r"(?<![<>=!])=(?!=)", text):
-        return ExpressionError("`=` is no operator here", match.start(), "write `==` to compare")
-    if re.search(r"([-+*/%<>=,^&|]|\b(and|or|not|if|else))\s*$", text):
-        return ExpressionError("the expression ends too early", len(text.rstrip()))
-    return ExpressionError("this is not an arithmetic expression", column)
 
 
 class _Checker:
@@ -197,7 +158,7 @@ class _Checker:
         if type(tree.op) not in _BINARY:
             sign = _FOREIGN_OPERATORS.get(type(tree.op), "@")
             column = self._text.index(sign, (tree.left.end_col_offset or 0) + self._offset)
-            raise ExpressionError(f"`{sign}` is no operator here", column, _FOREIGN.get(sign))
+            raise ExpressionError(f"`{sign}` is no operator here", column, FOREIGN.get(sign))
         op = _BINARY[type(tree.op)]
         left, right = self.node(tree.left, depth + 1), self.node(tree.right, depth + 1)
         exponent = _literal(right)
@@ -207,7 +168,7 @@ class _Checker:
 
     def _unary(self, tree: ast.UnaryOp, depth: int) -> Node:
         if isinstance(tree.op, ast.Invert):
-            raise self._error(tree, "`~` is no operator here", _FOREIGN["~"])
+            raise self._error(tree, "`~` is no operator here", FOREIGN["~"])
         operand = self.node(tree.operand, depth + 1)
         return operand if isinstance(tree.op, ast.UAdd) else Apply(_UNARY[type(tree.op)], (operand,))
 

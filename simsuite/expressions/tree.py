@@ -18,6 +18,14 @@ class ExpressionError(Exception):
         self.help = help
 
 
+class NumberWithUnit(ExpressionError):
+    """A number has a unit behind it. Which unit is meant without one depends on where the expression stands."""
+
+    def __init__(self, number: str, unit: str, column: int) -> None:
+        message = f"units are not written, but `{unit}` stands behind `{number}`"
+        super().__init__(message, column, "write the plain number")
+
+
 @dataclass(frozen=True)
 class Number:
     value: float
@@ -54,6 +62,7 @@ Node: TypeAlias = Number | Name | Apply | IntegerPower
 LARGEST_INTEGER_POWER = 8
 BRANCH_DEPTH = 3  # what a branch counts for, as generated Python nests one `if` for each and allows 100
 MOST_PARTS = 20_000  # of an expression made of others
+MAX_DEPTH = 200  # of a text that is parsed: a sum of n terms is n deep
 DEEPEST = 250  # nesting of one; evaluation needs a few of Python's 1000 frames for each
 CONSTANTS = {"pi": math.pi, "e": math.e}
 MANY = 10_000  # more arguments than an expression can hold

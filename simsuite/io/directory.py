@@ -118,9 +118,14 @@ class RunDirectory:
         summary = self.read_summary()
         if summary is not None and summary.get("status") == "complete" and self.results.exists():
             return State.FINISHED
-        if any(path.exists() for path in [self.results, *self._checkpoints]):
+        if self.results.exists() or self.has_checkpoint:
             return State.UNFINISHED
         return State.EMPTY
+
+    @property
+    def has_checkpoint(self) -> bool:
+        """Whether there is a checkpoint, whole or damaged, from which the run would go on."""
+        return any(path.exists() for path in self._checkpoints)
 
     def write_scenario(self, text: str) -> None:
         """The fully resolved scenario. Raises SimsuiteError when the disk fails."""

@@ -8,15 +8,19 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from simsuite.errors import Mistake
+from simsuite.words import counted
 
 
 class Section(BaseModel):
     """Base of every table in a scenario file: unknown keys are mistakes, values are not coerced, nothing changes.
 
     expected_keys: what to answer to keys that one might expect in this table, though it has none such.
+    expected_values: the same of words for a key that takes one of a few, in small letters and without blanks, hyphens
+    and underscores: ``{"kind": {"neumann": "write .."}}``.
     """
 
     expected_keys: ClassVar[Mapping[str, str]] = {}
+    expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {}
 
     model_config = ConfigDict(
         extra="forbid",
@@ -38,6 +42,14 @@ MOST_FRAMES = 1_000_000
 
 
 class AnyRun(Section):
+    expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "device": dict.fromkeys(("gpu", "nvidia"), 'write "cuda" for the first GPU, or "auto"'),
+        "precision": {
+            **dict.fromkeys(("double", "f64", "fp64"), 'write "float64"'),
+            **dict.fromkeys(("single", "float", "f32", "fp32"), 'write "float32"'),
+            **dict.fromkeys(("half", "float16", "f16", "fp16", "bfloat16"), 'the shortest is "float32"'),
+        },
+    }
     device: Annotated[str, Field(pattern=r"^(auto|cpu|cuda(:\d+)?|cudasim)$")] = Field(
         "auto",
         description="auto (a GPU if one works here, else the CPU), cpu, cuda (the first GPU), cuda:1 (the second), or "
@@ -56,6 +68,9 @@ class Run(AnyRun):
 
 
 class Output(Section):
+    expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "compression": dict.fromkeys(("gzip", "lzf", "zip", "zlib"), 'write "lossless", which is gzip after shuffling')
+    }
     directory: str | None = Field(
         None, description="where the files of the run go (default: runs/<file name without .toml>)"
     )
@@ -90,7 +105,8 @@ def frame_mistakes(output: Output, steps: int, dt: float, end: float, unit: str)
     """Frames that do not fit on `steps` steps of one length `dt` up to `end`, both in `unit`."""
     found = []
     if output.frames is not None and output.frames > steps + 1:
-        found.append(Mistake(("output", "frames"), f"the run has {steps} steps, so at most {steps + 1} frames"))
+        message = f"the run has {counted(steps, 'step')}, so at most {steps + 1} frames"
+        found.append(Mistake(("output", "frames"), message))
     if output.every is not None and output.every < dt * (1 - 1e-9):
         found.append(Mistake(("output", "every"), f"is shorter than a step ({dt:g} {unit})"))
     for i, t in enumerate(output.times or []):

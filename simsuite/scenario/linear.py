@@ -31,8 +31,10 @@ _NO_FILE = (
     'inputs are numbers or expressions in t (s), no files; a few values in a row are written "where(t < 1, 0.2, '
     'where(t < 2, 0.5, 0))", what repeats with `%`, as in "t % 24 < 1"'
 )
+_FEEDBACK = "inputs are numbers or expressions in t; what depends on the state belongs into A"
+_NO_STATE = tuple((name, _FEEDBACK) for name in ("x", "X", "u"))
 RealRows: TypeAlias = Annotated[list[RealVector], Field(min_length=1), AfterValidator(_equal_rows)]
-Input: TypeAlias = Annotated[Expression, NumberOrExpression("t", of_file=_NO_FILE)]
+Input: TypeAlias = Annotated[Expression, NumberOrExpression("t", notes=_NO_STATE, of_file=_NO_FILE)]
 
 
 def _no_file(inputs: Any) -> Any:
@@ -66,6 +68,16 @@ class System(Section):
         **dict.fromkeys(("x0", "X0", "initial_state"), _START),
         **dict.fromkeys(("D", "feedthrough"), _NO_D),
         "transpose": "write the transpose itself, or save the file transposed: numpy.save('AT.npy', A.T)",
+    }
+    expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "kind": {
+            **dict.fromkeys(("ode", "sde", "differential"), 'write "continuous", for dX/dt = A X + B u'),
+            **dict.fromkeys(("map", "difference", "recurrence"), 'write "discrete", for X_{k+1} = A X_k + B u_k'),
+        },
+        "hold": {
+            **dict.fromkeys(("zoh", "constant", "zeroorder"), 'write "zero"'),
+            **dict.fromkeys(("foh", "linear", "firstorder"), 'write "first"'),
+        },
     }
 
     kind: Literal["discrete", "continuous"] = Field(
@@ -150,8 +162,23 @@ class Initial(Section):
         return self
 
 
+_INTEGRATORS = ("euler", "rk4", "rk45", "rungekutta", "cranknicolson", "implicit", "explicit", "tustin", "bilinear")
+_EXACT = (
+    "continuous systems are discretised exactly by every method, by the exponential of A dt, so that no integrator is "
+    'needed: write "step", or "auto"'
+)
+
+
 class Time(Section):
     expected_keys: ClassVar[Mapping[str, str]] = {"end": "give `steps` and `dt`: the run ends at steps times dt"}
+    expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "method": {
+            **dict.fromkeys(("expm", "exponential", "exact", "zoh", *_INTEGRATORS), _EXACT),
+            **dict.fromkeys(("iterate", "iteration", "direct", "product", "matmul"), 'write "step"'),
+            **dict.fromkeys(("squaring", "matrixpower", "powers"), 'write "power"'),
+            **dict.fromkeys(("eig", "eigen", "eigenvalues", "modal", "modes", "diagonal"), 'write "spectral"'),
+        }
+    }
 
     steps: Steps = Field(description="number of steps")
     dt: Positive | None = Field(None, description="length of a step, s (default 1 if the system is discrete)")

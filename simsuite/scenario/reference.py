@@ -15,7 +15,8 @@ Node: TypeAlias = Mapping[str, Any]
 _HEAD = """# All keys of scenario files
 
 `simsuite schema --markdown` writes this page. Keys with neither a default nor the word "needed" can be left out. Names
-of files start from the directory of the scenario. Unknown keys are mistakes.
+of files start from the directory of the scenario. Unknown keys are mistakes. [expressions.md](expressions.md) says what
+expressions may be made of.
 """
 _ROWS = ("| key | value | default | meaning |", "|---|---|---|---|")
 _BOUNDS = {"exclusiveMinimum": "> {}", "minimum": "≥ {}", "exclusiveMaximum": "< {}", "maximum": "≤ {}"}

@@ -19,10 +19,11 @@ from pydantic import AfterValidator, Field, GetCoreSchemaHandler, GetJsonSchemaH
 from pydantic_core import PydanticCustomError, PydanticSerializationUnexpectedValue, core_schema
 
 from simsuite.errors import Mistake
-from simsuite.expressions import Expression, ExpressionError
+from simsuite.expressions import Expression, ExpressionError, NumberWithUnit
 from simsuite.scenario.common import Section
 from simsuite.scenario.near import DATA, near_file
 
+_UNITS = {"x": "x in m", "y": "y in m", "t": "t in s", "T": "T in K (or °C)"}
 _FILE_NAME = re.compile(r"[\w./\\: -]+\.(csv|npy|npz|mtx|mat|txt|dat|tsv|h5|xlsx?|png)", re.IGNORECASE)
 _OF_FILE = 'where files are read, they are written {{file = "{}"}}'
 
@@ -54,9 +55,9 @@ class NumberOrExpression:
     """Marks an `Expression` field: ``Annotated[Expression, NumberOrExpression("x", "y", gt=0)]``.
 
     A number gives the expression that is constant; a string is parsed with `variables`; both dump to JSON as written.
-    gt, ge, le: bounds on the value, checked where it does not depend on any variable. notes: what to answer to a name
-    that is no variable here though one might think so, as pairs ``("T", "help")``. of_file: what to answer to the name
-    of a file; by default how tables name files.
+    gt, ge, le: bounds on the value, checked where it does not depend on any variable. notes: names that are no
+    variables here though one might think so, each with what to answer, as pairs ``("T", "help")``. of_file: what to
+    answer to the name of a file; by default how tables name files.
     """
 
     variables: tuple[str, ...]
@@ -108,6 +109,11 @@ class NumberOrExpression:
         message = f"{name!r} is the name of a file, not an expression"
         return {"message": message, "column": None, "help": self.of_file or _OF_FILE.format(name)}
 
+    def _plain_number(self, error: NumberWithUnit) -> str:
+        """What to write in place of a number with a unit, amid an expression."""
+        units = ", ".join(_UNITS[name] for name in self.variables if name in _UNITS)
+        return f"{error.help}: {units}" if units else str(error.help)
+
     def _expression(self, value: Any) -> Expression:
         if isinstance(value, Expression):
             return value
@@ -117,9 +123,14 @@ class NumberOrExpression:
             except ExpressionError as error:
                 if _FILE_NAME.fullmatch(value.strip()):
                     raise PydanticCustomError("expression", "{message}", self._about_file(value.strip())) from None
+                context = {"message": error.message, "column": error.column, "help": error.help}
                 word = re.match(r"\w*", value[error.column :])
-                help = dict(self.notes).get(word[0] if word else "", error.help)
-                context = {"message": error.message, "column": error.column, "help": help}
+                note = dict(self.notes).get(word[0]) if word else None
+                if word and note is not None:
+                    context |= {"message": f"must not depend on {word[0]}", "help": note}
+                if isinstance(error, NumberWithUnit):
+                    context["help"] = self._plain_number(error)
+                    raise PydanticCustomError("expression_with_unit", "{message}", context) from None
                 raise PydanticCustomError("expression", "{message}", context) from None
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise PydanticCustomError("expression_type", "Input should be a number or an expression")

@@ -18,6 +18,7 @@ from simsuite.scenario.near import DATA
 from simsuite.scenario.shape import choices, field_at, fields_of, header, homes, is_section, models_at, tables_in
 from simsuite.scenario.spans import KeyPath, key_name
 from simsuite.scenario.types import FieldMistake
+from simsuite.words import counted
 
 _EXPECTED = {
     "float_type": "a number",
@@ -32,7 +33,7 @@ _EXPECTED = {
     "expression_type": "a number or an expression",
     "complex_number_type": 'a number, or a complex one as "0.5-0.25j"',
 }
-_WITH_UNIT = re.compile(r"\s*[-+]?[\d.]+(?:[eE][-+]?\d+)?\s*(?![ij]$)[A-Za-zµ°%]")  # as in "10 min"
+_WITH_UNIT = re.compile(r"\s*[-+]?[\d.]++(?:[eE][-+]?\d+)?+\s*(?![ij]$)[A-Za-zµ°Ω%]")  # as in "10 min"
 _BOUNDS = {
     "greater_than": ("gt", "greater than"),
     "greater_than_equal": ("ge", "at least"),
@@ -53,13 +54,18 @@ def mistakes(fault: Fault, model: type[BaseModel], data: dict[str, Any]) -> list
     if kind == "missing":
         return [_missing(path, model, data)]
     if fault.is_mismatch:
-        return [_mismatch(fault, field_at(model, data, path))]
+        return [_mismatch(fault, field_at(model, data, path), _expected_word(fault, model, data))]
     if kind == "expression":
         return [Mistake(path, context["message"], context["help"], context["column"])]
     field = field_at(model, data, path)
     description = field.description if field else None
+    if kind == "expression_with_unit":
+        whole = _WITH_UNIT.match(fault.input)
+        help = _without_unit("numbers stand without a unit", field) if whole else context["help"]
+        return [Mistake(path, context["message"], help, context["column"])]
     if kind == "string_pattern_mismatch":
-        return [Mistake(path, f"{key_name(path)} cannot be {_shown(fault.input)}", description)]
+        help = _expected_word(fault, model, data) or description
+        return [Mistake(path, f"{key_name(path)} cannot be {_shown(fault.input)}", help)]
     return [Mistake(path, *_about_value(fault, kind, context), on_key=kind in ("value_error", "assertion_error"))]
 
 
@@ -73,7 +79,7 @@ def _about_value(fault: Fault, kind: str, context: dict[str, Any]) -> tuple[str,
     if kind in _LENGTHS:
         key, words = _LENGTHS[kind]
         n = context[key]
-        return f"{name} must have {words} {n} element{'s' * (n != 1)}, got {context['actual_length']}", None
+        return f"{name} must have {words} {counted(n, 'element')}, got {context['actual_length']}", None
     if kind == "finite_number":
         return f"{name} must be a finite number, got {got}", None
     if kind == "string_too_short":
@@ -124,16 +130,24 @@ def _missing(path: KeyPath, model: type[BaseModel], data: dict[str, Any]) -> Mis
     return Mistake(path, f"missing key `{path[-1]}`{_where(path[:-1])}", help)
 
 
-def _mismatch(fault: Fault, field: FieldInfo | None) -> Mistake:
+def _expected_word(fault: Fault, model: type[BaseModel], data: dict[str, Any]) -> str | None:
+    """What to answer to a word that a key does not take, though one might think so."""
+    if not isinstance(fault.input, str) or not fault.path:
+        return None
+    key, word = str(fault.path[-1]), re.sub(r"[\s_-]", "", fault.input.lower())
+    tables = [m for m in models_at(model, data, fault.path[:-1]) if issubclass(m, Section)]
+    return next((m.expected_values[key][word] for m in tables if word in m.expected_values.get(key, {})), None)
+
+
+def _mismatch(fault: Fault, field: FieldInfo | None, expected_word: str | None) -> Mistake:
     kinds = dict.fromkeys(_EXPECTED.get(kind, "something else") for kind in fault.kinds if kind != "literal_error")
     choices = list(dict.fromkeys(fault.expected))
     sorts = [*kinds, *(f'"{choice}"' for choice in choices)]
     wanted = " or ".join([", ".join(sorts[:-1]), sorts[-1]] if len(sorts) > 1 else sorts)
     if not kinds and len(choices) > 1:
         wanted = "one of " + ", ".join(f'"{choice}"' for choice in choices)
-    return Mistake(
-        fault.path, f"{key_name(fault.path)} must be {wanted}, got {_shown(fault.input)}", _advice(fault, field)
-    )
+    help = expected_word or _advice(fault, field)
+    return Mistake(fault.path, f"{key_name(fault.path)} must be {wanted}, got {_shown(fault.input)}", help)
 
 
 def _advice(fault: Fault, field: FieldInfo | None) -> str | None:
@@ -143,8 +157,7 @@ def _advice(fault: Fault, field: FieldInfo | None) -> str | None:
             return 'write "degC"'
         number = _WITH_UNIT.match(value)
         if number and not set(fault.kinds).isdisjoint(("float_type", "int_type")):
-            unit = f": {field.description}" if field and field.description else ""
-            return f"numbers stand without a unit and without quotes{unit}"
+            return _without_unit("numbers stand without a unit and without quotes", field)
         close = difflib.get_close_matches(value.lower(), [choice.lower() for choice in fault.expected], 1)
         if close:
             return "did you mean " + next(f'"{c}"' for c in fault.expected if c.lower() == close[0]) + "?"
@@ -166,6 +179,11 @@ def _advice(fault: Fault, field: FieldInfo | None) -> str | None:
     if set(fault.kinds) == {"list_type"} and isinstance(value, (int, float, str)) and not isinstance(value, bool):
         return f"write [{_shown(value)}]" if len(str(value)) <= 40 else None
     return None
+
+
+def _without_unit(how: str, field: FieldInfo | None) -> str:
+    """How a number with a unit is written, and in which unit the key is taken."""
+    return f"{how}: {field.description}" if field and field.description else how
 
 
 def _reads_as_number(text: str, kind: type[float] | type[complex] = float) -> bool:

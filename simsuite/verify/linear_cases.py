@@ -15,6 +15,7 @@ import numpy as np
 from simsuite.verify import linear_motions as motions
 from simsuite.verify.linear_exact import multiply
 from simsuite.verify.linear_runs import Case
+from simsuite.words import counted
 
 CLOSED, JORDAN, PERMUTED, INPUT = "closed form", "Jordan block", "permutation", "input"
 HOLDS = ("zero", "first")
@@ -197,7 +198,7 @@ def _permutation(n: int, m: int) -> Case:
         return P
 
     observed = None if n < 31 else rng.integers(-3, 4, (5, n)).astype(np.float64)
-    name = f"{n} x {n}, {m} columns" + ("" if observed is None else ", 5 observed")
+    name = f"{n} x {n}, {counted(m, 'column')}" + ("" if observed is None else ", 5 observed")
     system = {"matrix": A.tolist()}
     return Case(name, PERMUTED, system, 131, columns(n, m), at, whole=True, observed=observed)
 

@@ -18,6 +18,7 @@ from simsuite.core import Backend
 from simsuite.solvers.matmul.product import product
 from simsuite.verify.checks import Check, at_most
 from simsuite.verify.linear_runs import UNIT, label
+from simsuite.words import counted
 
 WHOLE, ROUNDED = "whole numbers", "rounded product"
 COLUMNS = (1, 2, 31, 33)
@@ -36,7 +37,7 @@ def product_checks(backend: Backend, shapes: Sequence[tuple[int, int, int]]) -> 
         for kernel in ("numba", *(["nvrtc"] if backend.compiles else [])):
             for shape in shapes:
                 rows, inner, columns = shape
-                name = label(f"{rows} x {inner}, {columns} columns", precision, kernel=kernel)
+                name = label(f"{rows} x {inner}, {counted(columns, 'column')}", precision, kernel=kernel)
                 wrong = _whole(backend, shape, np.dtype(precision), kernel)
                 yield at_most(name, WHOLE, float(wrong), 0.0)
                 off = _rounded(backend, shape, np.dtype(precision), kernel) / UNIT[precision]

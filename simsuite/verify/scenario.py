@@ -39,14 +39,15 @@ def outcomes(model: HeatScenario, base: Path, backend: Backend, levels: int) -> 
 
 @dataclass(frozen=True)
 class Cause:
-    """Why the order is not that of the scheme, as seen on the one of the first two grids where steps in time do most.
+    """Why the order is not that of the scheme, as seen on the grid where steps in time do most.
 
-    grid: its cells, in words. in_time: what its steps in time are off, K. off: what the grid is off altogether, K: the
-    error against the reference, or the change from the first grid to the second. estimated: whether in_time is the
-    run's own estimate, or the change of the field in steps a few times shorter.
+    grid: its cells, in words. stepper: what took its steps. in_time: what its steps in time are off, K. off: what the
+    grid is off altogether, K: the error against the reference, or the change to the next grid. estimated: whether
+    in_time is the run's own estimate, or the change of the field in steps a few times shorter.
     """
 
     grid: str
+    stepper: str
     in_time: float
     off: float
     estimated: bool
@@ -58,14 +59,17 @@ class Cause:
 
 
 def cause(found: Sequence[Outcome], checks: Sequence[Check], base: Path, backend: Backend) -> Cause:
-    """Looked for after a study that failed: takes two more runs where errors in time are not estimated anyway."""
+    """Looked for after a study that failed, on all grids where errors in time are estimated anyway; else on the first
+    two, which takes two more runs."""
     data = checks[0].data
     causes = []
-    for k in (0, 1):
-        grid = found[k].problem.scenario.grid
+    for k in range(len(found) if found[0].problem.adaptive else 2):
+        problem = found[k].problem
+        grid = problem.scenario.grid
         in_time, estimated = _error_in_time(found[k], base, backend)
-        off = abs(data["differences"][0] if "gci" in data else data["values"][k])
-        causes.append(Cause(f"{grid.nx} x {grid.ny}", in_time, off, estimated))
+        changes = data.get("differences", [])
+        off = abs(changes[min(k, len(changes) - 1)] if changes else data["values"][k])
+        causes.append(Cause(f"{grid.nx} x {grid.ny}", problem.method["stepper"], in_time, off, estimated))
     return max(causes, key=lambda each: each.in_time / each.off if each.off > 0 else 0.0)
 
 

@@ -61,15 +61,27 @@ def advice(why: Cause) -> str:
         f"Of {why.off:.2g} K that {why.grid} cells are off, {why.in_time:.2g} K are by steps in time ({how})."
     )
     if why.steps:
-        return (
-            f"{beside}\nSo the steps in time are in the way, not the grid. Give shorter ones: a smaller tolerance in "
-            '[time], or where\ndt is given a smaller dt, or dt = "auto", which goes by the error. Then look at grids.'
-        )
+        return f"{beside}\nSo the steps in time are in the way, not the grid. {_shorter(why)}\nThen look at grids."
     return (
         f"{beside}\nSo it is not the steps in time. Either the grids are too coarse for what happens in them: try "
         "--levels 4 or begin\nwith a finer grid. Or the data are rough (jumps, corners, regions whose outline cuts "
         "through cells), which lowers\nthe order for good. Or there is a [reference], and it is not the solution: then "
         "errors do not fall at all."
+    )
+
+
+def _shorter(why: Cause) -> str:
+    """How to get shorter steps, which depends on what their length goes by."""
+    if why.estimated:
+        return "They are as long as the tolerance allows:\ngive a smaller tolerance in [time]."
+    if why.stepper == "explicit":
+        return (
+            "Explicit steps go by stability, whatever the\ntolerance: give a smaller dt in [time], or a stepper whose "
+            'steps go by their error, "rkl2" or "adi", without dt.'
+        )
+    return (
+        f"These steps of {why.stepper} are equal, as\ndt says: give a smaller dt in [time], or leave dt out, and they "
+        "are as long as the tolerance allows."
     )
 
 

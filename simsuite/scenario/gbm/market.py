@@ -12,6 +12,7 @@ from simsuite.scenario.common import Section
 from simsuite.scenario.gbm.correlation import as_toml, is_definite, nearest_in_digits, smallest_eigenvalue
 from simsuite.scenario.gbm.piecewise import PIECES, Rate
 from simsuite.scenario.types import FieldMistake, mistake
+from simsuite.words import counted
 
 _MOST_OFFERED = 24  # rows of a matrix that a message may show
 
@@ -34,7 +35,8 @@ class Market(Section):
             return None
         for i, row in enumerate(rows):
             if len(row) != len(rows):
-                raise mistake((i,), f"row {i + 1} has {len(row)} entries, but the matrix has {len(rows)} rows")
+                entries = counted(len(row), "entry", "entries")
+                raise mistake((i,), f"row {i + 1} has {entries}, but the matrix has {counted(len(rows), 'row')}")
         found = _entry_mistakes(rows)
         if found:
             raise FieldMistake(*found)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from pydantic import Field, field_validator, model_validator
 
@@ -27,8 +28,26 @@ _DATES = (
 )
 
 
+_KNOCK = 'write "barrier", with direction = "down" or "up" and knock = "out" or "in"'
+
+
 class Contract(Section):
     """What options of all styles can say."""
+
+    expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "style": {
+            **dict.fromkeys(("vanilla", "call", "put"), 'write "european", with payoff "call" or "put"'),
+            "binary": 'write "digital"',
+            "bermudan": 'write "american", with exercise = the number of dates',
+            **dict.fromkeys(("knockout", "knockin", "upandout", "downandout", "upandin", "downandin"), _KNOCK),
+            **dict.fromkeys(("rainbow", "bestof", "worstof"), 'write "basket", with combine "max" or "min"'),
+            **dict.fromkeys(("margrabe", "outperformance"), 'write "exchange"'),
+            "custom": 'write "expression", with value',
+        },
+        "average": {"mean": 'write "arithmetic"', "geomean": 'write "geometric"'},
+        "strike_type": dict.fromkeys(("float", "floated"), 'write "floating"'),
+        "monitoring": dict.fromkeys(("daily", "weekly", "monthly"), 'write "discrete", with dates = their number'),
+    }
 
     name: Name | None = Field(None, description='name in results (default: "option1", .. in order)')
     greeks: bool = Field(True, description="estimate delta, gamma, vega and rho too")

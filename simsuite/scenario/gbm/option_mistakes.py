@@ -11,6 +11,7 @@ from simsuite.scenario.gbm.asset import Asset
 from simsuite.scenario.gbm.functionals import parse_payoff
 from simsuite.scenario.gbm.option import Asian, Barrier, Basket, Formula, Monitored, OnOne, OnTwo, Option
 from simsuite.scenario.gbm.time import Time
+from simsuite.words import counted
 
 _DATES = {"fixings": "fixings", "dates": "monitoring dates", "exercise": "exercise dates"}
 
@@ -31,7 +32,7 @@ def _mistakes(option: Option, assets: Sequence[Asset], names: Sequence[str], tim
     for key, words in _DATES.items():
         count = getattr(option, key, None)
         if isinstance(count, int) and count > time.steps:
-            message = f"{count} {words} do not fit on {time.steps} time steps"
+            message = f"{count} {words} do not fit on {counted(time.steps, 'time step')}"
             yield Mistake((key,), message, "raise time.steps, best to a multiple")
     if isinstance(option, Asian) and isinstance(option.fixings, list):
         yield from _fixing_mistakes(option.fixings, time)
@@ -44,7 +45,8 @@ def _mistakes(option: Option, assets: Sequence[Asset], names: Sequence[str], tim
         for k, name in enumerate(option.assets):
             yield from _unknown(("assets", k), name, names)
     if isinstance(option, Basket) and option.weights is not None and len(option.weights) != len(assets):
-        yield Mistake(("weights",), f"has {len(option.weights)} entries, but there are {len(assets)} assets")
+        entries = counted(len(option.weights), "entry", "entries")
+        yield Mistake(("weights",), f"has {entries} for {counted(len(assets), 'asset')}")
     if isinstance(option, Formula):
         try:
             parse_payoff(option.value, names)

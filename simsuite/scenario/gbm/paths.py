@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
 from simsuite.errors import Mistake
 from simsuite.scenario.common import NonNegative, Section
 from simsuite.scenario.types import FieldMistake
+from simsuite.words import counted
 
 GROUP = 1024  # paths whose sum is taken in a fixed order; batches consist of whole groups
 
@@ -25,6 +27,13 @@ _REGRESSION = (1024, 65536)  # fewest and most paths for it by default
 
 
 class Paths(Section):
+    expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "sampling": {
+            **dict.fromkeys(("random", "mc", "montecarlo", "philox", "pseudorandom"), 'write "pseudo"'),
+            **dict.fromkeys(("quasi", "qmc", "quasirandom", "halton", "lowdiscrepancy"), 'write "sobol"'),
+            "antithetic": "write antithetic = true",
+        }
+    }
     count: Annotated[int, Field(ge=1, le=MOST_PATHS)] = Field(
         description="number of paths; the largest number if there is a target_standard_error"
     )
@@ -124,7 +133,7 @@ def dimension_mistakes(paths: Paths, assets: int, steps: int, jumps: bool) -> li
     each = assets * (2 if jumps else 1)
     if paths.sampling != "sobol" or each * steps <= MOST_DIMENSIONS:
         return []
-    parts = f"{steps} steps x {assets} asset{'s' * (assets > 1)}" + (" x 2 (jumps)" if jumps else "")
+    parts = f"{counted(steps, 'step')} x {counted(assets, 'asset')}" + (" x 2 (jumps)" if jumps else "")
     message = f"{parts} = {each * steps} random numbers a path, but Sobol points have at most {MOST_DIMENSIONS}"
     fewer = f"set time.steps to at most {MOST_DIMENSIONS // each}, or " if each <= MOST_DIMENSIONS else ""
     return [Mistake(("paths", "sampling"), message, f'{fewer}write sampling = "pseudo"')]

@@ -19,6 +19,7 @@ from simsuite.scenario.gbm.output import GbmOutput
 from simsuite.scenario.gbm.paths import Paths, dimension_mistakes
 from simsuite.scenario.gbm.time import Time
 from simsuite.scenario.types import FieldMistake, Title
+from simsuite.words import counted
 
 
 class GbmRun(AnyRun):
@@ -69,7 +70,7 @@ class GbmScenario(Section):
     def _market_mistakes(self) -> list[Mistake]:
         found, rows = [], self.market.correlation
         if rows is not None and len(rows) != len(self.asset):
-            message = f"is a {len(rows)} x {len(rows)} matrix, but there are {len(self.asset)} assets"
+            message = f"is a {len(rows)} x {len(rows)} matrix for {counted(len(self.asset), 'asset')}"
             found.append(Mistake(("market", "correlation"), message))
         for i, asset in enumerate(self.asset):
             if self.market.drift is not None and any(asset.dividend_yield.values):
@@ -105,7 +106,7 @@ class GbmScenario(Section):
         end, steps = self.time.end, self.time.steps
         found += frame_mistakes(self.output, steps, end / steps, end, "years")
         if self.output.store_paths is not None and self.output.store_paths > self.paths.count:
-            message = f"there are only {self.paths.count} paths"
+            message = f"the run has {counted(self.paths.count, 'path')} only"
             found.append(Mistake(("output", "store_paths"), message))
         return found
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -13,6 +14,15 @@ _ROUNDING = 1e-9  # by how much of the whole a date may be beyond the end
 
 
 class Time(Section):
+    expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "scheme": {
+            **dict.fromkeys(("eulermaruyama", "em", "maruyama"), 'write "euler", which is Euler-Maruyama'),
+            **dict.fromkeys(
+                ("log", "logeuler", "lognormal", "gbm", "analytic", "auto"),
+                'write "exact", which draws logarithms of prices by their law, or leave scheme out',
+            ),
+        }
+    }
     end: Positive = Field(description="maturity of all options and end of the simulation, years")
     steps: Steps = Field(description="number of equal time steps")
     scheme: Literal["exact", "euler", "milstein"] = Field(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
@@ -17,12 +17,34 @@ from simsuite.scenario.types import FieldMistake, NumberOrExpression
 EDGES = ("left", "right", "bottom", "top")
 TOLERANCE = 1e-9  # of an edge's length: where pieces may miss each other
 
-_NO_TEMPERATURE = ("T", 'what depends on T has a kind of its own, "convection" or "radiation"')
+_NO_TEMPERATURE = ("T", "write a number or an expression in x, y and t")
+_OTHER_KINDS = (
+    "T",
+    "write a number or an expression in x, y and t; where the heat depends on the temperature of the edge, write "
+    'kind = "convection" or "radiation"',
+)
 Moving: TypeAlias = Annotated[Expression, NumberOrExpression("x", "y", "t", notes=(_NO_TEMPERATURE,))]
+Prescribed: TypeAlias = Annotated[Expression, NumberOrExpression("x", "y", "t", notes=(_OTHER_KINDS,))]
+
+
+_HELD = 'write kind = "temperature" with value, K (or °C)'
+_FLUX = 'write kind = "flux" with value, W/m² into the domain, or "insulated" where no heat passes'
+_ROBIN = 'write kind = "convection" with h, W/(m²·K), and ambient, K (or °C)'
+_NO_FLUX = 'write kind = "insulated"'
+_KINDS = {
+    **dict.fromkeys(("dirichlet", "fixed", "constant", "isothermal", "held", "value"), _HELD),
+    **dict.fromkeys(("neumann", "heatflux", "gradient"), _FLUX),
+    **dict.fromkeys(("robin", "mixed", "convective", "newton", "cooling"), _ROBIN),
+    **dict.fromkeys(("adiabatic", "noflux", "zeroflux", "symmetry", "symmetric", "mirror"), _NO_FLUX),
+    **dict.fromkeys(("radiative", "blackbody", "stefanboltzmann"), 'write kind = "radiation", with emissivity'),
+    **dict.fromkeys(("cyclic", "wrap"), 'write kind = "periodic", at the opposite edge too'),
+}
 
 
 class Piece(Section):
     """What conditions of all kinds can say."""
+
+    expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {"kind": _KINDS}
 
     start: NonNegative | None = Field(
         None, alias="from", description="where it begins, m along the edge (x or y); in a list only, default 0"
@@ -34,14 +56,16 @@ class Piece(Section):
 
 class Temperature(Piece):
     kind: Literal["temperature"] = Field(description="the edge is held at a temperature")
-    value: Moving | None = Field(
+    value: Prescribed | None = Field(
         None, description="temperature of the edge, K (or °C); number or expression in x, y, t"
     )
 
 
 class Flux(Piece):
     kind: Literal["flux"] = Field(description="a given heat flux enters through the edge")
-    value: Moving | None = Field(None, description="heat flux into the domain, W/m²; number or expression in x, y, t")
+    value: Prescribed | None = Field(
+        None, description="heat flux into the domain, W/m²; number or expression in x, y, t"
+    )
 
 
 class Insulated(Piece):

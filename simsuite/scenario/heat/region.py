@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
@@ -21,15 +22,26 @@ def _ascending(interval: list[float]) -> list[float]:
     return interval
 
 
+_UNCHANGED = "a region is held at a temperature that does not change: write a number or an expression in x and y"
 Pair: TypeAlias = Annotated[list[float], Field(min_length=2, max_length=2)]
 Interval: TypeAlias = Annotated[Pair, AfterValidator(_ascending)]
 Held: TypeAlias = Annotated[
-    Expression, NumberOrExpression("x", "y", notes=(("t", "a region is held at a temperature that does not change"),))
+    Expression,
+    NumberOrExpression("x", "y", notes=tuple((name, _UNCHANGED) for name in ("t", "T"))),
 ]
 
 
 class RegionKeys(MaterialKeys):
     """What regions of all shapes can say."""
+
+    expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "shape": {
+            **dict.fromkeys(("square", "box", "rect"), 'write "rectangle", with x = [from, to], y = [from, to]'),
+            **dict.fromkeys(("disk", "disc"), 'write "circle", with center and radius'),
+            **dict.fromkeys(("triangle", "ellipse", "ring"), 'write "polygon", with points, or "mask", with file'),
+            **dict.fromkeys(("image", "picture", "array", "file"), 'write "mask", with file'),
+        }
+    }
 
     temperature: Held | None = Field(
         None, description="K (or °C): what the region is held at; number or expression in x, y; excludes material keys"

@@ -35,8 +35,11 @@ class Grid(Section):
     ly: Positive = Field(1.0, description="height of the rectangle, m")
 
 
+_AT_TIME_0 = tuple((name, "the state at time 0 is a number or an expression in x and y") for name in ("T", "t"))
+
+
 class Initial(Section):
-    temperature: Annotated[Expression, NumberOrExpression("x", "y")] | FileRef = Field(
+    temperature: Annotated[Expression, NumberOrExpression("x", "y", notes=_AT_TIME_0)] | FileRef = Field(
         Expression.constant(0.0, ("x", "y")),
         description="temperature at time 0, K (or °C): number, expression in x, y, or {file = 'T0.npy'} of shape "
         "(ny, nx)",

@@ -11,11 +11,29 @@ from simsuite.errors import Mistake
 from simsuite.scenario.common import NonNegative, Positive, Section
 from simsuite.scenario.types import FieldMistake
 
+_IMPLICIT = 'write "adi", which is implicit and of second order, or "auto", which takes what is fastest'
+_EULER = 'write "explicit", which is forward Euler; implicit is "adi"'
+_RUNGE_KUTTA = 'write "rkl2", a Runge-Kutta method of second order with as many stages as a step needs, or "auto"'
+_IMPLICIT_WORDS = (
+    *("implicit", "cranknicolson", "cn", "backwardeuler", "impliciteuler", "bdf", "bdf2", "btcs", "theta"),
+    *("imex", "semiimplicit", "lod", "douglas", "peacemanrachford"),
+)
+
 
 class Time(Section):
     expected_keys: ClassVar[Mapping[str, str]] = {
         **dict.fromkeys(("duration", "t_end", "stop"), "write `end`, in s"),
         "steps": "their number follows from `end` and `dt`",
+    }
+    expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "stepper": {
+            **dict.fromkeys(_IMPLICIT_WORDS, _IMPLICIT),
+            **dict.fromkeys(("euler", "forwardeuler", "expliciteuler", "ftcs"), _EULER),
+            **dict.fromkeys(("rk", "rk2", "rk4", "rk45", "rungekutta", "rkc", "rkl", "sts", "heun"), _RUNGE_KUTTA),
+            **dict.fromkeys(("spectral", "fft", "analytic"), 'write "exact", for coefficients that are constant'),
+            **dict.fromkeys(("adaptive", "default"), 'write "auto", whose steps are as long as their error allows'),
+            **dict.fromkeys(("steady", "stationary"), "leave stepper out, and write steady = true"),
+        }
     }
     end: Positive | None = Field(None, description="time at which the run ends, s; needed unless steady = true")
     stepper: Literal["auto", "explicit", "rkl2", "adi", "exact"] = Field(

@@ -34,6 +34,7 @@ from simsuite.solvers.gbm.problem import GbmProblem
 from simsuite.solvers.gbm.rehearsal import require_reach
 from simsuite.solvers.gbm.statistics import GROUP, NO_FAULT
 from simsuite.solvers.gbm.tables import table_bytes
+from simsuite.words import counted
 
 _PILOT = 4 * GROUP  # paths of each level in the first round
 _PORTION = 1 << 22  # path-steps, about
@@ -51,7 +52,8 @@ class MultilevelProblem(GbmProblem):
     ) -> GbmProblem:
         levels = len(level_steps(model))
         if levels == 1:
-            message = f"{model.time.steps} steps cannot be halved, to {FEWEST_STEPS} at least with all dates on them"
+            steps = counted(model.time.steps, "step")
+            message = f"{steps} cannot be halved, to {FEWEST_STEPS} at least with all dates on them"
             help = "take a number of steps that is even for each two neighbouring dates, or leave multilevel out"
             raise ScenarioError([Mistake(("paths", "multilevel"), message, help, on_key=True)])
         options = [option.model_copy(update={"greeks": False}) for option in model.option]

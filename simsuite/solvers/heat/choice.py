@@ -25,7 +25,8 @@ def usual(kinds: Iterable[str], worth: bool) -> Rates:
 
 
 def cheapest(works: Mapping[str, Sequence[Work]], sizes: Mapping[str, str], rates_of: RatesOf) -> tuple[str, str]:
-    """Its name, and why. works: what each plan takes; sizes: the same in words."""
+    """Its name, and why: how much longer others take, as how long it takes itself is foretold from its plan. works:
+    what each plan takes; sizes: the same in words."""
     rates, near = TWO_CORES, list(works)
     if not is_short(works):
         near = contenders(works)
@@ -34,13 +35,11 @@ def cheapest(works: Mapping[str, Sequence[Work]], sizes: Mapping[str, str], rate
             rates = rates_of(kinds, is_long(works))
     seconds = {name: rates.seconds(works[name]) for name in near}
     best = min(near, key=seconds.__getitem__)
-    others = [
-        f"{name} {sizes[name]}, {_rounded(seconds[name]) if name in seconds else 'far longer'}"
-        for name in works
-        if name != best
-    ]
-    rest = f" (else {'; '.join(others)})" if others else ""
-    return best, f"{sizes[best]}, {_rounded(seconds[best])} at {rates.origin}{rest}"
+    longer = {name: f"{seconds[name] / seconds[best]:.2g} times as long" for name in near}
+    others = [f"{name} {sizes[name]}, {longer.get(name, 'far longer')}" for name in works if name != best]
+    if not others:
+        return best, "nothing else is left that meets the tolerance"
+    return best, f"it takes the least time at {rates.origin} (else {'; '.join(others)})"
 
 
 def is_short(works: Mapping[str, Sequence[Work]]) -> bool:
@@ -65,7 +64,3 @@ def contenders(works: Mapping[str, Sequence[Work]]) -> list[str]:
         seconds = {name: rates.seconds(work) for name, work in works.items()}
         near |= {name for name, s in seconds.items() if s < FAR * min(seconds.values())}
     return [name for name in works if name in near]
-
-
-def _rounded(seconds: float) -> str:
-    return f"{float(f'{seconds:.2g}'):g} s"

@@ -27,6 +27,7 @@ from simsuite.solvers.heat.rates import TWO_CORES, Work, work_of
 from simsuite.solvers.heat.rkl2 import MOST_STAGES, longest_step, stages_for
 from simsuite.solvers.heat.sampling import distinct
 from simsuite.solvers.schedule import frame_times, sample_times
+from simsuite.words import counted
 
 SAFETY = 0.9  # of the largest stable step, so that the shortest waves die out as well
 MOST_STEPS = 1e15  # which no machine gets through
@@ -142,7 +143,7 @@ def _cheapest(
     }
     least = min(controlled, key=lambda name: usual((), False).seconds(controlled[name]))
     works["rkl2+adi"] = controlled[least]
-    sizes = {name: plan.size for name, plan in plans.items()} | {"rkl2+adi": f"about {expected} steps"}
+    sizes = {name: plan.size for name, plan in plans.items()} | {"rkl2+adi": f"about {counted(expected, 'step')}"}
     best, why = cheapest(works, sizes, rates_of)
     if best != "rkl2+adi":
         return replace(plans[best], reason=why + refused)

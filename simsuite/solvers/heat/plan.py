@@ -11,6 +11,7 @@ from typing import Any
 
 from simsuite.core import Clock
 from simsuite.errors import AFRESH, SimsuiteError
+from simsuite.words import counted
 
 TICKS = 1 << 40  # between two times of a clock for steps as long as they may be
 
@@ -54,9 +55,9 @@ class Plan:
     def size(self) -> str:
         """Steps and stages, in words."""
         if self.control is not None:
-            return f"about {self.control.expected} steps"
-        steps = f"{self.clock.end} step{'s' if self.clock.end > 1 else ''}"
-        return steps + (f" of {self.stages} stages" if self.stages else "")
+            return f"about {counted(self.control.expected, 'step')}"
+        steps = counted(self.clock.end, "step")
+        return steps + (f" of {counted(self.stages, 'stage')}" if self.stages else "")
 
     def to_remember(self) -> dict[str, Any]:
         """As JSON. steps: how many there are between two times of the clock, and between how many in a row."""

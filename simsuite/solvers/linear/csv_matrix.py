@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from simsuite.words import counted
+
 
 def read_csv(path: Path) -> np.ndarray:
     """The numbers (rows, columns), float64, or complex128 if one is written like 0.5-0.25j. Raises ValueError, with the
@@ -35,7 +37,7 @@ def _fault(text: str, kind: type[Any]) -> str | None:
             if not _is_number(field, kind):
                 return f"line {number}: {_about(field.strip(), place)}"
         if width and len(fields) != width:
-            return f"line {number} has {len(fields)} numbers, but line {first} has {width}"
+            return f"line {number} has {counted(len(fields), 'number')}, but line {first} has {width}"
         width, first = len(fields), first or number
     return None
 

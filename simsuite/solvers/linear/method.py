@@ -12,6 +12,7 @@ from simsuite.solvers.linear.power import RECORDED
 from simsuite.solvers.linear.power_error import FOLLOWED, PROBES
 from simsuite.solvers.linear.spectral.cost import Pace, gain_by_modes
 from simsuite.solvers.linear.system import LinearSystem
+from simsuite.words import counted
 
 LITTLE = 10**7  # operations, up to which a run steps, whatever else would be faster
 SCATTERED = 8  # times longer a multiplication takes with a sparse matrix
@@ -57,22 +58,23 @@ def make_plan(
         return Plan(method, "asked for", asked=True)
     n, m, steps = jumps.n, jumps.m, jumps.steps
     operations = 2 * n * n * m * steps * (system.share or 1.0)
+    products = counted(steps, "product")
     if operations <= LITTLE:
-        return Plan("step", f"{steps} products take {operations:.2g} operations only")
+        return Plan("step", f"{products} of {operations:.2g} operations in all")
     if system.steps_only is not None:
         return Plan("step", system.steps_only)
     power, step = jumps.columns(PROBES + _for_changes(system, n)), columns_of_steps(jumps, system.share)
-    sizes = f"{jumps.squares} products of squares and {jumps.applied} with the states"
+    sizes = f"{counted(jumps.squares, 'product')} of squares and {jumps.applied} with the states"
     gain = 0.0 if system.moves else gain_by_modes(jumps, min(jumps.columns(0), step), timed)
     if gain >= WORTH and lack_of_memory("spectral") is None:
-        others = sizes if power < step else f"{steps} steps"
+        others = sizes if power < step else counted(steps, "step")
         return Plan("spectral", f"one product a frame and the modes of A, {_ratio(gain)} times less work than {others}")
     if step < WORTH * power:
-        return Plan("step", f"{steps} products with the states are not {WORTH} times as much work as {sizes}")
+        return Plan("step", f"stepping, {products} with the states, is not {WORTH} times as much work as {sizes}")
     lacking = lack_of_memory("power")
     if lacking is not None:
         return Plan("step", lacking)
-    return Plan("power", f"{sizes}, {_ratio(step / power)} times less work than {steps} steps")
+    return Plan("power", f"{sizes}, {_ratio(step / power)} times less work than {counted(steps, 'step')}")
 
 
 def _for_changes(system: LinearSystem, n: int) -> int:

@@ -28,6 +28,7 @@ from simsuite.solvers.linear.noise_covariance import noise_covariance, noise_fac
 from simsuite.solvers.linear.series import Series, series_of
 from simsuite.solvers.linear.state_space import StateSpace
 from simsuite.solvers.matmul.sparse import Matrix, filled, stored
+from simsuite.words import counted
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 EXPONENTIAL = 1024  # rows of a sparse matrix, up to which its exponential is formed unless it is to stay sparse
@@ -84,7 +85,7 @@ class LinearSystem:
         if self.series is None:
             return numbers
         s, m = self.series.substeps, self.series.degree
-        return f"{numbers}; exp(A dt) by series: {s} times {m} products a step"
+        return f"{numbers}; exp(A dt) by series: {s} times {counted(m, 'product')} a step"
 
     def dense(self) -> LinearSystem:
         """The same with a dense A."""
@@ -223,19 +224,20 @@ class _Reader:
         self, n: int | None, B: np.ndarray | None, inputs: int, C: np.ndarray | None, G: np.ndarray | None
     ) -> None:
         """n: components of the state, if known."""
+        components = counted(n, "component") if n is not None else ""
         if n is not None and G is not None and len(G) != n:
-            rows = _count(len(G), "row")
-            self._wrong(("system", "noise_matrix"), f"`noise_matrix` has {rows}, but the state has {n} components")
+            rows = counted(len(G), "row")
+            self._wrong(("system", "noise_matrix"), f"`noise_matrix` has {rows}, but the state has {components}")
         if n is not None and B is not None and len(B) != n:
-            rows = _count(len(B), "row")
-            message = f"`input_matrix` has {rows}, but the state has {n} components"
+            rows = counted(len(B), "row")
+            message = f"`input_matrix` has {rows}, but the state has {components}"
             self._wrong(("system", "input_matrix"), message, _TURNED if B.shape == (inputs, n) else None)
         if n is not None and C is not None and C.shape[1] != n:
-            width = _count(C.shape[1], "column")
-            message = f"`output_matrix` has {width}, but the state has {n} components"
+            width = counted(C.shape[1], "column")
+            message = f"`output_matrix` has {width}, but the state has {components}"
             self._wrong(("system", "output_matrix"), message, _TURNED if len(C) == n else None)
         if B is not None and B.shape[1] != inputs and B.shape != (inputs, n):
-            width, entries = _count(B.shape[1], "column"), _count(inputs, "entry", "entries")
+            width, entries = counted(B.shape[1], "column"), counted(inputs, "entry", "entries")
             self._wrong(("system", "input"), f"`input` has {entries}, but `input_matrix` has {width}")
 
     def _wrong(self, path: KeyPath, message: str, help: str | None = None) -> None:
@@ -301,7 +303,7 @@ class _Reader:
             start = self._finite(path, np.array(source)[:, None])
         if n is not None and start is not None and len(start) != n:
             help = "each state is a column" if start.shape[1] == n else None
-            self._wrong(path, f"`state` has {_count(len(start), 'component')}, but the matrix is {n} x {n}", help)
+            self._wrong(path, f"`state` has {counted(len(start), 'component')}, but the matrix is {n} x {n}", help)
             return None
         return None if start is None else np.repeat(start, self._model.initial.copies, axis=1)
 
@@ -335,7 +337,3 @@ class _Reader:
             return noise_factor(noise_covariance(filled(A), G, self._model.dt))
         except ValueError as e:
             raise ScenarioError([Mistake(("time", "dt"), f"{e} with so long a step")]) from None
-
-
-def _count(n: int, noun: str, plural: str | None = None) -> str:
-    return f"{n} {noun if n == 1 else plural or noun + 's'}"

@@ -1,0 +1,106 @@
+"""What is wrong with a text that is no arithmetic at all, as a colleague would say it.
+
+Python's own messages differ from version to version, and know nothing of units or of the functions here.
+"""
+
+from __future__ import annotations
+
+import re
+
+from simsuite.expressions.tree import CONSTANTS, FUNCTIONS, MAX_DEPTH, ExpressionError, NumberWithUnit
+
+FOREIGN = {"^": "write `**` for powers", "&": "write `and`", "|": "write `or`", "~": "write `not`"}
+_CONDITION = "write `where(condition, value, other value)`, or `value if condition else other value`"
+_CHARACTERS = {
+    "²": "write `**2`",
+    "³": "write `**3`",
+    "π": "write `pi`",
+    "·": "write `*`",
+    "×": "write `*`",
+    "?": _CONDITION,
+}
+_NUMBER = r"(?<![\w.])(?:\d++\.?\d*+|\.\d++)(?:[eE][-+]?\d+)?+"  # never gives its exponent back, as the word behind it
+_KEYWORDS = ("and", "or", "not", "if", "else", "in", "is", "for", "then", "lambda")
+_WORD_AFTER_NUMBER = re.compile(rf"({_NUMBER})\s*((?!(?:{'|'.join(_KEYWORDS)})\b)[A-Za-z_µ°Ω%][A-Za-z0-9_µ°Ω]*)")
+_PER_CENT = re.compile(rf"({_NUMBER})\s*(%)\s*$")
+
+
+def number_with_unit(text: str, variables: tuple[str, ...]) -> NumberWithUnit | None:
+    """The first number with a unit behind it: a word that no expression in `variables` could have there, or a % sign
+    at the end."""
+    for match in _WORD_AFTER_NUMBER.finditer(text):
+        if match[2] != "%" and not _is_known(match[2], text[match.end() :], variables):
+            return NumberWithUnit(match[1], match[2], match.start(2))
+    per_cent = _PER_CENT.search(text)
+    return NumberWithUnit(per_cent[1], "%", per_cent.start(2)) if per_cent else None
+
+
+def _is_known(word: str, rest: str, variables: tuple[str, ...]) -> bool:
+    """Whether a word is a name of the language where it stands: functions are, before a bracket."""
+    if rest.lstrip().startswith("("):
+        return word in FUNCTIONS or any(name.partition("(")[0] == word for name in variables)
+    return word in variables or word in CONSTANTS
+
+
+def character_fault(text: str) -> ExpressionError | None:
+    """The first character that no expression has."""
+    for column, character in enumerate(text):
+        if character in "#\\;`'\"@$?\0" or (not character.isprintable() and not character.isspace()):
+            message = f"a {_shown(character)} has no place in an expression"
+            return ExpressionError(message, column, _CHARACTERS.get(character))
+        if not character.isascii():
+            message = f"`{character}` has no place in an expression"
+            return ExpressionError(message, column, _CHARACTERS.get(character))
+    return None
+
+
+def _shown(character: str) -> str:
+    return f"`{character}`" if character.isprintable() else f"control character (U+{ord(character):04X})"
+
+
+def syntax_fault(text: str, column: int, variables: tuple[str, ...]) -> ExpressionError:
+    """What is wrong with a text that Python's parser refuses at `column`."""
+    known = _bracket_fault(text) or _condition_fault(text) or number_with_unit(text, variables)
+    return known or _operator_fault(text, column)
+
+
+def _bracket_fault(text: str) -> ExpressionError | None:
+    opened: list[int] = []
+    for i, character in enumerate(text):
+        if character == "(":
+            opened.append(i)
+        elif character == ")":
+            if not opened:
+                return ExpressionError("this `)` closes nothing", i)
+            opened.pop()
+    if len(opened) > MAX_DEPTH:
+        return ExpressionError("the expression is nested too deeply", opened[MAX_DEPTH])
+    if opened:
+        return ExpressionError("this `(` is never closed", opened[-1])
+    return None
+
+
+def _condition_fault(text: str) -> ExpressionError | None:
+    """An `if` that other languages have."""
+    if match := re.search(r"(?:^|[-+*/%<>=(,])\s*(if)\b(\s*\()?", text):
+        if match[2]:
+            same = "write `where(..)` with the same arguments: `where(condition, value, other value)`"
+            return ExpressionError("`if` is not a function here", match.start(1), same)
+        return ExpressionError("there is no value before this `if`", match.start(1), _CONDITION)
+    if (match := re.search(r"\bif\b", text)) and not re.search(r"\belse\b", text):
+        return ExpressionError("this `if` has no `else`", match.start(), _CONDITION)
+    return None
+
+
+def _operator_fault(text: str, column: int) -> ExpressionError:
+    if match := re.search(r"&&|\|\||!(?!=)", text):
+        word = {"&&": "and", "||": "or", "!": "not"}[match[0]]
+        return ExpressionError(f"`{match[0]}` is no operator here", match.start(), f"write `{word}`")
+    if match := _WORD_AFTER_NUMBER.search(text):
+        help = f"write `{match[1]}*{match[2]}` to multiply"
+        return ExpressionError("an operator is missing here", match.start(2), help)
+    if match := re.search(r"(?<![<>=!])=(?!=)", text):
+        return ExpressionError("`=` is no operator here", match.start(), "write `==` to compare")
+    if re.search(r"([-+*/%<>=,^&|]|\b(and|or|not|if|else))\s*$", text):
+        return ExpressionError("the expression ends too early", len(text.rstrip()))
+    return ExpressionError("this is not an arithmetic expression", column)
