@@ -143,17 +143,13 @@ class StepControl:
             lasting = LASTING[method] * self._lasting * (KAPPA[method] / e) ** (1 / 3) if e > 0 else 0.0
             return e * min(max(lasting, steps * min(growth * self._end, 1.0)), steps)
 
-        parts = [(local, several(local))]
+        error = several(local)
         if method == "adi":
             at_once = local / range_ * min(AT_ONCE, max(1.0, steps))
-            splitting = self["splitting"] * dt
-            parts = [(local, max(at_once, several(local * self["left"]))), (splitting, several(splitting))]
-        sure = max((error for estimate, error in parts if estimate > ROUNDING * unit), default=0.0)
-        unsure = max((error for estimate, error in parts if estimate <= ROUNDING * unit), default=0.0)
-        rounded = 0.5 * unit * steps > self.tolerance * range_
-        noise = NOISE[method] if rounded else 0.0
-        deciding = max(self._deciding(error, estimate / unit, noise) for estimate, error in parts)
-        return Judgement(sure, unsure * range_, deciding)
+            error = max(at_once, several(local * self["left"]), several(self["splitting"] * dt))
+        noise = NOISE[method] if 0.5 * unit * steps > self.tolerance * range_ else 0.0
+        deciding = self._deciding(error, local / unit, noise)
+        return Judgement(0.0, error * range_, deciding) if local <= ROUNDING * unit else Judgement(error, 0.0, deciding)
 
     def _deciding(self, error: float, units: float, noise: float) -> float:
         """Of an error that follows from an estimate of so many units of rounding: what counts for the lengths of steps.
