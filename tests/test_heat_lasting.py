@@ -15,6 +15,7 @@ from heat_random import Plate
 from heat_work import Reference, automatic
 
 from simsuite.backends import open_backend
+from simsuite.solvers.heat.controlled import ControlledStepper
 from simsuite.solvers.heat.data_changes import data_changes
 from simsuite.solvers.heat.problem import HeatProblem
 
@@ -104,6 +105,42 @@ def test_errors_that_grow_are_counted(heat: Callable[..., HeatProblem], stepper:
     x = (np.arange(n) + 0.5) / n
     exact = 0.1 * np.cos(math.pi * x) * math.exp(growth - decay)
     assert np.max(np.abs(np.asarray(run.state["temperature"]) - exact)) <= tolerance * np.ptp(exact)
+
+
+@pytest.mark.parametrize("stepper", ["rkl2", "adi"])
+def test_what_runs_away_takes_errors_along(heat: Callable[..., HeatProblem], stepper: str) -> None:
+    """dT/dt = T² from 1 on, which is 1/(1 - t): errors grow as T², faster than the range of temperatures."""
+    problem = heat(
+        grid={"nx": 4, "ny": 3},
+        initial={"temperature": 1.0},
+        source=[{"power": "T*T"}],
+        time={"end": 0.995, "stepper": stepper, "tolerance": 1e-5},
+    )
+    run = problem.stepper(open_backend("cpu"), problem.initial())
+    run.advance(problem.clock.end)
+    with run.observe("time") as observed:
+        error = np.max(np.abs(observed.arrays["temperature"] - 200.0)) / 199.0
+        results = problem.results(observed)
+    assert 1e-5 < error <= 1.25 * results["time_error"] < 5 * error
+    assert problem.shortcomings(results)
+
+
+def test_slow_growth_beside_fast_diffusion_costs_no_steps(heat: Callable[..., HeatProblem]) -> None:
+    """Errors are forgotten long before they grow; the source's edge makes fast modes at the beginning."""
+    problem = heat(
+        grid={"nx": 20, "ny": 1},
+        material={"diffusivity": 7.0},
+        initial={"temperature": "300 + 10*sin(2*x)"},
+        boundary={"left": {"kind": "temperature", "value": 300}, "right": {"kind": "temperature", "value": 309}},
+        source=[{"power": "0.3*T*(x < 0.5)"}],
+        time={"end": 1.0, "stepper": "auto", "tolerance": 1e-7},
+    )
+    run = problem.stepper(open_backend("cpu"), problem.initial())
+    assert isinstance(run, ControlledStepper)
+    run.advance(problem.clock.end)
+    assert run.taken < 5000
+    with run.observe("time") as observed:
+        assert not problem.shortcomings(problem.results(observed))
 
 
 def _scenario(sections: dict[str, Any]) -> Any:

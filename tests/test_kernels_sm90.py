@@ -62,12 +62,16 @@ def test_explicit_step(kernel: str, precision: str, dimensions: int) -> None:
 
 
 @pytest.mark.parametrize("precision", REAL)
-@pytest.mark.parametrize("kernel", ["gather", "judge"])
+@pytest.mark.parametrize("kernel", ["gather", "judge", "grow"])
 def test_errors_of_steps_as_long_as_they_may_be(kernel: str, precision: str) -> None:
     r = REAL[precision]
     field = array(r, 2)
-    rest = (types.boolean, field) if kernel == "gather" else (field, r, array(types.float64, 2))
-    ptx, info = compile_sm90(getattr(controlled_cuda, kernel), types.void(field, field, r, *rest))
+    rest = {
+        "gather": (r, types.boolean, field),
+        "judge": (r, field, r, array(types.float64, 2)),
+        "grow": (field, field, r),
+    }[kernel]
+    ptx, info = compile_sm90(getattr(controlled_cuda, kernel), types.void(field, field, *rest))
     assert info["spill_bytes"] == 0
     if precision == "float32":
         assert not re.findall(r"(?:add|sub|mul|fma|div)[.\w]*\.f64", ptx)

@@ -50,11 +50,11 @@ def missed_tolerance(scenario: HeatScenario, results: Mapping[str, Any]) -> list
     error, tolerance = results.get("time_error", 0.0), scenario.time.tolerance
     if "rounding_error" not in results or not error > tolerance:
         return []
-    why = "no step was short enough; does a source or an edge depend on T and jump?"
+    why = "errors grew faster than could be foreseen; does a source make temperatures run away, or jump at one?"
     if scenario.run.precision != "float64":
         why = (
             f"{scenario.run.precision} rounds temperatures, by up to {results['rounding_error']:.1g} of the range in "
-            'all steps, and by more than estimates can tell from errors: set precision = "float64" in [run]'
+            'all steps, and smaller errors cannot be told from rounding: set precision = "float64" in [run]'
         )
     return [
         f"the error of time steps may be {error:.2g} of the temperatures' range, more than time.tolerance = "

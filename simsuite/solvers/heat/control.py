@@ -19,10 +19,11 @@ the same time is the error by alternating directions that a step and its halves 
 counts as another e, in proportion to Δt in between.
 
 That a solution forgets errors is an assumption, which does not hold for the heat of a plate, or of a part of it, that
-is kept. So the estimates of all steps are added up, each with its sign; what diffusion leaves of their sum in a time as
-long as the run is what lasts. If it goes on growing as it did lately, it must not come to more than LASTS of the
-tolerance; steps are made as much shorter as that takes (`tight`). Where sources give more for a higher temperature,
-errors grow, and count from all steps.
+is kept. So the estimates of all steps are added up, each with its sign, and every dozen steps diffusion, and sources
+that depend on T, take their effect on the sum as on a difference of temperatures: it is an estimate of the error so
+far. What diffusion leaves of it in a time as long as the run is what lasts. If it goes on growing as it did lately, it
+must not come to more than LASTS of the tolerance; steps are made as much shorter as that takes (`tight`). While the sum
+grows by itself, because sources give more for a higher temperature, errors of all steps count.
 
 Every step also rounds temperatures, by up to half a unit in their last place, in the same direction for many steps
 where they change little. That is counted (`rounded`), because in float32 it exceeds a small tolerance: 100 steps at
@@ -68,8 +69,9 @@ NAMES = (
     *("left", "splitting", "measured", "measured_dt"),
     # By which `choose` goes; ratio: of steps of adi to those of rkl2; probing: how long a step is tried.
     # What lasts of all errors, K, when it was looked at; how much less each step may be off for its sake.
-    # rounded: what rounding in all steps may come to, K. unsure: the largest error that may be nothing else, K.
-    *("lasted", "lasted_at", "looked", "tight", "rounded", "unsure"),
+    # rounded: what rounding in all steps may come to, K. largest: of the errors so far, or that may be rounding, K.
+    # looked_at: the time of that, s. growing: how fast errors grew by then, 1/s.
+    *("lasted", "lasted_at", "looked", "tight", "rounded", "largest", "looked_at", "growing"),
     *("adi", "other_dt", "ratio", "compared", "probing", "wait", "patience", "restarted"),
 )
 
@@ -125,12 +127,9 @@ class StepControl:
         else:
             self["dt"] = max(KINK * self["dt"], min(self["dt"], self._first))
 
-    def judge(
-        self, method: str, local: float, low: float, high: float, dt: float, unit: float, growth: float = 0.0
-    ) -> Judgement:
+    def judge(self, method: str, local: float, low: float, high: float, dt: float, unit: float) -> Judgement:
         """A step whose local error is estimated, K, and which leads to temperatures from low to high. unit: of rounding
-        in the largest temperature, K. growth: how fast sources make errors grow at most, 1/s: errors are not forgotten
-        then, and those of all steps add up."""
+        in the largest temperature, K. While errors grow they are not forgotten, and those of all steps add up."""
         range_ = max(self["high"], high) - min(self["low"], low)
         if local == 0.0 or (range_ == 0.0 and local <= ROUNDING * unit):
             return Judgement()
@@ -141,7 +140,7 @@ class StepControl:
         def several(error: float) -> float:
             e = error / range_
             lasting = LASTING[method] * self._lasting * (KAPPA[method] / e) ** (1 / 3) if e > 0 else 0.0
-            return e * min(max(lasting, steps * min(growth * self._end, 1.0)), steps)
+            return e * min(max(lasting, steps * min(self["growing"] * self._end, 1.0)), steps)
 
         error = several(local)
         if method == "adi":
@@ -177,6 +176,12 @@ class StepControl:
         """Whether to look at what lasts of all errors so far, now that a step has been taken."""
         return self["taken"] - self["looked"] >= LATELY
 
+    def note_errors(self, t: float, error: float, growth: float) -> None:
+        """See `looks`. error: the largest that the errors of all steps have come to by a time t, K. growth: how fast
+        they would grow without new ones, 1/s; 0 if they would not."""
+        self["looked_at"], self["growing"] = t, growth
+        self["largest"] = max(self["largest"], error)
+
     def note_lasting(self, lasting: float, progress: float, unit: float) -> None:
         """See `looks`. lasting: the largest, K. progress: how far the run is, as a share of it. unit: of rounding in
         the largest temperature, K.
@@ -188,8 +193,6 @@ class StepControl:
         range_ = self["high"] - self["low"]
         if not (range_ > 0 and math.isfinite(lasting)):
             return
-        if progress == 1.0:
-            self["error"] = max(self["error"], lasting / range_)
         if progress < max(BEGUN, LOOKED * self["lasted_at"]):
             return
         if self["lasted_at"]:
@@ -212,7 +215,7 @@ class StepControl:
         lost = not math.isfinite(low + high)
         self["low"], self["high"] = (math.nan, math.nan) if lost else (min(self["low"], low), max(self["high"], high))
         self["taken"] += 1
-        self["error"], self["unsure"] = max(self["error"], step.error), max(self["unsure"], step.unsure)
+        self["error"], self["largest"] = max(self["error"], step.error), max(self["largest"], step.unsure)
         self["rounded"] += 0.5 * unit
         self["shortest"], self["longest"] = min(self["shortest"], dt), max(self["longest"], dt)
 

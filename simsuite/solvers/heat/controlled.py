@@ -14,7 +14,6 @@ not beyond a time of the clock.
 from __future__ import annotations
 
 import bisect
-import functools
 import math
 import time
 from collections.abc import Mapping, Sequence
@@ -40,6 +39,7 @@ from simsuite.solvers.table import ROWS
 _ATTEMPTS = 100  # of a step
 _HALVES = (0.0, 0.5, 1.0, 0.25, 0.75)  # times in a step of adi
 _WHOLE, _FIRST, _SECOND = (0, 1, 2), (0, 3, 1), (1, 4, 2)  # rows of them: begin, middle and end
+_SMALL = 1e-4  # of the range of temperatures
 _ESTIMATE, _LASTING, _ROOM = 3, 4, 5  # fields: the error of a step, of all steps so far, and to work with
 
 
@@ -94,9 +94,7 @@ class ControlledStepper(FieldStepper):
         self._real = T.dtype.type
         self._cells, self.work = float(made.nx * made.ny), 0.0
         self._bind(made)
-        looks = made.edges.looks(clock.times[-1])
         self._feeds = any(f.depends_on("T") for f in made.sources)
-        self._largest_growth = functools.lru_cache(1)(lambda *bounds: made.largest_growth(looks, bounds))
         first = longest_step(3, safe) if math.isfinite(safe) else (clock.times[-1] - clock.times[0]) * 1e-4
         span = (float(T.min()), float(T.max()))
         state = start.arrays.get("control")
@@ -107,6 +105,7 @@ class ControlledStepper(FieldStepper):
         b = self.backend
         k = b.kernels(__name__)
         self._gather = b.launcher(k.gather, (made.nx, made.ny), block_for(made))
+        self._grow = b.launcher(k.grow, (made.nx, made.ny), block_for(made))
         self._add = b.launcher(b.kernels("simsuite.solvers.heat.adi").ahead, (made.nx, made.ny), block_for(made))
         self._judge = b.launcher(k.judge, (made.ny * k.THREADS,), (k.THREADS,))
         self._rows_array = b.zeros((3, made.ny), np.float64)
@@ -158,7 +157,6 @@ class ControlledStepper(FieldStepper):
         if k == 0 and t in self._jumps:
             control.restart(self._jumps[t])
         self._save()
-        growth = self._growth()
         for attempt in range(_ATTEMPTS):
             method = self._method
             longest = longest_step(MOST_STAGES, self._plan.safe) if method == "rkl2" else math.inf
@@ -169,10 +167,10 @@ class ControlledStepper(FieldStepper):
             self._look(t, dt, taken == ticks - k)
             local, low, high = self._try_rkl2(dt) if method == "rkl2" else self._try_adi(dt)
             unit = float(np.finfo(self._real).eps) * max(abs(low), abs(high))
-            judged = control.judge(method, local, low, high, dt, unit, growth)
+            judged = control.judge(method, local, low, high, dt, unit)
             if method == "adi" and control.asks_for_more(judged.deciding, dt):
                 control.note_more(local, *self._measure_more(dt), dt)
-                judged = control.judge(method, local, low, high, dt, unit, growth)
+                judged = control.judge(method, local, low, high, dt, unit)
             if judged.deciding <= control.tolerance or control.lost or taken == 1 or attempt == _ATTEMPTS - 1:
                 break
             self._restore()
@@ -182,7 +180,7 @@ class ControlledStepper(FieldStepper):
         self._add(self.views[_LASTING], self.views[_ESTIMATE], self._real(1), self.views[_LASTING])
         if control.looks or self.step + taken == self.clock.end:
             over = self.step + taken == self.clock.end
-            control.note_lasting(self._lasting(), 1.0 if over else self._progress(t + dt), unit)
+            self._look_at_errors(t + dt, 1.0 if over else self._progress(t + dt), unit)
         if len(self._plan.methods) > 1:
             control.choose(judged.deciding, dt, self._stages, self._plan.worth)
         self.now = (self.now + 1) % 3
@@ -196,15 +194,6 @@ class ControlledStepper(FieldStepper):
 
     def _stages(self, dt: float) -> int:
         return stages_for(dt, self._plan.safe)
-
-    def _growth(self) -> float:
-        """How fast sources make errors grow at the temperatures so far, 1/s. These are widened to an eighth of a power
-        of 2, so that sources are looked at a few times in a run."""
-        low, high = self.control["low"], self.control["high"]
-        if not (self._feeds and high > low):
-            return 0.0
-        width = 2.0 ** (math.floor(math.log2(high - low)) - 3)
-        return self._largest_growth(math.floor(low / width) * width, math.ceil(high / width) * width)
 
     def _look(self, t: float, dt: float, last: bool) -> None:
         """Fill tables for a step of dt from t on, from now on; where data jump, from one side. last: whether the step
@@ -258,13 +247,40 @@ class ControlledStepper(FieldStepper):
         self.recorder.replay(("adi", self.now, dt), launch)
         return self._judged()
 
-    def _lasting(self) -> float:
-        """The largest of what is left at the end of the run of the errors of all steps so far, as if they had been made
-        together; what keeps its sign adds up, what diffusion smooths out within the run is gone, K."""
-        new, W, real = self.views[(self.now + 1) % 3], self.views[_ROOM], self._real
-        self._add(self.views[_LASTING], self.views[_LASTING], real(0), W)
+    def _look_at_errors(self, t: float, progress: float, unit: float) -> None:
+        """Look at what the errors of all steps have come to by a time t, which the step just tried has led to. Where
+        sources depend on T their errors grow, or shrink, with them: the rate of that is measured too."""
+        control, E, W = self.control, self.views[_LASTING], self.views[_ROOM]
+        new, since = self.views[(self.now + 1) % 3], t - control["looked_at"]
+        made = self._largest(E)
+        self._adi.smooth(E, new, 0, since)
+        if self._feeds and made > 0:
+            self._feed(new, since)
+        now = self._largest(E)
+        growth = math.log(now / made) / since if made > 0 and now > made and since > 0 else 0.0
+        control.note_errors(t, now, growth)
+        self._add(E, E, self._real(0), W)
         self._adi.smooth(W, new, 0, self.clock.times[-1] - self.clock.times[0])
-        self._judge(new, new, real(0), W, real(0), self._rows)
+        control.note_lasting(self._largest(W), progress, unit)
+
+    def _feed(self, new: Any, since: float) -> None:
+        """Queue what sources make of the errors so far in a time: its length times the change that errors make in what
+        they give, which is found from a small part or a multiple of them, _SMALL of the range of temperatures."""
+        E, W, q1, real = self.views[_LASTING], self.views[_ROOM], self.views[(self.now + 2) % 3], self._real
+        sources, control = self._operator.sources, self.control
+        part = _SMALL * (control["high"] - control["low"]) / self._largest(E)
+        if not (math.isfinite(part) and part > 0):
+            return
+        self._add(new, E, real(part), W)
+        sources.refresh(W, 0)
+        self._add(sources.q, E, real(0), q1)
+        sources.refresh(new, 0)
+        self._grow(E, q1, sources.q, self._operator.c, real(since / part))
+
+    def _largest(self, field: Any) -> float:
+        """The largest absolute value."""
+        real = self._real
+        self._judge(field, field, real(0), field, real(0), self._rows)
         return self._judged()[0]
 
     def _progress(self, t: float) -> float:

@@ -29,3 +29,11 @@ def judge(Y, Y0, weight, defect, zero, rows):
             error, low, high = max(error, e), min(low, v), max(high, v)
             total += e * zero + v * zero  # 0, or NaN where a number is not finite
         rows[0, y], rows[1, y], rows[2, y] = error + total, low + total, high + total
+
+
+@njit(parallel=True, cache=True)
+def grow(error, q1, q0, c, weight):
+    """error += weight c (q1 - q0)."""
+    for y in prange(error.shape[0]):
+        for x in range(error.shape[1]):
+            error[y, x] += weight * c[y, x] * (q1[y, x] - q0[y, x])

@@ -6,7 +6,7 @@ from numba import cuda
 
 from simsuite.solvers.heat.row_cuda import THREADS
 
-__all__ = ["THREADS", "gather", "judge"]
+__all__ = ["THREADS", "gather", "grow", "judge"]
 
 
 @cuda.jit(cache=True)
@@ -55,3 +55,11 @@ def judge(Y, Y0, weight, defect, zero, rows):
         half //= 2
     if i == 0:
         rows[0, y], rows[1, y], rows[2, y] = error[0], least[0], most[0]
+
+
+@cuda.jit(cache=True)
+def grow(error, q1, q0, c, weight):
+    """error += weight c (q1 - q0)."""
+    x, y = cuda.grid(2)
+    if x < error.shape[1] and y < error.shape[0]:
+        error[y, x] += weight * c[y, x] * (q1[y, x] - q0[y, x])

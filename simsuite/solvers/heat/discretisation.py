@@ -240,10 +240,6 @@ class Discretisation:
         """How fast a source takes a rise in temperature back at most, 1/s, looked at here and there."""
         return max(0.0, -min(float(np.min(slopes)) for slopes in self._slopes(looks, bounds)))
 
-    def largest_growth(self, looks: Sequence[float], bounds: tuple[float, float]) -> float:
-        """How fast a source makes a rise in temperature grow at most, 1/s, looked at here and there."""
-        return max(0.0, max(float(np.max(slopes)) for slopes in self._slopes(looks, bounds)))
-
     def _slopes(self, looks: Sequence[float], bounds: tuple[float, float]) -> Iterator[np.ndarray]:
         """By how much sources give more for a higher temperature, 1/s."""
         yield np.zeros(1)

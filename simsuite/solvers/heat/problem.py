@@ -294,9 +294,9 @@ class HeatProblem:
             if not control["taken"]:
                 return {"time_error": 0.0}
             range_ = control["high"] - control["low"]
-            unsure, rounding = (control[name] / range_ if range_ > 0 else 0.0 for name in ("unsure", "rounded"))
+            largest, rounding = (control[name] / range_ if range_ > 0 else 0.0 for name in ("largest", "rounded"))
             return {
-                "time_error": max(control["error"], unsure) + rounding,
+                "time_error": max(control["error"], largest) + rounding,
                 "rounding_error": rounding,
                 "dt": [control["shortest"], control["longest"]],
                 "rejected_steps": int(control["rejected"]),
