@@ -19,6 +19,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+_BESIDE = 8  # units in the last place of a time: before and after it
 SNAPSHOTS = 3  # on their way to a file at once: one being written, one waiting, one being copied
 
 
@@ -27,11 +28,13 @@ class Clock:
     """Time as a function of an integer step: never accumulated, so exact at any step.
 
     steps: the steps at which frames fall, first 0, last the end of the run. times: the time at each of them. Between
-    two neighbouring frames all steps are equal and land exactly on the later frame's time.
+    two neighbouring frames all steps are equal and land exactly on the later frame's time. changes: those of the times
+    at which data that depend on time jump, or kink.
     """
 
     steps: tuple[int, ...]
     times: tuple[float, ...]
+    changes: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.steps) != len(self.times) or self.steps[0] != 0:
@@ -68,6 +71,21 @@ class Clock:
         i = min(max(bisect.bisect_right(self.steps, step) - 1, 0), len(self.steps) - 2)
         begin, end = self.times[i], self.times[i + 1]
         return begin, end - begin, step - self.steps[i], self.steps[i + 1] - self.steps[i]
+
+    def inside(self, step: int) -> tuple[float, float, int, int]:
+        """As `interval`, for looking at data: it begins a little after a time at which they jump, and ends a little
+        before the next one, so that steps find them as they are between their ends."""
+        begin, span, k, n = self.interval(step)
+        if self.changes:
+            end, small = begin + span, _BESIDE * math.ulp(begin + span)
+            after = begin + small if self._changes(begin, small) else begin
+            before = end - small if self._changes(end, small) else end
+            return after, before - after, k, n
+        return begin, span, k, n
+
+    def _changes(self, time: float, small: float) -> bool:
+        i = bisect.bisect_left(self.changes, time - small)
+        return i < len(self.changes) and self.changes[i] <= time + small
 
     def lengths(self, step: int) -> tuple[float, float]:
         """The shortest and the longest of the steps up to `step`; at step 0, of all."""

@@ -141,13 +141,12 @@ def _energy(summary: Mapping[str, Any], energy: Mapping[str, Any], unit: str) ->
 
 def _heat_quality(results: Mapping[str, Any], steps: int) -> Iterator[str]:
     if "time_error" in results:
-        known = "as estimated" if "rounding_error" in results or not results["time_error"] else "at most"
-        yield _row(
-            "time error",
-            f"{results['time_error']:.2g}",
-            f"of the temperatures' range, by steps in time, {known}",
-            "  ",
-        )
+        estimated = "rounding_error" in results or not results["time_error"]
+        error = f"{results['time_error']:.2g}"
+        note = f"of the temperatures' range, by steps in time, {'as estimated' if estimated else 'at most'}"
+        if not estimated and results["time_error"] >= 1.0:
+            error, note = "unknown", "data move too fast for a bound with steps of this length"
+        yield _row("time error", error, note, "  ")
     if results.get("rejected_steps"):
         why = ": does a source in T switch on and off?" if results["rejected_steps"] > steps / 2 > _MANY else ""
         yield _row("taken again", results["rejected_steps"], f"steps, shorter{why}", "  ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import math
 from collections.abc import Sequence
 
@@ -9,6 +10,7 @@ from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.common import MOST_FRAMES, Output
 
 DEFAULT_FRAMES = 11
+SAME_TIME = 1e-12  # of the run: times that differ by less are the same
 
 
 def frame_times(output: Output, end: float) -> tuple[float, ...]:
@@ -40,6 +42,19 @@ def sample_steps(samples: int | None, frames: Sequence[int]) -> tuple[int, ...]:
     return tuple(sorted({*frames, *(round(k * frames[-1] / (samples - 1)) for k in range(samples))}))
 
 
-def sample_times(samples: int | None, end: float) -> tuple[float, ...]:
-    """The times of so many evenly spaced samples, first and last included."""
-    return () if samples is None else tuple(end * (k / (samples - 1)) for k in range(samples))
+def sample_times(samples: int | None, frames: Sequence[float]) -> tuple[float, ...]:
+    """The times of so many evenly spaced samples from 0 to the last of some frames, first and last included. One that
+    differs from a frame by rounding alone is that. frames: increasing times."""
+    if samples is None:
+        return ()
+    return snapped([frames[-1] * (k / (samples - 1)) for k in range(samples)], frames)
+
+
+def snapped(times: Sequence[float], others: Sequence[float]) -> tuple[float, ...]:
+    """Times, those that differ from one of some others, increasing, by rounding alone being that."""
+    near, found = SAME_TIME * others[-1], []
+    for t in times:
+        after = bisect.bisect_left(others, t)
+        closest = min(others[max(0, after - 1) : after + 1], key=lambda at: abs(at - t))
+        found.append(closest if abs(closest - t) <= near else t)
+    return tuple(found)

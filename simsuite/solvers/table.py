@@ -27,8 +27,8 @@ class Moments(Protocol):
     def times(self) -> Sequence[float]:
         """The first is the beginning of the run, the last its end."""
 
-    def interval(self, step: int) -> tuple[float, float, int, int]:
-        """See `Clock.interval`."""
+    def inside(self, step: int) -> tuple[float, float, int, int]:
+        """See `Clock.inside`."""
 
 
 class RowLauncher:
@@ -90,7 +90,7 @@ class FunctionTable:
         if not self.steady:
             at = self._offsets_view if offsets is None else offsets
             for launch, start, _, (x, y) in self._fills:
-                launch(n, self.values, start, x, y, *self._clock.interval(step), at)
+                launch(n, self.values, start, x, y, *self._clock.inside(step), at)
 
     def row(self, k: int) -> int:
         """The row for the k-th step since the last `fill`."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from simsuite.scenario.heat import HeatScenario
+from simsuite.solvers.heat.coarse import coarse_warnings
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.idle import idle_warnings
 from simsuite.solvers.heat.plan import Plan
@@ -21,7 +22,9 @@ _LITTLE = 1e-3  # of a plate's shorter side
 def warnings(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[str]:
     """What is probably not meant, although it can be run: one sentence each."""
     jumps = thermostat_warnings(scenario, made, plan.control is not None)
-    return [*_scale_warnings(scenario, made), *idle_warnings(scenario, made), *jumps]
+    idle = idle_warnings(scenario, made)
+    coarse = [] if idle else coarse_warnings(scenario, made, plan)
+    return [*_scale_warnings(scenario, made), *idle, *coarse, *jumps]
 
 
 def _scale_warnings(scenario: HeatScenario, made: Discretisation) -> list[str]:

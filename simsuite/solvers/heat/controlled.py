@@ -50,7 +50,7 @@ class _Moment:
         self.times = clock.times
         self.begin, self.span = clock.times[0], 0.0
 
-    def interval(self, step: int) -> tuple[float, float, int, int]:
+    def inside(self, step: int) -> tuple[float, float, int, int]:
         return self.begin, self.span, 0, 1
 
 

@@ -38,7 +38,7 @@ def explicit_error(made: Discretisation, clock: Clock, frames: Sequence[float]) 
     with np.errstate(all="ignore"):
         low, high = made.reach(made.edges.looks(end), end)
         rough = min(0.5 * dt * _largest_rate(made), _MODE * dt / first * (high - low))
-        error = rough + 0.5 * dt * _driving(made, end)
+        error = rough + 0.5 * dt * _driving(made, clock)
     return float(error) if math.isfinite(error) else None
 
 
@@ -97,9 +97,18 @@ def _rates(made: Discretisation, rows: slice, outside: Sequence[np.ndarray]) -> 
     return np.asarray((heat * made.inverse_capacity[near])[inner])
 
 
-def _driving(made: Discretisation, end: float) -> float:
-    """The largest rate at which temperatures outside change, plus by how much sources change what they give, K/s."""
-    t = np.linspace(0.0, end, _LOOKS)
+def _driving(made: Discretisation, clock: Clock) -> float:
+    """The largest rate at which temperatures outside change, plus by how much sources change what they give in all,
+    up and down, K/s."""
+    t = np.linspace(0.0, clock.times[-1], _LOOKS)
+    places = np.searchsorted(clock.changes, t, side="right")
+    smooth = (np.diff(places) == 0)[:, None]  # between two looks data do not jump
+    if np.count_nonzero(smooth) < _LOOKS // 2:
+        return math.inf
+
+    def moves(values: np.ndarray) -> np.ndarray:
+        return np.where(smooth, np.abs(np.diff(values.reshape(_LOOKS, -1), axis=0)), 0.0)
+
     total = 0.0
     rate = 0.0
     for piece in made.edges.pieces:
@@ -112,13 +121,12 @@ def _driving(made: Discretisation, end: float) -> float:
                 if piece.kind == FLUX:
                     depth = made.dx if piece.points[0] < 2 * made.ny else made.dy
                     capacity = float(np.min(distinct(made.rho_c)))
-                    total += float(np.max(np.ptp(values, axis=0))) / (capacity * depth)
+                    total += float(np.max(np.sum(moves(values), axis=0))) / (capacity * depth)
                 else:
-                    rate = max(rate, float(np.max(np.abs(np.diff(values, axis=0)))) / float(t[1]))
+                    rate = max(rate, float(np.max(moves(values))) / float(t[1]))
     x, y = (a.ravel()[:: max(1, a.size // 8)] for a in made.centres)
     for f in made.sources:
         if f.depends_on("t"):
-            values = f(x=x, y=y[:, None], t=t[:, None, None], T=0.0)
-            size = float(np.max(np.ptp(np.broadcast_to(values, (len(t), len(y), len(x))), axis=0)))
-            total += size / float(np.min(distinct(made.rho_c)))
+            values = np.broadcast_to(f(x=x, y=y[:, None], t=t[:, None, None], T=0.0), (len(t), len(y), len(x)))
+            total += float(np.max(np.sum(moves(values), axis=0))) / float(np.min(distinct(made.rho_c)))
     return total + rate

@@ -6,7 +6,6 @@ steps are as long as they are stable; whether they are accurate is estimated bef
 
 from __future__ import annotations
 
-import bisect
 import itertools
 import math
 from collections.abc import Mapping, Sequence
@@ -26,12 +25,11 @@ from simsuite.solvers.heat.plan import TICKS, Control, Plan
 from simsuite.solvers.heat.rates import TWO_CORES, Work, work_of
 from simsuite.solvers.heat.rkl2 import MOST_STAGES, longest_step, stages_for
 from simsuite.solvers.heat.sampling import distinct
-from simsuite.solvers.schedule import frame_times, sample_times
+from simsuite.solvers.schedule import frame_times, sample_times, snapped
 from simsuite.words import counted
 
 SAFETY = 0.9  # of the largest stable step, so that the shortest waves die out as well
 MOST_STEPS = 1e15  # which no machine gets through
-SAME_TIME = 1e-12  # of the run: times that differ by less are the same
 MOST_PATIENT = 1e5  # steps of rkl2 of the most stages, which take hours on a plate of any size
 METHODS = ("rkl2", "adi")  # whose error is controlled
 ADI_STEPS = 1.7  # for each step of rkl2: three for each estimate of an error, of steps that may be longer
@@ -72,19 +70,14 @@ def make_plan(
         wanted = "explicit"
     if wanted == "auto" and scenario.run.compensated:
         reason = 'precision = "float32c" is a way to take its steps'
-        plan = _equal_steps("explicit", scenario, times, limits, reason)
-        if plan.possible:
-            plan = _with_error(scenario, made, plan)
-        return _checked(scenario, plan, limits, mistakes)
+        return _checked(scenario, _between_changes("explicit", scenario, made, limits, reason), limits, mistakes)
     if wanted == "auto" and dt != "auto":
-        return _checked(scenario, _equal_steps("explicit", scenario, times, limits, "dt is given"), limits, mistakes)
+        plan = _between_changes("explicit", scenario, made, limits, "dt is given")
+        return _checked(scenario, plan, limits, mistakes)
     if wanted in METHODS and dt == "auto":
         return _controlled(scenario, made, limits, (wanted,), {}, "asked for", data_changes(made, times[-1]))
     if wanted != "auto":
-        plan = _equal_steps(wanted, scenario, times, limits, "asked for")
-        if wanted == "explicit" and plan.possible:
-            plan = _with_error(scenario, made, plan)
-        return _checked(scenario, plan, limits, mistakes)
+        return _checked(scenario, _between_changes(wanted, scenario, made, limits, "asked for"), limits, mistakes)
     return _cheapest(scenario, made, limits, exact_refused, rates_of)
 
 
@@ -122,10 +115,8 @@ def _cheapest(
     if exact_refused is None:
         plans["exact"] = _equal_steps("exact", scenario, times, limits, "")
     changes = data_changes(made, times[-1])
-    explicit = _equal_steps("explicit", scenario, sorted({*times, *changes.all}), limits, "")
-    explicit = replace(explicit, changes=changes.all)
+    explicit = _between_changes("explicit", scenario, made, limits, "", changes)
     if explicit.possible:
-        explicit = _with_error(scenario, made, explicit)
         error, range_ = explicit.time_error, least_range(made, explicit.clock)
         if error is not None and error <= scenario.time.tolerance * range_:
             plans["explicit"] = explicit
@@ -154,8 +145,27 @@ def _cheapest(
     return _controlled(scenario, made, limits, METHODS, seconds, why + ratio + refused, changes)
 
 
+def _between_changes(
+    name: str,
+    scenario: HeatScenario,
+    made: Discretisation,
+    limits: _Limits,
+    reason: str,
+    found: Changes | None = None,
+) -> Plan:
+    """Equal steps that end where data change, too; those of the explicit stepper with a bound of their error. found:
+    changes of the data, if they are known."""
+    times = clock_times(scenario)
+    plan = _equal_steps(name, scenario, times, limits, reason)
+    if plan.possible and name != "exact":
+        changes = sorted(snapped((data_changes(made, times[-1]) if found is None else found).all, times))
+        plan = _equal_steps(name, scenario, sorted({*times, *changes}), limits, reason)
+        plan = replace(plan, clock=replace(plan.clock, changes=tuple(changes)), changes=tuple(changes))
+    return _with_error(scenario, made, plan) if name == "explicit" and plan.possible else plan
+
+
 def _with_error(scenario: HeatScenario, made: Discretisation, plan: Plan) -> Plan:
-    """Explicit steps with an estimate of their error."""
+    """Explicit steps with a bound of their error."""
     frames = frame_times(scenario.output, plan.clock.times[-1])
     return replace(plan, time_error=explicit_error(made, plan.clock, frames))
 
@@ -172,7 +182,7 @@ def _controlled(
     """Steps as long as they may be. seconds: of a stage of rkl2 and of a step of adi. found: changes of the data."""
     end = clock_times(scenario)[-1]
     outputs = controlled_times(scenario, ())
-    changes = Changes(_snapped(found.jumps, outputs), _snapped(found.kinks, outputs))
+    changes = Changes(snapped(found.jumps, outputs), snapped(found.kinks, outputs))
     times = controlled_times(scenario, changes.all)
     stops = data_stops(made, end, times)
     times = sorted({*times, *stops})
@@ -203,18 +213,7 @@ def expected_stages(end: float, steps: int, safe: float) -> int:
 def controlled_times(scenario: HeatScenario, changes: Sequence[float]) -> list[float]:
     """The times at which steps as long as they may be end: frames, samples and changes of the data."""
     times = clock_times(scenario)
-    return sorted({*times, *sample_times(scenario.output.samples, times[-1]), *changes})
-
-
-def _snapped(changes: Sequence[float], times: Sequence[float]) -> tuple[float, ...]:
-    """Changes, those that differ from one of some increasing times by rounding alone being that."""
-    near = SAME_TIME * times[-1]
-    snapped = []
-    for t in changes:
-        after = bisect.bisect_left(times, t)
-        closest = min(times[max(0, after - 1) : after + 1], key=lambda at: abs(at - t))
-        snapped.append(closest if abs(closest - t) <= near else t)
-    return tuple(snapped)
+    return sorted({*times, *sample_times(scenario.output.samples, times), *changes})
 
 
 def clock_times(scenario: HeatScenario) -> list[float]:

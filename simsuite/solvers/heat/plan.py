@@ -82,7 +82,7 @@ class Plan:
             times = sorted({*times, *changes, *(control.stops if control is not None else ())})
             between = itertools.chain.from_iterable(itertools.repeat(int(n), int(k)) for n, k in plan["steps"])
             steps = tuple(itertools.accumulate(itertools.islice(between, len(times)), initial=0))
-            clock = Clock(steps, tuple(times))
+            clock = Clock(steps, tuple(times), changes if control is None else ())
             names = str(plan["stepper"]), clock, str(plan["reason"]), int(plan["stages"])
             return cls(*names, control, changes, time_error=plan["time_error"])
         except (KeyError, TypeError, ValueError) as error:

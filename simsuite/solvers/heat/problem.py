@@ -143,7 +143,7 @@ class HeatProblem:
         if self.plan.control is None:
             samples = sample_steps(self.scenario.output.samples, frames)
         else:
-            also = (step_at[t] for t in sample_times(self.scenario.output.samples, self.clock.times[-1]))
+            also = (step_at[t] for t in sample_times(self.scenario.output.samples, clock_times(self.scenario)))
             samples = tuple(sorted({*frames, *also}))
         return heat_layout(self.scenario, self.energy.names, frames, samples)
 

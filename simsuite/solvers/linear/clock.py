@@ -44,7 +44,7 @@ class UniformClock(Clock):
     @classmethod
     def of(cls, dt: float, frames: Sequence[int]) -> UniformClock:
         """frames: the steps at which they fall."""
-        return cls(tuple(frames), tuple(step_times(dt, np.array(frames)).tolist()), dt)
+        return cls(tuple(frames), tuple(step_times(dt, np.array(frames)).tolist()), length=dt)
 
     def interval(self, step: int) -> tuple[float, float, int, int]:
         """See `Clock.interval`."""

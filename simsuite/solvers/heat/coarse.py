@@ -1,0 +1,101 @@
+"""Data that a heat scenario's own choices look at too seldom: within a step of a given dt, or within a cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from simsuite.expressions import Expression
+from simsuite.scenario.heat import EDGES, HeatScenario
+from simsuite.solvers.heat.discretisation import Discretisation
+from simsuite.solvers.heat.plan import Plan
+
+_LOOKS = 9  # times within a step, its ends included
+_MOST_STEPS = 8192  # that are looked at; a dt that is shorter than that is short for most data
+_MUCH = 0.5  # of what a function changes by in the whole run
+_POINTS = 8  # along an edge, and along each axis of a source
+_PARTS = 3  # of a cell, along each axis, in which a source is looked at
+_MOST_CELLS = 1 << 18
+_OFF = 0.1  # of the power of a source
+_TIMES = 7  # of a run at which a source is looked at
+
+
+def coarse_warnings(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[str]:
+    """A sentence for each edge and source that changes by much within a step of a given dt, and for each source that
+    does within a cell."""
+    found = [*_sources_in_cells(scenario, made)]
+    if not scenario.time.steady and plan.control is None and plan.stepper != "exact":
+        found += _data_in_steps(scenario, made, plan)
+    return found
+
+
+def _data_in_steps(scenario: HeatScenario, made: Discretisation, plan: Plan) -> Iterator[str]:
+    clock = plan.clock
+    if clock.end > _MOST_STEPS:
+        return
+    steps = range(clock.end)
+    begins = np.array([begin + span * k / n for begin, span, k, n in map(clock.inside, steps)])
+    ends = np.array([begin + span * (k + 1) / n for begin, span, k, n in map(clock.inside, steps)])
+    t = begins[:, None] + (ends - begins)[:, None] * np.linspace(0.0, 1.0, _LOOKS)
+    for name, f, x, y in _moving(scenario, made):
+        with np.errstate(all="ignore"):
+            values = np.broadcast_to(f(x=x, y=y, t=t[..., None], T=0.0), (*t.shape, x.size))
+            within = float(np.max(np.ptp(values, axis=1)))
+            share = within / float(np.max(np.ptp(values, axis=(0, 1)))) if within > 0 else 0.0
+        if share > _MUCH and clock.end > 2:
+            yield (
+                f"{name} changes by {100 * share:.0f} % of its range within a step, of which only few moments count: "
+                'set a smaller time.dt, or dt = "auto" with the stepper rkl2, adi or auto, whose steps follow it'
+            )
+
+
+def _moving(scenario: HeatScenario, made: Discretisation) -> Iterator[tuple[str, Expression, np.ndarray, np.ndarray]]:
+    """What depends on time: its name, and some of the points where it counts."""
+    for piece in made.edges.pieces:
+        edge = next(edge for edge in EDGES if edge in piece.path)
+        few = slice(None, None, -(-len(piece.x) // _POINTS))
+        for f in (piece.first, piece.second):
+            if f.depends_on("t"):
+                yield f"the {edge} edge", f, piece.x[few], piece.y[few]
+    x, y = (a.ravel()[:: -(-a.size // _POINTS)] for a in made.centres)
+    xs, ys = (a.ravel() for a in np.meshgrid(x, y))
+    for name, source in zip(scenario.source_names, scenario.source):
+        if source.power.depends_on("t"):
+            yield f"the source {name}", source.power, xs, ys
+
+
+def _sources_in_cells(scenario: HeatScenario, made: Discretisation) -> Iterator[str]:
+    """Sources whose power in all is another one if each cell is looked at in more places than its centre."""
+    if made.nx * made.ny > _MOST_CELLS:
+        return
+    x, y = made.centres
+    low, _ = made.temperatures((0.0,))
+    end = scenario.time.end or 0.0
+    parts = (np.arange(_PARTS) + 0.5) / _PARTS - 0.5
+    for name, source in zip(scenario.source_names, scenario.source):
+        f = source.power
+        if not (f.depends_on("x") or f.depends_on("y")):
+            continue
+        times = np.linspace(0.0, end, _TIMES) if f.depends_on("t") else np.zeros(1)
+        centre, whole = (np.zeros(times.size) for _ in range(2))
+        with np.errstate(all="ignore"):
+            for i, t in enumerate(times):
+                q = [
+                    float(
+                        np.mean(
+                            np.broadcast_to(f(x=x + a * made.dx, y=y + b * made.dy, t=float(t), T=low), made.T0.shape)
+                        )
+                    )
+                    for a in parts
+                    for b in parts
+                ]
+                centre[i], whole[i] = q[len(q) // 2], float(np.mean(q))
+            most = float(np.max(np.abs(whole), initial=0.0))
+            off = float(np.max(np.abs(centre - whole), initial=0.0))
+        if most > 0 and off > _OFF * most:
+            yield (
+                f"the source {name} changes so much within a cell of {made.dx:.3g} m by {made.dy:.3g} m that its power "
+                f"is off by {100 * off / most:.0f} %, as it is taken in the middle of cells: take more cells, or make "
+                "it wider"
+            )

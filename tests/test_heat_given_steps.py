@@ -1,0 +1,113 @@
+"""Steps of a given length, or of the explicit stepper: they end where data jump, and what they miss is warned of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from simsuite.core import Backend, Clock
+from simsuite.solvers.heat.problem import HeatProblem
+
+PULSES = "6*(t % 1 < 0.3)"
+
+
+def heated(heat: Callable[..., HeatProblem], where: str, time: dict[str, Any]) -> HeatProblem:
+    """An insulated square that is heated for 0.3 s of each second, by an edge or by a source; 1 K a pulse on average,
+    the edge being 1/4 as long as it would have to be."""
+    more: dict[str, Any] = {"source": [{"power": PULSES}]}
+    if where == "edge":
+        more = {"boundary": {"left": {"kind": "flux", "value": PULSES}}}
+    return heat(grid={"nx": 3, "ny": 2}, material={"diffusivity": 0.01}, time={"end": 4.0, **time}, **more)
+
+
+@pytest.mark.parametrize("where", ["edge", "source"])
+@pytest.mark.parametrize(
+    "time",
+    [
+        {"stepper": "explicit", "dt": 0.25},
+        {"stepper": "explicit", "dt": "auto"},
+        {"stepper": "rkl2", "dt": 0.7},
+        {"stepper": "adi", "dt": 0.25},
+        {"stepper": "adi", "dt": 1.0},
+        {"dt": 1.0},
+    ],
+    ids=str,
+)
+def test_pulses_give_what_they_do(
+    heat: Callable[..., HeatProblem], backend: Backend, where: str, time: dict[str, Any]
+) -> None:
+    p = heated(heat, where, time)
+    stepper = p.stepper(backend, p.initial())
+    stepper.advance(p.clock.end)
+    with stepper.observe("time") as observed:
+        energy = p.results(observed)["energy"]
+    assert energy["boundary" if where == "edge" else "source"] == pytest.approx(4 * 0.3 * 6, rel=1e-12)
+
+
+def test_a_jump_at_the_end_of_a_step_counts_from_there_on(heat: Callable[..., HeatProblem], backend: Backend) -> None:
+    """The trapezoidal rule took the mean of both sides for the step before."""
+    for value in ("1e3*(t < 2)", "1e3*(t <= 2)"):
+        p = heat(boundary={"left": {"kind": "flux", "value": value}}, time={"end": 4.0, "stepper": "adi", "dt": 0.5})
+        stepper = p.stepper(backend, p.initial())
+        stepper.advance(p.clock.end)
+        with stepper.observe("time") as observed:
+            assert p.results(observed)["energy"]["edges"]["left"] == pytest.approx(2e3, rel=1e-12)
+
+
+def test_data_are_looked_at_from_inside() -> None:
+    clock = Clock((0, 2, 3), (0.0, 1.0, 4.0), (1.0,))
+    begin, span, k, n = clock.inside(1)
+    assert (begin, k, n) == (0.0, 1, 2)
+    assert 1.0 - 1e-14 < begin + span < 1.0
+    begin, span, *_ = clock.inside(2)
+    assert 1.0 < begin < 1.0 + 1e-14
+    assert begin + span == 4.0
+    assert clock.interval(2)[0] == clock.time(2) == 1.0
+
+
+@pytest.mark.parametrize(("every", "samples"), [(180.0, 61), (4320.0, 241), (21600.0, 481)])
+def test_samples_on_frames_are_those(heat: Callable[..., HeatProblem], every: float, samples: int) -> None:
+    """Multiples of `every` and fractions of the end differ by rounding."""
+    end = every * 20
+    p = heat(time={"end": end, "stepper": "rkl2"}, output={"every": every, "samples": samples})
+    times = [p.clock.time(step) for step in p.layout.series[1].steps]
+    assert len(times) == samples
+    assert np.min(np.diff(times)) > 1e-6 * end
+
+
+@pytest.mark.parametrize(
+    ("sections", "words"),
+    [
+        (
+            {"source": [{"power": "exp(-((t - 0.5)/0.01)**2)"}], "time": {"end": 1.0, "dt": 0.1}},
+            "source1 changes by 100 %",
+        ),
+        (
+            {"boundary": {"top": {"kind": "temperature", "value": "sin(4*pi*t)"}}, "time": {"end": 3.0, "dt": 0.5}},
+            "the top edge changes by 100 %",
+        ),
+        ({"source": [{"power": "exp(-((x - 0.5)**2 + (y - 0.5)**2)/1e-3)"}], "time": {"end": 1.0}}, "within a cell"),
+    ],
+)
+def test_what_is_looked_at_too_seldom_is_warned_of(
+    heat: Callable[..., HeatProblem], sections: dict[str, Any], words: str
+) -> None:
+    time = {"stepper": "adi"} | sections["time"]
+    (text,) = heat(**sections | {"time": time}).warnings
+    assert words in text
+
+
+@pytest.mark.parametrize(
+    "sections",
+    [
+        {"source": [{"power": "sin(t)*x"}], "time": {"end": 10.0, "dt": 0.2}},
+        {"source": [{"power": PULSES}], "time": {"end": 4.0, "dt": 0.25}},
+        {"boundary": {"top": {"kind": "temperature", "value": "10*t"}}, "time": {"end": 3.0, "dt": 0.5}},
+        {"source": [{"power": "exp(-((x - 0.5)**2 + (y - 0.5)**2)/0.1)"}], "time": {"end": 1.0}},
+    ],
+)
+def test_other_data_are_not(heat: Callable[..., HeatProblem], sections: dict[str, Any]) -> None:
+    assert not heat(**sections | {"time": {"stepper": "adi"} | sections["time"]}).warnings
