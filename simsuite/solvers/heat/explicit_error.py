@@ -38,7 +38,7 @@ def explicit_error(made: Discretisation, clock: Clock, frames: Sequence[float]) 
     with np.errstate(all="ignore"):
         low, high = made.reach(made.edges.looks(end), end)
         rough = min(0.5 * dt * _largest_rate(made), _MODE * dt / first * (high - low))
-        error = rough + 0.5 * dt * _driving(made, clock)
+        error = rough + 0.5 * dt * _driving(made, end)
     return float(error) if math.isfinite(error) else None
 
 
@@ -97,17 +97,13 @@ def _rates(made: Discretisation, rows: slice, outside: Sequence[np.ndarray]) -> 
     return np.asarray((heat * made.inverse_capacity[near])[inner])
 
 
-def _driving(made: Discretisation, clock: Clock) -> float:
+def _driving(made: Discretisation, end: float) -> float:
     """The largest rate at which temperatures outside change, plus by how much sources change what they give in all,
     up and down, K/s."""
-    t = np.linspace(0.0, clock.times[-1], _LOOKS)
-    places = np.searchsorted(clock.changes, t, side="right")
-    smooth = (np.diff(places) == 0)[:, None]  # between two looks data do not jump
-    if np.count_nonzero(smooth) < _LOOKS // 2:
-        return math.inf
+    t = np.linspace(0.0, end, _LOOKS)
 
     def moves(values: np.ndarray) -> np.ndarray:
-        return np.where(smooth, np.abs(np.diff(values.reshape(_LOOKS, -1), axis=0)), 0.0)
+        return np.abs(np.diff(values.reshape(_LOOKS, -1), axis=0))
 
     total = 0.0
     rate = 0.0
