@@ -20,6 +20,7 @@ import running
 from typer.testing import CliRunner
 
 from simsuite.cli import app
+from simsuite.cli.numbers import tree
 from simsuite.cli.summary import MOST_LINES, summary_lines
 from simsuite.core import Clock
 from simsuite.io.directory import RunDirectory
@@ -240,6 +241,10 @@ def test_options_are_a_table() -> None:
     assert any("105.114 ± 0.029" in line and "142.95" in line for line in lines)
     assert not any("delta_standard_error" in line for line in lines)
     assert sum("delta_standard_error" in line for line in summary_lines(summary, verbose=True)) == 12
+
+
+def test_what_is_unknown_is_none_in_a_list_and_by_itself() -> None:
+    assert list(tree({"theta": None, "delta": [None]}, "")) == [f"{name:<22} none" for name in ("theta", "delta")]
 
 
 def test_a_greek_is_that_of_the_asset_that_an_option_depends_on() -> None:
