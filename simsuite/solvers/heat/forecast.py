@@ -11,7 +11,7 @@ from simsuite.solvers.heat.plan import Plan
 from simsuite.solvers.heat.rates import H200, TWO_CORES, work_of
 
 # Seconds that a step with control of its error takes besides the work per cell: launches, and the estimate that is read
-# back before the next step. As timed on two cores of an AMD EPYC (Zen 4) and on an H200, to one digit.
+# back before the next step. As small grids take, to one digit.
 CONTROL_ON_CPU, CONTROL_ON_GPU = 4e-4, 1e-3
 
 
