@@ -354,6 +354,7 @@ def test_check_foretells_the_run(cli: Call, heat_run: list[str]) -> None:
     done = only_object(cli(*heat_run, "--json").stdout)
     assert said["adaptive"]
     assert said["steps"] / 4 < done["steps"] < 4 * said["steps"], "about as many"
+    assert re.search(r"^  time +some [\d.]+ s to [\d.]+ s at what is usual", cli("check", *heat_run[1:]).stdout, re.M)
     fixed = [*heat_run[1:], "--set", "time.dt=0.5"]
     assert only_object(cli("check", *fixed, "--json").stdout)["steps"] == 1200
     with open_results(Path("runs/plate/results.h5")) as file:

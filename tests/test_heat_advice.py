@@ -64,6 +64,23 @@ def test_sources_that_are_certainly_0_are_named(heat: Callable) -> None:
     assert idle == [f"source{i + 1}" for i in range(len(NOWHERE))]
 
 
+@pytest.mark.parametrize(
+    ("given", "beginning"),
+    [
+        ({}, None),
+        ({"end": 10.0}, "time.end has no effect with steady = true"),
+        ({"tolerance": 1e-3, "end": 10.0}, "time.end and time.tolerance have no effect with steady = true"),
+        ({"end": 10.0, "steady": False}, None),
+    ],
+)
+def test_keys_of_steps_are_named_where_the_state_is_steady(
+    heat: Callable, given: dict[str, Any], beginning: str | None
+) -> None:
+    time = {"steady": True, "stepper": "auto", **given}
+    found = heat(time=time, boundary={"left": {"kind": "temperature", "value": 1.0}}).warnings
+    assert [text.startswith(beginning or "") for text in found] == ([] if beginning is None else [True])
+
+
 LEFT = {"shape": "rectangle", "x": [0, 0.2], "y": [0, 1]}
 COLD = {
     "region": [LEFT | {"temperature": 300.0}, LEFT | {"temperature": "-200 + x"}],

@@ -50,6 +50,20 @@ def test_auto_takes_the_cheapest(heat: Callable, sections: dict, stepper: str) -
     assert problem.method["stepper_reason"]
 
 
+@pytest.mark.parametrize(("gpu", "each"), [(False, 4e-4), (True, 1e-3)])
+def test_steps_that_control_their_error_take_time_besides_the_work_per_cell(
+    heat: Callable, gpu: bool, each: float
+) -> None:
+    """Which on few cells is most of it; equal steps do without."""
+    moving = {"grid": {"nx": 8, "ny": 8}, "boundary": {"left": {"kind": "temperature", "value": "sin(3*t)"}}}
+    few = heat(**moving, time={"end": 200.0, "stepper": "rkl2"})
+    steps = few.plan.control.expected
+    seconds = few.usual_seconds(gpu)
+    assert seconds > each * steps
+    equal = heat(**moving, time={"end": 200.0, "stepper": "adi", "dt": 200.0 / steps})
+    assert equal.usual_seconds(gpu) < each * steps
+
+
 def test_auto_says_why_not_exact(heat: Callable) -> None:
     method = auto(heat, material=VARIABLE).method
     assert "exact does not apply: the conductivity is not the same everywhere" in method["stepper_reason"]

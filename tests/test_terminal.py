@@ -20,6 +20,7 @@ import running
 from typer.testing import CliRunner
 
 from simsuite.cli import app
+from simsuite.cli.numbers import tree
 from simsuite.cli.summary import MOST_LINES, summary_lines
 from simsuite.core import Clock
 from simsuite.io.directory import RunDirectory
@@ -242,6 +243,40 @@ def test_options_are_a_table() -> None:
     assert sum("delta_standard_error" in line for line in summary_lines(summary, verbose=True)) == 12
 
 
+def test_risk_is_a_row_for_each_level() -> None:
+    levels = {
+        "0.95": {
+            "value_at_risk": 838.5385, "value_at_risk_ci95": [826.75, 852.66],
+            "expected_shortfall": 1126.76, "expected_shortfall_standard_error": 6.957,
+        },
+        "0.9999": {
+            "value_at_risk": 1900.5, "value_at_risk_ci95": [1800.25, None],
+            "expected_shortfall": 1950.25, "expected_shortfall_standard_error": None,
+        },
+    }  # fmt: skip
+    risk = {"horizon": 0.04, "value": 3255.183, "value_standard_error": 1.59, "levels": levels, "confidence": 0.95}
+    summary = {
+        "solver": "gbm", "status": "complete", "steps": 10, "dt": [0.004] * 2, "time": 0.04, "units": {},
+        "device": "cpu", "device_name": "CPU", "precision": "float64", "kernel": "numba", "stepper": "exact",
+        "wall_seconds": 1.0, "compile_seconds": 0.5, "rate": 1e6, "rate_unit": "path-steps/s", "directory": "runs/x",
+        "results": {"paths": 1000, "assets": {}, "options": {}, "risk": risk},
+    }  # fmt: skip
+    lines = summary_lines(summary)
+    (head,) = [i for i, line in enumerate(lines) if "value at risk (95 % interval)" in line]
+    assert lines[head - 1].split(maxsplit=4)[-1] == "3255.2 ± 1.6"
+    assert "    95 %" in lines[head + 1]
+    assert "838.5385 (826.75 .. 852.66)" in lines[head + 1]
+    assert lines[head + 1].endswith("1126.8 ± 7.0")
+    assert "99.99 %" in lines[head + 2]
+    assert "1900.5 (1800.25 .. none)" in lines[head + 2]
+    assert not any("value_at_risk" in line for line in lines)
+    assert sum("value_at_risk " in line for line in summary_lines(summary, verbose=True)) == 2
+
+
+def test_what_is_unknown_is_none_in_a_list_and_by_itself() -> None:
+    assert list(tree({"theta": None, "delta": [None]}, "")) == [f"{name:<22} none" for name in ("theta", "delta")]
+
+
 def test_a_greek_is_that_of_the_asset_that_an_option_depends_on() -> None:
     deltas = {"delta": [0.0, 0.5, 0.0], "delta_standard_error": [0.0, 0.01, 0.0]}
     summary = {
@@ -351,7 +386,7 @@ def test_check_foretells_steps_and_time_once(say: Say) -> None:
     varied = settings('material={diffusivity = "1e-5*(1 + x)"}')
     shown = say("check", *varied, "-v").stdout
     assert "  why  " in shown
-    assert len(re.findall(r"\b\d+ steps?\b|about \d+\b", shown)) == 1
+    assert len(re.findall(r"\b\d+ steps?\b|about \d+\b|some \d+ to \d+\b", shown)) == 1
     assert shown.count("what is usual on two CPU cores, after") == 1
     assert not re.search(r"why .*\d s\b", shown)
 

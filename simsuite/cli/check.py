@@ -63,7 +63,7 @@ def _start(model: Any) -> str | None:
 
 def _seconds(seconds: float, adaptive: bool) -> str:
     """Of so many steps as are expected; where they find out their lengths there may be ten times as many."""
-    if adaptive and seconds >= 0.1:
+    if adaptive and 10 * seconds >= 0.1:
         return f"some {duration(seconds)} to {duration(10 * seconds)}"
     return f"about {duration(seconds)}" if seconds >= 0.1 else "less than 0.1 s"
 

@@ -34,7 +34,7 @@ def tree(
         elif _is_vector(value):
             yield f"{label}{_listed(value, most)} {note}".rstrip()
         elif not isinstance(value, list):
-            yield f"{label}{value} {note}".rstrip()
+            yield f"{label}{'none' if value is None else value} {note}".rstrip()
         elif most >= MANY and value and all(map(_is_vector, value)):
             yield from _matrix(value, label, note, most)
 

@@ -177,8 +177,12 @@ def _gbm(summary: Mapping[str, Any], verbose: bool) -> Iterator[Section]:
         yield f"options: value ± standard error, in units of price{more}", rows
     if assets:
         yield "prices at the end: value ± standard error, and quantiles", _table(assets, _asset_cells)
+    risk = results.pop("risk", None)
+    if risk is not None:
+        yield "risk: of the loss, value at the start less that at the end", _risk_rows(risk)
     yield "", list(tree(results, "  "))
     if verbose:
+        yield from [("risk, all numbers", list(tree(risk, "    ")))] if risk is not None else []
         renamed = {n: {value if key == "price" else key: v for key, v in o.items()} for n, o in options.items()}
         yield "options, all numbers", list(tree(renamed, "    "))
         yield "prices at the end, all numbers", list(tree(assets, "    "))
@@ -229,6 +233,24 @@ def _asset_cells(asset: Mapping[str, Any]) -> dict[str, str]:
     cells = {name: _estimate(asset[name], asset[f"{name}_standard_error"]) for name in ("mean", "std")}
     quantiles = {f"{100 * float(q):g} %": f"{value:.6g}" for q, value in asset["quantiles"].items()}
     return cells | quantiles
+
+
+def _risk_rows(risk: Mapping[str, Any]) -> list[str]:
+    """The portfolio's value at the start, and a row for each level."""
+    interval = f"value at risk ({100 * risk['confidence']:g} % interval)"
+    levels = {f"{100 * float(level):g} %": found for level, found in risk["levels"].items()}
+    value = with_error(risk["value"], risk["value_standard_error"])
+    horizon = _row("horizon", risk["horizon"], "year" if risk["horizon"] == 1 else "years")
+    return [horizon, _row("value at the start", value), *_table(levels, functools.partial(_risk_cells, interval))]
+
+
+def _risk_cells(interval: str, found: Mapping[str, Any]) -> dict[str, str]:
+    value, low, high = (_estimate(each, None) for each in (found["value_at_risk"], *found["value_at_risk_ci95"]))
+    shortfall, error = found["expected_shortfall"], found["expected_shortfall_standard_error"]
+    return {
+        interval: f"{value} ({low} .. {high})",
+        "expected shortfall": "none" if shortfall is None else with_error(shortfall, error),
+    }
 
 
 def _linear(summary: Mapping[str, Any], verbose: bool) -> Iterator[Section]:

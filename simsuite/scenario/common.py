@@ -82,7 +82,9 @@ class Output(Section):
         None, description="when frames are due, s (years with gbm), in place of frames"
     )
     samples: Annotated[int, Field(ge=2, le=MOST_FRAMES)] | None = Field(
-        None, description="number of samples of probes and ledger, evenly spaced in time (default: at frames only)"
+        None,
+        description="number of samples of probes and ledger, evenly spaced in time; frames that fall between them add "
+        "theirs (default: at frames only)",
     )
     checkpoint_minutes: Positive = Field(5.0, description="minutes of wall clock from checkpoint to checkpoint")
     checkpoint_every: Annotated[int, Field(ge=0)] = Field(

@@ -28,6 +28,7 @@ from simsuite.verify.study import (
 
 OFF_BY = 0.3  # how far from 2 the observed order may be
 SHARE_IN_TIME = 0.2  # of what a grid is off, from which on steps in time disturb the order
+MOST_LEVELS = 6  # that the command line takes
 SHORTER = 4  # times, to see what steps in time do
 
 
@@ -43,7 +44,8 @@ class Cause:
 
     grid: its cells, in words. stepper: what took its steps. in_time: what its steps in time are off, K. off: what the
     grid is off altogether, K: the error against the reference, or the change to the next grid. estimated: whether
-    in_time is the run's own estimate, or the change of the field in steps a few times shorter.
+    in_time is the run's own estimate, or the change of the field in steps a few times shorter. levels: grids of the
+    study.
     """
 
     grid: str
@@ -51,11 +53,17 @@ class Cause:
     in_time: float
     off: float
     estimated: bool
+    levels: int
 
     @property
     def steps(self) -> bool:
         """Whether it is the steps in time, and not the grid."""
         return self.in_time >= SHARE_IN_TIME * self.off
+
+    @property
+    def timeless(self) -> bool:
+        """Whether there is no error in time: a steady state is found without steps, and exact steps have none."""
+        return self.stepper in ("steady", "exact")
 
 
 def cause(found: Sequence[Outcome], checks: Sequence[Check], base: Path, backend: Backend) -> Cause:
@@ -69,7 +77,8 @@ def cause(found: Sequence[Outcome], checks: Sequence[Check], base: Path, backend
         in_time, estimated = _error_in_time(found[k], base, backend)
         changes = data.get("differences", [])
         off = abs(changes[min(k, len(changes) - 1)] if changes else data["values"][k])
-        causes.append(Cause(f"{grid.nx} x {grid.ny}", problem.method["stepper"], in_time, off, estimated))
+        name = f"{grid.nx} x {grid.ny}"
+        causes.append(Cause(name, problem.method["stepper"], in_time, off, estimated, len(found)))
     return max(causes, key=lambda each: each.in_time / each.off if each.off > 0 else 0.0)
 
 

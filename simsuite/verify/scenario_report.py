@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from simsuite.verify.checks import Check
 from simsuite.verify.report import number
 from simsuite.verify.runs import Outcome
-from simsuite.verify.scenario import SHORTER, Cause, levels_of
+from simsuite.verify.scenario import MOST_LEVELS, SHORTER, Cause, levels_of
 from simsuite.verify.study import changes, fitted_line
 from simsuite.words import steps_in_words
 
@@ -55,18 +55,23 @@ def verdict(checks: Sequence[Check], why: Cause | None = None) -> str:
 
 def advice(why: Cause) -> str:
     """What is in the way of the scheme's order, the steps in time or the grid, and what to do about it."""
+    found = "This is not the order of the scheme.\n"
+    if why.timeless:
+        return found + _space(why)
     how = "estimated in the run" if why.estimated else f"seen with steps {SHORTER} times shorter"
-    beside = (
-        "This is not the order of the scheme.\n"
-        f"Of {why.off:.2g} K that {why.grid} cells are off, {why.in_time:.2g} K are by steps in time ({how})."
-    )
+    found += f"Of {why.off:.2g} K that {why.grid} cells are off, {why.in_time:.2g} K are by steps in time ({how}).\n"
     if why.steps:
-        return f"{beside}\nSo the steps in time are in the way, not the grid. {_shorter(why)}\nThen look at grids."
+        return f"{found}So the steps in time are in the way, not the grid. {_shorter(why)}\nThen look at grids."
+    return f"{found}So it is not the steps in time. {_space(why)}"
+
+
+def _space(why: Cause) -> str:
+    """What may be in the way where steps in time are not."""
+    finer = "" if why.levels >= MOST_LEVELS else f"--levels {why.levels + 1} or "
     return (
-        f"{beside}\nSo it is not the steps in time. Either the grids are too coarse for what happens in them: try "
-        "--levels 4 or begin\nwith a finer grid. Or the data are rough (jumps, corners, regions whose outline cuts "
-        "through cells), which lowers\nthe order for good. Or there is a [reference], and it is not the solution: then "
-        "errors do not fall at all."
+        f"Either the grids are too coarse for what happens in them: try {finer}begin\nwith a finer grid. Or the data "
+        "are rough (jumps, corners, regions whose outline cuts through cells), which lowers\nthe order for good. Or "
+        "there is a [reference], and it is not the solution: then errors do not fall at all."
     )
 
 

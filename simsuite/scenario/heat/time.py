@@ -42,7 +42,9 @@ class Time(Section):
         "adi (implicit, second order), exact (no steps; constant coefficients only)",
     )
     dt: Literal["auto"] | Positive = Field(
-        "auto", description="length of a time step, s; refused when it is unstable; auto: as long as tolerance allows"
+        "auto",
+        description="length of a time step, s; refused when it is unstable; auto: as long as tolerance allows, with "
+        "explicit the longest stable one",
     )
     tolerance: Positive = Field(1e-5, description='error of time integration that dt = "auto" must reach, relative')
     steady_tolerance: NonNegative = Field(0.0, description="stop when the largest |dT/dt| falls below, K/s; 0 = off")

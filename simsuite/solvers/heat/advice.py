@@ -16,6 +16,7 @@ from simsuite.solvers.heat.plan import Plan
 from simsuite.solvers.heat.sampling import distinct
 from simsuite.solvers.heat.thermostats import thermostat_warnings
 
+_OF_STEPS = ("end", "tolerance", "steady_tolerance")  # keys of [time] that do nothing where there are no steps
 _LITTLE = 1e-3  # of a plate's shorter side
 
 
@@ -24,7 +25,16 @@ def warnings(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[s
     jumps = thermostat_warnings(scenario, made, plan.control is not None)
     idle = idle_warnings(scenario, made)
     coarse = [] if idle else coarse_warnings(scenario, made, plan)
-    return [*_scale_warnings(scenario, made), *idle, *coarse, *jumps]
+    return [*_steady_warnings(scenario), *_scale_warnings(scenario, made), *idle, *coarse, *jumps]
+
+
+def _steady_warnings(scenario: HeatScenario) -> list[str]:
+    """A sentence where keys are given that say how to go through time, and the state is steady."""
+    given = [f"time.{key}" for key in _OF_STEPS if key in scenario.time.model_fields_set]
+    if not scenario.time.steady or not given:
+        return []
+    have = "has" if len(given) == 1 else "have"
+    return [f"{' and '.join(given)} {have} no effect with steady = true, which takes no steps in time"]
 
 
 def _scale_warnings(scenario: HeatScenario, made: Discretisation) -> list[str]:

@@ -10,6 +10,10 @@ from simsuite.solvers.heat.method import ADI_STEPS, expected_stages
 from simsuite.solvers.heat.plan import Plan
 from simsuite.solvers.heat.rates import H200, TWO_CORES, work_of
 
+# Seconds that a step with control of its error takes besides the work per cell: launches, and the estimate that is read
+# back before the next step. As small grids take, to one digit.
+CONTROL_ON_CPU, CONTROL_ON_GPU = 4e-4, 1e-3
+
 
 def usual_seconds(plan: Plan, clock: Clock, made: Discretisation, rate_wanted: bool, gpu: bool) -> float:
     """Of all steps of a plan, on two CPU cores or on an H200. Where steps find out how long they may be, of as many as
@@ -23,4 +27,5 @@ def usual_seconds(plan: Plan, clock: Clock, made: Discretisation, rate_wanted: b
         "rkl2": work_of("rkl2", steps, stages, made, rate_wanted),
         "adi": work_of("adi", math.ceil(ADI_STEPS * steps), 0, made, rate_wanted),
     }
-    return min(rates.seconds(works[name]) for name in plan.control.methods)
+    controlling = steps * (CONTROL_ON_GPU if gpu else CONTROL_ON_CPU)
+    return controlling + min(rates.seconds(works[name]) for name in plan.control.methods)

@@ -11,6 +11,8 @@ import numpy as np
 
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression
+from simsuite.expressions.evaluate import evaluate
+from simsuite.expressions.tree import Node
 from simsuite.solvers.linear.clock import step_times
 
 _LOOKED_AT = 10**6  # steps, from the first on
@@ -54,6 +56,12 @@ class Inputs:
 def values_at(given: tuple[Expression, ...], times: np.ndarray) -> np.ndarray:
     """(given, times)."""
     return np.array([np.broadcast_to(u(t=times), times.shape) for u in given], np.float64).reshape(len(given), -1)
+
+
+def tree_values(tree: Node, times: np.ndarray) -> np.ndarray:
+    """What an expression in t, or a part of one, is at these times; NaN or Inf where it is no number."""
+    with np.errstate(all="ignore"):
+        return np.array(np.broadcast_to(evaluate(tree, {"t": times}), times.shape), np.float64)
 
 
 def bad_inputs(inputs: Inputs, steps: int, dtype: Any) -> Iterator[Mistake]:

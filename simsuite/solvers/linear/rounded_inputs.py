@@ -14,11 +14,11 @@ from functools import cached_property
 import numpy as np
 
 from simsuite.expressions import Expression
-from simsuite.expressions.evaluate import evaluate
 from simsuite.expressions.exact import Value, as_written, decided_exactly, decisions, shifted_decisions
 from simsuite.expressions.formula import formula
 from simsuite.expressions.tree import Node
 from simsuite.solvers.linear.clock import step_times
+from simsuite.solvers.linear.input_values import tree_values
 
 LOOKED_AT = 100_000  # steps of all inputs together
 _EXACTLY = 10_000  # of these, in rational numbers
@@ -45,9 +45,9 @@ class _Steps:
         away = _NEAR * np.maximum(t, self.dt)
         found = np.zeros(self.count, bool)
         for decision in decisions(tree):
-            here = _values(decision, t)
+            here = tree_values(decision, t)
             for beside in (t - away, t + away):
-                found |= _values(decision, beside) != here
+                found |= tree_values(decision, beside) != here
         return np.flatnonzero(found)
 
 
@@ -64,7 +64,7 @@ def rounding_warnings(inputs: Sequence[Expression], dt: float, steps: int) -> It
 
 
 def _warning(name: str, tree: Node, steps: _Steps, most: int) -> str | None:
-    plain = _values(tree, steps.times)
+    plain = tree_values(tree, steps.times)
     meant = _meant(tree, plain, steps, most)
     wrong = np.flatnonzero(~_same(plain, meant))
     if not len(wrong):
@@ -90,7 +90,7 @@ def _advice(tree: Node, meant: np.ndarray, steps: _Steps) -> str:
     for share in _SHIFTS:
         shift = float(f"{share * steps.dt:.3g}")
         moved = shifted_decisions(tree, "t", shift)
-        if not len(steps.close(moved)) and np.all(_same(_values(moved, steps.times), meant)):
+        if not len(steps.close(moved)) and np.all(_same(tree_values(moved, steps.times), meant)):
             text = formula(moved)
             return f"write {text}" if len(text) <= _LONGEST else f"write {_moved_time(shift)} for t in its conditions"
     number = f"floor(t/{steps.dt!r} + 0.5)"
@@ -99,11 +99,6 @@ def _advice(tree: Node, meant: np.ndarray, steps: _Steps) -> str:
 
 def _moved_time(shift: float) -> str:
     return f"(t {'+' if shift > 0 else '-'} {abs(shift)!r})"
-
-
-def _values(tree: Node, times: np.ndarray) -> np.ndarray:
-    with np.errstate(all="ignore"):
-        return np.array(np.broadcast_to(evaluate(tree, {"t": times}), times.shape), np.float64)
 
 
 def _same(a: np.ndarray, b: np.ndarray) -> np.ndarray:
