@@ -253,7 +253,8 @@ class HeatScenario(Section):
         held = any(region.temperature is not None for region in self.region)
         fed_back = any(source.power.depends_on("T") for source in self.source)
         if not (held or fed_back or any(fixes_level(condition) for _, condition in conditions)):
-            message = "the steady state is not determined: any constant can be added to it"
+            message = "a steady state is not determined: there is none if more heat comes in than goes out, or less, "
+            message += "and else any constant can be added to it"
             help = "give one edge a temperature, convection or radiation, or hold a region at a temperature"
             found.append(Mistake(("time", "steady"), message, help))
         return found
