@@ -6,6 +6,7 @@ import json
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 from gbm_problems import ASSET, CALL, problem, run, tables
 from running import call
@@ -115,6 +116,19 @@ def test_few_paths_carry_the_mean_of_a_wild_asset(one_thread):
     assert calm.shortcomings(run(calm, open_backend("cpu"))[0]) == []
     points = problem(asset=wild, time={"end": 10.0}, paths={"sampling": "sobol"})
     assert points.warnings == points.shortcomings(run(points, open_backend("cpu"))[0]) == []
+
+
+def test_where_prices_are_too_small_or_too_large_to_be_told_errors_are_unknown(one_thread):
+    """A volatility of 2000 %: no mean of 0 is exact, no error infinite."""
+    p = problem(asset=[ASSET | {"volatility": 20.0}], option=[CALL | {"greeks": True}])
+    with np.errstate(all="raise", under="ignore"):
+        results = run(p, open_backend("cpu"))[0]
+    (option,), asset = results["options"].values(), results["assets"]["A"]
+    assert option["delta_standard_error"] == [None]
+    assert any("± unknown" in line for line in option_lines(option, ["A"]))
+    assert (asset["mean"], asset["mean_standard_error"], asset["std_standard_error"]) == (0.0, None, None)
+    (missed,) = p.shortcomings(results)
+    assert missed.startswith("the mean of 'A' over these paths is 0 ± unknown, but 105.13 is exact")
 
 
 def test_with_a_drift_of_the_real_world_there_are_no_prices(tmp_path, capsys):

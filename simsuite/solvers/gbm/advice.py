@@ -91,6 +91,8 @@ def missed_means(results: Mapping[str, Any]) -> list[str]:
 
 def _is_far_off(asset: Mapping[str, Any]) -> bool:
     error, exact = asset["mean_standard_error"], asset["mean_exact"]
+    if asset["mean"] == 0:  # all prices were too small to be told from it
+        return True
     return error is not None and abs(asset["mean"] - exact) > _FAR_OFF * error + _INEXACT * exact
 
 

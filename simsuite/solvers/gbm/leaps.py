@@ -181,7 +181,7 @@ def _largest_jump(curve: Curve, spread: float, sizes: Curve) -> float:
 
 def elsewhere(leap: Leap, problem: GbmProblem, usual: float) -> float:
     """Root mean square of how far from `usual` it is where it is not that, by the law of the price; NaN if that is not
-    known. It is what paths can bring that are like none of those that were made."""
+    known, or is beyond all numbers. It is what paths can bring that are like none of those that were made."""
     if leap.curve is None:
         return leap.size if leap.size > 0 else math.nan
     z = np.linspace(-_REACH, _REACH, _CELLS + 1)
@@ -191,7 +191,9 @@ def elsewhere(leap: Leap, problem: GbmProblem, usual: float) -> float:
         return 0.0
     logarithm = -(z[away] ** 2) / 2
     weight = np.exp(logarithm - logarithm.max())
-    return math.sqrt(float(weight @ off[away] ** 2 / weight.sum()))
+    with np.errstate(over="ignore"):
+        found = math.sqrt(float(weight @ off[away] ** 2 / weight.sum()))
+    return found if math.isfinite(found) else math.nan
 
 
 def _never_pays(option: Barrier) -> bool:

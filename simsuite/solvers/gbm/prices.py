@@ -71,6 +71,8 @@ def price_statistics(
         errors[1, a] = error_of_deviation(
             histogram[a], MIDDLES, centre - growth[a], spread, mirrored and scenario.paths.antithetic, independent
         )
+    if not absorbing:  # all prices have come out the same, relative to means that are huge: too small to be told from 0
+        errors[:, (spreads > 0) & (pairs[:, 1] == 0)] = math.nan
     std, (mean_error, std_error) = expected * np.sqrt(pairs[:, 1]), expected * errors
     return PriceStatistics(time, expected, expected * (1 + pairs[:, 0]), std, found, mean_error, std_error, intervals)
 
