@@ -131,6 +131,13 @@ def test_where_prices_are_too_small_or_too_large_to_be_told_errors_are_unknown(o
     assert missed.startswith("the mean of 'A' over these paths is 0 ± unknown, but 105.13 is exact")
 
 
+def test_a_greek_that_is_exactly_0_has_a_line(one_thread):
+    lookback = {"style": "lookback", "payoff": "put", "strike_type": "floating", "asset": "wild", "greeks": True}
+    lines = words(asset=TWO, option=[lookback])
+    assert [line for line in lines if line.startswith("gamma (wild)           0 (exact)")]
+    assert not [line for line in lines if "calm" in line]
+
+
 def test_with_a_drift_of_the_real_world_there_are_no_prices(tmp_path, capsys):
     """In the lines, the table of many options, and all numbers; JSON keeps its keys."""
     real = {"rate": 0.05, "drift": 0.09}
