@@ -110,7 +110,7 @@ def _call_far_out(problem: GbmProblem, option: Barrier) -> Curve | None:
 def _leap(problem: GbmProblem, tree: Node) -> Leap:
     names = names_in(tree)
     assets = {_asset(problem, name) for name in names}
-    if not any(_is_noisy(problem, a) for a in assets):
+    if not any(is_noisy(problem, a) for a in assets):
         return Leap(0.0, random=False)
     values = _values(problem, tree) if len(assets) == 1 else None
     if values is not None:
@@ -180,12 +180,18 @@ def _largest_jump(curve: Curve, spread: float, sizes: Curve) -> float:
 
 
 def elsewhere(leap: Leap, problem: GbmProblem, usual: float) -> float:
-    """Root mean square of how far from `usual` it is where it is not that, by the law of the price; NaN if that is not
-    known, or is beyond all numbers. It is what paths can bring that are like none of those that were made."""
+    """How far from `usual` it is where it is not that, see `root_mean_square_off`. It is what paths can bring that are
+    like none of those that were made."""
     if leap.curve is None:
         return leap.size if leap.size > 0 else math.nan
+    return root_mean_square_off(leap.curve, _spread(problem, leap.asset), usual)
+
+
+def root_mean_square_off(curve: Curve, spread: float, usual: float) -> float:
+    """Root mean square of how far from `usual` it is where it is not that, by the law of y, normal with the deviation
+    `spread`; NaN if that is beyond all numbers."""
     z = np.linspace(-_REACH, _REACH, _CELLS + 1)
-    off = leap.curve(_spread(problem, leap.asset) * z) - usual
+    off = curve(spread * z) - usual
     away = np.isfinite(off) & (np.abs(off) > 1e-12 * abs(usual))
     if not away.any():  # it need not be random, and is not
         return 0.0
@@ -246,7 +252,7 @@ def _asset(problem: GbmProblem, name: str) -> int:
     return next(a for a in (number(name, "last"), number(name, "noise")) if a is not None)
 
 
-def _is_noisy(problem: GbmProblem, asset: int) -> bool:
+def is_noisy(problem: GbmProblem, asset: int) -> bool:
     jumps = problem.dynamics.jumps[asset]
     return any(problem.dynamics.volatility[asset].values) or (jumps is not None and jumps.intensity > 0)
 
