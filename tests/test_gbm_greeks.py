@@ -436,3 +436,15 @@ def test_payoffs_of_any_function_have_greeks(cpu):
 def test_what_has_jumps_or_infinite_slopes(text, smooth):
     tree = Expression.parse(text, ("x", "y")).tree
     assert is_lipschitz(tree, frozenset("xy")) == smooth
+
+
+@pytest.mark.parametrize("payoff", ["call", "put"])
+def test_no_slope_where_the_price_of_a_lookback_has_a_kink(payoff):
+    """On dates, with the strike at the spot, which is the extreme with some probability: slopes to the left and to the
+    right differ. At all times, or with another strike, they do not."""
+    lookback = {"style": "lookback", "payoff": payoff, "strike_type": "fixed", "strike": 100.0, "greeks": True}
+    kinked, beside, smooth = problem(
+        option=[lookback, lookback | {"strike": 100.01}, lookback | {"monitoring": "continuous"}], time={"steps": 3}
+    ).payoffs.greeks
+    assert {name for name, method in kinked.methods.items() if method == "none"} == {"delta", "gamma"}
+    assert "none" not in {*beside.methods.values(), *smooth.methods.values()}

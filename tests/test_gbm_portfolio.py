@@ -475,3 +475,18 @@ def _last_row(p, state):
     slot = p.slot(len(p.frame_steps) - 1)
     arrays = {name: state[name][slot] for name in ("moments", "histogram", "exposure_counts")}
     return Snapshot(p.clock.end, arrays | {"exposure": state["exposure"][-1], "done": state["done"]})
+
+
+def test_an_exposure_that_no_path_shows_has_an_error():
+    """Of a share less a debt by the law of its price; of two shares it is not known; of what is held alone it is 0."""
+    share, debt = ASSET | {"holding": 1.0}, {"spot": 50.0, "volatility": 0.0, "holding": -1.0}
+    short = ASSET | {"spot": 10.0, "holding": -1.0}
+    errors = []
+    for assets in ([share, debt], [share, short], [share]):
+        p = problem(market={"rate": 0.0}, asset=assets, paths={"count": 1000}, option=[], output={"exposure": True})
+        end = run(p, CpuBackend())[0]["exposure"]["end"]
+        assert end["negative"] == 0.0
+        errors.append(end["negative_standard_error"])
+    exact = 9.4e-4
+    assert exact / 3 < errors[0] < 20 * exact
+    assert errors[1:] == [None, 0.0]

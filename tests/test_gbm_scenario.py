@@ -18,6 +18,7 @@ from simsuite.scenario import json_schema, load
 from simsuite.scenario.gbm import GbmScenario, Market, Schedule, Time
 from simsuite.scenario.gbm.correlation import nearest
 from simsuite.solvers.gbm.problem import GbmProblem
+from simsuite.solvers.gbm.unsupported import not_yet
 
 CORRELATION = "[[1.0, 0.5], [0.5, 1.0]]"
 VALID = """\
@@ -233,7 +234,12 @@ FIXINGS = ("option", 1, "fixings")
         (MEAN, MEAN + "fixings = [0.5, 0.4]", (*FIXINGS, 1), "sort them"),
         (MEAN, MEAN + "fixings = [0.5, 1.1]", (*FIXINGS, 1), "after the end"),
         (MEAN, MEAN + "fixings = [0.01, 1.0]", (*FIXINGS, 0), "less than half a step"),
-        (MEAN, MEAN + "fixings = [0.5, 0.51]", (*FIXINGS, 1), "same time step as the fixing at 0.5"),
+        (
+            MEAN,
+            MEAN + "fixings = [0.5, 0.51]",
+            (*FIXINGS, 1),
+            "the fixing at 0.51 falls on the same time step as the fixing at 0.5",
+        ),
         (MEAN, MEAN + "fixings = []", FIXINGS, "at least 1 element"),
         (MEAN, MEAN + "fixings = 0.5", FIXINGS, "a whole number or a list"),
         (MEAN, MEAN + "past_fixings = [40.0, 0.0]", ("option", 1, "past_fixings", 1), "greater than 0"),
@@ -300,6 +306,13 @@ def test_continuous_monitoring_needs_a_brownian_motion(tmp_path, option, old, ne
     found = mistakes(tmp_path, text)
     assert list(found) == [("option", 1, "monitoring")]
     assert why in found["option", 1, "monitoring"]
+
+
+def test_american_options_are_sent_to_pseudo_random_paths():
+    american = {"style": "american", "payoff": "put", "strike": 100.0}
+    (found,) = not_yet(GbmScenario.model_validate(tables(option=[american], paths={"sampling": "sobol"})))
+    assert found.path == ("option", 0, "style")
+    assert found.help == 'write sampling = "pseudo"'
 
 
 def test_jumps_take_twice_the_sobol_points(tmp_path):

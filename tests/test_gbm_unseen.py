@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from gbm_problems import ASIAN, ASSET, CALL, problem, run
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 from scipy.stats import t as student
 
 from simsuite.backends import open_backend
@@ -209,6 +209,25 @@ def test_sizes_of_jumps():
     assert p.leaps[greeks["delta", 0].value].size == pytest.approx(1.0, rel=1e-9)  # strike / spot
     moved = math.log(1.0) - 0.05 + 0.02  # the noise at the strike
     assert p.leaps[greeks["vega", 0].value].size == pytest.approx(100 * abs(moved - 0.04) / 0.2, rel=1e-6)
+
+
+@pytest.mark.parametrize(("volatility", "end"), [(0.2, 1.0), (0.5, 10.0), (1.5, 10.0), (9.0, 1.0)])
+def test_rounding_of_huge_prices_is_no_jump(volatility, end):
+    """The rho of a call cancels where prices are huge: what rounding leaves there is far more than the jump, strike
+    times years."""
+    by_words = {"style": "expression", "value": "max(last(A) - 100, 0)"}
+    asset, options = {"spot": SPOT, "volatility": volatility}, [CALL | {"greeks": True}, by_words | {"greeks": True}]
+    p = problem(asset=[asset], time={"end": end}, option=options)
+    for greeks in p.payoffs.greek_means:
+        assert p.leaps[greeks["rho", 0].value].size == pytest.approx(100.0 * end, rel=1e-9)
+        assert p.leaps[greeks["delta", 0].value].size == pytest.approx(1.0, rel=1e-9)
+
+
+def test_the_error_of_rho_at_large_volatility(cpu):
+    p = problem(asset=[{"spot": SPOT, "volatility": 0.5}], time={"end": 10.0}, option=[CALL | {"greeks": True}])
+    (call,) = run(p, cpu)[0]["options"].values()
+    exact = 100.0 * 10.0 * math.exp(-0.5) * ndtr((0.5 - 0.5**2 * 5) / (0.5 * math.sqrt(10.0)))
+    assert abs(call["rho"] - exact) < 4 * call["rho_standard_error"] < 0.5 * exact
 
 
 def test_the_size_of_a_jump_at_an_earlier_date():

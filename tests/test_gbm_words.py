@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
+import numpy as np
+import pytest
 from gbm_problems import ASSET, CALL, problem, run, tables
 from running import call
 from test_resume import write
@@ -74,12 +77,13 @@ def test_numbers_that_look_like_per_cent_are_named():
         market={"rate": [[0.0, 0.02], [0.5, 5.0]]},
         asset=[ASSET, ASSET | {"name": "wild", "volatility": 20.0, "dividend_yield": 1.5}],
     )
-    rate, volatility, dividend_yield = p.warnings
+    rate, volatility, dividend_yield, rare = p.warnings
     assert rate == "market.rate is 5, that is 500 %: if 5 % is meant, write 0.05"
     assert volatility == "the volatility of 'wild' is 20, that is 2000 %: if 20 % is meant, write 0.2"
     assert "the dividend_yield of 'wild'" in dividend_yield
     assert problem(market={"rate": -0.03}, asset=[ASSET | {"volatility": 2.5}]).warnings == []
-    assert set(p.warnings) < {*p.remedies, "x"}
+    assert {rate, volatility, dividend_yield} < {*p.remedies, "x"}
+    assert rare.startswith("'wild' has a volatility of 20 over all 1 years")
     assert problem().remedies
 
 
@@ -95,6 +99,43 @@ def test_times_after_the_end_are_named():
     volatility, dividend_yield = problem(asset=[late]).warnings
     assert "the volatility of 'A' has a value from t = 3 on" in volatility
     assert "the dividend_yield of 'A' has a value from t = 2 on" in dividend_yield
+
+
+def test_few_paths_carry_the_mean_of_a_wild_asset(one_thread):
+    """Said before the run, and after it if the mean is not what is known; without that, nothing is."""
+    wild = [ASSET | {"name": "wild", "volatility": [[0.0, 1.2], [5.0, 1.8]]}]
+    p = problem(asset=wild, time={"end": 10.0})
+    (warning,) = p.warnings
+    assert warning.startswith("'wild' has a volatility of 4.84 over all 10 years: few paths carry its mean")
+    results = run(p, open_backend("cpu"))[0]
+    assert results["assets"]["wild"]["mean_exact"] == pytest.approx(100.0 * math.exp(0.5))
+    (missed,) = p.shortcomings(results)
+    assert missed.startswith("the mean of 'wild' over these paths is ")
+    assert "but 164.87 is exact" in missed
+    calm = problem(paths={"count": 1 << 16})
+    assert calm.shortcomings(run(calm, open_backend("cpu"))[0]) == []
+    points = problem(asset=wild, time={"end": 10.0}, paths={"sampling": "sobol"})
+    assert points.warnings == points.shortcomings(run(points, open_backend("cpu"))[0]) == []
+
+
+def test_where_prices_are_too_small_or_too_large_to_be_told_errors_are_unknown(one_thread):
+    """A volatility of 2000 %: no mean of 0 is exact, no error infinite."""
+    p = problem(asset=[ASSET | {"volatility": 20.0}], option=[CALL | {"greeks": True}])
+    with np.errstate(all="raise", under="ignore"):
+        results = run(p, open_backend("cpu"))[0]
+    (option,), asset = results["options"].values(), results["assets"]["A"]
+    assert option["delta_standard_error"] == [None]
+    assert any("± unknown" in line for line in option_lines(option, ["A"]))
+    assert (asset["mean"], asset["mean_standard_error"], asset["std_standard_error"]) == (0.0, None, None)
+    (missed,) = p.shortcomings(results)
+    assert missed.startswith("the mean of 'A' over these paths is 0 ± unknown, but 105.13 is exact")
+
+
+def test_a_greek_that_is_exactly_0_has_a_line(one_thread):
+    lookback = {"style": "lookback", "payoff": "put", "strike_type": "floating", "asset": "wild", "greeks": True}
+    lines = words(asset=TWO, option=[lookback])
+    assert [line for line in lines if line.startswith("gamma (wild)           0 (exact)")]
+    assert not [line for line in lines if "calm" in line]
 
 
 def test_with_a_drift_of_the_real_world_there_are_no_prices(tmp_path, capsys):

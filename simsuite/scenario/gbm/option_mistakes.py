@@ -67,7 +67,7 @@ def _fixing_mistakes(fixings: Sequence[float], time: Time) -> Iterator[Mistake]:
         if wrong:
             yield Mistake(("fixings", k), *wrong)
         elif step == before:
-            message = f"falls on the same time step as the fixing at {fixings[k - 1]:g}"
+            message = f"the fixing at {t:g} falls on the same time step as the fixing at {fixings[k - 1]:g}"
             yield Mistake(("fixings", k), message, "raise time.steps")
         before = step
 

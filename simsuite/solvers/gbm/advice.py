@@ -1,24 +1,34 @@
-"""What people often get wrong in Monte Carlo scenarios: said before a run, or where one comes to NaN."""
+"""What people often get wrong in Monte Carlo scenarios: said before a run, after it, or where one comes to NaN."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
+from typing import Any
 
 from simsuite.scenario.gbm import GbmScenario, Monitored, Time
 from simsuite.scenario.schedule import Schedule
+from simsuite.solvers.gbm.lines import with_error
 from simsuite.solvers.gbm.unsupported import steps_ending_at
 
 _WILD = 4.0  # volatilities from here on, 400 %, are hardly ever meant
 _STEEP = 1.0  # rates, yields and drifts from here on, 100 % a year
+_RARE = 2.5  # volatility times the root of the years: the mean is carried by paths so many deviations up
+_FAR_OFF = 5.0  # standard errors
+_INEXACT = 1e-5  # of a mean: what sums in float32 may make of it, and more
 _SHOWN = 3  # times of changes
 _ROUNDING = 1e-9  # of a step, or of all time: what a time may be off
 
 
 def warnings_of(scenario: GbmScenario) -> list[str]:
     """What can be run, but is hardly meant: a sentence each."""
-    return [*scale_warnings(scenario), *_never_used(scenario), *_biased_between_steps(scenario)]
+    return [
+        *scale_warnings(scenario),
+        *_never_used(scenario),
+        *_carried_by_few(scenario),
+        *_biased_between_steps(scenario),
+    ]
 
 
 def scale_warnings(scenario: GbmScenario) -> list[str]:
@@ -53,6 +63,46 @@ def _never_used(scenario: GbmScenario) -> Iterator[str]:
                 f"{what} has a value from t = {late[0]:g} on, after the end at {end:g}: it is never used; "
                 "times are in years"
             )
+
+
+def _carried_by_few(scenario: GbmScenario) -> Iterator[str]:
+    """For each asset whose mean comes from prices that hardly any random path reaches. Errors by Sobol points count
+    these in."""
+    if scenario.paths.sampling != "pseudo":
+        return
+    end = scenario.time.end
+    for name, asset in zip(scenario.asset_names, scenario.asset):
+        deviation = asset.volatility.root_mean_square(end) * math.sqrt(end)
+        if deviation > _RARE:
+            yield (
+                f"{name!r} has a volatility of {deviation:.3g} over all {end:g} years: few paths carry its mean, and "
+                "with too few of them standard errors and ci95 of what gains by high prices, such as calls, are far "
+                'too small; price the put and go by put-call parity, take sampling = "sobol", whose errors count such '
+                "paths in, or fewer years"
+            )
+
+
+def missed_means(results: Mapping[str, Any]) -> list[str]:
+    """A sentence for each asset whose mean over the paths is not what it is known to be, by far more than its standard
+    error tells."""
+    assets = results.get("assets", {}).items()
+    return [_missed(name, asset) for name, asset in assets if "mean_exact" in asset and _is_far_off(asset)]
+
+
+def _is_far_off(asset: Mapping[str, Any]) -> bool:
+    error, exact = asset["mean_standard_error"], asset["mean_exact"]
+    if asset["mean"] == 0:  # all prices were too small to be told from it
+        return True
+    return error is not None and abs(asset["mean"] - exact) > _FAR_OFF * error + _INEXACT * exact
+
+
+def _missed(name: str, asset: Mapping[str, Any]) -> str:
+    mean, exact = with_error(asset["mean"], asset["mean_standard_error"]), asset["mean_exact"]
+    return (
+        f"the mean of {name!r} over these paths is {mean}, but {exact:.5g} is exact: hardly any of them has the high "
+        "prices that carry it, and standard errors and ci95 of what gains by these, such as calls, are too small, too; "
+        "price the put and go by put-call parity, or take more paths"
+    )
 
 
 def _biased_between_steps(scenario: GbmScenario) -> Iterator[str]:

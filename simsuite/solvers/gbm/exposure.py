@@ -4,19 +4,24 @@ EE_t = E max(V_t, 0), ENE_t = E max(-V_t, 0), PFE_t a quantile of max(V_t, 0); n
 xVA Challenge, 2015). The first two are means with the standard errors of means, of pairs where paths are antithetic.
 PFE is from a sketch, to 2^-BITS of it (`sketch.py`), with an interval between order statistics (`intervals.py`), which
 for antithetic paths is that of half as many independent ones: in a portfolio they need not balance each other.
+
+Where no path is positive, or none negative, though some could be, a mean of 0 has the error of what was not seen
+(`unseen.py`), by the law of the price if the value depends on one alone, else an unknown one.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from simsuite.solvers.gbm.intervals import ranks
+from simsuite.solvers.gbm.leaps import is_noisy, root_mean_square_off
 from simsuite.solvers.gbm.portfolio import Portfolio
 from simsuite.solvers.gbm.sketch import of_positive
 from simsuite.solvers.gbm.statistics import Estimate, estimate
+from simsuite.solvers.gbm.unseen import reach_of
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,34 @@ def mean_exposure(portfolio: Portfolio, frame: int, n: int, sums: np.ndarray) ->
     found = [estimate(part, n // problem.width, unit, 0.0) for part in (sums[:2], sums[2:])]
     if paths.sampling != "pseudo":
         found = [Estimate(e.value, math.nan) for e in found]
-    return found[0], found[1]
+    expected, negative = (_with_unseen(portfolio, frame, n, e, sign) for e, sign in zip(found, (1.0, -1.0)))
+    return expected, negative
+
+
+def _with_unseen(portfolio: Portfolio, frame: int, n: int, found: Estimate, sign: float) -> Estimate:
+    """Of the part with this sign: with an error, if no path had one, although it may."""
+    if found.value != 0 or found.standard_error != 0:
+        return found
+    problem = portfolio.problem
+    return replace(found, standard_error=reach_of(n // problem.width, problem.width) * _unseen(portfolio, frame, sign))
+
+
+def _unseen(portfolio: Portfolio, frame: int, sign: float) -> float:
+    """Root mean square of the part with this sign, where it is not 0; 0 if it always is, NaN if it is not known."""
+    problem, at = portfolio.problem, np.array([portfolio.problem.frame_steps[frame]])
+    held, dynamics = sign * portfolio.worth, problem.dynamics
+    spread, centre = dynamics.spread(at)[:, 0], dynamics.centre(at)[:, 0]
+    noisy = [a for a, worth in enumerate(held) if worth and spread[a] > 0 and is_noisy(problem, a)]
+    fixed = sum(float(w * np.exp2(c)) for a, (w, c) in enumerate(zip(held, centre)) if w and a not in noisy)
+    if not noisy or (fixed <= 0 and all(held[a] < 0 for a in noisy)):
+        return 0.0
+    if len(noisy) > 1 or not dynamics.lognormal:
+        return math.nan
+    (a,) = noisy
+    with np.errstate(over="ignore"):
+        return root_mean_square_off(
+            lambda y: np.maximum(fixed + held[a] * np.exp2(centre[a] + y), 0.0), float(spread[a]), 0.0
+        )
 
 
 def exposure_of(portfolio: Portfolio, frame: int, n: int, sums: np.ndarray, counts: np.ndarray) -> Exposure:

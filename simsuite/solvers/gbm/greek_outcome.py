@@ -36,7 +36,7 @@ def greek_results(problem: GbmProblem, observed: Snapshot, option: int) -> dict[
     for name in GREEKS:
         each = _greek(problem, observed, option, name)
         for suffix, numbers in (("", [e.value for e in each]), ("_standard_error", [e.standard_error for e in each])):
-            values = [None if math.isnan(value) else value for value in numbers]
+            values = [value if math.isfinite(value) else None for value in numbers]
             found[f"{name}{suffix}"] = values if name in PER_ASSET else values[0]
     return {**found, "greeks_method": dict(problem.payoffs.greeks[option].methods)}
 

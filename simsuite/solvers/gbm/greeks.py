@@ -121,6 +121,8 @@ class _Case:
     # ---- by spot
 
     def delta(self) -> Found:
+        if self._kinks_at_spot:
+            return _NOTHING
         if self._jumps_in_the_end:
             return self._by_last_step(0, 1 / self._model.asset[self._assets[0]].spot)
         if self.smooth:
@@ -130,6 +132,8 @@ class _Case:
         return RATIO, {a: self._ratio(self._over_spot(a, self._score.of(a)), 0.0, odd=True) for a in self._assets}
 
     def gamma(self) -> Found:
+        if self._kinks_at_spot:
+            return _NOTHING
         if self._is_homogeneous:
             return HOMOGENEITY, {}
         if self._watched:
@@ -316,6 +320,15 @@ class _Case:
             return None
         (name,), (functional,) = self._names, self._functionals
         return (name, functional) if functional.kind in (Kind.SUM, Kind.LOGARITHMS) else None
+
+    @property
+    def _kinks_at_spot(self) -> bool:
+        """Whether the price as a function of the spot has a kink just there: where a strike is the spot, which with
+        some probability is the extreme over dates."""
+        option = self._option
+        if not isinstance(option, Lookback) or option.monitoring == "continuous" or option.strike is None:
+            return False
+        return option.strike == self._model.asset[self._assets[0]].spot
 
     @property
     def _is_homogeneous(self) -> bool:

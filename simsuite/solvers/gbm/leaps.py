@@ -3,9 +3,12 @@
 What a payoff makes of one price alone, the last one, is a function of one number, the noise y of its logarithm
 (dynamics.py). Such a function is looked at on a fine grid; an interval over which it changes far more than over both of
 its neighbours is halved again and again, always keeping the half with the larger change. At a jump the change stays, at
-a slope, however steep, it vanishes. For barriers on dates the size is the root mean square of what is gained or lost by
-touching the level on a date, over the prices at the end that can follow, the largest over the dates. Other payoffs of
-several numbers either have no jump, by their operations, or one of unknown size.
+a slope, however steep, it vanishes. A change that rounding can make is none: what is left of huge prices that cancel
+each other, as in the rho of a call far out, changes at random.
+
+For barriers on dates the size is the root mean square of what is gained or lost by touching the level on a date, over
+the prices at the end that can follow, the largest over the dates. Other payoffs of several numbers either have no
+jump, by their operations, or one of unknown size.
 
 Far out, at the highest and the lowest prices, barriers have been reached: calls pay there what they pay without, or
 nothing.
@@ -23,6 +26,7 @@ from scipy.special import ndtri
 
 from simsuite.expressions.derivative import is_lipschitz
 from simsuite.expressions.evaluate import evaluate
+from simsuite.expressions.magnitude import magnitudes
 from simsuite.expressions.tree import Node, names_in
 from simsuite.scenario.gbm import Barrier, Digital, Formula, Option
 from simsuite.solvers.gbm.closed_forms.quadrature import gauss_normal
@@ -38,6 +42,7 @@ if TYPE_CHECKING:
 _REACH, _CELLS = 38.0, 1 << 14  # of the grid: in deviations of y, as far as their law can be told from 0; cells
 _OUTSTANDING = 2.0  # times the change over both neighbours: what may be a jump
 _HALVINGS = 48
+_ROUNDING = 16 * float(np.finfo(np.float64).eps)  # of what is added up: changes that may be its rounding
 _STEADY = 0.25  # of the change over a cell: what is left of a jump after halving, at least
 _NODES = 64
 _DECAY, _STRATUM_CELLS = 40.0, 2000
@@ -45,6 +50,7 @@ _MOST_DATES = 32
 _AT_END = {Kind.SUM: last, Kind.LEAST: last, Kind.LARGEST: last, Kind.LOGARITHMS: noise}  # on one date, the last
 
 Curve = Callable[[np.ndarray], np.ndarray]
+Values = Callable[[np.ndarray], dict[str, np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -104,20 +110,20 @@ def _call_far_out(problem: GbmProblem, option: Barrier) -> Curve | None:
 def _leap(problem: GbmProblem, tree: Node) -> Leap:
     names = names_in(tree)
     assets = {_asset(problem, name) for name in names}
-    if not any(_is_noisy(problem, a) for a in assets):
+    if not any(is_noisy(problem, a) for a in assets):
         return Leap(0.0, random=False)
-    curve = _curve(problem, tree) if len(assets) == 1 else None
-    if curve is not None:
-        (asset,) = assets
-        return Leap(_largest_jump(curve, _spread(problem, asset)), asset=asset, curve=curve, far=curve)
+    values = _values(problem, tree) if len(assets) == 1 else None
+    if values is not None:
+        (asset,), curve, sizes = assets, _curve(tree, values), _sizes(tree, values)
+        return Leap(_largest_jump(curve, _spread(problem, asset), sizes), asset=asset, curve=curve, far=curve)
     functionals = problem.payoffs.functionals
     signed = {noise(a) for a in range(problem.n_assets)}
     signed |= {kept(i) for i, f in enumerate(functionals) if f.kind == Kind.LOGARITHMS}
     return Leap(0.0 if is_lipschitz(tree, names - signed) else math.nan)
 
 
-def _curve(problem: GbmProblem, tree: Node) -> Curve | None:
-    """A tree as a function of y at the end, for a path whose price at the end is all it depends on."""
+def _values(problem: GbmProblem, tree: Node) -> Values | None:
+    """The variables of a tree by y at the end, for a path whose price at the end is all that it depends on."""
     stands_for = {}
     for name in names_in(tree):
         i = number(name, "kept")
@@ -128,17 +134,29 @@ def _curve(problem: GbmProblem, tree: Node) -> Curve | None:
             stands_for[name] = _AT_END[f.kind](f.asset)
     growth = problem.end_growth
 
-    def curve(y: np.ndarray) -> np.ndarray:
+    def values_at(y: np.ndarray) -> dict[str, np.ndarray]:
         values = {noise(a): y for a in range(problem.n_assets)}
         with np.errstate(all="ignore"):
             values |= {last(a): np.exp2(y) * growth[a] for a in range(problem.n_assets)}
-            values |= {name: values[other] for name, other in stands_for.items()}
-            return np.broadcast_to(evaluate(tree, values), y.shape)
+        return values | {name: values[other] for name, other in stands_for.items()}
+
+    return values_at
+
+
+def _curve(tree: Node, values: Values) -> Curve:
+    def curve(y: np.ndarray) -> np.ndarray:
+        with np.errstate(all="ignore"):
+            return np.broadcast_to(evaluate(tree, values(y)), y.shape)
 
     return curve
 
 
-def _largest_jump(curve: Curve, spread: float) -> float:
+def _sizes(tree: Node, values: Values) -> Curve:
+    """How large the numbers are that a tree adds up."""
+    return lambda y: np.broadcast_to(magnitudes([tree], values(y))[0], y.shape)
+
+
+def _largest_jump(curve: Curve, spread: float, sizes: Curve) -> float:
     y = spread * np.linspace(-_REACH, _REACH, _CELLS + 1)
     with np.errstate(all="ignore"):
         change = np.abs(np.diff(curve(y)))
@@ -146,7 +164,9 @@ def _largest_jump(curve: Curve, spread: float) -> float:
     beside = np.zeros_like(change)
     beside[1:] += change[:-1]
     beside[:-1] += change[1:]
-    cells = np.flatnonzero(change > _OUTSTANDING * beside)
+    size = sizes(y)
+    rounded = _ROUNDING * np.maximum(size[1:], size[:-1])
+    cells = np.flatnonzero((change > _OUTSTANDING * beside) & (change > rounded))
     if not len(cells):
         return 0.0
     low, high = y[cells], y[cells + 1]
@@ -160,18 +180,26 @@ def _largest_jump(curve: Curve, spread: float) -> float:
 
 
 def elsewhere(leap: Leap, problem: GbmProblem, usual: float) -> float:
-    """Root mean square of how far from `usual` it is where it is not that, by the law of the price; NaN if that is not
-    known. It is what paths can bring that are like none of those that were made."""
+    """How far from `usual` it is where it is not that, see `root_mean_square_off`. It is what paths can bring that are
+    like none of those that were made."""
     if leap.curve is None:
         return leap.size if leap.size > 0 else math.nan
+    return root_mean_square_off(leap.curve, _spread(problem, leap.asset), usual)
+
+
+def root_mean_square_off(curve: Curve, spread: float, usual: float) -> float:
+    """Root mean square of how far from `usual` it is where it is not that, by the law of y, normal with the deviation
+    `spread`; NaN if that is beyond all numbers."""
     z = np.linspace(-_REACH, _REACH, _CELLS + 1)
-    off = leap.curve(_spread(problem, leap.asset) * z) - usual
+    off = curve(spread * z) - usual
     away = np.isfinite(off) & (np.abs(off) > 1e-12 * abs(usual))
     if not away.any():  # it need not be random, and is not
         return 0.0
     logarithm = -(z[away] ** 2) / 2
     weight = np.exp(logarithm - logarithm.max())
-    return math.sqrt(float(weight @ off[away] ** 2 / weight.sum()))
+    with np.errstate(over="ignore"):
+        found = math.sqrt(float(weight @ off[away] ** 2 / weight.sum()))
+    return found if math.isfinite(found) else math.nan
 
 
 def _never_pays(option: Barrier) -> bool:
@@ -224,7 +252,7 @@ def _asset(problem: GbmProblem, name: str) -> int:
     return next(a for a in (number(name, "last"), number(name, "noise")) if a is not None)
 
 
-def _is_noisy(problem: GbmProblem, asset: int) -> bool:
+def is_noisy(problem: GbmProblem, asset: int) -> bool:
     jumps = problem.dynamics.jumps[asset]
     return any(problem.dynamics.volatility[asset].values) or (jumps is not None and jumps.intensity > 0)
 

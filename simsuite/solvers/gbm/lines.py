@@ -39,16 +39,23 @@ def option_lines(option: Mapping[str, Any], assets: Sequence[str], worth: str = 
 
 
 def _greeks(option: Mapping[str, Any], assets: Sequence[str]) -> Iterator[str]:
+    on = _assets_of(option, assets)
     for greek, note in _BY_ASSET.items():
         pairs = zip(assets, option.get(greek, ()), option.get(f"{greek}_standard_error", ()))
         for asset, value, error in pairs:
-            if value is not None and (value != 0 or error != 0):
+            if value is not None and (value != 0 or error != 0 or asset in on):
                 yield _line(f"{greek} ({asset})", value, error, note.format(asset=asset, hundredth=_short(value / 100)))
     for greek, note in _OF_ALL.items():
         value = option.get(greek)
         if value is not None:
             words = note.format(hundredth=_short(value / 100), daily=_short(value / _DAYS))
             yield _line(greek, value, option.get(f"{greek}_standard_error"), words)
+
+
+def _assets_of(option: Mapping[str, Any], assets: Sequence[str]) -> set[str]:
+    """Those that the option depends on, as its deltas tell: of these a Greek of 0 is said, too."""
+    pairs = zip(assets, option.get("delta", ()), option.get("delta_standard_error", ()))
+    return {asset for asset, value, error in pairs if value is not None and (value != 0 or error != 0)}
 
 
 def _missing(option: Mapping[str, Any]) -> Iterator[str]:

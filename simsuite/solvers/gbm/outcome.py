@@ -19,6 +19,7 @@ from simsuite.solvers.gbm.intervals import CONFIDENCE
 from simsuite.solvers.gbm.portfolio_outcome import number, numbers
 from simsuite.solvers.gbm.prices import PriceStatistics, price_statistics, stored_prices
 from simsuite.solvers.gbm.replicates import LIKELY_ORDER
+from simsuite.solvers.gbm.schemes import Scheme
 from simsuite.solvers.gbm.statistics import Estimate
 from simsuite.solvers.gbm.unseen import unseen_results
 
@@ -85,6 +86,7 @@ def results(problem: GbmProblem, observed: Snapshot) -> dict[str, Any]:
         name: {
             "mean": float(prices.mean[a]),
             "mean_standard_error": number(prices.mean_error[a]),
+            **({"mean_exact": float(prices.expected[a])} if _mean_is_known(problem, prices, a) else {}),
             "std": number(prices.std[a]),
             "std_standard_error": number(prices.std_error[a]),
             "quantiles": {f"{q:g}": float(p) for q, p in zip(scenario.output.quantiles, prices.quantiles[:, a])},
@@ -110,6 +112,13 @@ def results(problem: GbmProblem, observed: Snapshot) -> dict[str, Any]:
         "assets": assets,
         **portfolio,
     }
+
+
+def _mean_is_known(problem: GbmProblem, prices: PriceStatistics, asset: int) -> bool:
+    """Whether it follows from the equation, and is a number."""
+    if not math.isfinite(prices.expected[asset]):
+        return False
+    return problem.dynamics.scheme is Scheme.EXACT and not problem.dynamics.moves.paying[asset]
 
 
 def option_estimates(problem: GbmProblem, observed: Snapshot) -> list[Estimate]:

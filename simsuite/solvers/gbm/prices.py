@@ -16,9 +16,11 @@ from simsuite.solvers.gbm.statistics import MIDDLES, Z_MAX, mean_and_variance, q
 @dataclass(frozen=True)
 class PriceStatistics:
     """Over all paths, at one time in years: mean[asset], std[asset], quantiles[quantile, asset]. How far they may be
-    from the truth: standard errors of the first two, and intervals[low or high, quantile, asset] of the last."""
+    from the truth: standard errors of the first two, and intervals[low or high, quantile, asset] of the last.
+    expected[asset]: the mean by the equation, about that if cash is paid or steps have an error."""
 
     time: float
+    expected: np.ndarray
     mean: np.ndarray
     std: np.ndarray
     quantiles: np.ndarray
@@ -41,7 +43,7 @@ def price_statistics(
     time = scenario.time.end * (step / scenario.time.steps)
     if step == 0:
         none, levels = np.zeros(len(spot)), np.tile(spot, (len(quantiles), 1))
-        return PriceStatistics(time, spot, none, levels, none, none, np.array([levels, levels]))
+        return PriceStatistics(time, spot, spot, none, levels, none, none, np.array([levels, levels]))
     pairs = np.array([mean_and_variance(sums, n) for sums in moments])
     at = np.array([step])
     growth = dynamics.log_mean(at)[:, 0]
@@ -69,8 +71,10 @@ def price_statistics(
         errors[1, a] = error_of_deviation(
             histogram[a], MIDDLES, centre - growth[a], spread, mirrored and scenario.paths.antithetic, independent
         )
+    if not absorbing:  # all prices have come out the same, relative to means that are huge: too small to be told from 0
+        errors[:, (spreads > 0) & (pairs[:, 1] == 0)] = math.nan
     std, (mean_error, std_error) = expected * np.sqrt(pairs[:, 1]), expected * errors
-    return PriceStatistics(time, expected * (1 + pairs[:, 0]), std, found, mean_error, std_error, intervals)
+    return PriceStatistics(time, expected, expected * (1 + pairs[:, 0]), std, found, mean_error, std_error, intervals)
 
 
 def _mirrored(scenario: GbmScenario, a: int) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +19,7 @@ from simsuite.expressions.magnitude import magnitudes
 from simsuite.expressions.sharing import evaluate_each, values_at_once
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm import matching, outcome
-from simsuite.solvers.gbm.advice import remedies, warnings_of
+from simsuite.solvers.gbm.advice import missed_means, remedies, warnings_of
 from simsuite.solvers.gbm.batches import batches_of
 from simsuite.solvers.gbm.dynamics import Dynamics
 from simsuite.solvers.gbm.estimates import Payoffs, expected_path
@@ -309,6 +309,9 @@ class GbmProblem(Timeline):
 
     def results(self, observed: Snapshot) -> dict[str, Any]:
         return outcome.results(self, observed)
+
+    def shortcomings(self, results: Mapping[str, Any]) -> Sequence[str]:
+        return missed_means(results)
 
     def fault(self, observed: Snapshot) -> str | None:
         code = int(observed.arrays["fault"][0])

@@ -96,12 +96,17 @@ class Seen:
     @property
     def reach(self) -> float:
         """Error of a mean, for a jump of 1."""
-        return math.sqrt(2 / ((self.count + 2) * (self.count + 3))) / self.points
+        return reach_of(self.count, self.points)
 
     @property
     def unseen(self) -> float:
         """Largest probability of what was not seen."""
         return (1 - _DOUBT ** (1 / self.count)) / self.points
+
+
+def reach_of(count: int, points: int) -> float:
+    """Error of a mean over so many observations of so many paths each, for a jump of 1."""
+    return math.sqrt(2 / ((count + 2) * (count + 3))) / points
 
 
 def seen(problem: GbmProblem, observed: Snapshot, mean: Mean) -> Seen:

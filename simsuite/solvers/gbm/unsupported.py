@@ -98,7 +98,8 @@ def _beside_sobol(model: GbmScenario) -> Iterator[Mistake]:
         if isinstance(option, Lookback) and option.monitoring == "continuous":
             yield _mistake(("option", i, "monitoring"), "continuous monitoring by Sobol points")
         if isinstance(option, American):
-            yield _mistake(("option", i, "style"), "American options by Sobol points")
+            what = "American options by Sobol points cannot be computed yet"
+            yield Mistake(("option", i, "style"), what, 'write sampling = "pseudo"')
 
 
 def _beside_multilevel(model: GbmScenario) -> Iterator[Mistake]:
