@@ -23,7 +23,7 @@ INSULATE = {"kind": "insulated"}
 PERIODIC = {"kind": "periodic"}
 SIDES = ("left", "right", "bottom", "top")
 ALL_KINDS = {
-    "left": {"kind": "temperature", "value": "y*sin(40*t) + 1"},
+    "left": {"kind": "temperature", "value": "y*sin(40*t) + 2"},
     "right": {"kind": "flux", "value": "3*y - t"},
     "bottom": {"kind": "convection", "h": "4 + x + t", "ambient": "2 + x*cos(30*t)"},
     "top": {"kind": "insulated"},
