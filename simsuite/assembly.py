@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from simsuite.backends import open_backend
+from simsuite.backends.threads import cores, library_threads, threads_available
 from simsuite.capabilities import Advising, Foreseeable, MemorySaving
 from simsuite.core import SNAPSHOTS, Backend, Device, Problem
 from simsuite.errors import DeviceError, ScenarioError, UsageError
@@ -36,9 +37,18 @@ def device_of(scenario: Scenario, announce: Callable[[str], None] = lambda text:
     def opened() -> Backend:
         backend = open_backend(scenario.model.run.device)
         backend.announce = announce
+        asked = scenario.model.run.threads
+        if asked != "auto":
+            backend.threads = min(asked, cores())
         return backend
 
     return opened
+
+
+def threads_of_libraries(scenario: Scenario) -> contextlib.AbstractContextManager[Any]:
+    """In here libraries of linear algebra take no more threads of the CPU than the scenario allows."""
+    asked = scenario.model.run.threads
+    return library_threads(threads_available() if asked == "auto" else asked)
 
 
 def name_of(device: Device, scenario: Scenario) -> str:
@@ -100,12 +110,12 @@ def default_directory(scenario: Scenario) -> Path:
     return Path(given) if given is not None else Path("runs") / scenario.path.stem
 
 
-def extension_of_run(directory: Path, paths: int) -> tuple[Scenario, Scenario | None]:
+def extension_of_run(directory: Path, paths: int, overrides: Sequence[str] = ()) -> tuple[Scenario, Scenario | None]:
     """The scenario of the run in `directory` with so many paths, and that of the finished run there, which has fewer;
     None if what is there is that extension already.
 
     Raises UsageError where there is no finished Monte Carlo run, or none of fewer paths, and ScenarioError if the
-    scenario cannot have so many.
+    scenario cannot have so many. overrides: keys besides that differ.
     """
     before = scenario_of_run(directory)
     if before.solver != "gbm":
@@ -118,7 +128,7 @@ def extension_of_run(directory: Path, paths: int) -> tuple[Scenario, Scenario | 
         return before, None
     if RunDirectory(directory).state() is not State.FINISHED:
         raise UsageError(f"{directory} holds a run that is not finished; `simsuite resume {directory}` continues it")
-    return scenario_of_run(directory, [f"paths.count={paths}"]), before
+    return scenario_of_run(directory, [f"paths.count={paths}", *overrides]), before
 
 
 def target_reached(directory: Path) -> str | None:

@@ -80,6 +80,20 @@ class MemorySaving(Protocol):
         """What to change in the scenario for that."""
 
 
+@runtime_checkable
+class Parallel(Protocol):
+    """A problem that knows for how many threads of a CPU its steps are work enough."""
+
+    @property
+    def threads_fed(self) -> int:
+        """The number of threads beyond which a run takes no less time."""
+
+
+def threads_for(problem: Problem, backend: Backend) -> int:
+    """The number of threads that kernels of a problem are to run on."""
+    return min(backend.threads, problem.threads_fed) if isinstance(problem, Parallel) else backend.threads
+
+
 class Positioned(Protocol):
     """What knows the time steps of a step of the clock, as every problem does."""
 

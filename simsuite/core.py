@@ -185,6 +185,7 @@ class Backend(Protocol):
     compiles: bool  # whether it has programs
     timed: bool  # whether it has `times`: how long its work takes means something
     announce: Callable[[str], None]  # told what takes long before a run begins
+    threads: int  # of a CPU that a run may take; 1 on other devices
 
     def array(self, host: np.ndarray) -> Any:
         """A copy of `host` on the device."""
@@ -220,8 +221,8 @@ class Backend(Protocol):
         """Seconds that each of `trials` takes: as found before on this kind of device, or measured now. question: what
         is timed, with all else that the answer depends on."""
 
-    def little_work(self) -> AbstractContextManager[None]:
-        """For work so little that the cores of a CPU would mostly wait for each other."""
+    def on_threads(self, n: int) -> AbstractContextManager[None]:
+        """Kernels of a CPU run on n threads in here, or on as many as there are; of no effect on other devices."""
 
     def fourier(self) -> Fourier:
         """The device's library of Fourier transforms. Raises LibraryMissing where it is not installed."""

@@ -10,8 +10,16 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from simsuite.assembly import base_of_data, device_of, disk_bytes, enough_memory, make_backend, make_problem
-from simsuite.capabilities import Adaptive, Advising, Extensible, SelfChecking, taken
+from simsuite.assembly import (
+    base_of_data,
+    device_of,
+    disk_bytes,
+    enough_memory,
+    make_backend,
+    make_problem,
+    threads_of_libraries,
+)
+from simsuite.capabilities import Adaptive, Advising, Extensible, SelfChecking, taken, threads_for
 from simsuite.core import Backend, Device, Problem, Snapshot, Stepper
 from simsuite.doubts import Doubts
 from simsuite.errors import Advice, NumericalFailure, SimsuiteError, UsageError
@@ -31,6 +39,7 @@ from simsuite.words import steps_in_words, with_prefix
 NOT_THE_PROBLEM = {  # keys that may differ when a run is continued
     "title",
     "run.device",
+    "run.threads",
     "output.directory",
     "output.checkpoint_minutes",
     "output.checkpoint_every",
@@ -69,6 +78,10 @@ class Execution:
         Raises ScenarioError and UsageError before anything is touched, NumericalFailure, DeviceError and, for a disk
         that fails, SimsuiteError later; whatever happens, the last good checkpoint stays.
         """
+        with threads_of_libraries(self.scenario):
+            return self._run()
+
+    def _run(self) -> dict[str, Any]:
         device = device_of(self.scenario, self.reporter.message)
         problem = None if self._begun() else make_problem(self.scenario, device)
         with self.directory.locked():
@@ -84,8 +97,9 @@ class Execution:
                 problem = make_problem(self.scenario, device, self._decided())
             self._require_room(problem)
             try:
-                with enough_memory(problem):
-                    return self._march(problem, device)
+                backend = make_backend(device, problem)
+                with enough_memory(problem), backend.on_threads(threads_for(problem, backend)):
+                    return self._march(problem, device, backend)
             except SimsuiteError:
                 self.directory.progress.unlink(missing_ok=True)
                 raise
@@ -135,9 +149,8 @@ class Execution:
             message = f"the results of this run take {with_prefix(need, 'B')}, but {with_prefix(free, 'B')} are free"
             raise UsageError(f"{message} in {self.directory.path}\n  = help: ", _LESS)
 
-    def _march(self, problem: Problem, device: Device) -> dict[str, Any]:
+    def _march(self, problem: Problem, device: Device, backend: Backend) -> dict[str, Any]:
         began = time.monotonic()
-        backend = make_backend(device, problem)
         if not self._begun():
             self.directory.clear()  # checkpoints without their results are of no use to a run that begins again
             self._warn(problem.warnings if isinstance(problem, Advising) else ())
@@ -220,6 +233,7 @@ class Execution:
                 "directory": str(self.directory.path),
                 "device": backend.name,
                 "device_name": backend.device_name,
+                "threads": threads_for(problem, backend),
                 **problem.method,
                 **stepper.chosen,
                 **progress_made(problem, stepper, found),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from simsuite.assembly import device_of, make_backend, make_problem
-from simsuite.capabilities import Adaptive, taken
+from simsuite.capabilities import Adaptive, taken, threads_for
 from simsuite.core import Snapshot
 from simsuite.scenario import Scenario
 
@@ -26,7 +26,9 @@ class Simulation:
         device = device_of(scenario)
         self.problem = make_problem(scenario, device)
         self.backend = make_backend(device, self.problem)
-        self._stepper = self.problem.stepper(self.backend, self.problem.initial())
+        self._threads = threads_for(self.problem, self.backend)
+        with self.backend.on_threads(self._threads):
+            self._stepper = self.problem.stepper(self.backend, self.problem.initial())
 
     @property
     def step(self) -> int:
@@ -52,13 +54,14 @@ class Simulation:
         if n < 0 or (self._stepper.step + n > end and not adaptive):
             raise ValueError(f"cannot take {n} steps from step {self.step} of {end}")
         self.backend.follow()
-        if not adaptive:
-            self._stepper.advance(n)
-            return
-        for _ in range(n):  # each of which takes some ticks of the clock
-            if self._stepper.step == end:
-                raise ValueError(f"cannot take {n} steps: the run ends with step {self.step}")
-            self._stepper.advance(1)
+        with self.backend.on_threads(self._threads):
+            if not adaptive:
+                self._stepper.advance(n)
+                return
+            for _ in range(n):  # each of which takes some ticks of the clock
+                if self._stepper.step == end:
+                    raise ValueError(f"cannot take {n} steps: the run ends with step {self.step}")
+                self._stepper.advance(1)
 
     def synchronize(self) -> None:
         """Wait until all steps are done."""

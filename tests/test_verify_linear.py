@@ -56,7 +56,7 @@ KINDS = {
 
 @pytest.fixture(scope="module", autouse=True)
 def _little_work() -> Iterator[None]:
-    with CPU.little_work():
+    with CPU.on_threads(1):
         yield
 
 

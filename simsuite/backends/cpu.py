@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import platform
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from simsuite.backends.host import HostBackend
 from simsuite.backends.kernel_cache import cache_directory
+from simsuite.backends.threads import load_openmp, on_threads, threads_available
 from simsuite.backends.tuning import times
 from simsuite.words import counted
 
@@ -37,6 +39,7 @@ class CpuBackend(HostBackend):
     def __init__(self, note: str | None = None) -> None:
         self.device_name = _cpu_name()
         self.note = note
+        self.threads = threads_available()
 
     def times(self, question: str, trials: Sequence[Callable[[], None]]) -> Sequence[float]:
         import numba  # not by opening a CPU: what comes next may be the choice of a simulator
@@ -53,16 +56,12 @@ class CpuBackend(HostBackend):
 
         return times(cache_directory(), f"{question} on {here}", len(trials), seconds)
 
-    @contextlib.contextmanager
-    def little_work(self) -> Iterator[None]:
-        import numba
+    def kernels(self, module: str) -> ModuleType:
+        load_openmp()  # not before: who only asks about a run need not wait for Numba
+        return super().kernels(module)
 
-        threads = numba.get_num_threads()
-        numba.set_num_threads(1)
-        try:
-            yield
-        finally:
-            numba.set_num_threads(threads)
+    def on_threads(self, n: int) -> contextlib.AbstractContextManager[None]:
+        return on_threads(n)
 
     def launcher(self, kernel: Any, extent: tuple[int, ...], block: tuple[int, ...]) -> Callable[..., None]:
         return kernel

@@ -153,6 +153,7 @@ class CudaBackend:
         self.block_memory = properties["sharedMemPerBlockOptin"]
         self._arch = f"sm_{properties['major']}{properties['minor']}"
         self.announce = lambda text: None
+        self.threads = 1
         self.compute = cupy.cuda.Stream(non_blocking=True)
         self._launch_stream = cuda.external_stream(self.compute.ptr)
         self._staging = Staging(cupy, self._device, self.compute, self._allocating)
@@ -224,7 +225,7 @@ class CudaBackend:
 
         return seconds
 
-    def little_work(self) -> contextlib.AbstractContextManager[None]:
+    def on_threads(self, n: int) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext()
 
     def fourier(self) -> Fourier:

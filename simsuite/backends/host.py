@@ -103,6 +103,7 @@ class HostBackend:
     compiles = False
     timed = False
     announce: Callable[[str], None] = staticmethod(lambda text: None)
+    threads = 1
 
     def array(self, host: np.ndarray) -> np.ndarray:
         kept = _zeros(host.shape, host.dtype)
@@ -139,7 +140,7 @@ class HostBackend:
     def times(self, question: str, trials: Sequence[Callable[[], None]]) -> Sequence[float]:
         raise NotImplementedError
 
-    def little_work(self) -> AbstractContextManager[None]:
+    def on_threads(self, n: int) -> AbstractContextManager[None]:
         return contextlib.nullcontext()
 
     def fourier(self) -> Fourier:

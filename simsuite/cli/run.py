@@ -24,6 +24,12 @@ Directory = Annotated[Path | None, typer.Option("-o", "--output", metavar="DIR",
 Device = Annotated[
     str | None, typer.Option("--device", metavar="D", help="auto, cpu, cuda, cuda:1 or cudasim; overrides run.device.")
 ]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        "--threads", metavar="N", min=1, help="Threads of a CPU that the run may take; overrides run.threads."
+    ),
+]
 MaxMinutes = Annotated[
     float | None, typer.Option("--max-minutes", metavar="M", min=0.0, help="Checkpoint and stop (75) after this long.")
 ]
@@ -35,7 +41,9 @@ RunPath = Annotated[
 ]
 
 
-def load_scenario(path: Path, set: list[str] | None, directory: Path | None, device: str | None) -> Scenario:
+def load_scenario(
+    path: Path, set: list[str] | None, directory: Path | None, device: str | None, threads: int | None = None
+) -> Scenario:
     """The scenario with the command line's overrides. Raises UsageError for the directory of a run."""
     from simsuite.io.directory import RunDirectory
     from simsuite.scenario import load
@@ -47,7 +55,11 @@ def load_scenario(path: Path, set: list[str] | None, directory: Path | None, dev
         overrides.append(f"output.directory={json.dumps(str(directory))}")
     if device is not None:
         overrides.append(f"run.device={json.dumps(device)}")
-    return load(path, overrides, colour=wants_colour())
+    return load(path, [*overrides, *_with_threads(threads)], colour=wants_colour())
+
+
+def _with_threads(threads: int | None) -> list[str]:
+    return [] if threads is None else [f"run.threads={threads}"]
 
 
 def run_directory(path: Path) -> RunDirectory:
@@ -66,6 +78,7 @@ def run(
     set: Set = None,
     output: Directory = None,
     device: Device = None,
+    threads: Threads = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Discard what an earlier run left in the directory.")] = False,
     max_minutes: MaxMinutes = None,
     as_json: Json = False,
@@ -75,7 +88,7 @@ def run(
     """Run a scenario, or continue its interrupted run."""
     from simsuite.assembly import default_directory
 
-    loaded = load_scenario(scenario, set, output, device)
+    loaded = load_scenario(scenario, set, output, device, threads)
     execute(loaded, default_directory(loaded), fresh, max_minutes, as_json, quiet, verbose=verbose)
 
 
@@ -85,6 +98,7 @@ def resume(
         int | None,
         typer.Option("--paths", metavar="N", help="Monte Carlo: extend the finished run to so many paths in all."),
     ] = None,
+    threads: Threads = None,
     max_minutes: MaxMinutes = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -95,9 +109,17 @@ def resume(
 
     directory = run_directory(directory).path
     if paths is None:
-        execute(scenario_of_run(directory), directory, False, max_minutes, as_json, quiet, verbose=verbose)
+        execute(
+            scenario_of_run(directory, _with_threads(threads)),
+            directory,
+            False,
+            max_minutes,
+            as_json,
+            quiet,
+            verbose=verbose,
+        )
     else:
-        scenario, before = extension_of_run(directory, paths)
+        scenario, before = extension_of_run(directory, paths, _with_threads(threads))
         note = target_reached(directory) if before is not None else None
         if note is not None and not quiet:
             say(note)

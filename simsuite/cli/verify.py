@@ -104,7 +104,7 @@ def _checks(solver: str, backend: Backend, quick: bool, note: Callable[[str], No
     else:
         from simsuite.verify.heat import heat_checks
 
-        with backend.little_work():
+        with backend.on_threads(1):
             yield from heat_checks(backend, quick, note)
 
 

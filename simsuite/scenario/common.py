@@ -55,6 +55,11 @@ class AnyRun(Section):
         description="auto (a GPU if one works here, else the CPU), cpu, cuda (the first GPU), cuda:1 (the second), or "
         "cudasim (the kernels of GPUs in a simulator, slowly)",
     )
+    threads: Literal["auto"] | Count = Field(
+        "auto",
+        description="of a CPU that a run may take; auto: as many as this process has cores (by affinity, control group "
+        "and OMP_NUM_THREADS) and its steps keep busy. What is simulated does not depend on it",
+    )
     seed: Annotated[int, Field(ge=0, lt=2**64)] = Field(
         1, description="of all random numbers; without a meaning where there are none"
     )

@@ -39,7 +39,7 @@ def coverage_checks(backend: Backend, seeds: int) -> Iterator[Check]:
         held, far, certain = [], 0, 0
         for seed in range(seeds):
             problem = problem_of(_digitals(paths, rare, np.random.default_rng(seed)))
-            with backend.little_work():
+            with backend.on_threads(1):
                 options = run(reseeded(problem, seed), backend).options.values()
             for asked, found in zip(problem.scenario.option, options, strict=True):
                 price, (low, high) = known_price(problem.scenario, asked), found["ci95"]

@@ -55,7 +55,7 @@ def rate_checks(backend: Backend, extent: Extent, note: Note) -> Iterator[Check]
                 note(not_checked(f"rate of convergence, {sampling}", refusal))
                 break
             exact = prices_of(CASE, problem.scenario)
-            with backend.little_work():
+            with backend.on_threads(1):
                 levels = [run(reseeded(problem, seed), backend).options for seed in range(1, extent.seeds + 1)]
             for name, price in exact.items():
                 pairs = [(level[name]["price"] - price, level[name]["standard_error"]) for level in levels]

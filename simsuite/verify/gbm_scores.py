@@ -42,7 +42,7 @@ def seed_checks(
             except ScenarioError as refusal:
                 note(not_checked(label(case, way, "over seeds"), refusal))
                 continue
-            with backend.little_work():
+            with backend.on_threads(1):
                 found = scores(backend, case, way, problem, greeks, seeds)
             for name, of_seeds in found.items():
                 if not any(of_seeds):  # nothing is estimated, or it is right to the last digit

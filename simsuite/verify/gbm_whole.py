@@ -24,7 +24,7 @@ def whole_checks(backend: Backend, cpu: Backend | None) -> Iterator[Check]:
     for case in CASES:
         for way in WAYS:
             model = scenario_of(case, way, PATHS, frames=3)
-            with backend.little_work():
+            with backend.on_threads(1):
                 whole = run(problem_of(model), backend)
                 differing = 0
                 for batch in BATCHES:

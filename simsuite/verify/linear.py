@@ -29,12 +29,12 @@ def linear_checks(backend: Backend, quick: bool, note: Note) -> Iterator[Check]:
     elsewhere = backend.name != cpu.name
     if not elsewhere:
         note("the device is the CPU: there is nothing to compare it with")
-    with backend.little_work():
+    with backend.on_threads(1):
         yield from state_checks(backend, [*cases(quick), *exponential_cases()], note)
         yield from rod_checks(backend, POINTS[quick])
         yield from analysis_checks(backend, known())
         yield from power_error_checks(backend)
     yield from product_checks(backend, linear_products.QUICK if quick else linear_products.FULL)
     yield from method_checks(backend, cpu if elsewhere else None, note)
-    with backend.little_work():
+    with backend.on_threads(1):
         yield from noise_checks(backend, cpu if elsewhere else None, NOISE_SEEDS[quick])

@@ -42,6 +42,7 @@ from simsuite.solvers.heat.trials import rates_on
 from simsuite.solvers.schedule import frame_times, sample_steps, sample_times
 from simsuite.solvers.table import ROWS
 
+CELLS_A_THREAD = 8192  # fewer do not pay for threads that wait for each other
 STEADY = Plan("steady", STEADY_CLOCK, "asked for")
 
 
@@ -101,6 +102,10 @@ class HeatProblem:
             "stepper_reason": self.plan.reason,
             "precision": self.scenario.run.precision,
         }
+
+    @property
+    def threads_fed(self) -> int:
+        return max(1, self.made.nx * self.made.ny // CELLS_A_THREAD)
 
     @property
     def adaptive(self) -> bool:
