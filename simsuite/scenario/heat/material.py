@@ -115,6 +115,10 @@ class MaterialKeys(Section):
 
     expected_keys: ClassVar[Mapping[str, str]] = {
         **dict.fromkeys(("k", "lambda", "thermal_conductivity"), "write `conductivity`, in W/(m·K)"),
+        **dict.fromkeys(
+            ("conductivity_x", "conductivity_y", "kx", "ky", "k_x", "k_y"),
+            "an orthotropic material has `conductivity = [kx, ky]`, along x and along y, in W/(m·K)",
+        ),
         **dict.fromkeys(("rho",), "write `density`, in kg/m³"),
         **dict.fromkeys(("c", "cp", "c_p", "heat_capacity"), "write `specific_heat`, in J/(kg·K)"),
         **dict.fromkeys(("alpha", "D", "thermal_diffusivity"), "write `diffusivity`, in m²/s"),
