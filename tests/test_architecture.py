@@ -25,7 +25,8 @@ ALLOWED = {
     "__main__": {"cli"},
     "api": {"assembly", "core", "errors", "execution", "io", "scenario", "simulation", "stopping"},
     "backends": BASE | {"words"},
-    "bench": BASE | {"backends", "capabilities", "scenario", "solvers", "verify", "version"},
+    "bench": BASE
+    | {"backends", "capabilities", "execution", "io", "progress", "scenario", "solvers", "verify", "version"},
     "cli": {"*"},
     "core": set(),
     "doubts": {"capabilities", "core", "io"},

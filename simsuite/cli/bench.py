@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from simsuite.cli.bench_start import bench_start
 from simsuite.cli.console import print_json, say, writable
 from simsuite.cli.run import Device, Json
 from simsuite.errors import UsageError
@@ -56,7 +57,13 @@ class Part(StrEnum):
 
 
 def bench(
-    what: Annotated[str, typer.Argument(metavar="[heat|gbm|linear]", help="A solver.", show_default=False)] = "heat",
+    what: Annotated[
+        str, typer.Argument(metavar="[heat|gbm|linear|start]", help="A solver, or whole runs.", show_default=False)
+    ] = "heat",
+    scenarios: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[SCENARIO]...", help="With start: runs of these, not of what `simsuite new` writes."),
+    ] = None,
     device: Device = None,
     quick: Annotated[
         bool,
@@ -81,11 +88,22 @@ def bench(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Write bench.json and bench.png there.")
     ] = None,
+    cold: Annotated[bool, typer.Option("--cold", help="With start: first runs as well, with an empty cache.")] = False,
+    busy: Annotated[
+        bool, typer.Option("--busy", help="With start: beside other processes that compute, one on every core.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Measure how fast a solver is on this device, and check what is timed; exit with 5 if any of it is wrong."""
+    """Measure how fast a solver is on this device, and check what is timed; exit with 5 if any of it is wrong. Or, with
+    start, how long whole runs take."""
+    if what == "start":
+        writable(output)
+        bench_start(scenarios or [], device or "auto", cold, busy, output, as_json)
+        return
     if what not in _BENCHMARKS:
-        raise UsageError(f"there is no benchmark of {what}; there is one of each of {', '.join(_BENCHMARKS)}")
+        raise UsageError(f"there is no benchmark of {what}; there is one of each of {', '.join(_BENCHMARKS)}, start")
+    if scenarios or cold or busy:
+        raise UsageError("scenarios, --cold and --busy go with `simsuite bench start`")
     if device == "cudasim":
         raise UsageError("the simulator of GPUs is for tests; its time says nothing")
     known = _BENCHMARKS[what]

@@ -1,0 +1,108 @@
+"""One run in a process of its own, which says where its time went: `python -m simsuite.bench.start.once`.
+
+Arguments: the scenario, the directory for its files, the device, and the time at which the process was begun, by the
+system's monotonic clock, s. Prints a JSON object; times in seconds.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import json
+import resource
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+BEGAN = time.monotonic()
+
+
+class Timed:
+    """The time that calls of some functions take together; a call within another one does not count again."""
+
+    def __init__(self) -> None:
+        self.seconds, self._depth, self._began = 0.0, 0, 0.0
+
+    def begin(self) -> None:
+        if self._depth == 0:
+            self._began = time.monotonic()
+        self._depth += 1
+
+    def end(self) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            self.seconds += time.monotonic() - self._began
+
+    def around(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function, whose calls are timed."""
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            self.begin()
+            try:
+                return function(*args, **kwargs)
+            finally:
+                self.end()
+
+        return call
+
+
+def main(scenario: str, directory: str, device: str, spawned: float) -> dict[str, Any]:
+    imports, tuning = Timed(), Timed()
+    builtins.__import__, importlib.import_module = (
+        imports.around(builtins.__import__),
+        imports.around(importlib.import_module),
+    )
+    from numba.core import event
+
+    from simsuite.backends import tuning as kept_timings
+    from simsuite.execution import Execution
+    from simsuite.io.directory import RunDirectory
+    from simsuite.progress import Silent
+    from simsuite.scenario import load
+
+    first: list[float] = []
+
+    class Watcher(Silent):
+        """Notes when the first steps had been queued."""
+
+        def progress(self, step: int) -> None:
+            first.append(time.monotonic())
+
+    class Compiles(event.Listener):
+        """Counts functions that Numba compiles, and the time that takes."""
+
+        def __init__(self) -> None:
+            self.count, self.timed = 0, Timed()
+
+        def on_start(self, event: Any) -> None:
+            self.count += 1
+            self.timed.begin()
+
+        def on_end(self, event: Any) -> None:
+            self.timed.end()
+
+    compiles = Compiles()
+    event.register("numba:compile", compiles)
+    kept_timings.times = tuning.around(kept_timings.times)
+    loaded = load(scenario, [f'run.device="{device}"'])
+    summary = Execution(loaded, RunDirectory(directory), Watcher(), fresh=True).run()
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return {
+        "wall": time.monotonic() - spawned,
+        "cpu": usage.ru_utime + usage.ru_stime,
+        "interpreter": BEGAN - spawned,
+        "imports": imports.seconds,
+        "modules": len(sys.modules),
+        "compiling": compiles.timed.seconds,
+        "compiled": compiles.count,
+        "tuning": tuning.seconds,
+        "first_step": (first[0] if first else time.monotonic()) - spawned,
+        "device": summary["device"],
+        "device_name": summary["device_name"],
+        "memory": usage.ru_maxrss * 1024,
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(sys.argv[1], sys.argv[2], sys.argv[3], float(sys.argv[4]))))
