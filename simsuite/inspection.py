@@ -28,10 +28,10 @@ def inspect(run: RunDirectory) -> dict[str, Any]:
     """What `simsuite info --json` prints of a run.
 
     status: "running", "killed", "stopped", "failed" or "complete". time_unit: of all its times, if they have one.
-    steps, time, end, percent, seconds_left, host, pid, started: of a run that is running or was killed, as it wrote them `updated` seconds ago. failure: what
-    ended a run that failed. datasets: the shape of each array in the result file. checkpoint: steps and time of the
-    newest one. resume: the command that continues the run, where it can be. summary: what `run --json` printed at its
-    end, None while there is none.
+    steps, time, end, percent, seconds_left, host, pid, started: of a run that is running or was killed, as it wrote
+    them `updated` seconds ago. failure: what ended a run that failed. datasets: the shape of each array in the result
+    file. checkpoint: steps and time of the newest one. resume: the command that continues the run, where it can be.
+    summary: what `run --json` printed at its end, None while there is none.
 
     Raises UsageError where there is no run, SimsuiteError where its files are damaged.
     """
