@@ -27,11 +27,11 @@ _AT = ("steps", "time", "time_unit", "end", "percent", "seconds_left", "host", "
 def inspect(run: RunDirectory) -> dict[str, Any]:
     """What `simsuite info --json` prints of a run.
 
-    status: "running", "killed", "stopped", "failed" or "complete". steps, time, time_unit, end, percent, seconds_left,
-    host, pid, started: of a run that is running or was killed, as it wrote them `updated` seconds ago. failure: what
-    ended a run that failed. datasets: the shape of each array in the result file. checkpoint: steps and time of the
-    newest one. resume: the command that continues the run, where it can be. summary: what `run --json` printed at its
-    end, None while there is none.
+    status: "running", "killed", "stopped", "failed" or "complete". time_unit: of all its times, if they have one.
+    steps, time, end, percent, seconds_left, host, pid, started: of a run that is running or was killed, as it wrote
+    them `updated` seconds ago. failure: what ended a run that failed. datasets: the shape of each array in the result
+    file. checkpoint: steps and time of the newest one. resume: the command that continues the run, where it can be.
+    summary: what `run --json` printed at its end, None while there is none.
 
     Raises UsageError where there is no run, SimsuiteError where its files are damaged.
     """
@@ -100,7 +100,7 @@ def _speaks(live: dict[str, Any]) -> bool:
 
 
 def _of_results(run: RunDirectory) -> dict[str, Any]:
-    """Attributes of the result file and the shapes of its arrays."""
+    """Attributes of the result file, the unit of its times and the shapes of its arrays."""
     if not run.results.exists():
         return {"datasets": {}}
     try:
@@ -115,6 +115,8 @@ def _read(run: RunDirectory) -> dict[str, Any]:
     with open_results(run.results) as file:
         attributes = {name: _text(file.attrs[name]) for name in _ATTRIBUTES if name in file.attrs}
         shapes = {name: list(item.shape) for name, item in file.items() if isinstance(item, h5py.Dataset)}
+        if "time" in shapes and "units" in file["time"].attrs:
+            attributes["time_unit"] = _text(file["time"].attrs["units"])
     return {**attributes, "datasets": shapes}
 
 

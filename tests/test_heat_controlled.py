@@ -197,6 +197,21 @@ def test_nan_ends_in_a_message_and_not_in_a_loop(heat: Callable[..., HeatProblem
         assert p.fault(observed) is not None
 
 
+def test_a_step_that_is_taken_again_leaves_no_trace(heat: Callable[..., HeatProblem]) -> None:
+    """Neither in the ledger nor in what iterations changed, which is that of steps that count."""
+    burning = {"source": [{"power": "2e3*exp(-100/max(T, 1))*(1 + T)"}], "initial": {"temperature": "20 + 10*x"}}
+    problem = heat(**burning, time={"end": 0.05, "stepper": "adi", "tolerance": 1e-4})
+    stepper = controlled(problem, open_backend("cpu"))
+    stepper._save()
+    stepper._look(0.0, 0.05, False)
+    before = {name: np.array(a) for name, a in stepper.state.items() if name != "temperature"}
+    stepper._try_adi(0.05)
+    assert stepper.state["iteration_change"][0] > 0
+    stepper._restore()
+    for name, a in before.items():
+        np.testing.assert_array_equal(stepper.state[name], a)
+
+
 def test_times_that_differ_by_rounding_are_the_same(heat: Callable[..., HeatProblem]) -> None:
     """A frame at 3·0.1 s, which is not 0.3 in binary, and a source that is switched on at 0.3 s."""
     switched = {"source": [{"power": "1e3*(t >= 0.3)"}], "time": {"end": 1.0, "stepper": "rkl2"}}

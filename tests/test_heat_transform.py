@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.fft
+from counting import Counting
 
 import simsuite
 from simsuite.backends.cpu import CpuBackend
@@ -17,7 +18,7 @@ from simsuite.errors import LibraryMissing
 from simsuite.solvers.heat import transform as transforms
 from simsuite.solvers.heat.exact import LEAST, TERMS
 from simsuite.solvers.heat.modes import Axis
-from simsuite.solvers.heat.transform import Dense, Fast, Turned, is_fast, rows_at_once, transform
+from simsuite.solvers.heat.transform import Dense, Fast, Single, Turned, is_fast, rows_at_once, transform
 
 BETAS = {"hartley": (0, 0), "cosine2": (0, 0), "sine2": (2, 2), "cosine4": (0, 2), "sine4": (2, 0), "": (0.3, 1.7)}
 FAST = [kind for kind in BETAS if kind]
@@ -31,7 +32,7 @@ def axis(kind: str, n: int) -> Axis:
 
 
 def transformed(
-    backend: Backend, cells: Axis, field: np.ndarray, back: bool, made: Fast | Dense | Turned | None = None
+    backend: Backend, cells: Axis, field: np.ndarray, back: bool, made: Fast | Single | Dense | Turned | None = None
 ) -> np.ndarray:
     source = backend.array(field)
     target = backend.array(np.full(field.shape[::-1], np.nan, field.dtype))
@@ -96,10 +97,14 @@ def test_parts_of_rows() -> None:
 
 
 def test_transforms_of_length_one_are_products(backend: Backend) -> None:
-    """Libraries need not know them."""
+    """Libraries need not know them. One cell is its own mode, whatever its edges."""
     assert [n for n in range(1, 5) if not is_fast(axis("cosine2", n))] == [1]
     assert [n for n in range(1, 5) if not is_fast(axis("sine4", n))] == [1, 2]
     assert isinstance(transform(backend, axis("sine4", 2), np.float64), Turned if backend.name == "cpu" else Dense)
+    for kind in BETAS:
+        np.testing.assert_allclose(axis(kind, 1).matrix, 1.0, rtol=1e-15)
+        one = transformed(backend, axis(kind, 1), np.array([[2.0], [3.0], [5.0]]), False)
+        np.testing.assert_array_equal(one, [[2.0, 3.0, 5.0]])
 
 
 def missing() -> Any:
@@ -154,21 +159,6 @@ def test_a_run_says_what_it_does_without(tmp_path: Path, monkeypatch: pytest.Mon
     assert "libfft is not installed" in (tmp_path / "slow" / "log.txt").read_text(encoding="utf-8")
 
 
-class Counting(CpuBackend):
-    """Adds up the bytes of all arrays."""
-
-    allocated = 0
-
-    def array(self, host: np.ndarray) -> np.ndarray:
-        self.allocated += host.nbytes
-        return super().array(host)
-
-    def zeros(self, shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
-        made = super().zeros(shape, dtype)
-        self.allocated += made.nbytes
-        return made
-
-
 @pytest.mark.parametrize("sources", [[], [{"power": "x"}]], ids=["", "source"])
 @pytest.mark.parametrize("kind", ["insulated", "convection"])
 @pytest.mark.parametrize("shape", [(300, 200), (1, 700), (70, 1)], ids=str)
@@ -178,7 +168,32 @@ def test_device_bytes_are_enough(heat: Callable, shape: tuple[int, int], kind: s
     problem = heat(grid=grid, boundary={"left": edge, "bottom": edge}, source=sources, time=time)
     backend = Counting()
     problem.stepper(backend, problem.initial())
-    assert backend.allocated <= problem.device_bytes()
+    assert backend.most <= problem.device_bytes()
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 64), (64, 1), (1, 700)], ids=str)
+def test_device_bytes_of_one_row_are_not_those_of_large_products(heat: Callable, shape: tuple[int, int]) -> None:
+    """They were 30 MB for whatever a row holds. Its only mode takes no product at all."""
+    problem = heat(grid={"ny": shape[0], "nx": shape[1]}, time={"stepper": "exact", "end": 1.0})
+    backend = Counting()
+    stepper = problem.stepper(backend, problem.initial())
+    assert backend.most <= problem.device_bytes() < 10 * backend.most
+    assert stepper.chosen["kernel"] == ("numba" if shape == (1, 1) else "numba + SciPy")
+
+
+@pytest.mark.parametrize("shape", [(8, 8), (1, 12), (30, 20)], ids=str)
+def test_device_bytes_of_small_products_are_small(
+    heat: Callable, shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many for each core as its columns take, not as many as it could work on."""
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    monkeypatch.setattr("numba.config.NUMBA_NUM_THREADS", 2)
+    edge = {"kind": "convection", "h": 2.0, "ambient": 1.0}
+    grid, time = {"ny": shape[0], "nx": shape[1]}, {"stepper": "exact", "end": 1.0}
+    problem = heat(grid=grid, boundary={"left": edge, "bottom": edge}, time=time)
+    backend = Counting()
+    problem.stepper(backend, problem.initial())
+    assert backend.most <= problem.device_bytes() < 1e6
 
 
 def test_the_largest_part_is_that_of_some_device(backend: Backend) -> None:

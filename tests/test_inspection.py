@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import time
@@ -184,6 +185,25 @@ def test_a_folder_of_runs_is_listed(say: Say) -> None:
     missed = say("info", "runs/c")
     assert missed.returncode == 2
     assert "there are runs/a, runs/b" in missed.stderr
+
+
+def test_times_of_a_run_have_their_unit_when_it_is_over(say: Say) -> None:
+    """Stopped, failed and complete: the note of how far it is, which had the unit too, is gone by then."""
+    run = "run", "long.toml", "--device", "cpu", "-q", "--set", "output.checkpoint_every=1", "--set", "time.end=0.01"
+    assert say(*run, "--max-minutes", "0").returncode == 75
+    assert "checkpoint at step 0 (t = 0 s)\n" in say("info", "runs/long").stdout
+    assert "heat, 0 steps to t = 0 s\n" in say("info", "runs").stdout
+    assert say(*run).returncode == 0
+    found = say("info", "runs/long", "--json")
+    assert found["time_unit"] == "s"
+    assert f"checkpoint at step {found['checkpoint_step']} (t = {found['checkpoint']['time']:.6g} s)\n" in (
+        say("info", "runs/long").stdout
+    )
+    bad = "source=[{power = 'where(t > 0.002, sqrt(-1 - x), 0)'}]"
+    assert say(*run, "--fresh", "--set", bad).returncode == 3
+    shown = say("info", "runs/long").stdout
+    assert "failed" in shown
+    assert re.search(r"checkpoint at step [1-9]\d* \(t = \S+ s\)\n", shown)
 
 
 def test_the_record_of_a_checkpoint_is_read_without_its_arrays(say: Say) -> None:

@@ -318,6 +318,21 @@ def test_many_steps_that_are_taken_again_are_asked_about(say: Say, steps: int, a
 # ---- what is probably not meant
 
 
+@pytest.mark.parametrize(("dt", "words"), [(0.3, "T: settled"), (30.0, "T: not settled, for steps of this length")])
+def test_what_a_last_iteration_changed_is_a_share_of_a_step(say: Say, dt: float, words: str) -> None:
+    """It was printed in K, and without saying what of."""
+    source = "source=[{power = '1e5*exp(T/10)'}]"
+    stiff = ("time.stepper=adi", f"time.dt={dt}", source, "initial={temperature=20.0}", "time.tolerance=1e-2")
+    done = say("run", *settings(*stiff), "-q")
+    assert done.returncode == 0, done.stderr
+    (line,) = [line for line in say("info", "runs/plate").stdout.splitlines() if "last iteration" in line]
+    assert line.endswith(f"of a step's change, at most, came by its last iteration for what depends on {words}")
+    share = json.loads(say("info", "runs/plate", "--json").stdout)["summary"]["results"]["iteration_change"]
+    assert f" {share:.2g} " in line
+    table = list(csv.reader(say("info", "runs/plate", "--csv").stdout.splitlines()))
+    assert ["iteration_change", f"{share!r}", ""] in table
+
+
 def test_a_plate_of_metres_that_were_meant_to_be_millimetres(say: Say) -> None:
     far = settings("grid.lx=300.0", "grid.ly=200.0", "probe=[]")
     checked = say("check", *far)

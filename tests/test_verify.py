@@ -523,6 +523,17 @@ def test_where_it_is_the_grid_one_level_more_than_there_were_is_proposed() -> No
         assert words in said
 
 
+def test_an_error_in_time_is_no_part_of_a_smaller_whole() -> None:
+    """Estimates are on the safe side, and errors may cancel: "of 1 K .., 3 K are" was said."""
+    part = scenario_report.advice(Cause("8 x 8", "rkl2", 0.5, 1.0, True, 3))
+    assert "Of 1 K that 8 x 8 cells are off, 0.5 K are by steps in time (estimated in the run).\n" in part
+    for estimated, how in ((True, "estimated in the run"), (False, "seen with steps 4 times shorter")):
+        more = scenario_report.advice(Cause("8 x 8", "rkl2", 3.0, 1.0, estimated, 3))
+        assert f"Steps in time may be off by 3 K ({how}): more than the 1 K\nthat 8 x 8 cells are seen" in more
+        assert "Of 1 K" not in more
+        assert "So the steps in time are in the way" in more
+
+
 @pytest.mark.parametrize("stepper", ["steady", "exact"])
 def test_errors_of_steps_that_there_are_not_are_not_spoken_of(stepper: str) -> None:
     said = scenario_report.advice(Cause("8 x 8", stepper, 0.0, 1.0, True, 3))

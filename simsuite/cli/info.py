@@ -144,4 +144,5 @@ def _brief(found: Mapping[str, Any]) -> str:
         return about
     if summary.get("stepper") == "steady":
         return f"{about}, steady state"
-    return f"{about}, {counted(summary['steps'], 'step')} to t = {summary['time']:.6g}"
+    unit = f" {found.get('time_unit', '')}".rstrip()
+    return f"{about}, {counted(summary['steps'], 'step')} to t = {summary['time']:.6g}{unit}"

@@ -14,6 +14,7 @@ from simsuite.words import counted, duration, steps_in_words, with_prefix
 
 MOST_LINES = 40
 _MOST_OF_OPTIONS = 20  # lines; more of them become a table
+_SETTLED = 1e-2  # of the change of a step: more by its last iteration says that others should follow
 _MANY = 1000  # steps, half as many of which taken again say something
 _AT_EACH_END = 6  # lines of a section that has to be cut short, at least
 UNIT_NAMES = {
@@ -158,9 +159,10 @@ def _heat_quality(results: Mapping[str, Any], steps: int) -> Iterator[str]:
         iterations = counted(steady["iterations"], "iteration")
         yield _row("steady residual", f"{steady['residual']:.3g}", f"after {iterations}", "  ")
     if "iteration_change" in results:
-        yield _row(
-            "last iteration", f"{results['iteration_change']:.3g} K", "by which what depends on T changed a step", "  "
-        )
+        change = results["iteration_change"]
+        settled = "settled" if change <= _SETTLED else "not settled, for steps of this length"
+        note = f"of a step's change, at most, came by its last iteration for what depends on T: {settled}"
+        yield _row("last iteration", f"{change:.2g}", note, "  ")
 
 
 def _gbm(summary: Mapping[str, Any], verbose: bool) -> Iterator[Section]:

@@ -54,4 +54,4 @@ def _heat_unit(name: tuple[str, ...], units: Mapping[str, str]) -> str:
         return units.get(f"error_{name[1]}", "")
     if name == ("steady", "largest_rate"):
         return "K/s"
-    return {"dt": "s", "iteration_change": "K"}.get(name[0], "")
+    return "s" if name[0] == "dt" else ""

@@ -59,10 +59,16 @@ def advice(why: Cause) -> str:
     if why.timeless:
         return found + _space(why)
     how = "estimated in the run" if why.estimated else f"seen with steps {SHORTER} times shorter"
-    found += f"Of {why.off:.2g} K that {why.grid} cells are off, {why.in_time:.2g} K are by steps in time ({how}).\n"
+    if why.in_time <= why.off:
+        found += f"Of {why.off:.2g} K that {why.grid} cells are off, {why.in_time:.2g} K are by steps in time ({how})."
+    else:  # the estimate is on the safe side, or errors in time and in space are of opposite sign
+        found += (
+            f"Steps in time may be off by {why.in_time:.2g} K ({how}): more than the {why.off:.2g} K\n"
+            f"that {why.grid} cells are seen to be off."
+        )
     if why.steps:
-        return f"{found}So the steps in time are in the way, not the grid. {_shorter(why)}\nThen look at grids."
-    return f"{found}So it is not the steps in time. {_space(why)}"
+        return f"{found}\nSo the steps in time are in the way, not the grid. {_shorter(why)}\nThen look at grids."
+    return f"{found}\nSo it is not the steps in time. {_space(why)}"
 
 
 def _space(why: Cause) -> str:

@@ -84,9 +84,10 @@ class ControlledStepper(FieldStepper):
         if "lasting_error" in start.arrays:
             backend.copy(backend.array(start.arrays["lasting_error"]), self.fields[_LASTING])
         self._ledger: Ledger = self._operator.ledger
-        self._saved = [backend.zeros(a.shape, a.dtype) for a in self._ledger.arrays.values()]
         self._rkl2 = Rkl2Steps(stages, backend, self.recorder)
         self._adi = AdiSteps(self._operator, start.arrays.get("iteration_change"))
+        kept = [*self._ledger.arrays.values(), self._adi.iteration_change]  # a step that is taken again leaves no trace
+        self._kept = [(a, backend.zeros(a.shape, a.dtype)) for a in kept]
         offsets = np.zeros(ROWS)
         offsets[: len(_HALVES)] = _HALVES
         self._halves_array = backend.array(offsets)
@@ -207,12 +208,12 @@ class ControlledStepper(FieldStepper):
         self._moment.begin, self._moment.span = begin, end - begin
 
     def _save(self) -> None:
-        for a, b in zip(self._ledger.arrays.values(), self._saved):
-            self.backend.copy(a, b)
+        for array, before in self._kept:
+            self.backend.copy(array, before)
 
     def _restore(self) -> None:
-        for a, b in zip(self._ledger.arrays.values(), self._saved):
-            self.backend.copy(b, a)
+        for array, before in self._kept:
+            self.backend.copy(before, array)
 
     def _try_rkl2(self, dt: float) -> tuple[float, float, float]:
         stages = self._stages(dt)

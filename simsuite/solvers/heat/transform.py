@@ -5,7 +5,8 @@ and along y take a field (ny, nx) to its modes (ny, nx), and all memory is read 
 
 Sines and cosines go by Fourier transforms of the device's library (`trigonometric`), some rows at a time, so that what
 lies between the steps stays in the cache: n log n operations a row, and one pass over memory. All other modes are
-products with the matrix of modes, 2 n² operations a row, by the device's library where it has one.
+products with the matrix of modes, 2 n² operations a row, by the device's library where it has one; a single cell is its
+own mode.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from simsuite.core import Backend, Fourier, Products
 from simsuite.errors import LibraryMissing
 from simsuite.solvers.heat.modes import Axis
 from simsuite.solvers.heat.trigonometric import Moved, Paired, recipe
-from simsuite.solvers.matmul import product_entries
+from simsuite.solvers.matmul import host_entries
 from simsuite.solvers.matmul.product import product
 
 LARGEST = 1 << 21  # CHUNK of any device
@@ -85,6 +86,20 @@ class Fast:
         return self._backend.launcher(k.unpair if turned else k.pair, *k.tiles_of(rows, step.places.shape[1]))
 
 
+class Single:
+    """Of an axis of one cell, whose only mode is 1."""
+
+    note: str | None = None
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self.libraries: set[str] = set()
+
+    def bind(self, source: Any, target: Any, back: bool) -> Callable[[], None]:
+        """As `Fast.bind`."""
+        return functools.partial(self._backend.copy, source.T, target)
+
+
 class Dense:
     """By the library's products with the matrix of modes."""
 
@@ -124,8 +139,10 @@ class Turned:
         return functools.partial(_queue, [turn, multiply])
 
 
-def transform(backend: Backend, cells: Axis, dtype: Any) -> Fast | Dense | Turned:
+def transform(backend: Backend, cells: Axis, dtype: Any) -> Fast | Single | Dense | Turned:
     """The best there is for these cells on this device. Its note: what users should know about how it works."""
+    if cells.n == 1:
+        return Single(backend)
     notes = []
     if is_fast(cells):
         try:
@@ -150,8 +167,12 @@ def is_fast(cells: Axis) -> bool:
 def transform_entries(cells: Axis, m: int) -> int:
     """How many numbers a transform of m rows holds at most."""
     n = cells.n
+    if n == 1:
+        return 0
     if not is_fast(cells):
-        return 2 * product_entries(n, n) + n + n * m
+        # There and back for the field, back for the lines along the edges, and what is turned before. A GPU's library
+        # holds the modes alone.
+        return 2 * host_entries(n, n, m) + host_entries(n, n, 2) + n * n + n + n * (m + 2)
     between = rows_at_once(m, n, LARGEST) * (n + 2)
     # There and back each have a plan, which may need 8 complex numbers for each (cuFFT's documentation, 13.0, section
     # 2.6), and so have the two lines along the edges.
