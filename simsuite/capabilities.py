@@ -72,12 +72,27 @@ class Foreseeable(Protocol):
 
 
 @runtime_checkable
+class Expecting(Protocol):
+    """A problem whose steps may find out on the way how long they may be."""
+
+    @property
+    def steps_expected(self) -> tuple[int, int | None]:
+        """The fewest and the most time steps that are likely; None where there may be any number of them."""
+
+
+@runtime_checkable
 class MemorySaving(Protocol):
     """A problem that can be computed in less memory, with the same results."""
 
     @property
     def less_memory(self) -> str:
         """What to change in the scenario for that."""
+
+
+def steps_expected(problem: Problem) -> tuple[int, int | None]:
+    """The fewest and the most time steps of a run that are likely: one number, where that is known."""
+    steps = problem.position(problem.clock.end)[0]
+    return problem.steps_expected if isinstance(problem, Expecting) else (steps, steps)
 
 
 class Positioned(Protocol):
