@@ -15,7 +15,7 @@ import numpy as np
 
 from simsuite.backends import open_backend
 from simsuite.backends.threads import cores, library_threads, threads_available
-from simsuite.capabilities import Advising, Foreseeable, MemorySaving
+from simsuite.capabilities import Advising, Foreseeable, MemorySaving, steps_expected
 from simsuite.core import SNAPSHOTS, Backend, Device, Problem
 from simsuite.errors import DeviceError, ScenarioError, UsageError
 from simsuite.io.directory import RunDirectory, State
@@ -168,12 +168,15 @@ def base_of_data(scenario: Scenario, directory: Path) -> dict[str, str]:
 def estimate(problem: Problem, device: str = "cpu") -> dict[str, Any]:
     """What a run will take: steps and dt (about, where steps are adaptive), bytes on the device and on disk, seconds.
 
-    dt: of the first step; dt_range: the shortest and the longest. device: the name of the one that the run will be on.
+    steps_range: the fewest and the most steps that are likely, None where there may be any number; the seconds are
+    those of `steps`. dt: of the first step; dt_range: the shortest and the longest. device: the name of the one that
+    the run will be on.
     """
     gpu = device.partition(":")[0] == "cuda"
     seconds = problem.usual_seconds(gpu) if isinstance(problem, Foreseeable) else None
     return {
         "steps": problem.position(problem.clock.end)[0],
+        "steps_range": list(steps_expected(problem)),
         "dt": problem.dt,
         "dt_range": list(problem.lengths(0)),
         "time_unit": problem.layout.series[0].coordinate.attrs.get("units", ""),

@@ -72,6 +72,15 @@ class Foreseeable(Protocol):
 
 
 @runtime_checkable
+class Expecting(Protocol):
+    """A problem whose steps may find out on the way how long they may be."""
+
+    @property
+    def steps_expected(self) -> tuple[int, int | None]:
+        """The fewest and the most time steps that are likely; None where there may be any number of them."""
+
+
+@runtime_checkable
 class MemorySaving(Protocol):
     """A problem that can be computed in less memory, with the same results."""
 
@@ -92,6 +101,12 @@ class Parallel(Protocol):
 def threads_for(problem: Problem, backend: Backend) -> int:
     """The number of threads that kernels of a problem are to run on."""
     return min(backend.threads, problem.threads_fed) if isinstance(problem, Parallel) else backend.threads
+
+
+def steps_expected(problem: Problem) -> tuple[int, int | None]:
+    """The fewest and the most time steps of a run that are likely: one number, where that is known."""
+    steps = problem.position(problem.clock.end)[0]
+    return problem.steps_expected if isinstance(problem, Expecting) else (steps, steps)
 
 
 class Positioned(Protocol):

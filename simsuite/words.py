@@ -47,9 +47,6 @@ def steps_in_words(steps: int, dt: Sequence[float] | None, unit: str) -> str:
     return f"{number} of {' to '.join(lengths)} {unit}".rstrip()
 
 
-def steps_expected(steps: int) -> str:
-    """ "some 400 to 4000 steps", where a run finds out on the way how long they may be.
-
-    steps: how many are expected where data change little; there may be ten times as many where they change much.
-    """
-    return f"some {float(f'{steps:.1g}'):.0f} to {float(f'{10 * steps:.1g}'):.0f} steps"
+def about(low: float, high: float | None) -> str:
+    """ "some 40 to 400", or "some 40 or many more" where nobody knows how many."""
+    return f"some {float(f'{low:.1g}'):.0f} " + ("or many more" if high is None else f"to {float(f'{high:.1g}'):.0f}")

@@ -8,7 +8,7 @@ from typing import Any
 from simsuite.cli.console import print_json, say
 from simsuite.cli.run import Device, Directory, Json, ScenarioFile, Set, Verbose, load_scenario
 from simsuite.cli.summary import short_stepper
-from simsuite.words import counted, duration, steps_expected, steps_in_words, with_prefix
+from simsuite.words import about, counted, duration, steps_in_words, with_prefix
 
 
 def check(
@@ -44,7 +44,7 @@ def check(
     if "matrix" in found:
         print(f"  matrix     {found['matrix']}")
     if found["seconds"] is not None:
-        usual = _seconds(found["seconds"], found["adaptive"])
+        usual = _seconds(found)
         print(f"  time       {usual} at {found['seconds_at']}, after some seconds to start")
     print(f"  memory     {with_prefix(found['device_bytes'], 'B')} on the device")
     print(f"  disk       {with_prefix(found['disk_bytes'], 'B')} in {directory / 'results.h5'}")
@@ -61,16 +61,21 @@ def _start(model: Any) -> str | None:
     return f"at 0 {'°C' if model.units == 'degC' else 'K'} everywhere: there is no [initial]"
 
 
-def _seconds(seconds: float, adaptive: bool) -> str:
-    """Of so many steps as are expected; where they find out their lengths there may be ten times as many."""
-    if adaptive and 10 * seconds >= 0.1:
-        return f"some {duration(seconds)} to {duration(10 * seconds)}"
-    return f"about {duration(seconds)}" if seconds >= 0.1 else "less than 0.1 s"
+def _seconds(found: Mapping[str, Any]) -> str:
+    """Of so many steps as are likely."""
+    seconds = found["seconds"]
+    if not found["adaptive"]:
+        return f"about {duration(seconds)}" if seconds >= 0.1 else "less than 0.1 s"
+    each, (least, most) = seconds / found["steps"], found["steps_range"]
+    if most is None:
+        return f"some {duration(each * least)} or much longer"
+    return f"some {duration(each * least)} to {duration(each * most)}" if each * most >= 0.1 else "less than 0.1 s"
 
 
 def _steps(found: Mapping[str, Any]) -> str:
     if found.get("stepper") == "steady":
         return "none"
     if found["adaptive"]:
-        return f"{steps_expected(found['steps']).removesuffix(' steps')}, as long as the error in time allows"
+        unsure = " (a source depends on T)" if found["steps_range"][1] is None else ""
+        return f"{about(*found['steps_range'])}{unsure}, as long as the error in time allows"
     return steps_in_words(found["steps"], found["dt_range"], found["time_unit"])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from simsuite.cli.console import say
 from simsuite.cli.summary import short_stepper
-from simsuite.words import duration, steps_expected, steps_in_words, with_prefix
+from simsuite.words import about, duration, steps_in_words, with_prefix
 
 if TYPE_CHECKING:
     from simsuite.core import Problem
@@ -75,12 +75,16 @@ class _Progress:
 
 def _plan(problem: Problem) -> str:
     """What is about to be computed, in a line."""
+    from simsuite.capabilities import steps_expected
+
     steps, end = problem.position(problem.clock.end)
     unit = problem.layout.series[0].coordinate.attrs.get("units", "")
     method = short_stepper({"solver": problem.solver, **problem.method}, problem.adaptive)
     if problem.method.get("stepper") == "steady":
         return f"{problem.solver}: {method}"
-    length = steps_expected(steps) if problem.adaptive else steps_in_words(steps, problem.lengths(0), unit)
+    length = steps_in_words(steps, problem.lengths(0), unit)
+    if problem.adaptive:
+        length = f"{about(*steps_expected(problem))} steps"
     return f"{problem.solver}: {length} to t = {end:.6g} {unit}, by {method}"
 
 

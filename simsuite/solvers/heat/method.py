@@ -21,6 +21,7 @@ from simsuite.solvers.heat.data_changes import Changes, data_changes
 from simsuite.solvers.heat.data_stops import data_stops
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.explicit_error import explicit_error, least_range
+from simsuite.solvers.heat.pace import Pace, pace, runs_away
 from simsuite.solvers.heat.plan import TICKS, Control, Plan
 from simsuite.solvers.heat.rates import TWO_CORES, Work, work_of
 from simsuite.solvers.heat.rkl2 import MOST_STAGES, longest_step, stages_for
@@ -32,8 +33,18 @@ SAFETY = 0.9  # of the largest stable step, so that the shortest waves die out a
 MOST_STEPS = 1e15  # which no machine gets through
 MOST_PATIENT = 1e5  # steps of rkl2 of the most stages, which take hours on a plate of any size
 METHODS = ("rkl2", "adi")  # whose error is controlled
+OF_TURNS = {"rkl2": 0.42, "adi": 0.2, "rkl2+adi": 0.33}  # steps at a tolerance of 1, for each turn of moving data
+OF_JUMPS = {"rkl2": 0.28, "adi": 0.2, "rkl2+adi": 0.28}  # the same where they jump
 ADI_STEPS = 1.7  # for each step of rkl2: three for each estimate of an error, of steps that may be longer
 _ONLY_ADI = "steps of the others would be too short to be stable at all temperatures that sources could drive cells to"
+
+
+@dataclass(frozen=True)
+class _Moves:
+    """When data change in a way that steps end there, and how fast they do else."""
+
+    changes: Changes
+    pace: Pace
 
 
 @dataclass(frozen=True)
@@ -59,7 +70,7 @@ def make_plan(
     limits = _limits(scenario, made, times[-1])
     if _only_adi(scenario, made, limits, times[-1]):
         limits = replace(limits, safe=limits.stable)
-        return _controlled(scenario, made, limits, ("adi",), {}, _ONLY_ADI, data_changes(made, times[-1]))
+        return _controlled(scenario, made, limits, ("adi",), {}, _ONLY_ADI, _moves(made, times[-1], limits))
     if not (0 < limits.safe < math.inf or (limits.safe == math.inf and _has_no_faces(made))):
         mistakes.append(_no_step(scenario, made, times[-1]))
         return Plan("explicit", Clock((0, 1), (0.0, times[-1])), "")
@@ -75,7 +86,7 @@ def make_plan(
         plan = _between_changes("explicit", scenario, made, limits, "dt is given")
         return _checked(scenario, plan, limits, mistakes)
     if wanted in METHODS and dt == "auto":
-        return _controlled(scenario, made, limits, (wanted,), {}, "asked for", data_changes(made, times[-1]))
+        return _controlled(scenario, made, limits, (wanted,), {}, "asked for", _moves(made, times[-1], limits))
     if wanted != "auto":
         return _checked(scenario, _between_changes(wanted, scenario, made, limits, "asked for"), limits, mistakes)
     return _cheapest(scenario, made, limits, exact_refused, rates_of)
@@ -114,8 +125,8 @@ def _cheapest(
     refused = f"; exact does not apply: {exact_refused}" if exact_refused is not None else ""
     if exact_refused is None:
         plans["exact"] = _equal_steps("exact", scenario, times, limits, "")
-    changes = data_changes(made, times[-1])
-    explicit = _between_changes("explicit", scenario, made, limits, "", changes)
+    moves = _moves(made, times[-1], limits)
+    explicit = _between_changes("explicit", scenario, made, limits, "", moves.changes)
     if explicit.possible:
         error, range_ = explicit.time_error, least_range(made, explicit.clock)
         if error is not None and error <= scenario.time.tolerance * range_:
@@ -125,8 +136,8 @@ def _cheapest(
             refused += f"; explicit might miss the tolerance{by}"
     for name, plan in plans.items():
         works[name] = work_of(name, plan.clock.end, plan.stages, made, rate_wanted)
-    ends = len(controlled_times(scenario, changes.all))
-    expected = expected_steps(scenario.time.tolerance, times[-1], limits.safe, ends)
+    ends = len(controlled_times(scenario, moves.changes.all))
+    expected = expected_steps("rkl2+adi", scenario.time.tolerance, times[-1], limits.safe, ends, moves.pace)
     stages = expected_stages(times[-1], expected, SAFETY * limits.safe)
     controlled = {
         "rkl2": work_of("rkl2", expected, stages, made, rate_wanted),
@@ -142,7 +153,7 @@ def _cheapest(
     rates = TWO_CORES if is_short(works) else rates_of(kinds, is_long(works))
     seconds = {name: rates.seconds(work_of(name, 1, 1, made, rate_wanted)) for name in METHODS}
     ratio = f"; a step of adi takes as long as {seconds['adi'] / seconds['rkl2']:.2g} stages of rkl2 at {rates.origin}"
-    return _controlled(scenario, made, limits, METHODS, seconds, why + ratio + refused, changes)
+    return _controlled(scenario, made, limits, METHODS, seconds, why + ratio + refused, moves)
 
 
 def _between_changes(
@@ -177,10 +188,10 @@ def _controlled(
     methods: tuple[str, ...],
     seconds: Mapping[str, float],
     reason: str,
-    found: Changes,
+    moves: _Moves,
 ) -> Plan:
-    """Steps as long as they may be. seconds: of a stage of rkl2 and of a step of adi. found: changes of the data."""
-    end = clock_times(scenario)[-1]
+    """Steps as long as they may be. seconds: of a stage of rkl2 and of a step of adi."""
+    end, found, name = clock_times(scenario)[-1], moves.changes, "+".join(methods)
     outputs = controlled_times(scenario, ())
     changes = Changes(snapped(found.jumps, outputs), snapped(found.kinks, outputs))
     times = controlled_times(scenario, changes.all)
@@ -193,16 +204,24 @@ def _controlled(
         jumps=changes.jumps,
         stops=stops,
         worth=seconds["adi"] / seconds["rkl2"] if len(methods) > 1 else 0.0,
-        expected=expected_steps(scenario.time.tolerance, end, limits.safe, len(times)),
+        expected=expected_steps(name, scenario.time.tolerance, end, limits.safe, len(times), moves.pace),
+        unsure=runs_away(made),
     )
     clock = Clock(tuple(TICKS * k for k in range(len(times))), tuple(times))
-    return Plan("+".join(methods), clock, reason, control=control, changes=changes.all)
+    return Plan(name, clock, reason, control=control, changes=changes.all)
 
 
-def expected_steps(tolerance: float, end: float, safe: float, times: int) -> int:
-    """About how many steps a run with control of its error takes, as seen on random plates."""
+def _moves(made: Discretisation, end: float, limits: _Limits) -> _Moves:
+    changes = data_changes(made, end)
+    return _Moves(changes, pace(made, end, changes.all, limits.safe))
+
+
+def expected_steps(methods: str, tolerance: float, end: float, safe: float, times: int, pace: Pace) -> int:
+    """About how many steps a run with control of its error takes, as seen on random plates. times: at which steps end
+    anyway."""
     rough = 1.0 + 0.15 * math.log(max(end / safe, 1.0)) if math.isfinite(safe) else 1.0
-    return math.ceil(0.7 / math.sqrt(tolerance) * rough) + times
+    moving = OF_TURNS[methods] * pace.turns + OF_JUMPS[methods] * pace.rough
+    return math.ceil((0.7 * rough + moving) / math.sqrt(tolerance)) + times
 
 
 def expected_stages(end: float, steps: int, safe: float) -> int:

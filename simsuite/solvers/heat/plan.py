@@ -23,7 +23,7 @@ class Control:
     methods: those that may be taken, see `controlled`. tolerance: of the error in time, relative to the range of the
     temperatures. safe: largest stable explicit step, s. jumps: times of the clock at which temperatures outside jump.
     stops: those at which nothing happens but that steps see the data. worth: how many stages of rkl2 take as long as a
-    step of adi. expected: about how many steps.
+    step of adi. expected: about how many steps. unsure: whether there may be many more, as sources depend on T.
     """
 
     methods: tuple[str, ...]
@@ -33,6 +33,7 @@ class Control:
     stops: tuple[float, ...]
     worth: float
     expected: int
+    unsure: bool = False
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,7 @@ from simsuite.solvers.table import ROWS
 
 CELLS_A_THREAD = 8192  # fewer do not pay for threads that wait for each other
 STEADY = Plan("steady", STEADY_CLOCK, "asked for")
+FORETOLD = 3.0  # times as many steps as are expected, or as few, are likely where they control their error
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +132,13 @@ class HeatProblem:
         if self._steady:
             return None
         return usual_seconds(self.plan, self.clock, self.made, self.scenario.time.steady_tolerance > 0, gpu)
+
+    @property
+    def steps_expected(self) -> tuple[int, int | None]:
+        control = self.plan.control
+        if control is None:
+            return self.clock.end, self.clock.end
+        return round(control.expected / FORETOLD), None if control.unsure else round(control.expected * FORETOLD)
 
     def work(self, step: int) -> float:
         cells = float(self.made.nx * self.made.ny)

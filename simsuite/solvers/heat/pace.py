@@ -1,0 +1,257 @@
+"""How fast a solution changes because its data do: what forecasts of steps with control of their error go by.
+
+A step of order 2 whose error is controlled is a share of the time 1/ω in which the solution changes, ω³ = |T'''|/R, R
+being the range of its temperatures (see `control`). So a run takes steps in proportion to its turns, the integral of ω
+over time. Here T''' is estimated in the cells that data act on, of which each is taken for itself:
+
+    temperature u outside     T' = λ(u - T)               |T'''| ≤ |u'''| and λ|u''|
+    flux q into an edge       T' = q/(ρc d)               |T'''| = |q''|/(ρc d)
+    source q of a width w     T' = q/ρc - (α/w²)T         |T'''| ≤ |q''|/ρc and |q'''| w²/k
+
+d is the depth of a cell, or √(α/ω), to which heat gets meanwhile, if that is more; where heat passes to a wall by
+convection, λ is so much less. Where data jump, the solution is rough, and then changes in the time t that has gone by
+since: ω ~ 1/t, and a jump costs ln(1 + t/t₀) turns by the next one, t₀ being the time in which a cell acts on its
+neighbours. Derivatives are differences over times of many lengths, of which the largest counts, since those over longer
+times are too small. They are taken where data do not jump or kink in between, and where they are more than rounding.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from simsuite.expressions import Expression
+from simsuite.expressions.changes import jumping
+from simsuite.expressions.derivative import ONE, directional
+from simsuite.expressions.tree import Node, names_in
+from simsuite.solvers.heat.data_changes import ULPS
+from simsuite.solvers.heat.discretisation import Discretisation
+from simsuite.solvers.heat.edges import FLUX, RADIATION, TEMPERATURE, Piece, convective_beta
+from simsuite.solvers.heat.sampling import distinct
+
+_TIMES = 64  # at which derivatives are looked at, and
+_SPREAD = 0.5 * (math.sqrt(5.0) - 1.0)  # whose places in equal parts of a run differ, lest they meet data in step
+_LENGTHS = 2.0 ** -np.arange(4, 25)  # of differences, as shares of a run
+_CORNERS = np.array([-1.5, -0.5, 0.5, 1.5])
+_ROUNDING = 64 * np.finfo(np.float64).eps  # of the largest value
+_LOOKS = 257  # times at which values are
+_POINTS = 4  # along an edge
+_ACROSS = 16  # points along each axis of a source
+_ROUGHENS = 0.2  # of what a source that jumps heats: what of it makes a solution rough, as jumps at edges do
+_MOST_JUMPS = 256  # whose heights are looked at
+_NEAR = 1e-3  # of the time to the next jump: for how long slopes are looked at beside one
+_MOST_CELLS = 1 << 18  # of a field that are looked at
+
+
+@dataclass(frozen=True)
+class Pace:
+    """turns: ∫ω dt where data are smooth. rough: the same for all times at which they jump."""
+
+    turns: float = 0.0
+    rough: float = 0.0
+
+
+@dataclass(frozen=True)
+class _Drive:
+    """What data that act on some cells do to them. third: |T'''| at each of the times looked at, K/s³; reach: by how
+    much temperatures come to differ, K; jumps: the temperature that follows from each jump looked at, K."""
+
+    third: np.ndarray
+    reach: float
+    jumps: np.ndarray
+
+
+@dataclass(frozen=True)
+class _Looks:
+    """A plate, as far as it matters: k, W/(m K); rho_c, J/(m³ K); T: at the start, K. end: of the run, s. changes:
+    times at which data jump or kink; jumps: those whose heights are looked at, gaps: from each to the next, s."""
+
+    k: float
+    rho_c: float
+    T: tuple[float, float]
+    end: float
+    changes: np.ndarray
+    jumps: np.ndarray
+    gaps: np.ndarray
+
+    @property
+    def alpha(self) -> float:
+        return self.k / self.rho_c
+
+    @property
+    def times(self) -> np.ndarray:
+        """Those at which derivatives are looked at, s."""
+        i = np.arange(_TIMES)
+        return self.end * (i + (i + 1) * _SPREAD % 1.0) / _TIMES
+
+
+def pace(made: Discretisation, end: float, changes: Sequence[float], safe: float) -> Pace:
+    """Of a run that ends at `end`. changes: times at which data jump or kink. safe: largest stable explicit step, s."""
+    if not made.edges.moving and not any(f.depends_on("t") for f in made.sources):
+        return Pace()
+    at = np.sort(np.array(changes, float))
+    gaps, stride = np.diff(np.append(at, end)), max(1, -(-at.size // _MOST_JUMPS))
+    k, rho_c, T = (_few(a) for a in (made.kx, made.rho_c, made.T0))
+    T_range = float(np.min(T)), float(np.max(T))
+    looks = _Looks(float(np.max(k)), float(np.min(rho_c)), T_range, end, at, at[::stride], gaps[::stride])
+    with np.errstate(all="ignore"):
+        drives = [*_of_edges(made, looks), *_of_sources(made, looks)]
+        range_ = looks.T[1] - looks.T[0] + max(drive.reach for drive in drives)
+        if not (0 < range_ < math.inf):
+            return Pace()
+        turns = end * float(np.mean(np.cbrt(np.max([d.third for d in drives], axis=0) / range_)))
+        height = np.cbrt(np.minimum(np.max([d.jumps for d in drives], axis=0) / range_, 1.0))
+        rough = stride * float(np.sum(height * np.log1p(looks.gaps / safe)))
+    return Pace(*(value if math.isfinite(value) else 0.0 for value in (turns, rough)))
+
+
+def runs_away(made: Discretisation) -> bool:
+    """Whether a source gives more or less with T in another way than in proportion to it: then it shows only on the way
+    how fast temperatures change, as where they run away, or come to a temperature at which a thermostat switches."""
+    return any(not _is_affine(f.tree) for f in made.sources if f.depends_on("T"))
+
+
+def _is_affine(tree: Node) -> bool:
+    """Whether an expression is a + bT, with a and b that do not depend on T."""
+    try:
+        slope = directional(tree, {"T": ONE})
+    except ValueError:
+        return False
+    return "T" not in names_in(slope) and not any(jumping(tree, "T"))
+
+
+def _of_edges(made: Discretisation, looks: _Looks) -> Iterator[_Drive]:
+    for piece in made.edges.pieces:
+        depth = made.dx if piece.points[0] < 2 * made.ny else made.dy
+        few = slice(None, None, -(-len(piece.x) // _POINTS))
+        points = {"x": piece.x[few], "y": piece.y[few]}
+        first, second = (_values(f, points, looks) for f in (piece.first, piece.second))
+        if piece.kind == FLUX:
+            yield _of_flux(piece.first, points, first, depth, looks)
+        elif piece.kind == TEMPERATURE:
+            yield _of_temperature(piece.first, points, first, 2.0, depth, looks)
+        else:
+            h = _coefficient(piece, first, max(looks.T[1], float(np.max(second))))
+            beta = float(convective_beta(np.array(h), np.array(looks.k), np.array(depth)))
+            yield _of_temperature(piece.second, points, second, beta, depth, looks)
+            if piece.first.depends_on("t"):
+                most = max(looks.T[1], float(np.max(second))) - min(looks.T[0], float(np.min(second)))
+                scale = most * h / max(float(np.max(first)), 1e-300)
+                yield _of_flux(piece.first, points, first, depth, looks, scale)
+
+
+def _coefficient(piece: Piece, first: np.ndarray, hottest: float) -> float:
+    """The largest heat transfer coefficient, W/(m² K)."""
+    largest = float(np.max(first))
+    return 4.0 * 5.67e-8 * largest * abs(hottest) ** 3 if piece.kind == RADIATION else largest
+
+
+def _of_temperature(
+    f: Expression, points: Mapping[str, np.ndarray], u: np.ndarray, beta: float, depth: float, looks: _Looks
+) -> _Drive:
+    rate = beta * looks.alpha / depth**2
+    second, third = _derivatives(f, points, looks)
+    moves = float(np.max(np.ptp(u, axis=0)))
+    omega = np.cbrt(np.max(third) / moves) if moves > 0 else 0.0
+    deep = max(depth, math.sqrt(looks.alpha / omega)) if omega > 0 else depth
+    response = np.minimum(third, rate * second * (0.5 * beta + (1.0 - 0.5 * beta) * depth / deep))
+    rests = max(float(np.max(u)), looks.T[1]) - min(float(np.min(u)), looks.T[0]) - moves
+    mean = float(np.max(np.abs(np.mean(u, axis=0) - np.mean(looks.T))))
+    follows = min(1.0, rate / omega) if omega > 0 else 1.0
+    reach = max(moves * follows, min(1.0, rate * looks.end) * max(rests, mean))
+    heights = _heights(f, points, looks) * -np.expm1(-rate * looks.gaps)
+    return _Drive(np.max(response, axis=1), reach, heights)
+
+
+def _of_flux(
+    f: Expression, points: Mapping[str, np.ndarray], q: np.ndarray, depth: float, looks: _Looks, scale: float = 1.0
+) -> _Drive:
+    """scale: watts per square metre for one of f."""
+    second, _ = _derivatives(f, points, looks)
+    moves = float(np.max(np.ptp(q, axis=0)))
+    omega = np.sqrt(second / moves) if moves > 0 else np.zeros_like(second)
+    deep = np.maximum(depth, np.sqrt(looks.alpha / np.maximum(omega, 1.0 / looks.end)))
+    lasting = max(depth, math.sqrt(looks.alpha * looks.end))
+    mean = float(np.max(np.abs(np.mean(q, axis=0))))
+    often = max(_often(second, moves), 1.0 / looks.end)
+    swing = moves / (looks.rho_c * max(depth, math.sqrt(looks.alpha / often)) * often)
+    reach = mean * looks.end / (looks.rho_c * lasting) + 0.5 * swing
+    warmed = looks.gaps / (looks.rho_c * np.maximum(depth, np.sqrt(looks.alpha * looks.gaps)))
+    heights = _heights(f, points, looks) * warmed
+    return _Drive(np.max(scale * second / (looks.rho_c * deep), axis=1), scale * reach, scale * heights)
+
+
+def _of_sources(made: Discretisation, looks: _Looks) -> Iterator[_Drive]:
+    x, y = (a.ravel()[:: -(-a.size // _ACROSS)] for a in made.centres)
+    xs, ys = (a.ravel() for a in np.meshgrid(x, y))
+    points = {"x": xs, "y": ys, "T": np.full(xs.size, np.mean(looks.T))}
+    area = made.nx * made.dx * made.ny * made.dy
+    for f in made.sources:
+        q = _values(f, points, looks)
+        second, third = _derivatives(f, points, looks)
+        mean, moves = np.mean(q, axis=0), float(np.max(np.ptp(q, axis=0)))
+        sizes = np.abs(q)
+        width = area * float(np.max(np.mean(sizes, axis=1))) / max(float(np.max(sizes)), 1e-300)
+        spreads = width / looks.alpha if looks.alpha > 0 else math.inf
+        reach = abs(float(np.mean(mean))) * looks.end + float(np.max(np.abs(mean))) * min(looks.end, spreads)
+        reach += 0.5 * moves / max(_often(second, moves), 1.0 / spreads, 1.0 / looks.end)
+        heights = _ROUGHENS * _heights(f, points, looks) * np.minimum(looks.gaps, spreads)
+        response = np.minimum(second, third * spreads)
+        yield _Drive(np.max(response, axis=1) / looks.rho_c, reach / looks.rho_c, heights / looks.rho_c)
+
+
+def _often(second: np.ndarray, moves: float) -> float:
+    """The ω of data that move by so much, where they do."""
+    return float(np.mean(np.max(second, axis=1) ** 2)) ** 0.25 / math.sqrt(moves) if moves > 0 else 0.0
+
+
+def _values(f: Expression, points: Mapping[str, np.ndarray], looks: _Looks) -> np.ndarray:
+    """(_LOOKS, points)."""
+    t = np.linspace(0.0, looks.end, _LOOKS)
+    return np.broadcast_to(f(**points, t=t[:, None]), (_LOOKS, len(points["x"])))
+
+
+def _derivatives(f: Expression, points: Mapping[str, np.ndarray], looks: _Looks) -> tuple[np.ndarray, np.ndarray]:
+    """|f''| and |f'''|, (_TIMES, points)."""
+    n = len(points["x"])
+    if not f.depends_on("t"):
+        return np.zeros((_TIMES, n)), np.zeros((_TIMES, n))
+    h = looks.end * _LENGTHS
+    t = looks.times[:, None, None] + h[:, None] * _CORNERS
+    smooth = (t[..., 0] >= 0) & (t[..., -1] <= looks.end)
+    smooth &= np.searchsorted(looks.changes, t[..., 0], "right") == np.searchsorted(looks.changes, t[..., -1], "left")
+    v = np.broadcast_to(f(**points, t=t[..., None]), (*t.shape, n))
+    least = _ROUNDING * np.max(np.abs(v), axis=(0, 1, 2))
+    a, b, c, d = (v[:, :, i] for i in range(4))
+    found = []
+    for order, difference in ((2, 0.5 * ((d - c) - (b - a))), (3, (d - 3 * c) + (3 * b - a))):
+        size = np.abs(difference)
+        size = np.where(smooth[..., None] & (size > least), size, 0.0)
+        found.append(np.max(size / h[:, None] ** order, axis=1))
+    return found[0], found[1]
+
+
+def _heights(f: Expression, points: Mapping[str, np.ndarray], looks: _Looks) -> np.ndarray:
+    """By how much f jumps at each of the times that are looked at, at most, and where it kinks, to by how much another
+    value that leads by the next one. Where something moves over a plate, points in between are passed as well."""
+    if not f.depends_on("t") or not looks.jumps.size:
+        return np.zeros(looks.jumps.size)
+    small = ULPS * np.spacing(np.maximum(looks.jumps, 1e-9 * looks.end))
+    near = small + _NEAR * looks.gaps
+    at = looks.jumps[:, None] + np.stack([-near - small, -small, small, near + small], axis=1)
+    v = f(**points, t=np.clip(at, 0.0, looks.end)[..., None])
+    v = np.broadcast_to(v, (*at.shape, len(points["x"])))
+    kinks = np.abs((v[:, 3] - v[:, 2]) - (v[:, 1] - v[:, 0])) * (looks.gaps / near)[:, None]
+    found = np.max(np.abs(v[:, 2] - v[:, 1]) + kinks, axis=1)
+    if f.depends_on("x") or f.depends_on("y"):
+        found[found == 0] = np.max(found)
+    return found
+
+
+def _few(values: np.ndarray) -> np.ndarray:
+    """Some of a field of cells."""
+    found = distinct(values)
+    return found[:: 1 + found.shape[0] // math.isqrt(_MOST_CELLS), :: 1 + found.shape[1] // math.isqrt(_MOST_CELLS)]
