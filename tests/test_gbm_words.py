@@ -186,14 +186,16 @@ def test_dates_that_are_moved_to_a_step_are_told_once():
         option=[asian | {"fixings": 4}, asian | {"fixings": [0.2, 0.55, 2.0]}, asian],
     ).warnings
     assert warning == (
-        "dates between two time steps are taken at the nearer one: fixings of 'option1' by up to 0.1 years (36.5 days), "
-        "fixings of 'option2' by up to 0.05 years (18.2 days), dividends of 'A' by up to 0.03 years (11 days); with "
-        "time.steps = 200 all are on steps"
+        "dates between two time steps are taken at the nearer one: "
+        "fixings of 'option1' by up to 0.1 years (36.5 days), fixings of 'option2' by up to 0.05 years (18.2 days), "
+        "dividends of 'A' by up to 0.03 years (11 days); with time.steps = 200 all are on steps"
     )
     watched = {"style": "lookback", "payoff": "call", "strike_type": "floating", "dates": 3}
     american = {"style": "american", "payoff": "put", "strike": 100.0, "exercise": 7}
     (warning,) = problem(time={"steps": 10}, option=[watched, american]).warnings
-    assert "dates of 'option1' by up to 0.0333 years (12.2 days), exercise dates of 'option2' by up to 0.0429" in warning
+    assert (
+        "dates of 'option1' by up to 0.0333 years (12.2 days), exercise dates of 'option2' by up to 0.0429" in warning
+    )
     assert warning.endswith("; with time.steps = 21 all are on steps")
     (warning,) = problem(time={"steps": 10}, option=[asian | {"fixings": [1 / math.pi]}]).warnings
     assert warning.endswith("(6.68 days)")
