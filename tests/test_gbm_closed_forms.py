@@ -768,6 +768,41 @@ def test_merton():
     assert many == pytest.approx(exact.european(100, 100, 0.05, 0.05, math.sqrt(0.08), 1, "call"), abs=1e-4)
 
 
+@pytest.mark.parametrize("strike", [70.0, 100.0, 125.0])
+@pytest.mark.parametrize(
+    ("volatility", "end", "jumps"),
+    [(0.2, 1.0, (1.0, -0.1, 0.15)), (0.15, 0.5, (6.0, 0.05, 0.02)), (0.3, 2.0, (0.2, -0.6, 0.3))],
+)
+def test_digitals_where_prices_jump(volatility, end, jumps, strike):
+    """Against the inversion of the characteristic function of the logarithm (J. Gil-Pelaez, Biometrika 38, 1951), by
+    SciPy's quadrature, P(log S_T > k) = 1/2 + 1/pi int Im(e^{-iuk} phi(u)) / u du; and against the slope of calls."""
+    rate, growth, (intensity, mean, deviation) = 0.05, 0.02, jumps
+    drift = growth - volatility**2 / 2 - intensity * math.expm1(mean + deviation**2 / 2)
+
+    def integrand(u):
+        jumped = intensity * end * (np.exp(1j * u * mean - (u * deviation) ** 2 / 2) - 1)
+        away = math.log(100 / strike) + drift * end
+        return np.exp(1j * u * away - (u * volatility) ** 2 * end / 2 + jumped).imag / u
+
+    above = 0.5 + quad(integrand, 0, 60 / volatility, limit=2000)[0] / math.pi
+    market = (rate, growth, volatility, end, *jumps)
+    call, put = (exact.merton_digital(100, strike, *market, payoff, 7.0) for payoff in ("call", "put"))
+    assert call == pytest.approx(7 * math.exp(-rate * end) * above, abs=1e-7)
+    assert call + put == pytest.approx(7 * math.exp(-rate * end), abs=1e-12)
+    slope, _ = exact.derivatives(lambda x: exact.merton(100, x, *market, "call"), strike, 1.0)
+    assert call / 7 == pytest.approx(-slope, abs=1e-7)
+
+
+def test_digitals_without_noise_but_jumps():
+    """With jumps of one size and no volatility the price is one of a few: above the strike as long as none falls."""
+    terms = (100, 95, 0.05, 0.05, 0.0, 1.0, 0.5, -0.2, 0.0)
+    assert exact.merton_digital(*terms, "call") == pytest.approx(R5 * math.exp(-0.5), abs=1e-12)
+    assert exact.merton_digital(*terms, "put") == pytest.approx(R5 * (1 - math.exp(-0.5)), abs=1e-12)
+    assert exact.merton_digital(100, 90, *USUAL, 0.0, -0.1, 0.15, "call", 3.0) == pytest.approx(
+        exact.digital(100, 90, *USUAL, "call", 3.0), abs=1e-13
+    )
+
+
 # ---- early exercise
 
 

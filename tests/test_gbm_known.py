@@ -138,6 +138,27 @@ def test_vega_is_by_a_relative_change() -> None:
     assert found["theta"] == pytest.approx(theta, rel=1e-6)
 
 
+def test_of_digitals_on_prices_that_jump() -> None:
+    """Rates, yields and volatilities that change count as their means; a share that is paid lowers the price. The slope
+    of calls by the strike is the same thing, whatever they are."""
+    jumps = {"intensity": 2.0, "mean": -0.1, "deviation": 0.2}
+    asset = ASSET | {
+        "jumps": jumps,
+        "volatility": [[0.0, 0.1], [0.5, 0.3]],
+        "dividends": [{"time": 0.5, "proportion": 0.05}],
+    }
+    digital = {"style": "digital", "payoff": "call", "strike": 95.0, "cash": 3.0}
+    up, down = (price(CALL | {"strike": 95.0 + h}, asset=[asset]) for h in (1e-3, -1e-3))
+    assert up is not None
+    assert down is not None
+    assert price(digital, asset=[asset]) == pytest.approx(3 * (down - up) / 2e-3, rel=1e-7)
+    both = [price(digital | {"payoff": payoff}, asset=[asset]) for payoff in ("call", "put")]
+    assert math.fsum(value or math.nan for value in both) == pytest.approx(3 * math.exp(-0.05), rel=1e-12)
+    cash = asset | {"dividends": [{"time": 0.5, "cash": 5.0}]}
+    assert price(digital, asset=[cash]) is None
+    assert price(digital, asset=[ASSET | {"dividends": [{"time": 0.5, "cash": 5.0}]}]) is None
+
+
 THREE = [ASSET, ASSET, {"spot": 100.0, "volatility": 0.3}]
 
 

@@ -68,7 +68,8 @@ def test_greeks_that_are_not_estimated_are_named(one_thread):
     down = {"style": "barrier", "payoff": "put", "direction": "down", "knock": "out", "level": 80.0, "strike": 100.0}
     paid = ASSET | {"dividends": [{"time": 1.0, "proportion": 0.05}]}
     lines = words(asset=[paid], option=[down | {"monitoring": "continuous", "greeks": True}])
-    assert lines[-1].split(maxsplit=2)[2] == "gamma, vega, theta"
+    why = "a dividend is paid while the price is watched at all times"
+    assert lines[-1] == f"not estimated          gamma, vega, theta: {why}"
     assert [line.split()[0] for line in lines[:-1]] == ["price", "delta", "rho"]
 
 
@@ -153,3 +154,56 @@ def test_with_a_drift_of_the_real_world_there_are_no_prices(tmp_path, capsys):
         results = json.loads((directory / "summary.json").read_text(encoding="utf-8"))["results"]
         assert "price" in results["options"]["option1"]
         assert results.get("measure") == ("real-world" if "drift" in market else None)
+
+
+def test_with_a_drift_of_the_real_world_each_number_says_by_which_rate_it_is(tmp_path, capsys):
+    """What grows, what discounts, what rho is by; and that money grows like everything else."""
+    real = {"rate": 0.05, "drift": 0.09}
+    money = {"name": "money", "spot": 50.0, "volatility": 0.0, "holding": -1.0}
+    call_held = CALL | {"greeks": True, "holding": 1.0}
+    scenario = tables(market=real, asset=[ASSET | {"name": "share"}, money], option=[call_held], output={"risk": {}})
+    path = write(tmp_path / "s.toml", scenario, {"run.device": "cpu"})
+    told = call(capsys, "run", path, "-o", tmp_path / "run")
+    assert "  measure              real-world         prices grow at market.drift, market.rate discounts" in told.stdout
+    assert "options: discounted mean ± standard error, in units of price" in told.stdout
+    assert "per 1.00 of market.rate, which discounts only; per point of 0.01: -0." in told.stdout
+    assert "prices at the end, not discounted: value ± standard error" in told.stdout
+    assert "options at their discounted mean" in told.stdout
+    assert f"{50 * math.exp(0.09):.7g} (exact)" in told.stdout
+    warning = "'money' has no volatility, but grows at market.drift like every price, not at market.rate"
+    assert warning in told.stderr
+    assert not problem(market={"rate": 0.05, "drift": 0.05}, asset=[money]).warnings
+    assert not problem(market={"rate": 0.05}, asset=[money]).warnings
+    assert "per 1.00 of the rate; per point" in "".join(words(option=[call_held]))
+
+
+def test_dates_that_are_moved_to_a_step_are_told_once():
+    """With the size of the move, and how many steps would do."""
+    asian = {"style": "asian", "payoff": "call", "strike": 100.0}
+    (warning,) = problem(
+        time={"steps": 10, "end": 2.0},
+        asset=[ASSET | {"dividends": [{"time": 0.63, "proportion": 0.01}]}],
+        option=[asian | {"fixings": 4}, asian | {"fixings": [0.2, 0.55, 2.0]}, asian],
+    ).warnings
+    assert warning == (
+        "dates between two time steps are taken at the nearer one: "
+        "fixings of 'option1' by up to 0.1 years (36.5 days), fixings of 'option2' by up to 0.05 years (18.2 days), "
+        "dividends of 'A' by up to 0.03 years (11 days); with time.steps = 200 all are on steps"
+    )
+    watched = {"style": "lookback", "payoff": "call", "strike_type": "floating", "dates": 3}
+    american = {"style": "american", "payoff": "put", "strike": 100.0, "exercise": 7}
+    (warning,) = problem(time={"steps": 10}, option=[watched, american]).warnings
+    assert (
+        "dates of 'option1' by up to 0.0333 years (12.2 days), exercise dates of 'option2' by up to 0.0429" in warning
+    )
+    assert warning.endswith("; with time.steps = 21 all are on steps")
+    (warning,) = problem(time={"steps": 10}, option=[asian | {"fixings": [1 / math.pi]}]).warnings
+    assert warning.endswith("(6.68 days)")
+    assert not problem(time={"steps": 12}, option=[asian | {"fixings": 4}, asian | {"fixings": [0.25, 1.0]}]).warnings
+
+
+def test_as_many_steps_as_are_proposed_have_one_at_each_date():
+    option = {"style": "asian", "payoff": "call", "strike": 100.0, "fixings": [0.1, 0.33, 0.7, 1.0]}
+    (warning,) = problem(time={"steps": 7}, option=[option, option | {"fixings": 6}]).warnings
+    steps = int(warning.rpartition("time.steps = ")[2].split()[0])
+    assert not problem(time={"steps": steps}, option=[option, option | {"fixings": 6}]).warnings

@@ -1,4 +1,5 @@
-"""Inputs that jump under `hold = "first"`, which draws ramps across jumps, are warned of before a run."""
+"""Inputs that jump under `hold = "first"`, which draws ramps across jumps, or within a step under `hold = "zero"`, are
+warned of before a run."""
 
 from __future__ import annotations
 
@@ -9,11 +10,19 @@ import tomli_w
 from simsuite.assembly import make_problem
 from simsuite.expressions import Expression
 from simsuite.scenario import load
-from simsuite.solvers.linear.jumping_inputs import jump_warnings
+from simsuite.solvers.linear.jumping_inputs import late_warnings, ramp_warnings
+
+
+def parsed(*texts: str) -> list[Expression]:
+    return [Expression.parse(text, ("t",)) for text in texts]
 
 
 def warned(*texts: str, dt: float = 0.25, steps: int = 96) -> list[str]:
-    return list(jump_warnings([Expression.parse(text, ("t",)) for text in texts], dt, steps))
+    return list(ramp_warnings(parsed(*texts), dt, steps))
+
+
+def late(*texts: str, dt: float = 0.25, steps: int = 96, rounded: tuple[int, ...] = ()) -> list[str]:
+    return list(late_warnings(parsed(*texts), dt, steps, rounded))
 
 
 @pytest.mark.parametrize(
@@ -27,6 +36,10 @@ def warned(*texts: str, dt: float = 0.25, steps: int = 96) -> list[str]:
         ("t % 2", "from 2 to 0 at t = 2 s"),
         ("sign(cos(pi*t))", "from 1 to -1 at t = 0.5 s"),
         ("(t > 10)*exp(-t)", "from 0 to 4.53999e-05 at t = 10 s"),
+        ("(sin(t) > 0.5)*1", "from 0 to 1 at t = 0.5235987756 s"),
+        ("where(t == 2, 9, 0)", "from 0 to 9 at t = 2 s"),
+        ("where(abs(t - 2.1) < 0.01, 9, 0)", "from 0 to 9 at t = 2.09 s"),  # between two steps
+        ("(sin(2*pi*t/4) > 0.999)*3", "from 0 to 3 at t = 0.9715271252 s"),
     ],
 )
 def test_jumps_are_found_with_their_time(text, found):
@@ -61,15 +74,93 @@ def test_one_sentence_names_all_inputs_that_jump():
     assert "`input[5]` and 3 more jump as well" in warning
 
 
-@pytest.mark.parametrize(("hold", "warnings"), [("zero", 0), ("first", 1)])
-def test_only_straight_lines_are_warned_of(hold, warnings, tmp_path):
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("where(t >= 2.1, 1, 0)", "from 0 to 1 at t = 2.1 s, within a step (dt = 0.25 s)"),
+        ("(sin(t) > 0.5)*1", "from 0 to 1 at t = 0.5235987756 s, within a step (dt = 0.25 s)"),
+        ("where(t % 8 < 0.01, 100, 0)", "from 100 to 0 at t = 0.01 s, within a step (dt = 0.25 s)"),
+        ("where(abs(t - 2.1) < 0.01, 9, 0)", "from 0 to 9 at t = 2.09 s, within a step (dt = 0.25 s)"),
+        ("where(t > 2, 1, 0)", "from 0 to 1 at t = 2 s, right after a step begins"),
+        ("where(t <= 2, 1, 0)", "from 1 to 0 at t = 2 s, right after a step begins"),
+        ("(sin(t) > 0)*1", "from 0 to 1 at t = 0 s, right after a step begins"),
+        ("step(t - 3)", "from 0 to 1 at t = 3 s, right after a step begins"),
+    ],
+)
+def test_jumps_within_a_step_are_found_with_their_time(text, found):
+    """Which a step does not see at once that keeps the value from its beginning."""
+    (warning,) = late(text)
+    assert warning.startswith(f'`input[0]` jumps {found}, and `hold = "zero"` takes it from the next one on')
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "t",
+        "sin(t)",
+        "where(t % 8 < 0.5, 200, 0)",
+        "where(t >= 3, 1, 0)",
+        "floor(t/5)",
+        "t % 2",
+        "where(t == 2, 9, 0)",  # as a step sees it
+        "max(t - 3.1, 0)",
+        "where(t < 100.1, 1, 0)",
+        "(t % 2 < 1)*(sin(1e-3*t) < 0.5)",
+    ],
+)
+def test_jumps_where_steps_begin_are_seen_at_once(text):
+    assert not late(text)
+
+
+def test_the_size_of_what_a_late_jump_does_is_that_of_a_step():
+    """What `(sin(t) > 0)` brings to dX/dt = u by t = 9.6, held from beginnings of steps: less than a step a jump."""
+    for dt in (0.25, 0.025):
+        times = dt * np.arange(round(9.6 / dt))
+        held = dt * np.count_nonzero(np.sin(times) > 0)
+        exact = np.pi + (9.6 - 2 * np.pi) - (9.6 - 3 * np.pi)
+        assert 0.1 * dt < abs(held - exact) < 4 * dt
+        (warning,) = late("(sin(t) > 0)*1 + 0*t", "(sin(t) > 0.5)*1", dt=dt, steps=len(times))
+        assert "(`input[1]` jumps as well)" in warning
+
+
+def test_where_rounding_is_told_to_decide_beginnings_of_steps_are_left_alone():
+    assert late("(sin(pi*t) > 0)*1")
+    assert not late("(sin(pi*t) > 0)*1", rounded=(0,))
+    assert late("(sin(pi*t) > 0.3)*1", rounded=(0,))
+
+
+@pytest.mark.parametrize("of", [warned, late])
+def test_what_jumps_all_the_time_is_said_not_to_be_resolved(of):
+    (warning,) = of("(sin(1e6*t) > 0)*1")
+    assert warning.startswith("`input[0]` jumps more than 10000 times in the first 64 steps, as far as can be told")
+    assert not of("(sin(1e6*t) > 2)*1")
+
+
+def test_jumps_are_looked_for_far_on():
+    """Beyond the first stretch of steps, and where there are too many in a longer one."""
+    (warning,) = late("where(t < 2000.1, 1, 0)", steps=10**6)
+    assert "at t = 2000.1 s" in warning
+    (warning,) = late("(t % 0.5 < 0.25)*1 + (t > 30.1)", steps=10**6)
+    assert "at t = 30.1 s" in warning
+
+
+@pytest.mark.parametrize(
+    ("kind", "hold", "wide", "warnings"),
+    [
+        ("continuous", "zero", 0.5, 0),
+        ("continuous", "zero", 0.4, 1),
+        ("continuous", "first", 0.5, 1),
+        ("discrete", "zero", 0.4, 0),
+    ],
+)
+def test_only_what_a_run_does_not_see_is_warned_of(kind, hold, wide, warnings, tmp_path):
     given = {
         "solver": "linear",
         "system": {
-            "kind": "continuous",
+            "kind": kind,
             "matrix": [[-0.1]],
             "input_matrix": [[1.0]],
-            "input": ["where(t % 8 < 0.5, 200, 0)"],
+            "input": [f"where(t % 8 < {wide}, 200, 0)"],
             "hold": hold,
         },
         "initial": {"state": [0.0]},

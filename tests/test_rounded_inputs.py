@@ -47,12 +47,30 @@ WRONG = [
 def test_what_is_proposed_is_at_every_step_what_was_meant(text, dt, steps, meant):
     wanted = np.array([float(meant(k, as_written(dt))) for k in range(steps)])
     wrong = np.flatnonzero(~np.isclose(values(text, dt, steps), wanted))
-    (warning,) = rounding_warnings([parsed(text)], dt, steps)
+    (warning,) = rounding_warnings([parsed(text)], dt, steps).values()
     assert f"`input[0]` is {values(text, dt, steps)[wrong[0]]:g} at t = {dt * wrong[0]:.10g} s" in warning
     assert (f"the first of {len(wrong)} such steps" in warning) == (len(wrong) > 1)
     proposed = warning.rpartition("; write ")[2]
     np.testing.assert_allclose(values(proposed, dt, steps), wanted, atol=1e-12)
-    assert not list(rounding_warnings([parsed(proposed)], dt, steps))
+    assert not rounding_warnings([parsed(proposed)], dt, steps)
+
+
+@pytest.mark.parametrize(
+    ("text", "dt", "first", "high"),
+    [
+        ("sin(2*pi*t) > 0", 0.05, "1 at t = 0.5 s, and 0 right after it", lambda t: t % 1 < Fraction(1, 2)),
+        ("where(cos(2*pi*t/24) > 0, 1, 0)", 0.5, "1 at t = 6 s, and 0 right after it", lambda t: (t + 6) % 24 < 12),
+        ("sign(sin(pi*t))/2 + 0.5", 0.1, "1 at t = 1 s, and 0 right after it", lambda t: t % 2 < 1),
+    ],
+)
+def test_of_periodic_conditions_the_value_right_after_a_step_is_meant(text, dt, first, high):
+    """Of which nothing is known exactly: sin(pi) is not 0 in floating-point numbers."""
+    wanted = [float(high(k * as_written(dt))) for k in range(1000)]
+    assert np.count_nonzero(values(text, dt, 1000) != wanted) > 20
+    (warning,) = rounding_warnings([parsed(text)], dt, 1000).values()
+    assert f"`input[0]` is {first}, the first of " in warning
+    proposed = warning.rpartition("; write ")[2]
+    np.testing.assert_allclose(values(proposed, dt, 1000), wanted, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -64,10 +82,10 @@ def test_what_is_proposed_is_at_every_step_what_was_meant(text, dt, steps, meant
     ],
 )
 def test_where_no_shift_does_steps_are_to_be_counted(text, dt, counted):
-    (warning,) = rounding_warnings([parsed(text)], dt, 1000)
+    (warning,) = rounding_warnings([parsed(text)], dt, 1000).values()
     number = f"floor(t/{dt} + 0.5)"
     assert warning.endswith(f"whole numbers of steps, which are exact: {number} is the number of a step")
-    assert not list(rounding_warnings([parsed(counted.format(number))], dt, 1000))
+    assert not rounding_warnings([parsed(counted.format(number))], dt, 1000)
     modulus = Fraction(3, 10) if dt == 0.1 else Fraction(24)
     meant = [k * as_written(dt) % modulus <= (Fraction(1, 20) if "<=" in text else 0) for k in range(1000)]
     np.testing.assert_array_equal(values(counted.format(number), dt, 1000), meant)
@@ -90,14 +108,16 @@ def test_where_no_shift_does_steps_are_to_be_counted(text, dt, counted):
         ("where(t < 0.7, t, 0.7)", 0.1, 100),  # the same on both sides
         ("abs(t % 2 - 1)", 0.1, 1000),
         ("sin(t) + exp(-t)*min(t, 3)", 0.1, 1000),
-        ("sign(sin(pi*t))", 0.1, 1000),  # of which nothing is known exactly
+        ("sin(t) > 0", 0.1, 1000),  # sin(0) is 0
+        ("sqrt(t) > 2", 0.1, 1000),
+        ("sin(pi*t + 0.1) > 0", 0.1, 1000),  # never at a step
         ("where(1/(t - 0.3) > 0, 1, 0)", 0.1, 100),
         ("where(t < 5, 1, floor(t/0.1)*0)", 0.1, 100),
         ("3", 0.1, 100),
     ],
 )
 def test_what_rounding_does_not_decide_is_not_warned_of(text, dt, steps):
-    assert not list(rounding_warnings([parsed(text)], dt, steps))
+    assert not rounding_warnings([parsed(text)], dt, steps)
 
 
 def test_each_input_is_named(tmp_path):
@@ -122,9 +142,9 @@ def test_each_input_is_named(tmp_path):
 
 def test_long_expressions_are_not_repeated():
     text = " + ".join(f"{k}*where(t % {k} < 0.1, 1, 0)" for k in range(1, 9))
-    (warning,) = rounding_warnings([parsed(text)], 0.1, 1000)
+    (warning,) = rounding_warnings([parsed(text)], 0.1, 1000).values()
     assert warning.endswith("write (t + 0.05) for t in its conditions")
-    assert not list(rounding_warnings([parsed(text.replace("t % ", "(t + 0.05) % "))], 0.1, 1000))
+    assert not rounding_warnings([parsed(text.replace("t % ", "(t + 0.05) % "))], 0.1, 1000)
 
 
 def test_only_so_many_steps_are_looked_at(monkeypatch):
@@ -136,7 +156,7 @@ def test_only_so_many_steps_are_looked_at(monkeypatch):
         return step_times(dt, steps)
 
     monkeypatch.setattr("simsuite.solvers.linear.rounded_inputs.step_times", times)
-    assert not list(rounding_warnings([parsed(f"where(t < {k}, 1, 0)") for k in range(50)], 1.0, 10**9))
+    assert not rounding_warnings([parsed(f"where(t < {k}, 1, 0)") for k in range(50)], 1.0, 10**9)
     assert sum(set(looked_at)) * 50 <= LOOKED_AT
 
 

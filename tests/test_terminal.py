@@ -286,6 +286,46 @@ def test_risk_is_a_row_for_each_level() -> None:
     assert sum("value_at_risk " in line for line in summary_lines(summary, verbose=True)) == 2
 
 
+def test_exposure_is_a_table_of_a_few_times() -> None:
+    """The start, the peak and the end among them; all of the run on one screen."""
+
+    def at(i: int) -> dict[str, Any]:
+        expected = 10.0 + i if i < 38 else 40.0
+        return {
+            "time": i / 100, "expected": expected, "expected_standard_error": 0.1 * bool(i),
+            "negative": 0.0, "negative_standard_error": 0.0 if i < 99 else None,
+        }  # fmt: skip
+
+    profile = [at(i) for i in range(101)]
+    potential = {"0.95": {"value": 80.0, "ci95": [79.0, 81.5]}, "0.99": {"value": 95.0, "ci95": [93.0, None]}}
+    exposure = {
+        "end": profile[-1] | {"potential": potential}, "peak": profile[37], "profile": profile, "confidence": 0.95,
+        "reasons": {"negative_standard_error": "nobody knows", "potential": "too few paths to bound it"},
+    }  # fmt: skip
+    options = {f"call {k}": option(10.0, 0.1, delta=[0.5], delta_standard_error=[0.01]) for k in range(9)}
+    summary = {
+        "solver": "gbm", "status": "complete", "steps": 100, "dt": [0.01] * 2, "time": 1.0, "units": {},
+        "device": "cpu", "device_name": "CPU", "precision": "float64", "kernel": "numba", "stepper": "exact",
+        "wall_seconds": 1.0, "compile_seconds": 0.5, "rate": 1e6, "rate_unit": "path-steps/s", "directory": "runs/x",
+        "results": {"paths": 1000, "assets": {}, "options": options, "exposure": exposure},
+    }  # fmt: skip
+    lines = summary_lines(summary)
+    assert len(lines) <= 40
+    (head,) = [i for i, line in enumerate(lines) if "expected exposure" in line]
+    rows = [line.split() for line in lines[head + 1 : head + 8]]
+    assert [row[2] for row in rows] == ["0", "0.2", "0.37", "0.4", "0.6", "0.8", "1"]
+    assert rows[0][3:] == ["10", "(exact)", "0", "(exact)"]
+    assert rows[2][3:] == ["47.00", "±", "0.10", "0", "(exact)", "peak"]
+    assert rows[-1][3:] == ["40.00", "±", "0.10", "0", "±", "unknown"]
+    assert lines[head + 8].split(maxsplit=2)[:2] == ["potential", "80"]
+    assert "(79 .. 81.5, 95 % interval), 95 % quantile of max(V, 0) at the end" in lines[head + 8]
+    assert "unknown: negative standard error: nobody knows" in lines[head + 10]
+    assert not any("expected_standard_error" in line for line in lines)
+    verbose = summary_lines(summary, verbose=True)
+    assert sum("t = " in line for line in verbose) == 1 + 21 + 1
+    assert sum("expected_standard_error" in line for line in verbose) == 2
+
+
 def test_what_is_unknown_is_none_in_a_list_and_by_itself() -> None:
     assert list(tree({"theta": None, "delta": [None]}, "")) == [f"{name:<22} none" for name in ("theta", "delta")]
 

@@ -16,7 +16,7 @@ import pytest
 import running
 
 from simsuite.backends import open_backend
-from simsuite.solvers.gbm import estimates, greeks, outcome
+from simsuite.solvers.gbm import estimates, greek_case, outcome
 from simsuite.solvers.gbm.statistics import Estimate
 from simsuite.verify import (
     gbm,
@@ -135,7 +135,7 @@ def test_errors_from_spread_alone_fail(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_pathwise_greeks_fail_where_the_last_dividend_makes_a_jump(monkeypatch: pytest.MonkeyPatch) -> None:
     case = gbm_cases.LAST_DIVIDEND
     assert not off(gbm_prices.price_checks(CPU, [case], [case], 1 << 15, print))
-    monkeypatch.setattr(greeks, "jumps_in_the_end", lambda *args: False)
+    monkeypatch.setattr(greek_case, "jumps_in_the_end", lambda *args: False)
     assert off(gbm_prices.price_checks(CPU, [case], [case], 1 << 15, print)) == {"greek"}
 
 

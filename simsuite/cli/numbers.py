@@ -14,6 +14,12 @@ def number(value: float) -> str:
     return f"{value + 0.0:.10g}"  # 0 for -0
 
 
+def row(name: str, value: Any, note: str = "", indent: str = "    ") -> str:
+    """A line of a number, or a word, with its name and a note."""
+    text = number(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value)
+    return f"{indent}{name:<{max(1, 22 - len(indent))}} {text:<18} {note}".rstrip()
+
+
 def tree(
     values: Mapping[str, Any], indent: str, notes: Mapping[str, str] | None = None, most: int = FEW, table: str = ""
 ) -> Iterator[str]:

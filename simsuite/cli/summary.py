@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from simsuite.cli.gbm import gbm_sections
 from simsuite.cli.linear import linear_lines
-from simsuite.cli.numbers import number, tree
-from simsuite.solvers.gbm.lines import option_lines, with_error, worth
+from simsuite.cli.numbers import row as _row
 from simsuite.words import counted, duration, steps_in_words, with_prefix
 
 MOST_LINES = 40
-_MOST_OF_OPTIONS = 20  # lines; more of them become a table
 _SETTLED = 1e-2  # of the change of a step: more by its last iteration says that others should follow
 _MANY = 1000  # steps, half as many of which taken again say something
 _AT_EACH_END = 6  # lines of a section that has to be cut short, at least
@@ -107,11 +105,6 @@ def _shortened(sections: Sequence[Section], room: int, rest: str) -> list[Sectio
     return found
 
 
-def _row(name: str, value: Any, note: str = "", indent: str = "    ") -> str:
-    text = number(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value)
-    return f"{indent}{name:<{max(1, 22 - len(indent))}} {text:<18} {note}".rstrip()
-
-
 def _heat(summary: Mapping[str, Any], verbose: bool) -> Iterator[Section]:
     results, units = summary["results"], summary.get("units", {})
     degrees = unit_of(units, "temperature", "K")
@@ -166,93 +159,7 @@ def _heat_quality(results: Mapping[str, Any], steps: int) -> Iterator[str]:
 
 
 def _gbm(summary: Mapping[str, Any], verbose: bool) -> Iterator[Section]:
-    results = dict(summary["results"])
-    options, assets = results.pop("options", {}), results.pop("assets", {})
-    yield "", [_row("paths", results.pop("paths"), indent="  ")]
-    names, value = list(assets), worth(results)
-    if options:
-        each = {name: option_lines(option, names, value) for name, option in options.items()}
-        rows = [row for name, lines in each.items() for row in (f"    {name}", *(f"      {line}" for line in lines))]
-        if not verbose and len(rows) > _MOST_OF_OPTIONS:
-            rows = _table(options, functools.partial(_option_cells, value))
-        more = "; (+1): for one more asset, see info -v" if any("(+" in line for line in rows) else ""
-        yield f"options: value ± standard error, in units of price{more}", rows
-    if assets:
-        yield "prices at the end: value ± standard error, and quantiles", _table(assets, _asset_cells)
-    risk = results.pop("risk", None)
-    if risk is not None:
-        yield "risk: of the loss, value at the start less that at the end", _risk_rows(risk)
-    yield "", list(tree(results, "  "))
-    if verbose:
-        yield from [("risk, all numbers", list(tree(risk, "    ")))] if risk is not None else []
-        renamed = {n: {value if key == "price" else key: v for key, v in o.items()} for n, o in options.items()}
-        yield "options, all numbers", list(tree(renamed, "    "))
-        yield "prices at the end, all numbers", list(tree(assets, "    "))
-
-
-def _table(items: Mapping[str, Any], cells: Callable[[Mapping[str, Any]], dict[str, str]]) -> list[str]:
-    """A row an item, a column for each cell that any of them has."""
-    rows = {name: cells(item) for name, item in items.items()}
-    columns = list(dict.fromkeys(column for row in rows.values() for column in row))
-    widths = {c: max(len(c), *(len(row.get(c, "")) for row in rows.values())) for c in columns}
-    first = max(map(len, rows))
-    lines = ["    " + " " * first + "".join(f"  {c:>{widths[c]}}" for c in columns)]
-    for name, row in rows.items():
-        lines.append(f"    {name:<{first}}" + "".join(f"  {row.get(c, ''):>{widths[c]}}" for c in columns))
-    return lines
-
-
-def _option_cells(worth: str, option: Mapping[str, Any]) -> dict[str, str]:
-    cells = {worth: with_error(option["price"], option["standard_error"])}
-    for greek in ("delta", "gamma", "vega", "rho", "theta"):
-        if greek in option:
-            cells |= _greek_cells(greek, option[greek], option.get(f"{greek}_standard_error"))
-    if "exercise_probability" in option:
-        pair = option["exercise_probability"], option.get("exercise_probability_standard_error")
-        cells["exercised"] = with_error(*pair)
-    return cells
-
-
-def _greek_cells(greek: str, value: Any, error: Any) -> dict[str, str]:
-    """Of several assets, the first that the option depends on, and on how many more it does."""
-    if not isinstance(value, list):
-        return {greek: _estimate(value, error)}
-    if not value:
-        return {}
-    counted = [i for i, each in enumerate(value) if each] or [0]
-    more = f" (+{len(counted) - 1})" if len(counted) > 1 else ""
-    return {greek: _estimate(value[counted[0]], (error or [None] * len(value))[counted[0]]) + more}
-
-
-def _estimate(value: float | None, error: float | None) -> str:
-    """A value with its standard error, where it has one."""
-    if value is None:
-        return "none"
-    return f"{value:.7g}" if error is None else with_error(value, error)
-
-
-def _asset_cells(asset: Mapping[str, Any]) -> dict[str, str]:
-    cells = {name: _estimate(asset[name], asset[f"{name}_standard_error"]) for name in ("mean", "std")}
-    quantiles = {f"{100 * float(q):g} %": f"{value:.6g}" for q, value in asset["quantiles"].items()}
-    return cells | quantiles
-
-
-def _risk_rows(risk: Mapping[str, Any]) -> list[str]:
-    """The portfolio's value at the start, and a row for each level."""
-    interval = f"value at risk ({100 * risk['confidence']:g} % interval)"
-    levels = {f"{100 * float(level):g} %": found for level, found in risk["levels"].items()}
-    value = with_error(risk["value"], risk["value_standard_error"])
-    horizon = _row("horizon", risk["horizon"], "year" if risk["horizon"] == 1 else "years")
-    return [horizon, _row("value at the start", value), *_table(levels, functools.partial(_risk_cells, interval))]
-
-
-def _risk_cells(interval: str, found: Mapping[str, Any]) -> dict[str, str]:
-    value, low, high = (_estimate(each, None) for each in (found["value_at_risk"], *found["value_at_risk_ci95"]))
-    shortfall, error = found["expected_shortfall"], found["expected_shortfall_standard_error"]
-    return {
-        interval: f"{value} ({low} .. {high})",
-        "expected shortfall": "none" if shortfall is None else with_error(shortfall, error),
-    }
+    yield from gbm_sections(summary["results"], verbose)
 
 
 def _linear(summary: Mapping[str, Any], verbose: bool) -> Iterator[Section]:

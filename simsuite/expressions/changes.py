@@ -38,7 +38,8 @@ def changes(
         if len(others) == 1:
             own = (np.unique(own[0]),)
         if all(values.size <= 4 * MOST for values in own):
-            found.append(_jumps(part, name, low, high, dict(zip(others, (values.ravel() for values in own)))))
+            places = jumps(part, name, low, high, dict(zip(others, (values.ravel() for values in own))))
+            found.append(np.zeros(0) if places is None else places)
     return np.unique(np.concatenate(found))
 
 
@@ -65,18 +66,25 @@ def _deciding(tree: Node, name: str, known: set[str]) -> Iterator[Node]:
                 yield Apply("<", (a, b))
 
 
-def _jumps(part: Node, name: str, low: float, high: float, points: Mapping[str, np.ndarray]) -> np.ndarray:
+def jumps(
+    part: Node, name: str, low: float, high: float, points: Mapping[str, np.ndarray] | None = None
+) -> np.ndarray | None:
+    """The values of the variable between low and high at which an expression jumps that is constant but for jumps, in
+    no order; each is the first floating-point number on the new side. None if there are more than MOST, or nobody can
+    tell. points: values of other variables."""
+    points = points or {}
     found: list[np.ndarray] = []
     at = np.arange(max((len(values) for values in points.values()), default=1))  # of each interval its point
     a, b = np.full(at.size, low), np.full(at.size, high)
     while a.size:
         if a.size > 4 * MOST:
-            return np.zeros(0)
+            return None
         here = {other: values[at] for other, values in points.items()}
         lower, upper = bounds_within(part, {name: (a, b), **{other: (value, value) for other, value in here.items()}})
         left = np.broadcast_to(~(lower == upper), a.shape)
         a, b, at = a[left], b[left], at[left]
-        ends = np.nextafter(a, np.inf) >= b
+        with np.errstate(under="ignore"):
+            ends = np.nextafter(a, np.inf) >= b
         if ends.any():
             there = {other: values[at[ends]] for other, values in points.items()}
             before, after = (np.broadcast_to(_value(part, {name: t[ends], **there}), t[ends].shape) for t in (a, b))
@@ -85,7 +93,7 @@ def _jumps(part: Node, name: str, low: float, high: float, points: Mapping[str, 
         middle = a + (b - a) / 2
         a, b, at = np.concatenate([a, middle]), np.concatenate([middle, b]), np.concatenate([at, at])
     places = np.concatenate([np.zeros(0), *found])
-    return places if places.size <= MOST else np.zeros(0)
+    return places if places.size <= MOST else None
 
 
 def _value(part: Node, values: Mapping[str, np.ndarray]) -> np.ndarray:

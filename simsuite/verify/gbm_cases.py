@@ -131,7 +131,12 @@ JUMPS = Case(
     world(
         [{"spot": 100.0, "volatility": 0.2, "jumps": {"intensity": 1.0, "mean": -0.1, "deviation": 0.15}}],
         4,
-        [option("call", "european", strike=100.0), option("put", "european", "put", strike=90.0)],
+        [
+            option("call", "european", strike=100.0),
+            option("put", "european", "put", strike=90.0),
+            option("digital call", "digital", strike=105.0, cash=10.0),
+            option("digital put", "digital", "put", strike=80.0, cash=10.0),
+        ],
     ),
     EVERY_WAY,
     published={"call": 12.7612885936},

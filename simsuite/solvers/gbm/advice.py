@@ -10,6 +10,7 @@ from typing import Any
 from simsuite.scenario.gbm import GbmScenario, Monitored, Time
 from simsuite.scenario.schedule import Schedule
 from simsuite.solvers.gbm.lines import with_error
+from simsuite.solvers.gbm.moved_dates import moved_date_warnings
 from simsuite.solvers.gbm.unsupported import steps_ending_at
 
 _WILD = 4.0  # volatilities from here on, 400 %, are hardly ever meant
@@ -28,6 +29,8 @@ def warnings_of(scenario: GbmScenario) -> list[str]:
         *_never_used(scenario),
         *_carried_by_few(scenario),
         *_biased_between_steps(scenario),
+        *moved_date_warnings(scenario),
+        *_money_that_drifts(scenario),
     ]
 
 
@@ -103,6 +106,20 @@ def _missed(name: str, asset: Mapping[str, Any]) -> str:
         "prices that carry it, and standard errors and ci95 of what gains by these, such as calls, are too small, too; "
         "price the put and go by put-call parity, or take more paths"
     )
+
+
+def _money_that_drifts(scenario: GbmScenario) -> Iterator[str]:
+    """For assets without volatility, which stand for money, that grow like shares."""
+    market, names = scenario.market, scenario.asset_names
+    if market.drift is None or market.drift == market.rate:
+        return
+    still = [repr(name) for name, asset in zip(names, scenario.asset) if not any(asset.volatility.values)]
+    if still:
+        have, grow = ("has", "grows") if len(still) == 1 else ("have", "grow")
+        yield (
+            f"{', '.join(still[:_SHOWN])} {have} no volatility, but {grow} at market.drift like every price, not at "
+            "market.rate: money that bears interest needs a run without market.drift"
+        )
 
 
 def _biased_between_steps(scenario: GbmScenario) -> Iterator[str]:

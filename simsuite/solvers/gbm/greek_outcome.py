@@ -31,14 +31,17 @@ def greek_totals(problem: GbmProblem, observed: Snapshot) -> dict[str, np.ndarra
     return found
 
 
-def greek_results(problem: GbmProblem, observed: Snapshot, option: int) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def greek_results(problem: GbmProblem, observed: Snapshot, option: int) -> tuple[dict[str, Any], dict[str, str]]:
+    """With reasons for what is not known."""
+    greeks, found = problem.payoffs.greeks[option], dict[str, Any]()
+    reasons = dict(greeks.reasons)
     for name in GREEKS:
         each = _greek(problem, observed, option, name)
+        reasons |= {f"{name}_standard_error": e.unknown for e in each if e.unknown}
         for suffix, numbers in (("", [e.value for e in each]), ("_standard_error", [e.standard_error for e in each])):
             values = [value if math.isfinite(value) else None for value in numbers]
             found[f"{name}{suffix}"] = values if name in PER_ASSET else values[0]
-    return {**found, "greeks_method": dict(problem.payoffs.greeks[option].methods)}
+    return {**found, "greeks_method": dict(greeks.methods)}, reasons
 
 
 def _greek(problem: GbmProblem, observed: Snapshot, option: int, name: str) -> list[Estimate]:

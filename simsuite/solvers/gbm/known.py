@@ -9,7 +9,7 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from simsuite.scenario.gbm import (
     European,
     Exchange,
     GbmScenario,
+    Jumps,
     Lookback,
     Option,
     Spread,
@@ -32,6 +33,7 @@ from simsuite.solvers.gbm.closed_forms.quadrature import gauss_normal
 from simsuite.solvers.gbm.moved_markets import at_spot, rate_shifted, volatility_raised
 from simsuite.solvers.gbm.priced import Priced
 
+_JumpingMarket: TypeAlias = tuple[float, float, float, float, float, float, float, float, float]
 _NODES = 200  # of the law at the date of a cash dividend
 _NEAR = 0.02  # how far coefficients are varied for Greeks: relative, rates by half of it
 
@@ -42,7 +44,9 @@ def known_price(model: GbmScenario, option: Option) -> float | None:
     if model.time.scheme != "exact":
         return None
     assets = [Priced(model, a) for a in _assets(model, option)]
-    if not isinstance(option, European) and any(asset.is_rough for asset in assets):
+    smooth = not any(asset.is_rough for asset in assets)
+    jumping = isinstance(option, Digital) and not assets[0].asset.pays_cash
+    if not (smooth or jumping or isinstance(option, European)):
         return None
     try:
         return _price(model, option, assets)
@@ -108,7 +112,7 @@ def _price(model: GbmScenario, option: Option, assets: list[Priced]) -> float | 
     if isinstance(option, European):
         return _european(first, option, discount)
     if isinstance(option, Digital):
-        return exact.digital_greeks(first.terms, option.strike, option.payoff, option.cash).price
+        return _digital(first, option)
     if isinstance(option, Asian):
         steps = first.steps(_fixings(model, option))
         if option.average == "arithmetic":
@@ -136,17 +140,31 @@ def _price(model: GbmScenario, option: Option, assets: list[Priced]) -> float | 
 
 def _european(asset: Priced, option: European, discount: float) -> float | None:
     """Of an asset that may jump, or pay cash once."""
-    jumps, end = asset.asset.jumps, asset.model.time.end
+    jumps = asset.asset.jumps
     cash = [dividend for dividend in asset.asset.dividends if dividend.cash is not None]
     if jumps is not None and not cash:
-        rate, growth = asset.model.market.rate.mean(end), asset.growth(end) / end
-        market = (asset.spot, option.strike, rate, growth, asset.deviation / math.sqrt(end), end)
-        return exact.merton(*market, jumps.intensity, jumps.mean, jumps.deviation, option.payoff)
+        return exact.merton(*_jumping_market(asset, option.strike, jumps), option.payoff)
     if jumps is None and len(cash) == len(asset.asset.dividends) == 1:
         return discount * _after_cash(asset, option, cash[0].time, float(cash[0].cash or 0.0))
     if jumps is not None or cash:
         return None
     return discount * exact.lognormal_option(asset.forward, asset.deviation, option.strike, option.payoff)
+
+
+def _digital(asset: Priced, option: Digital) -> float:
+    """Of an asset that may jump."""
+    if asset.asset.jumps is None:
+        return exact.digital_greeks(asset.terms, option.strike, option.payoff, option.cash).price
+    market = _jumping_market(asset, option.strike, asset.asset.jumps)
+    return exact.merton_digital(*market, option.payoff, option.cash)
+
+
+def _jumping_market(asset: Priced, strike: float, jumps: Jumps) -> _JumpingMarket:
+    """What the closed forms of jumps take; constants are means over all time."""
+    end = asset.model.time.end
+    rate, growth = asset.model.market.rate.mean(end), asset.growth(end) / end
+    diffusion = (asset.spot, strike, rate, growth, asset.deviation / math.sqrt(end), end)
+    return (*diffusion, jumps.intensity, jumps.mean, jumps.deviation)
 
 
 def _after_cash(asset: Priced, option: European, time: float, cash: float) -> float:

@@ -12,9 +12,13 @@ _BY_ASSET = {  # of each Greek by an asset: what it is
     "vega": "per 1.00 of the volatility of {asset}; per point of 0.01: {hundredth}",
 }
 _OF_ALL = {
-    "rho": "per 1.00 of the rate; per point of 0.01: {hundredth}",
+    "rho": "per 1.00 of {rate}; per point of 0.01: {hundredth}",
     "theta": "per year that passes; per day: {daily}",
 }
+_RATE, _DISCOUNTING = "the rate", "market.rate, which discounts only"
+PRICE, DISCOUNTED = "price", "discounted mean"
+NOT_ASKED = "not asked for: greeks = false"  # why there are none: nobody has to be told
+_ERROR = "standard_error"
 _NAME, _VALUE = 22, 24  # widths of columns
 _DAYS = 365
 _SMALL = 1e-4
@@ -24,10 +28,10 @@ _MOST_PLACES = 15
 def worth(results: Mapping[str, Any]) -> str:
     """What the number is that every option has: with a drift of the real world its payoff's discounted mean, and no
     price."""
-    return "discounted mean" if "measure" in results else "price"
+    return DISCOUNTED if "measure" in results else PRICE
 
 
-def option_lines(option: Mapping[str, Any], assets: Sequence[str], worth: str = "price") -> list[str]:
+def option_lines(option: Mapping[str, Any], assets: Sequence[str], worth: str = PRICE) -> list[str]:
     """Of what `results` says about one option. assets: their names, in order. worth: what its value is called. A Greek
     by an asset that the option does not depend on, 0 without an error, has no line."""
     low, high = option["ci95"]
@@ -35,10 +39,11 @@ def option_lines(option: Mapping[str, Any], assets: Sequence[str], worth: str = 
     lines = [_line(worth, option["price"], option["standard_error"], f"95 %: {' .. '.join(ends)}")]
     if "remark" in option:
         lines.append(f"{'':{_NAME}} {option['remark']}")
-    return [*lines, *_greeks(option, assets), *_missing(option), *_exercise(option)]
+    rate = _RATE if worth == PRICE else _DISCOUNTING
+    return [*lines, *_greeks(option, assets, rate), *_exercise(option), *_unknown(option, worth)]
 
 
-def _greeks(option: Mapping[str, Any], assets: Sequence[str]) -> Iterator[str]:
+def _greeks(option: Mapping[str, Any], assets: Sequence[str], rate: str) -> Iterator[str]:
     on = _assets_of(option, assets)
     for greek, note in _BY_ASSET.items():
         pairs = zip(assets, option.get(greek, ()), option.get(f"{greek}_standard_error", ()))
@@ -48,7 +53,7 @@ def _greeks(option: Mapping[str, Any], assets: Sequence[str]) -> Iterator[str]:
     for greek, note in _OF_ALL.items():
         value = option.get(greek)
         if value is not None:
-            words = note.format(hundredth=_short(value / 100), daily=_short(value / _DAYS))
+            words = note.format(rate=rate, hundredth=_short(value / 100), daily=_short(value / _DAYS))
             yield _line(greek, value, option.get(f"{greek}_standard_error"), words)
 
 
@@ -58,13 +63,18 @@ def _assets_of(option: Mapping[str, Any], assets: Sequence[str]) -> set[str]:
     return {asset for asset, value, error in pairs if value is not None and (value != 0 or error != 0)}
 
 
-def _missing(option: Mapping[str, Any]) -> Iterator[str]:
-    """Greeks that were asked for and are not known. Those of an option without any were not asked for, or need a
-    market of another kind."""
-    methods = option.get("greeks_method", {})
-    missing = [greek for greek, method in methods.items() if method == "none"]
-    if missing:
-        yield f"{'not estimated':{_NAME}} {', '.join(missing)}"
+def _unknown(option: Mapping[str, Any], worth: str) -> Iterator[str]:
+    """Greeks and standard errors that were asked for and are not known, and why."""
+    of_errors: dict[str, list[str]] = {}
+    of_greeks: dict[str, list[str]] = {}
+    for name, reason in option.get("reasons", {}).items():
+        if name.endswith(_ERROR):
+            of_errors.setdefault(reason, []).append(name.removesuffix(_ERROR).removesuffix("_") or worth)
+        elif reason != NOT_ASKED:
+            of_greeks.setdefault(reason, []).append(name)
+    for words, found in (("not estimated", of_greeks), ("error unknown", of_errors)):
+        for reason, names in found.items():
+            yield f"{words:{_NAME}} {', '.join(names)}: {reason}"
 
 
 def _exercise(option: Mapping[str, Any]) -> Iterator[str]:

@@ -10,11 +10,11 @@ import numpy as np
 
 from simsuite.core import Layout, Snapshot, Variable
 from simsuite.solvers.gbm.allocation import bias_estimate, likely, standard_errors
-from simsuite.solvers.gbm.greek_outcome import greek_results, greek_totals
-from simsuite.solvers.gbm.portfolio_outcome import number, numbers
+from simsuite.solvers.gbm.greek_outcome import greek_totals
+from simsuite.solvers.gbm.outcome import option_results
 from simsuite.solvers.gbm.schemes import Scheme
 from simsuite.solvers.gbm.statistics import Estimate, mean_and_variance
-from simsuite.solvers.gbm.unseen import completed, unseen_results
+from simsuite.solvers.gbm.unseen import completed
 
 if TYPE_CHECKING:
     from simsuite.solvers.gbm.multilevel import MultilevelProblem
@@ -109,16 +109,7 @@ def results(problem: MultilevelProblem, plain: dict[str, Any], observed: Snapsho
     prices, names, done = _estimates(problem, observed), problem.scenario.option_names, observed.arrays["done"]
     if not prices:
         return plain | {"paths": int(done.sum())}
-    options = {
-        name: {
-            "price": e.value,
-            "standard_error": number(e.standard_error),
-            "ci95": numbers(e.ci95),
-            **unseen_results(e),
-            **greek_results(problem, observed, o),
-        }
-        for o, (name, e) in enumerate(zip(names, prices))
-    }
+    options = {name: option_results(problem, observed, o, e) for o, (name, e) in enumerate(zip(names, prices))}
     reached = all(e.standard_error <= problem.target for e in prices)
     return {
         **plain,

@@ -22,14 +22,23 @@ class Greek:
     control: Control | None = None
 
 
+class NotEstimated(Exception):
+    """A Greek is not. reason: a clause that says why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
 @dataclass(frozen=True)
 class OptionGreeks:
     """methods: of each Greek. found: by name and asset (0 where there is but one); those that are missing are 0,
-    unless their method is "none"."""
+    unless their method is "none". reasons: why it is, of these."""
 
     methods: Mapping[str, str]
     found: Mapping[tuple[str, int], Greek]
+    reasons: Mapping[str, str]
 
 
-def no_greeks() -> OptionGreeks:
-    return OptionGreeks(dict.fromkeys(GREEKS, NONE), {})
+def no_greeks(reason: str) -> OptionGreeks:
+    return OptionGreeks(dict.fromkeys(GREEKS, NONE), {}, dict.fromkeys(GREEKS, reason))

@@ -21,6 +21,7 @@ from simsuite.solvers.gbm.prices import PriceStatistics, price_statistics, store
 from simsuite.solvers.gbm.replicates import LIKELY_ORDER
 from simsuite.solvers.gbm.schemes import Scheme
 from simsuite.solvers.gbm.statistics import Estimate
+from simsuite.solvers.gbm.unknown import asset_reasons, with_reasons
 from simsuite.solvers.gbm.unseen import unseen_results
 
 if TYPE_CHECKING:
@@ -72,33 +73,12 @@ def results(problem: GbmProblem, observed: Snapshot) -> dict[str, Any]:
     scenario, prices = problem.scenario, _prices(problem, observed)
     estimates = option_estimates(problem, observed)
     options = {
-        name: {
-            "price": e.value,
-            "standard_error": number(e.standard_error),
-            "ci95": numbers(e.ci95),
-            **unseen_results(e),
-            **greek_results(problem, observed, o),
-            **exercise_results(problem, observed, o),
-        }
+        name: option_results(problem, observed, o, e)
         for o, (name, e) in enumerate(zip(scenario.option_names, estimates))
     }
-    assets = {
-        name: {
-            "mean": float(prices.mean[a]),
-            "mean_standard_error": number(prices.mean_error[a]),
-            **({"mean_exact": float(prices.expected[a])} if _mean_is_known(problem, prices, a) else {}),
-            "std": number(prices.std[a]),
-            "std_standard_error": number(prices.std_error[a]),
-            "quantiles": {f"{q:g}": float(p) for q, p in zip(scenario.output.quantiles, prices.quantiles[:, a])},
-            "quantile_ci95": {
-                f"{q:g}": numbers(bounds) for q, bounds in zip(scenario.output.quantiles, prices.intervals[:, :, a].T)
-            },
-            "confidence": CONFIDENCE,
-        }
-        for a, name in enumerate(scenario.asset_names)
-    }
-    ended = observed.step == problem.clock.end
     n = _paths(problem, observed)
+    assets = {name: _asset_results(problem, prices, a, n) for a, name in enumerate(scenario.asset_names)}
+    ended = observed.step == problem.clock.end
     portfolio = portfolio_outcome.results(problem, n, observed, estimates) if ended else {}
     reached = bool(estimates) and all(e.standard_error <= problem.target for e in estimates)
     target = {"standard_error": problem.target, "reached": reached}
@@ -112,6 +92,37 @@ def results(problem: GbmProblem, observed: Snapshot) -> dict[str, Any]:
         "assets": assets,
         **portfolio,
     }
+
+
+def option_results(problem: GbmProblem, observed: Snapshot, option: int, price: Estimate) -> dict[str, Any]:
+    """Of an option, after the last path has ended; `reasons` say why what is None is not known."""
+    greeks, reasons = greek_results(problem, observed, option)
+    if price.unknown:
+        reasons = {"standard_error": price.unknown, **reasons}
+    found = {
+        "price": price.value,
+        "standard_error": number(price.standard_error),
+        "ci95": numbers(price.ci95),
+        **unseen_results(price),
+        **greeks,
+        **exercise_results(problem, observed, option),
+    }
+    return with_reasons(found, reasons)
+
+
+def _asset_results(problem: GbmProblem, prices: PriceStatistics, asset: int, paths: int) -> dict[str, Any]:
+    levels = problem.scenario.output.quantiles
+    found = {
+        "mean": float(prices.mean[asset]),
+        "mean_standard_error": number(prices.mean_error[asset]),
+        **({"mean_exact": float(prices.expected[asset])} if _mean_is_known(problem, prices, asset) else {}),
+        "std": number(prices.std[asset]),
+        "std_standard_error": number(prices.std_error[asset]),
+        "quantiles": {f"{q:g}": float(p) for q, p in zip(levels, prices.quantiles[:, asset])},
+        "quantile_ci95": {f"{q:g}": numbers(bounds) for q, bounds in zip(levels, prices.intervals[:, :, asset].T)},
+        "confidence": CONFIDENCE,
+    }
+    return with_reasons(found, asset_reasons(problem, paths, found))
 
 
 def _mean_is_known(problem: GbmProblem, prices: PriceStatistics, asset: int) -> bool:

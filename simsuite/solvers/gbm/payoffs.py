@@ -28,11 +28,13 @@ from simsuite.solvers.gbm.dynamics import LN2, Dynamics
 from simsuite.solvers.gbm.estimates import Payoffs
 from simsuite.solvers.gbm.functionals import Dates, Functional, Functionals, Kind, Right
 from simsuite.solvers.gbm.greeks import greeks_of
+from simsuite.solvers.gbm.lines import NOT_ASKED
 from simsuite.solvers.gbm.option_greeks import Greek, OptionGreeks, no_greeks
 from simsuite.solvers.gbm.tangents import Tangents
 from simsuite.solvers.gbm.variables import first, kept, last, number
 
 Tree = Node | float
+_ONLY_PRICES = "multilevel Monte Carlo estimates prices only"
 
 
 def _node(value: Tree) -> Node:
@@ -218,8 +220,9 @@ def read_payoffs(model: GbmScenario, dynamics: Dynamics) -> Payoffs:
     trees, controls = tuple(map(reader.tree, model.option)), tuple(map(reader.control, model.option))
     happenings = tuple(map(reader.happening, model.option))
     tangents = Tangents(reader.functionals, dynamics, model.market.rate)
+    unasked = no_greeks(_ONLY_PRICES if model.paths.multilevel else NOT_ASKED)
     greeks = [
-        greeks_of(option, tree, control, tangents, model) if option.greeks else no_greeks()
+        greeks_of(option, tree, control, tangents, model) if option.greeks else unasked
         for option, tree, control in zip(model.option, trees, controls)
     ]
     return Payoffs(
@@ -243,4 +246,4 @@ def _with_trees(change: Callable[[Node], Node], greeks: OptionGreeks) -> OptionG
         control = greek.control
         changed = None if control is None else Control(change(control.tree), control.mean)
         found[key] = Greek(change(greek.tree), changed)
-    return OptionGreeks(greeks.methods, found)
+    return OptionGreeks(greeks.methods, found, greeks.reasons)

@@ -13,10 +13,12 @@ from simsuite.solvers.gbm.exposure import Exposure, exposure_of, mean_exposure
 from simsuite.solvers.gbm.intervals import CONFIDENCE
 from simsuite.solvers.gbm.risk import Risk, risk_of
 from simsuite.solvers.gbm.statistics import Estimate
+from simsuite.solvers.gbm.unknown import exposure_reasons, risk_reasons, with_reasons
 
 if TYPE_CHECKING:
     from simsuite.solvers.gbm.problem import GbmProblem
 
+_PROFILE = 101  # frames of it among the results; results.h5 has all
 _LEVEL = {"confidence_level": f"{CONFIDENCE:g}"}
 _EXPOSURE = {  # dimensions, what it is
     "exposure_expected": (("time",), "expected exposure of the assets held"),
@@ -117,7 +119,8 @@ def _risk_results(problem: GbmProblem, risk: Risk) -> dict[str, Any]:
         for f in risk.figures
     }
     value = {"value": risk.value.value, "value_standard_error": number(risk.value.standard_error)}
-    return {"horizon": problem.scenario.time.end, **value, "levels": levels, "confidence": CONFIDENCE}
+    found = {"horizon": problem.scenario.time.end, **value, "levels": levels, "confidence": CONFIDENCE}
+    return with_reasons(found, risk_reasons(found))
 
 
 def _exposure_results(problem: GbmProblem, n: int, observed: Snapshot) -> dict[str, Any]:
@@ -129,11 +132,14 @@ def _exposure_results(problem: GbmProblem, n: int, observed: Snapshot) -> dict[s
         f"{p:g}": {"value": number(value), "ci95": numbers(bounds)}
         for p, value, *bounds in zip(portfolio.levels, end.potential, end.low, end.high)
     }
-    return {
+    told = np.unique(np.linspace(0, len(frames) - 1, min(len(frames), _PROFILE)).round().astype(int))
+    found = {
         "end": _means(problem, frames[-1], end.expected, end.negative) | {"potential": potential},
         "peak": _means(problem, frames[peak], *means[peak]),
+        "profile": [_means(problem, frames[i], *means[i]) for i in sorted({*told.tolist(), peak})],
         "confidence": CONFIDENCE,
     }
+    return with_reasons(found, exposure_reasons(problem, n, found))
 
 
 def _means(problem: GbmProblem, step: int, expected: Estimate, negative: Estimate) -> dict[str, Any]:

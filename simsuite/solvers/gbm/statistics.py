@@ -65,7 +65,8 @@ def mean_and_variance(sums: np.ndarray, n: int) -> tuple[float, float]:
 class Estimate:
     """A Monte Carlo result. standard_error is NaN for a single observation, and where nothing is known of it. freedom:
     degrees of freedom of the law of Student that (value - truth) / standard_error has. least, most: what the truth is
-    not beyond. unseen: if all observations were alike though they need not be, how probable others may be at most."""
+    not beyond. unseen: if all observations were alike though they need not be, how probable others may be at most.
+    unknown: why the standard error is NaN."""
 
     value: float
     standard_error: float
@@ -73,6 +74,7 @@ class Estimate:
     least: float = -math.inf
     most: float = math.inf
     unseen: float | None = None
+    unknown: str = ""
 
     @property
     def ci95(self) -> tuple[float, float]:

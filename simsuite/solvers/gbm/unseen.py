@@ -66,6 +66,7 @@ from simsuite.solvers.gbm.dynamics import LN2
 from simsuite.solvers.gbm.exactsum import exact
 from simsuite.solvers.gbm.leaps import Leap, elsewhere, scatter_far_out
 from simsuite.solvers.gbm.statistics import Estimate
+from simsuite.solvers.gbm.unknown import ALIKE, few
 
 if TYPE_CHECKING:
     from simsuite.solvers.gbm.estimates import Mean
@@ -123,14 +124,15 @@ def seen(problem: GbmProblem, observed: Snapshot, mean: Mean) -> Seen:
 def completed(problem: GbmProblem, observed: Snapshot, mean: Mean, estimate: Estimate, discount: float) -> Estimate:
     """With all that the standard error of an estimate leaves out."""
     if math.isnan(estimate.standard_error):  # too few observations
-        return estimate
+        return replace(estimate, unknown=few(problem, int(observed.arrays["done"][0])))
     leap, of = problem.leaps[mean.value], seen(problem, observed, mean)
     bounded = replace(estimate, least=discount * leap.least, most=discount * leap.most)
     if not leap.random:
         return bounded
     if of.alike:
         error = discount * of.reach * elsewhere(leap, problem, of.mean)
-        return replace(bounded, standard_error=error, freedom=math.inf, unseen=None if error == 0 else of.unseen)
+        unseen, unknown = None if error == 0 else of.unseen, ALIKE if math.isnan(error) else ""
+        return replace(bounded, standard_error=error, freedom=math.inf, unseen=unseen, unknown=unknown)
     bounded = _with_extremes(problem, leap, of, bounded, discount)
     jump = leap.size if not math.isnan(leap.size) else _read_off(problem, observed, leap, of)
     if jump > 0:

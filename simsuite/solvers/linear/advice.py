@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from simsuite.scenario.linear import MatrixFile, System
 from simsuite.solvers.linear.analysis.chain import NEAR, SUMS, rounded_columns, sums_of
 from simsuite.solvers.linear.input_values import Inputs
-from simsuite.solvers.linear.jumping_inputs import jump_warnings
+from simsuite.solvers.linear.jumping_inputs import late_warnings, ramp_warnings
 from simsuite.solvers.linear.rounded_inputs import rounding_warnings
 from simsuite.solvers.linear.state_space import StateSpace
 
@@ -24,8 +24,12 @@ _WRITTEN = {  # how a matrix file is transposed in Python; {0}: its name, {1}: t
 def warnings_of(system: System, stated: StateSpace, inputs: Inputs, steps: int) -> Sequence[str]:
     """One sentence each. stated: the same with its matrices read; steps: of the run."""
     rounded = rounding_warnings(inputs.given, inputs.dt, steps + inputs.ahead)
-    jumping = jump_warnings(inputs.given, inputs.dt, steps) if inputs.ahead else ()
-    return (*_of_chains(system, stated), *rounded, *jumping)
+    jumping: Iterable[str] = ()
+    if inputs.ahead:
+        jumping = ramp_warnings(inputs.given, inputs.dt, steps)
+    elif stated.continuous:
+        jumping = late_warnings(inputs.given, inputs.dt, steps, rounded)
+    return (*_of_chains(system, stated), *rounded.values(), *jumping)
 
 
 def _of_chains(system: System, stated: StateSpace) -> Sequence[str]:

@@ -1,75 +1,177 @@
-"""Inputs that jump under `hold = "first"`, which joins the samples of an input by straight lines.
+"""Inputs that jump where a run does not look: under `hold = "first"` anywhere, under `hold = "zero"` within a step.
 
-A jump between two steps becomes a ramp over the whole step before it, so that a pulse begins too early and a first
-dose, which nothing comes before, is too small. The residual does not show it, as it is against the same ramps.
+`hold = "first"` joins the samples of an input by straight lines. A jump between two steps becomes a ramp over the whole
+step before it, so that a pulse begins too early and a first dose, which nothing comes before, is too small. `hold =
+"zero"` keeps the value from the beginning of a step: a jump within one, or right after its beginning, counts from the
+next one on, and a pulse between two steps not at all. The residual does not show either, as it is against the same
+inputs.
 
-Jumps are looked for where a decision (see `expressions.exact`) changes from one step to the next: bisection finds when,
-and the input jumps if its values right before and after that differ.
+Jumps are looked for in each decision of an input (see `expressions.exact`), which interval arithmetic encloses wherever
+it changes (`expressions.changes`), between two steps, too; the input jumps if its values before, at and after that
+differ.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from simsuite.expressions import Expression
+from simsuite.expressions.changes import MOST
+from simsuite.expressions.changes import jumps as places_of
 from simsuite.expressions.exact import decisions
 from simsuite.expressions.tree import Node
 from simsuite.solvers.linear.clock import step_times
 from simsuite.solvers.linear.input_values import tree_values
 
 _LOOKED_AT = 100_000  # steps of all inputs together
-_BISECTED = 1000  # changes of a decision, from the first on
-_HALVINGS = 60  # of a step, after which its halves are neighbouring floating-point numbers
+_FIRST, _LONGER = 64, 8  # steps that are looked at at first, and how many times as many after that
+_ULPS = 8  # of t: so far before and after the place of a change
+_ON_A_STEP = 1e-9  # of t, or of dt: what is so close to the beginning of a step is there
 _SAME = 1e-6  # of the largest value of an input: what differs by less on both sides of a decision is no jump
 _NAMED = 5  # inputs in one sentence
 
 
-def jump_warnings(inputs: Sequence[Expression], dt: float, steps: int) -> Iterator[str]:
-    """One sentence if any input jumps between two steps of a run; the first steps are looked at."""
-    doubtful = [i for i, u in enumerate(inputs) if u.depends_on("t") and decisions(u.tree)]
-    times = step_times(dt, np.arange(min(steps, _LOOKED_AT // max(len(doubtful), 1)) + 1))
-    found = [(i, jump) for i in doubtful if (jump := _first_jump(inputs[i].tree, times)) is not None]
-    if not found:
-        return
-    i, (time, before, after) = found[0]
-    jumps = f"`input[{i}]` jumps from {before:g} to {after:g} at t = {time:.10g} s{_others([k for k, _ in found[1:]])}"
-    drawn = f'`hold = "first"` draws a ramp across each jump, over the step before it (dt = {dt:g} s)'
-    yield f'{jumps}: {drawn}; set hold = "zero", with jumps at the beginning of a step, or make dt smaller'
+@dataclass(frozen=True)
+class Jumps:
+    """Of an input, in order of time; dt: of the run.
 
+    step, begin: the nearest step, and when it begins. sampled: what the input is then; before, there, after: at the
+    time itself and on both sides. size: the largest that it is at any step.
+    """
 
-def _others(which: list[int]) -> str:
-    if not which:
-        return ""
-    named = ", ".join(f"`input[{i}]`" for i in which[:_NAMED])
-    rest = f" and {len(which) - _NAMED} more" if len(which) > _NAMED else ""
-    return f" ({named}{rest} {'jumps' if len(which) == 1 else 'jump'} as well)"
+    dt: float
+    time: np.ndarray
+    step: np.ndarray
+    begin: np.ndarray
+    sampled: np.ndarray
+    before: np.ndarray
+    there: np.ndarray
+    after: np.ndarray
+    size: float
 
+    @property
+    def real(self) -> np.ndarray:
+        """Which are: elsewhere values are the same on both sides."""
+        return self._differ(self.before, self.after) | self._differ(self.before, self.there)
 
-def _first_jump(tree: Node, times: np.ndarray) -> tuple[float, float, float] | None:
-    """(time, value before, value after) of the first jump; None if there is none between these times."""
-    values = tree_values(tree, times)
-    size = np.max(np.abs(values[np.isfinite(values)]), initial=0.0)
-    found = []
-    for decision in decisions(tree):
-        before, after = _changes(decision, times)
-        left, right = tree_values(tree, before), tree_values(tree, after)
+    @property
+    def on_a_step(self) -> np.ndarray:
+        return np.abs(self.time - self.begin) <= _ON_A_STEP * np.maximum(self.time, self.dt)
+
+    @property
+    def late(self) -> np.ndarray:
+        """Which a step does not see at once: those within one, and those right after its beginning."""
+        return self._differ(self.before, self.after) & (~self.on_a_step | self._differ(self.sampled, self.after))
+
+    def _differ(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         with np.errstate(invalid="ignore"):
-            jumping = np.flatnonzero(np.abs(right - left) > _SAME * size)
-        if len(jumping):
-            k = jumping[0]
-            found.append((float(after[k]), float(left[k]), float(right[k])))
-    return min(found, default=None)
+            return np.abs(a - b) > _SAME * self.size
 
 
-def _changes(decision: Node, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The last times before and the first ones after changes of a decision, one for each step in which it changes."""
-    values = tree_values(decision, times)
-    steps = np.flatnonzero(values[1:] != values[:-1])[:_BISECTED]
-    before, after, first = times[steps], times[steps + 1], values[steps]
-    for _ in range(_HALVINGS):
-        middle = 0.5 * before + 0.5 * after
-        same = tree_values(decision, middle) == first
-        before, after = np.where(same, middle, before), np.where(same, after, middle)
-    return before, after
+@dataclass(frozen=True)
+class _First:
+    """The first jump that was looked for of input number `i`."""
+
+    i: int
+    time: float
+    before: float
+    after: float
+    step: int
+    on_a_step: bool
+
+
+Wanted = Callable[[int, Jumps], np.ndarray]  # which of the jumps of an input, by its number, are looked for
+
+
+def ramp_warnings(inputs: Sequence[Expression], dt: float, steps: int) -> Iterator[str]:
+    """One sentence if any input jumps under `hold = "first"`; the first steps are looked at."""
+    found, unresolved = _look(inputs, dt, steps, lambda i, jumps: jumps.real)
+    if found:
+        drawn = f'`hold = "first"` draws a ramp across each jump, over the step before it (dt = {dt:g} s)'
+        cure = 'set hold = "zero", with jumps at the beginning of a step, or make dt smaller'
+        yield f"{_in_words(found)}: {drawn}; {cure}"
+    yield from unresolved
+
+
+def late_warnings(inputs: Sequence[Expression], dt: float, steps: int, rounded: Collection[int]) -> Iterator[str]:
+    """One sentence if any input of a continuous system jumps within a step under `hold = "zero"`; the first steps are
+    looked at. rounded: inputs of which it is known that rounding decides at beginnings of steps."""
+
+    def late(i: int, jumps: Jumps) -> np.ndarray:
+        return jumps.late & ~jumps.on_a_step if i in rounded else jumps.late
+
+    found, unresolved = _look(inputs, dt, steps, late)
+    if found:
+        first = found[0]
+        if first.on_a_step:
+            following = step_times(dt, np.array([first.step + 1]))[0]
+            where = (
+                f'right after a step begins, and `hold = "zero"` takes it from the next one on, t = {following:.10g} s'
+            )
+            cure = "let it hold at that step already (>= for >, < for <=), or make dt smaller"
+        else:
+            where = f'within a step (dt = {dt:g} s), and `hold = "zero"` takes it from the next one on, or not at all'
+            cure = "let it jump where a step begins, or make dt smaller"
+        yield f"{_in_words(found)}, {where}; {cure}"
+    yield from unresolved
+
+
+def _in_words(found: Sequence[_First]) -> str:
+    first, others = found[0], [each.i for each in found[1:]]
+    jump = f"`input[{first.i}]` jumps from {first.before:g} to {first.after:g} at t = {first.time:.10g} s"
+    if not others:
+        return jump
+    named = ", ".join(f"`input[{i}]`" for i in others[:_NAMED])
+    rest = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
+    return f"{jump} ({named}{rest} {'jumps' if len(others) == 1 else 'jump'} as well)"
+
+
+def _look(inputs: Sequence[Expression], dt: float, steps: int, wanted: Wanted) -> tuple[list[_First], list[str]]:
+    """The first jump of each input that has one that is wanted, and sentences on inputs of which nobody can tell."""
+    doubtful = [i for i, u in enumerate(inputs) if u.depends_on("t") and decisions(u.tree)]
+    most = min(steps, _LOOKED_AT // max(len(doubtful), 1))
+    found, unresolved = [], []
+    for i in doubtful:
+        length = min(_FIRST, most)
+        while True:
+            jumps = _jumps(inputs[i].tree, dt, length)
+            if jumps is None and length <= _FIRST:
+                often = f"more than {MOST} times in the first {length} steps, as far as can be told"
+                unresolved.append(f"`input[{i}]` jumps {often}: steps do not resolve it; make dt smaller")
+            chosen = np.zeros(0, int) if jumps is None else np.flatnonzero(wanted(i, jumps))
+            if jumps is not None and len(chosen):
+                found.append(_first(i, jumps, int(chosen[0])))
+            if jumps is None or len(chosen) or length >= most:
+                break
+            length = min(_LONGER * length, most)
+    return found, unresolved
+
+
+def _first(i: int, jumps: Jumps, k: int) -> _First:
+    before, there, after = (float(values[k]) for values in (jumps.before, jumps.there, jumps.after))
+    beside = abs(after - there) > _SAME * jumps.size and abs(after - before) > _SAME * jumps.size
+    on_a_step = bool(jumps.on_a_step[k])
+    time = float(jumps.begin[k] if on_a_step else jumps.time[k])
+    return _First(i, time, before, after if beside else there, int(jumps.step[k]), on_a_step)
+
+
+def _jumps(tree: Node, dt: float, steps: int) -> Jumps | None:
+    """Within so many steps, from the first on; None if nobody can tell."""
+    times = step_times(dt, np.arange(steps + 1))
+    values = tree_values(tree, times)
+    found = [places_of(decision, "t", 0.0, times[-1]) for decision in decisions(tree)]
+    known = [places for places in found if places is not None]
+    if len(known) < len(found):
+        return None
+    time = np.unique(np.concatenate(known))
+    step = np.round(time / dt).astype(np.int64)
+    begin = step_times(dt, step)
+    beside = _ULPS * np.spacing(time)
+    sampled, before, there, after = (
+        tree_values(tree, t) for t in (begin, np.maximum(time - beside, 0.0), time, time + beside)
+    )
+    size = float(np.max(np.abs(values[np.isfinite(values)]), initial=0.0))
+    return Jumps(dt, time, step, begin, sampled, before, there, after, size)

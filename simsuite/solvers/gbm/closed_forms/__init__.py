@@ -34,7 +34,7 @@ from simsuite.solvers.gbm.closed_forms.geometric import (
     geometric_asian_greeks,
     geometric_mean_law,
 )
-from simsuite.solvers.gbm.closed_forms.jumps import merton
+from simsuite.solvers.gbm.closed_forms.jumps import merton, merton_digital
 from simsuite.solvers.gbm.closed_forms.laws import (
     expected_shortfall,
     price_excess_kurtosis,
@@ -107,6 +107,7 @@ __all__ = [
     "maximum_excess_on_dates",
     "maximum_tail",
     "merton",
+    "merton_digital",
     "minimum_shortfall",
     "minimum_shortfall_on_dates",
     "minimum_tail",

@@ -6,7 +6,9 @@ R. Merton, J. Financial Economics 3 (1976): given the number of jumps the price 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+
+from scipy.special import ndtr
 
 from simsuite.solvers.gbm.closed_forms.vanilla import Payoff, lognormal_option
 
@@ -24,14 +26,57 @@ def merton(
     payoff: Payoff,
 ) -> float:
     """A European option; `intensity` in jumps a year, `jump_mean` and `jump_deviation` those of J = log(S / S-)."""
+
+    def paid(forward: float, deviation: float) -> float:
+        return lognormal_option(forward, deviation, strike, payoff)
+
+    market = (spot, growth, volatility, end, intensity, jump_mean, jump_deviation)
+    return math.exp(-rate * end) * _over_jumps(paid, *market)
+
+
+def merton_digital(
+    spot: float,
+    strike: float,
+    rate: float,
+    growth: float,
+    volatility: float,
+    end: float,
+    intensity: float,
+    jump_mean: float,
+    jump_deviation: float,
+    payoff: Payoff,
+    cash: float = 1.0,
+) -> float:
+    """e^{-rT} cash P(S_T above or below the strike); arguments as for `merton`."""
+    sign = 1.0 if payoff == "call" else -1.0
+
+    def likely(forward: float, deviation: float) -> float:
+        if deviation == 0 or strike == 0:
+            return float(sign * (forward - strike) > 0)
+        return float(ndtr(sign * (math.log(forward / strike) / deviation - deviation / 2)))
+
+    market = (spot, growth, volatility, end, intensity, jump_mean, jump_deviation)
+    return math.exp(-rate * end) * cash * _over_jumps(likely, *market)
+
+
+def _over_jumps(
+    paid: Callable[[float, float], float],
+    spot: float,
+    growth: float,
+    volatility: float,
+    end: float,
+    intensity: float,
+    jump_mean: float,
+    jump_deviation: float,
+) -> float:
+    """The mean over the number of jumps of what is paid for a lognormal price with this expectation, and this deviation
+    of its logarithm."""
     gain = jump_mean + jump_deviation**2 / 2  # log E e^J
     base = spot * math.exp((growth - intensity * math.expm1(gain)) * end)
-    expected = intensity * end
-    total = 0.0
-    for n, weight in jump_counts(expected):
-        deviation = math.sqrt(volatility**2 * end + n * jump_deviation**2)
-        total += weight * lognormal_option(base * math.exp(n * gain), deviation, strike, payoff)
-    return math.exp(-rate * end) * total
+    return math.fsum(
+        weight * paid(base * math.exp(n * gain), math.sqrt(volatility**2 * end + n * jump_deviation**2))
+        for n, weight in jump_counts(intensity * end)
+    )
 
 
 def jump_counts(expected: float) -> Iterator[tuple[int, float]]:
