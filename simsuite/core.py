@@ -19,7 +19,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-_BESIDE = 8  # units in the last place of a time: before and after it
+# Of a run: so far before or after a time at which data change they are looked at. It is more than rounding may move
+# such times, and than those differ that count as one.
+BESIDE = 1.5e-12
 SNAPSHOTS = 3  # on their way to a file at once: one being written, one waiting, one being copied
 
 
@@ -74,10 +76,13 @@ class Clock:
 
     def inside(self, step: int) -> tuple[float, float, int, int]:
         """As `interval`, for looking at data: it begins a little after a time at which they jump, and ends a little
-        before the next one, so that steps find them as they are between their ends."""
+        before the next one, so that steps find them as they are between their ends. At the end of the clock, from which
+        no step begins, it is a little after it, too."""
         begin, span, k, n = self.interval(step)
         if self.changes:
-            end, small = begin + span, _BESIDE * math.ulp(begin + span)
+            end, small = begin + span, min(BESIDE * self.times[-1], 0.25 * span)
+            if step == self.end and self._changes(end, small):
+                return end + small, 0.0, 0, 1
             after = begin + small if self._changes(begin, small) else begin
             before = end - small if self._changes(end, small) else end
             return after, before - after, k, n

@@ -71,6 +71,7 @@ class Execution:
     stopped: Callable[[], str | None] = lambda: None
     fresh: bool = False
     extends: Scenario | None = None
+    warnings: list[str] = field(default_factory=list, init=False)
 
     def run(self) -> dict[str, Any]:
         """Run to the end, or until stopped. Returns what `run --json` prints.
@@ -243,12 +244,13 @@ class Execution:
                 "units": units(problem),
                 "results": found,
             }
+        self._warn(problem.shortcomings(found) if isinstance(problem, SelfChecking) else ())
+        summary["warnings"] = self.warnings
         self.directory.write_summary(summary)
         live.end()
         unit = summary["units"].get("time", "")
         at = f"{steps_in_words(summary['steps'], summary.get('dt'), unit)}, t = {summary['time']:.9g} {unit}"
         self._log(f"{summary['status']} after {at}" + (f" ({reason})" if reason else ""))
-        self._warn(problem.shortcomings(found) if isinstance(problem, SelfChecking) else ())
         return summary
 
     def _warn(self, texts: Iterable[str]) -> None:
@@ -256,6 +258,7 @@ class Execution:
             self._say(text)
 
     def _say(self, warning: str) -> None:
+        self.warnings.append(warning)
         self.reporter.warning(warning)
         self._log(f"warning: {warning}")
 

@@ -378,7 +378,7 @@ def test_what_a_last_iteration_changed_is_a_share_of_a_step(say: Say, dt: float,
     stiff = ("time.stepper=adi", f"time.dt={dt}", source, "initial={temperature=20.0}", "time.tolerance=1e-2")
     done = say("run", *settings(*stiff), "-q")
     assert done.returncode == 0, done.stderr
-    (line,) = [line for line in say("info", "runs/plate").stdout.splitlines() if "last iteration" in line]
+    (line,) = [line for line in say("info", "runs/plate", "-v").stdout.splitlines() if "last iteration" in line]
     assert line.endswith(f"of a step's change, at most, came by its last iteration for what depends on {words}")
     share = json.loads(say("info", "runs/plate", "--json").stdout)["summary"]["results"]["iteration_change"]
     assert f" {share:.2g} " in line
@@ -619,3 +619,17 @@ def test_the_examples_for_sources_are_right(tmp_path: Path) -> None:
     for power, where in zip(dict.fromkeys(powers), inside):
         values = Expression.parse(tomllib.loads(f"p = {power}")["p"], ("x", "y", "t", "T"))(x=x, y=y)
         np.testing.assert_array_equal(values, 1e6 * where)
+
+
+def test_steps_of_a_given_length_have_no_estimate(say: Say) -> None:
+    given = ("time.stepper=rkl2", "time.dt=1.0")
+    assert "not estimated" in say("run", *settings(*given)).stdout
+    assert "not estimated" not in say("run", *settings("time.stepper=rkl2"), "--fresh").stdout
+
+
+def test_warnings_are_in_the_object_too(say: Say) -> None:
+    idle = 'source=[{power = "1e5*(x > 9)"}]'
+    done = say("run", *settings(idle), "--json")
+    (warning,) = json.loads(done.stdout)["warnings"]
+    assert f"warning: {warning}" in done.stderr
+    assert json.loads(say("run", *settings(), "--fresh", "--json").stdout)["warnings"] == []

@@ -13,6 +13,7 @@ from simsuite.words import counted, duration, steps_in_words, with_prefix
 
 MOST_LINES = 40
 _SETTLED = 1e-2  # of the change of a step: more by its last iteration says that others should follow
+_MEASURING = ("rkl2", "adi")  # steppers that estimate the error of steps whose lengths they choose
 _MANY = 1000  # steps, half as many of which taken again say something
 _AT_EACH_END = 6  # lines of a section that has to be cut short, at least
 UNIT_NAMES = {
@@ -116,7 +117,7 @@ def _heat(summary: Mapping[str, Any], verbose: bool) -> Iterator[Section]:
         of = {"l1": "mean", "l2": "root mean square", "linf": "largest", "relative_l2": "l2 over that of the reference"}
         rows = [_row(name, value, of[name]) for name, value in results["error"].items()]
         yield "error against the reference, K", rows
-    yield "", list(_heat_quality(results, summary["steps"]))
+    yield "", list(_heat_quality(results, summary, verbose))
 
 
 def _energy(summary: Mapping[str, Any], energy: Mapping[str, Any], unit: str) -> Iterator[Section]:
@@ -133,13 +134,16 @@ def _energy(summary: Mapping[str, Any], energy: Mapping[str, Any], unit: str) ->
     yield f"heat {'flow' if steady else 'since the start'}, {unit}".rstrip(", "), rows
 
 
-def _heat_quality(results: Mapping[str, Any], steps: int) -> Iterator[str]:
+def _heat_quality(results: Mapping[str, Any], summary: Mapping[str, Any], verbose: bool) -> Iterator[str]:
+    steps = summary["steps"]
+    if "time_error" not in results and summary.get("stepper") in _MEASURING and steps:
+        yield _row("time error", "not estimated", 'as time.dt is given; dt = "auto" does', "  ")
     if "time_error" in results:
         estimated = "rounding_error" in results or not results["time_error"]
         error = f"{results['time_error']:.2g}"
         note = f"of the temperatures' range, by steps in time, {'as estimated' if estimated else 'at most'}"
         if not estimated and results["time_error"] >= 1.0:
-            error, note = "unknown", "data move too fast for a bound with steps of this length"
+            error, note = "unknown", "data change too much for a bound; explicit steps ignore time.tolerance"
         yield _row("time error", error, note, "  ")
     if results.get("rejected_steps"):
         why = ": does a source in T switch on and off?" if results["rejected_steps"] > steps / 2 > _MANY else ""
@@ -151,8 +155,8 @@ def _heat_quality(results: Mapping[str, Any], steps: int) -> Iterator[str]:
     if "residual" in steady:
         iterations = counted(steady["iterations"], "iteration")
         yield _row("steady residual", f"{steady['residual']:.3g}", f"after {iterations}", "  ")
-    if "iteration_change" in results:
-        change = results["iteration_change"]
+    change = results.get("iteration_change", 0.0)
+    if change > (0.0 if verbose else _SETTLED):
         settled = "settled" if change <= _SETTLED else "not settled, for steps of this length"
         note = f"of a step's change, at most, came by its last iteration for what depends on T: {settled}"
         yield _row("last iteration", f"{change:.2g}", note, "  ")

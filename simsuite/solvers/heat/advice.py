@@ -26,7 +26,8 @@ def warnings(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[s
     jumps = thermostat_warnings(scenario, made, plan.control is not None)
     idle = idle_warnings(scenario, made)
     coarse = [] if idle else coarse_warnings(scenario, made, plan)
-    return [*_steady_warnings(scenario), *_scale_warnings(scenario, made), *idle, *coarse, *jumps]
+    early = _early_warnings(scenario, plan)
+    return [*_steady_warnings(scenario), *early, *_scale_warnings(scenario, made), *idle, *coarse, *jumps]
 
 
 def _steady_warnings(scenario: HeatScenario) -> list[str]:
@@ -36,6 +37,18 @@ def _steady_warnings(scenario: HeatScenario) -> list[str]:
         return []
     have = "has" if len(given) == 1 else "have"
     return [f"{' and '.join(given)} {have} no effect with steady = true, which takes no steps in time"]
+
+
+def _early_warnings(scenario: HeatScenario, plan: Plan) -> list[str]:
+    """A sentence where a run ends once it is steady, although data are to change later."""
+    end = scenario.time.end or 0.0
+    later = [t for t in plan.changes if 0.0 < t < end]
+    if scenario.time.steady or scenario.time.steady_tolerance <= 0 or not later:
+        return []
+    return [
+        f"data change until t = {max(later):g} s, and time.steady_tolerance may end the run before, as soon as "
+        "temperatures hardly change"
+    ]
 
 
 def _scale_warnings(scenario: HeatScenario, made: Discretisation) -> list[str]:
@@ -67,7 +80,9 @@ def missed_tolerance(scenario: HeatScenario, results: Mapping[str, Any]) -> list
     exact = scenario.run.precision == "float64"
     if exact and results["rounding_error"] > _NOTHING * tolerance:
         return []  # temperatures change by hardly more than rounding, and so the range is next to nothing
-    why = "errors grew faster than could be foreseen; does a source make temperatures run away, or jump at one?"
+    why = "errors grew faster than could be foreseen"
+    if any(source.power.depends_on("T") for source in scenario.source):
+        why += "; does a source make temperatures run away, or jump at one?"
     if not exact:
         why = (
             f"{scenario.run.precision} rounds temperatures, by up to {results['rounding_error']:.1g} of the range in "

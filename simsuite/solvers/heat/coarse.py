@@ -18,7 +18,8 @@ _POINTS = 8  # along an edge, and along each axis of a source
 _PARTS = 3  # of a cell, along each axis, in which a source is looked at
 _MOST_CELLS = 1 << 18
 _OFF = 0.1  # of the power of a source
-_TIMES = 7  # of a run at which a source is looked at
+_MOST_TIMES, _MOST_LOOKS = 64, 1 << 24  # of a run at which a source is looked at; in all places together
+_GOLDEN = 0.6180339887498949  # its multiples, modulo 1, lie evenly, and are no times at which something happens
 
 
 def coarse_warnings(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[str]:
@@ -66,18 +67,21 @@ def _moving(scenario: HeatScenario, made: Discretisation) -> Iterator[tuple[str,
 
 
 def _sources_in_cells(scenario: HeatScenario, made: Discretisation) -> Iterator[str]:
-    """Sources whose power in all is another one if each cell is looked at in more places than its centre."""
+    """Sources that give another amount of heat, in the whole run, if each cell is looked at in more places than its
+    centre. What moves over the cells may be off at any one time."""
     if made.nx * made.ny > _MOST_CELLS:
         return
     x, y = made.centres
     low, _ = made.temperatures((0.0,))
     end = scenario.time.end or 0.0
+    count = min(_MOST_TIMES, _MOST_LOOKS // (_PARTS**2 * made.nx * made.ny))
+    moments = end * ((np.arange(count) + 1) * _GOLDEN % 1.0)
     parts = (np.arange(_PARTS) + 0.5) / _PARTS - 0.5
     for name, source in zip(scenario.source_names, scenario.source):
         f = source.power
         if not (f.depends_on("x") or f.depends_on("y")):
             continue
-        times = np.linspace(0.0, end, _TIMES) if f.depends_on("t") else np.zeros(1)
+        times = moments if f.depends_on("t") else np.zeros(1)
         centre, whole = (np.zeros(times.size) for _ in range(2))
         with np.errstate(all="ignore"):
             for i, t in enumerate(times):
@@ -91,8 +95,7 @@ def _sources_in_cells(scenario: HeatScenario, made: Discretisation) -> Iterator[
                     for b in parts
                 ]
                 centre[i], whole[i] = q[len(q) // 2], float(np.mean(q))
-            most = float(np.max(np.abs(whole), initial=0.0))
-            off = float(np.max(np.abs(centre - whole), initial=0.0))
+            most, off = float(np.sum(np.abs(whole))), abs(float(np.sum(centre - whole)))
         if most > 0 and off > _OFF * most:
             yield (
                 f"the source {name} changes so much within a cell of {made.dx:.3g} m by {made.dy:.3g} m that its power "

@@ -21,10 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from simsuite.core import Backend, Clock, Pending, Snapshot
+from simsuite.core import BESIDE, Backend, Clock, Pending, Snapshot
 from simsuite.solvers.heat.adi import AdiSteps
 from simsuite.solvers.heat.control import ADI_TAKES, MORE_TAKES, StepControl
-from simsuite.solvers.heat.data_changes import ULPS
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.explicit import is_plain
 from simsuite.solvers.heat.ledger import Ledger
@@ -199,7 +198,7 @@ class ControlledStepper(FieldStepper):
     def _look(self, t: float, dt: float, last: bool) -> None:
         """Fill tables for a step of dt from t on, from now on; where data jump, from one side. last: whether the step
         ends at a time of the clock."""
-        small = ULPS * math.ulp(t + dt)
+        small = min(BESIDE * self.clock.times[-1], 0.25 * dt)
         begin, end = t, t + dt
         if t in self._jumps:
             begin += small

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from simsuite.core import BESIDE
 from simsuite.expressions import Expression
 from simsuite.expressions.changes import changes
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.edges import FLUX, Edges
 
 MOST = 20_000  # times; of more none is told
-ULPS = 8  # by which times may differ and be the same
+_SAME = 1e-12  # of a run: times that differ by less are one
 _JUMP = 1e-9  # of the largest value: less is no jump
 
 
@@ -34,12 +34,12 @@ def data_changes(made: Discretisation, end: float) -> Changes:
     """From 0 to `end`, these two included where data are different just after 0, or just before the end."""
     found = [changes(f.tree, "t", 0.0, end, points) for f, points in _moving(made)]
     times = np.unique(np.concatenate([np.zeros(0), *found]))
-    times = np.where(times <= 1e-12 * end, 0.0, np.where(times >= end * (1 - 1e-12), end, times))
+    times = np.where(times <= _SAME * end, 0.0, np.where(times >= end * (1 - _SAME), end, times))
     if times.size:
-        times = times[np.append(np.diff(times) > 1e-12 * end, True)]
+        times = times[np.append(np.diff(times) > _SAME * end, True)]
     if times.size > MOST:
         return Changes()
-    jumps = tuple(float(t) for t in times if _jumps(made.edges, float(t)))
+    jumps = tuple(float(t) for t in times if _jumps(made.edges, float(t), BESIDE * end))
     return Changes(jumps, tuple(float(t) for t in times if float(t) not in set(jumps)))
 
 
@@ -51,9 +51,9 @@ def _moving(made: Discretisation) -> Iterator[tuple[Expression, Mapping[str, np.
     yield from ((f, {"x": x, "y": y}) for f in made.sources if f.depends_on("t"))
 
 
-def _jumps(edges: Edges, t: float) -> bool:
-    """Whether a temperature at an edge or outside jumps at t, or how heat passes to it."""
-    small = ULPS * math.ulp(max(t, np.finfo(np.float64).tiny))
+def _jumps(edges: Edges, t: float, small: float) -> bool:
+    """Whether a temperature at an edge or outside jumps at t, or how heat passes to it. small: so far before and after
+    t they are looked at, s."""
     for piece in edges.pieces:
         for f in (piece.first, piece.second):
             if piece.kind != FLUX and f.depends_on("t"):

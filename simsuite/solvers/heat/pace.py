@@ -23,11 +23,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from simsuite.core import BESIDE
 from simsuite.expressions import Expression
 from simsuite.expressions.changes import jumping
 from simsuite.expressions.derivative import ONE, directional
 from simsuite.expressions.tree import Node, names_in
-from simsuite.solvers.heat.data_changes import ULPS
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.edges import FLUX, RADIATION, TEMPERATURE, Piece, convective_beta
 from simsuite.solvers.heat.sampling import distinct
@@ -191,6 +191,8 @@ def _of_sources(made: Discretisation, looks: _Looks) -> Iterator[_Drive]:
     area = made.nx * made.dx * made.ny * made.dy
     for f in made.sources:
         q = _values(f, points, looks)
+        if not np.any(q):
+            continue  # at the temperatures and places that are looked at
         second, third = _derivatives(f, points, looks)
         mean, moves = np.mean(q, axis=0), float(np.max(np.ptp(q, axis=0)))
         sizes = np.abs(q)
@@ -239,7 +241,7 @@ def _heights(f: Expression, points: Mapping[str, np.ndarray], looks: _Looks) -> 
     value that leads by the next one. Where something moves over a plate, points in between are passed as well."""
     if not f.depends_on("t") or not looks.jumps.size:
         return np.zeros(looks.jumps.size)
-    small = ULPS * np.spacing(np.maximum(looks.jumps, 1e-9 * looks.end))
+    small = np.full(looks.jumps.size, BESIDE * looks.end)
     near = small + _NEAR * looks.gaps
     at = looks.jumps[:, None] + np.stack([-near - small, -small, small, near + small], axis=1)
     v = f(**points, t=np.clip(at, 0.0, looks.end)[..., None])
