@@ -14,6 +14,7 @@ from simsuite.core import Backend, Problem, Stepper
 from simsuite.errors import Advice
 from simsuite.io.directory import RunDirectory
 
+SETTLING = 0.01  # of a run whose steps control their error: before that they are not what they will be
 SECONDS = 1.0  # between two notes in progress.json, at least
 
 
@@ -58,7 +59,8 @@ class Meter:
     work: done at a step of the clock, see `Problem.work`. step: where the run begins, or continues; end: where it will
     be over. effort: what the rate counts, where that is not this work. Both count from the first call of `reach` on, as
     kernels are compiled before it; the rest is told by how far the run came lately, in the last quarter to half of that
-    time, since steps may become longer or shorter on the way.
+    time, since steps may become longer or shorter on the way. least: share of the work that is done before the rest is
+    told: steps that control their error are short when a run begins, and would foretell months.
     """
 
     def __init__(
@@ -68,7 +70,9 @@ class Meter:
         end: int,
         clock: Callable[[], float] = time.monotonic,
         effort: Callable[[], float] | None = None,
+        least: float = 0.0,
     ) -> None:
+        self._least = least
         self._work, self._end, self._clock, self._effort = work, end, clock, effort
         self._done = work(step)
         self._first: tuple[float, float] | None = None
@@ -106,7 +110,15 @@ class Meter:
     def seconds_left(self) -> float | None:
         """None before it is known how far the run comes."""
         seconds, done = self._lately
+        if self.share < self._least:
+            return None
         return (self._work(self._end) - self._done) * seconds / done if done > 0 and seconds > 0 else None
+
+
+def meter_for(problem: Problem, step: int, effort: Callable[[], float] | None = None) -> Meter:
+    """Of a problem's run that begins, or continues, at a step."""
+    least = SETTLING if problem.adaptive else 0.0
+    return Meter(problem.work, step, problem.clock.end, effort=effort, least=least)
 
 
 class LiveProgress:
@@ -135,7 +147,7 @@ class LiveProgress:
         """The run begins, or continues, where the stepper is."""
         self._stepper = stepper
         effort = (lambda: stepper.work) if isinstance(stepper, Adaptive) else None
-        self._meter = Meter(self._problem.work, stepper.step, self._problem.clock.end, effort=effort)
+        self._meter = meter_for(self._problem, stepper.step, effort)
         self._write()
 
     def expect(self, end: int) -> None:

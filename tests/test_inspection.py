@@ -141,6 +141,18 @@ def test_the_time_left_follows_what_steps_are_like_lately() -> None:
     assert meter.rate == pytest.approx(7.0)
 
 
+def test_short_steps_at_the_beginning_foretell_nothing() -> None:
+    now = [0.0]
+    meter = Meter(float, 0, 1000, lambda: now[0], least=0.01)
+    for step in (1, 2, 3, 9):
+        now[0] += 1.0
+        meter.reach(step)
+        assert meter.seconds_left is None
+    now[0] += 1.0
+    meter.reach(10)
+    assert meter.seconds_left == pytest.approx(990 * 2 / 7, rel=0.5)
+
+
 def test_the_rate_of_steps_that_find_out_their_lengths_is_of_the_work_that_they_do(
     heat: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

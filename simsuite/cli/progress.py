@@ -37,10 +37,10 @@ class _Progress:
         say(text)
 
     def begin(self, problem: Problem, step: int) -> None:
-        from simsuite.progress import Meter
+        from simsuite.progress import meter_for
 
         self._problem = problem
-        self._meter = Meter(problem.work, step, problem.clock.end)
+        self._meter = meter_for(problem, step)
         if step == 0:
             self._say(_plan(problem))
 
