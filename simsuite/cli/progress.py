@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from simsuite.cli.console import say
 from simsuite.cli.summary import short_stepper
-from simsuite.words import duration, steps_expected, steps_in_words, with_prefix
+from simsuite.words import duration, measured, steps_expected, steps_in_words, with_prefix
 
 if TYPE_CHECKING:
     from simsuite.core import Problem
@@ -81,7 +81,7 @@ def _plan(problem: Problem) -> str:
     if problem.method.get("stepper") == "steady":
         return f"{problem.solver}: {method}"
     length = steps_expected(steps) if problem.adaptive else steps_in_words(steps, problem.lengths(0), unit)
-    return f"{problem.solver}: {length} to t = {end:.6g} {unit}, by {method}"
+    return f"{problem.solver}: {length} to t = {measured(format(end, '.6g'), unit)}, by {method}"
 
 
 class Lines(_Progress):
