@@ -34,7 +34,7 @@ from simsuite.progress import LiveProgress, Reporter, Silent, position, progress
 from simsuite.scenario import Scenario
 from simsuite.stopwatch import Stopwatch
 from simsuite.version import FORMAT_VERSION, VERSION
-from simsuite.words import steps_in_words, with_prefix
+from simsuite.words import measured, steps_in_words, with_prefix
 
 NOT_THE_PROBLEM = {  # keys that may differ when a run is continued
     "title",
@@ -249,7 +249,8 @@ class Execution:
         self.directory.write_summary(summary)
         live.end()
         unit = summary["units"].get("time", "")
-        at = f"{steps_in_words(summary['steps'], summary.get('dt'), unit)}, t = {summary['time']:.9g} {unit}"
+        steps = steps_in_words(summary["steps"], summary.get("dt"), unit)
+        at = f"{steps}, t = {measured(format(summary['time'], '.9g'), unit)}"
         self._log(f"{summary['status']} after {at}" + (f" ({reason})" if reason else ""))
         return summary
 

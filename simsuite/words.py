@@ -35,6 +35,11 @@ def counted(n: int, one: str, several: str | None = None) -> str:
     return f"{n} {one if n == 1 else several or one + 's'}"
 
 
+def measured(number: str, unit: str) -> str:
+    """ "0.5 s", "1 year", "2 years": a number as it is written, with its unit."""
+    return f"{number} {unit}{'s' if unit == 'year' and number != '1' else ''}".rstrip()
+
+
 def steps_in_words(steps: int, dt: Sequence[float] | None, unit: str) -> str:
     """ "404 steps of 0.0122 to 0.5 s", or with one length where all steps are equal.
 
@@ -44,7 +49,7 @@ def steps_in_words(steps: int, dt: Sequence[float] | None, unit: str) -> str:
     if dt is None:
         return number
     lengths = dict.fromkeys(f"{length:.4g}" for length in dt)
-    return f"{number} of {' to '.join(lengths)} {unit}".rstrip()
+    return f"{number} of {measured(' to '.join(lengths), unit)}"
 
 
 def about(low: float, high: float | None) -> str:

@@ -49,8 +49,8 @@ FACTORS = "*".join(f"(last(A) - {k})" for k in range(100))
 REASONS = [
     (AMERICAN, {"market": {"rate": [[0.0, 0.05], [0.5, 0.06]]}}, "gamma", "an American option's are estimated only"),
     (CALL, {"asset": [CASH]}, "delta", "a dividend is paid in cash"),
-    (CALL, {"asset": [JUMPS]}, "gamma", "the law of the prices is not lognormal (they jump)"),
-    (DIGITAL, {"asset": [JUMPS]}, "delta", "the payoff jumps, and the law of the prices is not lognormal (they jump)"),
+    (CALL, {"asset": [JUMPS]}, "gamma", "the law of the prices is not lognormal ('A' jumps)"),
+    (DIGITAL, {"asset": [JUMPS]}, "delta", "the payoff jumps, and the law of the prices is not lognormal ('A' jumps)"),
     (
         CALL,
         {"time": {"steps": 4, "scheme": "euler"}},

@@ -9,6 +9,8 @@ import tomli_w
 
 from simsuite.assembly import make_problem
 from simsuite.expressions import Expression
+from simsuite.expressions.exact import shifted_decisions
+from simsuite.expressions.formula import formula
 from simsuite.scenario import load
 from simsuite.solvers.linear.jumping_inputs import late_warnings, ramp_warnings
 
@@ -110,6 +112,17 @@ def test_jumps_within_a_step_are_found_with_their_time(text, found):
 )
 def test_jumps_where_steps_begin_are_seen_at_once(text):
     assert not late(text)
+
+
+@pytest.mark.parametrize("dt", [0.25, 1 / 12, 0.003])
+@pytest.mark.parametrize("text", ["(sin(2*pi*t/({dt}*40)) > 0)*1", "where(t % ({dt}*10) < {dt}*3, 1, 0)"])
+def test_what_is_proposed_where_rounding_decides_is_not_late(text, dt):
+    """Conditions that are moved away from steps, by half of one or a hundredth, are meant for these steps."""
+    (expression,) = parsed(text.format(dt=dt))
+    for shift in (0.5, -0.5, 0.01, -0.01):
+        moved = formula(shifted_decisions(expression.tree, "t", float(f"{shift * dt:.3g}")))
+        assert not late(moved, dt=dt)
+    assert late(formula(shifted_decisions(expression.tree, "t", 0.3 * dt)), dt=dt)
 
 
 def test_the_size_of_what_a_late_jump_does_is_that_of_a_step():

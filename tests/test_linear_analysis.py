@@ -257,6 +257,19 @@ def test_chains_that_can_be_split() -> None:
     assert found.period == 3
 
 
+def test_a_stiff_chain_is_marginally_stable_though_rounding_moves_its_eigenvalues() -> None:
+    """Rates of 1e6, 1 and 1e-3 a second, one after the other: all ends in the last state."""
+    rates = (1e6, 1.0, 1e-3)
+    A = np.zeros((4, 4))
+    for k, rate in enumerate(rates):
+        A[k, k], A[k + 1, k] = -rate, rate
+    assert spectrum(A, True).verdict == UNDETERMINED
+    found = analysis(A, continuous=True)
+    assert (found["verdict"], found["stochastic"], found["stationary"]) == (MARGINAL, "columns", [0.0, 0.0, 0.0, 1.0])
+    assert "verdict_note" not in found
+    np.testing.assert_allclose(found["slowest"]["real"], [0.0, *(-rate for rate in reversed(rates))], atol=1e-12)
+
+
 @pytest.mark.parametrize("axis", [0, 1])
 def test_a_chain_of_few_digits_is_not_taken_for_one_and_said_to_be_nearly(axis: int) -> None:
     A = np.random.default_rng(5).random((6, 6))
@@ -464,7 +477,7 @@ def test_in_the_result_file_and_the_summary(tmp_path: Path) -> None:
 
 
 def test_long_lists_are_cut() -> None:
-    from simsuite.cli.summary import tree
+    from simsuite.cli.numbers import tree
 
     few, many = tree({"few": [1.0] * 12, "many": [float(k) for k in range(64)]}, "  ")
     assert few.count("1") == 12

@@ -17,6 +17,7 @@ from simsuite.assembly import make_problem
 from simsuite.errors import UsageError
 from simsuite.io.results import ResultsFile
 from simsuite.pictures import draw
+from simsuite.pictures.linear import linear_figure
 from simsuite.pictures.recording import Recording, strided, thinned
 from simsuite.pictures.sheet import COLOURS, _increasing
 from simsuite.pictures.spectrum import draw_eigenvalues, draw_matrix
@@ -242,6 +243,17 @@ def test_linear(tmp_path: Path, matrix: str, batch: int, rows: int) -> None:
 def test_linear_in_continuous_time(tmp_path: Path, matrix: str) -> None:
     text = LINEAR.format(matrix=matrix, batch=1).replace("discrete", "continuous").replace("40}", "40, dt = 1e-9}")
     assert n_colours(picture(make_run(tmp_path / "run", text, linear_values))) > 20
+
+
+@pytest.mark.parametrize(("frames", "dots"), [(41, True), (81, False)])
+def test_few_frames_have_a_dot_each(tmp_path: Path, frames: int, dots: bool) -> None:
+    """A line through frames that are far apart hides what a state does between two of them."""
+    text = LINEAR.format(matrix='{generator = "rotation", angle = 0.1}', batch=1)
+    text = text.replace("steps = 40", "steps = 80").replace("frames = 41", f"frames = {frames}")
+    run = make_run(tmp_path / "run", text, linear_values)
+    with h5py.File(run / "results.h5") as file:
+        trajectories = linear_figure(Recording(run, file)).figure.axes[0]
+        assert [line.get_marker() == "o" for line in trajectories.lines] == [dots, dots]
 
 
 def test_eigenvalues_are_on_the_side_they_belong(tmp_path: Path) -> None:

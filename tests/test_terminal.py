@@ -27,7 +27,7 @@ from simsuite.io.directory import RunDirectory
 from simsuite.scenario import load
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.problem import HeatProblem
-from simsuite.words import counted, duration, steps_in_words
+from simsuite.words import counted, duration, measured, steps_in_words
 
 ROOT = Path(__file__).parents[1]
 PLATE = """
@@ -128,6 +128,9 @@ def test_steps_in_words() -> None:
     assert steps_in_words(240, (0.5, 0.5000000000000142), "s") == "240 steps of 0.5 s"
     assert steps_in_words(1, (2.0, 2.0), "") == "1 step of 2"
     assert steps_in_words(0, None, "s") == "0 steps"
+    assert steps_in_words(4, (0.25, 0.25), "year") == "4 steps of 0.25 years"
+    assert [measured(number, "year") for number in ("1", "2", "0.5")] == ["1 year", "2 years", "0.5 years"]
+    assert [measured(number, unit) for number, unit in (("2", "s"), ("2", ""))] == ["2 s", "2"]
     assert [counted(n, "entry", "entries") for n in (0, 1, 2)] == ["0 entries", "1 entry", "2 entries"]
     for seconds, words in ((0.42, "0.42 s"), (7500, "2 h 05 min"), (5 * 86400, "5 days"), (1e10, "317 years")):
         assert duration(seconds) == words

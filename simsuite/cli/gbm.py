@@ -6,8 +6,9 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from simsuite.cli.numbers import row, tree
+from simsuite.cli.numbers import number, row, tree
 from simsuite.solvers.gbm.lines import PRICE, option_lines, with_error, worth
+from simsuite.words import measured
 
 _MOST_OF_OPTIONS = 20  # lines; more of them become a table
 _TIMES, _MORE_TIMES = 6, 21  # rows of exposure, and where all numbers were asked for
@@ -70,7 +71,7 @@ def table(items: Mapping[str, Any], cells: Callable[[Mapping[str, Any]], dict[st
     columns = list(dict.fromkeys(column for row in rows.values() for column in row))
     widths = {c: max(len(c), *(len(row.get(c, "")) for row in rows.values())) for c in columns}
     first = max(map(len, rows))
-    lines = ["    " + " " * first + "".join(f"  {c:>{widths[c]}}" for c in columns)]
+    lines = ["    " + " " * first + "".join(f"  {c:>{widths[c]}}" for c in columns).rstrip()]
     for name, found in rows.items():
         lines.append(f"    {name:<{first}}" + "".join(f"  {found.get(c, ''):>{widths[c]}}" for c in columns).rstrip())
     return lines
@@ -126,7 +127,7 @@ def _risk_rows(risk: Mapping[str, Any], worth: str) -> list[str]:
     levels = {f"{100 * float(level):g} %": found for level, found in risk["levels"].items()}
     value = with_error(risk["value"], risk["value_standard_error"])
     note = "" if worth == PRICE else f"options at their {worth}"
-    horizon = row("horizon", risk["horizon"], "year" if risk["horizon"] == 1 else "years")
+    horizon = row("horizon", measured(number(risk["horizon"]), "year"))
     rows = table(levels, functools.partial(_risk_cells, interval))
     return [horizon, row("value at the start", value, note), *rows, *_reasons([risk])]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from simsuite.cli.console import say
 from simsuite.cli.summary import short_stepper
-from simsuite.words import about, duration, steps_in_words, with_prefix
+from simsuite.words import about, duration, measured, steps_in_words, with_prefix
 
 if TYPE_CHECKING:
     from simsuite.core import Problem
@@ -85,7 +85,7 @@ def _plan(problem: Problem) -> str:
     length = steps_in_words(steps, problem.lengths(0), unit)
     if problem.adaptive:
         length = f"{about(*steps_expected(problem))} steps"
-    return f"{problem.solver}: {length} to t = {end:.6g} {unit}, by {method}"
+    return f"{problem.solver}: {length} to t = {measured(format(end, '.6g'), unit)}, by {method}"
 
 
 class Lines(_Progress):

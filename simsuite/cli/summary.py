@@ -9,7 +9,7 @@ from typing import Any
 from simsuite.cli.gbm import gbm_sections
 from simsuite.cli.linear import linear_lines
 from simsuite.cli.numbers import row as _row
-from simsuite.words import counted, duration, steps_in_words, with_prefix
+from simsuite.words import counted, duration, measured, steps_in_words, with_prefix
 
 MOST_LINES = 40
 _SETTLED = 1e-2  # of the change of a step: more by its last iteration says that others should follow
@@ -72,7 +72,8 @@ def unit_of(units: Mapping[str, str], name: str, default: str = "") -> str:
 
 def _head(summary: Mapping[str, Any], verbose: bool) -> list[str]:
     unit = summary.get("units", {}).get("time", "")
-    reached = f"{steps_in_words(summary['steps'], summary.get('dt'), unit)}, to t = {summary['time']:.6g} {unit}"
+    steps = steps_in_words(summary["steps"], summary.get("dt"), unit)
+    reached = f"{steps}, to t = {measured(format(summary['time'], '.6g'), unit)}"
     if summary.get("stepper") == "steady":
         reached = "steady state"
     took = f"{duration(summary['wall_seconds'])}, of which {duration(summary['compile_seconds'])} to start"
@@ -80,7 +81,7 @@ def _head(summary: Mapping[str, Any], verbose: bool) -> list[str]:
     rate = f", then {with_prefix(summary['rate'], summary['rate_unit'])}{stages}" if summary["rate"] else ""
     kernel = f", {summary['kernel']} kernels" if "kernel" in summary else ""
     lines = [
-        f"{summary['solver']} {summary['status']}: {reached.rstrip()}",
+        f"{summary['solver']} {summary['status']}: {reached}",
         f"  device     {summary['device']} ({summary['device_name']}), {summary['precision']}{kernel}",
         f"  stepper    {short_stepper(summary, 'rejected_steps' in summary['results'])}",
     ]

@@ -18,6 +18,7 @@ from simsuite.pictures.spectrum import draw_eigenvalues, draw_matrix, has_eigenv
 from simsuite.pictures.units import Unit, decades, grouped, time_unit
 
 _LINES = 8  # components that are drawn as lines
+_DOTS = 60  # frames, of more no dots are drawn
 _SAMPLES = 3  # states of the batch that are drawn
 _TIMES = 4000  # that are read for lines
 _MAP = (600, 500)  # components and times of a heat map
@@ -125,9 +126,11 @@ def _names(shown: Shown) -> list[str]:
 
 
 def _draw_lines(sheet: Sheet, axes: list[Axes], shown: Shown) -> None:
+    """With a dot at each frame, where these are few: between two of them a state may go up and down."""
+    dots = {"marker": "o", "markersize": 3} if len(shown.time) <= _DOTS else {}
     for j, ax in enumerate(axes):
         for i in range(len(shown.components)):
-            draw_line(ax, shown.time, shown.values[:, i, j], COLOURS[i])
+            draw_line(ax, shown.time, shown.values[:, i, j], COLOURS[i], **dots)
         title = "Trajectory" if len(axes) == 1 else f"Sample {j}"
         tidy(ax, title, f"Time ({shown.clock.name})", f"{shown.what} (1)" if j == 0 else "")
         ax.margins(x=0, y=0.06)

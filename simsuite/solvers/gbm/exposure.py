@@ -66,7 +66,7 @@ def _unseen(portfolio: Portfolio, frame: int, sign: float) -> float:
     fixed = sum(float(w * np.exp2(c)) for a, (w, c) in enumerate(zip(held, centre)) if w and a not in noisy)
     if not noisy or (fixed <= 0 and all(held[a] < 0 for a in noisy)):
         return 0.0
-    if len(noisy) > 1 or not dynamics.lognormal:
+    if len(noisy) > 1 or not dynamics.moves.lognormal_of(noisy):
         return math.nan
     (a,) = noisy
     with np.errstate(over="ignore"):

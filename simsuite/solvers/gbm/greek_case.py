@@ -42,6 +42,7 @@ class GreekCase:
         signed = {n for n, f in zip(self._names, functionals) if f is not None and f.kind == Kind.LOGARITHMS}
         self.smooth = is_lipschitz(tree, frozenset(self._names) - signed)
         self._with_spot = any(first(a) in self._names for a in self._assets)
+        self._lognormal = self._dynamics.moves.lognormal_of(self._assets)
         self._end = self._dynamics.n_steps
 
     # ---- why there may be no Greeks
@@ -52,9 +53,9 @@ class GreekCase:
         if not self._known:
             assert isinstance(self._option, American)
             return "an American option's are estimated only where the rate is constant"
-        if any(self._dynamics.moves.paying):
+        if any(self._dynamics.moves.paying[a] for a in self._assets):
             return "a dividend is paid in cash"
-        if not self._dynamics.lognormal and not self.smooth:
+        if not self._lognormal and not self.smooth:
             return f"{JUMPING}, and the law of the prices is not lognormal ({self.unlike})"
         return None
 
@@ -64,7 +65,8 @@ class GreekCase:
         scheme = self._dynamics.scheme
         if scheme is not Scheme.EXACT:
             return f'scheme = "{scheme.name.lower()}"'
-        return "they jump"
+        names = [repr(self._model.asset_names[a]) for a in self._assets if self._dynamics.moves.jumping[a]]
+        return f"{', '.join(names)} {'jumps' if len(names) == 1 else 'jump'}"
 
     def _require_volatility(self) -> None:
         """Raises NotEstimated if some price has no noise."""

@@ -94,7 +94,7 @@ class _Case(GreekCase):
     def find(self, name: str) -> Found:
         """Of prices that are not lognormal, but proportional to the spot, whatever their law, and, if the scheme is
         exact, to their growth, there is what that tells. Raises NotEstimated."""
-        if not self._dynamics.lognormal:
+        if not self._lognormal:
             told = ("delta", "rho") if self._dynamics.scheme is Scheme.EXACT else ("delta",)
             if name not in told:
                 raise NotEstimated(f"the law of the prices is not lognormal ({self.unlike})")

@@ -6,6 +6,7 @@ jumps add (`jumps.py`); then dividends in cash are paid (`cash.py`).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -41,7 +42,11 @@ class Moves:
     @property
     def lognormal(self) -> bool:
         """Whether prices follow the lognormal law of the exact scheme, up to shares that are paid."""
-        return self == Moves.none(len(self.jumping))
+        return self.lognormal_of(range(len(self.jumping)))
+
+    def lognormal_of(self, assets: Iterable[int]) -> bool:
+        """The same of some of them: what others do is no concern of theirs."""
+        return self.scheme is Scheme.EXACT and not any(self.jumping[a] or self.paying[a] for a in assets)
 
     @property
     def absorbing(self) -> bool:

@@ -128,8 +128,8 @@ class _Reader:
 
     def control(self, option: Option) -> Control | None:
         """For an option, if its standard error is to be lowered and there is one."""
-        if not wanted(option) or not self._dynamics.lognormal:  # of other laws the means are not known
-            return None
+        if not wanted(option) or not self._dynamics.moves.lognormal_of(self._averaged(option)):
+            return None  # of other laws the means are not known
         if isinstance(option, Asian):
             asset, dates = self._asset(option.asset), self._fixings(option)
             mean = self._mean(asset, dates, False, tuple(option.past_fixings))
@@ -146,6 +146,12 @@ class _Reader:
         tree = self._vanilla(option.payoff, _exp(logarithm), option.strike)
         law = law_of_basket(option, geometric, self._model, self._dynamics)
         return Control(tree, law.mean, law)
+
+    def _averaged(self, option: Option) -> list[int]:
+        """The assets whose prices an option takes the mean of."""
+        if isinstance(option, Basket):
+            return [a for a, weight in enumerate(option.weights_of(len(self._names))) if weight]
+        return [self._asset(option.asset)] if isinstance(option, Asian) else []
 
     def happening(self, option: Option) -> Node | None:
         """1 on paths where an option that could be exercised was, 0 elsewhere."""

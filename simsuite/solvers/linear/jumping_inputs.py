@@ -25,11 +25,13 @@ from simsuite.expressions.exact import decisions
 from simsuite.expressions.tree import Node
 from simsuite.solvers.linear.clock import step_times
 from simsuite.solvers.linear.input_values import tree_values
+from simsuite.solvers.linear.rounded_inputs import SHIFTS
 
 _LOOKED_AT = 100_000  # steps of all inputs together
 _FIRST, _LONGER = 64, 8  # steps that are looked at at first, and how many times as many after that
 _ULPS = 8  # of t: so far before and after the place of a change
 _ON_A_STEP = 1e-9  # of t, or of dt: what is so close to the beginning of a step is there
+_OF_A_SHIFT = 0.02  # how far from it a condition may be that was moved: shifts are proposed with three digits
 _SAME = 1e-6  # of the largest value of an input: what differs by less on both sides of a decision is no jump
 _NAMED = 5  # inputs in one sentence
 
@@ -63,8 +65,18 @@ class Jumps:
 
     @property
     def late(self) -> np.ndarray:
-        """Which a step does not see at once: those within one, and those right after its beginning."""
-        return self._differ(self.before, self.after) & (~self.on_a_step | self._differ(self.sampled, self.after))
+        """Which a step does not see at once: those within one, and those right after its beginning. Where conditions
+        are moved to that rounding is not to decide, the next step is meant."""
+        within = ~self.on_a_step & ~self._moved
+        return self._differ(self.before, self.after) & (
+            within | (self.on_a_step & self._differ(self.sampled, self.after))
+        )
+
+    @property
+    def _moved(self) -> np.ndarray:
+        share = np.mod(self.time / self.dt, 1.0)
+        near = [np.abs(share - shift % 1.0) <= _OF_A_SHIFT * abs(shift) for shift in SHIFTS]
+        return np.any(near, axis=0)
 
     def _differ(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         with np.errstate(invalid="ignore"):

@@ -25,7 +25,7 @@ LOOKED_AT = 100_000  # steps of all inputs together
 _EXACTLY = 10_000  # of these, in rational numbers
 _NEAR = 1e-12  # of t: decisions that turn so close to a step are looked at
 _SAME = 1e-9  # of the largest value of an input: what differs by less is the same
-_SHIFTS = (0.5, -0.5, 0.01, -0.01)  # of a step, by which conditions are moved away from steps
+SHIFTS = (0.5, -0.5, 0.01, -0.01)  # of a step, by which conditions are moved away from steps
 _LONGEST = 120  # characters of an expression that is proposed
 
 
@@ -121,7 +121,7 @@ def _meant(tree: Node, plain: np.ndarray, steps: _Steps, most: int, undecided: n
 
 def _advice(tree: Node, meant: np.ndarray, steps: _Steps) -> str:
     """What to write instead: conditions away from steps, if that gives what is meant at every step."""
-    for share in _SHIFTS:
+    for share in SHIFTS:
         shift = float(f"{share * steps.dt:.3g}")
         moved = shifted_decisions(tree, "t", shift)
         if not len(steps.close(moved)) and np.all(_same(tree_values(moved, steps.times), meant)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -69,11 +69,13 @@ class Analysis:
 
     @cached_property
     def _spectrum(self) -> Spectrum | str:
-        """Or why there is none."""
+        """Or why there is none. A Markov chain is marginally stable, however far rounding may move its eigenvalues: its
+        sums say that nothing grows, and that something stays."""
         try:
-            return spectrum(self._dense.A, self.system.continuous)
+            found = spectrum(self._dense.A, self.system.continuous)
         except ValueError as e:
             return str(e)
+        return found if self._chain is None else replace(found, verdict=MARGINAL, defective=False)
 
     @property
     def stable(self) -> bool:
