@@ -158,7 +158,7 @@ def _heat_quality(results: Mapping[str, Any], steps: int) -> Iterator[str]:
     if "residual" in steady:
         iterations = counted(steady["iterations"], "iteration")
         yield _row("steady residual", f"{steady['residual']:.3g}", f"after {iterations}", "  ")
-    if "iteration_change" in results:
+    if results.get("iteration_change"):  # 0 where all steps were of rkl2
         change = results["iteration_change"]
         settled = "settled" if change <= _SETTLED else "not settled, for steps of this length"
         note = f"of a step's change, at most, came by its last iteration for what depends on T: {settled}"
