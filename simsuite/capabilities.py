@@ -35,6 +35,15 @@ class Adaptive(Protocol):
 
 
 @runtime_checkable
+class Stalling(Protocol):
+    """A stepper that can tell while it runs that it will hardly get to its end."""
+
+    @property
+    def stalled(self) -> str | None:
+        """Why, in a sentence, as it looks now; None while nothing says so."""
+
+
+@runtime_checkable
 class Advising(Protocol):
     """A problem that knows what people often get wrong in scenarios of its kind."""
 

@@ -19,7 +19,7 @@ from simsuite.assembly import (
     make_problem,
     threads_of_libraries,
 )
-from simsuite.capabilities import Adaptive, Advising, Extensible, SelfChecking, taken, threads_for
+from simsuite.capabilities import Adaptive, Advising, Extensible, SelfChecking, Stalling, taken, threads_for
 from simsuite.core import Backend, Device, Problem, Snapshot, Stepper
 from simsuite.doubts import Doubts
 from simsuite.errors import Advice, NumericalFailure, SimsuiteError, UsageError
@@ -188,6 +188,7 @@ class Execution:
             work = functools.partial(_work, problem, stepper)
             watch = Stopwatch(backend, stepper.step, problem.clock.end, work)
             settling = _Settling(problem, self.reporter, live, watch)
+            outlook = _Outlook(stepper, problem.clock.end, self.reporter, live, self._say)
             self.directory.summary.unlink(missing_ok=True)  # of where an earlier part of this run stopped
             self.reporter.begin(problem, stepper.step)
             live.begin(stepper)
@@ -195,6 +196,7 @@ class Execution:
             def progress(step: int) -> None:
                 writer.check()
                 doubts.tell()
+                outlook.look()
                 watch.stretch(step)
                 self.reporter.progress(step)
                 live.reach()
@@ -338,6 +340,27 @@ class Execution:
 def _work(problem: Problem, stepper: Stepper, step: int) -> float:
     """Done up to the stepper's present step, in the problem's unit."""
     return stepper.work if isinstance(stepper, Adaptive) else problem.work(step)
+
+
+class _Outlook:
+    """Tells once where a run will hardly come to its end; and others, as long as it looks like that."""
+
+    def __init__(
+        self, stepper: Stepper, end: int, reporter: Reporter, live: LiveProgress, say: Callable[[str], None]
+    ) -> None:
+        self._stepper, self._end, self._told = stepper, end, (reporter.expect, live.expect)
+        self._say: Callable[[str], None] | None = say
+        self._stalled = False
+
+    def look(self) -> None:
+        why = self._stepper.stalled if isinstance(self._stepper, Stalling) else None
+        if why is not None and self._say is not None:
+            self._say(why)
+            self._say = None
+        if (why is not None) != self._stalled:
+            self._stalled = why is not None
+            for expect in self._told:
+                expect(None if self._stalled else self._end)
 
 
 class _Settling:

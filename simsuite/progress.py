@@ -31,8 +31,8 @@ class Reporter(Protocol):
 
     def progress(self, step: int) -> None: ...
 
-    def expect(self, end: int) -> None:
-        """The run will be over at this step."""
+    def expect(self, end: int | None) -> None:
+        """The run will be over at this step; None where it looks as if it would never come to its end."""
 
     def end(self) -> None: ...
 
@@ -48,7 +48,7 @@ class Silent:
 
     def progress(self, step: int) -> None: ...
 
-    def expect(self, end: int) -> None: ...
+    def expect(self, end: int | None) -> None: ...
 
     def end(self) -> None: ...
 
@@ -78,10 +78,12 @@ class Meter:
         self._first: tuple[float, float] | None = None
         self._seconds = self._made = 0.0
         self._lately = 0.0, 0.0
+        self.endless = False
 
-    def expect(self, end: int) -> None:
-        """The run will be over at that step."""
-        self._end = end
+    def expect(self, end: int | None) -> None:
+        """The run will be over at that step; None if it looks as if it would never be."""
+        self.endless = end is None
+        self._end = self._end if end is None else end
 
     def reach(self, step: int) -> None:
         """Note that the run is at `step`."""
@@ -108,9 +110,9 @@ class Meter:
 
     @property
     def seconds_left(self) -> float | None:
-        """None before it is known how far the run comes."""
+        """None before it is known how far the run comes, and where it hardly comes to its end."""
         seconds, done = self._lately
-        if self.share < self._least:
+        if self.share < self._least or self.endless:
             return None
         return (self._work(self._end) - self._done) * seconds / done if done > 0 and seconds > 0 else None
 
@@ -150,7 +152,7 @@ class LiveProgress:
         self._meter = meter_for(self._problem, stepper.step, effort)
         self._write()
 
-    def expect(self, end: int) -> None:
+    def expect(self, end: int | None) -> None:
         if self._meter is not None:
             self._meter.expect(end)
 

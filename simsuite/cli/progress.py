@@ -44,7 +44,7 @@ class _Progress:
         if step == 0:
             self._say(_plan(problem))
 
-    def expect(self, end: int) -> None:
+    def expect(self, end: int | None) -> None:
         self._meter.expect(end)
 
     def progress(self, step: int) -> None:
@@ -61,11 +61,11 @@ class _Progress:
         assert p is not None
         unit = p.layout.series[0].coordinate.attrs.get("units", "")
         left = self._meter.seconds_left
-        rest = "?" if left is None else duration(left)
+        rest = f"{'?' if left is None else duration(left)} left"
+        if self._meter.endless:
+            rest = "steps keep shrinking, the end is out of reach"
         at = f"t = {p.position(step)[1]:.4g} {unit} of {p.position(p.clock.end)[1]:.4g}"
-        return (
-            f"{at}, {rest} left" if p.adaptive else f"{at}, {with_prefix(self._meter.rate, p.rate_unit)}, {rest} left"
-        )
+        return f"{at}, {rest}" if p.adaptive else f"{at}, {with_prefix(self._meter.rate, p.rate_unit)}, {rest}"
 
     def show(self, step: int) -> None:
         raise NotImplementedError
@@ -138,7 +138,7 @@ class Quiet(_Progress):
 
     def begin(self, problem: Problem, step: int) -> None: ...
 
-    def expect(self, end: int) -> None: ...
+    def expect(self, end: int | None) -> None: ...
 
     def progress(self, step: int) -> None: ...
 

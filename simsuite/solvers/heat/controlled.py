@@ -32,6 +32,7 @@ from simsuite.solvers.heat.operator import Operator, block_for
 from simsuite.solvers.heat.plan import Control
 from simsuite.solvers.heat.rkl2 import MOST_STAGES, Rkl2Steps, defect, longest_step, stages_for
 from simsuite.solvers.heat.rkl2_stages import STAGE_ROWS, GeneralStages, PlainStages
+from simsuite.solvers.heat.runaway import Runaway
 from simsuite.solvers.heat.stepper import FieldStepper
 from simsuite.solvers.table import ROWS
 
@@ -100,6 +101,7 @@ class ControlledStepper(FieldStepper):
         state = start.arrays.get("control")
         self.control = StepControl(plan.tolerance, clock.times[-1], first, span, bool(self._jumps), state)
         self._changing = sorted({*changes, *plan.stops})
+        self._runaway = Runaway(clock.times[-1]) if plan.unsure else None
 
     def _bind(self, made: Discretisation) -> None:
         b = self.backend
@@ -129,6 +131,17 @@ class ControlledStepper(FieldStepper):
     @property
     def taken(self) -> int:
         return int(self.control["taken"])
+
+    @property
+    def stalled(self) -> str | None:
+        if self._runaway is None or self._runaway.limit is None:
+            return None
+        low, high, at = self.control["low"], self.control["high"], self.clock.time(self.step)
+        return (
+            f"temperatures run away: by t = {at:.4g} s they go from {low:.4g} to {high:.4g}, and the faster they grow, "
+            f"the shorter steps become: the run may never get beyond t = {self._runaway.limit:.3g} s; does a source "
+            "grow without bound with T? Limit it, as in min(.., 1e9), or set time.end before that"
+        )
 
     def observe(self, series: str) -> Pending:
         self._moment.begin, self._moment.span = self.clock.time(self.step), 0.0
@@ -186,6 +199,8 @@ class ControlledStepper(FieldStepper):
         self.now = (self.now + 1) % 3
         self.step += taken
         self._ledger.fold(0)
+        if self._runaway is not None:
+            self._runaway.note(t + dt, control["dt"], control["high"] - control["low"])
 
     @property
     def _method(self) -> str:
