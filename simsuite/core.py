@@ -184,6 +184,7 @@ class Backend(Protocol):
     name: str  # "cpu", "cuda:0", "cudasim"
     device_name: str  # as the vendor calls it
     dialect: str  # which kernels it runs: "cpu" or "cuda"
+    simulated: bool  # whether Python runs them as they are, without compiling them
     note: str | None  # what the user should know about the choice of this device
     processors: int  # that work at the same time: multiprocessors of a GPU
     block_memory: int  # bytes that threads of a program can share
@@ -209,8 +210,9 @@ class Backend(Protocol):
     def arithmetic(self) -> AbstractContextManager[None]:
         """Arithmetic on whole arrays is queued like launches in there."""
 
-    def kernels(self, module: str) -> ModuleType:
-        """The module `<module>_<dialect>`: one method's kernels for this kind of device."""
+    def kernels(self, module: str, functions: Mapping[str, str] | None = None) -> ModuleType:
+        """The module `<module>_<dialect>`: one method's kernels for this kind of device. functions: where that is a
+        template (`solvers.unwritten`), the text of each function that it calls."""
 
     def launcher(self, kernel: Any, extent: tuple[int, ...], block: tuple[int, ...]) -> Callable[..., None]:
         """`kernel` bound to enough `block`s to cover `extent` (x first) and to this backend's compute stream."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import platform
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -56,9 +56,9 @@ class CpuBackend(HostBackend):
 
         return times(cache_directory(), f"{question} on {here}", len(trials), seconds)
 
-    def kernels(self, module: str) -> ModuleType:
+    def kernels(self, module: str, functions: Mapping[str, str] | None = None) -> ModuleType:
         load_openmp()  # not before: who only asks about a run need not wait for Numba
-        return super().kernels(module)
+        return super().kernels(module, functions)
 
     def on_threads(self, n: int) -> contextlib.AbstractContextManager[None]:
         return on_threads(n)

@@ -125,6 +125,7 @@ class CudaBackend:
     """GPU number `index`. Raises DeviceError if it cannot be used."""
 
     dialect = "cuda"
+    simulated = False
     note: str | None = None
     compiles = True
     timed = True
@@ -183,8 +184,8 @@ class CudaBackend:
     def arithmetic(self) -> contextlib.AbstractContextManager[None]:
         return self._allocating()
 
-    def kernels(self, module: str) -> ModuleType:
-        return import_kernels(f"{module}_{self.dialect}")
+    def kernels(self, module: str, functions: Mapping[str, str] | None = None) -> ModuleType:
+        return import_kernels(f"{module}_{self.dialect}", functions)
 
     def launcher(self, kernel: Any, extent: tuple[int, ...], block: tuple[int, ...]) -> Callable[..., None]:
         grid = tuple(-(-n // b) for n, b in zip(extent, block))

@@ -97,6 +97,7 @@ class HostBackend:
     name: str
     device_name: str
     dialect: str
+    simulated = False
     note: str | None = None
     processors = 1
     block_memory = 0
@@ -125,8 +126,8 @@ class HostBackend:
     def arithmetic(self) -> AbstractContextManager[None]:
         return contextlib.nullcontext()
 
-    def kernels(self, module: str) -> ModuleType:
-        return import_kernels(f"{module}_{self.dialect}")
+    def kernels(self, module: str, functions: Mapping[str, str] | None = None) -> ModuleType:
+        return import_kernels(f"{module}_{self.dialect}", functions)
 
     def launcher(self, kernel: Any, extent: tuple[int, ...], block: tuple[int, ...]) -> Callable[..., None]:
         raise NotImplementedError

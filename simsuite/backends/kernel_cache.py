@@ -10,20 +10,46 @@ import contextlib
 import functools
 import hashlib
 import importlib
+import importlib.util
 import os
+import re
+import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 PACKAGE = Path(__file__).parents[1]
+KEPT = 256  # modules made of templates: the same expressions come back with every grid, stepper and test
+_IMPORT = re.compile(r"^from simsuite\.solvers\.unwritten import .*$", re.MULTILINE)
 
 
-def import_kernels(module: str) -> ModuleType:
-    """The module, with its functions cached in the right place."""
+def import_kernels(module: str, functions: Mapping[str, str] | None = None) -> ModuleType:
+    """The module, with its functions cached in the right place. functions: where it is a template, see
+    `solvers.unwritten`, the text of each function that it calls."""
     with _caching_in(cache_directory()):
-        return importlib.import_module(module)
+        return _written(module, tuple((functions or {}).values())) if functions else importlib.import_module(module)
+
+
+@functools.lru_cache(KEPT)
+def _written(template: str, functions: tuple[str, ...]) -> ModuleType:
+    """The module that a template becomes with these functions. It is a file in the cache, beside which Numba keeps what
+    is compiled of it for as long as it does not change."""
+    source = importlib.util.find_spec(template)
+    assert source is not None
+    assert source.origin is not None
+    text = _IMPORT.sub(lambda _: "\n\n".join(functions), Path(source.origin).read_text(encoding="utf-8"), count=1)
+    name = f"{template.rpartition('.')[2]}_{hashlib.sha256(text.encode()).hexdigest()[:24]}"
+    path = cache_directory() / f"{name}.py"
+    if not path.is_file() or path.read_text(encoding="utf-8", errors="replace") != text:
+        write_whole(path, text.encode())
+    spec = importlib.util.spec_from_file_location(f"simsuite_written.{name}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def fingerprint(sources: Iterable[Path]) -> str:

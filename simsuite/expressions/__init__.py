@@ -19,7 +19,7 @@ from simsuite.expressions.cuda_c import device_function
 from simsuite.expressions.evaluate import evaluate
 from simsuite.expressions.formula import formula
 from simsuite.expressions.parser import parse
-from simsuite.expressions.scalar import compile_scalar, simulated_scalar
+from simsuite.expressions.scalar import compile_scalar, scalar_source, simulated_scalar
 from simsuite.expressions.tree import (
     Apply,
     ExpressionError,
@@ -151,6 +151,13 @@ class Expression:
         """The same for where nothing compiles it, as in Numba's CUDA simulator: gives Inf and NaN as a GPU does."""
         self._check_arguments(args)
         return simulated_scalar(self.tree, args)
+
+    def scalar_source(self, name: str, args: tuple[str, ...], simulated: bool) -> tuple[str, tuple[float, ...]]:
+        """The text of a Python module with a function `name(*args, p)` for Numba, and the numbers that it takes as p.
+        Expressions that differ in numbers alone have the same text. simulated: for where nothing compiles it.
+        """
+        self._check_arguments(args)
+        return scalar_source(self.tree, name, args, simulated)
 
     def cuda_function(self, name: str, args: tuple[str, ...]) -> str:
         """The text of a CUDA C++ function ``__device__ double name(double, ...)`` of `args`, in that order, which does

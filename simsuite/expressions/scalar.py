@@ -2,13 +2,16 @@
 
 In Numba's CUDA simulator nothing compiles the function, and Python raises where a GPU gives Inf or NaN. What is written
 for it has functions for the operations that can raise, which then ask NumPy.
+
+The text of a function can have its numbers as an argument (`scalar_source`): expressions that differ in numbers alone
+have one text then, and what has been compiled of one serves the other.
 """
 
 from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +20,7 @@ import numpy as np
 
 from simsuite.expressions.evaluate import OPERATIONS
 from simsuite.expressions.statements import Language, Writer
-from simsuite.expressions.tree import Node
+from simsuite.expressions.tree import Apply, IntegerPower, Name, Node, Number, names_in, walk
 
 _UNARY = (
     *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh"),
@@ -61,12 +64,53 @@ def _quiet(op: str, function: Callable[..., float]) -> Callable[..., float]:
     return apply
 
 
-_IEEE = SimpleNamespace(  # in place of the module `math`
+IEEE = SimpleNamespace(  # in place of the module `math`
     **{name: _quiet(name, getattr(math, name)) for name in (*_UNARY, "atan2", "hypot")},
     **{function.__name__: _quiet(op, function) for op, function in _DIVISIONS.items()},
     fabs=math.fabs,
     pow=_quiet("**", math.pow),
 )
+
+
+MOST_NUMBERS = 32  # that are arguments; expressions of more numbers have them in their text
+
+
+def scalar_source(tree: Node, name: str, args: tuple[str, ...], simulated: bool) -> tuple[str, tuple[float, ...]]:
+    """The text of a module with a function `name(*args, p)`, in the order of `args`, and the numbers p[0], p[1], ..
+    that it is to be called with. simulated: for where nothing compiles it."""
+    lifted, numbers = lift(tree)
+    library = "from simsuite.expressions.scalar import IEEE as math" if simulated else "import math"
+    parameter = "float(p[{}])" if simulated else "p[{}]"
+    parameters = {_parameter(i): parameter.format(i) for i in range(len(numbers))}
+    function = _text(lifted, name, args, _SIMULATED if simulated else _PYTHON, parameters)
+    return f"{library}\n\n\n{function}\n", numbers
+
+
+def lift(tree: Node) -> tuple[Node, tuple[float, ...]]:
+    """The tree with its numbers replaced by names, and these numbers, in order. Exponents stay, since compilers know
+    powers such as 0.5 by their own methods; and so do all numbers where there are more than MOST_NUMBERS."""
+    numbers: list[float] = []
+    if sum(isinstance(node, Number) for node in walk(tree)) > MOST_NUMBERS:
+        return tree, ()
+    return _lift(tree, numbers), tuple(numbers)
+
+
+def _lift(node: Node, numbers: list[float]) -> Node:
+    if isinstance(node, Number):
+        numbers.append(node.value)
+        return Name(_parameter(len(numbers) - 1))
+    if isinstance(node, IntegerPower):
+        return IntegerPower(_lift(node.base, numbers), node.exponent)
+    if isinstance(node, Apply):
+        stays = node.op == "**" and not names_in(node.args[-1])
+        lifted = [_lift(argument, numbers) for argument in (node.args[:-1] if stays else node.args)]
+        return Apply(node.op, (*lifted, node.args[-1]) if stays else tuple(lifted))
+    return node
+
+
+def _parameter(i: int) -> str:
+    """No name that a user can write."""
+    return f"#{i}"
 
 
 def compile_scalar(tree: Node, args: tuple[str, ...]) -> Callable[..., float]:
@@ -76,14 +120,24 @@ def compile_scalar(tree: Node, args: tuple[str, ...]) -> Callable[..., float]:
 
 def simulated_scalar(tree: Node, args: tuple[str, ...]) -> Callable[..., float]:
     """The same to be called as it is, with Inf and NaN where Python would raise."""
-    function = _function(tree, args, _SIMULATED, _IEEE)
-    return lambda *values: function(*map(float, values))  # NumPy's scalars would warn
+    return _function(tree, args, _SIMULATED, IEEE)
 
 
 def _function(tree: Node, args: tuple[str, ...], language: Language, library: Any) -> Callable[..., float]:
-    writer = Writer({name: f"a{i}" for i, name in enumerate(args)}, language)
-    result = writer.write(tree, 1)
-    source = "\n".join([f"def expression({', '.join(writer.names.values())}):", *writer.lines, f" return {result}"])
-    namespace: dict[str, Any] = {"__builtins__": {}, "__name__": __name__, "math": library}
+    source = _text(tree, "expression", args, language, None)
+    namespace: dict[str, Any] = {"__builtins__": {"float": float}, "__name__": __name__, "math": library}
     exec(compile(source, "<expression>", "exec"), namespace)  # source made of the tree alone, not of the user's text
     return namespace["expression"]
+
+
+def _text(
+    tree: Node, name: str, args: tuple[str, ...], language: Language, parameters: Mapping[str, str] | None
+) -> str:
+    """The function's text. parameters: how numbers that have become arguments are written."""
+    names = {argument: f"a{i}" for i, argument in enumerate(args)}
+    writer = Writer(names | dict(parameters or {}), language)
+    # NumPy's scalars would warn where nothing compiles the function.
+    plain = [f" {a} = float({a})" for a in names.values()] if language is _SIMULATED else []
+    result = writer.write(tree, 1)
+    header = ", ".join([*names.values(), *(["p"] if parameters is not None else [])])
+    return "\n".join([f"def {name}({header}):", *plain, *writer.lines, f" return {result}"])

@@ -14,10 +14,10 @@ import numpy as np
 
 from simsuite.core import Backend
 from simsuite.expressions import Expression
+from simsuite.solvers.unwritten import written_kernels
 
 ROWS = 64  # steps evaluated at once, and replayed as one graph
 _FEWER = 4, 16  # for which there are launches of their own: most threads of a whole one would have nothing to do
-KEPT = 256  # kernels made of expressions: the same expressions come back with every grid, stepper and test
 
 
 class Moments(Protocol):
@@ -77,20 +77,19 @@ class FunctionTable:
         self.flat = backend.view(self.array.reshape(-1))
         self._width = n
         self._fills = []
-        kernels = backend.kernels("simsuite.solvers.table")
         for f, start, x, y in moving:
-            kernel = kernels.make_fill(f)
-            launch = RowLauncher(backend, kernel, len(x), len(after))
-            points = [backend.array(x), backend.array(y)]
-            self._fills.append((launch, start, points, [backend.view(p) for p in points]))
+            kernels, numbers = written_kernels(backend, __name__, {"expression": f}, ("x", "y", "t"))
+            launch = RowLauncher(backend, kernels.fill, len(x), len(after))
+            arrays = [backend.array(x), backend.array(y), *numbers]
+            self._fills.append((launch, start, arrays, [backend.view(a) for a in arrays]))
 
     def fill(self, step: int, n: int, offsets: Any = None) -> None:
         """Queue the evaluation of rows 0 .. n-1 from `step` on, for steps of one length. offsets: view of others, which
         then count in place of those of the table."""
         if not self.steady:
             at = self._offsets_view if offsets is None else offsets
-            for launch, start, _, (x, y) in self._fills:
-                launch(n, self.values, start, x, y, *self._clock.inside(step), at)
+            for launch, start, _, (x, y, numbers) in self._fills:
+                launch(n, self.values, start, x, y, *self._clock.inside(step), at, numbers)
 
     def row(self, k: int) -> int:
         """The row for the k-th step since the last `fill`."""

@@ -1,25 +1,17 @@
-"""Filling a FunctionTable on the CPU."""
+"""Filling a FunctionTable on the CPU: a template, see `unwritten`."""
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Any
-
 from numba import njit
 
-from simsuite.expressions import Expression
-from simsuite.solvers.table import KEPT
+from simsuite.solvers.unwritten import expression
+
+f = njit(error_model="numpy")(expression)
 
 
-@lru_cache(KEPT)
-def make_fill(expression: Expression) -> Any:
-    """The kernel that evaluates `expression` in x, y, t."""
-    f = njit(error_model="numpy")(expression.scalar_function(("x", "y", "t")))
-
-    @njit(error_model="numpy")
-    def fill(out, start, x, y, begin, span, first, count, offsets, n):
-        for k in range(n):
-            for j in range(x.size):
-                out[k, start + j] = f(x[j], y[j], begin + span * (first + offsets[k]) / count)
-
-    return fill
+@njit(error_model="numpy", cache=True)
+def fill(out, start, x, y, begin, span, first, count, offsets, numbers, n):
+    """Evaluates the expression in x, y, t for n rows; numbers: those in the expression."""
+    for k in range(n):
+        for j in range(x.size):
+            out[k, start + j] = f(x[j], y[j], begin + span * (first + offsets[k]) / count, numbers)

@@ -23,8 +23,10 @@ from simsuite.solvers.heat.edge_table import EdgeTable
 from simsuite.solvers.heat.ledger import Ledger
 from simsuite.solvers.heat.sources import Sources
 from simsuite.solvers.table import Moments
+from simsuite.solvers.unwritten import written_kernels
 
 OPERATOR = __name__
+CONDUCT = OPERATOR.replace("operator", "conduct")  # the template of kernels for conductivities
 
 
 def ledger_entries(made: Discretisation) -> int:
@@ -61,8 +63,8 @@ class Operator:
         kernels = backend.kernels(__name__)
         gx, gy = made.faces()
         self.alike = (gx[0, 1], gx[0, 0], gy[1, 0], gy[0, 0])
-        fields = (made.inverse_capacity, gx, gy)
-        self._arrays = [backend.array(np.asarray(a, self.dtype)) for a in fields]
+        evolving = (made.inverse_capacity, gx, gy)
+        self._arrays = [backend.array(np.asarray(a, self.dtype)) for a in evolving]
         self._arrays.append(backend.array(made.held_cells.astype(np.int64)))
         self.c, self.gx, self.gy, self.held = (backend.view(a) for a in self._arrays)
         self.sources = Sources(made, clock, backend, dtype, self.c, offsets)
@@ -71,10 +73,13 @@ class Operator:
         extent = (made.nx, made.ny)
         self._conduct = None
         if made.law is not None:
-            law = (made.law.along_x, made.law.along_y)
-            self._conduct = backend.launcher(kernels.make_conduct(*law), extent, block_for(made))
-            self._fields = [backend.array(np.ascontiguousarray(a)) for a in (made.kx, made.ky, made.law.which)]
-            self._field_views = [backend.view(a) for a in self._fields]
+            laws = {"along_x": made.law.along_x, "along_y": made.law.along_y}
+            own, numbers = written_kernels(backend, CONDUCT, laws, ("x", "y", "T", "k", "which"))
+            self._conduct = backend.launcher(own.conduct, extent, block_for(made))
+            fields = (made.kx, made.ky, made.law.which)
+            self._fields = [*(backend.array(np.ascontiguousarray(a)) for a in fields), *numbers]
+            views = [backend.view(a) for a in self._fields]
+            self._field_views, self._numbers = views[:3], views[3:]
         self.entries = ledger_entries(made)
         self._book = backend.launcher(kernels.book, (self.entries,), (min(self.entries, 128),))
         self.rate_max = backend.zeros(made.ny, np.float64)
@@ -109,7 +114,8 @@ class Operator:
         if self._conduct is not None:
             made = self.made
             edges = (self.edges.kinds, self.edges.data, k, self.edges.k)
-            self._conduct(T, *self._field_views, self.c, made.dx, made.dy, self.gx, self.gy, *edges, *self.wrap)
+            rest = (self.gx, self.gy, *edges, *self.wrap, *self._numbers)
+            self._conduct(T, *self._field_views, self.c, made.dx, made.dy, *rest)
         self.edges.refresh(T, k)
         self.sources.refresh(T, k)
 

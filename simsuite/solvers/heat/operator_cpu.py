@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numba import njit, prange
 
-from simsuite.expressions import Expression
 from simsuite.solvers.heat.blocked_operator_cpu import steps_blocked
 from simsuite.solvers.heat.compensated_cpu import settle
-from simsuite.solvers.heat.edges import FLUX, TEMPERATURE
 from simsuite.solvers.heat.tiles_cpu import MANY_CELLS, depth_for, is_narrow
-from simsuite.solvers.table import KEPT, ROWS
+from simsuite.solvers.table import ROWS
 
 THREADS = 1  # that a row of cells is launched with
 
@@ -140,98 +137,3 @@ def book(T, gx, gy, edges, at, power, held, ledger, wx, wy, ws, wrap_x, wrap_y, 
     for i in range(held.shape[0]):
         a, b = flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, held[i, 1], held[i, 0])
         ledger[points + power.size + i] -= wx * a + wy * b
-
-
-@njit(forceinline=True)
-def _between(a, b):
-    return 2.0 * a * b / (a + b) if a + b > 0.0 else 0.0
-
-
-@lru_cache(KEPT)
-def make_conduct(along_x: Expression, along_y: Expression) -> Any:
-    """The kernel that evaluates conductivities in x, y, T, k, which, at the mean temperatures of faces."""
-    names = ("x", "y", "T", "k", "which")
-    fx, fy = (njit(error_model="numpy")(f.scalar_function(names)) for f in (along_x, along_y))
-
-    @njit(forceinline=True)
-    def face(f, xa, ya, xb, yb, Ta, Tb, ka, kb, wa, wb, held_a, held_b):
-        if held_a and held_b:
-            return 0.0
-        T = 0.5 * (Ta + Tb)
-        if held_a:
-            return 2.0 * f(xb, yb, T, kb, wb)
-        if held_b:
-            return 2.0 * f(xa, ya, T, ka, wa)
-        return _between(f(xa, ya, T, ka, wa), f(xb, yb, T, kb, wb))
-
-    @njit(forceinline=True)
-    def at_edge(f, x, y, T, k, which, p, kinds, data, row, edge_k):
-        """Conductivity beside edge point p, which counts for an edge of fixed temperature at the mean of both."""
-        kind = kinds[p]
-        if kind == TEMPERATURE:
-            T = 0.5 * (T + data[row, p])
-        value = f(x, y, T, k, which)
-        edge_k[p] = value if value > 0.0 else 1.0
-        return edge_k[p] if value > 0.0 or kind == FLUX else 0.0
-
-    @njit(error_model="numpy", parallel=True)
-    def conduct(T, kx, ky, which, c, dx, dy, gx, gy, kinds, data, k, edge_k, wrap_x, wrap_y):
-        ny, nx = T.shape
-        row = min(k, data.shape[0] - 1)
-        for y in prange(ny):
-            for x in range(nx):
-                px, py, t, w = (x + 0.5) * dx, (y + 0.5) * dy, float(T[y, x]), float(which[y, x])
-                free = c[y, x] > 0
-                if x < nx - 1 or wrap_x:
-                    e = x + 1 if x < nx - 1 else 0
-                    g = face(
-                        fx,
-                        px,
-                        py,
-                        (e + 0.5) * dx,
-                        py,
-                        t,
-                        float(T[y, e]),
-                        kx[y, x],
-                        kx[y, e],
-                        w,
-                        float(which[y, e]),
-                        not free,
-                        not c[y, e] > 0,
-                    ) / (dx * dx)
-                    gx[y, x + 1] = g
-                    if x == nx - 1:
-                        gx[y, 0] = g
-                if y < ny - 1 or wrap_y:
-                    n = y + 1 if y < ny - 1 else 0
-                    g = face(
-                        fy,
-                        px,
-                        py,
-                        px,
-                        (n + 0.5) * dy,
-                        t,
-                        float(T[n, x]),
-                        ky[y, x],
-                        ky[n, x],
-                        w,
-                        float(which[n, x]),
-                        not free,
-                        not c[n, x] > 0,
-                    ) / (dy * dy)
-                    gy[y + 1, x] = g
-                    if y == ny - 1:
-                        gy[0, x] = g
-                if not wrap_x:
-                    for side in range(2):
-                        if free and x == side * (nx - 1):
-                            v = at_edge(fx, px, py, t, kx[y, x], w, side * ny + y, kinds, data, row, edge_k)
-                            gx[y, side * nx] = v / (dx * dx)
-                if not wrap_y:
-                    for side in range(2):
-                        if free and y == side * (ny - 1):
-                            p = 2 * ny + side * nx + x
-                            v = at_edge(fy, px, py, t, ky[y, x], w, p, kinds, data, row, edge_k)
-                            gy[side * ny, x] = v / (dy * dy)
-
-    return conduct

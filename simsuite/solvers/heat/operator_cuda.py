@@ -6,16 +6,12 @@ they cannot be contracted in two ways: the operator is symmetric to the last bit
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
-from numba import config, cuda, float64, uint32
+from numba import cuda, float64, uint32
 
-from simsuite.expressions import Expression
 from simsuite.solvers.heat.compensated_cuda import settle
-from simsuite.solvers.heat.edges import FLUX, TEMPERATURE
 from simsuite.solvers.heat.row_cuda import THREADS
-from simsuite.solvers.table import KEPT
 
 
 def choose_constant(ny: int, nx: int, compensated: bool = False) -> tuple[Any, int]:
@@ -144,74 +140,3 @@ def book(T, gx, gy, edges, at, power, held, ledger, wx, wy, ws, wrap_x, wrap_y, 
         j = i - points - power.size
         a, b = flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, zero, held[j, 1], held[j, 0])
         ledger[i] -= wx * a + wy * b
-
-
-def _device(expression: Expression, names: tuple[str, ...]) -> Any:
-    function = expression.simulated_function if config.ENABLE_CUDASIM else expression.scalar_function
-    return cuda.jit(device=True)(function(names))
-
-
-@lru_cache(KEPT)
-def make_conduct(along_x: Expression, along_y: Expression) -> Any:
-    """The kernel that evaluates conductivities in x, y, T, k, which, at the mean temperatures of faces, in float64."""
-    names = ("x", "y", "T", "k", "which")
-    fx, fy = _device(along_x, names), _device(along_y, names)
-
-    @cuda.jit(device=True)
-    def between(a, b, held_a, held_b):
-        if held_a:
-            return 0.0 if held_b else 2.0 * b
-        if held_b:
-            return 2.0 * a
-        return 2.0 * a * b / (a + b) if a + b > 0.0 else 0.0
-
-    @cuda.jit(device=True)
-    def wall(T, p, kinds, data, row):
-        """At which temperature the conductivity beside edge point p counts: with a fixed one, at the mean of both."""
-        return 0.5 * (T + data[row, p]) if kinds[p] == TEMPERATURE else T
-
-    @cuda.jit(device=True)
-    def at_edge(value, p, kinds, edge_k):
-        edge_k[p] = value if value > 0.0 else 1.0
-        return edge_k[p] if value > 0.0 or kinds[p] == FLUX else 0.0
-
-    @cuda.jit
-    def conduct(T, kx, ky, which, c, dx, dy, gx, gy, kinds, data, k, edge_k, wrap_x, wrap_y):
-        x, y = cuda.grid(2)
-        row = min(k, data.shape[0] - 1)
-        ny, nx = T.shape
-        if x < nx and y < ny:
-            px, py, t, w = (x + 0.5) * dx, (y + 0.5) * dy, float64(T[y, x]), float64(which[y, x])
-            held = not c[y, x] > 0
-            if x < nx - 1 or wrap_x:
-                e = x + 1 if x < nx - 1 else 0
-                m = 0.5 * (t + float64(T[y, e]))
-                a = fx(px, py, m, kx[y, x], w)
-                b = fx((e + 0.5) * dx, py, m, kx[y, e], float64(which[y, e]))
-                g = between(a, b, held, not c[y, e] > 0) / (dx * dx)
-                gx[y, x + 1] = g
-                if x == nx - 1:
-                    gx[y, 0] = g
-            if y < ny - 1 or wrap_y:
-                n = y + 1 if y < ny - 1 else 0
-                m = 0.5 * (t + float64(T[n, x]))
-                a = fy(px, py, m, ky[y, x], w)
-                b = fy(px, (n + 0.5) * dy, m, ky[n, x], float64(which[n, x]))
-                g = between(a, b, held, not c[n, x] > 0) / (dy * dy)
-                gy[y + 1, x] = g
-                if y == ny - 1:
-                    gy[0, x] = g
-            if not wrap_x and not held:
-                for side in range(2):
-                    if x == side * (nx - 1):
-                        p = side * ny + y
-                        value = fx(px, py, wall(t, p, kinds, data, row), kx[y, x], w)
-                        gx[y, side * nx] = at_edge(value, p, kinds, edge_k) / (dx * dx)
-            if not wrap_y and not held:
-                for side in range(2):
-                    if y == side * (ny - 1):
-                        p = 2 * ny + side * nx + x
-                        value = fy(px, py, wall(t, p, kinds, data, row), ky[y, x], w)
-                        gy[side * ny, x] = at_edge(value, p, kinds, edge_k) / (dy * dy)
-
-    return conduct

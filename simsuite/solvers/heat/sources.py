@@ -23,8 +23,11 @@ from simsuite.expressions import Expression
 from simsuite.expressions.intervals import bounds
 from simsuite.expressions.separable import Pair, separate
 from simsuite.solvers.heat.discretisation import Discretisation
-from simsuite.solvers.table import KEPT, ROWS, FunctionTable, Moments
+from simsuite.solvers.table import ROWS, FunctionTable, Moments
+from simsuite.solvers.unwritten import written_kernels
 
+_SOURCE = __name__.removesuffix("s")  # the template of kernels that evaluate one
+_KEPT = 256  # expressions that have been taken apart
 _TIME = Expression.parse("t", ("t",))
 _LARGEST = {"float32": 1e30, "float64": 1e250}  # of factors; and the least of what is largest is the inverse
 
@@ -36,7 +39,7 @@ def products(made: Discretisation, clock: Moments, dtype: np.dtype) -> list[tupl
     return [_products(f, *ranges, dtype.name) for f, static in zip(made.sources, made.static) if not static]
 
 
-@lru_cache(KEPT)
+@lru_cache(_KEPT)
 def _products(
     f: Expression, x: tuple[float, float], y: tuple[float, float], t: tuple[float, float], precision: str
 ) -> tuple[Pair, ...] | None:
@@ -105,10 +108,13 @@ class Sources:
         term = 0
         for i, (f, pairs) in enumerate(zip(moving, found)):
             base = self.base if i == 0 else self.q
-            rest = (self._c, base, self.q, self.power, i * made.ny)
+            rest: tuple[Any, ...] = (self._c, base, self.q, self.power, i * made.ny)
             if pairs is None:
-                launch = backend.launcher(kernels.make_source(f), extent, (threads,))
-                launches.append(_evaluated(launch, self._times, (made.dx, made.dy), rest))
+                own, numbers = written_kernels(backend, _SOURCE, {"expression": f}, ("x", "y", "t", "T"))
+                self._arrays += numbers
+                launch = backend.launcher(own.source, extent, (threads,))
+                rest = (made.dx, made.dy, *rest, backend.view(numbers[0]))
+                launches.append(_evaluated(launch, self._times, rest))
             else:
                 launch = backend.launcher(kernels.add_products, extent, (threads,))
                 zero = self._dtype.type(0)
@@ -147,8 +153,8 @@ class Sources:
             term += len(pairs)
 
 
-def _evaluated(launch: Any, times: FunctionTable, cell: tuple[float, float], rest: tuple[Any, ...]) -> Any:
-    return lambda T, k: launch(T, times.flat, k, *cell, *rest)
+def _evaluated(launch: Any, times: FunctionTable, rest: tuple[Any, ...]) -> Any:
+    return lambda T, k: launch(T, times.flat, k, *rest)
 
 
 def _multiplied(

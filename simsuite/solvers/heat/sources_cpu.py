@@ -1,14 +1,8 @@
-"""Sources on the CPU: rows in parallel. See `sources`."""
+"""Sources that are products on the CPU: rows in parallel. See `sources`."""
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Any
-
 from numba import njit, prange
-
-from simsuite.expressions import Expression
-from simsuite.solvers.table import KEPT
 
 THREADS = 1  # that a row of cells is launched with
 
@@ -53,24 +47,3 @@ def book(sums, ys, x_rows, y_row, y_stride, term, terms, n, weight, ledger, firs
             for j in range(term, term + terms):
                 total += float(ys[y_row + k * y_stride, j * ny + y]) * sums[min(k, x_rows - 1), j]
             ledger[first + y] += weight * total
-
-
-@lru_cache(KEPT)
-def make_source(expression: Expression) -> Any:
-    """The kernel that evaluates a source in x, y, t, T."""
-    f = njit(error_model="numpy")(expression.scalar_function(("x", "y", "t", "T")))
-
-    @njit(error_model="numpy", parallel=True)
-    def source(T, times, k, dx, dy, c, base, q, power, first):
-        """q = base + source; its sum over every row to `power`, from `first` on; none in held cells, where c is 0."""
-        ny, nx = T.shape
-        t = times[min(k, times.size - 1)]
-        for y in prange(ny):
-            total = 0.0
-            for x in range(nx):
-                s = f((x + 0.5) * dx, (y + 0.5) * dy, t, float(T[y, x])) if c[y, x] > 0 else 0.0
-                q[y, x] = base[y, x] + s
-                total += s
-            power[first + y] = total
-
-    return source

@@ -1,30 +1,14 @@
-"""Sources on a GPU, see `sources`: a block for each row of cells, one thread for each of its columns in turn.
+"""Sources that are products on a GPU, see `sources`: a block for each row of cells, one thread for each of its columns
+in turn.
 
 All sums over x are made in the same order, so that it does not show which kernel made one.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Any
+from numba import cuda, float64
 
-from numba import config, cuda, float64
-
-from simsuite.expressions import Expression
-from simsuite.solvers.heat.row_cuda import THREADS
-from simsuite.solvers.table import KEPT
-
-
-@cuda.jit(device=True)
-def _gathered(part, i):
-    """The sum of what the threads have put there, in part[0]."""
-    cuda.syncthreads()
-    half = THREADS // 2
-    while half > 0:
-        if i < half:
-            part[i] += part[i + half]
-        cuda.syncthreads()
-        half //= 2
+from simsuite.solvers.heat.row_cuda import THREADS, sum_up
 
 
 @cuda.jit(device=True)
@@ -55,7 +39,7 @@ def add_products(xs, ys, k, term, terms, c, base, q, power, first, zero):
             if c[y, x] > zero:
                 total += float64(xs[row_x, j * nx + x])
         part[i] = total
-        _gathered(part, i)
+        sum_up(part, i)
         power_of_row += float64(ys[row_y, j * ny + y]) * part[0]
         cuda.syncthreads()
     if i == 0:
@@ -72,7 +56,7 @@ def sums(xs, row, rows, nx, terms, out):
         for x in range(i, nx, THREADS):
             total += float64(xs[row + k, j * nx + x])
     part[i] = total
-    _gathered(part, i)
+    sum_up(part, i)
     if i == 0 and k < rows:
         out[k, j] = part[0]
 
@@ -84,29 +68,3 @@ def book(sums, ys, x_rows, y_row, y_stride, term, terms, n, weight, ledger, firs
     if y < ny:
         for k in range(n):
             ledger[first + y] += weight * _power(sums, ys, min(k, x_rows - 1), y_row + k * y_stride, term, terms, y, ny)
-
-
-@lru_cache(KEPT)
-def make_source(expression: Expression) -> Any:
-    """The kernel that evaluates a source in x, y, t, T: one block a row, float64."""
-    names = ("x", "y", "t", "T")
-    function = expression.simulated_function if config.ENABLE_CUDASIM else expression.scalar_function
-    f = cuda.jit(device=True)(function(names))
-
-    @cuda.jit
-    def source(T, times, k, dx, dy, c, base, q, power, first):
-        """q = base + source; its sum over every row to `power`, from `first` on; none in held cells, where c is 0."""
-        part = cuda.shared.array(THREADS, float64)
-        i, y = cuda.threadIdx.x, cuda.blockIdx.x
-        t = times[min(k, times.size - 1)]
-        total = float64(0.0)
-        for x in range(i, T.shape[1], THREADS):
-            s = f((x + 0.5) * dx, (y + 0.5) * dy, t, float64(T[y, x])) if c[y, x] > 0 else 0.0
-            q[y, x] = base[y, x] + s
-            total += s
-        part[i] = total
-        _gathered(part, i)
-        if i == 0:
-            power[first + y] = part[0]
-
-    return source
