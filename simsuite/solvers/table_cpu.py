@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from numba import njit
-
+from simsuite.parallel_for import kernel, part
 from simsuite.solvers.unwritten import expression
 
-f = njit(error_model="numpy")(expression)
+f = part(expression)
 
 
-@njit(error_model="numpy", cache=True)
+@kernel
 def fill(out, start, x, y, begin, span, first, count, offsets, numbers, n):
     """Evaluates the expression in x, y, t for n rows; numbers: those in the expression."""
     for k in range(n):

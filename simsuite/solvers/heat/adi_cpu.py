@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
 
+from simsuite.parallel_for import inlined, kernel, parallel_for, part
 from simsuite.solvers.heat.edges_cpu import cell_at
 from simsuite.solvers.heat.operator_cpu import flux_sums
 
+_flux_sums = part(flux_sums.py_func)  # compiled once, apart from the loop in which few cells need it
 TILE = 32
 THREADS = 1
 
@@ -17,7 +18,7 @@ def tiles_of(ny: int, nx: int) -> tuple[tuple[int, int], tuple[int, int]]:
     return (nx, ny), (1, 1)
 
 
-@njit(inline="always")
+@part
 def _change(edges, points, before, after, half, T, p):
     """Mean β of edge point p, and the change of γ - βT over the step at a fixed T."""
     moved = edges[after + points + p] - edges[before + points + p]
@@ -25,7 +26,7 @@ def _change(edges, points, before, after, half, T, p):
     return half * (edges[before + p] + edges[after + p]), d
 
 
-@njit
+@part
 def _corner(edges, points, before, after, half, T, p, inwards):
     """The same in the corner beside point p: a parabola through it and the next points, a line through two, as far as
     they are of one kind."""
@@ -43,7 +44,7 @@ def _corner(edges, points, before, after, half, T, p, inwards):
     return beta, d
 
 
-@njit
+@inlined
 def _bent(edges, before, after, half, T, gy, c, wrap_y, far, j):
     """c·(A_y e + b_y) along the left or right edge, e the change of its outer temperatures; 0 beside a part of the edge
     that has none. At the ends of an edge of given temperature with b_y from the corner; where e is the temperature of
@@ -77,7 +78,7 @@ def _bent(edges, before, after, half, T, gy, c, wrap_y, far, j):
     return c[j, x] * total
 
 
-@njit(cache=True)
+@kernel
 def edge_data(T, gy, c, edges, before, after, half, a, start, change, wrap_y):
     """The rows of T and of V and ΔT."""
     ny, nx = T.shape
@@ -93,7 +94,7 @@ def edge_data(T, gy, c, edges, before, after, half, a, start, change, wrap_y):
         edges[change + points + p] = d
 
 
-@njit(inline="always")
+@inlined
 def _tile(T, gx, gy, c, q, heated, edges, at, dt, wrap_x, wrap_y, out, y, begin, end):
     ny, nx = T.shape
     inner = 0 < y < ny - 1
@@ -103,49 +104,73 @@ def _tile(T, gx, gy, c, q, heated, edges, at, dt, wrap_x, wrap_y, out, y, begin,
             along_x = gx[y, x] * (T[y, x - 1] - v) + gx[y, x + 1] * (T[y, x + 1] - v)
             total = along_x + (gy[y, x] * (T[y - 1, x] - v) + gy[y + 1, x] * (T[y + 1, x] - v))
         else:
-            along_x, along_y = flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, x, y)
+            along_x, along_y = _flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, x, y)
             total = along_x + along_y
         if heated:
             total += q[y, x]
         out[x, y] = dt * (c[y, x] * total)
 
 
-@njit(parallel=True, cache=True)
-def right_side(T, gx, gy, c, q, heated, edges, at, dt, wrap_x, wrap_y, zero, out):
+@parallel_for
+def _right_side(first_strip, last_strip, T, gx, gy, c, q, heated, edges, at, dt, wrap_x, wrap_y, out):
     ny, nx = T.shape
-    for strip in prange((ny + TILE - 1) // TILE):
+    for strip in range(first_strip, last_strip):
         for begin in range(0, nx, TILE):
             for y in range(strip * TILE, min(ny, (strip + 1) * TILE)):
                 end = min(nx, begin + TILE)
                 _tile(T, gx, gy, c, q, heated, edges, at, dt, wrap_x, wrap_y, out, y, begin, end)
 
 
-@njit(parallel=True, cache=True)
-def transpose(field, out):
+@kernel
+def right_side(T, gx, gy, c, q, heated, edges, at, dt, wrap_x, wrap_y, zero, out):
+    arguments = (T, gx, gy, c, q, heated, edges, at, dt, wrap_x, wrap_y, out)
+    _right_side((T.shape[0] + TILE - 1) // TILE, arguments)
+
+
+@parallel_for
+def _transpose(first_strip, last_strip, field, out):
     ny, nx = field.shape
-    for strip in prange((ny + TILE - 1) // TILE):
+    for strip in range(first_strip, last_strip):
         for begin in range(0, nx, TILE):
             for y in range(strip * TILE, min(ny, (strip + 1) * TILE)):
                 for x in range(begin, min(nx, begin + TILE)):
                     out[x, y] = field[y, x]
 
 
-@njit(parallel=True, cache=True)
-def ahead(T, change, part, out):
-    for y in prange(T.shape[0]):
+@kernel
+def transpose(field, out):
+    _transpose((field.shape[0] + TILE - 1) // TILE, (field, out))
+
+
+@parallel_for
+def _ahead(begin, end, T, change, part, out):
+    for y in range(begin, end):
         for x in range(T.shape[1]):
             out[y, x] = T[y, x] + part * change[y, x]
 
 
-@njit(parallel=True, cache=True)
+@kernel
+def ahead(T, change, part, out):
+    _ahead(T.shape[0], (T, change, part, out))
+
+
+@parallel_for
+def _largest_rows(begin, end, T, change, before, rows):
+    for y in range(begin, end):
+        moved, size, most = abs(change[y, 0] - before[y, 0]), abs(change[y, 0]), abs(T[y, 0])
+        for x in range(1, T.shape[1]):
+            moved = np.maximum(moved, abs(change[y, x] - before[y, x]))  # NaN where one is
+            size = np.maximum(size, abs(change[y, x]))
+            most = np.maximum(most, abs(T[y, x]))
+        rows[0, y], rows[1, y], rows[2, y] = moved, size, most
+
+
+@kernel
 def largest_rows(T, change, before, rows):
-    for y in prange(T.shape[0]):
-        rows[0, y] = np.max(np.abs(change[y] - before[y]))
-        rows[1, y] = np.max(np.abs(change[y]))
-        rows[2, y] = np.max(np.abs(T[y]))
+    _largest_rows(T.shape[0], (T, change, before, rows))
 
 
-@njit(cache=True)
+@kernel
 def largest(rows, least, out):
     size = max(np.max(rows[1]), least * np.max(rows[2]))
     moved = np.max(rows[0])

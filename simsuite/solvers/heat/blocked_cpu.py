@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit, prange
+from numba import njit
 
+from simsuite.parallel_for import kernel, parallel_for
 from simsuite.solvers.heat.edges_cpu import difference
 from simsuite.solvers.heat.tiles_cpu import LINE, cut, make_tile_steps
 
@@ -39,12 +40,16 @@ def _cell(rows, south, centre, north, j, plate, at, x, y, book):
 _tile_steps = make_tile_steps(_inner, _cell)
 
 
-@njit(parallel=True, cache=True)
-def _tiles(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, stride, n, bands, strips):
-    ny, nx = T.shape
-    for i in prange(bands * strips):
-        plate = (edges, ledger, rx, q, wrap_x, wrap_y, nx, ny)
+@parallel_for
+def _some_tiles(begin, end, T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, stride, n, bands, strips):
+    plate = (edges, ledger, rx, q, wrap_x, wrap_y, T.shape[1], T.shape[0])
+    for i in range(begin, end):
         _tile_steps(T, out, plate, at, wrap_x, wrap_y, stride, n, bands, strips, i)
+
+
+@kernel
+def _tiles(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, stride, n, bands, strips):
+    _some_tiles(bands * strips, (T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, stride, n, bands, strips))
 
 
 def steps_blocked(

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit, prange
+from numba import njit
 
+from simsuite.parallel_for import kernel, parallel_for
 from simsuite.solvers.heat.edges_cpu import difference
 from simsuite.solvers.heat.tiles_cpu import cut, make_tile_steps
 
@@ -73,12 +74,19 @@ def _cell(rows, south, centre, north, j, plate, at, x, y, book):
 _tile_steps = make_tile_steps(_inner, _cell)
 
 
-@njit(parallel=True, cache=True)
-def _tiles(T, out, gx, gy, c, q, heated, edges, at, ledger, dt, wrap_x, wrap_y, stride, n, bands, strips):
-    ny, nx = T.shape
-    for i in prange(bands * strips):
-        plate = (edges, ledger, gx, gy, c, q, heated, dt, wrap_x, wrap_y, nx, ny)
+@parallel_for
+def _some_tiles(
+    begin, end, T, out, gx, gy, c, q, heated, edges, at, ledger, dt, wrap_x, wrap_y, stride, n, bands, strips
+):  # fmt: skip
+    plate = (edges, ledger, gx, gy, c, q, heated, dt, wrap_x, wrap_y, T.shape[1], T.shape[0])
+    for i in range(begin, end):
         _tile_steps(T, out, plate, at, wrap_x, wrap_y, stride, n, bands, strips, i)
+
+
+@kernel
+def _tiles(T, out, gx, gy, c, q, heated, edges, at, ledger, dt, wrap_x, wrap_y, stride, n, bands, strips):
+    operator = (gx, gy, c, q, heated, edges, at, ledger, dt, wrap_x, wrap_y)
+    _some_tiles(bands * strips, (T, out, *operator, stride, n, bands, strips))
 
 
 def steps_blocked(

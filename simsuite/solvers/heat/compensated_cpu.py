@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from numba import njit
+from simsuite.parallel_for import part
 
 
-@njit
+@part
 def settle(T, out, y):
     """The step of row y, for which out[0] has what is to be added."""
     for x in range(T.shape[2]):

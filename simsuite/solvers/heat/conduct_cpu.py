@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-from numba import njit, prange
-
+from simsuite.parallel_for import kernel, parallel_for, part
 from simsuite.solvers.heat.edges import FLUX, TEMPERATURE
 from simsuite.solvers.unwritten import along_x, along_y
 
-fx, fy = njit(error_model="numpy")(along_x), njit(error_model="numpy")(along_y)
+fx, fy = part(along_x), part(along_y)
 
 
-@njit(error_model="numpy")
+@part
 def _between(a, b, held_a, held_b):
     if held_a:
         return 0.0 if held_b else 2.0 * b
@@ -20,25 +19,25 @@ def _between(a, b, held_a, held_b):
     return 2.0 * a * b / (a + b) if a + b > 0.0 else 0.0
 
 
-@njit(error_model="numpy")
+@part
 def _wall(T, p, kinds, data, row):
     """At which temperature the conductivity beside edge point p counts: with a fixed one, at the mean of both."""
     return 0.5 * (T + data[row, p]) if kinds[p] == TEMPERATURE else T
 
 
-@njit(error_model="numpy")
+@part
 def _at_edge(value, p, kinds, edge_k):
     edge_k[p] = value if value > 0.0 else 1.0
     return edge_k[p] if value > 0.0 or kinds[p] == FLUX else 0.0
 
 
-@njit(error_model="numpy", parallel=True, cache=True)
-def conduct(T, kx, ky, which, c, dx, dy, gx, gy, kinds, data, k, edge_k, wrap_x, wrap_y, numbers_x, numbers_y):
-    """Conductances of faces divided by Δ², from expressions in x, y, T, k, which at the mean temperatures of faces;
-    numbers_x, numbers_y: those in the expressions."""
+@parallel_for
+def _conduct(
+    begin, end, T, kx, ky, which, c, dx, dy, gx, gy, kinds, data, k, edge_k, wrap_x, wrap_y, numbers_x, numbers_y
+):  # fmt: skip
     row = min(k, data.shape[0] - 1)
     ny, nx = T.shape
-    for y in prange(ny):
+    for y in range(begin, end):
         for x in range(nx):
             px, py, t, w = (x + 0.5) * dx, (y + 0.5) * dy, float(T[y, x]), float(which[y, x])
             held = not c[y, x] > 0
@@ -72,3 +71,11 @@ def conduct(T, kx, ky, which, c, dx, dy, gx, gy, kinds, data, k, edge_k, wrap_x,
                         p = 2 * ny + side * nx + x
                         value = fy(px, py, _wall(t, p, kinds, data, row), ky[y, x], w, numbers_y)
                         gy[side * ny, x] = _at_edge(value, p, kinds, edge_k) / (dy * dy)
+
+
+@kernel
+def conduct(T, kx, ky, which, c, dx, dy, gx, gy, kinds, data, k, edge_k, wrap_x, wrap_y, numbers_x, numbers_y):
+    """Conductances of faces divided by Δ², from expressions in x, y, T, k, which at the mean temperatures of faces;
+    numbers_x, numbers_y: those in the expressions."""
+    fields, edges = (T, kx, ky, which, c, dx, dy, gx, gy), (kinds, data, k, edge_k, wrap_x, wrap_y)
+    _conduct(T.shape[0], (*fields, *edges, numbers_x, numbers_y))

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from numba import njit, prange
+from simsuite.parallel_for import kernel, parallel_for
 
 THREADS = 1  # that a row of cells is launched with
 
 
-@njit(parallel=True, cache=True)
+@parallel_for
+def _gather(begin, end, Y, Y0, weight, first, defect):
+    for y in range(begin, end):
+        for x in range(Y.shape[1]):
+            change = weight * (Y[y, x] - Y0[y, x])
+            defect[y, x] = change if first else defect[y, x] + change
+
+
+@kernel
 def gather(Y, Y0, weight, first, defect):
     """defect += weight (Y - Y0), or = for the first."""
-    for y in prange(Y.shape[0]):
-        for x in range(Y.shape[1]):
-            part = weight * (Y[y, x] - Y0[y, x])
-            defect[y, x] = part if first else defect[y, x] + part
+    _gather(Y.shape[0], (Y, Y0, weight, first, defect))
 
 
-@njit(parallel=True, cache=True)
-def judge(Y, Y0, weight, defect, zero, rows):
-    """defect += weight (Y - Y0). Of each row: the largest |defect|, and the least and the largest Y; NaN where one
-    is."""
-    for y in prange(Y.shape[0]):
+@parallel_for
+def _judge(begin, end, Y, Y0, weight, defect, zero, rows):
+    for y in range(begin, end):
         error, low, high, total = zero, Y[y, 0], Y[y, 0], zero
         for x in range(Y.shape[1]):
             v = Y[y, x]
@@ -31,9 +34,21 @@ def judge(Y, Y0, weight, defect, zero, rows):
         rows[0, y], rows[1, y], rows[2, y] = error + total, low + total, high + total
 
 
-@njit(parallel=True, cache=True)
-def grow(error, q1, q0, c, weight):
-    """error += weight c (q1 - q0)."""
-    for y in prange(error.shape[0]):
+@kernel
+def judge(Y, Y0, weight, defect, zero, rows):
+    """defect += weight (Y - Y0). Of each row: the largest |defect|, and the least and the largest Y; NaN where one
+    is."""
+    _judge(Y.shape[0], (Y, Y0, weight, defect, zero, rows))
+
+
+@parallel_for
+def _grow(begin, end, error, q1, q0, c, weight):
+    for y in range(begin, end):
         for x in range(error.shape[1]):
             error[y, x] += weight * c[y, x] * (q1[y, x] - q0[y, x])
+
+
+@kernel
+def grow(error, q1, q0, c, weight):
+    """error += weight c (q1 - q0)."""
+    _grow(error.shape[0], (error, q1, q0, c, weight))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from numba import njit
-
+from simsuite.parallel_for import inlined, kernel, part
 from simsuite.solvers.heat.edges import CONVECTION, FLUX, RADIATION, TEMPERATURE
 from simsuite.solvers.heat.manufactured import STEFAN_BOLTZMANN
 
 
-@njit(inline="always")
+@part
 def difference(edges, at, ledger, p, c, r, book):
     """Difference of the ghost behind edge point p to its cell, c, booked in the ledger as the rise r times that."""
     d = edges[at + ledger.size + p] - edges[at + p] * c
@@ -17,7 +16,7 @@ def difference(edges, at, ledger, p, c, r, book):
     return d
 
 
-@njit(cache=True)
+@part
 def cell_at(T, p):
     """The temperature of the cell at edge point p."""
     ny, nx = T.shape
@@ -30,7 +29,7 @@ def cell_at(T, p):
     return T[ny - 1, p - 2 * ny - nx]
 
 
-@njit(cache=True)
+@inlined
 def _tangent(emissivity, ambient, k, delta, T):
     s = emissivity * STEFAN_BOLTZMANN
     g = 2.0 * k / delta
@@ -46,7 +45,7 @@ def _tangent(emissivity, ambient, k, delta, T):
     return beta, g * (W - T) * delta / k + beta * T
 
 
-@njit(cache=True)
+@kernel
 def edge_rows(kinds, data, conductivity, delta, T, radiating, edges, first, n):
     """Rows first .. first+n-1 of β, γ from those of the conditions' data; of radiating edges only where `radiating`,
     at the temperatures T."""

@@ -6,7 +6,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+
+from simsuite.parallel_for import kernel, parallel_for
 
 ROWS = 32  # of modes that are summed by one thread
 
@@ -26,23 +27,33 @@ def sums_of(n: int) -> tuple[tuple[int, int], tuple[int, int]]:
     return (n, 2), (1, 1)
 
 
-@njit(parallel=True, cache=True)
-def deviation(T, level, out):
-    """out = T - level"""
-    for y in prange(T.shape[0]):
+@parallel_for
+def _deviation(begin, end, T, level, out):
+    for y in range(begin, end):
         for x in range(T.shape[1]):
             out[y, x] = T[y, x] - level
 
 
-@njit(parallel=True, cache=True)
-def add(change, T):
-    """T += change"""
-    for y in prange(T.shape[0]):
+@kernel
+def deviation(T, level, out):
+    """out = T - level"""
+    _deviation(T.shape[0], (T, level, out))
+
+
+@parallel_for
+def _add(begin, end, change, T):
+    for y in range(begin, end):
         for x in range(T.shape[1]):
             T[y, x] += change[y, x]
 
 
-@njit(cache=True)
+@kernel
+def add(change, T):
+    """T += change"""
+    _add(T.shape[0], (change, T))
+
+
+@kernel
 def decay(rate, dt, one, terms, line, step):
     """line (3, n) = z, 1 - e⁻ᶻ and z - (1 - e⁻ᶻ) for z = rate · dt, all to a few ulps; step = dt.
 
@@ -60,14 +71,14 @@ def decay(rate, dt, one, terms, line, step):
             line[2, k] = p * z * z / (one + one)
 
 
-@njit(parallel=True, cache=True)
-def propagate(modes, source, line_x, line_y, step, one, least, ends_x, ends_y, sums_x, sums_y):
-    """Replaces modes by their change. sums_x, sums_y (parts, 2, n): of the integrals of modes, times the rows of ends,
-    along x and along y. least: z below which φ₁ and φ₂ are what they are at 0."""
+@parallel_for
+def _propagate(begin, end, modes, source, line_x, line_y, step, one, least, ends_x, ends_y, sums_x, sums_y):
     ny, nx = modes.shape
     dt, half = step[0], one / (one + one)
-    for part in prange(sums_y.shape[0]):
-        sums_y[part] = one - one
+    for part in range(begin, end):
+        for side in range(2):
+            for x in range(nx):
+                sums_y[part, side, x] = one - one
         for y in range(part * ROWS, min(part * ROWS + ROWS, ny)):
             low, high = one - one, one - one
             for x in range(nx):
@@ -87,7 +98,14 @@ def propagate(modes, source, line_x, line_y, step, one, least, ends_x, ends_y, s
             sums_x[0, 0, y], sums_x[0, 1, y] = low, high
 
 
-@njit(cache=True)
+@kernel
+def propagate(modes, source, line_x, line_y, step, one, least, ends_x, ends_y, sums_x, sums_y):
+    """Replaces modes by their change. sums_x, sums_y (parts, 2, n): of the integrals of modes, times the rows of ends,
+    along x and along y. least: z below which φ₁ and φ₂ are what they are at 0."""
+    _propagate(sums_y.shape[0], (modes, source, line_x, line_y, step, one, least, ends_x, ends_y, sums_x, sums_y))
+
+
+@kernel
 def total(sums, out):
     """out (2, n) = the sum of all parts"""
     for side in range(2):
@@ -98,7 +116,7 @@ def total(sums, out):
                 out[side, k] += sums[part, side, k]
 
 
-@njit(cache=True)
+@kernel
 def book(at_sides, at_ends, edges, gx, gy, step, ledger):
     """ledger += g (γ dt - β ∫T dt) at all edge points. at_sides (ny, 2), at_ends (nx, 2): the integrals in the cells at
     left and right, at bottom and top; edges (2, points): β, γ; gx, gy: conductances of the edges, W/(m³ K)."""

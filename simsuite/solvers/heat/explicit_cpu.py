@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
 
+from simsuite.parallel_for import inlined, kernel, parallel_for, part
 from simsuite.solvers.heat.blocked_cpu import steps_blocked
 from simsuite.solvers.heat.compensated_cpu import settle
 from simsuite.solvers.heat.edges_cpu import difference
@@ -28,7 +28,7 @@ def choose(ny: int, nx: int, compensated: bool = False) -> tuple[Any, tuple[int,
     return steps_blocked, (nx, ny), (1, 1), depth_for(ny)
 
 
-@njit(inline="always")
+@inlined
 def _dy(T, edges, at, ledger, ry, wrap_y, x, y):
     """Sum of the differences to the cells (or ghosts) below and above."""
     ny, nx = T.shape
@@ -48,7 +48,7 @@ def _dy(T, edges, at, ledger, ry, wrap_y, x, y):
     return s + n
 
 
-@njit(inline="always")
+@inlined
 def _dx(T, edges, at, ledger, rx, wrap_x, x, y):
     """Sum of the differences to the cells (or ghosts) on the left and right."""
     ny, nx = T.shape
@@ -68,7 +68,7 @@ def _dx(T, edges, at, ledger, rx, wrap_x, x, y):
     return w + e
 
 
-@njit(inline="always")
+@inlined
 def _inner(T, out, rx, q, y):
     """The cells between others of a row between others."""
     for x in range(1, T.shape[1] - 1):
@@ -78,7 +78,7 @@ def _inner(T, out, rx, q, y):
         out[y, x] = c + rx * (dx + q * dy)
 
 
-@njit(inline="always")
+@inlined
 def _outer(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, y):
     """The cells of a row that lie at an edge."""
     ny, nx = T.shape
@@ -94,7 +94,7 @@ def _outer(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, y):
         out[y, x] = T[y, x] + rx * (dx + q * dy)
 
 
-@njit
+@part
 def _row_sums(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, y):
     """The differences of the cells of a row to their neighbours, those along y times q."""
     ny, nx = T.shape
@@ -109,7 +109,7 @@ def _row_sums(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, y):
         out[x] = dx + q * _dy(T, edges, at, ledger, rx * q, wrap_y, x, y)
 
 
-@njit
+@part
 def _compensated_row(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, y):
     _row_sums(T[0], out[0, y], edges, at, ledger, rx, q, wrap_x, wrap_y, y)
     for x in range(T.shape[2]):
@@ -117,19 +117,29 @@ def _compensated_row(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, y):
     settle(T, out, y)
 
 
-@njit(parallel=True, cache=True)
+@parallel_for
+def _rows(begin, end, T, out, edges, at, ledger, rx, q, wrap_x, wrap_y):
+    for y in range(begin, end):
+        if 0 < y < T.shape[0] - 1:
+            _inner(T, out, rx, q, y)
+        _outer(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, y)
+
+
+@parallel_for
+def _compensated_rows(begin, end, T, out, edges, at, ledger, rx, q, wrap_x, wrap_y):
+    for y in range(begin, end):
+        _compensated_row(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, y)
+
+
+@kernel
 def step(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y):
     if T.ndim == 3:
-        for y in prange(T.shape[1]):
-            _compensated_row(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, y)
+        _compensated_rows(T.shape[1], (T, out, edges, at, ledger, rx, q, wrap_x, wrap_y))
     else:
-        for y in prange(T.shape[0]):
-            if 0 < y < T.shape[0] - 1:
-                _inner(T, out, rx, q, y)
-            _outer(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, y)
+        _rows(T.shape[0], (T, out, edges, at, ledger, rx, q, wrap_x, wrap_y))
 
 
-@njit(cache=True)
+@kernel
 def steps_short(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, stride, n):
     """n steps; the edge table's row of each is `stride` after that of the step before."""
     other = np.empty_like(T) if n > 1 else out

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from numba import njit
+from simsuite.parallel_for import kernel
 
 
-@njit(cache=True)
+@kernel
 def fold(partial, total):
     for i in range(partial.size):
         y = partial[i] - total[1, i]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+
+from simsuite.parallel_for import inlined, kernel, parallel_for
 
 WIDTH = 64  # lines that are solved together: a few rows of them stay in the fastest cache
 
@@ -13,7 +14,7 @@ def lines_of(n: int, m: int) -> tuple[tuple[int, int], tuple[int, int]]:
     return (m, n), (1, 1)
 
 
-@njit(inline="always")
+@inlined
 def _ring(r, g, c, a, one, begin, end, last):
     """The last unknown of each line that is a ring: what lies between is affine in it."""
     n = r.shape[0]
@@ -30,7 +31,7 @@ def _ring(r, g, c, a, one, begin, end, last):
         last[j - begin] = (r[n - 1, j] + w * d + e * P) / (one + w * u + e * U)
 
 
-@njit(inline="always")
+@inlined
 def _end_row(r, g, c, edges, first, points, a, one, v, i, j):
     """Elimination of a row at the end of a line, where there are edges."""
     n, m = r.shape
@@ -51,7 +52,7 @@ def _end_row(r, g, c, edges, first, points, a, one, v, i, j):
     v[i, j] = t * scale
 
 
-@njit(inline="always")
+@inlined
 def _rows(r, g, c, a, one, v, i, begin, end):
     """Elimination of a row of cells of several lines."""
     for j in range(begin, end):
@@ -62,7 +63,7 @@ def _rows(r, g, c, a, one, v, i, begin, end):
         v[i, j] = t * scale
 
 
-@njit(inline="always")
+@inlined
 def _block(r, g, c, edges, first, a, wrap, one, v, begin, end):
     n, m = r.shape
     points = 2 * (n + m)
@@ -75,22 +76,25 @@ def _block(r, g, c, edges, first, a, wrap, one, v, begin, end):
             scale = one / (one + w + e)
             r[0, j] = (r[0, j] + w * last[j - begin]) * scale
             v[0, j] = (one + w) * scale
-    else:
-        for j in range(begin, end):
-            _end_row(r, g, c, edges, first, points, a, one, v, 0, j)
-    for i in range(1, n - 1):
-        _rows(r, g, c, a, one, v, i, begin, end)
-    if n > 1 and not wrap:
-        for j in range(begin, end):
-            _end_row(r, g, c, edges, first, points, a, one, v, n - 1, j)
+    for i in range(n):
+        if 0 < i < n - 1:
+            _rows(r, g, c, a, one, v, i, begin, end)
+        elif not wrap:
+            for j in range(begin, end):
+                _end_row(r, g, c, edges, first, points, a, one, v, i, j)
     for i in range(n - 2, -1, -1):
         for j in range(begin, end):
             r[i, j] += (one - v[i, j]) * r[i + 1, j]
 
 
-@njit(parallel=True, cache=True, error_model="numpy")
+@parallel_for
+def _solve(first_block, last_block, r, g, c, edges, first, a, wrap, one, v):
+    for block in range(first_block, last_block):
+        _block(r, g, c, edges, first, a, wrap, one, v, block * WIDTH, min(r.shape[1], (block + 1) * WIDTH))
+
+
+@kernel
 def solve(r, g, c, edges, at, first, a, wrap, one, v):
     n, m = r.shape
     if n > 1 or not wrap:
-        for block in prange((m + WIDTH - 1) // WIDTH):
-            _block(r, g, c, edges, at + first, a, wrap, one, v, block * WIDTH, min(m, (block + 1) * WIDTH))
+        _solve((m + WIDTH - 1) // WIDTH, (r, g, c, edges, at + first, a, wrap, one, v))

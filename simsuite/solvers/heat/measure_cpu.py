@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+
+from simsuite.parallel_for import kernel, parallel_for, part
 
 THREADS = 128
 
 
-@njit(parallel=True, cache=True)
-def rows(T, c, weighted, total, heat, low, high, bad):
-    ny, nx = T.shape
-    for y in prange(ny):
-        low[y] = T[y, 0]
-        high[y] = T[y, 0]
+@parallel_for
+def _rows(begin, end, T, c, weighted, total, heat, low, high, bad):
+    nx = T.shape[1]
+    for y in range(begin, end):
+        least, most = T[y, 0], T[y, 0]
         total[y] = 0.0
         heat[y] = 0.0
         bad[y] = nx
@@ -27,13 +27,19 @@ def rows(T, c, weighted, total, heat, low, high, bad):
                     b += float(T[y, x]) / float(c[y, x])
                 if not np.isfinite(T[y, x]) and x < bad[y]:
                     bad[y] = x
-                low[y] = min(low[y], T[y, x])
-                high[y] = max(high[y], T[y, x])
+                least = min(least, T[y, x])
+                most = max(most, T[y, x])
             total[y] += a
             heat[y] += b
+        low[y], high[y] = least, most
 
 
-@njit(cache=True)
+@kernel
+def rows(T, c, weighted, total, heat, low, high, bad):
+    _rows(T.shape[0], (T, c, weighted, total, heat, low, high, bad))
+
+
+@part
 def _node(T, edges, at, wrap_x, wrap_y, x, y):
     """The value at a cell centre, or at the ghost centre one cell outside."""
     ny, nx = T.shape
@@ -55,7 +61,7 @@ def _node(T, edges, at, wrap_x, wrap_y, x, y):
     return v
 
 
-@njit(cache=True)
+@kernel
 def probe(T, edges, at, wrap_x, wrap_y, x, y, fx, fy, out):
     for i in range(out.size):
         a = _node(T, edges, at, wrap_x, wrap_y, x[i], y[i])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
 
+from simsuite.parallel_for import inlined, kernel, parallel_for
 from simsuite.solvers.heat.blocked_operator_cpu import steps_blocked
 from simsuite.solvers.heat.compensated_cpu import settle
 from simsuite.solvers.heat.tiles_cpu import MANY_CELLS, depth_for, is_narrow
@@ -24,7 +24,7 @@ def choose_constant(ny: int, nx: int, compensated: bool = False) -> tuple[Any, i
     return (step, 1) if is_narrow(ny, nx) else (steps_blocked, depth_for(ny))
 
 
-@njit(inline="always")
+@inlined
 def flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, x, y):
     """Heat that comes into a cell through its faces along x and along y, W/m³."""
     ny, nx = T.shape
@@ -57,14 +57,14 @@ def flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, x, y):
     return gx[y, x] * w + gx[y, x + 1] * e, gy[y, x] * s + gy[y + 1, x] * n
 
 
-@njit(inline="always")
+@inlined
 def _heat(T, gx, gy, q, heated, edges, at, wrap_x, wrap_y, x, y):
     """Heat that comes into any cell, W/m³."""
     a, b = flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, x, y)
     return a + b + q[y, x] if heated else a + b
 
 
-@njit(inline="always")
+@inlined
 def _row_heats(T, gx, gy, q, heated, edges, at, wrap_x, wrap_y, y, heats):
     """Heat that comes into a row of cells, W/m³."""
     ny, nx = T.shape
@@ -79,7 +79,7 @@ def _row_heats(T, gx, gy, q, heated, edges, at, wrap_x, wrap_y, y, heats):
         heats[x] = _heat(T, gx, gy, q, heated, edges, at, wrap_x, wrap_y, x, y)
 
 
-@njit(inline="always")
+@inlined
 def row_rates(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, y, rates):
     """dT/dt of a row of cells, K/s."""
     _row_heats(T, gx, gy, q, heated, edges, at, wrap_x, wrap_y, y, rates)
@@ -87,39 +87,63 @@ def row_rates(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, y, rates):
         rates[x] *= c[y, x]
 
 
-@njit(parallel=True, cache=True)
-def rate(T, out, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, zero):
-    """dT/dt of every cell, K/s."""
-    for y in prange(T.shape[0]):
+@parallel_for
+def _rate(begin, end, T, out, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y):
+    for y in range(begin, end):
         row_rates(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, y, out[y])
 
 
-@njit(parallel=True, cache=True)
+@kernel
+def rate(T, out, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, zero):
+    """dT/dt of every cell, K/s."""
+    _rate(T.shape[0], (T, out, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y))
+
+
+@parallel_for
+def _step(begin, end, T, out, gx, gy, c, q, heated, edges, at, dt, wrap_x, wrap_y):
+    for y in range(begin, end):
+        _row_heats(T, gx, gy, q, heated, edges, at, wrap_x, wrap_y, y, out[y])
+        for x in range(T.shape[1]):
+            out[y, x] = T[y, x] + dt * c[y, x] * out[y, x]
+
+
+@parallel_for
+def _compensated_step(begin, end, T, out, gx, gy, c, q, heated, edges, at, dt, wrap_x, wrap_y):
+    for y in range(begin, end):
+        _row_heats(T[0], gx, gy, q, heated, edges, at, wrap_x, wrap_y, y, out[0, y])
+        for x in range(T.shape[2]):
+            out[0, y, x] *= dt * c[y, x]
+        settle(T, out, y)
+
+
+@kernel
 def step(T, out, gx, gy, c, q, heated, edges, at, dt, wrap_x, wrap_y, zero):
     """An explicit step of length dt, plain or compensated, as the fields say."""
+    arguments = (T, out, gx, gy, c, q, heated, edges, at, dt, wrap_x, wrap_y)
     if T.ndim == 3:
-        for y in prange(T.shape[1]):
-            _row_heats(T[0], gx, gy, q, heated, edges, at, wrap_x, wrap_y, y, out[0, y])
-            for x in range(T.shape[2]):
-                out[0, y, x] *= dt * c[y, x]
-            settle(T, out, y)
+        _compensated_step(T.shape[1], arguments)
     else:
-        for y in prange(T.shape[0]):
-            _row_heats(T, gx, gy, q, heated, edges, at, wrap_x, wrap_y, y, out[y])
-            for x in range(T.shape[1]):
-                out[y, x] = T[y, x] + dt * c[y, x] * out[y, x]
+        _step(T.shape[0], arguments)
 
 
-@njit(parallel=True, cache=True)
+@parallel_for
+def _rate_rows(begin, end, T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, largest):
+    rates = np.empty(T.shape[1], T.dtype)
+    for y in range(begin, end):
+        row_rates(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, y, rates)
+        most = abs(rates[0])
+        for x in range(1, rates.size):
+            most = np.maximum(most, abs(rates[x]))  # NaN where one is
+        largest[y] = most
+
+
+@kernel
 def rate_rows(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, zero, largest):
     """The largest |dT/dt| in every row, K/s."""
-    for y in prange(T.shape[0]):
-        rates = np.empty_like(T[y])
-        row_rates(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, y, rates)
-        largest[y] = np.max(np.abs(rates))
+    _rate_rows(T.shape[0], (T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, largest))
 
 
-@njit(cache=True)
+@kernel
 def book(T, gx, gy, edges, at, power, held, ledger, wx, wy, ws, wrap_x, wrap_y, zero):
     """Adds to the ledger what comes in through edges and sources and from held cells, times a weight, J/m³."""
     ny, nx = T.shape

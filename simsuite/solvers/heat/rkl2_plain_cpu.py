@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+
+from simsuite.parallel_for import inlined, kernel, parallel_for, part
 
 
 def choose(ny: int, nx: int) -> tuple[Any, tuple[int, int], tuple[int, int]]:
@@ -13,7 +14,7 @@ def choose(ny: int, nx: int) -> tuple[Any, tuple[int, int], tuple[int, int]]:
     return stage, (nx, ny), (1, 1)
 
 
-@njit(inline="always")
+@part
 def _sum(T, edges, at, points, q, wrap_x, wrap_y, x, y):
     """Sum of the differences to the neighbours (or ghosts) of a cell, those along y times q."""
     ny, nx = T.shape
@@ -45,7 +46,7 @@ def _sum(T, edges, at, points, q, wrap_x, wrap_y, x, y):
     return (w + e) + q * (s + n)
 
 
-@njit(inline="always")
+@inlined
 def _book(T, edges, at, ledger, b, q, wrap_x, wrap_y, y):
     """Adds to the ledger what comes in through the edge points of a row of cells."""
     ny, nx = T.shape
@@ -59,7 +60,7 @@ def _book(T, edges, at, ledger, b, q, wrap_x, wrap_y, y):
                 ledger[p] += b * q * (edges[at + ledger.size + p] - edges[at + p] * T[y, x])
 
 
-@njit(inline="always")
+@inlined
 def _cell(Y1, Y2, Y0, mu, nu, r, g, q, edges, at, at0, points, wrap_x, wrap_y, x, y):
     c, c0 = Y1[y, x], Y0[y, x]
     here = _sum(Y1, edges, at, points, q, wrap_x, wrap_y, x, y)
@@ -67,7 +68,7 @@ def _cell(Y1, Y2, Y0, mu, nu, r, g, q, edges, at, at0, points, wrap_x, wrap_y, x
     return c0 + mu * (((c - c0) + nu * (Y2[y, x] - c0)) + r * rates)
 
 
-@njit(inline="always")
+@inlined
 def _row(Y1, Y2, Y0, new, mu, nu, r, g, q, edges, at, at0, points, wrap_x, wrap_y, y):
     ny, nx = Y1.shape
     inner = 0 < y < ny - 1
@@ -84,11 +85,18 @@ def _row(Y1, Y2, Y0, new, mu, nu, r, g, q, edges, at, at0, points, wrap_x, wrap_
         new[x] = _cell(Y1, Y2, Y0, mu, nu, r, g, q, edges, at, at0, points, wrap_x, wrap_y, x, y)
 
 
-@njit(parallel=True, cache=True)
-def stage(Y1, Y2, Y0, out, mu, nu, r, g, q, edges, at, at0, ledger, b, wrap_x, wrap_y):
-    for y in prange(Y1.shape[0]):
-        # A row of its own, because `out` may be Y2: the compiler vectorises only what cannot overlap.
-        new = np.empty_like(Y1[y])
+@parallel_for
+def _stage(begin, end, Y1, Y2, Y0, out, mu, nu, r, g, q, edges, at, at0, ledger, b, wrap_x, wrap_y):
+    # A row of its own, because `out` may be Y2: the compiler vectorises only what cannot overlap.
+    new = np.empty(Y1.shape[1], Y1.dtype)
+    for y in range(begin, end):
         _row(Y1, Y2, Y0, new, mu, nu, r, g, q, edges, at, at0, ledger.size, wrap_x, wrap_y, y)
-        out[y] = new
+        for x in range(new.size):
+            out[y, x] = new[x]
         _book(Y1, edges, at, ledger, b, q, wrap_x, wrap_y, y)
+
+
+@kernel
+def stage(Y1, Y2, Y0, out, mu, nu, r, g, q, edges, at, at0, ledger, b, wrap_x, wrap_y):
+    arguments = (Y1, Y2, Y0, out, mu, nu, r, g, q, edges, at, at0, ledger, b, wrap_x, wrap_y)
+    _stage(Y1.shape[0], arguments)

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from numba import njit, prange
-
+from simsuite.parallel_for import kernel, parallel_for, part
 from simsuite.solvers.unwritten import expression
 
-f = njit(error_model="numpy")(expression)
+f = part(expression)
 
 
-@njit(error_model="numpy", parallel=True, cache=True)
-def source(T, times, k, dx, dy, c, base, q, power, first, numbers):
-    """q = base + the expression in x, y, t, T; its sum over every row to `power`, from `first` on; none in held cells,
-    where c is 0. numbers: those in the expression."""
-    ny, nx = T.shape
-    t = times[min(k, times.size - 1)]
-    for y in prange(ny):
+@parallel_for
+def _source(begin, end, T, t, dx, dy, c, base, q, power, first, numbers):
+    for y in range(begin, end):
         total = 0.0
-        for x in range(nx):
+        for x in range(T.shape[1]):
             s = f((x + 0.5) * dx, (y + 0.5) * dy, t, float(T[y, x]), numbers) if c[y, x] > 0 else 0.0
             q[y, x] = base[y, x] + s
             total += s
         power[first + y] = total
+
+
+@kernel
+def source(T, times, k, dx, dy, c, base, q, power, first, numbers):
+    """q = base + the expression in x, y, t, T; its sum over every row to `power`, from `first` on; none in held cells,
+    where c is 0. numbers: those in the expression."""
+    t = times[min(k, times.size - 1)]
+    _source(T.shape[0], (T, t, dx, dy, c, base, q, power, first, numbers))

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from numba import njit, prange
+from simsuite.parallel_for import kernel, parallel_for
 
 THREADS = 1  # that a row of cells is launched with
 
 
-@njit(parallel=True, cache=True)
-def add_products(xs, ys, k, term, terms, c, base, q, power, first, zero):
-    """q = base + Σ X Y at the time of row k; its sum over every row to `power`, from `first` on, without held cells."""
+@parallel_for
+def _add_products(begin, end, xs, ys, k, term, terms, c, base, q, power, first, zero):
     ny, nx = q.shape
     row_x, row_y = min(k, xs.shape[0] - 1), min(k, ys.shape[0] - 1)
-    for y in prange(ny):
-        q[y] = base[y]
+    for y in range(begin, end):
+        for x in range(nx):
+            q[y, x] = base[y, x]
         total = 0.0
         for j in range(term, term + terms):
             Y, row = ys[row_y, j * ny + y], xs[row_x, j * nx : (j + 1) * nx]
@@ -27,7 +27,13 @@ def add_products(xs, ys, k, term, terms, c, base, q, power, first, zero):
         power[first + y] = total
 
 
-@njit(cache=True)
+@kernel
+def add_products(xs, ys, k, term, terms, c, base, q, power, first, zero):
+    """q = base + Σ X Y at the time of row k; its sum over every row to `power`, from `first` on, without held cells."""
+    _add_products(q.shape[0], (xs, ys, k, term, terms, c, base, q, power, first, zero))
+
+
+@kernel
 def sums(xs, row, rows, nx, terms, out):
     """out[k, j] = Σ X of term j, in the k-th of so many rows from `row` on."""
     for k in range(rows):
@@ -38,7 +44,7 @@ def sums(xs, row, rows, nx, terms, out):
             out[k, j] = total
 
 
-@njit(cache=True)
+@kernel
 def book(sums, ys, x_rows, y_row, y_stride, term, terms, n, weight, ledger, first, ny):
     """Adds the power of terms from `term` on, times a weight, of n steps, to the entries from `first` on."""
     for y in range(ny):

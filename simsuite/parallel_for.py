@@ -1,0 +1,110 @@
+"""A parallel loop for kernels on the CPU that is quick to compile.
+
+`numba.njit(parallel=True)` analyses every array expression of a function before it finds that there is one loop to
+share out, and compiles the loop's body as a function of its own: 0.3 s and more for each kernel, more than all the rest
+of it. `parallel_for` calls a compiled function on each thread for a part of the range, by the same threads of Numba's
+(`numba_parallel_for`, the entry point that its parallel loops call), and adds next to nothing to what is compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+# Decorators of a kernel, which Python calls, and of a part of one, which kernels call. Neither needs a wrapper for
+# callers in C, nor a part one for callers in Python, and to compile a wrapper takes as long as many a loop.
+kernel = njit(cache=True, error_model="numpy", no_cfunc_wrapper=True)
+part = njit(error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True)
+# A part that is called in one place: optimised once, with its caller.
+inlined = njit(inline="always")
+
+_SIZE = ir.IntType(64)
+_BYTES = ir.IntType(8).as_pointer()
+# What Numba's layers of threads call: (addresses of arrays, counts, distances between items, data)
+_ITEMS = (_BYTES.as_pointer(), _SIZE.as_pointer(), _SIZE.as_pointer(), _BYTES)
+_TASK = ir.FunctionType(ir.VoidType(), _ITEMS)
+# .. from: (the task, all these, how many dimensions arrays have besides, how many arrays, how many threads)
+_RUN = ir.FunctionType(ir.VoidType(), [_BYTES, *_ITEMS, _SIZE, _SIZE, ir.IntType(32)])
+
+
+def parallel_for(body: Callable[..., None]) -> Any:
+    """Decorator of the body of a loop, `body(begin, end, *arguments)`, which does what is to be done for the numbers
+    begin .. end - 1, whatever the order of such ranges. It becomes a function of (n, arguments) for kernels to call,
+    which calls the body for parts of 0 .. n - 1, one on each of `numba.get_num_threads()` threads, and returns when all
+    are done.
+
+    arguments: a tuple. The body returns nothing; if it raises, that is lost.
+    """
+    compiles = part(body)
+
+    @intrinsic
+    def call(typing_context: Any, n: Any, arguments: Any) -> Any:
+        parts = (types.int64, types.int64, *arguments.types)
+        compiles.get_call_template(parts, {})  # which compiles it
+
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            compiled = compiles.get_compile_result(types.none(*parts))
+            context.active_code_library.add_linking_library(compiled.library)
+            total = context.cast(builder, values[0], signature.args[0], types.int64)
+            _launch(context, builder, compiled, total, values[1])
+            return context.get_dummy_value()
+
+        return types.none(n, arguments), generate
+
+    return call
+
+
+def _launch(context: Any, builder: Any, compiled: Any, total: Any, arguments: Any) -> None:
+    """Call a compiled body for 0 .. total - 1, on as many threads as there may be."""
+    available = cgutils.get_or_insert_function(builder.module, ir.FunctionType(_SIZE, []), "get_num_threads")
+    count = builder.call(available, [])
+    count = builder.select(builder.icmp_signed("<", count, total), count, total)
+    place = cgutils.alloca_once_value(builder, cgutils.pack_struct(builder, (total, count, arguments)))
+    task = _task(context, builder.module, compiled, place.type)
+    # Item number i of an array of single bytes that begins at address 0 has the address i.
+    addresses = cgutils.alloca_once_value(builder, _BYTES(None))
+    counts, distances = (cgutils.alloca_once_value(builder, number) for number in (count, _SIZE(1)))
+    items = (addresses, counts, distances, builder.bitcast(place, _BYTES))
+    run = cgutils.get_or_insert_function(builder.module, _RUN, "numba_parallel_for")
+    with builder.if_else(builder.icmp_signed(">", count, _SIZE(1))) as (several, one):
+        with several:
+            threads = builder.trunc(count, ir.IntType(32))
+            builder.call(run, [builder.bitcast(task, _BYTES), *items, _SIZE(0), _SIZE(1), threads])
+        with one:
+            builder.call(task, items)
+
+
+def _task(context: Any, module: Any, compiled: Any, place_type: Any) -> Any:
+    """The function that a thread calls for some of the parts: those whose numbers are the addresses it is given."""
+    task = ir.Function(module, _TASK, module.get_unique_name(f"{compiled.fndesc.mangled_name}.part"))
+    task.linkage = "internal"
+    builder = ir.IRBuilder(task.append_basic_block("entry"))
+    addresses, counts, distances, place = task.args
+    total, parts, arguments = cgutils.unpack_tuple(builder, builder.load(builder.bitcast(place, place_type)), 3)
+    first, distance = builder.ptrtoint(builder.load(addresses), _SIZE), builder.load(distances)
+    function, kinds = context.declare_function(module, compiled.fndesc), compiled.fndesc.argtypes
+    values = cgutils.unpack_tuple(builder, arguments, len(kinds) - 2)
+    values = [_uncounted(context, builder, kind, value) for kind, value in zip(kinds[2:], values, strict=True)]
+    with cgutils.for_range(builder, builder.load(counts)) as loop:
+        number = builder.add(first, builder.mul(loop.index, distance))
+        ends = (number, builder.add(number, _SIZE(1)))
+        ends = (builder.sdiv(builder.mul(total, end), parts) for end in ends)
+        context.call_conv.call_function(builder, function, types.none, kinds, [*ends, *values])
+    builder.ret_void()
+    return task
+
+
+def _uncounted(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    """An array without the address of its count of references, which the caller keeps: threads that count every row
+    they look at wait for each other."""
+    if not isinstance(kind, types.Array):
+        return value
+    array = context.make_array(kind)(context, builder, value)
+    array.meminfo = cgutils.get_null_value(array.meminfo.type)
+    array.parent = cgutils.get_null_value(array.parent.type)
+    return array._getvalue()
