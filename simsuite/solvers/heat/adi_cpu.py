@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simsuite.parallel_for import inlined, kernel, parallel_for, part
+from simsuite.parallel_for import kernel, parallel_for, part
 from simsuite.solvers.heat.edges_cpu import cell_at
 from simsuite.solvers.heat.operator_cpu import flux_sums
 
@@ -44,7 +44,7 @@ def _corner(edges, points, before, after, half, T, p, inwards):
     return beta, d
 
 
-@inlined
+@part
 def _bent(edges, before, after, half, T, gy, c, wrap_y, far, j):
     """c·(A_y e + b_y) along the left or right edge, e the change of its outer temperatures; 0 beside a part of the edge
     that has none. At the ends of an edge of given temperature with b_y from the corner; where e is the temperature of
@@ -94,31 +94,24 @@ def edge_data(T, gy, c, edges, before, after, half, a, start, change, wrap_y):
         edges[change + points + p] = d
 
 
-@inlined
-def _tile(T, gx, gy, c, q, heated, edges, at, dt, wrap_x, wrap_y, out, y, begin, end):
-    ny, nx = T.shape
-    inner = 0 < y < ny - 1
-    for x in range(begin, end):
-        if inner and 0 < x < nx - 1:
-            v = T[y, x]
-            along_x = gx[y, x] * (T[y, x - 1] - v) + gx[y, x + 1] * (T[y, x + 1] - v)
-            total = along_x + (gy[y, x] * (T[y - 1, x] - v) + gy[y + 1, x] * (T[y + 1, x] - v))
-        else:
-            along_x, along_y = _flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, x, y)
-            total = along_x + along_y
-        if heated:
-            total += q[y, x]
-        out[x, y] = dt * (c[y, x] * total)
-
-
 @parallel_for
 def _right_side(first_strip, last_strip, T, gx, gy, c, q, heated, edges, at, dt, wrap_x, wrap_y, out):
     ny, nx = T.shape
     for strip in range(first_strip, last_strip):
         for begin in range(0, nx, TILE):
             for y in range(strip * TILE, min(ny, (strip + 1) * TILE)):
-                end = min(nx, begin + TILE)
-                _tile(T, gx, gy, c, q, heated, edges, at, dt, wrap_x, wrap_y, out, y, begin, end)
+                inner = 0 < y < ny - 1
+                for x in range(begin, min(nx, begin + TILE)):
+                    if inner and 0 < x < nx - 1:
+                        v = T[y, x]
+                        along_x = gx[y, x] * (T[y, x - 1] - v) + gx[y, x + 1] * (T[y, x + 1] - v)
+                        total = along_x + (gy[y, x] * (T[y - 1, x] - v) + gy[y + 1, x] * (T[y + 1, x] - v))
+                    else:
+                        along_x, along_y = _flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, x, y)
+                        total = along_x + along_y
+                    if heated:
+                        total += q[y, x]
+                    out[x, y] = dt * (c[y, x] * total)
 
 
 @kernel

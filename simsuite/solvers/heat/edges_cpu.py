@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simsuite.parallel_for import inlined, kernel, part
+from simsuite.parallel_for import kernel, part
 from simsuite.solvers.heat.edges import CONVECTION, FLUX, RADIATION, TEMPERATURE
 from simsuite.solvers.heat.manufactured import STEFAN_BOLTZMANN
 
@@ -29,7 +29,7 @@ def cell_at(T, p):
     return T[ny - 1, p - 2 * ny - nx]
 
 
-@inlined
+@part
 def _tangent(emissivity, ambient, k, delta, T):
     s = emissivity * STEFAN_BOLTZMANN
     g = 2.0 * k / delta

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simsuite.parallel_for import inlined, kernel, parallel_for
+from simsuite.parallel_for import kernel, parallel_for, part
 
 WIDTH = 64  # lines that are solved together: a few rows of them stay in the fastest cache
 
@@ -14,7 +14,7 @@ def lines_of(n: int, m: int) -> tuple[tuple[int, int], tuple[int, int]]:
     return (m, n), (1, 1)
 
 
-@inlined
+@part
 def _ring(r, g, c, a, one, begin, end, last):
     """The last unknown of each line that is a ring: what lies between is affine in it."""
     n = r.shape[0]
@@ -31,7 +31,7 @@ def _ring(r, g, c, a, one, begin, end, last):
         last[j - begin] = (r[n - 1, j] + w * d + e * P) / (one + w * u + e * U)
 
 
-@inlined
+@part
 def _end_row(r, g, c, edges, first, points, a, one, v, i, j):
     """Elimination of a row at the end of a line, where there are edges."""
     n, m = r.shape
@@ -52,7 +52,7 @@ def _end_row(r, g, c, edges, first, points, a, one, v, i, j):
     v[i, j] = t * scale
 
 
-@inlined
+@part
 def _rows(r, g, c, a, one, v, i, begin, end):
     """Elimination of a row of cells of several lines."""
     for j in range(begin, end):
@@ -63,34 +63,30 @@ def _rows(r, g, c, a, one, v, i, begin, end):
         v[i, j] = t * scale
 
 
-@inlined
-def _block(r, g, c, edges, first, a, wrap, one, v, begin, end):
-    n, m = r.shape
-    points = 2 * (n + m)
-    if wrap:
-        last = np.empty(WIDTH, r.dtype)
-        _ring(r, g, c, a, one, begin, end, last)
-        for j in range(begin, end):
-            r[n - 1, j] = last[j - begin]
-            w, e = a * c[0, j] * g[0, j], a * c[0, j] * g[1, j]
-            scale = one / (one + w + e)
-            r[0, j] = (r[0, j] + w * last[j - begin]) * scale
-            v[0, j] = (one + w) * scale
-    for i in range(n):
-        if 0 < i < n - 1:
-            _rows(r, g, c, a, one, v, i, begin, end)
-        elif not wrap:
-            for j in range(begin, end):
-                _end_row(r, g, c, edges, first, points, a, one, v, i, j)
-    for i in range(n - 2, -1, -1):
-        for j in range(begin, end):
-            r[i, j] += (one - v[i, j]) * r[i + 1, j]
-
-
 @parallel_for
 def _solve(first_block, last_block, r, g, c, edges, first, a, wrap, one, v):
-    for block in range(first_block, last_block):
-        _block(r, g, c, edges, first, a, wrap, one, v, block * WIDTH, min(r.shape[1], (block + 1) * WIDTH))
+    n, m = r.shape
+    points = 2 * (n + m)
+    last = np.empty(WIDTH, r.dtype)
+    for begin in range(first_block * WIDTH, min(m, last_block * WIDTH), WIDTH):
+        end = min(m, begin + WIDTH)
+        if wrap:
+            _ring(r, g, c, a, one, begin, end, last)
+            for j in range(begin, end):
+                r[n - 1, j] = last[j - begin]
+                w, e = a * c[0, j] * g[0, j], a * c[0, j] * g[1, j]
+                scale = one / (one + w + e)
+                r[0, j] = (r[0, j] + w * last[j - begin]) * scale
+                v[0, j] = (one + w) * scale
+        for i in range(n):
+            if 0 < i < n - 1:
+                _rows(r, g, c, a, one, v, i, begin, end)
+            elif not wrap:
+                for j in range(begin, end):
+                    _end_row(r, g, c, edges, first, points, a, one, v, i, j)
+        for i in range(n - 2, -1, -1):
+            for j in range(begin, end):
+                r[i, j] += (one - v[i, j]) * r[i + 1, j]
 
 
 @kernel

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from simsuite.parallel_for import inlined, kernel, parallel_for, part
+from simsuite.parallel_for import kernel, parallel_for, part
 
 
 def choose(ny: int, nx: int) -> tuple[Any, tuple[int, int], tuple[int, int]]:
@@ -46,7 +46,7 @@ def _sum(T, edges, at, points, q, wrap_x, wrap_y, x, y):
     return (w + e) + q * (s + n)
 
 
-@inlined
+@part
 def _book(T, edges, at, ledger, b, q, wrap_x, wrap_y, y):
     """Adds to the ledger what comes in through the edge points of a row of cells."""
     ny, nx = T.shape
@@ -60,7 +60,7 @@ def _book(T, edges, at, ledger, b, q, wrap_x, wrap_y, y):
                 ledger[p] += b * q * (edges[at + ledger.size + p] - edges[at + p] * T[y, x])
 
 
-@inlined
+@part
 def _cell(Y1, Y2, Y0, mu, nu, r, g, q, edges, at, at0, points, wrap_x, wrap_y, x, y):
     c, c0 = Y1[y, x], Y0[y, x]
     here = _sum(Y1, edges, at, points, q, wrap_x, wrap_y, x, y)
@@ -68,30 +68,25 @@ def _cell(Y1, Y2, Y0, mu, nu, r, g, q, edges, at, at0, points, wrap_x, wrap_y, x
     return c0 + mu * (((c - c0) + nu * (Y2[y, x] - c0)) + r * rates)
 
 
-@inlined
-def _row(Y1, Y2, Y0, new, mu, nu, r, g, q, edges, at, at0, points, wrap_x, wrap_y, y):
-    ny, nx = Y1.shape
-    inner = 0 < y < ny - 1
-    if inner:
-        for x in range(1, nx - 1):  # vectorised, as the compiler can tell that x - 1 does not count from the end
-            c, c0 = Y1[y, x], Y0[y, x]
-            dx = (Y1[y, x - 1] - c) + (Y1[y, x + 1] - c)
-            dy = (Y1[y - 1, x] - c) + (Y1[y + 1, x] - c)
-            dx0 = (Y0[y, x - 1] - c0) + (Y0[y, x + 1] - c0)
-            dy0 = (Y0[y - 1, x] - c0) + (Y0[y + 1, x] - c0)
-            rates = (dx + q * dy) + g * (dx0 + q * dy0)
-            new[x] = c0 + mu * (((c - c0) + nu * (Y2[y, x] - c0)) + r * rates)
-    for x in range(0, nx, max(nx - 1, 1) if inner else 1):  # one call of what takes long to compile
-        new[x] = _cell(Y1, Y2, Y0, mu, nu, r, g, q, edges, at, at0, points, wrap_x, wrap_y, x, y)
-
-
 @parallel_for
 def _stage(begin, end, Y1, Y2, Y0, out, mu, nu, r, g, q, edges, at, at0, ledger, b, wrap_x, wrap_y):
+    ny, nx = Y1.shape
     # A row of its own, because `out` may be Y2: the compiler vectorises only what cannot overlap.
-    new = np.empty(Y1.shape[1], Y1.dtype)
+    new = np.empty(nx, Y1.dtype)
     for y in range(begin, end):
-        _row(Y1, Y2, Y0, new, mu, nu, r, g, q, edges, at, at0, ledger.size, wrap_x, wrap_y, y)
-        for x in range(new.size):
+        inner = 0 < y < ny - 1
+        if inner:
+            for x in range(1, nx - 1):  # vectorised, as the compiler can tell that x - 1 does not count from the end
+                c, c0 = Y1[y, x], Y0[y, x]
+                dx = (Y1[y, x - 1] - c) + (Y1[y, x + 1] - c)
+                dy = (Y1[y - 1, x] - c) + (Y1[y + 1, x] - c)
+                dx0 = (Y0[y, x - 1] - c0) + (Y0[y, x + 1] - c0)
+                dy0 = (Y0[y - 1, x] - c0) + (Y0[y + 1, x] - c0)
+                rates = (dx + q * dy) + g * (dx0 + q * dy0)
+                new[x] = c0 + mu * (((c - c0) + nu * (Y2[y, x] - c0)) + r * rates)
+        for x in range(0, nx, max(nx - 1, 1) if inner else 1):  # one call of what takes long to compile
+            new[x] = _cell(Y1, Y2, Y0, mu, nu, r, g, q, edges, at, at0, ledger.size, wrap_x, wrap_y, x, y)
+        for x in range(nx):
             out[y, x] = new[x]
         _book(Y1, edges, at, ledger, b, q, wrap_x, wrap_y, y)
 
