@@ -38,32 +38,39 @@ def parallel_for(body: Callable[..., None]) -> Any:
     which calls the body for parts of 0 .. n - 1, one on each of `numba.get_num_threads()` threads, and returns when all
     are done.
 
-    arguments: a tuple. The body returns nothing; if it raises, that is lost.
+    arguments: a tuple. The body returns nothing; if it raises, that is lost. A third argument, an integer, says on how
+    many threads at most.
     """
     compiles = part(body)
 
     @intrinsic
-    def call(typing_context: Any, n: Any, arguments: Any) -> Any:
+    def call(typing_context: Any, n: Any, arguments: Any, most: Any = None) -> Any:
         parts = (types.int64, types.int64, *arguments.types)
         compiles.get_call_template(parts, {})  # which compiles it
 
         def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
             compiled = compiles.get_compile_result(types.none(*parts))
             context.active_code_library.add_linking_library(compiled.library)
-            total = context.cast(builder, values[0], signature.args[0], types.int64)
-            _launch(context, builder, compiled, total, values[1])
+            numbers = [
+                context.cast(builder, value, kind, types.int64)
+                for value, kind in zip(values, signature.args, strict=True)
+                if isinstance(kind, types.Integer)
+            ]
+            _launch(context, builder, compiled, numbers[0], numbers[1:], values[1])
             return context.get_dummy_value()
 
-        return types.none(n, arguments), generate
+        return types.none(n, arguments, types.none if most is None else most), generate
 
     return call
 
 
-def _launch(context: Any, builder: Any, compiled: Any, total: Any, arguments: Any) -> None:
-    """Call a compiled body for 0 .. total - 1, on as many threads as there may be."""
+def _launch(context: Any, builder: Any, compiled: Any, total: Any, most: Any, arguments: Any) -> None:
+    """Call a compiled body for 0 .. total - 1, on as many threads as there may be, and not more than any number of
+    `most`."""
     available = cgutils.get_or_insert_function(builder.module, ir.FunctionType(_SIZE, []), "get_num_threads")
     count = builder.call(available, [])
-    count = builder.select(builder.icmp_signed("<", count, total), count, total)
+    for limit in (total, *most):
+        count = builder.select(builder.icmp_signed("<", count, limit), count, limit)
     place = cgutils.alloca_once_value(builder, cgutils.pack_struct(builder, (total, count, arguments)))
     task = _task(context, builder.module, compiled, place.type)
     # Item number i of an array of single bytes that begins at address 0 has the address i.

@@ -8,7 +8,6 @@ from simsuite.parallel_for import kernel, parallel_for, part
 from simsuite.solvers.heat.edges_cpu import cell_at
 from simsuite.solvers.heat.operator_cpu import flux_sums
 
-_flux_sums = part(flux_sums.py_func)  # compiled once, apart from the loop in which few cells need it
 TILE = 32
 THREADS = 1
 
@@ -107,7 +106,7 @@ def _right_side(first_strip, last_strip, T, gx, gy, c, q, heated, edges, at, dt,
                         along_x = gx[y, x] * (T[y, x - 1] - v) + gx[y, x + 1] * (T[y, x + 1] - v)
                         total = along_x + (gy[y, x] * (T[y - 1, x] - v) + gy[y + 1, x] * (T[y + 1, x] - v))
                     else:
-                        along_x, along_y = _flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, x, y)
+                        along_x, along_y = flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, x, y)
                         total = along_x + along_y
                     if heated:
                         total += q[y, x]

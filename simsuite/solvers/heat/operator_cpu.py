@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from simsuite.parallel_for import inlined, kernel, parallel_for
+from simsuite.parallel_for import inlined, kernel, parallel_for, part
 from simsuite.solvers.heat.blocked_operator_cpu import steps_blocked
 from simsuite.solvers.heat.compensated_cpu import settle
 from simsuite.solvers.heat.tiles_cpu import MANY_CELLS, depth_for, is_narrow
@@ -24,7 +24,7 @@ def choose_constant(ny: int, nx: int, compensated: bool = False) -> tuple[Any, i
     return (step, 1) if is_narrow(ny, nx) else (steps_blocked, depth_for(ny))
 
 
-@inlined
+@part
 def flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, x, y):
     """Heat that comes into a cell through its faces along x and along y, W/m³."""
     ny, nx = T.shape
@@ -57,10 +57,13 @@ def flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, x, y):
     return gx[y, x] * w + gx[y, x + 1] * e, gy[y, x] * s + gy[y + 1, x] * n
 
 
+_inlined_flux_sums = inlined(flux_sums.py_func)  # faster where a row is gone through, and slower to compile
+
+
 @inlined
 def _heat(T, gx, gy, q, heated, edges, at, wrap_x, wrap_y, x, y):
     """Heat that comes into any cell, W/m³."""
-    a, b = flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, x, y)
+    a, b = _inlined_flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, x, y)
     return a + b + q[y, x] if heated else a + b
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from numba import njit
+from simsuite.parallel_for import kernel
 
 
-@njit(cache=True)
+@kernel
 def input_bias(inputs, first, B, count, bias):
     """bias[k, i] = sum_p B[i, p] inputs[first + k, p] for the first `count` rows: what the inputs add in each of the
     steps. Further columns of B multiply the inputs of the next row."""

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from numba import njit, prange
-
+from simsuite.parallel_for import kernel, parallel_for, part
 from simsuite.rng import direction64, radius64, words
 
 _TASK = 1024  # states for which a core draws at a time
 _SERIAL = 32768  # up to so many pairs in all, waking the other cores takes longer
 
 
-@njit(cache=True)
+@kernel
 def mark(begin, step):
     begin[0] = step
 
 
-@njit(error_model="numpy", cache=True)
+@part
 def _pair(x, y, step, i, j, seed):
     """Components 2i and 2i + 1 of the states from j on."""
     for k in range(len(x)):
@@ -26,7 +25,7 @@ def _pair(x, y, step, i, j, seed):
         y[k] = r * sine
 
 
-@njit(error_model="numpy", cache=True)
+@part
 def _single(x, step, i, j, seed):
     """Component 2i, where there is no other."""
     for k in range(len(x)):
@@ -34,7 +33,7 @@ def _single(x, step, i, j, seed):
         x[k] = radius64(w0, w1) * direction64(w2, w3)[0]
 
 
-@njit(error_model="numpy", cache=True)
+@part
 def _draw(X, row, step, i, j, seed):
     end = min(j + _TASK, X.shape[1])
     if row + 1 < X.shape[0]:
@@ -43,20 +42,16 @@ def _draw(X, row, step, i, j, seed):
         _single(X[row, j:end], step, i, j, seed)
 
 
-@njit(error_model="numpy", parallel=True, cache=True)
-def _parallel(X, first, step, seed, pairs, tasks):
-    for number in prange(pairs * tasks):
+@parallel_for
+def _draw_tasks(begin, end, X, first, step, seed, tasks):
+    for number in range(begin, end):
         i = number // tasks
         _draw(X, first + 2 * i, step, i, number % tasks * _TASK, seed)
 
 
-@njit(error_model="numpy", cache=True)
+@kernel
 def fill(X, first, begin, k, seed):
     """X[first:] = w of step begin[0] + k."""
     step, pairs, tasks = begin[0] + k, (X.shape[0] - first + 1) // 2, -(-X.shape[1] // _TASK)
-    if pairs * X.shape[1] > _SERIAL:
-        _parallel(X, first, step, seed, pairs, tasks)
-    else:
-        for i in range(pairs):
-            for task in range(tasks):
-                _draw(X, first + 2 * i, step, i, task * _TASK, seed)
+    most = pairs * tasks if pairs * X.shape[1] > _SERIAL else 1
+    _draw_tasks(pairs * tasks, (X, first, step, seed, tasks), most)

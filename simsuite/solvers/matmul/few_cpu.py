@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from numba import njit, prange
-
+from simsuite.parallel_for import kernel, parallel_for, part
 from simsuite.solvers.matmul.registers_cpu import BESIDE, STRIP, ahead, place, strip_product
 
 
-@njit(cache=True)
+@part
 def strips(at, columns, height, panels, source, x_stride, target, stride, shifts, n, p, t0, t1):
     """Rows of the panels t0 .. t1 - 1 of the product with a few columns, STRIP at most. Both begin at a pointer, and
     their rows are so far apart. Of n ≥ height rows the last panel has the last ones."""
@@ -20,7 +19,7 @@ def strips(at, columns, height, panels, source, x_stride, target, stride, shifts
         strip_product(at, columns, height, panel, gap, source, x_stride, goal, stride, step, last - i, p, shift)
 
 
-@njit(cache=True)
+@part
 def _group(at, height, panels, X, source, out, target, shifts, s, n_steps, t):
     """Panels t, t + 1, .. beside each other, in step s: from X, or from what came before, to what follows or `out`.
     Where too few are left, those before them once more: two threads then write the same bits."""
@@ -33,7 +32,13 @@ def _group(at, height, panels, X, source, out, target, shifts, s, n_steps, t):
         strips(at, min(STRIP, m - c), height, panels, ahead(begin, c), m, ahead(end, c), m, shifts, n, p, t0, after)
 
 
-@njit(parallel=True, cache=True)
+@parallel_for
+def _groups(begin, end, at, height, panels, X, source, out, target, shifts, s, n_steps):
+    for t in range(begin, end):
+        _group(at, height, panels, X, source, out, target, shifts, s, n_steps, t * BESIDE)
+
+
+@kernel
 def few(at, height, panels, alone, shifts, states, X, bias, row, stride, n_steps, out):
     """As `march` of `steps_cpu` for X of a few columns and A of as many rows as a panel. shifts: (n,); states:
     (2, n columns)."""
@@ -43,9 +48,5 @@ def few(at, height, panels, alone, shifts, states, X, bias, row, stride, n_steps
         for i in range(n):
             shifts[i] = bias[row + s * stride, i]
         groups = -(-n // (height * BESIDE))
-        if alone:
-            for t in range(groups):
-                _group(at, height, panels, X, source, out, target, shifts, s, n_steps, t * BESIDE)
-        else:
-            for t in prange(groups):
-                _group(at, height, panels, X, source, out, target, shifts, s, n_steps, t * BESIDE)
+        arguments = (at, height, panels, X, source, out, target, shifts, s, n_steps)
+        _groups(groups, arguments, 1 if alone else groups)

@@ -5,25 +5,30 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
 from numba.extending import register_jitable
 
 from simsuite.core import Backend
+from simsuite.parallel_for import kernel, parallel_for, part
 from simsuite.solvers.matmul.registers_cpu import ahead, move, place
 from simsuite.solvers.matmul.vectors_cpu import VECTOR
 
 _LINE = 64  # bytes
 
 
-@njit(parallel=True, cache=True)
-def pack(A, height, last, panels):
-    """Panels of `height` rows. The last begins with the row `last`, and is filled up with zeros."""
+@parallel_for
+def _pack(begin, end, A, height, last, panels):
     n, p = A.shape
-    for t in prange(-(-n // height)):
+    for t in range(begin, end):
         for k in range(p):
             for r in range(height):
                 i = min(t * height, last) + r
                 panels[(t * p + k) * height + r] = A[i, k] if i < n else 0
+
+
+@kernel
+def pack(A, height, last, panels):
+    """Panels of `height` rows. The last begins with the row `last`, and is filled up with zeros."""
+    _pack(-(-len(A) // height), (A, height, last, panels))
 
 
 def filled(backend: Backend, A: np.ndarray, height: int) -> np.ndarray:
@@ -58,7 +63,7 @@ def pairs_from(v0, v1, longest):
     return v1 - 2 * (-(v1 - v0) % longest)
 
 
-@njit(cache=True)
+@part
 def load(X, k0, kept, v0, v1, depth, into):
     """Rows k0 .. k0 + kept of the vectors v0 .. v1 of columns. Each has room for `depth` rows. Of fewer columns than a
     vector has, the others stay whatever they are: so do results there, which nobody reads. into: a pointer."""
@@ -69,7 +74,7 @@ def load(X, k0, kept, v0, v1, depth, into):
             move(place(X, source), ahead(into, target), m)
 
 
-@njit(cache=True)
+@part
 def store(source, out, v0, v1, depth):
     """The other way round: all rows of some vectors of columns of `out`."""
     m, lanes = out.shape[1], VECTOR // out.itemsize

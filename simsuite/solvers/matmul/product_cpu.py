@@ -23,9 +23,9 @@ from typing import Any, TypeAlias
 
 import numba
 import numpy as np
-from numba import njit, prange
 
 from simsuite.core import Backend
+from simsuite.parallel_for import kernel, parallel_for, part
 from simsuite.solvers.matmul.column_cpu import column
 from simsuite.solvers.matmul.few_cpu import few
 from simsuite.solvers.matmul.panels_cpu import filled, first_column, in_lines, load, overlapping, pairs_from
@@ -46,7 +46,7 @@ _PACKING = 16  # multiplications take as long as packing a number
 _Launch: TypeAlias = Callable[[Any, Any, int, int, int, Any], None]  # as `Multiplier.__call__`
 
 
-@njit(cache=True)
+@part
 def _task(at, longest, height, panels, X, bias, row, out, tall, across, number, work):
     """One of the tasks of so many rows, a multiple of the height of a tile, of which so many are beside each other."""
     (p, m), n = X.shape, len(out)
@@ -90,17 +90,21 @@ def _task(at, longest, height, panels, X, bias, row, out, tall, across, number, 
                 v += long
 
 
-@njit(parallel=True, cache=True)
+@parallel_for
+def _tasks(begin, end, at, longest, height, panels, X, bias, row, out, tall, across, alone, work):
+    for number in range(begin, end):
+        own = work[0 if alone else numba.get_thread_id()]
+        _task(at, longest, height, panels, X, bias, row, out, tall, across, number, own)
+
+
+@kernel
 def product(at, longest, height, panels, tall, across, alone, work, X, bias, row, stride, n_steps, out):
     """out = A X + b, with b the given row of `bias`, added to every column: one step, whatever is asked for. longest:
     rows of tiles, in vectors; height: rows of tiles; panels: of A (n, p); X (p, m); out (n, m). tall: rows of a task;
     across: tasks beside each other; alone: by one thread; work[core]: its own memory."""
-    if alone:
-        for number in range(-(-len(out) // tall) * across):
-            _task(at, longest, height, panels, X, bias, row, out, tall, across, number, work[0])
-    else:
-        for number in prange(-(-len(out) // tall) * across):
-            _task(at, longest, height, panels, X, bias, row, out, tall, across, number, work[numba.get_thread_id()])
+    tasks = -(-len(out) // tall) * across
+    arguments = (at, longest, height, panels, X, bias, row, out, tall, across, alone, work)
+    _tasks(tasks, arguments, 1 if alone else tasks)
 
 
 class Multiplier:

@@ -11,10 +11,11 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba import njit, prange, uintp
+from numba import uintp
 from scipy.sparse import csr_array
 
 from simsuite.core import Backend
+from simsuite.parallel_for import kernel, parallel_for, part
 from simsuite.solvers.matmul.registers_cpu import gathered_product, multiply_add
 from simsuite.solvers.matmul.vectors_cpu import VECTOR
 
@@ -27,7 +28,7 @@ _PARTS = 4  # a core's
 _ROW = 4  # multiplications take as long as what else there is to do for a row
 
 
-@njit(cache=True)
+@part
 def _sum(values, columns, begin, end, X, m, j):
     total = values.dtype.type(0)
     for k in range(begin, end):
@@ -35,7 +36,7 @@ def _sum(values, columns, begin, end, X, m, j):
     return total
 
 
-@njit(cache=True)
+@part
 def _sums(values, columns, begin, end, X, m, j0, j1, out, at, lanes):
     """out[at + c] = sum of the stored numbers of a row, of which there are some, with column j0 + c of X. X, out: of
     rank 1, rows of X have m numbers."""
@@ -63,7 +64,7 @@ def _sums(values, columns, begin, end, X, m, j0, j1, out, at, lanes):
         j, to = j + _ONE, to + _ONE
 
 
-@njit(cache=True)
+@part
 def _column(values, columns, starts, x, shift, base, scale, out, i0, i1):
     """Rows i0 .. i1 of a single column; all arrays are of rank 1."""
     begin = uintp(starts[i0])
@@ -75,7 +76,7 @@ def _column(values, columns, starts, x, shift, base, scale, out, i0, i1):
         out[i] = total if scale == 0 else multiply_add(scale, total, base[i])
 
 
-@njit(cache=True)
+@part
 def _task(values, columns, starts, X, bias, row, base, scale, out, i0, i1, j0, j1, lanes):
     # indices are unsigned: of others each would be looked at whether it counts from the end
     m, width, lanes = uintp(out.shape[1]), uintp(j1 - j0), uintp(lanes)
@@ -99,19 +100,25 @@ def _task(values, columns, starts, X, bias, row, base, scale, out, i0, i1, j0, j
                 flat[at + c] = multiply_add(scale, flat[at + c] + shift[i], above[at + c])
 
 
-@njit(parallel=True, cache=True)
-def product(values, columns, starts, X, bias, row, base, scale, out, parts, width, lanes):
-    """out = A X + b if scale is 0, else base + scale (A X + b), with b the given row of `bias`, added to every column.
-    parts: the rows at which tasks begin, and their number; width: columns of a task."""
+@parallel_for
+def _tasks(begin, end, values, columns, starts, X, bias, row, base, scale, out, parts, width, across, lanes):
     m = out.shape[1]
-    across = -(-m // width)
-    for number in prange((len(parts) - 1) * across):
+    for number in range(begin, end):
         t, j = number // across, number % across * width
         i0, i1, j1 = parts[t], parts[t + 1], min(j + width, m)
         _task(values, columns, starts, X, bias, row, base, scale, out, i0, i1, j, j1, lanes)
 
 
-@njit(cache=True)
+@kernel
+def product(values, columns, starts, X, bias, row, base, scale, out, parts, width, lanes):
+    """out = A X + b if scale is 0, else base + scale (A X + b), with b the given row of `bias`, added to every column.
+    parts: the rows at which tasks begin, and their number; width: columns of a task."""
+    across = -(-out.shape[1] // width)
+    arguments = (values, columns, starts, X, bias, row, base, scale, out, parts, width, across, lanes)
+    _tasks((len(parts) - 1) * across, arguments)
+
+
+@kernel
 def product_serial(values, columns, starts, X, bias, row, base, scale, out, parts, width, lanes):
     """The same bits from one thread."""
     m = out.shape[1]

@@ -11,10 +11,9 @@ overlaps the rows before it where there is none of exactly the rest: what is the
 from __future__ import annotations
 
 import numba
-import numpy as np
-from numba import njit, prange
 from numba.extending import register_jitable
 
+from simsuite.parallel_for import kernel, parallel_for, part
 from simsuite.solvers.matmul.few_cpu import strips
 from simsuite.solvers.matmul.panels_cpu import load, pairs_from, store
 from simsuite.solvers.matmul.registers_cpu import LOW, ROWS, STRIP, ahead, expect, place, rows_of_tiles, tile_product
@@ -50,7 +49,7 @@ def _tile(t, height, low, n, p):
     return max(n - low, 0), low, (t + (low < height)) * height * p
 
 
-@njit(cache=True)
+@part
 def _expect(array, i0, i1, v0, v1):
     """Have rows i0 .. i1 of some vectors of columns brought near."""
     m, lanes = array.shape[1], VECTOR // array.itemsize
@@ -65,7 +64,7 @@ def depth_of(n, p, height):
     return max(n, p, height) | 1
 
 
-@njit(cache=True)
+@part
 def _steps(at, panels, X, bias, row, stride, n_steps, out, tasks, number, work):
     """Those of one of so many tasks: of two vectors of columns at least, if tiles are longer than one. The last one has
     the columns that are multiplied by vectors of rows besides.
@@ -129,17 +128,20 @@ def _steps(at, panels, X, bias, row, stride, n_steps, out, tasks, number, work):
             strips(at, few, height, panels, begin, x_stride, goal, goal_stride, work, n, p, 0, tiles)
 
 
-@njit(parallel=True, cache=True)
+@parallel_for
+def _tasks(begin, end, at, panels, X, bias, row, stride, n_steps, out, tasks, alone, work):
+    for number in range(begin, end):
+        own = work[0 if alone else numba.get_thread_id()]
+        _steps(at, panels, X, bias, row, stride, n_steps, out, tasks, number, own)
+
+
+@kernel
 def march(at, panels, tasks, shared, enough, work, X, bias, row, stride, n_steps, out):
     """out = X after n_steps products with A, each plus a row of `bias`: rows row, row + stride .. A of several steps
     is square. panels: of A (n, p), as it is planned; X (p, m); out (n, m). tasks: how many there are, of some columns
     each, for one thread, and how many are shared out among all from `enough` steps on; work[core]: its own memory, from
     a line of the caches on, as many numbers as are depth_of(n, p, height) in whole vectors, and twice
     depth_of(n, p, height) for each column of a task."""
-    if n_steps < enough:
-        for number in range(tasks):
-            _steps(at, panels, X, bias, row, stride, n_steps, out, tasks, number, work[0])
-    else:
-        for number in prange(shared):
-            own = work[numba.get_thread_id()]
-            _steps(at, panels, X, bias, row, stride, n_steps, out, shared, np.intp(number), own)
+    alone = n_steps < enough
+    count = tasks if alone else shared
+    _tasks(count, (at, panels, X, bias, row, stride, n_steps, out, count, alone, work), 1 if alone else count)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from numba import njit, prange
-
+from simsuite.parallel_for import kernel, parallel_for
 from simsuite.solvers.linear.spectral.modes_scalars import factors
 from simsuite.solvers.linear.spectral.rates import (
     FIRST,
@@ -18,7 +17,7 @@ from simsuite.solvers.linear.spectral.rates import (
 )
 
 
-@njit(cache=True)
+@kernel
 def weigh(rates, steps, out):
     """out (3, n): w, v, s such that coordinate i comes to w z_i + v z_j + s in so many steps, j the other one of its
     pair. Rows of `rates`: see there."""
@@ -38,10 +37,15 @@ def weigh(rates, steps, out):
         out[2, i] = s * rates[INPUT, i] + sign * t * rates[INPUT, other]
 
 
-@njit(parallel=True, cache=True)
-def move(rates, weight, start, out):
-    """The coordinates (n, m), from those at the start, in the precision of `out`."""
-    for i in prange(out.shape[0]):
+@parallel_for
+def _move(begin, end, rates, weight, start, out):
+    for i in range(begin, end):
         other = i + int(rates[SIGN, i])
         for j in range(out.shape[1]):
             out[i, j] = weight[0, i] * start[i, j] + weight[1, i] * start[other, j] + weight[2, i]
+
+
+@kernel
+def move(rates, weight, start, out):
+    """The coordinates (n, m), from those at the start, in the precision of `out`."""
+    _move(out.shape[0], (rates, weight, start, out))
