@@ -99,9 +99,8 @@ def _task(context: Any, module: Any, compiled: Any, place_type: Any) -> Any:
     values = [_uncounted(context, builder, kind, value) for kind, value in zip(kinds[2:], values, strict=True)]
     with cgutils.for_range(builder, builder.load(counts)) as loop:
         number = builder.add(first, builder.mul(loop.index, distance))
-        ends = (number, builder.add(number, _SIZE(1)))
-        ends = (builder.sdiv(builder.mul(total, end), parts) for end in ends)
-        context.call_conv.call_function(builder, function, types.none, kinds, [*ends, *values])
+        begin, end = (builder.sdiv(builder.mul(total, k), parts) for k in (number, builder.add(number, _SIZE(1))))
+        context.call_conv.call_function(builder, function, types.none, kinds, [begin, end, *values])
     builder.ret_void()
     return task
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 
 import io
 import re
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
 from numba import types
 from sm90 import compile_sm90, few, ptx_of
 
+from simsuite.backends.kernel_cache import import_kernels
 from simsuite.backends.program import compile_program, program_text
 from simsuite.bench import machine_cuda
 from simsuite.expressions import Expression
-from simsuite.solvers import table_cuda
 from simsuite.solvers.heat import (
     adi_cuda,
     blocked,
@@ -111,13 +111,19 @@ def test_measurements(precision: str) -> None:
         assert info["spill_bytes"] == 0
 
 
+def written(template: str, args: tuple[str, ...], **texts: str) -> ModuleType:
+    """The kernels that a template becomes with expressions of `args`."""
+    sources = {name: Expression.parse(text, args).scalar_source(name, args, False)[0] for name, text in texts.items()}
+    return import_kernels(f"simsuite.solvers.{template}_cuda", sources)
+
+
 @pytest.mark.parametrize("text", ["sin(t)*x**2 + y", "where(x > t, exp(-x), min(y, 1, t))", "hypot(x, y)/t"])
 def test_table_of_an_expression(text: str) -> None:
     real = array(types.float64, 1)
     f8, i8 = types.float64, types.int64
-    signature = types.void(array(types.float32, 2), i8, real, real, f8, f8, i8, i8, real, i8)
-    fill = table_cuda.make_fill(Expression.parse(text))
-    _, info = compile_sm90(fill, signature)
+    signature = types.void(array(types.float32, 2), i8, real, real, f8, f8, i8, i8, real, real, i8)
+    own = written("table", ("x", "y", "t"), expression=text)
+    _, info = compile_sm90(own.fill, signature)
     assert info["spill_bytes"] == 0
 
 
@@ -232,11 +238,11 @@ def test_rows_of_the_edge_table(precision: str) -> None:
 @pytest.mark.parametrize("text", ["0.5 + T/700", "where(which == 2, k*sqrt(T/300), exp(-x)*(1 + y))"])
 def test_conductivity_that_depends_on_temperature(text: str, precision: str) -> None:
     field = array(REAL[precision], 2)
-    law = Expression.parse(text, ("x", "y", "T", "k", "which"))
+    own = written("heat.conduct", ("x", "y", "T", "k", "which"), along_x=text, along_y=text)
     given = (field, array(DOUBLE, 2), array(DOUBLE, 2), array(INDEX, 2), field)
     edges = (array(INDEX, 1), array(DOUBLE, 2), INDEX, DOUBLES)
-    signature = types.void(*given, DOUBLE, DOUBLE, field, field, *edges, FLAG, FLAG)
-    _, info = compile_sm90(operator_cuda.make_conduct(law, law), signature)
+    signature = types.void(*given, DOUBLE, DOUBLE, field, field, *edges, FLAG, FLAG, DOUBLES, DOUBLES)
+    _, info = compile_sm90(own.conduct, signature)
     assert info["spill_bytes"] == 0
 
 
@@ -244,9 +250,9 @@ def test_conductivity_that_depends_on_temperature(text: str, precision: str) -> 
 @pytest.mark.parametrize("text", ["20*(310 - T)", "1e6*exp(-((x - 0.1*t)**2 + (y - 0.5)**2)/1e-4)"])
 def test_sources(text: str, precision: str) -> None:
     field = array(REAL[precision], 2)
-    source = sources_cuda.make_source(Expression.parse(text, ("x", "y", "t", "T")))
+    own = written("heat.source", ("x", "y", "t", "T"), expression=text)
     where = (DOUBLE, DOUBLE, field, field, field, DOUBLES, INDEX)
-    _, info = compile_sm90(source, types.void(field, DOUBLES, INDEX, *where))
+    _, info = compile_sm90(own.source, types.void(field, DOUBLES, INDEX, *where, DOUBLES))
     assert info["spill_bytes"] == 0
 
 

@@ -1,0 +1,124 @@
+"""Loops that kernels on the CPU share out among threads."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+
+import numba
+import numpy as np
+import pytest
+
+from simsuite.backends.threads import load_openmp, on_threads
+from simsuite.parallel_for import kernel, parallel_for
+
+MANY = numba.config.NUMBA_NUM_THREADS
+BY_LAYER = """
+import numba, numpy as np, sys
+sys.path.insert(0, {tests!r})
+import test_parallel_for as t
+t.load_openmp()
+numba.set_num_threads({threads})
+seen = np.zeros(1000, np.int64)
+t.count(seen, 1, 1000)
+assert (seen == 1).all(), seen
+assert numba.threading_layer() == {layer!r}
+"""
+
+
+@parallel_for
+def _count(begin, end, seen, by):
+    for i in range(begin, end):
+        seen[i] += by
+
+
+@kernel
+def count(seen, by, n):
+    _count(n, (seen, by))
+
+
+@parallel_for
+def _number(begin, end, threads, begins, n):
+    for i in range(begin, end):
+        threads[i], begins[i] = numba.get_thread_id(), begin
+
+
+@kernel
+def number(threads, begins, n, most):
+    _number(n, (threads, begins, n), most)
+
+
+@parallel_for
+def _scale(begin, end, rows, by, out):
+    for i in range(begin, end):
+        row = rows[i]
+        for j in range(row.size):
+            out[i, j] = row[j] * by
+
+
+@kernel
+def scale(rows, by, out):
+    _scale(len(rows), (rows, by, out))
+
+
+@pytest.mark.parametrize("threads", sorted({1, 2, MANY}))
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 7, 1000])
+def test_everything_is_done_once(n: int, threads: int) -> None:
+    seen = np.zeros(1000, np.int64)
+    load_openmp()
+    with on_threads(threads):
+        count(seen, 3, n)
+    assert (seen[:n] == 3).all()
+    assert (seen[n:] == 0).all()
+
+
+@pytest.mark.skipif(MANY < 2, reason="one core")
+def test_threads_take_neighbouring_numbers_and_equal_shares() -> None:
+    threads, begins = np.zeros(100, np.int64), np.zeros(100, np.int64)
+    load_openmp()
+    with on_threads(2):
+        number(threads, begins, 100, 100)
+    assert np.unique(begins).tolist() == [0, 50]
+    assert len(np.unique(threads)) == 2
+
+
+def test_no_more_threads_than_asked_for() -> None:
+    threads, begins = np.zeros(100, np.int64), np.full(100, -1)
+    load_openmp()
+    number(threads, begins, 100, 1)
+    assert (begins == 0).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_of_fields(dtype: type) -> None:
+    rows, out = np.arange(60.0, dtype=dtype).reshape(12, 5), np.zeros((12, 5), dtype)
+    load_openmp()
+    scale(rows, dtype(0.3), out)
+    assert np.array_equal(out, rows * dtype(0.3))
+    assert sys.getrefcount(rows) == 2, "a reference is kept, or one was given back that was not taken"
+
+
+def test_from_several_threads_of_python_at_once() -> None:
+    load_openmp()
+    fields = [np.zeros(1000, np.int64) for _ in range(4)]
+
+    def work(seen: np.ndarray) -> None:
+        for _ in range(50):
+            count(seen, 1, 1000)
+
+    workers = [threading.Thread(target=work, args=(seen,)) for seen in fields]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert all((seen == 50).all() for seen in fields)
+
+
+@pytest.mark.parametrize("layer", ["omp", "workqueue"])
+@pytest.mark.parametrize("threads", [1, MANY])
+def test_layers_of_threads(layer: str, threads: int) -> None:
+    script = BY_LAYER.format(tests=os.path.dirname(__file__), threads=threads, layer=layer)
+    environment = os.environ | {"NUMBA_THREADING_LAYER": layer}
+    subprocess.run([sys.executable, "-c", script], env=environment, check=True)
