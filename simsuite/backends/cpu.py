@@ -12,6 +12,7 @@ from typing import Any
 
 from simsuite.backends.host import HostBackend
 from simsuite.backends.kernel_cache import cache_directory
+from simsuite.backends.numba_arrays import import_arrays
 from simsuite.backends.threads import load_openmp, on_threads, threads_available
 from simsuite.backends.tuning import times
 from simsuite.words import counted
@@ -58,6 +59,7 @@ class CpuBackend(HostBackend):
 
     def kernels(self, module: str, functions: Mapping[str, str] | None = None) -> ModuleType:
         load_openmp()  # not before: who only asks about a run need not wait for Numba
+        import_arrays("numba.np")
         return super().kernels(module, functions)
 
     def on_threads(self, n: int) -> contextlib.AbstractContextManager[None]:

@@ -28,7 +28,7 @@ _IMPORT = re.compile(r"^from simsuite\.solvers\.unwritten import .*$", re.MULTIL
 def import_kernels(module: str, functions: Mapping[str, str] | None = None) -> ModuleType:
     """The module, with its functions cached in the right place. functions: where it is a template, see
     `solvers.unwritten`, the text of each function that it calls."""
-    with _caching_in(cache_directory()):
+    with _caching_in(cache_directory(), cuda=module.endswith("_cuda")):
         return _written(module, tuple((functions or {}).values())) if functions else importlib.import_module(module)
 
 
@@ -86,10 +86,11 @@ def cache_directory() -> Path:
 
 
 @contextlib.contextmanager
-def _caching_in(directory: Path) -> Iterator[None]:
-    """Numba asks for the place when a function is decorated, so that other packages' functions stay where they are."""
+def _caching_in(directory: Path, cuda: bool) -> Iterator[None]:
+    """Numba asks for the place when a function is decorated, so that other packages' functions stay where they are.
+    cuda: also for kernels of GPUs."""
     configs: list[Any] = []
-    for name in ("numba.core.config", "numba.cuda.core.config"):
+    for name in ("numba.core.config", *(["numba.cuda.core.config"] if cuda else [])):  # which takes long to import
         with contextlib.suppress(ImportError):
             configs.append(importlib.import_module(name))
     before = [config.CACHE_DIR for config in configs]

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from simsuite.backends.numba_arrays import import_arrays
+
 
 def import_numba_cuda() -> Any:
     """The module `numba.cuda`, with which kernels can be compiled and launched.
@@ -23,6 +25,7 @@ def import_numba_cuda() -> Any:
     if getattr(cuda, "implementation", None) == "NVIDIA":
         with _row_stack():
             importlib.import_module("numba.cuda.np.arrayobj")
+            import_arrays("numba.cuda.np")
     return cuda
 
 
