@@ -264,7 +264,7 @@ for f, more in ((k.steps_short, (0, 1)), (k.step, ())):
         for _ in range(2)
     ]
     assert done == ["1 0\n1 0\n", "0 1\n0 1\n"]
-    assert list(tmp_path.rglob("*.nbc"))
+    assert list(tmp_path.rglob("*.kernel"))
 
 
 @pytest.mark.gpu

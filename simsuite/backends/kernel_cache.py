@@ -6,50 +6,82 @@ another module does. So the caches lie in a directory named after all sources th
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import errno
 import functools
 import hashlib
 import importlib
 import importlib.util
+import logging
 import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+
+from simsuite.backends.numba_cache import caching_in
+from simsuite.backends.sealed import write_whole
+from simsuite.errors import DeviceError
 
 PACKAGE = Path(__file__).parents[1]
 KEPT = 256  # modules made of templates: the same expressions come back with every grid, stepper and test
+_SOURCES = (
+    "elementary.py",
+    "parallel_for.py",
+    "rng.py",
+    "sobol/*.py",
+    "solvers/**/*.py",
+    "solvers/**/*.cu*",
+    "bench/**/*_c*.py",
+)
+_LOG = logging.getLogger("simsuite")
 _IMPORT = re.compile(r"^from simsuite\.solvers\.unwritten import .*$", re.MULTILINE)
 
 
 def import_kernels(module: str, functions: Mapping[str, str] | None = None) -> ModuleType:
     """The module, with its functions cached in the right place. functions: where it is a template, see
     `solvers.unwritten`, the text of each function that it calls."""
-    with _caching_in(cache_directory(), cuda=module.endswith("_cuda")):
+    with caching_in(cache_directory(), cuda=module.endswith("_cuda")):
         return _written(module, tuple((functions or {}).values())) if functions else importlib.import_module(module)
 
 
 @functools.lru_cache(KEPT)
 def _written(template: str, functions: tuple[str, ...]) -> ModuleType:
-    """The module that a template becomes with these functions. It is a file in the cache, beside which Numba keeps what
-    is compiled of it for as long as it does not change."""
+    """The module that a template becomes with these functions. Its text is a file in the cache, since Numba keeps only
+    what it compiles of files, under their names."""
     source = importlib.util.find_spec(template)
     assert source is not None
     assert source.origin is not None
     text = _IMPORT.sub(lambda _: "\n\n".join(functions), Path(source.origin).read_text(encoding="utf-8"), count=1)
     name = f"{template.rpartition('.')[2]}_{hashlib.sha256(text.encode()).hexdigest()[:24]}"
-    path = cache_directory() / f"{name}.py"
-    if not path.is_file() or path.read_text(encoding="utf-8", errors="replace") != text:
-        write_whole(path, text.encode())
-    spec = importlib.util.spec_from_file_location(f"simsuite_written.{name}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = sys.modules[f"simsuite_written.{name}"] = ModuleType(f"simsuite_written.{name}")
+    module.__file__ = str(_file(f"{name}.py", text.encode()))
+    exec(compile(text, module.__file__, "exec"), module.__dict__)  # written from the checked tree of an expression
     return module
+
+
+def _file(name: str, data: bytes) -> Path:
+    """A file of this name that holds these bytes: in the cache, or where it cannot be written, in a directory of this
+    process."""
+    for directory in (cache_directory, private_directory):
+        path = directory() / name
+        if _holds(path, data):
+            return path
+        write_whole(path, data)
+        if _holds(path, data):
+            return path
+    raise DeviceError(
+        f"no kernels can be made: neither {cache_directory()} nor {private_directory()} can be written to"
+    )
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    with contextlib.suppress(OSError):
+        return path.read_bytes() == data
+    return False
 
 
 def fingerprint(sources: Iterable[Path]) -> str:
@@ -61,43 +93,26 @@ def fingerprint(sources: Iterable[Path]) -> str:
     return digest.hexdigest()[:16]
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """A file in the cache, whole or not at all, whoever else is writing it."""
-    with contextlib.suppress(OSError):
-        handle, name = tempfile.mkstemp(dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.replace(name, path)
-
-
 @functools.cache
 def cache_directory() -> Path:
     """The usual place, or, where that cannot be written to, one for this process alone."""
-    shared = [PACKAGE / "elementary.py", PACKAGE / "rng.py", *PACKAGE.glob("sobol/*.py")]
-    name = Path("simsuite") / fingerprint(
-        sorted([*shared, *PACKAGE.glob("solvers/**/*.py"), *PACKAGE.glob("solvers/**/*.cu*")])
-    )
+    name = Path("simsuite") / fingerprint(sorted({path for glob in _SOURCES for path in PACKAGE.glob(glob)}))
     home = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    with contextlib.suppress(OSError):
-        (Path(home) / name).mkdir(parents=True, exist_ok=True)
-        if os.access(Path(home) / name, os.W_OK):
-            return Path(home) / name
-    return Path(tempfile.mkdtemp(prefix="simsuite-"))
-
-
-@contextlib.contextmanager
-def _caching_in(directory: Path, cuda: bool) -> Iterator[None]:
-    """Numba asks for the place when a function is decorated, so that other packages' functions stay where they are.
-    cuda: also for kernels of GPUs."""
-    configs: list[Any] = []
-    for name in ("numba.core.config", *(["numba.cuda.core.config"] if cuda else [])):  # which takes long to import
-        with contextlib.suppress(ImportError):
-            configs.append(importlib.import_module(name))
-    before = [config.CACHE_DIR for config in configs]
-    for config in configs:
-        config.CACHE_DIR = str(directory)
+    directory = Path(home) / name
     try:
-        yield
-    finally:
-        for config, value in zip(configs, before):
-            config.CACHE_DIR = value
+        directory.mkdir(parents=True, exist_ok=True)
+        if os.access(directory, os.W_OK):
+            return directory
+        why = os.strerror(errno.EACCES)
+    except OSError as e:
+        why = e.strerror or str(e)
+    _LOG.warning("kernels are compiled anew in every run: %s cannot be written to (%s); set NUMBA_CACHE_DIR", home, why)
+    return private_directory()
+
+
+@functools.cache
+def private_directory() -> Path:
+    """A directory that goes with this process."""
+    directory = tempfile.TemporaryDirectory(prefix="simsuite-")
+    atexit.register(directory.cleanup)
+    return Path(directory.name)

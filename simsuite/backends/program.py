@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from simsuite.backends.address import address
-from simsuite.backends.kernel_cache import cache_directory, write_whole
+from simsuite.backends.kernel_cache import cache_directory
+from simsuite.backends.sealed import read_sealed, write_sealed
 from simsuite.errors import DeviceError
 
 _MAX_DYNAMIC_SHARED_SIZE_BYTES = 8  # of the driver's function attributes
@@ -133,10 +134,10 @@ def _kept(source: Path, macros: Mapping[str, str | int], arch: str) -> bytes:
 
     question = f"{program_text(source, macros)} {arch} {nvrtc.nvrtcVersion()}"
     path = cache_directory() / f"{source.stem}-{hashlib.sha256(question.encode()).hexdigest()[:20]}.cubin"
-    if path.exists():
-        return path.read_bytes()
-    code = compile_program(source, macros, arch)
-    write_whole(path, code)
+    code = read_sealed(path)
+    if code is None:
+        code = compile_program(source, macros, arch)
+        write_sealed(path, code)
     return code
 
 

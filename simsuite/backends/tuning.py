@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from simsuite.backends.kernel_cache import write_whole
+from simsuite.backends.sealed import write_whole
 
 
 def choose(directory: Path, question: str, count: int, seconds: Callable[[int], float]) -> int:

@@ -1,0 +1,79 @@
+"""How Numba keeps what it has compiled: a sealed file for each function and signature.
+
+Numba's own cache has an index file and numbered data files for each function. A damaged one aborts the process, and two
+processes that compile a function for different types at once may give the same number to both. Here the name of a file
+follows from the function, the types, and the CPU or GPU, and the file says again what it is for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import importlib
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from simsuite.backends.sealed import read_sealed, write_sealed
+
+_CPU, _CUDA = "numba.core", "numba.cuda.core"
+
+
+@contextlib.contextmanager
+def caching_in(directory: Path, cuda: bool) -> Iterator[None]:
+    """Functions that are decorated with `cache=True` in here are kept in a directory, in sealed files. cuda: kernels of
+    GPUs, too.
+
+    Numba asks for the place, and makes the cache of a function, when the function is decorated, so those of other
+    packages stay where they are.
+    """
+    changed: list[tuple[Any, str, Any]] = []
+    for package in (_CPU, *([_CUDA] if cuda else [])):  # whose import takes long
+        with contextlib.suppress(ImportError):
+            config, caching = (importlib.import_module(f"{package}.{name}") for name in ("config", "caching"))
+            changed += [
+                (config, "CACHE_DIR", str(directory)),
+                (caching, "IndexDataCacheFile", _sealed(caching.IndexDataCacheFile)),
+            ]
+    before = [getattr(module, name) for module, name, _ in changed]
+    for module, name, value in changed:
+        setattr(module, name, value)
+    try:
+        yield
+    finally:
+        for (module, name, _), value in zip(changed, before, strict=True):
+            setattr(module, name, value)
+
+
+@functools.cache
+def _sealed(files: type) -> type:
+    """The class that takes the place of Numba's `IndexDataCacheFile`."""
+    return files if issubclass(files, _Sealed) else type("SealedFiles", (_Sealed, files), {})
+
+
+class _Sealed:
+    """What Numba's caches ask of their files: keys are (types, target, hashes of the function's code)."""
+
+    _cache_path: str
+    _index_name: str
+    _version: str
+
+    def save(self, key: Any, data: Any) -> None:
+        whole = pickle.dumps(self._identity(key)) + self._dump(data)  # type: ignore[attr-defined]
+        write_sealed(self._path(key), whole)
+
+    def load(self, key: Any) -> Any:
+        whole, identity = read_sealed(self._path(key)), pickle.dumps(self._identity(key))
+        if whole is None or not whole.startswith(identity):
+            return None
+        return pickle.loads(whole[len(identity) :])
+
+    def _identity(self, key: Any) -> tuple[str, str]:
+        """Without the time of the function's file: the directory is named after what is in the sources."""
+        return repr(key), self._version
+
+    def _path(self, key: Any) -> Path:
+        name = hashlib.sha256(repr(self._identity(key)).encode()).hexdigest()[:20]
+        return Path(self._cache_path) / f"{self._index_name.removesuffix('.nbi')}.{name}.kernel"
