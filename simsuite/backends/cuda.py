@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import gc
 import os
 import statistics
@@ -20,6 +21,7 @@ import numpy as np
 from simsuite.backends.cuda_libraries import CuBlas, CuFft
 from simsuite.backends.install import GPU_PACKAGES
 from simsuite.backends.kernel_cache import cache_directory, import_kernels
+from simsuite.backends.numba_cache import Missing
 from simsuite.backends.numba_cuda import import_numba_cuda
 from simsuite.backends.program import CudaProgram
 from simsuite.backends.staging import Staging
@@ -185,7 +187,12 @@ class CudaBackend:
         return self._allocating()
 
     def kernels(self, module: str, functions: Mapping[str, str] | None = None) -> ModuleType:
+        Missing.tell = self._compiling
         return import_kernels(f"{module}_{self.dialect}", functions)
+
+    @functools.cached_property
+    def _compiling(self) -> Callable[[], None]:
+        return functools.cache(lambda: self.announce(f"compiling kernels for {self.device_name}, this once"))
 
     def launcher(self, kernel: Any, extent: tuple[int, ...], block: tuple[int, ...]) -> Callable[..., None]:
         grid = tuple(-(-n // b) for n, b in zip(extent, block))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import sys
 import time
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from simsuite.backends.kernel_cache import import_kernels
+from simsuite.backends.numba_cache import Missing
 from simsuite.core import Fence, Fourier, Pending, Products, Program, Recorder, Snapshot
 from simsuite.errors import DeviceError
 
@@ -127,7 +129,12 @@ class HostBackend:
         return contextlib.nullcontext()
 
     def kernels(self, module: str, functions: Mapping[str, str] | None = None) -> ModuleType:
+        Missing.tell = self._compiling
         return import_kernels(f"{module}_{self.dialect}", functions)
+
+    @functools.cached_property
+    def _compiling(self) -> Callable[[], None]:
+        return functools.cache(lambda: self.announce(f"compiling kernels for {self.device_name}, this once"))
 
     def launcher(self, kernel: Any, extent: tuple[int, ...], block: tuple[int, ...]) -> Callable[..., None]:
         raise NotImplementedError

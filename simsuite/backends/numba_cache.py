@@ -12,13 +12,19 @@ import functools
 import hashlib
 import importlib
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from simsuite.backends.sealed import read_sealed, write_sealed
 
 _CPU, _CUDA = "numba.core", "numba.cuda.core"
+
+
+class Missing:
+    """Who is told that a kernel is not in the cache, and will be compiled: whoever asked for kernels last."""
+
+    tell: Callable[[], None] = staticmethod(lambda: None)
 
 
 @contextlib.contextmanager
@@ -67,6 +73,7 @@ class _Sealed:
     def load(self, key: Any) -> Any:
         whole, identity = read_sealed(self._path(key)), pickle.dumps(self._identity(key))
         if whole is None or not whole.startswith(identity):
+            Missing.tell()
             return None
         return pickle.loads(whole[len(identity) :])
 
