@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from simsuite.assembly import default_directory
 from simsuite.core import Problem
-from simsuite.errors import Advice, SimsuiteError, UsageError
+from simsuite.errors import Advice, PackageMissing, SimsuiteError, UsageError
 from simsuite.execution import Execution
 from simsuite.io.directory import RunDirectory
 from simsuite.scenario import Scenario, load, load_table, settings
@@ -45,7 +45,10 @@ class Run:
 
     @cached_property
     def dataset(self) -> xarray.Dataset:
-        """results.h5, whose arrays are read when they are looked at. Its `close()` closes the file."""
+        """results.h5, whose arrays are read when they are looked at. Its `close()` closes the file.
+
+        Raises PackageMissing where xarray is not installed: it comes with `simsuite[xarray]`."""
+        PackageMissing.unless(("xarray", "h5netcdf"), "xarray", "run.dataset")
         import xarray
 
         return xarray.open_dataset(self.directory / "results.h5", engine="h5netcdf")

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -84,6 +85,17 @@ class DeviceError(SimsuiteError):
     """No usable device, or not enough memory on it."""
 
     exit_code = 4
+
+
+class PackageMissing(SimsuiteError):
+    """A package that only some commands need is not installed. The text names it, and how to get it."""
+
+    @classmethod
+    def unless(cls, packages: Iterable[str], extra: str, who: str) -> None:
+        """Raise it unless all packages can be imported. extra: with which of ours they come; who: what needs them."""
+        for package in packages:
+            if importlib.util.find_spec(package) is None:
+                raise cls(f"{who} needs {package}, which is not installed: pip install 'simsuite[{extra}]'")
 
 
 class LibraryMissing(DeviceError):

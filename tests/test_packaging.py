@@ -23,6 +23,34 @@ NOT_SHIPPED = {".gitignore", ".ci/run"}
 GENERATED = re.compile(r"PKG-INFO|setup\.cfg|simsuite\.egg-info/.*")
 
 
+SOMETIMES = {"xarray", "h5netcdf", "sympy", "mpmath"}  # packages that only some commands need
+WITHOUT = """
+import sys
+sys.modules[{package!r}] = None
+DIR = {directory!r}
+import simsuite
+from simsuite.cli.verify import _checks
+EDGE = {{"kind": "insulated"}}
+SCENARIO = {{
+    "solver": "heat",
+    "grid": {{"nx": 4, "ny": 4, "lx": 1.0, "ly": 1.0}},
+    "material": {{"conductivity": 1.0, "density": 1.0, "specific_heat": 1.0}},
+    "initial": {{"temperature": 300.0}},
+    "boundary": dict.fromkeys(("left", "right", "bottom", "top"), EDGE),
+    "time": {{"end": 1.0}},
+    "run": {{"device": "cpu"}},
+}}
+EXACT = {{"temperature": "300 + sin(x)*cos(y)*exp(-t)", "manufactured": True}}
+WARM = dict.fromkeys(("left", "right", "bottom", "top"), {{"kind": "temperature"}})
+MADE = SCENARIO | {{"reference": EXACT, "boundary": WARM}}
+MADE.pop("initial")
+try:
+    {code}
+except simsuite.SimsuiteError as e:
+    print(e)
+"""
+
+
 @pytest.fixture(scope="module")
 def tracked() -> set[str]:
     """Names of all files under version control that are in the working tree."""
@@ -98,6 +126,34 @@ def test_benchmarks_with_known_answers_are_installed(wheel: Path, tracked: set[s
     assert set(names) == shipped
 
 
+@pytest.mark.parametrize(
+    ("package", "code", "said"),
+    [
+        ("xarray", "simsuite.run(SCENARIO, directory=DIR).dataset", "run.dataset needs xarray"),
+        ("h5netcdf", "simsuite.run(SCENARIO, directory=DIR).dataset", "run.dataset needs h5netcdf"),
+        ("sympy", "list(_checks('heat', None, True, print))", "verify heat needs sympy"),
+        ("mpmath", "list(_checks('linear', None, True, print))", "verify linear needs mpmath"),
+        ("sympy", "simsuite.run(MADE, directory=DIR)", "[reference] manufactured needs sympy"),
+    ],
+)
+def test_a_package_that_is_missing_is_named_with_what_installs_it(
+    package: str, code: str, said: str, tmp_path: Path
+) -> None:
+    extra = "xarray" if package in ("xarray", "h5netcdf") else "verify"
+    script = WITHOUT.format(package=package, directory=str(tmp_path / "run"), code=code)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert said in done.stdout, done.stderr
+    assert f"pip install 'simsuite[{extra}]'" in done.stdout
+
+
+def test_a_run_and_its_picture_need_none_of_what_is_left_out(tmp_path: Path) -> None:
+    code = "print(simsuite.run(SCENARIO, directory=DIR).summary['status'])"
+    for package in sorted(SOMETIMES):
+        script = WITHOUT.format(package=package, directory=str(tmp_path / package), code=code)
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+        assert done.stdout.split()[-1] == "complete"
+
+
 def named(node: ast.AST, module: str) -> list[str]:
     """The modules that an import names; `cuda` is a namespace, of which each part is in a distribution of its own."""
     if isinstance(node, ast.ImportFrom) and module == "cuda":
@@ -119,8 +175,8 @@ def declared(requirements: list[str]) -> set[str]:
 
 @pytest.mark.parametrize("extra", ["cuda12", "cuda13"])
 def test_every_library_that_is_imported_is_declared(extra: str) -> None:
-    """Those of GPUs with the extra, all others always."""
-    always = declared(PROJECT["dependencies"])
+    """Those of GPUs with the extra, those of some commands with theirs, all others always."""
+    always = declared(PROJECT["dependencies"]) | SOMETIMES
     with_gpus = declared(PROJECT["optional-dependencies"][extra])
     found = {name for path in PACKAGE.rglob("*.py") for node, module in imports(path) for name in named(node, module)}
     ours = sys.stdlib_module_names | PEERS | {"simsuite", "_numba_cuda_redirector"}

@@ -13,7 +13,7 @@ import typer
 
 from simsuite.cli.console import print_json, say, writable
 from simsuite.cli.run import Device, Json, Set, load_scenario
-from simsuite.errors import UsageError
+from simsuite.errors import PackageMissing, UsageError
 from simsuite.words import counted
 
 if TYPE_CHECKING:
@@ -98,10 +98,12 @@ def _checks(solver: str, backend: Backend, quick: bool, note: Callable[[str], No
 
         yield from gbm_checks(backend, quick, note)
     elif solver == "linear":
+        PackageMissing.unless(["mpmath"], "verify", "verify linear")
         from simsuite.verify.linear import linear_checks
 
         yield from linear_checks(backend, quick, note)
     else:
+        PackageMissing.unless(["sympy"], "verify", "verify heat")
         from simsuite.verify.heat import heat_checks
 
         with backend.on_threads(1):

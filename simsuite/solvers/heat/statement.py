@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from simsuite.errors import Mistake
+from simsuite.errors import Mistake, PackageMissing
 from simsuite.expressions import Expression, ExpressionError
 from simsuite.scenario.heat import EDGES, Flux, HeatScenario, Insulated, Part
 from simsuite.scenario.types import FileRef
@@ -25,6 +25,8 @@ Place = tuple[str | int, ...]
 def discretise(scenario: HeatScenario, base: Path, mistakes: list[Mistake]) -> Discretisation:
     """The scenario in space. base: where names of data files start from. What is wrong is added to `mistakes`; the
     result is then of no use."""
+    if scenario.manufactured:
+        PackageMissing.unless(["sympy"], "verify", "[reference] manufactured")
     sampler = Sampler(scenario, base, mistakes)
     inside = [sampler.inside(region, ("region", i)) for i, region in enumerate(scenario.region)]
     held, T0 = _initial(scenario, sampler, inside, mistakes)
