@@ -11,14 +11,17 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
-from numba import int64, njit, prange
+from numba import int64, njit
 
+from simsuite.parallel import share_out
 from simsuite.solvers.gbm.dynamics import LN2
-from simsuite.solvers.gbm.scalars import cell, digits
+from simsuite.solvers.gbm.scalars import cell
 from simsuite.solvers.gbm.sketch import FURTHEST
 from simsuite.solvers.gbm.statistics import GROUP, LARGEST
+from simsuite.solvers.gbm.totals_cpu import add_exactly, count
 
 THREADS = 1
 
@@ -33,24 +36,31 @@ def tally(values, n, table):
             table[2, FURTHEST + number] += within * within
 
 
-@njit(parallel=True, cache=True, error_model="numpy")
-def expose(y, n, frames, frame, weights, width, sums, counts):
-    n_assets, n_groups = y.shape[0], (n + GROUP - 1) // GROUP
-    parts = np.zeros((n_groups, sums.shape[1]))
-    bins = np.empty(n, np.int32)
-    for g in prange(n_groups):
+def expose(
+    y: Any, n: int, frames: Any, frame: int, weights: Any, width: int, sums: Any, counts: Any
+) -> None:  # fmt: skip
+    groups = -(-n // GROUP)
+    parts, bins = np.zeros((groups, sums.shape[1])), np.empty((1, n), np.int32)
+    share_out(_expose, groups, parts, bins, y, n, frames[frame], weights, width)
+    add_exactly(parts, np.full(groups, frame, np.int64), sums)
+    count(0, 1, bins, counts.reshape(1, -1))
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _expose(first, last, parts, bins, y, n, frame, weights, width):
+    for g in range(first, last):
         s1, s2, s3, s4 = 0.0, 0.0, 0.0, 0.0
         for i in range(g * GROUP, min(n, (g + 1) * GROUP), width):
             above, below = 0.0, 0.0
             for j in range(i, i + width):
                 v = 0.0
-                for a in range(n_assets):
-                    v += weights[a] * math.exp(LN2 * (np.float64(y[a, j]) + frames[frame, 2, a]))
-                bins[j] = -1
+                for a in range(y.shape[0]):
+                    v += weights[a] * math.exp(LN2 * (np.float64(y[a, j]) + frame[2, a]))
+                bins[0, j] = -1
                 if abs(v) < LARGEST:
                     above += max(v, 0.0)
                     below += max(-v, 0.0)
-                    bins[j] = max(cell(v)[0], int64(0))
+                    bins[0, j] = max(cell(v)[0], int64(0))
             above /= width
             below /= width
             s1 += above
@@ -61,12 +71,4 @@ def expose(y, n, frames, frame, weights, width, sums, counts):
         parts[g, 1] = s2
         parts[g, 2] = s3
         parts[g, 3] = s4
-    for g in range(n_groups):
-        for q in range(sums.shape[1]):
-            k, d0, d1, d2 = digits(parts[g, q])
-            sums[frame, q, k] += d0
-            sums[frame, q, k + 1] += d1
-            sums[frame, q, k + 2] += d2
-    for i in range(n):
-        if bins[i] >= 0:
-            counts[bins[i]] += 1
+
