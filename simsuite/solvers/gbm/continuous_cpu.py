@@ -7,8 +7,8 @@ paths are within the chunk. single_normal, single_state: see `normals_cpu.py`, o
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from simsuite.parallel_for import procedure
 from simsuite.rng import radius32, radius64
 from simsuite.solvers.gbm.bridges import highest, lowest, reached32, reached64, share, steepness
 from simsuite.solvers.gbm.functionals import Kind
@@ -20,7 +20,7 @@ _AT_LOWEST, _AT_HIGHEST = int(Kind.AT_LOWEST), int(Kind.AT_HIGHEST)
 _ONE, _NOTHING = np.float32(1.0), np.float32(0.0)  # do not widen what they are multiplied by
 
 
-@njit(cache=True, error_model="numpy")
+@procedure
 def keep_survivals(functionals, between, dated, kept, y, past, q, w, k, single_state):
     """A step of SURVIVAL and SLOPE. q: room for a number of each path."""
     (bridges, falls, levels), (_, centre, growth) = between, dated
@@ -44,7 +44,7 @@ def keep_survivals(functionals, between, dated, kept, y, past, q, w, k, single_s
                 kept[f, p] *= _ONE - q[p]
 
 
-@njit(cache=True, error_model="numpy")
+@procedure
 def _reach_level(q, past, y, a, w, near, far, sharpness, single_state):
     """q[:w] = probability that a step reached a level; near, far: by how much the price is beyond it without noise,
     before and after the step."""
@@ -56,7 +56,7 @@ def _reach_level(q, past, y, a, w, near, far, sharpness, single_state):
             q[p] = reached32(past[a, p] + near, y[a, p] + far, sharpness)
 
 
-@njit(cache=True, error_model="numpy")
+@procedure
 def _bend(kept, g, f, q, past, y, a, w, near, far, sharpness, w0, w1):
     """SLOPE number g, whose weights are w0 before the step and w1 after it, before SURVIVAL number f has taken it."""
     for p in range(w):
@@ -64,7 +64,7 @@ def _bend(kept, g, f, q, past, y, a, w, near, far, sharpness, w0, w1):
         kept[g, p] = kept[g, p] * (_ONE - q[p]) + (kept[f, p] * steep if q[p] < _ONE else _NOTHING * steep)
 
 
-@njit(cache=True, error_model="numpy")
+@procedure
 def draw_radii(radii, streams, bits, w, first_path, block, seed, antithetic, single_normal):
     """radii[functional, :, :w] = sqrt(-2 log U) for the steps of a block; of antithetic paths the second of a pair has
     1 - U. streams[functional]: of random numbers, 0 where none are taken."""
@@ -88,7 +88,7 @@ def draw_radii(radii, streams, bits, w, first_path, block, seed, antithetic, sin
                         radii[n, j, p] = radius32(bits[j, p])
 
 
-@njit(cache=True, error_model="numpy")
+@procedure
 def keep_extremes_between(functionals, between, dated, kept, y, past, radii, w, j, k):
     """A step of LOWEST, HIGHEST and of what goes with them, which is taken after them. radii: see `draw_radii`."""
     (bridges, falls, _), (_, centre, growth) = between, dated
@@ -112,7 +112,7 @@ def keep_extremes_between(functionals, between, dated, kept, y, past, radii, w, 
                     _lean(kind, kept, f, partner, past, y, a, w, radii, m, j, start, end, fall, variance, w0, w1)
 
 
-@njit(cache=True, error_model="numpy")
+@procedure
 def _lean(kind, kept, f, partner, past, y, a, w, radii, m, j, start, end, fall, variance, w0, w1):
     """AT_LOWEST or AT_HIGHEST, after the step has been taken into the extreme, which is number m of its kind."""
     for p in range(w):

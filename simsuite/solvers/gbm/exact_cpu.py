@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from simsuite.elementary import fma
-from simsuite.parallel import share_out
+from simsuite.parallel_for import kernel, parallel_for, procedure
 from simsuite.scenario.gbm import GROUP
 from simsuite.solvers.gbm.continuous import chances
 from simsuite.solvers.gbm.continuous_cpu import draw_radii, keep_extremes_between, keep_survivals
@@ -77,8 +76,8 @@ def make_advance(
     ) -> None:  # fmt: skip
         *bridge, match = points
         pieces = cut(first_path, n, *numbering.tolist())
-        share_out(
-            _advance, len(pieces), pieces, (x, kept, seen), (begin, end, valid, watched, first_seen),
+        _advance(
+            pieces, (x, kept, seen), (begin, end, valid, watched, first_seen),
             (seed, antithetic, summed, per_block), single_normal, single_state,
             (*bridge, stack) if stack else None, match if matched else None, (mix, scale),
             (drift, half) if moves.scheme is not Scheme.EXACT else None,
@@ -97,8 +96,13 @@ def _of(functionals: Sequence[tuple[int, int, int, int, int]], *kinds: Kind) -> 
     return np.array(found, np.int64) if found else None
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def _advance(
+@kernel
+def _advance(pieces, *arguments):
+    _advance_pieces(pieces.shape[0], (pieces, *arguments))
+
+
+@parallel_for
+def _advance_pieces(
     first, last, pieces, arrays, stretch, random, single_normal, single_state, bridge, match, own, scheme, jumps, cash,
     begun, dated, sums, beside_sums, logarithms, extremes, tables, survivals, between, exercised
 ):  # fmt: skip
@@ -183,7 +187,7 @@ def _advance(
         _put(kept, taken, i, w)
 
 
-@njit(cache=True, error_model="numpy")
+@procedure
 def _begin(y, taken, begun, w):
     """Noise and functionals of w paths at their beginning."""
     for a in range(y.shape[0]):
@@ -194,7 +198,7 @@ def _begin(y, taken, begun, w):
             taken[f, p] = begun[f]
 
 
-@njit(cache=True, error_model="numpy")
+@procedure
 def _take(rows, paths, i, w):
     """rows[:, :w] = paths[:, i : i + w], for as many rows as there are."""
     for a in range(rows.shape[0]):
@@ -203,7 +207,7 @@ def _take(rows, paths, i, w):
             rows[a, p] = source[p]
 
 
-@njit(cache=True, error_model="numpy")
+@procedure
 def _put(paths, rows, i, w):
     """paths[:, i : i + w] = rows[:, :w]."""
     for a in range(rows.shape[0]):
@@ -212,7 +216,7 @@ def _put(paths, rows, i, w):
             target[p] = rows[a, p]
 
 
-@njit(cache=True, error_model="numpy")
+@procedure
 def _increments(dw, w, z, j, mix, a):
     """dw[:w] = step j of a block, of an asset, but for its scale."""
     for p in range(w):

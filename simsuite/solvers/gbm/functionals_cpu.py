@@ -9,9 +9,9 @@ prices[asset, path]: S / S(0) of the assets whose sums have been taken on this d
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from simsuite.elementary import exp32, exp64
+from simsuite.parallel_for import procedure
 from simsuite.solvers.gbm.dynamics import LN2
 from simsuite.solvers.gbm.exercise import TERMS
 from simsuite.solvers.gbm.functionals import Kind
@@ -21,7 +21,7 @@ _LOGARITHMS, _LEAST, _LARGEST = map(int, (Kind.LOGARITHMS, Kind.LEAST, Kind.LARG
 _WEIGHTED, _SQUARES, _EXERCISED = map(int, (Kind.WEIGHTED, Kind.SQUARES, Kind.EXERCISED))
 
 
-@njit(cache=True, error_model="numpy")
+@procedure
 def keep_sums(functionals, dated, kept, y, prices, w, k, single):
     """SUM, which leaves the prices for those that go with it."""
     due, _, growth = dated
@@ -38,7 +38,7 @@ def keep_sums(functionals, dated, kept, y, prices, w, k, single):
                     kept[f, p] += prices[a, p]
 
 
-@njit(cache=True, error_model="numpy")
+@procedure
 def keep_beside_sums(functionals, dated, kept, y, prices, w, k):
     """WEIGHTED and NOISY."""
     due, centre, growth = dated
@@ -54,7 +54,7 @@ def keep_beside_sums(functionals, dated, kept, y, prices, w, k):
                     kept[f, p] += y[a, p] * prices[a, p]
 
 
-@njit(cache=True, error_model="numpy")
+@procedure
 def keep_logarithms(functionals, dated, kept, y, w, k):
     """LOGARITHMS, SQUARES, LATEST."""
     due, centre, growth = dated
@@ -73,7 +73,7 @@ def keep_logarithms(functionals, dated, kept, y, w, k):
                     kept[f, p] = y[a, p]
 
 
-@njit(cache=True, error_model="numpy")
+@procedure
 def keep_extremes(functionals, dated, kept, y, w, k):
     """LEAST, LARGEST, and AT_LEAST, AT_LARGEST, which are taken after them."""
     due, centre, growth = dated
@@ -93,9 +93,9 @@ def keep_extremes(functionals, dated, kept, y, w, k):
                     kept[f, p] = weight if kept[partner, p] == y[a, p] + middle else kept[f, p]
 
 
-@njit(cache=True, error_model="numpy")
+@procedure
 def keep_exercised(functionals, rights, dated, kept, y, price, now, w, k, single):
-    """A date of American options: exercise where the rule says so, EXERCISED, and note what goes with that, AT_EXERCISED.
+    """A date of American options: EXERCISED where the rule says so, and AT_EXERCISED, which goes with that.
     rights: (degree and call of each option, turn, rules). price, now: room for a number of each path."""
     (judged, turn, rules), (due, centre, growth) = rights, dated
     right = -1
@@ -104,7 +104,9 @@ def keep_exercised(functionals, rights, dated, kept, y, price, now, w, k, single
         if kind == _EXERCISED:
             right += 1
             if bit < 0 or due[k] >> bit & 1:
-                _exercise(kept, f, y, a, w, rules, turn[right, k], judged[right, 0], judged[right, 1], price, now, single)
+                _exercise(
+                    kept, f, y, a, w, rules, turn[right, k], judged[right, 0], judged[right, 1], price, now, single
+                )
                 for m in range(n + 1, functionals.shape[0]):
                     if functionals[m, 1] != _EXERCISED and functionals[m, 5] == f:
                         g, weight = functionals[m, 0], growth[centre.shape[0] + functionals[m, 4], k]
@@ -112,7 +114,7 @@ def keep_exercised(functionals, rights, dated, kept, y, price, now, w, k, single
                             kept[g, p] = weight if now[p] else kept[g, p]
 
 
-@njit(cache=True, error_model="numpy")
+@procedure
 def _exercise(kept, f, y, a, w, rules, row, degree, call, price, now, single):
     if single is None:
         for p in range(w):

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from simsuite.elementary import fma
-from simsuite.parallel import share_out
+from simsuite.parallel_for import kernel, parallel_for, part
 from simsuite.solvers.gbm.matching import GROUP, LANES
 from simsuite.solvers.gbm.normals_cpu import normals
 
@@ -19,13 +18,18 @@ def make_measure(normal: Any) -> Any:
     single = True if np.dtype(normal) == np.float32 else None
 
     def measure(match: Any, groups: int, first: int, draws: int, begin: int, end: int, seed: Any) -> None:
-        share_out(_measure, groups, match, first, draws, begin, end, seed, single)
+        _measure(groups, match, first, draws, begin, end, seed, single)
 
     return measure
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def _measure(first_group, last_group, match, first, draws, begin, end, seed, single):
+@kernel
+def _measure(groups, match, first, draws, begin, end, seed, single):
+    _measure_groups(groups, (match, first, draws, begin, end, seed, single))
+
+
+@parallel_for
+def _measure_groups(first_group, last_group, match, first, draws, begin, end, seed, single):
     z = np.empty((1, match.shape[4], draws), match.dtype)
     bits = np.empty((4, draws), np.uint32)
     sums, squares = np.empty(LANES, match.dtype), np.empty(LANES, match.dtype)
@@ -40,7 +44,7 @@ def _measure(first_group, last_group, match, first, draws, begin, end, seed, sin
                     match[group, block - begin, a, 1, j] = shift
 
 
-@njit(cache=True, error_model="numpy")
+@part
 def _add_up(z, j, sums, squares):
     """sums[0], squares[0] = those of all z[0, j]."""
     for lane in range(LANES):
@@ -57,7 +61,7 @@ def _add_up(z, j, sums, squares):
         half //= 2
 
 
-@njit(cache=True, error_model="numpy")
+@part
 def _match(sums, squares, draws):
     one = sums.dtype.type(1)
     each = sums.dtype.type(1 / draws)

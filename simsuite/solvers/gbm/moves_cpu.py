@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 
-from numba import float32, float64, njit
+from numba import float32, float64
 
+from simsuite.parallel_for import procedure
 from simsuite.solvers.gbm.jumps import STREAMS
 from simsuite.solvers.gbm.moves_scalars import (
     after32,
@@ -23,7 +24,7 @@ from simsuite.solvers.gbm.moves_scalars import (
 from simsuite.solvers.gbm.normals_cpu import fill_words
 
 
-@njit(cache=True, error_model="numpy")
+@procedure
 def discretise(y, a, w, dw, own, drift, column, half, single):
     """y += what a scheme makes of the increments own * dw."""
     growth, centre = drift[a, column], drift[y.shape[0] + a, column]
@@ -35,7 +36,7 @@ def discretise(y, a, w, dw, own, drift, column, half, single):
             y[a, p] += gain32(own * dw[p], growth, centre, half)
 
 
-@njit(cache=True, error_model="numpy")
+@procedure
 def jump(y, a, w, bits, first_path, step, seed, antithetic, numbers, thresholds, single):
     """y += what jumps add in a step. bits: room for the words of as many random numbers."""
     pair = 2 if antithetic else 1
@@ -57,7 +58,7 @@ def jump(y, a, w, bits, first_path, step, seed, antithetic, numbers, thresholds,
                 y[a, q] += common
 
 
-@njit(cache=True, error_model="numpy")
+@procedure
 def pay(y, a, w, amount, centre, single):
     """Dividends in cash."""
     if single is None:

@@ -9,23 +9,23 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from simsuite.elementary import fma
+from simsuite.parallel_for import procedure
 from simsuite.rng import direction32, direction64, radius32, radius64, words
 
 _ROOT_HALF = math.sqrt(0.5)
 _ROOT_HALF_SINGLE = np.float32(_ROOT_HALF)
 
 
-@njit(cache=True, error_model="numpy")
+@procedure
 def fill_words(bits, w, first_path, block, stream, seed):
     """bits[:, :w] = the random words of this block for w paths from `first_path` on."""
     for p in range(w):
         bits[0, p], bits[1, p], bits[2, p], bits[3, p] = words(block, stream, first_path + p, seed)
 
 
-@njit(cache=True, error_model="numpy")
+@procedure
 def normals(z, a, bits, w, first_path, block, stream, seed, single):
     """z[a, :, :w] = the normals of a block as they are drawn."""
     fill_words(bits, w, first_path, block, stream, seed)
@@ -44,7 +44,7 @@ def normals(z, a, bits, w, first_path, block, stream, seed, single):
                 z[a, h + 1, p] = r * s
 
 
-@njit(cache=True, error_model="numpy")
+@procedure
 def draw(z, a, room, bits, w, first_path, block, seed, antithetic, summed, single):
     """z[a, :, :w] = the normals of this block and asset for w paths from `first_path` on; if `summed` is 2, of steps
     that are two of those drawn. Antithetic paths have those of their pair, the second with the opposite sign. room:
@@ -66,7 +66,7 @@ def draw(z, a, room, bits, w, first_path, block, seed, antithetic, summed, singl
                 z[a, j, 2 * p + 1] = -room[0, j, p]
 
 
-@njit(cache=True, error_model="numpy")
+@procedure
 def _add_pairs(z, a, first, room, w, single):
     """z[a, first + j, :w] = normals of a step that is two of those in room[1], of which there are twice as many."""
     for j in range(z.shape[1] // 2):
@@ -78,7 +78,7 @@ def _add_pairs(z, a, first, room, w, single):
                 z[a, first + j, p] = _ROOT_HALF_SINGLE * (room[1, 2 * j, p] + room[1, 2 * j + 1, p])
 
 
-@njit(cache=True, error_model="numpy")
+@procedure
 def match_moments(z, a, w, match, group, block):
     """Shift and stretch the normals of a block. match: factors and shifts, see `matching.py`."""
     for j in range(z.shape[1]):

@@ -14,9 +14,9 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import int64, njit
+from numba import int64
 
-from simsuite.parallel import share_out
+from simsuite.parallel_for import kernel, parallel_for
 from simsuite.solvers.gbm.dynamics import LN2
 from simsuite.solvers.gbm.scalars import cell
 from simsuite.solvers.gbm.sketch import FURTHEST
@@ -26,7 +26,7 @@ from simsuite.solvers.gbm.totals_cpu import add_exactly, count
 THREADS = 1
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def tally(values, n, table):
     for i in range(n):
         if abs(values[i]) < LARGEST:
@@ -40,14 +40,21 @@ def expose(
     y: Any, n: int, frames: Any, frame: int, weights: Any, width: int, sums: Any, counts: Any
 ) -> None:  # fmt: skip
     groups = -(-n // GROUP)
-    parts, bins = np.zeros((groups, sums.shape[1])), np.empty((1, n), np.int32)
-    share_out(_expose, groups, parts, bins, y, n, frames[frame], weights, width)
-    add_exactly(parts, np.full(groups, frame, np.int64), sums)
-    count(0, 1, bins, counts.reshape(1, -1))
+    parts, bins = np.zeros((groups, sums.shape[1])), np.empty(n, np.int32)
+    _expose(
+        parts, bins, y, n, frames[frame], weights, width, np.full(groups, frame, np.int64), sums, counts.reshape(1, -1)
+    )
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def _expose(first, last, parts, bins, y, n, frame, weights, width):
+@kernel
+def _expose(parts, bins, y, n, frame, weights, width, owners, sums, counts):
+    _expose_groups(parts.shape[0], (parts, bins, y, n, frame, weights, width))
+    add_exactly(parts, owners, sums)
+    count(bins, bins.size, counts, 0)
+
+
+@parallel_for
+def _expose_groups(first, last, parts, bins, y, n, frame, weights, width):
     for g in range(first, last):
         s1, s2, s3, s4 = 0.0, 0.0, 0.0, 0.0
         for i in range(g * GROUP, min(n, (g + 1) * GROUP), width):
@@ -56,11 +63,11 @@ def _expose(first, last, parts, bins, y, n, frame, weights, width):
                 v = 0.0
                 for a in range(y.shape[0]):
                     v += weights[a] * math.exp(LN2 * (np.float64(y[a, j]) + frame[2, a]))
-                bins[0, j] = -1
+                bins[j] = -1
                 if abs(v) < LARGEST:
                     above += max(v, 0.0)
                     below += max(-v, 0.0)
-                    bins[0, j] = max(cell(v)[0], int64(0))
+                    bins[j] = max(cell(v)[0], int64(0))
             above /= width
             below /= width
             s1 += above
@@ -71,4 +78,3 @@ def _expose(first, last, parts, bins, y, n, frame, weights, width):
         parts[g, 1] = s2
         parts[g, 2] = s3
         parts[g, 3] = s4
-

@@ -8,9 +8,9 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import int32, njit
+from numba import int32
 
-from simsuite.parallel import share_out
+from simsuite.parallel_for import kernel, parallel_for
 from simsuite.solvers.gbm.dynamics import LN2
 from simsuite.solvers.gbm.places import runs
 from simsuite.solvers.gbm.statistics import BINS_PER_UNIT, GROUP, LARGEST, LOG_LARGEST, Z_MAX
@@ -34,15 +34,20 @@ def moments(
 ) -> None:  # fmt: skip
     n_assets, groups, n_sums = len(y), -(-n // GROUP), sums.shape[2]
     parts, bad = np.zeros((groups, n_assets * n_sums)), np.full(groups, fault[0])
-    bins = np.empty((n_assets, n), np.int32)
-    share_out(_moments, groups, parts, bad, bins, y, n, first_path, width, frames[frame])
-    add_exactly(parts, np.zeros(groups, np.int64), sums[slot].reshape(1, n_assets * n_sums, -1))
+    owners, totals = np.zeros(groups, np.int64), sums[slot].reshape(1, n_assets * n_sums, -1)
+    _moments(parts, bad, y, n, first_path, width, frames[frame], owners, totals, histogram[slot])
     fault[0] = bad.min(initial=fault[0])
-    share_out(count, n_assets, bins, histogram[slot])
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def _moments(first, last, parts, bad, bins, y, n, first_path, width, frame):
+@kernel
+def _moments(parts, bad, y, n, first_path, width, frame, owners, sums, histogram):
+    _moments_of_groups(parts.shape[0], (parts, bad, y, n, first_path, width, frame))
+    add_exactly(parts, owners, sums)
+    _histograms(y.shape[0], (y, n, frame, histogram))
+
+
+@parallel_for
+def _moments_of_groups(first, last, parts, bad, y, n, first_path, width, frame):
     n_assets = y.shape[0]
     n_sums = parts.shape[1] // n_assets
     for g in range(first, last):
@@ -50,7 +55,7 @@ def _moments(first, last, parts, bad, bins, y, n, first_path, width, frame):
             shift, centre = frame[0, a], frame[2, a]
             s1, s2, s3, before = 0.0, 0.0, 0.0, 0.0
             begin, end = g * GROUP, min(n, (g + 1) * GROUP)
-            noise, cells = y[a, begin:end], bins[a, begin:end]
+            noise = y[a, begin:end]
             for i in range(end - begin):
                 d = math.expm1(LN2 * (noise[i] + shift))
                 if abs(d) < LARGEST and noise[i] + centre < LOG_LARGEST:
@@ -65,11 +70,20 @@ def _moments(first, last, parts, bad, bins, y, n, first_path, width, frame):
             parts[g, a * n_sums + 1] = s2
             if n_sums > 2:
                 parts[g, a * n_sums + 2] = s3 if width == 2 else s1 * s1
-            scale = frame[1, a]
-            for i in range(end - begin):
+
+
+@parallel_for
+def _histograms(first, last, y, n, frame, histogram):
+    bins = np.empty(GROUP, np.int32)
+    for a in range(first, last):
+        scale = frame[1, a]
+        for begin in range(0, n, GROUP):
+            noise = y[a, begin : min(n, begin + GROUP)]
+            for i in range(noise.size):
                 z = noise[i] * scale
                 cell = (min(max(z, -2.0 * Z_MAX), Z_MAX) + Z_MAX) * BINS_PER_UNIT
-                cells[i] = -1 if not abs(z) < np.inf else int32(cell) + 1 if cell >= 0 else 0
+                bins[i] = -1 if not abs(z) < np.inf else int32(cell) + 1 if cell >= 0 else 0
+            count(bins, noise.size, histogram, a)
 
 
 def payoffs(
@@ -78,15 +92,21 @@ def payoffs(
 ) -> None:  # fmt: skip
     pieces = runs(first_path, n, GROUP, sharing)
     parts, bad = np.zeros((len(pieces), len(products))), np.full(len(pieces), fault[0])
-    share_out(
-        _payoffs, len(pieces), parts, bad, pieces, values, first_path, width, shifts, assets, products, n_assets
-    )  # fmt: skip
-    add_exactly(parts, np.ascontiguousarray(pieces[:, 2]), sums)
+    owners = np.ascontiguousarray(pieces[:, 2])
+    _payoffs(parts, bad, pieces, values, first_path, width, shifts, assets, products, n_assets, owners, sums)
     fault[0] = bad.min(initial=fault[0])
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def _payoffs(first, last, parts, bad, pieces, values, first_path, width, shifts, assets, products, n_assets):
+@kernel
+def _payoffs(parts, bad, pieces, values, first_path, width, shifts, assets, products, n_assets, owners, sums):
+    _payoffs_of_pieces(
+        parts.shape[0], (parts, bad, pieces, values, first_path, width, shifts, assets, products, n_assets)
+    )  # fmt: skip
+    add_exactly(parts, owners, sums)
+
+
+@parallel_for
+def _payoffs_of_pieces(first, last, parts, bad, pieces, values, first_path, width, shifts, assets, products, n_assets):
     for g in range(first, last):
         for row in range(products.shape[0]):
             a, b = products[row, 0], products[row, 1]

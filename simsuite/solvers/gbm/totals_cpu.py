@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from numba import njit
-
+from simsuite.parallel_for import procedure
 from simsuite.solvers.gbm.scalars import digits
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@procedure
 def add_exactly(parts, owners, sums):
-    """sums[owners[g], q] += parts[g, q] for all g and q, without rounding. owners: int64[group]; sums[owner, q, limb]."""
+    """sums[owners[g], q] += parts[g, q] for all g and q, without rounding. owners: int64[group]; sums: [owner, q,
+    limb]."""
     for g in range(parts.shape[0]):
         for q in range(parts.shape[1]):
             k, d0, d1, d2 = digits(parts[g, q])
@@ -18,10 +18,9 @@ def add_exactly(parts, owners, sums):
             sums[owners[g], q, k + 2] += d2
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def count(first, last, bins, counts):
-    """counts[row, bin] += how often bins[row] has it, for rows first .. last - 1. bins: int32; negative ones are none."""
-    for row in range(first, last):
-        for i in range(bins.shape[1]):
-            if bins[row, i] >= 0:
-                counts[row, bins[row, i]] += 1
+@procedure
+def count(bins, n, counts, row):
+    """counts[row, bin] += how often bins[:n] has it; negative ones are none."""
+    for i in range(n):
+        if bins[i] >= 0:
+            counts[row, bins[i]] += 1
