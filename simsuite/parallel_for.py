@@ -4,25 +4,33 @@
 share out, and compiles the loop's body as a function of its own: 0.3 s and more for each kernel, more than all the rest
 of it. `parallel_for` calls a compiled function on each thread for a part of the range, by the same threads of Numba's
 (`numba_parallel_for`, the entry point that its parallel loops call), and adds next to nothing to what is compiled.
+
+Numba optimises every function that a kernel calls, and turns it into machine code, before it does the same again as
+part of the kernel. Bodies of loops, and what `procedure` decorates, are compiled into the kernel at once.
 """
 
 from __future__ import annotations
 
+import inspect
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
 from numba import njit, types
-from numba.core import cgutils
+from numba.core import cgutils, compiler
+from numba.core.cpu import CPUTargetOptions
 from numba.extending import intrinsic
 
 # Decorators of a kernel, which Python calls, and of a part of one, which kernels call. Neither needs a wrapper for
 # callers in C, nor a part one for callers in Python, and to compile a wrapper takes as long as many a loop.
 kernel = njit(cache=True, error_model="numpy", no_cfunc_wrapper=True)
-part = njit(error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True)
-# A part that is called in one place: optimised once, with its caller.
+_PART = {"error_model": "numpy", "no_cfunc_wrapper": True, "no_cpython_wrapper": True, "forceinline": True}
+part = njit(**_PART)
+# A part that is called in one place: it becomes some lines of its caller, before types are known.
 inlined = njit(inline="always")
 
+_COMPILED: Any = weakref.WeakKeyDictionary()  # of each library: the descriptors of what it has, by body and types
 _SIZE = ir.IntType(64)
 _BYTES = ir.IntType(8).as_pointer()
 # What Numba's layers of threads call: (addresses of arrays, counts, distances between items, data)
@@ -41,16 +49,11 @@ def parallel_for(body: Callable[..., None]) -> Any:
     arguments: a tuple. The body returns nothing; if it raises, that is lost. A third argument, an integer, says on how
     many threads at most.
     """
-    compiles = part(body)
 
     @intrinsic
     def call(typing_context: Any, n: Any, arguments: Any, most: Any = None) -> Any:
-        parts = (types.int64, types.int64, *arguments.types)
-        compiles.get_call_template(parts, {})  # which compiles it
-
         def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            compiled = compiles.get_compile_result(types.none(*parts))
-            context.active_code_library.add_linking_library(compiled.library)
+            compiled = _compiled(context, body, (types.int64, types.int64, *arguments.types))
             numbers = [
                 context.cast(builder, value, kind, types.int64)
                 for value, kind in zip(values, signature.args, strict=True)
@@ -62,6 +65,42 @@ def parallel_for(body: Callable[..., None]) -> Any:
         return types.none(n, arguments, types.none if most is None else most), generate
 
     return call
+
+
+def procedure(body: Callable[..., None]) -> Any:
+    """Decorator of a part that returns nothing and is compiled with each kernel that calls it. Where an argument is
+    None, what stands under `if argument is not None` is left out before that."""
+
+    def call(typing_context: Any, *kinds: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            compiled = _compiled(context, body, signature.args)
+            function = context.declare_function(builder.module, compiled)
+            status, _ = context.call_conv.call_function(builder, function, types.none, compiled.argtypes, values)
+            with cgutils.if_unlikely(builder, status.is_error):
+                context.call_conv.return_status_propagate(builder, status)
+            return context.get_dummy_value()
+
+        return types.none(*kinds), generate
+
+    signature = inspect.signature(body)
+    context = inspect.Parameter("typing_context", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    call.__signature__ = signature.replace(parameters=[context, *signature.parameters.values()])  # type: ignore[attr-defined]
+    call.__name__, call.__doc__ = body.__name__, body.__doc__
+    return intrinsic(call)
+
+
+def _compiled(context: Any, body: Callable[..., None], kinds: tuple[Any, ...]) -> Any:
+    """The descriptor of the body for arguments of these types, which the library that is being compiled has then."""
+    library = context.active_code_library
+    found = _COMPILED.setdefault(library, {})
+    if (body, kinds) not in found:
+        flags = compiler.Flags()
+        CPUTargetOptions.parse_as_flags(flags, _PART | {"nopython": True})
+        flags.no_compile = True
+        made = compiler.compile_internal(context.typing_context, context, library, body, kinds, types.none, flags, {})
+        library.get_function(made.fndesc.llvm_func_name).linkage = "linkonce_odr"  # gone once it has been inlined
+        found[body, kinds] = made.fndesc
+    return found[body, kinds]
 
 
 def _launch(context: Any, builder: Any, compiled: Any, total: Any, most: Any, arguments: Any) -> None:
@@ -88,13 +127,13 @@ def _launch(context: Any, builder: Any, compiled: Any, total: Any, most: Any, ar
 
 def _task(context: Any, module: Any, compiled: Any, place_type: Any) -> Any:
     """The function that a thread calls for some of the parts: those whose numbers are the addresses it is given."""
-    task = ir.Function(module, _TASK, module.get_unique_name(f"{compiled.fndesc.mangled_name}.part"))
+    task = ir.Function(module, _TASK, module.get_unique_name(f"{compiled.mangled_name}.part"))
     task.linkage = "internal"
     builder = ir.IRBuilder(task.append_basic_block("entry"))
     addresses, counts, distances, place = task.args
     total, parts, arguments = cgutils.unpack_tuple(builder, builder.load(builder.bitcast(place, place_type)), 3)
     first, distance = builder.ptrtoint(builder.load(addresses), _SIZE), builder.load(distances)
-    function, kinds = context.declare_function(module, compiled.fndesc), compiled.fndesc.argtypes
+    function, kinds = context.declare_function(module, compiled), compiled.argtypes
     values = cgutils.unpack_tuple(builder, arguments, len(kinds) - 2)
     values = [_uncounted(context, builder, kind, value) for kind, value in zip(kinds[2:], values, strict=True)]
     with cgutils.for_range(builder, builder.load(counts)) as loop:

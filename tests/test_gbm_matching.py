@@ -37,7 +37,7 @@ from simsuite.solvers.gbm.moves import Moves
 from simsuite.solvers.gbm.payoffs_program import PAYOFFS, ProgramPayoffs, payoffs_macros, rows_together
 from simsuite.solvers.gbm.precision import PRECISIONS
 from simsuite.solvers.gbm.problem import GbmProblem
-from simsuite.solvers.gbm.statistics_cpu import _add_exactly as add_exactly
+from simsuite.solvers.gbm.totals_cpu import add_exactly
 
 __all__ = ["host_cuda"]  # a fixture
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -170,7 +170,7 @@ def test_estimates_from_groups_are_those_of_a_regression() -> None:
 def _exactly(values: np.ndarray) -> np.ndarray:
     """Their sum, in limbs."""
     limbs = np.zeros((1, 1, LIMBS), np.int64)
-    add_exactly(values.reshape(-1, 1, 1), limbs)
+    add_exactly.py_func(values.reshape(-1, 1), np.zeros(values.size, np.int64), limbs)
     assert float(exact(limbs[0, 0])) == pytest.approx(math.fsum(values), rel=1e-14)
     return limbs[0, 0]
 

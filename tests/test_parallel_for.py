@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from simsuite.backends.threads import load_openmp, on_threads
-from simsuite.parallel_for import kernel, parallel_for
+from simsuite.parallel_for import kernel, parallel_for, procedure
 
 MANY = numba.config.NUMBA_NUM_THREADS
 BY_LAYER = """
@@ -61,6 +61,59 @@ def _scale(begin, end, rows, by, out):
 @kernel
 def scale(rows, by, out):
     _scale(len(rows), (rows, by, out))
+
+
+@procedure
+def _add_once(out, i, by, twice):
+    out[i] += by
+    if twice is not None:
+        out[i] += by * twice[i].real  # of an array alone
+
+
+@procedure
+def _add_all(out, by, twice):
+    for i in range(out.size):
+        _add_once(out, i, by, twice)
+
+
+@parallel_for
+def _add_to_rows(begin, end, rows, by, twice):
+    for i in range(begin, end):
+        _add_all(rows[i], by, twice)
+
+
+@kernel
+def add_to_rows(rows, by, twice):
+    _add_to_rows(len(rows), (rows, by, twice))
+    _add_all(rows[0], by, twice)
+    _add_once(rows[0], 1, 2.0 * by, twice)
+
+
+@procedure
+def _refuse(n):
+    if n > 3:
+        raise ValueError("too large")
+
+
+@kernel
+def refuse(n):
+    _refuse(n)
+
+
+def test_procedures_within_procedures_and_without_an_argument() -> None:
+    rows, twice = np.zeros((3, 5)), np.arange(5.0)
+    load_openmp()
+    add_to_rows(rows, 1.0, None)
+    assert rows.tolist() == [[2.0, 4.0, 2.0, 2.0, 2.0], [1.0] * 5, [1.0] * 5]
+    rows[:] = 0
+    add_to_rows(rows, 1.0, twice)
+    assert rows.tolist() == [[2.0, 8.0, 6.0, 8.0, 10.0], [1.0, 2.0, 3.0, 4.0, 5.0], [1.0, 2.0, 3.0, 4.0, 5.0]]
+
+
+def test_what_a_procedure_raises_arrives() -> None:
+    refuse(3)
+    with pytest.raises(ValueError, match="too large"):
+        refuse(4)
 
 
 @pytest.mark.parametrize("threads", sorted({1, 2, MANY}))

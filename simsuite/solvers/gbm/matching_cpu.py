@@ -5,43 +5,54 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
 
 from simsuite.elementary import fma
-from simsuite.solvers.gbm.exact_cpu import normals
+from simsuite.parallel_for import kernel, parallel_for, part
 from simsuite.solvers.gbm.matching import GROUP, LANES
+from simsuite.solvers.gbm.normals_cpu import normals
 
 THREADS = 1
 
 
 def make_measure(normal: Any) -> Any:
-    return _measure
+    single = True if np.dtype(normal) == np.float32 else None
+
+    def measure(match: Any, groups: int, first: int, draws: int, begin: int, end: int, seed: Any) -> None:
+        _measure(groups, match, first, draws, begin, end, seed, single)
+
+    return measure
 
 
-@njit(parallel=True, cache=True, error_model="numpy")
-def _measure(match, groups, first, draws, begin, end, seed):
-    for group in prange(groups):
-        z = np.empty((match.shape[4], draws), match.dtype)
-        bits = np.empty((4, draws), np.uint32)
-        sums, squares = np.empty(LANES, match.dtype), np.empty(LANES, match.dtype)
+@kernel
+def _measure(groups, match, first, draws, begin, end, seed, single):
+    _measure_groups(groups, (match, first, draws, begin, end, seed, single))
+
+
+@parallel_for
+def _measure_groups(first_group, last_group, match, first, draws, begin, end, seed, single):
+    z = np.empty((1, match.shape[4], draws), match.dtype)
+    bits = np.empty((4, draws), np.uint32)
+    sums, squares = np.empty(LANES, match.dtype), np.empty(LANES, match.dtype)
+    for group in range(first_group, last_group):
         for block in range(begin, end):
             for a in range(match.shape[2]):
-                normals(z, bits, draws, first + group * draws, block, a, seed)
+                normals(z, 0, bits, draws, first + group * draws, block, a, seed, single)
                 for j in range(match.shape[4]):
-                    _add_up(z[j], sums, squares)
+                    _add_up(z, j, sums, squares)
                     factor, shift = _match(sums, squares, draws)
                     match[group, block - begin, a, 0, j] = factor
                     match[group, block - begin, a, 1, j] = shift
 
 
-@njit(cache=True, error_model="numpy")
-def _add_up(z, sums, squares):
-    """sums[0], squares[0] = those of all z."""
-    sums[:], squares[:] = 0, 0
-    for k in range(0, z.size, LANES):
+@part
+def _add_up(z, j, sums, squares):
+    """sums[0], squares[0] = those of all z[0, j]."""
+    for lane in range(LANES):
+        sums[lane], squares[lane] = 0, 0
+    for k in range(0, z.shape[2], LANES):
         for lane in range(LANES):
-            sums[lane] += z[k + lane]
-            squares[lane] = fma(z[k + lane], z[k + lane], squares[lane])
+            sums[lane] += z[0, j, k + lane]
+            squares[lane] = fma(z[0, j, k + lane], z[0, j, k + lane], squares[lane])
     half = LANES // 2
     while half:
         for lane in range(half):
@@ -50,7 +61,7 @@ def _add_up(z, sums, squares):
         half //= 2
 
 
-@njit(cache=True, error_model="numpy")
+@part
 def _match(sums, squares, draws):
     one = sums.dtype.type(1)
     each = sums.dtype.type(1 / draws)

@@ -1,12 +1,15 @@
-"""What a path does in a step besides a normal increment, see `moves.py`: for w paths of an asset, on the CPU."""
+"""What a path does in a step besides a normal increment, see `moves.py`: for chunks of paths of an asset, on the CPU.
+
+y[asset, path], of which the first w paths are moved. single: see `normals_cpu.py`, of y, or of normals with `jump`.
+"""
 
 from __future__ import annotations
 
 import math
 
-from numba import float32, float64, njit
+from numba import float32, float64
 
-from simsuite.rng import words
+from simsuite.parallel_for import procedure
 from simsuite.solvers.gbm.jumps import STREAMS
 from simsuite.solvers.gbm.moves_scalars import (
     after32,
@@ -18,26 +21,26 @@ from simsuite.solvers.gbm.moves_scalars import (
     normal64,
     uniform,
 )
+from simsuite.solvers.gbm.normals_cpu import fill_words
 
 
-@njit(cache=True, error_model="numpy")
-def discretise(y, dw, own, a, c, half):
+@procedure
+def discretise(y, a, w, dw, own, drift, column, half, single):
     """y += what a scheme makes of the increments own * dw."""
-    if y.itemsize == 4:
-        for p in range(y.shape[0]):
-            y[p] += gain32(own * dw[p], a, c, half)
+    growth, centre = drift[a, column], drift[y.shape[0] + a, column]
+    if single is None:
+        for p in range(w):
+            y[a, p] += gain64(own * dw[p], growth, centre, half)
     else:
-        for p in range(y.shape[0]):
-            y[p] += gain64(own * dw[p], a, c, half)
+        for p in range(w):
+            y[a, p] += gain32(own * dw[p], growth, centre, half)
 
 
-@njit(cache=True, error_model="numpy")
-def jump(y, bits, first_path, step, a, seed, antithetic, numbers, thresholds, dw):
-    """y += what jumps add in a step. bits: room for the words of as many random numbers; dw: of their type."""
-    w, pair = y.shape[0], 2 if antithetic else 1
-    for p in range(w // pair):
-        words_of = words(step, STREAMS + a, first_path // pair + p, seed)
-        bits[0, p], bits[1, p], bits[2, p], bits[3, p] = words_of
+@procedure
+def jump(y, a, w, bits, first_path, step, seed, antithetic, numbers, thresholds, single):
+    """y += what jumps add in a step. bits: room for the words of as many random numbers."""
+    pair = 2 if antithetic else 1
+    fill_words(bits, w // pair, first_path // pair, step, STREAMS + a, seed)
     first, base, mean, deviation = numbers[a, 0], numbers[a, 1], numbers[a, 2], numbers[a, 3]
     for p in range(w // pair):
         further = exceeded(uniform(bits[0, p], bits[1, p]), thresholds, a)
@@ -45,22 +48,22 @@ def jump(y, bits, first_path, step, a, seed, antithetic, numbers, thresholds, dw
         if further > 0:
             common, count = base + further * mean, first + further
         if count > 0:
-            z = float64(normal32(bits[2, p], bits[3, p])) if dw.itemsize == 4 else normal64(bits[2, p], bits[3, p])
+            z = normal64(bits[2, p], bits[3, p]) if single is None else float64(normal32(bits[2, p], bits[3, p]))
             odd = math.sqrt(count) * deviation * z
-            y[pair * p] += common + odd
+            y[a, pair * p] += common + odd
             if antithetic:
-                y[pair * p + 1] += common - odd
+                y[a, pair * p + 1] += common - odd
         else:
             for q in range(pair * p, pair * p + pair):
-                y[q] += common
+                y[a, q] += common
 
 
-@njit(cache=True, error_model="numpy")
-def pay(y, q, c):
+@procedure
+def pay(y, a, w, amount, centre, single):
     """Dividends in cash."""
-    if y.itemsize == 4:
-        for p in range(y.shape[0]):
-            y[p] = after32(y[p], float32(q), float32(c))
+    if single is None:
+        for p in range(w):
+            y[a, p] = after64(y[a, p], float64(amount), float64(centre))
     else:
-        for p in range(y.shape[0]):
-            y[p] = after64(y[p], float64(q), float64(c))
+        for p in range(w):
+            y[a, p] = after32(y[a, p], float32(amount), float32(centre))

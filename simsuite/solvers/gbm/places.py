@@ -5,6 +5,7 @@ sharing: int64[3], (replicates, whole, each), see `sharing.py`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -27,19 +28,20 @@ def place(path: Any, replicates: Any, whole: Any, each: Any) -> Any:
     return replicate, whole // replicates + j, min(each - j, int64(GROUP) - within)
 
 
-@njit(error_model="numpy", cache=True)
-def runs(first_path: Any, n: Any, longest: Any, sharing: Any) -> Any:
+def runs(first_path: int, n: int, longest: int, sharing: Sequence[int]) -> np.ndarray:
     """int64[run, (begin, end, replicate, point)]: n paths cut to runs of consecutive points of a group, not longer than
     that. begin, end: counted from the first path; point: the first."""
-    replicates, whole, each = sharing[0], sharing[1], sharing[2]
-    count, at = 0, 0
-    while at < n:
-        at += min(place(first_path + at, replicates, whole, each)[2], longest, n - at)
-        count += 1
-    found, at = np.empty((count, 4), np.int64), 0
-    for i in range(count):
-        replicate, point, left = place(first_path + at, replicates, whole, each)
-        end = at + min(left, longest, n - at)
-        found[i, 0], found[i, 1], found[i, 2], found[i, 3] = at, end, replicate, point
-        at = end
-    return found
+    replicates, whole, each = map(int, sharing)
+    cuts = [np.arange(min(n, 1)), np.arange(GROUP - first_path % GROUP, n, GROUP)]
+    if whole - first_path < n and each > 0:
+        shares = whole - first_path + each * np.arange(replicates)
+        cuts.append(shares[(shares > 0) & (shares < n)])
+    begin = np.unique(np.concatenate(cuts))
+    parts = -(-np.diff(begin, append=n) // longest)
+    number = np.arange(parts.sum()) - np.repeat(np.cumsum(parts) - parts, parts)  # of a part in what was cut last
+    begin = np.repeat(begin, parts) + longest * number
+    path = first_path + begin
+    group, j, rest = path // GROUP, path % GROUP, path - whole
+    replicate = np.where(rest < 0, group % replicates, rest // max(each, 1))
+    point = np.where(rest < 0, group // replicates * GROUP + j, whole // replicates + rest % max(each, 1))
+    return np.stack([begin, np.append(begin[1:], n)[: len(begin)], replicate, point], axis=1)

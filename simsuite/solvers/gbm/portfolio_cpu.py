@@ -11,19 +11,22 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
-from numba import int64, njit, prange
+from numba import int64
 
+from simsuite.parallel_for import kernel, parallel_for
 from simsuite.solvers.gbm.dynamics import LN2
-from simsuite.solvers.gbm.scalars import cell, digits
+from simsuite.solvers.gbm.scalars import cell
 from simsuite.solvers.gbm.sketch import FURTHEST
 from simsuite.solvers.gbm.statistics import GROUP, LARGEST
+from simsuite.solvers.gbm.totals_cpu import add_exactly, count
 
 THREADS = 1
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def tally(values, n, table):
     for i in range(n):
         if abs(values[i]) < LARGEST:
@@ -33,19 +36,33 @@ def tally(values, n, table):
             table[2, FURTHEST + number] += within * within
 
 
-@njit(parallel=True, cache=True, error_model="numpy")
-def expose(y, n, frames, frame, weights, width, sums, counts):
-    n_assets, n_groups = y.shape[0], (n + GROUP - 1) // GROUP
-    parts = np.zeros((n_groups, sums.shape[1]))
-    bins = np.empty(n, np.int32)
-    for g in prange(n_groups):
+def expose(
+    y: Any, n: int, frames: Any, frame: int, weights: Any, width: int, sums: Any, counts: Any
+) -> None:  # fmt: skip
+    groups = -(-n // GROUP)
+    parts, bins = np.zeros((groups, sums.shape[1])), np.empty(n, np.int32)
+    _expose(
+        parts, bins, y, n, frames[frame], weights, width, np.full(groups, frame, np.int64), sums, counts.reshape(1, -1)
+    )
+
+
+@kernel
+def _expose(parts, bins, y, n, frame, weights, width, owners, sums, counts):
+    _expose_groups(parts.shape[0], (parts, bins, y, n, frame, weights, width))
+    add_exactly(parts, owners, sums)
+    count(bins, bins.size, counts, 0)
+
+
+@parallel_for
+def _expose_groups(first, last, parts, bins, y, n, frame, weights, width):
+    for g in range(first, last):
         s1, s2, s3, s4 = 0.0, 0.0, 0.0, 0.0
         for i in range(g * GROUP, min(n, (g + 1) * GROUP), width):
             above, below = 0.0, 0.0
             for j in range(i, i + width):
                 v = 0.0
-                for a in range(n_assets):
-                    v += weights[a] * math.exp(LN2 * (np.float64(y[a, j]) + frames[frame, 2, a]))
+                for a in range(y.shape[0]):
+                    v += weights[a] * math.exp(LN2 * (np.float64(y[a, j]) + frame[2, a]))
                 bins[j] = -1
                 if abs(v) < LARGEST:
                     above += max(v, 0.0)
@@ -61,12 +78,3 @@ def expose(y, n, frames, frame, weights, width, sums, counts):
         parts[g, 1] = s2
         parts[g, 2] = s3
         parts[g, 3] = s4
-    for g in range(n_groups):
-        for q in range(sums.shape[1]):
-            k, d0, d1, d2 = digits(parts[g, q])
-            sums[frame, q, k] += d0
-            sums[frame, q, k + 1] += d1
-            sums[frame, q, k + 2] += d2
-    for i in range(n):
-        if bins[i] >= 0:
-            counts[bins[i]] += 1

@@ -5,76 +5,111 @@ Arguments: see `statistics.py`.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
-from numba import int64, njit, prange
+from numba import int32
 
+from simsuite.parallel_for import kernel, parallel_for
 from simsuite.solvers.gbm.dynamics import LN2
 from simsuite.solvers.gbm.places import runs
-from simsuite.solvers.gbm.scalars import digits
-from simsuite.solvers.gbm.statistics import BINS_PER_UNIT, GROUP, LARGEST, LAST_BIN, LOG_LARGEST, Z_MAX
+from simsuite.solvers.gbm.statistics import BINS_PER_UNIT, GROUP, LARGEST, LOG_LARGEST, Z_MAX
+from simsuite.solvers.gbm.totals_cpu import add_exactly, count
 
 THREADS = 1
 
 
-@njit(cache=True)
-def clear(sums, counts, slot, n):
+def clear(sums: np.ndarray, counts: np.ndarray, slot: int, n: int) -> None:
     sums[slot, :n] = 0
     counts[slot, :n] = 0
 
 
-@njit(cache=True)
-def record(y, paths, frame, n):
-    for a in range(y.shape[0]):
-        for i in range(n):
-            paths[frame, a, i] = y[a, i]
+def record(y: np.ndarray, paths: np.ndarray, frame: int, n: int) -> None:
+    paths[frame, :, :n] = y[:, :n]
 
 
-@njit(parallel=True, cache=True, error_model="numpy")
-def moments(y, n, first_path, width, frames, frame, slot, sums, histogram, fault):
-    n_assets, n_groups = y.shape[0], (n + GROUP - 1) // GROUP
-    n_sums = sums.shape[2]
-    parts = np.zeros((n_groups, n_assets, n_sums))
-    bad = np.full(n_groups + 1, fault[0])
-    for g in prange(n_groups):
+def moments(
+    y: Any, n: int, first_path: int, width: int, frames: Any, frame: int, slot: int, sums: Any, histogram: Any,
+    fault: Any,
+) -> None:  # fmt: skip
+    n_assets, groups, n_sums = len(y), -(-n // GROUP), sums.shape[2]
+    parts, bad = np.zeros((groups, n_assets * n_sums)), np.full(groups, fault[0])
+    owners, totals = np.zeros(groups, np.int64), sums[slot].reshape(1, n_assets * n_sums, -1)
+    _moments(parts, bad, y, n, first_path, width, frames[frame], owners, totals, histogram[slot])
+    fault[0] = bad.min(initial=fault[0])
+
+
+@kernel
+def _moments(parts, bad, y, n, first_path, width, frame, owners, sums, histogram):
+    _moments_of_groups(parts.shape[0], (parts, bad, y, n, first_path, width, frame))
+    add_exactly(parts, owners, sums)
+    _histograms(y.shape[0], (y, n, frame, histogram))
+
+
+@parallel_for
+def _moments_of_groups(first, last, parts, bad, y, n, first_path, width, frame):
+    n_assets = y.shape[0]
+    n_sums = parts.shape[1] // n_assets
+    for g in range(first, last):
         for a in range(n_assets):
-            shift, centre = frames[frame, 0, a], frames[frame, 2, a]
+            shift, centre = frame[0, a], frame[2, a]
             s1, s2, s3, before = 0.0, 0.0, 0.0, 0.0
-            for i in range(g * GROUP, min(n, (g + 1) * GROUP)):
-                noise = np.float64(y[a, i])
-                d = math.expm1(LN2 * (noise + shift))
-                if abs(d) < LARGEST and noise + centre < LOG_LARGEST:
+            begin, end = g * GROUP, min(n, (g + 1) * GROUP)
+            noise = y[a, begin:end]
+            for i in range(end - begin):
+                d = math.expm1(LN2 * (noise[i] + shift))
+                if abs(d) < LARGEST and noise[i] + centre < LOG_LARGEST:
                     s1 += d
                     s2 += d * d
                     s3 += d * before if i & 1 else 0.0
                     before = d
                 else:
                     before = 0.0
-                    bad[g] = min(bad[g], (first_path + i) * n_assets + a)
-            parts[g, a, 0] = s1
-            parts[g, a, 1] = s2
+                    bad[g] = min(bad[g], (first_path + begin + i) * n_assets + a)
+            parts[g, a * n_sums] = s1
+            parts[g, a * n_sums + 1] = s2
             if n_sums > 2:
-                parts[g, a, 2] = s3 if width == 2 else s1 * s1
-    _add_exactly(parts, sums[slot])
-    fault[0] = bad.min()
-    for a in prange(n_assets):
-        scale = frames[frame, 1, a]
-        for i in range(n):
-            z = np.float64(y[a, i]) * scale
-            if math.isfinite(z):
-                cell = int64(math.floor((min(max(z, -2.0 * Z_MAX), 2.0 * Z_MAX) + Z_MAX) * BINS_PER_UNIT)) + 1
-                histogram[slot, a, min(max(cell, int64(0)), int64(LAST_BIN))] += 1
+                parts[g, a * n_sums + 2] = s3 if width == 2 else s1 * s1
 
 
-@njit(parallel=True, cache=True, error_model="numpy")
-def payoffs(values, n, first_path, width, sharing, shifts, assets, products, n_assets, sums, fault):
-    pieces, n_rows = runs(first_path, n, GROUP, sharing), products.shape[0]
-    n_pieces = pieces.shape[0]
-    parts = np.zeros((n_pieces, n_rows))
-    bad = np.full(n_pieces + 1, fault[0])
-    for g in prange(n_pieces):
-        for row in range(n_rows):
-            a, b = products[row]
+@parallel_for
+def _histograms(first, last, y, n, frame, histogram):
+    bins = np.empty(GROUP, np.int32)
+    for a in range(first, last):
+        scale = frame[1, a]
+        for begin in range(0, n, GROUP):
+            noise = y[a, begin : min(n, begin + GROUP)]
+            for i in range(noise.size):
+                z = noise[i] * scale
+                cell = (min(max(z, -2.0 * Z_MAX), Z_MAX) + Z_MAX) * BINS_PER_UNIT
+                bins[i] = -1 if not abs(z) < np.inf else int32(cell) + 1 if cell >= 0 else 0
+            count(bins, noise.size, histogram, a)
+
+
+def payoffs(
+    values: Any, n: int, first_path: int, width: int, sharing: Any, shifts: Any, assets: Any, products: Any,
+    n_assets: int, sums: Any, fault: Any,
+) -> None:  # fmt: skip
+    pieces = runs(first_path, n, GROUP, sharing)
+    parts, bad = np.zeros((len(pieces), len(products))), np.full(len(pieces), fault[0])
+    owners = np.ascontiguousarray(pieces[:, 2])
+    _payoffs(parts, bad, pieces, values, first_path, width, shifts, assets, products, n_assets, owners, sums)
+    fault[0] = bad.min(initial=fault[0])
+
+
+@kernel
+def _payoffs(parts, bad, pieces, values, first_path, width, shifts, assets, products, n_assets, owners, sums):
+    _payoffs_of_pieces(
+        parts.shape[0], (parts, bad, pieces, values, first_path, width, shifts, assets, products, n_assets)
+    )  # fmt: skip
+    add_exactly(parts, owners, sums)
+
+
+@parallel_for
+def _payoffs_of_pieces(first, last, parts, bad, pieces, values, first_path, width, shifts, assets, products, n_assets):
+    for g in range(first, last):
+        for row in range(products.shape[0]):
+            a, b = products[row, 0], products[row, 1]
             s = 0.0
             for i in range(pieces[g, 0], pieces[g, 1], width):
                 v, w = 0.0, 0.0
@@ -88,18 +123,3 @@ def payoffs(values, n, first_path, width, sharing, shifts, assets, products, n_a
                 if abs(v) < LARGEST and abs(w) < LARGEST:
                     s += v * w
             parts[g, row] = s
-    for g in range(n_pieces):
-        _add_exactly(parts[g : g + 1].reshape((1, n_rows, 1)), sums[pieces[g, 2]].reshape((n_rows, 1, sums.shape[2])))
-    fault[0] = bad.min()
-
-
-@njit(cache=True, error_model="numpy")
-def _add_exactly(parts, sums):
-    """sums[j, q] += parts[:, j, q], without rounding."""
-    for g in range(parts.shape[0]):
-        for j in range(parts.shape[1]):
-            for q in range(parts.shape[2]):
-                k, d0, d1, d2 = digits(parts[g, j, q])
-                sums[j, q, k] += d0
-                sums[j, q, k + 1] += d1
-                sums[j, q, k + 2] += d2
