@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simsuite.parallel_for import kernel, parallel_for, part
+from simsuite.parallel_for import kernel, parallel_for, procedure
 
 WIDTH = 64  # lines that are solved together: a few rows of them stay in the fastest cache
 
@@ -14,7 +14,7 @@ def lines_of(n: int, m: int) -> tuple[tuple[int, int], tuple[int, int]]:
     return (m, n), (1, 1)
 
 
-@part
+@procedure
 def _ring(r, g, c, a, one, begin, end, last):
     """The last unknown of each line that is a ring: what lies between is affine in it."""
     n = r.shape[0]
@@ -31,7 +31,7 @@ def _ring(r, g, c, a, one, begin, end, last):
         last[j - begin] = (r[n - 1, j] + w * d + e * P) / (one + w * u + e * U)
 
 
-@part
+@procedure
 def _end_row(r, g, c, edges, first, points, a, one, v, i, j):
     """Elimination of a row at the end of a line, where there are edges."""
     n, m = r.shape
@@ -52,7 +52,7 @@ def _end_row(r, g, c, edges, first, points, a, one, v, i, j):
     v[i, j] = t * scale
 
 
-@part
+@procedure
 def _rows(r, g, c, a, one, v, i, begin, end):
     """Elimination of a row of cells of several lines."""
     for j in range(begin, end):

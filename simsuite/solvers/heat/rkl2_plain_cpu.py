@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from simsuite.parallel_for import kernel, parallel_for, part
+from simsuite.parallel_for import kernel, parallel_for, part, procedure
 
 
 def choose(ny: int, nx: int) -> tuple[Any, tuple[int, int], tuple[int, int]]:
@@ -46,7 +46,7 @@ def _sum(T, edges, at, points, q, wrap_x, wrap_y, x, y):
     return (w + e) + q * (s + n)
 
 
-@part
+@procedure
 def _book(T, edges, at, ledger, b, q, wrap_x, wrap_y, y):
     """Adds to the ledger what comes in through the edge points of a row of cells."""
     ny, nx = T.shape
