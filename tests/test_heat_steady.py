@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
+from simsuite.assembly import make_problem
 from simsuite.core import Backend, Snapshot
-from simsuite.errors import NumericalFailure
+from simsuite.errors import NumericalFailure, ScenarioError
 from simsuite.scenario.heat import HeatScenario
+from simsuite.scenario.load import load_table
 from simsuite.solvers.heat import steady
 from simsuite.solvers.heat.balance import Balance
 from simsuite.solvers.heat.discretisation import Discretisation
@@ -418,3 +420,25 @@ def test_a_steady_run_can_be_resumed(backend: Backend) -> None:
         assert c.step == 1
         for name in after.arrays:
             assert np.array_equal(after.arrays[name], c.arrays[name]), name
+
+
+def test_a_steady_state_depends_on_the_conductivity_alone() -> None:
+    """A wall of two layers between a temperature and a flux; without steps nobody asks what it can hold."""
+    wall = {
+        "solver": "heat",
+        "grid": {"nx": 20, "ny": 3, "lx": 0.4, "ly": 0.1},
+        "material": {"conductivity": 45.0},
+        "region": [{"shape": "rectangle", "x": [0.2, 0.4], "y": [0.0, 0.1], "conductivity": 1.5}],
+        "boundary": {edge: {"kind": "insulated"} for edge in EDGES}
+        | {"left": hold(300.0), "right": {"kind": "flux", "value": 450.0}},
+        "time": {"steady": True},
+    }
+    loaded = load_table(wall, Path("wall.toml"))
+    problem: Any = make_problem(loaded)
+    units = {variable.name: variable.attrs.get("units") for variable in problem.layout.variables}
+    assert units["energy_left"] == "W m-1"
+    x = problem.made.centres[0]
+    exact = 300.0 + 450.0 * (np.minimum(x, 0.2) / 45.0 + np.maximum(x - 0.2, 0.0) / 1.5)
+    np.testing.assert_allclose(solve_steady(problem.made, problem.scenario).T[1], exact, rtol=1e-12)
+    with pytest.raises(ScenarioError, match="no `density`, `specific_heat`"):
+        load_table(wall | {"time": {"end": 1.0}}, Path("wall.toml"))

@@ -153,18 +153,24 @@ MATERIAL_KEYS = ("diffusivity", *THREE)
 
 
 class Material(MaterialKeys):
-    """Either the diffusivity alone, and then ρc counts as 1, or conductivity, density and specific heat."""
+    """Either the diffusivity alone, and then ρc counts as 1, or conductivity, density and specific heat. A steady state
+    depends on the conductivity alone, so there density and specific heat may be left out."""
 
     @model_validator(mode="after")
     def _one_or_three(self) -> Material:
         given = [name for name in self.material_keys if name in THREE]
         if self.alone and given:
             raise mistake((given[0],), f"`diffusivity` and `{given[0]}` exclude each other", HOW, on_key=True)
-        missing = [name for name in THREE if name not in given]
-        if not self.alone and missing:
-            names = ", ".join(f"`{name}`" for name in missing)
-            raise mistake((), f"the material is incomplete: no {names}", HOW, on_key=True)
+        if not self.alone and self.conductivity is None:
+            raise mistake((), self.incomplete or "", HOW, on_key=True)
         return self
+
+    @property
+    def incomplete(self) -> str | None:
+        """Which keys a run in time needs besides those that are given, as a message; None if there are none."""
+        missing = [] if self.alone else [name for name in THREE if getattr(self, name) is None]
+        names = ", ".join(f"`{name}`" for name in missing)
+        return f"the material is incomplete: no {names}" if missing else None
 
     @property
     def alone(self) -> bool:
@@ -180,5 +186,10 @@ class Material(MaterialKeys):
 
     @property
     def rho_c_parts(self) -> tuple[Part, ...]:
-        """What ρc in J/(m³·K) is the product of: density and specific heat, or nothing if `alone`."""
-        return self.material_parts("density") + self.material_parts("specific_heat")
+        """What ρc in J/(m³·K) is the product of: density and specific heat, as far as they are given."""
+        return tuple(part for key in self.rho_c_keys for part in self.material_parts(key))
+
+    @property
+    def rho_c_keys(self) -> tuple[str, ...]:
+        """The keys of these parts."""
+        return tuple(key for key in ("density", "specific_heat") if self.material_parts(key))

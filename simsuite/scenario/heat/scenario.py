@@ -12,7 +12,7 @@ from simsuite.errors import Mistake
 from simsuite.expressions import Expression
 from simsuite.scenario.common import AnyRun, Output, Positive, Section
 from simsuite.scenario.heat.boundary import EDGES, Boundary, Moving, Radiation, derived_keys, fixes_level
-from simsuite.scenario.heat.material import Material
+from simsuite.scenario.heat.material import HOW, Material
 from simsuite.scenario.heat.region import Region, region_mistakes
 from simsuite.scenario.heat.source import Source, source_mistakes, source_names
 from simsuite.scenario.heat.time import Time
@@ -132,6 +132,8 @@ class HeatScenario(Section):
             found += self._absolute_mistakes()
         if self.time.steady:
             found += self._steady_mistakes()
+        elif self.material.incomplete:
+            found.append(Mistake(("material",), self.material.incomplete, HOW, on_key=True))
         if self.run.compensated:
             found += self._compensated_mistakes()
         if found:

@@ -27,9 +27,9 @@ def heat_layout(
     x, y = cell_centres(scenario)
     time = Variable("time", ("time",), attrs={"units": "s", "long_name": "time", "axis": "T"})
     sample_time = Variable("sample_time", ("sample",), attrs={"units": "s", "long_name": "time of the sample"})
-    # Where rho c is unknown it counts as 1. A steady state has powers in place of energies.
+    # Where the diffusivity alone is given, rho c counts as 1. A steady state has powers in place of energies.
     units = ("K m2 s-1", "W m-1") if scenario.time.steady else ("K m2", "J m-1")
-    joules = {"units": units[scenario.material.density is not None]}
+    joules = {"units": units[not scenario.material.alone]}
     degrees = {"units": scenario.units, "long_name": "temperature"}
     variables = [
         Variable(

@@ -135,8 +135,7 @@ def _law(cases: list[tuple[int, Expression]]) -> Expression | None:
 def _capacity(scenario: HeatScenario, sampler: Sampler, inside: list[np.ndarray]) -> np.ndarray:
     everywhere = np.broadcast_to(np.True_, sampler.shape)
     factors = [np.broadcast_to(np.float64(1.0), sampler.shape)]
-    for key in () if scenario.material.alone else ("density", "specific_heat"):
-        (part,) = scenario.material.material_parts(key)
+    for part, key in zip(scenario.material.rho_c_parts, scenario.material.rho_c_keys, strict=True):
         values = sampler.values(part, ("material", key), everywhere)
         for i, (region, cells) in enumerate(zip(scenario.region, inside)):
             for special in region.material_parts(key):
