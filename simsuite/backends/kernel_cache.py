@@ -73,7 +73,7 @@ def write_whole(path: Path, data: bytes) -> None:
 @functools.cache
 def cache_directory() -> Path:
     """The usual place, or, where that cannot be written to, one for this process alone."""
-    shared = [PACKAGE / "elementary.py", PACKAGE / "rng.py", *PACKAGE.glob("sobol/*.py")]
+    shared = [*(PACKAGE / f"{name}.py" for name in ("elementary", "parallel_for", "rng")), *PACKAGE.glob("sobol/*.py")]
     name = Path("simsuite") / fingerprint(
         sorted([*shared, *PACKAGE.glob("solvers/**/*.py"), *PACKAGE.glob("solvers/**/*.cu*")])
     )
