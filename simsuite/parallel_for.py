@@ -95,7 +95,7 @@ def _compiled(context: Any, body: Callable[..., None], kinds: tuple[Any, ...]) -
     found = _COMPILED.setdefault(library, {})
     if (body, kinds) not in found:
         flags = compiler.Flags()
-        CPUTargetOptions.parse_as_flags(flags, _PART | {"nopython": True})
+        CPUTargetOptions.parse_as_flags(flags, _PART | {"nopython": True, "forceinline": False})
         flags.no_compile = True
         made = compiler.compile_internal(context.typing_context, context, library, body, kinds, types.none, flags, {})
         library.get_function(made.fndesc.llvm_func_name).linkage = "linkonce_odr"  # gone once it has been inlined

@@ -15,20 +15,20 @@ from cuda_host import HostCuda, host_cuda
 from scipy.special import ndtri
 from sm90 import ptx_of
 
-from simsuite.backends import open_backend
 from simsuite.backends.program import compile_program, program_text, whole_text
-from simsuite.sobol.normal import fill_normals
+from simsuite.parallel_for import kernel
+from simsuite.sobol.normal import inverse_normals64
 from simsuite.sobol.replicates import estimate
 from simsuite.sobol.scrambling import Scramble, scramble
 from simsuite.solvers.gbm import bridge
 from simsuite.solvers.gbm.bridge import Bridge, device_points
 from simsuite.solvers.gbm.closed_forms.geometric import geometric_asian
 from simsuite.solvers.gbm.quasi import principal_components
+from simsuite.solvers.gbm.sobol_cpu import SPAN, follow, start
 
 __all__ = ["host_cuda"]  # a fixture
 
 PER_BLOCK = {np.dtype(np.float64): 2, np.dtype(np.float32): 4}
-KERNELS = open_backend("cpu").kernels("simsuite.solvers.gbm.sobol")
 SOURCE = Path(bridge.__file__).with_name("sobol.cuh")
 
 
@@ -53,16 +53,25 @@ def matrix(made: Bridge) -> np.ndarray:
     return np.diff([W[k] for k in range(n + 1)], axis=0)
 
 
+@kernel
+def increments(dw, bridge, point, begin, single):
+    """dw[step, path] of some blocks from `begin` on, of one component of the first replicate."""
+    n, per_block = dw.shape[1], bridge[1].shape[0] // bridge[0].shape[0]
+    z = np.empty((1, per_block + 1 + bridge[5], n), dw.dtype)
+    at = np.empty(2, np.int64)
+    split = bridge, 0, point, n, (np.empty(n, dw.dtype), np.empty(n, np.uint32), np.empty(SPAN, np.uint32))
+    start(z, at, begin, split, single)
+    for k in range(dw.shape[0] // per_block):
+        follow(z, at, begin + k, per_block, split, single)
+        dw[k * per_block : (k + 1) * per_block] = z[0, :per_block]
+
+
 def drawn(made: Bridge, points: Scramble, dtype: Any, first: int, n: int, begin: int, end: int, a: int = 0) -> Any:
     tables = [np.ascontiguousarray(t[:, :, a : a + 1]) for t in (points.directions, points.shift, points.offset)]
     bridge = (made.opened, made.weights.astype(dtype), *tables, made.depth)
-    walk = KERNELS.start(bridge, 0, first, n, begin)
-    dw = np.empty((1, (end - begin) * made.per_block, n), dtype)
-    for k in range(0, dw.shape[1], made.per_block):
-        block = np.empty((1, made.per_block, n), dtype)
-        KERNELS.follow(bridge, walk, begin + k // made.per_block, block)
-        dw[:, k : k + made.per_block] = block
-    return dw[0]
+    dw = np.empty(((end - begin) * made.per_block, n), dtype)
+    increments(dw, bridge, first, begin, True if dtype == np.float32 else None)
+    return dw
 
 
 def uniform(scrambled: Scramble, r: int, index: np.ndarray, dtype: Any) -> np.ndarray:
@@ -211,7 +220,6 @@ def standard_errors(n: int, bridged: bool) -> dict[int, float]:
     weight = np.arange(n, 0, -1) / n
     exact = geometric_asian(spot, strike, rate, rate, sigma, 1.0, [(k + 1) / n for k in range(n)], "call")
     errors, most = {}, 1 << 14
-    bits, low = np.empty(most, np.uint32), np.empty(512, np.uint32)
     z = np.empty((n, most))
     payoffs = np.empty((replicates, most))
     for r in range(replicates):
@@ -220,8 +228,10 @@ def standard_errors(n: int, bridged: bool) -> dict[int, float]:
             z = drawn(made, own, np.float64, 0, most, 0, len(made.opened))[:n]
         else:
             for k in range(n):
-                KERNELS.coordinates(bits, low, 0, most, scrambled.directions[r, k], scrambled.shift[r, k])
-                fill_normals(z[k], bits, scrambled.offset[r, k], most)
+                bits = np.full(most, scrambled.shift[r, k])
+                for bit in range(32):
+                    bits[np.arange(most) >> bit & 1 == 1] ^= scrambled.directions[r, k, bit]
+                inverse_normals64(z[k], bits, scrambled.offset[r, k], most)
         log_mean = (rate - sigma**2 / 2) / n * weight.sum() + sigma * math.sqrt(1 / n) * weight @ z
         payoffs[r] = math.exp(-rate) * np.maximum(spot * np.exp(log_mean) - strike, 0)
     for points_each in (1 << m for m in range(8, 15, 2)):

@@ -151,22 +151,32 @@ def inverse_normal32(x: Any) -> Any:
 
 
 @njit(error_model="numpy")
-def fill_normals(z: Any, bits: Any, offset: Any, n: Any) -> None:
-    """z[:n] = the normals, float32 or float64 like z, of bits[:n]."""
-    if z.itemsize == 4:
-        for i in range(n):
-            y, v = _from_middle32(bits[i])
-            z[i] = _centre32(y, v)
-    else:
-        for i in range(n):
-            p, v = _from_middle64(bits[i], offset)
-            z[i] = _centre64(p, v)
-    end = _TAIL_ENDS32 if z.itemsize == 4 else _TAIL_ENDS64
+def inverse_normals64(z: Any, bits: Any, offset: Any, n: Any) -> None:
+    """z[:n] = the normals of bits[:n]."""
+    for i in range(n):
+        p, v = _from_middle64(bits[i], offset)
+        z[i] = _centre64(p, v)
     for first in range(0, n, _GROUP):
         last, found = min(first + _GROUP, n), 0
         for i in range(first, last):
-            found += _outside(bits[i], end)
+            found += _outside(bits[i], _TAIL_ENDS64)
         if found:
             for i in range(first, last):
-                if _outside(bits[i], end):
-                    z[i] = inverse_normal32(bits[i]) if z.itemsize == 4 else inverse_normal64(bits[i], offset)
+                if _outside(bits[i], _TAIL_ENDS64):
+                    z[i] = inverse_normal64(bits[i], offset)
+
+
+@njit(error_model="numpy")
+def inverse_normals32(z: Any, bits: Any, n: Any) -> None:
+    """The same in float32 arithmetic only, for an offset of 1/2."""
+    for i in range(n):
+        y, v = _from_middle32(bits[i])
+        z[i] = _centre32(y, v)
+    for first in range(0, n, _GROUP):
+        last, found = min(first + _GROUP, n), 0
+        for i in range(first, last):
+            found += _outside(bits[i], _TAIL_ENDS32)
+        if found:
+            for i in range(first, last):
+                if _outside(bits[i], _TAIL_ENDS32):
+                    z[i] = inverse_normal32(bits[i])

@@ -31,7 +31,7 @@ from simsuite.solvers.gbm.normals_cpu import draw, match_moments
 from simsuite.solvers.gbm.places import runs
 from simsuite.solvers.gbm.precision import NORMALS_PER_BLOCK
 from simsuite.solvers.gbm.schemes import Scheme
-from simsuite.solvers.gbm.sobol_cpu import follow, start
+from simsuite.solvers.gbm.sobol_cpu import SPAN, follow, start
 
 _CHUNK = 512  # paths: their normals and prices stay in the first two levels of cache
 _BEGUN = {Kind.SURVIVAL: 1.0, Kind.EXERCISED: -1.0, Kind.LEAST: np.inf, Kind.LARGEST: -np.inf}  # of others, 0
@@ -112,7 +112,11 @@ def _advance_pieces(
     seed, antithetic, summed, per_block = random
     mix, scale = own
     n_assets = x.shape[0]
-    z = np.empty((n_assets, per_block, _CHUNK), mix.dtype)
+    if bridge is None:
+        z = np.empty((n_assets, per_block, _CHUNK), mix.dtype)
+    else:
+        z = np.empty((n_assets, per_block + 1 + bridge[5], _CHUNK), mix.dtype)
+        at, words, low = np.empty(2, np.int64), np.empty(_CHUNK, np.uint32), np.empty(SPAN, np.uint32)
     room = np.empty((2, per_block, _CHUNK), mix.dtype)
     bits = np.empty((4, _CHUNK), np.uint32)
     dw = np.empty(_CHUNK, mix.dtype)
@@ -132,7 +136,8 @@ def _advance_pieces(
             _take(y, x, i, w)
             _take(taken, kept, i, w)
         if bridge is not None:
-            walk = start(bridge, replicate, point, w, begin)
+            split = bridge, replicate, point, w, (dw, words, low)
+            start(z, at, begin, split, single_normal)
         for block in range(begin, end):
             if bridge is None:
                 for a in range(n_assets):
@@ -140,7 +145,7 @@ def _advance_pieces(
                     if match is not None:
                         match_moments(z, a, w, match, i // GROUP, block - begin)
             else:
-                follow(bridge, walk, block, z)
+                follow(z, at, block, per_block, split, single_normal)
             if between is not None:
                 draw_radii(radii, between[1], bits, w, point, block, seed, antithetic, single_normal)
             which = first_seen
