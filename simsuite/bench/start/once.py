@@ -94,6 +94,7 @@ def main(scenario: str, directory: str, device: str, spawned: float) -> dict[str
         "interpreter": BEGAN - spawned,
         "imports": imports.seconds,
         "modules": len(sys.modules),
+        "packages": sorted(name for name in sys.modules if name.count(".") < 2),
         "compiling": compiles.timed.seconds,
         "compiled": compiles.count,
         "tuning": tuning.seconds,
