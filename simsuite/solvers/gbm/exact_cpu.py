@@ -124,7 +124,10 @@ def _advance_pieces(
     past = np.empty((n_assets, _CHUNK), x.dtype)
     prices = np.empty((n_assets, _CHUNK), x.dtype)
     taken = np.empty((begun.size, _CHUNK), x.dtype)
-    q, now = np.empty(_CHUNK, x.dtype), np.empty(_CHUNK, np.bool_)
+    if survivals is not None or exercised is not None:
+        q = np.empty(_CHUNK, x.dtype)
+    if exercised is not None:
+        now = np.empty(_CHUNK, np.bool_)
     if between is not None:
         radii = np.empty((between[1].size, per_block, _CHUNK), mix.dtype)
     for piece in range(first, last):
