@@ -11,6 +11,7 @@ import pytest
 
 import simsuite
 from simsuite.errors import ScenarioError
+from simsuite.solvers.heat.problem import HeatProblem
 
 
 def test_regions_without_a_cell_are_named(heat: Callable, tmp_path: Path) -> None:
@@ -179,3 +180,47 @@ def test_a_switch_after_the_run_may_be_over_is_told(heat: Callable) -> None:
     assert not heat(boundary={"left": edge}, time={"end": 4.0}).warnings
     still = {"kind": "temperature", "value": 20.0}
     assert not heat(boundary={"left": still}, time={"end": 4.0, "steady_tolerance": 1e-5}).warnings
+
+
+@pytest.mark.parametrize(
+    ("conductivity", "said"),
+    [
+        ("1.2 if T > 0 else 2.2", "the conductivity jumps at T = 0,"),
+        (["1.2", "where(T < 3, 1, 2)"], "the conductivity jumps at T = 3,"),
+        ("1.2 + min(1, max(0, T))", None),
+        ("1.2 if T > 500 else 2.2", None),
+    ],
+)
+def test_conductivities_that_jump(heat: Callable[..., HeatProblem], conductivity: Any, said: str | None) -> None:
+    material = {"conductivity": conductivity, "density": 1.0, "specific_heat": 1.0}
+    found = heat(
+        material=material,
+        initial={"temperature": "5*cos(x)"},
+        boundary={"left": {"kind": "temperature", "value": -4.0}},
+        time={"end": 1.0},
+    ).warnings
+    told = [text for text in found if "conductivity jumps" in text]
+    assert [said in text for text in told] == [True] if said else not told
+
+
+@pytest.mark.parametrize(
+    ("flux", "end", "stepper", "seen"),
+    [
+        ("1 - cos(2*pi*100*t)", 12.0, "auto", True),
+        ("1 - cos(2*pi*100*t)", 10.24, "auto", True),  # the same at 1024 equal distances
+        ("1 - cos(2*pi*20*t)", 12.0, "adi", True),
+        ("100*t % 1 < 0.5", 12.0, "auto", True),
+        ("1 - cos(2*pi*t)", 60.0, "auto", False),
+        ("(t % 3.7) < 0.1", 60.0, "auto", False),
+        ("min(t, 3) + 0.01*sin(300*t)", 60.0, "auto", False),
+    ],
+)
+def test_data_that_are_too_fast_for_automatic_steps(
+    heat: Callable[..., HeatProblem], flux: str, end: float, stepper: str, seen: bool
+) -> None:
+    time = {"end": end, "stepper": stepper}
+    edge = {"kind": "flux", "value": flux}
+    found = heat(boundary={"top": edge, "left": {"kind": "temperature", "value": 1.0}}, time=time).warnings
+    fast = [text for text in found if "goes up and down" in text]
+    assert bool(fast) == seen
+    assert not seen or fast[0].startswith("the top edge goes up and down")

@@ -45,10 +45,11 @@ def judge(Y, Y0, weight, defect, zero, rows):
 def _grow(begin, end, error, q1, q0, c, weight):
     for y in range(begin, end):
         for x in range(error.shape[1]):
-            error[y, x] += weight * c[y, x] * (q1[y, x] - q0[y, x])
+            e, d = error[y, x], weight * c[y, x] * (q1[y, x] - q0[y, x])
+            error[y, x] = e * e / (e - d) if e * d < 0 else e + d
 
 
 @kernel
 def grow(error, q1, q0, c, weight):
-    """error += weight c (q1 - q0)."""
+    """error += d, d = weight c (q1 - q0); where that makes it less, error / (1 - d / error), which changes no sign."""
     _grow(error.shape[0], (error, q1, q0, c, weight))

@@ -59,7 +59,8 @@ def judge(Y, Y0, weight, defect, zero, rows):
 
 @cuda.jit(cache=True)
 def grow(error, q1, q0, c, weight):
-    """error += weight c (q1 - q0)."""
+    """error += d, d = weight c (q1 - q0); where that makes it less, error / (1 - d / error), which changes no sign."""
     x, y = cuda.grid(2)
     if x < error.shape[1] and y < error.shape[0]:
-        error[y, x] += weight * c[y, x] * (q1[y, x] - q0[y, x])
+        e, d = error[y, x], weight * c[y, x] * (q1[y, x] - q0[y, x])
+        error[y, x] = e * e / (e - d) if e * d < 0 else e + d

@@ -1,4 +1,4 @@
-"""Sources that jump where the temperature passes a value, as a thermostat does, `(T < 330)`.
+"""Sources and conductivities that jump where the temperature passes a value, as a thermostat does, `(T < 330)`.
 
 Every cell passes that value at a time of its own, so steps cannot end there as they end where data jump in time. A step
 that goes over it heats a cell as if the source had been on, or off, for all of it.
@@ -24,8 +24,8 @@ _JUMP = 1e-9  # of the largest power: less is rounding
 
 
 def thermostat_warnings(scenario: HeatScenario, made: Discretisation, controlled: bool) -> list[str]:
-    """A sentence for each source that jumps at a temperature that can come up. controlled: whether the lengths of steps
-    follow from an estimate of their error."""
+    """A sentence for each source, and one for the conductivity, that jumps at a temperature that can come up.
+    controlled: whether the lengths of steps follow from an estimate of their error."""
     if scenario.time.steady or scenario.time.end is None:
         return []
     found = []
@@ -34,19 +34,38 @@ def thermostat_warnings(scenario: HeatScenario, made: Discretisation, controlled
             where = next(_jumps(source.power, made, scenario.time.end), None)
             if where is not None:
                 found.append(_words(name, where, controlled))
+    jumps = (where for k in _conductivities(scenario) for where in _jumps(k, made, scenario.time.end))
+    where = next(jumps, None)
+    if where is not None:
+        found.append(
+            f"the conductivity jumps {_at(where)}, which each cell passes at a time of its own: what steps are off by "
+            "that is not in time_error; make it a ramp over a few kelvin"
+        )
     return found
 
 
+def _conductivities(scenario: HeatScenario) -> Iterator[Expression]:
+    """Those that depend on temperature."""
+    parts = [scenario.material.conducting_parts(), *(region.conducting_parts() for region in scenario.region)]
+    for part in dict.fromkeys(part for pair in parts for part in pair or ()):
+        if isinstance(part, Expression) and part.depends_on("T"):
+            yield part
+
+
 def _words(name: str, where: float, controlled: bool) -> str:
-    at = "as T grows" if math.isnan(where) else f"at T = {where:g}"
     value = 330.0 if math.isnan(where) else where
     costs = ", and steps that control their error become very short" if controlled else ""
     dt = ", or set time.dt" if controlled else ""
     return (
-        f"the source {name} jumps {at}, which each cell passes at a time of its own: steps cannot end there, so "
-        f"results are off by about what it heats in one step{costs}; make it a ramp, such as "
+        f"the source {name} jumps {_at(where)}, which each cell passes at a time of its own: steps cannot end there, "
+        f"so results are off by about what it heats in one step{costs}; make it a ramp, such as "
         f"min(1, max(0, ({value:g} - T)/0.5)) for (T < {value:g}){dt}"
     )
+
+
+def _at(where: float) -> str:
+    """The first number above 0, where `T > 0` begins, counts as 0."""
+    return "as T grows" if math.isnan(where) else f"at T = {where if abs(where) > 1e-300 else 0.0:g}"
 
 
 def _jumps(power: Expression, made: Discretisation, end: float) -> Iterator[float]:
