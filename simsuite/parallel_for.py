@@ -86,7 +86,9 @@ def procedure(body: Callable[..., None]) -> Any:
     context = inspect.Parameter("typing_context", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     call.__signature__ = signature.replace(parameters=[context, *signature.parameters.values()])  # type: ignore[attr-defined]
     call.__name__, call.__doc__ = body.__name__, body.__doc__
-    return intrinsic(call)
+    made = intrinsic(call)
+    made.py_func = body  # as functions that Numba compiles have it
+    return made
 
 
 def _compiled(context: Any, body: Callable[..., None], kinds: tuple[Any, ...]) -> Any:

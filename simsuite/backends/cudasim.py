@@ -134,6 +134,7 @@ class CudaSimulatorBackend(HostBackend):
 
     name = "cudasim"
     dialect = "cuda"
+    simulated = True
     device_name = "Numba CUDA simulator"
 
     def __init__(self) -> None:
