@@ -179,3 +179,12 @@ THREE = [ASSET, ASSET, {"spot": 100.0, "volatility": 0.3}]
 def test_what_is_not_known_is_not_made_up(option: dict[str, Any], changes: dict[str, Any]) -> None:
     assert price(option, **changes) is None
     assert known_greeks(scenario(option=[option], **changes), 0) is None
+
+
+@pytest.mark.parametrize("combine", ["max", "sum"])
+def test_a_price_without_noise_has_no_correlation(combine: str) -> None:
+    """Where volatilities change, correlations of prices at the end follow from them: of cash, from 0 by 0."""
+    share = ASSET | {"name": "A", "volatility": [[0.0, 0.15], [0.5, 0.35]]}
+    cash = {"name": "cash", "spot": 100.0, "volatility": 0.0}
+    option = {"style": "basket", "combine": combine, "payoff": "call", "strike": 90.0}
+    assert price(option, asset=[share, cash]) is None

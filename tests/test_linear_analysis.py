@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 import scipy.linalg
 import xarray
+from scipy.sparse import csr_array
 from typer.testing import CliRunner
 
 from simsuite.cli import app
 from simsuite.expressions import Expression
-from simsuite.solvers.linear.analysis.chain import chain
+from simsuite.solvers.linear.analysis.chain import chain, nearly, stochastic
 from simsuite.solvers.linear.analysis.magnitudes import magnitudes
 from simsuite.solvers.linear.analysis.reachability import reach
 from simsuite.solvers.linear.analysis.report import LARGEST, Analysis
@@ -482,3 +483,16 @@ def test_long_lists_are_cut() -> None:
     few, many = tree({"few": [1.0] * 12, "many": [float(k) for k in range(64)]}, "  ")
     assert few.count("1") == 12
     assert many.endswith("0, 1, 2, 3, 4, 5, .. (64 numbers)")
+
+
+def test_a_slow_loss_beside_fast_exchange_is_no_chain() -> None:
+    """The loss is 2e-13 of the largest rate, and all there is of its own column: what is in decays in 1e9 s."""
+    A = np.array([[-2000.0, 1000.0, 0.0], [2000.0, -1000.5, 0.0], [0.0, 0.5, -1e-9]])
+    assert chain(A, True) is None
+    assert nearly(A, True) is None
+    A[2, 2] = 0.0
+    kept = chain(A, True)
+    assert kept is not None
+    assert kept.stationary.tolist() == [0.0, 0.0, 1.0]
+    for matrix in (A, csr_array(A)):
+        assert stochastic(matrix, True) == "columns"

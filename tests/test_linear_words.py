@@ -76,7 +76,7 @@ def test_rows_of_few_digits_are_to_be_divided_by_their_sums(tmp_path):
     turned = (FEW / FEW.sum(axis=1)[:, None]).T
     assert problem(tmp_path, turned.tolist()).warnings == ()
     (text,) = problem(tmp_path, RATES.tolist(), "continuous").warnings
-    assert "(only up to 0.0001: make each entry of the diagonal minus the sum of the others in its row)" in text
+    assert "(only up to 0.00015 of what leaves a state: make each entry of the diagonal minus the sum of" in text
 
 
 @pytest.mark.parametrize("suffix", [".npy", ".mtx", ".npz"])

@@ -60,6 +60,8 @@ def study(model: GbmScenario, levels: Sequence[Level]) -> Iterator[Check]:
     way = (model.run.precision, SOBOL if model.paths.sampling == "sobol" else PLAIN)
     for name, option in zip(model.option_names, model.option):
         prices, errors = ([level.outcome.options[name][key] for level in levels] for key in ("price", "standard_error"))
+        if None in errors:
+            continue  # too few paths were paid to say how far the price may be off
         exact, american = known_price(model, option), isinstance(option, American)
         order, factor = fitted_line(paths, errors)
         data = {"prices": prices, "standard_errors": errors, "exact": exact, "order": order, "factor": factor}

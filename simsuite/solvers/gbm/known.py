@@ -245,7 +245,8 @@ def _correlation(one: Priced, other: Priced) -> float:
         return rho
     times = sorted({t for t in (*first.times, *second.times) if t < end} | {end})
     covariance = rho * math.fsum(first.at(a) * second.at(a) * (b - a) for a, b in pairwise(times))
-    return covariance / (one.deviation * other.deviation)
+    product = one.deviation * other.deviation
+    return covariance / product if product > 0 else 0.0  # of a price without noise any correlation is right
 
 
 def _assets(model: GbmScenario, option: Option) -> list[int]:

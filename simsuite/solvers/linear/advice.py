@@ -45,9 +45,9 @@ def _of_chains(system: System, stated: StateSpace) -> Sequence[str]:
 def _of_rows(given: list[list[complex]] | MatrixFile, continuous: bool, off: float) -> str:
     """Of a chain from i to j. off: how far its rows are from what they should sum to."""
     total, rule, wanted = (0, "dX/dt = A X", "dp/dt = A^T p") if continuous else (1, "X <- A X", "p <- A^T p")
-    sums = (
-        f"sum to {total}" if off <= SUMS else f"sum to {total} (only up to {off:.2g}: {_normalise('row', continuous)})"
-    )
+    sums = f"sum to {total}"
+    if off > SUMS:
+        sums += f" (only up to {_share(off, continuous)}: {_normalise('row', continuous)})"
     found = f"the rows of `matrix` {sums}, its columns do not, as in a Markov chain with A[i, j] from i to j"
     use = f"{rule} then carries expectations; for probabilities, {wanted}, give the transpose: {_way(given)}"
     return f"{found}: {use}"
@@ -58,8 +58,14 @@ def _of_columns(stated: StateSpace, off: float) -> Sequence[str]:
     if off <= SUMS or not rounded_columns(stated.A, stated.continuous):
         return ()
     total = 0 if stated.continuous else 1
-    found = f"the columns of `matrix` sum to {total} only up to {off:.2g}, as in a Markov chain with rounded entries"
+    share = _share(off, stated.continuous)
+    found = f"the columns of `matrix` sum to {total} only up to {share}, as in a Markov chain with rounded entries"
     return (f"{found}, so that the sum of all probabilities drifts: {_normalise('column', stated.continuous)}",)
+
+
+def _share(off: float, continuous: bool) -> str:
+    """How far sums are off, as `sums_of` has it, in words."""
+    return f"{off:.2g}" + (" of what leaves a state" if continuous else "")
 
 
 def _normalise(line: str, continuous: bool) -> str:

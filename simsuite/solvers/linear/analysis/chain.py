@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from simsuite.solvers.matmul.sparse import Matrix
 
-SUMS = 1e-12  # how much sums may be off, relative to the largest entry of a continuous system's diagonal
+SUMS = 1e-12  # how much sums may be off; of a continuous system relative to what leaves that state
 NEAR = 1e-3  # and how much those of a matrix that may have been meant to be a chain's
 _DECIMALS = 8  # of entries that count as rounded to few digits
 _WHOLE = 1e-15  # relative: as near to a whole number as this is one
@@ -90,7 +90,9 @@ def nearly(A: np.ndarray, continuous: bool) -> str | None:
     if not near or min(near.values()) <= SUMS:
         return None
     name = min(near, key=lambda name: near[name])
-    return f"{name} sum to {0 if continuous else 1} up to {near[name]:.2g} only, so A is not taken for a Markov chain"
+    share = " of what leaves a state" if continuous else ""
+    wanted = 0 if continuous else 1
+    return f"{name} sum to {wanted} up to {near[name]:.2g}{share} only, so A is not taken for a Markov chain"
 
 
 def stochastic(A: Matrix, continuous: bool) -> str:
@@ -99,16 +101,21 @@ def stochastic(A: Matrix, continuous: bool) -> str:
 
 
 def sums_of(A: Matrix, continuous: bool) -> dict[str, float]:
-    """How far the sums along columns and rows of A, dense or sparse, are from what a chain's must be, at most; none if
-    an entry is negative."""
+    """How far the sums along columns and rows of A, dense or sparse, are from what a chain's must be, at most: of a
+    continuous system as a share of what leaves that state. None if an entry is negative."""
     here: np.ndarray = A.diagonal()
     entries: np.ndarray = A.data if isinstance(A, csr_array) else A
     if np.any(entries < 0) and not (continuous and np.count_nonzero(entries < 0) == np.count_nonzero(here < 0)):
         return {}
-    wanted, size = (0.0, float(np.max(np.abs(here)))) if continuous else (1.0, 1.0)
-    with np.errstate(over="ignore"):
-        off = {name: float(np.max(np.abs(np.sum(A, axis=k) - wanted))) for k, name in enumerate(("columns", "rows"))}
-    return {name: difference / size if size else difference for name, difference in off.items()}
+    found = {}
+    for k, name in enumerate(("columns", "rows")):
+        with np.errstate(over="ignore", invalid="ignore"):
+            off = np.abs(np.sum(A, axis=k) - (0.0 if continuous else 1.0))
+            if continuous:  # each by itself: of states that others leave fast, slow losses would not be seen
+                size = 0.5 * np.sum(np.abs(A), axis=k)
+                off = np.divide(off, size, out=np.zeros_like(off), where=size > 0)
+        found[name] = float(np.max(off))
+    return found
 
 
 def rounded_columns(A: Matrix, continuous: bool) -> bool:
