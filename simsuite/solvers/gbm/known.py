@@ -50,7 +50,7 @@ def known_price(model: GbmScenario, option: Option) -> float | None:
         return None
     try:
         return _price(model, option, assets)
-    except ValueError:  # without volatility, or with more assets than there are formulas for
+    except (ValueError, ZeroDivisionError):  # without volatility, or with more assets than there are formulas for
         return None
 
 
