@@ -153,8 +153,9 @@ class Expression:
         return simulated_scalar(self.tree, args)
 
     def scalar_source(self, name: str, args: tuple[str, ...], simulated: bool) -> tuple[str, tuple[float, ...]]:
-        """The text of a Python module with a function `name(*args, p)` for Numba, and the numbers that it takes as p.
-        Expressions that differ in numbers alone have the same text. simulated: for where nothing compiles it.
+        """The text of a Python module with a function `name(*args, p)` for Numba, and the numbers that it takes as p:
+        an array, or a tuple, which the function `name_numbers` makes of an array of at least one. Expressions that
+        differ in numbers alone have the same text. simulated: for where nothing compiles it.
         """
         self._check_arguments(args)
         return scalar_source(self.tree, name, args, simulated)

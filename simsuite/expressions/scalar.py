@@ -77,13 +77,15 @@ MOST_NUMBERS = 32  # that are arguments; expressions of more numbers have them i
 
 def scalar_source(tree: Node, name: str, args: tuple[str, ...], simulated: bool) -> tuple[str, tuple[float, ...]]:
     """The text of a module with a function `name(*args, p)`, in the order of `args`, and the numbers p[0], p[1], ..
-    that it is to be called with. simulated: for where nothing compiles it."""
+    that it is to be called with. `name_numbers(array)` gives them as a tuple, which a kernel makes once: whoever reads
+    the array amid a loop that writes to others reads it every time. simulated: for where nothing compiles it."""
     lifted, numbers = lift(tree)
     library = "from simsuite.expressions.scalar import IEEE as math" if simulated else "import math"
     parameter = "float(p[{}])" if simulated else "p[{}]"
     parameters = {_parameter(i): parameter.format(i) for i in range(len(numbers))}
     function = _text(lifted, name, args, _SIMULATED if simulated else _PYTHON, parameters)
-    return f"{library}\n\n\n{function}\n", numbers
+    items = ", ".join(f"p[{i}]" for i in range(max(len(numbers), 1)))
+    return f"{library}\n\n\n{function}\n\n\ndef {name}_numbers(p):\n return ({items},)\n", numbers
 
 
 def lift(tree: Node) -> tuple[Node, tuple[float, ...]]:

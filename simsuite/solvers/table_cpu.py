@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from simsuite.parallel_for import kernel, part
-from simsuite.solvers.unwritten import expression
+from simsuite.solvers.unwritten import expression, expression_numbers
 
-f = part(expression)
+f, tuple_of = part(expression), part(expression_numbers)
 
 
 @kernel
 def fill(out, start, x, y, begin, span, first, count, offsets, numbers, n):
     """Evaluates the expression in x, y, t for n rows; numbers: those in the expression."""
+    p = tuple_of(numbers)
     for k in range(n):
         for j in range(x.size):
-            out[k, start + j] = f(x[j], y[j], begin + span * (first + offsets[k]) / count, numbers)
+            out[k, start + j] = f(x[j], y[j], begin + span * (first + offsets[k]) / count, p)

@@ -2,7 +2,9 @@
 
 A module that imports them is a template: `written_kernels` makes modules of it in which the line of that import is
 replaced by functions of the same names, written from expressions. Their last argument is an array of the numbers in the
-expression, so that one compiled kernel, which the cache keeps, serves all expressions that differ in numbers alone.
+expression, so that one compiled kernel, which the cache keeps, serves all expressions that differ in numbers alone. A
+kernel that evaluates an expression in a loop makes a tuple of them first, by the function with `_numbers` behind the
+name: an array would be read again whenever something has been written to another one.
 """
 
 from __future__ import annotations
@@ -22,6 +24,11 @@ def expression(*arguments: Any) -> float:
 
 
 along_x = along_y = expression
+
+
+def expression_numbers(numbers: Any) -> tuple[float, ...]:
+    """The numbers in an expression, of an array. Raises NotImplementedError: a template does not run."""
+    raise NotImplementedError
 
 
 def written_kernels(

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from simsuite.parallel_for import kernel, parallel_for, part
-from simsuite.solvers.unwritten import expression
+from simsuite.solvers.unwritten import expression, expression_numbers
 
-f = part(expression)
+f, tuple_of = part(expression), part(expression_numbers)
 
 
 @parallel_for
 def _source(begin, end, T, t, dx, dy, c, base, q, power, first, numbers):
+    p = tuple_of(numbers)
     for y in range(begin, end):
         total = 0.0
         for x in range(T.shape[1]):
-            s = f((x + 0.5) * dx, (y + 0.5) * dy, t, float(T[y, x]), numbers) if c[y, x] > 0 else 0.0
+            s = f((x + 0.5) * dx, (y + 0.5) * dy, t, float(T[y, x]), p) if c[y, x] > 0 else 0.0
             q[y, x] = base[y, x] + s
             total += s
         power[first + y] = total

@@ -6,9 +6,9 @@ from __future__ import annotations
 from numba import cuda, float64
 
 from simsuite.solvers.heat.row_cuda import THREADS, sum_up
-from simsuite.solvers.unwritten import expression
+from simsuite.solvers.unwritten import expression, expression_numbers
 
-f = cuda.jit(device=True)(expression)
+f, tuple_of = cuda.jit(device=True)(expression), cuda.jit(device=True)(expression_numbers)
 
 
 @cuda.jit(cache=True)
@@ -17,10 +17,10 @@ def source(T, times, k, dx, dy, c, base, q, power, first, numbers):
     where c is 0. numbers: those in the expression."""
     part = cuda.shared.array(THREADS, float64)
     i, y = cuda.threadIdx.x, cuda.blockIdx.x
-    t = times[min(k, times.size - 1)]
+    t, p = times[min(k, times.size - 1)], tuple_of(numbers)
     total = float64(0.0)
     for x in range(i, T.shape[1], THREADS):
-        s = f((x + 0.5) * dx, (y + 0.5) * dy, t, float64(T[y, x]), numbers) if c[y, x] > 0 else 0.0
+        s = f((x + 0.5) * dx, (y + 0.5) * dy, t, float64(T[y, x]), p) if c[y, x] > 0 else 0.0
         q[y, x] = base[y, x] + s
         total += s
     part[i] = total
