@@ -7,22 +7,20 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import functools
 import gc
 import os
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from simsuite.backends.cuda_libraries import CuBlas, CuFft
 from simsuite.backends.install import GPU_PACKAGES
-from simsuite.backends.kernel_cache import cache_directory, import_kernels
-from simsuite.backends.numba_cache import Missing
+from simsuite.backends.kernel_cache import cache_directory
 from simsuite.backends.numba_cuda import import_numba_cuda
+from simsuite.backends.numba_kernels import NumbaKernels
 from simsuite.backends.program import CudaProgram
 from simsuite.backends.staging import Staging
 from simsuite.backends.tuning import choose, times
@@ -123,7 +121,7 @@ class _GraphRecorder:
             return self._stream.end_capture()
 
 
-class CudaBackend:
+class CudaBackend(NumbaKernels):
     """GPU number `index`. Raises DeviceError if it cannot be used."""
 
     dialect = "cuda"
@@ -185,14 +183,6 @@ class CudaBackend:
 
     def arithmetic(self) -> contextlib.AbstractContextManager[None]:
         return self._allocating()
-
-    def kernels(self, module: str, functions: Mapping[str, str] | None = None) -> ModuleType:
-        Missing.tell = self._compiling
-        return import_kernels(f"{module}_{self.dialect}", functions)
-
-    @functools.cached_property
-    def _compiling(self) -> Callable[[], None]:
-        return functools.cache(lambda: self.announce(f"compiling kernels for {self.device_name}, this once"))
 
     def launcher(self, kernel: Any, extent: tuple[int, ...], block: tuple[int, ...]) -> Callable[..., None]:
         grid = tuple(-(-n // b) for n, b in zip(extent, block))

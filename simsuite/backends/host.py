@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import math
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from simsuite.backends.kernel_cache import import_kernels
-from simsuite.backends.numba_cache import Missing
+from simsuite.backends.numba_kernels import NumbaKernels
 from simsuite.core import Fence, Fourier, Pending, Products, Program, Recorder, Snapshot
 from simsuite.errors import DeviceError
 
@@ -93,7 +90,7 @@ class _SciPyFourier:
         return lambda source, target: np.copyto(target, transform(source))
 
 
-class HostBackend:
+class HostBackend(NumbaKernels):
     """Arrays are NumPy arrays, kernels run when called."""
 
     name: str
@@ -127,14 +124,6 @@ class HostBackend:
 
     def arithmetic(self) -> AbstractContextManager[None]:
         return contextlib.nullcontext()
-
-    def kernels(self, module: str, functions: Mapping[str, str] | None = None) -> ModuleType:
-        Missing.tell = self._compiling
-        return import_kernels(f"{module}_{self.dialect}", functions)
-
-    @functools.cached_property
-    def _compiling(self) -> Callable[[], None]:
-        return functools.cache(lambda: self.announce(f"compiling kernels for {self.device_name}, this once"))
 
     def launcher(self, kernel: Any, extent: tuple[int, ...], block: tuple[int, ...]) -> Callable[..., None]:
         raise NotImplementedError

@@ -1,0 +1,27 @@
+"""Kernels that Numba compiles, for the backends that run them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from types import ModuleType
+
+from simsuite.backends.kernel_cache import import_kernels
+from simsuite.backends.numba_cache import Missing
+
+
+class NumbaKernels:
+    """The part of a backend that imports kernels, and says once that some have to be compiled."""
+
+    dialect: str
+    device_name: str
+    announce: Callable[[str], None]
+
+    def kernels(self, module: str, functions: Mapping[str, str] | None = None) -> ModuleType:
+        """See `Backend.kernels`."""
+        Missing.tell = self._compiling
+        return import_kernels(f"{module}_{self.dialect}", functions)
+
+    @functools.cached_property
+    def _compiling(self) -> Callable[[], None]:
+        return functools.cache(lambda: self.announce(f"compiling kernels for {self.device_name}, this once"))
