@@ -28,19 +28,7 @@ SCENARIO: dict[str, Any] = {
     "time": {"steps": 20, "dt": 0.1},
     "run": {"device": "cpu", "precision": "float64"},
 }
-RUN = """
-import json, sys
-from numba.core import event
-class Compiles(event.Listener):
-    count = 0
-    def on_start(self, event): self.count += 1
-    def on_end(self, event): pass
-compiles = Compiles()
-event.register("numba:compile", compiles)
-import simsuite
-run = simsuite.run(json.loads(sys.argv[1]), directory=sys.argv[2], fresh=True)
-print(compiles.count, run.dataset["state"].values.tobytes().hex())
-"""
+RUN = Path(__file__).with_name("counted_run.py")
 KEY = ((types.int64, types.Array(types.float64, 2, "C")), ("x86_64", "skylake", "+avx2"), ("a1", "b2"))
 
 
@@ -54,7 +42,7 @@ def told_anew() -> Iterator[None]:
 
 def begin(tmp_path: Path, name: str, precision: str = "float64", **environment: str) -> subprocess.Popen[str]:
     scenario = SCENARIO | {"run": {"device": "cpu", "precision": precision}}
-    command = [sys.executable, "-c", RUN, json.dumps(scenario), str(tmp_path / name)]
+    command = [sys.executable, str(RUN), json.dumps(scenario), str(tmp_path / name), "state"]
     cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen(command, env=os.environ | cache | environment, **pipes)

@@ -26,19 +26,7 @@ SWEPT = [
     ("x**0.5 + 1", "x**0.5 + 2"),
     ("max(x, 1, t) % 0.3 // 0.1 + floor(2.5*t)", "max(x, 0.5, t) % 0.7 // 0.2 + floor(9*t)"),
 ]
-COMPILED = """
-import json, sys
-from numba.core import event
-class Compiles(event.Listener):
-    count = 0
-    def on_start(self, event): self.count += 1
-    def on_end(self, event): pass
-compiles = Compiles()
-event.register("numba:compile", compiles)
-import simsuite
-simsuite.run(json.loads(sys.argv[1]), directory=sys.argv[2], fresh=True)
-print(compiles.count)
-"""
+RUN = Path(__file__).with_name("counted_run.py")
 
 
 def filled(text: str) -> np.ndarray:
@@ -108,7 +96,7 @@ def test_the_next_member_of_a_sweep_compiles_nothing(tmp_path: Path) -> None:
         }
         for edge in ("right", "bottom", "top"):
             scenario["boundary"][edge] = {"kind": "insulated"}  # type: ignore[index]
-        command = [sys.executable, "-c", COMPILED, json.dumps(scenario), str(tmp_path / "run")]
+        command = [sys.executable, str(RUN), json.dumps(scenario), str(tmp_path / "run")]
         environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
         run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
         return int(run.stdout.split()[-1])
