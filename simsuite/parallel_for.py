@@ -33,10 +33,12 @@ inlined = njit(inline="always")
 _COMPILED: Any = weakref.WeakKeyDictionary()  # of each library: the descriptors of what it has, by body and types
 _SIZE = ir.IntType(64)
 _BYTES = ir.IntType(8).as_pointer()
-# What Numba's layers of threads call: (addresses of arrays, counts, distances between items, data)
+# The signature of a task, which Numba's layers of threads call with (addresses of arrays, numbers of items along each
+# dimension, bytes between two items, a pointer to data of the caller).
 _ITEMS = (_BYTES.as_pointer(), _SIZE.as_pointer(), _SIZE.as_pointer(), _BYTES)
 _TASK = ir.FunctionType(ir.VoidType(), _ITEMS)
-# .. from: (the task, all these, how many dimensions arrays have besides, how many arrays, how many threads)
+# The signature of `numba_parallel_for`, which calls it: (the task, these four, the number of further dimensions, the
+# number of arrays, the number of threads).
 _RUN = ir.FunctionType(ir.VoidType(), [_BYTES, *_ITEMS, _SIZE, _SIZE, ir.IntType(32)])
 
 

@@ -22,7 +22,7 @@ _CPU, _CUDA = "numba.core", "numba.cuda.core"
 
 
 class Missing:
-    """Who is told that a kernel is not in the cache, and will be compiled: whoever asked for kernels last."""
+    """`tell` is called when a kernel is not in the cache and will be compiled. Whoever asks for kernels sets it."""
 
     tell: Callable[[], None] = staticmethod(lambda: None)
 

@@ -23,7 +23,7 @@ _WEIGHTED, _SQUARES, _EXERCISED = map(int, (Kind.WEIGHTED, Kind.SQUARES, Kind.EX
 
 @procedure
 def keep_sums(functionals, dated, kept, y, prices, w, k, single):
-    """SUM, which leaves the prices for those that go with it."""
+    """Add the price on a date to each SUM. The prices stay in `prices`, for the functionals that go with a sum."""
     due, _, growth = dated
     for n in range(functionals.shape[0]):
         f, a, bit = functionals[n, 0], functionals[n, 2], functionals[n, 3]
@@ -40,7 +40,7 @@ def keep_sums(functionals, dated, kept, y, prices, w, k, single):
 
 @procedure
 def keep_beside_sums(functionals, dated, kept, y, prices, w, k):
-    """WEIGHTED and NOISY."""
+    """Add the price on a date, times a weight or times the noise, to each WEIGHTED or NOISY functional."""
     due, centre, growth = dated
     for n in range(functionals.shape[0]):
         f, kind, a, bit = functionals[n, 0], functionals[n, 1], functionals[n, 2], functionals[n, 3]
@@ -56,7 +56,7 @@ def keep_beside_sums(functionals, dated, kept, y, prices, w, k):
 
 @procedure
 def keep_logarithms(functionals, dated, kept, y, w, k):
-    """LOGARITHMS, SQUARES, LATEST."""
+    """Take the noise on a date: add it up (LOGARITHMS), add up squares of its changes (SQUARES), keep it (LATEST)."""
     due, centre, growth = dated
     for n in range(functionals.shape[0]):
         f, kind, a, bit = functionals[n, 0], functionals[n, 1], functionals[n, 2], functionals[n, 3]
@@ -75,7 +75,8 @@ def keep_logarithms(functionals, dated, kept, y, w, k):
 
 @procedure
 def keep_extremes(functionals, dated, kept, y, w, k):
-    """LEAST, LARGEST, and AT_LEAST, AT_LARGEST, which are taken after them."""
+    """Keep the least and largest logarithm of the price (LEAST, LARGEST), and after them the weights of the dates on
+    which they were reached (AT_LEAST, AT_LARGEST)."""
     due, centre, growth = dated
     for n in range(functionals.shape[0]):
         f, kind, a, bit = functionals[n, 0], functionals[n, 1], functionals[n, 2], functionals[n, 3]
@@ -116,6 +117,8 @@ def keep_exercised(functionals, rights, dated, kept, y, price, now, w, k, single
 
 @procedure
 def _exercise(kept, f, y, a, w, rules, row, degree, call, price, now, single):
+    """Exercise an option where its value is no less than that of waiting, a Chebyshev series in the price; now[path]
+    says where that is. row: of `rules`, see `exercise.py`."""
     if single is None:
         for p in range(w):
             price[p] = exp64(LN2 * y[a, p])
