@@ -208,14 +208,14 @@ def test_conductivities_that_jump(heat: Callable[..., HeatProblem], conductivity
     [
         ("1 - cos(2*pi*100*t)", 12.0, "auto", True),
         ("1 - cos(2*pi*100*t)", 10.24, "auto", True),  # the same at 1024 equal distances
-        ("1 - cos(2*pi*20*t)", 12.0, "adi", True),
-        ("100*t % 1 < 0.5", 12.0, "auto", True),
+        ("1 - cos(2*pi*20*t)", 12.0, "adi", False),
+        ("100*t % 1 < 0.5", 12.0, "auto", False),  # steps end where it jumps
         ("1 - cos(2*pi*t)", 60.0, "auto", False),
         ("(t % 3.7) < 0.1", 60.0, "auto", False),
         ("min(t, 3) + 0.01*sin(300*t)", 60.0, "auto", False),
     ],
 )
-def test_data_that_are_too_fast_for_automatic_steps(
+def test_data_that_take_very_many_steps_to_follow(
     heat: Callable[..., HeatProblem], flux: str, end: float, stepper: str, seen: bool
 ) -> None:
     time = {"end": end, "stepper": stepper}

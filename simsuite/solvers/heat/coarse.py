@@ -1,4 +1,4 @@
-"""Data that a heat scenario's own choices look at too seldom: within a step of a given dt, or within a cell."""
+"""Data that change by much within a step of a given dt, within a cell, or so fast that steps are very many."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import numpy as np
 from simsuite.expressions import Expression
 from simsuite.scenario.heat import EDGES, HeatScenario
 from simsuite.solvers.heat.discretisation import Discretisation
+from simsuite.solvers.heat.longest_steps import FINEST, LongestSteps
 from simsuite.solvers.heat.plan import Plan
 
 _MANY, _OFTEN = 1024, 0.3  # looks at a run, and the share of them after which data leave the line to the next one
-_ASIDE = 0.1, 0.05  # of the data's range, by which they leave it; for adi, whose steps are longer
+_ASIDE = 0.1  # of the data's range, by which they leave it
 _LOOKS = 9  # times within a step, its ends included
 _MOST_STEPS = 8192  # that are looked at; a dt that is shorter than that is short for most data
 _MUCH = 0.5  # of what a function changes by in the whole run
@@ -30,16 +31,17 @@ def coarse_warnings(scenario: HeatScenario, made: Discretisation, plan: Plan) ->
     found = [*_sources_in_cells(scenario, made)]
     if scenario.time.steady or plan.stepper == "exact":
         return found
-    fast = [*_data_between_looks(scenario, made)] if scenario.time.dt == "auto" else []
-    if plan.control is None and not fast:
-        found += _data_in_steps(scenario, made, plan)
-    return found + fast
+    if plan.control is not None:
+        return [*found, *_fast_data(scenario, made, plan.control.longest_steps)]
+    return [*found, *_data_in_steps(scenario, made, plan)]
 
 
-def _data_between_looks(scenario: HeatScenario, made: Discretisation) -> Iterator[str]:
-    """A sentence for each edge and source that goes up and down so fast that automatic steps may not see it: their
-    lengths are found from what data are at the ends of steps, and a plan from some a thousandth of the run apart."""
-    end, aside = scenario.time.end or 0.0, _ASIDE[scenario.time.stepper == "adi"]
+def _fast_data(scenario: HeatScenario, made: Discretisation, longest: LongestSteps) -> Iterator[str]:
+    """A sentence for each edge and source that goes up and down so fast that it takes very many steps to follow it."""
+    end = scenario.time.end or 0.0
+    count = longest.steps(end)
+    if count < _MANY:
+        return
     looks, between = np.linspace(0.0, 1.0, _MANY + 1), 0.1 + 0.8 * ((np.arange(_MANY) + 1) * _GOLDEN % 1.0)
     for name, f, x, y in _moving(scenario, made):
         with np.errstate(all="ignore"):
@@ -49,12 +51,14 @@ def _data_between_looks(scenario: HeatScenario, made: Discretisation) -> Iterato
             )
             line = at[:-1] + between[:, None] * np.diff(at, axis=0)
             whole = np.ptp(np.concatenate([at, inside]), axis=0)
-            off = np.mean(np.abs(inside - line) > aside * whole, axis=0)
+            off = np.mean(np.abs(inside - line) > _ASIDE * whole, axis=0)
         if np.max(off) > _OFTEN:
+            follow = f"at least {count:.2g} steps follow that"
+            if longest.least <= end * 0.5**FINEST:
+                follow = "even the shortest steps may miss that, and time_error not tell"
             yield (
-                f"{name} goes up and down within a few times {end / _MANY:.2g} s, a thousandth of the run: steps "
-                "of automatic length may miss that, and time_error not tell. Give its mean instead, or set time.dt "
-                "to a tenth of its period, with the stepper rkl2 or adi"
+                f"{name} goes up and down within a few times {end / _MANY:.2g} s, a thousandth of the run: {follow}; "
+                "if only its mean counts, give that instead"
             )
 
 

@@ -104,6 +104,7 @@ class StepControl:
     ) -> None:
         self.tolerance, self._end, self._first = tolerance, end, first
         self._lasting = CHANGING if changing else 1.0
+        self._limit = math.inf
         self.state = np.zeros(len(NAMES)) if state is None else np.array(state)
         if state is None:
             self["dt"], self["low"], self["high"] = first, *span
@@ -115,6 +116,10 @@ class StepControl:
 
     def __setitem__(self, name: str, value: float) -> None:
         self.state[NAMES.index(name)] = value
+
+    def limit(self, longest: float) -> None:
+        """From now on no step is longer than that, s."""
+        self._limit, self["dt"] = longest, min(self["dt"], longest)
 
     def restart(self, jump: bool) -> None:
         """After data jumped, or kinked: begin with shorter steps again."""
@@ -263,7 +268,7 @@ class StepControl:
         hope = 1.0
         if self["wait"] == 0 and (adi or self["compared"] or self["taken"] - self["restarted"] >= SETTLED):
             hope = HOPED_AGAIN if self["compared"] and not adi else HOPED
-        longest = hope * other
+        longest, other = min(hope * other, self._limit), min(other, self._limit)
         while other <= longest:
             if cost(1.0 - adi, other) * GAIN < here:
                 self._probe(other)

@@ -101,6 +101,7 @@ class ControlledStepper(FieldStepper):
         state = start.arrays.get("control")
         self.control = StepControl(plan.tolerance, clock.times[-1], first, span, bool(self._jumps), state)
         self._changing = sorted({*changes, *plan.stops})
+        self._longest = plan.longest_steps
         self._runaway = Runaway(clock.times[-1]) if plan.unsure else None
 
     def _bind(self, made: Discretisation) -> None:
@@ -169,6 +170,7 @@ class ControlledStepper(FieldStepper):
         t = self.clock.time(self.step)
         if k == 0 and t in self._jumps:
             control.restart(self._jumps[t])
+        control.limit(self._longest.at(t))
         self._save()
         for attempt in range(_ATTEMPTS):
             method = self._method

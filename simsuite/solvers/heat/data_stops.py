@@ -4,13 +4,14 @@ Each condition and source is looked at at LOOKS times, and where interval arithm
 unseen between two looks, at more times in between (see `_times`). From the looks come marks: the times at which a
 function has changed by MOST_CHANGE of its range since the mark before. Where marks follow each other within SOON of the
 run, after or before a time without any that is LONG times as long, steps end at them: a peak that lasts a thousandth of
-a run is met some four times, and while it begins to rise. Data that go up and down without a rest are looked at by any
-accurate step, and need none.
+a run is met some four times, and while it begins to rise. Data that go up and down without a rest need none, since
+steps are short there (see `longest_steps`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -40,12 +41,23 @@ _APART = 0.25  # of the time to the next mark: times that are closer to another 
 Points = Mapping[str, np.ndarray]
 
 
-def data_stops(made: Discretisation, end: float, others: Sequence[float]) -> tuple[float, ...]:
-    """Increasing, s. others: increasing times at which steps end anyway."""
+@dataclass(frozen=True)
+class Stops:
+    """times: increasing, s. unsearched: functions with so many peaks, if any, that they were not looked for."""
+
+    times: tuple[float, ...] = ()
+    unsearched: tuple[Expression, ...] = ()
+
+
+def data_stops(made: Discretisation, end: float, others: Sequence[float]) -> Stops:
+    """others: increasing times at which steps end anyway."""
     wanted: list[tuple[float, float]] = []
+    unsearched: list[Expression] = []
     with np.errstate(all="ignore"):
         for f, points in _data(made):
-            t, values = _looks(f, points, end, others)
+            t, values, searched = _looks(f, points, end, others)
+            if not searched:
+                unsearched.append(f)
             range_ = float(np.max(np.ptp(values, axis=0)))
             if np.isfinite(range_) and range_ > 0:
                 change = np.max(np.abs(np.diff(values, axis=0)), axis=1)
@@ -56,7 +68,9 @@ def data_stops(made: Discretisation, end: float, others: Sequence[float]) -> tup
     for at, apart in sorted(wanted):
         if np.min(np.abs(taken - at)) >= apart and (not stops or at - stops[-1] >= apart):
             stops.append(at)
-    return tuple(stops) if len(stops) <= MOST_STOPS else ()
+    if len(stops) > MOST_STOPS:
+        return Stops((), tuple(f for f, _ in _data(made)))
+    return Stops(tuple(stops), tuple(unsearched))
 
 
 def _around_peaks(t: np.ndarray, changed: np.ndarray, end: float) -> list[tuple[float, float]]:
@@ -86,8 +100,9 @@ def _around_peaks(t: np.ndarray, changed: np.ndarray, end: float) -> list[tuple[
     return [(float(at), float(far)) for at, far in found]
 
 
-def _looks(f: Expression, points: Points, end: float, others: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
-    """Times, those before and after each of others among them, and values at them and at all points."""
+def _looks(f: Expression, points: Points, end: float, others: Sequence[float]) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Times, those before and after each of others among them, and values at them and at all points; and whether peaks
+    between them were looked for."""
 
     def values(t: np.ndarray) -> np.ndarray:
         n = len(next(iter(points.values())))
@@ -95,8 +110,9 @@ def _looks(f: Expression, points: Points, end: float, others: Sequence[float]) -
 
     beside = np.add.outer([-_BESIDE * end, _BESIDE * end], others).ravel()
     t = np.unique(np.clip(np.concatenate([np.linspace(0.0, end, LOOKS), beside]), 0.0, end))
-    t = _graded(_times(f, points, t, values), values)
-    return t, values(t)
+    more = _times(f, points, t, values)
+    t = _graded(t if more is None else more, values)
+    return t, values(t), more is not None
 
 
 def _graded(t: np.ndarray, values: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
@@ -113,10 +129,12 @@ def _graded(t: np.ndarray, values: Callable[[np.ndarray], np.ndarray]) -> np.nda
     return t
 
 
-def _times(f: Expression, points: Points, t: np.ndarray, values: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+def _times(
+    f: Expression, points: Points, t: np.ndarray, values: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray | None:
     """The times t and others in between, such that between two of them f changes by little, and goes hardly beyond its
     values there. Interval arithmetic bounds it there; where its bounds are much wider apart than these values, or these
-    values are far apart, the time between is halved."""
+    values are far apart, the time between is halved. None for f that goes up and down all the time."""
     found = [t]
     a, b = t[:-1], t[1:]
     open_ = b - a > 4 * _BESIDE * t[-1]
@@ -127,7 +145,7 @@ def _times(f: Expression, points: Points, t: np.ndarray, values: Callable[[np.nd
         if not a.size:
             break
         if a.size * n > _MOST_BOXES:
-            return t  # f goes up and down all the time
+            return None
         boxes = {name: (at, at) for name, at in points.items()} | {"t": (a[:, None], b[:, None])}
         lower, upper = (np.broadcast_to(bound, (a.size, n)) for bound in bounds_within(f.tree, boxes))
         at_ends = values(a), values(b)

@@ -24,13 +24,14 @@ from simsuite.solvers.heat.edges import CONVECTION, FLUX, RADIATION, TEMPERATURE
 from simsuite.solvers.heat.sampling import distinct
 
 _MODE = 0.27  # largest (λt)²/2 e^(-λt)
-_LOOKS = 1025  # times at which data that move are looked at
+_LOOKS, _MOST_LOOKS = 1025, 1 << 16  # times at which data that move are looked at
 _STEPS_TO_HALF = 8  # until a cell has gone half the way to the temperature of the edge beside it
 _MOST_CELLS = 1 << 20  # whose rates are computed
 
 
-def explicit_error(made: Discretisation, clock: Clock, frames: Sequence[float]) -> float | None:
-    """An estimate for the largest error at the frames, K; None where nothing is known of it."""
+def explicit_error(made: Discretisation, clock: Clock, frames: Sequence[float], longest: float) -> float | None:
+    """An estimate for the largest error at the frames, K; None where nothing is known of it. longest: time between two
+    looks at data by which these are seen to go up and down, s."""
     end, dt = clock.times[-1], max(clock.dt(step) for step in clock.steps[:-1])
     if any(f.depends_on("T") for f in made.sources):
         return None
@@ -38,7 +39,7 @@ def explicit_error(made: Discretisation, clock: Clock, frames: Sequence[float]) 
     with np.errstate(all="ignore"):
         low, high = made.reach(made.edges.looks(end), end)
         rough = min(0.5 * dt * _largest_rate(made), _MODE * dt / first * (high - low))
-        error = rough + 0.5 * dt * _driving(made, end)
+        error = rough + 0.5 * dt * _driving(made, end, min(_LOOKS + math.ceil(end / longest), _MOST_LOOKS))
     return float(error) if math.isfinite(error) else None
 
 
@@ -97,13 +98,13 @@ def _rates(made: Discretisation, rows: slice, outside: Sequence[np.ndarray]) -> 
     return np.asarray((heat * made.inverse_capacity[near])[inner])
 
 
-def _driving(made: Discretisation, end: float) -> float:
+def _driving(made: Discretisation, end: float, looks: int) -> float:
     """The largest rate at which temperatures outside change, plus by how much sources change what they give in all,
     up and down, K/s."""
-    t = np.linspace(0.0, end, _LOOKS)
+    t = np.linspace(0.0, end, looks)
 
     def moves(values: np.ndarray) -> np.ndarray:
-        return np.abs(np.diff(values.reshape(_LOOKS, -1), axis=0))
+        return np.abs(np.diff(values.reshape(looks, -1), axis=0))
 
     total = 0.0
     rate = 0.0

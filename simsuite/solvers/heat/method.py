@@ -21,6 +21,7 @@ from simsuite.solvers.heat.data_changes import Changes, data_changes
 from simsuite.solvers.heat.data_stops import data_stops
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.explicit_error import explicit_error, least_range
+from simsuite.solvers.heat.longest_steps import LongestSteps, longest_steps
 from simsuite.solvers.heat.pace import Pace, pace, runs_away
 from simsuite.solvers.heat.plan import TICKS, Control, Plan
 from simsuite.solvers.heat.rates import TWO_CORES, Work, work_of
@@ -41,9 +42,11 @@ _ONLY_ADI = "steps of the others would be too short to be stable at all temperat
 
 @dataclass(frozen=True)
 class _Moves:
-    """When data change in a way that steps end there, and how fast they do else."""
+    """When data change in a way that steps end there, how fast they do else, and how long steps may be to see it."""
 
     changes: Changes
+    stops: tuple[float, ...]
+    longest: LongestSteps
     pace: Pace
 
 
@@ -70,7 +73,7 @@ def make_plan(
     limits = _limits(scenario, made, times[-1])
     if _only_adi(scenario, made, limits, times[-1]):
         limits = replace(limits, safe=limits.stable)
-        return _controlled(scenario, made, limits, ("adi",), {}, _ONLY_ADI, _moves(made, times[-1], limits))
+        return _controlled(scenario, made, limits, ("adi",), {}, _ONLY_ADI, _moves(scenario, made, limits))
     if not (0 < limits.safe < math.inf or (limits.safe == math.inf and _has_no_faces(made))):
         mistakes.append(_no_step(scenario, made, times[-1]))
         return Plan("explicit", Clock((0, 1), (0.0, times[-1])), "")
@@ -86,7 +89,7 @@ def make_plan(
         plan = _between_changes("explicit", scenario, made, limits, "dt is given")
         return _checked(scenario, plan, limits, mistakes)
     if wanted in METHODS and dt == "auto":
-        return _controlled(scenario, made, limits, (wanted,), {}, "asked for", _moves(made, times[-1], limits))
+        return _controlled(scenario, made, limits, (wanted,), {}, "asked for", _moves(scenario, made, limits))
     if wanted != "auto":
         return _checked(scenario, _between_changes(wanted, scenario, made, limits, "asked for"), limits, mistakes)
     return _cheapest(scenario, made, limits, exact_refused, rates_of)
@@ -125,8 +128,8 @@ def _cheapest(
     refused = f"; exact does not apply: {exact_refused}" if exact_refused is not None else ""
     if exact_refused is None:
         plans["exact"] = _equal_steps("exact", scenario, times, limits, "")
-    moves = _moves(made, times[-1], limits)
-    explicit = _between_changes("explicit", scenario, made, limits, "", moves.changes)
+    moves = _moves(scenario, made, limits)
+    explicit = _between_changes("explicit", scenario, made, limits, "", moves)
     if explicit.possible:
         error, range_ = explicit.time_error, least_range(made, explicit.clock)
         if error is not None and error <= scenario.time.tolerance * range_:
@@ -136,8 +139,8 @@ def _cheapest(
             refused += f"; explicit might miss the tolerance{by}"
     for name, plan in plans.items():
         works[name] = work_of(name, plan.clock.end, plan.stages, made, rate_wanted)
-    ends = len(controlled_times(scenario, moves.changes.all))
-    expected = expected_steps("rkl2+adi", scenario.time.tolerance, times[-1], limits.safe, ends, moves.pace)
+    ends = len({*controlled_times(scenario, moves.changes.all), *moves.stops})
+    expected = _expected("rkl2+adi", scenario, limits, ends, moves)
     stages = expected_stages(times[-1], expected, SAFETY * limits.safe)
     controlled = {
         "rkl2": work_of("rkl2", expected, stages, made, rate_wanted),
@@ -162,23 +165,28 @@ def _between_changes(
     made: Discretisation,
     limits: _Limits,
     reason: str,
-    found: Changes | None = None,
+    moves: _Moves | None = None,
 ) -> Plan:
-    """Equal steps that end where data change, too; those of the explicit stepper with a bound of their error. found:
-    changes of the data, if they are known."""
-    times = clock_times(scenario)
+    """Equal steps that end where data change, too; those of the explicit stepper with a bound of their error. moves: if
+    it is known."""
+    times, dt = clock_times(scenario), math.inf
     plan = _equal_steps(name, scenario, times, limits, reason)
     if plan.possible and name != "exact":
-        changes = sorted(snapped((data_changes(made, times[-1]) if found is None else found).all, times))
-        plan = _equal_steps(name, scenario, sorted({*times, *changes}), limits, reason)
+        found = data_changes(made, times[-1]) if moves is None else moves.changes
+        if name == "explicit" and scenario.time.dt == "auto":
+            tolerance = scenario.time.tolerance
+            longest = longest_steps(made, times[-1], found.all, tolerance) if moves is None else moves.longest
+            dt = longest.least
+        changes = sorted(snapped(found.all, times))
+        plan = _equal_steps(name, scenario, sorted({*times, *changes}), limits, reason, dt)
         plan = replace(plan, clock=replace(plan.clock, changes=tuple(changes)), changes=tuple(changes))
-    return _with_error(scenario, made, plan) if name == "explicit" and plan.possible else plan
+    return _with_error(scenario, made, plan, dt) if name == "explicit" and plan.possible else plan
 
 
-def _with_error(scenario: HeatScenario, made: Discretisation, plan: Plan) -> Plan:
-    """Explicit steps with a bound of their error."""
+def _with_error(scenario: HeatScenario, made: Discretisation, plan: Plan, longest: float) -> Plan:
+    """Explicit steps with a bound of their error. longest: steps that see all that data do, s."""
     frames = frame_times(scenario.output, plan.clock.times[-1])
-    return replace(plan, time_error=explicit_error(made, plan.clock, frames))
+    return replace(plan, time_error=explicit_error(made, plan.clock, frames, longest))
 
 
 def _controlled(
@@ -191,29 +199,40 @@ def _controlled(
     moves: _Moves,
 ) -> Plan:
     """Steps as long as they may be. seconds: of a stage of rkl2 and of a step of adi."""
-    end, found, name = clock_times(scenario)[-1], moves.changes, "+".join(methods)
-    outputs = controlled_times(scenario, ())
-    changes = Changes(snapped(found.jumps, outputs), snapped(found.kinks, outputs))
-    times = controlled_times(scenario, changes.all)
-    stops = data_stops(made, end, times)
-    times = sorted({*times, *stops})
+    name, longest = "+".join(methods), moves.longest
+    times = sorted({*controlled_times(scenario, moves.changes.all), *moves.stops})
     control = Control(
         methods=methods,
         tolerance=scenario.time.tolerance,
         safe=SAFETY * limits.safe,
-        jumps=changes.jumps,
-        stops=stops,
+        jumps=moves.changes.jumps,
+        stops=moves.stops,
         worth=seconds["adi"] / seconds["rkl2"] if len(methods) > 1 else 0.0,
-        expected=expected_steps(name, scenario.time.tolerance, end, limits.safe, len(times), moves.pace),
+        expected=_expected(name, scenario, limits, len(times), moves),
         unsure=runs_away(made),
+        windows=longest.begins,
+        longest=longest.longest,
     )
     clock = Clock(tuple(TICKS * k for k in range(len(times))), tuple(times))
-    return Plan(name, clock, reason, control=control, changes=changes.all)
+    return Plan(name, clock, reason, control=control, changes=moves.changes.all)
 
 
-def _moves(made: Discretisation, end: float, limits: _Limits) -> _Moves:
-    changes = data_changes(made, end)
-    return _Moves(changes, pace(made, end, changes.all, limits.safe))
+def _expected(methods: str, scenario: HeatScenario, limits: _Limits, times: int, moves: _Moves) -> int:
+    """See `expected_steps`; at least as many as it takes to see all that data do."""
+    end = clock_times(scenario)[-1]
+    expected = expected_steps(methods, scenario.time.tolerance, end, limits.safe, times, moves.pace)
+    return max(expected, math.ceil(moves.longest.steps(end)))
+
+
+def _moves(scenario: HeatScenario, made: Discretisation, limits: _Limits) -> _Moves:
+    end, outputs = clock_times(scenario)[-1], controlled_times(scenario, ())
+    found = data_changes(made, end)
+    changes = Changes(snapped(found.jumps, outputs), snapped(found.kinks, outputs))
+    times = controlled_times(scenario, changes.all)
+    peaks = data_stops(made, end, times)
+    longest = longest_steps(made, end, found.all, scenario.time.tolerance, peaks.unsearched)
+    stops = {*peaks.times, *snapped(longest.stops, times)}.difference(times)
+    return _Moves(changes, tuple(sorted(stops)), longest, pace(made, end, found.all, limits.safe))
 
 
 def expected_steps(methods: str, tolerance: float, end: float, safe: float, times: int, pace: Pace) -> int:
@@ -260,16 +279,18 @@ def _has_no_faces(made: Discretisation) -> bool:
     return made.law is None and (made.nx * made.ny == 1 or bool(distinct(made.held).all()))
 
 
-def _equal_steps(name: str, scenario: HeatScenario, times: list[float], limits: _Limits, reason: str) -> Plan:
-    """Steps of a given length, or for explicit the longest that obey the maximum principle, or for exact those of the
-    frames and samples; equal between every two times."""
+def _equal_steps(
+    name: str, scenario: HeatScenario, times: list[float], limits: _Limits, reason: str, most: float = math.inf
+) -> Plan:
+    """Steps of a given length, or for explicit the longest that obey the maximum principle and that are no longer than
+    `most`, or for exact those of the frames and samples; equal between every two times."""
     given, samples = scenario.time.dt, scenario.output.samples
     longest = times[-1] / (samples - 1) if samples is not None else math.inf
     dt = longest
     if given != "auto":
         dt = float(given)
     elif name == "explicit":
-        dt = min(SAFETY * limits.safe, limits.monotone, longest)
+        dt = min(SAFETY * limits.safe, limits.monotone, longest, most)
     counts = [(b - a) / dt if dt > 0 else math.inf for a, b in itertools.pairwise(times)]
     if not sum(counts) <= MOST_STEPS:
         return Plan(name, Clock((0, 1), (0.0, times[-1])), f"that takes {sum(counts):.1e} steps", possible=False)

@@ -11,9 +11,11 @@ from typing import Any
 
 from simsuite.core import Clock
 from simsuite.errors import AFRESH, SimsuiteError
+from simsuite.solvers.heat.longest_steps import LongestSteps
 from simsuite.words import counted
 
 TICKS = 1 << 40  # between two times of a clock for steps as long as they may be
+_LISTS = ("methods", "jumps", "stops", "windows", "longest")  # of a Control
 
 
 @dataclass(frozen=True)
@@ -22,8 +24,9 @@ class Control:
 
     methods: those that may be taken, see `controlled`. tolerance: of the error in time, relative to the range of the
     temperatures. safe: largest stable explicit step, s. jumps: times of the clock at which temperatures outside jump.
-    stops: those at which nothing happens but that steps see the data. worth: how many stages of rkl2 take as long as a
-    step of adi. expected: about how many steps. unsure: whether there may be many more, as sources depend on T.
+    stops: those at which nothing happens but that steps see the data. windows, longest: of parts of a run that begin
+    there, how long steps may be for the same reason, s. worth: how many stages of rkl2 take as long as a step of adi.
+    expected: about how many steps. unsure: whether there may be many more, as sources depend on T.
     """
 
     methods: tuple[str, ...]
@@ -34,6 +37,12 @@ class Control:
     worth: float
     expected: int
     unsure: bool = False
+    windows: tuple[float, ...] = ()
+    longest: tuple[float, ...] = ()
+
+    @property
+    def longest_steps(self) -> LongestSteps:
+        return LongestSteps(self.windows, self.longest)
 
 
 @dataclass(frozen=True)
@@ -78,7 +87,7 @@ class Plan:
             changes = tuple(map(float, plan["changes"]))
             control = None
             if "control" in plan:
-                lists = {name: tuple(plan["control"][name]) for name in ("methods", "jumps", "stops")}
+                lists = {name: tuple(plan["control"][name]) for name in _LISTS}
                 control = Control(**(dict(plan["control"]) | lists))
             times = sorted({*times, *changes, *(control.stops if control is not None else ())})
             between = itertools.chain.from_iterable(itertools.repeat(int(n), int(k)) for n, k in plan["steps"])
