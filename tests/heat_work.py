@@ -141,7 +141,8 @@ def automatic(plate: Plate, backend: Backend, reference: Reference, stepper: str
         counts = count(taken, ADI_TAKES)
         errors = reference.largest_errors(problem, taken, backend)
         # What lasts of errors is known at the end only, and may be more than the steps were chosen for.
-        assert taken.control["error"] <= 2.0 * problem.scenario.time.tolerance
+        range_ = taken.control["high"] - taken.control["low"]
+        assert taken.control["error"] <= 2.0 * problem.scenario.time.tolerance * range_
         return Automatic(*errors, sum(seconds(problem, name, n) for name, n in counts.items()))
     errors = reference.largest_errors(problem, taken, backend)
     return Automatic(*errors, seconds(problem, problem.plan.stepper, problem.clock.end))

@@ -279,3 +279,19 @@ def test_a_spot_that_leaves_a_cell_as_it_comes_to_the_next(
     assert results["time_error"] <= 1e-3
     assert taken.control["shortest"] > 1e-6
     assert results["energy"]["source"] == pytest.approx(60.0 * 0.03 * 0.01, rel=1e-9)
+
+
+def test_an_error_counts_in_kelvin_and_not_by_the_range_of_its_moment(heat: Callable[..., HeatProblem]) -> None:
+    """All temperatures are equal at first, and the conductivity beside the left edge differs after any time at all: of
+    what has changed after the first step, its error is a large part. It is next to nothing of what changes later."""
+    problem = heat(
+        material={"conductivity": "1 + 4*(T > 0.5)", "density": 1.0, "specific_heat": 1.0},
+        initial={"temperature": 0.0},
+        boundary={"left": {"kind": "temperature", "value": 1.0}},
+        time={"end": 0.2, "stepper": "rkl2", "tolerance": 1e-3},
+    )
+    run = problem.stepper(open_backend("cpu"), problem.initial())
+    run.advance(problem.clock.end)
+    with run.observe("frames") as observed:
+        found = problem.results(observed)["time_error"]
+    assert 1e-6 < found < 2e-3

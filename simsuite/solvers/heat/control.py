@@ -64,6 +64,7 @@ HOPED, HOPED_AGAIN = 10.0, 3.0  # by how much; by how much more than they were w
 LONGER = 1.25  # each length that is considered than the one before
 PATIENCE = 16.0  # steps by one method before the other one is tried again in that hope, twice as many each time
 NAMES = (
+    # error: the largest of a step, K.
     *("dt", "low", "high", "taken", "rejected", "error", "shortest", "longest"),
     # Of an estimate of adi the share left after its step, its error by splitting in K/s, and when these were so.
     *("left", "splitting", "measured", "measured_dt"),
@@ -220,7 +221,8 @@ class StepControl:
         lost = not math.isfinite(low + high)
         self["low"], self["high"] = (math.nan, math.nan) if lost else (min(self["low"], low), max(self["high"], high))
         self["taken"] += 1
-        self["error"], self["largest"] = max(self["error"], step.error), max(self["largest"], step.unsure)
+        error = step.error * (self["high"] - self["low"])
+        self["error"], self["largest"] = max(self["error"], error), max(self["largest"], step.unsure)
         self["rounded"] += 0.5 * unit
         self["shortest"], self["longest"] = min(self["shortest"], dt), max(self["longest"], dt)
 

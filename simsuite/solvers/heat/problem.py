@@ -307,9 +307,10 @@ class HeatProblem:
             if not control["taken"]:
                 return {"time_error": 0.0}
             range_ = control["high"] - control["low"]
-            largest, rounding = (control[name] / range_ if range_ > 0 else 0.0 for name in ("largest", "rounded"))
+            kelvin = max(control["error"], control["largest"]), control["rounded"]
+            largest, rounding = (error / range_ if range_ > 0 else 0.0 for error in kelvin)
             return {
-                "time_error": max(control["error"], largest) + rounding,
+                "time_error": largest + rounding,
                 "rounding_error": rounding,
                 "dt": [control["shortest"], control["longest"]],
                 "rejected_steps": int(control["rejected"]),

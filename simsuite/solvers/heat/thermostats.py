@@ -38,8 +38,8 @@ def thermostat_warnings(scenario: HeatScenario, made: Discretisation, controlled
     where = next(jumps, None)
     if where is not None:
         found.append(
-            f"the conductivity jumps {_at(where)}, which each cell passes at a time of its own: what steps are off by "
-            "that is not in time_error; make it a ramp over a few kelvin"
+            f"the conductivity jumps {_at(where)}, which each cell passes at a time of its own: time_error may not "
+            "show all that steps are off by that; make it a ramp over a few kelvin"
         )
     return found
 
