@@ -41,6 +41,7 @@ from simsuite.solvers.heat.manufactured import STEFAN_BOLTZMANN
 
 FLUX, TEMPERATURE, CONVECTION, RADIATION = range(4)
 _LOOKS = 11  # times, first and last included, at which coefficients are looked at before a run
+_SPREAD = 0.6180339887498949  # whose multiples, modulo 1, lie evenly and in no rhythm
 ZERO = Expression.constant(0.0)
 
 
@@ -137,8 +138,10 @@ class Edges:
         return np.where(self.kinds == TEMPERATURE, 2.0, convective_beta(h, k, self.delta))
 
     def looks(self, end: float) -> list[float]:
-        """The times at which coefficients that move are looked at before a run that ends at `end`."""
-        return [end * (k / (_LOOKS - 1)) for k in range(_LOOKS if self.moving else 1)]
+        """The times at which coefficients that move are looked at before a run that ends at `end`: irregular ones, lest
+        they meet these at one phase."""
+        inside = [end * ((k + (k + 1) * _SPREAD % 1.0) / (_LOOKS - 2)) for k in range(_LOOKS - 2)]
+        return [0.0, *inside, end] if self.moving else [0.0]
 
 
 def convective_beta(h: np.ndarray, k: np.ndarray, delta: np.ndarray) -> np.ndarray:

@@ -37,7 +37,7 @@ _SPREAD = 0.5 * (math.sqrt(5.0) - 1.0)  # whose places in equal parts of a run d
 _LENGTHS = 2.0 ** -np.arange(4, 25)  # of differences, as shares of a run
 _CORNERS = np.array([-1.5, -0.5, 0.5, 1.5])
 _ROUNDING = 64 * np.finfo(np.float64).eps  # of the largest value
-_LOOKS = 257  # times at which values are
+_LOOKS = 257  # times at which values are, 0 and the end among them
 _POINTS = 4  # along an edge
 _ACROSS = 16  # points along each axis of a source
 _ROUGHENS = 0.2  # of what a source that jumps heats: what of it makes a solution rough, as jumps at edges do
@@ -211,8 +211,9 @@ def _often(second: np.ndarray, moves: float) -> float:
 
 
 def _values(f: Expression, points: Mapping[str, np.ndarray], looks: _Looks) -> np.ndarray:
-    """(_LOOKS, points)."""
-    t = np.linspace(0.0, looks.end, _LOOKS)
+    """(_LOOKS, points), at irregular times, lest they meet data in step."""
+    i = np.arange(_LOOKS - 2)
+    t = looks.end * np.concatenate([[0.0], (i + (i + 1) * _SPREAD % 1.0) / i.size, [1.0]])
     return np.broadcast_to(f(**points, t=t[:, None]), (_LOOKS, len(points["x"])))
 
 
