@@ -55,7 +55,7 @@ def parallel_for(body: Callable[..., None]) -> Any:
     @intrinsic
     def call(typing_context: Any, n: Any, arguments: Any, most: Any = None) -> Any:
         def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            compiled = _compiled(context, body, (types.int64, types.int64, *arguments.types))
+            compiled = _compiled(context, body, (types.int64, types.int64, *arguments.types), forceinline=True)
             numbers = [
                 context.cast(builder, value, kind, types.int64)
                 for value, kind in zip(values, signature.args, strict=True)
@@ -75,7 +75,7 @@ def procedure(body: Callable[..., None]) -> Any:
 
     def call(typing_context: Any, *kinds: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            compiled = _compiled(context, body, signature.args)
+            compiled = _compiled(context, body, signature.args, forceinline=False)
             function = context.declare_function(builder.module, compiled)
             status, _ = context.call_conv.call_function(builder, function, types.none, compiled.argtypes, values)
             with cgutils.if_unlikely(builder, status.is_error):
@@ -93,13 +93,15 @@ def procedure(body: Callable[..., None]) -> Any:
     return made
 
 
-def _compiled(context: Any, body: Callable[..., None], kinds: tuple[Any, ...]) -> Any:
-    """The descriptor of the body for arguments of these types, which the library that is being compiled has then."""
+def _compiled(context: Any, body: Callable[..., None], kinds: tuple[Any, ...], forceinline: bool) -> Any:
+    """The descriptor of the body for arguments of these types, which the library that is being compiled has then.
+    forceinline: whether it is to become a part of each function that calls it. Loops that are shared out do, at no cost
+    since one function calls each, and some take half as long then."""
     library = context.active_code_library
     found = _COMPILED.setdefault(library, {})
     if (body, kinds) not in found:
         flags = compiler.Flags()
-        CPUTargetOptions.parse_as_flags(flags, _PART | {"nopython": True, "forceinline": False})
+        CPUTargetOptions.parse_as_flags(flags, _PART | {"nopython": True, "forceinline": forceinline})
         flags.no_compile = True
         made = compiler.compile_internal(context.typing_context, context, library, body, kinds, types.none, flags, {})
         library.get_function(made.fndesc.llvm_func_name).linkage = "linkonce_odr"  # gone once it has been inlined
