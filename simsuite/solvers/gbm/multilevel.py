@@ -155,7 +155,8 @@ class MultilevelProblem(GbmProblem):
         return self.rounds_from[following]
 
     def _goals(self, observed: Snapshot) -> np.ndarray:
-        count, variances = self.scenario.paths.count, outcome.variances(self, observed)
+        count, random = self.scenario.paths.count, [self.leaps[mean.value].random for mean in self.payoffs.prices]
+        variances = outcome.variances(self, observed)[:, random]
         return next_goals(observed.arrays["done"], variances, self.costs, self.width, self.target, count)
 
     # ---- what the stepper asks
