@@ -13,6 +13,7 @@ from running import call
 from test_resume import write
 
 from simsuite.backends import open_backend
+from simsuite.cli.gbm import gbm_sections
 from simsuite.solvers.gbm.lines import option_lines, with_error
 
 TWO = [ASSET | {"name": "calm"}, ASSET | {"name": "wild", "spot": 50.0, "volatility": 0.5}]
@@ -50,6 +51,20 @@ def test_what_was_not_seen_is_said(one_thread):
     assert lines[1].strip() == (
         "no path paid: the probability that one does is below 0.0029, with a confidence of 95 %"
     )
+
+
+def test_in_a_table_unknown_errors_are_told_beside_greeks_as_beside_prices(one_thread):
+    """And the Greek of an option is by the asset that it depends on, though no path has shown that."""
+    asian = {"style": "asian", "payoff": "call", "strike": 2000.0, "control_variate": False, "asset": "wild"}
+    points = {"count": 1024, "sampling": "sobol"}
+    p = problem(asset=TWO, time={"steps": 2}, paths=points, option=[asian | {"greeks": True}] * 15)
+    sections = list(gbm_sections(run(p, open_backend("cpu"))[0], verbose=False))
+    ((title, rows),) = [section for section in sections if section[0].startswith("options")]
+    assert title.endswith("; none, unknown: info -v says why")
+    assert all(row.split() == [row.split()[0], *["0", "±", "unknown"] * 6] for row in rows[1:])
+    ((_, rows),) = [section for section in sections if section[0].startswith("prices at the end")]
+    assert all(row.count(" ± unknown") == 2 for row in rows[1:3])
+    assert "Sobol points are not independent" in rows[3]
 
 
 def test_digits_follow_the_error():

@@ -228,7 +228,16 @@ def test_options_are_a_table() -> None:
             f"call {k}": option(10.39892751 + k, 0.0735, delta=[0.63844, 0.1], delta_standard_error=[0.00145, 0.1])
             for k in range(12)
         }
-        | {"put": option(1.0, 0.0, delta=[None, None], gamma=[0.018], gamma_standard_error=[0.00023])},
+        | {
+            "put": option(
+                1.0,
+                0.0,
+                delta=[None, None],
+                delta_standard_error=[None, None],
+                gamma=[0.018],
+                gamma_standard_error=[0.00023],
+            )
+        },
         "assets": {
             "A": {
                 "mean": 105.1136,
@@ -256,7 +265,7 @@ def test_options_are_a_table() -> None:
     assert "0.01800 ± 0.00023" in lines[head + 13]
     assert any("105.114 ± 0.029" in line and "142.95" in line for line in lines)
     assert not any("delta_standard_error" in line for line in lines)
-    assert sum("delta_standard_error" in line for line in summary_lines(summary, verbose=True)) == 12
+    assert sum("delta_standard_error" in line for line in summary_lines(summary, verbose=True)) == 13
 
 
 def test_risk_is_a_row_for_each_level() -> None:
