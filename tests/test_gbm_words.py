@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 from typing import Any
@@ -222,3 +223,44 @@ def test_as_many_steps_as_are_proposed_have_one_at_each_date():
     (warning,) = problem(time={"steps": 7}, option=[option, option | {"fixings": 6}]).warnings
     steps = int(warning.rpartition("time.steps = ")[2].split()[0])
     assert not problem(time={"steps": steps}, option=[option, option | {"fixings": 6}]).warnings
+
+
+def test_numbers_of_csv_have_units(tmp_path, capsys, one_thread):
+    """Those that the lines and tables tell: all but counts, words and names of methods."""
+    scenario = tables(
+        asset=[ASSET | {"name": "delta", "holding": 1.0}],
+        option=[CALL | {"name": "price", "greeks": True}, {"style": "american", "payoff": "put", "strike": 100.0}],
+        output={"risk": {"levels": [0.95]}, "exposure": True},
+        paths={"target_standard_error": 1.0},
+    )
+    path = write(tmp_path / "s.toml", scenario, {"run.device": "cpu"})
+    assert call(capsys, "run", path, "-o", tmp_path / "run").returncode == 0
+    table = list(csv.DictReader(call(capsys, "info", tmp_path / "run", "--csv").stdout.splitlines()))
+    units = {row["name"]: row["unit"] for row in table}
+    expected = {
+        "time": "year",
+        "paths": "",
+        "target.standard_error": "price",
+        "options.price.price": "price",
+        "options.price.ci95.0": "price",
+        "options.price.standard_error": "price",
+        "options.price.delta.0": "1",
+        "options.price.gamma_standard_error.0": "price-1",
+        "options.price.vega.0": "price year0.5",
+        "options.price.rho": "price year",
+        "options.price.theta_standard_error": "price year-1",
+        "options.price.greeks_method.delta": "",
+        "options.option2.exercise_probability": "1",
+        "options.option2.exercise_dates": "",
+        "assets.delta.mean_exact": "price",
+        "assets.delta.quantiles.0.05": "price",
+        "risk.horizon": "year",
+        "risk.levels.0.95.value_at_risk": "price",
+        "risk.levels.0.95.expected_shortfall_standard_error": "price",
+        "exposure.peak.time": "year",
+        "exposure.end.potential.0.95.value": "price",
+        "exposure.profile.1.negative": "price",
+    }
+    assert {name: units[name] for name in expected} == expected
+    bare = {row["name"] for row in table if not row["unit"] and "." in row["value"]}
+    assert bare == set()
