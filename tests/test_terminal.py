@@ -380,6 +380,30 @@ def test_many_steps_that_are_taken_again_are_asked_about(say: Say, steps: int, a
     assert ("does a source in T switch" in "\n".join(summary_lines(done | {"steps": steps}))) is asked
 
 
+@pytest.mark.parametrize(
+    ("pairs", "told"),
+    [
+        (("time.stepper=rkl2",), r"steps taken          (\d+) +by rkl2, (\d+) stages in all"),
+        (("time.stepper=rkl2", "time.dt=3.0"), r"steps taken          (10) +by rkl2, (\d+)0 stages in all"),
+        (("time.stepper=adi",), r"steps taken          (\d+) +by adi$"),
+        (("time.stepper=explicit",), None),
+    ],
+)
+def test_all_numbers_of_a_run_tell_steps_and_stages(say: Say, pairs: tuple[str, ...], told: str | None) -> None:
+    assert say("run", *settings(*pairs), "-q").returncode == 0
+    every = say("info", "runs/plate", "-v").stdout
+    found = re.search(told or "steps taken", every, re.MULTILINE)
+    assert (found is None) is (told is None)
+    if found is None:
+        return
+    summary = json.loads(say("info", "runs/plate", "--json").stdout)["summary"]
+    assert int(found[1]) == summary["steps"]
+    refused = re.search(r"taken again +(\d+) +steps, shorter", every)
+    assert (refused is None) is ("time.dt=3.0" in pairs)
+    assert refused is None or int(refused[1]) == summary["results"]["rejected_steps"]
+    assert "steps taken" not in say("info", "runs/plate").stdout
+
+
 # ---- what is probably not meant
 
 
