@@ -12,6 +12,7 @@ import pytest
 from simsuite.backends.numba_cuda import import_numba_cuda
 from simsuite.core import Clock
 from simsuite.expressions import Expression, ExpressionError
+from simsuite.expressions.homogeneous import degree
 from simsuite.expressions.magnitude import magnitudes
 from simsuite.expressions.parser import parse
 from simsuite.solvers.table import FunctionTable
@@ -328,3 +329,24 @@ def test_magnitudes_are_those_of_what_is_added():
     values = {"x": np.array(2.0), "y": np.array(3.0)}
     found = magnitudes([parse(text, ("x", "y")) for text in sizes], values)
     assert found == pytest.approx(list(sizes.values()), rel=1e-12)
+
+
+def test_degrees_are_those_of_scaled_values():
+    """And none is found where scaling both variables changes values by no power of the factor."""
+    x, y, factor = 2.0, 3.0, 1.7
+    texts = {
+        "max(x - 2*y, 0) + hypot(x, y)": 1,
+        "x*y / (x + y)**3": -1,
+        "where(x > 2*y, x, y) * sqrt(x*y)": 2,
+        "x**0.5 * exp(log(x/y)) + sqrt(y)": 0.5,
+        "(x > y or not x) + x // y + atan2(x, y) + sign(x)": 0,
+        "x**0 + 1": 0,
+        "x % y - abs(-x)": 1,
+    }
+    for text, expected in texts.items():
+        assert degree(parse(text, ("x", "y")), ("x", "y")) == expected, text
+        scaled, plain = value(text, x=factor * x, y=factor * y), value(text, x=x, y=y)
+        assert scaled == pytest.approx(factor**expected * plain, rel=1e-12, abs=1e-300), text
+    for text in ("x + 1", "exp(x)", "x > 1", "max(x, x*y)", "x**y", "min(x, 3)", "x / 0", "where(x > 1, x, y)"):
+        assert degree(parse(text, ("x", "y")), ("x", "y")) is None, text
+    assert degree(parse("x + y", ("x", "y")), ("x",)) is None

@@ -238,6 +238,53 @@ def test_of_two_assets(cpu):
             assert option[name][2] == option[f"{name}_standard_error"][2] == 0.0
 
 
+HOMOGENEOUS = [
+    ({"style": "exchange", "assets": ["A", "B"]}, 1),
+    ({"style": "spread", "assets": ["B", "A"], "payoff": "put", "strike": 0.0}, 1),
+    ({"style": "basket", "payoff": "call", "strike": 0.0, "weights": [1.0, -2.0]}, 1),
+    (CALL | {"strike": 0.0}, 1),
+    ({"style": "expression", "value": "where(last(A) > 2 * last(B), last(A), 0)"}, 1),
+    ({"style": "expression", "value": "sqrt(last(A) * last(B)) + hypot(last(A), last(B))"}, 1),
+    ({"style": "expression", "value": "10 * max(last(A) / last(B) - 2, 0)"}, 0),
+    ({"style": "expression", "value": "where(last(A) > 2 * last(B), 10, 0)"}, 0),
+    ({"style": "expression", "value": "max(last(A)**2 - 3 * last(A) * last(B), 0)"}, 2),
+    ({"style": "expression", "value": "1000 / last(A)"}, -1),
+]
+
+
+@pytest.mark.parametrize("jumps", [False, True])
+def test_the_rho_of_homogeneous_payoffs_follows_from_the_price(cpu, jumps):
+    """Prices on the same paths with the rate moved to both sides tell the same, as prices at the end all grow alike."""
+    falls = {"jumps": {"intensity": 0.5, "mean": -0.1, "deviation": 0.2}} if jumps else {}
+    second = {"name": "B", "spot": 50.0, "volatility": [[0.0, 0.3], [0.5, 0.2]], "dividend_yield": 0.02}
+    market = {"correlation": [[1.0, 0.4], [0.4, 1.0]]}
+    cases = [case for case in HOMOGENEOUS if not jumps or "value" not in case[0]]  # payoffs that jump would have none
+    contracts = asked(*(option for option, _ in cases))
+    given = {"asset": [ASSET | falls, second], "time": {"end": 2.0, "steps": 4}, "option": contracts}
+
+    def options(rate):
+        return run(problem(market=market | {"rate": [[0.0, rate], [1.0, rate + 0.01]]}, **given), cpu)[0]["options"]
+
+    lower, found, higher = (list(options(rate).values()) for rate in (0.03 - 1e-4, 0.03, 0.03 + 1e-4))
+    for (option, degree), below, here, above in zip(cases, lower, found, higher):
+        quotient = (above["price"] - below["price"]) / 2e-4
+        assert here["rho"] == pytest.approx(quotient, rel=1e-6, abs=1e-9 * here["price"]), option
+        assert here["rho_standard_error"] == pytest.approx(abs(degree - 1) * 2.0 * here["standard_error"], rel=1e-9)
+        assert here["greeks_method"]["rho"] == "homogeneity"
+
+
+@pytest.mark.parametrize("price", ["last(A) - 1", "mean(A)", "max(A)"])
+def test_other_payoffs_have_a_rho_of_their_own(cpu, price):
+    """With a strike, or with prices at other dates, which grow by less."""
+    second = {"name": "B", "spot": 90.0, "volatility": 0.3}
+    market = {"rate": 0.05, "correlation": [[1.0, 0.4], [0.4, 1.0]]}
+    contracts = asked({"style": "expression", "value": f"max({price} - last(B), 0)"})
+    p = problem(asset=[ASSET, second], market=market, time={"steps": 4}, option=contracts)
+    (option,) = run(p, cpu)[0]["options"].values()
+    assert option["greeks_method"]["rho"] == "pathwise"
+    assert abs(option["rho"]) > 5 * option["rho_standard_error"] > 0
+
+
 def test_what_controls_of_greeks_average_to(cpu):
     """In a market that changes, with prices fixed before the start; and of a geometric basket; and of scores."""
     basket = {"style": "basket", "payoff": "put", "strike": 65.0, "weights": [0.4, 0.6]}

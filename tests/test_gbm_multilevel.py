@@ -30,7 +30,8 @@ from simsuite.solvers.gbm.differences import ArrayDifferences, ProgramDifference
 from simsuite.solvers.gbm.engine_program import PATHS, SHAPES, paths_macros
 from simsuite.solvers.gbm.exactsum import exact
 from simsuite.solvers.gbm.functionals import Kind
-from simsuite.solvers.gbm.levels import STRIDE, CoarseProblem, level_steps
+from simsuite.solvers.gbm.level_steps import level_steps
+from simsuite.solvers.gbm.levels import STRIDE, CoarseProblem
 from simsuite.solvers.gbm.multilevel import MultilevelProblem
 from simsuite.solvers.gbm.multilevel_outcome import moments
 from simsuite.solvers.gbm.multilevel_stepper import MultilevelStepper

@@ -641,3 +641,80 @@ def test_volatilities_that_change_within_a_step_spoil_its_correlation():
 def test_correlation_of_increments_is_that_of_the_equation():
     p = correlated(4, [[0.0, 0.1], [0.5, 0.4]], [[0.0, 0.4], [0.5, 0.1]])
     np.testing.assert_allclose(p.dynamics.end_covariance()[0, 1] * np.log(2) ** 2, 0.9 * 0.04, rtol=1e-14)
+
+
+EVERY_PART = """\
+solver = "gbm"
+title = "all"
+[run]
+seed = 3
+[market]
+rate = 0.05
+drift = 0.08
+correlation = [[1.0, 0.5], [0.5, 1.0]]
+[[asset]]
+spot = 100.0
+volatility = 0.2
+[[asset]]
+name = "second"
+spot = 50.0
+volatility = 0.3
+holding = 2.0
+[time]
+end = 1.0
+steps = 16
+scheme = "milstein"
+[paths]
+count = 100000
+multilevel = true
+target_standard_error = 0.1
+regression = 2000
+[[option]]
+style = "american"
+payoff = "put"
+strike = 100.0
+[[option]]
+style = "european"
+payoff = "put"
+strike = 40.0
+asset = "second"
+[output]
+store_paths = 5000
+exposure = true
+risk = {}
+"""
+LINES = [i for i, line in enumerate(EVERY_PART.splitlines()) if "=" in line and not line.startswith("solver")]
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_mistake_makes_none_of_what_is_sound(tmp_path, line):
+    """An unknown key anywhere, or a value of the wrong type, is the only mistake that is found in a scenario that has
+    no other one, though other parts of it depend on that key."""
+    assert GbmScenario.model_validate(tomllib.loads(EVERY_PART))
+    lines = EVERY_PART.splitlines()
+    key = lines[line].split(" = ")[0]
+    for wrong in (["unheard_of = 1", lines[line]], [f"{key} = {{}}"]):
+        if wrong == ["risk = {}"]:
+            continue
+        (found,) = mistakes(tmp_path, "\n".join([*lines[:line], *wrong, *lines[line + 1 :]]))
+        assert found[-1] in ("unheard_of", key)
+
+
+def test_mistakes_between_sound_parts_are_found_beside_others(tmp_path):
+    """Each table has one of its own, in turn, and options have some that only their assets and times tell."""
+    crossed = (
+        '[[option]]\nstyle = "barrier"\npayoff = "put"\nstrike = 90.0\ndirection = "up"\nknock = "out"\nlevel = 10.0\n'
+    )
+    late = '[[option]]\nstyle = "asian"\npayoff = "call"\nstrike = 9.0\nfixings = 13\nasset = "second"\n'
+    between = {("option", 2, "level"), ("option", 3, "fixings")}
+    assert set(mistakes(tmp_path, VALID + crossed + late)) == between
+    for old, new, path in (
+        ("rate = 0.05", 'rate = "low"', ("market", "rate")),
+        ("volatility = 0.3", "volatilty = 0.3", ("asset", 1, "volatilty")),
+        ("count = 1000", "count = 0", ("paths", "count")),
+        ("steps = 12", "steps = 12\nstepz = 12", ("time", "stepz")),
+        ("strike = 100.0", "strike = -1.0", ("option", 0, "strike")),
+    ):
+        assert set(mistakes(tmp_path, VALID.replace(old, new) + crossed + late)) == {path, *between}
+    spotless = VALID.replace("spot = 100.0", "spot = 0.0") + crossed + late
+    assert set(mistakes(tmp_path, spotless)) == {("asset", 0, "spot")}

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gbm_problems import ASIAN, ASSET, CALL, problem, run
+from gbm_problems import ASIAN, ASSET, CALL, copied, problem, run
 from scipy.special import ndtr, ndtri
 from scipy.stats import t as student
 
@@ -172,6 +172,78 @@ def test_where_all_paths_paid_the_same(cpu):
         assert ("all paths paid the same" in digital.get("remark", "")) == (volatility > 0)
         assert impossible["price"] == impossible["standard_error"] == 0
         assert "remark" not in impossible
+
+
+PAIR = [ASSET, {"name": "B", "spot": 50.0, "volatility": 0.0}]
+CERTAIN = [
+    (ASIAN | {"payoff": "put", "strike": 0.0}, 0.0),
+    (ASIAN | {"payoff": "put", "strike": 50.0, "past_fixings": [500.0], "fixings": 4}, 0.0),
+    ({"style": "lookback", "payoff": "put", "strike_type": "fixed", "strike": 0.0}, 0.0),
+    ({"style": "lookback", "payoff": "put", "strike_type": "fixed", "strike": 0.0, "monitoring": "continuous"}, 0.0),
+    ({"style": "basket", "payoff": "put", "strike": 0.0}, 0.0),
+    ({"style": "basket", "payoff": "put", "strike": 40.0, "combine": "max"}, 0.0),
+    (BARRIER | {"direction": "up", "knock": "out", "level": 120.0, "strike": 130.0}, 0.0),
+    ({"style": "american", "payoff": "put", "strike": 0.0}, 0.0),
+    ({"style": "expression", "value": "max(-mean(A) - 3, 0)"}, 0.0),
+    ({"style": "expression", "value": "where(min(A) > -1, 4, last(A))"}, 4.0),
+]
+
+
+def test_what_is_certain_by_its_terms_is_exact(cpu):
+    """Also its Greeks: by the rate that of a bond, by time the interest on it, all others 0; and no remark on paths
+    that pay something else, as there are none."""
+    correlated = {"rate": 0.05, "correlation": [[1.0, 0.5], [0.5, 1.0]]}
+    options = [option | {"greeks": True} for option, _ in CERTAIN]
+    p = problem(asset=PAIR, market=correlated, time={"end": 2.0, "steps": 4}, option=options)
+    for (_, pays), found in zip(CERTAIN, run(p, cpu)[0]["options"].values()):
+        worth = pays * math.exp(-0.1)
+        assert found["price"] == pytest.approx(worth, rel=1e-15)
+        assert found["standard_error"] == 0
+        assert found["ci95"] == [found["price"], found["price"]]
+        assert "remark" not in found
+        for greek, value in {"delta": [0, 0], "gamma": [0, 0], "rho": -2 * worth, "theta": 0.05 * worth}.items():
+            if greek not in found.get("reasons", {}):
+                assert found[greek] == pytest.approx(value, rel=1e-14)
+                assert not np.any(found[f"{greek}_standard_error"])
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ASIAN | {"payoff": "put", "strike": 50.0, "past_fixings": [500.0], "fixings": 4, "average": "geometric"},
+        ASIAN | {"payoff": "put", "strike": 1.0},
+        BARRIER | {"direction": "up", "knock": "in", "payoff": "put", "strike": 100.0, "level": 1e4, "dates": 4},
+        {"style": "expression", "value": "max(20 - max(last(A), min(A)), 0)"},
+    ],
+)
+def test_what_hardly_ever_pays_is_not_exact(cpu, option):
+    """The geometric mean is 0 with any of its prices, whatever was fixed before."""
+    (found,) = run(problem(time={"steps": 4}, option=[option]), cpu)[0]["options"].values()
+    assert found["price"] == 0
+    assert found["standard_error"] is None
+    assert found["reasons"]["standard_error"] == "all paths gave the same, and what others would give is not known"
+
+
+@pytest.mark.parametrize("multilevel", [False, True])
+def test_what_is_certain_delays_no_target(cpu, multilevel):
+    """A run ends as soon as the call beside it has its error; what has not paid yet, though it may, makes it go on."""
+    never, rare = ASIAN | {"payoff": "put", "strike": 0.0}, ASIAN | {"strike": 1000.0, "control_variate": False}
+    count = 1 << 17
+    paths = {"count": count, "target_standard_error": 0.2} | ({"multilevel": True} if multilevel else {"batch": 8192})
+    for other, stops in ((never, True), (rare, False)):
+        p = problem(time={"steps": 8, "scheme": "euler"}, paths=paths, option=[CALL, other])
+        assert (_paths_made(p, cpu) < count // 2) is stops
+
+
+def _paths_made(p: Any, backend: Any) -> int:
+    """By a run that is asked at each of its looks whether it has its target."""
+    stepper = p.stepper(backend, p.initial())
+    while stepper.step < p.clock.end:
+        if p.next_look(stepper.step) == stepper.step > 0:
+            p.settle(stepper)
+        look = p.next_look(stepper.step + 1) or p.clock.end
+        stepper.advance(min(look, p.clock.end) - stepper.step)
+    return p.results(copied(stepper.observe("time")))["paths"]
 
 
 def test_deltas_by_sobol_points(cpu):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 from typing import Any
@@ -13,6 +14,7 @@ from running import call
 from test_resume import write
 
 from simsuite.backends import open_backend
+from simsuite.cli.gbm import gbm_sections
 from simsuite.solvers.gbm.lines import option_lines, with_error
 
 TWO = [ASSET | {"name": "calm"}, ASSET | {"name": "wild", "spot": 50.0, "volatility": 0.5}]
@@ -50,6 +52,20 @@ def test_what_was_not_seen_is_said(one_thread):
     assert lines[1].strip() == (
         "no path paid: the probability that one does is below 0.0029, with a confidence of 95 %"
     )
+
+
+def test_in_a_table_unknown_errors_are_told_beside_greeks_as_beside_prices(one_thread):
+    """And the Greek of an option is by the asset that it depends on, though no path has shown that."""
+    asian = {"style": "asian", "payoff": "call", "strike": 2000.0, "control_variate": False, "asset": "wild"}
+    points = {"count": 1024, "sampling": "sobol"}
+    p = problem(asset=TWO, time={"steps": 2}, paths=points, option=[asian | {"greeks": True}] * 15)
+    sections = list(gbm_sections(run(p, open_backend("cpu"))[0], verbose=False))
+    ((title, rows),) = [section for section in sections if section[0].startswith("options")]
+    assert title.endswith("; none, unknown: info -v says why")
+    assert all(row.split() == [row.split()[0], *["0", "±", "unknown"] * 6] for row in rows[1:])
+    ((_, rows),) = [section for section in sections if section[0].startswith("prices at the end")]
+    assert all(row.count(" ± unknown") == 2 for row in rows[1:3])
+    assert "Sobol points are not independent" in rows[3]
 
 
 def test_digits_follow_the_error():
@@ -207,3 +223,44 @@ def test_as_many_steps_as_are_proposed_have_one_at_each_date():
     (warning,) = problem(time={"steps": 7}, option=[option, option | {"fixings": 6}]).warnings
     steps = int(warning.rpartition("time.steps = ")[2].split()[0])
     assert not problem(time={"steps": steps}, option=[option, option | {"fixings": 6}]).warnings
+
+
+def test_numbers_of_csv_have_units(tmp_path, capsys, one_thread):
+    """Those that the lines and tables tell: all but counts, words and names of methods."""
+    scenario = tables(
+        asset=[ASSET | {"name": "delta", "holding": 1.0}],
+        option=[CALL | {"name": "price", "greeks": True}, {"style": "american", "payoff": "put", "strike": 100.0}],
+        output={"risk": {"levels": [0.95]}, "exposure": True},
+        paths={"target_standard_error": 1.0},
+    )
+    path = write(tmp_path / "s.toml", scenario, {"run.device": "cpu"})
+    assert call(capsys, "run", path, "-o", tmp_path / "run").returncode == 0
+    table = list(csv.DictReader(call(capsys, "info", tmp_path / "run", "--csv").stdout.splitlines()))
+    units = {row["name"]: row["unit"] for row in table}
+    expected = {
+        "time": "year",
+        "paths": "",
+        "target.standard_error": "price",
+        "options.price.price": "price",
+        "options.price.ci95.0": "price",
+        "options.price.standard_error": "price",
+        "options.price.delta.0": "1",
+        "options.price.gamma_standard_error.0": "price-1",
+        "options.price.vega.0": "price year0.5",
+        "options.price.rho": "price year",
+        "options.price.theta_standard_error": "price year-1",
+        "options.price.greeks_method.delta": "",
+        "options.option2.exercise_probability": "1",
+        "options.option2.exercise_dates": "",
+        "assets.delta.mean_exact": "price",
+        "assets.delta.quantiles.0.05": "price",
+        "risk.horizon": "year",
+        "risk.levels.0.95.value_at_risk": "price",
+        "risk.levels.0.95.expected_shortfall_standard_error": "price",
+        "exposure.peak.time": "year",
+        "exposure.end.potential.0.95.value": "price",
+        "exposure.profile.1.negative": "price",
+    }
+    assert {name: units[name] for name in expected} == expected
+    bare = {row["name"] for row in table if not row["unit"] and "." in row["value"]}
+    assert bare == set()

@@ -63,6 +63,39 @@ def hybrid(problem: HeatProblem, worth: float) -> HeatProblem:
     return replace(problem, plan=replace(problem.plan, control=replace(problem.plan.control, worth=worth)))
 
 
+@pytest.mark.parametrize("name", ["auto", "rkl2", "adi"])
+def test_results_count_steps_and_stages(
+    heat: Callable[..., HeatProblem], monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Against a note of every try, of which the last one at each time counts."""
+    p = heat(**METHODS[name])
+    if name == "auto":
+        p = hybrid(p, 0.5)
+    tries: list[tuple[int, str, int]] = []
+    for method in ("rkl2", "adi"):
+        right = getattr(ControlledStepper, f"_try_{method}")
+
+        def noted(self: ControlledStepper, dt: float, right: Any = right, method: str = method) -> Any:
+            tries.append((self.step, method, self._stages(dt) if method == "rkl2" else 0))
+            return right(self, dt)
+
+        monkeypatch.setattr(ControlledStepper, f"_try_{method}", noted)
+    stepper = controlled(p, open_backend("cpu"))
+    for end in (p.clock.end // 2, p.clock.end):  # it counts on where a run goes on
+        stepper.advance(max(end - stepper.step, 0))
+        stepper = controlled(p, open_backend("cpu"), held(stepper))
+    with stepper.observe("time") as observed:
+        results = p.results(observed)
+    counted = {step: (method, stages) for step, method, stages in tries}
+    assert results["rejected_steps"] == len(tries) - len(counted)
+    assert stepper.taken == len(counted)
+    by_adi, stages = (sum(method == "adi" for method, _ in counted.values()), sum(n for _, n in counted.values()))
+    assert results.get("adi_steps") == (by_adi if name != "rkl2" else None)
+    assert results.get("rkl2_stages") == (stages if name != "adi" else None)
+    assert name == "rkl2" or by_adi > 0
+    assert name == "adi" or stages > 0
+
+
 @pytest.mark.parametrize("name", METHODS)
 def test_a_run_is_the_same_however_it_is_cut(heat: Callable[..., HeatProblem], backend: Backend, name: str) -> None:
     """At any tick, and begun again from what a checkpoint holds."""

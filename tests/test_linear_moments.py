@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 import pytest
+from scipy.integrate import quad_vec
+from scipy.linalg import expm
 from test_linear_noise import advanced, problem, shrinking, state
 
 from simsuite.backends.cpu import CpuBackend
@@ -132,6 +134,30 @@ def test_continuous_systems_have_the_same_law_whatever_the_step():
         np.testing.assert_allclose(other["mean_exact"], found[0]["mean_exact"], rtol=1e-12)
     P = np.diag([0.25 / (2 * 0.3 * 4.0), 0.25 / (2 * 0.3)])  # equipartition
     np.testing.assert_allclose(found[0]["stationary_covariance"], P, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("hold", ["zero", "first"])
+def test_exact_means_are_those_of_the_held_input(hold):
+    """Against Duhamel's integral with the input as it is held, by quadrature: with order 0 the value at the beginning
+    of a step acts over all of it, a jump within a step from the next one on, one at a beginning at once."""
+    A, B, dt, steps = np.array([[-0.3, 1.0], [-1.0, -0.2]]), np.array([[1.0, 0.2], [0.0, 1.0]]), 0.25, 11
+    texts, inputs = ["sin(t)", "where(t >= 1, 2, t > 0.6)"], (math.sin, lambda t: 2.0 if t >= 1 else float(t > 0.6))
+
+    def driven(s, now, slope):
+        return expm(A * (dt - s)) @ B @ (now + slope * s)
+
+    p = problem(
+        A.tolist(), [[1e-3], [0.0]], {"state": [1.0, -0.5], "copies": 2}, steps, dt=dt, kind="continuous",
+        input_matrix=B.tolist(), input=texts, hold=hold, frames=4,
+    )  # fmt: skip
+    mean = np.array([1.0, -0.5])
+    for k in range(steps):
+        now, then = (np.array([u(t) for u in inputs]) for t in (k * dt, (k + 1) * dt))
+        slope = (then - now) / dt if hold == "first" else 0.0 * now
+        mean = expm(A * dt) @ mean + quad_vec(driven, 0.0, dt, epsabs=1e-14, args=(now, slope))[0]
+    row, results = last_row(p)
+    np.testing.assert_allclose(row["state_mean_exact"], mean, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(results["noise"]["mean_exact"], mean, rtol=0, atol=1e-13)
 
 
 def test_outputs_have_moments_of_their_own():

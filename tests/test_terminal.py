@@ -228,7 +228,16 @@ def test_options_are_a_table() -> None:
             f"call {k}": option(10.39892751 + k, 0.0735, delta=[0.63844, 0.1], delta_standard_error=[0.00145, 0.1])
             for k in range(12)
         }
-        | {"put": option(1.0, 0.0, delta=[None, None], gamma=[0.018], gamma_standard_error=[0.00023])},
+        | {
+            "put": option(
+                1.0,
+                0.0,
+                delta=[None, None],
+                delta_standard_error=[None, None],
+                gamma=[0.018],
+                gamma_standard_error=[0.00023],
+            )
+        },
         "assets": {
             "A": {
                 "mean": 105.1136,
@@ -256,7 +265,7 @@ def test_options_are_a_table() -> None:
     assert "0.01800 ± 0.00023" in lines[head + 13]
     assert any("105.114 ± 0.029" in line and "142.95" in line for line in lines)
     assert not any("delta_standard_error" in line for line in lines)
-    assert sum("delta_standard_error" in line for line in summary_lines(summary, verbose=True)) == 12
+    assert sum("delta_standard_error" in line for line in summary_lines(summary, verbose=True)) == 13
 
 
 def test_risk_is_a_row_for_each_level() -> None:
@@ -369,6 +378,30 @@ def test_many_steps_that_are_taken_again_are_asked_about(say: Say, steps: int, a
     done = json.loads(say("run", *settings("time.stepper=rkl2"), "--json").stdout)
     done["results"]["rejected_steps"] = again
     assert ("does a source in T switch" in "\n".join(summary_lines(done | {"steps": steps}))) is asked
+
+
+@pytest.mark.parametrize(
+    ("pairs", "told"),
+    [
+        (("time.stepper=rkl2",), r"steps taken          (\d+) +by rkl2, (\d+) stages in all"),
+        (("time.stepper=rkl2", "time.dt=3.0"), r"steps taken          (10) +by rkl2, (\d+)0 stages in all"),
+        (("time.stepper=adi",), r"steps taken          (\d+) +by adi$"),
+        (("time.stepper=explicit",), None),
+    ],
+)
+def test_all_numbers_of_a_run_tell_steps_and_stages(say: Say, pairs: tuple[str, ...], told: str | None) -> None:
+    assert say("run", *settings(*pairs), "-q").returncode == 0
+    every = say("info", "runs/plate", "-v").stdout
+    found = re.search(told or "steps taken", every, re.MULTILINE)
+    assert (found is None) is (told is None)
+    if found is None:
+        return
+    summary = json.loads(say("info", "runs/plate", "--json").stdout)["summary"]
+    assert int(found[1]) == summary["steps"]
+    refused = re.search(r"taken again +(\d+) +steps, shorter", every)
+    assert (refused is None) is ("time.dt=3.0" in pairs)
+    assert refused is None or int(refused[1]) == summary["results"]["rejected_steps"]
+    assert "steps taken" not in say("info", "runs/plate").stdout
 
 
 # ---- what is probably not meant

@@ -14,8 +14,10 @@ import matplotlib.image
 import numpy as np
 import pytest
 import running
+from gbm_problems import problem
 
 from simsuite.backends import open_backend
+from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm import estimates, greek_case, outcome
 from simsuite.solvers.gbm.statistics import Estimate
 from simsuite.verify import (
@@ -254,6 +256,67 @@ def test_a_scenario_whose_prices_are_off_fails(study: Callable, monkeypatch: pyt
     done = study(MINE, "-o", "pictures")
     assert "closed form" not in done.stdout
     assert "no option has a price in closed form" in done.stderr
+
+
+RARE = (165.0, 180.0, 230.0, 60.0)  # strikes that some 70, 20 or none of 16384 paths end above, or some 50 below
+
+
+def digitals(seed: int, count: int = 16384, **paths: Any) -> GbmScenario:
+    options = [{"style": "digital", "payoff": "call", "cash": 10.0, "strike": strike} for strike in RARE]
+    return problem(run={"seed": seed}, paths={"count": count} | paths, option=options).scenario
+
+
+def checks_of(model: GbmScenario) -> list[Check]:
+    return list(gbm_scenario.study(model, list(gbm_scenario.levels_of(model, CPU, 3)), pytest.fail))
+
+
+@pytest.mark.parametrize("paths", [{}, {"antithetic": True}, {"moment_matching": True, "count": 1 << 20}])
+def test_digitals_that_few_paths_decide_raise_no_false_alarm(paths: dict[str, Any]) -> None:
+    kinds = set()
+    for seed in range(2 if "moment_matching" in paths else 20):
+        found = checks_of(digitals(seed, **paths))
+        assert all(check.passed for check in found), found
+        kinds |= {(check.name, check.kind) for check in found}
+    told = {"change", "closed form"} | (set() if "moment_matching" in paths else {"standard error"})
+    assert kinds >= {(f"option{i}", kind) for i in range(1, 5) for kind in told}
+
+
+@pytest.mark.parametrize(
+    ("change", "kinds"),
+    [
+        (lambda e: Estimate(e.value, e.standard_error * 0.9), {"standard error"}),
+        (lambda e: Estimate(e.value, e.standard_error * 1.1), {"standard error"}),
+        (lambda e: Estimate(e.value * (2 if e.value < 5 else 1), e.standard_error), {"closed form", "standard error"}),
+    ],
+)
+def test_digitals_that_few_paths_decide_raise_an_alarm(
+    monkeypatch: pytest.MonkeyPatch, change: Callable, kinds: set[str]
+) -> None:
+    """Standard errors that are a tenth off, and prices twice what they should be."""
+    harmed(monkeypatch, change)
+    assert off(iter(checks_of(digitals(1)))) == kinds
+
+
+def test_paths_that_do_not_belong_to_those_before_raise_an_alarm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the probability: none of the first quarter of paths has paid, and many of the rest."""
+    model = digitals(1)
+    levels = list(gbm_scenario.levels_of(model, CPU, 3))
+    for level in levels[:2]:
+        level.outcome.options["option1"]["price"] = 0.0
+    monkeypatch.setattr(gbm_scenario, "known_price", lambda *args: None)
+    found = [check for check in gbm_scenario.study(model, levels, pytest.fail) if check.kind == "change"]
+    assert [check.passed for check in found] == [False, True, True, True]
+
+
+def test_more_paths_are_asked_for_where_too_few_decide_a_price(study: Callable) -> None:
+    far = MINE.replace("strike = 100.0", "strike = 170.0")
+    done = study(far)
+    assert done.returncode == 5
+    told = re.search(r"call: about \d+ of 16384 paths decide its price, .*: set paths.count to some (\S+)", done.stderr)
+    assert told is not None
+    done = study(far.replace("16384", f"{round(float(told[1]))}"))
+    assert done.returncode == 0
+    assert "5 of 5 checks passed" in done.stdout
 
 
 @pytest.mark.parametrize(

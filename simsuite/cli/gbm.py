@@ -81,7 +81,7 @@ def _option_cells(worth: str, option: Mapping[str, Any]) -> dict[str, str]:
     cells = {worth: with_error(option["price"], option["standard_error"])}
     for greek in ("delta", "gamma", "vega", "rho", "theta"):
         if greek in option:
-            cells |= _greek_cells(greek, option[greek], option.get(f"{greek}_standard_error"))
+            cells |= _greek_cells(greek, option[greek], option[f"{greek}_standard_error"])
     if "exercise_probability" in option:
         pair = option["exercise_probability"], option.get("exercise_probability_standard_error")
         cells["exercised"] = with_error(*pair)
@@ -94,16 +94,19 @@ def _greek_cells(greek: str, value: Any, error: Any) -> dict[str, str]:
         return {greek: _estimate(value, error)}
     if not value:
         return {}
-    counted = [i for i, each in enumerate(value) if each] or [0]
-    more = f" (+{len(counted) - 1})" if len(counted) > 1 else ""
-    return {greek: _estimate(value[counted[0]], (error or [None] * len(value))[counted[0]]) + more}
+    depends = [i for i, of_asset in enumerate(zip(value, error)) if of_asset[0] is not None and of_asset != (0, 0)]
+    more = f" (+{len(depends) - 1})" if len(depends) > 1 else ""
+    first = depends[0] if depends else 0
+    return {greek: _estimate(value[first], error[first]) + more}
 
 
 def _estimate(value: float | None, error: float | None) -> str:
-    """A value with its standard error, where it has one."""
-    if value is None:
-        return "none"
-    return f"{value:.7g}" if error is None else with_error(value, error)
+    """A value with its standard error."""
+    return "none" if value is None else with_error(value, error)
+
+
+def _plain(value: float | None) -> str:
+    return "none" if value is None else f"{value:.7g}"
 
 
 def _asset_cells(asset: Mapping[str, Any]) -> dict[str, str]:
@@ -133,11 +136,11 @@ def _risk_rows(risk: Mapping[str, Any], worth: str) -> list[str]:
 
 
 def _risk_cells(interval: str, found: Mapping[str, Any]) -> dict[str, str]:
-    value, low, high = (_estimate(each, None) for each in (found["value_at_risk"], *found["value_at_risk_ci95"]))
+    value, low, high = (_plain(each) for each in (found["value_at_risk"], *found["value_at_risk_ci95"]))
     shortfall, error = found["expected_shortfall"], found["expected_shortfall_standard_error"]
     return {
         interval: f"{value} ({low} .. {high})",
-        "expected shortfall": "none" if shortfall is None else with_error(shortfall, error),
+        "expected shortfall": _estimate(shortfall, error),
     }
 
 
@@ -151,7 +154,7 @@ def _exposure(exposure: Mapping[str, Any], verbose: bool) -> Iterator[Section]:
     lines = table(rows, dict)
     share = f"{100 * exposure['confidence']:g} % interval"
     for level, found in exposure["end"]["potential"].items():
-        value, low, high = (_estimate(end, None) for end in (found["value"], *found["ci95"]))
+        value, low, high = (_plain(end) for end in (found["value"], *found["ci95"]))
         note = f"({low} .. {high}, {share}), {100 * float(level):g} % quantile of max(V, 0) at the end"
         lines.append(row("potential", value, note))
     title = "exposure: means of max(V, 0) and of max(-V, 0), V the value of the assets held, not discounted"

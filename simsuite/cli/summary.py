@@ -146,7 +146,9 @@ def _heat_quality(results: Mapping[str, Any], summary: Mapping[str, Any], verbos
         if not estimated and results["time_error"] >= 1.0:
             error, note = "unknown", "data change too much for a bound; explicit steps ignore time.tolerance"
         yield _row("time error", error, note, "  ")
-    if results.get("rejected_steps"):
+    if verbose and {"rkl2_stages", "adi_steps"} & results.keys():
+        yield _row("steps taken", steps, _methods_of_steps(results, steps), "  ")
+    if results.get("rejected_steps") or (verbose and "rejected_steps" in results):
         why = ": does a source in T switch on and off?" if results["rejected_steps"] > steps / 2 > _MANY else ""
         yield _row("taken again", results["rejected_steps"], f"steps, shorter{why}", "  ")
     steady = results.get("steady", {})
@@ -161,6 +163,17 @@ def _heat_quality(results: Mapping[str, Any], summary: Mapping[str, Any], verbos
         settled = "settled" if change <= _SETTLED else "not settled, for steps of this length"
         note = f"of a step's change, at most, came by its last iteration for what depends on T: {settled}"
         yield _row("last iteration", f"{change:.2g}", note, "  ")
+
+
+def _methods_of_steps(results: Mapping[str, Any], steps: int) -> str:
+    """How many by each method, and of how many stages."""
+    if "rkl2_stages" not in results:
+        return "by adi"
+    stages = f"{counted(results['rkl2_stages'], 'stage')} in all"
+    if "adi_steps" not in results:
+        return f"by rkl2, {stages}"
+    by_adi = results["adi_steps"]
+    return f"{steps - by_adi} by rkl2, {stages}; {by_adi} by adi"
 
 
 def _gbm(summary: Mapping[str, Any], verbose: bool) -> Iterator[Section]:

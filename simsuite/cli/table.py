@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from simsuite.cli.gbm_units import gbm_unit
 from simsuite.cli.linear import linear_unit
 
 Row = tuple[str, Any, str]
@@ -42,7 +43,7 @@ def _leaves(value: Any, name: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...]
 def _unit(name: tuple[str, ...], summary: Mapping[str, Any]) -> str:
     if summary["solver"] == "heat":
         return _heat_unit(name, summary.get("units", {}))
-    return linear_unit(name, summary["results"]) if summary["solver"] == "linear" else ""
+    return linear_unit(name, summary["results"]) if summary["solver"] == "linear" else gbm_unit(name)
 
 
 def _heat_unit(name: tuple[str, ...], units: Mapping[str, str]) -> str:

@@ -157,7 +157,7 @@ def _refine_gbm(loaded: Scenario, backend: Backend, levels: int, output: Path | 
         found.append(level)
         if not as_json:
             say(f"done: {counted(level.paths, 'path')}")
-    checks = _shown(gbm_scenario.study(loaded.model, found), report.header(_fancy()), as_json)
+    checks = _shown(gbm_scenario.study(loaded.model, found, say), report.header(_fancy()), as_json)
     if as_json:
         _print_as_json(checks, levels=[{"paths": level.paths} for level in found])
     else:

@@ -8,7 +8,7 @@ import hashlib
 import importlib
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -122,8 +122,31 @@ def _loaded(
     try:
         return Scenario(model.model_validate(data, context={"base": base}), path, base, document)
     except ValidationError as error:
-        found = [mistake for fault in faults(error, data) for mistake in mistakes(fault, model, data)]
-        raise document.error(found, colour) from None
+        found = _mistakes(error, model, data)
+        raise document.error([*found, *_between_sound_parts(found, model, data, base)], colour) from None
+
+
+def _mistakes(error: ValidationError, model: type[BaseModel], data: dict[str, Any]) -> list[Mistake]:
+    return [mistake for fault in faults(error, data) for mistake in mistakes(fault, model, data)]
+
+
+def _between_sound_parts(
+    found: Sequence[Mistake], model: type[BaseModel], data: dict[str, Any], base: Path
+) -> Iterator[Mistake]:
+    """Mistakes between those parts of a scenario in which none was found, which models are not asked about before all
+    parts are sound."""
+    divide = getattr(model, "sound_parts", None)
+    parts = None if divide is None else divide(data, [mistake.path for mistake in found])
+    if parts is None:
+        return
+    try:
+        model.model_validate(parts.data, context={"base": base})
+    except ValidationError as error:
+        for mistake in _mistakes(error, model, parts.data):
+            path = parts.in_file(mistake.path)
+            further = None if path is None else replace(mistake, path=path)
+            if further is not None and further not in found:
+                yield further
 
 
 def _unreadable(source: Source, error: SourceError, colour: bool) -> ScenarioError:

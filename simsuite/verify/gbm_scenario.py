@@ -2,7 +2,8 @@
 
 Levels have 4 times as many paths each; the last has those of the scenario, or nearly. Standard errors should halve,
 those of Sobol points become smaller at least as fast. With random numbers a level begins with the paths of the one
-before, so that the change of an estimate has the variance s_before^2 - s_after^2.
+before, so that the change of an estimate has the variance s_after^2 (n_after / n_before - 1). Where few paths decide
+what an option is worth, see `gbm_rare.py`.
 """
 
 from __future__ import annotations
@@ -10,15 +11,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from simsuite.core import Backend
 from simsuite.errors import UsageError
-from simsuite.scenario.gbm import GROUP, American, GbmScenario
+from simsuite.scenario.gbm import GROUP, American, Digital, GbmScenario, Option
 from simsuite.solvers.gbm.known import known_price
 from simsuite.verify.checks import Check
-from simsuite.verify.gbm_cases import PLAIN, SOBOL
+from simsuite.verify.gbm_cases import PLAIN, SOBOL, Way
 from simsuite.verify.gbm_prices import CLOSED, LIMIT, LOW, within
-from simsuite.verify.gbm_runs import Outcome, problem_of, run
+from simsuite.verify.gbm_rare import ERROR_WITHIN, Counts, changed, closed, counts, error_ratio, few_deciding
+from simsuite.verify.gbm_runs import Note, Outcome, problem_of, run
 from simsuite.verify.study import fitted_line
 
 ERROR, CHANGE = "standard error", "change"
@@ -54,25 +57,86 @@ def levels_of(model: GbmScenario, backend: Backend, count: int) -> Iterator[Leve
         yield Level(paths, run(problem_of(model.model_copy(update=changed)), backend))
 
 
-def study(model: GbmScenario, levels: Sequence[Level]) -> Iterator[Check]:
-    """Of each option."""
-    paths = [level.paths for level in levels]
-    way = (model.run.precision, SOBOL if model.paths.sampling == "sobol" else PLAIN)
+def study(model: GbmScenario, levels: Sequence[Level], note: Note) -> Iterator[Check]:
+    """Of each option. note: is told what is not judged."""
     for name, option in zip(model.option_names, model.option):
+        found = _Found.of(model, option, name, levels)
+        if None in found.errors:
+            note(f"not checked: {name}: no path tells how far its price may be off; take more paths")
+        elif found.counts is not None and found.counts.few:
+            yield from _by_counts(found, found.counts, levels)
+        else:
+            yield from _by_errors(model, found, note)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What levels found of an option. counts: of a digital by random numbers, where paths are independent."""
+
+    name: str
+    option: Option
+    way: Way
+    paths: list[int]
+    prices: list[float]
+    errors: list[float]
+    exact: float | None
+    counts: Counts | None
+
+    @classmethod
+    def of(cls, model: GbmScenario, option: Option, name: str, levels: Sequence[Level]) -> _Found:
+        paths = [level.paths for level in levels]
         prices, errors = ([level.outcome.options[name][key] for level in levels] for key in ("price", "standard_error"))
-        if None in errors:
-            continue  # too few paths were paid to say how far the price may be off
-        exact, american = known_price(model, option), isinstance(option, American)
-        order, factor = fitted_line(paths, errors)
-        data = {"prices": prices, "standard_errors": errors, "exact": exact, "order": order, "factor": factor}
-        still = max(errors) == 0  # such as an option that is paid for certain
-        upper = ORDER + ORDER_WITHIN
-        good = order <= upper if way[1] == SOBOL else abs(order - ORDER) <= ORDER_WITHIN
-        words = f"order <= {upper:g}" if way[1] == SOBOL else f"order {ORDER:g} +- {ORDER_WITHIN:g}"
-        yield Check(name, ERROR, 0.0 if still else order, words, still or good, {"paths": paths, **data})
-        if way[1] != SOBOL and not american:  # the exercise of American options is learnt anew
-            scatter = math.sqrt(max(errors[-2] ** 2 - errors[-1] ** 2, 0.0))
-            yield within(name, CHANGE, prices[-1] - prices[-2], 0.0, scatter, way, model)
-        if exact is not None:
-            bounds = LOW if american else (-LIMIT, LIMIT)
-            yield within(name, CLOSED, prices[-1], exact, errors[-1], way, model, bounds)
+        random, problem = model.paths.sampling != "sobol", levels[0].outcome.problem
+        way = (model.run.precision, PLAIN if random else SOBOL)
+        rare = None
+        if isinstance(option, Digital) and random:
+            rare = counts(option, paths, prices, problem.discount, problem.width)
+        return cls(name, option, way, paths, prices, errors, known_price(model, option), rare)
+
+    @property
+    def nested(self) -> bool:
+        """Whether a level begins with the paths of the one before. The exercise of American options is learnt anew."""
+        return self.way[1] != SOBOL and not isinstance(self.option, American)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        order, factor = fitted_line(self.paths, self.errors)
+        data = {"paths": self.paths, "prices": self.prices, "standard_errors": self.errors, "exact": self.exact}
+        return {**data, "order": order, "factor": factor}
+
+
+def _by_counts(found: _Found, counts: Counts, levels: Sequence[Level]) -> Iterator[Check]:
+    """Of a digital that few paths tell from one that never pays, or always does."""
+    if counts.width == 1 or (counts.width == 2 and levels[0].outcome.problem.dynamics.lognormal):
+        ratios = [error_ratio(counts, k, error) for k, error in enumerate(found.errors)]
+        off = max(ratios, key=lambda ratio: abs(ratio - 1))
+        words = f"1 +- {ERROR_WITHIN:g} of that of {counts.rare[-1]} in {counts.paths[-1]}"
+        yield Check(found.name, ERROR, off, words, abs(off - 1) <= ERROR_WITHIN, found.data)
+    yield changed(found.name, CHANGE, counts)
+    if found.exact is not None:
+        yield closed(found.name, CLOSED, counts, found.exact)
+
+
+def _by_errors(model: GbmScenario, found: _Found, note: Note) -> Iterator[Check]:
+    """Of an option whose price is as good as normal, and its standard error known well."""
+    name, paths, errors, way = found.name, found.paths, found.errors, found.way
+    check = _falling(found)
+    yield check
+    few = None if check.passed else few_deciding(name, found.prices, errors, paths)
+    if few is not None:
+        note(few)
+    if found.nested:
+        scatter = errors[-1] * math.sqrt(paths[-1] / paths[-2] - 1)
+        yield within(name, CHANGE, found.prices[-1] - found.prices[-2], 0.0, scatter, way, model)
+    if found.exact is not None:
+        bounds = LOW if isinstance(found.option, American) else (-LIMIT, LIMIT)
+        yield within(name, CLOSED, found.prices[-1], found.exact, errors[-1], way, model, bounds)
+
+
+def _falling(found: _Found) -> Check:
+    data, still = found.data, max(found.errors) == 0  # such as an option that is paid for certain
+    order, upper = data["order"], ORDER + ORDER_WITHIN
+    sobol = found.way[1] == SOBOL
+    good = order <= upper if sobol else abs(order - ORDER) <= ORDER_WITHIN
+    words = f"order <= {upper:g}" if sobol else f"order {ORDER:g} +- {ORDER_WITHIN:g}"
+    return Check(found.name, ERROR, 0.0 if still else order, words, still or good, data)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import string
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -17,6 +17,7 @@ from simsuite.scenario.gbm.option import American, Formula, Option
 from simsuite.scenario.gbm.option_mistakes import option_mistakes
 from simsuite.scenario.gbm.output import GbmOutput
 from simsuite.scenario.gbm.paths import Paths, dimension_mistakes
+from simsuite.scenario.gbm.sound_parts import sound_parts
 from simsuite.scenario.gbm.time import Time
 from simsuite.scenario.types import FieldMistake, Title
 from simsuite.words import counted
@@ -39,6 +40,8 @@ class GbmScenario(Section):
     paths: Paths = Field(description="how many paths are simulated, and from what numbers")
     option: list[Option] = Field(default_factory=list, description="contracts that are priced")
     output: GbmOutput = Field(default_factory=GbmOutput, description="what is stored, where and when")
+
+    sound_parts: ClassVar = staticmethod(sound_parts)
 
     @property
     def random(self) -> bool:

@@ -72,6 +72,11 @@ class Dynamics:
         """Whether prices follow the lognormal law of the exact scheme, and y is normal with `variance`."""
         return self.moves.lognormal
 
+    def is_noisy(self, asset: int) -> bool:
+        """Whether the price of an asset can differ from path to path."""
+        jumps = self.jumps[asset]
+        return any(self.volatility[asset].values) or (jumps is not None and jumps.intensity > 0)
+
     @property
     def varying(self) -> bool:
         """Whether increments have another variance, or in a scheme another mean, at another step."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from simsuite.solvers.gbm.intervals import ranks
-from simsuite.solvers.gbm.leaps import is_noisy, root_mean_square_off
+from simsuite.solvers.gbm.leaps import root_mean_square_off
 from simsuite.solvers.gbm.portfolio import Portfolio
 from simsuite.solvers.gbm.sketch import of_positive
 from simsuite.solvers.gbm.statistics import Estimate, estimate
@@ -62,7 +62,7 @@ def _unseen(portfolio: Portfolio, frame: int, sign: float) -> float:
     problem, at = portfolio.problem, np.array([portfolio.problem.frame_steps[frame]])
     held, dynamics = sign * portfolio.worth, problem.dynamics
     spread, centre = dynamics.spread(at)[:, 0], dynamics.centre(at)[:, 0]
-    noisy = [a for a, worth in enumerate(held) if worth and spread[a] > 0 and is_noisy(problem, a)]
+    noisy = [a for a, worth in enumerate(held) if worth and spread[a] > 0 and problem.dynamics.is_noisy(a)]
     fixed = sum(float(w * np.exp2(c)) for a, (w, c) in enumerate(zip(held, centre)) if w and a not in noisy)
     if not noisy or (fixed <= 0 and all(held[a] < 0 for a in noisy)):
         return 0.0

@@ -3,12 +3,14 @@ and what stands in the way of its Greeks, in words."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
 
 from simsuite.expressions.derivative import add, directional, is_lipschitz, multiply, subtract
+from simsuite.expressions.homogeneous import degree
 from simsuite.expressions.tree import Node, Number, names_in
 from simsuite.scenario.gbm import American, GbmScenario, Lookback, Option
 from simsuite.solvers.gbm.controls import Control
@@ -21,7 +23,7 @@ from simsuite.solvers.gbm.precision import PRECISIONS
 from simsuite.solvers.gbm.schemes import Scheme
 from simsuite.solvers.gbm.scores import Score
 from simsuite.solvers.gbm.tangents import Tangents
-from simsuite.solvers.gbm.variables import first
+from simsuite.solvers.gbm.variables import first, last
 
 JUMPING = "the payoff jumps"
 AT_ALL_TIMES = "while the price is watched at all times"
@@ -180,6 +182,12 @@ class GreekCase:
             return True
         spot = self._model.asset[self._assets[0]].spot
         return option.strike <= spot if option.payoff == "call" else option.strike >= spot
+
+    @property
+    def _degree(self) -> float | None:
+        """Of a payoff that is homogeneous in the prices at the end, and depends on nothing else."""
+        found = degree(self._tree, [last(a) for a in self._assets]) if self._assets else None
+        return found if found is not None and math.isfinite(found) else None
 
     def _second(self, a: int, b: int) -> Node:
         """The score of second order."""

@@ -15,7 +15,9 @@ mixed              gamma: the first derivative pathwise, the second by a score (
                    E. Fournie et al., "Applications of Malliavin calculus to Monte Carlo methods in finance", Finance
                    and Stochastics 3 (1999). Also delta and rho of what jumps by the last dividend (last_dividend.py)
 likelihood ratio   E (payoff * score), for payoffs with jumps; the score, whose mean is known, is a control variate
-homogeneity        where a price is proportional to the spot, plus a constant: gamma is 0
+homogeneity        where a price is proportional to the spot, plus a constant: gamma is 0. Where a payoff on last prices
+                   is homogeneous, f(c S) = c^d f(S): a shift of the rate by e makes it grow by exp(d e T), and
+                   discounts it by exp(-e T), so that rho is (d - 1) T times the price, 0 for an exchange of assets
 equation           gamma and theta of what is watched at all times, in a constant market, whose prices depend on the end
                    T, the growth g and the volatility s by g T and s^2 T alone: pathwise derivatives by these give
                        -theta = g / T d V / d g + s / (2 T) d V / d s - rate V,
@@ -210,7 +212,9 @@ class _Case(GreekCase):
         return subtract(subtract(Name(kept(number)), Number(float(seen.count))), y)
 
     def rho(self) -> Found:
-        end = self._dynamics.dt * self._end
+        end, degree = self._dynamics.dt * self._end, self._degree
+        if self._model.market.drift is None and degree is not None:
+            return HOMOGENEITY, {} if degree == 1 else {0: Greek(multiply(Number((degree - 1) * end), self._tree))}
         if self._model.market.drift is None:
             self._require_slope(beside_spot=False)
         paid = add(self._along(self._tangents.by_interest(self._names)), multiply(Number(-end), self._tree))

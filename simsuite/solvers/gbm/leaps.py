@@ -29,6 +29,7 @@ from simsuite.expressions.evaluate import evaluate
 from simsuite.expressions.magnitude import magnitudes
 from simsuite.expressions.tree import Node, names_in
 from simsuite.scenario.gbm import Barrier, Digital, Formula, Option
+from simsuite.solvers.gbm.certain import is_certain
 from simsuite.solvers.gbm.closed_forms.quadrature import gauss_normal
 from simsuite.solvers.gbm.dynamics import LN2
 from simsuite.solvers.gbm.functionals import Kind
@@ -70,17 +71,23 @@ class Leap:
     most: float = math.inf
 
 
+_CERTAIN = Leap(0.0, random=False)
+
+
 def leaps_of(problem: GbmProblem) -> dict[int, Leap]:
-    """By the number of the value (estimates.py): of every price, Greek and probability of exercise."""
+    """By the number of the value (estimates.py): of every price, Greek and probability of exercise. Greeks of a price
+    that is no random number are none either."""
     payoffs, found = problem.payoffs, {}
     for o, (option, tree) in enumerate(zip(problem.scenario.option, payoffs.trees)):
         price, greeks = payoffs.prices[o], payoffs.greeks[o]
-        found[price.value] = _of_price(problem, option, tree)
+        found[price.value] = of_price = _of_price(problem, option, tree)
         for key, mean in payoffs.greek_means[o].items():
             weighted = price if greeks.methods[key[0]] == RATIO else None
-            found[mean.value] = replace(_leap(problem, greeks.found[key].tree), price=weighted)
-    for mean in payoffs.exercises.values():
-        found[mean.value] = Leap(1.0, least=0.0, most=1.0)
+            leap = _leap(problem, greeks.found[key].tree) if of_price.random else _CERTAIN
+            found[mean.value] = replace(leap, price=weighted)
+    for o, mean in payoffs.exercises.items():
+        exercised = Leap(1.0, least=0.0, most=1.0)
+        found[mean.value] = exercised if found[payoffs.prices[o].value].random else _CERTAIN
     return found
 
 
@@ -88,7 +95,7 @@ def _of_price(problem: GbmProblem, option: Option, tree: Node) -> Leap:
     found = _leap(problem, tree)
     size = found.size
     if isinstance(option, Barrier) and _never_pays(option):
-        return Leap(0.0, random=False)
+        return _CERTAIN
     if isinstance(option, Barrier) and option.monitoring == "discrete" and found.curve is None:
         size = _at_barrier(problem, option)
     least = -math.inf if isinstance(option, Formula) else 0.0
@@ -110,8 +117,8 @@ def _call_far_out(problem: GbmProblem, option: Barrier) -> Curve | None:
 def _leap(problem: GbmProblem, tree: Node) -> Leap:
     names = names_in(tree)
     assets = {_asset(problem, name) for name in names}
-    if not any(is_noisy(problem, a) for a in assets):
-        return Leap(0.0, random=False)
+    if not any(problem.dynamics.is_noisy(a) for a in assets) or is_certain(problem, tree):
+        return _CERTAIN
     values = _values(problem, tree) if len(assets) == 1 else None
     if values is not None:
         (asset,), curve, sizes = assets, _curve(tree, values), _sizes(tree, values)
@@ -250,11 +257,6 @@ def _asset(problem: GbmProblem, name: str) -> int:
     if i is not None:
         return problem.payoffs.functionals[i].asset
     return next(a for a in (number(name, "last"), number(name, "noise")) if a is not None)
-
-
-def is_noisy(problem: GbmProblem, asset: int) -> bool:
-    jumps = problem.dynamics.jumps[asset]
-    return any(problem.dynamics.volatility[asset].values) or (jumps is not None and jumps.intensity > 0)
 
 
 def _spread(problem: GbmProblem, asset: int) -> float:

@@ -4,26 +4,22 @@ Level l of 0 .. L has steps / 2^(L - l) steps. Its fine paths are those of a run
 half as many, are driven by the same Brownian motion: the normal number of a coarse step is (z_1 + z_2) / sqrt 2 of the
 fine steps in it. Their law is that of the fine paths of level l - 1, whatever volatilities do within a coarse step.
 
-All dates of options and dividends that a scenario names fall on steps of all levels. What is looked at after every step
-is looked at after a level's own ones.
+How many steps there are is found by `level_steps.py`. What is looked at after every step is looked at after a level's
+own ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from simsuite.scenario.gbm import Asian, GbmScenario
-from simsuite.scenario.gbm.option import Monitored
 from simsuite.solvers.gbm.dynamics import Dynamics
 from simsuite.solvers.gbm.estimates import Payoffs
-from simsuite.solvers.gbm.functionals import Dates
+from simsuite.solvers.gbm.level_steps import level_steps
 from simsuite.solvers.gbm.payoffs import read_payoffs
 from simsuite.solvers.gbm.problem import GbmProblem
 
-FEWEST_STEPS = 4  # of a level: random numbers come in blocks of so many, and payoffs cost as much as a few steps
 STRIDE = 1 << 48  # path numbers of a level: more than a run has
 
 
@@ -54,30 +50,6 @@ class Level:
     def cost(self) -> int:
         """Path-steps of a path, or of a pair."""
         return self.steps + (self.coarse.n_steps if self.coarse is not None else 0)
-
-
-def level_steps(model: GbmScenario) -> list[int]:
-    """Of all levels, fewest first."""
-    steps = [model.time.steps]
-    while steps[0] % 2 == 0 and steps[0] // 2 >= FEWEST_STEPS:
-        shorter = steps[0] // 2
-        if any(at * shorter % model.time.steps for at in _dates(model)):
-            break
-        steps.insert(0, shorter)
-    return steps
-
-
-def _dates(model: GbmScenario) -> Iterator[int]:
-    """Steps of the scenario on which something falls that it names."""
-    time = model.time
-    for asset in model.asset:
-        yield from (time.nearest_step(dividend.time) for dividend in asset.dividends)
-    for option in model.option:
-        named = option.fixings if isinstance(option, Asian) else option.dates if isinstance(option, Monitored) else None
-        if isinstance(named, list):
-            yield from map(time.nearest_step, named)
-        elif named is not None:
-            yield from Dates(named).steps(time.steps).tolist()
 
 
 def make_levels(finest: GbmProblem) -> tuple[Level, ...]:

@@ -27,7 +27,8 @@ from simsuite.solvers.gbm.allocation import GROWTH, next_goals, rounds, wanted
 from simsuite.solvers.gbm.differences import GPU_CHUNK
 from simsuite.solvers.gbm.exactsum import LIMBS
 from simsuite.solvers.gbm.layout import gbm_layout
-from simsuite.solvers.gbm.levels import FEWEST_STEPS, STRIDE, Level, level_steps, make_levels
+from simsuite.solvers.gbm.level_steps import FEWEST_STEPS, level_steps
+from simsuite.solvers.gbm.levels import STRIDE, Level, make_levels
 from simsuite.solvers.gbm.multilevel_stepper import MultilevelStepper
 from simsuite.solvers.gbm.portfolio import PAYOFFS_CHUNK
 from simsuite.solvers.gbm.problem import GbmProblem
@@ -155,7 +156,8 @@ class MultilevelProblem(GbmProblem):
         return self.rounds_from[following]
 
     def _goals(self, observed: Snapshot) -> np.ndarray:
-        count, variances = self.scenario.paths.count, outcome.variances(self, observed)
+        count, random = self.scenario.paths.count, [self.leaps[mean.value].random for mean in self.payoffs.prices]
+        variances = outcome.variances(self, observed)[:, random]
         return next_goals(observed.arrays["done"], variances, self.costs, self.width, self.target, count)
 
     # ---- what the stepper asks

@@ -140,13 +140,14 @@ def option_estimates(problem: GbmProblem, observed: Snapshot) -> list[Estimate]:
 
 
 def paths_needed(problem: GbmProblem, observed: Snapshot) -> int:
-    """About how many for every price to have the standard error that it is to have; those that are done if they do. One
-    of 0 is no standard error: the paths that make a difference are yet to come."""
-    errors = [e.standard_error for e in _estimates(problem, observed)]
+    """About how many for every price to have the standard error that it is to have; those that are done if they do. An
+    error of 0 tells nothing of a price that is random: the paths that make a difference are yet to come."""
+    random = [mean for mean in problem.payoffs.prices if problem.leaps[mean.value].random]
+    errors = [mean_estimate(problem, observed, mean).standard_error for mean in random]
     if not all(error > 0 for error in errors):
         return problem.scenario.paths.count
     done = int(observed.arrays["done"][0])
-    excess = min(max(errors) / problem.target, _MOST_EXCESS)
+    excess = min(max(errors, default=0.0) / problem.target, _MOST_EXCESS)
     order = LIKELY_ORDER if problem.quasi else 0.5
     needed = done if excess <= 1 else max(math.ceil(done * excess ** (1 / order)), done + 1)
     return max(needed, FEWEST_GROUPS * problem.width) if problem.scenario.paths.moment_matching else needed

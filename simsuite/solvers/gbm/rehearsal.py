@@ -11,6 +11,7 @@ from scipy.special import chdtri
 from simsuite.core import Backend
 from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.gbm import MOST_PATHS, MOST_POINTS
+from simsuite.solvers.gbm.alternatives import alternatives
 from simsuite.solvers.gbm.outcome import option_estimates
 from simsuite.solvers.gbm.replicates import BEST_ORDER, LIKELY_ORDER
 from simsuite.solvers.gbm.statistics import GROUP
@@ -70,16 +71,24 @@ def _require_best(problem: GbmProblem, option: int, paths: int, error: float) ->
 
 def require_reach(problem: GbmProblem, option: int, paths: float) -> None:
     """Raises ScenarioError if `paths`, which an option takes to get to the target, are more than the run may make."""
-    count = problem.scenario.paths.count
-    if math.isfinite(paths) and paths > MARGIN * count:
-        reached = problem.target * math.sqrt(paths / count)
-        name = problem.scenario.option_names[option]
-        message = f"option {name!r} takes about {paths:.2g} paths to get there; {count} reach about {reached:.2g}"
-        help = f"set count to at least {_round_up(MARGIN * paths)}, or the target to at least {MARGIN * reached:.2g}"
-        raise ScenarioError([Mistake(("paths", "target_standard_error"), message, help)])
+    count, width = problem.scenario.paths.count, problem.width
+    if not (math.isfinite(paths) and paths > MARGIN * count):
+        return
+    reached = problem.target * math.sqrt(paths / count)
+    name = problem.scenario.option_names[option]
+    message = f"option {name!r} takes about {paths:.2g} paths to get there; {count} reach about {reached:.2g}"
+    most = MOST_PATHS // width * width
+    if paths <= most:
+        enough = min(_round_up(MARGIN * paths, width), most)
+        help = f"set count to at least {enough}, or the target to at least {MARGIN * reached:.2g}"
+    else:
+        least = MARGIN * problem.target * math.sqrt(paths / most)
+        others = "".join(f", or {change}" for change in alternatives(problem, option))
+        help = f"a run can make {MOST_PATHS:.2g} paths at most: set the target to at least {least:.2g}{others}"
+    raise ScenarioError([Mistake(("paths", "target_standard_error"), message, help)])
 
 
-def _round_up(paths: float) -> int:
-    """To two digits."""
+def _round_up(paths: float, width: int) -> int:
+    """To two digits, and to a multiple of `width`."""
     unit = 10 ** (math.floor(math.log10(paths)) - 1)
-    return math.ceil(paths / unit) * unit
+    return -(-math.ceil(paths / unit) * unit // width) * width

@@ -48,8 +48,8 @@ in all precisions (tests/test_gbm_rounding.py): the largest over steps from 1 to
     0.65 up to 64 steps, 1.35 at 1000 steps;     with sums in float32 0.75 / s besides,
 
 and what is added to a standard error is u (1/2 + sqrt(steps) / 40, with sums in float32 + 3 / (4 s)) deviations.
-Payoffs are computed in float64, and what they are the sum of is rounded by 2^-53 of its size, which is added, too: the
-rho of an exchange option is the sum of what cancels to 0 on every path.
+Payoffs are computed in float64, and what they are the sum of is rounded by 2^-53 of its size, which is added, too: a
+rho can be the sum of what cancels to 0 on every path.
 """
 
 from __future__ import annotations

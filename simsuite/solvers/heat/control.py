@@ -74,6 +74,7 @@ NAMES = (
     # looked_at: the time of that, s. growing: how fast errors grew by then, 1/s.
     *("lasted", "lasted_at", "looked", "tight", "rounded", "largest", "looked_at", "growing"),
     *("adi", "other_dt", "ratio", "compared", "probing", "wait", "patience", "restarted"),
+    *("stages", "adi_steps"),  # of all steps of rkl2 that count; steps of adi that count
 )
 
 
@@ -106,7 +107,7 @@ class StepControl:
         self.tolerance, self._end, self._first = tolerance, end, first
         self._lasting = CHANGING if changing else 1.0
         self._limit = math.inf
-        self.state = np.zeros(len(NAMES)) if state is None else np.array(state)
+        self.state = np.zeros(len(NAMES)) if state is None else _completed(np.array(state))
         if state is None:
             self["dt"], self["low"], self["high"] = first, *span
             self["shortest"], self["patience"], self["ratio"] = end, PATIENCE, PROMISING
@@ -226,6 +227,13 @@ class StepControl:
         self["rounded"] += 0.5 * unit
         self["shortest"], self["longest"] = min(self["shortest"], dt), max(self["longest"], dt)
 
+    def count(self, method: str, stages: int) -> None:
+        """Note by what a step was taken that counts. stages: of a step of rkl2."""
+        if method == "adi":
+            self["adi_steps"] += 1
+        else:
+            self["stages"] += stages
+
     def go_on(self, method: str, error: float, dt: float) -> None:
         """Decide on the step after one of dt with that error."""
         most = MOST_GROWTH[method]
@@ -292,3 +300,8 @@ class StepControl:
         longest = dt * min(max(factor, MOST_SHRINKING), 4.0)
         ratio = longest / self["other_dt"]
         self["ratio"], self["compared"] = ratio if self["adi"] else 1.0 / ratio, 1.0
+
+
+def _completed(state: np.ndarray) -> np.ndarray:
+    """A state of a run that began before some of NAMES were kept: what they count is not known."""
+    return np.concatenate([state, np.full(len(NAMES) - len(state), math.nan)])

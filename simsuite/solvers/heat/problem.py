@@ -295,7 +295,7 @@ class HeatProblem:
             results["steady"] = {"residual": float(a["steady"][0]), "iterations": int(a["steady"][1])}
         if "iteration_change" in a:
             results["iteration_change"] = float(a["iteration_change"][0])
-        results |= self._time_error(observed)
+        results |= self._time_error(observed) | self._counts(observed)
         error = self._error(observed)
         return results | ({"error": error} if error else {})
 
@@ -319,6 +319,21 @@ class HeatProblem:
             return {}
         range_ = max(float(a["row_max"].max() - a["row_min"].min()), float(np.ptp(distinct(self.T0))))
         return {"time_error": self.plan.time_error / range_} if range_ > 0 else {}
+
+    def _counts(self, observed: Snapshot) -> dict[str, int]:
+        """Stages of all steps of rkl2, and the number of steps of adi, where there may be any. Those of a run that was
+        begun before they were counted are not known."""
+        if self._steady:
+            return {}
+        if "control" in observed.arrays and self.plan.control is not None:
+            control = dict(zip(NAMES, map(float, observed.arrays["control"])))
+            methods, stages, adi_steps = self.plan.control.methods, control["stages"], control["adi_steps"]
+        else:
+            methods, taken = (self.plan.stepper,), float(observed.step)
+            stages, adi_steps = taken * self.plan.stages, taken
+        found = {"rkl2": ("rkl2_stages", stages), "adi": ("adi_steps", adi_steps)}
+        counts = dict(found[method] for method in methods if method in found)
+        return {name: int(count) for name, count in counts.items() if math.isfinite(count)}
 
     def shortcomings(self, results: Mapping[str, Any]) -> Sequence[str]:
         return missed_tolerance(self.scenario, results)

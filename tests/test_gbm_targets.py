@@ -1,0 +1,90 @@
+"""Targets that are out of reach: what is proposed in their place can be run, and reaches them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gbm_problems import ASIAN, ASSET, CALL, problem
+
+from simsuite.backends import open_backend
+from simsuite.errors import ScenarioError
+from simsuite.scenario.gbm import MOST_PATHS
+from simsuite.solvers.gbm.problem import GbmProblem
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+PATHS = {"count": 1 << 20}
+EULER = {"time": {"steps": 16, "scheme": "euler"}}
+JUMPS = {"intensity": 1.0, "mean": -0.1, "deviation": 0.2}
+WAYS = [
+    {"paths": PATHS},
+    {"paths": PATHS | {"antithetic": True}},
+    {"paths": PATHS | {"moment_matching": True}},
+    {"paths": PATHS, **EULER},
+    {"paths": PATHS | {"multilevel": True}, **EULER},
+]
+
+
+def refusal(changes: dict[str, Any], target: float, **paths: Any) -> str | None:
+    """The help with which a run is refused; None if it is not."""
+    tables = changes | {"paths": changes["paths"] | {"target_standard_error": target} | paths}
+    model = problem(**tables).scenario
+    try:
+        GbmProblem.from_scenario(model, Path(), lambda: open_backend("cpu"))
+    except ScenarioError as error:
+        (mistake,) = error.mistakes
+        assert mistake.path == ("paths", "target_standard_error")
+        return mistake.help
+    return None
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_count_and_the_target_that_are_proposed_do(way: dict[str, Any]) -> None:
+    target = 1e-4
+    told = re.fullmatch(r"set count to at least (\d+), or the target to at least (\S+)", refusal(way, target) or "")
+    assert told is not None
+    count, reached = told.groups()
+    assert int(count) <= MOST_PATHS
+    assert refusal(way, target, count=int(count)) is None
+    assert refusal(way, float(reached)) is None
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_where_no_count_does_none_is_proposed(way: dict[str, Any]) -> None:
+    help = refusal(way, 1e-7)
+    assert help is not None
+    reached = re.match(r"a run can make 2e\+12 paths at most: set the target to at least ([\d.e-]+)", help)
+    assert reached is not None
+    assert "count" not in help
+    most = MOST_PATHS // 1024 * 1024
+    assert refusal(way, float(reached[1]), count=most) is None
+
+
+@pytest.mark.parametrize(
+    ("way", "others"),
+    [
+        (WAYS[0], ['sampling = "sobol"']),
+        (WAYS[1], ['sampling = "sobol" without `antithetic`']),
+        (WAYS[2], ['sampling = "sobol" without `moment_matching`']),
+        (WAYS[3], ["multilevel = true"]),
+        (WAYS[4], []),
+        ({"paths": PATHS, "time": {"steps": 15, "scheme": "euler"}}, []),
+        ({"paths": PATHS, "asset": [ASSET | {"jumps": JUMPS}]}, []),
+        ({"paths": PATHS, "option": [CALL | {"style": "american"}], "time": {"steps": 4}}, []),
+        (
+            {"paths": PATHS, "option": [ASIAN | {"control_variate": False}], "time": {"steps": 4}},
+            ["control_variate = true", 'sampling = "sobol"'],
+        ),
+        ({"paths": PATHS, "option": [ASIAN], "time": {"steps": 4}}, ['sampling = "sobol"']),
+    ],
+)
+def test_other_ways_are_those_that_the_scenario_can_take(way: dict[str, Any], others: list[str]) -> None:
+    help = refusal(way, 1e-9)
+    assert help is not None
+    assert help.split(", or ")[1:] == others
+    if any("sobol" in other for other in others):
+        points = {"count": way["paths"]["count"], "sampling": "sobol", "target_standard_error": 1e-9}
+        assert problem(**(way | {"paths": points})).quasi
