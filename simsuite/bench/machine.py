@@ -25,16 +25,36 @@ THREADS = (256,)
 
 @dataclass(frozen=True)
 class Machine:
-    """copy: bytes a second, read plus written. fma: fused multiply-adds a second, by precision."""
+    """copy: bytes a second, read plus written. fma: fused multiply-adds a second, by precision. write: bytes a second
+    where nothing is read; 0 where that is not measured."""
 
     copy: float
     fma: Mapping[str, float]
+    write: float = 0.0
 
 
 def measure_machine(backend: Backend, precisions: Sequence[str], patience: Patience) -> Machine:
     """Takes a few times the patience's seconds."""
-    nbytes = min(COPIED, backend.memory_free() // SHARE)
-    return Machine(copy_rate(backend, nbytes, patience), {p: fma_rate(backend, p, patience) for p in precisions})
+    copy = copy_rate(backend, _copied(backend), patience)
+    return Machine(copy, {p: fma_rate(backend, p, patience) for p in precisions})
+
+
+def _copied(backend: Backend) -> int:
+    return min(COPIED, backend.memory_free() // SHARE)
+
+
+def write_rate(backend: Backend, patience: Patience) -> float:
+    """Bytes a second of filling an array: what kernels that only store may exceed the rate of copies by, since memory
+    does not turn between reading and writing."""
+    target = backend.zeros(_copied(backend) // 8, np.float64)
+    view = backend.view(target)
+    launch = backend.launcher(_kernels(backend).fill, (target.size,), THREADS)
+
+    def work(n: int) -> None:
+        for _ in range(n):
+            launch(view, 1.0)
+
+    return 8 * target.size / seconds(backend, work, patience, pick=min)[0]
 
 
 def copy_rate(backend: Backend, nbytes: int, patience: Patience) -> float:

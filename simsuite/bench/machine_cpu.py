@@ -1,4 +1,4 @@
-"""What tells a CPU's limits: a copy by all cores, and chains of x ← a·x + b in the registers of each."""
+"""What tells a CPU's limits: a copy and a filling by all cores, and chains of x ← a·x + b in the registers of each."""
 
 from __future__ import annotations
 
@@ -17,6 +17,12 @@ CHAINS = 16 if MANY else 8  # vectors: as many as hide an addition's latency
 def copy(source, target):
     for i in prange(source.size):
         target[i] = source[i]
+
+
+@njit(parallel=True, cache=True)
+def fill(target, value):
+    for i in prange(target.size):
+        target[i] = value
 
 
 @njit(parallel=True, cache=True)

@@ -1,4 +1,4 @@
-"""What tells a GPU's limits: a copy, one element a thread, and eight chains of x ← a·x + b in each thread."""
+"""What tells a GPU's limits: a copy and a filling, an element a thread, and eight chains of x ← a·x + b in each one."""
 
 from __future__ import annotations
 
@@ -15,6 +15,13 @@ def copy(source, target):
     i = cuda.grid(1)
     if i < source.size:
         target[i] = source[i]
+
+
+@cuda.jit(cache=True)
+def fill(target, value):
+    i = cuda.grid(1)
+    if i < target.size:
+        target[i] = value
 
 
 @cuda.jit(cache=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from simsuite.bench.findings import Found, Row, Wish, gathered, labelled, require_right
@@ -11,7 +12,7 @@ from simsuite.bench.gbm.comparison import comparison
 from simsuite.bench.gbm.effort import FULL, QUICK
 from simsuite.bench.gbm.rates import Device, rate_rows
 from simsuite.bench.gbm.units import measure_units
-from simsuite.bench.machine import measure_machine
+from simsuite.bench.machine import measure_machine, write_rate
 from simsuite.core import Backend
 
 PARTS = {"rates": ("rates",), "precision": ("accuracy",), "peers": ("peers",)}  # and their sections
@@ -21,8 +22,10 @@ def measurements(backend: Backend, wish: Wish) -> Iterator[tuple[str, Row]]:
     """(section, row), as they are measured; the first one is the machine's."""
     effort = QUICK if wish.quick else FULL
     machine = measure_machine(backend, ("float64", "float32"), effort.patience)
+    machine = replace(machine, write=write_rate(backend, effort.patience))
     units = measure_units(backend, effort.patience)
-    row = {"copy_bytes_per_second": machine.copy, "fma_per_second": dict(machine.fma)}
+    row: Row = {"copy_bytes_per_second": machine.copy, "write_bytes_per_second": machine.write}
+    row |= {"fma_per_second": dict(machine.fma)}
     yield "machine", row | ({"units": units.as_json()} if units else {})
     if wish.wants("rates"):
         device = Device(backend, machine, units, effort.patience)

@@ -56,7 +56,7 @@ class Needs:
             }
             found = {name: 1 / second for name, second in took.items() if second > 0}
         if self.nbytes:
-            found["memory"] = machine.copy / self.nbytes
+            found["memory"] = max(machine.copy, machine.write) / self.nbytes
         return found
 
 
