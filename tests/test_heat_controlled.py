@@ -328,3 +328,32 @@ def test_an_error_counts_in_kelvin_and_not_by_the_range_of_its_moment(heat: Call
     with run.observe("frames") as observed:
         found = problem.results(observed)["time_error"]
     assert 1e-6 < found < 2e-3
+
+
+@pytest.mark.parametrize("conductivity", [237.0, "237*(1 + 0*x)", "237 + 0.1*T"], ids=["constant", "field", "k(T)"])
+@pytest.mark.parametrize("stepper", ["auto", "rkl2", "adi"])
+def test_the_ledger_is_in_joules(heat: Callable[..., HeatProblem], stepper: str, conductivity: float | str) -> None:
+    """And closes, and is what flows through a plate that has come to its steady state: k ΔT/L, 10 cells high."""
+    problem = heat(
+        grid={"nx": 10, "ny": 10, "lx": 0.1, "ly": 0.1},
+        material={"conductivity": conductivity, "density": 2700.0, "specific_heat": 900.0},
+        initial={"temperature": 300.0},
+        boundary={
+            "left": {"kind": "temperature", "value": 310.0},
+            "right": {"kind": "temperature", "value": 300.0},
+        },
+        time={"end": 2000.0, "stepper": stepper, "tolerance": 1e-4},
+        output={"frames": 3},
+    )
+    run = problem.stepper(open_backend("cpu"), problem.initial())
+    found = []
+    for step in problem.layout.series[0].steps[-2:]:
+        run.advance(step - run.step)
+        with run.observe("frames") as observed:
+            found.append(problem.results(observed))
+    first, last = (results["energy"] for results in found)
+    moved = last["edges"]["left"]
+    assert abs(last["residual"]) < 1e-11 * moved
+    assert not problem.shortcomings(found[-1])
+    k = 237.0 + 0.1 * 305.0 if conductivity == "237 + 0.1*T" else 237.0
+    assert moved - first["edges"]["left"] == pytest.approx(k * 10.0 / 0.1 * 0.1 * 1000.0, rel=1e-4)

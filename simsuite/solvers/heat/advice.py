@@ -19,6 +19,7 @@ from simsuite.solvers.heat.thermostats import thermostat_warnings
 _OF_STEPS = ("end", "tolerance", "steady_tolerance")  # keys of [time] that do nothing where there are no steps
 _NOTHING = 1e-3  # of the tolerance: rounding in float64 that is more shows that temperatures hardly change
 _LITTLE = 1e-3  # of a plate's shorter side
+_CLOSED, _ROUNDED = 1e-6, 1e-10  # of the heat that has moved, and of all that is stored: a ledger that closes
 
 
 def warnings(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[str]:
@@ -91,6 +92,20 @@ def missed_tolerance(scenario: HeatScenario, results: Mapping[str, Any]) -> list
     return [
         f"the error of time steps may be {error:.2g} of the temperatures' range, more than time.tolerance = "
         f"{tolerance:g}: {why}"
+    ]
+
+
+def open_ledger(scenario: HeatScenario, made: Discretisation, results: Mapping[str, Any]) -> list[str]:
+    """A sentence where more heat is missing in the ledger than rounding explains. In float32 that may be much."""
+    energy = results["energy"]
+    parts = [energy["stored"], energy.get("held", 0.0), *energy["edges"].values(), *energy.get("sources", {}).values()]
+    moved, capacity = max(map(abs, parts)), float(np.sum(made.rho_c)) * made.dx * made.dy
+    content = max(abs(results["min"]), abs(results["max"])) * capacity
+    if scenario.run.precision != "float64" or not abs(energy["residual"]) > _CLOSED * moved + _ROUNDED * content:
+        return []
+    return [
+        f"the heat ledger does not close: {abs(energy['residual']):.3g} J/m of {moved:.3g} J/m are missing, far more "
+        "than rounding; that is a fault of simsuite: do not trust these results, and please report it"
     ]
 
 

@@ -17,7 +17,7 @@ from simsuite.core import Backend, Clock, Device, Layout, Snapshot, Stepper
 from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.heat import EDGES, HeatScenario
 from simsuite.solvers.heat.absolute_zero import gone_below
-from simsuite.solvers.heat.advice import missed_tolerance, remedies, warnings
+from simsuite.solvers.heat.advice import missed_tolerance, open_ledger, remedies, warnings
 from simsuite.solvers.heat.compensated import LOW
 from simsuite.solvers.heat.control import NAMES
 from simsuite.solvers.heat.controlled import ControlledStepper
@@ -204,8 +204,9 @@ class HeatProblem:
 
     @property
     def _plain(self) -> bool:
-        rate = self.scenario.time.steady_tolerance > 0
-        return self.plan.stepper in ("explicit", "rkl2") and is_plain(self.made) and not rate
+        """See `Energy`: steps that control their error book heat, since those of adi do."""
+        rate, controlled = self.scenario.time.steady_tolerance > 0, self.plan.control is not None
+        return self.plan.stepper in ("explicit", "rkl2") and not controlled and is_plain(self.made) and not rate
 
     def device_bytes(self) -> int:
         if self.plan.stepper == "exact":
@@ -336,7 +337,7 @@ class HeatProblem:
         return {name: int(count) for name, count in counts.items() if math.isfinite(count)}
 
     def shortcomings(self, results: Mapping[str, Any]) -> Sequence[str]:
-        return missed_tolerance(self.scenario, results)
+        return [*missed_tolerance(self.scenario, results), *open_ledger(self.scenario, self.made, results)]
 
     def _error(self, observed: Snapshot) -> dict[str, float]:
         """Norms of the difference to the reference: l1 mean absolute, l2 root mean square, linf largest, and l2
