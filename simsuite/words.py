@@ -55,3 +55,12 @@ def steps_in_words(steps: int, dt: Sequence[float] | None, unit: str) -> str:
 def about(low: float, high: float | None) -> str:
     """ "some 40 to 400", or "some 40 or many more" where nobody knows how many."""
     return f"some {float(f'{low:.1g}'):.0f} " + ("or many more" if high is None else f"to {float(f'{high:.1g}'):.0f}")
+
+
+def more_than(limit: float, value: float) -> str:
+    """A value that is more than a limit, in two digits, or as many as show that."""
+    for digits in range(2, 17):
+        text = f"{value:.{digits}g}"
+        if float(text) > limit:
+            return text
+    return repr(value)

@@ -224,3 +224,18 @@ def test_data_that_take_very_many_steps_to_follow(
     fast = [text for text in found if "goes up and down" in text]
     assert bool(fast) == seen
     assert not seen or fast[0].startswith("the top edge goes up and down")
+
+
+@pytest.mark.parametrize(
+    ("source", "asked"),
+    [("2e3*exp(0.05*(T - 300))", True), ("1e3*(T > 310)", True), ("1e3*(320 - T)", False), ("1e3*x*t", False)],
+)
+def test_only_sources_that_grow_with_temperature_are_asked_about(
+    heat: Callable[..., HeatProblem], source: str, asked: bool
+) -> None:
+    problem = heat(source=[{"power": source}], time={"end": 1.0, "stepper": "rkl2", "tolerance": 1e-5})
+    energy = {"stored": 1.0, "edges": {"left": 1.0}, "residual": 0.0}
+    results = {"min": 300.0, "max": 330.0, "time_error": 1.0004e-5, "rounding_error": 0.0, "energy": energy}
+    (said,) = problem.shortcomings(results)
+    assert said.startswith("the error of time steps may be 1.0004e-05 of the temperatures' range, more than")
+    assert ("run away" in said) == asked

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from simsuite.expressions import Expression
+from simsuite.expressions.changes import jumping
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.coarse import coarse_warnings
 from simsuite.solvers.heat.discretisation import Discretisation
@@ -15,10 +17,12 @@ from simsuite.solvers.heat.idle import idle_warnings
 from simsuite.solvers.heat.plan import Plan
 from simsuite.solvers.heat.sampling import distinct
 from simsuite.solvers.heat.thermostats import thermostat_warnings
+from simsuite.words import more_than
 
 _OF_STEPS = ("end", "tolerance", "steady_tolerance")  # keys of [time] that do nothing where there are no steps
 _NOTHING = 1e-3  # of the tolerance: rounding in float64 that is more shows that temperatures hardly change
 _LITTLE = 1e-3  # of a plate's shorter side
+_FEW = 17  # places along each axis, and times, at which a source is looked at
 _CLOSED, _ROUNDED = 1e-6, 1e-10  # of the heat that has moved, and of all that is stored: a ledger that closes
 
 
@@ -72,7 +76,18 @@ def _scale_warnings(scenario: HeatScenario, made: Discretisation) -> list[str]:
     ]
 
 
-def missed_tolerance(scenario: HeatScenario, results: Mapping[str, Any]) -> list[str]:
+def _may_run_away(power: Expression, made: Discretisation, end: float, results: Mapping[str, Any]) -> bool:
+    """Whether a source gives more at the hottest temperature of a run than at the coldest, or jumps at one."""
+    if not power.depends_on("T"):
+        return False
+    x, y = (a[:: 1 + a.size // _FEW] for a in made.centres)
+    t = np.linspace(0.0, end, _FEW)[:, None, None]
+    with np.errstate(all="ignore"):
+        cold, hot = (np.asarray(power(x=x, y=y, t=t, T=results[name])) for name in ("min", "max"))
+    return bool(np.any(hot > cold)) or any(jumping(power.tree, "T"))
+
+
+def missed_tolerance(scenario: HeatScenario, made: Discretisation, results: Mapping[str, Any]) -> list[str]:
     """A sentence where steps that control their error may have missed the tolerance. Results of explicit steps have a
     bound of their error, which is no reason to warn."""
     error, tolerance = results.get("time_error", 0.0), scenario.time.tolerance
@@ -82,7 +97,7 @@ def missed_tolerance(scenario: HeatScenario, results: Mapping[str, Any]) -> list
     if exact and results["rounding_error"] > _NOTHING * tolerance:
         return []  # temperatures change by hardly more than rounding, and so the range is next to nothing
     why = "errors grew faster than could be foreseen"
-    if any(source.power.depends_on("T") for source in scenario.source):
+    if any(_may_run_away(source.power, made, scenario.time.end or 0.0, results) for source in scenario.source):
         why += "; does a source make temperatures run away, or jump at one?"
     if not exact:
         why = (
@@ -90,8 +105,8 @@ def missed_tolerance(scenario: HeatScenario, results: Mapping[str, Any]) -> list
             'all steps, and smaller errors cannot be told from rounding: set precision = "float64" in [run]'
         )
     return [
-        f"the error of time steps may be {error:.2g} of the temperatures' range, more than time.tolerance = "
-        f"{tolerance:g}: {why}"
+        f"the error of time steps may be {more_than(tolerance, error)} of the temperatures' range, more than "
+        f"time.tolerance = {tolerance:g}: {why}"
     ]
 
 

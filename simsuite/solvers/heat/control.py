@@ -22,8 +22,10 @@ That a solution forgets errors is an assumption, which does not hold for the hea
 is kept. So the estimates of all steps are added up, each with its sign, and every dozen steps diffusion, and sources
 that depend on T, take their effect on the sum as on a difference of temperatures: it is an estimate of the error so
 far. What diffusion leaves of it in a time as long as the run is what lasts. If it goes on growing as it did lately, it
-must not come to more than LASTS of the tolerance; steps are made as much shorter as that takes (`tight`). While the sum
-grows by itself, because sources give more for a higher temperature, errors of all steps count.
+must not come to more than LASTS of the tolerance; steps are made as much shorter as that takes (`tight`). They are as
+well while the sum grows and is NEAR the tolerance: where data kink again and again, errors of one sign come sooner than
+they are forgotten. While the sum grows by itself, because sources give more for a higher temperature, errors of all
+steps count.
 
 Every step also rounds temperatures, by up to half a unit in their last place, in the same direction for many steps
 where they change little. That is counted (`rounded`), because in float32 it exceeds a small tolerance: 100 steps at
@@ -52,6 +54,7 @@ CHANGING = 1.4  # as many where data jump or kink: what is left of each change a
 BEGUN = 0.03  # share of a run before which what lasts is due to its beginning
 LOOKED = 1.5  # by how much further a run is each time that it decides on what lasts of its errors
 LASTS = 0.5  # of the tolerance that this may come to by the end
+NEAR, TIGHTER = 0.75, 1.5  # of the tolerance: a sum of errors that makes steps shorter while it grows; by so much
 ROUNDING = 64.0  # units of it in the largest temperature, that an estimate may consist of
 NOISE = {"rkl2": 16.0, "adi": 4.0}  # units that an estimate has of it even where there is no error
 GROWTH_IN_NOISE = 1.5  # of a step whose estimate is nothing but rounding
@@ -74,7 +77,9 @@ NAMES = (
     # looked_at: the time of that, s. growing: how fast errors grew by then, 1/s.
     *("lasted", "lasted_at", "looked", "tight", "rounded", "largest", "looked_at", "growing"),
     *("adi", "other_dt", "ratio", "compared", "probing", "wait", "patience", "restarted"),
-    *("stages", "adi_steps"),  # of all steps of rkl2 that count; steps of adi that count
+    # Of all steps of rkl2 that count; steps of adi that count. summed: what the errors of all steps came to by
+    # looked_at, K.
+    *("stages", "adi_steps", "summed"),
 )
 
 
@@ -188,6 +193,9 @@ class StepControl:
         they would grow without new ones, 1/s; 0 if they would not."""
         self["looked_at"], self["growing"] = t, growth
         self["largest"] = max(self["largest"], error)
+        if growth == 0.0 and error > max(self["summed"], NEAR * self.tolerance * (self["high"] - self["low"])):
+            self["tight"] = min(TIGHTER * self["tight"], MOST_TIGHT)
+        self["summed"] = error
 
     def note_lasting(self, lasting: float, progress: float, unit: float) -> None:
         """See `looks`. lasting: the largest, K. progress: how far the run is, as a share of it. unit: of rounding in

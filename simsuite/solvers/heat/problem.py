@@ -337,7 +337,7 @@ class HeatProblem:
         return {name: int(count) for name, count in counts.items() if math.isfinite(count)}
 
     def shortcomings(self, results: Mapping[str, Any]) -> Sequence[str]:
-        return [*missed_tolerance(self.scenario, results), *open_ledger(self.scenario, self.made, results)]
+        return [*missed_tolerance(self.scenario, self.made, results), *open_ledger(self.scenario, self.made, results)]
 
     def _error(self, observed: Snapshot) -> dict[str, float]:
         """Norms of the difference to the reference: l1 mean absolute, l2 root mean square, linf largest, and l2
