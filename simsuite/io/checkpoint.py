@@ -19,7 +19,7 @@ import numpy as np
 
 from simsuite.core import Snapshot
 from simsuite.errors import AFRESH, NumericalFailure, SimsuiteError
-from simsuite.io.disk import abandon, explained, require_room, sync_directory
+from simsuite.io.disk import abandon, explained, require_room, sync_directory, sync_file
 from simsuite.io.foreign import refuse_foreign
 
 NEWEST, PREVIOUS = "checkpoint.h5", "checkpoint.previous.h5"
@@ -122,11 +122,11 @@ def _write(path: Path, snapshot: Snapshot, rows: Mapping[str, int], meta: Mappin
         about = {"step": int(snapshot.step), "shapes": shapes, "rows": dict(rows), "meta": dict(meta)}
         kept.append(_store(file, "meta", np.frombuffer(json.dumps(about).encode(), np.uint8)))
         file.flush()
-        os.fsync(file.id.get_vfd_handle())
         file.close()
     except BaseException:
         abandon(file)
         raise
+    sync_file(path)  # not before the file is closed, which rewrites its superblock
 
 
 def _store(file: h5py.File, name: str, flat: np.ndarray) -> h5py.Dataset:

@@ -73,7 +73,12 @@ def require_whole(file: h5py.File, path: Path, size: int | None = None) -> None:
 
 def sync_directory(directory: Path) -> None:
     """Return when the names in `directory` are on the disk."""
-    fd = os.open(directory, os.O_RDONLY)
+    sync_file(directory)
+
+
+def sync_file(path: Path) -> None:
+    """Return when all that any process has written to the file `path` is on the disk."""
+    fd = os.open(path, os.O_RDONLY)
     try:
         os.fsync(fd)
     finally:
