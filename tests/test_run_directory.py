@@ -124,6 +124,16 @@ def test_a_damaged_summary_says_what_to_do(tmp_path: Path, text: str) -> None:
         directory.state()
 
 
+def test_deleting_the_file_does_not_get_past_the_lock(tmp_path: Path) -> None:
+    directory = RunDirectory(tmp_path)
+    with directory.locked():
+        (tmp_path / "lock").unlink()
+        assert RunDirectory(tmp_path).in_use
+        with pytest.raises(UsageError, match="another simsuite"), RunDirectory(tmp_path).locked():
+            pass
+    assert not directory.in_use
+
+
 def test_others_see_whether_a_directory_is_in_use(tmp_path: Path) -> None:
     directory = RunDirectory(tmp_path / "run")
     assert not directory.in_use

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import fcntl
 import json
 import math
 import os
-import time
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from pathlib import Path
@@ -17,8 +15,7 @@ from typing import Any
 from simsuite.errors import AFRESH, SimsuiteError, UsageError
 from simsuite.io import checkpoint
 from simsuite.io.disk import explained, replace_text
-
-_ATTEMPTS, _PAUSE = 20, 0.01  # at locking a directory, and seconds between them
+from simsuite.io.lock import Lock
 
 
 def without_nan(value: Any) -> Any:
@@ -47,7 +44,7 @@ class RunDirectory:
         self.scenario = self.path / "scenario.toml"
         self.summary = self.path / "summary.json"
         self.log = self.path / "log.txt"
-        self.lock = self.path / "lock"
+        self._lock = Lock(self.path)
         self.progress = self.path / "progress.json"
         self._checkpoints = [self.path / checkpoint.NEWEST, self.path / checkpoint.PREVIOUS]
 
@@ -75,39 +72,24 @@ class RunDirectory:
         """
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            fd = os.open(self.lock, os.O_RDWR | os.O_CREAT, 0o666)
         except OSError as error:
-            raise UsageError(f"cannot use {self.path} as output directory: {error.strerror}") from error
-        try:
-            for attempt in range(_ATTEMPTS):
-                with contextlib.suppress(BlockingIOError):
-                    fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    break
-                if attempt < _ATTEMPTS - 1:
-                    time.sleep(_PAUSE)
-            else:
-                raise UsageError(f"another simsuite is running in {self.path}{self._who()}")
+            raise self._unusable(error) from error
+        with contextlib.ExitStack() as stack:
+            try:
+                stack.enter_context(self._lock.held())
+            except BlockingIOError:
+                raise UsageError(f"another simsuite is running in {self.path}{self._who()}") from None
+            except OSError as error:
+                raise self._unusable(error) from error
             yield self
-        finally:
-            os.close(fd)
+
+    def _unusable(self, error: OSError) -> UsageError:
+        return UsageError(f"cannot use {self.path} as output directory: {error.strerror}")
 
     @property
     def in_use(self) -> bool:
-        """Whether a simsuite has locked the directory. Asking takes a shared lock for some microseconds, which is why
-        `locked` tries more than once."""
-        try:
-            fd = os.open(self.lock, os.O_RDONLY)
-        except OSError:
-            return False
-        try:
-            fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        except OSError:  # a file system without locks
-            return False
-        finally:
-            os.close(fd)
-        return False
+        """Whether a simsuite has locked the directory."""
+        return self._lock.in_use
 
     def _who(self) -> str:
         found = self.read_progress()
