@@ -23,10 +23,11 @@ from simsuite.capabilities import Adaptive, Advising, Extensible, SelfChecking, 
 from simsuite.core import Backend, Device, Problem, Snapshot, Stepper
 from simsuite.doubts import Doubts
 from simsuite.errors import Advice, NumericalFailure, SimsuiteError, UsageError
-from simsuite.io.checkpoint import read_checkpoint, write_checkpoint
+from simsuite.io.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from simsuite.io.directory import RunDirectory, State
 from simsuite.io.disk import free_bytes
 from simsuite.io.outputs import CheckpointOutput, Output, SeriesOutput, moment
+from simsuite.io.recovery import Condition, mend
 from simsuite.io.results import ResultsFile, open_results
 from simsuite.io.writer import Writer
 from simsuite.loop import march
@@ -72,6 +73,7 @@ class Execution:
     fresh: bool = False
     extends: Scenario | None = None
     warnings: list[str] = field(default_factory=list, init=False)
+    _lost: bool = field(default=False, init=False)  # whether nothing can be read of the results of a run begun before
 
     def run(self) -> dict[str, Any]:
         """Run to the end, or until stopped. Returns what `run --json` prints.
@@ -87,6 +89,8 @@ class Execution:
         problem = None if self._begun() else make_problem(self.scenario, device)
         with self.directory.locked():
             state = State.EMPTY if self.fresh else self.directory.state()
+            if state is State.UNFINISHED:
+                self._mend()
             if self.extends is None and state is not State.EMPTY:
                 self._require_same_scenario()
             if self.extends is None and state is State.FINISHED:
@@ -107,7 +111,13 @@ class Execution:
 
     def _begun(self) -> bool:
         """Whether there is a run to be continued."""
-        return not self.fresh and self.directory.results.exists()
+        return not self.fresh and not self._lost and self.directory.results.exists()
+
+    def _mend(self) -> None:
+        """See to it that the results of the run that is continued can be opened, or that it begins again."""
+        if self._begun() and (condition := mend(self.directory.results)) is not Condition.WHOLE:
+            self._lost = condition is Condition.LOST
+            self.reporter.message(f"{self.directory.results} {condition.value}")
 
     def _decided(self) -> Mapping[str, Any] | None:
         """What the run that is continued decided when it began."""
@@ -126,7 +136,7 @@ class Execution:
         if not self.directory.has_checkpoint:
             ignored |= NOT_THE_RESULT
         differing = [key for key in self.scenario.differences(before) if key not in ignored]
-        if self.directory.results.exists():
+        if self._begun():
             with open_results(self.directory.results) as file:
                 files = json.loads(file.attrs["input_files"])
             differing += [
@@ -159,7 +169,7 @@ class Execution:
         self._log(f"simsuite {VERSION} on {backend.name} ({backend.device_name})")
         if backend.note is not None:
             self.reporter.message(backend.note)
-        start, rows = self._start(problem, backend) if self.extends is None else self._extension(problem, device)
+        start, before = self._start(problem, backend) if self.extends is None else self._extension(problem, device)
         self.directory.write_scenario(self.scenario.resolved_toml())
         stepper = problem.stepper(backend, start)
         chosen = {**problem.method, **stepper.chosen}
@@ -168,7 +178,7 @@ class Execution:
         if "kernel_note" in stepper.chosen:
             self.reporter.message(stepper.chosen["kernel_note"])
             self._log(stepper.chosen["kernel_note"])
-        with self._open_results(problem, backend, stepper, rows) as results, Writer() as writer:
+        with self._open_results(problem, backend, stepper, before) as results, Writer() as writer:
             doubts = Doubts(problem, self._say)
             outputs = [SeriesOutput(problem, results, writer, series, doubts.look) for series in problem.layout.series]
             output = self.scenario.model.output
@@ -265,13 +275,11 @@ class Execution:
         self.reporter.warning(warning)
         self._log(f"warning: {warning}")
 
-    def _start(self, problem: Problem, backend: Backend) -> tuple[Snapshot, Mapping[str, int] | None]:
-        """Where to begin, and how many rows the results hold by then: None for a file yet to be made."""
-        if not self.directory.results.exists():
-            return problem.initial(), None
-        found = read_checkpoint(self.directory.path)
+    def _start(self, problem: Problem, backend: Backend) -> tuple[Snapshot, Checkpoint | None]:
+        """Where to begin, and the checkpoint that the results are continued from; None for a file yet to be made."""
+        found = read_checkpoint(self.directory.path) if self.directory.results.exists() else None
         if found is None:
-            return problem.initial(), {}
+            return problem.initial(), None
         if found.note is not None:
             self.reporter.message(found.note)
         before = found.meta.get("device")
@@ -280,7 +288,7 @@ class Execution:
         at = moment(problem, found.snapshot.step)
         self.reporter.message(f"continuing {self.directory.path} from {at}")
         self._log(f"continuing from {at}")
-        return found.snapshot, found.rows
+        return found.snapshot, found
 
     def _extension(self, problem: Problem, device: Device) -> tuple[Snapshot, None]:
         """Where to begin, which is the newest checkpoint from here on. A kill before the results are begun anew leaves
@@ -297,16 +305,16 @@ class Execution:
         self._log("continuing with more paths")
         return start, None
 
-    @staticmethod
-    def _about(problem: Problem, backend: Backend) -> dict[str, str | int | float]:
+    def _about(self, problem: Problem, backend: Backend) -> dict[str, str | int | float]:
         """What a checkpoint says of itself."""
-        return {"solver": problem.solver, "device": backend.name, "version": VERSION}
+        base = base_of_data(self.scenario, self.directory.path)
+        return {"solver": problem.solver, "device": backend.name, "version": VERSION, **base}
 
     def _open_results(
-        self, problem: Problem, backend: Backend, stepper: Stepper, rows: Mapping[str, int] | None
+        self, problem: Problem, backend: Backend, stepper: Stepper, before: Checkpoint | None
     ) -> ResultsFile:
-        if rows and any(rows.values()):
-            return ResultsFile.reopen(self.directory.results, problem.layout, rows)
+        if before is not None and before.results is not None:
+            return ResultsFile.reopen(self.directory.results, problem.layout, before.rows, before.results)
         model = self.scenario.model
         attributes: dict[str, str | int | float] = {
             "title": model.title or self._title(),

@@ -13,6 +13,7 @@ import os
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -21,6 +22,7 @@ from simsuite.core import Snapshot
 from simsuite.errors import AFRESH, NumericalFailure, SimsuiteError
 from simsuite.io.disk import abandon, explained, require_room, sync_directory, sync_file
 from simsuite.io.foreign import refuse_foreign
+from simsuite.io.metadata import MetadataCopy
 
 NEWEST, PREVIOUS = "checkpoint.h5", "checkpoint.previous.h5"
 FRESH, LEAVING = "checkpoint.new.h5", "checkpoint.leaving.h5"  # on their way in and out
@@ -30,11 +32,13 @@ _DAMAGED = (OSError, RuntimeError, KeyError, ValueError, TypeError, AttributeErr
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """What `read_checkpoint` found. note: what was wrong with a newer checkpoint, when there was one."""
+    """What `read_checkpoint` found. results: of the results file when the checkpoint was made, None where that had no
+    rows. note: what was wrong with a newer checkpoint, when there was one."""
 
     snapshot: Snapshot
     rows: Mapping[str, int]
     meta: Mapping[str, str | int | float]
+    results: MetadataCopy | None
     note: str | None = None
 
 
@@ -44,10 +48,12 @@ def write_checkpoint(
     rows: Mapping[str, int],
     meta: Mapping[str, str | int | float],
     unbounded: Collection[str] = (),
+    results: MetadataCopy | None = None,
 ) -> None:
     """Make `snapshot` the newest checkpoint in `directory`, and the one that was newest the previous one.
 
-    rows: committed rows of each series at that step. Raises NumericalFailure when the state has a NaN, or an Inf in
+    rows: committed rows of each series at that step. results: of the results file, which has these rows on the disk, so
+    that a run can go on from there. Raises NumericalFailure when the state has a NaN, or an Inf in
     other arrays than those that are `unbounded`, and SimsuiteError when the disk is full or fails; either way the
     checkpoints there stay as they are.
     """
@@ -57,7 +63,7 @@ def write_checkpoint(
     fresh = directory / FRESH
     with explained(directory / NEWEST):
         try:
-            _write(fresh, snapshot, rows, meta)
+            _write(fresh, snapshot, rows, meta, results)
         except BaseException:
             fresh.unlink(missing_ok=True)
             raise
@@ -111,7 +117,13 @@ def _require(good: Callable[[np.ndarray], np.ndarray], name: str, array: np.ndar
             raise NumericalFailure(f"{name} is not finite{place} in step {step}; the last good checkpoint is kept")
 
 
-def _write(path: Path, snapshot: Snapshot, rows: Mapping[str, int], meta: Mapping[str, str | int | float]) -> None:
+def _write(
+    path: Path,
+    snapshot: Snapshot,
+    rows: Mapping[str, int],
+    meta: Mapping[str, str | int | float],
+    results: MetadataCopy | None,
+) -> None:
     file = h5py.File(path, "w", libver=("v110", "v110"), locking=False)
     try:
         kept = []  # a dataset whose closing fails cannot be abandoned: none is closed before all is written
@@ -120,6 +132,9 @@ def _write(path: Path, snapshot: Snapshot, rows: Mapping[str, int], meta: Mappin
             shapes[name] = np.shape(array)
             kept.append(_store(file, f"array{i}", np.ascontiguousarray(array).reshape(-1)))
         about = {"step": int(snapshot.step), "shapes": shapes, "rows": dict(rows), "meta": dict(meta)}
+        if results is not None:
+            about["results"] = {"mark": results.mark, "size": results.size, "places": results.places.tolist()}
+            kept.append(_store(file, "results", results.content))
         kept.append(_store(file, "meta", np.frombuffer(json.dumps(about).encode(), np.uint8)))
         file.flush()
         file.close()
@@ -154,7 +169,7 @@ def _rotate(directory: Path) -> None:
     sync_directory(directory)
 
 
-def _read(path: Path) -> tuple[Snapshot, dict[str, int], dict[str, str | int | float]]:
+def _read(path: Path) -> tuple[Snapshot, dict[str, int], dict[str, str | int | float], MetadataCopy | None]:
     """Raises one of `_DAMAGED` when anything is not as `_write` wrote it."""
     with h5py.File(path, "r", locking=False) as file:
         refuse_foreign(file)
@@ -162,7 +177,14 @@ def _read(path: Path) -> tuple[Snapshot, dict[str, int], dict[str, str | int | f
         arrays = {}
         for i, (name, shape) in enumerate(about["shapes"].items()):
             arrays[name] = _load(file, f"array{i}").reshape(shape)
-        return Snapshot(int(about["step"]), arrays), about["rows"], about["meta"]
+        return Snapshot(int(about["step"]), arrays), about["rows"], about["meta"], _results(file, about.get("results"))
+
+
+def _results(file: h5py.File, about: Mapping[str, Any] | None) -> MetadataCopy | None:
+    if about is None:
+        return None
+    places = np.array(about["places"], np.int64).reshape(-1, 2)
+    return MetadataCopy(str(about["mark"]), int(about["size"]), places, _load(file, "results"))
 
 
 def _load(file: h5py.File, name: str) -> np.ndarray:

@@ -61,13 +61,13 @@ def abandon(file: h5py.File) -> None:
         file.close()
 
 
-def require_whole(file: h5py.File, path: Path, size: int | None = None) -> None:
-    """Raise ValueError if a chunk lies beyond `size` bytes, by default those of the file: HDF5 would read it as 0."""
+def require_whole(file: h5py.File, path: Path) -> None:
+    """Raise ValueError if a chunk lies beyond the end of the file: HDF5 would read it as 0."""
     ends = [0]
     for dataset in file.values():
         if isinstance(dataset, h5py.Dataset) and dataset.chunks is not None:
             dataset.id.chunk_iter(lambda chunk: ends.append(chunk.byte_offset + chunk.size))
-    if max(ends) > (path.stat().st_size if size is None else size):
+    if max(ends) > path.stat().st_size:
         raise ValueError("its end is missing")
 
 

@@ -10,7 +10,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import subprocess
+import sys
 import time
+import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -18,15 +21,20 @@ import h5py
 import numpy as np
 
 from simsuite.core import Layout
-from simsuite.errors import AFRESH, SimsuiteError, UsageError
+from simsuite.errors import AFRESH, Advice, SimsuiteError, UsageError
 from simsuite.io.disk import abandon, explained, require_room, require_whole, sync_directory
 from simsuite.io.foreign import refuse_foreign
 from simsuite.io.layout import STATUS_BYTES, Column, build, growing_axis, plain_variables, require_layout
+from simsuite.io.lock import Lock
+from simsuite.io.metadata import MetadataCopy, chunk_places, contiguous_place
 from simsuite.io.unflag import clear_flags, repair, within_flush
 
 _LIBVER = ("v110", "v110")  # the newest that netCDF tools and VTK read, the oldest with SWMR
+_RUN_ID = "run_id"  # the attribute that tells the file from that of any other run
 _ATTEMPTS, _PAUSE = 10, 0.02  # at opening a file that somebody may be writing, and seconds between them
 _RECENT = 5.0  # seconds since the last write, in which that may be so
+_LIMIT = 10.0  # seconds in which a file that somebody is writing has been opened, if it can be
+_SWMR_READER = "import h5py, sys; h5py.File(sys.argv[1], 'r', swmr=True, locking=False)"
 _DAMAGED = (OSError, RuntimeError, KeyError, ValueError, TypeError)  # what h5py raises on damaged files
 
 
@@ -72,7 +80,7 @@ class ResultsFile:
         with explained(path):
             file = h5py.File(fresh, "w", libver=_LIBVER, track_order=True)
             try:
-                build(file, layout, attributes, compression)
+                build(file, layout, {**attributes, _RUN_ID: uuid.uuid4().hex}, compression)
                 file.swmr_mode = True
                 results = cls(fresh, file, layout)
             except BaseException:
@@ -90,32 +98,30 @@ class ResultsFile:
         return results
 
     @classmethod
-    def reopen(cls, path: Path, layout: Layout, rows: Mapping[str, int]) -> ResultsFile:
-        """Continue the file of an interrupted run with `rows` rows in each series (0 where none is given).
+    def reopen(cls, path: Path, layout: Layout, rows: Mapping[str, int], copy: MetadataCopy) -> ResultsFile:
+        """Continue the file of an interrupted run from where `copy` was made and it had `rows` rows in each series,
+        whatever was written since then.
 
-        Raises SimsuiteError when the file is damaged, is of another layout, or has fewer rows.
+        Raises SimsuiteError when it is another file, of another layout, or damaged where that cannot be put right.
         """
         try:
-            size = path.stat().st_size
-            repair(path)
+            copy.restore(path)
             file = _open_for_writing(path)
             try:
                 refuse_foreign(file)
                 require_layout(file, layout)
                 file.swmr_mode = True  # at once: a kill during ordinary writing could ruin the file
                 results = cls(path, file, layout)
+                require_whole(file, path)
+                if results.all_rows() != rows:
+                    raise ValueError(f"it has {results.all_rows()} rows, its checkpoint {dict(rows)}")
             except BaseException:
                 file.close()
                 raise
         except _DAMAGED as error:
-            raise _damaged(path, error) from error
+            raise damaged(path, error) from error
         try:
-            results.truncate({s.dim: rows.get(s.dim, 0) for s in layout.series})
-            require_whole(file, path, size)
             results.set_status("running")
-        except ValueError as error:
-            results.close()
-            raise _damaged(path, error) from error
         except SimsuiteError:
             results.close()
             raise
@@ -153,27 +159,6 @@ class ResultsFile:
             self._count_frames(series_dim, n + 1)
         self._rows[series_dim] = n + 1
 
-    def truncate(self, rows: Mapping[str, int]) -> None:
-        """Keep the first `rows` rows of each series given. Raises SimsuiteError when there are fewer."""
-        for dim, n in rows.items():
-            if n > self._rows[dim]:
-                raise SimsuiteError(
-                    f"{self._path} has {self._rows[dim]} rows along {dim}, but the checkpoint was made after {n}: "
-                    "it is not the file of this run any more; ",
-                    AFRESH,
-                )
-        with self._writing():
-            for dim, n in rows.items():
-                self._count_frames(dim, n)
-                self._coordinates[dim].resize(n)
-                self._publish()
-                for column in self._columns[dim].values():
-                    column.resize(n)
-                if dim in self._lengths:
-                    self._lengths[dim].resize(n, axis=0)
-                self._rows[dim] = n
-            self._publish()
-
     def write_totals(self, totals: Mapping[str, np.ndarray]) -> None:
         """Fill in fixed variables that are known at the end of the run.
 
@@ -203,11 +188,21 @@ class ResultsFile:
             self._publish()
             os.fsync(self._fd)
 
+    def copy_metadata(self) -> MetadataCopy:
+        """What `reopen` needs to continue from here; of use only if all is on the disk."""
+        with self._writing():
+            rows = [place for d in self._fixed.values() if (place := contiguous_place(d)) is not None]
+            for dim, columns in self._columns.items():
+                for column in (*columns.values(), self._coordinates[dim]):
+                    rows += chunk_places(column.dataset, column.axis, self._rows[dim])
+            return MetadataCopy.of(self._fd, str(self._file.attrs[_RUN_ID]), np.array(rows, np.int64).reshape(-1, 2))
+
     def close(self) -> None:
-        """Close the file; closing it again does nothing."""
+        """Close the file and return when it is on the disk; closing it again does nothing."""
         if self._file:
             with self._writing():
-                self._file.close()
+                self._file.close()  # which writes metadata once more
+                os.fsync(self._fd)
             os.close(self._fd)
 
     def __enter__(self) -> ResultsFile:
@@ -281,8 +276,16 @@ def _opened_whole(path: Path) -> h5py.File:
             file.close()
             raise
     except _DAMAGED as error:
-        raise _damaged(path, error) from error
+        raise SimsuiteError(f"{path} cannot be opened ({error}); ", _advice(path.parent)) from error
     return file
+
+
+def _advice(directory: Path) -> Advice:
+    copy = "bring the file back from a copy, or "
+    return Advice(
+        f"if the run was not finished, `simsuite resume {directory}` restores it; otherwise {copy}{AFRESH.command}",
+        f"if the run was not finished, running it again restores it; otherwise {copy}{AFRESH.python}",
+    )
 
 
 def _open_for_reading(path: Path) -> h5py.File:
@@ -292,15 +295,25 @@ def _open_for_reading(path: Path) -> h5py.File:
         except OSError:
             if not within_flush(path):
                 raise
-    with contextlib.suppress(OSError):  # a SWMR reader: not for all files, HDF5 all but hangs on damaged ones
-        return h5py.File(path, "r", swmr=True, locking=False)
-    fd = os.open(path, os.O_RDWR)  # the writer was killed in the moment between opening the file and entering SWMR mode
+    if not Lock(path.parent).in_use:  # its writer was killed
+        with contextlib.suppress(PermissionError):
+            repair(path)
+            return h5py.File(path, "r")
+    if not _opens_for_swmr(path):
+        raise OSError("HDF5 finds no end in reading it")
+    return h5py.File(path, "r", swmr=True, locking=False)
+
+
+def _opens_for_swmr(path: Path) -> bool:
+    """Whether HDF5 opens the file as what a writer is at work on. A process of its own tries it: of damaged files HDF5
+    hopes for ever, and past all signals, that a writer will put them right."""
+    command = [sys.executable, "-c", _SWMR_READER, str(path)]
     try:
-        clear_flags(fd)
-    finally:
-        os.close(fd)
-    return h5py.File(path, "r")
+        return subprocess.run(command, capture_output=True, timeout=_LIMIT).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
 
 
-def _damaged(path: Path, error: Exception) -> SimsuiteError:
-    return SimsuiteError(f"{path} cannot be opened ({error}); bring the file back from a copy, or ", AFRESH)
+def damaged(path: Path, error: Exception) -> SimsuiteError:
+    """For a results file that a run cannot be continued with."""
+    return SimsuiteError(f"{path} cannot be continued ({error}); bring the file back from a copy, or ", AFRESH)

@@ -1,0 +1,41 @@
+"""What is done about a results file that nothing opens any more, as after a power cut."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+
+from simsuite.errors import SimsuiteError
+from simsuite.io.checkpoint import read_checkpoint
+from simsuite.io.results import damaged, open_results
+from simsuite.io.unflag import repair, within_flush
+
+
+class Condition(Enum):
+    """Of the results file of an unfinished run, in words that complete a sentence which begins with its name."""
+
+    WHOLE = "can be opened"
+    RESTORED = "was damaged; it is restored to what it was at the newest checkpoint"
+    LOST = "was damaged before there was a checkpoint; the run begins again"
+
+
+def mend(results: Path) -> Condition:
+    """Make the results file of an unfinished run openable, if that can be; for the holder of its directory's lock.
+
+    Raises SimsuiteError where it is damaged and not the file that the checkpoint beside it belongs to.
+    """
+    try:
+        if within_flush(results):
+            repair(results)
+        open_results(results).close()
+        return Condition.WHOLE
+    except (SimsuiteError, ValueError, OSError) as error:
+        found = read_checkpoint(results.parent)
+        if found is None or found.results is None:
+            return Condition.LOST
+        try:
+            found.results.restore(results)
+            open_results(results).close()
+        except (SimsuiteError, ValueError, OSError) as reason:
+            raise damaged(results, reason) from error
+    return Condition.RESTORED
