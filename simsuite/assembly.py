@@ -20,7 +20,7 @@ from simsuite.core import SNAPSHOTS, Backend, Device, Problem
 from simsuite.errors import DeviceError, ScenarioError, SimsuiteError, UsageError
 from simsuite.io.checkpoint import read_about
 from simsuite.io.directory import RunDirectory, State
-from simsuite.io.results import open_results
+from simsuite.io.results import reading
 from simsuite.scenario import Scenario, load
 from simsuite.words import counted
 
@@ -159,7 +159,7 @@ def scenario_of_run(directory: Path, overrides: Sequence[str] = ()) -> Scenario:
 def _stored_base(run: RunDirectory) -> str:
     """What `base_of_data` gave when the run began, of the checkpoint if the results are damaged."""
     try:
-        with open_results(run.results) as file:
+        with reading(run.results) as file:
             return str(file.attrs.get("scenario_base", ""))
     except SimsuiteError:
         about = read_about(run.path)

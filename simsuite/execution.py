@@ -23,12 +23,13 @@ from simsuite.capabilities import Adaptive, Advising, Extensible, SelfChecking, 
 from simsuite.core import Backend, Device, Problem, Snapshot, Stepper
 from simsuite.doubts import Doubts
 from simsuite.errors import Advice, NumericalFailure, SimsuiteError, UsageError
+from simsuite.identity import identity, require_its_checkpoint, require_same_scenario
 from simsuite.io.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from simsuite.io.directory import RunDirectory, State
 from simsuite.io.disk import free_bytes
 from simsuite.io.outputs import CheckpointOutput, Output, SeriesOutput, moment
 from simsuite.io.recovery import Condition, mend
-from simsuite.io.results import ResultsFile, open_results
+from simsuite.io.results import ResultsFile, reading
 from simsuite.io.writer import Writer
 from simsuite.loop import march
 from simsuite.progress import LiveProgress, Reporter, Silent, position, progress_made, units
@@ -37,20 +38,7 @@ from simsuite.stopwatch import Stopwatch
 from simsuite.version import FORMAT_VERSION, VERSION
 from simsuite.words import measured, steps_in_words, with_prefix
 
-NOT_THE_PROBLEM = {  # keys that may differ when a run is continued
-    "title",
-    "run.device",
-    "run.threads",
-    "output.directory",
-    "output.checkpoint_minutes",
-    "output.checkpoint_every",
-}
-NOT_THE_RESULT = {"paths.batch"}  # keys that checkpoints go by, but no result: they may differ while there is none
 _AGAIN = Advice("--fresh runs it again", "fresh=True runs it again")
-_ELSEWHERE = Advice(
-    "--fresh discards that run, -o DIR writes this one elsewhere",
-    "fresh=True discards that run, directory=.. writes this one elsewhere",
-)
 _LESS = Advice(
     "store fewer frames (--set output.frames=..), --set output.compression=lossless, or -o DIR on a larger disk",
     'store fewer frames (set={"output.frames": ..}), set={"output.compression": "lossless"}, or directory=.. on a '
@@ -92,7 +80,7 @@ class Execution:
             if state is State.UNFINISHED:
                 self._mend()
             if self.extends is None and state is not State.EMPTY:
-                self._require_same_scenario()
+                require_same_scenario(self.scenario, self.directory, self._begun())
             if self.extends is None and state is State.FINISHED:
                 self.reporter.message(f"{self.directory.path} holds this run, finished; ", _AGAIN)
                 summary = self.directory.read_summary()
@@ -123,31 +111,8 @@ class Execution:
         """What the run that is continued decided when it began."""
         if not self._begun():
             return None
-        with open_results(self.directory.results) as file:
-            return json.loads(file.attrs["decided"]) if "decided" in file.attrs else None
-
-    def _require_same_scenario(self) -> None:
-        if not self.directory.scenario.exists():
-            return
-        before = self.directory.scenario.read_text(encoding="utf-8")
-        ignored = set(NOT_THE_PROBLEM)
-        if not self.scenario.model.random:
-            ignored.add("run.seed")
-        if not self.directory.has_checkpoint:
-            ignored |= NOT_THE_RESULT
-        differing = [key for key in self.scenario.differences(before) if key not in ignored]
-        if self._begun():
-            with open_results(self.directory.results) as file:
-                files = json.loads(file.attrs["input_files"])
-            differing += [
-                f"the contents of {key}" for key, name in self.scenario.files().items() if name != files.get(key)
-            ]
-        if differing:
-            raise UsageError(
-                f"{self.directory.path} holds a run of another scenario; it differs in {', '.join(differing)}\n"
-                "  = help: ",
-                _ELSEWHERE,
-            )
+        with reading(self.directory.results) as file:
+            return dict(json.loads(file.attrs["decided"])) if "decided" in file.attrs else None
 
     def _require_room(self, problem: Problem) -> None:
         """Raises UsageError if the disk cannot hold what the run will store. What compression saves is not known."""
@@ -188,7 +153,7 @@ class Execution:
                 writer,
                 output.checkpoint_minutes,
                 output.checkpoint_every,
-                self._about(problem, backend),
+                {**self._about(problem, backend), **identity(self.scenario)},
                 start=start.step,
                 moment=lambda step: moment(problem, step),
                 unbounded=problem.unbounded,
@@ -280,6 +245,7 @@ class Execution:
         found = read_checkpoint(self.directory.path) if self.directory.results.exists() else None
         if found is None:
             return problem.initial(), None
+        require_its_checkpoint(self.scenario, self.directory, found)
         if found.note is not None:
             self.reporter.message(found.note)
         before = found.meta.get("device")
@@ -337,7 +303,7 @@ class Execution:
     def _title(self) -> str:
         """Of a run whose scenario has none: after its file, or as it has been called so far."""
         if self.extends is not None and self.directory.results.exists():
-            with open_results(self.directory.results) as file:
+            with reading(self.directory.results) as file:
                 return str(file.attrs["title"])
         return self.scenario.path.stem
 

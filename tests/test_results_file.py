@@ -210,7 +210,7 @@ def test_reopening_refuses_what_is_not_this_run(tmp_path: Path) -> None:
         rows, copy = results.all_rows(), results.copy_metadata()
     small_file(tmp_path / "other.h5").close()
     before = (tmp_path / "other.h5").read_bytes()
-    with pytest.raises(SimsuiteError, match=r"not the file of this run.*--fresh"):
+    with pytest.raises(SimsuiteError, match=r"not the file that its checkpoint.*--fresh"):
         ResultsFile.reopen(tmp_path / "other.h5", fake_run.heat_layout(), rows, copy)
     assert (tmp_path / "other.h5").read_bytes() == before
     with pytest.raises(SimsuiteError, match="--fresh"):

@@ -7,6 +7,7 @@ that is no array is kept as JSON in the dataset `meta`, because string attribute
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import math
 import os
@@ -23,6 +24,7 @@ from simsuite.errors import AFRESH, NumericalFailure, SimsuiteError
 from simsuite.io.disk import abandon, explained, require_room, sync_directory, sync_file
 from simsuite.io.foreign import refuse_foreign
 from simsuite.io.metadata import MetadataCopy
+from simsuite.version import FORMAT_VERSION
 
 NEWEST, PREVIOUS = "checkpoint.h5", "checkpoint.previous.h5"
 FRESH, LEAVING = "checkpoint.new.h5", "checkpoint.leaving.h5"  # on their way in and out
@@ -93,9 +95,9 @@ def read_about(directory: Path) -> tuple[int, Mapping[str, str | int | float]] |
     """The step and the `meta` of the newest checkpoint whose record can be read, without its arrays: quick however
     large the state is. None where there is none; whether the arrays are whole only `read_checkpoint` knows."""
     for name in (NEWEST, PREVIOUS):
-        with contextlib.suppress(*_DAMAGED), h5py.File(directory / name, "r", locking=False) as file:
+        with contextlib.suppress(*_DAMAGED, SimsuiteError), h5py.File(directory / name, "r", locking=False) as file:
             refuse_foreign(file)
-            about = json.loads(_load(file, "meta").tobytes())
+            about = _about(file)
             return int(about["step"]), about["meta"]
     return None
 
@@ -131,10 +133,12 @@ def _write(
         for i, (name, array) in enumerate(snapshot.arrays.items()):
             shapes[name] = np.shape(array)
             kept.append(_store(file, f"array{i}", np.ascontiguousarray(array).reshape(-1)))
-        about = {"step": int(snapshot.step), "shapes": shapes, "rows": dict(rows), "meta": dict(meta)}
+        about = {"format_version": FORMAT_VERSION, "step": int(snapshot.step), "shapes": shapes}
+        about |= {"rows": dict(rows), "meta": dict(meta)}
         if results is not None:
             about["results"] = {"mark": results.mark, "size": results.size, "places": results.places.tolist()}
             kept.append(_store(file, "results", results.content))
+        about["digest"] = _digest(about)
         kept.append(_store(file, "meta", np.frombuffer(json.dumps(about).encode(), np.uint8)))
         file.flush()
         file.close()
@@ -173,11 +177,30 @@ def _read(path: Path) -> tuple[Snapshot, dict[str, int], dict[str, str | int | f
     """Raises one of `_DAMAGED` when anything is not as `_write` wrote it."""
     with h5py.File(path, "r", locking=False) as file:
         refuse_foreign(file)
-        about = json.loads(_load(file, "meta").tobytes())
+        about = _about(file)
         arrays = {}
         for i, (name, shape) in enumerate(about["shapes"].items()):
             arrays[name] = _load(file, f"array{i}").reshape(shape)
         return Snapshot(int(about["step"]), arrays), about["rows"], about["meta"], _results(file, about.get("results"))
+
+
+def _about(file: h5py.File) -> dict[str, Any]:
+    """What the checkpoint says of itself. Raises SimsuiteError where that is of another version of simsuite."""
+    about = json.loads(_load(file, "meta").tobytes())
+    version = about.get("format_version", 1)
+    if version != FORMAT_VERSION:
+        raise SimsuiteError(
+            f"{file.filename} was written by a simsuite whose files have format {version}, not {FORMAT_VERSION}; "
+            "continue the run with that one, or ",
+            AFRESH,
+        )
+    if about.pop("digest") != _digest(about):
+        raise ValueError("what it says of itself was changed")
+    return about
+
+
+def _digest(about: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
 
 
 def _results(file: h5py.File, about: Mapping[str, Any] | None) -> MetadataCopy | None:

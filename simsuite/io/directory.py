@@ -7,6 +7,7 @@ import datetime
 import json
 import math
 import os
+import tomllib
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from pathlib import Path
@@ -112,6 +113,17 @@ class RunDirectory:
     def write_scenario(self, text: str) -> None:
         """The fully resolved scenario. Raises SimsuiteError when the disk fails."""
         replace_text(self.scenario, text)
+
+    def read_scenario(self) -> str | None:
+        """The resolved scenario; None when there is none. Raises SimsuiteError when it is damaged."""
+        try:
+            text = self.scenario.read_text(encoding="utf-8")
+            tomllib.loads(text)
+            return text
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, RecursionError) as error:
+            raise SimsuiteError(f"{self.scenario} is damaged ({error}); ", AFRESH) from error
 
     def write_summary(self, summary: Mapping[str, Any]) -> None:
         """What `run --json` printed. Raises SimsuiteError when the disk fails."""

@@ -52,7 +52,7 @@ class MetadataCopy:
             part = int(np.searchsorted(ends, at, side="right"))
             offset = at - int(ends[part]) + int(self.places[part].sum())
             if at < 0 or os.pread(fd, len(mark), offset) != mark:
-                raise ValueError("it is not the file of this run")
+                raise ValueError("it is not the file that its checkpoint was made with")
             for (start, length), end in zip(self.places.tolist(), ends.tolist()):
                 os.pwrite(fd, self.content[end - length : end].tobytes(), start)
             os.ftruncate(fd, self.size)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from enum import Enum
 from pathlib import Path
 
 from simsuite.errors import SimsuiteError
 from simsuite.io.checkpoint import read_checkpoint
-from simsuite.io.results import damaged, open_results
+from simsuite.io.results import damaged, reading
 from simsuite.io.unflag import repair, within_flush
 
 
@@ -27,7 +28,7 @@ def mend(results: Path) -> Condition:
     try:
         if within_flush(results):
             repair(results)
-        open_results(results).close()
+        _look(results)
         return Condition.WHOLE
     except (SimsuiteError, ValueError, OSError) as error:
         found = read_checkpoint(results.parent)
@@ -35,7 +36,14 @@ def mend(results: Path) -> Condition:
             return Condition.LOST
         try:
             found.results.restore(results)
-            open_results(results).close()
+            _look(results)
         except (SimsuiteError, ValueError, OSError) as reason:
             raise damaged(results, reason) from error
     return Condition.RESTORED
+
+
+def _look(results: Path) -> None:
+    """Read what is needed to know whether and how the run goes on. Raises SimsuiteError where that is damaged."""
+    with reading(results) as file:
+        for name in ("input_files", "decided"):
+            json.loads(file.attrs[name])

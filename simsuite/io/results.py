@@ -28,13 +28,14 @@ from simsuite.io.layout import STATUS_BYTES, Column, build, growing_axis, plain_
 from simsuite.io.lock import Lock
 from simsuite.io.metadata import MetadataCopy, chunk_places, contiguous_place
 from simsuite.io.unflag import clear_flags, repair, within_flush
+from simsuite.version import FORMAT_VERSION
 
 _LIBVER = ("v110", "v110")  # the newest that netCDF tools and VTK read, the oldest with SWMR
 _RUN_ID = "run_id"  # the attribute that tells the file from that of any other run
 _ATTEMPTS, _PAUSE = 10, 0.02  # at opening a file that somebody may be writing, and seconds between them
 _RECENT = 5.0  # seconds since the last write, in which that may be so
 _LIMIT = 10.0  # seconds in which a file that somebody is writing has been opened, if it can be
-_SWMR_READER = "import h5py, sys; h5py.File(sys.argv[1], 'r', swmr=True, locking=False)"
+_SWMR_READER = "import sys; from simsuite.io.results import read_as_swmr; read_as_swmr(sys.argv[1])"
 _DAMAGED = (OSError, RuntimeError, KeyError, ValueError, TypeError)  # what h5py raises on damaged files
 
 
@@ -264,6 +265,17 @@ def open_results(path: Path) -> h5py.File:
     raise AssertionError("the last attempt returns or raises")
 
 
+@contextlib.contextmanager
+def reading(path: Path) -> Iterator[h5py.File]:
+    """results.h5 open for reading. Raises what `open_results` does, also where something in the file that is read
+    inside turns out to be missing or damaged."""
+    with open_results(path) as file:
+        try:
+            yield file
+        except (*_DAMAGED, RecursionError) as error:
+            raise _unreadable(path, error) from error
+
+
 def _opened_whole(path: Path) -> h5py.File:
     """Raises SimsuiteError. Between two writes of its writer a file may look damaged for some milliseconds: its end is
     there before, or after, what says so."""
@@ -272,20 +284,23 @@ def _opened_whole(path: Path) -> h5py.File:
         try:
             refuse_foreign(file)
             require_whole(file, path)
+            if file.attrs.get("format_version", FORMAT_VERSION) > FORMAT_VERSION:
+                raise SimsuiteError(f"{path} was written by a newer simsuite: install that")
         except BaseException:
             file.close()
             raise
     except _DAMAGED as error:
-        raise SimsuiteError(f"{path} cannot be opened ({error}); ", _advice(path.parent)) from error
+        raise _unreadable(path, error) from error
     return file
 
 
-def _advice(directory: Path) -> Advice:
+def _unreadable(path: Path, error: Exception) -> SimsuiteError:
     copy = "bring the file back from a copy, or "
-    return Advice(
-        f"if the run was not finished, `simsuite resume {directory}` restores it; otherwise {copy}{AFRESH.command}",
+    advice = Advice(
+        f"if the run was not finished, `simsuite resume {path.parent}` restores it; otherwise {copy}{AFRESH.command}",
         f"if the run was not finished, running it again restores it; otherwise {copy}{AFRESH.python}",
     )
+    return SimsuiteError(f"{path} cannot be read ({error}); ", advice)
 
 
 def _open_for_reading(path: Path) -> h5py.File:
@@ -299,19 +314,27 @@ def _open_for_reading(path: Path) -> h5py.File:
         with contextlib.suppress(PermissionError):
             repair(path)
             return h5py.File(path, "r")
-    if not _opens_for_swmr(path):
-        raise OSError("HDF5 finds no end in reading it")
+    _require_readable_as_swmr(path)
     return h5py.File(path, "r", swmr=True, locking=False)
 
 
-def _opens_for_swmr(path: Path) -> bool:
-    """Whether HDF5 opens the file as what a writer is at work on. A process of its own tries it: of damaged files HDF5
-    hopes for ever, and past all signals, that a writer will put them right."""
+def _require_readable_as_swmr(path: Path) -> None:
+    """Raise OSError unless HDF5 reads the file as one that a writer is at work on. A process of its own tries it: HDF5
+    waits for ever, whatever signals come, for the writer to put damaged metadata right."""
     command = [sys.executable, "-c", _SWMR_READER, str(path)]
     try:
-        return subprocess.run(command, capture_output=True, timeout=_LIMIT).returncode == 0
+        if subprocess.run(command, capture_output=True, timeout=_LIMIT).returncode != 0:
+            raise OSError("HDF5 cannot read it")
     except subprocess.TimeoutExpired:
-        return False
+        raise OSError(f"HDF5 came to no end of reading it in {_LIMIT:g} s") from None
+
+
+def read_as_swmr(path: str) -> None:
+    """Read all metadata of a file that a writer is at work on. Raises what h5py raises, or never ends."""
+    with h5py.File(path, "r", swmr=True, locking=False) as file:
+        refuse_foreign(file)
+        require_whole(file, Path(path))
+        dict(file.attrs)
 
 
 def damaged(path: Path, error: Exception) -> SimsuiteError:
