@@ -86,6 +86,8 @@ class Execution:
                 summary = self.directory.read_summary()
                 assert summary is not None
                 return summary | {"directory": str(self.directory.path)}
+            if not self._begun() or self._scenario_differs():
+                self.directory.require_own_scenario()
             if problem is None or self._begun():
                 problem = make_problem(self.scenario, device, self._decided())
             self._require_room(problem)
@@ -100,6 +102,11 @@ class Execution:
     def _begun(self) -> bool:
         """Whether there is a run to be continued."""
         return not self.fresh and not self._lost and self.directory.results.exists()
+
+    def _scenario_differs(self) -> bool:
+        """Whether the directory does not have this very scenario."""
+        text = self.directory.read_scenario()
+        return text is None or bool(self.scenario.differences(text))
 
     def _mend(self) -> None:
         """See to it that the results of the run that is continued can be opened, or that it begins again."""
@@ -135,7 +142,8 @@ class Execution:
         if backend.note is not None:
             self.reporter.message(backend.note)
         start, before = self._start(problem, backend) if self.extends is None else self._extension(problem, device)
-        self.directory.write_scenario(self.scenario.resolved_toml())
+        if self._scenario_differs():  # otherwise it stays, also with somebody's comments
+            self.directory.write_scenario(self.scenario.resolved_toml())
         stepper = problem.stepper(backend, start)
         chosen = {**problem.method, **stepper.chosen}
         if "stepper_reason" in chosen:

@@ -80,7 +80,7 @@ def runs_in(directory: Path) -> list[RunDirectory]:
 
 def _failure(run: RunDirectory) -> str | None:
     """What the log says last of a failure."""
-    if not run.log.exists():
+    if not run.log.is_file():
         return None
     lines = run.log.read_text(encoding="utf-8", errors="replace").splitlines()
     return next((line.partition(" failed: ")[2] for line in reversed(lines) if " failed: " in line), None)

@@ -79,7 +79,7 @@ def read_checkpoint(directory: Path) -> Checkpoint | None:
     """
     notes = []
     for name in (NEWEST, PREVIOUS):
-        if (directory / name).exists():
+        if (directory / name).is_file():
             try:
                 found = _read(directory / name)
             except _DAMAGED as error:
@@ -95,6 +95,8 @@ def read_about(directory: Path) -> tuple[int, Mapping[str, str | int | float]] |
     """The step and the `meta` of the newest checkpoint whose record can be read, without its arrays: quick however
     large the state is. None where there is none; whether the arrays are whole only `read_checkpoint` knows."""
     for name in (NEWEST, PREVIOUS):
+        if not (directory / name).is_file():
+            continue
         with contextlib.suppress(*_DAMAGED, SimsuiteError), h5py.File(directory / name, "r", locking=False) as file:
             refuse_foreign(file)
             about = _about(file)

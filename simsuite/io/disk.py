@@ -85,6 +85,14 @@ def sync_file(path: Path) -> None:
         os.close(fd)
 
 
+def read_text(path: Path) -> str:
+    """The text in a file. Raises FileNotFoundError where there is none, and OSError where there is something else, such
+    as a named pipe, that one may wait for without end."""
+    if path.exists() and not path.is_file():
+        raise OSError(f"{path} is no plain file")
+    return path.read_text(encoding="utf-8")
+
+
 def replace_text(path: Path, text: str) -> None:
     """Write `text` to `path` such that a reader, or a crash, finds the old text or the new one, never a part.
 

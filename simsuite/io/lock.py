@@ -20,8 +20,9 @@ class Lock:
         self._directory, self.path = directory, directory / "lock"
 
     @contextlib.contextmanager
-    def held(self) -> Iterator[None]:
-        """Hold the lock. Raises BlockingIOError where another process has it, OSError where there can be none."""
+    def held(self) -> Iterator[int]:
+        """Hold the lock, and give the descriptor of the file. Raises BlockingIOError where another process has it, and
+        OSError where there can be none."""
         with _opened(self.path, os.O_RDWR | os.O_CREAT) as file, _opened(self._directory, os.O_RDONLY) as directory:
             for attempt in range(_ATTEMPTS):
                 try:
@@ -31,7 +32,7 @@ class Lock:
                     if attempt == _ATTEMPTS - 1:
                         raise
                 time.sleep(_PAUSE)
-            yield
+            yield file
 
     @property
     def in_use(self) -> bool:

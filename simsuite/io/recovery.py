@@ -9,7 +9,7 @@ from pathlib import Path
 from simsuite.errors import SimsuiteError
 from simsuite.io.checkpoint import read_checkpoint
 from simsuite.io.results import damaged, reading
-from simsuite.io.unflag import repair, within_flush
+from simsuite.io.unflag import is_hdf5, repair, within_flush
 
 
 class Condition(Enum):
@@ -23,7 +23,8 @@ class Condition(Enum):
 def mend(results: Path) -> Condition:
     """Make the results file of an unfinished run openable, if that can be; for the holder of its directory's lock.
 
-    Raises SimsuiteError where it is damaged and not the file that the checkpoint beside it belongs to.
+    Raises SimsuiteError where it is damaged, and not the file that the checkpoint beside it was made with, or no HDF5
+    file, which no crash can make of one.
     """
     try:
         if within_flush(results):
@@ -31,6 +32,8 @@ def mend(results: Path) -> Condition:
         _look(results)
         return Condition.WHOLE
     except (SimsuiteError, ValueError, OSError) as error:
+        if not is_hdf5(results):
+            raise damaged(results, error) from error
         found = read_checkpoint(results.parent)
         if found is None or found.results is None:
             return Condition.LOST

@@ -253,8 +253,8 @@ def open_results(path: Path) -> h5py.File:
 
     Raises UsageError when there is none, SimsuiteError when it is damaged or points to data in other files.
     """
-    if not path.exists():
-        raise UsageError(f"there is no {path}")
+    if not path.is_file():
+        raise UsageError(f"{path} is no plain file" if path.exists() else f"there is no {path}")
     for attempt in range(_ATTEMPTS):
         try:
             return _opened_whole(path)
