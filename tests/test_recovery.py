@@ -6,8 +6,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from running import assert_same_bits, call, no_hang
-from test_resume import HEAT, SHORT, write
+from running import assert_same_bits, call, finish, no_hang, start, wait_for_step
+from test_resume import HEAT, OFTEN, SHORT, write
 
 from simsuite.errors import SimsuiteError
 from simsuite.io import results as results_module
@@ -92,3 +92,33 @@ def test_looking_at_a_damaged_file_of_a_live_writer_ends(
     damage(tmp_path / "run/results.h5")
     with no_hang(), Lock(tmp_path / "run").held(), pytest.raises(SimsuiteError, match="no end"):
         open_results(tmp_path / "run/results.h5")
+
+
+@pytest.mark.parametrize("what", ["deleted", "moved", "replaced", "directory"])
+def test_results_that_are_taken_away_end_the_run(
+    tmp_path: Path, plate: Path, capsys: pytest.CaptureFixture[str], what: str
+) -> None:
+    run, away = tmp_path / "run", tmp_path / "away"
+    process = start("run", plate, "-o", run, "--set", OFTEN, "--set", "time.end=1e6", cwd=tmp_path)
+    assert wait_for_step(process, run, 3)
+    results = run / "results.h5"
+    if what == "deleted":
+        results.unlink()
+    elif what == "moved":
+        results.rename(away)
+    elif what == "replaced":
+        shutil.copy(results, away)
+        away.replace(results)
+    else:
+        run.rename(away)
+    ended = finish(process)
+    assert ended.returncode == 1, ended.stderr
+    assert "Traceback" not in ended.stderr
+    if what == "directory":
+        return
+    assert "results.h5 was deleted, moved or replaced while the run was writing it" in ended.stderr
+    assert not (run / "summary.json").exists()
+    if what == "moved":
+        away.rename(results)
+        again = call(capsys, "run", plate, "-o", run, "--set", "time.end=1e6", "--max-minutes", 0)
+        assert "continuing" in again.stderr

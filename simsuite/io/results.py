@@ -184,10 +184,14 @@ class ResultsFile:
             self._publish()
 
     def flush_to_disk(self) -> None:
-        """Return when everything written so far is on the disk itself."""
+        """Return when everything written so far is on the disk itself.
+
+        Raises SimsuiteError also when the file is no longer at its place.
+        """
         with self._writing():
             self._publish()
             os.fsync(self._fd)
+        self._require_place()
 
     def copy_metadata(self) -> MetadataCopy:
         """What `reopen` needs to continue from here; of use only if all is on the disk."""
@@ -211,6 +215,19 @@ class ResultsFile:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+    def _require_place(self) -> None:
+        """Raise SimsuiteError if the name of the file now belongs to another file, or to none."""
+        try:
+            same = os.path.samestat(os.stat(self._path), os.fstat(self._fd))
+        except OSError:
+            same = False
+        if not same:
+            raise SimsuiteError(
+                f"{self._path} was deleted, moved or replaced while the run was writing it; put it back and run again "
+                "to continue from the last checkpoint, or ",
+                AFRESH,
+            )
 
     def _publish(self) -> None:
         self._file.flush()
