@@ -96,7 +96,7 @@ class Execution:
                 with enough_memory(problem), backend.on_threads(threads_for(problem, backend)):
                     return self._march(problem, device, backend)
             except SimsuiteError:
-                self.directory.progress.unlink(missing_ok=True)
+                self.directory.remove_progress()
                 raise
 
     def _begun(self) -> bool:
@@ -172,7 +172,7 @@ class Execution:
             watch = Stopwatch(backend, stepper.step, problem.clock.end, work)
             settling = _Settling(problem, self.reporter, live, watch)
             outlook = _Outlook(stepper, problem.clock.end, self.reporter, live, self._say)
-            self.directory.summary.unlink(missing_ok=True)  # of where an earlier part of this run stopped
+            self.directory.remove_summary()  # of where an earlier part of this run stopped
             self.reporter.begin(problem, stepper.step)
             live.begin(stepper)
 
@@ -275,7 +275,7 @@ class Execution:
         backend = device()
         start = problem.extended(make_problem(self.extends, device, {}), found.snapshot, backend)
         write_checkpoint(self.directory.path, start, {}, self._about(problem, backend))
-        self.directory.summary.unlink(missing_ok=True)
+        self.directory.remove_summary()
         self._log("continuing with more paths")
         return start, None
 

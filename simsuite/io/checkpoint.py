@@ -24,6 +24,7 @@ from simsuite.errors import AFRESH, NumericalFailure, SimsuiteError
 from simsuite.io.disk import abandon, explained, require_room, sync_directory, sync_file
 from simsuite.io.foreign import refuse_foreign
 from simsuite.io.metadata import MetadataCopy
+from simsuite.io.unflag import clear_flags
 from simsuite.version import FORMAT_VERSION
 
 NEWEST, PREVIOUS = "checkpoint.h5", "checkpoint.previous.h5"
@@ -143,11 +144,10 @@ def _write(
         about["digest"] = _digest(about)
         kept.append(_store(file, "meta", np.frombuffer(json.dumps(about).encode(), np.uint8)))
         file.flush()
-        file.close()
-    except BaseException:
+        clear_flags(file.id.get_vfd_handle())
+    finally:
         abandon(file)
-        raise
-    sync_file(path)  # not before the file is closed, which rewrites its superblock
+    sync_file(path)
 
 
 def _store(file: h5py.File, name: str, flat: np.ndarray) -> h5py.Dataset:

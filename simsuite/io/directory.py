@@ -224,6 +224,23 @@ class RunDirectory:
             file.write(f"{now} {line}\n")
 
     def clear(self) -> None:
-        """Remove the files of an earlier run, and nothing else that may be in the directory."""
+        """Remove the files of an earlier run, and nothing else that may be in the directory.
+
+        Raises SimsuiteError when the disk fails.
+        """
         for path in self._files:
-            path.unlink(missing_ok=True)
+            _remove(path)
+
+    def remove_summary(self) -> None:
+        """Remove what an earlier part of a run came to. Raises SimsuiteError when the disk fails."""
+        _remove(self.summary)
+
+    def remove_progress(self) -> None:
+        """Remove the note for others; a disk that fails is no reason to end a run, or to hide why it ended."""
+        with contextlib.suppress(OSError):
+            self.progress.unlink()
+
+
+def _remove(path: Path) -> None:
+    with explained(path, "remove"):
+        path.unlink(missing_ok=True)

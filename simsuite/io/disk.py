@@ -35,22 +35,23 @@ def free_bytes(path: Path) -> int:
 
 
 @contextlib.contextmanager
-def explained(path: Path) -> Iterator[None]:
+def explained(path: Path, doing: str = "write") -> Iterator[None]:
     """Turn what the system and h5py raise when writing `path` fails into a SimsuiteError with the reason."""
     try:
         yield
     except (OSError, RuntimeError) as error:  # h5py raises RuntimeError where HDF5 fails to flush or close
         reason = re.search(r"error message = '([^']*)'", str(error))
         raise SimsuiteError(
-            f"cannot write {path}: {reason[1] if reason else error}; put that right and run again to continue"
+            f"cannot {doing} {path}: {reason[1] if reason else error}; put that right and run again to continue"
         ) from error
 
 
 def abandon(file: h5py.File) -> None:
-    """Close a file that could not be written, and leave what is on the disk as it is.
+    """Close a file that was flushed, or could not be, and leave what is on the disk as it is.
 
-    HDF5 would try the failed writes again and crash the process when they fail again, at the latest at its exit; here
-    it writes them to the null device.
+    In closing, HDF5 writes metadata again, at least the superblock. Where that fails, it tries once more, at the latest
+    at the exit of the process, and crashes. Here it writes to the null device, which cannot fail; whoever has flushed
+    a file clears the flags in its superblock by `clear_flags`, and then nothing is lacking.
     """
     if not file:
         return

@@ -64,6 +64,7 @@ class ResultsFile:
             self._picture = image.dims[0]
         self._rows = {s.dim: self._committed(s.dim) for s in layout.series}
         self._fd = os.open(path, os.O_RDWR)
+        self._open = True
 
     @classmethod
     def create(
@@ -117,7 +118,9 @@ class ResultsFile:
                 if results.all_rows() != rows:
                     raise ValueError(f"it has {results.all_rows()} rows, its checkpoint {dict(rows)}")
             except BaseException:
-                file.close()
+                with contextlib.suppress(OSError, ValueError):
+                    clear_flags(file.id.get_vfd_handle())
+                abandon(file)
                 raise
         except _DAMAGED as error:
             raise damaged(path, error) from error
@@ -204,11 +207,11 @@ class ResultsFile:
 
     def close(self) -> None:
         """Close the file and return when it is on the disk; closing it again does nothing."""
-        if self._file:
+        if self._open:
             with self._writing():
-                self._file.close()  # which writes metadata once more
+                self._publish()
                 os.fsync(self._fd)
-            os.close(self._fd)
+            self._release()
 
     def __enter__(self) -> ResultsFile:
         return self
@@ -246,15 +249,19 @@ class ResultsFile:
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
-        if not self._file:
+        if not self._open:
             raise SimsuiteError(f"{self._path} was closed after an error")
         try:
             with explained(self._path):
                 yield
         except SimsuiteError:
-            abandon(self._file)
-            os.close(self._fd)
+            self._release()
             raise
+
+    def _release(self) -> None:
+        self._open = False  # whatever h5py says, which may take a file for open whose closing failed
+        abandon(self._file)
+        os.close(self._fd)
 
 
 def _open_for_writing(path: Path) -> h5py.File:
@@ -290,7 +297,7 @@ def reading(path: Path) -> Iterator[h5py.File]:
         try:
             yield file
         except (*_DAMAGED, RecursionError) as error:
-            raise _unreadable(path, error) from error
+            raise unreadable(path, error) from error
 
 
 def _opened_whole(path: Path) -> h5py.File:
@@ -307,11 +314,12 @@ def _opened_whole(path: Path) -> h5py.File:
             file.close()
             raise
     except _DAMAGED as error:
-        raise _unreadable(path, error) from error
+        raise unreadable(path, error) from error
     return file
 
 
-def _unreadable(path: Path, error: Exception) -> SimsuiteError:
+def unreadable(path: Path, error: Exception) -> SimsuiteError:
+    """For a results file that is damaged, whoever reads it."""
     copy = "bring the file back from a copy, or "
     advice = Advice(
         f"if the run was not finished, `simsuite resume {path.parent}` restores it; otherwise {copy}{AFRESH.command}",

@@ -1,4 +1,4 @@
-"""What a disk may have kept of a program's writes after a power cut.
+"""What a disk may have kept of a program's writes after a power cut; and programs whose disk fails.
 
 `record` runs a program with `record.c` preloaded; `Recording.after_cut` makes the files that a disk may hold if the
 power fails after any number of the program's operations. The model is weaker than what file systems promise:
@@ -125,12 +125,18 @@ def record(command: list[str], root: Path, work: Path) -> Recording:
 
     work: a directory for the library and the log. Raises CalledProcessError if the program fails.
     """
+    preloaded(command, root, work)
+    return Recording(root, list(_operations((work / "log").read_bytes())))
+
+
+def preloaded(command: list[str], root: Path, work: Path) -> subprocess.CompletedProcess[str]:
+    """Run a Python program with `record.c` preloaded, to which it may say by FAULTS_FAIL what is to fail in `root`."""
     library, log = work / "record.so", work / "log"
     if not library.exists():
         subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, SOURCE, "-ldl"], check=True)
     environment = os.environ | {"LD_PRELOAD": str(library), "FAULTS_ROOT": str(root), "FAULTS_LOG": str(log)}
-    subprocess.run([sys.executable, *command], env=environment, check=True, cwd=work)
-    return Recording(root, list(_operations(log.read_bytes())))
+    command = [sys.executable, *command]
+    return subprocess.run(command, env=environment, check=True, cwd=work, capture_output=True, text=True)
 
 
 def _operations(log: bytes) -> Iterator[Operation]:
