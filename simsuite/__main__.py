@@ -9,7 +9,9 @@ def main() -> None:
     """Run the command line; Ctrl-C exits with 130 from the first moment on."""
     try:
         from simsuite.cli import main as run
+        from simsuite.cli.streams import open_missing_standard_files
 
+        open_missing_standard_files()
         run()
     except KeyboardInterrupt:  # before a run is under way; from then on `stopping` decides
         sys.exit(130)

@@ -70,9 +70,9 @@ def run(
     place of `output.directory`; a finished run of the same scenario there is not run again. fresh: discard what an
     earlier run left there. max_minutes: stop with a checkpoint after that long.
 
-    On SIGINT or SIGTERM a checkpoint is written first; then the signal takes its ordinary course, which for Ctrl-C is a
-    KeyboardInterrupt. The same call continues the run. Messages, such as why a run is on the CPU, go to the logger
-    "simsuite".
+    On SIGINT, SIGTERM, SIGHUP and others that end a process a checkpoint is written first; then the signal takes its
+    ordinary course, which for Ctrl-C is a KeyboardInterrupt. The same call continues the run. Messages, such as why a
+    run is on the CPU, go to the logger "simsuite".
 
     Raises ScenarioError for mistakes in the scenario, UsageError when the directory holds another one's run or is in
     use, DeviceError when there is no such device or too little memory, NumericalFailure for NaN or Inf, and

@@ -17,9 +17,10 @@ from simsuite.backends import open_backend
 from simsuite.backends.threads import cores, library_threads, threads_available
 from simsuite.capabilities import Advising, Foreseeable, MemorySaving, steps_expected
 from simsuite.core import SNAPSHOTS, Backend, Device, Problem
-from simsuite.errors import DeviceError, ScenarioError, UsageError
+from simsuite.errors import DeviceError, ScenarioError, SimsuiteError, UsageError
+from simsuite.io.checkpoint import read_about
 from simsuite.io.directory import RunDirectory, State
-from simsuite.io.results import open_results
+from simsuite.io.results import reading
 from simsuite.scenario import Scenario, load
 from simsuite.words import counted
 
@@ -150,17 +151,25 @@ def scenario_of_run(directory: Path, overrides: Sequence[str] = ()) -> Scenario:
     if not run.scenario.exists():
         raise UsageError(f"{directory} holds no run (no scenario.toml in it)")
     base = directory
-    if run.results.exists():
-        with open_results(run.results) as file:
-            stored = file.attrs.get("scenario_base", "")
-        base = Path(os.path.normpath(directory.resolve() / stored))  # absolute in files of version 0.1.0
+    if run.results.exists():  # the way there is absolute in files of version 0.1.0
+        base = Path(os.path.normpath(directory.resolve() / _stored_base(run)))
     return load(run.scenario, overrides, base=base)
 
 
+def _stored_base(run: RunDirectory) -> str:
+    """What `base_of_data` gave when the run began, of the checkpoint if the results are damaged."""
+    try:
+        with reading(run.results) as file:
+            return str(file.attrs.get("scenario_base", ""))
+    except SimsuiteError:
+        about = read_about(run.path)
+        return "" if about is None else str(about[1].get("scenario_base", ""))
+
+
 def base_of_data(scenario: Scenario, directory: Path) -> dict[str, str]:
-    """What results in `directory` say of where names of data files start from: the way there from `directory`, which
-    stays right when both are moved; nothing for a scenario without data files."""
-    if not scenario.files():
+    """What results and checkpoints in `directory` say of where names of data files start from: the way there from
+    `directory`, which stays right when both are moved; nothing for a scenario without data files."""
+    if not any(scenario.file_names()):
         return {}
     return {"scenario_base": os.path.relpath(scenario.base.resolve(), directory.resolve())}
 

@@ -23,11 +23,13 @@ from simsuite.capabilities import Adaptive, Advising, Extensible, SelfChecking, 
 from simsuite.core import Backend, Device, Problem, Snapshot, Stepper
 from simsuite.doubts import Doubts
 from simsuite.errors import Advice, NumericalFailure, SimsuiteError, UsageError
-from simsuite.io.checkpoint import read_checkpoint, write_checkpoint
+from simsuite.identity import identity, require_its_checkpoint, require_same_scenario
+from simsuite.io.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from simsuite.io.directory import RunDirectory, State
 from simsuite.io.disk import free_bytes
 from simsuite.io.outputs import CheckpointOutput, Output, SeriesOutput, moment
-from simsuite.io.results import ResultsFile, open_results
+from simsuite.io.recovery import Condition, mend
+from simsuite.io.results import ResultsFile, reading
 from simsuite.io.writer import Writer
 from simsuite.loop import march
 from simsuite.progress import LiveProgress, Reporter, Silent, position, progress_made, units
@@ -36,20 +38,7 @@ from simsuite.stopwatch import Stopwatch
 from simsuite.version import FORMAT_VERSION, VERSION
 from simsuite.words import measured, steps_in_words, with_prefix
 
-NOT_THE_PROBLEM = {  # keys that may differ when a run is continued
-    "title",
-    "run.device",
-    "run.threads",
-    "output.directory",
-    "output.checkpoint_minutes",
-    "output.checkpoint_every",
-}
-NOT_THE_RESULT = {"paths.batch"}  # keys that checkpoints go by, but no result: they may differ while there is none
 _AGAIN = Advice("--fresh runs it again", "fresh=True runs it again")
-_ELSEWHERE = Advice(
-    "--fresh discards that run, -o DIR writes this one elsewhere",
-    "fresh=True discards that run, directory=.. writes this one elsewhere",
-)
 _LESS = Advice(
     "store fewer frames (--set output.frames=..), --set output.compression=lossless, or -o DIR on a larger disk",
     'store fewer frames (set={"output.frames": ..}), set={"output.compression": "lossless"}, or directory=.. on a '
@@ -72,6 +61,7 @@ class Execution:
     fresh: bool = False
     extends: Scenario | None = None
     warnings: list[str] = field(default_factory=list, init=False)
+    _lost: bool = field(default=False, init=False)  # whether nothing can be read of the results of a run begun before
 
     def run(self) -> dict[str, Any]:
         """Run to the end, or until stopped. Returns what `run --json` prints.
@@ -87,13 +77,17 @@ class Execution:
         problem = None if self._begun() else make_problem(self.scenario, device)
         with self.directory.locked():
             state = State.EMPTY if self.fresh else self.directory.state()
+            if state is State.UNFINISHED:
+                self._mend()
             if self.extends is None and state is not State.EMPTY:
-                self._require_same_scenario()
+                require_same_scenario(self.scenario, self.directory, self._begun())
             if self.extends is None and state is State.FINISHED:
                 self.reporter.message(f"{self.directory.path} holds this run, finished; ", _AGAIN)
                 summary = self.directory.read_summary()
                 assert summary is not None
                 return summary | {"directory": str(self.directory.path)}
+            if not self._begun() or self._scenario_differs():
+                self.directory.require_own_scenario()
             if problem is None or self._begun():
                 problem = make_problem(self.scenario, device, self._decided())
             self._require_room(problem)
@@ -102,42 +96,30 @@ class Execution:
                 with enough_memory(problem), backend.on_threads(threads_for(problem, backend)):
                     return self._march(problem, device, backend)
             except SimsuiteError:
-                self.directory.progress.unlink(missing_ok=True)
+                self.directory.remove_progress()
                 raise
 
     def _begun(self) -> bool:
         """Whether there is a run to be continued."""
-        return not self.fresh and self.directory.results.exists()
+        return not self.fresh and not self._lost and self.directory.results.exists()
+
+    def _scenario_differs(self) -> bool:
+        """Whether the directory does not have this very scenario."""
+        text = self.directory.read_scenario()
+        return text is None or bool(self.scenario.differences(text))
+
+    def _mend(self) -> None:
+        """See to it that the results of the run that is continued can be opened, or that it begins again."""
+        if self._begun() and (condition := mend(self.directory.results)) is not Condition.WHOLE:
+            self._lost = condition is Condition.LOST
+            self.reporter.message(f"{self.directory.results} {condition.value}")
 
     def _decided(self) -> Mapping[str, Any] | None:
         """What the run that is continued decided when it began."""
         if not self._begun():
             return None
-        with open_results(self.directory.results) as file:
-            return json.loads(file.attrs["decided"]) if "decided" in file.attrs else None
-
-    def _require_same_scenario(self) -> None:
-        if not self.directory.scenario.exists():
-            return
-        before = self.directory.scenario.read_text(encoding="utf-8")
-        ignored = set(NOT_THE_PROBLEM)
-        if not self.scenario.model.random:
-            ignored.add("run.seed")
-        if not self.directory.has_checkpoint:
-            ignored |= NOT_THE_RESULT
-        differing = [key for key in self.scenario.differences(before) if key not in ignored]
-        if self.directory.results.exists():
-            with open_results(self.directory.results) as file:
-                files = json.loads(file.attrs["input_files"])
-            differing += [
-                f"the contents of {key}" for key, name in self.scenario.files().items() if name != files.get(key)
-            ]
-        if differing:
-            raise UsageError(
-                f"{self.directory.path} holds a run of another scenario; it differs in {', '.join(differing)}\n"
-                "  = help: ",
-                _ELSEWHERE,
-            )
+        with reading(self.directory.results) as file:
+            return dict(json.loads(file.attrs["decided"])) if "decided" in file.attrs else None
 
     def _require_room(self, problem: Problem) -> None:
         """Raises UsageError if the disk cannot hold what the run will store. What compression saves is not known."""
@@ -159,8 +141,9 @@ class Execution:
         self._log(f"simsuite {VERSION} on {backend.name} ({backend.device_name})")
         if backend.note is not None:
             self.reporter.message(backend.note)
-        start, rows = self._start(problem, backend) if self.extends is None else self._extension(problem, device)
-        self.directory.write_scenario(self.scenario.resolved_toml())
+        start, before = self._start(problem, backend) if self.extends is None else self._extension(problem, device)
+        if self._scenario_differs():  # otherwise it stays, also with somebody's comments
+            self.directory.write_scenario(self.scenario.resolved_toml())
         stepper = problem.stepper(backend, start)
         chosen = {**problem.method, **stepper.chosen}
         if "stepper_reason" in chosen:
@@ -168,7 +151,7 @@ class Execution:
         if "kernel_note" in stepper.chosen:
             self.reporter.message(stepper.chosen["kernel_note"])
             self._log(stepper.chosen["kernel_note"])
-        with self._open_results(problem, backend, stepper, rows) as results, Writer() as writer:
+        with self._open_results(problem, backend, stepper, before) as results, Writer() as writer:
             doubts = Doubts(problem, self._say)
             outputs = [SeriesOutput(problem, results, writer, series, doubts.look) for series in problem.layout.series]
             output = self.scenario.model.output
@@ -178,7 +161,7 @@ class Execution:
                 writer,
                 output.checkpoint_minutes,
                 output.checkpoint_every,
-                self._about(problem, backend),
+                {**self._about(problem, backend), **identity(self.scenario)},
                 start=start.step,
                 moment=lambda step: moment(problem, step),
                 unbounded=problem.unbounded,
@@ -189,7 +172,7 @@ class Execution:
             watch = Stopwatch(backend, stepper.step, problem.clock.end, work)
             settling = _Settling(problem, self.reporter, live, watch)
             outlook = _Outlook(stepper, problem.clock.end, self.reporter, live, self._say)
-            self.directory.summary.unlink(missing_ok=True)  # of where an earlier part of this run stopped
+            self.directory.remove_summary()  # of where an earlier part of this run stopped
             self.reporter.begin(problem, stepper.step)
             live.begin(stepper)
 
@@ -265,13 +248,12 @@ class Execution:
         self.reporter.warning(warning)
         self._log(f"warning: {warning}")
 
-    def _start(self, problem: Problem, backend: Backend) -> tuple[Snapshot, Mapping[str, int] | None]:
-        """Where to begin, and how many rows the results hold by then: None for a file yet to be made."""
-        if not self.directory.results.exists():
-            return problem.initial(), None
-        found = read_checkpoint(self.directory.path)
+    def _start(self, problem: Problem, backend: Backend) -> tuple[Snapshot, Checkpoint | None]:
+        """Where to begin, and the checkpoint that the results are continued from; None for a file yet to be made."""
+        found = read_checkpoint(self.directory.path) if self.directory.results.exists() else None
         if found is None:
-            return problem.initial(), {}
+            return problem.initial(), None
+        require_its_checkpoint(self.scenario, self.directory, found)
         if found.note is not None:
             self.reporter.message(found.note)
         before = found.meta.get("device")
@@ -280,7 +262,7 @@ class Execution:
         at = moment(problem, found.snapshot.step)
         self.reporter.message(f"continuing {self.directory.path} from {at}")
         self._log(f"continuing from {at}")
-        return found.snapshot, found.rows
+        return found.snapshot, found
 
     def _extension(self, problem: Problem, device: Device) -> tuple[Snapshot, None]:
         """Where to begin, which is the newest checkpoint from here on. A kill before the results are begun anew leaves
@@ -293,20 +275,20 @@ class Execution:
         backend = device()
         start = problem.extended(make_problem(self.extends, device, {}), found.snapshot, backend)
         write_checkpoint(self.directory.path, start, {}, self._about(problem, backend))
-        self.directory.summary.unlink(missing_ok=True)
+        self.directory.remove_summary()
         self._log("continuing with more paths")
         return start, None
 
-    @staticmethod
-    def _about(problem: Problem, backend: Backend) -> dict[str, str | int | float]:
+    def _about(self, problem: Problem, backend: Backend) -> dict[str, str | int | float]:
         """What a checkpoint says of itself."""
-        return {"solver": problem.solver, "device": backend.name, "version": VERSION}
+        base = base_of_data(self.scenario, self.directory.path)
+        return {"solver": problem.solver, "device": backend.name, "version": VERSION, **base}
 
     def _open_results(
-        self, problem: Problem, backend: Backend, stepper: Stepper, rows: Mapping[str, int] | None
+        self, problem: Problem, backend: Backend, stepper: Stepper, before: Checkpoint | None
     ) -> ResultsFile:
-        if rows and any(rows.values()):
-            return ResultsFile.reopen(self.directory.results, problem.layout, rows)
+        if before is not None and before.results is not None:
+            return ResultsFile.reopen(self.directory.results, problem.layout, before.rows, before.results)
         model = self.scenario.model
         attributes: dict[str, str | int | float] = {
             "title": model.title or self._title(),
@@ -329,7 +311,7 @@ class Execution:
     def _title(self) -> str:
         """Of a run whose scenario has none: after its file, or as it has been called so far."""
         if self.extends is not None and self.directory.results.exists():
-            with open_results(self.directory.results) as file:
+            with reading(self.directory.results) as file:
                 return str(file.attrs["title"])
         return self.scenario.path.stem
 

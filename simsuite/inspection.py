@@ -17,7 +17,8 @@ import h5py
 from simsuite.errors import SimsuiteError, UsageError
 from simsuite.io.checkpoint import read_about
 from simsuite.io.directory import RunDirectory
-from simsuite.io.results import open_results
+from simsuite.io.layout import as_text
+from simsuite.io.results import reading
 
 _FRESH = 60.0  # seconds for which a note from another machine, whose lock may not be seen from here, means life
 _ATTRIBUTES = ("solver", "status", "device", "device_name", "title", "stepper", "stepper_reason", "precision", "kernel")
@@ -79,7 +80,7 @@ def runs_in(directory: Path) -> list[RunDirectory]:
 
 def _failure(run: RunDirectory) -> str | None:
     """What the log says last of a failure."""
-    if not run.log.exists():
+    if not run.log.is_file():
         return None
     lines = run.log.read_text(encoding="utf-8", errors="replace").splitlines()
     return next((line.partition(" failed: ")[2] for line in reversed(lines) if " failed: " in line), None)
@@ -112,13 +113,9 @@ def _of_results(run: RunDirectory) -> dict[str, Any]:
 
 
 def _read(run: RunDirectory) -> dict[str, Any]:
-    with open_results(run.results) as file:
-        attributes = {name: _text(file.attrs[name]) for name in _ATTRIBUTES if name in file.attrs}
+    with reading(run.results) as file:
+        attributes = {name: as_text(file.attrs[name]) for name in _ATTRIBUTES if name in file.attrs}
         shapes = {name: list(item.shape) for name, item in file.items() if isinstance(item, h5py.Dataset)}
         if "time" in shapes and "units" in file["time"].attrs:
-            attributes["time_unit"] = _text(file["time"].attrs["units"])
+            attributes["time_unit"] = as_text(file["time"].attrs["units"])
     return {**attributes, "datasets": shapes}
-
-
-def _text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)

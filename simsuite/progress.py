@@ -165,7 +165,7 @@ class LiveProgress:
             self._write()
 
     def end(self) -> None:
-        self._directory.progress.unlink(missing_ok=True)
+        self._directory.remove_progress()
 
     def _write(self) -> None:
         assert self._meter is not None

@@ -1,7 +1,8 @@
-"""When to stop early: Ctrl-C, SIGTERM, or the time allowed is over.
+"""When to stop early: Ctrl-C, another signal that asks a process to end, or the time allowed is over.
 
 A handler only sets a flag: an exception raised in the middle of a library call may be lost or do damage there. A second
-signal ends the process at once, which is as safe as a power cut.
+Ctrl-C, SIGTERM or SIGQUIT ends the process at once, which is as safe as a power cut. Other signals may come again and
+again: of a terminal that closes, a process may hear SIGHUP from the system and from the shell.
 """
 
 from __future__ import annotations
@@ -11,6 +12,12 @@ import signal
 import threading
 import time
 from types import FrameType, TracebackType
+
+_ASKED = (signal.SIGINT, signal.SIGTERM)
+# Those that end a process that does not handle them, and may be meant to warn it: of a terminal that closes, of the end
+# of a job's time. What a program or `nohup` has said of them holds.
+_WARNED = (signal.SIGHUP, signal.SIGQUIT, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU)
+_AT_ONCE = (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT)
 
 
 class Stopping:
@@ -33,7 +40,7 @@ class Stopping:
 
     def __enter__(self) -> Stopping:
         if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
+            for number in (*_ASKED, *(n for n in _WARNED if signal.getsignal(n) is signal.SIG_DFL)):
                 self._before[number] = signal.signal(number, self._handle)
         return self
 
@@ -44,6 +51,7 @@ class Stopping:
             signal.signal(number, handler)  # type: ignore[arg-type]
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        if self.signal is not None:
+        if self.signal is None:
+            self.signal = signal.Signals(number)
+        elif number in _AT_ONCE:
             os._exit(128 + number)
-        self.signal = signal.Signals(number)

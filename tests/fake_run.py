@@ -13,7 +13,7 @@ import numpy as np
 
 from simsuite.core import Clock, Image, Layout, Series, Snapshot, Variable
 from simsuite.io.checkpoint import read_checkpoint
-from simsuite.io.directory import RunDirectory, State
+from simsuite.io.directory import RunDirectory
 from simsuite.io.outputs import CheckpointOutput, SeriesOutput
 from simsuite.io.results import ResultsFile
 from simsuite.io.writer import Writer
@@ -159,11 +159,10 @@ def run(path: Path, pause: float = 0.0) -> None:
     with directory.locked():
         checkpoint = read_checkpoint(path)
         start = checkpoint.snapshot if checkpoint else problem.initial()
-        if directory.state() is State.EMPTY:
+        if checkpoint is None or checkpoint.results is None:
             results = ResultsFile.create(directory.results, problem.layout, {"seed": 7, "scenario": "a = 1\n" * 20000})
         else:
-            rows = checkpoint.rows if checkpoint else {}
-            results = ResultsFile.reopen(directory.results, problem.layout, rows)
+            results = ResultsFile.reopen(directory.results, problem.layout, checkpoint.rows, checkpoint.results)
         print("open", flush=True)
         stepper = problem.stepper(None, start)
         with results, Writer() as writer:

@@ -33,7 +33,8 @@ ALLOWED = {
     "elementary": set(),
     "errors": set(),
     "expressions": set(),
-    "io": BASE,
+    "identity": BASE | {"io", "scenario"},
+    "io": BASE | {"version"},
     "capabilities": {"core"},
     "loop": {"capabilities", "core", "io"},
     "stopwatch": {"core", "loop"},
@@ -42,7 +43,8 @@ ALLOWED = {
     "scenario": {"errors", "expressions", "words"},
     "assembly": BASE | {"backends", "capabilities", "io", "scenario", "words"},
     "execution": BASE
-    | {"assembly", "capabilities", "doubts", "io", "loop", "progress", "scenario", "stopwatch", "version", "words"},
+    | {"assembly", "capabilities", "doubts", "identity", "io", "loop", "progress", "scenario", "stopwatch", "version"}
+    | {"words"},
     "inspection": BASE | {"io", "progress"},
     "progress": BASE | {"capabilities", "io"},
     "words": set(),

@@ -27,11 +27,11 @@ def state(step: int, n: int = 50) -> Snapshot:
     return Snapshot(step, {"u": np.arange(float(n)) + step, "count": np.array([step])})
 
 
-def is_state(found: Checkpoint | None, step: int) -> bool:
+def is_state(found: Checkpoint | None, step: int, n: int = 50) -> bool:
     return (
         found is not None
         and found.snapshot.step == step
-        and all(np.array_equal(found.snapshot.arrays[k], a) for k, a in state(step).arrays.items())
+        and all(np.array_equal(found.snapshot.arrays[k], a) for k, a in state(step, n).arrays.items())
     )
 
 

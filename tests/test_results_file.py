@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import random
 import shutil
 import signal
@@ -30,7 +31,9 @@ TESTS = Path(__file__).parent
 
 
 def load(path: Path) -> xr.Dataset:
+    """All of the file but `run_id`, which no two files have in common."""
     with xr.open_dataset(path, engine="h5netcdf") as dataset:
+        del dataset.attrs["run_id"]
         return dataset.load()
 
 
@@ -171,47 +174,82 @@ def test_layouts_that_contradict_themselves_leave_no_file(tmp_path: Path) -> Non
 
 
 def test_reopening_cuts_back_and_continues(tmp_path: Path) -> None:
-    small_file(tmp_path / "r.h5").close()
-    with ResultsFile.reopen(tmp_path / "r.h5", fake_run.heat_layout(), {"time": 2, "sample": 1}) as results:
+    rows = {"time": 2, "sample": 1}
+    with small_file(tmp_path / "r.h5", 2, 1) as results:
+        copy = results.copy_metadata()
+        append_frame(results, 2)
+        for k in range(1, 5):
+            append_sample(results, k)
+        results.write_totals({"error_final": np.ones((6, 5))})
+    with ResultsFile.reopen(tmp_path / "r.h5", fake_run.heat_layout(), rows, copy) as results:
         assert results.all_rows() == {"time": 2, "sample": 1}
         assert dict(load(tmp_path / "r.h5").sizes) == {"time": 2, "y": 6, "x": 5, "sample": 1, "probe": 2}
         append_frame(results, 2)
         for k in range(1, 5):
             append_sample(results, k)
+        results.write_totals({"error_final": np.full((6, 5), np.nan)})
     small_file(tmp_path / "s.h5").close()
     xr.testing.assert_identical(load(tmp_path / "r.h5"), load(tmp_path / "s.h5"))
 
 
 def test_reopening_works_while_a_reader_holds_the_file(tmp_path: Path) -> None:
-    small_file(tmp_path / "r.h5").close()
+    with small_file(tmp_path / "r.h5") as results:
+        rows, copy = results.all_rows(), results.copy_metadata()
     script = "import h5py, sys; f = h5py.File(sys.argv[1], 'r'); print(1, flush=True); sys.stdin.read()"
     command = [sys.executable, "-c", script, str(tmp_path / "r.h5")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as reader:
         reader.stdout.readline()
-        with ResultsFile.reopen(tmp_path / "r.h5", fake_run.heat_layout(), {"time": 3, "sample": 5}) as results:
+        with ResultsFile.reopen(tmp_path / "r.h5", fake_run.heat_layout(), rows, copy) as results:
             append_frame(results, 3)
         reader.stdin.close()
     assert load(tmp_path / "r.h5").sizes["time"] == 4
 
 
 def test_reopening_refuses_what_is_not_this_run(tmp_path: Path) -> None:
-    small_file(tmp_path / "r.h5").close()
-    with pytest.raises(SimsuiteError, match=r"3 rows along time.*--fresh"):
-        ResultsFile.reopen(tmp_path / "r.h5", fake_run.heat_layout(), {"time": 4})
+    with small_file(tmp_path / "r.h5") as results:
+        rows, copy = results.all_rows(), results.copy_metadata()
+    small_file(tmp_path / "other.h5").close()
+    before = (tmp_path / "other.h5").read_bytes()
+    with pytest.raises(SimsuiteError, match=r"not the file that its checkpoint.*--fresh"):
+        ResultsFile.reopen(tmp_path / "other.h5", fake_run.heat_layout(), rows, copy)
+    assert (tmp_path / "other.h5").read_bytes() == before
     with pytest.raises(SimsuiteError, match="--fresh"):
-        ResultsFile.reopen(tmp_path / "r.h5", fake_run.linear_layout(), {})
+        ResultsFile.reopen(tmp_path / "r.h5", fake_run.linear_layout(), rows, copy)
+    with pytest.raises(SimsuiteError, match=r"3, 'sample': 5} rows.*--fresh"):
+        ResultsFile.reopen(tmp_path / "r.h5", fake_run.heat_layout(), rows | {"time": 4}, copy)
     assert load(tmp_path / "r.h5").sizes["time"] == 3
+
+
+def test_whatever_becomes_of_metadata_they_are_restored(tmp_path: Path) -> None:
+    """All that is written while rows are added, but for the rows themselves, may be there, in part or damaged."""
+    with small_file(tmp_path / "r.h5") as results:
+        rows, copy = results.all_rows(), results.copy_metadata()
+    small_file(tmp_path / "s.h5").close()
+    whole, generator = (tmp_path / "r.h5").read_bytes(), random.Random(2)
+    mark = whole.index(copy.mark.encode())
+    assert copy.content.nbytes < copy.size
+    for _ in range(20):
+        damaged = bytearray(whole + generator.randbytes(generator.randrange(5000)))
+        for start, length in copy.places.tolist():
+            if not start <= mark < start + length and generator.random() < 0.5:
+                damaged[start : start + length] = generator.randbytes(length)
+        damaged[:2000] = generator.randbytes(2000)
+        assert mark > 2000
+        (tmp_path / "r.h5").write_bytes(damaged)
+        ResultsFile.reopen(tmp_path / "r.h5", fake_run.heat_layout(), rows, copy).close()
+        xr.testing.assert_identical(load(tmp_path / "r.h5"), load(tmp_path / "s.h5"))
 
 
 @pytest.mark.parametrize("keep", [0, 30, 2000, -200])
 def test_damaged_files_say_what_to_do(tmp_path: Path, keep: int) -> None:
-    small_file(tmp_path / "r.h5").close()
+    with small_file(tmp_path / "r.h5") as results:
+        rows, copy = results.all_rows(), results.copy_metadata()
     data = (tmp_path / "r.h5").read_bytes()
     (tmp_path / "r.h5").write_bytes(data[:keep])
     with pytest.raises(SimsuiteError, match="--fresh"):
         open_results(tmp_path / "r.h5")
     with pytest.raises(SimsuiteError, match="--fresh"):
-        ResultsFile.reopen(tmp_path / "r.h5", fake_run.heat_layout(), {"time": 3, "sample": 5})
+        ResultsFile.reopen(tmp_path / "r.h5", fake_run.heat_layout(), rows, copy)
 
 
 def test_a_missing_file_is_a_usage_error(tmp_path: Path) -> None:
@@ -242,7 +280,7 @@ def test_lookup3_gives_the_values_its_author_published() -> None:
 
 # Dies at the n-th of the calls by which a row reaches the file, for n = 1, 2, .. until nothing is left to die at.
 DYING = """
-import os, signal, sys
+import os, pickle, signal, sys
 sys.path.insert(0, sys.argv[2])
 import h5py, fake_run
 from pathlib import Path
@@ -265,9 +303,13 @@ for n in range(1, 1000):
     child = os.fork()
     if child == 0:
         left = n
-        results = fake_run.small_file(target, 2, 2)
+        results = fake_run.small_file(target, 1, 1)
+        rows, copy = results.all_rows(), results.copy_metadata()
+        target.with_suffix(".copy").write_bytes(pickle.dumps(copy))
+        fake_run.append_frame(results, 1)
+        fake_run.append_sample(results, 1)
         results.close()
-        results = ResultsFile.reopen(target, fake_run.heat_layout(), {"time": 1, "sample": 1})
+        results = ResultsFile.reopen(target, fake_run.heat_layout(), rows, copy)
         fake_run.append_frame(results, 1)
         os._exit(0)
     if os.waitpid(child, 0)[1] == 0:
@@ -290,10 +332,12 @@ def test_death_between_any_two_writes_leaves_the_committed_rows(tmp_path: Path) 
         copy = shutil.copy(path, tmp_path / "copy")
         repair(copy)
         assert load(copy).time.isnull().sum() <= 1
-        layout, rows = fake_run.heat_layout(), {"time": min(len(times), 1)}
-        with ResultsFile.reopen(path, layout, rows) as results:
-            append_frame(results, rows["time"])
-        assert load(path).time.values.tolist() == [0.25 * k for k in range(rows["time"] + 1)]
+        if path.with_suffix(".copy").exists():
+            metadata = pickle.loads(path.with_suffix(".copy").read_bytes())
+            rows = {"time": 1, "sample": 1}
+            with ResultsFile.reopen(path, fake_run.heat_layout(), rows, metadata) as results:
+                append_frame(results, 1)
+            assert load(path).time.values.tolist() == [0.0, 0.25]
 
 
 def test_a_run_killed_again_and_again_ends_as_if_it_never_was(tmp_path: Path) -> None:

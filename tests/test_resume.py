@@ -26,6 +26,7 @@ from simsuite.execution import Execution
 from simsuite.io.checkpoint import read_checkpoint
 from simsuite.io.directory import RunDirectory
 from simsuite.scenario import load
+from simsuite.stopping import Stopping
 
 HEAT: dict[str, Any] = {
     "solver": "heat",
@@ -215,10 +216,14 @@ def test_a_killed_run_ends_with_the_bits_of_an_uninterrupted_one(
         assert plain(again.snapshot.arrays[name]) == plain(array), name
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 75), (signal.SIGINT, 130)], ids=["SIGTERM", "SIGINT"])
+ENDING = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGALRM", "SIGUSR1", "SIGUSR2", "SIGXCPU")
+
+
+@pytest.mark.parametrize("name", ENDING)
 def test_a_signal_stops_with_a_checkpoint(
-    tmp_path: Path, heat_file: Path, capsys: pytest.CaptureFixture[str], number: signal.Signals, code: int
+    tmp_path: Path, heat_file: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
+    number, code = signal.Signals[name], 130 if name == "SIGINT" else 75
     process = start("run", heat_file, "-o", "run", "--json", "--set", OFTEN, cwd=tmp_path)
     assert wait_for_step(process, tmp_path / "run", 20)
     process.send_signal(number)
@@ -236,6 +241,22 @@ def test_a_signal_stops_with_a_checkpoint(
     assert f"continuing {tmp_path / 'run'} from step {summary['steps']}" in rest.stderr
     assert call(capsys, "run", heat_file, "-o", tmp_path / "whole").returncode == 0
     assert_same_bits(tmp_path / "run" / "results.h5", tmp_path / "whole" / "results.h5")
+
+
+def test_signals_that_are_ignored_or_come_twice() -> None:
+    """Under `nohup` a closed terminal stops nothing; otherwise a run may hear of it twice."""
+    with Stopping() as stopping:
+        for _ in range(2):
+            signal.raise_signal(signal.SIGHUP)
+        assert stopping() == "SIGHUP"
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with Stopping() as stopping:
+            signal.raise_signal(signal.SIGHUP)
+            assert stopping() is None
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 @pytest.mark.parametrize("solver", SCENARIOS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -11,10 +12,18 @@ from pathlib import Path
 
 import fake_run
 import pytest
+from running import call, no_hang
 
 from simsuite.errors import SimsuiteError, UsageError
 from simsuite.io.directory import RunDirectory, State
 
+PLATE = """
+solver = "heat"  # with a comment
+run.device = "cpu"
+grid = {nx = 8, ny = 6}
+material.diffusivity = 1.0
+time = {end = 0.01, stepper = "explicit"}
+"""
 HOLD = """
 import sys
 import threading
@@ -124,6 +133,16 @@ def test_a_damaged_summary_says_what_to_do(tmp_path: Path, text: str) -> None:
         directory.state()
 
 
+def test_deleting_the_file_does_not_get_past_the_lock(tmp_path: Path) -> None:
+    directory = RunDirectory(tmp_path)
+    with directory.locked():
+        (tmp_path / "lock").unlink()
+        assert RunDirectory(tmp_path).in_use
+        with pytest.raises(UsageError, match="another simsuite"), RunDirectory(tmp_path).locked():
+            pass
+    assert not directory.in_use
+
+
 def test_others_see_whether_a_directory_is_in_use(tmp_path: Path) -> None:
     directory = RunDirectory(tmp_path / "run")
     assert not directory.in_use
@@ -160,3 +179,70 @@ def test_progress_is_read_whole_or_not_at_all(tmp_path: Path) -> None:
         directory.progress.write_text(text)
         assert directory.read_progress() is None
     RunDirectory(tmp_path / "nowhere").write_progress({"percent": 1.0})  # a disk that fails ends no run
+
+
+def test_files_of_somebody_else_are_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither the scenario, which may be in the directory itself, nor notes that are called as those of a run."""
+    mine = {"scenario.toml": PLATE, "log.txt": "a diary", "summary.json": "{}", "results.h5": "measured"}
+    for name, text in mine.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    for extra in ((), ("--fresh",)):
+        refused = call(capsys, "run", tmp_path / "scenario.toml", "-o", tmp_path, *extra)
+        assert refused.returncode == 2
+        assert "simsuite did not write them: summary.json, results.h5, scenario.toml, log.txt" in refused.stderr
+        assert {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()} == mine
+    (tmp_path / "lock").write_text("of my bicycle")
+    refused = call(capsys, "run", tmp_path / "scenario.toml", "-o", tmp_path)
+    assert "log.txt, lock" in refused.stderr
+    assert (tmp_path / "lock").read_text() == "of my bicycle"
+
+
+def test_a_directory_with_other_files_is_fine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "plate.toml").write_text(PLATE, encoding="utf-8")
+    assert call(capsys, "run", tmp_path / "plate.toml", "-o", tmp_path).returncode == 0
+    assert call(capsys, "run", tmp_path / "plate.toml", "-o", tmp_path, "--fresh").returncode == 0
+    assert (tmp_path / "plate.toml").read_text(encoding="utf-8") == PLATE
+
+
+def test_a_scenario_written_by_hand_into_the_directory_of_a_run_is_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "plate.toml").write_text(PLATE, encoding="utf-8")
+    run, scenario = tmp_path / "run", tmp_path / "run" / "scenario.toml"
+    assert call(capsys, "run", tmp_path / "plate.toml", "-o", run, "--max-minutes", 0).returncode == 75
+    commented = "# mine\n" + scenario.read_text(encoding="utf-8")
+    scenario.write_text(commented, encoding="utf-8")
+    for extra in (("--fresh",), ("--set", "run.threads=1")):
+        refused = call(capsys, "run", scenario, "-o", run, *extra)
+        assert refused.returncode == 2
+        assert "written or changed by hand" in refused.stderr
+    assert call(capsys, "resume", run).returncode == 0
+    assert scenario.read_text(encoding="utf-8") == commented
+
+
+@pytest.mark.parametrize("name", ["results.h5", "checkpoint.h5", "scenario.toml.new", "log.txt", "summary.json"])
+@pytest.mark.parametrize("kind", ["directory", "link", "pipe"])
+def test_what_is_no_file_is_left_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, kind: str
+) -> None:
+    (tmp_path / "plate.toml").write_text(PLATE, encoding="utf-8")
+    run, there = tmp_path / "run", tmp_path / "run" / name
+    assert call(capsys, "run", tmp_path / "plate.toml", "-o", run, "--max-minutes", 0).returncode == 75
+    there.unlink(missing_ok=True)
+    if kind == "directory":
+        there.mkdir()
+    elif kind == "link":
+        (tmp_path / "precious").write_text("mine")
+        there.symlink_to(tmp_path / "precious")
+    else:
+        os.mkfifo(there)
+    with no_hang():
+        for extra in ((), ("--fresh",)):
+            refused = call(capsys, "run", tmp_path / "plate.toml", "-o", run, *extra)
+            assert refused.returncode == 2, refused.stderr
+            assert f"{name} in it is no plain file" in refused.stderr
+        for command in ("info", run), ("resume", run), ("plot", run, "-o", tmp_path / "x.png"):
+            looked = call(capsys, *command)
+            assert looked.returncode in (0, 1, 2)
+            assert "Traceback" not in looked.stderr
+    assert kind != "link" or (tmp_path / "precious").read_text() == "mine"

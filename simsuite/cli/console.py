@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from simsuite.cli.streams import give_up_stderr
 from simsuite.errors import Mistake, ScenarioError, SimsuiteError, UsageError
 
 
@@ -18,7 +19,11 @@ def wants_colour() -> bool:
 
 
 def say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    """Print a message. That nobody can read it is no reason for a run to end."""
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except OSError:
+        give_up_stderr()
 
 
 def error(e: SimsuiteError) -> None:

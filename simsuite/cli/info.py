@@ -58,7 +58,7 @@ def info(
 
 
 def _headline(found: Mapping[str, Any]) -> str:
-    device = f", on {found['device']} ({found['device_name']})" if "device" in found else ""
+    device = f", on {found['device']} ({found.get('device_name', 'unknown')})" if "device" in found else ""
     return f"{found['directory']}: {found.get('solver', 'some')} run, {found['status']}{device}"
 
 

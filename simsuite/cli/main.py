@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 import traceback
 from typing import NoReturn
@@ -10,7 +12,7 @@ import typer
 
 from simsuite.cli import bench, check, doctor, info, new, plot, run, schema, verify
 from simsuite.cli.console import begin_command, error, print_error_json
-from simsuite.errors import DeviceError, ScenarioError, SimsuiteError
+from simsuite.errors import DeviceError, ScenarioError, SimsuiteError, UsageError
 from simsuite.version import VERSION
 
 app = typer.Typer(
@@ -33,6 +35,10 @@ app.command()(doctor.doctor)
 app.command()(schema.schema)
 app.command()(verify.verify)
 app.command()(bench.bench)
+
+
+# errors of the system that are about the name of a file, or about who may use it
+_OF_NAMES = (errno.ENAMETOOLONG, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.EROFS)
 
 
 def _version(wanted: bool) -> None:
@@ -69,6 +75,8 @@ def main() -> None:
         sys.stderr.close()  # whoever read our output has gone; there is no one to tell
         sys.exit(1)
     except Exception as e:
+        if isinstance(e, OSError) and e.errno in _OF_NAMES and e.filename is not None:
+            _end(UsageError(f"cannot use {os.fsdecode(e.filename)}: {e.strerror}"), as_json)
         traceback.print_exc()
         print("error: this is a bug in simsuite; please report it with the text above", file=sys.stderr)
         if as_json:

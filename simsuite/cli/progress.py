@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from simsuite.cli.console import say
+from simsuite.cli.streams import give_up_stderr
 from simsuite.cli.summary import short_stepper
 from simsuite.words import about, duration, measured, steps_in_words, with_prefix
 
@@ -108,9 +111,19 @@ class Bar(_Progress):
 
     def _say(self, text: str) -> None:
         if self._bar is not None:
-            self._bar.console.print(text, markup=False, highlight=False)
+            with self._terminal():
+                self._bar.console.print(text, markup=False, highlight=False)
         else:
             say(text)
+
+    @contextlib.contextmanager
+    def _terminal(self) -> Iterator[None]:
+        """Draw on the terminal; where it was closed, draw no more."""
+        try:
+            yield
+        except OSError:
+            self._bar = None
+            give_up_stderr()
 
     def begin(self, problem: Problem, step: int) -> None:
         from rich.console import Console
@@ -120,14 +133,18 @@ class Bar(_Progress):
         columns = (BarColumn(bar_width=30), TaskProgressColumn(), TextColumn("{task.description}", markup=False))
         self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
         self._task = self._bar.add_task("compiling", total=1.0, completed=self._meter.share)
-        self._bar.start()
+        with self._terminal():
+            self._bar.start()
 
     def show(self, step: int) -> None:
-        self._bar.update(self._task, completed=self._meter.share, description=self.line(step))
+        if self._bar is not None:
+            with self._terminal():
+                self._bar.update(self._task, completed=self._meter.share, description=self.line(step))
 
     def end(self) -> None:
         if self._bar is not None:
-            self._bar.stop()
+            with self._terminal():
+                self._bar.stop()
             self._bar = None
 
 

@@ -7,20 +7,25 @@ that is no array is kept as JSON in the dataset `meta`, because string attribute
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import math
 import os
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
 
 from simsuite.core import Snapshot
 from simsuite.errors import AFRESH, NumericalFailure, SimsuiteError
-from simsuite.io.disk import abandon, explained, require_room, sync_directory
+from simsuite.io.disk import abandon, explained, require_room, sync_directory, sync_file
 from simsuite.io.foreign import refuse_foreign
+from simsuite.io.metadata import MetadataCopy
+from simsuite.io.unflag import clear_flags
+from simsuite.version import FORMAT_VERSION
 
 NEWEST, PREVIOUS = "checkpoint.h5", "checkpoint.previous.h5"
 FRESH, LEAVING = "checkpoint.new.h5", "checkpoint.leaving.h5"  # on their way in and out
@@ -30,11 +35,13 @@ _DAMAGED = (OSError, RuntimeError, KeyError, ValueError, TypeError, AttributeErr
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """What `read_checkpoint` found. note: what was wrong with a newer checkpoint, when there was one."""
+    """What `read_checkpoint` found. results: of the results file when the checkpoint was made, None where that had no
+    rows. note: what was wrong with a newer checkpoint, when there was one."""
 
     snapshot: Snapshot
     rows: Mapping[str, int]
     meta: Mapping[str, str | int | float]
+    results: MetadataCopy | None
     note: str | None = None
 
 
@@ -44,10 +51,12 @@ def write_checkpoint(
     rows: Mapping[str, int],
     meta: Mapping[str, str | int | float],
     unbounded: Collection[str] = (),
+    results: MetadataCopy | None = None,
 ) -> None:
     """Make `snapshot` the newest checkpoint in `directory`, and the one that was newest the previous one.
 
-    rows: committed rows of each series at that step. Raises NumericalFailure when the state has a NaN, or an Inf in
+    rows: committed rows of each series at that step. results: of the results file, which has these rows on the disk, so
+    that a run can go on from there. Raises NumericalFailure when the state has a NaN, or an Inf in
     other arrays than those that are `unbounded`, and SimsuiteError when the disk is full or fails; either way the
     checkpoints there stay as they are.
     """
@@ -57,7 +66,7 @@ def write_checkpoint(
     fresh = directory / FRESH
     with explained(directory / NEWEST):
         try:
-            _write(fresh, snapshot, rows, meta)
+            _write(fresh, snapshot, rows, meta, results)
         except BaseException:
             fresh.unlink(missing_ok=True)
             raise
@@ -71,7 +80,7 @@ def read_checkpoint(directory: Path) -> Checkpoint | None:
     """
     notes = []
     for name in (NEWEST, PREVIOUS):
-        if (directory / name).exists():
+        if (directory / name).is_file():
             try:
                 found = _read(directory / name)
             except _DAMAGED as error:
@@ -87,9 +96,11 @@ def read_about(directory: Path) -> tuple[int, Mapping[str, str | int | float]] |
     """The step and the `meta` of the newest checkpoint whose record can be read, without its arrays: quick however
     large the state is. None where there is none; whether the arrays are whole only `read_checkpoint` knows."""
     for name in (NEWEST, PREVIOUS):
-        with contextlib.suppress(*_DAMAGED), h5py.File(directory / name, "r", locking=False) as file:
+        if not (directory / name).is_file():
+            continue
+        with contextlib.suppress(*_DAMAGED, SimsuiteError), h5py.File(directory / name, "r", locking=False) as file:
             refuse_foreign(file)
-            about = json.loads(_load(file, "meta").tobytes())
+            about = _about(file)
             return int(about["step"]), about["meta"]
     return None
 
@@ -111,7 +122,13 @@ def _require(good: Callable[[np.ndarray], np.ndarray], name: str, array: np.ndar
             raise NumericalFailure(f"{name} is not finite{place} in step {step}; the last good checkpoint is kept")
 
 
-def _write(path: Path, snapshot: Snapshot, rows: Mapping[str, int], meta: Mapping[str, str | int | float]) -> None:
+def _write(
+    path: Path,
+    snapshot: Snapshot,
+    rows: Mapping[str, int],
+    meta: Mapping[str, str | int | float],
+    results: MetadataCopy | None,
+) -> None:
     file = h5py.File(path, "w", libver=("v110", "v110"), locking=False)
     try:
         kept = []  # a dataset whose closing fails cannot be abandoned: none is closed before all is written
@@ -119,14 +136,18 @@ def _write(path: Path, snapshot: Snapshot, rows: Mapping[str, int], meta: Mappin
         for i, (name, array) in enumerate(snapshot.arrays.items()):
             shapes[name] = np.shape(array)
             kept.append(_store(file, f"array{i}", np.ascontiguousarray(array).reshape(-1)))
-        about = {"step": int(snapshot.step), "shapes": shapes, "rows": dict(rows), "meta": dict(meta)}
+        about = {"format_version": FORMAT_VERSION, "step": int(snapshot.step), "shapes": shapes}
+        about |= {"rows": dict(rows), "meta": dict(meta)}
+        if results is not None:
+            about["results"] = {"mark": results.mark, "size": results.size, "places": results.places.tolist()}
+            kept.append(_store(file, "results", results.content))
+        about["digest"] = _digest(about)
         kept.append(_store(file, "meta", np.frombuffer(json.dumps(about).encode(), np.uint8)))
         file.flush()
-        os.fsync(file.id.get_vfd_handle())
-        file.close()
-    except BaseException:
+        clear_flags(file.id.get_vfd_handle())
+    finally:
         abandon(file)
-        raise
+    sync_file(path)
 
 
 def _store(file: h5py.File, name: str, flat: np.ndarray) -> h5py.Dataset:
@@ -154,15 +175,41 @@ def _rotate(directory: Path) -> None:
     sync_directory(directory)
 
 
-def _read(path: Path) -> tuple[Snapshot, dict[str, int], dict[str, str | int | float]]:
+def _read(path: Path) -> tuple[Snapshot, dict[str, int], dict[str, str | int | float], MetadataCopy | None]:
     """Raises one of `_DAMAGED` when anything is not as `_write` wrote it."""
     with h5py.File(path, "r", locking=False) as file:
         refuse_foreign(file)
-        about = json.loads(_load(file, "meta").tobytes())
+        about = _about(file)
         arrays = {}
         for i, (name, shape) in enumerate(about["shapes"].items()):
             arrays[name] = _load(file, f"array{i}").reshape(shape)
-        return Snapshot(int(about["step"]), arrays), about["rows"], about["meta"]
+        return Snapshot(int(about["step"]), arrays), about["rows"], about["meta"], _results(file, about.get("results"))
+
+
+def _about(file: h5py.File) -> dict[str, Any]:
+    """What the checkpoint says of itself. Raises SimsuiteError where that is of another version of simsuite."""
+    about = json.loads(_load(file, "meta").tobytes())
+    version = about.get("format_version", 1)
+    if version != FORMAT_VERSION:
+        raise SimsuiteError(
+            f"{file.filename} was written by a simsuite whose files have format {version}, not {FORMAT_VERSION}; "
+            "continue the run with that one, or ",
+            AFRESH,
+        )
+    if about.pop("digest") != _digest(about):
+        raise ValueError("what it says of itself was changed")
+    return about
+
+
+def _digest(about: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
+
+
+def _results(file: h5py.File, about: Mapping[str, Any] | None) -> MetadataCopy | None:
+    if about is None:
+        return None
+    places = np.array(about["places"], np.int64).reshape(-1, 2)
+    return MetadataCopy(str(about["mark"]), int(about["size"]), places, _load(file, "results"))
 
 
 def _load(file: h5py.File, name: str) -> np.ndarray:

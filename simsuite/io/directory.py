@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import fcntl
 import json
 import math
 import os
-import time
+import stat
+import tomllib
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from simsuite.errors import AFRESH, SimsuiteError, UsageError
-from simsuite.io import checkpoint
-from simsuite.io.disk import explained, replace_text
+import tomli_w
 
-_ATTEMPTS, _PAUSE = 20, 0.01  # at locking a directory, and seconds between them
+from simsuite.errors import AFRESH, Advice, SimsuiteError, UsageError
+from simsuite.io import checkpoint
+from simsuite.io.disk import explained, read_text, replace_text, sync_directory
+from simsuite.io.lock import Lock
+from simsuite.io.results import reading
+
+_MARK = b"simsuite\n"  # what the lock file says in the directory of a run
+_ANOTHER = Advice(
+    "-o DIR writes the run into another directory; or move these files elsewhere",
+    "directory=.. writes the run into another directory; or move these files elsewhere",
+)
 
 
 def without_nan(value: Any) -> Any:
@@ -47,9 +55,13 @@ class RunDirectory:
         self.scenario = self.path / "scenario.toml"
         self.summary = self.path / "summary.json"
         self.log = self.path / "log.txt"
-        self.lock = self.path / "lock"
+        self._lock = Lock(self.path)
         self.progress = self.path / "progress.json"
         self._checkpoints = [self.path / checkpoint.NEWEST, self.path / checkpoint.PREVIOUS]
+        replaced = [self.summary, self.results, self.scenario, self.progress]
+        self._files = [*replaced, self.log, *self._checkpoints]  # all that a run writes, but the lock
+        self._files += [path.with_name(path.name + ".new") for path in replaced]
+        self._files += [self.path / checkpoint.FRESH, self.path / checkpoint.LEAVING]
 
     @classmethod
     def of(cls, path: Path | str) -> RunDirectory:
@@ -71,43 +83,74 @@ class RunDirectory:
     def locked(self) -> Iterator[RunDirectory]:
         """Make the directory if need be and keep every other simsuite out of it; a kill releases the lock too.
 
-        Raises UsageError when another process holds it, or the directory cannot be made.
+        Raises UsageError when another process holds it, the directory cannot be made, or it has something else in the
+        place of files that a run writes.
         """
         try:
+            new = [path for path in (self.path, *self.path.parents) if not path.exists()]
             self.path.mkdir(parents=True, exist_ok=True)
-            fd = os.open(self.lock, os.O_RDWR | os.O_CREAT, 0o666)
+            for path in new:
+                sync_directory(path.parent)
         except OSError as error:
-            raise UsageError(f"cannot use {self.path} as output directory: {error.strerror}") from error
-        try:
-            for attempt in range(_ATTEMPTS):
-                with contextlib.suppress(BlockingIOError):
-                    fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    break
-                if attempt < _ATTEMPTS - 1:
-                    time.sleep(_PAUSE)
-            else:
-                raise UsageError(f"another simsuite is running in {self.path}{self._who()}")
+            raise self._unusable(error) from error
+        with contextlib.ExitStack() as stack:
+            try:
+                lock = stack.enter_context(self._lock.held())
+                self._claim(lock)
+            except BlockingIOError:
+                raise UsageError(f"another simsuite is running in {self.path}{self._who()}") from None
+            except OSError as error:
+                raise self._unusable(error) from error
             yield self
-        finally:
-            os.close(fd)
+
+    def _claim(self, lock: int) -> None:
+        """Mark the directory, by a word in its lock file, as one in which simsuite may overwrite its own files."""
+        there = [path for path in self._files if os.path.lexists(path)]
+        other = [path.name for path in there if not stat.S_ISREG(path.lstat().st_mode)]
+        if other:
+            raise UsageError(f"cannot use {self.path} as output directory: {', '.join(other)} in it is no plain file")
+        if os.pread(lock, len(_MARK) + 1, 0) == _MARK:
+            return
+        foreign = [path.name for path in there]
+        if os.fstat(lock).st_size:
+            foreign.append(self._lock.path.name)
+        if foreign and not self._has_results_of_simsuite():
+            if not os.fstat(lock).st_size:
+                self._lock.path.unlink()
+            raise UsageError(
+                f"{self.path} has files that a run would overwrite, and simsuite did not write them: "
+                f"{', '.join(foreign)}\n  = help: ",
+                _ANOTHER,
+            )
+        os.pwrite(lock, _MARK, 0)
+        os.fsync(lock)  # before any other file can be on the disk
+        sync_directory(self.path)
+
+    def _has_results_of_simsuite(self) -> bool:
+        """Whether the results file says which simsuite wrote it, as also those of before directories were marked."""
+        with contextlib.suppress(SimsuiteError), reading(self.results) as file:
+            return "simsuite_version" in file.attrs
+        return False
+
+    def require_own_scenario(self) -> None:
+        """Raise UsageError where somebody has written or changed scenario.toml by hand, who would lose that."""
+        try:
+            text = self.read_scenario()
+        except SimsuiteError:  # nobody can have meant that
+            return
+        if text is not None and text != tomli_w.dumps(tomllib.loads(text)):
+            raise UsageError(
+                f"{self.scenario} was written or changed by hand and would be overwritten\n  = help: ", _ANOTHER
+            )
+
+    def _unusable(self, error: OSError) -> UsageError:
+        where = f" ({error.filename})" if error.filename is not None and Path(error.filename) != self.path else ""
+        return UsageError(f"cannot use {self.path} as output directory: {error.strerror}{where}")
 
     @property
     def in_use(self) -> bool:
-        """Whether a simsuite has locked the directory. Asking takes a shared lock for some microseconds, which is why
-        `locked` tries more than once."""
-        try:
-            fd = os.open(self.lock, os.O_RDONLY)
-        except OSError:
-            return False
-        try:
-            fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        except OSError:  # a file system without locks
-            return False
-        finally:
-            os.close(fd)
-        return False
+        """Whether a simsuite has locked the directory."""
+        return self._lock.in_use
 
     def _who(self) -> str:
         found = self.read_progress()
@@ -131,6 +174,17 @@ class RunDirectory:
         """The fully resolved scenario. Raises SimsuiteError when the disk fails."""
         replace_text(self.scenario, text)
 
+    def read_scenario(self) -> str | None:
+        """The resolved scenario; None when there is none. Raises SimsuiteError when it is damaged."""
+        try:
+            text = read_text(self.scenario)
+            tomllib.loads(text)
+            return text
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, RecursionError) as error:
+            raise SimsuiteError(f"{self.scenario} is damaged ({error}); ", AFRESH) from error
+
     def write_summary(self, summary: Mapping[str, Any]) -> None:
         """What `run --json` printed. Raises SimsuiteError when the disk fails."""
         replace_text(self.summary, json.dumps(without_nan(summary), indent=2, ensure_ascii=False) + "\n")
@@ -138,7 +192,7 @@ class RunDirectory:
     def read_summary(self) -> dict[str, Any] | None:
         """None when there is none. Raises SimsuiteError when it is damaged."""
         try:
-            summary = json.loads(self.summary.read_text(encoding="utf-8"))
+            summary = json.loads(read_text(self.summary))
         except FileNotFoundError:
             return None
         except (OSError, ValueError, RecursionError) as error:
@@ -158,7 +212,7 @@ class RunDirectory:
     def read_progress(self) -> dict[str, Any] | None:
         """None where there is none that can be read."""
         try:
-            found = json.loads(self.progress.read_text(encoding="utf-8"))
+            found = json.loads(read_text(self.progress))
         except (OSError, ValueError, RecursionError):
             return None
         return found if isinstance(found, dict) else None
@@ -170,9 +224,23 @@ class RunDirectory:
             file.write(f"{now} {line}\n")
 
     def clear(self) -> None:
-        """Remove the files of an earlier run, and nothing else that may be in the directory."""
-        small = [self.summary, self.results, self.scenario, self.progress]
-        made = [*small, self.log, *self._checkpoints, *(path.with_name(path.name + ".new") for path in small)]
-        made += [self.path / checkpoint.FRESH, self.path / checkpoint.LEAVING]
-        for path in made:
-            path.unlink(missing_ok=True)
+        """Remove the files of an earlier run, and nothing else that may be in the directory.
+
+        Raises SimsuiteError when the disk fails.
+        """
+        for path in self._files:
+            _remove(path)
+
+    def remove_summary(self) -> None:
+        """Remove what an earlier part of a run came to. Raises SimsuiteError when the disk fails."""
+        _remove(self.summary)
+
+    def remove_progress(self) -> None:
+        """Remove the note for others; a disk that fails is no reason to end a run, or to hide why it ended."""
+        with contextlib.suppress(OSError):
+            self.progress.unlink()
+
+
+def _remove(path: Path) -> None:
+    with explained(path, "remove"):
+        path.unlink(missing_ok=True)

@@ -35,22 +35,23 @@ def free_bytes(path: Path) -> int:
 
 
 @contextlib.contextmanager
-def explained(path: Path) -> Iterator[None]:
+def explained(path: Path, doing: str = "write") -> Iterator[None]:
     """Turn what the system and h5py raise when writing `path` fails into a SimsuiteError with the reason."""
     try:
         yield
     except (OSError, RuntimeError) as error:  # h5py raises RuntimeError where HDF5 fails to flush or close
         reason = re.search(r"error message = '([^']*)'", str(error))
         raise SimsuiteError(
-            f"cannot write {path}: {reason[1] if reason else error}; put that right and run again to continue"
+            f"cannot {doing} {path}: {reason[1] if reason else error}; put that right and run again to continue"
         ) from error
 
 
 def abandon(file: h5py.File) -> None:
-    """Close a file that could not be written, and leave what is on the disk as it is.
+    """Close a file that was flushed, or could not be, and leave what is on the disk as it is.
 
-    HDF5 would try the failed writes again and crash the process when they fail again, at the latest at its exit; here
-    it writes them to the null device.
+    In closing, HDF5 writes metadata again, at least the superblock. Where that fails, it tries once more, at the latest
+    at the exit of the process, and crashes. Here it writes to the null device, which cannot fail; whoever has flushed
+    a file clears the flags in its superblock by `clear_flags`, and then nothing is lacking.
     """
     if not file:
         return
@@ -61,23 +62,36 @@ def abandon(file: h5py.File) -> None:
         file.close()
 
 
-def require_whole(file: h5py.File, path: Path, size: int | None = None) -> None:
-    """Raise ValueError if a chunk lies beyond `size` bytes, by default those of the file: HDF5 would read it as 0."""
+def require_whole(file: h5py.File, path: Path) -> None:
+    """Raise ValueError if a chunk lies beyond the end of the file: HDF5 would read it as 0."""
     ends = [0]
     for dataset in file.values():
         if isinstance(dataset, h5py.Dataset) and dataset.chunks is not None:
             dataset.id.chunk_iter(lambda chunk: ends.append(chunk.byte_offset + chunk.size))
-    if max(ends) > (path.stat().st_size if size is None else size):
+    if max(ends) > path.stat().st_size:
         raise ValueError("its end is missing")
 
 
 def sync_directory(directory: Path) -> None:
     """Return when the names in `directory` are on the disk."""
-    fd = os.open(directory, os.O_RDONLY)
+    sync_file(directory)
+
+
+def sync_file(path: Path) -> None:
+    """Return when all that any process has written to the file `path` is on the disk."""
+    fd = os.open(path, os.O_RDONLY)
     try:
         os.fsync(fd)
     finally:
         os.close(fd)
+
+
+def read_text(path: Path) -> str:
+    """The text in a file. Raises FileNotFoundError where there is none, and OSError where there is something else, such
+    as a named pipe, that one may wait for without end."""
+    if path.exists() and not path.is_file():
+        raise OSError(f"{path} is no plain file")
+    return path.read_text(encoding="utf-8")
 
 
 def replace_text(path: Path, text: str) -> None:

@@ -98,6 +98,12 @@ def set_text(attributes: h5py.AttributeManager, name: str, text: str) -> None:
     attributes.create(name, np.array(data, dtype=f"S{max(len(data), 1)}"), dtype=dtype)
 
 
+def as_text(value: object) -> str:
+    """What `set_text` or h5py wrote; bytes that are not UTF-8, as of a damaged file, give replacement characters."""
+    data = value if isinstance(value, bytes) else str(value).encode(errors="surrogateescape")
+    return data.decode(errors="replace")
+
+
 def series_dims(layout: Layout) -> dict[str, Series]:
     """The series by dimension."""
     return {s.dim: s for s in layout.series}

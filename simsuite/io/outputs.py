@@ -136,6 +136,7 @@ class CheckpointOutput:
         # before the checkpoint that counts on it.
         self._results.flush_to_disk()
         try:
-            write_checkpoint(self._directory, snapshot, self._results.all_rows(), meta, self._unbounded)
+            rows, results = self._results.all_rows(), self._results.copy_metadata()
+            write_checkpoint(self._directory, snapshot, rows, meta, self._unbounded, results)
         except NumericalFailure as failure:
             raise NumericalFailure(f"{failure} ({self._moment(snapshot.step)})") from None

@@ -10,7 +10,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import subprocess
+import sys
 import time
+import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -18,15 +21,21 @@ import h5py
 import numpy as np
 
 from simsuite.core import Layout
-from simsuite.errors import AFRESH, SimsuiteError, UsageError
+from simsuite.errors import AFRESH, Advice, SimsuiteError, UsageError
 from simsuite.io.disk import abandon, explained, require_room, require_whole, sync_directory
 from simsuite.io.foreign import refuse_foreign
 from simsuite.io.layout import STATUS_BYTES, Column, build, growing_axis, plain_variables, require_layout
+from simsuite.io.lock import Lock
+from simsuite.io.metadata import MetadataCopy, chunk_places, contiguous_place
 from simsuite.io.unflag import clear_flags, repair, within_flush
+from simsuite.version import FORMAT_VERSION
 
 _LIBVER = ("v110", "v110")  # the newest that netCDF tools and VTK read, the oldest with SWMR
+_RUN_ID = "run_id"  # the attribute that tells the file from that of any other run
 _ATTEMPTS, _PAUSE = 10, 0.02  # at opening a file that somebody may be writing, and seconds between them
 _RECENT = 5.0  # seconds since the last write, in which that may be so
+_LIMIT = 10.0  # seconds in which a file that somebody is writing has been opened, if it can be
+_SWMR_READER = "import sys; from simsuite.io.results import read_as_swmr; read_as_swmr(sys.argv[1])"
 _DAMAGED = (OSError, RuntimeError, KeyError, ValueError, TypeError)  # what h5py raises on damaged files
 
 
@@ -55,6 +64,7 @@ class ResultsFile:
             self._picture = image.dims[0]
         self._rows = {s.dim: self._committed(s.dim) for s in layout.series}
         self._fd = os.open(path, os.O_RDWR)
+        self._open = True
 
     @classmethod
     def create(
@@ -72,7 +82,7 @@ class ResultsFile:
         with explained(path):
             file = h5py.File(fresh, "w", libver=_LIBVER, track_order=True)
             try:
-                build(file, layout, attributes, compression)
+                build(file, layout, {**attributes, _RUN_ID: uuid.uuid4().hex}, compression)
                 file.swmr_mode = True
                 results = cls(fresh, file, layout)
             except BaseException:
@@ -90,32 +100,32 @@ class ResultsFile:
         return results
 
     @classmethod
-    def reopen(cls, path: Path, layout: Layout, rows: Mapping[str, int]) -> ResultsFile:
-        """Continue the file of an interrupted run with `rows` rows in each series (0 where none is given).
+    def reopen(cls, path: Path, layout: Layout, rows: Mapping[str, int], copy: MetadataCopy) -> ResultsFile:
+        """Continue the file of an interrupted run from where `copy` was made and it had `rows` rows in each series,
+        whatever was written since then.
 
-        Raises SimsuiteError when the file is damaged, is of another layout, or has fewer rows.
+        Raises SimsuiteError when it is another file, of another layout, or damaged where that cannot be put right.
         """
         try:
-            size = path.stat().st_size
-            repair(path)
+            copy.restore(path)
             file = _open_for_writing(path)
             try:
                 refuse_foreign(file)
                 require_layout(file, layout)
                 file.swmr_mode = True  # at once: a kill during ordinary writing could ruin the file
                 results = cls(path, file, layout)
+                require_whole(file, path)
+                if results.all_rows() != rows:
+                    raise ValueError(f"it has {results.all_rows()} rows, its checkpoint {dict(rows)}")
             except BaseException:
-                file.close()
+                with contextlib.suppress(OSError, ValueError):
+                    clear_flags(file.id.get_vfd_handle())
+                abandon(file)
                 raise
         except _DAMAGED as error:
-            raise _damaged(path, error) from error
+            raise damaged(path, error) from error
         try:
-            results.truncate({s.dim: rows.get(s.dim, 0) for s in layout.series})
-            require_whole(file, path, size)
             results.set_status("running")
-        except ValueError as error:
-            results.close()
-            raise _damaged(path, error) from error
         except SimsuiteError:
             results.close()
             raise
@@ -153,27 +163,6 @@ class ResultsFile:
             self._count_frames(series_dim, n + 1)
         self._rows[series_dim] = n + 1
 
-    def truncate(self, rows: Mapping[str, int]) -> None:
-        """Keep the first `rows` rows of each series given. Raises SimsuiteError when there are fewer."""
-        for dim, n in rows.items():
-            if n > self._rows[dim]:
-                raise SimsuiteError(
-                    f"{self._path} has {self._rows[dim]} rows along {dim}, but the checkpoint was made after {n}: "
-                    "it is not the file of this run any more; ",
-                    AFRESH,
-                )
-        with self._writing():
-            for dim, n in rows.items():
-                self._count_frames(dim, n)
-                self._coordinates[dim].resize(n)
-                self._publish()
-                for column in self._columns[dim].values():
-                    column.resize(n)
-                if dim in self._lengths:
-                    self._lengths[dim].resize(n, axis=0)
-                self._rows[dim] = n
-            self._publish()
-
     def write_totals(self, totals: Mapping[str, np.ndarray]) -> None:
         """Fill in fixed variables that are known at the end of the run.
 
@@ -198,23 +187,50 @@ class ResultsFile:
             self._publish()
 
     def flush_to_disk(self) -> None:
-        """Return when everything written so far is on the disk itself."""
+        """Return when everything written so far is on the disk itself.
+
+        Raises SimsuiteError also when the file is no longer at its place.
+        """
         with self._writing():
             self._publish()
             os.fsync(self._fd)
+        self._require_place()
+
+    def copy_metadata(self) -> MetadataCopy:
+        """What `reopen` needs to continue from here; of use only if all is on the disk."""
+        with self._writing():
+            rows = [place for d in self._fixed.values() if (place := contiguous_place(d)) is not None]
+            for dim, columns in self._columns.items():
+                for column in (*columns.values(), self._coordinates[dim]):
+                    rows += chunk_places(column.dataset, column.axis, self._rows[dim])
+            return MetadataCopy.of(self._fd, str(self._file.attrs[_RUN_ID]), np.array(rows, np.int64).reshape(-1, 2))
 
     def close(self) -> None:
-        """Close the file; closing it again does nothing."""
-        if self._file:
+        """Close the file and return when it is on the disk; closing it again does nothing."""
+        if self._open:
             with self._writing():
-                self._file.close()
-            os.close(self._fd)
+                self._publish()
+                os.fsync(self._fd)
+            self._release()
 
     def __enter__(self) -> ResultsFile:
         return self
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+    def _require_place(self) -> None:
+        """Raise SimsuiteError if the name of the file now belongs to another file, or to none."""
+        try:
+            same = os.path.samestat(os.stat(self._path), os.fstat(self._fd))
+        except OSError:
+            same = False
+        if not same:
+            raise SimsuiteError(
+                f"{self._path} was deleted, moved or replaced while the run was writing it; put it back and run again "
+                "to continue from the last checkpoint, or ",
+                AFRESH,
+            )
 
     def _publish(self) -> None:
         self._file.flush()
@@ -233,15 +249,19 @@ class ResultsFile:
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
-        if not self._file:
+        if not self._open:
             raise SimsuiteError(f"{self._path} was closed after an error")
         try:
             with explained(self._path):
                 yield
         except SimsuiteError:
-            abandon(self._file)
-            os.close(self._fd)
+            self._release()
             raise
+
+    def _release(self) -> None:
+        self._open = False  # whatever h5py says, which may take a file for open whose closing failed
+        abandon(self._file)
+        os.close(self._fd)
 
 
 def _open_for_writing(path: Path) -> h5py.File:
@@ -257,8 +277,8 @@ def open_results(path: Path) -> h5py.File:
 
     Raises UsageError when there is none, SimsuiteError when it is damaged or points to data in other files.
     """
-    if not path.exists():
-        raise UsageError(f"there is no {path}")
+    if not path.is_file():
+        raise UsageError(f"{path} is no plain file" if path.exists() else f"there is no {path}")
     for attempt in range(_ATTEMPTS):
         try:
             return _opened_whole(path)
@@ -269,6 +289,17 @@ def open_results(path: Path) -> h5py.File:
     raise AssertionError("the last attempt returns or raises")
 
 
+@contextlib.contextmanager
+def reading(path: Path) -> Iterator[h5py.File]:
+    """results.h5 open for reading. Raises what `open_results` does, also where something in the file that is read
+    inside turns out to be missing or damaged."""
+    with open_results(path) as file:
+        try:
+            yield file
+        except (*_DAMAGED, RecursionError) as error:
+            raise unreadable(path, error) from error
+
+
 def _opened_whole(path: Path) -> h5py.File:
     """Raises SimsuiteError. Between two writes of its writer a file may look damaged for some milliseconds: its end is
     there before, or after, what says so."""
@@ -277,12 +308,24 @@ def _opened_whole(path: Path) -> h5py.File:
         try:
             refuse_foreign(file)
             require_whole(file, path)
+            if file.attrs.get("format_version", FORMAT_VERSION) > FORMAT_VERSION:
+                raise SimsuiteError(f"{path} was written by a newer simsuite: install that")
         except BaseException:
             file.close()
             raise
     except _DAMAGED as error:
-        raise _damaged(path, error) from error
+        raise unreadable(path, error) from error
     return file
+
+
+def unreadable(path: Path, error: Exception) -> SimsuiteError:
+    """For a results file that is damaged, whoever reads it."""
+    copy = "bring the file back from a copy, or "
+    advice = Advice(
+        f"if the run was not finished, `simsuite resume {path.parent}` restores it; otherwise {copy}{AFRESH.command}",
+        f"if the run was not finished, running it again restores it; otherwise {copy}{AFRESH.python}",
+    )
+    return SimsuiteError(f"{path} cannot be read ({error}); ", advice)
 
 
 def _open_for_reading(path: Path) -> h5py.File:
@@ -292,15 +335,33 @@ def _open_for_reading(path: Path) -> h5py.File:
         except OSError:
             if not within_flush(path):
                 raise
-    with contextlib.suppress(OSError):  # a SWMR reader: not for all files, HDF5 all but hangs on damaged ones
-        return h5py.File(path, "r", swmr=True, locking=False)
-    fd = os.open(path, os.O_RDWR)  # the writer was killed in the moment between opening the file and entering SWMR mode
+    if not Lock(path.parent).in_use:  # its writer was killed
+        with contextlib.suppress(PermissionError):
+            repair(path)
+            return h5py.File(path, "r")
+    _require_readable_as_swmr(path)
+    return h5py.File(path, "r", swmr=True, locking=False)
+
+
+def _require_readable_as_swmr(path: Path) -> None:
+    """Raise OSError unless HDF5 reads the file as one that a writer is at work on. A process of its own tries it: HDF5
+    waits for ever, whatever signals come, for the writer to put damaged metadata right."""
+    command = [sys.executable, "-c", _SWMR_READER, str(path)]
     try:
-        clear_flags(fd)
-    finally:
-        os.close(fd)
-    return h5py.File(path, "r")
+        if subprocess.run(command, capture_output=True, timeout=_LIMIT).returncode != 0:
+            raise OSError("HDF5 cannot read it")
+    except subprocess.TimeoutExpired:
+        raise OSError(f"HDF5 came to no end of reading it in {_LIMIT:g} s") from None
 
 
-def _damaged(path: Path, error: Exception) -> SimsuiteError:
-    return SimsuiteError(f"{path} cannot be opened ({error}); bring the file back from a copy, or ", AFRESH)
+def read_as_swmr(path: str) -> None:
+    """Read all metadata of a file that a writer is at work on. Raises what h5py raises, or never ends."""
+    with h5py.File(path, "r", swmr=True, locking=False) as file:
+        refuse_foreign(file)
+        require_whole(file, Path(path))
+        dict(file.attrs)
+
+
+def damaged(path: Path, error: Exception) -> SimsuiteError:
+    """For a results file that a run cannot be continued with."""
+    return SimsuiteError(f"{path} cannot be continued ({error}); bring the file back from a copy, or ", AFRESH)

@@ -83,6 +83,12 @@ def clear_flags(fd: int) -> None:
         _write(fd, block)
 
 
+def is_hdf5(path: Path) -> bool:
+    """Whether the file begins as HDF5 files do. Raises OSError."""
+    with path.open("rb") as file:
+        return file.read(len(SIGNATURE)) == SIGNATURE
+
+
 def within_flush(path: Path) -> bool:
     """Whether the writer of the file is just writing metadata, or was killed while it did.
 

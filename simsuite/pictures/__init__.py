@@ -26,7 +26,7 @@ def draw(directory: Path, path: Path) -> None:
     results = directory / "results.h5"
     if not results.exists():
         raise UsageError(f"{directory} holds no run (no results.h5 in it)")
-    from simsuite.io.results import open_results
+    from simsuite.io.results import open_results, unreadable
     from simsuite.pictures.recording import Recording
 
     with open_results(results) as file:
@@ -36,7 +36,12 @@ def draw(directory: Path, path: Path) -> None:
         if run.frames == 0:
             raise UsageError(f"the run in {directory} has no frames yet: there is nothing to draw")
         module, _, name = _DRAWERS[run.solver].partition(":")
-        figure = getattr(importlib.import_module(module), name)(run)
+        try:
+            figure = getattr(importlib.import_module(module), name)(run)
+        except (OSError, LookupError, RuntimeError, ValueError) as error:
+            if run.finished:
+                raise
+            raise unreadable(results, error) from error  # arrays of which only a part arrived before a power cut
     try:
         figure.save(path)
     except OSError as error:

@@ -12,7 +12,9 @@ from typing import Any
 import h5py
 import numpy as np
 
+from simsuite.errors import SimsuiteError
 from simsuite.io.directory import RunDirectory
+from simsuite.io.layout import as_text
 from simsuite.scenario.load import model_class
 
 _SLAB_BYTES = 1 << 25
@@ -40,8 +42,7 @@ class Recording:
 
     def attribute(self, name: str) -> str:
         """A root attribute as text, "" where there is none."""
-        value = self.file.attrs.get(name, "")
-        return value.decode() if isinstance(value, bytes) else str(value)
+        return as_text(self.file.attrs.get(name, ""))
 
     @property
     def solver(self) -> str:
@@ -57,8 +58,11 @@ class Recording:
 
     @cached_property
     def scenario(self) -> Any:
-        """The scenario's validated model. Its data files need not be there."""
-        return model_class(self.solver).model_validate(tomllib.loads(self.attribute("scenario")))
+        """The scenario's validated model. Its data files need not be there. Raises SimsuiteError if it is damaged."""
+        try:
+            return model_class(self.solver).model_validate(tomllib.loads(self.attribute("scenario")))
+        except (ValueError, RecursionError) as error:
+            raise SimsuiteError(f"the scenario in {self.file.filename} is damaged ({error})") from error
 
     @cached_property
     def results(self) -> dict[str, Any]:
@@ -86,13 +90,12 @@ class Recording:
 
     def unit(self, name: str) -> str:
         """The unit of a variable, as people write it."""
-        value = self.file[name].attrs.get("units", "1")
-        text = value.decode() if isinstance(value, bytes) else str(value)
+        text = as_text(self.file[name].attrs.get("units", "1"))
         return "°C" if text == "degC" else text
 
     def texts(self, name: str) -> list[str]:
         """A variable of strings."""
-        return [item.decode() if isinstance(item, bytes) else str(item) for item in self.file[name][...]]
+        return [as_text(item) for item in self.file[name][...]]
 
     def names(self) -> list[str]:
         """Of all variables."""

@@ -72,11 +72,13 @@ class Scenario:
 
     def files(self) -> dict[str, str]:
         """SHA-256 of every data file that the scenario refers to, by dotted key. Raises OSError if one has gone."""
-        return {
-            ".".join(map(str, key[:-1])): hashlib.sha256((self.base / name).read_bytes()).hexdigest()
-            for key, name in _leaves(self._resolved(), ())
-            if key[-1] == "file" and isinstance(name, str)
-        }
+        return {key: hashlib.sha256((self.base / name).read_bytes()).hexdigest() for key, name in self.file_names()}
+
+    def file_names(self) -> Iterator[tuple[str, str]]:
+        """Every data file that the scenario refers to: the dotted key, and the name as it stands there."""
+        for key, name in _leaves(self._resolved(), ()):
+            if key[-1] == "file" and isinstance(name, str):
+                yield ".".join(map(str, key[:-1])), name
 
     def explain(self, mistakes: Sequence[Mistake], colour: bool = False) -> ScenarioError:
         """The error for mistakes that only a solver can find, shown where they stand in the file."""

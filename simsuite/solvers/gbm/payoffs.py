@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from simsuite.errors import Mistake, ScenarioError
 from simsuite.expressions.tree import Apply, Name, Node, Number, names_in, substitute
 from simsuite.scenario.gbm import (
     American,
@@ -222,8 +223,16 @@ class _Reader:
 
 
 def read_payoffs(model: GbmScenario, dynamics: Dynamics) -> Payoffs:
+    """All options of a scenario. Raises ScenarioError where their exact prices are too large for floating point."""
     reader = _Reader(model, dynamics)
-    trees, controls = tuple(map(reader.tree, model.option)), tuple(map(reader.control, model.option))
+    trees = tuple(map(reader.tree, model.option))
+    try:
+        controls = tuple(map(reader.control, model.option))
+    except OverflowError:
+        message = "mean prices at the end are beyond 1.8e308, the largest floating-point number"
+        raise ScenarioError(
+            [Mistake(("time", "end"), message, "take a shorter time, or lower rates and volatilities")]
+        ) from None
     happenings = tuple(map(reader.happening, model.option))
     tangents = Tangents(reader.functionals, dynamics, model.market.rate)
     unasked = no_greeks(_ONLY_PRICES if model.paths.multilevel else NOT_ASKED)

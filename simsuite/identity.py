@@ -1,0 +1,74 @@
+"""Whether what a directory holds is the run of a scenario, so that it may be continued."""
+
+from __future__ import annotations
+
+import json
+
+from simsuite.errors import AFRESH, Advice, SimsuiteError, UsageError
+from simsuite.io.checkpoint import Checkpoint
+from simsuite.io.directory import RunDirectory
+from simsuite.io.results import reading
+from simsuite.scenario import Scenario
+
+_MAY_DIFFER = frozenset(  # keys that may be changed when a run is continued
+    {
+        "title",
+        "run.device",
+        "run.threads",
+        "output.directory",
+        "output.checkpoint_minutes",
+        "output.checkpoint_every",
+    }
+)
+_WITHOUT_A_CHECKPOINT = frozenset({"paths.batch"})  # keys that checkpoints depend on, but no result
+_ELSEWHERE = Advice(
+    "--fresh discards that run, -o DIR writes this one elsewhere",
+    "fresh=True discards that run, directory=.. writes this one elsewhere",
+)
+
+
+def require_same_scenario(scenario: Scenario, directory: RunDirectory, begun: bool) -> None:
+    """Raise UsageError where `directory` holds a run of another scenario. begun: whether it has results to go by."""
+    before = directory.read_scenario()
+    if before is None:
+        return
+    may_differ = _MAY_DIFFER if directory.has_checkpoint else _MAY_DIFFER | _WITHOUT_A_CHECKPOINT
+    differing = _differing(scenario, before, may_differ)
+    if begun:
+        with reading(directory.results) as file:
+            files = dict(json.loads(file.attrs["input_files"]))
+        differing += [f"the contents of {key}" for key, name in scenario.files().items() if name != files.get(key)]
+    if differing:
+        raise UsageError(
+            f"{directory.path} holds a run of another scenario; it differs in {', '.join(differing)}\n  = help: ",
+            _ELSEWHERE,
+        )
+
+
+def identity(scenario: Scenario) -> dict[str, str]:
+    """What a checkpoint says of the run that it is of."""
+    return {"scenario": scenario.resolved_toml()}
+
+
+def require_its_checkpoint(scenario: Scenario, directory: RunDirectory, found: Checkpoint) -> None:
+    """Raise SimsuiteError unless the checkpoint is of a run of this scenario. One from which a finished run was to be
+    extended says nothing of that."""
+    if found.results is None:
+        return
+    try:
+        differing = _differing(scenario, str(found.meta["scenario"]), _MAY_DIFFER)
+    except (KeyError, ValueError, RecursionError) as error:
+        raise SimsuiteError(f"the checkpoint in {directory.path} does not say of which run it is; ", AFRESH) from error
+    if differing:
+        raise SimsuiteError(
+            f"the checkpoint in {directory.path} is of another run, which differs in {', '.join(differing)}; bring the "
+            "right one back from a copy, or ",
+            AFRESH,
+        )
+
+
+def _differing(scenario: Scenario, before: str, may_differ: frozenset[str]) -> list[str]:
+    """The keys in which a resolved scenario differs from this one, and must not."""
+    if not scenario.model.random:
+        may_differ |= {"run.seed"}
+    return [key for key in scenario.differences(before) if key not in may_differ]

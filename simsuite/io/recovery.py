@@ -1,0 +1,52 @@
+"""What is done about a results file that nothing opens any more, as after a power cut."""
+
+from __future__ import annotations
+
+import json
+from enum import Enum
+from pathlib import Path
+
+from simsuite.errors import SimsuiteError
+from simsuite.io.checkpoint import read_checkpoint
+from simsuite.io.results import damaged, reading
+from simsuite.io.unflag import is_hdf5, repair, within_flush
+
+
+class Condition(Enum):
+    """Of the results file of an unfinished run, in words that complete a sentence which begins with its name."""
+
+    WHOLE = "can be opened"
+    RESTORED = "was damaged; it is restored to what it was at the newest checkpoint"
+    LOST = "was damaged before there was a checkpoint; the run begins again"
+
+
+def mend(results: Path) -> Condition:
+    """Make the results file of an unfinished run openable, if that can be; for the holder of its directory's lock.
+
+    Raises SimsuiteError where it is damaged, and not the file that the checkpoint beside it was made with, or no HDF5
+    file, which no crash can make of one.
+    """
+    try:
+        if within_flush(results):
+            repair(results)
+        _look(results)
+        return Condition.WHOLE
+    except (SimsuiteError, ValueError, OSError) as error:
+        if not is_hdf5(results):
+            raise damaged(results, error) from error
+        found = read_checkpoint(results.parent)
+        if found is None or found.results is None:
+            return Condition.LOST
+        try:
+            found.results.restore(results)
+            _look(results)
+        except (SimsuiteError, ValueError, OSError) as reason:
+            raise damaged(results, reason) from error
+    return Condition.RESTORED
+
+
+def _look(results: Path) -> None:
+    """Read what is needed to know whether and how the run goes on. Raises SimsuiteError where that is damaged."""
+    with reading(results) as file:
+        for name in ("input_files", "decided"):
+            json.loads(file.attrs[name])

@@ -1,0 +1,55 @@
+"""Errors of the disk at any operation of a run: an error that is told, never a crash, and the same bits afterwards."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+from pathlib import Path
+
+import fake_run
+import pytest
+import xarray as xr
+from faults.disk import preloaded
+from test_results_file import load
+
+TESTS = Path(__file__).parent
+# Forks a process for each case, in which the n-th operation fails; its exit code is 1 for an error that is told.
+FAILING = """
+import os, sys, traceback
+sys.path[:0] = sys.argv[2], sys.argv[3]
+import fake_run
+from pathlib import Path
+from simsuite.errors import SimsuiteError
+for n in range(int(sys.argv[6]), 400, 23):
+    child = os.fork()
+    if child == 0:
+        os.environ["FAULTS_FAIL"] = f"{n} {sys.argv[4]} {sys.argv[5]}"
+        try:
+            fake_run.run(Path(sys.argv[1]) / str(n))
+        except SimsuiteError:
+            sys.exit(1)
+        sys.exit(0)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    print("case", n, code, flush=True)
+"""
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="the library that makes operations fail needs a C compiler")
+@pytest.mark.parametrize("lasting", [0, 1], ids=["once", "lasting"])
+@pytest.mark.parametrize("error", ["ENOSPC", "EIO"])
+def test_errors_of_the_disk_are_told_and_harm_nothing(tmp_path: Path, error: str, lasting: int) -> None:
+    fake_run.run(tmp_path / "whole")
+    whole = load(tmp_path / "whole/results.h5")
+    root = tmp_path / "runs"
+    root.mkdir()
+    first = 1 + 5 * lasting + 11 * (error == "EIO")
+    command = ["-c", FAILING, str(root), str(TESTS), str(TESTS.parent), str(getattr(errno, error)), str(lasting)]
+    ended = preloaded([*command, str(first)], root, tmp_path)
+    cases = [line.split()[1:] for line in ended.stdout.splitlines() if line.startswith("case ")]
+    assert len(cases) > 10
+    for n, code in cases:
+        assert code in "01", f"operation {n}: exit code {code}\n{ended.stderr}"
+        fake_run.run(root / n)
+        xr.testing.assert_identical(load(root / n / "results.h5"), whole)
+    assert sum(code == "1" for _, code in cases) >= 10  # what is asked of the disk in passing may fail
+    assert "Traceback" not in ended.stderr
