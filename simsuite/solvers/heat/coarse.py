@@ -118,7 +118,7 @@ def _sources_in_cells(scenario: HeatScenario, made: Discretisation) -> Iterator[
         if off > _OFF:
             yield (
                 f"the source {name} changes so much within a cell of {made.dx:.3g} m by {made.dy:.3g} m that its power "
-                f"is off by about {100 * off:.2g} %, as it is taken in the middle of cells: take more of them, or make "
+                f"is off by about {100 * off:.0f} %, as it is taken in the middle of cells: take more of them, or make "
                 "it wider"
             )
 
