@@ -22,7 +22,7 @@ class Stopwatch:
         self._stopped = False
         self._first = self._last = work(step)
         self._begin = self._end_of_last = backend.fence()
-        self.started = time.monotonic()
+        self._entered = self._started = time.monotonic()
 
     def stretch(self, step: int) -> None:
         """A stretch up to `step` was queued. The clock starts after it if it is one of the first, stops if the last."""
@@ -30,7 +30,7 @@ class Stopwatch:
             self._first, self._begin = self._work(step), self._backend.fence()
         if self._stretches == 0:
             self._begin.wait()
-            self.started = time.monotonic()
+            self._started = time.monotonic()
         self._stretches += 1
         if step == self._end:
             self.stop(step)
@@ -38,6 +38,11 @@ class Stopwatch:
     def stop(self, step: int) -> None:
         if not self._stopped:
             self._last, self._end_of_last, self._stopped = self._work(step), self._backend.fence(), True
+
+    @property
+    def started(self) -> float:
+        """When the first stretch was over, by `time.monotonic`; when it began if it did all the work."""
+        return self._started if self._last > self._first else self._entered
 
     def rate(self) -> float:
         """Work a second between the first stretches and the last, by the device's clock; 0 where there was none."""

@@ -95,7 +95,8 @@ def test_looks_fall_on_powers_of_2(batch: int | None) -> None:
     assert looks == [TURN, 2 * TURN, 4 * TURN, 8 * TURN, 11 * TURN + 40]
     assert p.work(p.clock.end) == p.work(p.batches_end) == p.n_steps * (11 * TURN + 40)
     parts = np.diff([p.work(step) for step in range(p.batches_end + 1)]).reshape(-1, p.n_steps)
-    assert (parts == [[end - begin] for begin, end in batch_bounds(p)]).all()
+    at_once = [min(p.block, p.n_steps - k) if k % p.block == 0 else 0 for k in range(p.n_steps)]
+    assert (parts == [[(end - begin) * k for k in at_once] for begin, end in batch_bounds(p)]).all()
 
 
 def batch_bounds(p: Any) -> list[tuple[int, int]]:

@@ -133,3 +133,4 @@ def test_one_step_has_no_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     watch = Stopwatch(device, 0, 1, float)
     marched(monkeypatch, device, 1, watch.stretch)
     assert watch.rate() == 0
+    assert watch.started == 0.0  # what it took is not all for a start

@@ -46,6 +46,7 @@ _MOST_WATCHED = 1024  # frames in a stretch, each a layer of a launch
 _KEPT_BYTES = 1 << 26  # of statistics of frames that are not needed any more, but by a run that goes on from this one
 _STORED_PATHS = 64
 USUAL_CPU = {"float64": 5e8, "mixed": 1e9, "float32": 1.5e9}  # path-steps/s on two cores of an AMD EPYC (Zen 4)
+USUAL_VALUE = 1.4e-8  # s a path there for each price and Greek, by which 1e-8 to 1.8e-8 were seen
 USUAL_GPU = {"float64": 2e11, "mixed": 5e11, "float32": 7e11}  # on an H200
 
 
@@ -92,12 +93,15 @@ class GbmProblem(Timeline):
         return problem
 
     def usual_seconds(self, gpu: bool) -> float | None:
-        """As measured for one asset and an Asian option (docs/performance.md), in proportion to the assets. How many
-        paths reach a target is not known before."""
+        """As measured for one asset and an Asian option (docs/performance.md), in proportion to the assets, and what
+        values of options take, which is known of a CPU. How many paths reach a target is not known before."""
         if self.multilevel or self.target > 0:
             return None
         rates = USUAL_GPU if gpu else USUAL_CPU
-        return self.n_assets * self.work(self.clock.end) / rates[self.scenario.run.precision]
+        steps = self.work(self.clock.end)
+        stepping = self.n_assets * steps / rates[self.scenario.run.precision]
+        values = len(self.payoffs.prices) + sum(map(len, self.payoffs.greek_means))
+        return stepping if gpu else stepping + USUAL_VALUE * values * steps / self.n_steps
 
     @property
     def method(self) -> Mapping[str, str]:
@@ -164,6 +168,11 @@ class GbmProblem(Timeline):
     def block(self) -> int:
         """Time steps whose normals are drawn together."""
         return NORMALS_PER_BLOCK[self.normal]
+
+    def work(self, step: int) -> float:
+        """The steps of a block are taken at once."""
+        k = step % self.n_steps
+        return super().work(step - k + min(-(-k // self.block) * self.block, self.n_steps))
 
     @property
     def seed(self) -> np.uint64:
