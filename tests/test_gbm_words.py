@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from gbm_problems import ASSET, CALL, problem, run, tables
 from running import call
 from test_resume import write
 
+import simsuite
 from simsuite.backends import open_backend
 from simsuite.cli.gbm import gbm_sections
 from simsuite.solvers.gbm.lines import option_lines, with_error
@@ -264,3 +266,24 @@ def test_numbers_of_csv_have_units(tmp_path, capsys, one_thread):
     assert {name: units[name] for name in expected} == expected
     bare = {row["name"] for row in table if not row["unit"] and "." in row["value"]}
     assert bare == set()
+
+
+def test_no_option_is_left_out_beside_risk(tmp_path: Path) -> None:
+    """Lists of options are shortened where the summary gets too long: beside other tables they are a table."""
+    options = [
+        {"name": f"put{i}", "style": "european", "payoff": "put", "strike": 90.0 + i, "holding": -1.0} for i in range(3)
+    ]
+    found = simsuite.run(
+        {
+            "solver": "gbm",
+            "market": {"rate": 0.02},
+            "asset": [{"name": "S", "spot": 100.0, "volatility": 0.2, "holding": 1.0}],
+            "time": {"end": 1.0, "steps": 2},
+            "paths": {"count": 2000},
+            "option": options,
+            "output": {"risk": {"levels": [0.9, 0.99]}},
+        },
+        directory=tmp_path,
+    )
+    lines = [text for _, rows in gbm_sections(found.results, verbose=False) for text in rows]
+    assert all(any(text.startswith(f"    put{i} ") and "±" in text for text in lines) for i in range(3))

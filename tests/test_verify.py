@@ -623,3 +623,16 @@ def test_a_directory_that_cannot_be_made_is_said_at_once(study: Callable) -> Non
     done = study(SINE, "-o", "taken")
     assert done.returncode == 2
     assert "cannot make taken" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("measured", "wanted", "said"),
+    [
+        (5092.4031, "5092.438924 +- 4 x 0.011", "5092.403"),
+        (460.40912, "460.4060863 +- 4 x 0.012", "460.409"),
+        (1.98765, "2 +- 0.1", "1.988"),
+        (0.25, "<= 1", "0.25"),
+    ],
+)
+def test_a_number_has_the_digits_that_it_is_judged_by(measured: float, wanted: str, said: str) -> None:
+    assert said in line(Check("an option", "closed form", measured, wanted, True)).split()

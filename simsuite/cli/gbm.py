@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ from simsuite.cli.numbers import number, row, tree
 from simsuite.solvers.gbm.lines import PRICE, option_lines, with_error, worth
 from simsuite.words import measured
 
-_MOST_OF_OPTIONS = 20  # lines; more of them become a table
+_MOST_OF_OPTIONS, _BESIDE_OTHERS = 20, 8  # lines; more of them become a table; beside risk or exposure
 _TIMES, _MORE_TIMES = 6, 21  # rows of exposure, and where all numbers were asked for
 _MEASURE = "prices grow at market.drift, market.rate discounts what options pay"
 
@@ -28,7 +29,8 @@ def gbm_sections(results: Mapping[str, Any], verbose: bool) -> Iterator[Section]
     yield "", head
     value = worth(results)
     if options:
-        yield _options(options, list(assets), value, verbose)
+        most = _MOST_OF_OPTIONS if risk is None and exposure is None else _BESIDE_OTHERS
+        yield _options(options, list(assets), value, math.inf if verbose else most)
     if assets:
         title = "prices at the end, not discounted: value ± standard error, and quantiles"
         yield title, [*table(assets, _asset_cells), *_reasons(assets.values())]
@@ -41,11 +43,12 @@ def gbm_sections(results: Mapping[str, Any], verbose: bool) -> Iterator[Section]
         yield from _all_numbers(options, assets, risk, exposure, value)
 
 
-def _options(options: Mapping[str, Any], assets: Sequence[str], value: str, verbose: bool) -> Section:
+def _options(options: Mapping[str, Any], assets: Sequence[str], value: str, most: float) -> Section:
+    """most: lines, of which more become a table."""
     each = {name: option_lines(option, assets, value) for name, option in options.items()}
     rows = [line for name, lines in each.items() for line in (f"    {name}", *(f"      {line}" for line in lines))]
     notes = ""
-    if not verbose and len(rows) > _MOST_OF_OPTIONS:
+    if len(rows) > most:
         rows = table(options, functools.partial(_option_cells, value))
         text = "\n".join(rows)
         notes += "; (+1): for one more asset, see info -v" if "(+" in text else ""

@@ -134,9 +134,11 @@ def _by_errors(model: GbmScenario, found: _Found, note: Note) -> Iterator[Check]
 
 
 def _falling(found: _Found) -> Check:
-    data, still = found.data, max(found.errors) == 0  # such as an option that is paid for certain
+    data, still = found.data, max(found.errors) == 0
     order, upper = data["order"], ORDER + ORDER_WITHIN
     sobol = found.way[1] == SOBOL
     good = order <= upper if sobol else abs(order - ORDER) <= ORDER_WITHIN
     words = f"order <= {upper:g}" if sobol else f"order {ORDER:g} +- {ORDER_WITHIN:g}"
-    return Check(found.name, ERROR, 0.0 if still else order, words, still or good, data)
+    if still:
+        return Check(found.name, ERROR, 0.0, "0, as all paths pay the same", True, data)
+    return Check(found.name, ERROR, order, words, good, data)

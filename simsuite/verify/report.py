@@ -21,14 +21,24 @@ def line(check: Check, fancy: bool = False) -> str:
     """One check. fancy: for terminals, with signs and colour; without it plain ASCII, unless a name is not."""
     mark = (FANCY if fancy else PLAIN)[not check.passed]
     mark = f"{GREEN if check.passed else RED}{mark}{RESET}" if fancy else f"{mark:<3}"
-    return _row(mark, check.kind, check.name, number(check.measured), check.wanted)
+    return _row(mark, check.kind, check.name, number(check.measured, _digits(check)), check.wanted)
 
 
-def number(value: float) -> str:
-    """Four digits of a number in a column of them."""
+def _digits(check: Check) -> int:
+    """So many that one sees whether a number is as close as it should be: "5 +- 0.02", "5 +- 4 x 0.01"."""
+    words = check.wanted.partition("+-")[2].split()
+    try:
+        within = float(words[-1])
+        return max(4, math.floor(math.log10(abs(check.measured))) - math.floor(math.log10(within)) + 2)
+    except (IndexError, ValueError, OverflowError):
+        return 4
+
+
+def number(value: float, digits: int = 4) -> str:
+    """So many digits of a number in a column of them, three of a very small or large one."""
     if not math.isfinite(value):
         return "none" if math.isnan(value) else "inf"
-    return f"{value:.4g}" if value == 0 or 1e-3 <= abs(value) < 1e5 else f"{value:.2e}"
+    return f"{value:.{digits}g}" if value == 0 or 1e-3 <= abs(value) < 1e5 else f"{value:.2e}"
 
 
 def summary(checks: Sequence[Check]) -> str:
