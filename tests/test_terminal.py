@@ -499,8 +499,9 @@ def test_check_foretells_the_time(say: Say, tmp_path: Path) -> None:
     assert say("new", "gbm").returncode == 0
     words = ["gbm.toml", "--device", "cpu", "--set", "paths.count=1000000000000"]
     found = json.loads(say("check", *words, "--json").stdout)
-    assert found["seconds"] == pytest.approx(1e12 * 252 / 5e8)
-    assert re.search(r"time +about 5\.83 days at what is usual on two CPU cores", say("check", *words).stdout)
+    values = 12  # two prices, each with five Greeks
+    assert found["seconds"] == pytest.approx(1e12 * (252 / 5e8 + values * 1.4e-8))
+    assert re.search(r"time +about 7\.78 days at what is usual on two CPU cores", say("check", *words).stdout)
     target = json.loads(say("check", *words, "--set", "paths.target_standard_error=0.01", "--json").stdout)
     assert target["seconds"] is None, "that depends on the paths"
     plate = json.loads(say("check", *settings("time.stepper=explicit"), "--json").stdout)
