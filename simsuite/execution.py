@@ -174,6 +174,9 @@ class Execution:
             outlook = _Outlook(stepper, problem.clock.end, self.reporter, live, self._say)
             self.directory.remove_summary()  # of where an earlier part of this run stopped
             self.reporter.begin(problem, stepper.step)
+            if start.step == 0 and chosen.get("stepper") != problem.method.get("stepper"):
+                instead = f"{chosen['stepper']} instead of {problem.method['stepper']}"
+                self.reporter.message(f"{instead}: {chosen['stepper_reason']}")
             live.begin(stepper)
 
             def progress(step: int) -> None:

@@ -104,7 +104,7 @@ def test_assets_are_named_like_columns_of_a_spreadsheet():
         ("count = 1000", "count = 1000\n[output]\nstore_paths = 1001", ("output", "store_paths"), "1000 paths only"),
         ("count = 1000", "count = 1000\n[output]\nquantiles = [0.5, 1.0]", ("output", "quantiles", 1), "less than 1"),
         ("count = 1000", "count = 1000\n[output]\nquantiles = [0.5, 0.4]", ("output", "quantiles", 1), "sort them"),
-        ("count = 1000", "count = 1000\n[output]\ntimes = [1.5]", ("output", "times", 0), "after the end"),
+        ("count = 1000", "count = 1000\n[output]\ntimes = [1.5]", ("output", "times", 0), "at 1 year"),
         ("count = 1000", "count = 1000\n[output]\nsamples = 5", ("output", "samples"), "frames only"),
         ("steps = 12", "steps = 1000000001", ("time", "steps"), "at most 1e+09"),
         ("count = 1000", "count = 2000000000001", ("paths", "count"), "at most 2e+12"),
@@ -181,7 +181,7 @@ FIXINGS = ("option", 1, "fixings")
             ASSET_B,
             ASSET_B + "\ndividends = [{time = 1.5, cash = 1}]",
             ("asset", 1, "dividends", 0, "time"),
-            "after the end at 1 years",
+            "after the end at 1 year",
         ),
         (
             ASSET_B,

@@ -102,7 +102,7 @@ def test_numbers_that_look_like_per_cent_are_named():
     assert "the dividend_yield of 'wild'" in dividend_yield
     assert problem(market={"rate": -0.03}, asset=[ASSET | {"volatility": 2.5}]).warnings == []
     assert {rate, volatility, dividend_yield} < {*p.remedies, "x"}
-    assert rare.startswith("'wild' has a volatility of 20 over all 1 years")
+    assert rare.startswith("'wild' has a volatility of 20 over 1 year")
     assert problem().remedies
 
 
@@ -125,7 +125,7 @@ def test_few_paths_carry_the_mean_of_a_wild_asset(one_thread):
     wild = [ASSET | {"name": "wild", "volatility": [[0.0, 1.2], [5.0, 1.8]]}]
     p = problem(asset=wild, time={"end": 10.0})
     (warning,) = p.warnings
-    assert warning.startswith("'wild' has a volatility of 4.84 over all 10 years: few paths carry its mean")
+    assert warning.startswith("'wild' has a volatility of 4.84 over 10 years: few paths carry its mean")
     results = run(p, open_backend("cpu"))[0]
     assert results["assets"]["wild"]["mean_exact"] == pytest.approx(100.0 * math.exp(0.5))
     (missed,) = p.shortcomings(results)

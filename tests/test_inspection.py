@@ -218,6 +218,16 @@ def test_times_of_a_run_have_their_unit_when_it_is_over(say: Say) -> None:
     assert re.search(r"checkpoint at step [1-9]\d* \(t = \S+ s\)\n", shown)
 
 
+@pytest.mark.parametrize(("end", "words"), [(1.0, "1 year"), (1.75, "1.75 years")])
+def test_years_are_counted_among_runs(say: Say, end: float, words: str) -> None:
+    Path("price.toml").write_text(
+        f'solver = "gbm"\n[market]\nrate = 0.05\n[[asset]]\nspot = 100.0\nvolatility = 0.2\n[time]\nend = {end}\n'
+        "steps = 1\n[paths]\ncount = 1024\n"
+    )
+    assert say("run", "price.toml", "--device", "cpu", "-q").returncode == 0
+    assert f"gbm, 1 step to t = {words}\n" in say("info", "runs").stdout
+
+
 def test_the_record_of_a_checkpoint_is_read_without_its_arrays(say: Say) -> None:
     assert say("run", "long.toml", "--device", "cpu", "--max-minutes", "0", "-q").returncode == 75
     step, about = read_about(Path("runs/long"))

@@ -3,6 +3,9 @@ warned of before a run."""
 
 from __future__ import annotations
 
+from fractions import Fraction
+from math import exp
+
 import numpy as np
 import pytest
 import tomli_w
@@ -12,6 +15,7 @@ from simsuite.expressions import Expression
 from simsuite.expressions.exact import shifted_decisions
 from simsuite.expressions.formula import formula
 from simsuite.scenario import load
+from simsuite.solvers.linear.clock import step_times
 from simsuite.solvers.linear.jumping_inputs import late_warnings, ramp_warnings
 
 
@@ -93,6 +97,47 @@ def test_jumps_within_a_step_are_found_with_their_time(text, found):
     """Which a step does not see at once that keeps the value from its beginning."""
     (warning,) = late(text)
     assert warning.startswith(f'`input[0]` jumps {found}, and `hold = "zero"` takes it from the next one on')
+
+
+# An input that jumps right after the beginning of a step, dt, and what it is to be at the step that begins at about t.
+RIGHT_AFTER = [
+    ("t % 1 < 0.5", 0.0333333333333333, lambda t: t % 1 < Fraction(1, 2)),
+    ("where(t % 1 < 0.5 and t > 3, exp(t/9), 0)", 0.0333333333333333, lambda t: (t % 1 < 0.5 and t >= 3) * exp(t / 9)),
+    ("floor(t)", 0.0333333333333333, lambda t: t // 1),
+    ("where(2 >= t, 1, 0)", 0.25, lambda t: t < 2),
+    ("step(t - 3)", 0.25, lambda t: t >= 3),
+]
+
+
+@pytest.mark.parametrize(("text", "dt", "meant"), RIGHT_AFTER)
+def test_conditions_right_after_a_step_are_moved_by_half_of_one(text, dt, meant):
+    """Where a comparison cannot be written so that it holds at the step itself already."""
+    (warning,) = late(text, dt=dt, steps=300)
+    (proposed,) = parsed(warning.rpartition("; write ")[2])
+    times = step_times(dt, np.arange(300))
+    wanted = [float(meant(k * Fraction(dt).limit_denominator(100))) for k in range(300)]
+    np.testing.assert_allclose(np.broadcast_to(proposed(t=times), times.shape), wanted, rtol=1e-12)
+    assert not late(formula(proposed.tree), dt=dt, steps=300)
+
+
+def test_what_is_proposed_names_its_input_where_several_jump():
+    (warning,) = late("1", "step(t - 3)", "step(t - 4)")
+    assert "(`input[2]` jumps as well)" in warning
+    assert warning.endswith("; in `input[1]` write step(t + 0.125 - 3)")
+
+
+@pytest.mark.parametrize(
+    ("text", "better"),
+    [
+        ("where(t > 2, sin(t), 0)", "where(t >= 2, sin(t), 0)"),
+        ("where(t <= 2, 1, cos(t))", "where(t < 2, 1, cos(t))"),
+        ("(t % 4 > 1)*t**2", "(t % 4 >= 1)*t**2"),
+    ],
+)
+def test_comparisons_that_can_hold_at_the_step_already_are_to_do_so(text, better):
+    (warning,) = late(text)
+    assert warning.endswith("let it hold at that step already (>= for >, < for <=), or make dt smaller")
+    assert not late(better)
 
 
 @pytest.mark.parametrize(

@@ -360,6 +360,21 @@ def test_a_run_that_steps_after_all_is_continued_so(tmp_path, capsys):
     assert_same_bits(tmp_path / "parts" / "results.h5", tmp_path / "whole" / "results.h5")
 
 
+@pytest.mark.parametrize(("tolerance", "changes"), [(1e-30, True), (1e3, False)])
+def test_a_run_that_steps_after_all_says_so_in_the_terminal(tmp_path, capsys, tolerance, changes):
+    """`check` says on what it may, and that only where the scenario leaves the choice."""
+    path = tmp_path / "s.toml"
+    given = scenario(grcar(40), np.ones((40, 1)), 5000, method="auto", tolerance=tolerance, run={"device": "cpu"})
+    path.write_text(tomli_w.dumps(given))
+    powers = "powers of A from frame to frame"
+    assert f"{powers}, unless they lose more than {tolerance:g} of the state" in call(capsys, "check", path).stdout
+    assert f"{powers}\n" in call(capsys, "check", path, "--set", "time.method=power").stdout
+    told = call(capsys, "run", path, "-o", tmp_path / "run").stderr
+    assert f"by {powers}\n" in told
+    assert ("\nstep instead of power: powers of A would lose about " in told) == changes
+    assert (" instead of " in told) == changes
+
+
 def test_the_run_says_what_it_chose_and_why(tmp_path, capsys):
     path = tmp_path / "s.toml"
     ends = {"refused": (grcar(40), 3), "kept": (orthogonal(40), 0)}

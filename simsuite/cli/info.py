@@ -13,7 +13,7 @@ from simsuite.cli.run import Json, Verbose, run_directory
 from simsuite.cli.summary import print_summary, short_stepper
 from simsuite.cli.table import print_csv
 from simsuite.errors import SimsuiteError, UsageError
-from simsuite.words import counted, duration
+from simsuite.words import counted, duration, measured
 
 
 def info(
@@ -101,7 +101,7 @@ def _reached(found: Mapping[str, Any]) -> str:
 
 def _moment(checkpoint: Mapping[str, Any], unit: str) -> str:
     at = checkpoint["time"]
-    return f"step {checkpoint['step']}" + (f" (t = {at:.6g} {unit}".rstrip() + ")" if at is not None else "")
+    return f"step {checkpoint['step']}" + (f" (t = {measured(f'{at:.6g}', unit)})" if at is not None else "")
 
 
 def _print_datasets(shapes: Mapping[str, Sequence[int]], verbose: bool) -> None:
@@ -144,5 +144,5 @@ def _brief(found: Mapping[str, Any]) -> str:
         return about
     if summary.get("stepper") == "steady":
         return f"{about}, steady state"
-    unit = f" {found.get('time_unit', '')}".rstrip()
-    return f"{about}, {counted(summary['steps'], 'step')} to t = {summary['time']:.6g}{unit}"
+    reached = measured(f"{summary['time']:.6g}", found.get("time_unit", ""))
+    return f"{about}, {counted(summary['steps'], 'step')} to t = {reached}"

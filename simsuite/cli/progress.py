@@ -67,7 +67,7 @@ class _Progress:
         rest = f"{'?' if left is None else duration(left)} left"
         if self._meter.endless:
             rest = "steps keep shrinking, the end is out of reach"
-        at = f"t = {p.position(step)[1]:.4g} {unit} of {p.position(p.clock.end)[1]:.4g}"
+        at = f"t = {measured(f'{p.position(step)[1]:.4g}', unit)} of {p.position(p.clock.end)[1]:.4g}"
         return f"{at}, {rest}" if p.adaptive else f"{at}, {with_prefix(self._meter.rate, p.rate_unit)}, {rest}"
 
     def show(self, step: int) -> None:

@@ -29,7 +29,9 @@ def verify(
     what: Annotated[
         str | None,
         typer.Argument(
-            metavar="[heat|gbm|linear|SCENARIO]", help="A solver, or a scenario to refine.", show_default=False
+            metavar="[heat|gbm|linear|SCENARIO]",
+            help="A solver, or a scenario of heat or gbm to refine.",
+            show_default=False,
         ),
     ] = None,
     set: Set = None,
@@ -48,7 +50,7 @@ def verify(
 ) -> None:
     """Check a solver against exact and published answers, or how a scenario converges; exit with 5 if anything is off.
 
-    Without an argument, check all solvers.
+    Without an argument, check all solvers. Scenarios of heat and gbm can be refined, those of linear not yet.
     """
     if what is None or what in VERIFIED:
         if set or levels:

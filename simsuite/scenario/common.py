@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from simsuite.errors import Mistake
-from simsuite.words import counted
+from simsuite.words import counted, measured
 
 
 class Section(BaseModel):
@@ -115,8 +115,9 @@ def frame_mistakes(output: Output, steps: int, dt: float, end: float, unit: str)
         message = f"the run has {counted(steps, 'step')}, so at most {steps + 1} frames"
         found.append(Mistake(("output", "frames"), message))
     if output.every is not None and output.every < dt * (1 - 1e-9):
-        found.append(Mistake(("output", "every"), f"is shorter than a step ({dt:g} {unit})"))
+        found.append(Mistake(("output", "every"), f"is shorter than a step ({measured(f'{dt:g}', unit)})"))
     for i, t in enumerate(output.times or []):
         if t > end * (1 + 1e-9):
-            found.append(Mistake(("output", "times", i), f"is after the end of the run at {end:g} {unit}"))
+            message = f"is after the end of the run at {measured(f'{end:g}', unit)}"
+            found.append(Mistake(("output", "times", i), message))
     return found

@@ -107,7 +107,7 @@ class GbmScenario(Section):
         if self.output.samples is not None:
             found.append(Mistake(("output", "samples"), "paths have frames only", "use frames", on_key=True))
         end, steps = self.time.end, self.time.steps
-        found += frame_mistakes(self.output, steps, end / steps, end, "years")
+        found += frame_mistakes(self.output, steps, end / steps, end, "year")
         if self.output.store_paths is not None and self.output.store_paths > self.paths.count:
             message = f"the run has {counted(self.paths.count, 'path')} only"
             found.append(Mistake(("output", "store_paths"), message))

@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from simsuite.scenario.common import Positive, Section, Steps
+from simsuite.words import measured
 
 _ROUNDING = 1e-9  # by how much of the whole a date may be beyond the end
 
@@ -38,7 +39,8 @@ class Time(Section):
     def date_mistake(self, t: float, too_early: str) -> tuple[str, str | None] | None:
         """Message and help for a date that falls on no step. too_early: what to do about one nearest to the start."""
         if t > self.end * (1 + _ROUNDING):
-            return f"is after the end at {self.end:g} years", None
+            return f"is after the end at {measured(f'{self.end:g}', 'year')}", None
         if self.nearest_step(t) < 1:
-            return f"is less than half a step ({self.end / self.steps:g} years) after the start", too_early
+            length = measured(f"{self.end / self.steps:g}", "year")
+            return f"is less than half a step ({length}) after the start", too_early
         return None

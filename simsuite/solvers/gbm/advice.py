@@ -12,6 +12,7 @@ from simsuite.scenario.schedule import Schedule
 from simsuite.solvers.gbm.lines import with_error
 from simsuite.solvers.gbm.moved_dates import moved_date_warnings
 from simsuite.solvers.gbm.unsupported import steps_ending_at
+from simsuite.words import measured
 
 _WILD = 4.0  # volatilities from here on, 400 %, are hardly ever meant
 _STEEP = 1.0  # rates, yields and drifts from here on, 100 % a year
@@ -78,10 +79,10 @@ def _carried_by_few(scenario: GbmScenario) -> Iterator[str]:
         deviation = asset.volatility.root_mean_square(end) * math.sqrt(end)
         if deviation > _RARE:
             yield (
-                f"{name!r} has a volatility of {deviation:.3g} over all {end:g} years: few paths carry its mean, and "
-                "with too few of them standard errors and ci95 of what gains by high prices, such as calls, are far "
-                'too small; price the put and go by put-call parity, take sampling = "sobol", whose errors count such '
-                "paths in, or fewer years"
+                f"{name!r} has a volatility of {deviation:.3g} over {measured(f'{end:g}', 'year')}: few paths carry "
+                "its mean, and with too few of them standard errors and ci95 of what gains by high prices, such as "
+                'calls, are far too small; price the put and go by put-call parity, take sampling = "sobol", whose '
+                "errors count such paths in, or fewer years"
             )
 
 

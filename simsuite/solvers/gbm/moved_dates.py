@@ -11,6 +11,7 @@ import numpy as np
 
 from simsuite.scenario.gbm import American, Asian, GbmScenario, Monitored, Option, Time
 from simsuite.solvers.gbm.functionals import Dates
+from simsuite.words import measured
 
 _ROUNDING = 1e-9  # of all time: dates that are off by less are on a step
 _SHOWN = 3  # options and assets
@@ -42,7 +43,7 @@ def moved_date_warnings(scenario: GbmScenario) -> Iterator[str]:
 
 def _length(years: float) -> str:
     days = years * _DAYS
-    return f"up to {years:.3g} years" + (f" ({days:.3g} days)" if 0.05 <= days < _DAYS else "")
+    return f"up to {measured(f'{years:.3g}', 'year')}" + (f" ({days:.3g} days)" if 0.05 <= days < _DAYS else "")
 
 
 def _cure(schedules: list[_Schedule], steps: int) -> str:

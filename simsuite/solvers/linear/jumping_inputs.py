@@ -22,10 +22,10 @@ from simsuite.expressions import Expression
 from simsuite.expressions.changes import MOST
 from simsuite.expressions.changes import jumps as places_of
 from simsuite.expressions.exact import decisions
-from simsuite.expressions.tree import Node
+from simsuite.expressions.tree import Apply, IntegerPower, Node
 from simsuite.solvers.linear.clock import step_times
 from simsuite.solvers.linear.input_values import tree_values
-from simsuite.solvers.linear.rounded_inputs import SHIFTS
+from simsuite.solvers.linear.rounded_inputs import SHIFTS, away_from_steps
 
 _LOOKED_AT = 100_000  # steps of all inputs together
 _FIRST, _LONGER = 64, 8  # steps that are looked at at first, and how many times as many after that
@@ -34,6 +34,8 @@ _ON_A_STEP = 1e-9  # of t, or of dt: what is so close to the beginning of a step
 _OF_A_SHIFT = 0.02  # how far from it a condition may be that was moved: shifts are proposed with three digits
 _SAME = 1e-6  # of the largest value of an input: what differs by less on both sides of a decision is no jump
 _NAMED = 5  # inputs in one sentence
+_TRIED = 10_000  # steps at which what is proposed is tried
+_AT_ONCE = {">": ">=", "<=": "<"}  # comparisons that turn at the time itself, not right after it
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class Jumps:
     @property
     def real(self) -> np.ndarray:
         """Which are: elsewhere values are the same on both sides."""
-        return self._differ(self.before, self.after) | self._differ(self.before, self.there)
+        return self.differ(self.before, self.after) | self.differ(self.before, self.there)
 
     @property
     def on_a_step(self) -> np.ndarray:
@@ -68,8 +70,8 @@ class Jumps:
         """Which a step does not see at once: those within one, and those right after its beginning. Where conditions
         are moved to that rounding is not to decide, the next step is meant."""
         within = ~self.on_a_step & ~self._moved
-        return self._differ(self.before, self.after) & (
-            within | (self.on_a_step & self._differ(self.sampled, self.after))
+        return self.differ(self.before, self.after) & (
+            within | (self.on_a_step & self.differ(self.sampled, self.after))
         )
 
     @property
@@ -78,7 +80,8 @@ class Jumps:
         near = [np.abs(share - shift % 1.0) <= _OF_A_SHIFT * abs(shift) for shift in SHIFTS]
         return np.any(near, axis=0)
 
-    def _differ(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    def differ(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Where two values of the input do, by more than rounding."""
         with np.errstate(invalid="ignore"):
             return np.abs(a - b) > _SAME * self.size
 
@@ -123,12 +126,41 @@ def late_warnings(inputs: Sequence[Expression], dt: float, steps: int, rounded: 
             where = (
                 f'right after a step begins, and `hold = "zero"` takes it from the next one on, t = {following:.10g} s'
             )
-            cure = "let it hold at that step already (>= for >, < for <=), or make dt smaller"
+            cure = _cure_on_a_step(inputs[first.i].tree, dt, max(first.step + 1, min(steps, _TRIED)), first.step + 1)
+            if len(found) > 1:
+                cure = f"in `input[{first.i}]` {cure}"
         else:
             where = f'within a step (dt = {dt:g} s), and `hold = "zero"` takes it from the next one on, or not at all'
             cure = "let it jump where a step begins, or make dt smaller"
         yield f"{_in_words(found)}, {where}; {cure}"
     yield from unresolved
+
+
+def _cure_on_a_step(tree: Node, dt: float, *counts: int) -> str:
+    """What to do about jumps right after the beginnings of steps, tried at the first steps: as many as the first of
+    `counts` of which all jumps are known."""
+    for count in counts:
+        jumps = _jumps(tree, dt, count)
+        if jumps is not None:
+            break
+    else:
+        return "make dt smaller"
+    times = step_times(dt, np.arange(count))
+    meant = tree_values(tree, times)
+    late = jumps.late & jumps.on_a_step & (jumps.step < count)
+    meant[jumps.step[late]] = jumps.after[late]
+    if not jumps.differ(tree_values(_turning_at_once(tree), times), meant).any():
+        return "let it hold at that step already (>= for >, < for <=), or make dt smaller"
+    return away_from_steps(tree, dt, meant)
+
+
+def _turning_at_once(node: Node) -> Node:
+    """The same with >= for > and < for <=."""
+    if isinstance(node, IntegerPower):
+        return IntegerPower(_turning_at_once(node.base), node.exponent)
+    if not isinstance(node, Apply):
+        return node
+    return Apply(_AT_ONCE.get(node.op, node.op), tuple(map(_turning_at_once, node.args)))
 
 
 def _in_words(found: Sequence[_First]) -> str:

@@ -1,4 +1,4 @@
-"""How far a result is from the same state found in another way, in float64 on the host.
+"""How far a result is from the same state found in another way, relative to that, in float64 on the host.
 
 A state that was stepped is compared with one power of A, a state found by powers with one that is stepped, a few
 columns of it. So two methods agree that round in different ways; what both of them lose is not seen. Where A is sparse

@@ -105,7 +105,8 @@ def _warning(name: str, tree: Node, steps: _Steps, most: int) -> str | None:
     often = "" if len(doubtful) == 1 else f", the first of {len(doubtful)} such steps"
     is_ = f"and {meant[k]:g} right after it" if undecided[k] else f"where exact arithmetic gives {meant[k]:g}"
     found = f"`{name}` is {plain[k]:g} at t = {steps.times[k]:.10g} s, {is_}{often}"
-    return f"{found}: a condition on t changes right at a step, and rounding decides; {_advice(tree, meant, steps)}"
+    cure = away_from_steps(tree, steps.dt, meant)
+    return f"{found}: a condition on t changes right at a step, and rounding decides; {cure}"
 
 
 def _meant(tree: Node, plain: np.ndarray, steps: _Steps, most: int, undecided: np.ndarray) -> np.ndarray:
@@ -119,15 +120,17 @@ def _meant(tree: Node, plain: np.ndarray, steps: _Steps, most: int, undecided: n
     return meant
 
 
-def _advice(tree: Node, meant: np.ndarray, steps: _Steps) -> str:
-    """What to write instead: conditions away from steps, if that gives what is meant at every step."""
+def away_from_steps(tree: Node, dt: float, meant: np.ndarray) -> str:
+    """What to write instead: conditions that change away from steps, if that gives what is meant at each of the first
+    (steps,) of a run, else conditions in whole numbers of steps."""
+    steps = _Steps(dt, len(meant))
     for share in SHIFTS:
-        shift = float(f"{share * steps.dt:.3g}")
+        shift = float(f"{share * dt:.3g}")
         moved = shifted_decisions(tree, "t", shift)
         if not len(steps.close(moved)) and np.all(_same(tree_values(moved, steps.times), meant)):
             text = formula(moved)
             return f"write {text}" if len(text) <= _LONGEST else f"write {_moved_time(shift)} for t in its conditions"
-    number = f"floor(t/{steps.dt!r} + 0.5)"
+    number = f"floor(t/{dt!r} + 0.5)"
     return f"write the condition in whole numbers of steps, which are exact: {number} is the number of a step"
 
 
