@@ -28,9 +28,9 @@ def start(*args: object, cwd: Path, **environment: str) -> subprocess.Popen[str]
     return _started("-m", "simsuite", *args, cwd=cwd, **environment)
 
 
-def start_python(code: str, *args: object, cwd: Path) -> subprocess.Popen[str]:
+def start_python(code: str, *args: object, cwd: Path, **environment: str) -> subprocess.Popen[str]:
     """The same with some code in place of the module."""
-    return _started("-c", code, *args, cwd=cwd)
+    return _started("-c", code, *args, cwd=cwd, **environment)
 
 
 def _started(*args: object, cwd: Path, **environment: str) -> subprocess.Popen[str]:

@@ -38,3 +38,21 @@ def test_kernels_compile_with_a_numpy_that_has_no_row_stack(tmp_path: Path) -> N
     done = finish(start_python(COMPILE, cwd=tmp_path))
     assert done.returncode == 0, done.stderr
     assert "mul.f64" in done.stdout or "mul.rn.f64" in done.stdout
+
+
+ADVICE = """
+from simsuite.backends.numba_cuda import import_numba_cuda
+
+import_numba_cuda()
+from numba.cuda import dispatcher
+
+print(dispatcher.config.CUDA_LOW_OCCUPANCY_WARNINGS)
+"""
+
+
+@pytest.mark.skipif(SIMULATING or getattr(cuda, "implementation", "") != "NVIDIA", reason="needs numba-cuda")
+@pytest.mark.parametrize(("asked", "given"), [({}, "0"), ({"NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS": "1"}, "1")])
+def test_advice_on_kernels_is_not_for_users(tmp_path: Path, asked: dict[str, str], given: str) -> None:
+    """Numba warns of every launch of few blocks, where nobody asked for it."""
+    done = finish(start_python(ADVICE, cwd=tmp_path, **asked))
+    assert done.stdout.split() == [given], done.stderr

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import os
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from simsuite.backends.numba_arrays import import_arrays
+
+_ADVICE = "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS"
 
 
 def import_numba_cuda() -> Any:
@@ -26,7 +29,15 @@ def import_numba_cuda() -> Any:
         with _row_stack():
             importlib.import_module("numba.cuda.np.arrayobj")
             import_arrays("numba.cuda.np")
+        _without_advice()
     return cuda
+
+
+def _without_advice() -> None:
+    """Keep Numba from warning of kernels with few blocks, as small problems have, unless the environment asks for it:
+    that is advice for those who write kernels."""
+    if _ADVICE not in os.environ:
+        importlib.import_module("numba.cuda.dispatcher").config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
 
 
 @contextlib.contextmanager
