@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import stat
+import struct
+import tokenize
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -9,6 +13,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 _MAGIC = b"\x93NUMPY"
+
+# What libraries raise for files that are damaged, or are of another kind.
+_DAMAGE = (
+    *(OSError, ValueError, EOFError, MemoryError, OverflowError, TypeError, AttributeError, KeyError),
+    *(SyntaxError, IndexError, RecursionError, NotImplementedError, struct.error, tokenize.TokenError, zlib.error),
+)
 
 Values = TypeVar("Values", bound=Any)  # an array, dense or sparse
 
@@ -27,7 +37,7 @@ def readable(read: Callable[[], Values]) -> Values:
     """What `read` returns. Raises ValueError, with the reason, when it fails."""
     try:
         return read()
-    except (OSError, ValueError, EOFError, MemoryError, OverflowError, TypeError, AttributeError, KeyError) as e:
+    except _DAMAGE as e:
         raise ValueError(f"cannot be read: {e or type(e).__name__}") from None
 
 
@@ -41,6 +51,13 @@ def real(values: Values) -> Values:
 def numbers(values: Values) -> Values:
     """The same numbers. Raises ValueError if they are neither real nor complex."""
     return values if values.dtype.kind == "c" else real(values)
+
+
+def require_plain(path: Path) -> None:
+    """Raise ValueError for a directory, a device or a named pipe, which one may wait for without end; OSError if there
+    is nothing."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise ValueError("it is no plain file")
 
 
 def _other_kind(path: Path) -> str:
@@ -57,6 +74,7 @@ def _other_kind(path: Path) -> str:
 
 def load(path: Path) -> np.ndarray:
     """What is in a .npy file. Raises whatever NumPy does, to be seen to by `readable`."""
+    require_plain(path)
     with path.open("rb") as file:
         if file.read(len(_MAGIC)) != _MAGIC:
             raise ValueError(_other_kind(path))

@@ -7,6 +7,7 @@ lies in (nearest neighbour).
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,12 @@ from simsuite.errors import Mistake
 from simsuite.expressions import Expression
 from simsuite.scenario.heat import Circle, HeatScenario, ImageRef, Mask, Part, Polygon, Rectangle, Region, is_image
 from simsuite.scenario.types import FileRef
-from simsuite.solvers.arrays import read_npy
+from simsuite.solvers.arrays import read_npy, readable, require_plain
 from simsuite.solvers.heat.layout import cell_centres
 
+PICTURES = ("PNG", "BMP", "GIF", "TIFF", "JPEG")  # Pillow would start programs for other kinds
+MOST_PIXELS = 1 << 26  # of a picture
+_DAMAGED = (OSError, ValueError, SyntaxError, OverflowError, MemoryError, IndexError, struct.error)  # of Pillow
 BRIGHT = 128  # grey level from which on a picture's pixel belongs to a mask
 _GREY = (299, 587, 114)  # thousandths of red, green and blue: ITU-R BT.601, as everyone's conversion to grey
 
@@ -72,11 +76,14 @@ class Sampler:
         from PIL import Image  # slow to import and rarely needed
 
         try:
-            with Image.open(self._base / file) as picture:
+            require_plain(self._base / file)
+            with Image.open(self._base / file, formats=PICTURES) as picture:
+                if picture.width * picture.height > MOST_PIXELS:
+                    raise ValueError(f"it has {picture.width} x {picture.height} pixels, more than {MOST_PIXELS}")
                 if picture.mode in ("I", "F") or picture.mode.startswith("I;"):
                     raise ValueError(f"its pixels are no colours of 8 bits ({picture.mode})")
                 pixels = np.asarray(picture.convert("RGB"))
-        except (OSError, ValueError, Image.DecompressionBombError) as error:
+        except (*_DAMAGED, Image.DecompressionBombError) as error:
             self._mistakes.append(Mistake(path, f"{file} cannot be read as a picture: {error}"))
             return np.zeros((*self.shape, 3), np.uint8)
         height, width, _ = pixels.shape
@@ -113,10 +120,12 @@ class Sampler:
     def _masked(self, region: Mask, path: Path_) -> np.ndarray:
         if is_image(region.file):
             return self._pixels(region.file, (*path, "file")) @ np.array(_GREY) >= 1000 * BRIGHT
+        file = self._base / region.file
         try:
-            values = np.lib.format.open_memmap(self._base / region.file, mode="r")
-        except (OSError, ValueError) as error:
-            self._mistakes.append(Mistake((*path, "file"), f"{region.file} cannot be read: {error}"))
+            readable(lambda: require_plain(file))
+            values = readable(lambda: np.lib.format.open_memmap(file, mode="r"))
+        except ValueError as error:
+            self._mistakes.append(Mistake((*path, "file"), f"{region.file} {error}"))
             return np.zeros(self.shape, bool)
         if values.shape != self.shape or values.dtype.kind not in "biuf":
             message = f"{region.file} holds {values.dtype} of shape {values.shape}, needed are (ny, nx) = {self.shape}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import zipfile
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,15 @@ from scipy.sparse import issparse
 
 from simsuite.scenario.linear import MatrixFile
 from simsuite.scenario.types import FileRef
-from simsuite.solvers.arrays import load, numbers, readable
+from simsuite.solvers.arrays import load, numbers, readable, require_plain
 from simsuite.solvers.linear.csv_matrix import read_csv
 from simsuite.solvers.linear.embedding import by_rows
+from simsuite.solvers.linear.sparse_files import read_mtx, read_npz
 from simsuite.solvers.matmul.sparse import Matrix
 
 READABLE = ".npy", ".csv", ".mtx", ".npz"
+MOST_ROWS = 1 << 26  # and columns of a matrix
+MOST_DENSE = 1 << 33  # bytes of a sparse matrix that is kept with all its zeros
 
 
 def read_matrix(path: Path) -> np.ndarray:
@@ -41,6 +44,9 @@ def read_system_matrix(source: MatrixFile, base: Path) -> Matrix:
 
 def _dense(values: Any) -> np.ndarray:
     kind = np.complex128 if values.dtype.kind == "c" else np.float64
+    nbytes = math.prod(values.shape) * np.dtype(kind).itemsize
+    if issparse(values) and nbytes > MOST_DENSE:
+        raise ValueError(f"takes {nbytes / 1e9:.3g} GB with all its zeros")
     return np.ascontiguousarray(readable(values.toarray) if issparse(values) else values, kind)
 
 
@@ -51,14 +57,14 @@ def _read(path: Path) -> Any:
         values = values[:, None]
     if values.ndim != 2 or 0 in values.shape:
         raise ValueError(f"holds an array of shape {values.shape}, not a matrix")
+    if max(values.shape) > MOST_ROWS:
+        raise ValueError(f"holds a matrix of {values.shape[0]} x {values.shape[1]}, at most {MOST_ROWS} are possible")
     return values
 
 
 def _parsed(path: Path) -> Any:
-    import scipy.io
-    import scipy.sparse
-
     suffix = path.suffix.lower()
+    require_plain(path)
     if suffix in READABLE and not path.stat().st_size:
         raise ValueError("the file is empty")
     if suffix == ".npy":
@@ -66,12 +72,9 @@ def _parsed(path: Path) -> Any:
     if suffix == ".csv":
         return read_csv(path)
     if suffix == ".mtx":
-        return scipy.io.mmread(path)
+        return read_mtx(path)
     if suffix == ".npz":
-        try:
-            return scipy.sparse.load_npz(path)
-        except zipfile.BadZipFile as e:
-            raise ValueError(e) from None
+        return read_npz(path)
     known = f"{', '.join(READABLE[:-1])} and {READABLE[-1]}"
     raise ValueError(f"files named {path.suffix or 'without suffix'} are not known, only {known}")
 

@@ -1,0 +1,74 @@
+"""Sparse matrices in files of strangers: what a file says of itself is held against its size before SciPy reads it.
+
+A few bytes can declare a matrix of any size, an index beyond the matrix makes compiled code read and write beyond its
+arrays, and the reader of Matrix Market files crashes at a NUL byte.
+"""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+LEAST_ENTRY = 2  # bytes of an entry in a Matrix Market file: a digit and the end of its line
+MOST_UNPACKED = 1 << 33  # bytes of a .npz file's arrays
+MOST_RATIO = 1100  # by which deflate can pack at most: beyond 1032, sizes are not true
+_CHUNK = 1 << 20
+_PIECES = {
+    "format",
+    "shape",
+    "data",
+    "indices",
+    "indptr",
+    "row",
+    "col",
+    "offsets",
+    "_is_array",
+}  # of SciPy's sparse files
+
+
+def read_mtx(path: Path) -> Any:
+    """The matrix in a Matrix Market file, dense or sparse. Raises ValueError, or whatever SciPy does."""
+    import scipy.io
+
+    _refuse_nul(path)
+    rows, columns, entries, kind, *_ = scipy.io.mminfo(path)
+    size = path.stat().st_size
+    stored = entries if kind == "coordinate" else rows * columns
+    symmetric = 2  # half of a symmetric matrix is in the file
+    if stored > symmetric * (size // LEAST_ENTRY):
+        raise ValueError(f"declares {stored} entries, which its {size} bytes cannot hold")
+    return scipy.io.mmread(path)
+
+
+def _refuse_nul(path: Path) -> None:
+    with path.open("rb") as file:
+        at = 0
+        while chunk := file.read(_CHUNK):
+            if (i := chunk.find(b"\0")) >= 0:
+                raise ValueError(f"is no text: byte {at + i} is 0")
+            at += len(chunk)
+
+
+def read_npz(path: Path) -> Any:
+    """The sparse matrix in a file of SciPy's. Raises ValueError, or whatever SciPy does."""
+    import scipy.sparse
+
+    try:
+        with zipfile.ZipFile(path) as file:
+            members = file.infolist()
+        unpacked, packed = (sum(getattr(m, name) for m in members) for name in ("file_size", "compress_size"))
+        if unpacked > min(MOST_UNPACKED, MOST_RATIO * max(packed, 1)):
+            raise ValueError(f"its arrays would take {unpacked / 1e9:.3g} GB")
+        unknown = [m.filename for m in members if m.filename.removesuffix(".npy") not in _PIECES]
+        if unknown:
+            raise ValueError(
+                f"has an array {unknown[0].removesuffix('.npy')!r}, and is no matrix of scipy.sparse.save_npz"
+            )
+        found = scipy.sparse.load_npz(path)
+    except (zipfile.BadZipFile, zlib.error, EOFError, IndexError) as error:
+        raise ValueError(f"is damaged ({error})") from None
+    if hasattr(found, "check_format"):  # those by rows or columns; others look at their indices by themselves
+        found.check_format(full_check=True)
+    return found
