@@ -9,6 +9,7 @@ import numpy as np
 from simsuite.expressions import Expression
 from simsuite.scenario.heat import EDGES, HeatScenario
 from simsuite.solvers.heat.discretisation import Discretisation
+from simsuite.solvers.heat.irregular import GOLDEN
 from simsuite.solvers.heat.longest_steps import FINEST, LongestSteps
 from simsuite.solvers.heat.plan import Plan
 
@@ -23,7 +24,6 @@ _PERHAPS = 0.3  # of what is told, by which it may be
 _MOST_CELLS = 1 << 18
 _OFF = 0.1  # of the power of a source
 _MOST_TIMES, _MOST_LOOKS = 64, 1 << 24  # of a run at which a source is looked at; in all places together
-_GOLDEN = 0.6180339887498949  # its multiples, modulo 1, lie evenly, and are no times at which something happens
 
 
 def coarse_warnings(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[str]:
@@ -43,7 +43,7 @@ def _fast_data(scenario: HeatScenario, made: Discretisation, longest: LongestSte
     count = longest.steps(end)
     if count < _MANY:
         return
-    looks, between = np.linspace(0.0, 1.0, _MANY + 1), 0.1 + 0.8 * ((np.arange(_MANY) + 1) * _GOLDEN % 1.0)
+    looks, between = np.linspace(0.0, 1.0, _MANY + 1), 0.1 + 0.8 * ((np.arange(_MANY) + 1) * GOLDEN % 1.0)
     for name, f, x, y in _moving(scenario, made):
         with np.errstate(all="ignore"):
             at, inside = (
@@ -105,7 +105,7 @@ def _sources_in_cells(scenario: HeatScenario, made: Discretisation) -> Iterator[
         return
     end = scenario.time.end or 0.0
     count = min(_MOST_TIMES, _MOST_LOOKS // (_PARTS**2 * made.nx * made.ny))
-    moments = end * ((np.arange(count) + 1) * _GOLDEN % 1.0)
+    moments = end * ((np.arange(count) + 1) * GOLDEN % 1.0)
     for name, source in zip(scenario.source_names, scenario.source):
         f = source.power
         if not (f.depends_on("x") or f.depends_on("y")):

@@ -37,11 +37,11 @@ from simsuite.scenario.heat import (
     Radiation,
     Temperature,
 )
+from simsuite.solvers.heat.irregular import GOLDEN
 from simsuite.solvers.heat.manufactured import STEFAN_BOLTZMANN
 
 FLUX, TEMPERATURE, CONVECTION, RADIATION = range(4)
 _LOOKS = 11  # times, first and last included, at which coefficients are looked at before a run
-_SPREAD = 0.6180339887498949  # whose multiples, modulo 1, lie evenly and in no rhythm
 ZERO = Expression.constant(0.0)
 
 
@@ -140,7 +140,7 @@ class Edges:
     def looks(self, end: float) -> list[float]:
         """The times at which coefficients that move are looked at before a run that ends at `end`: irregular ones, lest
         they meet these at one phase."""
-        inside = [end * ((k + (k + 1) * _SPREAD % 1.0) / (_LOOKS - 2)) for k in range(_LOOKS - 2)]
+        inside = [end * ((k + (k + 1) * GOLDEN % 1.0) / (_LOOKS - 2)) for k in range(_LOOKS - 2)]
         return [0.0, *inside, end] if self.moving else [0.0]
 
 

@@ -25,6 +25,7 @@ from simsuite.core import BESIDE
 from simsuite.expressions import Expression
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.edges import FLUX, TEMPERATURE
+from simsuite.solvers.heat.irregular import GOLDEN
 from simsuite.solvers.heat.sampling import distinct
 
 WINDOWS = 32
@@ -38,7 +39,6 @@ _AT_EDGE, _OF_SOURCE = 8, (6, 6)  # points; those where it changes most, and oth
 _MOST_CELLS = 128  # along each axis, that a source is looked at in for that, at so many times:
 _TIMES = 8
 _IN_KELVIN = 0.1  # of the tolerance
-_GOLDEN = 0.6180339887498949  # its multiples, modulo 1, lie evenly, and in no rhythm
 _LESS = 0.5  # of the longest step of the window before, for a step to end where a window begins
 
 
@@ -99,7 +99,7 @@ def longest_steps(
     halved = np.zeros(WINDOWS, int)
     with np.errstate(all="ignore"):
         for data in _data(made, end):
-            range_ = float(np.max(np.ptp(data(end * (np.arange(_LOOKS) * _GOLDEN % 1.0)), axis=0)))
+            range_ = float(np.max(np.ptp(data(end * (np.arange(_LOOKS) * GOLDEN % 1.0)), axis=0)))
             enough = max(close * range_, unnoticed / data.kelvin)
             if range_ > enough:
                 found = _halved(data, end, np.sort(np.array(changes, float)), enough, data.f in with_peaks)
@@ -129,11 +129,11 @@ def _off(data: _Data, end: float, changes: np.ndarray, windows: np.ndarray, time
     """By how much parabolas are off, at most, in intervals halved so many times: (windows, _INTERVALS). Intervals end
     where data jump or kink."""
     length, small, i = end * 0.5**times, BESIDE * end, np.arange(_INTERVALS)
-    places = (i + (i + 1) * (times + 1) * _GOLDEN % 1.0) / _INTERVALS
+    places = (i + (i + 1) * (times + 1) * GOLDEN % 1.0) / _INTERVALS
     begin = (windows[:, None] + places) * (end / WINDOWS)
     following = np.append(changes, end)[np.searchsorted(changes, begin, "right")]
     span = np.maximum(np.minimum(begin + length, following - small) - begin, 0.0)
-    s = np.concatenate([[0.0, 0.5, 1.0], 0.03 + 0.94 * ((np.arange(_INSIDE) + 1) * _GOLDEN % 1.0)])
+    s = np.concatenate([[0.0, 0.5, 1.0], 0.03 + 0.94 * ((np.arange(_INSIDE) + 1) * GOLDEN % 1.0)])
     v = data(begin[..., None] + span[..., None] * s)
     first, middle, last = (v[:, :, k, None] for k in range(3))
     s = s[3:, None]
@@ -163,11 +163,11 @@ def _data(made: Discretisation, end: float) -> Iterator[_Data]:
 def _where_it_changes(f: Expression, made: Discretisation, end: float) -> Mapping[str, np.ndarray]:
     """Some cells of a source: those where it changes most at irregular times, and others."""
     x, y = (a.ravel()[:: -(-a.size // _MOST_CELLS)] for a in made.centres)
-    t = end * ((np.arange(_TIMES) + 1) * _GOLDEN % 1.0)
+    t = end * ((np.arange(_TIMES) + 1) * GOLDEN % 1.0)
     T = float(np.mean(distinct(made.T0)))
     values = np.broadcast_to(f(x=x, y=y[:, None], t=t[:, None, None], T=T), (_TIMES, y.size, x.size))
     most, others = _OF_SOURCE
     moving = np.argsort(np.ptp(values, axis=0), axis=None, kind="stable")[-most:]
-    evenly = (x.size * y.size * ((np.arange(others) + 1) * _GOLDEN % 1.0)).astype(int)
+    evenly = (x.size * y.size * ((np.arange(others) + 1) * GOLDEN % 1.0)).astype(int)
     row, column = np.divmod(np.unique(np.append(moving, evenly)), x.size)
     return {"x": x[column], "y": y[row], "T": np.full(row.size, T)}

@@ -30,10 +30,10 @@ from simsuite.expressions.derivative import ONE, directional
 from simsuite.expressions.tree import Node, names_in
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.edges import FLUX, RADIATION, TEMPERATURE, Piece, convective_beta
+from simsuite.solvers.heat.irregular import GOLDEN
 from simsuite.solvers.heat.sampling import distinct
 
 _TIMES = 64  # at which derivatives are looked at, and
-_SPREAD = 0.5 * (math.sqrt(5.0) - 1.0)  # whose places in equal parts of a run differ, lest they meet data in step
 _LENGTHS = 2.0 ** -np.arange(4, 25)  # of differences, as shares of a run
 _CORNERS = np.array([-1.5, -0.5, 0.5, 1.5])
 _ROUNDING = 64 * np.finfo(np.float64).eps  # of the largest value
@@ -85,7 +85,7 @@ class _Looks:
     def times(self) -> np.ndarray:
         """Those at which derivatives are looked at, s."""
         i = np.arange(_TIMES)
-        return self.end * (i + (i + 1) * _SPREAD % 1.0) / _TIMES
+        return self.end * (i + (i + 1) * GOLDEN % 1.0) / _TIMES
 
 
 def pace(made: Discretisation, end: float, changes: Sequence[float], safe: float) -> Pace:
@@ -213,7 +213,7 @@ def _often(second: np.ndarray, moves: float) -> float:
 def _values(f: Expression, points: Mapping[str, np.ndarray], looks: _Looks) -> np.ndarray:
     """(_LOOKS, points), at irregular times, lest they meet data in step."""
     i = np.arange(_LOOKS - 2)
-    t = looks.end * np.concatenate([[0.0], (i + (i + 1) * _SPREAD % 1.0) / i.size, [1.0]])
+    t = looks.end * np.concatenate([[0.0], (i + (i + 1) * GOLDEN % 1.0) / i.size, [1.0]])
     return np.broadcast_to(f(**points, t=t[:, None]), (_LOOKS, len(points["x"])))
 
 
