@@ -16,6 +16,7 @@ import scipy.sparse
 from conftest import SIMULATING
 
 from simsuite.errors import ScenarioError
+from simsuite.scenario import load
 from simsuite.solvers.arrays import read_npy
 from simsuite.solvers.linear.matrices import read_matrix
 
@@ -133,3 +134,11 @@ def test_a_mask_is_what_its_name_says(
 def test_a_picture_as_it_should_be_is_read(heat: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(png(8, 8))
     assert not heat(region=[{"shape": "mask", "file": "a.png", "temperature": 1.0}]).made.any_held  # all is black
+
+
+def test_a_named_pipe_in_a_scenario_is_called_one(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.npy")
+    text = 'solver = "heat"\n[grid]\nnx = 4\nny = 4\n[material]\ndiffusivity = 1.0\n[initial]\n'
+    (tmp_path / "a.toml").write_text(text + 'temperature = {file = "a.npy"}\n[time]\nend = 1.0\n')
+    with pytest.raises(ScenarioError, match=r"named pipe or a device, not a plain file: 'a\.npy'"):
+        load(tmp_path / "a.toml")

@@ -177,6 +177,8 @@ def _exists(file: str, info: ValidationInfo) -> str:
         raise mistake((), f"no such file: {file!r}")
     if path.is_dir():
         raise mistake((), f"is a directory, not a file: {file!r}")
+    if path.exists() and not path.is_file():
+        raise mistake((), f"is a named pipe or a device, not a plain file: {file!r}")
     if not path.is_file():
         near = near_file(path, DATA)
         help = f"did you mean {near!r}?" if near else f"looked for {str(path)!r}"
