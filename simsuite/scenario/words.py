@@ -97,8 +97,11 @@ def _unknown(fault: Fault, model: type[BaseModel], data: dict[str, Any]) -> Mist
     close = difflib.get_close_matches(str(key).lower(), lower, 1)
     others = list(homes(model, str(key), tuple(front)))
     answers = [m.expected_keys[str(key)] for m in tables if issubclass(m, Section) and str(key) in m.expected_keys]
+    taking = {n for m in tables for n, field in fields_of(m).items() if fault.input in choices(field)}
     if answers:
         help = answers[0]
+    elif isinstance(fault.input, str) and len(taking) == 1 and not fault.suggestion:
+        help = f'did you mean `{taking.pop()}`, which may be "{fault.input}"?'
     elif key in known:  # in another kind of table that can stand here
         help = f"`{key}` does not go together with the other keys here"
     elif fault.suggestion or (close and not others):

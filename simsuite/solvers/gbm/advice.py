@@ -19,6 +19,7 @@ _STEEP = 1.0  # rates, yields and drifts from here on, 100 % a year
 _RARE = 2.5  # volatility times the root of the years: the mean is carried by paths so many deviations up
 _FAR_OFF = 5.0  # standard errors
 _INEXACT = 1e-5  # of a mean: what sums in float32 may make of it, and more
+_ODD = 3  # at most, left of a number of Sobol points without its powers of 2: 3 * 2^k points are still even
 _SHOWN = 3  # times of changes
 _ROUNDING = 1e-9  # of a step, or of all time: what a time may be off
 
@@ -29,6 +30,7 @@ def warnings_of(scenario: GbmScenario) -> list[str]:
         *scale_warnings(scenario),
         *_never_used(scenario),
         *_carried_by_few(scenario),
+        *_uneven_points(scenario),
         *_biased_between_steps(scenario),
         *moved_date_warnings(scenario),
         *_money_that_drifts(scenario),
@@ -84,6 +86,22 @@ def _carried_by_few(scenario: GbmScenario) -> Iterator[str]:
                 'calls, are far too small; price the put and go by put-call parity, take sampling = "sobol", whose '
                 "errors count such paths in, or fewer years"
             )
+
+
+def _uneven_points(scenario: GbmScenario) -> Iterator[str]:
+    """For Sobol points whose number a replicate is far from a power of 2: the last ones leave gaps between the others.
+    With a target runs stop at powers of 2 anyway."""
+    paths = scenario.paths
+    if paths.sampling != "sobol" or paths.target_standard_error > 0:
+        return
+    points = paths.count // paths.scrambles
+    if points // (points & -points) > _ODD:
+        fewer = 1 << (points.bit_length() - 1)
+        yield (
+            f"a replicate has {points} Sobol points, which is no power of 2, so that they are less even: with "
+            f"paths.count = {fewer * paths.scrambles} ({paths.scrambles} replicates of {fewer}) errors are often "
+            f"smaller, and with {2 * fewer * paths.scrambles} nearly always"
+        )
 
 
 def missed_means(results: Mapping[str, Any]) -> list[str]:
