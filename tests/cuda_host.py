@@ -34,7 +34,9 @@ DEVICE_ONLY = (
     "special.cuh",
 )  # the header has its own
 COMPILER = shutil.which("c++") or shutil.which("g++")
-OPTIONS = ["-std=c++17", "-O1", "-ffp-contract=off", "-fPIC", "-pthread", "-w"]
+# Distributions whose compilers set _FORTIFY_SOURCE, such as Ubuntu, end a program whose longjmp goes to another stack,
+# as the threads of a block here do.
+OPTIONS = ["-std=c++17", "-O1", "-U_FORTIFY_SOURCE", "-ffp-contract=off", "-fPIC", "-pthread", "-w"]
 KERNEL = re.compile(r"__global__[^\n]*\n(\w+)\((.*?)\) \{", re.DOTALL)
 LAUNCH = """
 extern "C" void launch_%s(int blocks, int row, int layer, int threads, int together, void** a) {
@@ -47,7 +49,7 @@ def built(name: str, text: str, *options: object) -> Path:
     """What the compiler makes of a program, kept under all that it is made of."""
     directory = Path(tempfile.gettempdir()) / "simsuite-cuda-on-host"
     directory.mkdir(exist_ok=True)
-    made = directory / f"{hashlib.sha256(f'{text} {options}'.encode()).hexdigest()[:20]}.{name}"
+    made = directory / f"{hashlib.sha256(f'{text} {OPTIONS} {options}'.encode()).hexdigest()[:20]}.{name}"
     if not made.exists():
         with tempfile.TemporaryDirectory(dir=directory) as place:
             code = Path(place) / "code.cpp"
