@@ -24,8 +24,9 @@ that depend on T, take their effect on the sum as on a difference of temperature
 far. What diffusion leaves of it in a time as long as the run is what lasts. If it goes on growing as it did lately, it
 must not come to more than LASTS of the tolerance; steps are made as much shorter as that takes (`tight`). They are as
 well while the sum grows and is NEAR the tolerance: where data kink again and again, errors of one sign come sooner than
-they are forgotten. While the sum grows by itself, because sources give more for a higher temperature, errors of all
-steps count.
+they are forgotten. What rounding alone may have made of the sum does not count: at the beginning, while temperatures
+have hardly changed, it may be more than the tolerance. While the sum grows by itself, because sources give more for a
+higher temperature, errors of all steps count.
 
 Every step also rounds temperatures, by up to half a unit in their last place, in the same direction for many steps
 where they change little. That is counted (`rounded`), because in float32 it exceeds a small tolerance: 100 steps at
@@ -78,18 +79,20 @@ NAMES = (
     *("lasted", "lasted_at", "looked", "tight", "rounded", "largest", "looked_at", "growing"),
     *("adi", "other_dt", "ratio", "compared", "probing", "wait", "patience", "restarted"),
     # Of all steps of rkl2 that count; steps of adi that count. summed: what the errors of all steps came to by
-    # looked_at, K.
-    *("stages", "adi_steps", "summed"),
+    # looked_at, K. unsure: the sum of the largest estimates of all steps that may consist of rounding, K.
+    *("stages", "adi_steps", "summed", "unsure"),
 )
 
 
 @dataclass(frozen=True)
 class Judgement:
     """What a step may be off. error: E. unsure: the same in K, so far as its estimate may be due to rounding alone.
-    deciding: the error by which to decide on this step and the next one."""
+    rounding: its estimate in K, where that may be due to rounding alone. deciding: the error by which to decide on this
+    step and the next one."""
 
     error: float = 0.0
     unsure: float = 0.0
+    rounding: float = 0.0
     deciding: float = 0.0
 
 
@@ -144,9 +147,9 @@ class StepControl:
         in the largest temperature, K. While errors grow they are not forgotten, and those of all steps add up."""
         range_ = max(self["high"], high) - min(self["low"], low)
         if local == 0.0 or (range_ == 0.0 and local <= ROUNDING * unit):
-            return Judgement()
+            return Judgement(rounding=local)
         if not (range_ > 0 and math.isfinite(local)):
-            return Judgement(math.inf, 0.0, math.inf)
+            return Judgement(math.inf, deciding=math.inf)
         steps = self._end / dt
 
         def several(error: float) -> float:
@@ -160,7 +163,9 @@ class StepControl:
             error = max(at_once, several(local * self["left"]), several(self["splitting"] * dt))
         noise = NOISE[method] if 0.5 * unit * steps > self.tolerance * range_ else 0.0
         deciding = self._deciding(error, local / unit, noise)
-        return Judgement(0.0, error * range_, deciding) if local <= ROUNDING * unit else Judgement(error, 0.0, deciding)
+        if local <= ROUNDING * unit:
+            return Judgement(unsure=error * range_, rounding=local, deciding=deciding)
+        return Judgement(error, deciding=deciding)
 
     def _deciding(self, error: float, units: float, noise: float) -> float:
         """Of an error that follows from an estimate of so many units of rounding: what counts for the lengths of steps.
@@ -193,7 +198,8 @@ class StepControl:
         they would grow without new ones, 1/s; 0 if they would not."""
         self["looked_at"], self["growing"] = t, growth
         self["largest"] = max(self["largest"], error)
-        if growth == 0.0 and error > max(self["summed"], NEAR * self.tolerance * (self["high"] - self["low"])):
+        near = NEAR * self.tolerance * (self["high"] - self["low"]) + self._unsure
+        if growth == 0.0 and error > max(self["summed"], near):
             self["tight"] = min(TIGHTER * self["tight"], MOST_TIGHT)
         self["summed"] = error
 
@@ -211,8 +217,15 @@ class StepControl:
         if progress < max(BEGUN, LOOKED * self["lasted_at"]):
             return
         if self["lasted_at"]:
-            self._tighten(lasting, progress, max(LASTS * self.tolerance * range_, ROUNDING * unit))
+            enough = max(LASTS * self.tolerance * range_, ROUNDING * unit) + self._unsure
+            self._tighten(lasting, progress, enough)
         self["lasted"], self["lasted_at"] = lasting, progress
+
+    @property
+    def _unsure(self) -> float:
+        """What rounding alone may have made of the sum of all estimates, K; not known of runs that began before it was
+        kept."""
+        return 0.0 if math.isnan(self["unsure"]) else self["unsure"]
 
     def _tighten(self, lasting: float, progress: float, enough: float) -> None:
         since = progress - self["lasted_at"]
@@ -232,6 +245,7 @@ class StepControl:
         self["taken"] += 1
         error = step.error * (self["high"] - self["low"])
         self["error"], self["largest"] = max(self["error"], error), max(self["largest"], step.unsure)
+        self["unsure"] += step.rounding
         self["rounded"] += 0.5 * unit
         self["shortest"], self["longest"] = min(self["shortest"], dt), max(self["longest"], dt)
 
