@@ -1,4 +1,4 @@
-"""One NVIDIA GPU: CuPy owns memory and streams, Numba launches kernels.
+"""One NVIDIA GPU: CuPy owns memory and streams, and loads programs in CUDA C++; Numba launches its own kernels.
 
 Everything that advances the state is queued in one stream, `compute`; snapshots leave in another (see `staging`).
 """
@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import gc
+import importlib.util
 import os
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -21,6 +24,7 @@ from simsuite.backends.install import GPU_PACKAGES
 from simsuite.backends.kernel_cache import cache_directory
 from simsuite.backends.numba_cuda import import_numba_cuda
 from simsuite.backends.numba_kernels import NumbaKernels
+from simsuite.backends.numba_launch import NumbaLaunch
 from simsuite.backends.program import CudaProgram
 from simsuite.backends.staging import Staging
 from simsuite.backends.tuning import choose, times
@@ -31,8 +35,8 @@ _GRAPHS = 128  # kept at once
 _TRIES = 5  # of which the median counts
 
 
-def _import_cuda() -> tuple[Any, Any]:
-    """CuPy and numba.cuda, or a DeviceError that says what is missing."""
+def _import_cupy() -> Any:
+    """CuPy, or a DeviceError that says what is missing, Numba's CUDA target included."""
     try:
         ctypes.CDLL("nvcuda.dll" if os.name == "nt" else "libcuda.so.1")
     except OSError:
@@ -46,13 +50,20 @@ def _import_cuda() -> tuple[Any, Any]:
             raise DeviceError("no CUDA device found")
     except cupy.cuda.runtime.CUDARuntimeError as e:
         raise DeviceError(f"the CUDA driver does not answer ({e})") from None
+    if importlib.util.find_spec("numba_cuda") is None:
+        raise DeviceError(f"numba-cuda is not installed (only Numba's built-in target): {GPU_PACKAGES}")
+    return cupy
+
+
+def _import_numba() -> Any:
+    """numba.cuda, which takes most of a second, or a DeviceError that says what is wrong with it."""
     try:
         cuda = import_numba_cuda()
     except Exception as e:
         raise DeviceError(f"numba.cuda cannot be imported ({e}): {GPU_PACKAGES}") from None
     if getattr(cuda, "implementation", None) != "NVIDIA":
-        raise DeviceError(f"numba-cuda is not installed (only Numba's built-in target): {GPU_PACKAGES}")
-    return cupy, cuda
+        raise DeviceError(f"numba.cuda is not that of the package numba-cuda: {GPU_PACKAGES}")
+    return cuda
 
 
 class _EventFence:
@@ -132,11 +143,11 @@ class CudaBackend(NumbaKernels):
     announce: Callable[[str], None]
 
     def __init__(self, index: int = 0) -> None:
-        cupy, cuda = _import_cuda()
+        cupy = _import_cupy()
         count = cupy.cuda.runtime.getDeviceCount()
         if index >= count:
             raise DeviceError(f"there is no cuda:{index}; this machine has {count} CUDA device(s)")
-        self._cupy, self._cuda = cupy, cuda
+        self._cupy = cupy
         self.name = f"cuda:{index}"
         try:
             self._open(index)
@@ -144,10 +155,9 @@ class CudaBackend(NumbaKernels):
             raise DeviceError(f"{self.name} cannot be used: {e}") from e
 
     def _open(self, index: int) -> None:
-        cupy, cuda = self._cupy, self._cuda
+        cupy = self._cupy
         self._device = cupy.cuda.Device(index)
         self._device.use()
-        cuda.select_device(index)
         properties = cupy.cuda.runtime.getDeviceProperties(index)
         self.device_name = properties["name"].decode()
         self.processors = properties["multiProcessorCount"]
@@ -156,11 +166,25 @@ class CudaBackend(NumbaKernels):
         self.announce = lambda text: None
         self.threads = 1
         self.compute = cupy.cuda.Stream(non_blocking=True)
-        self._launch_stream = cuda.external_stream(self.compute.ptr)
         self._staging = Staging(cupy, self._device, self.compute, self._allocating)
         self._fourier: CuFft | None = None
         self._products: CuBlas | None = None
         self._programs: dict[Any, CudaProgram] = {}
+
+    @functools.cached_property
+    def _numba(self) -> tuple[Any, Any]:
+        """numba.cuda, on this device, and its name for the compute stream. Runs whose kernels are all in CUDA C++ never
+        import it."""
+        cuda = _import_numba()
+        try:
+            cuda.select_device(self._device.id)
+            return cuda, cuda.external_stream(self.compute.ptr)
+        except Exception as e:  # of the driver, each with its own type
+            raise DeviceError(f"{self.name} cannot be used by Numba: {e}") from e
+
+    def kernels(self, module: str, functions: Mapping[str, str] | None = None) -> ModuleType:
+        _ = self._numba  # which the module imports under the name that NVIDIA's package takes
+        return super().kernels(module, functions)
 
     def array(self, host: np.ndarray) -> Any:
         with self._allocating():
@@ -171,7 +195,8 @@ class CudaBackend(NumbaKernels):
             return self._cupy.zeros(shape, dtype)
 
     def view(self, array: Any) -> Any:
-        return self._cuda.as_cuda_array(array, sync=False)
+        cuda, _ = self._numba
+        return cuda.as_cuda_array(array, sync=False)
 
     def to_host(self, array: Any) -> np.ndarray:
         with self.compute:
@@ -186,7 +211,10 @@ class CudaBackend(NumbaKernels):
 
     def launcher(self, kernel: Any, extent: tuple[int, ...], block: tuple[int, ...]) -> Callable[..., None]:
         grid = tuple(-(-n // b) for n, b in zip(extent, block))
-        return kernel[grid, block, self._launch_stream]
+        _, stream = self._numba
+        from cupy_backends.cuda.api import driver
+
+        return NumbaLaunch(kernel, grid, block, (stream, self.compute.ptr), driver)
 
     def program(self, source: Path, macros: Mapping[str, str | int]) -> Program:
         question = source, tuple(macros.items())

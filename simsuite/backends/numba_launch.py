@@ -1,0 +1,147 @@
+"""Launches of Numba's CUDA kernels that cost a tenth of Numba's own.
+
+Numba looks at the type of every argument at each launch and makes objects of them one by one, which takes 50 to 100
+microseconds: longer than a kernel takes for a field of a million cells. Here the first launch with arguments of given
+types is Numba's. It compiles the kernel, and tells how it wants its arguments: an array as two zeros, the number of
+elements, the bytes of one, the address, the shape and the strides; a number as itself; a tuple as its elements
+(`_Kernel._prepare_args` of numba-cuda). Later launches with arguments of the same types write these into one buffer,
+8 bytes each, and hand it to the driver.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from simsuite.errors import DeviceError
+
+_SIGNED = np.int8, np.int16, np.int32, np.int64
+_UNSIGNED = np.uint8, np.uint16, np.uint32, np.uint64
+_NUMBERS = frozenset((int, float, bool, np.bool_, *_SIGNED, *_UNSIGNED, np.float32, np.float64))
+_OF_INTEGERS = {8: "b7x", 16: "h6x", 32: "i4x", 64: "q"}  # for `struct`; unsigned ones in capitals
+_KINDS: dict[Any, int] = {}  # of arrays: a number for each of Numba's types
+
+Launch = Callable[..., None]
+
+
+class NumbaLaunch:
+    """`kernel` bound to a grid of blocks and a stream.
+
+    kernel: what `cuda.jit` made. grid, block: numbers of blocks, and of threads of each, x first. stream: as Numba and
+    as the driver name it. driver: CuPy's. Raises DeviceError if a launch fails, and what Numba raises while it
+    compiles.
+    """
+
+    def __init__(
+        self, kernel: Any, grid: tuple[int, ...], block: tuple[int, ...], stream: tuple[Any, int], driver: Any
+    ) -> None:
+        self._kernel, self._driver = kernel, driver
+        self._by_numba: Launch = kernel[grid, block, stream[0]]
+        no_shared_memory = 0
+        self._how = (*(*grid, 1, 1)[:3], *(*block, 1, 1)[:3], no_shared_memory, stream[1])
+        self._known: dict[tuple[Any, ...], Launch | None] = {}  # None: Numba's own launches
+        self._places: list[Any] = []  # of arguments in buffers, which the driver reads
+
+    def __call__(self, *arguments: Any) -> None:
+        types: list[Any] = []
+        values: list[Any] = []
+        if not _flatten(arguments, types, values):
+            self._by_numba(*arguments)
+            return
+        launch = self._known.get(key := tuple(types))
+        if launch is not None:
+            launch(*values)
+            return
+        self._by_numba(*arguments)
+        if key not in self._known:
+            self._known[key] = self._packed(arguments)
+
+    def _packed(self, arguments: tuple[Any, ...]) -> Launch | None:
+        """A launch with the flattened values of arguments of these types, where that can be had."""
+        types = tuple(map(self._kernel.typeof_pyval, arguments))
+        compiled = self._kernel.overloads.get(types)
+        text = None if compiled is None else _format(types)
+        if text is None or compiled.debug or compiled.extensions or compiled.cooperative:
+            return None
+        return self._by_driver(compiled, struct.Struct(f"<{text}"))
+
+    def _by_driver(self, compiled: Any, layout: struct.Struct) -> Launch:
+        buffer = ctypes.create_string_buffer(layout.size)
+        begin = ctypes.addressof(buffer)
+        places = (ctypes.c_void_p * (layout.size // 8))(*range(begin, begin + layout.size, 8))
+        function = int(compiled._codelibrary.get_cufunc().handle)
+        how = (function, *self._how, ctypes.addressof(places), 0)
+        pack, launch, failed = layout.pack_into, self._driver.launchKernel, self._driver.CUDADriverError
+        name = self._kernel.py_func.__name__
+
+        def go(*values: Any) -> None:
+            pack(buffer, 0, *values)
+            try:
+                launch(*how)
+            except failed as e:
+                raise DeviceError(f"{name} cannot be launched: {e}") from e
+
+        self._places.append(places)
+
+        return go
+
+
+def _flatten(arguments: Iterable[Any], types: list[Any], values: list[Any]) -> bool:
+    """Append what tells the types of arguments, and their values as kernels take them. Whether all are known."""
+    for argument in arguments:
+        kind = type(argument)
+        if kind in _NUMBERS:
+            types.append(kind)
+            values.append(argument)
+        elif kind is tuple:
+            types.append(len(argument))
+            if not _flatten(argument, types, values):
+                return False
+        elif hasattr(kind, "_numba_type_"):
+            of_array, fields = _fields(argument)
+            types.append((of_array,))
+            values += fields
+        else:
+            return False
+    return True
+
+
+def _fields(view: Any) -> tuple[int, tuple[int, ...]]:
+    """Of one of Numba's device arrays: a number for its type, and what kernels take of it. Found once, kept in it."""
+    found = getattr(view, "_simsuite_fields", None)
+    if found is None:
+        kind = _KINDS.setdefault(view._numba_type_, len(_KINDS))
+        address = view.device_ctypes_pointer.value or 0
+        found = kind, (0, 0, view.size, view.dtype.itemsize, address, *view.shape, *view.strides)
+        view._simsuite_fields = found
+    return found
+
+
+def _format(kinds: Iterable[Any]) -> str | None:
+    """Of a buffer with arguments of Numba's types, for `struct`; None where one of them is none of the above."""
+    from numba.core import types
+
+    of_numba: Any = types  # whose attributes type checkers do not know
+    text = ""
+    for kind in kinds:
+        if isinstance(kind, of_numba.Array):
+            text += "qqqqQ" + "q" * (2 * kind.ndim)
+        elif isinstance(kind, of_numba.Boolean):
+            text += "?7x"
+        elif isinstance(kind, of_numba.Integer):
+            letters = _OF_INTEGERS[kind.bitwidth]
+            text += letters if kind.signed else letters[0].upper() + letters[1:]
+        elif kind in (of_numba.float32, of_numba.float64):
+            text += "f4x" if kind is of_numba.float32 else "d"
+        elif isinstance(kind, of_numba.BaseTuple):
+            inner = _format(kind)
+            if inner is None:
+                return None
+            text += inner
+        else:
+            return None
+    return text

@@ -1,0 +1,102 @@
+"""Launches by the driver with packed arguments, against what NumPy makes of the same numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from simsuite.backends import open_backend
+from simsuite.backends.numba_launch import NumbaLaunch, _format
+from simsuite.core import Backend
+from simsuite.errors import DeviceError
+
+
+@pytest.fixture
+def gpu() -> Backend:
+    try:
+        return open_backend("cuda")
+    except DeviceError as reason:
+        pytest.skip(str(reason))
+
+
+def test_buffers_have_eight_bytes_an_argument() -> None:
+    """As the driver is told one address after another."""
+    import struct
+
+    from numba.core import types
+
+    both = [types.float32, types.int32, types.uint8, types.boolean, types.float64, types.int64]
+    text = _format([*both, types.UniTuple(types.float32, 3), types.Array(types.float32, 2, "C")])
+    assert text is not None
+    assert struct.calcsize(f"<{text}") == 8 * (len(both) + 3 + 5 + 4)
+    packed = struct.pack(
+        f"<{text}", 1.5, -7, 200, True, -2.25, -(2**40), *(0.5, 1.0, 2.0), 0, 0, 6, 4, 2**63, *range(4)
+    )
+    words = [packed[i : i + 8] for i in range(0, len(packed), 8)]
+    assert np.frombuffer(words[0][:4], np.float32) == 1.5
+    assert np.frombuffer(words[1][:4], np.int32) == -7
+    assert (words[2][0], words[3][0]) == (200, 1)
+    assert np.frombuffer(words[4], np.float64) == -2.25
+    assert np.frombuffer(words[5], np.int64) == -(2**40)
+    assert np.frombuffer(words[13], np.uint64) == 2**63
+    assert _format([types.complex128]) is None
+
+
+def mixed_kernel() -> Any:
+    from numba import cuda
+
+    @cuda.jit
+    def mixed(out, a, cells, flags, f, d, n, minus, yes, numbers):
+        i, j = cuda.grid(2)
+        if i < out.shape[1] and j < out.shape[0]:
+            more = numbers[0] + 2 * numbers[1] if yes else numbers[0]
+            out[j, i] = a[j, i] * f + d * cells[j, i, 1] + n * flags[i] + minus + more
+
+    return mixed
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("real", [np.float64, np.float32])
+@pytest.mark.parametrize(("ny", "nx"), [(1, 1), (2, 1), (31, 33), (33, 31)])
+def test_arguments_of_all_types_arrive(gpu: Backend, real: Callable[..., Any], ny: int, nx: int) -> None:
+    """More than once, as the first launch is Numba's, with other numbers, other arrays, and arrays of other layouts."""
+    random = np.random.default_rng()
+    launch = gpu.launcher(mixed_kernel(), (nx, ny), (min(nx, 32), min(ny, 8)))
+    assert isinstance(launch, NumbaLaunch)
+    for turn in range(6):
+        a, cells = random.random((ny, 2 * nx)).astype(real), random.integers(-9, 9, (ny, nx, 3))
+        flags = random.integers(0, 2, nx).astype(bool)
+        f, d, n, minus = real(random.random()), random.random(), int(random.integers(2**40)), np.int32(-turn)
+        yes, numbers = bool(turn % 2), (random.random(), random.random())
+        kept = [gpu.array(each) for each in (np.zeros((ny, nx)), a, cells, flags)]
+        views = [gpu.view(kept[0]), gpu.view(kept[1][:, ::2]), gpu.view(kept[2]), gpu.view(kept[3])]
+        if turn > 3:  # another type: contiguous
+            views[1] = gpu.view(kept[1][:, :nx].copy() if nx > 1 else kept[1][:, :1].copy())
+        launch(*views, f, d, n, minus, yes, numbers)
+        of_a = a[:, :nx] if turn > 3 else a[:, ::2]
+        more = numbers[0] + 2 * numbers[1] if yes else numbers[0]
+        expected = of_a.astype(float) * float(f) + d * cells[:, :, 1] + n * flags + float(minus) + more
+        assert gpu.to_host(kept[0]) == pytest.approx(expected, rel=1e-6 if real is np.float32 else 1e-13)
+    assert len([made for made in launch._known.values() if made]) == len(launch._known)
+
+
+@pytest.mark.gpu
+def test_a_launch_that_fails_is_an_error_of_the_device(gpu: Backend) -> None:
+    from numba import cuda
+
+    @cuda.jit
+    def nothing(out):
+        out[0] = 1.0
+
+    launch = gpu.launcher(nothing, (1,), (1,))
+    array = gpu.array(np.zeros(1))
+    launch(gpu.view(array))
+    launch._how = (1, 1, 1, 4096, 1, 1, *launch._how[6:])  # more threads than a block can have
+    launch._known.clear()
+    launch._by_numba = lambda *_: None
+    launch(gpu.view(array))
+    with pytest.raises(DeviceError, match="nothing cannot be launched"):
+        launch(gpu.view(array))
