@@ -218,7 +218,8 @@ class Backend(Protocol):
         """`kernel` bound to enough `block`s to cover `extent` (x first) and to this backend's compute stream."""
 
     def program(self, source: Path, macros: Mapping[str, str | int]) -> Program:
-        """CUDA C++ compiled for this device, where `compiles` says that it can be."""
+        """CUDA C++ compiled for this device, where `compiles` says that it can be. That goes on beside what the caller
+        does next, until the program's first launcher waits for it."""
 
     def fastest(self, question: str, trials: Sequence[Callable[[], None]]) -> int:
         """Which of `trials` is the fastest: as found before on this kind of device, or measured now. question: all else

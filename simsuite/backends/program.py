@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import importlib
 import re
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ import numpy as np
 from simsuite.backends.address import address
 from simsuite.backends.kernel_cache import cache_directory
 from simsuite.backends.sealed import read_sealed, write_sealed
+from simsuite.backends.threads import cores
 from simsuite.errors import DeviceError
 
 _MAX_DYNAMIC_SHARED_SIZE_BYTES = 8  # of the driver's function attributes
@@ -50,17 +53,30 @@ def compile_program(source: Path, macros: Mapping[str, str | int], arch: str, lo
 
 
 class CudaProgram:
-    """A source file compiled for a device of CuPy's. stream: in which its kernels run."""
+    """A source file compiled for a device of CuPy's, by a thread of its own: many are compiled at the same time.
+    stream: in which its kernels run."""
 
     def __init__(self, cupy: Any, arch: str, stream: Any, source: Path, macros: Mapping[str, str | int]) -> None:
         self._cupy, self._stream, self._overlaps = cupy, stream, int(arch.removeprefix("sm_")) >= _OVERLAPPING
+        self._name = f"{source.name} cannot be compiled for {arch}"
+        with self._compiling():
+            self._code = _code(source, macros, arch)
+
+    @functools.cached_property
+    def _module(self) -> Any:
+        """Loaded, once it is compiled."""
+        with self._compiling():
+            module = self._cupy.cuda.function.Module()
+            module.load(self._code())
+        return module
+
+    @contextlib.contextmanager
+    def _compiling(self) -> Iterator[None]:
+        """No compiler, one too old for the device, a driver too old for it: each has its own type."""
         try:
-            self._module = cupy.cuda.function.Module()
-            self._module.load(_kept(source, macros, arch))
-        except (
-            Exception
-        ) as e:  # no compiler, one too old for the device, a driver too old for it: each has its own type
-            raise DeviceError(f"{source.name} cannot be compiled for {arch}: {e}") from e
+            yield
+        except Exception as e:
+            raise DeviceError(f"{self._name}: {e}") from e
 
     def launcher(
         self,
@@ -70,7 +86,8 @@ class CudaProgram:
         shared_bytes: int = 0,
         waits_for: str = "",
     ) -> Callable[..., None]:
-        """`kernel` bound to a launch of so many blocks of so many threads, with dynamic shared memory."""
+        """`kernel` bound to a launch of so many blocks of so many threads, with dynamic shared memory. Waits until the
+        program is compiled, and raises DeviceError if it cannot be."""
         grid = (blocks,) if isinstance(blocks, int) else blocks
         function = self._module.get_function(kernel)
         together = {"enable_cooperative_groups": True} if waits_for == "blocks" else {}
@@ -128,17 +145,30 @@ def _explained(kernel: str) -> Iterator[None]:
         raise DeviceError(f"{kernel} cannot be launched: {e}") from e
 
 
-def _kept(source: Path, macros: Mapping[str, str | int], arch: str) -> bytes:
-    """The machine code, from the disk if it is there."""
+@functools.cache
+def _compilers() -> ThreadPoolExecutor:
+    """Threads that compile: NVRTC lets Python go on meanwhile."""
+    # Modules that a thread imports while another one does are seen half imported.
+    importlib.import_module("cuda.core")
+    return ThreadPoolExecutor(cores(), "compiler")
+
+
+def _code(source: Path, macros: Mapping[str, str | int], arch: str) -> Callable[[], bytes]:
+    """The machine code: from the disk if it is there, or else compiled meanwhile and kept there."""
     from cuda.bindings import nvrtc
 
     question = f"{program_text(source, macros)} {arch} {nvrtc.nvrtcVersion()}"
     path = cache_directory() / f"{source.stem}-{hashlib.sha256(question.encode()).hexdigest()[:20]}.cubin"
-    code = read_sealed(path)
-    if code is None:
-        code = compile_program(source, macros, arch)
-        write_sealed(path, code)
-    return code
+    kept = read_sealed(path)
+    if kept is not None:
+        return lambda: kept
+
+    def compiled() -> bytes:
+        made = compile_program(source, macros, arch)
+        write_sealed(path, made)
+        return made
+
+    return _compilers().submit(compiled).result
 
 
 def _passed(argument: Any) -> Any:

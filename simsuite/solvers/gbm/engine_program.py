@@ -15,7 +15,7 @@ from simsuite.solvers.gbm import continuous, matching, quasi
 from simsuite.solvers.gbm.exactsum import LIMBS
 from simsuite.solvers.gbm.exercise import FIRST_PATH, judgements, learning_paths, learning_steps, policy_shape
 from simsuite.solvers.gbm.functionals import Kind, marks
-from simsuite.solvers.gbm.payoffs_program import ProgramPayoffs, observation
+from simsuite.solvers.gbm.payoffs_program import ProgramPayoffs, observation, payoffs_programs
 from simsuite.solvers.gbm.portfolio_launches import ProgramPortfolio
 from simsuite.solvers.gbm.precision import C_TYPES
 from simsuite.solvers.gbm.regression_program import learn_by_program
@@ -135,6 +135,8 @@ def _with_end(found: list[tuple[int, int]]) -> np.ndarray:
 class ProgramEngine:
     def __init__(self, problem: GbmProblem, backend: Backend, arrays: Mapping[str, Any]) -> None:
         self._problem, self._backend, self._arrays = problem, backend, arrays
+        self._moments_program = backend.program(MOMENTS, moments_macros(problem))
+        payoffs_programs(problem, backend)  # compiled beside the others
         self.seen = seen_by(problem, backend, arrays["x"])
         made = tables(problem, problem.normal) | quasi.program_tables(problem)
         self._tables = {name: backend.array(a) for name, a in made.items()}
@@ -149,12 +151,6 @@ class ProgramEngine:
         self._marks = marks(problem.frame_steps[1:], problem.block)
         self._marks_table = backend.array(_with_end(self._marks))
         self._advance = self._fastest()
-        kernels = backend.kernels("simsuite.solvers.gbm.statistics")
-        block = (kernels.THREADS, 1)
-        self._clear = backend.launcher(kernels.clear, (kernels.THREADS, problem.n_assets), block)
-        self._cleared = [backend.view(arrays[name]) for name in ("moments", "histogram")]
-        self._clear(*self._cleared, 0, 0)
-        self._moments_program = backend.program(MOMENTS, moments_macros(problem))
         self._moments = functools.cache(self._moments_launcher)
         self._moments(1)
         self._payoffs = ProgramPayoffs(problem, backend)
@@ -176,22 +172,22 @@ class ProgramEngine:
         shapes = [paths_macros(problem, *shape) for shape in shapes_of(problem)]
         question = "\n".join(["paths", str(n), str(end), *map(str, shapes)])
 
-        @functools.cache
-        def program(i: int) -> Program:
-            return backend.program(PATHS, shapes[i])
-
         x = backend.zeros((problem.n_assets, n), problem.dtype)
         room = backend.zeros((max(len(problem.functional_codes), 1), n), problem.dtype)
 
         no_marks = self._no_marks()
 
+        @functools.cache
+        def tried() -> list[Callable[..., None]]:
+            programs = [backend.program(PATHS, shape) for shape in shapes]
+            return [self._paths_launcher(program, shape, n) for program, shape in zip(programs, shapes)]
+
         def trial(i: int) -> None:
-            launch = self._paths_launcher(program(i), shapes[i], n)
-            launch(x, room, self.seen, n, n, 0, 0, end, no_marks)
+            tried()[i](x, room, self.seen, n, n, 0, 0, end, no_marks)
 
         best = backend.fastest(question, [functools.partial(trial, i) for i in range(len(shapes))])
         self._shape = shapes[best]
-        launch = self._paths_launcher(program(best), shapes[best], problem.batch)
+        launch = self._paths_launcher(backend.program(PATHS, shapes[best]), shapes[best], problem.batch)
         launch(x, room, self.seen, 0, n, 0, 0, end, no_marks)  # after which it is loaded
         return launch
 
@@ -261,7 +257,9 @@ class ProgramEngine:
             looked_at += sum(watched.bit_count() for _, watched in self._marks[first:last])
 
     def clear(self, slot: int) -> None:
-        self._clear(*self._cleared, slot, self._problem.n_assets)
+        with self._backend.arithmetic():
+            for name in ("moments", "histogram"):
+                self._arrays[name][slot].fill(0)
         self._portfolio.clear(slot)
 
     def record(self, which: int, frame: int) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simsuite.core import Backend
+from simsuite.core import Backend, Program
 from simsuite.expressions import Expression
 from simsuite.solvers.gbm.estimates import Payoffs
 from simsuite.solvers.gbm.exactsum import LIMBS
@@ -88,17 +88,21 @@ def rows_together(problem: GbmProblem) -> list[range]:
     return found
 
 
+def payoffs_programs(problem: GbmProblem, backend: Backend, coarse: Payoffs | None = None) -> list[Program]:
+    """For each of `rows_together`, compiled at the same time."""
+    each = [payoffs_macros(problem, rows, coarse) for rows in rows_together(problem)]
+    return [backend.program(PAYOFFS, macros) for macros in each]
+
+
 class ProgramPayoffs:
     """coarse: a problem with the same options, and its payoffs, which are subtracted; of whole groups of paths then."""
 
     def __init__(self, problem: GbmProblem, backend: Backend, coarse: tuple[GbmProblem, Payoffs] | None = None) -> None:
         replicates, whole, each = problem.sharing if coarse is None else numbering_of(problem)
         self.rows = rows_together(problem)
-        self._launches = []
-        for rows in self.rows:
-            program = backend.program(PAYOFFS, payoffs_macros(problem, rows, coarse[1] if coarse else None))
-            x = -(-backend.processors * _BLOCKS // replicates)
-            self._launches.append(program.launcher("payoffs", (x, replicates), _THREADS))
+        grid = -(-backend.processors * _BLOCKS // replicates), replicates
+        programs = payoffs_programs(problem, backend, coarse[1] if coarse else None)
+        self._launches = [program.launcher("payoffs", grid, _THREADS) for program in programs]
         stride = np.uint32(LIMBS * len(problem.payoffs.products))
         self._sharing = np.uint32(replicates), np.uint64(whole), np.uint32(each), stride
         self._room = np.uint64(problem.batch)

@@ -66,15 +66,14 @@ class BlockedSteps:
         harmless: Sequence[Any],
     ) -> None:
         self._backend = backend
-        self._programs: dict[str, Program] = {}
         self._rims: Any = None
         self._arrays: list[Any] = []
         self._shape, self._dtype = (2, *shape), dtype  # of what blocks exchange: two fields
-        trials = [self._trial(variant, fields, harmless) for variant in variants]
+        compiled = functools.cache(lambda: [backend.program(v.source, v.macros) for v in variants])  # at the same time
+        trials = [self._trial(i, variants[i], compiled, fields, harmless) for i in range(len(variants))]
         question = "\n".join([about, *map(str, variants)])
         self.variant = variants[backend.fastest(question, trials) if len(trials) > 1 else 0]
-        self._launch = self._launcher(self.variant)
-        self._programs.clear()
+        self._launch = self._launcher(self.variant, backend.program(self.variant.source, self.variant.macros))
         self(*fields, self.variant.depth, *harmless)  # after which it is loaded
 
     def takes(self, n: int) -> bool:
@@ -85,9 +84,17 @@ class BlockedSteps:
         """Queue n steps from T to out. rest: the arguments of the program that follow the fields, up to q."""
         self._launch(T, out, n, *rest)
 
-    def _trial(self, variant: Variant, fields: Sequence[Any], harmless: Sequence[Any]) -> Callable[[], None]:
-        """Recorded as steps of a run are, for small grids are done before the host has launched the next step."""
-        launcher = functools.cache(lambda: self._launcher(variant))
+    def _trial(
+        self,
+        i: int,
+        variant: Variant,
+        compiled: Callable[[], Sequence[Program]],
+        fields: Sequence[Any],
+        harmless: Sequence[Any],
+    ) -> Callable[[], None]:
+        """Of variant number i. Recorded as steps of a run are, for small grids are done before the host has launched
+        the next step."""
+        launcher = functools.cache(lambda: self._launcher(variant, compiled()[i]))
         recorder = self._backend.recorder()
         *_, ny, nx = self._shape
         steps = _TRIED * min(max(1, _WORK // (_TRIED * ny * nx)), _MOST_TIMES)
@@ -98,12 +105,9 @@ class BlockedSteps:
 
         return lambda: recorder.replay(0, launches)
 
-    def _launcher(self, variant: Variant) -> Callable[..., None]:
-        key = f"{variant.source} {variant.macros}"
-        if key not in self._programs:
-            self._programs[key] = self._backend.program(variant.source, variant.macros)
+    def _launcher(self, variant: Variant, program: Program) -> Callable[..., None]:
         waits_for = "blocks" if variant.exchanging else ""
-        launch = self._programs[key].launcher("steps", variant.blocks, variant.threads, variant.shared_bytes, waits_for)
+        launch = program.launcher("steps", variant.blocks, variant.threads, variant.shared_bytes, waits_for)
         numbers = tuple(map(np.int32, variant.numbers))
         room = self._room(variant) if variant.any else ()
 

@@ -92,6 +92,8 @@ class Products:
         copies = max(1, int(backend.memory_free() / (_LAID_OUT * A.nbytes)) - 1)
         affordable = list(dict.fromkeys(recipe.layout for recipe in recipes))[:copies]
         recipes = [recipe for recipe in recipes if recipe.layout in affordable]
+        for recipe in recipes:
+            backend.program(recipe.source, recipe.macros)  # compiled at the same time
         programs = [self._by_program(recipe, A, stored) for recipe in recipes]
         if len(programs) == 1 or not Trial.fits(backend, shape, A.dtype):
             return programs[0]
