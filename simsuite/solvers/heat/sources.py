@@ -110,10 +110,9 @@ class Sources:
             base = self.base if i == 0 else self.q
             rest: tuple[Any, ...] = (self._c, base, self.q, self.power, i * made.ny)
             if pairs is None:
-                own, numbers = written_kernels(backend, _SOURCE, {"expression": f}, ("x", "y", "t", "T"))
-                self._arrays += numbers
+                own, (numbers,) = written_kernels(backend, _SOURCE, {"expression": f}, ("x", "y", "t", "T"))
                 launch = backend.launcher(own.source, extent, (threads,))
-                rest = (made.dx, made.dy, *rest, backend.view(numbers[0]))
+                rest = (made.dx, made.dy, *rest, numbers)
                 launches.append(_evaluated(launch, self._times, rest))
             else:
                 launch = backend.launcher(kernels.add_products, extent, (threads,))
