@@ -96,7 +96,7 @@ class _GraphRecorder:
     """Keeps the graphs of the launches that come again and again.
 
     The first time launches are made one by one (kernels compile then), the second time they are recorded as a CUDA
-    graph, which from then on is one launch: 1.4 microseconds a kernel instead of 18.
+    graph, which from then on is one launch: 1.4 microseconds a kernel instead of 12.
     """
 
     def __init__(self, stream: Any, capture_mode: int) -> None:
