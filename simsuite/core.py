@@ -76,13 +76,10 @@ class Clock:
 
     def inside(self, step: int) -> tuple[float, float, int, int]:
         """As `interval`, for looking at data: it begins a little after a time at which they jump, and ends a little
-        before the next one, so that steps find them as they are between their ends. At the end of the clock, from which
-        no step begins, it is a little after it, too."""
+        before the next one, so that steps find them as they are between their ends."""
         begin, span, k, n = self.interval(step)
         if self.changes:
             end, small = begin + span, min(BESIDE * self.times[-1], 0.25 * span)
-            if step == self.end and self._changes(end, small):
-                return end + small, 0.0, 0, 1
             after = begin + small if self._changes(begin, small) else begin
             before = end - small if self._changes(end, small) else end
             return after, before - after, k, n

@@ -135,6 +135,43 @@ def test_what_is_seen_on_a_jump_is_what_follows_it_at_the_end_too(
             assert p.results(seen)["probes"]["P"] == pytest.approx(65.0 if at % 1 < 0.3 else 5.0)
 
 
+@pytest.mark.parametrize(
+    ("stepper", "dt"),
+    [("explicit", "auto"), ("explicit", 0.1), ("rkl2", 0.1), ("adi", 0.1), ("auto", "auto")],
+)
+def test_what_is_seen_on_a_jump_is_what_the_expression_says_at_that_time(
+    heat: Callable[..., HeatProblem], backend: Backend, stepper: str, dt: float | str
+) -> None:
+    """With `(t > ..)` that is what was, at the start, on the way and at the end. A probe in the middle of an edge shows
+    its temperature; one where heat comes by convection lies between the ambient temperature and that of the plate."""
+    p = heat(
+        grid={"nx": 5, "ny": 5},
+        material={"diffusivity": 1e-4},
+        initial={"temperature": 3.0},
+        boundary={
+            "left": {"kind": "temperature", "value": "3 + 4*(t > 0)"},
+            "right": {"kind": "temperature", "value": "where(t > 1, 9, 3)"},
+            "bottom": {"kind": "temperature", "value": "where(t >= 1, 9, 3) + 5*(t > 2)"},
+            "top": {"kind": "convection", "h": 20.0, "ambient": "where(t > 1, 90, 3)"},
+        },
+        probe=[
+            {"name": name, "x": x, "y": y}
+            for name, x, y in (("left", 0, 0.5), ("right", 1, 0.5), ("bottom", 0.5, 0), ("top", 0.5, 1))
+        ],
+        time={"end": 2.0, "stepper": stepper, "dt": dt},
+        output={"times": [0.0, 1.0, 2.0]},
+    )
+    stepper_, shown = p.stepper(backend, p.initial()), []
+    for step in p.layout.series[0].steps:
+        stepper_.advance(step - stepper_.step)
+        with stepper_.observe("time") as seen:
+            shown.append(p.results(seen)["probes"])
+    assert [row["left"] for row in shown] == pytest.approx([3, 7, 7])
+    assert [row["right"] for row in shown] == pytest.approx([3, 3, 9])
+    assert [row["bottom"] for row in shown] == pytest.approx([3, 9, 9])
+    assert [row["top"] > 5 for row in shown] == [False, False, True]
+
+
 def test_a_moving_source_that_leaves_a_cell_as_it_comes_to_the_next_is_not_off(
     heat: Callable[..., HeatProblem],
 ) -> None:

@@ -91,6 +91,12 @@ class FunctionTable:
             for launch, start, _, (x, y, numbers) in self._fills:
                 launch(n, self.values, start, x, y, *self._clock.inside(step), at, numbers)
 
+    def look(self, t: float) -> None:
+        """Queue the evaluation of row 0 at a time itself, also where what is evaluated jumps there."""
+        if not self.steady:
+            for launch, start, _, (x, y, numbers) in self._fills:
+                launch(1, self.values, start, x, y, t, 0.0, 0, 1, self._offsets_view, numbers)
+
     def row(self, k: int) -> int:
         """The row for the k-th step since the last `fill`."""
         return 0 if self.steady else k

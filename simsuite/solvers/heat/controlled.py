@@ -144,10 +144,6 @@ class ControlledStepper(FieldStepper):
             "grow without bound with T? Limit it, as in min(.., 1e9), or set time.end before that"
         )
 
-    def observe(self, series: str) -> Pending:
-        self._moment.begin, self._moment.span = self.clock.time(self.step), 0.0
-        return super().observe(series)
-
     def advance(self, n: int) -> None:
         self.check_end(n)
         goal = self.step + n

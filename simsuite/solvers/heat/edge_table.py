@@ -55,6 +55,14 @@ class EdgeTable:
         """Queue the evaluation of rows 0 .. n-1 for `step`; of rows that follow the temperature, of their data.
         offsets: see `FunctionTable.fill`."""
         self._data.fill(step, n, offsets)
+        self._evaluate(n)
+
+    def look(self, t: float) -> None:
+        """The same for row 0 at a time itself, also where data jump there."""
+        self._data.look(t)
+        self._evaluate(1)
+
+    def _evaluate(self, n: int) -> None:
         if not self.steady and not self._follows:
             self._launch(n, *self._arguments(self._nowhere, False), 0)
 

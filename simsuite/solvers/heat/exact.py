@@ -103,10 +103,6 @@ class ExactStepper(FieldStepper):
         kernel = " + ".join(["numba", *sorted(x.libraries | y.libraries)])
         self.chosen = {"kernel": kernel, **({"kernel_note": notes} if notes else {})}
 
-    def begin(self, step: int, n: int) -> None:
-        """Queue what depends on time, for measurements."""
-        self.operator.begin(step, n)
-
     def advance(self, n: int) -> None:
         self.check_end(n)
         for _ in range(n):

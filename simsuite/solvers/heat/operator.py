@@ -108,6 +108,11 @@ class Operator:
         self.edges.fill(step, rows, offsets)
         self.sources.begin(step, rows, offsets)
 
+    def look(self, t: float) -> None:
+        """The same for row 0 at a time itself, also where data jump there."""
+        self.edges.look(t)
+        self.sources.look(t)
+
     def refresh(self, T: Any, k: int) -> None:
         """Queue what depends on the temperatures T, at the time of row k: conductances, sources, that row."""
         if self._conduct is not None:

@@ -126,9 +126,17 @@ class Sources:
     def begin(self, step: int, rows: int, offsets: Any = None) -> None:
         """Queue what depends on time for the first rows, from `step` on. Not to be recorded. offsets: see
         `FunctionTable.fill`."""
-        if self._launches:
-            for table in (self._times, self.x_table, self.y_table):
-                table.fill(step, rows, offsets)
+        for table in self._moving_tables:
+            table.fill(step, rows, offsets)
+
+    def look(self, t: float) -> None:
+        """The same for row 0 at a time itself, also where sources jump there."""
+        for table in self._moving_tables:
+            table.look(t)
+
+    @property
+    def _moving_tables(self) -> tuple[FunctionTable, ...]:
+        return (self._times, self.x_table, self.y_table) if self._launches else ()
 
     def refresh(self, T: Any, k: int) -> None:
         """Queue the evaluation of what is not static, at the temperatures T and the time of row k."""

@@ -50,10 +50,6 @@ class SteadyStepper(FieldStepper):
             self._reports.append(backend.array(np.array([solution.residual, solution.iterations])))
         self._measure.arrays["steady"] = self._reports[0]
 
-    def begin(self, step: int, n: int) -> None:
-        """Queue what sources and edges need, for the ledger and for measurements."""
-        self.operator.begin(step, n)
-
     @property
     def state(self) -> Mapping[str, Any]:
         return {**super().state, "steady": self._reports[self.now]}
@@ -61,7 +57,7 @@ class SteadyStepper(FieldStepper):
     def advance(self, n: int) -> None:
         self.check_end(n)
         if n > 0:
-            self.begin(self.step, 1)
+            self.operator.begin(self.step, 1)
             self.now = 1
             self._measure.arrays["steady"] = self._reports[1]
             self.step += 1

@@ -26,8 +26,6 @@ class Engine(Protocol):
     @property
     def operator(self) -> Operator | None: ...
 
-    def begin(self, step: int, n: int) -> None: ...
-
 
 class FieldStepper:
     """Owns the field of `start` and `spare` further ones; `views[now]` is the present field for kernels, `states[now]`
@@ -77,8 +75,9 @@ class FieldStepper:
         return self._measure.arrays
 
     def observe(self, series: str) -> Pending:
-        """For a row along "time" the field and all measurements; along "sample" the measurements alone."""
-        self._engine.begin(self.step, 1)
+        """For a row along "time" the field and all measurements; along "sample" the measurements alone. Data are as at
+        that very time, while steps see them as they are before or after a jump."""
+        (self._engine.operator or self._engine.edges).look(self.clock.time(self.step))
         self._measure.queue(self.views[self.now], self._low_views[self.now] if self._lows else None)
         arrays = {**self.state, **self.measured}
         arrays.pop(LOW, None)
