@@ -144,6 +144,30 @@ def test_a_plate_that_radiates_and_is_cooled_below_absolute_zero_is_told_once(
     assert not caplog.records
 
 
+@pytest.mark.parametrize("stepper", ["exact", "adi", "rkl2", "explicit"])
+def test_a_plate_in_degrees_celsius_that_is_cooled_below_absolute_zero_is_told_so(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, stepper: str
+) -> None:
+    """Whatever cools it: nothing radiates there. In K that could be differences of temperatures."""
+    plate = {
+        "solver": "heat",
+        "units": "degC",
+        "grid": {"nx": 4, "ny": 1},
+        "material": {"diffusivity": 1.0},
+        "boundary": {"left": {"kind": "flux", "value": -100.0}},
+        "time": {"end": 4.0, "stepper": stepper},
+        "output": {"frames": 5},
+    }
+    simsuite.run(plate, device="cpu", directory=tmp_path / "cold")
+    (text,) = (record.message for record in caplog.records if record.levelname == "WARNING")
+    assert "time 3 s the temperature falls to -3" in text
+    assert " °C: nothing is colder than -273.15 °C, so neither temperatures nor energies" in text
+    caplog.clear()
+    simsuite.run(plate, {"units": "K"}, device="cpu", directory=tmp_path / "differences")
+    simsuite.run(plate, {"time.end": 2.0}, device="cpu", directory=tmp_path / "warm")
+    assert not caplog.records
+
+
 HOT, COOL = {"temperature": 300.0}, {"left": {"kind": "temperature", "value": 280.0}}
 THERMOSTATS = {
     "1e5*(T < 330)": "at T = 330",

@@ -59,7 +59,7 @@ def _start(model: Any) -> str | None:
     """The state at time 0, where nobody has said it and a plate takes 0."""
     if model.solver != "heat" or model.time.steady or model.manufactured or "initial" in model.model_fields_set:
         return None
-    return f"at 0 {'°C' if model.units == 'degC' else 'K'} everywhere: there is no [initial]"
+    return f"at 0 {model.degrees} everywhere: there is no [initial]"
 
 
 def _unless(model: Any, found: Mapping[str, Any]) -> str:

@@ -27,7 +27,7 @@ def table(found: Sequence[Outcome], checks: Sequence[Check]) -> list[list[str]]:
     """A row for each quantity: its value on each grid, observed order, extrapolated value, grid convergence index."""
     grids = [f"{level['nx']} x {level['ny']}" for level in levels_of(found)]
     alone = "gci" in checks[0].data
-    unit = "°C" if found[0].problem.scenario.units == "degC" else "K"
+    unit = found[0].problem.scenario.degrees
     rows = [[unit, *grids, "order", *(["limit", "+- (GCI)"] if alone else [])]]
     for check in checks:
         data = check.data

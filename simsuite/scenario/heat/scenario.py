@@ -149,6 +149,11 @@ class HeatScenario(Section):
         return data
 
     @property
+    def degrees(self) -> str:
+        """The unit of all temperatures, as people write it."""
+        return "°C" if self.units == "degC" else "K"
+
+    @property
     def random(self) -> bool:
         """Whether results depend on run.seed."""
         return False

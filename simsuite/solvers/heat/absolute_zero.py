@@ -44,11 +44,13 @@ def _mistakes(made: Discretisation, bad: np.ndarray, path: tuple[str | int, ...]
     return [Mistake(path, message, help if coldest == 0.0 else "")]
 
 
-def gone_below(made: Discretisation, lowest: float, highest: float) -> str | None:
-    """A sentence, if temperatures have fallen below 0 K on a plate whose edges radiate."""
-    if not made.edges.radiates or lowest >= -_ROUNDING * abs(highest):
+def gone_below(scenario: HeatScenario, made: Discretisation, lowest: float, highest: float) -> str | None:
+    """A sentence, if temperatures have fallen below absolute zero, where it is known where that is."""
+    coldest = absolute_zero(scenario, made.edges)
+    if lowest >= coldest - _ROUNDING * abs(highest - coldest):
         return None
+    why = "radiation has no meaning below 0 K" if made.edges.radiates else f"nothing is colder than {coldest:g} °C"
     return (
-        f"the temperature falls to {lowest:.4g} K: radiation has no meaning below 0 K, so neither temperatures nor "
-        "energies are right from here on; check what cools the plate, a source below 0 or a flux out of it"
+        f"the temperature falls to {lowest:.4g} {scenario.degrees}: {why}, so neither temperatures nor energies are "
+        "right from here on; check what cools the plate, a source below 0 or a flux out of it"
     )

@@ -255,7 +255,7 @@ class HeatProblem:
 
     def doubt(self, observed: Snapshot) -> str | None:
         lowest, highest = float(observed.arrays["row_min"].min()), float(observed.arrays["row_max"].max())
-        return gone_below(self.made, lowest, highest)
+        return gone_below(self.scenario, self.made, lowest, highest)
 
     def rows(self, series: str, observed: Snapshot) -> Mapping[str, np.ndarray]:
         t = self._time(observed.step)
