@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from simsuite.capabilities import Doubting
 from simsuite.core import Problem, Snapshot
-from simsuite.io.outputs import moment
+from simsuite.io.outputs import when
 
 
 class Doubts:
@@ -21,7 +21,7 @@ class Doubts:
         """Look at a row, unless there has been something to tell."""
         if isinstance(self._problem, Doubting) and self._found is None:
             text = self._problem.doubt(observed)
-            self._found = None if text is None else f"at {moment(self._problem, observed.step)} {text}"
+            self._found = None if text is None else f"{when(self._problem, observed.step)} {text}"
 
     def tell(self) -> None:
         """Tell what was found, if it has not been told yet."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
@@ -124,6 +125,7 @@ class FakeProblem:
     """u <- cos(1.7 u + step) in every cell: chaotic enough for a wrong state to show."""
 
     adaptive = False
+    method = MappingProxyType({"stepper": "cosine"})
     layout = heat_layout()
     clock = Clock(layout.series[0].steps, tuple(0.25 * k for k in layout.series[0].steps))
 

@@ -168,6 +168,26 @@ def test_a_plate_in_degrees_celsius_that_is_cooled_below_absolute_zero_is_told_s
     assert not caplog.records
 
 
+def test_a_steady_state_below_absolute_zero_has_no_step_and_no_time(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    plate = {
+        "solver": "heat",
+        "units": "degC",
+        "grid": {"nx": 4, "ny": 1},
+        "material": {"diffusivity": 1.0},
+        "boundary": {
+            "left": {"kind": "flux", "value": -1000.0},
+            "right": {"kind": "temperature", "value": 0.0},
+        },
+        "time": {"steady": True},
+    }
+    simsuite.run(plate, device="cpu", directory=tmp_path)
+    (text,) = (record.message for record in caplog.records if record.levelname == "WARNING")
+    assert text.startswith("in the steady state the temperature falls to -875 °C: ")
+    assert "energies are right; check" in text
+
+
 HOT, COOL = {"temperature": 300.0}, {"left": {"kind": "temperature", "value": 280.0}}
 THERMOSTATS = {
     "1e5*(T < 330)": "at T = 330",

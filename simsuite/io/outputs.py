@@ -34,6 +34,13 @@ def moment(problem: Problem, step: int) -> str:
     return at if problem.adaptive else f"step {step}, {at}"
 
 
+def when(problem: Problem, step: int) -> str:
+    """At which moment a row of results is: "at time 0.35 s"; or which state it is, where there are no steps in time."""
+    if problem.method.get("stepper") != "steady":
+        return f"at {moment(problem, step)}"
+    return "in the steady state" if step > 0 else "at the start"
+
+
 class SeriesOutput:
     """One row of a series at each of its steps, beginning after the rows that the file already has.
 
@@ -71,8 +78,8 @@ class SeriesOutput:
     def _append(self, observed: Snapshot) -> None:
         where = self._problem.fault(observed)
         if where is not None:
-            before = "" if self._good is None else f"; at {moment(self._problem, self._good)} there was none"
-            raise NumericalFailure(f"NaN or Inf in {where} at {moment(self._problem, observed.step)}{before}")
+            before = "" if self._good is None else f"; {when(self._problem, self._good)} there was none"
+            raise NumericalFailure(f"NaN or Inf in {where} {when(self._problem, observed.step)}{before}")
         self._good = observed.step
         self._look(observed)
         self._results.append(self._series.dim, self._problem.rows(self._series.dim, observed))

@@ -50,7 +50,8 @@ def gone_below(scenario: HeatScenario, made: Discretisation, lowest: float, high
     if lowest >= coldest - _ROUNDING * abs(highest - coldest):
         return None
     why = "radiation has no meaning below 0 K" if made.edges.radiates else f"nothing is colder than {coldest:g} °C"
+    on = "" if scenario.time.steady else " from here on"
     return (
         f"the temperature falls to {lowest:.4g} {scenario.degrees}: {why}, so neither temperatures nor energies are "
-        "right from here on; check what cools the plate, a source below 0 or a flux out of it"
+        f"right{on}; check what cools the plate, a source below 0 or a flux out of it"
     )
