@@ -664,6 +664,18 @@ def test_steps_of_a_given_length_have_no_estimate(say: Say) -> None:
     assert "not estimated" not in say("run", *settings("time.stepper=rkl2"), "--fresh").stdout
 
 
+def test_explicit_steps_without_a_bound_of_their_error_are_said_to_have_none(say: Say) -> None:
+    """A bound that comes to more than the range of temperatures is none either."""
+    for unbounded in ('source=[{power = "1 - T"}]', 'boundary.left={kind = "convection", h = "1 + t", ambient = 1}'):
+        shown = say("run", *settings("time.stepper=explicit", unbounded), "--fresh").stdout
+        (line,) = (line for line in shown.splitlines() if "time error" in line)
+        assert "unknown" in line
+        assert "explicit steps ignore time.tolerance" in line
+    shown = say("run", *settings("time.stepper=explicit"), "--fresh").stdout
+    assert "time error" in shown
+    assert "unknown" not in shown
+
+
 def test_warnings_are_in_the_object_too(say: Say) -> None:
     idle = 'source=[{power = "1e5*(x > 9)"}]'
     done = say("run", *settings(idle), "--json")

@@ -14,6 +14,7 @@ from simsuite.words import counted, duration, measured, steps_in_words, with_pre
 MOST_LINES = 40
 _SETTLED = 1e-2  # of the change of a step: more by its last iteration says that others should follow
 _MEASURING = ("rkl2", "adi")  # steppers that estimate the error of steps whose lengths they choose
+_UNCONTROLLED = "explicit steps ignore time.tolerance"
 _MANY = 1000  # steps, half as many of which taken again say something
 _AT_EACH_END = 6  # lines of a section that has to be cut short, at least
 UNIT_NAMES = {
@@ -137,14 +138,17 @@ def _energy(summary: Mapping[str, Any], energy: Mapping[str, Any], unit: str) ->
 
 def _heat_quality(results: Mapping[str, Any], summary: Mapping[str, Any], verbose: bool) -> Iterator[str]:
     steps = summary["steps"]
-    if "time_error" not in results and summary.get("stepper") in _MEASURING and steps:
-        yield _row("time error", "not estimated", 'as time.dt is given; dt = "auto" does', "  ")
+    if "time_error" not in results and steps:
+        if summary.get("stepper") in _MEASURING:
+            yield _row("time error", "not estimated", 'as time.dt is given; dt = "auto" does', "  ")
+        elif summary.get("stepper") == "explicit":
+            yield _row("time error", "unknown", f"there is no bound for such data; {_UNCONTROLLED}", "  ")
     if "time_error" in results:
         estimated = "rounding_error" in results or not results["time_error"]
         error = f"{results['time_error']:.2g}"
         note = f"of the temperatures' range, by steps in time, {'as estimated' if estimated else 'at most'}"
         if not estimated and results["time_error"] >= 1.0:
-            error, note = "unknown", "data change too much for a bound; explicit steps ignore time.tolerance"
+            error, note = "unknown", f"data change too much for a bound; {_UNCONTROLLED}"
         yield _row("time error", error, note, "  ")
     if verbose and {"rkl2_stages", "adi_steps"} & results.keys():
         yield _row("steps taken", steps, _methods_of_steps(results, steps), "  ")
