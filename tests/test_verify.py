@@ -523,6 +523,24 @@ def test_where_it_is_the_grid_one_level_more_than_there_were_is_proposed() -> No
         assert words in said
 
 
+SPOT = """solver = "heat"
+grid = {nx = 8, ny = 8}
+material = {diffusivity = 1.0}
+initial = {temperature = "where(hypot(x - 0.4, y - 0.3) < 0.41, 100, 0)"}
+time = {end = 0.1, stepper = "exact"}
+"""
+
+
+def test_an_order_that_is_too_high_is_not_explained_by_what_makes_it_low(study: Callable) -> None:
+    """A spot whose outline meets cells otherwise on each grid: the first change is large by chance."""
+    done = study(SPOT)
+    assert done.returncode == 5
+    assert "The order is too high" in done.stdout
+    assert "grids are too coarse to tell the order: try --levels 4 or begin with a finer grid" in done.stdout
+    assert "lowers" not in done.stdout
+    assert "lowers" in scenario_report.advice(Cause("8 x 8", "adi", 0.0, 1.0, True, 3, False))
+
+
 def test_an_error_in_time_is_no_part_of_a_smaller_whole() -> None:
     """Estimates are on the safe side, and errors may cancel: "of 1 K .., 3 K are" was said."""
     part = scenario_report.advice(Cause("8 x 8", "rkl2", 0.5, 1.0, True, 3))

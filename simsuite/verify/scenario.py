@@ -45,7 +45,7 @@ class Cause:
     grid: its cells, in words. stepper: what took its steps. in_time: what its steps in time are off, K. off: what the
     grid is off altogether, K: the error against the reference, or the change to the next grid. estimated: whether
     in_time is the run's own estimate, or the change of the field in steps a few times shorter. levels: grids of the
-    study.
+    study. high: whether the order is more than that of the scheme, and not less.
     """
 
     grid: str
@@ -54,6 +54,7 @@ class Cause:
     off: float
     estimated: bool
     levels: int
+    high: bool = False
 
     @property
     def steps(self) -> bool:
@@ -78,7 +79,8 @@ def cause(found: Sequence[Outcome], checks: Sequence[Check], base: Path, backend
         changes = data.get("differences", [])
         off = abs(changes[min(k, len(changes) - 1)] if changes else data["values"][k])
         name = f"{grid.nx} x {grid.ny}"
-        causes.append(Cause(name, problem.method["stepper"], in_time, off, estimated, len(found)))
+        high = checks[0].measured > ORDER_IN_SPACE
+        causes.append(Cause(name, problem.method["stepper"], in_time, off, estimated, len(found), high))
     return max(causes, key=lambda each: each.in_time / each.off if each.off > 0 else 0.0)
 
 

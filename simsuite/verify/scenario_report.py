@@ -74,6 +74,12 @@ def advice(why: Cause) -> str:
 def _space(why: Cause) -> str:
     """What may be in the way where steps in time are not."""
     finer = "" if why.levels >= MOST_LEVELS else f"--levels {why.levels + 1} or "
+    if why.high:
+        return (
+            "The order is too high: from one of these grids to the next errors fell faster than they do in the long\n"
+            "run, by chance perhaps, as where the outline of a region cuts through other cells on each grid. So the\n"
+            f"grids are too coarse to tell the order: try {finer}begin with a finer grid."
+        )
     return (
         f"Either the grids are too coarse for what happens in them: try {finer}begin\nwith a finer grid. Or the data "
         "are rough (jumps, corners, regions whose outline cuts through cells), which lowers\nthe order for good. Or "
