@@ -73,6 +73,14 @@ class Doubting(Protocol):
 
 
 @runtime_checkable
+class Dating(Protocol):
+    """A problem that may know when its state was finite no more, which rows of results show later only."""
+
+    def fault_time(self, observed: Snapshot) -> float | None:
+        """The time that steps had reached when the first NaN or Inf came up; None where that is not known."""
+
+
+@runtime_checkable
 class Foreseeable(Protocol):
     """A problem that can tell about how long its run will take."""
 

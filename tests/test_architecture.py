@@ -34,7 +34,7 @@ ALLOWED = {
     "errors": set(),
     "expressions": set(),
     "identity": BASE | {"io", "scenario"},
-    "io": BASE | {"version"},
+    "io": BASE | {"capabilities", "version"},
     "capabilities": {"core"},
     "loop": {"capabilities", "core", "io"},
     "stopwatch": {"core", "loop"},

@@ -86,6 +86,27 @@ def test_a_source_that_grows_without_bound_is_named(heat: Callable[..., HeatProb
     assert limit == pytest.approx(1 / hottest, abs=0.03)
 
 
+@pytest.mark.parametrize("stepper", ["rkl2", "adi", "auto"])
+def test_what_is_no_number_is_said_to_be_none_from_where_steps_came_to_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], stepper: str
+) -> None:
+    """Which is long before the next row of results, by which it is found."""
+    text = f"""
+        solver = "heat"
+        grid = {{nx = 4, ny = 4}}
+        material = {{diffusivity = 1.0}}
+        source = [{{power = "sqrt(0.43 - t)"}}]
+        time = {{end = 1.0, stepper = "{stepper}"}}
+        output = {{frames = 5}}
+        """
+    (tmp_path / "s.toml").write_text(text, encoding="utf-8")
+    done = call(capsys, "run", tmp_path / "s.toml", "-o", tmp_path / "run", "--device", "cpu")
+    assert done.returncode == 3
+    words = done.stderr.partition("error: NaN or Inf in cell (x=0, y=0) at time ")[2]
+    assert float(words.split()[0]) == pytest.approx(0.43, abs=1e-6)
+    assert "s; at time 0.25 s there was none" in words
+
+
 def test_nothing_is_looked_for_where_sources_follow_temperatures_in_proportion(
     heat: Callable[..., HeatProblem],
 ) -> None:

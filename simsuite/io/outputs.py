@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Protocol
 
+from simsuite.capabilities import Dating
 from simsuite.core import Problem, Series, Snapshot, Stepper
 from simsuite.errors import NumericalFailure, SimsuiteError
 from simsuite.io.checkpoint import write_checkpoint
@@ -29,9 +30,13 @@ class Output(Protocol):
 
 def moment(problem: Problem, step: int) -> str:
     """A step of the run's clock in words: "step 70, time 0.35 s", or just "time 0.35 s" where it is no time step."""
-    unit = problem.layout.series[0].coordinate.attrs.get("units", "")
-    at = f"time {problem.position(step)[1]:.9g} {unit}".rstrip()
+    at = _at(problem, problem.position(step)[1])
     return at if problem.adaptive else f"step {step}, {at}"
+
+
+def _at(problem: Problem, time: float) -> str:
+    unit = problem.layout.series[0].coordinate.attrs.get("units", "")
+    return f"time {time:.9g} {unit}".rstrip()
 
 
 def when(problem: Problem, step: int) -> str:
@@ -79,7 +84,9 @@ class SeriesOutput:
         where = self._problem.fault(observed)
         if where is not None:
             before = "" if self._good is None else f"; {when(self._problem, self._good)} there was none"
-            raise NumericalFailure(f"NaN or Inf in {where} {when(self._problem, observed.step)}{before}")
+            known = self._problem.fault_time(observed) if isinstance(self._problem, Dating) else None
+            at = when(self._problem, observed.step) if known is None else f"at {_at(self._problem, known)}"
+            raise NumericalFailure(f"NaN or Inf in {where} {at}{before}")
         self._good = observed.step
         self._look(observed)
         self._results.append(self._series.dim, self._problem.rows(self._series.dim, observed))

@@ -79,8 +79,9 @@ NAMES = (
     *("lasted", "lasted_at", "looked", "tight", "rounded", "largest", "looked_at", "growing"),
     *("adi", "other_dt", "ratio", "compared", "probing", "wait", "patience", "restarted"),
     # Of all steps of rkl2 that count; steps of adi that count. summed: what the errors of all steps came to by
-    # looked_at, K. unsure: the sum of the largest estimates of all steps that may consist of rounding, K.
-    *("stages", "adi_steps", "summed", "unsure"),
+    # looked_at, K. unsure: the sum of the largest estimates of all steps that may consist of rounding, K. lost_at: the
+    # time at which temperatures were finite no more, s; 0 as long as they are.
+    *("stages", "adi_steps", "summed", "unsure", "lost_at"),
 )
 
 
@@ -238,9 +239,11 @@ class StepControl:
         """Whether temperatures are not finite any more: no step helps, and the run will end with what is due next."""
         return math.isnan(self["low"])
 
-    def accept(self, step: Judgement, low: float, high: float, dt: float, unit: float) -> None:
-        """Note a step that counts. unit: of rounding in the largest temperature, K."""
+    def accept(self, step: Judgement, low: float, high: float, t: float, dt: float, unit: float) -> None:
+        """Note a step that counts, from a time t on. unit: of rounding in the largest temperature, K."""
         lost = not math.isfinite(low + high)
+        if lost and self["lost_at"] == 0.0:
+            self["lost_at"] = t + dt
         self["low"], self["high"] = (math.nan, math.nan) if lost else (min(self["low"], low), max(self["high"], high))
         self["taken"] += 1
         error = step.error * (self["high"] - self["low"])

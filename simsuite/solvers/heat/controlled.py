@@ -186,7 +186,7 @@ class ControlledStepper(FieldStepper):
                 break
             self._restore()
             control.take_again(judged.deciding, dt)
-        control.accept(judged, low, high, dt, unit)
+        control.accept(judged, low, high, t, dt, unit)
         control.count(method, self._stages(dt) if method == "rkl2" else 0)
         control.go_on(method, judged.deciding, dt)
         self._add(self.views[_LASTING], self.views[_ESTIMATE], self._real(1), self.views[_LASTING])

@@ -253,6 +253,13 @@ class HeatProblem:
         probes = zip(self.scenario.probe, observed.arrays["probes"])
         return next((f"probe {probe.name!r}" for probe, value in probes if not math.isfinite(value)), None)
 
+    def fault_time(self, observed: Snapshot) -> float | None:
+        """Where steps control their error they look at every temperature."""
+        if "control" not in observed.arrays:
+            return None
+        at = float(observed.arrays["control"][NAMES.index("lost_at")])
+        return at if at > 0.0 else None
+
     def doubt(self, observed: Snapshot) -> str | None:
         lowest, highest = float(observed.arrays["row_min"].min()), float(observed.arrays["row_max"].max())
         return gone_below(self.scenario, self.made, lowest, highest)
