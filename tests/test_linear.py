@@ -100,6 +100,15 @@ def test_float32_is_stepped_in_float32():
     assert p.results(Snapshot(20, {"state": state}))["residual"] == pytest.approx(error, rel=1e-6)
 
 
+def test_a_state_that_decays_below_the_range_of_float32_has_a_residual_of_one_rounding():
+    """It stops at the smallest subnormal number, which is eps of the smallest normal one; 0.65^400 is 1e-75."""
+    p = problem(discrete(np.array([[0.65]])), [1.0], 400, run={"precision": "float32"})
+    state, float32 = last(p), np.finfo(np.float32)
+    assert state[0, 0] == float32.smallest_subnormal
+    residual = p.results(Snapshot(400, {"state": state}))["residual"]
+    assert residual == pytest.approx(float(float32.eps), rel=1e-6)
+
+
 def test_rotation_turns_by_its_angle():
     once = problem({"kind": "discrete", "matrix": {"generator": "rotation", "angle": 0.1}}, [1.0, 0.0], 25)
     flow = problem({"kind": "continuous", "matrix": {"generator": "rotation", "angle": 0.1}}, [1.0, 0.0], 10, dt=2.5)

@@ -18,7 +18,7 @@ _OF_SECONDS = {  # units of a system in continuous time; what is not here has no
 _OF_STEPS = {"time_constant": "steps", "frequency": "1/step", "period": "steps"}
 _RELATIVE = "(of the smallest change that loses one, relative to A, balanced, and to each"
 _NOTES = {
-    "change": "(by which one more step would change an entry, at most)",
+    "change": "(by which one more step would change an entry, at most, before it is rounded)",
     "residual": "(largest difference to the state as found in another way, relative to its largest entry)",
     "controllability.distance": f"{_RELATIVE} column of B)",
     "observability.distance": f"{_RELATIVE} row of C)",

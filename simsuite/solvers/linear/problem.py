@@ -246,8 +246,9 @@ class LinearProblem:
         state.
 
         Without noise, where the host can check in moderate time: change: max |A X + B u - X|, how far the state is from
-        standing still; residual: how far it is from the same found in the other way, relative to its largest entry,
-        see `residual`. At the end of the run: analysis, see `Analysis.results`, and noise, see `NoiseOutcome.results`.
+        standing still, in float64; residual: how far it is from the same found in the other way, relative to its
+        largest entry, see `residual`. At the end of the run: analysis, see `Analysis.results`, and noise, see
+        `NoiseOutcome.results`.
         """
         X = observed.arrays["state"]
         method = next((name for name, error in _ERRORS.items() if error in observed.arrays), "step")

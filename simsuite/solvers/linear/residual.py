@@ -25,6 +25,10 @@ _STEPS = 200_000  # products that take a moment, however small
 def residual(system: LinearSystem, X: np.ndarray, step: int, powers: bool, limit: int) -> float | None:
     """max |X - Y| / max |Y|, Y the same state after `step` steps; of some columns where Y is stepped.
 
+    Where max |Y| is below the smallest normal number of X's precision, that number is what the difference is relative
+    to: X is rounded to multiples of the smallest subnormal number then, however small Y becomes. Where Y is 0, it is
+    the difference itself.
+
     None if it would take more than `limit` multiplications; NaN if Y overflows.
     """
     n = X.shape[0]
@@ -47,7 +51,7 @@ def residual(system: LinearSystem, X: np.ndarray, step: int, powers: bool, limit
         else:
             return None
         scale, error = (largest(Z, system.is_complex) for Z in (Y, X[:, columns] - Y))
-    return error / scale if scale > 0 else error
+    return error / max(scale, float(np.finfo(X.dtype).tiny)) if scale > 0 else error
 
 
 def _stepped(system: LinearSystem, X: np.ndarray, steps: int) -> np.ndarray:
