@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gbm_problems import problem, tables
+from gbm_problems import ASSET, CALL, problem, tables
 from pydantic import ValidationError
 from schema_check import faults
 from scipy.optimize import minimize
@@ -308,11 +308,29 @@ def test_continuous_monitoring_needs_a_brownian_motion(tmp_path, option, old, ne
     assert why in found["option", 1, "monitoring"]
 
 
-def test_american_options_are_sent_to_pseudo_random_paths():
-    american = {"style": "american", "payoff": "put", "strike": 100.0}
-    (found,) = not_yet(GbmScenario.model_validate(tables(option=[american], paths={"sampling": "sobol"})))
-    assert found.path == ("option", 0, "style")
-    assert found.help == 'write sampling = "pseudo"'
+HELD = ASSET | {"holding": 1.0}
+EARLY = {"style": "american", "payoff": "put", "strike": 100.0}
+WATCHED = CALL | {"style": "lookback", "strike_type": "fixed", "monitoring": "continuous"}
+
+
+@pytest.mark.parametrize(
+    ("path", "more"),
+    [
+        (("option", 0, "style"), {"option": [EARLY]}),
+        (("option", 0, "monitoring"), {"option": [WATCHED]}),
+        (("asset", 0, "jumps"), {"asset": [{**HELD, "jumps": {"intensity": 1.0, "mean": -0.1, "deviation": 0.1}}]}),
+        (("asset", 0, "dividends"), {"asset": [{**HELD, "dividends": [{"time": 0.5, "cash": 3.0}]}]}),
+        (("time", "scheme"), {"time": {"scheme": "euler"}}),
+        (("time", "scheme"), {"time": {"scheme": "milstein"}}),
+        (("output", "risk"), {"asset": [HELD], "output": {"risk": {}}}),
+        (("output", "exposure"), {"asset": [HELD], "output": {"exposure": True}}),
+        (("paths", "moment_matching"), {"paths": {"sampling": "sobol", "moment_matching": True}}),
+    ],
+)
+def test_what_sobol_points_do_not_go_with_is_sent_to_pseudo_random_paths(path, more):
+    (found,) = not_yet(GbmScenario.model_validate(tables(**{"paths": {"sampling": "sobol"}, "option": [], **more})))
+    assert found.path == path
+    assert 'write sampling = "pseudo"' in found.help
 
 
 def test_jumps_take_twice_the_sobol_points(tmp_path):

@@ -115,7 +115,7 @@ class Paths(Section):
         found = []
         if self.antithetic:
             message = "Sobol points are balanced already: pairing them spoils their evenness"
-            found.append(Mistake(("antithetic",), message, "leave antithetic out, or set it to false"))
+            found.append(Mistake(("antithetic",), message, 'leave antithetic out, or write sampling = "pseudo"'))
         if self.count % self.scrambles:
             message = f"is {self.count}, which {self.scrambles} replicates cannot share evenly"
             help = f"use {-(-self.count // self.scrambles) * self.scrambles}"

@@ -12,6 +12,7 @@ from simsuite.scenario.gbm import American, Barrier, GbmScenario, Lookback, Opti
 from simsuite.solvers.gbm.jumps import MOST_A_STEP
 
 _HELP = "leave it out, or take another value"
+_PSEUDO = 'write sampling = "pseudo"'
 _UNLIKE = 1e-9  # 1 - cos^2 of two volatilities within a step: what rounding of dates makes of it is less
 _ROUNDING = 1e-12
 _MOST_TIMES = 1000  # as many steps are offered
@@ -86,27 +87,30 @@ def _beside_sobol(model: GbmScenario) -> Iterator[Mistake]:
     """What takes paths to be independent, or random numbers besides those of steps."""
     for key, asked in (("risk", model.output.risk is not None), ("exposure", model.output.exposure)):
         if asked:
-            yield _mistake(("output", key), f"`{key}` by Sobol points")
-    if model.time.scheme != "exact":
-        yield _mistake(("time", "scheme"), f'scheme = "{model.time.scheme}" by Sobol points')
+            yield _mistake(("output", key), f"`{key}` by Sobol points", f"leave it out, or {_PSEUDO}")
+    scheme = model.time.scheme
+    if scheme != "exact":
+        help = f'{_PSEUDO}, or scheme = "exact"'
+        yield _mistake(("time", "scheme"), f'scheme = "{scheme}" by Sobol points', help)
     for i, asset in enumerate(model.asset):
         if asset.jumps is not None:
-            yield _mistake(("asset", i, "jumps"), "jumps by Sobol points")
+            yield _mistake(("asset", i, "jumps"), "jumps by Sobol points", f"{_PSEUDO}, or leave jumps out")
         if asset.pays_cash:
-            yield _mistake(("asset", i, "dividends"), "dividends in cash by Sobol points")
+            help = f"{_PSEUDO}, or a `proportion` in place of each `cash`"
+            yield _mistake(("asset", i, "dividends"), "dividends in cash by Sobol points", help)
     for i, option in enumerate(model.option):
         if isinstance(option, Lookback) and option.monitoring == "continuous":
-            yield _mistake(("option", i, "monitoring"), "continuous monitoring by Sobol points")
+            help = f'{_PSEUDO}, or monitoring = "discrete"'
+            yield _mistake(("option", i, "monitoring"), "continuous monitoring of lookbacks by Sobol points", help)
         if isinstance(option, American):
-            what = "American options by Sobol points cannot be computed yet"
-            yield Mistake(("option", i, "style"), what, 'write sampling = "pseudo"')
+            yield _mistake(("option", i, "style"), "American options by Sobol points", _PSEUDO)
 
 
 def _beside_multilevel(model: GbmScenario) -> Iterator[Mistake]:
     """What is no mean of a payoff, or takes random numbers besides those of steps. Continuous monitoring goes with the
     exact scheme only."""
     if model.paths.sampling == "sobol":
-        yield _mistake(("paths", "multilevel"), "`multilevel` by Sobol points")
+        yield _mistake(("paths", "multilevel"), "`multilevel` by Sobol points", f"leave it out, or {_PSEUDO}")
     for key, asked in (("risk", model.output.risk is not None), ("exposure", model.output.exposure)):
         if asked:
             yield _mistake(("output", key), f"`{key}` by multilevel Monte Carlo")
@@ -120,16 +124,15 @@ def _beside_multilevel(model: GbmScenario) -> Iterator[Mistake]:
 
 def _beside_moment_matching(model: GbmScenario) -> Iterator[Mistake]:
     """What is even already, and what takes single paths to be independent."""
-    for key, asked in (
-        ("Sobol points", model.paths.sampling == "sobol"),
-        ("multilevel Monte Carlo", model.paths.multilevel),
-    ):
-        if asked:
-            yield _mistake(("paths", "moment_matching"), f"`moment_matching` by {key}")
+    path = ("paths", "moment_matching")
+    if model.paths.sampling == "sobol":
+        yield _mistake(path, "`moment_matching` by Sobol points", f"leave it out, or {_PSEUDO}")
+    if model.paths.multilevel:
+        yield _mistake(path, "`moment_matching` by multilevel Monte Carlo", "leave it out, or leave multilevel out")
     for key, asked in (("risk", model.output.risk is not None), ("exposure", model.output.exposure)):
         if asked:
             yield _mistake(("output", key), f"`{key}` with `moment_matching`")
 
 
-def _mistake(path: tuple[str | int, ...], what: str) -> Mistake:
-    return Mistake(path, f"{what} cannot be computed yet", _HELP)
+def _mistake(path: tuple[str | int, ...], what: str, help: str = _HELP) -> Mistake:
+    return Mistake(path, f"{what} cannot be computed yet", help)
