@@ -7,6 +7,11 @@ from collections.abc import Sequence
 PREFIXES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
+def printable(text: str, kept: str = "") -> str:
+    """Text that cannot steer a terminal: characters that do not print, but those `kept`, as Python writes them."""
+    return "".join(c if c.isprintable() or c in kept else repr(c)[1:-1] for c in text)
+
+
 def with_prefix(value: float, unit: str) -> str:
     """``1.2e9, "B"`` as "1.2 GB"."""
     for size, prefix in PREFIXES:

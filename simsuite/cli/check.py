@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from simsuite.cli.console import print_json, say
+from simsuite.cli.console import print_json, say, show
 from simsuite.cli.run import Device, Directory, Json, ScenarioFile, Set, Verbose, load_scenario
 from simsuite.cli.summary import short_stepper
 from simsuite.words import about, counted, duration, steps_in_words, with_prefix
@@ -34,25 +34,25 @@ def check(
     if as_json:
         print_json({"scenario": str(scenario), "solver": loaded.solver, "valid": True, **found})
         return
-    print(f"{scenario} is a valid {loaded.solver} scenario")
-    print(f"  steps      {_steps(found)}, {counted(found['frames'], 'frame')}")
+    show(f"{scenario} is a valid {loaded.solver} scenario")
+    show(f"  steps      {_steps(found)}, {counted(found['frames'], 'frame')}")
     stepper = short_stepper({"solver": loaded.solver, **found}, found["adaptive"])
-    print(f"  stepper    {stepper}{_unless(loaded.model, found)}")
+    show(f"  stepper    {stepper}{_unless(loaded.model, found)}")
     if start := _start(loaded.model):
-        print(f"  start      {start}")
+        show(f"  start      {start}")
     if verbose and "stepper_reason" in found:
-        print(f"  why        {found['stepper_reason']}")
+        show(f"  why        {found['stepper_reason']}")
     if "matrix" in found:
-        print(f"  matrix     {found['matrix']}")
+        show(f"  matrix     {found['matrix']}")
     if found["seconds"] is not None:
         usual = _seconds(found)
-        print(f"  time       {usual} at {found['seconds_at']}, after some seconds to start")
-    print(f"  memory     {with_prefix(found['device_bytes'], 'B')} on the device")
-    print(f"  disk       {with_prefix(found['disk_bytes'], 'B')} in {directory / 'results.h5'}")
+        show(f"  time       {usual} at {found['seconds_at']}, after some seconds to start")
+    show(f"  memory     {with_prefix(found['device_bytes'], 'B')} on the device")
+    show(f"  disk       {with_prefix(found['disk_bytes'], 'B')} in {directory / 'results.h5'}")
     for text in found["warnings"]:
-        print(f"  warning    {text}")
+        show(f"  warning    {text}")
     if found["disk_bytes"] > found["disk_free_bytes"]:
-        print(f"  warning    the disk has {with_prefix(found['disk_free_bytes'], 'B')} free: the run would not begin")
+        show(f"  warning    the disk has {with_prefix(found['disk_free_bytes'], 'B')} free: the run would not begin")
 
 
 def _start(model: Any) -> str | None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from simsuite.cli.streams import give_up_stderr
 from simsuite.errors import Mistake, ScenarioError, SimsuiteError, UsageError
+from simsuite.words import printable
 
 
 def wants_colour() -> bool:
@@ -18,8 +19,18 @@ def wants_colour() -> bool:
     return sys.stderr.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
+def show(text: str) -> None:
+    """Print what a command was asked for, in which strings of files cannot steer the terminal."""
+    print(printable(text, "\n"))
+
+
 def say(text: str) -> None:
-    """Print a message. That nobody can read it is no reason for a run to end."""
+    """Print a message, in which strings of files cannot steer the terminal."""
+    _tell(printable(text, "\n"))
+
+
+def _tell(text: str) -> None:
+    """That nobody can read a message is no reason for a run to end."""
     try:
         print(text, file=sys.stderr, flush=True)
     except OSError:
@@ -28,7 +39,10 @@ def say(text: str) -> None:
 
 def error(e: SimsuiteError) -> None:
     """Report an error; scenario errors bring their own report."""
-    say(e.report if isinstance(e, ScenarioError) and e.report.startswith(("error", "\033")) else f"error: {e}")
+    if isinstance(e, ScenarioError) and e.report.startswith(("error", "\033")):
+        _tell(e.report)  # which may be coloured, and has nothing else that steers a terminal
+    else:
+        say(f"error: {e}")
 
 
 _printed = [False]  # whether this command has put a JSON object on stdout
@@ -40,11 +54,12 @@ def begin_command() -> None:
 
 
 def print_json(data: Mapping[str, Any]) -> None:
-    """One JSON object; NaN and Inf, which JSON does not have, become null."""
+    """One JSON object; NaN and Inf, which JSON does not have, become null. Nothing in it can steer a terminal."""
     from simsuite.io.directory import without_nan
 
     _printed[0] = True
-    print(json.dumps(without_nan(data), ensure_ascii=False))
+    text = json.dumps(without_nan(data), ensure_ascii=False)
+    print("".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text))
 
 
 def print_error_json(kind: str, message: str, exit_code: int, mistakes: Sequence[Mistake] = ()) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from simsuite.cli.console import print_json
+from simsuite.cli.console import print_json, show
 from simsuite.cli.run import Json, Verbose, run_directory
 from simsuite.cli.summary import print_summary, short_stepper
 from simsuite.cli.table import print_csv
@@ -45,16 +45,16 @@ def info(
             raise UsageError(f"the run in {run.path} is {found['status']} and has no results yet")
         print_csv(found["summary"])
         return
-    print(_headline(found))
+    show(_headline(found))
     for line in _position(found):
-        print(f"  {line}")
+        show(f"  {line}")
     _print_datasets(found["datasets"], verbose)
     if found["summary"] is not None:
         print_summary(found["summary"], verbose)
     elif "stepper" in found:
-        print(f"  stepper    {short_stepper(found, False)}")
+        show(f"  stepper    {short_stepper(found, False)}")
         if verbose and "stepper_reason" in found:
-            print(f"  why        {found['stepper_reason']}")
+            show(f"  why        {found['stepper_reason']}")
 
 
 def _headline(found: Mapping[str, Any]) -> str:
@@ -109,11 +109,11 @@ def _print_datasets(shapes: Mapping[str, Sequence[int]], verbose: bool) -> None:
     named = {name: " x ".join(map(str, shape)) or "scalar" for name, shape in shapes.items()}
     if verbose:
         for name, shape in named.items():
-            print(f"  {name:<24} {shape}")
+            show(f"  {name:<24} {shape}")
         return
     shown = [f"{name} {named[name]}" for name, shape in shapes.items() if len(shape) > 1][:6]
     if named:
-        print(f"  holds      {', '.join([*shown, counted(len(named) - len(shown), 'more array')])}")
+        show(f"  holds      {', '.join([*shown, counted(len(named) - len(shown), 'more array')])}")
 
 
 def _list(directory: Path, runs: Sequence[Any], as_json: bool) -> None:
@@ -130,7 +130,7 @@ def _list(directory: Path, runs: Sequence[Any], as_json: bool) -> None:
         return
     width = max(len(each["directory"]) for each in found)
     for each in found:
-        print(f"{each['directory']:<{width}}  {each['status']:<9} {_brief(each)}".rstrip())
+        show(f"{each['directory']:<{width}}  {each['status']:<9} {_brief(each)}".rstrip())
 
 
 def _brief(found: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ from typing import NoReturn
 import typer
 
 from simsuite.cli import bench, check, doctor, info, new, plot, run, schema, verify
-from simsuite.cli.console import begin_command, error, print_error_json
+from simsuite.cli.console import begin_command, error, print_error_json, say
 from simsuite.errors import DeviceError, ScenarioError, SimsuiteError, UsageError
 from simsuite.version import VERSION
 
@@ -77,8 +77,7 @@ def main() -> None:
     except Exception as e:
         if isinstance(e, OSError) and e.errno in _OF_NAMES and e.filename is not None:
             _end(UsageError(f"cannot use {os.fsdecode(e.filename)}: {e.strerror}"), as_json)
-        traceback.print_exc()
-        print("error: this is a bug in simsuite; please report it with the text above", file=sys.stderr)
+        say(f"{traceback.format_exc()}error: this is a bug in simsuite; please report it with the text above")
         if as_json:
             print_error_json(type(e).__name__, str(e), 1)
         sys.exit(1)

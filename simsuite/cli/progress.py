@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from simsuite.cli.console import say
 from simsuite.cli.streams import give_up_stderr
 from simsuite.cli.summary import short_stepper
-from simsuite.words import about, duration, measured, steps_in_words, with_prefix
+from simsuite.words import about, duration, measured, printable, steps_in_words, with_prefix
 
 if TYPE_CHECKING:
     from simsuite.core import Problem
@@ -112,7 +112,7 @@ class Bar(_Progress):
     def _say(self, text: str) -> None:
         if self._bar is not None:
             with self._terminal():
-                self._bar.console.print(text, markup=False, highlight=False)
+                self._bar.console.print(printable(text, "\n"), markup=False, highlight=False)
         else:
             say(text)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from simsuite.cli.console import show
 from simsuite.cli.gbm import gbm_sections
 from simsuite.cli.linear import linear_lines
 from simsuite.cli.numbers import row as _row
@@ -43,7 +44,7 @@ Section = tuple[str, list[str]]
 
 def print_summary(summary: Mapping[str, Any], verbose: bool = False) -> None:
     """For people; the same facts as the JSON object. verbose: all of them, and why the stepper was chosen."""
-    print("\n".join(summary_lines(summary, verbose)))
+    show("\n".join(summary_lines(summary, verbose)))
 
 
 def summary_lines(summary: Mapping[str, Any], verbose: bool = False) -> list[str]:

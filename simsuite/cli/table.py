@@ -9,6 +9,7 @@ from typing import Any
 
 from simsuite.cli.gbm_units import gbm_unit
 from simsuite.cli.linear import linear_unit
+from simsuite.words import printable
 
 Row = tuple[str, Any, str]
 
@@ -17,7 +18,8 @@ def print_csv(summary: Mapping[str, Any]) -> None:
     """name, value, unit: names as in the JSON object, with dots, and with the place in a list from 0 on."""
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(("name", "value", "unit"))
-    writer.writerows(rows(summary))
+    for row in rows(summary):
+        writer.writerow([printable(cell) if isinstance(cell, str) else cell for cell in row])
 
 
 def rows(summary: Mapping[str, Any]) -> Iterator[Row]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import warnings
 from pathlib import Path
 
 from simsuite.errors import UsageError
@@ -20,7 +21,12 @@ def draw(directory: Path, path: Path) -> None:
 
     Raises UsageError for another suffix, where there is no run, and for a run without frames.
     """
-    directory, path = Path(directory), Path(path)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph")  # such a warning shows a character that may steer the terminal
+        _draw(Path(directory), Path(path))
+
+
+def _draw(directory: Path, path: Path) -> None:
     if path.suffix.lower() not in FORMATS:
         raise UsageError(f"cannot draw {path}: its name must end in {', '.join(FORMATS[:-1])} or {FORMATS[-1]}")
     results = directory / "results.h5"

@@ -11,6 +11,7 @@ from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.overrides import Override
 from simsuite.scenario.source import Source
 from simsuite.scenario.spans import KeyPath, Span, Spans, key_name, place_in_string
+from simsuite.words import printable
 
 MAX_SHOWN = 50
 WIDTH = 120  # longer lines are cropped around the caret
@@ -113,7 +114,7 @@ def render_override(
 
 def plain(message: str, help: str | None = None, colour: bool = False) -> str:
     """A mistake that stands nowhere in particular."""
-    return f"{_paint('error', _RED, colour)}: {_clean(message)}" + (f"\n = help: {_clean(help)}" if help else "")
+    return f"{_paint('error', _RED, colour)}: {printable(message)}" + (f"\n = help: {printable(help)}" if help else "")
 
 
 def _render(place: str, number: str, line: str, span: Span, message: str, help: str | None, colour: bool) -> str:
@@ -121,14 +122,14 @@ def _render(place: str, number: str, line: str, span: Span, message: str, help: 
     gutter = " " * len(number)
     bar = _paint("|", _BLUE, colour)
     lines = [
-        f"{_paint('error', _RED, colour)}: {_paint(_clean(message), _BOLD, colour)}",
-        f"{gutter or ' '}{_paint('-->', _BLUE, colour)} {_clean(place)}",
+        f"{_paint('error', _RED, colour)}: {_paint(printable(message), _BOLD, colour)}",
+        f"{gutter or ' '}{_paint('-->', _BLUE, colour)} {printable(place)}",
         f"{gutter} {bar}",
         f"{_paint(number, _BLUE, colour)} {bar} {shown}".rstrip(),
         f"{gutter} {bar} {' ' * at}{_paint('^' * width, _RED, colour)}",
     ]
     if help:
-        first, *more = map(_clean, help.split("\n"))
+        first, *more = map(printable, help.split("\n"))
         lines.append(f"{gutter} {_paint('=', _BLUE, colour)} help: {first}")
         lines += [f"{gutter}   {line}" for line in more]  # with nothing before it, so that it can be copied
     return "\n".join(lines)
@@ -157,11 +158,6 @@ def _cell(character: str) -> str:
 
 def _width(cell: str) -> int:
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in cell)
-
-
-def _clean(text: str) -> str:
-    """Text that cannot steer the terminal."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def _paint(text: str, code: str, colour: bool) -> str:

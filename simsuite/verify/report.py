@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from simsuite.verify.checks import Check
+from simsuite.words import printable
 
 WIDTHS = {"kind": 16, "name": 44, "measured": 12}
 FANCY, PLAIN = ("✓", "✗"), ("ok", "OFF")
@@ -21,7 +22,7 @@ def line(check: Check, fancy: bool = False) -> str:
     """One check. fancy: for terminals, with signs and colour; without it plain ASCII, unless a name is not."""
     mark = (FANCY if fancy else PLAIN)[not check.passed]
     mark = f"{GREEN if check.passed else RED}{mark}{RESET}" if fancy else f"{mark:<3}"
-    return _row(mark, check.kind, check.name, number(check.measured, _digits(check)), check.wanted)
+    return _row(mark, check.kind, printable(check.name), number(check.measured, _digits(check)), check.wanted)
 
 
 def _digits(check: Check) -> int:
