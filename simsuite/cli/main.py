@@ -12,6 +12,7 @@ import typer
 
 from simsuite.cli import bench, check, doctor, info, new, plot, run, schema, verify
 from simsuite.cli.console import begin_command, error, print_error_json, say
+from simsuite.cli.memory import lacks_memory, require_addresses
 from simsuite.errors import DeviceError, ScenarioError, SimsuiteError, UsageError
 from simsuite.version import VERSION
 
@@ -61,6 +62,7 @@ def main() -> None:
     begin_command()
     as_json = "--json" in sys.argv[1:]
     try:
+        require_addresses()
         app(prog_name="simsuite")
     except SystemExit as e:
         usage = getattr(e.__context__, "format_message", None)  # of a command line that makes no sense
@@ -69,12 +71,12 @@ def main() -> None:
         raise
     except SimsuiteError as e:
         _end(e, as_json)
-    except MemoryError as e:
-        _end(DeviceError(f"there is not enough memory on this machine: {e}"), as_json)
     except BrokenPipeError:
         sys.stderr.close()  # whoever read our output has gone; there is no one to tell
         sys.exit(1)
     except Exception as e:
+        if lacks_memory(e):
+            _end(DeviceError(f"there is not enough memory on this machine: {e}"), as_json)
         if isinstance(e, OSError) and e.errno in _OF_NAMES and e.filename is not None:
             _end(UsageError(f"cannot use {os.fsdecode(e.filename)}: {e.strerror}"), as_json)
         say(f"{traceback.format_exc()}error: this is a bug in simsuite; please report it with the text above")

@@ -30,7 +30,7 @@ from simsuite.version import FORMAT_VERSION
 NEWEST, PREVIOUS = "checkpoint.h5", "checkpoint.previous.h5"
 FRESH, LEAVING = "checkpoint.new.h5", "checkpoint.leaving.h5"  # on their way in and out
 _BLOCK = 1 << 20  # elements
-_DAMAGED = (OSError, RuntimeError, KeyError, ValueError, TypeError, AttributeError, MemoryError)
+_DAMAGED = (OSError, RuntimeError, KeyError, ValueError, TypeError, AttributeError)
 
 
 @dataclass(frozen=True)

@@ -40,10 +40,11 @@ def explained(path: Path, doing: str = "write") -> Iterator[None]:
     try:
         yield
     except (OSError, RuntimeError) as error:  # h5py raises RuntimeError where HDF5 fails to flush or close
-        reason = re.search(r"error message = '([^']*)'", str(error))
-        raise SimsuiteError(
-            f"cannot {doing} {path}: {reason[1] if reason else error}; put that right and run again to continue"
-        ) from error
+        said = re.search(r"error message = '([^']*)'", str(error))
+        reason = said[1] if said else str(error)
+        if "filter returned failure" in reason:  # the checksum's filter fails for no other reason
+            reason = "there is not enough memory"
+        raise SimsuiteError(f"cannot {doing} {path}: {reason}; put that right and run again to continue") from error
 
 
 def abandon(file: h5py.File) -> None:
