@@ -46,10 +46,12 @@ class Clock:
 
     @classmethod
     def filling(cls, times: Sequence[float], largest_dt: float) -> Clock:
-        """The fewest equal steps of at most `largest_dt` between each two of `times`."""
+        """The fewest equal steps of at most `largest_dt` between each two of `times`, which are rounded: late in a run
+        of many frames a span is longer than it was meant to be by much more than its own rounding."""
         steps = [0]
         for a, b in itertools.pairwise(times):
-            steps.append(steps[-1] + max(1, math.ceil((b - a) / largest_dt * (1 - 1e-12))))
+            rounding = min(2 * math.ulp(b), 1e-9 * (b - a))
+            steps.append(steps[-1] + max(1, math.ceil((b - a - rounding) / largest_dt * (1 - 1e-12))))
         return cls(tuple(steps), tuple(times))
 
     @property

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from simsuite.core import Backend, Clock
+from simsuite.scenario.common import Output
 from simsuite.solvers.heat.problem import HeatProblem
+from simsuite.solvers.schedule import frame_times
 
 PULSES = "6*(t % 1 < 0.3)"
 
@@ -185,3 +187,22 @@ def test_a_moving_source_that_leaves_a_cell_as_it_comes_to_the_next_is_not_off(
             time={"end": 60.0},
         )
         assert not plate.warnings
+
+
+@pytest.mark.parametrize(
+    ("end", "dt", "frames", "steps"),
+    [(2000.0, 1e-3, 500_001, 2_000_000), (1e6, 0.25, 500_001, 4_000_000), (0.3, 1e-5, 301, 30_000)],
+)
+def test_rounded_times_of_many_frames_cost_no_steps(end: float, dt: float, frames: int, steps: int) -> None:
+    """Frames lie a whole number of steps apart, but their times are rounded: late ones by much of a step's digits."""
+    times = frame_times(Output(frames=frames), end)
+    clock = Clock.filling(times, dt)
+    assert clock.end == steps
+    assert clock.steps[-2] == steps - steps // (frames - 1)
+    assert clock.times == times
+    assert clock.dt(clock.steps[-2]) <= dt * (1 + 1e-9)
+
+
+def test_a_span_that_is_longer_takes_a_step_more() -> None:
+    for excess in (1e-6, 1e-8):
+        assert Clock.filling((0.0, 1000.0, 1000.0 + 4e-3 * (1 + excess)), 1e-3).end == 1_000_000 + 5
