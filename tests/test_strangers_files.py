@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import struct
+import tracemalloc
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -142,3 +143,24 @@ def test_a_named_pipe_in_a_scenario_is_called_one(tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text(text + 'temperature = {file = "a.npy"}\n[time]\nend = 1.0\n')
     with pytest.raises(ScenarioError, match=r"named pipe or a device, not a plain file: 'a\.npy'"):
         load(tmp_path / "a.toml")
+
+
+@pytest.mark.parametrize("text", ["1," * 25_000_000 + "1\n", "1" * 50_000_000, "0\n" + "x" * 50_000_000])
+def test_a_line_of_text_has_a_limit(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    tracemalloc.start()
+    with pytest.raises(ValueError, match=rf"line {1 + text.count(chr(10), 0, 9)} has more than 16777216 characters"):
+        read_matrix(path)
+    assert tracemalloc.get_traced_memory()[1] < 2e8
+    tracemalloc.stop()
+
+
+def test_lines_end_in_any_way(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    for end in ("\n", "\r\n", "\r"):
+        path.write_bytes(end.join(["\ufeff# a comment", "", "1,2 # two", "3,4.5"]).encode())
+        assert read_matrix(path).tolist() == [[1.0, 2.0], [3.0, 4.5]]
+        path.write_bytes(end.join(["1,2", "3,x", "4,5"]).encode())
+        with pytest.raises(ValueError, match='line 2: "x" is not a number'):
+            read_matrix(path)

@@ -2,33 +2,45 @@
 
 from __future__ import annotations
 
-import io
-import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
 from simsuite.words import counted
 
 
+MOST_IN_A_LINE = 1 << 24  # characters
+
+
 def read_csv(path: Path) -> np.ndarray:
     """The numbers (rows, columns), float64, or complex128 if one is written like 0.5-0.25j. Raises ValueError, with the
     line that is at fault."""
-    text = path.read_text(encoding="utf-8-sig", errors="replace")  # spreadsheets begin files with a mark
-    if not any(line.partition("#")[0].strip() for line in _lines(text)):
-        raise ValueError("the file is empty" if not text.strip() else "the file holds comments only")
-    kind = complex if "j" in text.lower() else float
+    kind = _kind(path)
     try:
-        return np.loadtxt(io.StringIO(text), kind, delimiter=",", ndmin=2)
+        with _opened(path) as file:
+            return np.loadtxt(file, kind, delimiter=",", ndmin=2)
     except ValueError as e:
-        raise ValueError(_fault(text, kind) or e) from None
+        raise ValueError(_fault(path, kind) or e) from None
 
 
-def _fault(text: str, kind: type[Any]) -> str | None:
+def _kind(path: Path) -> type[Any]:
+    """Whether there are complex numbers. Raises ValueError where there are none at all."""
+    numbers, blank, kind = False, True, float
+    for line in _lines(path):
+        blank = blank and not line.strip()
+        numbers = numbers or bool(line.partition("#")[0].strip())
+        kind = complex if "j" in line or "J" in line else kind
+    if not numbers:
+        raise ValueError("the file is empty" if blank else "the file holds comments only")
+    return kind
+
+
+def _fault(path: Path, kind: type[Any]) -> str | None:
     """What is wrong with the first line that is, lines counted from 1."""
     width, first = 0, 0
-    for number, line in enumerate(_lines(text), 1):
+    for number, line in enumerate(_lines(path), 1):
         row = line.partition("#")[0]
         if not row.strip():
             continue
@@ -42,9 +54,19 @@ def _fault(text: str, kind: type[Any]) -> str | None:
     return None
 
 
-def _lines(text: str) -> list[str]:
-    """As NumPy has them: `splitlines` knows more ends."""
-    return re.split(r"\r\n|\r|\n", text)
+def _opened(path: Path) -> TextIO:
+    return path.open(encoding="utf-8-sig", errors="replace")  # spreadsheets begin files with a mark
+
+
+def _lines(path: Path) -> Iterator[str]:
+    """Raises ValueError at one that is too long: of its characters NumPy makes several times as many bytes."""
+    with _opened(path) as file:
+        number = 0
+        while line := file.readline(MOST_IN_A_LINE + 1):
+            number += 1
+            if len(line) > MOST_IN_A_LINE:
+                raise ValueError(f"line {number} has more than {MOST_IN_A_LINE} characters; .npy files take any number")
+            yield line
 
 
 def _about(field: str, place: int) -> str:
