@@ -1,8 +1,9 @@
 """When to stop early: Ctrl-C, another signal that asks a process to end, or the time allowed is over.
 
-A handler only sets a flag: an exception raised in the middle of a library call may be lost or do damage there. A second
-Ctrl-C, SIGTERM or SIGQUIT ends the process at once, which is as safe as a power cut. Other signals may come again and
-again: of a terminal that closes, a process may hear SIGHUP from the system and from the shell.
+A handler only sets a flag: an exception raised in the middle of a library call may be lost or do damage there. Signals
+that come again change nothing, as they often do: of a terminal that closes, a process hears from the system and from
+the shell, and of a job that is to end from several places. Only keys, Ctrl-C or Ctrl-\\, that are pressed again after
+some seconds end the process at once, which is as safe as a power cut: what it is busy with may take long.
 """
 
 from __future__ import annotations
@@ -17,16 +18,21 @@ _ASKED = (signal.SIGINT, signal.SIGTERM)
 # Those that end a process that does not handle them, and may be meant to warn it: of a terminal that closes, of the end
 # of a job's time. What a program or `nohup` has said of them holds.
 _WARNED = (signal.SIGHUP, signal.SIGQUIT, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU)
-_AT_ONCE = (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT)
+_KEYS = (signal.SIGINT, signal.SIGQUIT)
+PATIENCE = 5.0  # seconds after the first signal, from which on a key ends the process at once
 
 
 class Stopping:
     """Called by the loop; gives the reason to stop, or None. A context manager that installs the handlers.
 
     signal: the one that came, if any. Python delivers signals to its main thread only; elsewhere none is handled.
+    last: whether the process has nothing to do after this but to end; once a signal came, it then ignores others. The
+    time allowed is never over before the loop asks for the second time, so that however long the start took, a run gets
+    on by a stretch of steps.
     """
 
-    def __init__(self, max_minutes: float | None = None) -> None:
+    def __init__(self, max_minutes: float | None = None, last: bool = False) -> None:
+        self._last, self._asked, self._since = last, False, 0.0
         self._deadline = None if max_minutes is None else time.monotonic() + 60 * max_minutes
         self.signal: signal.Signals | None = None
         self._before: dict[int, object] = {}
@@ -34,7 +40,8 @@ class Stopping:
     def __call__(self) -> str | None:
         if self.signal is not None:
             return self.signal.name
-        if self._deadline is not None and time.monotonic() >= self._deadline:
+        before, self._asked = self._asked, True
+        if self._deadline is not None and before and time.monotonic() >= self._deadline:
             return "max-minutes"
         return None
 
@@ -48,10 +55,11 @@ class Stopping:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         for number, handler in self._before.items():
-            signal.signal(number, handler)  # type: ignore[arg-type]
+            left = signal.SIG_IGN if self._last and self.signal is not None else handler
+            signal.signal(number, left)  # type: ignore[arg-type]
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         if self.signal is None:
-            self.signal = signal.Signals(number)
-        elif number in _AT_ONCE:
+            self.signal, self._since = signal.Signals(number), time.monotonic()
+        elif number in _KEYS and time.monotonic() - self._since >= PATIENCE:
             os._exit(128 + number)

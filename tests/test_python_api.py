@@ -114,7 +114,7 @@ def test_run_continues_and_starts_afresh(plate: Path, caplog: pytest.LogCaptureF
     stopped.dataset.close()
     done = simsuite.run(plate, device="cpu")
     assert done.summary["status"] == "complete"
-    assert "continuing runs/plate from time 0 s" in caplog.text
+    assert "continuing runs/plate from time 0.0001" in caplog.text
     assert simsuite.run(plate, device="cpu").summary == done.summary
     assert "finished" in caplog.text
     again = simsuite.run(plate, device="cpu", fresh=True)

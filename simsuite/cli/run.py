@@ -139,14 +139,14 @@ def execute(
     from simsuite.execution import Execution
     from simsuite.io.directory import RunDirectory
 
-    with Stopping(max_minutes) as stopping:
+    with Stopping(max_minutes, last=True) as stopping:
         summary = Execution(scenario, RunDirectory(directory), reporter(quiet), stopping, fresh, extends).run()
-    if as_json:
-        print_json(summary)
-    elif not quiet:
-        print_summary(summary, verbose)
-    if summary["status"] != "complete" and not quiet:
-        say(f"stopped early ({summary.get('stopped_by')}) with a checkpoint; run the same command to continue")
+        if as_json:
+            print_json(summary)
+        elif not quiet:
+            print_summary(summary, verbose)
+        if summary["status"] != "complete" and not quiet:
+            say(f"stopped early ({summary.get('stopped_by')}) with a checkpoint; run the same command to continue")
     raise typer.Exit(exit_code(summary))
 
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from simsuite.words import counted
 
-
 MOST_IN_A_LINE = 1 << 24  # characters
 
 
@@ -27,7 +26,8 @@ def read_csv(path: Path) -> np.ndarray:
 
 def _kind(path: Path) -> type[Any]:
     """Whether there are complex numbers. Raises ValueError where there are none at all."""
-    numbers, blank, kind = False, True, float
+    kind: type[Any] = float
+    numbers, blank = False, True
     for line in _lines(path):
         blank = blank and not line.strip()
         numbers = numbers or bool(line.partition("#")[0].strip())
