@@ -1,10 +1,12 @@
 # One command to see it work, one to test it. Needs Python 3.11 or newer and make.
 PYTHON ?= python3
 BIN := .venv/bin
+COUNT ?= 5000
+SEED ?= 1
 GPU := $(if $(shell command -v nvidia-smi),yes)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: heat test long lowest lint clean
+.PHONY: heat test long faults lowest lint clean
 
 heat: .venv/installed ## simulate a cooling plate and draw it
 	$(BIN)/simsuite run scenarios/heat.toml
@@ -16,6 +18,9 @@ test: .venv/tested lint ## everything the project promises, on every backend tha
 
 long: .venv/tested ## hours: automatic time steps on hundreds of random plates
 	$(BIN)/python -m pytest -m long
+
+faults: .venv/tested ## hours: kills, power cuts, errors of the disk, damage, signals and files of strangers, COUNT of each
+	cd tests && ../$(BIN)/python -m faults $(CAMPAIGNS) --count $(COUNT) --seed $(SEED)
 
 lowest: ## the tests with the oldest dependencies that pyproject.toml allows
 	$(PYTHON) -m venv .venv-lowest

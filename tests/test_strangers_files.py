@@ -164,3 +164,38 @@ def test_lines_end_in_any_way(tmp_path: Path) -> None:
         path.write_bytes(end.join(["1,2", "3,x", "4,5"]).encode())
         with pytest.raises(ValueError, match='line 2: "x" is not a number'):
             read_matrix(path)
+
+
+@pytest.mark.parametrize("shape", ["(2147483648, 4)", "(5, 2)", "(3,)"])
+def test_an_array_is_not_larger_than_its_file(tmp_path: Path, shape: str) -> None:
+    """It is told before there is memory for it, also where there would be enough."""
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    path = tmp_path / "a.npy"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + b"\0" * 20)
+    with pytest.raises(ValueError, match=r"declares an array of shape .* lacks"):
+        read_npy(path)
+
+
+@pytest.mark.parametrize("text", ["2 1\n1\nx", "2 1\n1", "2 1\n1\n2\n3"])
+def test_the_last_line_needs_no_end(tmp_path: Path, text: str) -> None:
+    """SciPy would crash in one that is at fault."""
+    path = tmp_path / "a.mtx"
+    head = "%%MatrixMarket matrix array real general\n"
+    path.write_text(head + text)
+    with pytest.raises(ValueError, match="cannot be read"):
+        read_matrix(path)
+    for last in ("2.5", "2.5E-", "2.5 2.5"):
+        path.write_text(f"{head}2 1\n1\n{last}")
+        assert read_matrix(path).tolist() == [[1.0], [2.5]]
+
+
+def test_letters_beyond_ascii_are_for_comments(tmp_path: Path) -> None:
+    """SciPy would crash where it has to say which letter is no digit."""
+    path = tmp_path / "a.mtx"
+    head = b"%%MatrixMarket matrix array real general\n"
+    path.write_bytes(head + "% größer\n".encode() + b"2 1\n1\n2\n")
+    assert read_matrix(path).tolist() == [[1.0], [2.0]]
+    for text in (b"2 1\n1\n2 \xe4", b"2 1\n1\n\xe4\n", b"2 1\n1\n2 %\xe4"):
+        path.write_bytes(head + text)
+        with pytest.raises(ValueError, match=r"is no text: byte \d+ is 228"):
+            read_matrix(path)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import stat
 import struct
 import tokenize
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
 _MAGIC = b"\x93NUMPY"
+_HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 # What libraries raise for files that are damaged, or are of another kind.
 _DAMAGE = (
@@ -79,4 +81,18 @@ def load(path: Path) -> np.ndarray:
         if file.read(len(_MAGIC)) != _MAGIC:
             raise ValueError(_other_kind(path))
         file.seek(0)
+        _require_size(file, path.stat().st_size)
         return np.lib.format.read_array(file, allow_pickle=False)
+
+
+def _require_size(file: BinaryIO, size: int) -> None:
+    """Raise ValueError if the file declares more numbers than it has, for which memory would be taken. At the end the
+    file is at its beginning."""
+    version = np.lib.format.read_magic(file)
+    if version not in _HEADERS:
+        raise ValueError(f"it is of version {version[0]}.{version[1]} of its format, which no array of numbers needs")
+    shape, _, dtype = _HEADERS[version](file)
+    needed = file.tell() + math.prod(shape) * dtype.itemsize
+    if needed > size and not dtype.hasobject:
+        raise ValueError(f"it declares an array of shape {shape}, and lacks {needed - size} bytes of that")
+    file.seek(0)

@@ -126,20 +126,26 @@ def record(command: list[str], root: Path, work: Path) -> Recording:
     work: a directory for the library and the log. Raises CalledProcessError if the program fails.
     """
     preloaded(command, root, work)
-    return Recording(root, list(_operations((work / "log").read_bytes())))
+    return Recording(root, list(operations_in((work / "log").read_bytes())))
 
 
 def preloaded(command: list[str], root: Path, work: Path) -> subprocess.CompletedProcess[str]:
     """Run a Python program with `record.c` preloaded, to which it may say by FAULTS_FAIL what is to fail in `root`."""
-    library, log = work / "record.so", work / "log"
-    if not library.exists():
-        subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, SOURCE, "-ldl"], check=True)
-    environment = os.environ | {"LD_PRELOAD": str(library), "FAULTS_ROOT": str(root), "FAULTS_LOG": str(log)}
+    environment = os.environ | {"LD_PRELOAD": str(library(work)), "FAULTS_ROOT": str(root)}
+    environment["FAULTS_LOG"] = str(work / "log")
     command = [sys.executable, *command]
     return subprocess.run(command, env=environment, check=True, cwd=work, capture_output=True, text=True)
 
 
-def _operations(log: bytes) -> Iterator[Operation]:
+def library(work: Path) -> Path:
+    """`record.c` compiled, in the directory `work`."""
+    compiled = work / "record.so"
+    if not compiled.exists():
+        subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", compiled, SOURCE, "-ldl"], check=True)
+    return compiled
+
+
+def operations_in(log: bytes) -> Iterator[Operation]:
     at = 0
     while at < len(log):
         kind, fd, offset, first, second = struct.unpack_from("<5q", log, at)

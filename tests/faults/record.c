@@ -1,6 +1,7 @@
-/* A library to preload: it records in the file named by FAULTS_LOG, in order, all that a program does to the files
-   below the directory FAULTS_ROOT. With FAULTS_FAIL, "n errno lasting", the n-th operation there from then on fails with
-   that errno; if lasting is 1, so do all that follow, but those that only close or delete. A record is an operation (one character), a file descriptor, an offset, and two
+/* A library to preload: it records in the file named by FAULTS_LOG, if any, in order, all that a program does to the
+   files below the directory FAULTS_ROOT. With FAULTS_FAIL, "n errno lasting", the n-th operation there from then on fails
+   with that errno; if lasting is 1, so do all that follow, but those that only close or delete. With errno 0 the program
+   is killed there, after so many sixteenths of the bytes as `lasting` says if the operation is a write. A record is an operation (one character), a file descriptor, an offset, and two
    texts or byte strings with their lengths, all numbers with 8 bytes. The record is written once the operation has
    succeeded, under one lock, so that the log has the order in which the kernel saw them. */
 #define _GNU_SOURCE
@@ -9,6 +10,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +39,7 @@ static int below(const char *path, char *whole) {
 
 static void put(const void *bytes, size_t n) {
     static int log_fd = -1;
+    if (!getenv("FAULTS_LOG")) return;
     if (log_fd < 0) {
         log_fd = syscall(SYS_openat, AT_FDCWD, getenv("FAULTS_LOG"), O_WRONLY | O_CREAT | O_APPEND, 0600);
         if (log_fd < 0) abort();
@@ -56,13 +59,28 @@ static void note(char operation, long fd, long offset, const void *first, size_t
     if (second) put(second, head[4]);
 }
 
-static int failing(int watch, int deletes) {
+static int killed_at_write(const char *order) {
+    long at = 0, number = 0;
+    return order && sscanf(order, "%ld %ld", &at, &number) == 2 && number == 0;
+}
+
+static void torn(int fd, const void *bytes, size_t n, off64_t offset) { /* write a part, and end the program */
+    long share = 0;
+    sscanf(getenv("FAULTS_FAIL"), "%*d %*d %ld", &share);
+    size_t part = n * share / 16;
+    if (part > 4096) part -= part % 4096;
+    if (part) syscall(SYS_pwrite64, fd, bytes, part, offset);
+    kill(getpid(), SIGKILL);
+}
+
+static int failing(int watch, int deletes, int writes) {
     static long count;
     long at = 0, number = 0, lasting = 0;
     const char *order = getenv("FAULTS_FAIL");
     if (!watch || !order || sscanf(order, "%ld %ld %ld", &at, &number, &lasting) < 3) return 0;
     count++;
-    if (count != at && !(lasting && !deletes && count > at)) return 0;
+    if (number == 0 && count == at && !writes) kill(getpid(), SIGKILL);
+    if (count != at && !(number && lasting && !deletes && count > at)) return 0;
     errno = (int)number;
     return 1;
 }
@@ -87,7 +105,7 @@ static int opened(int fd, const char *path, int flags) {
         }                                                                                          \
         char whole[PATH_MAX];                                                                      \
         pthread_mutex_lock(&lock);                                                                 \
-        int fd = failing(below(path, whole), 0) ? -1 : opened(real arguments, path, flags);        \
+        int fd = failing(below(path, whole), 0, 0) ? -1 : opened(real arguments, path, flags);        \
         pthread_mutex_unlock(&lock);                                                               \
         return fd;                                                                                 \
     }
@@ -97,7 +115,9 @@ OPEN(open64, REAL(int, open64, const char *, int, ...), (const char *path, int f
 #define WRITE(name, type)                                                                          \
     ssize_t name(int fd, const void *bytes, size_t n, type offset) {                               \
         pthread_mutex_lock(&lock);                                                                 \
-        ssize_t done = failing(is_watched(fd), 0)                                                  \
+        int fails = failing(is_watched(fd), 0, 1);                                                 \
+        if (fails && killed_at_write(getenv("FAULTS_FAIL"))) torn(fd, bytes, n, offset);           \
+        ssize_t done = fails                                                                       \
             ? -1 : REAL(ssize_t, name, int, const void *, size_t, type)(fd, bytes, n, offset);     \
         if (done > 0 && is_watched(fd)) note('w', fd, offset, bytes, done, NULL);                  \
         pthread_mutex_unlock(&lock);                                                               \
@@ -108,7 +128,9 @@ WRITE(pwrite64, off64_t)
 
 ssize_t write(int fd, const void *bytes, size_t n) {
     pthread_mutex_lock(&lock);
-    ssize_t done = failing(is_watched(fd), 0) ? -1 : REAL(ssize_t, write, int, const void *, size_t)(fd, bytes, n);
+    int fails = failing(is_watched(fd), 0, 1);
+    if (fails && killed_at_write(getenv("FAULTS_FAIL"))) torn(fd, bytes, n, lseek(fd, 0, SEEK_CUR));
+    ssize_t done = fails ? -1 : REAL(ssize_t, write, int, const void *, size_t)(fd, bytes, n);
     if (done > 0 && is_watched(fd)) note('w', fd, lseek(fd, 0, SEEK_CUR) - done, bytes, done, NULL);
     pthread_mutex_unlock(&lock);
     return done;
@@ -118,7 +140,7 @@ ssize_t write(int fd, const void *bytes, size_t n) {
     int name parameters {                                                                          \
         pthread_mutex_lock(&lock);                                                                 \
         int watch = is_watched(fd);                                                                \
-        int failed = (operation != 'c' && failing(watch, 0)) ? -1 : REAL(int, name, types) arguments; \
+        int failed = (operation != 'c' && failing(watch, 0, 0)) ? -1 : REAL(int, name, types) arguments; \
         if (!failed && watch) note(operation, fd, number, "", 0, NULL);                            \
         if (operation == 'c' && watch) watched[fd] = 0;                                            \
         pthread_mutex_unlock(&lock);                                                               \
@@ -146,7 +168,7 @@ int dup2(int from, int to) { /* what is written to `to` goes to another file fro
     int name parameters {                                                                          \
         char a[PATH_MAX], b[PATH_MAX];                                                             \
         pthread_mutex_lock(&lock);                                                                 \
-        int failed = failing(below(first, a), operation == 'u') ? -1 : REAL(int, name, types) arguments; \
+        int failed = failing(below(first, a), operation == 'u', 0) ? -1 : REAL(int, name, types) arguments; \
         if (!failed && below(first, a) && below(second, b)) note(operation, -1, 0, a, strlen(a), b); \
         pthread_mutex_unlock(&lock);                                                               \
         return failed;                                                                             \

@@ -1,11 +1,13 @@
 """Sparse matrices in files of strangers: what a file says of itself is held against its size before SciPy reads it.
 
 A few bytes can declare a matrix of any size, an index beyond the matrix makes compiled code read and write beyond its
-arrays, and the reader of Matrix Market files crashes at a NUL byte.
+arrays, and the reader of Matrix Market files crashes at a NUL byte, where it should say which letter is no digit, and
+in a last line that is no whole one.
 """
 
 from __future__ import annotations
 
+import io
 import zipfile
 import zlib
 from pathlib import Path
@@ -32,23 +34,30 @@ def read_mtx(path: Path) -> Any:
     """The matrix in a Matrix Market file, dense or sparse. Raises ValueError, or whatever SciPy does."""
     import scipy.io
 
-    _refuse_nul(path)
+    ended = _require_ascii(path)
     rows, columns, entries, kind, *_ = scipy.io.mminfo(path)
     size = path.stat().st_size
     stored = entries if kind == "coordinate" else rows * columns
     symmetric = 2  # half of a symmetric matrix is in the file
     if stored > symmetric * (size // LEAST_ENTRY):
         raise ValueError(f"declares {stored} entries, which its {size} bytes cannot hold")
-    return scipy.io.mmread(path)
+    return scipy.io.mmread(path if ended else io.BytesIO(path.read_bytes() + b"\n"))
 
 
-def _refuse_nul(path: Path) -> None:
+def _require_ascii(path: Path) -> bool:
+    """Whether the last line has its end. Raises ValueError at a byte that is no character, or, but in comments, one
+    beyond ASCII."""
     with path.open("rb") as file:
-        at = 0
-        while chunk := file.read(_CHUNK):
-            if (i := chunk.find(b"\0")) >= 0:
-                raise ValueError(f"is no text: byte {at + i} is 0")
-            at += len(chunk)
+        at, comment, last = 0, False, b""
+        while chunk := file.readline(_CHUNK):
+            comment = comment or (at > 0 and chunk.startswith(b"%"))
+            allowed = 256 if comment else 128
+            if b"\0" in chunk or not (comment or chunk.isascii()):
+                place = next(i for i, byte in enumerate(chunk) if not 0 < byte < allowed)
+                raise ValueError(f"is no text: byte {at + place} is {chunk[place]}")
+            comment = comment and not chunk.endswith(b"\n")  # a line may come in several pieces
+            at, last = at + len(chunk), chunk
+        return last.endswith(b"\n")
 
 
 def read_npz(path: Path) -> Any:
