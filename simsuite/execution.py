@@ -38,6 +38,7 @@ from simsuite.stopwatch import Stopwatch
 from simsuite.version import FORMAT_VERSION, VERSION
 from simsuite.words import measured, steps_in_words, with_prefix
 
+_MUCH = 4e9  # bytes, which may take more than some seconds to read
 _AGAIN = Advice("--fresh runs it again", "fresh=True runs it again")
 _LESS = Advice(
     "store fewer frames (--set output.frames=..), --set output.compression=lossless, or -o DIR on a larger disk",
@@ -291,6 +292,8 @@ class Execution:
         self, problem: Problem, backend: Backend, stepper: Stepper, before: Checkpoint | None
     ) -> ResultsFile:
         if before is not None and before.results is not None:
+            if (size := self.directory.results.stat().st_size) > _MUCH:
+                self.reporter.message(f"looking whether {with_prefix(size, 'B')} of results are as they were written")
             return ResultsFile.reopen(self.directory.results, problem.layout, before.rows, before.results)
         model = self.scenario.model
         attributes: dict[str, str | int | float] = {

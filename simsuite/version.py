@@ -1,4 +1,4 @@
 """Versions: of the program, and of the layout of its files."""
 
 VERSION = "0.1.0"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3

@@ -34,7 +34,7 @@ ALLOWED = {
     "errors": set(),
     "expressions": set(),
     "identity": BASE | {"io", "scenario"},
-    "io": BASE | {"capabilities", "version"},
+    "io": BASE | {"capabilities", "version", "words"},
     "capabilities": {"core"},
     "loop": {"capabilities", "core", "io"},
     "stopwatch": {"core", "loop"},

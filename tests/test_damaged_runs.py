@@ -15,6 +15,7 @@ from test_resume import HEAT, SHORT, write
 
 from simsuite.io import checkpoint as checkpoint_module
 from simsuite.io.checkpoint import NEWEST
+from simsuite.version import FORMAT_VERSION
 
 
 @pytest.fixture
@@ -44,21 +45,21 @@ def test_a_checkpoint_of_another_step_is_damaged(stopped: Path, capsys: pytest.C
     assert "checkpoint.h5 is damaged (what it says of itself was changed)" in refused.stderr
 
 
-@pytest.mark.parametrize("version", [1, 3, "x", None])
+@pytest.mark.parametrize("version", [FORMAT_VERSION - 1, FORMAT_VERSION + 1, "x", None])
 def test_a_checkpoint_of_another_format_is_refused(
     stopped: Path, capsys: pytest.CaptureFixture[str], version: object
 ) -> None:
     change_record(stopped / NEWEST, format_version=version)
     refused = call(capsys, "resume", stopped)
     assert refused.returncode == 1
-    assert f"files have format {version}, not 2" in refused.stderr
+    assert f"files have format {version}, not {FORMAT_VERSION}" in refused.stderr
 
 
 def test_results_of_a_newer_format_are_not_read(
     stopped: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     with h5py.File(stopped / "results.h5", "r+") as file:
-        file.attrs["format_version"] = 3
+        file.attrs["format_version"] = FORMAT_VERSION + 1
     for command in ("info", stopped), ("plot", stopped, "-o", tmp_path / "x.png"):
         refused = call(capsys, *command)
         assert refused.returncode == 1

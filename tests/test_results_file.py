@@ -176,6 +176,7 @@ def test_layouts_that_contradict_themselves_leave_no_file(tmp_path: Path) -> Non
 def test_reopening_cuts_back_and_continues(tmp_path: Path) -> None:
     rows = {"time": 2, "sample": 1}
     with small_file(tmp_path / "r.h5", 2, 1) as results:
+        results.flush_to_disk()
         copy = results.copy_metadata()
         append_frame(results, 2)
         for k in range(1, 5):
@@ -194,6 +195,7 @@ def test_reopening_cuts_back_and_continues(tmp_path: Path) -> None:
 
 def test_reopening_works_while_a_reader_holds_the_file(tmp_path: Path) -> None:
     with small_file(tmp_path / "r.h5") as results:
+        results.flush_to_disk()
         rows, copy = results.all_rows(), results.copy_metadata()
     script = "import h5py, sys; f = h5py.File(sys.argv[1], 'r'); print(1, flush=True); sys.stdin.read()"
     command = [sys.executable, "-c", script, str(tmp_path / "r.h5")]
@@ -207,6 +209,7 @@ def test_reopening_works_while_a_reader_holds_the_file(tmp_path: Path) -> None:
 
 def test_reopening_refuses_what_is_not_this_run(tmp_path: Path) -> None:
     with small_file(tmp_path / "r.h5") as results:
+        results.flush_to_disk()
         rows, copy = results.all_rows(), results.copy_metadata()
     small_file(tmp_path / "other.h5").close()
     before = (tmp_path / "other.h5").read_bytes()
@@ -223,6 +226,7 @@ def test_reopening_refuses_what_is_not_this_run(tmp_path: Path) -> None:
 def test_whatever_becomes_of_metadata_they_are_restored(tmp_path: Path) -> None:
     """All that is written while rows are added, but for the rows themselves, may be there, in part or damaged."""
     with small_file(tmp_path / "r.h5") as results:
+        results.flush_to_disk()
         rows, copy = results.all_rows(), results.copy_metadata()
     small_file(tmp_path / "s.h5").close()
     whole, generator = (tmp_path / "r.h5").read_bytes(), random.Random(2)
@@ -243,6 +247,7 @@ def test_whatever_becomes_of_metadata_they_are_restored(tmp_path: Path) -> None:
 @pytest.mark.parametrize("keep", [0, 30, 2000, -200])
 def test_damaged_files_say_what_to_do(tmp_path: Path, keep: int) -> None:
     with small_file(tmp_path / "r.h5") as results:
+        results.flush_to_disk()
         rows, copy = results.all_rows(), results.copy_metadata()
     data = (tmp_path / "r.h5").read_bytes()
     (tmp_path / "r.h5").write_bytes(data[:keep])
@@ -304,6 +309,7 @@ for n in range(1, 1000):
     if child == 0:
         left = n
         results = fake_run.small_file(target, 1, 1)
+        results.flush_to_disk()
         rows, copy = results.all_rows(), results.copy_metadata()
         target.with_suffix(".copy").write_bytes(pickle.dumps(copy))
         fake_run.append_frame(results, 1)

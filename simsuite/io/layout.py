@@ -13,17 +13,21 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 
 import h5py
 import numpy as np
 
 from simsuite.core import Image, Layout, Series, Variable
+from simsuite.io.digests import SeriesDigests, digest
 
 CONVENTIONS = "CF-1.11"
 STATUS_BYTES = 16
 # netCDF's marker, in the NAME attribute, of a dimension that has no coordinate variable
 _NO_COORDINATE = "This is a netCDF dimension but not a netCDF variable. %9d"
 _SMALL_CHUNK = 1 << 16
+_MUCH = 1 << 20  # bytes of a row whose digest is computed while it is written
+_AT_ONCE = ThreadPoolExecutor(1, "simsuite-digests")
 _LARGEST_CHUNK = {"none": 1 << 30, "lossless": 1 << 22}
 
 
@@ -45,8 +49,8 @@ class Column:
     def resize(self, n: int) -> None:
         self.dataset.resize(n, axis=self.axis)
 
-    def write(self, k: int, row: np.ndarray) -> None:
-        """Make `row` the last of k + 1 rows. row: shape of the variable without its growing axis.
+    def write(self, k: int, row: np.ndarray) -> int:
+        """Make `row` the last of k + 1 rows; returns its digest. row: shape of the variable without its growing axis.
 
         Raises ValueError when the shape is another one.
         """
@@ -55,11 +59,13 @@ class Column:
             raise ValueError(f"a row of {self.dataset.name} has shape {row.shape}, not that of {self._row}")
         row = row.reshape(self._row)
         self.resize(k + 1)
+        found = _AT_ONCE.submit(digest, row) if row.nbytes >= _MUCH else None
         if self._direct:
             for offset, block in _chunks(row, self.dataset.chunks):
                 self.dataset.id.write_direct_chunk((*offset[: self.axis], k, *offset[self.axis + 1 :]), block)
         else:
             self.dataset[(slice(None),) * self.axis + (slice(k, k + 1),)] = row
+        return digest(row) if found is None else found.result()
 
 
 def _chunks(row: np.ndarray, chunk: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
@@ -143,6 +149,10 @@ def build(file: h5py.File, layout: Layout, attributes: Mapping[str, str | int | 
         kept[variable.name] = _create(file, variable, layout, compression)
         for axis, dim in enumerate(variable.dims):
             kept[variable.name].dims[axis].attach_scale(kept[dim])
+    for series in layout.series:
+        growing = {v.name: growing_axis(v, layout) for v in [series.coordinate, *plain_variables(layout)]}
+        axes = {name: found[1] for name, found in growing.items() if found is not None and found[0] == series.dim}
+        kept[f"digests of {series.dim}"] = SeriesDigests.create(file, series.dim, axes)
     if layout.image is not None:
         _vtkhdf(file, layout, layout.image)
     _nexus(file, layout)

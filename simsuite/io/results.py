@@ -22,6 +22,7 @@ import numpy as np
 
 from simsuite.core import Layout
 from simsuite.errors import AFRESH, Advice, SimsuiteError, UsageError
+from simsuite.io.digests import GROUP, SeriesDigests, damages, in_words
 from simsuite.io.disk import abandon, explained, require_room, require_whole, sync_directory
 from simsuite.io.foreign import refuse_foreign
 from simsuite.io.layout import STATUS_BYTES, Column, build, growing_axis, plain_variables, require_layout
@@ -63,6 +64,7 @@ class ResultsFile:
             image = next(v for v in layout.variables if v.name == layout.image.variable)
             self._picture = image.dims[0]
         self._rows = {s.dim: self._committed(s.dim) for s in layout.series}
+        self._digests = {dim: SeriesDigests(file[GROUP][dim]) for dim in self._rows}
         self._fd = os.open(path, os.O_RDWR)
         self._open = True
 
@@ -117,6 +119,10 @@ class ResultsFile:
                 require_whole(file, path)
                 if results.all_rows() != rows:
                     raise ValueError(f"it has {results.all_rows()} rows, its checkpoint {dict(rows)}")
+                if any(len(results._digests[dim].dataset) != n for dim, n in rows.items()):
+                    raise ValueError("it has not as many digests as rows")
+                if changed := in_words(file, damages(file)):
+                    raise ValueError(f"{changed} changed since it was written")
             except BaseException:
                 with contextlib.suppress(OSError, ValueError):
                     clear_flags(file.id.get_vfd_handle())
@@ -153,13 +159,13 @@ class ResultsFile:
             raise ValueError(f"a row of series {series_dim} lacks {', '.join(sorted(missing))}")
         require_room(self._path.parent, sum(c.row_bytes for c in columns.values()))
         with self._writing():
-            for key, column in columns.items():
-                column.write(n, rows[key])
+            found = {key: column.write(n, rows[key]) for key, column in columns.items()}
             if series_dim in self._lengths:
                 self._lengths[series_dim].resize(n + 1, axis=0)
             self._publish()
-            coordinate.write(n, rows[name])
+            found[name] = coordinate.write(n, rows[name])
             self._publish()
+            self._digests[series_dim].add(found)
             self._count_frames(series_dim, n + 1)
         self._rows[series_dim] = n + 1
 
@@ -192,6 +198,7 @@ class ResultsFile:
         Raises SimsuiteError also when the file is no longer at its place.
         """
         with self._writing():
+            self._store_digests()
             self._publish()
             os.fsync(self._fd)
         self._require_place()
@@ -203,12 +210,14 @@ class ResultsFile:
             for dim, columns in self._columns.items():
                 for column in (*columns.values(), self._coordinates[dim]):
                     rows += chunk_places(column.dataset, column.axis, self._rows[dim])
+                rows += chunk_places(self._digests[dim].dataset, 0, self._rows[dim])
             return MetadataCopy.of(self._fd, str(self._file.attrs[_RUN_ID]), np.array(rows, np.int64).reshape(-1, 2))
 
     def close(self) -> None:
         """Close the file and return when it is on the disk; closing it again does nothing."""
         if self._open:
             with self._writing():
+                self._store_digests()
                 self._publish()
                 os.fsync(self._fd)
             self._release()
@@ -231,6 +240,10 @@ class ResultsFile:
                 "to continue from the last checkpoint, or ",
                 AFRESH,
             )
+
+    def _store_digests(self) -> None:
+        for digests in self._digests.values():
+            digests.store()
 
     def _publish(self) -> None:
         self._file.flush()

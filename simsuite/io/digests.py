@@ -1,0 +1,128 @@
+"""A digest of each row of a results file, by which a row that was changed since it was written is found.
+
+Disks and cables change bits now and then, and copies end early; HDF5 has checksums of its metadata only, and its own
+for data (fletcher32) would be wrong for a moment whenever a chunk of several rows is written again, which readers of a
+running file would see. Digests lie beside the data, in the group `digests`: for each series an array [row, variable],
+uint64. They are written when the file is synced, not with each row.
+
+The digest of up to 64 KiB is their CRC-32; that of more is BLAKE2b of the sums, modulo 2⁶⁴, of the 512 numbers of each
+page of 4096 bytes, and of the bytes beyond the last page. That runs at the speed of the memory. It finds any one
+number of a page that was changed and any page that is another, but not numbers of one page that changed places.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import h5py
+import numpy as np
+
+from simsuite.words import counted
+
+GROUP = "digests"
+_PAGE = 4096
+_SMALL = 1 << 16  # bytes of an array whose CRC-32 takes less time than the calls for the other digest
+_TOGETHER = 256  # rows of digests in a chunk
+_READ = 1 << 24  # bytes read at once
+
+
+@dataclass(frozen=True)
+class Damage:
+    """Rows of a variable, along the series' dimension `dim`, that are not what was written."""
+
+    variable: str
+    dim: str
+    rows: list[int]
+
+
+def digest(values: np.ndarray) -> int:
+    """Of the bytes of an array in C order."""
+    values = np.ascontiguousarray(values)
+    if values.nbytes <= _SMALL:
+        return zlib.crc32(values.data)
+    data = values.reshape(-1).view(np.uint8)
+    whole = data.size // _PAGE * _PAGE
+    found = hashlib.blake2b(data[:whole].view(np.uint64).reshape(-1, _PAGE // 8).sum(axis=1), digest_size=8)
+    found.update(data[whole:].data)
+    return int.from_bytes(found.digest(), "little")
+
+
+class SeriesDigests:
+    """The writer's side, of one series. dataset: where they are kept, as `create` makes it, for all rows so far."""
+
+    def __init__(self, dataset: h5py.Dataset) -> None:
+        self.dataset = dataset
+        self._names = list(self.variables(dataset))
+        self._waiting: list[list[int]] = []
+
+    @staticmethod
+    def create(file: h5py.File, dim: str, variables: Mapping[str, int]) -> h5py.Dataset:
+        """The dataset in a new file. variables: those that grow along `dim`, each with the axis that grows."""
+        n = len(variables)
+        dataset = file.require_group(GROUP).create_dataset(
+            dim, (0, n), np.uint64, maxshape=(None, n), chunks=(_TOGETHER, n)
+        )
+        dataset.attrs["variables"] = json.dumps(variables)
+        return dataset
+
+    @staticmethod
+    def variables(dataset: h5py.Dataset) -> dict[str, int]:
+        return {str(name): int(axis) for name, axis in json.loads(dataset.attrs["variables"]).items()}
+
+    def add(self, digests: Mapping[str, int]) -> None:
+        """Those of the variables of the next row, by name."""
+        self._waiting.append([digests[name] for name in self._names])
+
+    def store(self) -> None:
+        """Write those that were added since the last time."""
+        if self._waiting:
+            stored = len(self.dataset)
+            self.dataset.resize(stored + len(self._waiting), axis=0)
+            self.dataset[stored:] = np.array(self._waiting, np.uint64)
+            self._waiting = []
+
+
+def damages(file: h5py.File) -> Iterator[Damage]:
+    """All that is not what was written, among the rows that have digests. Raises what h5py raises where the file is
+    damaged in other ways."""
+    for dim, dataset in file[GROUP].items() if GROUP in file else ():
+        known = dataset[...]
+        for number, (name, axis) in enumerate(SeriesDigests.variables(dataset).items()):
+            rows = _changed(file[name], axis, known[:, number])
+            if rows:
+                yield Damage(name, dim, rows)
+
+
+def in_words(file: h5py.File, found: Iterable[Damage]) -> str:
+    """ "temperature at time = 0.5 (and 3 more rows)"; "" where nothing is damaged."""
+    found = list(found)
+    if not found:
+        return ""
+    first, more = found[0], sum(len(damage.rows) for damage in found) - 1
+    coordinate = next(iter(SeriesDigests.variables(file[GROUP][first.dim])))
+    at = f"{first.variable} at {coordinate} = {file[coordinate][first.rows[0]]:.9g}"
+    return at + (f" (and {counted(more, 'more row')})" if more else "")
+
+
+def _changed(column: h5py.Dataset, axis: int, known: np.ndarray) -> list[int]:
+    """The rows whose digests are others than those that are known, and those that cannot be read."""
+    rows = min(len(known), column.shape[axis])
+    row_bytes = max(column.dtype.itemsize * column.size // max(column.shape[axis], 1), 1)
+    together = max(1, min(1024, _READ // row_bytes))
+    found = []
+    for start in range(0, rows, together):
+        part = slice(start, min(start + together, rows))
+        try:
+            values = column[(slice(None),) * axis + (part,)]
+        except (OSError, RuntimeError):  # of compressed rows
+            if together > 1:
+                raise
+            found.append(start)
+            continue
+        whole = np.moveaxis(values, axis, 0)
+        found += [start + k for k in range(len(whole)) if digest(whole[k]) != known[start + k]]
+    return found

@@ -1,0 +1,127 @@
+"""Rows of results that were changed since they were written are found, and named, and no run goes on with them."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import fake_run
+import h5py
+import numpy as np
+import pytest
+from conftest import SIMULATING
+from fake_run import append_frame, append_sample, heat_layout, small_file
+from running import assert_same_bits, call
+from test_resume import GBM, HEAT, write
+
+from simsuite.errors import SimsuiteError
+from simsuite.io import layout as layout_module
+from simsuite.io.digests import damages, digest, in_words
+from simsuite.io.results import ResultsFile
+
+pytestmark = pytest.mark.skipif(SIMULATING, reason="no kernel is involved")
+
+
+@pytest.mark.parametrize("n", [1, 7, 4096, 65536, 65537, 69_632, 100_003])
+def test_any_flipped_bit_and_any_page_that_moved_is_found(n: int) -> None:
+    chance = random.Random(n)
+    data = np.frombuffer(chance.randbytes(n), np.uint8)
+    for _ in range(50):
+        changed = data.copy()
+        changed[chance.randrange(n)] ^= 1 << chance.randrange(8)
+        assert digest(changed) != digest(data)
+    if n > 65536:
+        moved = np.concatenate([data[4096:8192], data[:4096], data[8192:]])
+        assert digest(moved) != digest(data)
+    assert digest(data.copy()) == digest(data)
+
+
+def test_the_type_and_shape_of_an_array_do_not_matter() -> None:
+    values = np.arange(3000.0).reshape(30, 100)
+    assert (
+        digest(values) == digest(values.ravel()) == digest(np.asfortranarray(values)) == digest(values.view(np.int64))
+    )
+    assert digest(np.float64(1.5)) == digest(np.array([1.5]))
+
+
+@pytest.mark.parametrize("compression", ["none", "lossless"])
+def test_the_rows_of_a_file_are_as_written(tmp_path: Path, compression: str) -> None:
+    path = tmp_path / "results.h5"
+    with small_file(path, compression=compression) as results:
+        results.flush_to_disk()
+        append_frame(results, 3)
+        append_sample(results, 5)
+    with h5py.File(path, "r+") as file:
+        assert file["digests/time"].shape == (4, 2)
+        assert file["digests/sample"].shape == (6, 3)
+        assert not list(damages(file))
+        file["temperature"][2, 3, 1] += 1e-13
+        file["energy_stored"][4] = 0.0
+        file["sample_time"][0] = 7.0
+        found = {(damage.variable, *damage.rows) for damage in damages(file)}
+        assert found == {("temperature", 2), ("energy_stored", 4), ("sample_time", 0)}
+        assert in_words(file, damages(file)).endswith("(and 2 more rows)")
+
+
+def test_a_reader_that_knows_nothing_of_digests_sees_none(tmp_path: Path) -> None:
+    import xarray as xr
+
+    small_file(tmp_path / "results.h5").close()
+    with xr.open_dataset(tmp_path / "results.h5", engine="h5netcdf") as dataset:
+        assert set(dataset.variables) == {v.name for v in heat_layout().variables} | {"time", "sample_time"}
+
+
+def flip(path: Path, variable: str, row: int) -> None:
+    """Change a bit of a row that has a chunk of its own, behind HDF5's back."""
+    with h5py.File(path) as file:
+        at = file[variable].id.get_chunk_info(row).byte_offset
+    with path.open("r+b") as raw:
+        raw.seek(at + 5)
+        byte = raw.read(1)[0]
+        raw.seek(at + 5)
+        raw.write(bytes([byte ^ 1]))
+
+
+@pytest.mark.parametrize("large", [True, False])
+def test_a_run_does_not_go_on_with_changed_rows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], large: bool
+) -> None:
+    """Chunks that are not full yet are part of the checkpoint, which brings them back."""
+    changes = {"run.device": "cpu", "time.end": 0.1} | ({"grid.nx": 100, "grid.ny": 90} if large else {})
+    path = write(tmp_path / "s.toml", HEAT, changes)
+    assert call(capsys, "run", path, "-o", tmp_path / "whole").returncode == 0
+    assert call(capsys, "run", path, "-o", tmp_path / "run", "--max-minutes", 0).returncode == 75
+    flip(tmp_path / "run/results.h5", "temperature", 0)
+    rest = call(capsys, "resume", tmp_path / "run")
+    if large:
+        assert rest.returncode == 1
+        assert "cannot be continued (temperature at time = 0 changed since it was written)" in rest.stderr
+    else:
+        assert rest.returncode == 0, rest.stderr
+        assert_same_bits(tmp_path / "run/results.h5", tmp_path / "whole/results.h5")
+
+
+def test_fake_runs_have_digests_of_all_rows(tmp_path: Path) -> None:
+    fake_run.run(tmp_path)
+    with h5py.File(tmp_path / "results.h5") as file:
+        assert {dim: len(rows) for dim, rows in file["digests"].items()} == {"time": 7, "sample": 31}
+        assert not list(damages(file))
+
+
+def test_a_row_is_told_when_the_file_is_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layout_module, "_SMALL_CHUNK", 1)
+    path = tmp_path / "results.h5"
+    with small_file(path) as results:
+        results.flush_to_disk()
+        rows, copy = results.all_rows(), results.copy_metadata()
+    flip(path, "temperature", 1)
+    with pytest.raises(SimsuiteError, match=r"temperature at time = 0\.25 changed since it was written"):
+        ResultsFile.reopen(path, heat_layout(), rows, copy)
+
+
+def test_monte_carlo_has_digests_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path / "s.toml", GBM, {"run.device": "cpu"})
+    assert call(capsys, "run", path, "-o", tmp_path / "run").returncode == 0
+    with h5py.File(tmp_path / "run/results.h5") as file:
+        assert len(file["digests/time"]) == len(file["time"]) == 6
+        assert not list(damages(file))
