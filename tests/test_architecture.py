@@ -28,6 +28,7 @@ ALLOWED = {
     "bench": BASE
     | {"backends", "capabilities", "execution", "io", "progress", "scenario", "solvers", "verify", "version"},
     "cli": {"*"},
+    "continuation": BASE | {"assembly", "io", "scenario", "words"},
     "core": set(),
     "doubts": {"capabilities", "core", "io"},
     "elementary": set(),

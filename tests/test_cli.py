@@ -406,7 +406,7 @@ def test_new_writes_a_scenario_that_runs(cli: Call, solver: str) -> None:
 def test_info_on_stopped_and_finished_runs(cli: Call, heat_run: list[str]) -> None:
     assert cli(*heat_run, "--max-minutes", "0").returncode == 75
     stopped = only_object(cli("info", "runs/plate", "--json").stdout)
-    assert (stopped["status"], stopped["checkpoint_step"]) == ("stopped", 0)
+    assert (stopped["status"], stopped["checkpoint_step"]) == ("stopped", 1)
     assert stopped["datasets"]["temperature"] == [1, 6, 8]
     done = only_object(cli(*heat_run, "--json").stdout)
     finished = only_object(cli("info", "runs/plate", "--json").stdout)
@@ -414,7 +414,7 @@ def test_info_on_stopped_and_finished_runs(cli: Call, heat_run: list[str]) -> No
     assert finished["datasets"]["temperature"] == [3, 6, 8]
     assert finished["summary"] == done
     shown = cli("info", "runs/plate").stdout
-    for words in ("heat run, complete, on cpu", "temperature", "3 x 6 x 8", "checkpoint at step 0"):
+    for words in ("heat run, complete, on cpu", "temperature", "3 x 6 x 8", "checkpoint at step 1"):
         assert words in shown
 
 

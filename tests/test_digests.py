@@ -125,3 +125,18 @@ def test_monte_carlo_has_digests_too(tmp_path: Path, capsys: pytest.CaptureFixtu
     with h5py.File(tmp_path / "run/results.h5") as file:
         assert len(file["digests/time"]) == len(file["time"]) == 6
         assert not list(damages(file))
+
+
+def test_numbers_that_do_not_grow_are_put_right(tmp_path: Path) -> None:
+    path = tmp_path / "results.h5"
+    with small_file(path) as results:
+        results.flush_to_disk()
+        rows, copy = results.all_rows(), results.copy_metadata()
+    with h5py.File(path) as file:
+        at = file["x"].id.get_offset()
+    with path.open("r+b") as raw:
+        raw.seek(at)
+        raw.write(b"\x01\x02\x03")
+    ResultsFile.reopen(path, heat_layout(), rows, copy).close()
+    with h5py.File(path) as file:
+        np.testing.assert_array_equal(file["x"], np.arange(5) / 4)

@@ -119,8 +119,9 @@ def test_where_nobody_knows_how_many_steps_there_will_be_that_is_said(say: Say) 
 
 def test_of_a_run_that_stopped_the_steps_so_far_count(say: Say) -> None:
     assert say("run", *settings(*UNEVEN), "--max-minutes", "0", "-q").returncode == 75
-    assert "dt" not in json.loads(say("info", "runs/plate", "--json").stdout)["summary"]
-    assert "0 steps, to t = 0 s" in say("info", "runs/plate").stdout
+    first, last = json.loads(say("info", "runs/plate", "--json").stdout)["summary"]["dt"]
+    assert first == last
+    assert f"1 step of {first:.4g} s, to t = {first:.6g} s" in say("info", "runs/plate").stdout
 
 
 def test_steps_in_words() -> None:

@@ -31,7 +31,8 @@ Threads = Annotated[
     ),
 ]
 MaxMinutes = Annotated[
-    float | None, typer.Option("--max-minutes", metavar="M", min=0.0, help="Checkpoint and stop (75) after this long.")
+    float | None,
+    typer.Option("--max-minutes", metavar="M", min=0.0, help="Checkpoint and stop (75) after this long."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print errors and warnings only, unless --json.")]
@@ -81,6 +82,14 @@ def run(
     threads: Threads = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Discard what an earlier run left in the directory.")] = False,
     max_minutes: MaxMinutes = None,
+    from_checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            "--from-checkpoint",
+            metavar="DIR",
+            help="Begin, at time 0, with the last good state of another run: with another dt after NaN, or new data.",
+        ),
+    ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -89,7 +98,27 @@ def run(
     from simsuite.assembly import default_directory
 
     loaded = load_scenario(scenario, set, output, device, threads)
+    if from_checkpoint is not None:
+        begin = _beginning_with(run_directory(from_checkpoint).path, loaded, fresh)
+        loaded = load_scenario(scenario, [*(set or []), begin], output, device, threads)
     execute(loaded, default_directory(loaded), fresh, max_minutes, as_json, quiet, verbose=verbose)
+
+
+def _beginning_with(run: Path, scenario: Scenario, fresh: bool) -> str:
+    """The override by which a scenario begins with the last good state of a run."""
+    from simsuite.assembly import default_directory
+    from simsuite.continuation import last_state, store
+    from simsuite.scenario.moving import moving
+
+    directory = default_directory(scenario)
+    if directory.resolve() == run.resolve():
+        raise UsageError(f"{directory} is the run itself\n  = help: -o DIR writes the new run elsewhere")
+    state = last_state(run)
+    begin = store(state, directory, scenario.base, fresh)
+    say(f"time 0 is {state.at} of {run}")
+    if late := moving(scenario.model):
+        say(f"warning: {', '.join(late)} depend{'s' * (len(late) == 1)} on t, which is 0 there")
+    return begin
 
 
 def resume(

@@ -96,14 +96,19 @@ def read_text(path: Path) -> str:
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Write `text` to `path` such that a reader, or a crash, finds the old text or the new one, never a part.
+    """The same as `replace_bytes`, of a text."""
+    replace_bytes(path, text.encode())
+
+
+def replace_bytes(path: Path, content: bytes) -> None:
+    """Write `content` to `path` such that a reader, or a crash, finds the old content or the new one, never a part.
 
     Raises SimsuiteError when the disk is full or fails.
     """
     fresh = path.with_name(path.name + ".new")
     with explained(path):
-        with fresh.open("w", encoding="utf-8") as file:
-            file.write(text)
+        with fresh.open("wb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         os.replace(fresh, path)

@@ -171,6 +171,17 @@ def require_layout(file: h5py.File, layout: Layout) -> None:
             raise ValueError(f"{variable.name} has another shape or type than in this run")
 
 
+def restore_fixed(file: h5py.File, layout: Layout) -> None:
+    """Write numbers that do not grow and are known from the layout again, where they are others in `file`."""
+    for variable in plain_variables(layout):
+        dataset = file[variable.name]
+        if variable.values is None or growing_axis(variable, layout) is not None or dataset.dtype.kind == "O":
+            continue
+        values = _fixed_values(variable, layout)
+        if dataset[...].tobytes() != values.tobytes():
+            dataset[...] = values
+
+
 def _dtype(variable: Variable) -> np.dtype:
     """As which type the variable is stored: strings with variable length."""
     if variable.values is not None and np.asarray(variable.values).dtype.kind in "USO":

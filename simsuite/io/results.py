@@ -25,7 +25,7 @@ from simsuite.errors import AFRESH, Advice, SimsuiteError, UsageError
 from simsuite.io.digests import GROUP, SeriesDigests, damages, in_words
 from simsuite.io.disk import abandon, explained, require_room, require_whole, sync_directory
 from simsuite.io.foreign import refuse_foreign
-from simsuite.io.layout import STATUS_BYTES, Column, build, growing_axis, plain_variables, require_layout
+from simsuite.io.layout import STATUS_BYTES, Column, build, growing_axis, plain_variables, require_layout, restore_fixed
 from simsuite.io.lock import Lock
 from simsuite.io.metadata import MetadataCopy, chunk_places, contiguous_place
 from simsuite.io.unflag import clear_flags, repair, within_flush
@@ -114,6 +114,7 @@ class ResultsFile:
             try:
                 refuse_foreign(file)
                 require_layout(file, layout)
+                restore_fixed(file, layout)
                 file.swmr_mode = True  # at once: a kill during ordinary writing could ruin the file
                 results = cls(path, file, layout)
                 require_whole(file, path)

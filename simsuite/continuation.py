@@ -1,0 +1,93 @@
+"""A new run that begins with the last good state of another: with other steps, another end, other data.
+
+The state is put into a file beside the new run's other files, and the scenario names that file for its initial state.
+Time begins anew at 0.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from simsuite.assembly import device_of, make_backend, make_problem, scenario_of_run
+from simsuite.core import Problem
+from simsuite.errors import UsageError
+from simsuite.io.checkpoint import Checkpoint, read_checkpoint
+from simsuite.io.directory import RunDirectory
+from simsuite.io.disk import replace_bytes
+from simsuite.io.results import reading
+from simsuite.scenario import Scenario
+from simsuite.words import measured
+
+FILE = "initial.npy"
+_KEYS = {"heat": ("initial.temperature", "temperature"), "linear": ("initial.state", "state")}
+
+
+@dataclass(frozen=True)
+class State:
+    """values: as a file of the initial state has them. at: the time, in words. key: of the initial state."""
+
+    values: np.ndarray
+    at: str
+    key: str
+
+
+def last_state(directory: Path) -> State:
+    """Of the run in a directory: that of its newest checkpoint, or of its last frame if there is none.
+
+    Raises UsageError where there is neither, or the solver has no such state, and SimsuiteError for damage.
+    """
+    scenario = scenario_of_run(directory)
+    if scenario.solver not in _KEYS:
+        raise UsageError(f"{directory} has no state but that of its paths: `simsuite resume {directory}` goes on")
+    found = read_checkpoint(directory)
+    with reading(RunDirectory(directory).results) as file:
+        return _last_frame(scenario, file) if found is None else _of_checkpoint(scenario, found, file)
+
+
+def _of_checkpoint(scenario: Scenario, found: Checkpoint, file: Any) -> State:
+    device = device_of(scenario)
+    problem = make_problem(scenario, device, json.loads(file.attrs["decided"]))
+    backend = make_backend(device, problem)
+    key, name = _KEYS[scenario.solver]
+    values = np.array(backend.to_host(problem.stepper(backend, found.snapshot).state[name]))
+    if "numbers" in problem.method:  # complex ones, of which a state has the real parts above the imaginary ones
+        values = values[: len(values) // 2] + 1j * values[len(values) // 2 :]
+    return State(values, _moment(problem.position(found.snapshot.step)[1], problem), key)
+
+
+def _last_frame(scenario: Scenario, file: Any) -> State:
+    key, name = _KEYS[scenario.solver]
+    rows = np.flatnonzero(np.isfinite(file["time"][...]))
+    if not rows.size or name not in file or getattr(scenario.model, "output_matrix", None) is not None:
+        raise UsageError(f"{file.filename} has no frame that a run can begin with, and there is no checkpoint")
+    at = file["time"][rows[-1]]
+    return State(file[name][rows[-1]], f"t = {measured(f'{at:.9g}', str(file['time'].attrs.get('units', '')))}", key)
+
+
+def _moment(time: float, problem: Problem) -> str:
+    unit = problem.layout.series[0].coordinate.attrs.get("units", "")
+    return f"t = {measured(f'{time:.9g}', unit)}"
+
+
+def store(state: State, directory: Path, base: Path, fresh: bool) -> str:
+    """Put the state beside the files of a new run in `directory`, and return what sets it in its scenario, whose data
+    files start from `base`.
+
+    Raises UsageError where another state is there, unless the run is to begin `fresh`, and SimsuiteError when the disk
+    fails.
+    """
+    path, content = directory / FILE, io.BytesIO()
+    np.save(content, state.values)
+    if not (path.is_file() and path.read_bytes() == content.getvalue()):
+        if os.path.lexists(path) and not (fresh and path.is_file()):
+            raise UsageError(f"{path} is there already, with another state\n  = help: -o DIR writes the run elsewhere")
+        directory.mkdir(parents=True, exist_ok=True)
+        replace_bytes(path, content.getvalue())
+    return f"{state.key}={{file = {json.dumps(os.path.relpath(path.resolve(), base.resolve()))}}}"
