@@ -15,7 +15,8 @@ from typing import Any
 import h5py
 
 from simsuite.errors import SimsuiteError, UsageError
-from simsuite.io.checkpoint import read_about
+from simsuite.io.checkpoint import read_about, read_checkpoint
+from simsuite.io.digests import GROUP, coordinate_of, damages
 from simsuite.io.directory import RunDirectory
 from simsuite.io.layout import as_text
 from simsuite.io.results import reading
@@ -61,6 +62,29 @@ def inspect(run: RunDirectory) -> dict[str, Any]:
         found["failure"] = reason
     found["summary"] = None if alive else run.read_summary()
     return found
+
+
+def look_through(run: RunDirectory) -> dict[str, Any]:
+    """Whether the files of a run are as they were written: all rows of its results, which takes as long as reading
+    them, and its checkpoints.
+
+    rows: by series, those that were looked at. damaged: variable, coordinate, value of that, for each row that changed
+    since it was written. checkpoint: the step of the newest that is whole, None where there is none. note: what is
+    wrong with newer ones. Raises SimsuiteError where the results cannot be read, or no checkpoint is whole.
+    """
+    run.read_scenario()
+    run.read_summary()
+    damaged = []
+    with reading(run.results) as file:
+        rows = {dim: len(digests) for dim, digests in file.get(GROUP, {}).items()}
+        for damage in damages(file):
+            coordinate = coordinate_of(file, damage.dim)
+            for row in damage.rows:
+                at = float(file[coordinate][row])
+                damaged.append({"variable": damage.variable, "coordinate": coordinate, "at": at})
+    found = read_checkpoint(run.path)
+    step, note = (None, None) if found is None else (found.snapshot.step, found.note)
+    return {"directory": str(run.path), "rows": rows, "damaged": damaged, "checkpoint": step, "note": note}
 
 
 def _later(found: Mapping[str, Any], steps: int, at: Any) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 
@@ -140,3 +141,34 @@ def test_numbers_that_do_not_grow_are_put_right(tmp_path: Path) -> None:
     ResultsFile.reopen(path, heat_layout(), rows, copy).close()
     with h5py.File(path) as file:
         np.testing.assert_array_equal(file["x"], np.arange(5) / 4)
+
+
+@pytest.mark.parametrize("finished", [True, False])
+def test_check_looks_through_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str], finished: bool) -> None:
+    path = write(tmp_path / "s.toml", HEAT, {"run.device": "cpu", "time.end": 0.1, "grid.nx": 100, "grid.ny": 90})
+    run = tmp_path / "run"
+    assert call(capsys, "run", path, "-o", run, *(() if finished else ("--max-minutes", 0))).returncode in (0, 75)
+    whole = call(capsys, "check", run)
+    assert whole.returncode == 0, whole.stderr
+    n = 6 if finished else 1
+    assert f"{n} row{'s' * (n > 1)} along time" in whole.stdout
+    assert "0 of them damaged" in whole.stdout
+    flip(run / "results.h5", "temperature", n - 1)
+    found = call(capsys, "check", run)
+    assert found.returncode == 5
+    assert f"temperature at time = {'0.1' if finished else '0'} changed since it was written" in found.stdout
+    assert "results.h5 has 1 damaged row" in found.stderr
+    as_json = json.loads(call(capsys, "check", run, "--json").stdout)
+    assert as_json["damaged"] == [{"variable": "temperature", "coordinate": "time", "at": 0.1 if finished else 0.0}]
+
+
+def test_check_tells_of_a_damaged_checkpoint(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path / "s.toml", HEAT, {"run.device": "cpu", "time.end": 0.1})
+    assert call(capsys, "run", path, "-o", tmp_path / "run").returncode == 0
+    content = bytearray((tmp_path / "run/checkpoint.h5").read_bytes())
+    content[len(content) // 2] ^= 4
+    (tmp_path / "run/checkpoint.h5").write_bytes(content)
+    found = call(capsys, "check", tmp_path / "run")
+    assert found.returncode == 5
+    assert "checkpoint.h5 is damaged" in found.stderr
+    assert "is whole" in found.stdout

@@ -1,14 +1,20 @@
-"""`simsuite check`: what a scenario will do, without doing it."""
+"""`simsuite check`: what a scenario will do, without doing it; of a run, whether its files are as they were written."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from simsuite.cli.console import print_json, say, show
 from simsuite.cli.run import Device, Directory, Json, ScenarioFile, Set, Verbose, load_scenario
 from simsuite.cli.summary import short_stepper
+from simsuite.errors import AFRESH, VerificationFailure
 from simsuite.words import about, counted, duration, steps_in_words, with_prefix
+
+if TYPE_CHECKING:
+    from simsuite.io.directory import RunDirectory
+
+SHOWN = 10  # damaged rows of a run
 
 
 def check(
@@ -21,8 +27,14 @@ def check(
 ) -> None:
     """Check a scenario: print its mistakes, or steps, dt, time, memory on the device and bytes on disk.
 
-    Mistakes in single values are told first; once they are put right, those of how values and data fit together.
+    Mistakes in single values are told first; once they are put right, those of how values and data fit together. Of the
+    directory of a run: whether its results and checkpoints are as they were written.
     """
+    from simsuite.io.directory import RunDirectory
+
+    if scenario.is_dir() and RunDirectory(scenario).results.exists():
+        _check_run(RunDirectory(scenario), as_json)
+        return
     from simsuite.assembly import default_directory, device_of, estimate, make_problem, name_of
     from simsuite.io.disk import free_bytes
 
@@ -53,6 +65,27 @@ def check(
         show(f"  warning    {text}")
     if found["disk_bytes"] > found["disk_free_bytes"]:
         show(f"  warning    the disk has {with_prefix(found['disk_free_bytes'], 'B')} free: the run would not begin")
+
+
+def _check_run(run: RunDirectory, as_json: bool) -> None:
+    """Raises VerificationFailure where rows of its results, or its newest checkpoint, are not what was written."""
+    from simsuite.inspection import look_through
+
+    found = look_through(run)
+    if as_json:
+        print_json(found)
+    else:
+        rows = ", ".join(f"{counted(n, 'row')} along {dim}" for dim, n in found["rows"].items())
+        show(f"{run.results}: {rows or 'no rows with digests'}, {len(found['damaged'])} of them damaged")
+        for row in found["damaged"][:SHOWN]:
+            show(f"  {row['variable']} at {row['coordinate']} = {row['at']:.9g} changed since it was written")
+        if found["checkpoint"] is not None:
+            show(f"  checkpoint of step {found['checkpoint']} is whole")
+    if found["damaged"]:
+        rows = counted(len(found["damaged"]), "damaged row")
+        raise VerificationFailure(f"{run.results} has {rows}; bring the file back from a copy, or ", AFRESH)
+    if found["note"]:
+        raise VerificationFailure(f"in {run.path} {found['note']}; the run would go on from the one before")
 
 
 def _start(model: Any) -> str | None:

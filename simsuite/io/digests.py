@@ -103,9 +103,14 @@ def in_words(file: h5py.File, found: Iterable[Damage]) -> str:
     if not found:
         return ""
     first, more = found[0], sum(len(damage.rows) for damage in found) - 1
-    coordinate = next(iter(SeriesDigests.variables(file[GROUP][first.dim])))
+    coordinate = coordinate_of(file, first.dim)
     at = f"{first.variable} at {coordinate} = {file[coordinate][first.rows[0]]:.9g}"
     return at + (f" (and {counted(more, 'more row')})" if more else "")
+
+
+def coordinate_of(file: h5py.File, dim: str) -> str:
+    """The variable that has the places of a series' rows."""
+    return next(iter(SeriesDigests.variables(file[GROUP][dim])))
 
 
 def _changed(column: h5py.Dataset, axis: int, known: np.ndarray) -> list[int]:
