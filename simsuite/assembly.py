@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from simsuite.backends import open_backend
-from simsuite.backends.threads import cores, library_threads, threads_available
+from simsuite.backends.threads import cores, threads_available
 from simsuite.capabilities import Advising, Foreseeable, MemorySaving, steps_expected
 from simsuite.core import SNAPSHOTS, Backend, Device, Problem
 from simsuite.errors import DeviceError, ScenarioError, SimsuiteError, UsageError
 from simsuite.io.checkpoint import read_about
 from simsuite.io.directory import RunDirectory, State
 from simsuite.io.results import reading
+from simsuite.libraries import library_threads
 from simsuite.scenario import Scenario, load
 from simsuite.words import counted
 
@@ -49,7 +50,8 @@ def device_of(scenario: Scenario, announce: Callable[[str], None] = lambda text:
 def threads_of_libraries(scenario: Scenario) -> contextlib.AbstractContextManager[Any]:
     """In here libraries of linear algebra take no more threads of the CPU than the scenario allows."""
     asked = scenario.model.run.threads
-    return library_threads(threads_available() if asked == "auto" else asked)
+    n = threads_available() if asked == "auto" else asked
+    return library_threads(n) if n < cores() else contextlib.nullcontext()
 
 
 def name_of(device: Device, scenario: Scenario) -> str:

@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 # Several test processes share the cores, with those that they start: threads that wait are to leave them to the others.
-# OpenMP reads this when Numba loads it.
+# OpenMP reads this when Numba loads it, and OpenBLAS when NumPy does.
 os.environ.setdefault("GOMP_SPINCOUNT", "1000")
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numba
 import pytest

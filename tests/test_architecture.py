@@ -37,12 +37,13 @@ ALLOWED = {
     "identity": BASE | {"io", "scenario"},
     "io": BASE | {"capabilities", "version", "words"},
     "capabilities": {"core"},
+    "libraries": set(),
     "loop": {"capabilities", "core", "io"},
     "stopwatch": {"core", "loop"},
     "pictures": BASE | {"io", "scenario", "solvers"},
     "rng": {"elementary"},
     "scenario": {"errors", "expressions", "words"},
-    "assembly": BASE | {"backends", "capabilities", "io", "scenario", "words"},
+    "assembly": BASE | {"backends", "capabilities", "io", "libraries", "scenario", "words"},
     "execution": BASE
     | {"assembly", "capabilities", "doubts", "identity", "io", "loop", "progress", "scenario", "stopwatch", "version"}
     | {"words"},
@@ -52,7 +53,7 @@ ALLOWED = {
     "simulation": BASE | {"assembly", "capabilities", "scenario"},
     "parallel_for": set(),
     "sobol": {"elementary", "rng"},
-    "solvers": BASE | {"elementary", "expressions", "parallel_for", "rng", "scenario", "sobol", "words"},
+    "solvers": BASE | {"elementary", "expressions", "libraries", "parallel_for", "rng", "scenario", "sobol", "words"},
     "stopping": set(),
     "templates": set(),
     "verify": BASE | {"assembly", "backends", "capabilities", "expressions", "scenario", "solvers", "words"},

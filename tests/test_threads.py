@@ -15,7 +15,8 @@ import pytest
 
 import simsuite
 from simsuite.backends import threads
-from simsuite.backends.threads import cores, library_threads, on_threads, threads_available
+from simsuite.backends.threads import cores, on_threads, threads_available
+from simsuite.libraries import library_threads
 from simsuite.solvers.heat.problem import CELLS_A_THREAD
 
 PLATE: dict[str, Any] = {
@@ -118,6 +119,39 @@ def test_libraries_take_no_more_threads_and_get_them_back() -> None:
         assert blas()
         assert set(blas()) == {1}
     assert blas()[: len(before)] == before
+
+
+@pytest.mark.skipif(cores() < 2, reason="one core")
+def test_small_matrices_are_decomposed_by_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads of OpenBLAS spin while they wait for each other, thousands of times in a decomposition."""
+    from threadpoolctl import threadpool_info
+
+    from simsuite.solvers.linear.analysis import spectrum
+    from simsuite.solvers.linear.analysis.report import Analysis
+    from simsuite.solvers.linear.spectral import decompose
+    from simsuite.solvers.linear.state_space import StateSpace
+
+    seen = list[int]()
+
+    def looking(function: Any) -> Any:
+        def looked(*args: Any, **options: Any) -> Any:
+            seen.extend(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
+            return function(*args, **options)
+
+        return looked
+
+    monkeypatch.setattr(spectrum, "eig", looking(spectrum.eig))
+    monkeypatch.setattr(decompose, "eig", looking(decompose.eig))
+    A = np.random.default_rng(1).random((6, 6))
+    with library_threads(2):
+        assert Analysis(StateSpace(A, None, (), None, continuous=True)).results()["verdict"] == "unstable"
+        assert seen
+        before = len(seen)
+        decompose.decompose(A)
+        assert len(seen) > before
+        assert set(seen) == {1}
+        looking(len)("")
+        assert 2 in seen
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="OpenMP by GNU")

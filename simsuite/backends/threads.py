@@ -15,7 +15,6 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 SPIN = "1000"  # turns
 _WAITING = {"GOMP_SPINCOUNT": SPIN, "KMP_BLOCKTIME": "0"}  # for OpenMP by GNU, and by LLVM (ms)
@@ -116,14 +115,3 @@ def on_threads(n: int) -> Iterator[None]:
         yield
     finally:
         numba.set_num_threads(before)
-
-
-def library_threads(n: int) -> contextlib.AbstractContextManager[Any]:
-    """Products and decompositions of matrices by the libraries of NumPy and SciPy take at most n threads in here."""
-    if n >= cores():
-        return contextlib.nullcontext()
-    import scipy.linalg  # which loads its own library, that is to be limited, too
-    from threadpoolctl import threadpool_limits
-
-    assert scipy.linalg
-    return threadpool_limits(n, user_api="blas")

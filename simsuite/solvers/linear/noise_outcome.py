@@ -22,6 +22,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, LinAlgWarning, solve_continuous_lyapunov, solve_discrete_lyapunov
 
 from simsuite.core import Variable
+from simsuite.libraries import decomposing
 from simsuite.solvers.linear.moments import ExactMoments, Moments
 from simsuite.solvers.linear.system import LinearSystem
 
@@ -121,7 +122,7 @@ class NoiseOutcome:
         assert stated.G is not None
         A, Q = stated.A, stated.G @ stated.G.T
         ill = {"stationary_note": "Lyapunov's equation is too ill conditioned: the system is too close to instability"}
-        with np.errstate(all="ignore"), warnings.catch_warnings():
+        with np.errstate(all="ignore"), warnings.catch_warnings(), decomposing(n):
             warnings.simplefilter("error", LinAlgWarning)
             try:
                 P = solve_continuous_lyapunov(A, -Q) if stated.continuous else solve_discrete_lyapunov(A, Q)

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from simsuite.core import Variable
+from simsuite.libraries import decomposing
 from simsuite.solvers.linear.analysis.chain import Chain, chain, nearly
 from simsuite.solvers.linear.analysis.magnitudes import magnitudes
 from simsuite.solvers.linear.analysis.outermost import outermost
@@ -72,7 +73,8 @@ class Analysis:
         """Or why there is none. A Markov chain is marginally stable, however far rounding may move its eigenvalues: its
         sums say that nothing grows, and that something stays."""
         try:
-            found = spectrum(self._dense.A, self.system.continuous)
+            with decomposing(self._size):
+                found = spectrum(self._dense.A, self.system.continuous)
         except ValueError as e:
             return str(e)
         return found if self._chain is None else replace(found, verdict=MARGINAL, defective=False)
@@ -140,9 +142,10 @@ class Analysis:
         if not self._small:
             large = f"what takes all eigenvalues, and ranks: the matrix has {self._size} rows, more than {LARGEST}"
             return self._outermost() | {"left_out": large}
-        found = self._modes() | self._stationary() | self._steady()
-        if not isinstance(self._spectrum, str):
-            found |= self._reaches()
+        with decomposing(self._size):
+            found = self._modes() | self._stationary() | self._steady()
+            if not isinstance(self._spectrum, str):
+                found |= self._reaches()
         return found
 
     def _modes(self) -> dict[str, Any]:

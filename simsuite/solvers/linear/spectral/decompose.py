@@ -22,6 +22,7 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import LinAlgError, LinAlgWarning, eig, eigh, inv, schur
 
+from simsuite.libraries import decomposing
 from simsuite.solvers.linear.power_error import balance
 from simsuite.solvers.linear.spectral.sliced import remainder
 
@@ -79,6 +80,11 @@ class Modes:
 
 def decompose(A: np.ndarray) -> Modes:
     """The modes of A (n, n). Raises ValueError, with the reason, where there are none."""
+    with decomposing(len(A)):
+        return _decomposed(A)
+
+
+def _decomposed(A: np.ndarray) -> Modes:
     scale = balance(A)
     scaled = A * scale / scale[:, None]
     _, exponent = np.frexp(np.max(np.abs(scaled)))
