@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import simsuite
 from simsuite.core import Backend, Clock
 from simsuite.scenario.common import Output
 from simsuite.solvers.heat.problem import HeatProblem
@@ -172,6 +174,58 @@ def test_what_is_seen_on_a_jump_is_what_the_expression_says_at_that_time(
     assert [row["right"] for row in shown] == pytest.approx([3, 3, 9])
     assert [row["bottom"] for row in shown] == pytest.approx([3, 9, 9])
     assert [row["top"] > 5 for row in shown] == [False, False, True]
+
+
+RINGS: dict[str, Any] = {
+    "solver": "heat",
+    "units": "degC",
+    "grid": {"nx": 28, "ny": 20, "lx": 0.4, "ly": 0.4},
+    "material": {"conductivity": 160.0, "density": 2700.0, "specific_heat": 900.0},
+    "initial": {"temperature": 10.0},
+    "boundary": {
+        "bottom": [
+            {"to": 0.15, "kind": "temperature", "value": "where(t >= 600, 70, 10)"},
+            {"from": 0.15, "kind": "insulated"},
+        ]
+    },
+    "time": {"end": 1200.0, "stepper": "adi", "dt": 60.0},
+    "output": {"frames": 21},
+}
+
+
+def said_of(caplog: pytest.LogCaptureFixture, directory: Path, **sections: Any) -> list[str]:
+    """The warnings of a run."""
+    caplog.clear()
+    simsuite.run(RINGS | sections, device="cpu", directory=directory, fresh=True)
+    return [record.message for record in caplog.records if record.levelname == "WARNING"]
+
+
+def test_temperatures_that_heat_cannot_lead_to_are_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A step of adi twenty times as long as heat takes through a cell: 189 °C on a plate of 10 °C, an edge of 70."""
+    (text,) = said_of(caplog, tmp_path)
+    assert text.startswith("at step 11, time 660 s the temperature comes to 189.2 °C, which it cannot: ")
+    assert "from 10 to 70 °C" in text
+    assert "dt = 60 s by adi" in text
+    assert text in (tmp_path / "log.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "sections",
+    [
+        {"time": RINGS["time"] | {"dt": 6.0}},
+        {"time": RINGS["time"] | {"stepper": "rkl2"}},
+        {"time": RINGS["time"] | {"dt": "auto"}},
+        {"boundary": {"bottom": {"kind": "temperature", "value": "40 - 30*cos(2*pi*t/1200)"}}},
+        {"boundary": {"bottom": {"kind": "convection", "h": 1e3, "ambient": "10 + 60*exp(-((t - 630)/60)**2)"}}},
+        {"initial": {"temperature": 10.0}, "boundary": {}, "run": {"precision": "float32"}},
+        {"boundary": RINGS["boundary"] | {"top": {"kind": "flux", "value": 1.0}}},
+        {"source": [{"power": 1.0}]},
+    ],
+    ids=["shorter", "rkl2", "auto", "smooth", "outside", "nothing", "flux", "source"],
+)
+def test_others_are_not(tmp_path: Path, caplog: pytest.LogCaptureFixture, sections: dict[str, Any]) -> None:
+    """Steps that do not ring; and plates of which nobody can tell how hot they may become."""
+    assert not [text for text in said_of(caplog, tmp_path, **sections) if "which it cannot" in text]
 
 
 def test_a_moving_source_that_leaves_a_cell_as_it_comes_to_the_next_is_not_off(

@@ -29,6 +29,7 @@ from simsuite.solvers.heat.forecast import usual_seconds
 from simsuite.solvers.heat.general import kinds
 from simsuite.solvers.heat.layout import heat_layout
 from simsuite.solvers.heat.ledger import empty_ledger
+from simsuite.solvers.heat.maximum_principle import gone_beyond, possible_range
 from simsuite.solvers.heat.measure import Wanted
 from simsuite.solvers.heat.method import clock_times, controlled_times, make_plan
 from simsuite.solvers.heat.operator import ledger_entries
@@ -262,7 +263,14 @@ class HeatProblem:
 
     def doubt(self, observed: Snapshot) -> str | None:
         lowest, highest = float(observed.arrays["row_min"].min()), float(observed.arrays["row_max"].max())
-        return gone_below(self.scenario, self.made, lowest, highest)
+        cold = gone_below(self.scenario, self.made, lowest, highest)
+        if cold is not None or self._possible is None:
+            return cold
+        return gone_beyond(self.scenario, self.plan, self._possible, lowest, highest, observed.step)
+
+    @cached_property
+    def _possible(self) -> tuple[float, float] | None:
+        return possible_range(self.scenario, self.made, self.plan)
 
     def rows(self, series: str, observed: Snapshot) -> Mapping[str, np.ndarray]:
         t = self._time(observed.step)
