@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -76,12 +77,13 @@ def test_a_pole_that_is_left_out_is_taken_back() -> None:
 def test_a_source_that_grows_without_bound_is_named(heat: Callable[..., HeatProblem]) -> None:
     """T' = T² from T0 = 1.1 at most, which hardly any heat leaves: T = 1/(1/T0 - t)."""
     sections = HOT | {"source": [{"power": "T**2"}], "material": {"diffusivity": 1e-6}}
-    problem = heat(**sections, time={"end": 5.0, "stepper": "rkl2", "tolerance": 1e-2})
+    problem = heat(**sections, time={"end": 5.0, "stepper": "rkl2", "tolerance": 1e-2}, units="degC")
     stepper: Any = problem.stepper(open_backend("cpu"), problem.initial())
     while stepper.stalled is None and stepper.taken < 20 * BEGUN:
         stepper.advance(1)
     hottest = 1.0 + 0.1 * 5 / 6
     assert stepper.stalled.startswith("temperatures run away: by t = 0.9")
+    assert re.search(r"they go from 1\.\S* to \d+\S* °C, and", stepper.stalled)
     limit = float(stepper.stalled.partition("beyond t = ")[2].split()[0])
     assert limit == pytest.approx(1 / hottest, abs=0.03)
 

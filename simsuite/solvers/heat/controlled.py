@@ -57,7 +57,8 @@ class _Moment:
 class ControlledStepper(FieldStepper):
     """Advances the field of `start` on `backend`.
 
-    clock: counts ticks, see `plan.TICKS`. changes: times of the clock at which data jump or kink.
+    clock: counts ticks, see `plan.TICKS`. changes: times of the clock at which data jump or kink. degrees: the unit of
+    temperatures, as people write it.
     """
 
     def __init__(
@@ -69,9 +70,10 @@ class ControlledStepper(FieldStepper):
         start: Snapshot,
         plan: Control,
         changes: Sequence[float],
+        degrees: str,
     ) -> None:
         T = start.arrays["temperature"]
-        self._plan, safe = plan, plan.safe
+        self._plan, safe, self._degrees = plan, plan.safe, degrees
         self._jumps = dict.fromkeys(changes, False) | dict.fromkeys(plan.jumps, True)
         self._moment = _Moment(clock)
         plain = is_plain(made) and not wanted.rate
@@ -138,10 +140,11 @@ class ControlledStepper(FieldStepper):
         if self._runaway is None or self._runaway.limit is None:
             return None
         low, high, at = self.control["low"], self.control["high"], self.clock.time(self.step)
+        limit = self._runaway.limit
         return (
-            f"temperatures run away: by t = {at:.4g} s they go from {low:.4g} to {high:.4g}, and the faster they grow, "
-            f"the shorter steps become: the run may never get beyond t = {self._runaway.limit:.3g} s; does a source "
-            "grow without bound with T? Limit it, as in min(.., 1e9), or set time.end before that"
+            f"temperatures run away: by t = {at:.4g} s they go from {low:.4g} to {high:.4g} {self._degrees}, and the "
+            f"faster they grow, the shorter steps become: the run may never get beyond t = {limit:.3g} s; "
+            "does a source grow without bound with T? Limit it, as in min(.., 1e9), or set time.end before that"
         )
 
     def advance(self, n: int) -> None:

@@ -192,9 +192,8 @@ class HeatProblem:
         if self._steady:
             return SteadyStepper(self.made, wanted, self.clock, backend, start, self.scenario)
         if self.plan.control is not None:
-            return ControlledStepper(
-                self.made, wanted, self.clock, backend, start, self.plan.control, self.plan.changes
-            )
+            steps, unit = (self.plan.control, self.plan.changes), self.scenario.degrees
+            return ControlledStepper(self.made, wanted, self.clock, backend, start, *steps, unit)
         name, stages, kernel = self.plan.stepper, self.plan.stages, self.scenario.run.kernel
         return make_stepper(name, stages, self.made, wanted, self.clock, backend, start, kernel)
 
