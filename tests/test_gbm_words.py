@@ -205,6 +205,21 @@ def test_with_a_drift_of_the_real_world_each_number_says_by_which_rate_it_is(tmp
     assert "per 1.00 of the rate; per point" in "".join(words(option=[call_held]))
 
 
+@pytest.mark.parametrize("held", [0.0, -2.0])
+def test_how_options_are_valued_is_said_of_portfolios_that_have_some(held: float) -> None:
+    p = problem(
+        market={"rate": 0.05, "drift": 0.09},
+        asset=[ASSET | {"holding": 1.0}],
+        option=[CALL, CALL | {"holding": held}],
+        output={"risk": {}},
+    )
+    results = run(p, open_backend("cpu"))[0]
+    assert results["risk"]["options_held"] == (held != 0)
+    lines = [line for _, rows in gbm_sections(results, verbose=False) for line in rows]
+    (value,) = [line for line in lines if "value at the start" in line]
+    assert value.endswith("options at their discounted mean") is (held != 0)
+
+
 def test_dates_that_are_moved_to_a_step_are_told_once():
     """With the size of the move, and how many steps would do."""
     asian = {"style": "asian", "payoff": "call", "strike": 100.0}

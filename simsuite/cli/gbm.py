@@ -132,7 +132,7 @@ def _risk_rows(risk: Mapping[str, Any], worth: str) -> list[str]:
     interval = f"value at risk ({100 * risk['confidence']:g} % interval)"
     levels = {f"{100 * float(level):g} %": found for level, found in risk["levels"].items()}
     value = with_error(risk["value"], risk["value_standard_error"])
-    note = "" if worth == PRICE else f"options at their {worth}"
+    note = "" if worth == PRICE or not risk.get("options_held") else f"options at their {worth}"
     horizon = row("horizon", measured(number(risk["horizon"]), "year"))
     rows = table(levels, functools.partial(_risk_cells, interval))
     return [horizon, row("value at the start", value, note), *rows, *_reasons([risk])]

@@ -119,7 +119,8 @@ def _risk_results(problem: GbmProblem, risk: Risk) -> dict[str, Any]:
         for f in risk.figures
     }
     value = {"value": risk.value.value, "value_standard_error": number(risk.value.standard_error)}
-    found = {"horizon": problem.scenario.time.end, **value, "levels": levels, "confidence": CONFIDENCE}
+    held = {"options_held": int(np.count_nonzero(problem.portfolio.holdings))}
+    found = {"horizon": problem.scenario.time.end, **value, **held, "levels": levels, "confidence": CONFIDENCE}
     return with_reasons(found, risk_reasons(found))
 
 
