@@ -202,6 +202,20 @@ def test_errors_that_are_not_known_have_a_reason(one_thread):
     assert "reasons" not in run(problem(), backend)[0]["assets"]["A"]
 
 
+def test_errors_that_are_not_known_by_some_assets_alone_name_these(one_thread):
+    """No path has the third price as the lowest, nor the second one if that is high, too."""
+    alike = "all paths gave the same, and what others would give is not known"
+    far = ASSET | {"spot": 100_000.0}
+    basket = {"style": "basket", "payoff": "put", "strike": 100.0, "combine": "min", "greeks": True}
+    for assets, names in (([ASSET, ASSET, far], "'C'"), ([ASSET, far, far], "'B' and 'C'")):
+        found = run(problem(asset=assets, option=[basket]), open_backend("cpu"))[0]["options"]["option1"]
+        known = [error is not None for error in found["delta_standard_error"]]
+        assert known == [len(assets) - names.count("'") // 2 > i for i in range(3)]
+        assert found["reasons"]["delta_standard_error"] == f"by {names}, {alike}"
+        unknown = [line for line in option_lines(found, "ABC") if line.startswith("error unknown")]
+        assert unknown == [f"error unknown          delta, gamma, vega: by {names}, {alike}"]
+
+
 def test_reasons_are_printed(tmp_path, capsys, one_thread):
     """In the lines of a run, and where many options make a table, by `info -v`."""
     for count in (1, 15):

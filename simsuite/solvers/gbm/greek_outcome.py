@@ -11,6 +11,7 @@ from simsuite.core import Snapshot
 from simsuite.solvers.gbm.estimates import mean_estimate
 from simsuite.solvers.gbm.option_greeks import GREEKS, NONE, PER_ASSET
 from simsuite.solvers.gbm.statistics import Estimate
+from simsuite.solvers.gbm.unknown import unknown_error
 
 if TYPE_CHECKING:
     from simsuite.solvers.gbm.problem import GbmProblem
@@ -37,7 +38,8 @@ def greek_results(problem: GbmProblem, observed: Snapshot, option: int) -> tuple
     reasons = dict(greeks.reasons)
     for name in GREEKS:
         each = _greek(problem, observed, option, name)
-        reasons |= {f"{name}_standard_error": e.unknown for e in each if e.unknown}
+        if why := unknown_error(problem.scenario.asset_names, each):
+            reasons[f"{name}_standard_error"] = why
         for suffix, numbers in (("", [e.value for e in each]), ("_standard_error", [e.standard_error for e in each])):
             values = [value if math.isfinite(value) else None for value in numbers]
             found[f"{name}{suffix}"] = values if name in PER_ASSET else values[0]

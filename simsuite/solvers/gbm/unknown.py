@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from simsuite.solvers.gbm.statistics import GROUP
+from simsuite.solvers.gbm.statistics import GROUP, Estimate
 from simsuite.words import counted
 
 if TYPE_CHECKING:
@@ -30,6 +30,19 @@ def few(problem: GbmProblem, paths: int) -> str:
     width = problem.width
     kind = {1: "path", 2: "antithetic pair", GROUP: "group"}[width]
     return f"{counted(max(paths // width, 1), kind)} cannot tell it"
+
+
+def unknown_error(assets: Sequence[str], each: Sequence[Estimate]) -> str:
+    """Why standard errors of a Greek by each of the assets, or of a single one, are not known; by which assets, if
+    others are known and not 0, or the reasons differ. "" if all are."""
+    named: dict[str, list[str]] = {}
+    for asset, estimate in zip(assets, each):
+        if estimate.unknown:
+            named.setdefault(estimate.unknown, []).append(repr(asset))
+    known = any(not e.unknown and (e.value != 0 or e.standard_error != 0) for e in each)
+    if len(named) == 1 and not known:
+        return next(iter(named))
+    return "; ".join(f"by {' and '.join(names)}, {reason}" for reason, names in named.items())
 
 
 def asset_reasons(problem: GbmProblem, paths: int, found: Mapping[str, Any]) -> dict[str, str]:
