@@ -83,7 +83,7 @@ def test_everything_that_can_be_computed_passes(cli: Callable, monkeypatch: pyte
     assert found["passed"] is True
     assert done.returncode == 0
     kinds = {check["kind"] for check in found["checks"]}
-    assert kinds >= {"closed form", "published", "law", "convergence", "over seeds", "same bits"}
+    assert kinds >= {"reference", "published", "law", "convergence", "over seeds", "same bits"}
     names = {check["name"] for check in found["checks"]}
     assert {"one asset: geomean formula, mixed", "two assets: worst put, float32, antithetic"} <= names
     skipped = [note for note in found["notes"] if not note.startswith("the device is the CPU")]
@@ -96,7 +96,7 @@ def test_everything_that_can_be_computed_passes(cli: Callable, monkeypatch: pyte
 def test_little_passes(cli: Callable, little: None) -> None:
     done = cli("gbm", "--quick")
     assert done.returncode == 0
-    assert re.search(r"^ok +closed form +small: call +\d", done.stdout, re.MULTILINE)
+    assert re.search(r"^ok +reference +small: call +\d", done.stdout, re.MULTILINE)
     assert "nothing to compare it with" in done.stderr
     assert done.stdout.isascii()
 
@@ -104,7 +104,7 @@ def test_little_passes(cli: Callable, little: None) -> None:
 @pytest.mark.parametrize(
     ("change", "kinds"),
     [
-        (lambda e: Estimate(e.value * 1.02, e.standard_error), {"closed form", "convergence", "over seeds"}),
+        (lambda e: Estimate(e.value * 1.02, e.standard_error), {"reference", "convergence", "over seeds"}),
         (lambda e: Estimate(e.value, e.standard_error * 0.5), {"over seeds"}),
         (lambda e: Estimate(e.value + e.standard_error, e.standard_error), {"over seeds"}),
     ],
@@ -123,7 +123,7 @@ def test_estimates_that_are_off_fail(
 def test_a_wrong_closed_form_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     right = gbm_runs.known_price
     monkeypatch.setattr(gbm_runs, "known_price", lambda *args: right(*args) * 0.98)
-    assert off(gbm_prices.price_checks(CPU, [SMALL], [], 1 << 13, print)) == {"closed form"}
+    assert off(gbm_prices.price_checks(CPU, [SMALL], [], 1 << 13, print)) == {"reference"}
 
 
 def test_errors_from_spread_alone_fail(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +131,7 @@ def test_errors_from_spread_alone_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(estimates, "completed", lambda problem, observed, mean, estimate, discount: estimate)
     found = off(gbm_coverage.coverage_checks(CPU, 12))
     assert found >= {gbm_coverage.COVERAGE, gbm_coverage.CERTAIN}
-    assert off(gbm_prices.price_checks(CPU, [gbm_cases.CERTAIN], [], 1 << 13, print)) == {"closed form"}
+    assert off(gbm_prices.price_checks(CPU, [gbm_cases.CERTAIN], [], 1 << 13, print)) == {"reference"}
 
 
 def test_pathwise_greeks_fail_where_the_last_dividend_makes_a_jump(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,13 +237,13 @@ def test_errors_of_a_scenario_halve_with_four_times_the_paths(study: Callable) -
     assert [level["paths"] for level in found["levels"]] == [1024, 4096, 16384]
     kinds = [(check["name"], check["kind"]) for check in found["checks"]]
     assert kinds == [
-        *(("call", kind) for kind in ("standard error", "change", "closed form")),
+        *(("call", kind) for kind in ("standard error", "change", "reference")),
         *(("root", kind) for kind in ("standard error", "change")),
     ]
     assert found["checks"][0]["measured"] == pytest.approx(-0.5, abs=0.05)
     assert matplotlib.image.imread("pictures/mine.png").std() > 0.05
     done = study(MINE)
-    assert "5 of 5 checks passed: standard error 2/2, change 2/2, closed form 1/1" in done.stdout
+    assert "5 of 5 checks passed: standard error 2/2, change 2/2, reference 1/1" in done.stdout
     assert "done: 4096 paths" in done.stderr
 
 
@@ -251,11 +251,11 @@ def test_a_scenario_whose_prices_are_off_fails(study: Callable, monkeypatch: pyt
     harmed(monkeypatch, lambda e: Estimate(e.value * 1.1, e.standard_error))
     done = study(MINE)
     assert done.returncode == 5
-    assert "call (closed form)" in done.stderr
+    assert "call (reference)" in done.stderr
     monkeypatch.setattr(gbm_scenario, "known_price", lambda *args: None)
     done = study(MINE, "-o", "pictures")
-    assert "closed form" not in done.stdout
-    assert "no option has a price in closed form" in done.stderr
+    assert "reference" not in done.stdout
+    assert "no option has a price to compare with" in done.stderr
 
 
 RARE = (165.0, 180.0, 230.0, 60.0)  # strikes that some 70, 20 or none of 16384 paths end above, or some 50 below
@@ -277,7 +277,7 @@ def test_digitals_that_few_paths_decide_raise_no_false_alarm(paths: dict[str, An
         found = checks_of(digitals(seed, **paths))
         assert all(check.passed for check in found), found
         kinds |= {(check.name, check.kind) for check in found}
-    told = {"change", "closed form"} | (set() if "moment_matching" in paths else {"standard error"})
+    told = {"change", "reference"} | (set() if "moment_matching" in paths else {"standard error"})
     assert kinds >= {(f"option{i}", kind) for i in range(1, 5) for kind in told}
 
 
@@ -286,7 +286,7 @@ def test_digitals_that_few_paths_decide_raise_no_false_alarm(paths: dict[str, An
     [
         (lambda e: Estimate(e.value, e.standard_error * 0.9), {"standard error"}),
         (lambda e: Estimate(e.value, e.standard_error * 1.1), {"standard error"}),
-        (lambda e: Estimate(e.value * (2 if e.value < 5 else 1), e.standard_error), {"closed form", "standard error"}),
+        (lambda e: Estimate(e.value * (2 if e.value < 5 else 1), e.standard_error), {"reference", "standard error"}),
     ],
 )
 def test_digitals_that_few_paths_decide_raise_an_alarm(

@@ -247,7 +247,7 @@ def _draw_levels(directory: Path, name: str, checks: Sequence[Check]) -> None:
         if d.get("exact") is not None and "prices" in d and min(d["standard_errors"]) > 0
     ]
     if not drawn:
-        say("nothing is drawn: no option has a price in closed form")
+        say("nothing is drawn: no option has a price to compare with")
         return
     path = directory / f"{name}.png"
     draw_estimates(path, name, "options whose prices are known", drawn)

@@ -1,4 +1,4 @@
-"""Prices and Greeks of every kind of option against closed forms and published numbers."""
+"""Prices and Greeks of every kind of option against closed forms or quadrature, and published numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from simsuite.verify.checks import Check, not_checked
 from simsuite.verify.gbm_cases import Case, Way
 from simsuite.verify.gbm_runs import ROUNDING, Note, Outcome, deviations, label, prices_of, problem_of, run, scenario_of
 
-CLOSED, PUBLISHED, GREEK = "closed form", "published", "greek"
+REFERENCE, PUBLISHED, GREEK = "reference", "published", "greek"
 LIMIT = 4.0  # standard errors
 CLOSED_FORM = 1e-9  # what closed forms, and derivatives of them, are off by, relative to the spot
 MOST_IF_LOW = 1 << 19  # paths: with more the standard error is less than what is lost
@@ -41,7 +41,7 @@ def price_checks(
 
 def _prices(case: Case, way: Way, model: GbmScenario, outcome: Outcome) -> Iterator[Check]:
     for name, exact in prices_of(case, model).items():
-        kind = PUBLISHED if name in case.published else CLOSED
+        kind = PUBLISHED if name in case.published else REFERENCE
         found = outcome.options[name]
         bounds = LOW if case.low else (-LIMIT, LIMIT)
         error, what = found["standard_error"], label(case, way, name)

@@ -1,7 +1,7 @@
 """Options that few paths decide, whose estimates are not normal and whose standard errors scatter.
 
 Digitals are judged exactly. Of n independent paths k pay (or, if most do, k do not), and k has the binomial law, with
-the probability that a closed form gives; and of the k after more paths those among the first n have the
+the probability that the price known gives; and of the k after more paths those among the first n have the
 hypergeometric law, whatever the probability (R. A. Fisher's exact test). Limits are those that a normal number
 exceeds as often as `LIMIT` deviations. A standard error is not judged by how fast it falls, but by what it has to be
 for k paths of n (solvers/gbm/unseen.py).

@@ -19,7 +19,7 @@ from simsuite.scenario.gbm import GROUP, American, Digital, GbmScenario, Option
 from simsuite.solvers.gbm.known import known_price
 from simsuite.verify.checks import Check
 from simsuite.verify.gbm_cases import PLAIN, SOBOL, Way
-from simsuite.verify.gbm_prices import CLOSED, LIMIT, LOW, within
+from simsuite.verify.gbm_prices import LIMIT, LOW, REFERENCE, within
 from simsuite.verify.gbm_rare import ERROR_WITHIN, Counts, changed, closed, counts, error_ratio, few_deciding
 from simsuite.verify.gbm_runs import Note, Outcome, problem_of, run
 from simsuite.verify.study import fitted_line
@@ -114,7 +114,7 @@ def _by_counts(found: _Found, counts: Counts, levels: Sequence[Level]) -> Iterat
         yield Check(found.name, ERROR, off, words, abs(off - 1) <= ERROR_WITHIN, found.data)
     yield changed(found.name, CHANGE, counts)
     if found.exact is not None:
-        yield closed(found.name, CLOSED, counts, found.exact)
+        yield closed(found.name, REFERENCE, counts, found.exact)
 
 
 def _by_errors(model: GbmScenario, found: _Found, note: Note) -> Iterator[Check]:
@@ -130,7 +130,7 @@ def _by_errors(model: GbmScenario, found: _Found, note: Note) -> Iterator[Check]
         yield within(name, CHANGE, found.prices[-1] - found.prices[-2], 0.0, scatter, way, model)
     if found.exact is not None:
         bounds = LOW if isinstance(found.option, American) else (-LIMIT, LIMIT)
-        yield within(name, CLOSED, found.prices[-1], found.exact, errors[-1], way, model, bounds)
+        yield within(name, REFERENCE, found.prices[-1], found.exact, errors[-1], way, model, bounds)
 
 
 def _falling(found: _Found) -> Check:

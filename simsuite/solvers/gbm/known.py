@@ -1,4 +1,4 @@
-"""Prices and Greeks that a scenario's options have in closed form (`closed_forms`), where there is one.
+"""Prices and Greeks that a scenario's options have in closed form, or by a series or quadrature (`closed_forms`).
 
 Read from the scenario alone, and so independent of what the engine makes of it.
 """
@@ -39,8 +39,8 @@ _NEAR = 0.02  # how far coefficients are varied for Greeks: relative, rates by h
 
 
 def known_price(model: GbmScenario, option: Option) -> float | None:
-    """None where no closed form is at hand: for other schemes than the exact one, which have errors of their own, for
-    payoffs by expression, and for most of what jumps or pays cash."""
+    """None where neither a closed form nor quadrature is at hand: for other schemes than the exact one, which have
+    errors of their own, for payoffs by expression, and for most of what jumps or pays cash."""
     if model.time.scheme != "exact":
         return None
     assets = [Priced(model, a) for a in _assets(model, option)]
