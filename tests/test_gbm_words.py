@@ -293,6 +293,17 @@ def test_numbers_of_csv_have_units(tmp_path, capsys, one_thread):
     assert bare == set()
 
 
+def test_what_errors_of_american_options_leave_out_is_said_once(one_thread: None) -> None:
+    """Also where many options make a table."""
+    put = {"style": "american", "payoff": "put", "strike": 100.0}
+    for options, greeks in (([CALL], None), ([CALL, put, put], False), ([CALL, *[put | {"greeks": True}] * 12], True)):
+        results = run(problem(time={"steps": 2}, option=options), open_backend("cpu"))[0]
+        lines = [line for _, rows in gbm_sections(results, verbose=False) for line in rows]
+        told = [line for line in lines if "a price is a little low" in line]
+        assert len(told) == (greeks is not None)
+        assert all(("Greeks off" in line) is greeks for line in told)
+
+
 def test_no_option_is_left_out_beside_risk(tmp_path: Path) -> None:
     """Lists of options are shortened where the summary gets too long: beside other tables they are a table."""
     options = [

@@ -31,6 +31,7 @@ def gbm_sections(results: Mapping[str, Any], verbose: bool) -> Iterator[Section]
     if options:
         most = _MOST_OF_OPTIONS if risk is None and exposure is None else _BESIDE_OTHERS
         yield _options(options, list(assets), value, math.inf if verbose else most)
+        yield "", list(_bias(options.values(), value))
     if assets:
         title = "prices at the end, not discounted: value ± standard error, and quantiles"
         yield title, [*table(assets, _asset_cells), *_reasons(assets.values())]
@@ -54,6 +55,15 @@ def _options(options: Mapping[str, Any], assets: Sequence[str], value: str, most
         notes += "; (+1): for one more asset, see info -v" if "(+" in text else ""
         notes += "; none, unknown: info -v says why" if "none" in text or "unknown" in text else ""
     return f"options: {value} ± standard error, in units of price{notes}", rows
+
+
+def _bias(options: Iterable[Mapping[str, Any]], value: str) -> Iterator[str]:
+    """What the errors of American options leave out, if any is among the options, and of Greeks if they have some."""
+    american = [option for option in options if "exercise_probability" in option]
+    if american:
+        greeks = ", Greeks off" if any(each is not None for o in american for each in o.get("delta", ())) else ""
+        missed = f"a {value} is a little low{greeks} (docs/gbm.md)"
+        yield f"    American options: ± leaves out what the rule of exercise that was learnt misses: {missed}"
 
 
 def _all_numbers(
