@@ -645,7 +645,7 @@ def test_volatilities_that_change_within_a_step_spoil_its_correlation():
     (found,) = caught.value.mistakes
     assert found.path == ("asset", 0, "volatility", 1, 0)
     assert "'A' changes within a step, where its correlation with 'B' is then less" in found.message
-    assert found.help == "let it change at the end of a step, or set time.steps = 10"
+    assert found.help == "let it change at the end of a step (0.4, not 0.5), or set time.steps = 10"
     with pytest.raises(ScenarioError) as caught:
         correlated(1, 0.3, rising)
     assert [m.path for m in caught.value.mistakes] == [("asset", 1, "volatility", 1, 0)]
@@ -654,6 +654,15 @@ def test_volatilities_that_change_within_a_step_spoil_its_correlation():
     correlated(1, falling, rising, correlation=0.0)
     correlated(1, falling, rising, scheme="euler")  # an error that vanishes with the step
     correlated(10, [[0.0, 0.1], [0.3, 0.2], [0.7, 0.3]], 0.3)  # 0.3 and 0.7 are no multiples of 0.1 in binary
+
+
+def test_a_change_of_volatility_by_few_digits_is_told_the_end_of_the_step():
+    """A twelfth of a year, which ten digits miss by too much."""
+    with pytest.raises(ScenarioError) as caught:
+        correlated(12, [[0.0, 0.1], [0.0833333333, 0.4]], 0.3)
+    (found,) = caught.value.mistakes
+    assert found.help == f"let it change at the end of a step ({1 / 12}, not 0.0833333333)"
+    correlated(12, [[0.0, 0.1], [1 / 12, 0.4]], 0.3)
 
 
 def test_correlation_of_increments_is_that_of_the_equation():

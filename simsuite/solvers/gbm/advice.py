@@ -155,7 +155,7 @@ def _biased_between_steps(scenario: GbmScenario) -> Iterator[str]:
             yield (
                 f"{', '.join(options)} {watch} {names[a]!r} at all times, but what its price grows by or its "
                 f"volatility changes at {_moments(changes, time)}: {prices} biased, as between the ends of a step both "
-                f"are taken to be constant; {steps_ending_at(changes, time.end, time.steps)}"
+                f"are taken to be constant; {steps_ending_at(changes, time.end, time.steps, changes[0])}"
             )
 
 

@@ -61,21 +61,24 @@ def _unlike_volatilities(model: GbmScenario) -> Iterator[Mistake]:
         if unlike.any():
             pair = [int(a) for a in np.argwhere(unlike)[0]]
             a, b = sorted(pair, key=lambda a: float(np.ptp([curves[a].at(t) for t in middles])), reverse=True)
-            piece = next(i for i, t in enumerate(curves[a].times) if knots[0] < t < knots[-1])
+            piece, at = next((i, t) for i, t in enumerate(curves[a].times) if knots[0] < t < knots[-1])
             message = (
                 f"the volatility of {model.asset_names[a]!r} changes within a step, where its correlation with "
                 f"{model.asset_names[b]!r} is then less: that cannot be computed yet"
             )
-            yield Mistake(("asset", a, "volatility", piece, 0), message, steps_ending_at(changes, end, n))
+            yield Mistake(("asset", a, "volatility", piece, 0), message, steps_ending_at(changes, end, n, at))
             return
 
 
-def steps_ending_at(changes: list[float], end: float, n: int) -> str:
-    """What to do about volatilities that change amid steps: as many steps as end where they change, if there are."""
+def steps_ending_at(changes: list[float], end: float, n: int, at: float) -> str:
+    """What to do about volatilities that change amid steps: the end of a step that is nearest to a change `at` a time,
+    with all digits, as a date with few may miss it by little; and as many steps as end at all changes, if there are."""
+    nearest = min(max(round(at / end * n), 1), n - 1)  # a change at the very end would be none
+    moved = "let it change at the end of a step" + (f" ({end * nearest / n!r}, not {at!r})" if nearest else "")
     for m in range(1, _MOST_TIMES):
         if all(abs(t / end * n * m - round(t / end * n * m)) < _ROUNDING * n * m for t in changes):
-            return f"let it change at the end of a step, or set time.steps = {n * m}"
-    return "let it change at the end of a step"
+            return f"{moved}, or set time.steps = {n * m}"
+    return moved
 
 
 def _expected_only(option: Option) -> bool:
