@@ -16,7 +16,7 @@ import h5py
 
 from simsuite.errors import SimsuiteError, UsageError
 from simsuite.io.checkpoint import read_about, read_checkpoint
-from simsuite.io.digests import GROUP, coordinate_of, damages
+from simsuite.io.digests import FIXED, GROUP, coordinate_of, damages
 from simsuite.io.directory import RunDirectory
 from simsuite.io.layout import as_text
 from simsuite.io.results import reading
@@ -69,15 +69,18 @@ def look_through(run: RunDirectory) -> dict[str, Any]:
     them, and its checkpoints.
 
     rows: by series, those that were looked at. damaged: variable, coordinate, value of that, for each row that changed
-    since it was written. checkpoint: the step of the newest that is whole, None where there is none. note: what is
+    since it was written; coordinate and value are None for a variable that does not grow. checkpoint: the step of the newest that is whole, None where there is none. note: what is
     wrong with newer ones. Raises SimsuiteError where the results cannot be read, or no checkpoint is whole.
     """
     run.read_scenario()
     run.read_summary()
-    damaged = []
+    damaged: list[dict[str, Any]] = []
     with reading(run.results) as file:
-        rows = {dim: len(digests) for dim, digests in file.get(GROUP, {}).items()}
+        rows = {dim: len(digests) for dim, digests in file.get(GROUP, {}).items() if dim != FIXED}
         for damage in damages(file):
+            if damage.dim is None:
+                damaged.append({"variable": damage.variable, "coordinate": None, "at": None})
+                continue
             coordinate = coordinate_of(file, damage.dim)
             for row in damage.rows:
                 at = float(file[coordinate][row])

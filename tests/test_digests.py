@@ -172,3 +172,16 @@ def test_check_tells_of_a_damaged_checkpoint(tmp_path: Path, capsys: pytest.Capt
     assert found.returncode == 5
     assert "checkpoint.h5 is damaged" in found.stderr
     assert "is whole" in found.stdout
+
+
+def test_variables_that_do_not_grow_have_digests(tmp_path: Path) -> None:
+    path = tmp_path / "results.h5"
+    with small_file(path) as results:
+        results.write_totals({"error_final": np.full((6, 5), 2.0)})
+    with h5py.File(path, "r+") as file:
+        assert not list(damages(file))
+        file["error_final"][2, 2] = 2.5
+        file["probe"][1] = "Grösse"
+        file["y"][0] = 7.0
+        assert {damage.variable for damage in damages(file)} == {"error_final", "probe", "y"}
+        assert in_words(file, damages(file)) == "y (and 2 more rows)"

@@ -16,7 +16,7 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("cc") is None, reason="the library that makes operations fail needs a C compiler"),
     pytest.mark.skipif(SIMULATING, reason="no kernel is involved"),
 ]
-COUNTS = {"kills": 12, "cuts": 8, "errors": 12, "damage": 12, "storms": 4, "strangers": 200}
+COUNTS = {"kills": 12, "cuts": 8, "errors": 12, "damage": 12, "decay": 12, "storms": 4, "strangers": 200}
 
 
 @pytest.mark.parametrize("campaign", COUNTS)

@@ -78,7 +78,8 @@ def _check_run(run: RunDirectory, as_json: bool) -> None:
         rows = ", ".join(f"{counted(n, 'row')} along {dim}" for dim, n in found["rows"].items())
         show(f"{run.results}: {rows or 'no rows with digests'}, {len(found['damaged'])} of them damaged")
         for row in found["damaged"][:SHOWN]:
-            show(f"  {row['variable']} at {row['coordinate']} = {row['at']:.9g} changed since it was written")
+            at = "" if row["at"] is None else f" at {row['coordinate']} = {row['at']:.9g}"
+            show(f"  {row['variable']}{at} changed since it was written")
         if found["checkpoint"] is not None:
             show(f"  checkpoint of step {found['checkpoint']} is whole")
     if found["damaged"]:

@@ -3,7 +3,8 @@
 Disks and cables change bits now and then, and copies end early; HDF5 has checksums of its metadata only, and its own
 for data (fletcher32) would be wrong for a moment whenever a chunk of several rows is written again, which readers of a
 running file would see. Digests lie beside the data, in the group `digests`: for each series an array [row, variable],
-uint64. They are written when the file is synced, not with each row.
+uint64, written when the file is synced, not with each row; and `fixed`, an array [variable] for those that do not grow,
+with 0 for what is not known yet.
 
 The digest of up to 64 KiB is their CRC-32; that of more is BLAKE2b of the sums, modulo 2⁶⁴, of the 512 numbers of each
 page of 4096 bytes, and of the bytes beyond the last page. That runs at the speed of the memory. It finds any one
@@ -23,7 +24,7 @@ import numpy as np
 
 from simsuite.words import counted
 
-GROUP = "digests"
+GROUP, FIXED = "digests", "fixed"
 _PAGE = 4096
 _SMALL = 1 << 16  # bytes of an array whose CRC-32 takes less time than the calls for the other digest
 _TOGETHER = 256  # rows of digests in a chunk
@@ -32,10 +33,11 @@ _READ = 1 << 24  # bytes read at once
 
 @dataclass(frozen=True)
 class Damage:
-    """Rows of a variable, along the series' dimension `dim`, that are not what was written."""
+    """Rows of a variable, along the series' dimension `dim`, that are not what was written. dim: None for a variable
+    that does not grow, of which rows has nothing."""
 
     variable: str
-    dim: str
+    dim: str | None
     rows: list[int]
 
 
@@ -49,6 +51,34 @@ def digest(values: np.ndarray) -> int:
     found = hashlib.blake2b(data[:whole].view(np.uint64).reshape(-1, _PAGE // 8).sum(axis=1), digest_size=8)
     found.update(data[whole:].data)
     return int.from_bytes(found.digest(), "little")
+
+
+class FixedDigests:
+    """The writer's side, of variables that do not grow. dataset: as `create` makes it."""
+
+    def __init__(self, dataset: h5py.Dataset) -> None:
+        self.dataset = dataset
+        self._names = list(json.loads(dataset.attrs["variables"]))
+
+    @staticmethod
+    def create(file: h5py.File, values: Mapping[str, np.ndarray | None]) -> h5py.Dataset:
+        """The dataset in a new file. values: of the variables, as they are stored; None where they are to come."""
+        digests = [0 if found is None else _fixed_digest(found) for found in values.values()]
+        dataset = file.require_group(GROUP).create_dataset(FIXED, data=np.array(digests, np.uint64))
+        dataset.attrs["variables"] = json.dumps(list(values))
+        return dataset
+
+    def store(self, name: str, values: np.ndarray) -> None:
+        self.dataset[self._names.index(name)] = np.uint64(_fixed_digest(values))
+
+
+def _fixed_digest(values: np.ndarray) -> int:
+    """Of numbers or strings; never 0."""
+    values = np.asarray(values)
+    if values.dtype.kind == "O":
+        texts = [item.decode(errors="replace") if isinstance(item, bytes) else str(item) for item in values.ravel()]
+        values = np.frombuffer("\0".join(texts).encode(errors="replace") or b"\0", np.uint8)
+    return digest(values) or 1
 
 
 class SeriesDigests:
@@ -91,6 +121,13 @@ def damages(file: h5py.File) -> Iterator[Damage]:
     damaged in other ways."""
     for dim, dataset in file[GROUP].items() if GROUP in file else ():
         known = dataset[...]
+        if dim == FIXED:
+            names = json.loads(dataset.attrs["variables"])
+            changed = [
+                name for name, wanted in zip(names, known) if wanted and _fixed_digest(file[name][...]) != wanted
+            ]
+            yield from (Damage(name, None, []) for name in changed)
+            continue
         for number, (name, axis) in enumerate(SeriesDigests.variables(dataset).items()):
             rows = _changed(file[name], axis, known[:, number])
             if rows:
@@ -102,9 +139,11 @@ def in_words(file: h5py.File, found: Iterable[Damage]) -> str:
     found = list(found)
     if not found:
         return ""
-    first, more = found[0], sum(len(damage.rows) for damage in found) - 1
-    coordinate = coordinate_of(file, first.dim)
-    at = f"{first.variable} at {coordinate} = {file[coordinate][first.rows[0]]:.9g}"
+    first, more = found[0], sum(max(len(damage.rows), 1) for damage in found) - 1
+    at = first.variable
+    if first.dim is not None:
+        coordinate = coordinate_of(file, first.dim)
+        at += f" at {coordinate} = {file[coordinate][first.rows[0]]:.9g}"
     return at + (f" (and {counted(more, 'more row')})" if more else "")
 
 

@@ -19,7 +19,7 @@ import h5py
 import numpy as np
 
 from simsuite.core import Image, Layout, Series, Variable
-from simsuite.io.digests import SeriesDigests, digest
+from simsuite.io.digests import FixedDigests, SeriesDigests, digest
 
 CONVENTIONS = "CF-1.11"
 STATUS_BYTES = 16
@@ -153,6 +153,9 @@ def build(file: h5py.File, layout: Layout, attributes: Mapping[str, str | int | 
         growing = {v.name: growing_axis(v, layout) for v in [series.coordinate, *plain_variables(layout)]}
         axes = {name: found[1] for name, found in growing.items() if found is not None and found[0] == series.dim}
         kept[f"digests of {series.dim}"] = SeriesDigests.create(file, series.dim, axes)
+    fixed = [v for v in plain_variables(layout) if growing_axis(v, layout) is None]
+    known = {v.name: None if v.values is None else _fixed_values(v, layout) for v in fixed}
+    kept["digests of the rest"] = FixedDigests.create(file, known)
     if layout.image is not None:
         _vtkhdf(file, layout, layout.image)
     _nexus(file, layout)

@@ -22,7 +22,7 @@ import numpy as np
 
 from simsuite.core import Layout
 from simsuite.errors import AFRESH, Advice, SimsuiteError, UsageError
-from simsuite.io.digests import GROUP, SeriesDigests, damages, in_words
+from simsuite.io.digests import FIXED, GROUP, FixedDigests, SeriesDigests, damages, in_words
 from simsuite.io.disk import abandon, explained, require_room, require_whole, sync_directory
 from simsuite.io.foreign import refuse_foreign
 from simsuite.io.layout import STATUS_BYTES, Column, build, growing_axis, plain_variables, require_layout, restore_fixed
@@ -64,6 +64,7 @@ class ResultsFile:
             image = next(v for v in layout.variables if v.name == layout.image.variable)
             self._picture = image.dims[0]
         self._rows = {s.dim: self._committed(s.dim) for s in layout.series}
+        self._fixed_digests = FixedDigests(file[GROUP][FIXED])
         self._digests = {dim: SeriesDigests(file[GROUP][dim]) for dim in self._rows}
         self._fd = os.open(path, os.O_RDWR)
         self._open = True
@@ -183,6 +184,7 @@ class ResultsFile:
         with self._writing():
             for name, values in totals.items():
                 self._fixed[name][...] = values
+                self._fixed_digests.store(name, np.asarray(values, self._fixed[name].dtype))
             self._publish()
 
     def set_status(self, status: str) -> None:

@@ -25,6 +25,7 @@ CAMPAIGNS: dict[str, campaigns.Campaign] = {
     "cuts": campaigns.cuts,
     "errors": campaigns.errors,
     "damage": campaigns.damage,
+    "decay": campaigns.decay,
     "storms": campaigns.storms,
     "strangers": strangers,
 }

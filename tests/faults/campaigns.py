@@ -120,6 +120,25 @@ def damage(runs: list[Run], count: int, chance: random.Random, work: Path) -> It
         shutil.rmtree(directory)
 
 
+def decay(runs: list[Run], count: int, chance: random.Random, work: Path) -> Iterator[Case]:
+    """Damage to the results of a run that is finished: `simsuite check` tells of it, or nothing was changed that the
+    file holds."""
+    for run in runs:
+        simsuite("run", run.scenario, "-q", "-o", work / "root" / f"decay-{run.kind}", output=work / "output")
+    for _ in range(count):
+        run, directory, seed = chance.choice(runs), work / "root" / "run", chance.randrange(1 << 30)
+        shutil.copytree(work / "root" / f"decay-{run.kind}", directory)
+        how = _harm(directory / "results.h5", random.Random(seed))
+        looked = simsuite("check", directory, output=work / "output")
+        outcome = f"exit code {looked.code}"
+        if looked.crashed:
+            outcome = "crashes"
+        elif looked.code == 0:
+            outcome = "same bits" if run.same(directory) else "unnoticed"
+        yield Case(outcome, outcome in ("crashes", "unnoticed"), f"{run.kind}: {how}, seed {seed}", looked.output)
+        shutil.rmtree(directory)
+
+
 def _harm(path: Path, chance: random.Random) -> str:
     """Damage a file in some way, and name it."""
     data = bytearray(path.read_bytes())
