@@ -69,8 +69,10 @@ def look_through(run: RunDirectory) -> dict[str, Any]:
     them, and its checkpoints.
 
     rows: by series, those that were looked at. damaged: variable, coordinate, value of that, for each row that changed
-    since it was written; coordinate and value are None for a variable that does not grow. checkpoint: the step of the newest that is whole, None where there is none. note: what is
-    wrong with newer ones. Raises SimsuiteError where the results cannot be read, or no checkpoint is whole.
+    since it was written; coordinate and value are None for a variable that does not grow. checkpoint: the step of the
+    newest that is whole, None where there is none. note: what is wrong with newer ones.
+
+    Raises SimsuiteError where the results cannot be read, or no checkpoint is whole.
     """
     run.read_scenario()
     run.read_summary()

@@ -105,7 +105,7 @@ def test_a_run_does_not_go_on_with_changed_rows(
 def test_fake_runs_have_digests_of_all_rows(tmp_path: Path) -> None:
     fake_run.run(tmp_path)
     with h5py.File(tmp_path / "results.h5") as file:
-        assert {dim: len(rows) for dim, rows in file["digests"].items()} == {"time": 7, "sample": 31}
+        assert {dim: len(rows) for dim, rows in file["digests"].items()} == {"time": 7, "sample": 31, "fixed": 4}
         assert not list(damages(file))
 
 
