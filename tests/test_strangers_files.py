@@ -77,6 +77,7 @@ def test_an_archive_does_not_unpack_to_more_than_it_can_hold(tmp_path: Path) -> 
         (MTX.format("coordinate", "general", "4000000000 4000000000 1\n1 1 1.0"), "at most 67108864"),
         (MTX.format("coordinate", "general", "60000 60000 1\n1 1 1.0"), "takes 28.8 GB"),
         (MTX.format("coordinate", "general", "2 2 1\n1 1 1.\0"), "byte 58 is 0"),
+        (MTX.format("array", "general", "0 4\n1\n2"), "declares a matrix of 0 x 4"),
     ],
 )
 def test_a_text_of_some_bytes_declares_no_large_matrix(tmp_path: Path, text: str, said: str) -> None:
@@ -199,3 +200,21 @@ def test_letters_beyond_ascii_are_for_comments(tmp_path: Path) -> None:
         path.write_bytes(head + text)
         with pytest.raises(ValueError, match=r"is no text: byte \d+ is 228"):
             read_matrix(path)
+
+
+def test_an_archive_with_a_password_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    sparse(path)
+    data = bytearray(path.read_bytes())
+    data[6] |= 1  # in the first header, and in the entry of the directory
+    data[data.index(b"PK\x01\x02") + 8] |= 1
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=r"is damaged .*encrypted"):
+        read_matrix(path)
+
+
+def test_options_that_are_no_tables_are_mistakes(tmp_path: Path) -> None:
+    text = 'solver = "gbm"\nasset = [{spot = 1.0, volatility = 0.2}]\noption = ["call", {style = "european"}]\n'
+    (tmp_path / "a.toml").write_text(text + "market = {rate = 0.05}\ntime = {end = 1.0, steps = 0}\n")
+    with pytest.raises(ScenarioError, match="option"):
+        load(tmp_path / "a.toml")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import random
 import re
@@ -82,6 +83,8 @@ def _read(originals: Path, name: str, chance: random.Random) -> str:
         return f"too much memory: {error}".replace("\n", " ")
     except SimsuiteError as error:
         return "too much memory" if "nable to allocate" in str(error) else "refused"
+    except OSError as error:
+        return "refused" if error.errno == errno.ENAMETOOLONG else f"OSError: {error}"  # which the command line tells
     except BaseException as error:
         return f"{type(error).__name__}: {error}".replace("\n", " ")
     return "read"

@@ -47,7 +47,8 @@ def sound_parts(data: Mapping[str, Any], mistakes: Iterable[KeyPath]) -> SoundPa
     found |= {key: _STAND_IN[key] for (key, *_) in faulty if key in _STAND_IN}
     if ("time",) in faulty:
         found["time"] = _with_numbers(data.get("time"), ("end", "steps"))
-    options = [i for i in range(len(data.get("option", []))) if ("option", i) not in faulty]
+    given = enumerate(data.get("option", []))
+    options = [i for i, option in given if ("option", i) not in faulty and isinstance(option, Mapping)]
     found["option"] = [{"name": f"option{i + 1}", **data["option"][i]} for i in options]
     found["asset"] = [
         _asset(asset) if ("asset", i) in faulty else asset for i, asset in enumerate(data.get("asset", []))

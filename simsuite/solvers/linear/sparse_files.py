@@ -37,6 +37,8 @@ def read_mtx(path: Path) -> Any:
     ended = _require_ascii(path)
     rows, columns, entries, kind, *_ = scipy.io.mminfo(path)
     size = path.stat().st_size
+    if 0 in (rows, columns):
+        raise ValueError(f"declares a matrix of {rows} x {columns}")
     stored = entries if kind == "coordinate" else rows * columns
     symmetric = 2  # half of a symmetric matrix is in the file
     if stored > symmetric * (size // LEAST_ENTRY):
@@ -76,7 +78,7 @@ def read_npz(path: Path) -> Any:
                 f"has an array {unknown[0].removesuffix('.npy')!r}, and is no matrix of scipy.sparse.save_npz"
             )
         found = scipy.sparse.load_npz(path)
-    except (zipfile.BadZipFile, zlib.error, EOFError, IndexError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, IndexError, RuntimeError) as error:
         raise ValueError(f"is damaged ({error})") from None
     if hasattr(found, "check_format"):  # those by rows or columns; others look at their indices by themselves
         found.check_format(full_check=True)

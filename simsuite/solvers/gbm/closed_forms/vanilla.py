@@ -25,7 +25,7 @@ def lognormal_option(forward: float, deviation: float, strike: float, payoff: Pa
     F. Black, J. Financial Economics 3 (1976), without the discount factor.
     """
     sign = 1.0 if payoff == "call" else -1.0
-    if deviation == 0 or strike == 0:
+    if deviation == 0 or strike == 0 or forward == 0:  # the last where it is less than any number
         return max(sign * (forward - strike), 0.0)
     d1 = math.log(forward / strike) / deviation + deviation / 2
     return sign * (forward * float(ndtr(sign * d1)) - strike * float(ndtr(sign * (d1 - deviation))))
