@@ -102,6 +102,15 @@ class LibraryMissing(DeviceError):
     """A library that the device works better with is not installed. The text says which, and how to get it."""
 
 
+class DiskError(SimsuiteError):
+    """The disk is full or fails. The exit code is 75 where a checkpoint is safe, from which the run will go on."""
+
+    def leaves(self, safe: str) -> None:
+        """Say what is safe of a run."""
+        self._message = f"{self}; {safe}"
+        self.args, self.exit_code = (self._message,), 75
+
+
 class VerificationFailure(SimsuiteError):
     """A comparison or verification found something off."""
 

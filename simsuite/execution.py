@@ -22,9 +22,9 @@ from simsuite.assembly import (
 from simsuite.capabilities import Adaptive, Advising, Extensible, SelfChecking, Stalling, taken, threads_for
 from simsuite.core import Backend, Device, Problem, Snapshot, Stepper
 from simsuite.doubts import Doubts
-from simsuite.errors import Advice, NumericalFailure, SimsuiteError, UsageError
+from simsuite.errors import Advice, DiskError, NumericalFailure, SimsuiteError, UsageError
 from simsuite.identity import identity, require_its_checkpoint, require_same_scenario
-from simsuite.io.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
+from simsuite.io.checkpoint import Checkpoint, read_about, read_checkpoint, write_checkpoint
 from simsuite.io.directory import RunDirectory, State
 from simsuite.io.disk import free_bytes
 from simsuite.io.outputs import CheckpointOutput, Output, SeriesOutput, moment
@@ -96,8 +96,11 @@ class Execution:
                 backend = make_backend(device, problem)
                 with enough_memory(problem), backend.on_threads(threads_for(problem, backend)):
                     return self._march(problem, device, backend)
-            except SimsuiteError:
+            except SimsuiteError as error:
                 self.directory.remove_progress()
+                about = read_about(self.directory.path) if isinstance(error, DiskError) else None
+                if isinstance(error, DiskError) and about is not None:
+                    error.leaves(f"the checkpoint of step {about[1].get('steps', about[0])} is safe")
                 raise
 
     def _begun(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import shutil
 from pathlib import Path
 
@@ -10,7 +11,11 @@ import fake_run
 import pytest
 import xarray as xr
 from faults.disk import preloaded
+from running import call
 from test_results_file import load
+from test_resume import HEAT, write
+
+from simsuite.io import results as results_module
 
 TESTS = Path(__file__).parent
 # Forks a process for each case, in which the n-th operation fails; its exit code is 1 for an error that is told.
@@ -53,3 +58,28 @@ def test_errors_of_the_disk_are_told_and_harm_nothing(tmp_path: Path, error: str
         xr.testing.assert_identical(load(root / n / "results.h5"), whole)
     assert sum(code == "1" for _, code in cases) >= 10  # what is asked of the disk in passing may fail
     assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize("checkpoint", [True, False])
+def test_a_disk_that_fails_leaves_what_is_safe(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, checkpoint: bool
+) -> None:
+    """Exit code 75, by which batch systems run a job again, is for runs that would go on from where they were."""
+    every = {"output.checkpoint_every": 30 if checkpoint else 0, "run.device": "cpu"}
+    path = write(tmp_path / "plate.toml", HEAT, every)
+    require, rows = results_module.require_room, []
+
+    def full(directory: Path, nbytes: int) -> None:
+        rows.append(nbytes)
+        require(directory, nbytes if len(rows) < 20 else 1 << 60)
+
+    monkeypatch.setattr(results_module, "require_room", full)
+    failed = call(capsys, "run", path, "-o", tmp_path / "run", "--json")
+    assert failed.returncode == (75 if checkpoint else 1)
+    assert f"no space left in {tmp_path / 'run'}" in failed.stderr
+    assert ("the checkpoint of step" in failed.stderr and "is safe" in failed.stderr) == checkpoint
+    assert json.loads(failed.stdout)["exit_code"] == failed.returncode
+    monkeypatch.undo()
+    rest = call(capsys, "run", path, "-o", tmp_path / "run")
+    assert rest.returncode == 0, rest.stderr
+    assert ("continuing" in rest.stderr) == checkpoint

@@ -11,16 +11,16 @@ from pathlib import Path
 
 import h5py
 
-from simsuite.errors import SimsuiteError
+from simsuite.errors import DiskError
 
 _MARGIN = 1 << 20  # for metadata beside the data itself
 
 
 def require_room(directory: Path, nbytes: int) -> None:
-    """Raise SimsuiteError unless `nbytes` more fit: asking first is gentler than HDF5's way with a full disk."""
+    """Raise DiskError unless `nbytes` more fit: asking first is gentler than HDF5's way with a full disk."""
     free = shutil.disk_usage(directory).free
     if free < nbytes + _MARGIN:
-        raise SimsuiteError(
+        raise DiskError(
             f"no space left in {directory}: {nbytes / 1e6:.1f} MB needed, {free / 1e6:.1f} MB free; "
             "make room and run again to continue"
         )
@@ -36,7 +36,7 @@ def free_bytes(path: Path) -> int:
 
 @contextlib.contextmanager
 def explained(path: Path, doing: str = "write") -> Iterator[None]:
-    """Turn what the system and h5py raise when writing `path` fails into a SimsuiteError with the reason."""
+    """Turn what the system and h5py raise when writing `path` fails into a DiskError with the reason."""
     try:
         yield
     except (OSError, RuntimeError) as error:  # h5py raises RuntimeError where HDF5 fails to flush or close
@@ -44,7 +44,7 @@ def explained(path: Path, doing: str = "write") -> Iterator[None]:
         reason = said[1] if said else str(error)
         if "filter returned failure" in reason:  # the checksum's filter fails for no other reason
             reason = "there is not enough memory"
-        raise SimsuiteError(f"cannot {doing} {path}: {reason}; put that right and run again to continue") from error
+        raise DiskError(f"cannot {doing} {path}: {reason}; put that right and run again to continue") from error
 
 
 def abandon(file: h5py.File) -> None:
@@ -103,7 +103,7 @@ def replace_text(path: Path, text: str) -> None:
 def replace_bytes(path: Path, content: bytes) -> None:
     """Write `content` to `path` such that a reader, or a crash, finds the old content or the new one, never a part.
 
-    Raises SimsuiteError when the disk is full or fails.
+    Raises DiskError when the disk is full or fails.
     """
     fresh = path.with_name(path.name + ".new")
     with explained(path):
