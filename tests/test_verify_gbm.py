@@ -258,6 +258,14 @@ def test_a_scenario_whose_prices_are_off_fails(study: Callable, monkeypatch: pyt
     assert "no option has a price to compare with" in done.stderr
 
 
+@pytest.mark.parametrize("scheme", ["euler", "milstein"])
+def test_that_the_bias_of_steps_is_not_looked_at_is_said(study: Callable, scheme: str) -> None:
+    done = study(MINE.replace("steps = 2", f'steps = 2, scheme = "{scheme}"'))
+    assert f"not checked: the bias of {scheme}, as all levels have 2 steps" in done.stderr
+    assert "time.steps = 4" in done.stderr
+    assert "reference" not in done.stdout
+
+
 RARE = (165.0, 180.0, 230.0, 60.0)  # strikes that some 70, 20 or none of 16384 paths end above, or some 50 below
 
 
