@@ -78,10 +78,10 @@ class FunctionTable:
         self._width = n
         self._fills = []
         for f, start, x, y in moving:
-            kernels, (numbers,) = written_kernels(backend, __name__, {"expression": f}, ("x", "y", "t"))
+            kernels, numbers = written_kernels(backend, __name__, {"expression": f}, ("x", "y", "t"))
             launch = RowLauncher(backend, kernels.fill, len(x), len(after))
-            arrays = [backend.array(x), backend.array(y)]
-            self._fills.append((launch, start, arrays, (*(backend.view(a) for a in arrays), numbers)))
+            arrays = [backend.array(x), backend.array(y), *numbers]
+            self._fills.append((launch, start, arrays, [backend.view(a) for a in arrays]))
 
     def fill(self, step: int, n: int, offsets: Any = None) -> None:
         """Queue the evaluation of rows 0 .. n-1 from `step` on, for steps of one length. offsets: view of others, which

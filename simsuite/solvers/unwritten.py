@@ -1,12 +1,10 @@
 """Functions in place of which kernels call what expressions of a scenario are.
 
 A module that imports them is a template: `written_kernels` makes modules of it in which the line of that import is
-replaced by functions of the same names, written from expressions. Their last argument is an array or a tuple of the
-numbers in the expression, so that one compiled kernel, which the cache keeps, serves all expressions that differ in
-numbers alone. A kernel that evaluates an expression in a loop makes a tuple of them first, by the function with
-`_numbers` behind the name: an array would be read again whenever something has been written to another one. On a GPU
-numbers are a tuple from the launch on, whose elements are arguments of the kernel: of an array every thread would read
-them from memory.
+replaced by functions of the same names, written from expressions. Their last argument is an array of the numbers in the
+expression, so that one compiled kernel, which the cache keeps, serves all expressions that differ in numbers alone. A
+kernel that evaluates an expression in a loop makes a tuple of them first, by the function with `_numbers` behind the
+name: an array would be read again whenever something has been written to another one.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ along_x = along_y = expression
 
 
 def expression_numbers(numbers: Any) -> tuple[float, ...]:
-    """The numbers in an expression, of an array or a tuple. Raises NotImplementedError: a template does not run."""
+    """The numbers in an expression, of an array. Raises NotImplementedError: a template does not run."""
     raise NotImplementedError
 
 
@@ -37,10 +35,7 @@ def written_kernels(
     backend: Backend, module: str, expressions: Mapping[str, Expression], args: tuple[str, ...]
 ) -> tuple[Any, list[Any]]:
     """The kernels of a template for a backend, with functions of `args` made of expressions by the names that the
-    template has for them, and the numbers of each as its kernels take them."""
+    template has for them, and an array on the device of the numbers of each."""
     sources = {name: f.scalar_source(name, args, backend.simulated) for name, f in expressions.items()}
     kernels = backend.kernels(module, {name: text for name, (text, _) in sources.items()})
-    each = [numbers or (0.0,) for _, numbers in sources.values()]
-    if backend.compiles:
-        return kernels, each
-    return kernels, [backend.view(backend.array(np.array(numbers, np.float64))) for numbers in each]
+    return kernels, [backend.array(np.array(numbers or (0.0,), np.float64)) for _, numbers in sources.values()]

@@ -74,11 +74,12 @@ class Operator:
         self._conduct = None
         if made.law is not None:
             laws = {"along_x": made.law.along_x, "along_y": made.law.along_y}
-            own, self._numbers = written_kernels(backend, CONDUCT, laws, ("x", "y", "T", "k", "which"))
+            own, numbers = written_kernels(backend, CONDUCT, laws, ("x", "y", "T", "k", "which"))
             self._conduct = backend.launcher(own.conduct, extent, block_for(made))
             fields = (made.kx, made.ky, made.law.which)
-            self._fields = [backend.array(np.ascontiguousarray(a)) for a in fields]
-            self._field_views = [backend.view(a) for a in self._fields]
+            self._fields = [*(backend.array(np.ascontiguousarray(a)) for a in fields), *numbers]
+            views = [backend.view(a) for a in self._fields]
+            self._field_views, self._numbers = views[:3], views[3:]
         self.entries = ledger_entries(made)
         self._book = backend.launcher(kernels.book, (self.entries,), (min(self.entries, 128),))
         self.rate_max = backend.zeros(made.ny, np.float64)

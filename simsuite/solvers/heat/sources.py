@@ -110,9 +110,10 @@ class Sources:
             base = self.base if i == 0 else self.q
             rest: tuple[Any, ...] = (self._c, base, self.q, self.power, i * made.ny)
             if pairs is None:
-                own, (numbers,) = written_kernels(backend, _SOURCE, {"expression": f}, ("x", "y", "t", "T"))
+                own, numbers = written_kernels(backend, _SOURCE, {"expression": f}, ("x", "y", "t", "T"))
+                self._arrays += numbers
                 launch = backend.launcher(own.source, extent, (threads,))
-                rest = (made.dx, made.dy, *rest, numbers)
+                rest = (made.dx, made.dy, *rest, backend.view(numbers[0]))
                 launches.append(_evaluated(launch, self._times, rest))
             else:
                 launch = backend.launcher(kernels.add_products, extent, (threads,))
