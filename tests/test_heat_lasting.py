@@ -206,3 +206,26 @@ def test_errors_of_kinks_that_come_again_do_not_add_up_to_more(heat: Callable[..
         T = np.array(snapshot.arrays["temperature"])
     expected = 293.0 + half_waves(24, 0.1, (2500.0, 200.0), 120.0, 0.6, 25)
     assert np.max(np.abs(T - expected)) < 1e-4 * np.ptp([T.max(), 293.0])
+
+
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-4, 1e-5])
+def test_a_source_that_decays_is_followed(heat: Callable[..., HeatProblem], tolerance: float) -> None:
+    """In a block that keeps all heat, in few steps of three stages each: 1.94 tolerances off at 1e-3, and everywhere a
+    third more than `time_error` said."""
+    power, decay, capacity = 6e9, 0.02, 8900.0 * 420.0
+    p = heat(
+        grid={"nx": 4, "ny": 4, "lx": 0.01, "ly": 0.01},
+        material={"conductivity": 50.0, "density": 8900.0, "specific_heat": 420.0},
+        initial={"temperature": 25.0},
+        boundary=INSULATED,
+        source=[{"power": f"{power}*exp(-t/{decay})"}],
+        time={"end": 0.3, "stepper": "rkl2", "tolerance": tolerance},
+    )
+    run = p.stepper(open_backend("cpu"), p.initial())
+    run.advance(p.clock.end)
+    rise = power * decay * (1 - math.exp(-0.3 / decay)) / capacity
+    with run.observe("time") as observed:
+        off = float(np.max(np.abs(observed.arrays["temperature"] - 25.0 - rise))) / rise
+        printed = p.results(observed)["time_error"]
+    assert off <= tolerance
+    assert 0.97 <= printed / off <= 3.0

@@ -19,14 +19,14 @@ the same time is the error by alternating directions that a step and its halves 
 counts as another e, in proportion to Δt in between.
 
 That a solution forgets errors is an assumption, which does not hold for the heat of a plate, or of a part of it, that
-is kept. So the estimates of all steps are added up, each with its sign, and every dozen steps diffusion, and sources
-that depend on T, take their effect on the sum as on a difference of temperatures: it is an estimate of the error so
-far. What diffusion leaves of it in a time as long as the run is what lasts. If it goes on growing as it did lately, it
-must not come to more than LASTS of the tolerance; steps are made as much shorter as that takes (`tight`). They are as
-well while the sum grows and is NEAR the tolerance: where data kink again and again, errors of one sign come sooner than
-they are forgotten. What rounding alone may have made of the sum does not count: at the beginning, while temperatures
-have hardly changed, it may be more than the tolerance. While the sum grows by itself, because sources give more for a
-higher temperature, errors of all steps count.
+is kept. So the estimates of all steps are added up, each with its sign, and every dozen steps, or sooner at first,
+diffusion, and sources that depend on T, take their effect on the sum as on a difference of temperatures: it is an
+estimate of the error so far. What diffusion leaves of it in a time as long as the run is what lasts. If it goes on
+growing as it did lately, it must not come to more than LASTS of the tolerance; steps are made as much shorter as that
+takes (`tight`). They are as well while the sum grows and is NEAR the tolerance: where data kink again and again, errors
+of one sign come sooner than they are forgotten. What rounding alone may have made of the sum does not count: at the
+beginning, while temperatures have hardly changed, it may be more than the tolerance. While the sum grows by itself,
+because sources give more for a higher temperature, errors of all steps count.
 
 Every step also rounds temperatures, by up to half a unit in their last place, in the same direction for many steps
 where they change little. That is counted (`rounded`), because in float32 it exceeds a small tolerance: 100 steps at
@@ -50,6 +50,7 @@ KINK = 0.2  # of a step, after data kinked
 KAPPA = {"rkl2": 1 / 18, "adi": 1 / 48}  # of a mode that decays by itself
 LASTING = {"rkl2": 0.7, "adi": 0.8}  # times τ whose errors add up
 AT_ONCE = 5.0  # errors of adi that add up however soon they are smoothed out
+OFTEN = 4.0  # steps after which what errors have come to is looked at first, and then after ever more, up to LATELY
 LATELY, MUCH_LONGER = 12.0, 3.0  # steps, and growth of one, for which what is measured of steps of adi stays the same
 CHANGING = 1.4  # as many where data jump or kink: what is left of each change adds up
 BEGUN = 0.03  # share of a run before which what lasts is due to its beginning
@@ -192,7 +193,7 @@ class StepControl:
     @property
     def looks(self) -> bool:
         """Whether to look at what lasts of all errors so far, now that a step has been taken."""
-        return self["taken"] - self["looked"] >= LATELY
+        return self["taken"] - self["looked"] >= min(LATELY, max(OFTEN, OFTEN / 16 * self["taken"]))
 
     def note_errors(self, t: float, error: float, growth: float) -> None:
         """See `looks`. error: the largest that the errors of all steps have come to by a time t, K. growth: how fast

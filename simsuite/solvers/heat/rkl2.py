@@ -10,7 +10,9 @@ equations 16 and 17). Order 2 in time and space. Stable and monotone for odd s a
 Error of a step. Every stage is a polynomial R_j(z) of z = Δt A with R_s = 1 + z + z²/2 + r z³ + ..., so that a step is
 off by (1/6 - r) Δt³ T'''. The numbers d of `defect` make Σ d_j R_j(z) = (1/6 - r) z³ + ... of four of the stages, which
 estimates that error, from values that a step has anyway, and no derivative: waves too short for the step, which stages
-damp, are not amplified in the estimate.
+damp, are not amplified in the estimate. Of data that are functions of t a step makes a quadrature, whose error is
+another multiple of Δt³: the estimate has it within 2 % from five stages on, of three it would be 3/4, so that d is 4/3
+as large there.
 
 A step is linear in the M of its stages, T' = T + Δt Σ w_j M(Y_j); the ledger books the flux of each stage with its w_j,
 so that it closes to rounding.
@@ -50,7 +52,8 @@ def longest_step(stages: int, explicit_dt: float) -> float:
 @dataclass(frozen=True, eq=False)
 class Coefficients:
     """Of s stages, by j: μ_j, ν_j, μ̃_j, γ̃_j for j = 0 .. s; the times of the stages Y_0 .. Y_{s-1}, in steps; the
-    weight w_j of each one's M in the whole step; and the first four coefficients of the polynomials R_j, (s + 1, 4)."""
+    weight w_j of each one's M in the whole step; the first four coefficients of the polynomials R_j, (s + 1, 4); and
+    what Y_j has of a whole step of M = t²/2, of which 1/6 is right, (s + 1)."""
 
     mu: np.ndarray
     nu: np.ndarray
@@ -59,6 +62,7 @@ class Coefficients:
     times: np.ndarray
     weights: np.ndarray
     series: np.ndarray
+    quadrature: np.ndarray
 
     @property
     def stages(self) -> int:
@@ -88,7 +92,8 @@ def coefficients(s: int) -> Coefficients:
     series[:, 0] = 1.0
     for power in range(1, 4):
         series[:, power] = parts @ series[:s, power - 1]
-    return Coefficients(mu, nu, mu_tilde, gamma_tilde, parts[:s].sum(axis=1), parts[s], series)
+    times = parts[:s].sum(axis=1)
+    return Coefficients(mu, nu, mu_tilde, gamma_tilde, times, parts[s], series, parts @ (times**2 / 2))
 
 
 def defect(c: Coefficients) -> dict[int, float]:
@@ -98,8 +103,9 @@ def defect(c: Coefficients) -> dict[int, float]:
     first = max(1, int(np.argmin(np.abs(times - 1 / 3))))
     second = min(max(first + 1, int(np.argmin(np.abs(times - 2 / 3)))), s - 1)
     places = [first, second, s] if s > 3 else [1, 2, 3]
-    d = np.linalg.solve(c.series[places, 1:].T, [0.0, 0.0, 1.0])
-    return dict(zip(places, map(float, (1 / 6 - c.series[s, 3]) * d)))
+    d = (1 / 6 - c.series[s, 3]) * np.linalg.solve(c.series[places, 1:].T, [0.0, 0.0, 1.0])
+    of_data = (1 / 6 - c.quadrature[s]) / float(d @ c.quadrature[places])
+    return dict(zip(places, map(float, d * max(of_data, 1.0))))
 
 
 @dataclass(frozen=True, eq=False)
