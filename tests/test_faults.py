@@ -16,14 +16,19 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("cc") is None, reason="the library that makes operations fail needs a C compiler"),
     pytest.mark.skipif(SIMULATING, reason="no kernel is involved"),
 ]
-COUNTS = {"kills": 12, "cuts": 8, "errors": 12, "damage": 12, "decay": 12, "storms": 4, "strangers": 200}
+COUNTS = {"kills": 8, "cuts": 6, "errors": 8, "damage": 8, "decay": 8, "storms": 3, "strangers": 200}
 
 
-@pytest.mark.parametrize("campaign", COUNTS)
-def test_no_case_of_a_campaign_is_bad(tmp_path: Path, campaign: str) -> None:
-    command = [sys.executable, "-m", "faults", campaign, "--count", COUNTS[campaign], "--work", tmp_path]
+def test_no_case_of_a_campaign_is_bad(tmp_path: Path) -> None:
+    words = [f"{name}={count}" for name, count in COUNTS.items()]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    tests = Path(__file__).parent
-    ended = subprocess.run([*map(str, command)], cwd=tests, env=environment, capture_output=True, text=True)
+    ended = subprocess.run(
+        [sys.executable, "-m", "faults", *words, "--work", str(tmp_path)],
+        cwd=Path(__file__).parent,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert re.search(rf"^{campaign}: {COUNTS[campaign]} cases, seed 1, 0 bad", ended.stdout, re.MULTILINE), ended.stdout
+    for name, count in COUNTS.items():
+        assert re.search(rf"^{name}: {count} cases, seed 1, 0 bad", ended.stdout, re.MULTILINE), ended.stdout
