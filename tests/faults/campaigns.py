@@ -134,7 +134,10 @@ def decay(runs: list[Run], count: int, chance: random.Random, work: Path) -> Ite
         if looked.crashed:
             outcome = "crashes"
         elif looked.code == 0:
-            outcome = "same bits" if run.same(directory) else "unnoticed"
+            try:
+                outcome = "same bits" if run.same(directory) else "unnoticed"
+            except (OSError, RuntimeError):
+                outcome = "unnoticed"
         yield Case(outcome, outcome in ("crashes", "unnoticed"), f"{run.kind}: {how}, seed {seed}", looked.output)
         shutil.rmtree(directory)
 
