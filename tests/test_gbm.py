@@ -189,6 +189,16 @@ def test_one_path_has_no_error_bar(cpu):
     assert results["assets"]["A"]["quantiles"]["0.05"] == results["assets"]["A"]["quantiles"]["0.95"]
 
 
+def test_quantiles_of_money_beside_a_share_that_pays_cash(cpu):
+    """Its price cannot be 0: the share's can. Every path has the same, and quantiles were up to 1e-6 off."""
+    share = ASSET | {"name": "share", "dividends": [{"time": 0.5, "cash": 1.0}]}
+    money = {"name": "money", "spot": 250000.0, "volatility": 0.0}
+    results, _ = run(problem(market={"rate": 0.04}, asset=[share, money], option=[]), cpu)
+    found = results["assets"]["money"]
+    assert set(found["quantiles"].values()) == {found["mean_exact"]}
+    assert {bound for pair in found["quantile_ci95"].values() for bound in pair} == {found["mean_exact"]}
+
+
 def test_correlations(cpu):
     """Of the logarithms: across assets the given ones, along a path min(s, t)."""
     rho = np.array([[1.0, 0.6, -0.3], [0.6, 1.0, 0.2], [-0.3, 0.2, 1.0]])

@@ -76,6 +76,10 @@ def test_kinks_and_what_comes_after_the_run_are_no_jumps(text):
 def test_one_sentence_names_all_inputs_that_jump():
     (warning,) = warned("sin(t)", "where(t < 1, 0, 5)", "3", "floor(t)")
     assert warning.startswith("`input[1]` jumps from 0 to 5 at t = 1 s (`input[3]` jumps as well): ")
+    (warning,) = warned("sin(t)", "where(t < 2.5, 0, 5)", "3", "floor(t)")
+    assert warning.startswith("`input[3]` jumps from 0 to 1 at t = 1 s (`input[1]` jumps as well): "), (
+        "the first in time"
+    )
     (warning,) = warned(*["floor(t)"] * 9)
     assert "`input[5]` and 3 more jump as well" in warning
 

@@ -61,8 +61,8 @@ def _bias(options: Iterable[Mapping[str, Any]], value: str) -> Iterator[str]:
     """What the errors of American options leave out, if any is among the options, and of Greeks if they have some."""
     american = [option for option in options if "exercise_probability" in option]
     if american:
-        greeks = ", Greeks off" if any(each is not None for o in american for each in o.get("delta", ())) else ""
-        missed = f"a {value} is a little low{greeks} (docs/gbm.md)"
+        greeks = " and Greeks are" if any(each is not None for o in american for each in o.get("delta", ())) else " is"
+        missed = f"a {value} is a little low, how often it is exercised{greeks} off (docs/gbm.md)"
         yield f"    American options: ± leaves out what the rule of exercise that was learnt misses: {missed}"
 
 

@@ -128,7 +128,9 @@ class Dynamics:
         for a, paid in enumerate(self.paid):
             for payment in paid:
                 found[a, self._steps(steps) >= payment.step] *= payment.wider
-        return np.maximum(found, _LEAST_SPREAD) if self.moves.absorbing else found
+        moves = self.moves
+        vanishing = [moves.absorbing and (paying or moves.scheme is not Scheme.EXACT) for paying in moves.paying]
+        return np.where(np.array(vanishing)[:, None], np.maximum(found, _LEAST_SPREAD), found)
 
     def drift(self) -> np.ndarray:
         """[2, asset, step]: `schemes.coefficients`, in a single column where steps are equal; 0 in the exact scheme."""

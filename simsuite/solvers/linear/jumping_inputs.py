@@ -174,7 +174,8 @@ def _in_words(found: Sequence[_First]) -> str:
 
 
 def _look(inputs: Sequence[Expression], dt: float, steps: int, wanted: Wanted) -> tuple[list[_First], list[str]]:
-    """The first jump of each input that has one that is wanted, and sentences on inputs of which nobody can tell."""
+    """The first jump of each input that has one that is wanted, the earliest first, and sentences on inputs of which
+    nobody can tell."""
     doubtful = [i for i, u in enumerate(inputs) if u.depends_on("t") and decisions(u.tree)]
     most = min(steps, _LOOKED_AT // max(len(doubtful), 1))
     found, unresolved = [], []
@@ -191,7 +192,7 @@ def _look(inputs: Sequence[Expression], dt: float, steps: int, wanted: Wanted) -
             if jumps is None or len(chosen) or length >= most:
                 break
             length = min(_LONGER * length, most)
-    return found, unresolved
+    return sorted(found, key=lambda first: first.time), unresolved
 
 
 def _first(i: int, jumps: Jumps, k: int) -> _First:
