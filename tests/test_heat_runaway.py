@@ -82,7 +82,7 @@ def test_a_source_that_grows_without_bound_is_named(heat: Callable[..., HeatProb
     while stepper.stalled is None and stepper.taken < 20 * BEGUN:
         stepper.advance(1)
     hottest = 1.0 + 0.1 * 5 / 6
-    assert stepper.stalled.startswith("temperatures run away: by t = 0.9")
+    assert re.match(r"temperatures run away: by t = 0\.(8[5-9]|9)", stepper.stalled)
     assert re.search(r"they go from 1\.\S* to \d+\S* °C, and", stepper.stalled)
     limit = float(stepper.stalled.partition("beyond t = ")[2].split()[0])
     assert limit == pytest.approx(1 / hottest, abs=0.03)
