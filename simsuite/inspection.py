@@ -69,8 +69,8 @@ def look_through(run: RunDirectory) -> dict[str, Any]:
     them, and its checkpoints.
 
     rows: by series, those that were looked at. damaged: variable, coordinate, value of that, for each row that changed
-    since it was written; coordinate and value are None for a variable that does not grow. checkpoint: the step of the
-    newest that is whole, None where there is none. note: what is wrong with newer ones.
+    since it was written; coordinate and value are None for a variable that does not grow. checkpoint: step and time of
+    the newest that is whole, None where there is none. note: what is wrong with newer ones.
 
     Raises SimsuiteError where the results cannot be read, or no checkpoint is whole.
     """
@@ -89,8 +89,11 @@ def look_through(run: RunDirectory) -> dict[str, Any]:
                 at = float(file[coordinate][row])
                 damaged.append({"variable": damage.variable, "coordinate": coordinate, "at": at})
     found = read_checkpoint(run.path)
-    step, note = (None, None) if found is None else (found.snapshot.step, found.note)
-    return {"directory": str(run.path), "rows": rows, "damaged": damaged, "checkpoint": step, "note": note}
+    checkpoint, note = None, None
+    if found is not None:
+        step = found.meta.get("steps", found.snapshot.step)
+        checkpoint, note = {"step": step, "time": found.meta.get("time")}, found.note
+    return {"directory": str(run.path), "rows": rows, "damaged": damaged, "checkpoint": checkpoint, "note": note}
 
 
 def _read_metadata(name: str, item: h5py.Group | h5py.Dataset) -> None:

@@ -174,6 +174,16 @@ def test_check_tells_of_a_damaged_checkpoint(tmp_path: Path, capsys: pytest.Capt
     assert "is whole" in found.stdout
 
 
+def test_check_tells_steps_as_the_run_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Not the ticks that a clock counts where the error of steps is controlled."""
+    path = write(tmp_path / "s.toml", HEAT, {"run.device": "cpu", "time.end": 0.1, "time.stepper": "rkl2"})
+    assert call(capsys, "run", path, "-o", tmp_path / "run", "--set", 'time.dt="auto"').returncode == 0
+    told = json.loads(call(capsys, "info", tmp_path / "run", "--json").stdout)
+    found = json.loads(call(capsys, "check", tmp_path / "run", "--json").stdout)
+    assert found["checkpoint"] == told["checkpoint"]
+    assert found["checkpoint"]["step"] < 10_000
+
+
 def test_variables_that_do_not_grow_have_digests(tmp_path: Path) -> None:
     path = tmp_path / "results.h5"
     with small_file(path) as results:

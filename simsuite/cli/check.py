@@ -81,7 +81,7 @@ def _check_run(run: RunDirectory, as_json: bool) -> None:
             at = "" if row["at"] is None else f" at {row['coordinate']} = {row['at']:.9g}"
             show(f"  {row['variable']}{at} changed since it was written")
         if found["checkpoint"] is not None:
-            show(f"  checkpoint of step {found['checkpoint']} is whole")
+            show(f"  checkpoint at step {found['checkpoint']['step']} is whole")
     if found["damaged"]:
         rows = counted(len(found["damaged"]), "damaged row")
         raise VerificationFailure(f"{run.results} has {rows}; bring the file back from a copy, or ", AFRESH)
