@@ -88,6 +88,15 @@ def backend(request: pytest.FixtureRequest) -> Backend:
 
 
 @pytest.fixture
+def cuda() -> Backend:
+    """A real GPU."""
+    try:
+        return open_backend("cuda")
+    except DeviceError as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.fixture
 def heat(tmp_path: Path) -> Callable[..., Any]:
     """Makes a heat problem from the sections that differ from a plain 8 × 8 plate; stepped explicitly by default."""
     from simsuite.scenario.heat import HeatScenario

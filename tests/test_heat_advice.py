@@ -144,16 +144,15 @@ def test_a_plate_that_radiates_and_is_cooled_below_absolute_zero_is_told_once(
     assert not caplog.records
 
 
+STRIP = {"solver": "heat", "units": "degC", "grid": {"nx": 4, "ny": 1}, "material": {"diffusivity": 1.0}}
+
+
 @pytest.mark.parametrize("stepper", ["exact", "adi", "rkl2", "explicit"])
 def test_a_plate_in_degrees_celsius_that_is_cooled_below_absolute_zero_is_told_so(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, stepper: str
 ) -> None:
     """Whatever cools it: nothing radiates there. In K that could be differences of temperatures."""
-    plate = {
-        "solver": "heat",
-        "units": "degC",
-        "grid": {"nx": 4, "ny": 1},
-        "material": {"diffusivity": 1.0},
+    plate = STRIP | {
         "boundary": {"left": {"kind": "flux", "value": -100.0}},
         "time": {"end": 4.0, "stepper": stepper},
         "output": {"frames": 5},
@@ -171,11 +170,7 @@ def test_a_plate_in_degrees_celsius_that_is_cooled_below_absolute_zero_is_told_s
 def test_a_steady_state_below_absolute_zero_has_no_step_and_no_time(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    plate = {
-        "solver": "heat",
-        "units": "degC",
-        "grid": {"nx": 4, "ny": 1},
-        "material": {"diffusivity": 1.0},
+    plate = STRIP | {
         "boundary": {
             "left": {"kind": "flux", "value": -1000.0},
             "right": {"kind": "temperature", "value": 0.0},

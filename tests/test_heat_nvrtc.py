@@ -69,14 +69,6 @@ REAL = {"float64": "float64", "float32": "float32", "float32c": "float32"}
 CUTS = [(64, 64, 9), (1, 2, 3, 5, 7, 64, 30, 17, 8)]
 
 
-@pytest.fixture
-def cuda() -> Backend:
-    try:
-        return open_backend("cuda")
-    except DeviceError as reason:
-        pytest.skip(str(reason))
-
-
 def after(problem: HeatProblem, backend: Backend, T: np.ndarray, cuts: tuple[int, ...]) -> dict[str, np.ndarray]:
     """Everything that evolves, after steps in stretches of those lengths from random temperatures T."""
     stepper = problem.stepper(backend, Snapshot(0, {**problem.initial().arrays, "temperature": T}))

@@ -9,18 +9,9 @@ import numpy as np
 import pytest
 from matmul_given import given, multiplied
 
-from simsuite.backends import open_backend
-from simsuite.errors import DeviceError
 from simsuite.solvers.matmul import tiles
 from simsuite.solvers.matmul.product import product, suitable
 from simsuite.solvers.matmul.program import ProgramProduct
-
-
-def on_a_gpu():
-    try:
-        return open_backend("cuda")
-    except DeviceError as reason:
-        pytest.skip(str(reason))
 
 
 def same_bits(backend, A, X, bias, n_steps, kernel, makes=()):
@@ -45,9 +36,8 @@ def same_bits(backend, A, X, bias, n_steps, kernel, makes=()):
 @pytest.mark.gpu
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("kernel", ["numba", "nvrtc"])
-def test_steps_on_a_gpu(kernel, dtype):
+def test_steps_on_a_gpu(cuda, kernel, dtype):
     """Small systems, which a program steps at once, and larger ones."""
-    backend = on_a_gpu()
     for n, m, steps in (
         *((1, 1, 5), (1, 2, 5), (2, 1000, 7), (3, 40_000, 4), (4, 20_000, 3), (5, 20_001, 6), (8, 17_000, 5)),
         *((9, 1, 3), (16, 20_000, 4), (17, 33, 3), (31, 18_001, 4), (32, 140, 4), (64, 129, 20), (100, 1, 4)),
@@ -65,20 +55,19 @@ def test_steps_on_a_gpu(kernel, dtype):
     ):
         A, X, bias = given(n, n, m, dtype, rows=steps + 1)
         recipes = (
-            suitable((*A.shape, m), A.itemsize, backend.processors, backend.block_memory, many_steps=True)
+            suitable((*A.shape, m), A.itemsize, cuda.processors, cuda.block_memory, many_steps=True)
             if kernel == "nvrtc"
             else ()
         )
         makes = [functools.partial(ProgramProduct, recipe=r) for r in recipes]
-        same_bits(backend, A, X, bias, steps, kernel, makes)
+        same_bits(cuda, A, X, bias, steps, kernel, makes)
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("kernel", ["numba", "nvrtc"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_products_on_a_gpu(kernel, dtype):
+def test_products_on_a_gpu(cuda, kernel, dtype):
     """At awkward sizes, by every tile."""
-    backend = on_a_gpu()
     shapes = [(1, 1, 1), (1, 5, 2), (2, 2, 33), (31, 33, 1), (33, 31, 65), (128, 128, 1000), (257, 129, 131)]
     for n, p, m in [*shapes, (1000, 1500, 77), (1000, 1500, 1), (20_000, 33, 1)]:
         A, X, bias = given(n, p, m, dtype)
@@ -88,4 +77,4 @@ def test_products_on_a_gpu(kernel, dtype):
                 t.recipe((n, p, m), A.itemsize, min(k, t.beside), 3) for t in tiles.TILES[A.itemsize] for k in (0, 1)
             ]
         makes = [functools.partial(ProgramProduct, recipe=r) for r in recipes]
-        same_bits(backend, A, X, bias, 1, kernel, makes)
+        same_bits(cuda, A, X, bias, 1, kernel, makes)

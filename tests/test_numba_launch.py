@@ -8,18 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simsuite.backends import open_backend
 from simsuite.backends.numba_launch import NumbaLaunch, _format
 from simsuite.core import Backend
 from simsuite.errors import DeviceError
-
-
-@pytest.fixture
-def gpu() -> Backend:
-    try:
-        return open_backend("cuda")
-    except DeviceError as reason:
-        pytest.skip(str(reason))
 
 
 def test_buffers_have_eight_bytes_an_argument() -> None:
@@ -46,11 +37,11 @@ def test_buffers_have_eight_bytes_an_argument() -> None:
 
 
 def mixed_kernel() -> Any:
-    from numba import cuda
+    from numba import cuda as numba_cuda
 
-    @cuda.jit
+    @numba_cuda.jit
     def mixed(out, a, cells, flags, f, d, n, minus, yes, numbers):
-        i, j = cuda.grid(2)
+        i, j = numba_cuda.grid(2)
         if i < out.shape[1] and j < out.shape[0]:
             more = numbers[0] + 2 * numbers[1] if yes else numbers[0]
             out[j, i] = a[j, i] * f + d * cells[j, i, 1] + n * flags[i] + minus + more
@@ -61,43 +52,43 @@ def mixed_kernel() -> Any:
 @pytest.mark.gpu
 @pytest.mark.parametrize("real", [np.float64, np.float32])
 @pytest.mark.parametrize(("ny", "nx"), [(1, 1), (2, 1), (31, 33), (33, 31)])
-def test_arguments_of_all_types_arrive(gpu: Backend, real: Callable[..., Any], ny: int, nx: int) -> None:
+def test_arguments_of_all_types_arrive(cuda: Backend, real: Callable[..., Any], ny: int, nx: int) -> None:
     """More than once, as the first launch is Numba's, with other numbers, other arrays, and arrays of other layouts."""
     random = np.random.default_rng()
-    launch = gpu.launcher(mixed_kernel(), (nx, ny), (min(nx, 32), min(ny, 8)))
+    launch = cuda.launcher(mixed_kernel(), (nx, ny), (min(nx, 32), min(ny, 8)))
     assert isinstance(launch, NumbaLaunch)
     for turn in range(6):
         a, cells = random.random((ny, 2 * nx)).astype(real), random.integers(-9, 9, (ny, nx, 3))
         flags = random.integers(0, 2, nx).astype(bool)
         f, d, n, minus = real(random.random()), random.random(), int(random.integers(2**40)), np.int32(-turn)
         yes, numbers = bool(turn % 2), (random.random(), random.random())
-        kept = [gpu.array(each) for each in (np.zeros((ny, nx)), a, cells, flags)]
-        views = [gpu.view(kept[0]), gpu.view(kept[1][:, ::2]), gpu.view(kept[2]), gpu.view(kept[3])]
+        kept = [cuda.array(each) for each in (np.zeros((ny, nx)), a, cells, flags)]
+        views = [cuda.view(kept[0]), cuda.view(kept[1][:, ::2]), cuda.view(kept[2]), cuda.view(kept[3])]
         of_a = a[:, :nx] if turn > 3 else a[:, ::2]
         if turn > 3:  # another type: contiguous
-            kept.append(gpu.array(np.ascontiguousarray(of_a)))
-            views[1] = gpu.view(kept[-1])
+            kept.append(cuda.array(np.ascontiguousarray(of_a)))
+            views[1] = cuda.view(kept[-1])
         launch(*views, f, d, n, minus, yes, numbers)
         more = numbers[0] + 2 * numbers[1] if yes else numbers[0]
         expected = of_a.astype(float) * float(f) + d * cells[:, :, 1] + n * flags + float(minus) + more
-        assert gpu.to_host(kept[0]) == pytest.approx(expected, rel=1e-13, abs=1e-5 if real is np.float32 else 1e-12)
+        assert cuda.to_host(kept[0]) == pytest.approx(expected, rel=1e-13, abs=1e-5 if real is np.float32 else 1e-12)
     assert len([made for made in launch._known.values() if made]) == len(launch._known)
 
 
 @pytest.mark.gpu
-def test_a_launch_that_fails_is_an_error_of_the_device(gpu: Backend) -> None:
-    from numba import cuda
+def test_a_launch_that_fails_is_an_error_of_the_device(cuda: Backend) -> None:
+    from numba import cuda as numba_cuda
 
-    @cuda.jit
+    @numba_cuda.jit
     def nothing(out):
         out[0] = 1.0
 
-    launch = gpu.launcher(nothing, (1,), (1,))
-    array = gpu.array(np.zeros(1))
-    launch(gpu.view(array))
+    launch = cuda.launcher(nothing, (1,), (1,))
+    array = cuda.array(np.zeros(1))
+    launch(cuda.view(array))
     launch._how = (1, 1, 1, 4096, 1, 1, *launch._how[6:])  # more threads than a block can have
     launch._known.clear()
     launch._by_numba = lambda *_: None
-    launch(gpu.view(array))
+    launch(cuda.view(array))
     with pytest.raises(DeviceError, match="nothing cannot be launched"):
-        launch(gpu.view(array))
+        launch(cuda.view(array))
