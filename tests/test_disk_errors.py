@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import fake_run
+import numpy as np
 import pytest
 import xarray as xr
 from faults.disk import preloaded
@@ -15,7 +16,10 @@ from running import call
 from test_results_file import load
 from test_resume import HEAT, write
 
+from simsuite.core import Snapshot
+from simsuite.errors import DiskError
 from simsuite.io import results as results_module
+from simsuite.io.checkpoint import write_checkpoint
 
 TESTS = Path(__file__).parent
 # Forks a process for each case, in which the n-th operation fails; its exit code is 1 for an error that is told.
@@ -83,3 +87,9 @@ def test_a_disk_that_fails_leaves_what_is_safe(
     rest = call(capsys, "run", path, "-o", tmp_path / "run")
     assert rest.returncode == 0, rest.stderr
     assert ("continuing" in rest.stderr) == checkpoint
+
+
+def test_a_checkpoint_in_a_directory_that_was_taken_away_is_an_error_of_the_disk(tmp_path: Path) -> None:
+    """Whatever the instant: asking for free space fails too."""
+    with pytest.raises(DiskError, match=r"cannot write in .*gone: .*No such file or directory.*run again to continue"):
+        write_checkpoint(tmp_path / "gone", Snapshot(7, {"u": np.ones(3)}), {}, {})

@@ -18,7 +18,8 @@ _MARGIN = 1 << 20  # for metadata beside the data itself
 
 def require_room(directory: Path, nbytes: int) -> None:
     """Raise DiskError unless `nbytes` more fit: asking first is gentler than HDF5's way with a full disk."""
-    free = shutil.disk_usage(directory).free
+    with explained(directory, "write in"):
+        free = shutil.disk_usage(directory).free
     if free < nbytes + _MARGIN:
         raise DiskError(
             f"no space left in {directory}: {nbytes / 1e6:.1f} MB needed, {free / 1e6:.1f} MB free; "
