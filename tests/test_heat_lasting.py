@@ -229,3 +229,32 @@ def test_a_source_that_decays_is_followed(heat: Callable[..., HeatProblem], tole
         printed = p.results(observed)["time_error"]
     assert off <= tolerance
     assert 0.97 <= printed / off <= 3.0
+
+
+@pytest.mark.parametrize("stepper", ["auto", "rkl2", "adi"])
+def test_growth_in_short_pulses_counts_for_these(heat: Callable[..., HeatProblem], stepper: str) -> None:
+    """T' = p (1 + T/5) in pulses of 50 ms, 6 in 12 s, and T' = -T besides: errors grow sevenfold in each, for 0.3 s in
+    all, not for 12 s. All cells are alike, so there is a closed form."""
+    pulses, width, p, tolerance = 6, 0.05, 200.0, 1e-4
+    problem = heat(
+        grid={"nx": 4, "ny": 3},
+        source=[{"power": f"{p}*((t % 2) < {width})*(1 + T/5) - T"}],
+        initial={"temperature": 0.0},
+        time={"end": 2.0 * pulses, "stepper": stepper, "tolerance": tolerance},
+        output={"frames": pulses + 1},
+    )
+    run = problem.stepper(open_backend("cpu"), problem.initial())
+    assert isinstance(run, ControlledStepper)
+    T = peak = worst = 0.0
+    growth = p / 5 - 1.0
+    for frame in problem.layout.series[0].steps[1:]:
+        run.advance(frame - run.step)
+        T = (T + p / growth) * math.exp(growth * width) - p / growth
+        peak = max(peak, T)
+        T *= math.exp(-(2.0 - width))
+        worst = max(worst, float(np.max(np.abs(np.asarray(run.state["temperature"]) - T))))
+    with run.observe("time") as observed:
+        estimate = problem.results(observed)["time_error"]
+    assert worst <= tolerance * peak
+    assert estimate <= 2.0 * tolerance
+    assert run.taken < 10_000

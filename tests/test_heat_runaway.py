@@ -74,6 +74,20 @@ def test_a_pole_that_is_left_out_is_taken_back() -> None:
     assert watch.limit is None
 
 
+def test_what_doubled_before_data_changed_says_nothing() -> None:
+    """Three doublings, each sooner than the one before, and with shorter steps: in one piece of the data a sign of a
+    pole, but not where a pulse began in between."""
+    watch, t, dt = Runaway(10.0), 0.0, 0.0
+    for _ in range(2 * BEGUN):
+        dt = 1e-2 * (1.0 - t)
+        t += dt
+        watch.note(t, dt, 1.0 / (1.0 - t))
+    assert watch.limit == pytest.approx(1.0, rel=1e-2)
+    watch.restart()
+    watch.note(t + dt, dt, 1.0 / (1.0 - t - dt))
+    assert watch.limit is None
+
+
 def test_a_source_that_grows_without_bound_is_named(heat: Callable[..., HeatProblem]) -> None:
     """T' = T² from T0 = 1.1 at most, which hardly any heat leaves: T = 1/(1/T0 - t)."""
     sections = HOT | {"source": [{"power": "T**2"}], "material": {"diffusivity": 1e-6}}

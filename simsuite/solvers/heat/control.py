@@ -26,7 +26,8 @@ growing as it did lately, it must not come to more than LASTS of the tolerance; 
 takes (`tight`). They are as well while the sum grows and is NEAR the tolerance: where data kink again and again, errors
 of one sign come sooner than they are forgotten. What rounding alone may have made of the sum does not count: at the
 beginning, while temperatures have hardly changed, it may be more than the tolerance. While the sum grows by itself,
-because sources give more for a higher temperature, errors of all steps count.
+because sources give more for a higher temperature, errors of all steps count for as long as it does: until data change
+next, and then for as large a part of the run as before (`piece`).
 
 Every step also rounds temperatures, by up to half a unit in their last place, in the same direction for many steps
 where they change little. That is counted (`rounded`), because in float32 it exceeds a small tolerance: 100 steps at
@@ -81,8 +82,8 @@ NAMES = (
     *("adi", "other_dt", "ratio", "compared", "probing", "wait", "patience", "restarted"),
     # Of all steps of rkl2 that count; steps of adi that count. summed: what the errors of all steps came to by
     # looked_at, K. unsure: the sum of the largest estimates of all steps that may consist of rounding, K. lost_at: the
-    # time at which temperatures were finite no more, s; 0 as long as they are.
-    *("stages", "adi_steps", "summed", "unsure", "lost_at"),
+    # time at which temperatures were finite no more, s; 0 as long as they are. grown: for how long errors grew, s.
+    *("stages", "adi_steps", "summed", "unsure", "lost_at", "grown"),
 )
 
 
@@ -116,7 +117,7 @@ class StepControl:
     ) -> None:
         self.tolerance, self._end, self._first = tolerance, end, first
         self._lasting = CHANGING if changing else 1.0
-        self._limit = math.inf
+        self._limit, self._growing_for = math.inf, end
         self.state = np.zeros(len(NAMES)) if state is None else _completed(np.array(state))
         if state is None:
             self["dt"], self["low"], self["high"] = first, *span
@@ -132,6 +133,18 @@ class StepControl:
     def limit(self, longest: float) -> None:
         """From now on no step is longer than that, s."""
         self._limit, self["dt"] = longest, min(self["dt"], longest)
+
+    def piece(self, begin: float, end: float, alike: float) -> None:
+        """The step to come lies between these two times, s, at which data jump, kink or peak, or the run begins or
+        ends. alike: the share of the run that is made up of times between changes as short as these two, or shorter.
+
+        Errors that grow may do so until `end`. Of the time after that, for as large a part as before `begin`, or, when
+        nothing is known yet, as alike.
+        """
+        grown = self._end if math.isnan(self["grown"]) else self["grown"]
+        share = min(grown / begin, 1.0) if begin > 0 else alike
+        coming = end - min(max(self["looked_at"], begin), end) + share * (self._end - end)
+        self._growing_for = min(grown + coming, self._end)
 
     def restart(self, jump: bool) -> None:
         """After data jumped, or kinked: begin with shorter steps again."""
@@ -157,7 +170,8 @@ class StepControl:
         def several(error: float) -> float:
             e = error / range_
             lasting = LASTING[method] * self._lasting * (KAPPA[method] / e) ** (1 / 3) if e > 0 else 0.0
-            return e * min(max(lasting, steps * min(self["growing"] * self._end, 1.0)), steps)
+            growing = self._growing_for / dt * min(self["growing"] * self._end, 1.0)
+            return e * min(max(lasting, growing), steps)
 
         error = several(local)
         if method == "adi":
@@ -198,6 +212,7 @@ class StepControl:
     def note_errors(self, t: float, error: float, growth: float) -> None:
         """See `looks`. error: the largest that the errors of all steps have come to by a time t, K. growth: how fast
         they would grow without new ones, 1/s; 0 if they would not."""
+        self["grown"] += t - self["looked_at"] if growth > 0 else 0.0
         self["looked_at"], self["growing"] = t, growth
         self["largest"] = max(self["largest"], error)
         near = NEAR * self.tolerance * (self["high"] - self["low"]) + self._unsure

@@ -103,6 +103,7 @@ class ControlledStepper(FieldStepper):
         state = start.arrays.get("control")
         self.control = StepControl(plan.tolerance, clock.times[-1], first, span, bool(self._jumps), state)
         self._changing = sorted({*changes, *plan.stops})
+        self._alike = _alike(np.diff([0.0, *self._changing, clock.times[-1]]))
         self._longest = plan.longest_steps
         self._runaway = Runaway(clock.times[-1]) if plan.unsure else None
 
@@ -169,7 +170,10 @@ class ControlledStepper(FieldStepper):
         t = self.clock.time(self.step)
         if k == 0 and t in self._jumps:
             control.restart(self._jumps[t])
+            if self._runaway is not None:
+                self._runaway.restart()
         control.limit(self._longest.at(t))
+        control.piece(*self._piece(t), self._alike[bisect.bisect_right(self._changing, t)])
         self._save()
         for attempt in range(_ATTEMPTS):
             method = self._method
@@ -193,8 +197,8 @@ class ControlledStepper(FieldStepper):
         control.count(method, self._stages(dt) if method == "rkl2" else 0)
         control.go_on(method, judged.deciding, dt)
         self._add(self.views[_LASTING], self.views[_ESTIMATE], self._real(1), self.views[_LASTING])
-        if control.looks or self.step + taken == self.clock.end:
-            over = self.step + taken == self.clock.end
+        over = self.step + taken == self.clock.end
+        if control.looks or over or (self._feeds and taken == ticks - k and self._due(t) == self._piece(t)[1]):
             self._look_at_errors(t + dt, 1.0 if over else self._progress(t + dt), unit)
         if len(self._plan.methods) > 1:
             control.choose(judged.deciding, dt, self._stages, self._plan.worth)
@@ -219,7 +223,7 @@ class ControlledStepper(FieldStepper):
         begin, end = t, t + dt
         if t in self._jumps:
             begin += small
-        if last and self.clock.times[bisect.bisect_right(self.clock.times, t)] in self._jumps:
+        if last and self._due(t) in self._jumps:
             end -= small
         self._moment.begin, self._moment.span = begin, end - begin
 
@@ -306,9 +310,19 @@ class ControlledStepper(FieldStepper):
         if not self._changing:
             return share
         i = bisect.bisect_right(self._changing, t)
-        before, after = ([0.0, *self._changing, self.clock.times[-1]])[i : i + 2]
+        before, after = self._piece(t)
         within = (t - before) / (after - before) if after > before else 1.0
         return 0.5 * share + 0.5 * (i + within) / (len(self._changing) + 1)
+
+    def _due(self, t: float) -> float:
+        """The time of the clock after t, s."""
+        return self.clock.times[bisect.bisect_right(self.clock.times, t)]
+
+    def _piece(self, t: float) -> tuple[float, float]:
+        """The times before and after t at which data change, or the run begins or ends, s."""
+        i = bisect.bisect_right(self._changing, t)
+        before = self._changing[i - 1] if i else 0.0
+        return before, self._changing[i] if i < len(self._changing) else self.clock.times[-1]
 
     def _measure_more(self, dt: float) -> tuple[float, float]:
         """For the step of adi just tried: the largest error that was estimated, but for what diffusion smooths out in
@@ -329,3 +343,10 @@ class ControlledStepper(FieldStepper):
         """The largest estimate of the error, and the least and largest temperature."""
         rows = self.backend.to_host(self._rows_array)
         return float(rows[0].max()), float(rows[1].min()), float(rows[2].max())
+
+
+def _alike(lengths: np.ndarray) -> np.ndarray:
+    """For each length the share of their sum that lengths have that are at most twice as long."""
+    increasing = np.sort(lengths)
+    up_to = np.append(0.0, np.cumsum(increasing))
+    return np.asarray(up_to[np.searchsorted(increasing, 2.0 * lengths, side="right")] / up_to[-1])

@@ -25,6 +25,10 @@ class Runaway:
         self._doubled: list[tuple[float, float]] = []  # the last times, s, and steps then, s, with which the range had
         self.limit: float | None = None  # s, beyond which steps hardly get; None where nothing says that they do not
 
+    def restart(self) -> None:
+        """Data jumped or kinked: how soon the range doubled before that says nothing about the time after."""
+        self._doubled, self._next, self.limit = [], 0.0, None
+
     def note(self, t: float, dt: float, range_: float) -> None:
         """A step that has led to a time t, after which steps are to be of dt, and what temperatures range over."""
         self._taken += 1
