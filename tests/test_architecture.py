@@ -41,6 +41,7 @@ ALLOWED = {
     "loop": {"capabilities", "core", "io"},
     "stopwatch": {"core", "loop"},
     "pictures": BASE | {"io", "scenario", "solvers"},
+    "repairing": BASE | {"inspection", "io"},
     "rng": {"elementary"},
     "scenario": {"errors", "expressions", "words"},
     "assembly": BASE | {"backends", "capabilities", "io", "libraries", "scenario", "words"},

@@ -72,7 +72,7 @@ def test_help_names_every_command_and_exit_code(cli: Call) -> None:
     shown = cli("--help")
     assert shown.returncode == 0
     assert shown.stderr == ""
-    assert {"run", "resume", "check", "info", "plot", "new", "doctor", "schema"} <= set(COMMANDS)
+    assert {"run", "resume", "check", "info", "plot", "new", "doctor", "repair", "schema"} <= set(COMMANDS)
     for name in COMMANDS:
         assert re.search(rf"^\W*{name} +[A-Z]", shown.stdout, re.MULTILINE), name
     for code in ("0", "1", "2", "3", "4", "5", "75", "130"):

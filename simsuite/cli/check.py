@@ -33,7 +33,9 @@ def check(
     from simsuite.io.directory import RunDirectory
 
     if scenario.is_dir() and RunDirectory(scenario).results.exists():
-        _check_run(RunDirectory(scenario), as_json)
+        from simsuite.inspection import look_through
+
+        report(RunDirectory(scenario), look_through(RunDirectory(scenario)), as_json)
         return
     from simsuite.assembly import default_directory, device_of, estimate, make_problem, name_of
     from simsuite.io.disk import free_bytes
@@ -67,11 +69,9 @@ def check(
         show(f"  warning    the disk has {with_prefix(found['disk_free_bytes'], 'B')} free: the run would not begin")
 
 
-def _check_run(run: RunDirectory, as_json: bool) -> None:
-    """Raises VerificationFailure where rows of its results, or its newest checkpoint, are not what was written."""
-    from simsuite.inspection import look_through
-
-    found = look_through(run)
+def report(run: RunDirectory, found: Mapping[str, Any], as_json: bool) -> None:
+    """Print what `inspection.look_through` has found of a run. Raises VerificationFailure where rows of its results, or
+    its newest checkpoint, are not what was written."""
     if as_json:
         print_json(found)
     else:

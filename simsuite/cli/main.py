@@ -10,7 +10,7 @@ from typing import NoReturn
 
 import typer
 
-from simsuite.cli import bench, check, doctor, info, new, plot, run, schema, verify
+from simsuite.cli import bench, check, doctor, info, new, plot, repair, run, schema, verify
 from simsuite.cli.console import begin_command, error, print_error_json, say
 from simsuite.cli.memory import lacks_memory, require_addresses
 from simsuite.errors import DeviceError, ScenarioError, SimsuiteError, UsageError
@@ -29,6 +29,7 @@ app = typer.Typer(
 app.command()(run.run)
 app.command()(run.resume)
 app.command()(check.check)
+app.command()(repair.repair)
 app.command()(info.info)
 app.command()(plot.plot)
 app.command()(new.new)
