@@ -52,7 +52,8 @@ class Execution:
     """One call of `run` or `resume`: the scenario in its directory.
 
     stopped: asked between stretches of steps, gives the reason to stop early ("signal", "time", ...) or None. extends:
-    the scenario of the finished run in the directory, if this one is to go on from its end.
+    the scenario of the finished run in the directory, if this one is to go on from its end. asynchronous: whether steps
+    go on while results are written.
     """
 
     scenario: Scenario
@@ -61,6 +62,7 @@ class Execution:
     stopped: Callable[[], str | None] = lambda: None
     fresh: bool = False
     extends: Scenario | None = None
+    asynchronous: bool = True
     warnings: list[str] = field(default_factory=list, init=False)
     _lost: bool = field(default=False, init=False)  # whether nothing can be read of the results of a run begun before
 
@@ -155,7 +157,10 @@ class Execution:
         if "kernel_note" in stepper.chosen:
             self.reporter.message(stepper.chosen["kernel_note"])
             self._log(stepper.chosen["kernel_note"])
-        with self._open_results(problem, backend, stepper, before) as results, Writer() as writer:
+        with (
+            self._open_results(problem, backend, stepper, before) as results,
+            Writer(waits=not self.asynchronous) as writer,
+        ):
             doubts = Doubts(problem, self._say)
             outputs = [SeriesOutput(problem, results, writer, series, doubts.look) for series in problem.layout.series]
             output = self.scenario.model.output

@@ -446,6 +446,18 @@ def test_two_damaged_checkpoints_are_an_error(
     assert call(capsys, "run", heat_file, "-o", run, "--fresh").returncode == 0
 
 
+def test_results_are_the_same_whether_steps_wait_for_them_or_not(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(tmp_path / "plate.toml", HEAT, SHORT)
+    for switch in ("on", "off"):
+        assert call(capsys, "run", path, "-o", tmp_path / switch, "--async", switch).returncode == 0
+    assert_same_bits(tmp_path / "on/results.h5", tmp_path / "off/results.h5")
+    wrong = call(capsys, "run", path, "-o", tmp_path / "no", "--async", "maybe")
+    assert wrong.returncode == 2
+    assert "'on', 'off'" in wrong.stderr.replace("\n", " ")
+
+
 GROWING: dict[str, Any] = {
     "solver": "linear",
     "run": {"precision": "float32", "device": "cpu"},

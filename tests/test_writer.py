@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -38,6 +39,23 @@ def test_actions_run_in_order_on_another_thread() -> None:
     assert [step for step, _ in seen] == list(range(20))
     assert {thread for _, thread in seen}.isdisjoint({threading.get_ident()})
     assert [p.released for p in handed] == [1] * 20
+
+
+def test_a_caller_that_waits_finds_everything_done() -> None:
+    seen: list[int] = []
+
+    def slow(snapshot: Snapshot) -> None:
+        time.sleep(0.02)
+        seen.append(snapshot.step)
+
+    writer = Writer(waits=True)
+    for k in range(5):
+        writer.submit(pending(k), slow)
+        assert seen == list(range(k + 1))
+    with pytest.raises(OSError, match="disk failed at 5"):
+        writer.submit(pending(5), fail)
+    with pytest.raises(OSError, match="disk failed at 5"):
+        writer.close()
 
 
 def test_a_slow_disk_holds_the_caller_back() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +18,12 @@ from simsuite.stopping import Stopping
 if TYPE_CHECKING:
     from simsuite.io.directory import RunDirectory
     from simsuite.scenario import Scenario
+
+
+class Switch(Enum):
+    ON = "on"
+    OFF = "off"
+
 
 ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO", help="The TOML file.", show_default=False)]
 Set = Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a key; repeatable.")]
@@ -33,6 +40,10 @@ Threads = Annotated[
 MaxMinutes = Annotated[
     float | None,
     typer.Option("--max-minutes", metavar="M", min=0.0, help="Checkpoint and stop (75) after this long."),
+]
+Asynchronous = Annotated[
+    Switch,
+    typer.Option("--async", help="off: steps wait while results are written, to see what it gains that they do not."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print errors and warnings only, unless --json.")]
@@ -82,6 +93,7 @@ def run(
     threads: Threads = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Discard what an earlier run left in the directory.")] = False,
     max_minutes: MaxMinutes = None,
+    asynchronous: Asynchronous = Switch.ON,
     from_checkpoint: Annotated[
         Path | None,
         typer.Option(
@@ -101,7 +113,16 @@ def run(
     if from_checkpoint is not None:
         begin = _beginning_with(run_directory(from_checkpoint).path, loaded, fresh)
         loaded = load_scenario(scenario, [*(set or []), begin], output, device, threads)
-    execute(loaded, default_directory(loaded), fresh, max_minutes, as_json, quiet, verbose=verbose)
+    execute(
+        loaded,
+        default_directory(loaded),
+        fresh,
+        max_minutes,
+        as_json,
+        quiet,
+        verbose=verbose,
+        asynchronous=asynchronous,
+    )
 
 
 def _beginning_with(run: Path, scenario: Scenario, fresh: bool) -> str:
@@ -129,6 +150,7 @@ def resume(
     ] = None,
     threads: Threads = None,
     max_minutes: MaxMinutes = None,
+    asynchronous: Asynchronous = Switch.ON,
     as_json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -146,13 +168,14 @@ def resume(
             as_json,
             quiet,
             verbose=verbose,
+            asynchronous=asynchronous,
         )
     else:
         scenario, before = extension_of_run(directory, paths, _with_threads(threads))
         note = target_reached(directory) if before is not None else None
         if note is not None and not quiet:
             say(note)
-        execute(scenario, directory, False, max_minutes, as_json, quiet, before, verbose)
+        execute(scenario, directory, False, max_minutes, as_json, quiet, before, verbose, asynchronous)
 
 
 def execute(
@@ -164,12 +187,15 @@ def execute(
     quiet: bool,
     extends: Scenario | None = None,
     verbose: bool = False,
+    asynchronous: Switch = Switch.ON,
 ) -> None:
     from simsuite.execution import Execution
     from simsuite.io.directory import RunDirectory
 
     with Stopping(max_minutes, last=True) as stopping:
-        summary = Execution(scenario, RunDirectory(directory), reporter(quiet), stopping, fresh, extends).run()
+        at_once = asynchronous is Switch.ON
+        run = Execution(scenario, RunDirectory(directory), reporter(quiet), stopping, fresh, extends, at_once)
+        summary = run.run()
         if as_json:
             print_json(summary)
         elif not quiet:

@@ -17,12 +17,14 @@ class Writer:
     """Runs actions on pending snapshots, one after the other, in the order of submission, on a thread of its own.
 
     At most four wait, which as a rule are rows of two series: `submit` then blocks, so that the host never holds more
-    snapshots than that. After the first
-    error nothing more is run, but pendings are still released; the error is raised in the caller by `submit`, `check`,
-    `drain` or `close`.
+    snapshots than that. After the first error nothing more is run, but pendings are still released; the error is raised
+    in the caller by `submit`, `check`, `drain` or `close`.
+
+    waits: whether `submit` returns only when the action is done, so that the caller does not go on meanwhile.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, waits: bool = False) -> None:
+        self._waits = waits
         self._queue: queue.Queue[tuple[Pending, Action] | None] = queue.Queue(maxsize=_WAITING)
         self._error: BaseException | None = None
         self._closed = False
@@ -38,6 +40,8 @@ class Writer:
             self.check()
             raise RuntimeError("the writer was closed")
         self._queue.put((pending, action))
+        if self._waits:
+            self.drain()
 
     def check(self) -> None:
         """Raise the error of an earlier action, if there was one."""
