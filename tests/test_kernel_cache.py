@@ -9,6 +9,7 @@ import os
 import random
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -186,6 +187,22 @@ def test_a_home_that_is_no_directory(tmp_path: Path) -> None:
     _, _, said = end(begin(tmp_path, "run", NUMBA_CACHE_DIR="/dev/null", TMPDIR=str(tmp_path)))
     assert said.count("kernels are compiled anew in every run") == 1
     assert not list(tmp_path.glob("simsuite-*")), "the directory goes with the process"
+
+
+def test_what_versions_that_are_gone_have_compiled_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    find = kernel_cache.cache_directory.__wrapped__
+    mine = find()
+    ages = {"0123456789abcdef": 1.1, "fedcba9876543210": 0.9, "someone's": 9.0, "0123456789abcdef.json": 9.0}
+    long_ago = {name: time.time() - age * kernel_cache.UNUSED for name, age in ages.items()}
+    for name, used in [*long_ago.items(), (mine.name, 0.0)]:
+        directory = tmp_path / "simsuite" / name
+        directory.mkdir(exist_ok=True)
+        (directory / "some.kernel").touch()
+        os.utime(directory, (used, used))
+    assert find() == mine
+    assert {path.name for path in mine.parent.iterdir()} == {mine.name, *ages} - {"0123456789abcdef"}
+    assert mine.stat().st_mtime > time.time() - 60.0, "that it is in use is noted"
 
 
 def test_messages_go_to_our_logger(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:

@@ -16,8 +16,10 @@ import importlib.util
 import logging
 import os
 import re
+import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -27,6 +29,7 @@ from simsuite.backends.sealed import write_whole
 from simsuite.errors import DeviceError
 
 PACKAGE = Path(__file__).parents[1]
+UNUSED = 60 * 86400.0  # seconds, after which compiled kernels of another version are removed
 KEPT = 256  # modules made of templates: the same expressions come back with every grid, stepper and test
 _SOURCES = (
     "elementary.py",
@@ -38,6 +41,7 @@ _SOURCES = (
     "bench/**/*_c*.py",
 )
 _LOG = logging.getLogger("simsuite")
+_CACHE = re.compile("[0-9a-f]{16}")  # names of caches, see `fingerprint`
 _IMPORT = re.compile(r"^from simsuite\.solvers\.unwritten import .*$", re.MULTILINE)
 
 
@@ -102,12 +106,23 @@ def cache_directory() -> Path:
     try:
         directory.mkdir(parents=True, exist_ok=True)
         if os.access(directory, os.W_OK):
+            _forget_unused(directory)
             return directory
         why = os.strerror(errno.EACCES)
     except OSError as e:
         why = e.strerror or str(e)
     _LOG.warning("kernels are compiled anew in every run: %s cannot be written to (%s); set NUMBA_CACHE_DIR", home, why)
     return private_directory()
+
+
+def _forget_unused(directory: Path) -> None:
+    """Note that the directory is in use, and remove those beside it that no process has used for UNUSED: of versions
+    of simsuite that are gone."""
+    with contextlib.suppress(OSError):
+        os.utime(directory)
+        for other in directory.parent.iterdir():
+            if _CACHE.fullmatch(other.name) and time.time() - other.stat().st_mtime > UNUSED:
+                shutil.rmtree(other, ignore_errors=True)
 
 
 @functools.cache
