@@ -98,7 +98,7 @@ class Execution:
                 backend = make_backend(device, problem)
                 with enough_memory(problem), backend.on_threads(threads_for(problem, backend)):
                     return self._march(problem, device, backend)
-            except SimsuiteError as error:
+            except Exception as error:
                 self.directory.remove_progress()
                 about = read_about(self.directory.path) if isinstance(error, DiskError) else None
                 if isinstance(error, DiskError) and about is not None:
@@ -209,8 +209,8 @@ class Execution:
                     found = problem.results(observed)
                     if reason is None:
                         results.write_totals(problem.totals(observed))
-            except (SimsuiteError, MemoryError) as error:
-                with contextlib.suppress(SimsuiteError, MemoryError):
+            except Exception as error:
+                with contextlib.suppress(Exception):
                     writer.close()
                 with contextlib.suppress(SimsuiteError):  # the first error is the one to report
                     results.set_status("failed")

@@ -258,3 +258,39 @@ def test_growth_in_short_pulses_counts_for_these(heat: Callable[..., HeatProblem
     assert worst <= tolerance * peak
     assert estimate <= 2.0 * tolerance
     assert run.taken < 10_000
+
+
+def test_errors_that_diffusion_takes_as_sources_make_them_do_not_grow(heat: Callable[..., HeatProblem]) -> None:
+    """T' = T'' + 0.87 exp(T), just short of the 0.878 beyond which nothing is steady (D. A. Frank-Kamenetskii, 1939):
+    errors decay slowly. The estimate came to 93 times the range."""
+    cold = {"kind": "temperature", "value": 0.0}
+    problem = heat(
+        grid={"nx": 20, "ny": 1, "lx": 2.0, "ly": 1.0},
+        boundary=INSULATED | {"left": cold, "right": cold},
+        source=[{"power": "0.87*exp(T)"}],
+        initial={"temperature": 0.0},
+        time={"end": 60.0, "stepper": "rkl2", "tolerance": 1e-5},
+        output={"frames": 3},
+    )
+    run = problem.stepper(open_backend("cpu"), problem.initial())
+    run.advance(problem.clock.end)
+    with run.observe("time") as observed:
+        results = problem.results(observed)
+    assert results["time_error"] <= 1e-5
+    assert not problem.shortcomings(results)
+
+
+def test_what_was_measured_of_a_much_longer_step_does_not_hold(heat: Callable[..., HeatProblem]) -> None:
+    """A rough plate, whose first step of adi is refused again and again: its error by alternating directions was taken
+    to fall as its length does, and steps of 1e-5 of it to be off by 8 tolerances."""
+    problem = heat(
+        grid={"nx": 12, "ny": 9, "lx": 0.36, "ly": 0.27},
+        material={"conductivity": 3.0, "density": 2300.0, "specific_heat": 1050.0},
+        initial={"temperature": "25 + 12*sin(1e5*(x + 0.37)*(y + 0.21))"},
+        time={"end": 4000.0, "stepper": "adi", "tolerance": 1e-6},
+        output={"times": [0.0, 1000.0, 4000.0]},
+    )
+    run = problem.stepper(open_backend("cpu"), problem.initial())
+    run.advance(problem.clock.end)
+    with run.observe("time") as observed:
+        assert problem.results(observed)["time_error"] <= 1e-6

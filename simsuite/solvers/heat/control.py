@@ -23,10 +23,11 @@ is kept. So the estimates of all steps are added up, each with its sign, and eve
 diffusion, and sources that depend on T, take their effect on the sum as on a difference of temperatures: it is an
 estimate of the error so far. What diffusion leaves of it in a time as long as the run is what lasts. If it goes on
 growing as it did lately, it must not come to more than LASTS of the tolerance; steps are made as much shorter as that
-takes (`tight`). They are as well while the sum grows and is NEAR the tolerance: where data kink again and again, errors
-of one sign come sooner than they are forgotten. What rounding alone may have made of the sum does not count: at the
-beginning, while temperatures have hardly changed, it may be more than the tolerance. While the sum grows by itself,
-because sources give more for a higher temperature, errors of all steps count for as long as it does: until data change
+takes (`tight`). They are as well while the sum grows and is NEAR the tolerance (`close`): where data kink again and
+again, errors of one sign come sooner than they are forgotten. What rounding alone may have made of the sum does not
+count: at the beginning, while temperatures have hardly changed, it may be more than the tolerance. Nor does the range
+count then, as long as it is less than data will make of it (see `reach`). While the sum grows by itself, because
+sources give more for a higher temperature, errors of all steps count for as long as it does: until data change
 next, and then for as large a part of the run as before (`piece`).
 
 Every step also rounds temperatures, by up to half a unit in their last place, in the same direction for many steps
@@ -52,12 +53,13 @@ KAPPA = {"rkl2": 1 / 18, "adi": 1 / 48}  # of a mode that decays by itself
 LASTING = {"rkl2": 0.7, "adi": 0.8}  # times τ whose errors add up
 AT_ONCE = 5.0  # errors of adi that add up however soon they are smoothed out
 OFTEN = 4.0  # steps after which what errors have come to is looked at first, and then after ever more, up to LATELY
-LATELY, MUCH_LONGER = 12.0, 3.0  # steps, and growth of one, for which what is measured of steps of adi stays the same
+LATELY, MUCH_LONGER = 12.0, 3.0  # steps, and factor between two, for which what is measured of steps of adi holds
 CHANGING = 1.4  # as many where data jump or kink: what is left of each change adds up
 BEGUN = 0.03  # share of a run before which what lasts is due to its beginning
 LOOKED = 1.5  # by how much further a run is each time that it decides on what lasts of its errors
 LASTS = 0.5  # of the tolerance that this may come to by the end
 NEAR, TIGHTER = 0.75, 1.5  # of the tolerance: a sum of errors that makes steps shorter while it grows; by so much
+FAR, MOST_CLOSE = 0.5, 32.0  # of that: a sum with which they may be longer again; how much shorter at most
 ROUNDING = 64.0  # units of it in the largest temperature, that an estimate may consist of
 NOISE = {"rkl2": 16.0, "adi": 4.0}  # units that an estimate has of it even where there is no error
 GROWTH_IN_NOISE = 1.5  # of a step whose estimate is nothing but rounding
@@ -83,7 +85,8 @@ NAMES = (
     # Of all steps of rkl2 that count; steps of adi that count. summed: what the errors of all steps came to by
     # looked_at, K. unsure: the sum of the largest estimates of all steps that may consist of rounding, K. lost_at: the
     # time at which temperatures were finite no more, s; 0 as long as they are. grown: for how long errors grew, s.
-    *("stages", "adi_steps", "summed", "unsure", "lost_at", "grown"),
+    # close: how much less each step may be off as long as the sum is near the tolerance.
+    *("stages", "adi_steps", "summed", "unsure", "lost_at", "grown", "close"),
 )
 
 
@@ -103,7 +106,8 @@ class StepControl:
     """Decides on steps; what it goes by is in `state`, one number for each of NAMES, which belongs into a snapshot.
 
     tolerance: of the error, relative to the range. end: of the run, s. first: length of the first step, also after data
-    jumped, s. span: least and largest temperature at the start. changing: whether data jump or kink.
+    jumped, s. span: least and largest temperature at the start. changing: whether data jump or kink. least: of the
+    range, K, as long as temperatures differ by less.
     """
 
     def __init__(
@@ -114,21 +118,27 @@ class StepControl:
         span: tuple[float, float],
         changing: bool = False,
         state: np.ndarray | None = None,
+        least: float = 0.0,
     ) -> None:
-        self.tolerance, self._end, self._first = tolerance, end, first
+        self.tolerance, self._end, self._first, self._least = tolerance, end, first, least
         self._lasting = CHANGING if changing else 1.0
         self._limit, self._growing_for = math.inf, end
         self.state = np.zeros(len(NAMES)) if state is None else _completed(np.array(state))
         if state is None:
             self["dt"], self["low"], self["high"] = first, *span
             self["shortest"], self["patience"], self["ratio"] = end, PATIENCE, PROMISING
-            self["left"], self["measured"], self["tight"] = 1.0, -LATELY, 1.0
+            self["left"], self["measured"], self["tight"], self["close"] = 1.0, -LATELY, 1.0, 1.0
 
     def __getitem__(self, name: str) -> float:
         return float(self.state[NAMES.index(name)])
 
     def __setitem__(self, name: str, value: float) -> None:
         self.state[NAMES.index(name)] = value
+
+    @property
+    def range(self) -> float:
+        """Of the temperatures so far, by which errors are measured, K; NaN once they are not finite."""
+        return max(self["high"] - self["low"], self._least)
 
     def limit(self, longest: float) -> None:
         """From now on no step is longer than that, s."""
@@ -160,7 +170,8 @@ class StepControl:
     def judge(self, method: str, local: float, low: float, high: float, dt: float, unit: float) -> Judgement:
         """A step whose local error is estimated, K, and which leads to temperatures from low to high. unit: of rounding
         in the largest temperature, K. While errors grow they are not forgotten, and those of all steps add up."""
-        range_ = max(self["high"], high) - min(self["low"], low)
+        range_ = max(max(self["high"], high) - min(self["low"], low), self._least)
+        unit = max(unit, np.finfo(float).tiny)
         if local == 0.0 or (range_ == 0.0 and local <= ROUNDING * unit):
             return Judgement(rounding=local)
         if not (range_ > 0 and math.isfinite(local)):
@@ -187,7 +198,7 @@ class StepControl:
         """Of an error that follows from an estimate of so many units of rounding: what counts for the lengths of steps.
         It is more for the sake of what lasts, and small enough where the estimate may be due to rounding. noise: units
         up to which steps may grow."""
-        error *= self["tight"]
+        error *= self["tight"] * (1.0 if math.isnan(self["close"]) else self["close"])
         if units <= noise:
             return min(error, SAFETY * self.tolerance / GROWTH_IN_NOISE**2)
         return min(error, SAFETY * self.tolerance) if units <= ROUNDING else error
@@ -197,7 +208,8 @@ class StepControl:
         since = self["taken"] - self["measured"]
         if not math.isfinite(error):
             return False
-        return since > 0 if error > self.tolerance else since >= LATELY or dt > MUCH_LONGER * self["measured_dt"]
+        other = not self["measured_dt"] / MUCH_LONGER <= dt <= MUCH_LONGER * self["measured_dt"]
+        return other or since > 0 if error > self.tolerance else other or since >= LATELY
 
     def note_more(self, local: float, left: float, splitting: float, dt: float) -> None:
         """See `asks_for_more`. left, splitting: K, of a step of dt whose error is estimated to be local, K."""
@@ -215,9 +227,11 @@ class StepControl:
         self["grown"] += t - self["looked_at"] if growth > 0 else 0.0
         self["looked_at"], self["growing"] = t, growth
         self["largest"] = max(self["largest"], error)
-        near = NEAR * self.tolerance * (self["high"] - self["low"]) + self._unsure
-        if growth == 0.0 and error > max(self["summed"], near):
-            self["tight"] = min(TIGHTER * self["tight"], MOST_TIGHT)
+        near = NEAR * self.tolerance * self.range + self._unsure
+        if growth == 0.0 and error > max(self["summed"], near) and self.range > self._least:
+            self["close"] = min(TIGHTER * self["close"], MOST_CLOSE)
+        elif error < FAR * near:
+            self["close"] = max(self["close"] / TIGHTER, 1.0)
         self["summed"] = error
 
     def note_lasting(self, lasting: float, progress: float, unit: float) -> None:
@@ -228,7 +242,7 @@ class StepControl:
         it goes on growing as it did lately, at the end it must not be more than LASTS of the tolerance.
         """
         self["looked"] = self["taken"]
-        range_ = self["high"] - self["low"]
+        range_ = self.range
         if not (range_ > 0 and math.isfinite(lasting)):
             return
         if progress < max(BEGUN, LOOKED * self["lasted_at"]):
@@ -262,7 +276,7 @@ class StepControl:
             self["lost_at"] = t + dt
         self["low"], self["high"] = (math.nan, math.nan) if lost else (min(self["low"], low), max(self["high"], high))
         self["taken"] += 1
-        error = step.error * (self["high"] - self["low"])
+        error = step.error * self.range
         self["error"], self["largest"] = max(self["error"], error), max(self["largest"], step.unsure)
         self["unsure"] += step.rounding
         self["rounded"] += 0.5 * unit

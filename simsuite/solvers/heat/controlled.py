@@ -39,6 +39,7 @@ from simsuite.solvers.table import ROWS
 _ATTEMPTS = 100  # of a step
 _HALVES = (0.0, 0.5, 1.0, 0.25, 0.75)  # times in a step of adi
 _WHOLE, _FIRST, _SECOND = (0, 1, 2), (0, 3, 1), (1, 4, 2)  # rows of them: begin, middle and end
+PARTS, MOST_PARTS = 4.0, 4  # of the time that errors are followed at once, for each 1/e of their growth; at most
 _SMALL = 1e-4  # of the range of temperatures
 _ESTIMATE, _LASTING, _ROOM = 3, 4, 5  # fields: the error of a step, of all steps so far, and to work with
 
@@ -101,7 +102,9 @@ class ControlledStepper(FieldStepper):
         first = longest_step(3, safe) if math.isfinite(safe) else (clock.times[-1] - clock.times[0]) * 1e-4
         span = (float(T.min()), float(T.max()))
         state = start.arrays.get("control")
-        self.control = StepControl(plan.tolerance, clock.times[-1], first, span, bool(self._jumps), state)
+        self.control = StepControl(
+            plan.tolerance, clock.times[-1], first, span, bool(self._jumps), state, plan.range_floor
+        )
         self._changing = sorted({*changes, *plan.stops})
         self._alike = _alike(np.diff([0.0, *self._changing, clock.times[-1]]))
         self._longest = plan.longest_steps
@@ -274,9 +277,15 @@ class ControlledStepper(FieldStepper):
         control, E, W = self.control, self.views[_LASTING], self.views[_ROOM]
         new, since = self.views[(self.now + 1) % 3], t - control["looked_at"]
         made = self._largest(E)
-        self._adi.smooth(E, new, 0, since)
         if self._feeds and made > 0:
-            self._feed(new, since)
+            parts = 1 + min(MOST_PARTS - 1, int(PARTS * control["growing"] * since))
+            for _ in range(parts):
+                self._adi.smooth(
+                    E, new, 0, 2.0 * since / parts
+                )  # a mode of eigenvalue λ is divided by 1 + λ·since/parts
+                self._feed(new, since / parts)
+        else:
+            self._adi.smooth(E, new, 0, since)
         now = self._largest(E)
         growth = math.log(now / made) / since if made > 0 and now > made and since > 0 else 0.0
         control.note_errors(t, now, growth)
@@ -289,7 +298,7 @@ class ControlledStepper(FieldStepper):
         they give, which is found from a small part or a multiple of them, _SMALL of the range of temperatures."""
         E, W, q1, real = self.views[_LASTING], self.views[_ROOM], self.views[(self.now + 2) % 3], self._real
         sources, control = self._operator.sources, self.control
-        part = _SMALL * (control["high"] - control["low"]) / self._largest(E)
+        part = _SMALL * control.range / self._largest(E)
         if not (math.isfinite(part) and part > 0):
             return
         self._add(new, E, real(part), W)

@@ -17,7 +17,7 @@ import bisect
 import itertools
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -71,13 +71,14 @@ class LongestSteps:
 
 
 @dataclass(frozen=True)
-class _Data:
+class Data:
     """A function of time at some points. kelvin: by how much temperatures come to be off at most if it is off by one
-    unit for all of a run."""
+    unit for all of a run. is_temperature: whether it is one itself, of an edge or outside."""
 
     f: Expression
     points: Mapping[str, np.ndarray]
     kelvin: float
+    is_temperature: bool = False
 
     def __call__(self, t: np.ndarray) -> np.ndarray:
         """(..., points) at times t (...)."""
@@ -98,7 +99,7 @@ def longest_steps(
     unnoticed = _IN_KELVIN * tolerance * float(np.ptp(distinct(made.T0)))
     halved = np.zeros(WINDOWS, int)
     with np.errstate(all="ignore"):
-        for data in _data(made, end):
+        for data in data_of(made, end):
             range_ = float(np.max(np.ptp(data(end * (np.arange(_LOOKS) * GOLDEN % 1.0)), axis=0)))
             enough = max(close * range_, unnoticed / data.kelvin)
             if range_ > enough:
@@ -110,7 +111,7 @@ def longest_steps(
     return LongestSteps(tuple((end * begins / WINDOWS).tolist()), tuple((end * 0.5 ** halved[begins]).tolist()))
 
 
-def _halved(data: _Data, end: float, changes: np.ndarray, enough: float, peaks: bool) -> np.ndarray:
+def _halved(data: Data, end: float, changes: np.ndarray, enough: float, peaks: bool) -> np.ndarray:
     """How often an interval as long as the run is halved, in each window, until parabolas are close enough."""
     halved, left = np.zeros(WINDOWS, int), np.arange(WINDOWS)
     for times in range(FINEST + 1):
@@ -125,7 +126,7 @@ def _halved(data: _Data, end: float, changes: np.ndarray, enough: float, peaks: 
     return halved
 
 
-def _off(data: _Data, end: float, changes: np.ndarray, windows: np.ndarray, times: int) -> np.ndarray:
+def _off(data: Data, end: float, changes: np.ndarray, windows: np.ndarray, times: int) -> np.ndarray:
     """By how much parabolas are off, at most, in intervals halved so many times: (windows, _INTERVALS). Intervals end
     where data jump or kink."""
     length, small, i = end * 0.5**times, BESIDE * end, np.arange(_INTERVALS)
@@ -141,8 +142,8 @@ def _off(data: _Data, end: float, changes: np.ndarray, windows: np.ndarray, time
     return np.asarray(np.max(np.abs(v[:, :, 3:] - parabola), axis=(2, 3)))
 
 
-def _data(made: Discretisation, end: float) -> Iterator[_Data]:
-    """What depends on time."""
+def data_of(made: Discretisation, end: float, steady: bool = False) -> Iterator[Data]:
+    """What depends on time. steady: and what does not."""
     capacity, k = float(np.min(distinct(made.rho_c))), float(np.min(distinct(made.kx)))
     of_flux = end / (capacity * min(made.dx, made.dy))
     if k > 0:
@@ -151,13 +152,15 @@ def _data(made: Discretisation, end: float) -> Iterator[_Data]:
     for piece in made.edges.pieces:
         few = slice(None, None, -(-len(piece.x) // _AT_EDGE))
         points = {"x": piece.x[few], "y": piece.y[few]}
-        kelvin = {FLUX: of_flux, TEMPERATURE: 1.0}.get(piece.kind, math.inf)
-        for f, each in ((piece.first, kelvin), (piece.second, 1.0)):
-            if f.depends_on("t"):
-                yield _Data(f, points, each)
+        found = [Data(piece.first, points, {FLUX: of_flux, TEMPERATURE: 1.0}.get(piece.kind, math.inf))]
+        if piece.kind == TEMPERATURE:
+            found = [replace(found[0], is_temperature=True)]
+        elif piece.kind != FLUX:
+            found.append(Data(piece.second, points, 1.0, is_temperature=True))
+        yield from (data for data in found if steady or data.f.depends_on("t"))
     for f in made.sources:
-        if f.depends_on("t"):
-            yield _Data(f, _where_it_changes(f, made, end), end / capacity)
+        if steady or f.depends_on("t"):
+            yield Data(f, _where_it_changes(f, made, end), end / capacity)
 
 
 def _where_it_changes(f: Expression, made: Discretisation, end: float) -> Mapping[str, np.ndarray]:

@@ -24,6 +24,7 @@ from simsuite.solvers.heat.longest_steps import LongestSteps, longest_steps
 from simsuite.solvers.heat.pace import Pace, pace, runs_away
 from simsuite.solvers.heat.plan import TICKS, Control, Plan
 from simsuite.solvers.heat.rates import TWO_CORES, Work, work_of
+from simsuite.solvers.heat.reach import range_floor
 from simsuite.solvers.heat.rkl2 import MOST_STAGES, longest_step, stages_for
 from simsuite.solvers.heat.sampling import distinct
 from simsuite.solvers.schedule import frame_times, sample_times, snapped
@@ -211,6 +212,7 @@ def _controlled(
         unsure=runs_away(made),
         windows=longest.begins,
         longest=longest.longest,
+        range_floor=range_floor(made, times[-1], times),
     )
     clock = Clock(tuple(TICKS * k for k in range(len(times))), tuple(times))
     return Plan(name, clock, reason, control=control, changes=moves.changes.all)

@@ -26,7 +26,8 @@ class Control:
     temperatures. safe: largest stable explicit step, s. jumps: times of the clock at which temperatures outside jump.
     stops: those at which nothing happens but that steps see the data. windows, longest: of parts of a run that begin
     there, how long steps may be for the same reason, s. worth: how many stages of rkl2 take as long as a step of adi.
-    expected: about how many steps. unsure: whether there may be many more, as sources depend on T.
+    range_floor: what errors are measured by as long as temperatures differ by less, K. expected: about how many steps.
+    unsure: whether there may be many more, as sources depend on T.
     """
 
     methods: tuple[str, ...]
@@ -39,6 +40,7 @@ class Control:
     unsure: bool = False
     windows: tuple[float, ...] = ()
     longest: tuple[float, ...] = ()
+    range_floor: float = 0.0
 
     @property
     def longest_steps(self) -> LongestSteps:

@@ -333,7 +333,8 @@ class HeatProblem:
         if self.plan.time_error is None or observed.step == 0:
             return {}
         range_ = max(float(a["row_max"].max() - a["row_min"].min()), float(np.ptp(distinct(self.T0))))
-        return {"time_error": self.plan.time_error / range_} if range_ > 0 else {}
+        bound = self.plan.time_error
+        return {"time_error": bound / range_} if bound < range_ else {}  # more than the range says nothing
 
     def _counts(self, observed: Snapshot) -> dict[str, int]:
         """Stages of all steps of rkl2, and the number of steps of adi, where there may be any. Those of a run that was
