@@ -6,7 +6,8 @@ of it. `parallel_for` calls a compiled function on each thread for a part of the
 (`numba_parallel_for`, the entry point that its parallel loops call), and adds next to nothing to what is compiled.
 
 Numba optimises every function that a kernel calls, and turns it into machine code, before it does the same again as
-part of the kernel. Bodies of loops, and what `procedure` decorates, are compiled into the kernel at once.
+part of the kernel. Bodies of loops, and what `procedure` decorates, become parts of the kernel at once, and what the
+optimiser gets of them is kept for the next kernel.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ part = njit(**_PART)
 inlined = njit(inline="always")
 
 _COMPILED: Any = weakref.WeakKeyDictionary()  # of each library: the descriptors of what it has, by body and types
+_PARTS: Any = weakref.WeakKeyDictionary()  # of each body: what `_part` made of it, by types
 _SIZE = ir.IntType(64)
 _BYTES = ir.IntType(8).as_pointer()
 # The signature of a task, which Numba's layers of threads call with (addresses of arrays, numbers of items along each
@@ -70,7 +72,7 @@ def parallel_for(body: Callable[..., None]) -> Any:
 
 
 def procedure(body: Callable[..., None]) -> Any:
-    """Decorator of a part that returns nothing and is compiled with each kernel that calls it. Where an argument is
+    """Decorator of a part that returns nothing and is optimised with each kernel that calls it. Where an argument is
     None, what stands under `if argument is not None` is left out before that."""
 
     def call(typing_context: Any, *kinds: Any) -> Any:
@@ -100,13 +102,28 @@ def _compiled(context: Any, body: Callable[..., None], kinds: tuple[Any, ...], f
     library = context.active_code_library
     found = _COMPILED.setdefault(library, {})
     if (body, kinds) not in found:
+        made, own = _part(context, body, kinds, forceinline)
+        library._final_module.link_in(own._final_module, preserve=True)
+        library.get_function(made.llvm_func_name).linkage = "linkonce_odr"  # gone once it has been inlined
+        for used in own._linking_libraries:
+            library.add_linking_library(used)
+        found[body, kinds] = made
+    return found[body, kinds]
+
+
+def _part(context: Any, body: Callable[..., None], kinds: tuple[Any, ...], forceinline: bool) -> tuple[Any, Any]:
+    """The descriptor, and a library to copy into those that need it, never finished itself. What Numba makes of
+    a body for the optimiser is the same in every kernel, and takes it as long as all the optimising."""
+    made = _PARTS.setdefault(body, {})
+    if kinds not in made:
+        own = context.codegen().create_library(body.__qualname__)
         flags = compiler.Flags()
         CPUTargetOptions.parse_as_flags(flags, _PART | {"nopython": True, "forceinline": forceinline})
         flags.no_compile = True
-        made = compiler.compile_internal(context.typing_context, context, library, body, kinds, types.none, flags, {})
-        library.get_function(made.fndesc.llvm_func_name).linkage = "linkonce_odr"  # gone once it has been inlined
-        found[body, kinds] = made.fndesc
-    return found[body, kinds]
+        compiled = compiler.compile_internal(context.typing_context, context, own, body, kinds, types.none, flags, {})
+        own.get_function(compiled.fndesc.llvm_func_name).linkage = "weak_odr"  # others are copied only where called
+        made[kinds] = compiled.fndesc, own
+    return made[kinds]
 
 
 def _launch(context: Any, builder: Any, compiled: Any, total: Any, most: Any, arguments: Any) -> None:

@@ -6,11 +6,13 @@ import os
 import subprocess
 import sys
 import threading
+from typing import Any
 
 import numba
 import numpy as np
 import pytest
 
+from simsuite import parallel_for as parallel_for_module
 from simsuite.backends.threads import load_openmp, on_threads
 from simsuite.parallel_for import kernel, parallel_for, procedure
 
@@ -98,6 +100,38 @@ def _refuse(n):
 @kernel
 def refuse(n):
     _refuse(n)
+
+
+@kernel
+def refuse_and_add(n, out, by):
+    _add_all(out, by, None)
+    _refuse(n)
+
+
+@kernel
+def add_and_refuse(n, out, by):
+    _refuse(n)
+    _add_all(out, by, None)
+
+
+def test_what_is_made_of_a_procedure_serves_all_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With what it calls, and raises."""
+    made, compile_internal = [], parallel_for_module.compiler.compile_internal
+
+    def counted(typing_context: Any, context: Any, library: Any, body: Any, *rest: Any) -> Any:
+        made.append(body.__name__)
+        return compile_internal(typing_context, context, library, body, *rest)
+
+    monkeypatch.setattr(parallel_for_module.compiler, "compile_internal", counted)
+    out = np.zeros(7, np.float32)  # of which no other kernel here is
+    for number, add in enumerate((refuse_and_add, add_and_refuse), 1):
+        compiled = numba.njit(add.py_func)  # whatever the cache has
+        compiled(3, out, np.float32(1))
+        assert (out == number).all()
+        with pytest.raises(ValueError, match="too large"):
+            compiled(4, np.zeros(7, np.float32), np.float32(1))
+    assert len(made) == len(set(made))
+    assert {"_add_all", "_add_once"} <= set(made)
 
 
 def test_procedures_within_procedures_and_without_an_argument() -> None:
