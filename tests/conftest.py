@@ -6,6 +6,7 @@ NUMBA_ENABLE_CUDASIM=1 (`make test` runs both), and skip elsewhere.
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -28,6 +29,7 @@ from simsuite.errors import DeviceError
 
 SIMULATING = os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0")
 ROOT = Path(__file__).parents[1]
+gc.disable()  # while test files are read: it would look at all of their objects again and again
 numba.config.CACHE_DIR = str(cache_directory())  # for kernels that tests import themselves
 
 
@@ -53,6 +55,13 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     if SIMULATING and tests and not re.search("backend|cudasim", collection_path.read_text(encoding="utf-8")):
         return True
     return None
+
+
+def pytest_collection_finish() -> None:
+    """Collections leave alone what is there now, and come less often: to compile a kernel makes many objects."""
+    gc.freeze()
+    gc.set_threshold(10_000, 10, 10)
+    gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
