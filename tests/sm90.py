@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Container, Hashable, Iterable, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypeVar
 from unittest.mock import patch
+
+import pytest
 
 Name = TypeVar("Name", bound=Hashable)
 
@@ -66,10 +68,11 @@ def ptx_of(text: str) -> str:
     return ptx.decode()
 
 
-def few(programs: Mapping[Name, tuple[Path, Mapping[str, Any]]]) -> list[Name]:
-    """Names of some of these sources with macros: enough for every two values of macros that ever meet to do so."""
+def few(programs: Mapping[Name, tuple[Path, Mapping[Any, Any]]], together: int = 2) -> list[Name]:
+    """Names of some of these sources with macros: enough for every two values of macros that ever meet to do so, or
+    for as many as are said to."""
     meeting = {
-        name: set(itertools.combinations([("", source), *macros.items()], 2))
+        name: set(itertools.combinations([("", source), *macros.items()], together))
         for name, (source, macros) in programs.items()
     }
     missing, found = set().union(*meeting.values()), []
@@ -77,3 +80,8 @@ def few(programs: Mapping[Name, tuple[Path, Mapping[str, Any]]]) -> list[Name]:
         found.append(max(meeting, key=lambda name: len(meeting[name] & missing)))
         missing -= meeting[found[-1]]
     return found
+
+
+def others_long(names: Iterable[Name], some: Container[Name]) -> list[Any]:
+    """As parameters of a test, of which `make long` takes all and `make test` some."""
+    return [name if name in some else pytest.param(name, marks=pytest.mark.long) for name in names]

@@ -10,7 +10,7 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 import pytest
 from numba import types
-from sm90 import compile_sm90, few, ptx_of
+from sm90 import compile_sm90, few, others_long, ptx_of
 
 from simsuite.backends.kernel_cache import import_kernels
 from simsuite.backends.program import compile_program, program_text
@@ -350,10 +350,15 @@ def tightest(programs: dict[str, Variant]) -> list[str]:
 
 FOUND = programs()
 TIGHTEST = {name: (FOUND[name].source, FOUND[name].macros) for name in tightest(FOUND)}
+OF_EACH = {
+    name: (s, {(s.stem, macro): value for macro, value in macros.items()}) for name, (s, macros) in TIGHTEST.items()
+}
+FEWEST = few(OF_EACH, 1)
 
 
-@pytest.mark.parametrize("name", few(TIGHTEST))
+@pytest.mark.parametrize("name", others_long(dict.fromkeys([*FEWEST, *few(TIGHTEST)]), FEWEST))
 def test_programs_of_several_steps(name: str) -> None:
+    """With every value of each macro of each source, and `make long` with every two that meet."""
     source, macros = TIGHTEST[name]
     log = io.StringIO()
     compile_program(source, macros, "sm_90", log)
