@@ -8,6 +8,7 @@ thousands of small products. On two cores that other programs used as well, the 
 from __future__ import annotations
 
 import contextlib
+import functools
 from typing import Any
 
 ALONE = 1024  # rows of a matrix up to which it is decomposed by one thread
@@ -15,11 +16,17 @@ ALONE = 1024  # rows of a matrix up to which it is decomposed by one thread
 
 def library_threads(n: int) -> contextlib.AbstractContextManager[Any]:
     """Products and decompositions of matrices by the libraries of NumPy and SciPy take at most n threads in here."""
+    return _libraries().limit(limits=n, user_api="blas")
+
+
+@functools.cache
+def _libraries() -> Any:
+    """Those that are loaded: to look for them takes 5 ms and more."""
     import scipy.linalg  # which loads its own library, that is to be limited, too
-    from threadpoolctl import threadpool_limits
+    from threadpoolctl import ThreadpoolController
 
     assert scipy.linalg
-    return threadpool_limits(n, user_api="blas")
+    return ThreadpoolController()
 
 
 def decomposing(rows: int) -> contextlib.AbstractContextManager[Any]:
