@@ -54,7 +54,8 @@ def cli(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
 
 @pytest.fixture
 def little(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The verification of three options."""
+    """The verification of three options, and of one way to draw paths for digitals."""
+    monkeypatch.setattr(gbm_coverage, "_WAYS", {"rare digitals": gbm_coverage._WAYS["rare digitals"]})
     monkeypatch.setattr(gbm, "CASES", (SMALL,))
     monkeypatch.setattr(gbm, "QUICK", gbm.Extent(1 << 13, 36, (SMALL,), gbm_rates.Extent([256, 2048, 16384], 24)))
     monkeypatch.setattr(gbm_whole, "CASES", (SMALL,))

@@ -177,12 +177,14 @@ def _largest_jump(curve: Curve, spread: float, sizes: Curve) -> float:
     if not len(cells):
         return 0.0
     low, high = y[cells], y[cells + 1]
+    at_low, at_high = curve(low), curve(high)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        at_low, at_middle, at_high = (curve(end) for end in (low, middle, high))
+        at_middle = curve(middle)
         lower = np.abs(at_middle - at_low) >= np.abs(at_high - at_middle)
         low, high = np.where(lower, low, middle), np.where(lower, middle, high)
-    left = np.abs(curve(high) - curve(low))
+        at_low, at_high = np.where(lower, at_low, at_middle), np.where(lower, at_middle, at_high)
+    left = np.abs(at_high - at_low)
     return float(np.max(left, where=left > _STEADY * change[cells], initial=0.0))
 
 
