@@ -11,11 +11,13 @@ looked at, by products with the states alone.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from simsuite.core import Backend
+from simsuite.solvers.linear import power_course
 from simsuite.solvers.linear.drive import Drive, Sums
 from simsuite.solvers.linear.jumps import Jumps
 from simsuite.solvers.linear.power_error import PowerError
@@ -53,11 +55,13 @@ class Powers:
     """What takes the states of a system over any number of steps up to its longest gap.
 
     dtype: the run's precision; kernel: as `product` takes it. lost: about what they lose, relative to the state, see
-    `PowerLoss` and `PowerError`; rounding: what that of exp(A dt) comes to besides. overflow: the step at about which
-    the state overflows, if it does, found on the way.
+    `PowerLoss` and `PowerError`; rounding: what that of exp(A dt) comes to besides; products: that of products, where
+    it is told apart. overflow: the step at about which the state overflows, if it does, found on the way.
     """
 
-    def __init__(self, backend: Backend, system: LinearSystem, jumps: Jumps, dtype: Any, kernel: str) -> None:
+    def __init__(
+        self, backend: Backend, system: LinearSystem, jumps: Jumps, frames: Sequence[int], dtype: Any, kernel: str
+    ) -> None:
         self.dtype, self.steps = dtype, jumps.steps
         self._backend = backend
         self._drive = Drive(backend, system)
@@ -68,7 +72,7 @@ class Powers:
         held, lacks = self._drive.held, lacking(system)
         pushed = None if lacks is None else (lacks[0], lacks[1] @ held.values[:, self._drive.strongest])
         probe = PowerError(backend, system, self._drive, float(np.finfo(dtype).max), pushed)
-        followed = None if pushed is None or n > LARGEST or held.changes else PowerLoss(pushed)
+        followed = _followed(system, lacks if held.changes else pushed)
         self._squares: list[Power] = []
         growing: dict[int, _Growing] = {}
         P, S = backend.array(system.A), self._drive.B
@@ -78,7 +82,7 @@ class Powers:
             if not probe.bounded or probe.overflow is not None:
                 break
             if followed is not None:
-                followed.level(backend.to_host(P), backend.to_host(S)[0])
+                followed.level(backend.to_host(P), backend.to_host(S).T)
             self._squares.append(self._power(P, S))
             formed = [gap for gap in jumps.formed if gap >> level & 1]
             last = level + 1 == jumps.levels
@@ -88,15 +92,19 @@ class Powers:
             for gap in formed:
                 before = growing.get(gap)
                 growing[gap] = _Growing(P, S) if before is None else self._next(wide, thin, S, before)
+                if followed is not None and held.changes:
+                    followed.form(gap, backend.to_host(growing[gap].P), backend.to_host(growing[gap].S).T)
             if not last:
                 square = self._next(wide, thin, S, _Growing(P, S))
                 P, S = square.P, square.S
             del wide
         self.lost = probe.error(jumps.steps)
-        self.rounding = probe.rounding
-        loss = followed.loss(system.start, jumps) if followed is not None and self.lost < math.inf else None
-        if loss is not None:
-            self.lost, self.rounding = loss.powers, loss.rounding
+        self.rounding, self.products = probe.rounding, 0.0
+        if followed is not None and self.lost < math.inf:
+            start = system.start
+            loss = power_course.loss(followed, start, held, frames) if held.changes else followed.loss(start, jumps)
+            if loss is not None:
+                self.lost, self.rounding, self.products = loss.powers, loss.rounding, loss.products
         self.overflow = probe.overflow
         self._formed = {gap: self._power(grown.P, grown.S) for gap, grown in growing.items()}
 
@@ -115,8 +123,8 @@ class Powers:
 
     @property
     def error(self) -> float:
-        """About what the state is off by."""
-        return self.lost + self.rounding
+        """About what the state is off by; 1 where nothing is left of it."""
+        return min(self.lost + self.rounding + self.products, 1.0)
 
     @property
     def kernel(self) -> str:
@@ -128,6 +136,14 @@ class Powers:
         if steps in self._formed:
             return [self._formed[steps]]
         return [square for i, square in enumerate(self._squares) if steps >> i & 1]
+
+
+def _followed(system: LinearSystem, lacks: tuple[np.ndarray, np.ndarray] | None) -> PowerLoss | None:
+    """What follows the errors of the powers, if they are of a size for that."""
+    A, B = lacks or (np.zeros_like(system.A), np.zeros_like(system.B))
+    B = B.reshape(len(A), -1)
+    steps_only = lacks is None and not system.moves  # in discrete time, where nothing changes, see `PowerError`
+    return None if steps_only or len(A) + B.shape[1] > LARGEST else PowerLoss((A, B))
 
 
 def device_bytes(system: LinearSystem, jumps: Jumps, dtype: Any) -> int:

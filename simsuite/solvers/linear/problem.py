@@ -214,7 +214,8 @@ class LinearProblem:
             yield "spectral"
 
     def _with_powers(self, backend: Backend, start: Snapshot) -> tuple[Stepper | None, str]:
-        make = functools.partial(Powers, backend, self.system.dense(), self._jumps, self.dtype, self.kernel)
+        jumps, frames = self._jumps, self.frames
+        make = functools.partial(Powers, backend, self.system.dense(), jumps, frames, self.dtype, self.kernel)
         powers, why = powers_or_not(make, start, self.plan, self.tolerance)
         if powers is None:
             return None, why

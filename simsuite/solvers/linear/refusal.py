@@ -21,8 +21,8 @@ def powers_or_not(
 ) -> tuple[Powers | None, str]:
     """The powers that `make` makes for a run that begins at `start`, or None if they do not do; and why.
 
-    What the rounding of exp(A dt) comes to is no reason against powers, as steps lose it too. A run goes on as it
-    began: the state of one that went on without powers has no anchor. Raises NumericalFailure where
+    What the rounding of exp(A dt) comes to, and that of products, is no reason against powers, as steps lose it too. A
+    run goes on as it began: the state of one that went on without powers has no anchor. Raises NumericalFailure where
     powers are asked for and lose more than `tolerance`, or overflow, or show that the state does.
     """
     if ANCHOR not in start.arrays:
@@ -34,7 +34,9 @@ def powers_or_not(
             raise NumericalFailure(found + help)
         return None, found
     why = f"powers of A lose about {powers.error:.1g} of the state"
-    if powers.error > tolerance:
+    if powers.error > tolerance and powers.products > powers.rounding:
+        why += ", most of it at a frame where hardly anything is left of it, by roundings that steps would have as well"
+    elif powers.error > tolerance:
         why += ", most of it by the rounding of exp(A dt), which steps would lose as well, but modes would not"
     return powers, why
 
