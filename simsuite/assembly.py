@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
-import math
+import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,9 +18,10 @@ from simsuite.backends.threads import cores, threads_available
 from simsuite.capabilities import Advising, Foreseeable, MemorySaving, steps_expected
 from simsuite.core import SNAPSHOTS, Backend, Device, Problem
 from simsuite.errors import DeviceError, ScenarioError, SimsuiteError, UsageError
-from simsuite.io.checkpoint import read_about
+from simsuite.io.checkpoint import read_about, stored_bytes
 from simsuite.io.directory import RunDirectory, State
 from simsuite.io.results import reading
+from simsuite.io.size import checkpoint_bytes, results_bytes
 from simsuite.libraries import library_threads
 from simsuite.scenario import Scenario, load
 from simsuite.words import counted
@@ -30,6 +31,8 @@ PROBLEMS = {  # imported when first needed
     "gbm": "simsuite.solvers.gbm.problem:GbmProblem",
     "linear": "simsuite.solvers.linear.problem:LinearProblem",
 }
+
+_LARGE = 1 << 30  # bytes of a device that may take a while to be filled
 
 
 def device_of(scenario: Scenario, announce: Callable[[str], None] = lambda text: None) -> Device:
@@ -177,7 +180,7 @@ def base_of_data(scenario: Scenario, directory: Path) -> dict[str, str]:
 
 
 def estimate(problem: Problem, device: str = "cpu") -> dict[str, Any]:
-    """What a run will take: steps and dt (about, where steps are adaptive), bytes on the device and on disk, seconds.
+    """What a run will take: steps and dt (about, where steps are adaptive), bytes on the device, seconds.
 
     steps_range: the fewest and the most steps that are likely, None where there may be any number; the seconds are
     those of `steps`. dt: of the first step; dt_range: the shortest and the longest. device: the name of the one that
@@ -194,7 +197,6 @@ def estimate(problem: Problem, device: str = "cpu") -> dict[str, Any]:
         "adaptive": problem.adaptive,
         "frames": len(problem.layout.series[0].steps),
         "device_bytes": memory_needed(problem),
-        "disk_bytes": disk_bytes(problem),
         "seconds": seconds,
         "seconds_at": "what is usual on an H200" if gpu else "what is usual on two CPU cores",
         "warnings": list(problem.warnings) if isinstance(problem, Advising) else [],
@@ -202,11 +204,21 @@ def estimate(problem: Problem, device: str = "cpu") -> dict[str, Any]:
     }
 
 
-def disk_bytes(problem: Problem) -> int:
-    """What the arrays of the finished results file take, uncompressed."""
-    sizes = {**problem.layout.sizes, **{series.dim: len(series.steps) for series in problem.layout.series}}
-    total = 0
-    for variable in problem.layout.variables:
-        item = variable.values.dtype.itemsize if variable.values is not None else np.dtype(variable.dtype).itemsize
-        total += item * math.prod(sizes[dim] for dim in variable.dims)
-    return total
+def disk_bytes(scenario: Scenario, problem: Problem) -> int:
+    """Bytes of the finished results file, about, as if nothing could be compressed."""
+    return results_bytes(problem.layout, _texts(scenario, problem), scenario.model.output.compression)
+
+
+def checkpoint_on_disk(scenario: Scenario, problem: Problem) -> int:
+    """Bytes of a checkpoint, at most, about: of a large state what its device has to hold, which takes no time."""
+    held = problem.device_bytes()
+    state = held if held > _LARGE else sum(stored_bytes(np.asarray(a)) for a in problem.initial().arrays.values())
+    return checkpoint_bytes(state, problem.layout, _texts(scenario, problem))
+
+
+def _texts(scenario: Scenario, problem: Problem) -> dict[str, str]:
+    """As long as what results say of their run."""
+    files = json.dumps({key: "0" * 64 for key, _ in scenario.file_names()})
+    short = {f"about {i}": "0" * 16 for i in range(10)}
+    decided = json.dumps(dict(problem.decided))
+    return {"scenario": scenario.resolved_toml(), "input_files": files, "decided": decided, **problem.method, **short}

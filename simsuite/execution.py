@@ -132,7 +132,7 @@ class Execution:
         if self.scenario.model.output.compression != "none":
             return
         results = self.directory.results
-        need = disk_bytes(problem) - (results.stat().st_size if results.exists() else 0)
+        need = disk_bytes(self.scenario, problem) - (results.stat().st_size if results.exists() else 0)
         free = free_bytes(self.directory.path)
         if need > free:
             message = f"the results of this run take {with_prefix(need, 'B')}, but {with_prefix(free, 'B')} are free"

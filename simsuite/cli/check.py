@@ -37,12 +37,22 @@ def check(
 
         report(RunDirectory(scenario), look_through(RunDirectory(scenario)), as_json)
         return
-    from simsuite.assembly import default_directory, device_of, estimate, make_problem, name_of
+    from simsuite.assembly import (
+        checkpoint_on_disk,
+        default_directory,
+        device_of,
+        disk_bytes,
+        estimate,
+        make_problem,
+        name_of,
+    )
     from simsuite.io.disk import free_bytes
 
     loaded = load_scenario(scenario, set, output, device)
     opened = device_of(loaded, say)
-    found = estimate(make_problem(loaded, opened), name_of(opened, loaded))
+    problem = make_problem(loaded, opened)
+    found = estimate(problem, name_of(opened, loaded))
+    found["disk_bytes"], found["checkpoint_bytes"] = disk_bytes(loaded, problem), checkpoint_on_disk(loaded, problem)
     directory = default_directory(loaded)
     found["disk_free_bytes"] = free_bytes(directory)
     if as_json:
@@ -62,7 +72,9 @@ def check(
         usual = _seconds(found)
         show(f"  time       {usual} at {found['seconds_at']}, after some seconds to start")
     show(f"  memory     {with_prefix(found['device_bytes'], 'B')} on the device")
-    show(f"  disk       {with_prefix(found['disk_bytes'], 'B')} in {directory / 'results.h5'}")
+    packed = "" if loaded.model.output.compression == "none" else "at most "
+    results, checkpoint = (with_prefix(found[key], "B") for key in ("disk_bytes", "checkpoint_bytes"))
+    show(f"  disk       {packed}{results} in {directory / 'results.h5'}, and two checkpoints of up to {checkpoint}")
     for text in found["warnings"]:
         show(f"  warning    {text}")
     if found["disk_bytes"] > found["disk_free_bytes"]:

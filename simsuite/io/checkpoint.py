@@ -109,6 +109,12 @@ def _is_number(values: np.ndarray) -> np.ndarray:
     return ~np.isnan(values)
 
 
+def stored_bytes(array: np.ndarray) -> int:
+    """What an array takes in a checkpoint, where its chunks are whole."""
+    chunk = min(max(array.size, 1), _BLOCK)
+    return -(-array.size // chunk) * chunk * array.itemsize
+
+
 def _require(good: Callable[[np.ndarray], np.ndarray], name: str, array: np.ndarray, step: int) -> None:
     """Looks at a block at a time: a mask of the whole array could be too much for the memory."""
     if array.dtype.kind not in "fc":

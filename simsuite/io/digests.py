@@ -27,7 +27,7 @@ from simsuite.words import counted
 GROUP, FIXED = "digests", "fixed"
 _PAGE = 4096
 _SMALL = 1 << 16  # bytes of an array whose CRC-32 takes less time than the calls for the other digest
-_TOGETHER = 256  # rows of digests in a chunk
+TOGETHER = 256  # rows of digests in a chunk
 _READ = 1 << 24  # bytes read at once
 
 
@@ -94,7 +94,7 @@ class SeriesDigests:
         """The dataset in a new file. variables: those that grow along `dim`, each with the axis that grows."""
         n = len(variables)
         dataset = file.require_group(GROUP).create_dataset(
-            dim, (0, n), np.uint64, maxshape=(None, n), chunks=(_TOGETHER, n)
+            dim, (0, n), np.uint64, maxshape=(None, n), chunks=(TOGETHER, n)
         )
         dataset.attrs["variables"] = json.dumps(variables)
         return dataset

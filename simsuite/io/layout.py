@@ -22,6 +22,7 @@ from simsuite.core import Image, Layout, Series, Variable
 from simsuite.io.digests import FixedDigests, SeriesDigests, digest
 
 CONVENTIONS = "CF-1.11"
+LIBVER = ("v110", "v110")  # the newest that netCDF tools and VTK read, the oldest with SWMR
 STATUS_BYTES = 16
 # netCDF's marker, in the NAME attribute, of a dimension that has no coordinate variable
 _NO_COORDINATE = "This is a netCDF dimension but not a netCDF variable. %9d"
@@ -168,9 +169,9 @@ def require_layout(file: h5py.File, layout: Layout) -> None:
         dataset = file[variable.name]
         growing = growing_axis(variable, layout)
         expected = tuple(
-            None if growing == (d, i) else _length(d, layout, variable) for i, d in enumerate(variable.dims)
+            None if growing == (d, i) else length(d, layout, variable) for i, d in enumerate(variable.dims)
         )
-        if dataset.maxshape != expected or dataset.dtype != _dtype(variable):
+        if dataset.maxshape != expected or dataset.dtype != stored_type(variable):
             raise ValueError(f"{variable.name} has another shape or type than in this run")
 
 
@@ -185,14 +186,14 @@ def restore_fixed(file: h5py.File, layout: Layout) -> None:
             dataset[...] = values
 
 
-def _dtype(variable: Variable) -> np.dtype:
+def stored_type(variable: Variable) -> np.dtype:
     """As which type the variable is stored: strings with variable length."""
     if variable.values is not None and np.asarray(variable.values).dtype.kind in "USO":
         return h5py.string_dtype()
     return np.dtype(variable.dtype)
 
 
-def _length(dim: str, layout: Layout, variable: Variable) -> int:
+def length(dim: str, layout: Layout, variable: Variable) -> int:
     if dim in layout.sizes:
         n = layout.sizes[dim]
     elif variable.values is not None:
@@ -205,11 +206,11 @@ def _length(dim: str, layout: Layout, variable: Variable) -> int:
 
 
 def _create(file: h5py.File, variable: Variable, layout: Layout, compression: str) -> h5py.Dataset:
-    growing, dtype = growing_axis(variable, layout), _dtype(variable)
+    growing, dtype = growing_axis(variable, layout), stored_type(variable)
     options: dict = {"track_order": True, "dtype": dtype}
     if growing is not None:
         dim, axis = growing
-        row = tuple(_length(d, layout, variable) for d in variable.dims if d != dim)
+        row = tuple(length(d, layout, variable) for d in variable.dims if d != dim)
         options |= {
             "shape": (*row[:axis], 0, *row[axis:]),
             "maxshape": (*row[:axis], None, *row[axis:]),
@@ -228,7 +229,7 @@ def _create(file: h5py.File, variable: Variable, layout: Layout, compression: st
 
 def _fixed_values(variable: Variable, layout: Layout) -> np.ndarray:
     """The values of a variable that does not grow, strings as objects; NaN or 0 for what is known only at the end."""
-    shape, dtype = tuple(_length(d, layout, variable) for d in variable.dims), _dtype(variable)
+    shape, dtype = tuple(length(d, layout, variable) for d in variable.dims), stored_type(variable)
     if variable.values is None:
         return np.full(shape, _fill(dtype), dtype)
     values = np.asarray(variable.values)
@@ -260,7 +261,7 @@ def _plain_dimension(file: h5py.File, dim: str, layout: Layout) -> h5py.Dataset:
         scale = file.create_dataset(dim, (0,), ">f4", maxshape=(None,), chunks=(1024,))
     else:
         first = next(v for v in layout.variables if dim in v.dims)
-        scale = file.create_dataset(dim, (_length(dim, layout, first),), ">f4")
+        scale = file.create_dataset(dim, (length(dim, layout, first),), ">f4")
     scale.make_scale(_NO_COORDINATE % len(scale))
     return scale
 

@@ -25,13 +25,21 @@ from simsuite.errors import AFRESH, Advice, SimsuiteError, UsageError
 from simsuite.io.digests import FIXED, GROUP, FixedDigests, SeriesDigests, damages, in_words
 from simsuite.io.disk import abandon, explained, require_room, require_whole, sync_directory
 from simsuite.io.foreign import refuse_foreign
-from simsuite.io.layout import STATUS_BYTES, Column, build, growing_axis, plain_variables, require_layout, restore_fixed
+from simsuite.io.layout import (
+    LIBVER,
+    STATUS_BYTES,
+    Column,
+    build,
+    growing_axis,
+    plain_variables,
+    require_layout,
+    restore_fixed,
+)
 from simsuite.io.lock import Lock
 from simsuite.io.metadata import MetadataCopy, chunk_places, contiguous_place
 from simsuite.io.unflag import clear_flags, repair, within_flush
 from simsuite.version import FORMAT_VERSION
 
-_LIBVER = ("v110", "v110")  # the newest that netCDF tools and VTK read, the oldest with SWMR
 _RUN_ID = "run_id"  # the attribute that tells the file from that of any other run
 _ATTEMPTS, _PAUSE = 10, 0.02  # at opening a file that somebody may be writing, and seconds between them
 _RECENT = 5.0  # seconds since the last write, in which that may be so
@@ -83,7 +91,7 @@ class ResultsFile:
         """
         fresh = path.with_name(path.name + ".new")  # a kill before the file is whole leaves nothing at `path`
         with explained(path):
-            file = h5py.File(fresh, "w", libver=_LIBVER, track_order=True)
+            file = h5py.File(fresh, "w", libver=LIBVER, track_order=True)
             try:
                 build(file, layout, {**attributes, _RUN_ID: uuid.uuid4().hex}, compression)
                 file.swmr_mode = True
@@ -283,9 +291,9 @@ class ResultsFile:
 def _open_for_writing(path: Path) -> h5py.File:
     """Readers may hold HDF5's lock on the file, e.g. an open ParaView; the run directory's own lock guards writers."""
     try:
-        return h5py.File(path, "r+", libver=_LIBVER)
+        return h5py.File(path, "r+", libver=LIBVER)
     except BlockingIOError:
-        return h5py.File(path, "r+", libver=_LIBVER, locking=False)
+        return h5py.File(path, "r+", libver=LIBVER, locking=False)
 
 
 def open_results(path: Path) -> h5py.File:
