@@ -32,26 +32,32 @@ def late(*texts: str, dt: float = 0.25, steps: int = 96, rounded: tuple[int, ...
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "found", "ramp"),
     [
-        ("where(t % 8 < 0.5, 200, 0)", "from 200 to 0 at t = 0.5 s"),
-        ("where(t >= 3, 1, 0)", "from 0 to 1 at t = 3 s"),
-        ("where(t < 2.1, t, 7)", "from 2.1 to 7 at t = 2.1 s"),
-        ("step(t - 3) + 2", "from 2 to 3 at t = 3 s"),
-        ("floor(t/5)", "from 0 to 1 at t = 5 s"),
-        ("t % 2", "from 2 to 0 at t = 2 s"),
-        ("sign(cos(pi*t))", "from 1 to -1 at t = 0.5 s"),
-        ("(t > 10)*exp(-t)", "from 0 to 4.53999e-05 at t = 10 s"),
-        ("(sin(t) > 0.5)*1", "from 0 to 1 at t = 0.5235987756 s"),
-        ("where(t == 2, 9, 0)", "from 0 to 9 at t = 2 s"),
-        ("where(abs(t - 2.1) < 0.01, 9, 0)", "from 0 to 9 at t = 2.09 s"),  # between two steps
-        ("(sin(2*pi*t/4) > 0.999)*3", "from 0 to 3 at t = 0.9715271252 s"),
+        ("where(t % 8 < 0.5, 200, 0)", "from 200 to 0 at t = 0.5 s", "before"),
+        ("where(t >= 3, 1, 0)", "from 0 to 1 at t = 3 s", "before"),
+        ("where(t > 3, 1, 0)", "from 0 to 1 at t = 3 s", "after"),
+        ("where(t <= 3, 1, 0)", "from 1 to 0 at t = 3 s", "after"),
+        ("where(t > 0, 1, 0)", "from 0 to 1 at t = 0 s", "after"),  # no step comes before
+        ("where(t < 2.1, t, 7)", "from 2.1 to 7 at t = 2.1 s", "within"),
+        ("step(t - 3) + 2", "from 2 to 3 at t = 3 s", "after"),
+        ("floor(t/5)", "from 0 to 1 at t = 5 s", "before"),
+        ("t % 2", "from 2 to 0 at t = 2 s", "before"),
+        ("sign(cos(pi*t))", "from 1 to -1 at t = 0.5 s", "after"),
+        ("sign(t - 2)", "from -1 to 1 at t = 2 s", "both"),
+        ("(t > 10)*exp(-t)", "from 0 to 4.53999e-05 at t = 10 s", "after"),
+        ("(sin(t) > 0.5)*1", "from 0 to 1 at t = 0.5235987756 s", "within"),
+        ("where(t == 2, 9, 0)", "from 0 to 9 at t = 2 s", "both"),
+        ("where(abs(t - 2.1) < 0.01, 9, 0)", "from 0 to 9 at t = 2.09 s", "within"),  # between two steps
+        ("(sin(2*pi*t/4) > 0.999)*3", "from 0 to 3 at t = 0.9715271252 s", "within"),
     ],
 )
-def test_jumps_are_found_with_their_time(text, found):
+def test_jumps_are_found_with_their_time(text, found, ramp):
+    """And the steps over which the samples are joined by another line than the input."""
     (warning,) = warned(text)
     assert warning.startswith(f"`input[0]` jumps {found}: ")
-    assert "ramp across each jump, over the step before it (dt = 0.25 s)" in warning
+    over = {"within": "step that it is in", "both": "steps before and after it"}.get(ramp, f"step {ramp} it")
+    assert f"ramp across each jump, here over the {over} (dt = 0.25 s)" in warning
     assert 'set hold = "zero"' in warning
 
 

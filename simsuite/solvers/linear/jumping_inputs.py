@@ -1,10 +1,11 @@
 """Inputs that jump where a run does not look: under `hold = "first"` anywhere, under `hold = "zero"` within a step.
 
-`hold = "first"` joins the samples of an input by straight lines. A jump between two steps becomes a ramp over the whole
-step before it, so that a pulse begins too early and a first dose, which nothing comes before, is too small. `hold =
-"zero"` keeps the value from the beginning of a step: a jump within one, or right after its beginning, counts from the
-next one on, and a pulse between two steps not at all. The residual does not show either, as it is against the same
-inputs.
+`hold = "first"` joins the samples of an input by straight lines. A jump within a step becomes a ramp over all of it,
+one at the beginning of a step a ramp over the step before it, or, where the input still has the old value then (`t >
+1`), over the one after it. So a pulse begins too early or too late, and a first dose, which nothing comes before, is
+too small. `hold = "zero"` keeps the value from the beginning of a step: a jump within one, or right after its
+beginning, counts from the next one on, and a pulse between two steps not at all. The residual does not show either, as
+it is against the same inputs.
 
 Jumps are looked for in each decision of an input (see `expressions.exact`), which interval arithmetic encloses wherever
 it changes (`expressions.changes`), between two steps, too; the input jumps if its values before, at and after that
@@ -96,6 +97,7 @@ class _First:
     after: float
     step: int
     on_a_step: bool
+    ramp: str  # where `hold = "first"` draws one, in words
 
 
 Wanted = Callable[[int, Jumps], np.ndarray]  # which of the jumps of an input, by its number, are looked for
@@ -105,7 +107,7 @@ def ramp_warnings(inputs: Sequence[Expression], dt: float, steps: int) -> Iterat
     """One sentence if any input jumps under `hold = "first"`; the first steps are looked at."""
     found, unresolved = _look(inputs, dt, steps, lambda i, jumps: jumps.real)
     if found:
-        drawn = f'`hold = "first"` draws a ramp across each jump, over the step before it (dt = {dt:g} s)'
+        drawn = f'`hold = "first"` draws a ramp across each jump, here over {found[0].ramp} (dt = {dt:g} s)'
         cure = 'set hold = "zero", with jumps at the beginning of a step, or make dt smaller'
         yield f"{_in_words(found)}: {drawn}; {cure}"
     yield from unresolved
@@ -200,7 +202,17 @@ def _first(i: int, jumps: Jumps, k: int) -> _First:
     beside = abs(after - there) > _SAME * jumps.size and abs(after - before) > _SAME * jumps.size
     on_a_step = bool(jumps.on_a_step[k])
     time = float(jumps.begin[k] if on_a_step else jumps.time[k])
-    return _First(i, time, before, after if beside else there, int(jumps.step[k]), on_a_step)
+    return _First(i, time, before, after if beside else there, int(jumps.step[k]), on_a_step, _ramp(jumps, k))
+
+
+def _ramp(jumps: Jumps, k: int) -> str:
+    """Over which steps, by what is sampled at the beginning of the one at which the jump is."""
+    if not jumps.on_a_step[k]:
+        return "the step that it is in"
+    before, after = (jumps.differ(values, jumps.sampled)[k] for values in (jumps.before, jumps.after))
+    if before and after:
+        return "the steps before and after it"
+    return f"the step {'after' if after else 'before'} it"
 
 
 def _jumps(tree: Node, dt: float, steps: int) -> Jumps | None:
