@@ -434,7 +434,8 @@ def test_large_matrices_are_left_out() -> None:
     A = np.zeros((LARGEST + 1, LARGEST + 1))
     found = Analysis(StateSpace(A, None, (), None, False))
     rows = f"the matrix has {LARGEST + 1} rows, more than {LARGEST}"
-    assert found.results() == {"left_out": f"what takes all eigenvalues, and ranks: {rows}"}
+    what = "what takes all eigenvalues, stationary distributions, steady states and ranks"
+    assert found.results() == {"left_out": f"{what}: {rows}"}
     assert found.totals() == {}
     assert [v.name for v in found.variables] == ["matrix_magnitude"]
 

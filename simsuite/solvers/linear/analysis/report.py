@@ -140,8 +140,8 @@ class Analysis:
     def results(self) -> dict[str, Any]:
         """What is printed and stored under "analysis"."""
         if not self._small:
-            large = f"what takes all eigenvalues, and ranks: the matrix has {self._size} rows, more than {LARGEST}"
-            return self._outermost() | {"left_out": large}
+            what = "what takes all eigenvalues, stationary distributions, steady states and ranks"
+            return self._outermost() | {"left_out": f"{what}: the matrix has {self._size} rows, more than {LARGEST}"}
         with decomposing(self._size):
             found = self._modes() | self._stationary() | self._steady()
             if not isinstance(self._spectrum, str):
