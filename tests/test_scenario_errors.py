@@ -57,6 +57,7 @@ def report(path, overrides=()):
 
 
 def expect(name, text):
+    text = text.replace(str(GOLDEN), "HERE")
     golden = GOLDEN / f"{name}.txt"
     if os.environ.get("SIMSUITE_GOLDEN") == "write":
         golden.write_text(text + "\n", encoding="utf-8")
@@ -90,6 +91,13 @@ def test_mistakes_that_only_a_solver_sees(tmp_path, monkeypatch):
     error = scenario.explain(mistakes)
     assert [m.path[-1] for m in error.mistakes] == ["temperature", "stepper", "dt", "device", "nx"]
     expect("_explained", error.report)
+
+
+def test_where_a_file_is_looked_for_is_said_in_full(tmp_path, monkeypatch):
+    """Also where the scenario is named from its own directory."""
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, HEAT.replace('temperature = "x*(1 - x)"', 'temperature = {file = "../none/T.npy"}'))
+    assert f"looked for {str(tmp_path.parent / 'none' / 'T.npy')!r}" in report("plate.toml")
 
 
 def test_files_of_nearly_the_same_name_are_offered(tmp_path):

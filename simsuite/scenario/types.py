@@ -10,6 +10,7 @@ tables say which by a key: ``Annotated[A | B, Field(discriminator="kind")]``.
 from __future__ import annotations
 
 import math
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -181,7 +182,7 @@ def _exists(file: str, info: ValidationInfo) -> str:
         raise mistake((), f"is a named pipe or a device, not a plain file: {file!r}")
     if not path.is_file():
         near = near_file(path, DATA)
-        help = f"did you mean {near!r}?" if near else f"looked for {str(path)!r}"
+        help = f"did you mean {near!r}?" if near else f"looked for {os.path.abspath(path)!r}"
         raise mistake((), f"no such file: {file!r}", help)
     return file
 
