@@ -362,6 +362,17 @@ def test_check_foretells_the_run(cli: Call, heat_run: list[str]) -> None:
     assert said["disk_bytes"] == pytest.approx(Path("runs/plate/results.h5").stat().st_size, rel=0.05)
 
 
+def test_check_says_why_it_cannot_tell_the_time(cli: Call) -> None:
+    assert cli("new", "gbm", "-o", "some.toml").returncode == 0
+    known = cli("check", "some.toml", "--set", "paths.count=5000").stdout
+    assert re.search(r"^  time +(about|less than) ", known, re.M)
+    given = ["check", "some.toml", "--set", "paths.count=5000", "--set", "paths.target_standard_error=0.5"]
+    until = "not known before: paths are made until paths.target_standard_error is reached, 5000 at most"
+    assert re.search(f"^  time +{until}$", cli(*given).stdout, re.M)
+    levels = ["--set", "paths.multilevel=true", "--set", "time.scheme=milstein", "--set", "time.steps=240"]
+    assert re.search(r"^  time +not known before: levels and paths are as many as", cli(*given, *levels).stdout, re.M)
+
+
 def test_schema_describes_what_is_shipped(cli: Call) -> None:
     done = cli("schema")
     assert done.returncode == 0

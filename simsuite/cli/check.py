@@ -71,6 +71,8 @@ def check(
     if found["seconds"] is not None:
         usual = _seconds(found)
         show(f"  time       {usual} at {found['seconds_at']}, after some seconds to start")
+    elif unknown := _open_end(loaded.model):
+        show(f"  time       not known before: {unknown}")
     show(f"  memory     {with_prefix(found['device_bytes'], 'B')} on the device")
     packed = "" if loaded.model.output.compression == "none" else "at most "
     results, checkpoint = (with_prefix(found[key], "B") for key in ("disk_bytes", "checkpoint_bytes"))
@@ -106,6 +108,15 @@ def _start(model: Any) -> str | None:
     if model.solver != "heat" or model.time.steady or model.manufactured or "initial" in model.model_fields_set:
         return None
     return f"at 0 {model.degrees} everywhere: there is no [initial]"
+
+
+def _open_end(model: Any) -> str | None:
+    """Why nobody can tell how long a run takes, where it goes on until an error is small enough."""
+    if model.solver != "gbm" or not model.paths.target_standard_error:
+        return None
+    if model.paths.multilevel:
+        return "levels and paths are as many as paths.target_standard_error turns out to need"
+    return f"paths are made until paths.target_standard_error is reached, {model.paths.count} at most"
 
 
 def _unless(model: Any, found: Mapping[str, Any]) -> str:
