@@ -373,14 +373,6 @@ def test_results_as_comma_separated_values(say: Say) -> None:
     assert (refused.returncode, "has no results yet" in refused.stderr) == (2, True)
 
 
-@pytest.mark.parametrize(("steps", "again", "asked"), [(629871, 687550, True), (629871, 15, False), (20, 19, False)])
-def test_many_steps_that_are_taken_again_are_asked_about(say: Say, steps: int, again: int, asked: bool) -> None:
-    """As of a thermostat, which heats while T < 310 and so switches without end."""
-    done = json.loads(say("run", *settings("time.stepper=rkl2"), "--json").stdout)
-    done["results"]["rejected_steps"] = again
-    assert ("does a source in T switch" in "\n".join(summary_lines(done | {"steps": steps}))) is asked
-
-
 @pytest.mark.parametrize(
     ("pairs", "told"),
     [
@@ -623,7 +615,7 @@ def test_shells_complete_commands(tmp_path: Path) -> None:
         text=True,
         timeout=60,
     )
-    assert done.stdout.split() == ["resume"]
+    assert done.stdout.split() == ["resume", "repair"]
 
 
 def test_doctor_as_an_object(say: Say) -> None:
