@@ -38,6 +38,45 @@ def test_a_peak_is_met_on_its_way_up_and_down(heat: Callable[..., HeatProblem], 
     assert np.exp(-(((stops[0] - 0.37) / 0.01) ** 2)) < 1e-6
 
 
+HIGH, LOW = "exp(-((t - 0.21)/0.0004)**2)", "0.003*exp(-((t - 0.75)/0.02)**2)"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        f"300 + {HIGH} + {LOW}",
+        f"(1 + y)*({HIGH} + {LOW})/2",
+        f"({HIGH} + {LOW})*(1 + 0.3*sin(20*t))",
+        f"max(0, {HIGH} + {LOW})",
+        f"where(t < 0.5, {HIGH} + t, {LOW})",
+    ],
+    ids=["sum", "product", "swinging", "inside", "where"],
+)
+def test_a_low_peak_beside_a_high_one_is_met(heat: Callable[..., HeatProblem], value: str) -> None:
+    """It lasts so long that it brings a sixth of the heat, and is less than a hundredth as high."""
+    stops = np.array(data_stops(heat(**at_edge(value)).made, 1.0, (0.0, 0.5, 1.0)).times)
+    for centre, width in ((0.21, 0.0004), (0.75, 0.02)):
+        near = stops[np.abs(stops - centre) < 4 * width]
+        assert np.count_nonzero(near < centre - width / 3) >= 3
+        assert np.count_nonzero(near > centre + width / 3) >= 2
+
+
+@pytest.mark.parametrize("frames", [2, 5], ids=["no frame", "a frame at the top"])
+def test_a_run_gets_the_heat_of_a_low_peak(heat: Callable[..., HeatProblem], frames: int) -> None:
+    """Nothing gets out, so that the plate is as warm in the end as all sources have made it."""
+    problem = heat(
+        material={"diffusivity": 0.01},
+        initial={"temperature": "300 + 0.1*x"},
+        source=[{"power": "exp(-((t - 0.21)/1e-5)**2)/1e-5 + exp(-((t - 0.75)/2e-4)**2)/2e-4"}],
+        time={"end": 1.0, "stepper": "auto", "tolerance": 1e-3},
+        output={"frames": frames},
+    )
+    run = problem.stepper(open_backend("cpu"), problem.initial())
+    run.advance(problem.clock.end)
+    warmed = 2.0 * np.sqrt(np.pi)
+    assert np.mean(run.state["temperature"]) == pytest.approx(300.05 + warmed, abs=1e-3 * warmed)
+
+
 @pytest.mark.parametrize("value", ["300 + 5*t", "300 + sin(50*t)", "300 + 5*sin(3*t)*y", "sqrt(0.5 - t)"])
 def test_slow_data_and_oscillations_need_none(heat: Callable[..., HeatProblem], value: str) -> None:
     assert data_stops(heat(**at_edge("300 + 0*t")).made, 1.0, (0.0, 1.0)).times == ()

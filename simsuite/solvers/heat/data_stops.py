@@ -1,11 +1,11 @@
 """Times at which steps end so that none passes over a pulse of smooth data, unseen by its estimate of the error.
 
-Each condition and source is looked at at LOOKS times, and where interval arithmetic does not exclude that it changes
-unseen between two looks, at more times in between (see `_times`). From the looks come marks: the times at which a
-function has changed by MOST_CHANGE of its range since the mark before. Where marks follow each other within SOON of the
-run, after or before a time without any that is LONG times as long, steps end at them: a peak that lasts a thousandth of
-a run is met some four times, and while it begins to rise. Data that go up and down without a rest need none, since
-steps are short there (see `longest_steps`).
+Each condition and source, and each part of one that is a sum, is looked at at LOOKS times, and where interval
+arithmetic does not exclude that it changes unseen between two looks, at more times in between (see `_times`). From the
+looks come marks: the times at which a function has changed by MOST_CHANGE of its range since the mark before. Where
+marks follow each other within SOON of the run, after or before a time without any that is LONG times as long, steps end
+at them: a peak that lasts a thousandth of a run is met some four times, and while it begins to rise. Data that go up
+and down without a rest need none, since steps are short there (see `longest_steps`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 
 from simsuite.expressions import Expression
 from simsuite.expressions.intervals import bounds_within
+from simsuite.expressions.summands import summands
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.sampling import distinct
 
@@ -54,15 +55,16 @@ def data_stops(made: Discretisation, end: float, others: Sequence[float]) -> Sto
     wanted: list[tuple[float, float]] = []
     unsearched: list[Expression] = []
     with np.errstate(all="ignore"):
-        for f, points in _data(made):
-            t, values, searched = _looks(f, points, end, others)
-            if not searched:
-                unsearched.append(f)
-            range_ = float(np.max(np.ptp(values, axis=0)))
-            if np.isfinite(range_) and range_ > 0:
-                change = np.max(np.abs(np.diff(values, axis=0)), axis=1)
-                change[np.diff(t) <= 4 * _BESIDE * end] = 0.0  # where steps end anyway, and data may jump
-                wanted += _around_peaks(t, np.append(0.0, np.cumsum(change)) / range_, end)
+        for whole, points in _data(made):
+            for f, where in _parts(whole, points):
+                t, values, searched = _looks(f, where, end, others)
+                if not searched and whole not in unsearched:
+                    unsearched.append(whole)
+                range_ = float(np.max(np.ptp(values, axis=0)))
+                if np.isfinite(range_) and range_ > 0:
+                    change = np.max(np.abs(np.diff(values, axis=0)), axis=1)
+                    change[np.diff(t) <= 4 * _BESIDE * end] = 0.0  # where steps end anyway, and data may jump
+                    wanted += _around_peaks(t, np.append(0.0, np.cumsum(change)) / range_, end)
     stops: list[float] = []
     taken = np.array(others)
     for at, apart in sorted(wanted):
@@ -71,6 +73,17 @@ def data_stops(made: Discretisation, end: float, others: Sequence[float]) -> Sto
     if len(stops) > MOST_STOPS:
         return Stops((), tuple(f for f, _ in _data(made)))
     return Stops(tuple(stops), tuple(unsearched))
+
+
+def _parts(f: Expression, points: Points) -> Iterator[tuple[Expression, Points]]:
+    """A function, and what it adds up from: a peak that is low beside another one may bring as much heat. Points that
+    make no difference are left out."""
+    yield f, points
+    found = summands(f.tree, "t")
+    if len(found) > 1:
+        for tree in found:
+            part = Expression.from_tree(tree, f.variables)
+            yield part, points if part.names - {"t"} else {name: at[:1] for name, at in points.items()}
 
 
 def _around_peaks(t: np.ndarray, changed: np.ndarray, end: float) -> list[tuple[float, float]]:
