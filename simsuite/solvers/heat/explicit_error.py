@@ -8,7 +8,8 @@ II.3). With steady data d²T/dt² = A S F(0): the error is at most
 
 at a time t, whichever is less; the range is as wide as sources and given fluxes may make it. Data that move make rates
 of change of their own: those of edge temperatures, and of what sources give each second, which do not grow under
-diffusion.
+diffusion. Data are looked at at equal times, on both sides of their jumps and kinks and between two of these, and where
+they have peaks: a pulse, however short, may be all that happens.
 """
 
 from __future__ import annotations
@@ -18,20 +19,25 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from simsuite.core import Clock
+from simsuite.core import BESIDE, Clock
 from simsuite.solvers.heat.discretisation import Discretisation, faces
 from simsuite.solvers.heat.edges import CONVECTION, FLUX, RADIATION, TEMPERATURE, at_points
 from simsuite.solvers.heat.sampling import distinct
 
 _MODE = 0.27  # largest (λt)²/2 e^(-λt)
 _LOOKS, _MOST_LOOKS = 1025, 1 << 16  # times at which data that move are looked at
+_BETWEEN = np.array([0.4, 0.01, 0.7, 0.99])  # of the time from one jump or kink of data to the next: looks; only
+_MANY = 4096  # the first one of them where there are more jumps and kinks
 _STEPS_TO_HALF = 8  # until a cell has gone half the way to the temperature of the edge beside it
 _MOST_CELLS = 1 << 20  # whose rates are computed
 
 
-def explicit_error(made: Discretisation, clock: Clock, frames: Sequence[float], longest: float) -> float | None:
+def explicit_error(
+    made: Discretisation, clock: Clock, frames: Sequence[float], longest: float, peaks: Sequence[float] = ()
+) -> float | None:
     """An estimate for the largest error at the frames, K; None where nothing is known of it. longest: time between two
-    looks at data by which these are seen to go up and down, s."""
+    looks at data by which these are seen to go up and down, s. peaks: times on the flanks of peaks of smooth data. The
+    times at which they jump or kink are the clock's."""
     end, dt = clock.times[-1], max(clock.dt(step) for step in clock.steps[:-1])
     if any(f.depends_on("T") for f in made.sources):
         return None
@@ -39,7 +45,8 @@ def explicit_error(made: Discretisation, clock: Clock, frames: Sequence[float], 
     with np.errstate(all="ignore"):
         low, high = made.reach(made.edges.looks(end), end)
         rough = min(0.5 * dt * _largest_rate(made), _MODE * dt / first * (high - low))
-        error = rough + 0.5 * dt * _driving(made, end, min(_LOOKS + math.ceil(end / longest), _MOST_LOOKS))
+        looks = min(_LOOKS + math.ceil(end / longest), _MOST_LOOKS)
+        error = rough + 0.5 * dt * _driving(made, end, looks, clock.changes, peaks)
     return float(error) if math.isfinite(error) else None
 
 
@@ -98,13 +105,24 @@ def _rates(made: Discretisation, rows: slice, outside: Sequence[np.ndarray]) -> 
     return np.asarray((heat * made.inverse_capacity[near])[inner])
 
 
-def _driving(made: Discretisation, end: float, looks: int) -> float:
+def _looks(end: float, looks: int, changes: Sequence[float], peaks: Sequence[float]) -> np.ndarray:
+    """Times at which data that move are looked at: so many equal ones, and others where something happens."""
+    ends = np.concatenate([[0.0], np.sort(np.array(changes, float)), [end]])
+    many = ends.size > _MANY
+    inside = ends[:-1] + np.diff(ends) * _BETWEEN[: 1 if many else None, None]
+    beside = np.add.outer([-BESIDE * end, 0.0, BESIDE * end], [] if many else ends[1:-1])
+    times = (np.linspace(0.0, end, looks), inside.ravel(), beside.ravel(), np.array(peaks, float))
+    return np.unique(np.clip(np.concatenate(times), 0.0, end))
+
+
+def _driving(made: Discretisation, end: float, looks: int, changes: Sequence[float], peaks: Sequence[float]) -> float:
     """The largest rate at which temperatures outside change, plus by how much sources change what they give in all,
     up and down, K/s."""
-    t = np.linspace(0.0, end, looks)
+    t = _looks(end, looks, changes, peaks)
+    gaps = np.maximum(np.diff(t), end / looks)[:, None]  # what jumps does not go on at that rate
 
     def moves(values: np.ndarray) -> np.ndarray:
-        return np.abs(np.diff(values.reshape(looks, -1), axis=0))
+        return np.abs(np.diff(values.reshape(t.size, -1), axis=0))
 
     total = 0.0
     rate = 0.0
@@ -120,7 +138,7 @@ def _driving(made: Discretisation, end: float, looks: int) -> float:
                     capacity = float(np.min(distinct(made.rho_c)))
                     total += float(np.max(np.sum(moves(values), axis=0))) / (capacity * depth)
                 else:
-                    rate = max(rate, float(np.max(moves(values))) / float(t[1]))
+                    rate = max(rate, float(np.max(moves(values) / gaps)))
     x, y = (a.ravel()[:: max(1, a.size // 8)] for a in made.centres)
     for f in made.sources:
         if f.depends_on("t"):

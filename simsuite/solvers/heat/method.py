@@ -135,7 +135,7 @@ def _cheapest(
         if error is not None and error <= scenario.time.tolerance * range_:
             plans["explicit"] = explicit
         else:
-            by = f", by {error:.1g} K" if error is not None and error < range_ else ""
+            by = f", by up to {error:.1g} K" if error is not None and error < range_ else ""
             refused += f"; explicit might miss the tolerance{by}"
     for name, plan in plans.items():
         works[name] = work_of(name, plan.clock.end, plan.stages, made, rate_wanted)
@@ -180,13 +180,11 @@ def _between_changes(
         changes = sorted(snapped(found.all, times))
         plan = _equal_steps(name, scenario, sorted({*times, *changes}), limits, reason, dt)
         plan = replace(plan, clock=replace(plan.clock, changes=tuple(changes)), changes=tuple(changes))
-    return _with_error(scenario, made, plan, dt) if name == "explicit" and plan.possible else plan
-
-
-def _with_error(scenario: HeatScenario, made: Discretisation, plan: Plan, longest: float) -> Plan:
-    """Explicit steps with a bound of their error. longest: steps that see all that data do, s."""
-    frames = frame_times(scenario.output, plan.clock.times[-1])
-    return replace(plan, time_error=explicit_error(made, plan.clock, frames, longest))
+    if name != "explicit" or not plan.possible:
+        return plan
+    peaks = data_stops(made, times[-1], plan.clock.times).times if moves is None else moves.stops
+    error = explicit_error(made, plan.clock, frame_times(scenario.output, times[-1]), dt, peaks)
+    return replace(plan, time_error=error)
 
 
 def _controlled(

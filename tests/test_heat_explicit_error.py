@@ -1,0 +1,66 @@
+"""How far explicit steps are said to be off, before they are taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from simsuite.backends import open_backend
+from simsuite.solvers.heat.problem import HeatProblem
+
+SHORT = {  # pulses that fall between equal looks, however many
+    "on and off": "5000*(t > 0.56)*(t < 0.5604)",
+    "at the start": "5000*(t > 0)*(t < 0.0004)",
+    "a peak": "5000*exp(-((t - 0.5603)/1e-5)**2)",
+}
+PLATE: dict[str, Any] = {
+    "grid": {"nx": 5, "ny": 5},
+    "material": {"diffusivity": 0.01},
+    "initial": {"temperature": 20.0},
+}
+
+
+def pulsed(power: str, as_source: bool) -> dict[str, Any]:
+    """A plate at rest, but for one pulse at its top."""
+    if as_source:
+        return PLATE | {"source": [{"power": f"(y > 0.8)*({power})"}]}
+    return PLATE | {"boundary": {"top": {"kind": "flux", "value": power}}}
+
+
+def end_of(problem: HeatProblem) -> np.ndarray:
+    run = problem.stepper(open_backend("cpu"), problem.initial())
+    run.advance(problem.clock.end)
+    return np.array(run.state["temperature"])
+
+
+@pytest.mark.parametrize("as_source", [False, True], ids=["edge", "source"])
+@pytest.mark.parametrize("power", SHORT.values(), ids=SHORT)
+def test_a_short_pulse_on_a_plate_at_rest_is_seen(
+    heat: Callable[..., HeatProblem], power: str, as_source: bool
+) -> None:
+    """The longest explicit steps are as long as the run, and off by most of what happens."""
+    plate = pulsed(power, as_source)
+    explicit = heat(**plate, time={"end": 1.0, "stepper": "explicit"})
+    close = heat(**plate, time={"end": 1.0, "stepper": "rkl2", "tolerance": 1e-5})
+    off = float(np.max(np.abs(end_of(explicit) - end_of(close))))
+    assert explicit.plan.time_error is not None
+    assert 1e-4 < off <= explicit.plan.time_error
+    assert heat(**plate, time={"end": 1.0, "stepper": "auto"}).plan.stepper == "rkl2+adi"
+
+
+@pytest.mark.parametrize("power", ["5000*(t > 200)", "0*t"])
+def test_where_nothing_happens_the_error_is_0(heat: Callable[..., HeatProblem], power: str) -> None:
+    for as_source in (False, True):
+        plan = heat(**pulsed(power, as_source), time={"end": 1.0, "stepper": "auto"}).plan
+        assert (plan.stepper, plan.time_error) == ("explicit", 0.0)
+
+
+@pytest.mark.parametrize("count", [3, 300, 6000])
+def test_pulses_are_seen_however_many_they_are(heat: Callable[..., HeatProblem], count: int) -> None:
+    """Each of them heats by half of what steps as long as the time between two of them could be off by."""
+    plan = heat(**pulsed(f"5000*(t*{count} % 1 < 1e-4)", True), time={"end": 1.0, "stepper": "explicit"}).plan
+    assert plan.time_error is not None
+    assert plan.time_error >= 0.5 * 5000 * max(np.diff(plan.clock.times)) / plan.clock.end
