@@ -11,6 +11,7 @@ import pytest
 from scipy.special import gamma
 
 from simsuite.backends import open_backend
+from simsuite.solvers.heat.data_stops import data_stops
 from simsuite.solvers.heat.pace import Pace, pace
 from simsuite.solvers.heat.problem import HeatProblem
 
@@ -89,3 +90,26 @@ def test_more_jumps_than_are_looked_at_count_as_many_times(heat: Callable[..., H
     made = heat(material={"diffusivity": 1e3}, boundary={"left": edge}, initial={"temperature": 300.0}).made
     few, many = (pace(made, end, np.arange(0.01, end, 0.01).tolist(), 1e-6).rough for end in (1.0, 10.0))
     assert many / few == pytest.approx(10.0, rel=0.05)
+
+
+@pytest.mark.parametrize("at", [0.15, 0.37, 0.56, 0.8125])
+@pytest.mark.parametrize("width", [1e-2, 1e-3, 1e-4, 1e-5, 1e-6])
+@pytest.mark.parametrize("kind", ["flux", "source"])
+def test_a_peak_makes_a_few_turns_however_short_it_is(
+    heat: Callable[..., HeatProblem], kind: str, width: float, at: float
+) -> None:
+    """Some three: ω = (2/(√π w³))^(1/3) over three widths w, where the range is what it warms cells by."""
+    peak = f"exp(-((t - {at})/{width})**2)/{width}"
+    given = (
+        {"source": [{"power": peak}]} if kind == "source" else {"boundary": {"top": {"kind": "flux", "value": peak}}}
+    )
+    made = heat(**PLATE | given, material={"diffusivity": 1e-3}, time={"end": 1.0, "stepper": "rkl2"}).made
+    stops = data_stops(made, 1.0, (0.0, 1.0)).times
+    assert 0.3 < pace(made, 1.0, (), 1e-3, stops).turns < 20.0
+
+
+def test_a_short_pulse_counts_by_what_it_brings(heat: Callable[..., HeatProblem]) -> None:
+    """Beside it a wave is small, which without it is all there is."""
+    edge = {"kind": "flux", "value": "0.01*sin(40*t) + 1e5*(t > 0.56)*(t < 0.5601)"}
+    made = heat(**PLATE, boundary={"top": edge}, time={"end": 1.0, "stepper": "rkl2"}).made
+    assert pace(made, 1.0, (0.56, 0.5601), 1e-3).turns < 0.2 * pace(made, 1.0, (), 1e-3).turns

@@ -231,7 +231,7 @@ def _moves(scenario: HeatScenario, made: Discretisation, limits: _Limits) -> _Mo
     peaks = data_stops(made, end, times)
     longest = longest_steps(made, end, found.all, scenario.time.tolerance, peaks.unsearched)
     stops = {*peaks.times, *snapped(longest.stops, times)}.difference(times)
-    return _Moves(changes, tuple(sorted(stops)), longest, pace(made, end, found.all, limits.safe))
+    return _Moves(changes, tuple(sorted(stops)), longest, pace(made, end, found.all, limits.safe, peaks.times))
 
 
 def expected_steps(methods: str, tolerance: float, end: float, safe: float, times: int, pace: Pace) -> int:

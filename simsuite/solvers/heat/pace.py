@@ -13,6 +13,8 @@ convection, λ is so much less. Where data jump, the solution is rough, and then
 since: ω ~ 1/t, and a jump costs ln(1 + t/t₀) turns by the next one, t₀ being the time in which a cell acts on its
 neighbours. Derivatives are differences over times of many lengths, of which the largest counts, since those over longer
 times are too small. They are taken where data do not jump or kink in between, and where they are more than rounding.
+Data are looked at at irregular times, and between two stops at a peak (see `data_stops`) and on both sides of jumps as
+well: a short pulse that was seen by its slopes alone would seem to change fast, and for ever.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -33,11 +36,13 @@ from simsuite.solvers.heat.edges import FLUX, RADIATION, TEMPERATURE, Piece, con
 from simsuite.solvers.heat.irregular import GOLDEN
 from simsuite.solvers.heat.sampling import distinct
 
-_TIMES = 64  # at which derivatives are looked at, and
+_TIMES = 64  # parts of a run, in each of which derivatives are looked at; those with peaks are divided there
+_MOST_PEAKS = 192  # stops at peaks; where there are more, irregular times meet enough of them
 _LENGTHS = 2.0 ** -np.arange(4, 25)  # of differences, as shares of a run
 _CORNERS = np.array([-1.5, -0.5, 0.5, 1.5])
 _ROUNDING = 64 * np.finfo(np.float64).eps  # of the largest value
-_LOOKS = 257  # times at which values are, 0 and the end among them
+_BETWEEN = np.array([0.2, 0.4, 0.6, 0.8])  # of the time from one of these stops to the next, for values
+_LOOKS = 257  # times at which values are at least, 0 and the end among them
 _POINTS = 4  # along an edge
 _ACROSS = 16  # points along each axis of a source
 _ROUGHENS = 0.2  # of what a source that jumps heats: what of it makes a solution rough, as jumps at edges do
@@ -67,7 +72,8 @@ class _Drive:
 @dataclass(frozen=True)
 class _Looks:
     """A plate, as far as it matters: k, W/(m K); rho_c, J/(m³ K); T: at the start, K. end: of the run, s. changes:
-    times at which data jump or kink; jumps: those whose heights are looked at, gaps: from each to the next, s."""
+    times at which data jump or kink; jumps: those whose heights are looked at, gaps: from each to the next, s. peaks:
+    times on their flanks, s."""
 
     k: float
     rho_c: float
@@ -76,33 +82,66 @@ class _Looks:
     changes: np.ndarray
     jumps: np.ndarray
     gaps: np.ndarray
+    peaks: np.ndarray
 
     @property
     def alpha(self) -> float:
         return self.k / self.rho_c
 
-    @property
+    @cached_property
+    def spans(self) -> np.ndarray:
+        """Parts of the run, s."""
+        return np.diff(self._bounds)
+
+    @cached_property
     def times(self) -> np.ndarray:
-        """Those at which derivatives are looked at, s."""
-        i = np.arange(_TIMES)
-        return self.end * (i + (i + 1) * GOLDEN % 1.0) / _TIMES
+        """Those at which derivatives are looked at, one in each part, s."""
+        return self._bounds[:-1] + self.spans * ((np.arange(self.spans.size) + 1) * GOLDEN % 1.0)
+
+    @cached_property
+    def _bounds(self) -> np.ndarray:
+        return np.unique(np.append(np.linspace(0.0, self.end, _TIMES + 1), self.peaks))
+
+    @cached_property
+    def at(self) -> np.ndarray:
+        """Times at which values are looked at, s: irregular ones, lest they meet data in step, and those of changes."""
+        i = np.arange(_LOOKS - 2)
+        t = self.end * np.concatenate([[0.0], (i + (i + 1) * GOLDEN % 1.0) / i.size, [1.0]])
+        near = self.jumps if self.jumps.size == self.changes.size else np.zeros(0)
+        beside = np.add.outer([-BESIDE * self.end, BESIDE * self.end], near).ravel()
+        inside = self.peaks[:-1] + np.diff(self.peaks) * _BETWEEN[:, None]
+        return np.unique(np.clip(np.concatenate([t, self.peaks, inside.ravel(), beside]), 0.0, self.end))
+
+    def mean(self, values: np.ndarray) -> np.ndarray:
+        """Of the whole run, from values at those times, (times, points)."""
+        return np.asarray(self._sums(values)[-1] / self.end)
+
+    def swing(self, values: np.ndarray) -> float:
+        """By how much the integral of values, less their mean, goes up and down."""
+        return float(np.max(np.ptp(self._sums(values - self.mean(values)), axis=0)))
+
+    def _sums(self, values: np.ndarray) -> np.ndarray:
+        """The integral up to each of those times but the first."""
+        return np.cumsum(0.5 * np.diff(self.at)[:, None] * (values[1:] + values[:-1]), axis=0)
 
 
-def pace(made: Discretisation, end: float, changes: Sequence[float], safe: float) -> Pace:
-    """Of a run that ends at `end`. changes: times at which data jump or kink. safe: largest stable explicit step, s."""
+def pace(made: Discretisation, end: float, changes: Sequence[float], safe: float, peaks: Sequence[float] = ()) -> Pace:
+    """Of a run that ends at `end`. changes: times at which data jump or kink. safe: largest stable explicit step, s.
+    peaks: times on the flanks of peaks of smooth data, s."""
     if not made.edges.moving and not any(f.depends_on("t") for f in made.sources):
         return Pace()
     at = np.sort(np.array(changes, float))
     gaps, stride = np.diff(np.append(at, end)), max(1, -(-at.size // _MOST_JUMPS))
     k, rho_c, T = (_few(a) for a in (made.kx, made.rho_c, made.T0))
     T_range = float(np.min(T)), float(np.max(T))
-    looks = _Looks(float(np.max(k)), float(np.min(rho_c)), T_range, end, at, at[::stride], gaps[::stride])
+    few = np.array(peaks if len(peaks) <= _MOST_PEAKS else (), float)
+    looks = _Looks(float(np.max(k)), float(np.min(rho_c)), T_range, end, at, at[::stride], gaps[::stride], few)
     with np.errstate(all="ignore"):
         drives = [*_of_edges(made, looks), *_of_sources(made, looks)]
         range_ = looks.T[1] - looks.T[0] + max(drive.reach for drive in drives)
         if not (0 < range_ < math.inf):
             return Pace()
-        turns = end * float(np.mean(np.cbrt(np.max([d.third for d in drives], axis=0) / range_)))
+        turns = float(looks.spans @ np.cbrt(np.max([d.third for d in drives], axis=0) / range_))
         height = np.cbrt(np.minimum(np.max([d.jumps for d in drives], axis=0) / range_, 1.0))
         rough = stride * float(np.sum(height * np.log1p(looks.gaps / safe)))
     return Pace(*(value if math.isfinite(value) else 0.0 for value in (turns, rough)))
@@ -159,7 +198,7 @@ def _of_temperature(
     deep = max(depth, math.sqrt(looks.alpha / omega)) if omega > 0 else depth
     response = np.minimum(third, rate * second * (0.5 * beta + (1.0 - 0.5 * beta) * depth / deep))
     rests = max(float(np.max(u)), looks.T[1]) - min(float(np.min(u)), looks.T[0]) - moves
-    mean = float(np.max(np.abs(np.mean(u, axis=0) - np.mean(looks.T))))
+    mean = float(np.max(np.abs(looks.mean(u) - np.mean(looks.T))))
     follows = min(1.0, rate / omega) if omega > 0 else 1.0
     reach = max(moves * follows, min(1.0, rate * looks.end) * max(rests, mean))
     heights = _heights(f, points, looks) * -np.expm1(-rate * looks.gaps)
@@ -175,9 +214,9 @@ def _of_flux(
     omega = np.sqrt(second / moves) if moves > 0 else np.zeros_like(second)
     deep = np.maximum(depth, np.sqrt(looks.alpha / np.maximum(omega, 1.0 / looks.end)))
     lasting = max(depth, math.sqrt(looks.alpha * looks.end))
-    mean = float(np.max(np.abs(np.mean(q, axis=0))))
-    often = max(_often(second, moves), 1.0 / looks.end)
-    swing = moves / (looks.rho_c * max(depth, math.sqrt(looks.alpha / often)) * often)
+    mean = float(np.max(np.abs(looks.mean(q))))
+    often = max(_often(second, moves, looks), 1.0 / looks.end)
+    swing = min(moves / often, 2.0 * looks.swing(q)) / (looks.rho_c * max(depth, math.sqrt(looks.alpha / often)))
     reach = mean * looks.end / (looks.rho_c * lasting) + 0.5 * swing
     warmed = looks.gaps / (looks.rho_c * np.maximum(depth, np.sqrt(looks.alpha * looks.gaps)))
     heights = _heights(f, points, looks) * warmed
@@ -194,34 +233,36 @@ def _of_sources(made: Discretisation, looks: _Looks) -> Iterator[_Drive]:
         if not np.any(q):
             continue  # at the temperatures and places that are looked at
         second, third = _derivatives(f, points, looks)
-        mean, moves = np.mean(q, axis=0), float(np.max(np.ptp(q, axis=0)))
+        mean, moves = looks.mean(q), float(np.max(np.ptp(q, axis=0)))
         sizes = np.abs(q)
         width = area * float(np.max(np.mean(sizes, axis=1))) / max(float(np.max(sizes)), 1e-300)
         spreads = width / looks.alpha if looks.alpha > 0 else math.inf
         reach = abs(float(np.mean(mean))) * looks.end + float(np.max(np.abs(mean))) * min(looks.end, spreads)
-        reach += 0.5 * moves / max(_often(second, moves), 1.0 / spreads, 1.0 / looks.end)
+        often = max(_often(second, moves, looks), 1.0 / spreads, 1.0 / looks.end)
+        reach += min(0.5 * moves / often, looks.swing(q))
         heights = _ROUGHENS * _heights(f, points, looks) * np.minimum(looks.gaps, spreads)
         response = np.minimum(second, third * spreads)
         yield _Drive(np.max(response, axis=1) / looks.rho_c, reach / looks.rho_c, heights / looks.rho_c)
 
 
-def _often(second: np.ndarray, moves: float) -> float:
+def _often(second: np.ndarray, moves: float, looks: _Looks) -> float:
     """The ω of data that move by so much, where they do."""
-    return float(np.mean(np.max(second, axis=1) ** 2)) ** 0.25 / math.sqrt(moves) if moves > 0 else 0.0
+    squares = float(looks.spans @ np.max(second / moves, axis=1) ** 2) if moves > 0 else 0.0
+    return float((squares / looks.end) ** 0.25)
 
 
 def _values(f: Expression, points: Mapping[str, np.ndarray], looks: _Looks) -> np.ndarray:
-    """(_LOOKS, points), at irregular times, lest they meet data in step."""
-    i = np.arange(_LOOKS - 2)
-    t = looks.end * np.concatenate([[0.0], (i + (i + 1) * GOLDEN % 1.0) / i.size, [1.0]])
-    return np.broadcast_to(f(**points, t=t[:, None]), (_LOOKS, len(points["x"])))
+    """(times, points)."""
+    return np.broadcast_to(f(**points, t=looks.at[:, None]), (looks.at.size, len(points["x"])))
 
 
 def _derivatives(f: Expression, points: Mapping[str, np.ndarray], looks: _Looks) -> tuple[np.ndarray, np.ndarray]:
-    """|f''| and |f'''|, (_TIMES, points)."""
+    """|f''| and |f'''|, (times, points); of one point if f is the same at all."""
+    if not f.names - {"t"}:
+        points = {name: values[:1] for name, values in points.items()}
     n = len(points["x"])
     if not f.depends_on("t"):
-        return np.zeros((_TIMES, n)), np.zeros((_TIMES, n))
+        return np.zeros((looks.times.size, n)), np.zeros((looks.times.size, n))
     h = looks.end * _LENGTHS
     t = looks.times[:, None, None] + h[:, None] * _CORNERS
     smooth = (t[..., 0] >= 0) & (t[..., -1] <= looks.end)
