@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 PREFIXES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
@@ -58,8 +59,16 @@ def steps_in_words(steps: int, dt: Sequence[float] | None, unit: str) -> str:
 
 
 def about(low: float, high: float | None) -> str:
-    """ "some 40 to 400", or "some 40 or many more" where nobody knows how many."""
-    return f"some {float(f'{low:.1g}'):.0f} " + ("or many more" if high is None else f"to {float(f'{high:.1g}'):.0f}")
+    """ "some 40 to 400", or "some 40 or many more" where nobody knows how many: one digit of each, of a range that is
+    rather too wide than too narrow."""
+    least = _one_digit(low, ROUND_FLOOR)
+    return f"some {least} " + ("or many more" if high is None else f"to {_one_digit(high, ROUND_CEILING)}")
+
+
+def _one_digit(value: float, rounding: str) -> str:
+    """A whole number."""
+    exact = Decimal(value)
+    return f"{exact.quantize(Decimal(1).scaleb(max(exact.adjusted(), 0)), rounding):.0f}"
 
 
 def more_than(limit: float, value: float) -> str:

@@ -57,14 +57,16 @@ class Piece(Section):
 class Temperature(Piece):
     kind: Literal["temperature"] = Field(description="the edge is held at a temperature")
     value: Prescribed | None = Field(
-        None, description="temperature of the edge, K (or °C); number or expression in x, y, t"
+        None,
+        description="temperature of the edge, K (or °C); number or expression in x, y, t; needed unless `manufactured`",
     )
 
 
 class Flux(Piece):
     kind: Literal["flux"] = Field(description="a given heat flux enters through the edge")
     value: Prescribed | None = Field(
-        None, description="heat flux into the domain, W/m²; number or expression in x, y, t"
+        None,
+        description="heat flux into the domain, W/m²; number or expression in x, y, t; needed unless `manufactured`",
     )
 
 
@@ -80,7 +82,9 @@ class Convection(Piece):
         description="heat transfer coefficient, W/(m²·K); number or expression in x, y, t"
     )
     ambient: Moving | None = Field(
-        None, description="temperature of the surroundings, K (or °C); number or expression in x, y, t"
+        None,
+        description="temperature of the surroundings, K (or °C); number or expression in x, y, t; "
+        "needed unless `manufactured`",
     )
 
 
@@ -94,7 +98,8 @@ class Radiation(Piece):
         description="ε, above 0 and at most 1; number or expression in x, y, t"
     )
     ambient: Moving | None = Field(
-        None, description="temperature of the surroundings, K; number or expression in x, y, t"
+        None,
+        description="temperature of the surroundings, K; number or expression in x, y, t; needed unless `manufactured`",
     )
 
 
