@@ -61,6 +61,20 @@ def test_a_low_peak_beside_a_high_one_is_met(heat: Callable[..., HeatProblem], v
         assert np.count_nonzero(near > centre + width / 3) >= 2
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        "1/cosh((t - 0.8279)/1e-6)",
+        "1/(1 + exp(-(t - 0.8279)/1e-7))/(1 + exp((t - 0.827901)/1e-7))",
+        "1/(1 + exp(t**2*1e9))",
+    ],
+)
+def test_a_peak_of_functions_that_overflow_beside_it_is_met(heat: Callable[..., HeatProblem], value: str) -> None:
+    stops = np.array(data_stops(heat(**at_edge(value)).made, 1.0, (0.0, 1.0)).times)
+    at = 0.0 if "t**2" in value else 0.8279005
+    assert np.count_nonzero(np.abs(stops - at) < 1e-4) >= 2
+
+
 @pytest.mark.parametrize("frames", [2, 5], ids=["no frame", "a frame at the top"])
 def test_a_run_gets_the_heat_of_a_low_peak(heat: Callable[..., HeatProblem], frames: int) -> None:
     """Nothing gets out, so that the plate is as warm in the end as all sources have made it."""

@@ -112,3 +112,39 @@ def test_periods_end_where_they_are_computed_to_end(text: str) -> None:
 )
 def test_where_a_value_may_be_infinite_there_are_no_bounds(text: str) -> None:
     assert math.isnan(bounds(Expression.parse(text).tree, {"x": (0.0, 1.0), "y": (0.0, 1.0)})[0])
+
+
+def test_bounds_may_be_infinite_where_that_is_asked_for() -> None:
+    """As those of exponentials that overflow; no value that is a number lies outside."""
+    source, rng = random.Random(7), np.random.default_rng(7)
+    known = 0
+    for _ in range(1000):
+        expression = Expression.from_tree(made_up(source, [*OPERATIONS, *["exp", "cosh", "/"] * 5], 5), VARIABLES)
+        ends = {
+            name: np.sort(rng.choice([1.0, 30.0, 1e3], 40) * rng.normal(size=(2, 40)), axis=0) for name in VARIABLES
+        }
+        lower, upper = bounds_within(expression.tree, {name: (a, b) for name, (a, b) in ends.items()}, infinite=True)
+        assert np.array_equal(np.isnan(lower), np.isnan(upper))
+        finite = np.isfinite(lower) & np.isfinite(upper)
+        slack = LAST_DIGITS * np.where(finite, np.abs(lower) + np.abs(upper), 0.0)
+        for _ in range(20):
+            found = expression(**{name: rng.uniform(a, b) for name, (a, b) in ends.items()})
+            outside = (found < lower - slack) | (found > upper + slack)
+            assert not np.any(outside), expression.text
+        known += np.count_nonzero(np.isinf(lower) | np.isinf(upper))
+    assert known > 100
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1/(1 + exp(-1e6*x))", (1.0, 1.0)),
+        ("1/(1 + exp(1e6*x))", (0.0, 0.0)),
+        ("1/cosh(1e4*x)", (0.0, 0.0)),
+        ("exp(1e6*x)", (math.inf, math.inf)),
+    ],
+)
+def test_what_overflows_on_the_way_is_bounded(text: str, expected: tuple[float, float]) -> None:
+    x = np.array([0.5]), np.array([0.6])
+    lower, upper = bounds_within(Expression.parse(text).tree, {"x": x}, infinite=True)
+    assert (float(lower[0]), float(upper[0])) == expected

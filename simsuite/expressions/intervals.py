@@ -39,20 +39,25 @@ def bounds(tree: Node, ranges: Mapping[str, tuple[float, float]]) -> tuple[float
     return float(np.min(lower)), float(np.max(upper))
 
 
-def bounds_within(tree: Node, boxes: Mapping[str, Bounds]) -> Bounds:
-    """The same for each of many boxes, given as the lower and the upper bounds of each variable in them."""
+def bounds_within(tree: Node, boxes: Mapping[str, Bounds], infinite: bool = False) -> Bounds:
+    """The same for each of many boxes, given as the lower and the upper bounds of each variable in them.
+
+    infinite: whether values on the way may be Inf, and bounds infinite, as those of `1/(1 + exp(1e6*x))`, which is
+    computed as 0 where the exponential overflows; then they hold for values that are numbers.
+    """
     with np.errstate(all="ignore"):
-        return _finite(_bounds(tree, boxes))
+        usable = _numbers if infinite else _finite
+        return usable(_bounds(tree, boxes, usable))
 
 
-def _bounds(node: Node, boxes: Mapping[str, Bounds]) -> Bounds:
+def _bounds(node: Node, boxes: Mapping[str, Bounds], usable: Callable[[Bounds], Bounds]) -> Bounds:
     if isinstance(node, Number):
         return _point(node.value)
     if isinstance(node, Name):
         return boxes[node.name]
     if isinstance(node, IntegerPower):
-        return _integer_power(_finite(_bounds(node.base, boxes)), node.exponent)
-    args = [_finite(_bounds(argument, boxes)) for argument in node.args]
+        return _integer_power(usable(_bounds(node.base, boxes, usable)), node.exponent)
+    args = [usable(_bounds(argument, boxes, usable)) for argument in node.args]
     if node.op in _INCREASING:
         return OPERATIONS[node.op](args[0][0]), OPERATIONS[node.op](args[0][1])
     if node.op in _DECREASING:
@@ -79,6 +84,10 @@ def _only_where(allowed: np.ndarray, value: Bounds) -> Bounds:
 
 def _finite(a: Bounds) -> Bounds:
     return _only_where(np.isfinite(a[0]) & np.isfinite(a[1]), a)
+
+
+def _numbers(a: Bounds) -> Bounds:
+    return _only_where(~np.isnan(a[0] + a[1]) | (np.isneginf(a[0]) & np.isposinf(a[1])), a)
 
 
 def _apart_from_0(a: Bounds) -> np.ndarray:
@@ -113,14 +122,14 @@ def _power(base: Bounds, exponent: Bounds) -> Bounds:
 
 
 def _floor_quotient(a: Bounds, b: Bounds) -> Bounds:
-    lower, upper = _quotient(a, b)
+    lower, upper = _quotient(_finite(a), b)
     apart = np.floor(lower) - 1, np.floor(upper) + 1  # the quotient may round to a whole number
     within = _within_a_period(a, b)
     return _either(within, (np.floor_divide(a[0], b[0]), np.floor_divide(a[1], b[1])), apart)
 
 
 def _remainder(a: Bounds, b: Bounds) -> Bounds:
-    apart = _only_where(~np.isnan(a[0]) & _apart_from_0(b), (np.minimum(b[0], 0.0), np.maximum(b[1], 0.0)))
+    apart = _only_where(~np.isnan(_finite(a)[0]) & _apart_from_0(b), (np.minimum(b[0], 0.0), np.maximum(b[1], 0.0)))
     return _either(_within_a_period(a, b), (np.remainder(a[0], b[0]), np.remainder(a[1], b[1])), apart)
 
 
@@ -137,6 +146,7 @@ def _either(condition: np.ndarray, yes: Bounds, no: Bounds) -> Bounds:
 
 def _sine(a: Bounds, shift: float = 0.0) -> Bounds:
     """Of an argument with `shift` quarters of a turn added."""
+    a = _finite(a)
     ends = [OPERATIONS["cos" if shift else "sin"](end) for end in a]
     turns = [end / (2 * np.pi) + shift / 4 for end in a]
     top, bottom = (np.floor(turns[1] - quarter) > np.floor(turns[0] - quarter) for quarter in (0.25, 0.75))

@@ -160,7 +160,7 @@ def _times(
         if a.size * n > _MOST_BOXES:
             return None
         boxes = {name: (at, at) for name, at in points.items()} | {"t": (a[:, None], b[:, None])}
-        lower, upper = (np.broadcast_to(bound, (a.size, n)) for bound in bounds_within(f.tree, boxes))
+        lower, upper = (np.broadcast_to(bound, (a.size, n)) for bound in bounds_within(f.tree, boxes, infinite=True))
         at_ends = values(a), values(b)
         low, high = np.minimum(*at_ends), np.maximum(*at_ends)
         beyond = np.max(np.maximum(upper - high, low - lower), axis=1)
