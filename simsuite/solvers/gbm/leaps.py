@@ -22,7 +22,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtri
 
 from simsuite.expressions.derivative import is_lipschitz
 from simsuite.expressions.evaluate import evaluate
@@ -34,6 +33,7 @@ from simsuite.solvers.gbm.closed_forms.quadrature import gauss_normal
 from simsuite.solvers.gbm.dynamics import LN2
 from simsuite.solvers.gbm.functionals import Kind
 from simsuite.solvers.gbm.option_greeks import RATIO
+from simsuite.solvers.gbm.strata import scatter
 from simsuite.solvers.gbm.variables import kept, last, noise, number
 
 if TYPE_CHECKING:
@@ -46,7 +46,6 @@ _HALVINGS = 48
 _ROUNDING = 16 * float(np.finfo(np.float64).eps)  # of what is added up: changes that may be its rounding
 _STEADY = 0.25  # of the change over a cell: what is left of a jump after halving, at least
 _NODES = 64
-_DECAY, _STRATUM_CELLS = 40.0, 2000
 _MOST_DATES = 32
 _AT_END = {Kind.SUM: last, Kind.LEAST: last, Kind.LARGEST: last, Kind.LOGARITHMS: noise}  # on one date, the last
 
@@ -221,17 +220,11 @@ def _never_pays(option: Barrier) -> bool:
 
 
 def scatter_far_out(leap: Leap, problem: GbmProblem, points: int) -> float:
-    """Variance of a mean over so many points that comes from the first and the last of them in order of y, each of
-    which is anywhere in its stratum, 1 / points of the law. 0 where the payoff is not known there."""
+    """Variance of a mean over so many points that comes from the first and the last of them in order of y. 0 where the
+    payoff is not known there, NaN where it is beyond all numbers."""
     if leap.far is None or not problem.dynamics.lognormal:
         return 0.0
-    x = np.linspace(0.0, _DECAY, _STRATUM_CELLS + 1)
-    share = np.exp(-(x[1:] + x[:-1]) / 2)  # of the stratum
-    weight, found = -np.diff(np.exp(-x)), 0.0
-    for side in (1.0, -1.0):
-        value = leap.far(side * _spread(problem, leap.asset) * ndtri(share / points))
-        found += float(weight @ value**2) - float(weight @ value) ** 2
-    return max(found, 0.0) / points**2 if math.isfinite(found) else 0.0
+    return scatter(leap.far, _spread(problem, leap.asset), points)
 
 
 def _at_barrier(problem: GbmProblem, option: Barrier) -> float:

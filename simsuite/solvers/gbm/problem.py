@@ -34,6 +34,7 @@ from simsuite.solvers.gbm.limits import SEEN_BYTES, paths_together, require_coun
 from simsuite.solvers.gbm.payoffs import read_payoffs
 from simsuite.solvers.gbm.portfolio import PAYOFFS_CHUNK, Portfolio
 from simsuite.solvers.gbm.precision import NORMALS_PER_BLOCK, PRECISIONS
+from simsuite.solvers.gbm.rays import Rays
 from simsuite.solvers.gbm.rehearsal import rehearse
 from simsuite.solvers.gbm.sharing import sharing_of
 from simsuite.solvers.gbm.statistics import BINS, NO_FAULT
@@ -184,6 +185,7 @@ class GbmProblem(Timeline):
 
     sharing = cached_property(sharing_of)
     leaps = cached_property(leaps_of)
+    rays = cached_property(Rays)
 
     @property
     def width(self) -> int:

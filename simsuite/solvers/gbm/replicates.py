@@ -34,8 +34,13 @@ def replicated_estimate(
     if control_mean is None:
         values = [float(mean[0]) for mean in means]
     else:
-        v, _, c, cc, vc = (sum(column, Fraction(0)) / len(means) for column in zip(*means))
-        b = (vc - v * c) / (cc - c * c) if cc > c * c else Fraction(0)
+        b = coefficient(sums, n)
         values = [float(mean[0] - b * (mean[2] - Fraction(control_mean))) for mean in means]
     found = replicates.estimate(values)
     return Estimate(discount * (shift + found.mean), discount * found.standard_error, len(values) - 1)
+
+
+def coefficient(sums: np.ndarray, n: int) -> Fraction:
+    """Of the control, over n paths of each replicate."""
+    v, _, c, cc, vc = (sum(map(exact, column), Fraction(0)) / (n * len(sums)) for column in np.swapaxes(sums, 0, 1))
+    return (vc - v * c) / (cc - c * c) if cc > c * c else Fraction(0)

@@ -32,7 +32,8 @@ Extremes. What a call pays for the highest of m points decides how far its mean 
 high point: the spread of their means is skew, and too small most of the time (a call with s = 1, 8 replicates of 4096
 points, was more than three standard errors off in 9 % of all runs). Where a payoff is known at high and low prices, so
 is the variance that a point brings that is anywhere in the first or the last of m strata of the law; the variance over
-replicates counts as no less than that.
+replicates counts as no less than that. What depends on several prices is looked at along straight lines (`rays.py`),
+less its control. Where that variance is beyond all numbers, so is the error (NaN).
 
 No path hit. Where all observations are the same, although they need not be, J is how far the payoff is from that
 elsewhere, by the law of the price; if it is not known, neither is the error (NaN). The probability of all that was not
@@ -65,8 +66,9 @@ from simsuite.core import Snapshot
 from simsuite.solvers.gbm.dynamics import LN2
 from simsuite.solvers.gbm.exactsum import exact
 from simsuite.solvers.gbm.leaps import Leap, elsewhere, scatter_far_out
+from simsuite.solvers.gbm.replicates import coefficient
 from simsuite.solvers.gbm.statistics import Estimate
-from simsuite.solvers.gbm.unknown import ALIKE, few
+from simsuite.solvers.gbm.unknown import ALIKE, FAR_OUT, few
 
 if TYPE_CHECKING:
     from simsuite.solvers.gbm.estimates import Mean
@@ -133,7 +135,9 @@ def completed(problem: GbmProblem, observed: Snapshot, mean: Mean, estimate: Est
         error = discount * of.reach * elsewhere(leap, problem, of.mean)
         unseen, unknown = None if error == 0 else of.unseen, ALIKE if math.isnan(error) else ""
         return replace(bounded, standard_error=error, freedom=math.inf, unseen=unseen, unknown=unknown)
-    bounded = _with_extremes(problem, leap, of, bounded, discount)
+    bounded = _with_extremes(problem, observed, mean, of, bounded)
+    if bounded.unknown:
+        return bounded
     jump = leap.size if not math.isnan(leap.size) else _read_off(problem, observed, leap, of)
     if jump > 0:
         bounded = bounded.settled
@@ -141,14 +145,27 @@ def completed(problem: GbmProblem, observed: Snapshot, mean: Mean, estimate: Est
     return bounded.widened(discount * math.hypot(jump * of.reach, rounded))
 
 
-def _with_extremes(problem: GbmProblem, leap: Leap, of: Seen, estimate: Estimate, discount: float) -> Estimate:
+def _with_extremes(problem: GbmProblem, observed: Snapshot, mean: Mean, of: Seen, estimate: Estimate) -> Estimate:
     """With a standard error that is no less than what the highest and the lowest Sobol point make of it."""
     if not problem.quasi:
         return estimate
-    least = discount * math.sqrt(scatter_far_out(leap, problem, of.points) / of.count)
-    if estimate.standard_error >= least:
-        return estimate
-    return replace(estimate, standard_error=least, freedom=math.inf)
+    least = problem.discount * math.sqrt(_scatter(problem, observed, mean, of.points) / of.count)
+    if math.isnan(least):
+        return replace(estimate, standard_error=math.nan, unknown=FAR_OUT)
+    return estimate if estimate.standard_error >= least else replace(estimate, standard_error=least, freedom=math.inf)
+
+
+def _scatter(problem: GbmProblem, observed: Snapshot, mean: Mean, points: int) -> float:
+    """Variance of a mean over so many points by the highest and the lowest of them."""
+    leap = problem.leaps[mean.value]
+    if leap.far is not None and mean.control is None:
+        return scatter_far_out(leap, problem, points)
+    along = problem.rays.scatter(mean, points)
+    if along is None:
+        return 0.0
+    if mean.control is None:
+        return along.variance(0.0)
+    return along.variance(float(coefficient(observed.arrays["options"][:, mean.rows], points)))
 
 
 def rounding(problem: GbmProblem) -> float:
