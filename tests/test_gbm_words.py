@@ -143,8 +143,47 @@ def test_few_paths_carry_the_mean_of_a_wild_asset(one_thread):
     assert "but 164.87 is exact" in missed
     calm = problem(paths={"count": 1 << 16})
     assert calm.shortcomings(run(calm, open_backend("cpu"))[0]) == []
-    points = problem(asset=wild, time={"end": 10.0}, paths={"sampling": "sobol"})
-    assert points.warnings == points.shortcomings(run(points, open_backend("cpu"))[0]) == []
+
+
+SOBOL, LOOKBACK = (
+    {"sampling": "sobol"},
+    {"style": "lookback", "payoff": "call", "strike": 100.0, "strike_type": "fixed"},
+)
+PARITY, POINTS, FEWER = "go by put-call parity", 'take sampling = "sobol"', "take fewer years"
+
+
+@pytest.mark.parametrize(
+    ("volatility", "changes", "advised"),
+    [
+        (3.0, {"paths": {"count": 1 << 16}}, (PARITY, POINTS, "take 8e+05 paths", FEWER)),
+        (3.0, {"paths": {"count": 1 << 20}}, (PARITY, POINTS, "take more paths", FEWER)),
+        (3.0, {"paths": {"count": 1 << 16}, "option": [LOOKBACK]}, (POINTS, "take 8e+05 paths", FEWER)),
+        (3.0, {"paths": {"count": 1 << 16}, "time": {"scheme": "euler"}}, (PARITY, "take 8e+05 paths", FEWER)),
+        (3.0, {"paths": SOBOL | {"count": 1 << 16}}, ()),
+        (4.0, {"paths": SOBOL | {"count": 1 << 16}}, (PARITY, "take 9e+08 paths", FEWER)),
+        (20.0, {"paths": {"count": 1 << 20}}, (PARITY, FEWER)),
+        (20.0, {"paths": SOBOL | {"count": 1 << 20}}, (PARITY, FEWER)),
+    ],
+)
+def test_what_helps_where_few_paths_carry_the_mean_is_advised(
+    volatility: float, changes: dict[str, Any], advised: tuple[str, ...]
+) -> None:
+    """Sobol points where they can be taken and tell the error, more paths where that helps."""
+    p = problem(asset=[ASSET | {"volatility": volatility}], **changes)
+    found = [warning for warning in p.warnings if "carry its mean" in warning or "carries its mean" in warning]
+    assert len(found) == bool(advised)
+    everything = (PARITY, POINTS, "take 8e+05 paths", "take 9e+08 paths", "take more paths", FEWER)
+    assert all([words for words in everything if words in warning] == list(advised) for warning in found)
+
+
+def test_a_mean_that_points_miss_is_told(one_thread):
+    """A volatility of 2000 %: nothing was said of a mean of 1e-13 in place of 105."""
+    p = problem(asset=[ASSET | {"volatility": 20.0}], paths=SOBOL | {"count": 1 << 14})
+    (missed,) = p.shortcomings(run(p, open_backend("cpu"))[0])
+    assert missed.startswith("the mean of 'A' over these points is ")
+    assert "but 105.13 is exact" in missed
+    usual = problem(paths=SOBOL)
+    assert usual.shortcomings(run(usual, open_backend("cpu"))[0]) == []
 
 
 def test_where_prices_are_too_small_or_too_large_to_be_told_errors_are_unknown(one_thread):

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
 
 from simsuite.scenario.gbm import GbmScenario, Monitored, Time
 from simsuite.scenario.schedule import Schedule
-from simsuite.solvers.gbm.lines import with_error
 from simsuite.solvers.gbm.moved_dates import moved_date_warnings
+from simsuite.solvers.gbm.rare_prices import rare_price_warnings
 from simsuite.solvers.gbm.unsupported import steps_ending_at
-from simsuite.words import measured
 
 _WILD = 4.0  # volatilities from here on, 400 %, are hardly ever meant
 _STEEP = 1.0  # rates, yields and drifts from here on, 100 % a year
-_RARE = 2.5  # volatility times the root of the years: the mean is carried by paths so many deviations up
-_FAR_OFF = 5.0  # standard errors
-_INEXACT = 1e-5  # of a mean: what sums in float32 may make of it, and more
 _ODD = 3  # at most, left of a number of Sobol points without its powers of 2: 3 * 2^k points are still even
 _SHOWN = 3  # times of changes
 _ROUNDING = 1e-9  # of a step, or of all time: what a time may be off
@@ -29,7 +24,7 @@ def warnings_of(scenario: GbmScenario) -> list[str]:
     return [
         *scale_warnings(scenario),
         *_never_used(scenario),
-        *_carried_by_few(scenario),
+        *rare_price_warnings(scenario),
         *_uneven_points(scenario),
         *_biased_between_steps(scenario),
         *moved_date_warnings(scenario),
@@ -71,23 +66,6 @@ def _never_used(scenario: GbmScenario) -> Iterator[str]:
             )
 
 
-def _carried_by_few(scenario: GbmScenario) -> Iterator[str]:
-    """For each asset whose mean comes from prices that hardly any random path reaches. Errors by Sobol points count
-    these in."""
-    if scenario.paths.sampling != "pseudo":
-        return
-    end = scenario.time.end
-    for name, asset in zip(scenario.asset_names, scenario.asset):
-        deviation = asset.volatility.root_mean_square(end) * math.sqrt(end)
-        if deviation > _RARE:
-            yield (
-                f"{name!r} has a volatility of {deviation:.3g} over {measured(f'{end:g}', 'year')}: few paths carry "
-                "its mean, and with too few of them standard errors and ci95 of what gains by high prices, such as "
-                'calls, are far too small; price the put and go by put-call parity, take sampling = "sobol", whose '
-                "errors count such paths in, or fewer years"
-            )
-
-
 def _uneven_points(scenario: GbmScenario) -> Iterator[str]:
     """For Sobol points whose number a replicate is far from a power of 2: the last ones leave gaps between the others.
     With a target runs stop at powers of 2 anyway."""
@@ -102,29 +80,6 @@ def _uneven_points(scenario: GbmScenario) -> Iterator[str]:
             f"paths.count = {fewer * paths.scrambles} ({paths.scrambles} replicates of {fewer}) errors are often "
             f"smaller, and with {2 * fewer * paths.scrambles} nearly always"
         )
-
-
-def missed_means(results: Mapping[str, Any]) -> list[str]:
-    """A sentence for each asset whose mean over the paths is not what it is known to be, by far more than its standard
-    error tells."""
-    assets = results.get("assets", {}).items()
-    return [_missed(name, asset) for name, asset in assets if "mean_exact" in asset and _is_far_off(asset)]
-
-
-def _is_far_off(asset: Mapping[str, Any]) -> bool:
-    error, exact = asset["mean_standard_error"], asset["mean_exact"]
-    if asset["mean"] == 0:  # all prices were too small to be told from it
-        return True
-    return error is not None and abs(asset["mean"] - exact) > _FAR_OFF * error + _INEXACT * exact
-
-
-def _missed(name: str, asset: Mapping[str, Any]) -> str:
-    mean, exact = with_error(asset["mean"], asset["mean_standard_error"]), asset["mean_exact"]
-    return (
-        f"the mean of {name!r} over these paths is {mean}, but {exact:.5g} is exact: hardly any of them has the high "
-        "prices that carry it, and standard errors and ci95 of what gains by these, such as calls, are too small, too; "
-        "price the put and go by put-call parity, or take more paths"
-    )
 
 
 def _money_that_drifts(scenario: GbmScenario) -> Iterator[str]:

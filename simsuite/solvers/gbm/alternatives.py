@@ -14,7 +14,7 @@ from simsuite.solvers.gbm.unsupported import not_yet
 if TYPE_CHECKING:
     from simsuite.solvers.gbm.problem import GbmProblem
 
-_RANDOM = {"antithetic": False, "moment_matching": False, "multilevel": False}  # what Sobol points do not go with
+RANDOM = {"antithetic": False, "moment_matching": False, "multilevel": False}  # what Sobol points do not go with
 
 
 def alternatives(problem: GbmProblem, option: int) -> Iterator[str]:
@@ -24,15 +24,15 @@ def alternatives(problem: GbmProblem, option: int) -> Iterator[str]:
     controlled = contract.model_copy(update={"control_variate": True})
     if problem.dynamics.moves.lognormal and wanted(controlled) and not wanted(contract):
         yield "control_variate = true"
-    if scenario.paths.sampling == "pseudo" and _goes(scenario, {"sampling": "sobol", **_RANDOM}):
-        dropped = [f"`{key}`" for key in _RANDOM if getattr(scenario.paths, key)]
+    if scenario.paths.sampling == "pseudo" and goes(scenario, {"sampling": "sobol", **RANDOM}):
+        dropped = [f"`{key}`" for key in RANDOM if getattr(scenario.paths, key)]
         yield 'sampling = "sobol"' + (f" without {' and '.join(dropped)}" if dropped else "")
     halved = scenario.time.scheme != "exact" and len(level_steps(scenario)) > 1
-    if halved and not scenario.paths.multilevel and _goes(scenario, {"multilevel": True, "moment_matching": False}):
+    if halved and not scenario.paths.multilevel and goes(scenario, {"multilevel": True, "moment_matching": False}):
         yield "multilevel = true"
 
 
-def _goes(scenario: GbmScenario, changes: dict[str, Any]) -> bool:
+def goes(scenario: GbmScenario, changes: dict[str, Any]) -> bool:
     """Whether the scenario with other `paths` can be run."""
     paths = scenario.paths.model_copy(update=changes)
     jumps = any(asset.jumps is not None for asset in scenario.asset)

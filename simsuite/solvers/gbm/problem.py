@@ -19,7 +19,7 @@ from simsuite.expressions.magnitude import magnitudes
 from simsuite.expressions.sharing import evaluate_each, values_at_once
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm import matching, outcome
-from simsuite.solvers.gbm.advice import missed_means, remedies, warnings_of
+from simsuite.solvers.gbm.advice import remedies, warnings_of
 from simsuite.solvers.gbm.batches import batches_of
 from simsuite.solvers.gbm.dynamics import Dynamics
 from simsuite.solvers.gbm.estimates import Payoffs, expected_path
@@ -34,6 +34,7 @@ from simsuite.solvers.gbm.limits import SEEN_BYTES, paths_together, require_coun
 from simsuite.solvers.gbm.payoffs import read_payoffs
 from simsuite.solvers.gbm.portfolio import PAYOFFS_CHUNK, Portfolio
 from simsuite.solvers.gbm.precision import NORMALS_PER_BLOCK, PRECISIONS
+from simsuite.solvers.gbm.rare_prices import missed_means
 from simsuite.solvers.gbm.rays import Rays
 from simsuite.solvers.gbm.rehearsal import rehearse
 from simsuite.solvers.gbm.sharing import sharing_of
@@ -322,7 +323,7 @@ class GbmProblem(Timeline):
         return outcome.results(self, observed)
 
     def shortcomings(self, results: Mapping[str, Any]) -> Sequence[str]:
-        return missed_means(results)
+        return missed_means(self.scenario, results)
 
     def fault(self, observed: Snapshot) -> str | None:
         code = int(observed.arrays["fault"][0])
