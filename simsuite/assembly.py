@@ -137,16 +137,20 @@ def extension_of_run(directory: Path, paths: int, overrides: Sequence[str] = ())
     return scenario_of_run(directory, [f"paths.count={paths}", *overrides]), before
 
 
-def target_reached(directory: Path) -> str | None:
-    """A sentence, if the run in `directory` ended because it had reached the standard error that it was to have: then a
-    larger number of paths changes nothing."""
+def target_reached(directory: Path, count: int) -> str | None:
+    """A sentence, if the run in `directory`, of at most `count` paths, reached the standard error that it was to have.
+    If it ended for that, a larger number of paths changes nothing; if with all its paths, its last batch may not have
+    been whole."""
     results = (RunDirectory(directory).read_summary() or {}).get("results", {})
     target = results.get("target", {})
     if not target.get("reached"):
         return None
+    more = "no more are made for it"
+    if results["paths"] >= count:
+        more = "more are made only up to the end of a batch, where errors are looked at again"
     return (
         f"the run in {directory} reached its paths.target_standard_error of {target['standard_error']:g} with "
-        f"{results['paths']} paths: no more are made for it. For smaller errors, run the scenario with a smaller target"
+        f"{results['paths']} paths: {more}. For smaller errors, run the scenario with a smaller target"
     )
 
 

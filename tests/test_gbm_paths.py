@@ -149,6 +149,20 @@ def test_more_paths_for_a_target_that_was_reached_say_that_none_is_made(
     assert "holds a run of at most 200000 paths" in fewer.stderr
 
 
+def test_more_paths_for_a_target_that_took_all_paths_are_made_up_to_the_end_of_a_batch(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As from the start. It was said that none are made."""
+    path = write(tmp_path / "s.toml", TARGET, {"paths.count": 20000, "paths.target_standard_error": 0.2})
+    found = run(capsys, "run", path, "-o", tmp_path / "run")["results"]
+    assert (found["target"]["reached"], found["paths"]) == (True, 20000)
+    done = call(capsys, "resume", tmp_path / "run", "--paths", 50000)
+    assert "with 20000 paths: more are made only up to the end of a batch" in done.stderr
+    whole = run(capsys, "run", path, "-o", tmp_path / "whole", "--set", "paths.count=50000")["results"]
+    assert read(tmp_path / "run") == whole
+    assert whole["paths"] == 50000
+
+
 def test_no_such_words_for_a_target_that_was_missed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     changes = {"paths.count": 8192, "paths.batch": 4096, "paths.target_standard_error": 0.1}
     path = write(tmp_path / "s.toml", TARGET, changes)

@@ -172,7 +172,7 @@ def resume(
         )
     else:
         scenario, before = extension_of_run(directory, paths, _with_threads(threads))
-        note = target_reached(directory) if before is not None else None
+        note = None if before is None else target_reached(directory, before.model.paths.count)
         if note is not None and not quiet:
             say(note)
         execute(scenario, directory, False, max_minutes, as_json, quiet, before, verbose, asynchronous)
