@@ -33,7 +33,8 @@ def gbm_sections(results: Mapping[str, Any], verbose: bool) -> Iterator[Section]
         yield _options(options, list(assets), value, math.inf if verbose else most)
         yield "", list(_bias(options.values(), value))
     if assets:
-        title = "prices at the end, not discounted: value ± standard error, and quantiles"
+        at = f"at t = {measured(number(rest.pop('assets_time')), 'year')}" if "assets_time" in rest else "at the end"
+        title = f"prices {at}, not discounted: value ± standard error, and quantiles"
         yield title, [*table(assets, _asset_cells), *_reasons(assets.values())]
     if risk is not None:
         yield "risk: of the loss, value at the start less that at the end, in units of price", _risk_rows(risk, value)
@@ -75,7 +76,7 @@ def _all_numbers(
         yield "exposure, all numbers", list(tree({k: v for k, v in exposure.items() if k != "profile"}, "    "))
     renamed = {n: {value if key == "price" else key: v for key, v in o.items()} for n, o in options.items()}
     yield "options, all numbers", list(tree(renamed, "    "))
-    yield "prices at the end, all numbers", list(tree(assets, "    "))
+    yield "prices, all numbers", list(tree(assets, "    "))
 
 
 def table(items: Mapping[str, Any], cells: Callable[[Mapping[str, Any]], dict[str, str]]) -> list[str]:

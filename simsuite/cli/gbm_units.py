@@ -38,6 +38,8 @@ _NAMED = {"options", "assets"}  # tables whose keys are names of people's own
 def gbm_unit(name: Sequence[str]) -> str:
     """Of the number with this name in `results`, part by part; "" if it is a count or a word."""
     table, keys = name[0], name[2:] if name[0] in _NAMED else name[1:]
+    if table == "assets_time":
+        return _YEAR
     for key in keys:
         of = key.removesuffix("_standard_error")
         if table == "options" and of in _OF_GREEKS:

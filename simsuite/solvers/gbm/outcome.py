@@ -69,16 +69,20 @@ def totals(problem: GbmProblem, observed: Snapshot) -> Mapping[str, np.ndarray]:
 
 
 def results(problem: GbmProblem, observed: Snapshot) -> dict[str, Any]:
-    """A number that a single path does not give (a standard error, a deviation) is None."""
-    scenario, prices = problem.scenario, _prices(problem, observed)
+    """A number that a single path does not give (a standard error, a deviation) is None. Before the end of a run assets
+    are those at the last frame that all paths have passed, at `assets_time`, if there is one after the start."""
+    scenario = problem.scenario
     estimates = option_estimates(problem, observed)
     options = {
         name: option_results(problem, observed, o, e)
         for o, (name, e) in enumerate(zip(scenario.option_names, estimates))
     }
     n = _paths(problem, observed)
-    assets = {name: _asset_results(problem, prices, a, n) for a, name in enumerate(scenario.asset_names)}
     ended = observed.step == problem.clock.end
+    assets, passed = {}, problem.frame_steps[problem.frame_of_row(observed.step)]
+    if passed > 0:
+        prices = _prices(problem, observed)
+        assets = {name: _asset_results(problem, prices, a, n) for a, name in enumerate(scenario.asset_names)}
     portfolio = portfolio_outcome.results(problem, n, observed, estimates) if ended else {}
     reached = bool(estimates) and all(e.standard_error <= problem.target for e in estimates)
     target = {"standard_error": problem.target, "reached": reached}
@@ -90,6 +94,7 @@ def results(problem: GbmProblem, observed: Snapshot) -> dict[str, Any]:
         **({"measure": REAL_WORLD} if scenario.market.drift is not None else {}),
         "options": options,
         "assets": assets,
+        **({} if ended or not assets else {"assets_time": problem.time(passed)}),
         **portfolio,
     }
 
@@ -159,9 +164,9 @@ def _estimates(problem: GbmProblem, observed: Snapshot) -> list[Estimate]:
 
 
 def _paths(problem: GbmProblem, observed: Snapshot) -> int:
-    """That have passed the frame of a row: in the last batch all of them."""
+    """That have passed the frame of a row; where rows come after all batches, those that have been made so far."""
     done = int(observed.arrays["done"][0])
-    return done if observed.step >= problem.batches_end else problem.scenario.paths.count
+    return done if problem.rows_late or observed.step >= problem.batches_end else problem.scenario.paths.count
 
 
 def _prices(problem: GbmProblem, observed: Snapshot) -> PriceStatistics:
