@@ -81,6 +81,14 @@ class Dating(Protocol):
 
 
 @runtime_checkable
+class Staged(Protocol):
+    """A problem whose clock may count the steps of several batches, one after another."""
+
+    def stage(self, step: int) -> str | None:
+        """How far the run is at a step of the clock, in words; None where that step and its time say it."""
+
+
+@runtime_checkable
 class Foreseeable(Protocol):
     """A problem that can tell about how long its run will take."""
 

@@ -19,7 +19,7 @@ from simsuite.assembly import (
     make_problem,
     threads_of_libraries,
 )
-from simsuite.capabilities import Adaptive, Advising, Extensible, SelfChecking, Stalling, taken, threads_for
+from simsuite.capabilities import Adaptive, Advising, Extensible, SelfChecking, Staged, Stalling, taken, threads_for
 from simsuite.core import Backend, Device, Problem, Snapshot, Stepper
 from simsuite.doubts import Doubts
 from simsuite.errors import Advice, DiskError, NumericalFailure, SimsuiteError, UsageError
@@ -102,7 +102,8 @@ class Execution:
                 self.directory.remove_progress()
                 about = read_about(self.directory.path) if isinstance(error, DiskError) else None
                 if isinstance(error, DiskError) and about is not None:
-                    error.leaves(f"the checkpoint of step {about[1].get('steps', about[0])} is safe")
+                    at = about[1].get("stage", f"step {about[1].get('steps', about[0])}")
+                    error.leaves(f"the checkpoint of {at} is safe")
                 raise
 
     def _begun(self) -> bool:
@@ -176,6 +177,7 @@ class Execution:
                 unbounded=problem.unbounded,
                 taken=functools.partial(taken, problem, stepper) if isinstance(stepper, Adaptive) else None,
                 position=functools.partial(position, problem),
+                stage=problem.stage if isinstance(problem, Staged) else lambda step: None,
             )
             work = functools.partial(_work, problem, stepper)
             watch = Stopwatch(backend, stepper.step, problem.clock.end, work)
@@ -226,7 +228,7 @@ class Execution:
             seconds = {"wall_seconds": time.monotonic() - began, "compile_seconds": watch.started - began}
             summary = {
                 "status": "complete" if reason is None else "stopped",
-                **({} if reason is None else {"stopped_by": reason}),
+                **({} if reason is None else {"stopped_by": reason, "percent": 100.0 * live.share}),
                 "solver": problem.solver,
                 "directory": str(self.directory.path),
                 "device": backend.name,
@@ -248,6 +250,8 @@ class Execution:
         unit = summary["units"].get("time", "")
         steps = steps_in_words(summary["steps"], summary.get("dt"), unit)
         at = f"{steps}, t = {measured(format(summary['time'], '.9g'), unit)}"
+        if reason is not None and isinstance(problem, Staged):
+            at = problem.stage(stepper.step) or at
         self._log(f"{summary['status']} after {at}" + (f" ({reason})" if reason else ""))
         return summary
 

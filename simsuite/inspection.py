@@ -31,9 +31,10 @@ def inspect(run: RunDirectory) -> dict[str, Any]:
 
     status: "running", "killed", "stopped", "failed" or "complete". time_unit: of all its times, if they have one.
     steps, time, end, percent, seconds_left, host, pid, started: of a run that is running or was killed, as it wrote
-    them `updated` seconds ago. failure: what ended a run that failed. datasets: the shape of each array in the result
-    file. checkpoint: steps and time of the newest one. resume: the command that continues the run, where it can be.
-    summary: what `run --json` printed at its end, None while there is none.
+    them `updated` seconds ago; percent also of one that was stopped. failure: what ended a run that failed. datasets:
+    the shape of each array in the result file. checkpoint: steps and time of the newest one, and its stage, in words,
+    where these do not tell it. resume: the command that continues the run, where it can be. summary: what `run --json`
+    printed at its end, None while there is none.
 
     Raises UsageError where there is no run, SimsuiteError where its files are damaged.
     """
@@ -55,13 +56,21 @@ def inspect(run: RunDirectory) -> dict[str, Any]:
     found["checkpoint_step"] = None if about is None else about[1].get("steps", about[0])
     if about is not None and found["status"] == "killed":
         found |= _later(found, found["checkpoint_step"], about[1].get("time"))
-    found["checkpoint"] = None if about is None else {"step": found["checkpoint_step"], "time": about[1].get("time")}
+    found["checkpoint"] = None if about is None else _checkpoint(*about)
     if found["status"] in ("killed", "stopped", "failed") and run.scenario.exists():
         found["resume"] = f"simsuite resume {run.path}"
     if found["status"] == "failed" and (reason := _failure(run)):
         found["failure"] = reason
     found["summary"] = None if alive else run.read_summary()
+    if found["status"] == "stopped" and "percent" in (found["summary"] or {}):
+        found["percent"] = found["summary"]["percent"]
     return found
+
+
+def _checkpoint(step: int, meta: Mapping[str, Any]) -> dict[str, Any]:
+    """What is told of a checkpoint."""
+    found = {"step": meta.get("steps", step), "time": meta.get("time")}
+    return found | ({"stage": meta["stage"]} if "stage" in meta else {})
 
 
 def look_through(run: RunDirectory) -> dict[str, Any]:
@@ -69,8 +78,8 @@ def look_through(run: RunDirectory) -> dict[str, Any]:
     them, and its checkpoints.
 
     rows: by series, those that were looked at. damaged: variable, coordinate, value of that, for each row that changed
-    since it was written; coordinate and value are None for a variable that does not grow. checkpoint: step and time of
-    the newest that is whole, None where there is none. note: what is wrong with newer ones.
+    since it was written; coordinate and value are None for a variable that does not grow. checkpoint: as of
+    `inspect`, of the newest that is whole, None where there is none. note: what is wrong with newer ones.
 
     Raises SimsuiteError where the results cannot be read, or no checkpoint is whole.
     """
@@ -91,8 +100,7 @@ def look_through(run: RunDirectory) -> dict[str, Any]:
     found = read_checkpoint(run.path)
     checkpoint, note = None, None
     if found is not None:
-        step = found.meta.get("steps", found.snapshot.step)
-        checkpoint, note = {"step": step, "time": found.meta.get("time")}, found.note
+        checkpoint, note = _checkpoint(found.snapshot.step, found.meta), found.note
     return {"directory": str(run.path), "rows": rows, "damaged": damaged, "checkpoint": checkpoint, "note": note}
 
 

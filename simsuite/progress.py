@@ -164,6 +164,11 @@ class LiveProgress:
         if time.monotonic() - self._written >= SECONDS:
             self._write()
 
+    @property
+    def share(self) -> float:
+        """Of the work that is done, from 0 to 1."""
+        return 0.0 if self._meter is None else self._meter.share
+
     def end(self) -> None:
         self._directory.remove_progress()
 

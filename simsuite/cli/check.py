@@ -95,7 +95,8 @@ def report(run: RunDirectory, found: Mapping[str, Any], as_json: bool) -> None:
             at = "" if row["at"] is None else f" at {row['coordinate']} = {row['at']:.9g}"
             show(f"  {row['variable']}{at} changed since it was written")
         if found["checkpoint"] is not None:
-            show(f"  checkpoint at step {found['checkpoint']['step']} is whole")
+            at = found["checkpoint"].get("stage", f"step {found['checkpoint']['step']}")
+            show(f"  checkpoint at {at} is whole")
     if found["damaged"]:
         rows = counted(len(found["damaged"]), "damaged row")
         raise VerificationFailure(f"{run.results} has {rows}; bring the file back from a copy, or ", AFRESH)

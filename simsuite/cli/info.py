@@ -59,7 +59,8 @@ def info(
 
 def _headline(found: Mapping[str, Any]) -> str:
     device = f", on {found['device']} ({found.get('device_name', 'unknown')})" if "device" in found else ""
-    return f"{found['directory']}: {found.get('solver', 'some')} run, {found['status']}{device}"
+    at = f" at {_reached(found)}" if found["status"] == "stopped" and "percent" in found else ""
+    return f"{found['directory']}: {found.get('solver', 'some')} run, {found['status']}{at}{device}"
 
 
 def _position(found: Mapping[str, Any]) -> list[str]:
@@ -89,7 +90,7 @@ def _reached(found: Mapping[str, Any]) -> str:
     """ "step 312 (t = 31.2 s of 100 s), 31.2 %, about 12 s left, as of 3 s ago"."""
     unit = f" {found['time_unit']}".rstrip()
     parts = [f"{found['percent']:.1f} %"]
-    if found.get("solver") != "gbm":  # whose steps begin anew with every batch of paths
+    if found.get("solver") != "gbm" and "steps" in found:  # of gbm they begin anew with every batch of paths
         parts.insert(0, f"step {found['steps']} (t = {found['time']:.6g}{unit} of {found['end']:.6g}{unit})")
     if found["status"] == "running":
         if found["seconds_left"] is not None:
@@ -100,6 +101,8 @@ def _reached(found: Mapping[str, Any]) -> str:
 
 
 def _moment(checkpoint: Mapping[str, Any], unit: str) -> str:
+    if "stage" in checkpoint:
+        return str(checkpoint["stage"])
     at = checkpoint["time"]
     return f"step {checkpoint['step']}" + (f" (t = {measured(f'{at:.6g}', unit)})" if at is not None else "")
 
@@ -137,9 +140,9 @@ def _brief(found: Mapping[str, Any]) -> str:
     if "error" in found:
         return str(found["error"]).splitlines()[0]
     about = str(found.get("solver", ""))
-    if "percent" in found:
-        return f"{about}, {_reached(found)}"
     summary = found.get("summary")
+    if "percent" in found and (not summary or about == "gbm"):
+        return f"{about}, {_reached(found)}"
     if not summary:
         return about
     if summary.get("stepper") == "steady":

@@ -77,12 +77,15 @@ def _head(summary: Mapping[str, Any], verbose: bool) -> list[str]:
     reached = f"{steps}, to t = {measured(format(summary['time'], '.6g'), unit)}"
     if summary.get("stepper") == "steady":
         reached = "steady state"
+    ended = f"{summary['status']}: {reached}"
+    if summary["solver"] == "gbm" and "percent" in summary:  # its steps begin anew with every batch of paths
+        ended = f"{summary['status']} at {summary['percent']:.1f} %"
     took = f"{duration(summary['wall_seconds'])}, of which {duration(summary['compile_seconds'])} to start"
     stages = ", each stage a step" if "rkl2" in str(summary.get("stepper")) else ""
     rate = f", then {with_prefix(summary['rate'], summary['rate_unit'])}{stages}" if summary["rate"] else ""
     kernel = f", {summary['kernel']} kernels" if "kernel" in summary else ""
     lines = [
-        f"{summary['solver']} {summary['status']}: {reached}",
+        f"{summary['solver']} {ended}",
         f"  device     {summary['device']} ({summary['device_name']}), {summary['precision']}{kernel}",
         f"  stepper    {short_stepper(summary, 'rejected_steps' in summary['results'])}",
     ]

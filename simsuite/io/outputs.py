@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Protocol
 
-from simsuite.capabilities import Dating
+from simsuite.capabilities import Dating, Staged
 from simsuite.core import Problem, Series, Snapshot, Stepper
 from simsuite.errors import NumericalFailure, SimsuiteError
 from simsuite.io.checkpoint import write_checkpoint
@@ -29,7 +29,11 @@ class Output(Protocol):
 
 
 def moment(problem: Problem, step: int) -> str:
-    """A step of the run's clock in words: "step 70, time 0.35 s", or just "time 0.35 s" where it is no time step."""
+    """A step of the run's clock in words: "step 70, time 0.35 s", or just "time 0.35 s" where it is no time step, or
+    how many paths there are of those that are made in batches."""
+    stage = problem.stage(step) if isinstance(problem, Staged) else None
+    if stage is not None:
+        return stage
     at = _at(problem, problem.position(step)[1])
     return at if problem.adaptive else f"step {step}, {at}"
 
@@ -99,7 +103,7 @@ class CheckpointOutput:
     soon after, as steps are queued many at once. unbounded: arrays in which an Inf is no failure. start: the step
     the run begins or continues at, which needs no checkpoint. meta: stored with each checkpoint. moment: names a step
     in the error about a state that is not finite. position: time steps and time of the stepper's present state, stored
-    too, as "steps" and "time".
+    too, as "steps" and "time". stage: says how far that is where these do not, stored as "stage".
     """
 
     def __init__(
@@ -116,7 +120,9 @@ class CheckpointOutput:
         unbounded: Collection[str] = (),
         taken: Callable[[], int] | None = None,
         position: Callable[[Stepper], tuple[int, float]] | None = None,
+        stage: Callable[[int], str | None] = lambda step: None,
     ) -> None:
+        self._stage = stage
         self._moment, self._unbounded, self._taken, self._position = moment, unbounded, taken, position
         self._last_taken = 0 if taken is None else taken()
         self._directory, self._results, self._writer = directory, results, writer
@@ -143,6 +149,8 @@ class CheckpointOutput:
         meta = dict(self._meta)
         if self._position is not None:
             meta["steps"], meta["time"] = self._position(stepper)
+        if (stage := self._stage(stepper.step)) is not None:
+            meta["stage"] = stage
         self._writer.submit(stepper.snapshot(), lambda snapshot: self._write(snapshot, meta))
 
     def _write(self, snapshot: Snapshot, meta: Mapping[str, str | int | float]) -> None:

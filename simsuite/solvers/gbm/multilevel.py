@@ -128,6 +128,10 @@ class MultilevelProblem(GbmProblem):
         k = self.frame_steps[self.frame_of_row(step)]
         return k, self.time(k)
 
+    def stage(self, step: int) -> str | None:
+        """The round."""
+        return f"round {bisect.bisect_right(self.rounds_from, step)}" if step < self.batches_end else None
+
     def work(self, step: int) -> float:
         """As if steps were those of the first round, which is what is timed."""
         first = sum(paths * level.cost for paths, level in zip(self.pilot, self.levels))

@@ -90,6 +90,16 @@ class Timeline:
             k = self.frame_steps[self.frame_of_row(step)] if step >= self.row_steps[0] else self.n_steps
         return k, self.time(k)
 
+    def stage(self, step: int) -> str | None:
+        """How many paths there are, in words, where they are made in batches; None where all go along at once, or none
+        is left to be made."""
+        if not self.rows_late or step >= self.batches_end:
+            return None
+        batch, k = divmod(step, self.n_steps)
+        begin, end = self.batches.begin(batch), self.batches.end(batch)
+        under_way = f", and step {k} of {self.n_steps} of the next {end - begin}" if k else ""
+        return f"{begin} of {self.scenario.paths.count} paths{under_way}"
+
     def frames_within(self, first: int, last: int) -> range:
         """The frames after time step `first`, up to `last`."""
         return range(bisect.bisect_right(self.frame_steps, first), bisect.bisect_right(self.frame_steps, last))
