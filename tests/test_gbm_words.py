@@ -284,6 +284,25 @@ def test_dates_that_are_moved_to_a_step_are_told_once():
     assert not problem(time={"steps": 12}, option=[asian | {"fixings": 4}, asian | {"fixings": [0.25, 1.0]}]).warnings
 
 
+@pytest.mark.parametrize(
+    ("output", "moved", "steps"),
+    [
+        ({"times": [0.0, 0.3, 0.9]}, "frames of output.times by up to 0.1 years (36.5 days)", 10),
+        ({"every": 0.3}, "frames of output.every by up to 0.1 years (36.5 days)", 10),
+        ({"every": 0.25}, None, None),
+        ({"times": [0.5, 0.75]}, None, None),
+        ({"frames": 4}, None, None),
+    ],
+)
+def test_frames_that_are_moved_to_a_step_are_told(output: dict[str, Any], moved: str | None, steps: int | None) -> None:
+    """As dividends are; and numbers of steps that have all frames are proposed."""
+    found = problem(time={"steps": 4}, output={"frames": None} | output).warnings
+    told = (
+        f"dates between two time steps are taken at the nearer one: {moved}; with time.steps = {steps} all are on steps"
+    )
+    assert found == ([told] if moved else [])
+
+
 def test_as_many_steps_as_are_proposed_have_one_at_each_date():
     option = {"style": "asian", "payoff": "call", "strike": 100.0, "fixings": [0.1, 0.33, 0.7, 1.0]}
     (warning,) = problem(time={"steps": 7}, option=[option, option | {"fixings": 6}]).warnings

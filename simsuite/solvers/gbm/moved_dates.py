@@ -11,10 +11,11 @@ import numpy as np
 
 from simsuite.scenario.gbm import American, Asian, GbmScenario, Monitored, Option, Time
 from simsuite.solvers.gbm.functionals import Dates
+from simsuite.solvers.schedule import frame_times
 from simsuite.words import measured
 
 _ROUNDING = 1e-9  # of all time: dates that are off by less are on a step
-_SHOWN = 3  # options and assets
+_SHOWN = 3  # options, assets and frames
 _DAYS = 365
 _MOST_STEPS = 100_000  # that are proposed
 _DENOMINATOR = 10_000  # of a date as a share of all time
@@ -69,6 +70,15 @@ def _schedules(scenario: GbmScenario) -> Iterator[_Schedule]:
     for name, asset in zip(scenario.asset_names, scenario.asset):
         if asset.dividends:
             yield _listed(f"dividends of {name!r}", [dividend.time for dividend in asset.dividends], time)
+    output = scenario.output
+    if output.times is not None:
+        times = [t for t in output.times if 0 < t < time.end]
+        if times:
+            yield _listed("frames of output.times", times, time)
+    elif output.every is not None and output.every < time.end:
+        shares = np.array(frame_times(output, time.end)) / time.end
+        off = np.abs(shares - np.rint(shares * time.steps) / time.steps).max()
+        yield _Schedule("frames of output.every", float(off) * time.end, _parts([output.every / time.end]))
 
 
 def _dates_of(option: Option) -> tuple[str, int | list[float] | None]:
@@ -81,7 +91,13 @@ def _dates_of(option: Option) -> tuple[str, int | list[float] | None]:
 
 
 def _listed(what: str, times: list[float], time: Time) -> _Schedule:
-    shares = [Fraction(t / time.end).limit_denominator(_DENOMINATOR) for t in times]
-    near = all(abs(float(share) - t / time.end) < _ROUNDING for share, t in zip(shares, times))
     off = max(abs(t - time.end * (time.nearest_step(t) / time.steps)) for t in times)
-    return _Schedule(what, off, math.lcm(*(share.denominator for share in shares)) if near else None)
+    return _Schedule(what, off, _parts([t / time.end for t in times]))
+
+
+def _parts(shares: list[float]) -> int | None:
+    """Of how many equal parts of all time such shares of it are ends."""
+    near = [Fraction(share).limit_denominator(_DENOMINATOR) for share in shares]
+    if any(abs(float(fraction) - share) >= _ROUNDING for fraction, share in zip(near, shares)):
+        return None
+    return math.lcm(*(fraction.denominator for fraction in near))
