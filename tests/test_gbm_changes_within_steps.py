@@ -65,3 +65,22 @@ def test_what_is_not_watched_or_of_another_asset_is_not_warned_of() -> None:
     (warning,) = problem(asset=two, option=[WATCHED | {"asset": "moved"}, LOOKBACK | {"asset": "moved"}]).warnings
     assert re.match(r"'down', '.+' watch 'moved' at all times", warning)
     assert "t = 0.6 (within time step 1) and later: their prices are biased" in warning
+
+
+@pytest.mark.parametrize(
+    ("market", "asset", "changing"),
+    [
+        ({"rate": [[0.0, 0.02], [0.35, 0.05]]}, {}, "market.rate changes at t = 0.35"),
+        ({"rate": 0.02, "drift": [[0.0, 0.02], [0.35, 0.05]]}, {}, "market.drift changes at t = 0.35"),
+        ({}, {"dividend_yield": [[0.0, 0.02], [0.35, 0.05]]}, "the dividend_yield of 'A' changes at t = 0.35"),
+        (
+            {"rate": [[0.0, 0.02], [0.35, 0.05]]},
+            {"volatility": [[0.0, 0.2], [0.1, 0.2], [0.35, 0.3]]},
+            "market.rate and the volatility of 'A' change at t = 0.35",
+        ),
+    ],
+)
+def test_the_key_that_changes_is_named(market: dict[str, Any], asset: dict[str, Any], changing: str) -> None:
+    """It said "what its price grows by or its volatility"."""
+    (warning,) = problem(market=market, asset=[ASSET | asset], option=[WATCHED]).warnings
+    assert f"'down' watches 'A' at all times, but {changing} (within time step 1): its price is biased" in warning

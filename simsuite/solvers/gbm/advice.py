@@ -107,11 +107,30 @@ def _biased_between_steps(scenario: GbmScenario) -> Iterator[str]:
         changes = _bends_within_steps(scenario, a)
         if changes:
             watch, prices = ("watches", "its price is") if len(options) == 1 else ("watch", "their prices are")
+            keys = [key for key, curve in _moving(scenario, a) if _changes_at(curve, changes)]
+            change = "changes" if len(keys) == 1 else "change"
             yield (
-                f"{', '.join(options)} {watch} {names[a]!r} at all times, but what its price grows by or its "
-                f"volatility changes at {_moments(changes, time)}: {prices} biased, as between the ends of a step both "
-                f"are taken to be constant; {steps_ending_at(changes, time.end, time.steps, changes[0])}"
+                f"{', '.join(options)} {watch} {names[a]!r} at all times, but {' and '.join(keys)} {change} at "
+                f"{_moments(changes, time)}: {prices} biased, as between the ends of a step growth and volatility are "
+                f"taken to be constant; {steps_ending_at(changes, time.end, time.steps, changes[0])}"
             )
+
+
+def _moving(scenario: GbmScenario, a: int) -> Iterator[tuple[str, Schedule]]:
+    """What an asset's price moves by, with names."""
+    market, asset, name = scenario.market, scenario.asset[a], scenario.asset_names[a]
+    if market.drift is None:
+        yield "market.rate", market.rate
+        yield f"the dividend_yield of {name!r}", asset.dividend_yield
+    else:
+        yield "market.drift", market.drift
+    yield f"the volatility of {name!r}", asset.volatility
+
+
+def _changes_at(curve: Schedule, times: list[float]) -> bool:
+    """Whether it has another value from any of these times on."""
+    pieces = zip(curve.times[1:], pairwise(curve.values))
+    return any(t in times and before != after for t, (before, after) in pieces)
 
 
 def _moments(times: list[float], time: Time) -> str:
@@ -124,8 +143,7 @@ def _bends_within_steps(scenario: GbmScenario, a: int) -> list[float]:
     """Times amid a step at which growth over squared volatility changes. While it does not, the logarithm of the price
     is a Brownian motion with drift in the time that its variance tells: between the ends of a step it is a bridge."""
     market, asset, time = scenario.market, scenario.asset[a], scenario.time
-    growths = [market.rate, asset.dividend_yield] if market.drift is None else [market.drift]
-    knots = sorted({t for curve in (asset.volatility, *growths) for t in curve.times if t < time.end} | {time.end})
+    knots = sorted({t for _, curve in _moving(scenario, a) for t in curve.times if t < time.end} | {time.end})
 
     def bend(t: float) -> float:
         """NaN where the price stands still."""
