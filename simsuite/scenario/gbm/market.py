@@ -25,7 +25,9 @@ class Market(Section):
         f"real-world measure, and option results are then expected discounted payoffs instead of prices; {PIECES}",
     )
     correlation: Annotated[list[list[float]], Field(min_length=1)] | None = Field(
-        None, description="of the Brownian motions of the assets, row by row (default: independent assets)"
+        None,
+        description="of the Brownian motions of the assets, row by row; it must be positive definite, so between two "
+        "assets more than -1 and less than 1 (default: independent assets)",
     )
 
     @field_validator("correlation")
@@ -74,4 +76,4 @@ def _entry_mistakes(rows: list[list[float]]) -> list[Mistake]:
 def _offer(matrix: np.ndarray) -> str:
     if len(matrix) > _MOST_OFFERED:
         return "weaken the correlations, or drop an asset that follows from the others"
-    return "the nearest that is, by Higham's method:\n" + as_toml(nearest_in_digits(matrix))
+    return "one near it that is, by Higham's method:\n" + as_toml(nearest_in_digits(matrix))

@@ -50,7 +50,7 @@ class Contract(Section):
     }
 
     name: Name | None = Field(None, description='name in results (default: "option1", .. in order)')
-    greeks: bool = Field(True, description="estimate delta, gamma, vega and rho too")
+    greeks: bool = Field(True, description="estimate delta, gamma, vega, rho and theta too")
     control_variate: bool = Field(
         True, description="lower the standard error by something similar whose mean is known, where there is one"
     )
