@@ -44,7 +44,7 @@ def refusal(changes: dict[str, Any], target: float, **paths: Any) -> str | None:
 @pytest.mark.parametrize("way", WAYS)
 def test_the_count_and_the_target_that_are_proposed_do(way: dict[str, Any]) -> None:
     target = 1e-4
-    told = re.fullmatch(r"set count to at least (\d+), or the target to at least (\S+)", refusal(way, target) or "")
+    told = re.fullmatch(r"to be safe, set count to (\d+), or the target to (\S+)", refusal(way, target) or "")
     assert told is not None
     count, reached = told.groups()
     assert int(count) <= MOST_PATHS
@@ -56,7 +56,7 @@ def test_the_count_and_the_target_that_are_proposed_do(way: dict[str, Any]) -> N
 def test_where_no_count_does_none_is_proposed(way: dict[str, Any]) -> None:
     help = refusal(way, 1e-7)
     assert help is not None
-    reached = re.match(r"a run can make 2e\+12 paths at most: set the target to at least ([\d.e-]+)", help)
+    reached = re.match(r"a run can make 2e\+12 paths at most: to be safe, set the target to ([\d.e-]+)", help)
     assert reached is not None
     assert "count" not in help
     most = MOST_PATHS // 1024 * 1024

@@ -80,11 +80,11 @@ def require_reach(problem: GbmProblem, option: int, paths: float) -> None:
     most = MOST_PATHS // width * width
     if paths <= most:
         enough = min(_round_up(MARGIN * paths, width), most)
-        help = f"set count to at least {enough}, or the target to at least {MARGIN * reached:.2g}"
+        help = f"to be safe, set count to {enough}, or the target to {MARGIN * reached:.2g}"
     else:
         least = MARGIN * problem.target * math.sqrt(paths / most)
         others = "".join(f", or {change}" for change in alternatives(problem, option))
-        help = f"a run can make {MOST_PATHS:.2g} paths at most: set the target to at least {least:.2g}{others}"
+        help = f"a run can make {MOST_PATHS:.2g} paths at most: to be safe, set the target to {least:.2g}{others}"
     raise ScenarioError([Mistake(("paths", "target_standard_error"), message, help)])
 
 
