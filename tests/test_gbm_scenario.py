@@ -288,6 +288,23 @@ def test_mistakes_in_models_and_options(tmp_path, old, new, path, message):
 
 
 @pytest.mark.parametrize(
+    ("old", "new", "help"),
+    [
+        ("count = 1000", 'count = 20000\nsampling = "sobol"\nreplicates = 7', "use 28672: 7 replicates of 4096 points"),
+        ("count = 1000", 'count = 3\nsampling = "sobol"', "use 16: 16 replicates of 1 point, a power of 2"),
+        (ASSET_B, ASSET_B + "\njumps = {intensity = 1.0, mean = 0.0, std = 0.1}", "did you mean `deviation`?"),
+        (ASSET_B, ASSET_B + "\ndividends = [{date = 0.5, cash = 1.0}]", "did you mean `time`?"),
+        (ASSET_B, ASSET_B + "\ndividends = [{time = 0.5, amount = 1.0}]", "did you mean `cash`?"),
+    ],
+)
+def test_what_is_proposed(tmp_path, old, new, help):
+    (tmp_path / "paths.toml").write_text(VALID.replace(old, new))
+    with pytest.raises(ScenarioError) as caught:
+        load(tmp_path / "paths.toml")
+    assert any(help in (mistake.help or "") for mistake in caught.value.mistakes)
+
+
+@pytest.mark.parametrize(
     ("old", "new", "why"),
     [
         ("steps = 12", 'steps = 12\nscheme = "euler"', "need the exact scheme, not euler"),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, TypeAlias
 
 from pydantic import Field, model_validator
 
@@ -23,6 +24,12 @@ _CASH_OR_PROPORTION = "give either cash, in units of price, or proportion, of th
 
 class Dividend(Section):
     """Paid once: from then on the price is lower by that much."""
+
+    expected_keys: ClassVar[Mapping[str, str]] = {
+        "date": "did you mean `time`?",
+        "amount": "did you mean `cash`?",
+        "share": "did you mean `proportion`?",
+    }
 
     time: Positive = Field(description="when it is paid, years; taken at the nearest time step")
     cash: Price | None = Field(None, description="amount, in units of price")
@@ -45,6 +52,12 @@ class Jumps(Section):
     """Jumps at random times (R. C. Merton, J. Financial Economics 3, 1976): the logarithm of the price jumps by a
     normal number. They are compensated: the expected growth of the price is the same as without.
     """
+
+    expected_keys: ClassVar[Mapping[str, str]] = {
+        "lambda": "did you mean `intensity`?",
+        "mu": "did you mean `mean`?",
+        **dict.fromkeys(("std", "sigma", "volatility"), "did you mean `deviation`?"),
+    }
 
     intensity: Annotated[float, Field(gt=0, le=1e4)] = Field(description="expected number of jumps, 1/year")
     mean: Annotated[float, Field(ge=-10, le=10)] = Field(

@@ -118,7 +118,9 @@ class Paths(Section):
             found.append(Mistake(("antithetic",), message, 'leave antithetic out, or write sampling = "pseudo"'))
         if self.count % self.scrambles:
             message = f"is {self.count}, which {self.scrambles} replicates cannot share evenly"
-            help = f"use {-(-self.count // self.scrambles) * self.scrambles}"
+            points = min(1 << (self.count // self.scrambles).bit_length(), MOST_POINTS)
+            each = f"{self.scrambles} replicates of {counted(points, 'point')}, a power of 2"
+            help = f"use {points * self.scrambles}: {each}"
             found.append(Mistake(("count",), message, help))
         if self.count > MOST_POINTS * self.scrambles:
             message = f"is {self.count}, but a replicate has at most 2^32 Sobol points, and there are {self.scrambles}"
