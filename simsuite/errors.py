@@ -1,6 +1,6 @@
 """What can go wrong, each with the exit code that the command line answers with.
 
-0 done · 1 internal error · 2 usage or scenario error · 3 numerical failure · 4 no usable device or not enough memory ·
+0 done · 1 another error · 2 usage or scenario error · 3 numerical failure · 4 no usable device or not enough memory ·
 5 a comparison or verification failed · 75 stopped early with a valid checkpoint · 130 the same, by Ctrl-C.
 """
 

@@ -23,7 +23,7 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
-    epilog="Exit codes: 0 done, 1 internal error, 2 usage or scenario error, 3 numerical failure, 4 no usable device, "
+    epilog="Exit codes: 0 done, 1 another error, 2 usage or scenario error, 3 numerical failure, 4 no usable device, "
     "5 a comparison failed, 75 stopped early (run again to continue), 130 the same by Ctrl-C.",
 )
 app.command()(run.run)
