@@ -112,7 +112,8 @@ def test_a_run_tells_others_how_far_it_is_and_where_it_was_killed(say: Say, unde
     stopped = say("info", "runs/long", "--json")
     assert stopped.keys() >= CONTRACT
     assert (stopped["status"], stopped["summary"]["steps"]) == ("stopped", checkpoint["step"] + 1)
-    assert "percent" not in stopped
+    assert stopped["percent"] == stopped["summary"]["percent"]
+    assert stopped["percent"] == pytest.approx(100 * stopped["summary"]["time"] / 1000.0, rel=0.01)
 
 
 def test_progress_counts_from_where_a_run_continues() -> None:
