@@ -89,6 +89,15 @@ class Staged(Protocol):
 
 
 @runtime_checkable
+class Denominated(Protocol):
+    """A problem with results in a unit that files, whose units are those of UDUNITS, have no name for."""
+
+    @property
+    def denominated(self) -> Mapping[str, str]:
+        """Units of such variables, by name, for people."""
+
+
+@runtime_checkable
 class Foreseeable(Protocol):
     """A problem that can tell about how long its run will take."""
 

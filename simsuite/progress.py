@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from simsuite.capabilities import Adaptive, taken
+from simsuite.capabilities import Adaptive, Denominated, taken
 from simsuite.core import Backend, Problem, Stepper
 from simsuite.errors import Advice
 from simsuite.io.directory import RunDirectory
@@ -211,7 +211,8 @@ def progress_made(problem: Problem, stepper: Stepper, results: Mapping[str, Any]
 def units(problem: Problem) -> dict[str, str]:
     """Of the time and of each variable of the results file, by name, where there is one."""
     variables = [*(series.coordinate for series in problem.layout.series), *problem.layout.variables]
-    return {v.name: v.attrs["units"] for v in variables if "units" in v.attrs}
+    found = {v.name: v.attrs["units"] for v in variables if "units" in v.attrs}
+    return found | (dict(problem.denominated) if isinstance(problem, Denominated) else {})
 
 
 def _now() -> str:

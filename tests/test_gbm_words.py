@@ -347,6 +347,21 @@ def test_numbers_of_csv_have_units(tmp_path, capsys, one_thread):
         "exposure.profile.1.negative": "price",
     }
     assert {name: units[name] for name in expected} == expected
+    variables = {
+        "option_price": "price",
+        "option_delta": "1",
+        "option_gamma_standard_error": "price-1",
+        "option_vega": "price year0.5",
+        "option_rho": "price year",
+        "option_theta_standard_error": "price year-1",
+        "option_exercise_probability": "1",
+        "price_mean_standard_error": "price",
+        "value_at_risk_low": "price",
+        "exposure_negative": "price",
+        "time": "year",
+    }
+    summary = json.loads(call(capsys, "info", tmp_path / "run", "--json").stdout)["summary"]
+    assert {name: summary["units"][name] for name in variables} == variables
     bare = {row["name"] for row in table if not row["unit"] and "." in row["value"]}
     assert bare == set()
 

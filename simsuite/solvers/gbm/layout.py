@@ -22,6 +22,20 @@ _UNITS = {
     "rho": {"units": "year", "long_name": "derivative of option_price by the rate (in units of price)"},
     "theta": {"units": "year-1", "long_name": "change of option_price as time passes (in units of price)"},
 }
+_OF_LEVELS = {"level_mean": "price", "level_variance": "price2", "option_bias_estimate": "price"}  # of multilevel runs
+
+
+def denominated(layout: Layout) -> dict[str, str]:
+    """Units of variables that the file has as numbers in units of price, by name."""
+    long_names = {v.name: v.attrs.get("long_name", "") for v in layout.variables}
+    found = dict(_OF_LEVELS) if _OF_LEVELS.keys() <= long_names.keys() else {}
+    for v in layout.variables:
+        said = long_names.get(v.name.removesuffix("_standard_error"), "")
+        if "(in units of price)" in said:
+            found[v.name] = "price" if v.attrs["units"] == "1" else f"price {v.attrs['units']}"
+        elif "(per unit of price)" in said:
+            found[v.name] = "price-1"
+    return found
 
 
 def gbm_layout(problem: GbmProblem) -> Layout:

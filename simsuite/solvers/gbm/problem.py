@@ -28,7 +28,7 @@ from simsuite.solvers.gbm.exactsum import LIMBS
 from simsuite.solvers.gbm.exercise import Holder, holders, learning_bytes, policy_shape, unlearnt_policy
 from simsuite.solvers.gbm.extension import extended
 from simsuite.solvers.gbm.functionals import codes
-from simsuite.solvers.gbm.layout import gbm_layout
+from simsuite.solvers.gbm.layout import denominated, gbm_layout
 from simsuite.solvers.gbm.leaps import leaps_of
 from simsuite.solvers.gbm.limits import SEEN_BYTES, paths_together, require_countable, require_schedules
 from simsuite.solvers.gbm.payoffs import read_payoffs
@@ -149,6 +149,10 @@ class GbmProblem(Timeline):
     @cached_property
     def layout(self) -> Layout:
         return gbm_layout(self)
+
+    @property
+    def denominated(self) -> Mapping[str, str]:
+        return denominated(self.layout)
 
     # ---- what the stepper asks
 
