@@ -34,9 +34,8 @@ def rare_price_warnings(scenario: GbmScenario) -> Iterator[str]:
             continue
         what = f"{name!r} has a volatility of {deviation:.3g} over {measured(f'{end:g}', 'year')}"
         if scenario.paths.sampling == "sobol":
-            found = (
-                f"hardly any of {count} points carries its mean, and standard errors of {_HIGH} are larger than these"
-            )
+            few = f"hardly any of {count} points carries its mean, and"
+            found = f"{few} standard errors of {_HIGH} are larger than prices, or unknown"
         else:
             few = "few paths carry its mean, and with too few of them"
             found = f"{few} standard errors and ci95 of {_HIGH} are far too small"
