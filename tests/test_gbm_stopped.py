@@ -22,7 +22,8 @@ STEPS, COUNT, BATCH = 100, 8192, 2048
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     scenario = tables(time={"end": 1.0, "steps": STEPS}, run={"device": "cpu"}, output={"frames": 3})
-    return write(tmp_path / "s.toml", scenario, {"paths.count": COUNT, "paths.batch": BATCH})
+    stretches = {"output.checkpoint_every": STEPS // 4}  # at whose ends a run can stop
+    return write(tmp_path / "s.toml", scenario, {"paths.count": COUNT, "paths.batch": BATCH} | stretches)
 
 
 def test_a_run_in_batches_tells_the_paths_made_and_no_law_of_the_end(
