@@ -43,7 +43,7 @@ MaxMinutes = Annotated[
 ]
 Asynchronous = Annotated[
     Switch,
-    typer.Option("--async", help="off: steps wait while results are written, to see what it gains that they do not."),
+    typer.Option("--async", help="Whether steps go on while results are written; off shows what that gains."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print errors and warnings only, unless --json.")]
