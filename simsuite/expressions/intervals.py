@@ -87,7 +87,7 @@ def _finite(a: Bounds) -> Bounds:
 
 
 def _numbers(a: Bounds) -> Bounds:
-    return _only_where(~np.isnan(a[0] + a[1]) | (np.isneginf(a[0]) & np.isposinf(a[1])), a)
+    return _only_where(~(np.isnan(a[0]) | np.isnan(a[1])), a)
 
 
 def _apart_from_0(a: Bounds) -> np.ndarray:

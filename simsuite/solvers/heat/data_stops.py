@@ -78,12 +78,10 @@ def data_stops(made: Discretisation, end: float, others: Sequence[float]) -> Sto
 def _parts(f: Expression, points: Points) -> Iterator[tuple[Expression, Points]]:
     """A function, and what it adds up from: a peak that is low beside another one may bring as much heat. Points that
     make no difference are left out."""
-    yield f, points
     found = summands(f.tree, "t")
-    if len(found) > 1:
-        for tree in found:
-            part = Expression.from_tree(tree, f.variables)
-            yield part, points if part.names - {"t"} else {name: at[:1] for name, at in points.items()}
+    parts = [Expression.from_tree(tree, f.variables) for tree in found] if len(found) > 1 else []
+    for part in (f, *parts):
+        yield part, points if part.names - {"t"} else {name: at[:1] for name, at in points.items()}
 
 
 def _around_peaks(t: np.ndarray, changed: np.ndarray, end: float) -> list[tuple[float, float]]:
