@@ -346,7 +346,7 @@ def test_nothing_is_kept_that_nobody_asked_for():
     half = held(count=100)
     stepper = half.stepper(CpuBackend(), half.initial())
     stepper.advance(2)
-    assert half.results(copied(stepper.observe("time"))).keys() == {"paths", "options", "assets"}
+    assert half.results(copied(stepper.observe("time"))).keys() == {"paths", "options", "assets", "assets_time"}
 
 
 @pytest.mark.parametrize("antithetic", [False, True])
