@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from heat_random import Plate
-from heat_work import Reference, automatic
+from heat_work import Reference, automatic, problem_of
 
 from simsuite.backends import open_backend
 from simsuite.solvers.heat.controlled import ControlledStepper
@@ -294,3 +294,28 @@ def test_what_was_measured_of_a_much_longer_step_does_not_hold(heat: Callable[..
     run.advance(problem.clock.end)
     with run.observe("time") as observed:
         assert problem.results(observed)["time_error"] <= 1e-6
+
+
+@pytest.mark.parametrize("stepper", ["rkl2", "adi"])
+def test_errors_ahead_of_a_front_are_followed(stepper: str) -> None:
+    """T' = aT'' + rT(1 - T) (R. A. Fisher and A. Kolmogorov et al., 1937): the front goes as fast as what is almost 0
+    ahead of it grows, and so do errors there. They may be more than the tolerance, but not without being told."""
+    given = plate(
+        [5.0],
+        90.0,
+        grid={"nx": 20, "ny": 1, "lx": 0.2, "ly": 0.01},
+        material={"conductivity": 1e-5, "density": 1.0, "specific_heat": 1.0},
+        initial={"temperature": 0.0},
+        boundary=INSULATED | {"left": {"kind": "temperature", "value": "min(t/5, 1)"}},
+        source=[{"power": "0.2*T*(1 - T)"}],
+        time={"end": 90.0, "tolerance": 1e-3},
+        output={"frames": 7},
+    )
+    problem = problem_of(given, stepper=stepper)
+    run = problem.stepper(open_backend("cpu"), problem.initial())
+    reference = Reference(given, given.solution(), everywhere=False)
+    worst, _ = reference.largest_errors(problem, run, open_backend("cpu"))
+    with run.observe("time") as observed:
+        estimate = problem.results(observed)["time_error"]
+    assert estimate >= 0.5 * worst
+    assert worst <= 10e-3

@@ -26,6 +26,7 @@ from simsuite.solvers.heat.adi import AdiSteps
 from simsuite.solvers.heat.control import ADI_TAKES, MORE_TAKES, StepControl
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.explicit import is_plain
+from simsuite.solvers.heat.feeding import fastest_growth
 from simsuite.solvers.heat.ledger import Ledger
 from simsuite.solvers.heat.measure import Wanted
 from simsuite.solvers.heat.operator import Operator, block_for
@@ -39,7 +40,7 @@ from simsuite.solvers.table import ROWS
 _ATTEMPTS = 100  # of a step
 _HALVES = (0.0, 0.5, 1.0, 0.25, 0.75)  # times in a step of adi
 _WHOLE, _FIRST, _SECOND = (0, 1, 2), (0, 3, 1), (1, 4, 2)  # rows of them: begin, middle and end
-PARTS, MOST_PARTS = 4.0, 4  # of the time that errors are followed at once, for each 1/e of their growth; at most
+PARTS, MOST_PARTS = 3.0, 64  # that a time is divided into, in which errors are followed, for each e of growth; at most
 _SMALL = 1e-4  # of the range of temperatures
 _ESTIMATE, _LASTING, _ROOM = 3, 4, 5  # fields: the error of a step, of all steps so far, and to work with
 
@@ -278,11 +279,10 @@ class ControlledStepper(FieldStepper):
         new, since = self.views[(self.now + 1) % 3], t - control["looked_at"]
         made = self._largest(E)
         if self._feeds and made > 0:
-            parts = 1 + min(MOST_PARTS - 1, int(PARTS * control["growing"] * since))
-            for _ in range(parts):
-                self._adi.smooth(
-                    E, new, 0, 2.0 * since / parts
-                )  # a mode of eigenvalue λ is divided by 1 + λ·since/parts
+            fastest = fastest_growth(self._operator.made, t, control["low"], control["high"])
+            parts = 1 + int(min(MOST_PARTS - 1, PARTS * fastest * since))
+            for _ in range(parts):  # in each a mode of eigenvalue λ is divided by 1 + λ·since/parts
+                self._adi.smooth(E, new, 0, 2.0 * since / parts)
                 self._feed(new, since / parts)
         else:
             self._adi.smooth(E, new, 0, since)
