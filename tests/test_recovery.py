@@ -122,3 +122,22 @@ def test_results_that_are_taken_away_end_the_run(
         away.rename(results)
         again = call(capsys, "run", plate, "-o", run, "--set", "time.end=1e6", "--max-minutes", 0)
         assert "continuing" in again.stderr
+
+
+def test_a_run_that_a_mistake_of_the_program_ends_has_failed(
+    tmp_path: Path, plate: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was called killed, with the advice to go on at once."""
+
+    def mistaken(*_: object) -> bytes:
+        raise ZeroDivisionError("by nobody")
+
+    run = tmp_path / "run"
+    monkeypatch.setattr("simsuite.solvers.heat.problem.HeatProblem.results", mistaken)
+    ended = call(capsys, "run", plate, "-o", run)
+    assert ended.returncode == 1
+    assert "this is a bug in simsuite" in ended.stderr
+    shown = call(capsys, "info", run).stdout
+    monkeypatch.undo()
+    assert "run, failed" in shown.splitlines()[0], shown
+    assert call(capsys, "run", plate, "-o", run).returncode == 0

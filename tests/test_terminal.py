@@ -678,3 +678,30 @@ def test_warnings_are_in_the_object_too(say: Say) -> None:
     (warning,) = json.loads(done.stdout)["warnings"]
     assert f"warning: {warning}" in done.stderr
     assert json.loads(say("run", *settings(), "--fresh", "--json").stdout)["warnings"] == []
+
+
+def test_steps_that_control_their_error_count_iterations_in_it(say: Say) -> None:
+    """What the last iteration changed is then no reason to take shorter steps."""
+    stiff = ("time.stepper=adi", "source=[{power = '1e5*exp(T/10)'}]", "initial={temperature=20.0}")
+    assert say("run", *settings(*stiff, "time.tolerance=1e-2"), "-q").returncode == 0
+    assert "last iteration" not in say("info", "runs/plate", "-v").stdout
+    assert json.loads(say("info", "runs/plate", "--json").stdout)["summary"]["results"]["iteration_change"] > 0
+
+
+@pytest.mark.parametrize("source", ["source=[]", "source=[{power = '-1e4*(T - 20)'}]"])
+def test_explicit_steps_without_a_useful_bound_say_so(say: Say, source: str) -> None:
+    """An edge that jumps by all of the range has a bound of more than that; a source in T has none."""
+    jump = "boundary.left={kind = 'temperature', value = '20 + 1e3*(t > 15)'}"
+    done = say("run", *settings("time.stepper=explicit", source, jump))
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"time error +unknown +there is no useful bound for such data", done.stdout)
+    assert "time_error" not in json.loads(say("info", "runs/plate", "--json").stdout)["summary"]["results"]
+
+
+def test_info_tells_what_a_run_warned_of(say: Say) -> None:
+    hot = ("initial={temperature=20.0}", "source=[{power = '1e7*exp(-((x - 0.5)/1e-4)**2)'}]")
+    warned = say("run", *settings(*hot)).stderr
+    told = [line.removeprefix("warning: ") for line in warned.splitlines() if line.startswith("warning: ")]
+    assert told
+    shown = say("info", "runs/plate").stdout
+    assert all(f"  warning    {text}" in shown for text in told)

@@ -51,6 +51,8 @@ def info(
     _print_datasets(found["datasets"], verbose)
     if found["summary"] is not None:
         print_summary(found["summary"], verbose)
+        for text in found["summary"].get("warnings", ()):
+            show(f"  warning    {text}")
     elif "stepper" in found:
         show(f"  stepper    {short_stepper(found, False)}")
         if verbose and "stepper_reason" in found:

@@ -145,7 +145,7 @@ def _heat_quality(results: Mapping[str, Any], summary: Mapping[str, Any], verbos
         if summary.get("stepper") in _MEASURING:
             yield _row("time error", "not estimated", 'as time.dt is given; dt = "auto" does', "  ")
         elif summary.get("stepper") == "explicit":
-            yield _row("time error", "unknown", f"data change too much for a bound; {_UNCONTROLLED}", "  ")
+            yield _row("time error", "unknown", f"there is no useful bound for such data; {_UNCONTROLLED}", "  ")
     if "time_error" in results:
         estimated = "rounding_error" in results or not results["time_error"]
         error = f"{results['time_error']:.2g}"
@@ -163,11 +163,8 @@ def _heat_quality(results: Mapping[str, Any], summary: Mapping[str, Any], verbos
         iterations = counted(steady["iterations"], "iteration")
         yield _row("steady residual", f"{steady['residual']:.3g}", f"after {iterations}", "  ")
     change = results.get("iteration_change", 0.0)
-    estimated = "rounding_error" in results  # and the error of iterations with that of the steps
-    if verbose and estimated and change:
-        note = "of a step's change, at most, came by its last iteration for what depends on T; time error counts that"
-        yield _row("last iteration", f"{change:.2g}", note, "  ")
-    elif not estimated and change > (0.0 if verbose else _SETTLED):
+    counted_in = "rounding_error" in results  # an estimated error of steps has that of iterations in it
+    if not counted_in and change > (0.0 if verbose else _SETTLED):
         settled = "settled" if change <= _SETTLED else "not settled, for steps of this length"
         note = f"of a step's change, at most, came by its last iteration for what depends on T: {settled}"
         yield _row("last iteration", f"{change:.2g}", note, "  ")

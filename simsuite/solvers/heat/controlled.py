@@ -40,7 +40,7 @@ from simsuite.solvers.table import ROWS
 _ATTEMPTS = 100  # of a step
 _HALVES = (0.0, 0.5, 1.0, 0.25, 0.75)  # times in a step of adi
 _WHOLE, _FIRST, _SECOND = (0, 1, 2), (0, 3, 1), (1, 4, 2)  # rows of them: begin, middle and end
-PARTS, MOST_PARTS = 3.0, 64  # that a time is divided into, in which errors are followed, for each e of growth; at most
+PARTS, MOST_PARTS = 3.0, 64  # steps in which errors are followed between two looks, for each e-fold growth; at most
 _SMALL = 1e-4  # of the range of temperatures
 _ESTIMATE, _LASTING, _ROOM = 3, 4, 5  # fields: the error of a step, of all steps so far, and to work with
 

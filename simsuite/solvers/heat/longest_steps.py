@@ -17,7 +17,7 @@ import bisect
 import itertools
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -143,7 +143,7 @@ def _off(data: Data, end: float, changes: np.ndarray, windows: np.ndarray, times
 
 
 def data_of(made: Discretisation, end: float, steady: bool = False) -> Iterator[Data]:
-    """What depends on time. steady: and what does not."""
+    """The data of edges and sources that depend on time. steady: those that do not are given as well."""
     capacity, k = float(np.min(distinct(made.rho_c))), float(np.min(distinct(made.kx)))
     of_flux = end / (capacity * min(made.dx, made.dy))
     if k > 0:
@@ -152,10 +152,9 @@ def data_of(made: Discretisation, end: float, steady: bool = False) -> Iterator[
     for piece in made.edges.pieces:
         few = slice(None, None, -(-len(piece.x) // _AT_EDGE))
         points = {"x": piece.x[few], "y": piece.y[few]}
-        found = [Data(piece.first, points, {FLUX: of_flux, TEMPERATURE: 1.0}.get(piece.kind, math.inf))]
-        if piece.kind == TEMPERATURE:
-            found = [replace(found[0], is_temperature=True)]
-        elif piece.kind != FLUX:
+        kelvin = {FLUX: of_flux, TEMPERATURE: 1.0}.get(piece.kind, math.inf)
+        found = [Data(piece.first, points, kelvin, is_temperature=piece.kind == TEMPERATURE)]
+        if piece.kind not in (FLUX, TEMPERATURE):
             found.append(Data(piece.second, points, 1.0, is_temperature=True))
         yield from (data for data in found if steady or data.f.depends_on("t"))
     for f in made.sources:

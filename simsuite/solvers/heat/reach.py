@@ -1,5 +1,9 @@
-"""How far temperatures may come to differ in a run, as far as its data say: at the beginning, where they are all the
-same, an error has nothing yet to be measured by."""
+"""A lower limit of the range of temperatures that errors are measured by.
+
+An error is allowed to be a tolerance of the range of all temperatures so far. At the beginning of a run they may be all
+the same, and the range is then almost 0, although data will make it large. As long as it is less than a small share of
+what data could make of it, that share is taken.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from simsuite.solvers.heat.irregular import GOLDEN
 from simsuite.solvers.heat.longest_steps import data_of
 from simsuite.solvers.heat.sampling import distinct
 
-SHARE = 1e-7  # of it: a range of less says nothing of errors. Temperatures may reach far less than data could make them
+SHARE = 1e-7  # of what data could make of the range, which may be far more than what they do: heat is lost
 _LOOKS = 512  # times at which data are looked at, and as many of those at which steps end
 
 
