@@ -24,6 +24,7 @@ from simsuite.solvers.heat import (
     exact_cuda,
     explicit_cuda,
     general,
+    growth_cuda,
     ledger_cuda,
     lines_cuda,
     measure_cuda,
@@ -62,16 +63,20 @@ def test_explicit_step(kernel: str, precision: str, dimensions: int) -> None:
 
 
 @pytest.mark.parametrize("precision", REAL)
-@pytest.mark.parametrize("kernel", ["gather", "judge", "grow"])
+@pytest.mark.parametrize("kernel", ["gather", "judge", "grow", "shift", "slope", "multiply", "weigh"])
 def test_errors_of_steps_as_long_as_they_may_be(kernel: str, precision: str) -> None:
     r = REAL[precision]
     field = array(r, 2)
-    rest = {
-        "gather": (r, types.boolean, field),
-        "judge": (r, field, r, array(types.float64, 2)),
-        "grow": (field, field, r),
+    module, signature = {
+        "gather": (controlled_cuda, (field, field, r, types.boolean, field)),
+        "judge": (controlled_cuda, (field, field, r, field, r, array(types.float64, 2))),
+        "grow": (growth_cuda, (field, field, field, field, r)),
+        "shift": (growth_cuda, (field, r, field)),
+        "slope": (growth_cuda, (field, field, field, r, r)),
+        "multiply": (growth_cuda, (field, field, r)),
+        "weigh": (growth_cuda, (field, field, field, field, field, *[r] * 7)),
     }[kernel]
-    ptx, info = compile_sm90(getattr(controlled_cuda, kernel), types.void(field, field, *rest))
+    ptx, info = compile_sm90(getattr(module, kernel), types.void(*signature))
     assert info["spill_bytes"] == 0
     if precision == "float32":
         assert not re.findall(r"(?:add|sub|mul|fma|div)[.\w]*\.f64", ptx)

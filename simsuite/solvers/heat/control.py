@@ -28,7 +28,8 @@ again, errors of one sign come sooner than they are forgotten. What rounding alo
 count: at the beginning, while temperatures have hardly changed, it may be more than the tolerance. Nor does the range
 count then, as long as it is less than data will make of it (see `reach`). While the sum grows by itself, because
 sources give more for a higher temperature, errors of all steps count for as long as it does: until data change
-next, and then for as large a part of the run as before (`piece`).
+next, and then for as large a part of the run as before (`piece`). What each error may grow to by the end counts too
+(see `growth`).
 
 Every step also rounds temperatures, by up to half a unit in their last place, in the same direction for many steps
 where they change little. That is counted (`rounded`), because in float32 it exceeds a small tolerance: 100 steps at
@@ -59,6 +60,8 @@ BEGUN = 0.03  # share of a run before which what lasts is due to its beginning
 LOOKED = 1.5  # by how much further a run is each time that it decides on what lasts of its errors
 LASTS = 0.5  # of the tolerance that this may come to by the end
 NEAR, TIGHTER = 0.75, 1.5  # of the tolerance: a sum of errors that makes steps shorter while it grows; by so much
+HARDLY = 0.1  # of an e-fold growth
+GROWN = 0.5  # of what the errors of all steps grow to: as much comes together
 FAR, MOST_CLOSE = 0.5, 32.0  # of that: a sum with which they may be longer again; how much shorter at most
 ROUNDING = 64.0  # units of it in the largest temperature, that an estimate may consist of
 NOISE = {"rkl2": 16.0, "adi": 4.0}  # units that an estimate has of it even where there is no error
@@ -86,8 +89,9 @@ NAMES = (
     # looked_at, K. unsure: the sum of the largest estimates of all steps that may consist of rounding, K. lost_at: the
     # time at which temperatures were finite no more, s; 0 as long as they are. grown: for how long errors grew, s.
     # close: how much less each step may be off as long as the sum is near the tolerance. lasted_range: of temperatures
-    # when what lasts was looked at, K.
-    *("stages", "adi_steps", "summed", "unsure", "lost_at", "grown", "close", "lasted_range"),
+    # when what lasts was looked at, K. rate: how fast errors may grow where they do most, 1/s, see `growth`; Inf where
+    # it is to be found out. rising: for how long that was more than 0, s.
+    *("stages", "adi_steps", "summed", "unsure", "lost_at", "grown", "close", "lasted_range", "rate", "rising"),
 )
 
 
@@ -108,7 +112,7 @@ class StepControl:
 
     tolerance: of the error, relative to the range. end: of the run, s. first: length of the first step, also after data
     jumped, s. span: least and largest temperature at the start. changing: whether data jump or kink. least: of the
-    range, K, as long as temperatures differ by less.
+    range, K, as long as temperatures differ by less. feeding: whether a source depends on T.
     """
 
     def __init__(
@@ -120,15 +124,19 @@ class StepControl:
         changing: bool = False,
         state: np.ndarray | None = None,
         least: float = 0.0,
+        feeding: bool = False,
     ) -> None:
         self.tolerance, self._end, self._first, self._least = tolerance, end, first, least
         self._lasting = CHANGING if changing else 1.0
         self._limit, self._growing_for = math.inf, end
+        self._unknown = math.inf if feeding else 0.0
+        self._rising_for = self._rising_in_all = end
         self.state = np.zeros(len(NAMES)) if state is None else _completed(np.array(state))
         if state is None:
             self["dt"], self["low"], self["high"] = first, *span
             self["shortest"], self["patience"], self["ratio"] = end, PATIENCE, PROMISING
             self["left"], self["measured"], self["tight"], self["close"] = 1.0, -LATELY, 1.0, 1.0
+            self["rate"] = self._unknown
 
     def __getitem__(self, name: str) -> float:
         return float(self.state[NAMES.index(name)])
@@ -152,14 +160,25 @@ class StepControl:
         Errors that grow may do so until `end`. Of the time after that, for as large a part as before `begin`, or, when
         nothing is known yet, as alike.
         """
-        grown = self._end if math.isnan(self["grown"]) else self["grown"]
-        share = min(grown / begin, 1.0) if begin > 0 else alike
-        coming = end - min(max(self["looked_at"], begin), end) + share * (self._end - end)
-        self._growing_for = min(grown + coming, self._end)
+        now = min(max(self["looked_at"], begin), end)
+
+        def coming(before: float) -> float:
+            share = min(before / begin, 1.0) if begin > 0 else alike
+            return end - now + share * (self._end - end)
+
+        grown, rising = (min(self[name], self._end) for name in ("grown", "rising"))
+        self._growing_for = min(grown + coming(grown), self._end)
+        self._rising_for = coming(rising)
+        self._rising_in_all = min(rising + self._rising_for, self._end)
+
+    @property
+    def rising_for(self) -> float:
+        """For how long errors may grow from now on, s; 0 where they would hardly do so in that time."""
+        return self._rising_for if self["rate"] * self._rising_for > HARDLY else 0.0
 
     def restart(self, jump: bool) -> None:
         """After data jumped, or kinked: begin with shorter steps again."""
-        self["restarted"] = self["taken"]
+        self["restarted"], self["rate"] = self["taken"], self._unknown
         self["measured"] = -LATELY
         if jump:
             self["dt"] = min(self["dt"], self._first)
@@ -168,9 +187,12 @@ class StepControl:
         else:
             self["dt"] = max(KINK * self["dt"], min(self["dt"], self._first))
 
-    def judge(self, method: str, local: float, low: float, high: float, dt: float, unit: float) -> Judgement:
+    def judge(
+        self, method: str, local: float, low: float, high: float, dt: float, unit: float, grown: float = 0.0
+    ) -> Judgement:
         """A step whose local error is estimated, K, and which leads to temperatures from low to high. unit: of rounding
-        in the largest temperature, K. While errors grow they are not forgotten, and those of all steps add up."""
+        in the largest temperature, K. While errors grow they are not forgotten, and those of all steps add up. grown:
+        what its errors may grow to by the end, K."""
         range_ = max(max(self["high"], high) - min(self["low"], low), self._least)
         unit = max(unit, np.finfo(float).tiny)
         if local == 0.0 or (range_ == 0.0 and local <= ROUNDING * unit):
@@ -190,7 +212,7 @@ class StepControl:
             at_once = local / range_ * min(AT_ONCE, max(1.0, steps))
             error = max(at_once, several(local * self["left"]), several(self["splitting"] * dt))
         noise = NOISE[method] if 0.5 * unit * steps > self.tolerance * range_ else 0.0
-        deciding = self._deciding(error, local / unit, noise)
+        deciding = self._deciding(max(error, GROWN * grown / range_ * self._rising_in_all / dt), local / unit, noise)
         if local <= ROUNDING * unit:
             return Judgement(unsure=error * range_, rounding=local, deciding=deciding)
         return Judgement(error, deciding=deciding)
@@ -199,7 +221,7 @@ class StepControl:
         """Of an error that follows from an estimate of so many units of rounding: what counts for the lengths of steps.
         It is more for the sake of what lasts, and small enough where the estimate may be due to rounding. noise: units
         up to which steps may grow."""
-        error *= self["tight"] * (1.0 if math.isnan(self["close"]) else self["close"])
+        error *= self["tight"] * self["close"]
         if units <= noise:
             return min(error, SAFETY * self.tolerance / GROWTH_IN_NOISE**2)
         return min(error, SAFETY * self.tolerance) if units <= ROUNDING else error
@@ -225,6 +247,7 @@ class StepControl:
     def note_errors(self, t: float, error: float, growth: float) -> None:
         """See `looks`. error: the largest that the errors of all steps have come to by a time t, K. growth: how fast
         they would grow without new ones, 1/s; 0 if they would not."""
+        self["rising"] += t - self["looked_at"] if self["rate"] > 0 else 0.0
         self["grown"] += t - self["looked_at"] if growth > 0 else 0.0
         self["looked_at"], self["growing"] = t, growth
         self["largest"] = max(self["largest"], error)
@@ -241,9 +264,11 @@ class StepControl:
 
         Errors of the same sign add up where a plate, or a part of it, keeps its heat: what lasts grows with the run. If
         it goes on growing as it did lately, relative to the range, it must not be more than LASTS of the tolerance at
-        the end.
+        the end. How it grows while sources make errors grow says nothing of that.
         """
         self["looked"] = self["taken"]
+        if self["rate"] * self._rising_for > 1.0:
+            return
         range_ = self.range
         if not (range_ > 0 and math.isfinite(lasting)):
             return
@@ -258,11 +283,11 @@ class StepControl:
     def _unsure(self) -> float:
         """What rounding alone may have made of the sum of all estimates, K; not known of runs that began before it was
         kept."""
-        return 0.0 if math.isnan(self["unsure"]) else self["unsure"]
+        return self["unsure"] if math.isfinite(self["unsure"]) else 0.0
 
     def _tighten(self, lasting: float, progress: float, enough: float) -> None:
         since = progress - self["lasted_at"]
-        then = 1.0 if math.isnan(self["lasted_range"]) else self["lasted_range"] / self.range
+        then = self["lasted_range"] / self.range if math.isfinite(self["lasted_range"]) else 1.0
         coming = max(lasting - self["lasted"] / then, 0.0) / since * (1.0 - progress)
         wanted = self["tight"] * coming / max(enough - lasting, 0.1 * enough)
         self["tight"] = min(max(wanted, self["tight"] / MOST_LOOSER, 1.0), MOST_TIGHTER * self["tight"], MOST_TIGHT)
@@ -361,5 +386,8 @@ class StepControl:
 
 
 def _completed(state: np.ndarray) -> np.ndarray:
-    """A state of a run that began before some of NAMES were kept: what they count is not known."""
-    return np.concatenate([state, np.full(len(NAMES) - len(state), math.nan)])
+    """A state of a run that began before some of NAMES were kept: what they count is not known, and Inf."""
+    completed = np.concatenate([state, np.full(len(NAMES) - len(state), math.inf)])
+    if len(state) <= NAMES.index("close"):
+        completed[NAMES.index("close")] = 1.0
+    return completed

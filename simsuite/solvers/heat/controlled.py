@@ -23,10 +23,10 @@ import numpy as np
 
 from simsuite.core import BESIDE, Backend, Clock, Pending, Snapshot
 from simsuite.solvers.heat.adi import AdiSteps
-from simsuite.solvers.heat.control import ADI_TAKES, MORE_TAKES, StepControl
+from simsuite.solvers.heat.control import ADI_TAKES, MORE_TAKES, NOISE, StepControl
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.explicit import is_plain
-from simsuite.solvers.heat.feeding import fastest_growth
+from simsuite.solvers.heat.growth import ErrorGrowth
 from simsuite.solvers.heat.ledger import Ledger
 from simsuite.solvers.heat.measure import Wanted
 from simsuite.solvers.heat.operator import Operator, block_for
@@ -40,8 +40,6 @@ from simsuite.solvers.table import ROWS
 _ATTEMPTS = 100  # of a step
 _HALVES = (0.0, 0.5, 1.0, 0.25, 0.75)  # times in a step of adi
 _WHOLE, _FIRST, _SECOND = (0, 1, 2), (0, 3, 1), (1, 4, 2)  # rows of them: begin, middle and end
-PARTS, MOST_PARTS = 3.0, 64  # steps in which errors are followed between two looks, for each e-fold growth; at most
-_SMALL = 1e-4  # of the range of temperatures
 _ESTIMATE, _LASTING, _ROOM = 3, 4, 5  # fields: the error of a step, of all steps so far, and to work with
 
 
@@ -99,12 +97,15 @@ class ControlledStepper(FieldStepper):
         self._real = T.dtype.type
         self._cells, self.work = float(made.nx * made.ny), 0.0
         self._bind(made)
-        self._feeds = any(f.depends_on("T") for f in made.sources)
+        feeds = any(f.depends_on("T") for f in made.sources)
+        self._growth: ErrorGrowth | None = None  # only where sources depend on T
+        if feeds:
+            self._growth = ErrorGrowth(made, backend, self._operator, self._adi, self._largest, T.dtype)
         first = longest_step(3, safe) if math.isfinite(safe) else (clock.times[-1] - clock.times[0]) * 1e-4
         span = (float(T.min()), float(T.max()))
         state = start.arrays.get("control")
         self.control = StepControl(
-            plan.tolerance, clock.times[-1], first, span, bool(self._jumps), state, plan.range_floor
+            plan.tolerance, clock.times[-1], first, span, bool(self._jumps), state, plan.range_floor, feeds
         )
         self._changing = sorted({*changes, *plan.stops})
         self._alike = _alike(np.diff([0.0, *self._changing, clock.times[-1]]))
@@ -115,7 +116,6 @@ class ControlledStepper(FieldStepper):
         b = self.backend
         k = b.kernels(__name__)
         self._gather = b.launcher(k.gather, (made.nx, made.ny), block_for(made))
-        self._grow = b.launcher(k.grow, (made.nx, made.ny), block_for(made))
         self._add = b.launcher(b.kernels("simsuite.solvers.heat.adi").ahead, (made.nx, made.ny), block_for(made))
         self._judge = b.launcher(k.judge, (made.ny * k.THREADS,), (k.THREADS,))
         self._rows_array = b.zeros((3, made.ny), np.float64)
@@ -189,10 +189,11 @@ class ControlledStepper(FieldStepper):
             self._look(t, dt, taken == ticks - k)
             local, low, high = self._try_rkl2(dt) if method == "rkl2" else self._try_adi(dt)
             unit = float(np.finfo(self._real).eps) * max(abs(low), abs(high))
-            judged = control.judge(method, local, low, high, dt, unit)
+            grown = self._grown(local, t, NOISE[method] * unit)
+            judged = control.judge(method, local, low, high, dt, unit, grown)
             if method == "adi" and control.asks_for_more(judged.deciding, dt):
                 control.note_more(local, *self._measure_more(dt), dt)
-                judged = control.judge(method, local, low, high, dt, unit)
+                judged = control.judge(method, local, low, high, dt, unit, grown)
             if judged.deciding <= control.tolerance or control.lost or taken == 1 or attempt == _ATTEMPTS - 1:
                 break
             self._restore()
@@ -202,7 +203,7 @@ class ControlledStepper(FieldStepper):
         control.go_on(method, judged.deciding, dt)
         self._add(self.views[_LASTING], self.views[_ESTIMATE], self._real(1), self.views[_LASTING])
         over = self.step + taken == self.clock.end
-        if control.looks or over or (self._feeds and taken == ticks - k and self._due(t) == self._piece(t)[1]):
+        if control.looks or over or (self._growth and taken == ticks - k and self._due(t) == self._piece(t)[1]):
             self._look_at_errors(t + dt, 1.0 if over else self._progress(t + dt), unit)
         if len(self._plan.methods) > 1:
             control.choose(judged.deciding, dt, self._stages, self._plan.worth)
@@ -278,12 +279,10 @@ class ControlledStepper(FieldStepper):
         control, E, W = self.control, self.views[_LASTING], self.views[_ROOM]
         new, since = self.views[(self.now + 1) % 3], t - control["looked_at"]
         made = self._largest(E)
-        if self._feeds and made > 0:
-            fastest = fastest_growth(self._operator.made, t, control["low"], control["high"])
-            parts = 1 + int(min(MOST_PARTS - 1, PARTS * fastest * since))
-            for _ in range(parts):  # in each a mode of eigenvalue λ is divided by 1 + λ·since/parts
-                self._adi.smooth(E, new, 0, 2.0 * since / parts)
-                self._feed(new, since / parts)
+        if self._growth is not None and made > 0:
+            span, spare = (control["low"], control["high"]), [self.views[(self.now + 2) % 3], W]
+            control["rate"] = self._growth.rate(new, t, span, spare)
+            self._growth.follow(E, new, t, since, span, spare)
         else:
             self._adi.smooth(E, new, 0, since)
         now = self._largest(E)
@@ -293,19 +292,18 @@ class ControlledStepper(FieldStepper):
         self._adi.smooth(W, new, 0, self.clock.times[-1] - self.clock.times[0])
         control.note_lasting(self._largest(W), progress, unit)
 
-    def _feed(self, new: Any, since: float) -> None:
-        """Queue what sources make of the errors so far in a time: its length times the change that errors make in what
-        they give, which is found from a small part or a multiple of them, _SMALL of the range of temperatures."""
-        E, W, q1, real = self.views[_LASTING], self.views[_ROOM], self.views[(self.now + 2) % 3], self._real
-        sources, control = self._operator.sources, self.control
-        part = _SMALL * control.range / self._largest(E)
-        if not (math.isfinite(part) and part > 0):
-            return
-        self._add(new, E, real(part), W)
-        sources.refresh(W, 0)
-        self._add(sources.q, E, real(0), q1)
-        sources.refresh(new, 0)
-        self._grow(E, q1, sources.q, self._operator.c, real(since / part))
+    def _grown(self, local: float, t: float, noise: float) -> float:
+        """The largest, K, that the errors of the step just tried may grow to, of which `local` is the largest. t: when
+        it began, s. noise: of rounding in errors, K."""
+        control, T, new, spare = self.control, *(self.views[(self.now + i) % 3] for i in range(3))
+        D, W, span = self.views[_ESTIMATE], self.views[_ROOM], (control["low"], control["high"])
+        if self._growth is None or not math.isfinite(local):
+            return 0.0
+        if math.isinf(control["rate"]):
+            control["rate"] = self._growth.rate(T, t, span, [spare, W])
+        if control.rising_for == 0.0:
+            return 0.0
+        return self._growth.grown(D, new, T, span, control["rate"], control.rising_for, noise, [spare, W])
 
     def _largest(self, field: Any) -> float:
         """The largest absolute value."""

@@ -39,17 +39,3 @@ def judge(Y, Y0, weight, defect, zero, rows):
     """defect += weight (Y - Y0). Of each row: the largest |defect|, and the least and the largest Y; NaN where one
     is."""
     _judge(Y.shape[0], (Y, Y0, weight, defect, zero, rows))
-
-
-@parallel_for
-def _grow(begin, end, error, q1, q0, c, weight):
-    for y in range(begin, end):
-        for x in range(error.shape[1]):
-            e, d = error[y, x], weight * c[y, x] * (q1[y, x] - q0[y, x])
-            error[y, x] = e * e / (e - d) if e * d < 0 else e + d
-
-
-@kernel
-def grow(error, q1, q0, c, weight):
-    """error += d, d = weight c (q1 - q0); where that makes it less, error / (1 - d / error), which changes no sign."""
-    _grow(error.shape[0], (error, q1, q0, c, weight))

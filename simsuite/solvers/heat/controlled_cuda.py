@@ -6,7 +6,7 @@ from numba import cuda
 
 from simsuite.solvers.heat.row_cuda import THREADS
 
-__all__ = ["THREADS", "gather", "grow", "judge"]
+__all__ = ["THREADS", "gather", "judge"]
 
 
 @cuda.jit(cache=True)
@@ -55,12 +55,3 @@ def judge(Y, Y0, weight, defect, zero, rows):
         half //= 2
     if i == 0:
         rows[0, y], rows[1, y], rows[2, y] = error[0], least[0], most[0]
-
-
-@cuda.jit(cache=True)
-def grow(error, q1, q0, c, weight):
-    """error += d, d = weight c (q1 - q0); where that makes it less, error / (1 - d / error), which changes no sign."""
-    x, y = cuda.grid(2)
-    if x < error.shape[1] and y < error.shape[0]:
-        e, d = error[y, x], weight * c[y, x] * (q1[y, x] - q0[y, x])
-        error[y, x] = e * e / (e - d) if e * d < 0 else e + d

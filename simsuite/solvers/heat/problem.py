@@ -225,7 +225,7 @@ class HeatProblem:
 
     @property
     def unbounded(self) -> frozenset[str]:
-        return frozenset()
+        return frozenset({"control"})  # in which Inf is what is not known
 
     def next_look(self, step: int) -> int | None:
         """Wherever there is a frame."""

@@ -1,0 +1,126 @@
+"""Errors that sources in T make grow, above all those far ahead of a front, which are small and decide on its speed.
+
+Each of the fronts was off by 1.4 to 6 times the tolerance, with up to seven times the steps, before what an error may
+grow to counted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+from simsuite.backends import open_backend
+from simsuite.core import Backend, Snapshot
+from simsuite.solvers.heat.control import NAMES
+from simsuite.solvers.heat.controlled import ControlledStepper
+from simsuite.solvers.heat.problem import HeatProblem
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+INSULATED = {edge: {"kind": "insulated"} for edge in ("left", "right", "bottom", "top")}
+FRONTS: dict[str, dict[str, Any]] = {  # q(u) with u = T - base; D, rates and lengths as the equation has them
+    "Fisher": {"q": "{u}*(1-{u})", "width": 1.0, "length": 60.0, "end": 20.0, "tolerance": 1e-4},
+    "fast": {"q": "2*{u}*(1-{u})", "width": 4.0, "length": 60.0, "end": 8.0, "tolerance": 1e-3},
+    "cubic": {"q": "{u}*(1-{u}*{u})", "width": 1.0, "length": 60.0, "end": 15.0, "tolerance": 1e-4},
+    "pushed": {"q": "4*{u}*(1-{u})*({u}-0.25)", "width": 5.0, "length": 80.0, "end": 40.0,
+               "tolerance": 1e-4},
+}  # fmt: skip
+
+
+def front(
+    heat: Callable[..., HeatProblem], base: float, q: str, width: float, length: float, **rest: Any
+) -> HeatProblem:
+    u = f"(T - {base})" if base else "T"
+    return heat(
+        grid={"nx": int(length), "ny": 1, "lx": length, "ly": 1.0},
+        initial={"temperature": f"{base} + exp(-(x/{width})**2)"},
+        boundary=INSULATED,
+        source=[{"power": q.format(u=u)}],
+        time={"end": rest["end"], "tolerance": rest["tolerance"], "stepper": "auto"},
+        output={"frames": 3},
+    )
+
+
+def solution(q: str, width: float, length: float, times: list[float]) -> np.ndarray:
+    """By Radau IIA of order 5 on the same cells, (times, cells)."""
+    x = np.arange(int(length)) + 0.5
+    code = compile(q.format(u="u"), "q", "eval")
+
+    def rate(_: float, u: np.ndarray) -> np.ndarray:
+        flux = np.diff(u, prepend=u[0], append=u[-1])
+        return np.diff(flux) + eval(code, {"u": u})
+
+    found = solve_ivp(rate, (0.0, times[-1]), np.exp(-((x / width) ** 2)), "Radau", times, rtol=1e-9, atol=1e-13)
+    assert found.success
+    return np.asarray(found.y.T)
+
+
+@pytest.mark.parametrize("base", [0.0, 300.0])
+@pytest.mark.parametrize("name", FRONTS)
+def test_fronts_arrive_in_time(heat: Callable[..., HeatProblem], name: str, base: float) -> None:
+    """Whatever rounding there is beside 300 K, which grows like any error."""
+    given = FRONTS[name]
+    problem = front(heat, base, **given)
+    run = problem.stepper(open_backend("cpu"), problem.initial())
+    assert isinstance(run, ControlledStepper)
+    at, got = problem.layout.series[0].steps, []
+    for step in at:
+        run.advance(step - run.step)
+        got.append(np.array(run.state["temperature"])[0] - base)
+    want = solution(given["q"], given["width"], given["length"], [problem.clock.time(step) for step in at])
+    error = float(np.max(np.abs(np.array(got) - want)))
+    assert error <= given["tolerance"]
+    with run.observe("time") as observed:
+        told = problem.results(observed)["time_error"]
+    assert error / 3 <= told <= given["tolerance"]
+    assert run.taken < 6_000
+
+
+@pytest.mark.parametrize(("held", "rate"), [(False, 3.0), (True, 0.6), (True, 2.0), (True, 8.0)])
+def test_the_rate_of_growth_is_the_largest_eigenvalue(
+    heat: Callable[..., HeatProblem], backend: Backend, held: bool, rate: float
+) -> None:
+    """Of D·difference + λ with the same λ everywhere: sin(πx/L) sin(πy/L) is a mode where edges are held at 0, and 1
+    where they are insulated. Where it is negative errors do not grow. rate: λ as a multiple of what diffusion takes
+    from that mode."""
+    n, D = (8, 0.1) if backend.name != "cudasim" else (4, 0.1)
+    takes = 2 * 4 * D * n**2 * math.sin(math.pi / (2 * n)) ** 2
+    edge = {"kind": "temperature", "value": 0.0} if held else {"kind": "insulated"}
+    problem = heat(
+        grid={"nx": n, "ny": n},
+        material={"diffusivity": D},
+        initial={"temperature": "sin(pi*x)*sin(pi*y)"},
+        boundary=dict.fromkeys(INSULATED, edge),
+        source=[{"power": f"{rate * takes}*T"}],
+        time={"end": 1.0, "tolerance": 1e-2, "stepper": "rkl2"},
+    )
+    run = problem.stepper(backend, problem.initial())
+    assert isinstance(run, ControlledStepper)
+    run.advance(1)
+    assert run.taken == 1
+    exact = max(rate * takes - (takes if held else 0.0), 0.0)
+    assert run.control["rate"] == pytest.approx(exact, rel=0.1, abs=1e-9)
+
+
+def test_a_run_begun_before_growth_was_kept_goes_on(heat: Callable[..., HeatProblem]) -> None:
+    """Its state has fewer numbers. What they count is not known, and a checkpoint may say so."""
+    given = FRONTS["fast"]
+    problem = front(heat, 0.0, **given)
+    run = problem.stepper(open_backend("cpu"), problem.initial())
+    run.advance(problem.clock.end // 3)
+    with run.snapshot() as snapshot:
+        arrays = {name: np.array(a) for name, a in snapshot.arrays.items()}
+    arrays["control"] = arrays["control"][: NAMES.index("grown")]
+    again = problem.stepper(open_backend("cpu"), Snapshot(run.step, arrays))
+    again.advance(problem.clock.end - again.step)
+    with again.observe("time") as observed:
+        assert problem.results(observed)["time_error"] <= given["tolerance"]
+    with again.snapshot() as snapshot:
+        for name, array in snapshot.arrays.items():
+            assert not np.isnan(array).any(), name
+            assert name in problem.unbounded or np.isfinite(array).all(), name
