@@ -36,12 +36,18 @@ PLAIN = {
     "time": {"end": 0.05, "stepper": "rkl2", "tolerance": 1e-4},
     "output": {"frames": 3},
 }
+GROWING = PLAIN | {  # errors far from the left edge matter for what they may grow to
+    "material": {"diffusivity": 0.05},
+    "initial": {"temperature": "exp(-30*x**2)"},
+    "source": [{"power": "150*T*(1 - T)*(1 + y)"}],
+}
 LAW = {"conductivity": "1 + 0.01*(T - 300)", "density": 1.0, "specific_heat": 1.0}
 METHODS = {
     "auto": EVERYTHING,
     "rkl2": EVERYTHING | {"time": EVERYTHING["time"] | {"stepper": "rkl2"}},
     "adi": EVERYTHING | {"time": EVERYTHING["time"] | {"stepper": "adi"}},
     "plain": PLAIN,
+    "growing": GROWING,
     "law": EVERYTHING | {"material": LAW, "time": EVERYTHING["time"] | {"stepper": "adi"}},
 }
 
