@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from scipy.linalg import expm
 
 from simsuite.backends import open_backend
 from simsuite.core import Backend, Snapshot
@@ -105,6 +106,30 @@ def test_the_rate_of_growth_is_the_largest_eigenvalue(
     assert run.taken == 1
     exact = max(rate * takes - (takes if held else 0.0), 0.0)
     assert run.control["rate"] == pytest.approx(exact, rel=0.1, abs=1e-9)
+
+
+def test_a_plate_that_heats_itself_takes_as_many_steps_as_it_needs(heat: Callable[..., HeatProblem]) -> None:
+    """In proportion to T - 300, for seven growth times: 19 330 steps before, when what lasts of errors that grow was
+    taken for what they would last on. Exact on the same cells, by the exponential of a matrix."""
+    rate, end, tolerance, dx, alpha = 9e-4, 8000.0, 1e-4, 0.05, 0.5 / 1.8e6
+    problem = heat(
+        grid={"nx": 4, "ny": 4, "lx": 4 * dx, "ly": 4 * dx},
+        material={"conductivity": 0.5, "density": 1200.0, "specific_heat": 1500.0},
+        initial={"temperature": "300 + 10*x/0.05"},
+        boundary=INSULATED,
+        source=[{"power": f"{1.8e6 * rate}*(T - 300)"}],
+        time={"end": end, "tolerance": tolerance, "stepper": "auto"},
+        output={"frames": 9, "samples": 81},
+    )
+    run = problem.stepper(open_backend("cpu"), problem.initial())
+    assert isinstance(run, ControlledStepper)
+    run.advance(problem.clock.end)
+    differences = np.diff(np.eye(4), axis=0)
+    operator = -alpha / dx**2 * differences.T @ differences + rate * np.eye(4)
+    exact = 300.0 + expm(operator * end) @ (10.0 * (np.arange(4) + 0.5))
+    got = np.array(run.state["temperature"])
+    assert np.max(np.abs(got - exact)) <= tolerance * np.ptp(exact)
+    assert run.taken < 2_000
 
 
 def test_a_run_begun_before_growth_was_kept_goes_on(heat: Callable[..., HeatProblem]) -> None:

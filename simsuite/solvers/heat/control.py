@@ -88,10 +88,9 @@ NAMES = (
     # Of all steps of rkl2 that count; steps of adi that count. summed: what the errors of all steps came to by
     # looked_at, K. unsure: the sum of the largest estimates of all steps that may consist of rounding, K. lost_at: the
     # time at which temperatures were finite no more, s; 0 as long as they are. grown: for how long errors grew, s.
-    # close: how much less each step may be off as long as the sum is near the tolerance. lasted_range: of temperatures
-    # when what lasts was looked at, K. rate: how fast errors may grow where they do most, 1/s, see `growth`; Inf where
-    # it is to be found out. rising: for how long that was more than 0, s.
-    *("stages", "adi_steps", "summed", "unsure", "lost_at", "grown", "close", "lasted_range", "rate", "rising"),
+    # close: how much less each step may be off as long as the sum is near the tolerance. rate: how fast errors may grow
+    # where they do most, 1/s, see `growth`; Inf where that is not known. rising: for how long it was more than 0, s.
+    *("stages", "adi_steps", "summed", "unsure", "lost_at", "grown", "close", "rate", "rising"),
 )
 
 
@@ -263,8 +262,8 @@ class StepControl:
         the largest temperature, K.
 
         Errors of the same sign add up where a plate, or a part of it, keeps its heat: what lasts grows with the run. If
-        it goes on growing as it did lately, relative to the range, it must not be more than LASTS of the tolerance at
-        the end. How it grows while sources make errors grow says nothing of that.
+        it goes on growing as it did lately, at the end it must not be more than LASTS of the tolerance. How it grows
+        while sources make errors grow says nothing of that.
         """
         self["looked"] = self["taken"]
         if self["rate"] * self._rising_for > 1.0:
@@ -277,7 +276,7 @@ class StepControl:
         if self["lasted_at"]:
             enough = max(LASTS * self.tolerance * range_, ROUNDING * unit) + self._unsure
             self._tighten(lasting, progress, enough)
-        self["lasted"], self["lasted_at"], self["lasted_range"] = lasting, progress, range_
+        self["lasted"], self["lasted_at"] = lasting, progress
 
     @property
     def _unsure(self) -> float:
@@ -287,8 +286,7 @@ class StepControl:
 
     def _tighten(self, lasting: float, progress: float, enough: float) -> None:
         since = progress - self["lasted_at"]
-        then = self["lasted_range"] / self.range if math.isfinite(self["lasted_range"]) else 1.0
-        coming = max(lasting - self["lasted"] / then, 0.0) / since * (1.0 - progress)
+        coming = max(lasting - self["lasted"], 0.0) / since * (1.0 - progress)
         wanted = self["tight"] * coming / max(enough - lasting, 0.1 * enough)
         self["tight"] = min(max(wanted, self["tight"] / MOST_LOOSER, 1.0), MOST_TIGHTER * self["tight"], MOST_TIGHT)
 
