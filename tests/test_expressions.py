@@ -247,7 +247,7 @@ WHERE = "write `where(..)` with the same arguments: `where(condition, value, oth
         ("t > 1 ? 2 : 3", 6, "a `?` has no place in an expression", CONDITION),
         ("2(x)", 0, "only functions can be called", "write `*` to multiply"),
         ("x(2)", 0, "`x` is not a function", "write `x*(...)` to multiply"),
-        ("1 + ln(x)", 4, "unknown function `ln`", "did you mean `log`?"),
+        ("1 + ln(x)", 4, "unknown function `ln`", "write `log(x)`"),
         ("sine(x)", 0, "unknown function `sine`", "did you mean `sin`?"),
         ("sin(x, y)", 0, "`sin` takes 1 argument, not 2", None),
         ("hypot(x)", 0, "`hypot` takes 2 arguments, not 1", None),

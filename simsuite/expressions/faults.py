@@ -7,21 +7,22 @@ from __future__ import annotations
 
 import re
 
+from simsuite.expressions.foreign import WHERE
 from simsuite.expressions.tree import CONSTANTS, FUNCTIONS, MAX_DEPTH, ExpressionError, NumberWithUnit
 
 FOREIGN = {"^": "write `**` for powers", "&": "write `and`", "|": "write `or`", "~": "write `not`"}
-_CONDITION = "write `where(condition, value, other value)`, or `value if condition else other value`"
 _CHARACTERS = {
     "²": "write `**2`",
     "³": "write `**3`",
     "π": "write `pi`",
     "·": "write `*`",
     "×": "write `*`",
-    "?": _CONDITION,
+    "?": WHERE,
 }
 _NUMBER = r"(?<![\w.])(?:\d++\.?\d*+|\.\d++)(?:[eE][-+]?\d+)?+"  # never gives its exponent back, as the word behind it
 _KEYWORDS = ("and", "or", "not", "if", "else", "in", "is", "for", "then", "lambda")
-_WORD_AFTER_NUMBER = re.compile(rf"({_NUMBER})\s*((?!(?:{'|'.join(_KEYWORDS)})\b)[A-Za-z_µ°Ω%][A-Za-z0-9_µ°Ω]*)")
+_ANY_KEYWORD = rf"(?:{'|'.join(_KEYWORDS)})\b"
+_WORD_AFTER_NUMBER = re.compile(rf"({_NUMBER})\s*((?!{_ANY_KEYWORD})[A-Za-z_µ°Ω%][A-Za-z0-9_µ°Ω]*)")
 _PER_CENT = re.compile(rf"({_NUMBER})\s*(%)\s*$")
 
 
@@ -60,7 +61,7 @@ def _shown(character: str) -> str:
 
 def syntax_fault(text: str, column: int, variables: tuple[str, ...]) -> ExpressionError:
     """What is wrong with a text that Python's parser refuses at `column`."""
-    known = _bracket_fault(text) or _condition_fault(text) or number_with_unit(text, variables)
+    known = _bracket_fault(text) or _condition_fault(text) or _word_fault(text) or number_with_unit(text, variables)
     return known or _operator_fault(text, column)
 
 
@@ -86,9 +87,20 @@ def _condition_fault(text: str) -> ExpressionError | None:
         if match[2]:
             same = "write `where(..)` with the same arguments: `where(condition, value, other value)`"
             return ExpressionError("`if` is not a function here", match.start(1), same)
-        return ExpressionError("there is no value before this `if`", match.start(1), _CONDITION)
+        return ExpressionError("there is no value before this `if`", match.start(1), WHERE)
     if (match := re.search(r"\bif\b", text)) and not re.search(r"\belse\b", text):
-        return ExpressionError("this `if` has no `else`", match.start(), _CONDITION)
+        return ExpressionError("this `if` has no `else`", match.start(), WHERE)
+    return None
+
+
+def _word_fault(text: str) -> ExpressionError | None:
+    """`mod` between two numbers, a function without brackets, or bars around an absolute value."""
+    if match := re.search(r"(?<=[\w)])\s+(mod)\s+(?=[\w(])", text):
+        return ExpressionError("`mod` is no operator here", match.start(1), "write `%`")
+    if match := re.search(rf"\b({'|'.join(FUNCTIONS)})\s+((?!{_ANY_KEYWORD})[A-Za-z_]\w*|{_NUMBER})", text):
+        return ExpressionError(f"`{match[1]}` is a function", match.start(), f"write `{match[1]}({match[2]})`")
+    if match := re.search(r"(?:^|[-+*/%(,])\s*(\|)(?!\|)", text):
+        return ExpressionError("`|` is no operator here", match.start(1), "write `abs(..)`")
     return None
 
 

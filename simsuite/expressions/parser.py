@@ -10,6 +10,8 @@ import warnings
 from itertools import pairwise
 
 from simsuite.expressions.faults import FOREIGN, character_fault, number_with_unit, syntax_fault
+from simsuite.expressions.foreign import ANSWERS, TRANSLATIONS
+from simsuite.expressions.formula import formula
 from simsuite.expressions.tree import (
     BRANCH_DEPTH,
     CONSTANTS,
@@ -23,6 +25,8 @@ from simsuite.expressions.tree import (
     Name,
     Node,
     Number,
+    names_in,
+    substitute,
 )
 
 MAX_LENGTH = 2000
@@ -48,15 +52,7 @@ _COMPARE: dict[type[ast.cmpop], str] = {
     ast.NotEq: "!=",
 }
 _FOREIGN_OPERATORS = {ast.BitXor: "^", ast.BitAnd: "&", ast.BitOr: "|", ast.LShift: "<<", ast.RShift: ">>"}
-_OTHER_FUNCTIONS = {
-    "ln": "log",
-    "arcsin": "asin",
-    "arccos": "acos",
-    "arctan": "atan",
-    "arctan2": "atan2",
-    "fabs": "abs",
-}
-_OTHER_FUNCTIONS |= {"pow": "**", "heaviside": "step", "maximum": "max", "minimum": "min", "sgn": "sign"}
+_MOST_SHOWN = 80  # characters of a formula in a help
 
 
 def parse(text: str, variables: tuple[str, ...]) -> Node:
@@ -125,9 +121,15 @@ class _Checker:
             case ast.Call():
                 return self._call(tree, depth)
             case ast.Attribute():
-                raise self._error(tree, "attributes (`.`) are not allowed", "only arithmetic and named functions are")
+                raise self._attribute(tree)
         help = "only numbers, names, operators and function calls are"
         raise self._error(tree, f"{_KINDS.get(type(tree), 'this')} is not allowed", help)
+
+    def _attribute(self, tree: ast.Attribute) -> ExpressionError:
+        """Functions of Python's modules are known by their names alone."""
+        known = tree.attr in FUNCTIONS or tree.attr in CONSTANTS or tree.attr in TRANSLATIONS
+        help = f"write `{tree.attr}` alone" if known else "only arithmetic and named functions are"
+        return self._error(tree, "attributes (`.`) are not allowed", help)
 
     def _number(self, tree: ast.Constant) -> Number:
         if isinstance(tree.value, bool) or not isinstance(tree.value, (int, float)):
@@ -195,22 +197,44 @@ class _Checker:
             if applied in self._variables:
                 return Name(applied)
         if name not in FUNCTIONS:
-            raise self._unknown_function(tree, name)
+            raise self._unknown_function(tree, name, depth)
         if tree.keywords:
             raise self._error(tree.keywords[0].value, "arguments have no names here")
         least, most = FUNCTIONS[name]
         if not least <= len(tree.args) <= most:
+            if name == "log" and len(tree.args) == 2:
+                raise self._error(tree, "`log` takes 1 argument, not 2", self._translated("log(a)/log(b)", tree, depth))
             wanted = f"at least {least} arguments" if most == MANY else f"{least} argument" + "s" * (least > 1)
             raise self._error(tree, f"`{name}` takes {wanted}, not {len(tree.args)}")
         depth += BRANCH_DEPTH if name == "where" else 1
         return Apply(name, tuple(self.node(argument, depth) for argument in tree.args))
 
-    def _unknown_function(self, tree: ast.Call, name: str) -> ExpressionError:
+    def _unknown_function(self, tree: ast.Call, name: str, depth: int) -> ExpressionError:
         if name in self._variables or name in CONSTANTS:
             return self._error(tree, f"`{name}` is not a function", f"write `{name}*(...)` to multiply")
-        other = _OTHER_FUNCTIONS.get(name) or next(iter(difflib.get_close_matches(name, FUNCTIONS, 1)), None)
-        help = f"did you mean `{other}`?" if other else "functions: " + ", ".join(FUNCTIONS)
-        return self._error(tree, f"unknown function `{name}`", help)
+        message, lower = f"unknown function `{name}`", name.lower()
+        if lower in FUNCTIONS or lower in ANSWERS:
+            return self._error(tree, message, ANSWERS.get(lower, f"did you mean `{lower}`?"))
+        if lower in TRANSLATIONS:
+            return self._error(tree, message, self._translated(TRANSLATIONS[lower], tree, depth))
+        close = difflib.get_close_matches(name, FUNCTIONS, 1)
+        help = f"did you mean `{close[0]}`?" if close else "functions: " + ", ".join(FUNCTIONS)
+        return self._error(tree, message, help)
+
+    def _translated(self, template: str, call: ast.Call, depth: int) -> str:
+        """What to write in place of a call. template: what is written for arguments a, b and c, those of the call in
+        the help if they are as many, and short."""
+        letters = ("a", "b", "c")
+        wanted = parse(template, letters)
+        if len(names_in(wanted)) == len(call.args):
+            arguments = dict(zip(letters, (self.node(argument, depth + 1) for argument in call.args)))
+            result = substitute(wanted, arguments)
+            written = formula(result)
+            if depth > 1 and not (isinstance(result, Apply) and result.op in FUNCTIONS):
+                written = f"({written})"  # so that it can stand where the call does
+            if len(written) <= _MOST_SHOWN:
+                return f"write `{written}`"
+        return f"for `{ast.unparse(call.func)}({', '.join(sorted(names_in(wanted)))})` write `{formula(wanted)}`"
 
 
 def _literal(node: Node) -> float | None:
