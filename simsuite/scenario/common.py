@@ -104,7 +104,8 @@ class Output(Section):
     def _one_way_to_say_when(self) -> Output:
         given = [name for name in ("frames", "every", "times") if getattr(self, name) is not None]
         if len(given) > 1:
-            raise ValueError(f"says when frames are due in {len(given)} ways: {', '.join(given)}; keep one")
+            keys = " and ".join(f"`{name}`" for name in given)
+            raise ValueError(f"[output] says in {len(given)} ways when frames are due: {keys}; keep one of these keys")
         return self
 
 

@@ -112,16 +112,40 @@ class Source:
         found = re.match(r"line (\d+), column (\d+)", place)
         end = len(self.text.rstrip())
         offset = min(self._offset(int(found[1]), int(found[2])), end) if found else end
+        if open_string := self._open_string(offset):
+            return open_string
         if message.startswith("Cannot"):
             return SourceError("this was given a value before", (offset, offset + 1))
         words, help = _WORDS.get(message, (message[:1].lower() + message[1:], None))
         return SourceError(words, (offset, offset + 1), help)
+
+    def _open_string(self, end: int) -> SourceError | None:
+        """A string that begins before `end`, and that no quote closes."""
+        for token in _TOKENS.finditer(self.text, 0, end):
+            quotes = re.match(r"""\"{3}|'{3}|"|'""", token[0])
+            whole = quotes and _TOKENS.match(self.text, token.start())
+            if quotes and whole and not _is_closed(whole[0], quotes[0]):
+                line = whole[0].partition("\n")[0].rstrip()
+                help = f"write {quotes[0]} where it ends"
+                if line.endswith('\\"'):
+                    help = "`\\\"` is a quote amid the string: write `\\\\` for a backslash, or use single quotes"
+                start = token.start()
+                return SourceError("the string that begins here is not closed", (start, start + len(line)), help)
+        return None
 
     def _offset(self, line: int, column: int) -> int:
         start = 0
         for _ in range(line - 1):
             start = self.text.index("\n", start) + 1
         return start + column - 1
+
+
+def _is_closed(text: str, quotes: str) -> bool:
+    """Whether a string, from its first quotes on, ends with the same ones, which no backslash is before."""
+    inside = text[len(quotes) :]
+    if quotes[0] == '"':
+        inside = re.sub(r"\\.", "", inside, flags=re.DOTALL)
+    return inside.endswith(quotes)
 
 
 def _named(data: Path) -> str:
