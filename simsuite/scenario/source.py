@@ -128,7 +128,7 @@ class Source:
                 line = whole[0].partition("\n")[0].rstrip()
                 help = f"write {quotes[0]} where it ends"
                 if line.endswith('\\"'):
-                    help = "`\\\"` is a quote amid the string: write `\\\\` for a backslash, or use single quotes"
+                    help = '`\\"` is a quote amid the string: write `\\\\` for a backslash, or use single quotes'
                 start = token.start()
                 return SourceError("the string that begins here is not closed", (start, start + len(line)), help)
         return None

@@ -9,6 +9,7 @@ import numpy as np
 from simsuite.expressions import Expression
 from simsuite.scenario.heat import EDGES, HeatScenario
 from simsuite.solvers.heat.discretisation import Discretisation
+from simsuite.solvers.heat.grid_power import GridPower, grid_power
 from simsuite.solvers.heat.irregular import GOLDEN
 from simsuite.solvers.heat.longest_steps import FINEST, LongestSteps
 from simsuite.solvers.heat.plan import Plan
@@ -19,11 +20,8 @@ _LOOKS = 9  # times within a step, its ends included
 _MOST_STEPS = 8192  # that are looked at; a dt that is shorter than that is short for most data
 _MUCH = 0.5  # of what a function changes by in the whole run
 _POINTS = 8  # along an edge, and along each axis of a source
-_PARTS, _MORE_PARTS = 3, 16  # of a cell, along each axis, in which a source is looked at; where it may be off
-_PERHAPS = 0.3  # of what is told, by which it may be
-_MOST_CELLS = 1 << 18
-_OFF = 0.1  # of the power of a source
-_MOST_TIMES, _MOST_LOOKS = 64, 1 << 24  # of a run at which a source is looked at; in all places together
+_OFF = 0.1  # of the power of a source: by how much that of the grid differs
+_BURSTS = 0.5  # standard deviation of the power of a source on the grid while it moves, by its own
 
 
 def coarse_warnings(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[str]:
@@ -99,43 +97,36 @@ def _moving(scenario: HeatScenario, made: Discretisation) -> Iterator[tuple[str,
 
 
 def _sources_in_cells(scenario: HeatScenario, made: Discretisation) -> Iterator[str]:
-    """Sources that give another amount of heat, in the whole run, if each cell is looked at in more places than its
-    centre. What moves over the cells may be off at any one time."""
-    if made.nx * made.ny > _MOST_CELLS:
-        return
-    end = scenario.time.end or 0.0
-    count = min(_MOST_TIMES, _MOST_LOOKS // (_PARTS**2 * made.nx * made.ny))
-    moments = end * ((np.arange(count) + 1) * GOLDEN % 1.0)
+    """A sentence for each source that is so narrow that the grid gives it another power."""
     for name, source in zip(scenario.source_names, scenario.source):
-        f = source.power
-        if not (f.depends_on("x") or f.depends_on("y")):
-            continue
-        times = moments if f.depends_on("t") else np.zeros(1)
-        off = _power_off(f, made, times, _PARTS)
-        if off > _PERHAPS * _OFF:
-            few = max(1, _MOST_LOOKS // (_MORE_PARTS**2 * made.nx * made.ny))
-            off = _power_off(f, made, times[:few], _MORE_PARTS)
-        if off > _OFF:
-            yield (
-                f"the source {name} changes so much within a cell of {made.dx:.3g} m by {made.dy:.3g} m that its power "
-                f"is off by about {100 * off:.0f} %, as it is taken in the middle of cells: take more of them, or make "
-                "it wider"
+        found = grid_power(source.power, made, scenario.time.end or 0.0)
+        if found.off > max(_OFF, 3.0 * found.error):
+            wrong = f"{'over the run ' if source.power.depends_on('t') else ''}{_wrong_power(found)}"
+        elif found.swing > _BURSTS:
+            least, most = _times(found.least), _times(found.most)
+            wrong = (
+                f"it gives from {least} to {most} times its power as it moves from cell to cell, and only the mean "
+                "over the run is about right"
             )
+        else:
+            continue
+        yield (
+            f"the source {name} changes so much within a cell of {made.dx:.3g} m by {made.dy:.3g} m that {wrong}, as "
+            "it is taken in the middle of cells: take more of them, or make it wider"
+        )
 
 
-def _power_off(f: Expression, made: Discretisation, times: np.ndarray, parts: int) -> float:
-    """By how much the power of a source, taken in the middle of cells, differs from that in so many parts of each cell
-    along each axis, as a share of it, over some times."""
-    x, y = made.centres
-    low, _ = made.temperatures((0.0,))
-    aside = (np.arange(parts) + 0.5) / parts - 0.5
+def _wrong_power(found: GridPower) -> str:
+    """How far the power of a source on the grid is from its own, and in which direction."""
+    if found.ratio >= 2.0:
+        return f"it gives about {_times(found.ratio)} times the heat that its power says"
+    if not abs(abs(found.ratio - 1.0) - found.off) < 0.5 * found.off:  # it heats and cools, and the two make up
+        return f"its power is off by about {100 * found.off:.0f} %"
+    if found.ratio < 0.005:
+        return "it gives hardly any heat"
+    more_or_less = "more" if found.ratio > 1.0 else "less"
+    return f"it gives about {100 * found.off:.0f} % {more_or_less} heat than its power says"
 
-    def power(t: float, a: float, b: float) -> float:
-        values = f(x=x + a * made.dx, y=y + b * made.dy, t=t, T=low)
-        return float(np.mean(np.broadcast_to(values, made.T0.shape)))
 
-    with np.errstate(all="ignore"):
-        centre = np.array([power(float(t), 0.0, 0.0) for t in times])
-        whole = np.array([np.mean([power(float(t), a, b) for a in aside for b in aside]) for t in times])
-    most, off = float(np.sum(np.abs(whole))), abs(float(np.sum(centre - whole)))
-    return off / most if most > 0 else 0.0
+def _times(ratio: float) -> str:
+    return "0" if ratio < 0.005 else f"{ratio:.2g}" if ratio < 100.0 else f"{ratio:.0f}"

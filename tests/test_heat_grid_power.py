@@ -1,0 +1,88 @@
+"""Sources that are narrower than a cell: warnings say how much heat they give on the grid, and runs give just that."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from simsuite.backends.cpu import CpuBackend
+from simsuite.solvers.heat.problem import HeatProblem
+
+DIAGONAL = ("0.3 + 0.05*t", "0.2 + 0.081*t")
+PATHS = {  # of a spot that is a quarter of a cell wide, over cells of 1/8 m
+    "along faces": ("0.3 + 0.05*t", "0.5"),
+    "along centres": ("0.3 + 0.05*t", "0.5625"),
+    "at rest": ("0.51", "0.56"),
+    "hardly moving": ("0.44", "0.0625 + 1e-5*t"),
+}
+
+
+def spot(heat: Callable[..., HeatProblem], x: str, y: str, width: float) -> HeatProblem:
+    power = f"exp(-((x - ({x}))**2 + (y - ({y}))**2)/{width}**2)"
+    return heat(material={"diffusivity": 1e-3}, source=[{"power": power}], time={"end": 8.0, "dt": 0.002})
+
+
+def heat_of_run(p: HeatProblem, width: float) -> float:
+    """What the source gave by the ledger, as a share of what a spot of that width gives."""
+    stepper = p.stepper(CpuBackend(), p.initial())
+    stepper.advance(p.clock.end)
+    with stepper.observe("sample") as observed:
+        return float(p.results(observed)["energy"]["source"]) / (8.0 * math.pi * width**2)
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_a_warning_says_how_much_heat_a_run_gets(heat: Callable[..., HeatProblem], name: str) -> None:
+    width = 0.25 / 8
+    p = spot(heat, *PATHS[name], width)
+    (text,) = p.warnings
+    share = heat_of_run(p, width)
+    if said := re.search(r"about ([\d.]+) times the heat", text):
+        assert float(said[1]) == pytest.approx(share, rel=0.05)
+    else:
+        said = re.search(r"about (\d+) % (more|less) heat", text)
+        assert said is not None
+        assert (share > 1) == (said[2] == "more")
+        assert float(said[1]) == pytest.approx(100 * abs(share - 1), abs=2)
+    assert ("over the run" in text) == ("t" in "".join(PATHS[name]))
+
+
+def test_a_spot_that_passes_all_parts_of_cells_is_right_on_average(heat: Callable[..., HeatProblem]) -> None:
+    """That it comes in bursts is said, with how large they are."""
+    width = 0.3 / 8
+    p = spot(heat, *DIAGONAL, width)
+    (text,) = p.warnings
+    assert heat_of_run(p, width) == pytest.approx(1.0, abs=0.1)
+    said = re.search(r"from ([\d.]+) to ([\d.]+) times its power as it moves", text)
+    assert said is not None
+    moments = np.linspace(0.0, 8.0, 4001)
+    centres = (np.arange(8) + 0.5) / 8
+    x, y = 0.3 + 0.05 * moments, 0.2 + 0.081 * moments
+    along = [np.exp(-(((centres - at[:, None]) / width) ** 2)).sum(axis=1) for at in (x, y)]
+    shares = along[0] * along[1] / (64 * math.pi * width**2)
+    assert float(said[1]) == pytest.approx(shares.min(), rel=0.1)
+    assert float(said[2]) == pytest.approx(shares.max(), rel=0.1)
+
+
+@pytest.mark.parametrize("cells", [16, 400])
+def test_fine_grids_do_not_take_chance_for_a_fault(heat: Callable[..., HeatProblem], cells: int) -> None:
+    """The mean of few moments of a narrow spot is anything."""
+    x, y = "0.3 + 0.05*t", "0.2 + 0.081*t"
+    power = f"exp(-((x - ({x}))**2 + (y - ({y}))**2)/{0.3 / cells}**2)"
+    time = {"end": 8.0, "stepper": "adi"}
+    texts = heat(grid={"nx": cells, "ny": cells}, source=[{"power": power}], time=time).warnings
+    assert len(texts) == 1
+    assert "only the mean over the run is about right" in texts[0]
+
+
+def test_a_narrow_disc_is_looked_at_as_well(heat: Callable[..., HeatProblem]) -> None:
+    """It is no sum of products. No cell has its middle in the first one, beside which there is hardly any heat."""
+    (text,) = heat(source=[{"power": "1e-6 + (hypot(x - 0.5, y - 0.5) < 0.05)"}]).warnings
+    assert "it gives hardly any heat" in text
+    (text,) = heat(source=[{"power": "(hypot(x - 0.5625, y - 0.5625) < 0.06)*(1 + sin(t))"}]).warnings
+    said = re.search(r"about ([\d.]+) % more heat", text)
+    assert said is not None
+    assert float(said[1]) == pytest.approx(100 * (1 / (64 * math.pi * 0.06**2) - 1), abs=20)
