@@ -149,7 +149,8 @@ def _heat_quality(results: Mapping[str, Any], summary: Mapping[str, Any], verbos
     if "time_error" in results:
         estimated = "rounding_error" in results or not results["time_error"]
         error = f"{results['time_error']:.2g}"
-        note = f"of the temperatures' range, by steps in time, {'as estimated' if estimated else 'at most'}"
+        asked = f"; tolerance {results['tolerance']:g}" if "tolerance" in results else ""
+        note = f"of the temperatures' range, by steps in time, {'as estimated' if estimated else 'at most'}{asked}"
         yield _row("time error", error, note, "  ")
     if verbose and {"rkl2_stages", "adi_steps"} & results.keys():
         yield _row("steps taken", steps, _methods_of_steps(results, steps), "  ")

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from simsuite.expressions import Expression
-from simsuite.expressions.changes import jumping
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.coarse import coarse_warnings
 from simsuite.solvers.heat.discretisation import Discretisation
@@ -17,12 +15,9 @@ from simsuite.solvers.heat.idle import idle_warnings
 from simsuite.solvers.heat.plan import Plan
 from simsuite.solvers.heat.sampling import distinct
 from simsuite.solvers.heat.thermostats import thermostat_warnings
-from simsuite.words import more_than
+from simsuite.solvers.heat.tolerance import idle_keys
 
-_OF_STEPS = ("end", "tolerance", "steady_tolerance")  # keys of [time] that do nothing where there are no steps
-_NOTHING = 1e-3  # of the tolerance: rounding in float64 that is more shows that temperatures hardly change
 _LITTLE = 1e-3  # of a plate's shorter side
-_FEW = 17  # places along each axis, and times, at which a source is looked at
 _CLOSED, _ROUNDED = 1e-6, 1e-10  # of the heat that has moved, and of all that is stored: a ledger that closes
 
 
@@ -32,16 +27,7 @@ def warnings(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[s
     idle = idle_warnings(scenario, made)
     coarse = [] if idle else coarse_warnings(scenario, made, plan)
     early = _early_warnings(scenario, plan)
-    return [*_steady_warnings(scenario), *early, *_scale_warnings(scenario, made), *idle, *coarse, *jumps]
-
-
-def _steady_warnings(scenario: HeatScenario) -> list[str]:
-    """A sentence where keys are given that say how to go through time, and the state is steady."""
-    given = [f"time.{key}" for key in _OF_STEPS if key in scenario.time.model_fields_set]
-    if not scenario.time.steady or not given:
-        return []
-    have = "has" if len(given) == 1 else "have"
-    return [f"{' and '.join(given)} {have} no effect with steady = true, which takes no steps in time"]
+    return [*idle_keys(scenario, plan), *early, *_scale_warnings(scenario, made), *idle, *coarse, *jumps]
 
 
 def _early_warnings(scenario: HeatScenario, plan: Plan) -> list[str]:
@@ -73,40 +59,6 @@ def _scale_warnings(scenario: HeatScenario, made: Discretisation) -> list[str]:
     return [
         f"heat conducts over about {reach:.2g} m in the {scenario.time.end:g} s of this run, {beside}: {meant}; "
         "check them, the material and time.end"
-    ]
-
-
-def _may_run_away(power: Expression, made: Discretisation, end: float, results: Mapping[str, Any]) -> bool:
-    """Whether a source gives more at the hottest temperature of a run than at the coldest, or jumps at one."""
-    if not power.depends_on("T"):
-        return False
-    x, y = (a[:: 1 + a.size // _FEW] for a in made.centres)
-    t = np.linspace(0.0, end, _FEW)[:, None, None]
-    with np.errstate(all="ignore"):
-        cold, hot = (np.asarray(power(x=x, y=y, t=t, T=results[name])) for name in ("min", "max"))
-    return bool(np.any(hot > cold)) or any(jumping(power.tree, "T"))
-
-
-def missed_tolerance(scenario: HeatScenario, made: Discretisation, results: Mapping[str, Any]) -> list[str]:
-    """A sentence where steps that control their error may have missed the tolerance. Results of explicit steps have a
-    bound of their error, which is no reason to warn."""
-    error, tolerance = results.get("time_error", 0.0), scenario.time.tolerance
-    if "rounding_error" not in results or not error > tolerance:
-        return []
-    exact = scenario.run.precision == "float64"
-    if exact and results["rounding_error"] > _NOTHING * tolerance:
-        return []  # temperatures change by hardly more than rounding, and so the range is next to nothing
-    why = "errors grew faster than could be foreseen"
-    if any(_may_run_away(source.power, made, scenario.time.end or 0.0, results) for source in scenario.source):
-        why += "; does a source make temperatures run away, or jump at one?"
-    if not exact:
-        why = (
-            f"{scenario.run.precision} rounds temperatures, by up to {results['rounding_error']:.1g} of the range in "
-            'all steps, and smaller errors cannot be told from rounding: set precision = "float64" in [run]'
-        )
-    return [
-        f"the error of time steps may be {more_than(tolerance, error)} of the temperatures' range, more than "
-        f"time.tolerance = {tolerance:g}: {why}"
     ]
 
 

@@ -17,7 +17,7 @@ from simsuite.core import Backend, Clock, Device, Layout, Snapshot, Stepper
 from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.heat import EDGES, HeatScenario
 from simsuite.solvers.heat.absolute_zero import gone_below
-from simsuite.solvers.heat.advice import missed_tolerance, open_ledger, remedies, warnings
+from simsuite.solvers.heat.advice import open_ledger, remedies, warnings
 from simsuite.solvers.heat.compensated import LOW
 from simsuite.solvers.heat.control import NAMES
 from simsuite.solvers.heat.controlled import ControlledStepper
@@ -39,6 +39,7 @@ from simsuite.solvers.heat.separation import obstacle
 from simsuite.solvers.heat.statement import discretise
 from simsuite.solvers.heat.steady_stepper import STEADY_CLOCK, SteadyStepper
 from simsuite.solvers.heat.steppers import make_stepper
+from simsuite.solvers.heat.tolerance import missed_tolerance, tolerance_of
 from simsuite.solvers.heat.trials import rates_on
 from simsuite.solvers.schedule import frame_times, sample_steps, sample_times
 from simsuite.solvers.table import ROWS
@@ -311,6 +312,9 @@ class HeatProblem:
         if "iteration_change" in a:
             results["iteration_change"] = float(a["iteration_change"][0])
         results |= self._time_error(observed) | self._counts(observed)
+        tolerance = tolerance_of(self.scenario, self.plan)
+        if tolerance is not None and "time_error" in results:
+            results["tolerance"] = tolerance
         error = self._error(observed)
         return results | ({"error": error} if error else {})
 

@@ -1,0 +1,108 @@
+"""`time.tolerance`: of which runs it is, where it does nothing, and what to do where a run has missed it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from simsuite.expressions import Expression
+from simsuite.expressions.changes import jumping
+from simsuite.scenario.heat import HeatScenario
+from simsuite.solvers.heat.discretisation import Discretisation
+from simsuite.solvers.heat.plan import Plan
+from simsuite.words import more_than
+
+_OF_STEPS = ("end", "tolerance", "steady_tolerance")  # keys of [time] that do nothing where there are no steps
+_NOTHING = 1e-3  # of the tolerance: rounding in float64 that is more shows that temperatures hardly change
+_FEW = 17  # places along each axis, and times, at which a source is looked at
+_FAR = 1e3  # times the tolerance: errors that are larger are hardly in proportion to it
+_LEAST = 1e-11  # what tolerances may be, beside rounding
+_MARGIN = 1.2  # by which a tolerance that is proposed is smaller than in proportion to the error
+
+
+def tolerance_of(scenario: HeatScenario, plan: Plan) -> float | None:
+    """What the error of a run's time steps is to keep to; None where nothing sees to that."""
+    time = scenario.time
+    chosen = time.stepper == "auto" and time.dt == "auto" and not scenario.run.compensated
+    counts = plan.control is not None or (chosen and plan.stepper == "explicit")
+    return time.tolerance if counts else None
+
+
+def idle_keys(scenario: HeatScenario, plan: Plan) -> list[str]:
+    """A sentence where keys of [time] are given that do nothing. Keys that stand at their defaults are taken as not
+    given, since the scenario that a run keeps has them all."""
+    time = scenario.time
+    fields = type(time).model_fields
+    given = [key for key in _OF_STEPS if key in time.model_fields_set and getattr(time, key) != fields[key].default]
+    if time.steady and given:
+        have = "has" if len(given) == 1 else "have"
+        names = " and ".join(f"time.{key}" for key in given)
+        return [f"{names} {have} no effect with steady = true, which takes no steps in time"]
+    chosen = plan.stepper == "exact" and time.stepper == "auto"  # by a tolerance that it meets
+    if "tolerance" not in given or chosen or tolerance_of(scenario, plan) is not None:
+        return []
+    return [_why_idle(scenario, plan)]
+
+
+def _why_idle(scenario: HeatScenario, plan: Plan) -> str:
+    if plan.stepper == "exact":
+        return 'time.tolerance has no effect with stepper = "exact", which makes no error in time'
+    others = 'stepper = "auto", "rkl2" or "adi"'
+    if scenario.run.compensated:
+        others += ' and precision = "float64"'
+    if scenario.time.dt == "auto":
+        return (
+            f"time.tolerance does not limit the error of explicit steps, which are as long as is stable: set {others}"
+        )
+    also = "" if plan.stepper in ("rkl2", "adi") else f", and set {others}"
+    return f"time.tolerance has no effect with a given time.dt: leave dt out{also}, for steps as long as it allows"
+
+
+def _may_run_away(power: Expression, made: Discretisation, end: float, results: Mapping[str, Any]) -> bool:
+    """Whether a source gives more at the hottest temperature of a run than at the coldest, or jumps at one."""
+    if not power.depends_on("T"):
+        return False
+    x, y = (a[:: 1 + a.size // _FEW] for a in made.centres)
+    t = np.linspace(0.0, end, _FEW)[:, None, None]
+    with np.errstate(all="ignore"):
+        cold, hot = (np.asarray(power(x=x, y=y, t=t, T=results[name])) for name in ("min", "max"))
+    return bool(np.any(hot > cold)) or any(jumping(power.tree, "T"))
+
+
+def missed_tolerance(scenario: HeatScenario, made: Discretisation, results: Mapping[str, Any]) -> list[str]:
+    """A sentence where steps that control their error may have missed the tolerance. Results of explicit steps have a
+    bound of their error, which is no reason to warn."""
+    error, tolerance = results.get("time_error", 0.0), scenario.time.tolerance
+    if "rounding_error" not in results or not error > tolerance:
+        return []
+    exact = scenario.run.precision == "float64"
+    if exact and results["rounding_error"] > _NOTHING * tolerance:
+        return []  # temperatures change by hardly more than rounding, and so the range is next to nothing
+    why = "errors grew faster than could be foreseen"
+    smaller = _smaller(tolerance, error)
+    what = f"; set time.tolerance = {smaller}, which should bring it to about {tolerance:g}" if smaller else ""
+    if any(_may_run_away(source.power, made, scenario.time.end or 0.0, results) for source in scenario.source):
+        why += ", as where a source makes temperatures run away, or jumps at one"
+    if not exact:
+        why = (
+            f"{scenario.run.precision} rounds temperatures, by up to {results['rounding_error']:.1g} of the range in "
+            "all steps, and smaller errors cannot be told from rounding"
+        )
+        what = '; set precision = "float64" in [run]'
+    return [
+        f"the error of time steps may be {more_than(tolerance, error)} of the temperatures' range, more than "
+        f"time.tolerance = {tolerance:g}: {why}{what}"
+    ]
+
+
+def _smaller(tolerance: float, error: float) -> str | None:
+    """A tolerance, of one digit, that a run meets the wanted one with, as errors are about in proportion to it; None
+    where it misses that by too much to say."""
+    wanted = tolerance * tolerance / (_MARGIN * error)
+    if error > _FAR * tolerance or wanted < _LEAST:
+        return None
+    unit = 10.0 ** math.floor(math.log10(wanted))
+    return f"{math.floor(wanted / unit) * unit:g}"

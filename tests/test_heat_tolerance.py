@@ -1,0 +1,120 @@
+"""`time.tolerance`: shown beside the error, told where it does nothing, and what to set where it was missed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from simsuite.backends.cpu import CpuBackend
+from simsuite.cli.summary import summary_lines
+from simsuite.solvers.heat.problem import HeatProblem
+from simsuite.solvers.heat.tolerance import idle_keys
+
+SMOOTH = {"initial": {"temperature": "300 + cos(pi*x)"}, "material": {"diffusivity": 0.01}}
+
+
+def tolerance_warnings(problem: HeatProblem) -> list[str]:
+    return [text for text in problem.warnings if "time.tolerance" in text]
+
+
+@pytest.mark.parametrize(
+    ("time", "words"),
+    [
+        ({"stepper": "explicit", "dt": 0.1}, "no effect with a given time.dt: leave dt out, and set stepper"),
+        ({"stepper": "auto", "dt": 0.1}, "no effect with a given time.dt: leave dt out, and set stepper"),
+        ({"stepper": "rkl2", "dt": 0.1}, "no effect with a given time.dt: leave dt out, for steps"),
+        ({"stepper": "adi", "dt": 0.1}, "no effect with a given time.dt: leave dt out, for steps"),
+        ({"stepper": "exact"}, "makes no error in time"),
+        ({"stepper": "exact", "dt": 0.1}, "makes no error in time"),
+        ({"stepper": "explicit"}, "does not limit the error of explicit steps"),
+        ({"stepper": "adi"}, None),
+        ({"stepper": "rkl2"}, None),
+        ({"stepper": "auto"}, None),
+    ],
+)
+def test_a_tolerance_without_effect_is_told_once(
+    heat: Callable[..., HeatProblem], time: dict[str, Any], words: str | None
+) -> None:
+    """The default is not: the scenario that a run keeps has all keys."""
+    found = tolerance_warnings(heat(**SMOOTH, time={"end": 1.0, "tolerance": 1e-3, **time}))
+    assert len(found) == (words is not None)
+    assert words is None or words in found[0]
+    for also in ({}, {"tolerance": 1e-5}):
+        assert not tolerance_warnings(heat(**SMOOTH, time={"end": 1.0, **time, **also}))
+
+
+def test_compensated_steps_are_explicit_until_the_precision_changes(heat: Callable[..., HeatProblem]) -> None:
+    time = {"end": 1.0, "tolerance": 1e-3, "stepper": "auto"}
+    (text,) = tolerance_warnings(heat(**SMOOTH, run={"precision": "float32c"}, time=time))
+    assert text.endswith('"adi" and precision = "float64"')
+
+
+def outcome(problem: HeatProblem) -> tuple[dict[str, Any], np.ndarray]:
+    stepper = problem.stepper(CpuBackend(), problem.initial())
+    stepper.advance(problem.clock.end)
+    with stepper.observe("time") as observed:
+        return problem.results(observed), np.array(observed.arrays["temperature"])
+
+
+@pytest.mark.parametrize(
+    ("time", "shown"),
+    [
+        ({"stepper": "adi", "tolerance": 1e-3}, True),
+        ({"stepper": "auto", "tolerance": 1e-2}, True),
+        ({"stepper": "explicit"}, False),
+        ({"stepper": "explicit", "dt": 1e-3}, False),
+    ],
+)
+def test_the_tolerance_stands_beside_the_error_where_it_counts(
+    heat: Callable[..., HeatProblem], time: dict[str, Any], shown: bool
+) -> None:
+    """Also with explicit steps that `auto` has chosen, since they meet it."""
+    plate = SMOOTH | {"boundary": {"left": {"kind": "flux", "value": "0.1*t"}}}
+    problem = heat(**plate, time={"end": 0.1, **time})
+    results, _ = outcome(problem)
+    assert results["time_error"] > 0
+    assert results.get("tolerance") == (time["tolerance"] if shown else None)
+    about = {"solver": "heat", "directory": "plate", "device": "cpu", "device_name": "", "precision": "float64"}
+    run = {"status": "complete", "steps": 10, "time": 1.0, "wall_seconds": 1.0, "compile_seconds": 1.0, "rate": 0.0}
+    lines = summary_lines(about | run | {"stepper": problem.plan.stepper, "results": results})
+    (line,) = [text for text in lines if "time error" in text]
+    assert line.endswith(f"; tolerance {time['tolerance']:g}" if shown else "at most")
+
+
+@pytest.mark.parametrize("stepper", ["rkl2", "adi"])
+def test_the_tolerance_that_is_proposed_meets_the_one_that_was_missed(
+    heat: Callable[..., HeatProblem], stepper: str
+) -> None:
+    """dT/dt = T² from 1 on is 1/(1 - t): errors grow faster than the range of temperatures."""
+
+    def plate(tolerance: float) -> HeatProblem:
+        return heat(
+            grid={"nx": 2, "ny": 1},
+            initial={"temperature": 1.0},
+            source=[{"power": "T*T"}],
+            time={"end": 0.98, "stepper": stepper, "tolerance": tolerance},
+        )
+
+    missed = plate(1e-4)
+    results, T = outcome(missed)
+    assert np.max(np.abs(T - 50.0)) / 49.0 > 1e-4
+    (text,) = missed.shortcomings(results)
+    said = re.search(r"set time.tolerance = (\S+), which should bring it to about 0.0001$", text)
+    assert said is not None
+    again = plate(float(said[1]))
+    results, T = outcome(again)
+    assert np.max(np.abs(T - 50.0)) / 49.0 <= 1e-4
+    assert results["time_error"] == pytest.approx(1e-4, rel=0.5)
+
+
+def test_no_tolerance_is_proposed_where_it_is_missed_by_far(heat: Callable[..., HeatProblem]) -> None:
+    problem = heat(source=[{"power": "T*T"}], time={"end": 0.5, "stepper": "adi"})
+    assert not idle_keys(problem.scenario, problem.plan)
+    energy = {"stored": 1.0, "edges": {"left": 1.0}, "residual": 0.0}
+    results = {"min": 0.0, "max": 1.0, "time_error": 0.3, "rounding_error": 0.0, "energy": energy}
+    (text,) = problem.shortcomings(results)
+    assert "set time.tolerance" not in text
