@@ -278,3 +278,31 @@ def test_only_sources_that_grow_with_temperature_are_asked_about(
     (said,) = problem.shortcomings(results)
     assert said.startswith("the error of time steps may be 1.0004e-05 of the temperatures' range, more than")
     assert ("run away" in said) == asked
+
+
+@pytest.mark.parametrize(
+    ("sections", "key"),
+    [
+        ({"initial": {"temperature": -20.0}}, "initial.temperature = -20 K is below absolute zero"),
+        ({"boundary": {"top": {"kind": "convection", "h": 5.0, "ambient": -40}}}, "boundary.top.ambient = -40 K is"),
+        ({"boundary": {"left": [{"kind": "temperature", "value": "20 - 30"}]}}, "boundary.left.0.value = -10 K is"),
+        ({"region": [LEFT | {"temperature": -1.5}]}, "region.0.temperature = -1.5 K is"),
+        ({"initial": {"temperature": 20.0}}, None),
+        ({"initial": {"temperature": "sin(pi*x) - 1"}}, None),
+        ({"boundary": {"left": {"kind": "flux", "value": -10.0}}}, None),
+    ],
+)
+def test_numbers_below_zero_are_asked_for_their_unit(heat: Callable, sections: dict[str, Any], key: str | None) -> None:
+    """Until it is said. Expressions are mostly differences of temperatures."""
+    found = [text for text in heat(**sections).warnings if "absolute zero" in text]
+    assert [text.startswith(key or "") for text in found] == ([] if key is None else [True])
+    assert all('units = "degC"' in text for text in found)
+    for units in ("K", "degC"):
+        assert not [text for text in heat(**sections, units=units).warnings if "absolute zero" in text]
+
+
+def test_a_plate_that_radiates_is_told_to_take_kelvin(heat: Callable) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        heat(boundary={"left": RADIATES | {"ambient": -40.0}})
+    (mistake,) = caught.value.mistakes
+    assert mistake.help == "radiation goes by absolute temperatures: write all of them in K, 273.15 more than in °C"

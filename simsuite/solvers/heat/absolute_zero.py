@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from simsuite.errors import Mistake
-from simsuite.scenario.heat import HeatScenario
+from simsuite.expressions import Expression
+from simsuite.scenario.heat import EDGES, HeatScenario
+from simsuite.scenario.heat.boundary import Temperature
 from simsuite.solvers.heat.discretisation import Discretisation
-from simsuite.solvers.heat.edges import Edges, below
+from simsuite.solvers.heat.edges import KELVIN, Edges, below
 
 _CELSIUS = -273.15
 _ROUNDING = 1e-6  # of the largest temperature, that a step may go below 0 K by
@@ -40,8 +44,32 @@ def _mistakes(made: Discretisation, bad: np.ndarray, path: tuple[str | int, ...]
         return []
     y, x = np.argwhere(bad)[0]
     message = f"{below(coldest)}, but is {made.T0[y, x]:g} in cell (x={x}, y={y})"
-    help = "radiation goes by absolute temperatures: write all of them in K, 273.15 more than in °C"
-    return [Mistake(path, message, help if coldest == 0.0 else "")]
+    return [Mistake(path, message, KELVIN if coldest == 0.0 else None)]
+
+
+def unit_warnings(scenario: HeatScenario, made: Discretisation) -> list[str]:
+    """A sentence where numbers below 0 are given as temperatures, which without a unit are in K. Where edges radiate,
+    they are mistakes."""
+    cold = [(path, value) for path, value in _given(scenario) if value < 0.0]
+    if "units" in scenario.model_fields_set or made.edges.radiates or not cold:
+        return []
+    (path, value), more = cold[0], " (and others)" if len(cold) > 1 else ""
+    return [
+        f"{'.'.join(map(str, path))} = {value:g} K{more} is below absolute zero, as temperatures without a "
+        'unit are in K: write units = "degC" at the top of the file if they are in °C, or units = "K" if they are '
+        "differences"
+    ]
+
+
+def _given(scenario: HeatScenario) -> Iterator[tuple[tuple[str | int, ...], float]]:
+    """Temperatures that are given as numbers, with their keys."""
+    given: list[tuple[tuple[str | int, ...], Any]] = [(("initial", "temperature"), scenario.initial.temperature)]
+    for edge in EDGES:
+        for path, condition in scenario.boundary.conditions(edge):
+            key = "value" if isinstance(condition, Temperature) else "ambient"
+            given.append(((*path, key), getattr(condition, key, None)))
+    given += [(("region", i, "temperature"), region.temperature) for i, region in enumerate(scenario.region)]
+    yield from ((path, f.value) for path, f in given if isinstance(f, Expression) and not f.names)
 
 
 def gone_below(scenario: HeatScenario, made: Discretisation, lowest: float, highest: float) -> str | None:
@@ -49,9 +77,10 @@ def gone_below(scenario: HeatScenario, made: Discretisation, lowest: float, high
     coldest = absolute_zero(scenario, made.edges)
     if lowest >= coldest - _ROUNDING * abs(highest - coldest):
         return None
+    unit = ", and that all temperatures are in K, not in °C" if made.edges.radiates else ""
     why = "radiation has no meaning below 0 K" if made.edges.radiates else f"nothing is colder than {coldest:g} °C"
     on = "" if scenario.time.steady else " from here on"
     return (
         f"the temperature falls to {lowest:.4g} {scenario.degrees}: {why}, so neither temperatures nor energies are "
-        f"right{on}; check what cools the plate, a source below 0 or a flux out of it"
+        f"right{on}; check what cools the plate, a source below 0 or a flux out of it{unit}"
     )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from simsuite.scenario.heat import HeatScenario
+from simsuite.solvers.heat.absolute_zero import unit_warnings
 from simsuite.solvers.heat.coarse import coarse_warnings
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.idle import idle_warnings
@@ -27,7 +28,8 @@ def warnings(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[s
     idle = idle_warnings(scenario, made)
     coarse = [] if idle else coarse_warnings(scenario, made, plan)
     early = _early_warnings(scenario, plan)
-    return [*idle_keys(scenario, plan), *early, *_scale_warnings(scenario, made), *idle, *coarse, *jumps]
+    units = unit_warnings(scenario, made)
+    return [*units, *idle_keys(scenario, plan), *early, *_scale_warnings(scenario, made), *idle, *coarse, *jumps]
 
 
 def _early_warnings(scenario: HeatScenario, plan: Plan) -> list[str]:

@@ -229,23 +229,27 @@ def bad_conditions(edges: Edges, end: float, coldest: float) -> list[Mistake]:
     Looked at in the middle of every cell face, at 11 times from the start to the end of the run.
     """
     found = []
-    cold = below(coldest)
+    cold, in_kelvin = below(coldest), KELVIN if coldest == 0.0 else None
     t = np.array(edges.looks(end))[:, None]
     for piece in edges.pieces:
         shape = (len(t), len(piece.points))
         first = np.broadcast_to(piece.first(x=piece.x, y=piece.y, t=t), shape)
         second = np.broadcast_to(piece.second(x=piece.x, y=piece.y, t=t), shape)
-        for key, values, bad, words in (
-            ("h", first, (piece.kind == CONVECTION) & (first < 0), "must not be negative"),
-            ("emissivity", first, (piece.kind == RADIATION) & ~((first >= 0) & (first <= 1)), "must be from 0 to 1"),
-            ("value", first, (piece.kind == TEMPERATURE) & (first < coldest), cold),
-            ("ambient", second, (piece.kind in (CONVECTION, RADIATION)) & (second < coldest), cold),
+        emissive, outside = piece.kind == RADIATION, piece.kind in (CONVECTION, RADIATION)
+        for key, values, bad, words, help in (
+            ("h", first, (piece.kind == CONVECTION) & (first < 0), "must not be negative", None),
+            ("emissivity", first, emissive & ~((first >= 0) & (first <= 1)), "must be from 0 to 1", None),
+            ("value", first, (piece.kind == TEMPERATURE) & (first < coldest), cold, in_kelvin),
+            ("ambient", second, outside & (second < coldest), cold, in_kelvin),
         ):
             if bad.any():
                 k, j = np.argwhere(bad)[0]
                 place = f"x = {piece.x[j]:g} m, y = {piece.y[j]:g} m, t = {t[k, 0]:g} s"
-                found.append(Mistake((*piece.path, key), f"{words}, but is {values[k, j]:g} at {place}"))
+                found.append(Mistake((*piece.path, key), f"{words}, but is {values[k, j]:g} at {place}", help))
     return found
+
+
+KELVIN = "radiation goes by absolute temperatures: write all of them in K, 273.15 more than in °C"
 
 
 def below(coldest: float) -> str:
