@@ -187,8 +187,9 @@ def estimate(problem: Problem, device: str = "cpu") -> dict[str, Any]:
     """What a run will take: steps and dt (about, where steps are adaptive), bytes on the device, seconds.
 
     steps_range: the fewest and the most steps that are likely, None where there may be any number; the seconds are
-    those of `steps`. dt: of the first step; dt_range: the shortest and the longest. device: the name of the one that
-    the run will be on.
+    those of `steps`. dt: of the first step, or the mean of as many steps as are expected where their error decides how
+    long they are; dt_range: the shortest and the longest, None in that case, as nobody knows. device: the name of the
+    one that the run will be on.
     """
     gpu = device.partition(":")[0] == "cuda"
     seconds = problem.usual_seconds(gpu) if isinstance(problem, Foreseeable) else None
@@ -196,7 +197,7 @@ def estimate(problem: Problem, device: str = "cpu") -> dict[str, Any]:
         "steps": problem.position(problem.clock.end)[0],
         "steps_range": list(steps_expected(problem)),
         "dt": problem.dt,
-        "dt_range": list(problem.lengths(0)),
+        "dt_range": None if problem.adaptive else list(problem.lengths(0)),
         "time_unit": problem.layout.series[0].coordinate.attrs.get("units", ""),
         "adaptive": problem.adaptive,
         "frames": len(problem.layout.series[0].steps),

@@ -89,6 +89,9 @@ def test_steps_of_several_lengths_are_told_from_the_shortest_to_the_longest(say:
 
 def test_steps_that_control_their_error_are_told_as_they_were_taken(say: Say) -> None:
     plate = settings("time.stepper=rkl2")
+    checked = json.loads(say("check", *plate, "--json").stdout)
+    assert checked["dt_range"] is None, "a mean of what is expected is no range"
+    assert checked["dt"] * checked["steps"] == pytest.approx(30.0)
     found = json.loads(say("run", *plate, "--json").stdout)
     assert found["dt"] == found["results"]["dt"]
     shortest, longest = found["dt"]
