@@ -21,7 +21,7 @@ from simsuite.solvers.heat.data_stops import data_stops
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.explicit_error import explicit_error, least_range
 from simsuite.solvers.heat.longest_steps import LongestSteps, longest_steps
-from simsuite.solvers.heat.pace import Pace, pace, runs_away
+from simsuite.solvers.heat.pace import Pace, growth, pace, runs_away
 from simsuite.solvers.heat.plan import TICKS, Control, Plan
 from simsuite.solvers.heat.rates import TWO_CORES, Work, work_of
 from simsuite.solvers.heat.reach import range_floor
@@ -207,7 +207,7 @@ def _controlled(
         stops=moves.stops,
         worth=seconds["adi"] / seconds["rkl2"] if len(methods) > 1 else 0.0,
         expected=_expected(name, scenario, limits, len(times), moves),
-        unsure=runs_away(made),
+        unsure=runs_away(made, times[-1]),
         windows=longest.begins,
         longest=longest.longest,
         range_floor=range_floor(made, times[-1], times),
@@ -231,7 +231,9 @@ def _moves(scenario: HeatScenario, made: Discretisation, limits: _Limits) -> _Mo
     peaks = data_stops(made, end, times)
     longest = longest_steps(made, end, found.all, scenario.time.tolerance, peaks.unsearched)
     stops = {*peaks.times, *snapped(longest.stops, times)}.difference(times)
-    return _Moves(changes, tuple(sorted(stops)), longest, pace(made, end, found.all, limits.safe, peaks.times))
+    moving = pace(made, end, found.all, limits.safe, peaks.times)
+    moving = replace(moving, turns=moving.turns + growth(made, end))
+    return _Moves(changes, tuple(sorted(stops)), longest, moving)
 
 
 def expected_steps(methods: str, tolerance: float, end: float, safe: float, times: int, pace: Pace) -> int:

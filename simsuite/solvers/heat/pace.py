@@ -33,11 +33,14 @@ from simsuite.expressions.derivative import ONE, directional
 from simsuite.expressions.tree import Node, names_in
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.edges import FLUX, RADIATION, TEMPERATURE, Piece, convective_beta
+from simsuite.solvers.heat.feeding import fastest_growth
 from simsuite.solvers.heat.irregular import GOLDEN
+from simsuite.solvers.heat.reach import SHARE
 from simsuite.solvers.heat.sampling import distinct
 
 _TIMES = 64  # parts of a run, in each of which derivatives are looked at; those with peaks are divided there
 _MOST_PEAKS = 192  # stops at peaks; where there are more, irregular times meet enough of them
+_EARLY = 2.0 ** -np.arange(7, 21)  # times soon after the start, as shares of a run
 _LENGTHS = 2.0 ** -np.arange(4, 25)  # of differences, as shares of a run
 _CORNERS = np.array([-1.5, -0.5, 0.5, 1.5])
 _ROUNDING = 64 * np.finfo(np.float64).eps  # of the largest value
@@ -46,8 +49,10 @@ _LOOKS = 257  # times at which values are at least, 0 and the end among them
 _POINTS = 4  # along an edge
 _ACROSS = 16  # points along each axis of a source
 _ROUGHENS = 0.2  # of what a source that jumps heats: what of it makes a solution rough, as jumps at edges do
+_MOVING_ROUGHENS = 8.0 * _ROUGHENS  # the same of one that jumps in other cells each time: as steps on such plates show
 _MOST_JUMPS = 256  # whose heights are looked at
 _NEAR = 1e-3  # of the time to the next jump: for how long slopes are looked at beside one
+_GROWS = 1.5  # times e that temperatures grow, from which on steps may be many more
 _MOST_CELLS = 1 << 18  # of a field that are looked at
 
 
@@ -62,10 +67,12 @@ class Pace:
 @dataclass(frozen=True)
 class _Drive:
     """What data that act on some cells do to them. third: |T'''| at each of the times looked at, K/s³; reach: by how
-    much temperatures come to differ, K; jumps: the temperature that follows from each jump looked at, K."""
+    much temperatures come to differ, K; by: what share of that they have come to where each part of the run begins, and
+    at its end; jumps: the temperature that follows from each jump looked at, K."""
 
     third: np.ndarray
     reach: float
+    by: np.ndarray
     jumps: np.ndarray
 
 
@@ -100,7 +107,12 @@ class _Looks:
 
     @cached_property
     def _bounds(self) -> np.ndarray:
-        return np.unique(np.append(np.linspace(0.0, self.end, _TIMES + 1), self.peaks))
+        return np.unique(np.concatenate([np.linspace(0.0, self.end, _TIMES + 1), self._beginning, self.peaks]))
+
+    @property
+    def _beginning(self) -> np.ndarray:
+        """Times soon after the start, where temperatures are still all the same, and √t changes fast."""
+        return self.end * _EARLY
 
     @cached_property
     def at(self) -> np.ndarray:
@@ -110,7 +122,9 @@ class _Looks:
         near = self.jumps if self.jumps.size == self.changes.size else np.zeros(0)
         beside = np.add.outer([-BESIDE * self.end, BESIDE * self.end], near).ravel()
         inside = self.peaks[:-1] + np.diff(self.peaks) * _BETWEEN[:, None]
-        return np.unique(np.clip(np.concatenate([t, self.peaks, inside.ravel(), beside]), 0.0, self.end))
+        return np.unique(
+            np.clip(np.concatenate([t, self._beginning, self.peaks, inside.ravel(), beside]), 0.0, self.end)
+        )
 
     def mean(self, values: np.ndarray) -> np.ndarray:
         """Of the whole run, from values at those times, (times, points)."""
@@ -119,6 +133,15 @@ class _Looks:
     def swing(self, values: np.ndarray) -> float:
         """By how much the integral of values, less their mean, goes up and down."""
         return float(np.max(np.ptp(self._sums(values - self.mean(values)), axis=0)))
+
+    def share_of_integral(self, values: np.ndarray) -> np.ndarray:
+        """See `_Drive.by`, where temperatures differ by the integral of values, (times, points)."""
+        return self.share(np.concatenate([np.zeros((1, values.shape[1])), self._sums(values)]))
+
+    def share(self, values: np.ndarray) -> np.ndarray:
+        """See `_Drive.by`, where temperatures differ by values, (times, points)."""
+        largest = np.maximum.accumulate(np.max(np.abs(values), axis=1))
+        return np.interp(self._bounds, self.at, largest / max(float(largest[-1]), 1e-300))
 
     def _sums(self, values: np.ndarray) -> np.ndarray:
         """The integral up to each of those times but the first."""
@@ -141,16 +164,39 @@ def pace(made: Discretisation, end: float, changes: Sequence[float], safe: float
         range_ = looks.T[1] - looks.T[0] + max(drive.reach for drive in drives)
         if not (0 < range_ < math.inf):
             return Pace()
-        turns = float(looks.spans @ np.cbrt(np.max([d.third for d in drives], axis=0) / range_))
+        turns = _turns(drives, range_, looks)
         height = np.cbrt(np.minimum(np.max([d.jumps for d in drives], axis=0) / range_, 1.0))
         rough = stride * float(np.sum(height * np.log1p(looks.gaps / safe)))
     return Pace(*(value if math.isfinite(value) else 0.0 for value in (turns, rough)))
 
 
-def runs_away(made: Discretisation) -> bool:
+def _turns(drives: Sequence[_Drive], range_: float, looks: _Looks) -> float:
+    """∫ω dt. range_: of all temperatures, K.
+
+    Where temperatures begin to differ, the range so far is next to nothing, and ω so much larger; but it grows as the
+    range does, and so ∫ω dt by no more than the logarithm of that: by 16 where all begins at the least that errors are
+    measured by."""
+    third = np.max([drive.third for drive in drives], axis=0)
+    so_far = looks.T[1] - looks.T[0] + np.max([drive.reach * drive.by for drive in drives], axis=0)
+    so_far = np.maximum(so_far, SHARE * range_)
+    turns = looks.spans * np.cbrt(third / range_)
+    at_first = looks.spans * np.cbrt(third / so_far[:-1])
+    return float(np.sum(turns + np.minimum(np.maximum(at_first - turns, 0.0), np.diff(np.log(so_far)))))
+
+
+def runs_away(made: Discretisation, end: float) -> bool:
     """Whether a source gives more or less with T in another way than in proportion to it: then it shows only on the way
-    how fast temperatures change, as where they run away, or come to a temperature at which a thermostat switches."""
-    return any(not _is_affine(f.tree) for f in made.sources if f.depends_on("T"))
+    how fast temperatures change, as where they run away, or come to a temperature at which a thermostat switches. Where
+    it does in proportion, and temperatures grow, so do errors, by which steps may become much shorter."""
+    return growth(made, end) > _GROWS or any(not _is_affine(f.tree) for f in made.sources if f.depends_on("T"))
+
+
+def growth(made: Discretisation, end: float) -> float:
+    """∫ (∂q/∂T)/ρc dt of a run until `end` at its first temperatures, where sources give most for a higher one: by how
+    many times e temperatures grow if no heat gets away. Their turns are as many."""
+    low, high = (float(value) for value in (np.min(made.T0), np.max(made.T0)))
+    times = end * ((np.arange(_TIMES) + 1) * GOLDEN % 1.0)
+    return end * float(np.mean([fastest_growth(made, float(t), low, max(high, low + 1.0)) for t in times]))
 
 
 def _is_affine(tree: Node) -> bool:
@@ -202,7 +248,8 @@ def _of_temperature(
     follows = min(1.0, rate / omega) if omega > 0 else 1.0
     reach = max(moves * follows, min(1.0, rate * looks.end) * max(rests, mean))
     heights = _heights(f, points, looks) * -np.expm1(-rate * looks.gaps)
-    return _Drive(np.max(response, axis=1), reach, heights)
+    by = looks.share(u - np.mean(looks.T))
+    return _Drive(np.max(response, axis=1), reach, by, heights)
 
 
 def _of_flux(
@@ -220,7 +267,8 @@ def _of_flux(
     reach = mean * looks.end / (looks.rho_c * lasting) + 0.5 * swing
     warmed = looks.gaps / (looks.rho_c * np.maximum(depth, np.sqrt(looks.alpha * looks.gaps)))
     heights = _heights(f, points, looks) * warmed
-    return _Drive(np.max(scale * second / (looks.rho_c * deep), axis=1), scale * reach, scale * heights)
+    third, by = np.max(scale * second / (looks.rho_c * deep), axis=1), looks.share_of_integral(q)
+    return _Drive(third, scale * reach, by, scale * heights)
 
 
 def _of_sources(made: Discretisation, looks: _Looks) -> Iterator[_Drive]:
@@ -240,9 +288,12 @@ def _of_sources(made: Discretisation, looks: _Looks) -> Iterator[_Drive]:
         reach = abs(float(np.mean(mean))) * looks.end + float(np.max(np.abs(mean))) * min(looks.end, spreads)
         often = max(_often(second, moves, looks), 1.0 / spreads, 1.0 / looks.end)
         reach += min(0.5 * moves / often, looks.swing(q))
-        heights = _ROUGHENS * _heights(f, points, looks) * np.minimum(looks.gaps, spreads)
+        moving = any(names_in(part) & {"x", "y"} for part in jumping(f.tree, "t"))
+        share = _MOVING_ROUGHENS if moving else _ROUGHENS
+        heights = share * _heights(f, points, looks) * np.minimum(looks.gaps, spreads)
         response = np.minimum(second, third * spreads)
-        yield _Drive(np.max(response, axis=1) / looks.rho_c, reach / looks.rho_c, heights / looks.rho_c)
+        third, by = np.max(response, axis=1) / looks.rho_c, looks.share_of_integral(q)
+        yield _Drive(third, reach / looks.rho_c, by, heights / looks.rho_c)
 
 
 def _often(second: np.ndarray, moves: float, looks: _Looks) -> float:
@@ -267,7 +318,7 @@ def _derivatives(f: Expression, points: Mapping[str, np.ndarray], looks: _Looks)
     t = looks.times[:, None, None] + h[:, None] * _CORNERS
     smooth = (t[..., 0] >= 0) & (t[..., -1] <= looks.end)
     smooth &= np.searchsorted(looks.changes, t[..., 0], "right") == np.searchsorted(looks.changes, t[..., -1], "left")
-    v = np.broadcast_to(f(**points, t=t[..., None]), (*t.shape, n))
+    v = np.broadcast_to(f(**points, t=np.clip(t, 0.0, looks.end)[..., None]), (*t.shape, n))
     least = _ROUNDING * np.max(np.abs(v), axis=(0, 1, 2))
     a, b, c, d = (v[:, :, i] for i in range(4))
     found = []
