@@ -118,3 +118,13 @@ def test_no_tolerance_is_proposed_where_it_is_missed_by_far(heat: Callable[..., 
     results = {"min": 0.0, "max": 1.0, "time_error": 0.3, "rounding_error": 0.0, "energy": energy}
     (text,) = problem.shortcomings(results)
     assert "set time.tolerance" not in text
+
+
+def test_no_tolerance_is_proposed_where_a_source_jumps_at_a_temperature(heat: Callable[..., HeatProblem]) -> None:
+    """Steps become shorter there without end: a ramp helps, and no tolerance does."""
+    problem = heat(source=[{"power": "1e3*(T < 320)"}], time={"end": 0.5, "stepper": "adi"})
+    energy = {"stored": 1.0, "edges": {"left": 1.0}, "residual": 0.0}
+    results = {"min": 300.0, "max": 330.0, "time_error": 3e-5, "rounding_error": 0.0, "energy": energy}
+    (text,) = problem.shortcomings(results)
+    assert "make it a ramp" in text
+    assert "set time.tolerance" not in text

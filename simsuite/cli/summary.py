@@ -155,14 +155,18 @@ def _heat_quality(results: Mapping[str, Any], summary: Mapping[str, Any], verbos
     if verbose and {"rkl2_stages", "adi_steps"} & results.keys():
         yield _row("steps taken", steps, _methods_of_steps(results, steps), "  ")
     if results.get("rejected_steps") or (verbose and "rejected_steps" in results):
-        yield _row("taken again", results["rejected_steps"], "steps, shorter", "  ")
+        yield _row(
+            "taken again", counted(results["rejected_steps"], "step"), "that missed the tolerance, shorter", "  "
+        )
     steady = results.get("steady", {})
     if "largest_rate" in steady:
         reached = "steady as asked for" if steady["reached"] else "not yet steady as asked for"
         yield _row("largest dT/dt", f"{steady['largest_rate']:.3g} K/s", reached, "  ")
     if "residual" in steady:
         iterations = counted(steady["iterations"], "iteration")
-        yield _row("steady residual", f"{steady['residual']:.3g}", f"after {iterations}", "  ")
+        yield _row(
+            "steady residual", f"{steady['residual']:.3g}", f"of the largest heat flow, after {iterations}", "  "
+        )
     change = results.get("iteration_change", 0.0)
     counted_in = "rounding_error" in results  # an estimated error of steps has that of iterations in it
     if not counted_in and change > (0.0 if verbose else _SETTLED):

@@ -105,7 +105,7 @@ def _in_sources(scenario: HeatScenario, d: Discretisation) -> Obstacle | None:
             name = "t" if power.depends_on("t") else "T"
             if i < len(scenario.source):
                 return ("source", i, "power"), f"a source depends on {name}"
-            return ("reference", "temperature"), f"the source that follows from it depends on {name}"
+            return ("reference", "temperature"), f"the source of the manufactured solution depends on {name}"
     return None
 
 

@@ -86,6 +86,11 @@ def missed_tolerance(scenario: HeatScenario, made: Discretisation, results: Mapp
     what = f"; set time.tolerance = {smaller}, which should bring it to about {tolerance:g}" if smaller else ""
     if any(_may_run_away(source.power, made, scenario.time.end or 0.0, results) for source in scenario.source):
         why += ", as where a source makes temperatures run away, or jumps at one"
+    if any(any(jumping(source.power.tree, "T")) for source in scenario.source):
+        what = (
+            "; steps cannot end where each cell passes such a temperature: make it a ramp there, such as "
+            "min(1, max(0, (320 - T)/0.5)) for (T < 320)"
+        )
     if not exact:
         why = (
             f"{scenario.run.precision} rounds temperatures, by up to {results['rounding_error']:.1g} of the range in "
