@@ -28,8 +28,8 @@ import numpy as np
 from simsuite.core import Backend
 from simsuite.solvers.heat.adi import AdiSteps
 from simsuite.solvers.heat.discretisation import Discretisation
+from simsuite.solvers.heat.feeding import fastest_growth
 from simsuite.solvers.heat.operator import Operator, block_for
-from simsuite.solvers.heat.sampling import distinct
 
 PARTS, MOST_PARTS = 3.0, 64  # steps in which errors are followed between two looks, for each e-fold growth; at most
 _SMALL = 1e-4  # of the range of temperatures: by how much they are varied to see what sources give then
@@ -37,25 +37,6 @@ _MORE = 1e3  # units of rounding in temperatures that this is at least
 _ITERATIONS = 4  # of power iteration, each for a time 1/λ
 _SMOOTHED = 0.5  # of a time 1/λ: for so long diffusion acts on errors before it is seen how large they are
 _MOST = 80.0  # e-fold growth, which is more than any error may have and a number in single precision
-_FEW, _TEMPERATURES = 8, 33  # cells along each axis that are looked at, and temperatures
-
-
-def fastest_growth(made: Discretisation, t: float, low: float, high: float) -> float:
-    """The largest that λ is, 1/s, at a time t and temperatures from low to high, K, as far as few cells show; 0 where
-    no source gives more for a higher temperature."""
-    if not (np.isfinite(high - low) and high > low):
-        return 0.0
-    x, y = (a.reshape(-1)[:: 1 + a.size // _FEW] for a in made.centres)
-    T = np.linspace(low, high, _TEMPERATURES)
-    places = {"x": x, "y": y[:, None], "t": t}
-    fastest = 0.0
-    with np.errstate(all="ignore"):
-        for f in made.sources:
-            if f.depends_on("T"):
-                q = np.broadcast_to(f(**places, T=T[:, None, None]), (T.size, y.size, x.size))
-                slopes = np.diff(q, axis=0) / (T[1] - T[0])
-                fastest += float(np.max(slopes, where=np.isfinite(slopes), initial=0.0))
-    return fastest / float(np.min(distinct(made.rho_c)))
 
 
 class ErrorGrowth:
