@@ -15,28 +15,25 @@ from typing import Any
 import h5py
 import numpy as np
 import pytest
+from starter import Started
 
 from simsuite.io.checkpoint import read_checkpoint
 from simsuite.io.results import open_results
 
 ROOT = Path(__file__).parents[1]
+Process = Started | subprocess.Popen[str]
 LIMIT = 120  # seconds that no process here comes near
 
 
-def start(*args: object, cwd: Path, **environment: str) -> subprocess.Popen[str]:
-    """`python -m simsuite ARGS`, under way."""
-    return _started("-m", "simsuite", *args, cwd=cwd, **environment)
+def start(*args: object, cwd: Path) -> Started:
+    """`python -m simsuite ARGS`, under way, on one thread: waiting for others takes most of the time of short runs."""
+    return Started([*map(str, args)], cwd)
 
 
 def start_python(code: str, *args: object, cwd: Path, **environment: str) -> subprocess.Popen[str]:
-    """The same with some code in place of the module."""
-    return _started("-c", code, *args, cwd=cwd, **environment)
-
-
-def _started(*args: object, cwd: Path, **environment: str) -> subprocess.Popen[str]:
-    """On one thread: waiting for others takes most of the time of short runs."""
+    """`python -c CODE ARGS`, under way, on one thread."""
     return subprocess.Popen(
-        [sys.executable, *map(str, args)],
+        [sys.executable, "-c", code, *map(str, args)],
         cwd=cwd,
         env=os.environ | {"NUMBA_NUM_THREADS": "1"} | environment,
         stdin=subprocess.DEVNULL,
@@ -46,7 +43,7 @@ def _started(*args: object, cwd: Path, **environment: str) -> subprocess.Popen[s
     )
 
 
-def finish(process: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]:
+def finish(process: Process) -> subprocess.CompletedProcess[str]:
     """Wait for it; never leaves it behind."""
     try:
         out, err = process.communicate(timeout=LIMIT)
@@ -66,12 +63,12 @@ def no_hang() -> Iterator[None]:
         faulthandler.cancel_dump_traceback_later()
 
 
-def simsuite(*args: object, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def simsuite(*args: object, cwd: Path) -> subprocess.CompletedProcess[str]:
     """`python -m simsuite ARGS`, at its end."""
-    return finish(start(*args, cwd=cwd, **environment))
+    return finish(start(*args, cwd=cwd))
 
 
-def polls(process: subprocess.Popen[str]) -> Iterator[None]:
+def polls(process: Process) -> Iterator[None]:
     """Moments to look at what a process has done so far, until it ends."""
     began = time.monotonic()
     while process.poll() is None:
@@ -80,7 +77,7 @@ def polls(process: subprocess.Popen[str]) -> Iterator[None]:
         time.sleep(0.001)
 
 
-def wait_for_step(process: subprocess.Popen[str], directory: Path, step: int) -> bool:
+def wait_for_step(process: Process, directory: Path, step: int) -> bool:
     """Return as soon as there is a checkpoint of `step` or later; False if the process ended before that."""
     seen = None
     for _ in polls(process):
