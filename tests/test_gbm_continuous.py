@@ -13,7 +13,7 @@ import pytest
 from gbm_problems import ASSET, CALL, copied, outcome, problem, run
 from scipy.integrate import quad
 from scipy.stats import kstest
-from sm90 import compile_sm90, ptx_of
+from sm90 import compile_sm90, few, others_long, ptx_of
 from test_gbm_exactness import assert_same_bits, results_by_time_step, signatures, simulated
 
 from simsuite.backends import open_backend
@@ -325,9 +325,12 @@ def programs() -> dict[str, tuple[Any, dict[str, str | int]]]:
     return found
 
 
-@pytest.mark.parametrize("name", programs())
+PROGRAMS = programs()
+
+
+@pytest.mark.parametrize("name", others_long(PROGRAMS, few(PROGRAMS, 1)))
 def test_programs_compile_without_spills(name):
-    source, macros = programs()[name]
+    source, macros = PROGRAMS[name]
     log = io.StringIO()
     compile_program(source, macros, "sm_90", log)
     assert set(re.findall(r"(\d+) bytes spill", log.getvalue())) == {"0"}

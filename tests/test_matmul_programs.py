@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from cuda_host import host_cuda  # noqa: F401
 from matmul_given import by_program, given
-from sm90 import ptx_of
+from sm90 import few, ptx_of
 
 from simsuite.backends.cpu import CpuBackend
 from simsuite.backends.program import compile_program, program_text
@@ -212,10 +212,14 @@ def variants(size):
         yield relay(n, size, 132, MOST_ROOM), 1
 
 
+@pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.long)])
 @pytest.mark.parametrize("size", [4, 8])
-def test_programs_compile_without_spills_for_as_many_blocks_as_they_say(size):
-    """On an H200: 65 536 registers, and 227 KiB of shared memory, a KiB a block reserved."""
-    for recipe, blocks in {str(v): v for v in variants(size)}.values():
+def test_programs_compile_without_spills_for_as_many_blocks_as_they_say(size, every):
+    """On an H200: 65 536 registers, and 227 KiB of shared memory, a KiB a block reserved. Every program, or one with
+    each value of each macro."""
+    found = {str(v): v for v in variants(size)}
+    some = few({name: (recipe.source, recipe.macros) for name, (recipe, _) in found.items()}, 1)
+    for recipe, blocks in [found[name] for name in (found if every else some)]:
         log = io.StringIO()
         compile_program(recipe.source, recipe.macros, "sm_90", log)
         (registers,) = (int(n) for n in re.findall(r"Used (\d+) registers", log.getvalue()))
