@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import itertools
 import math
 import re
 
@@ -11,6 +12,7 @@ import numba
 import numpy as np
 import pytest
 from gbm_problems import ASIAN, ASSET, CALL, copied, outcome, problem, run
+from sm90 import others_long
 
 from simsuite.backends import open_backend
 from simsuite.backends.program import compile_program
@@ -409,9 +411,12 @@ def test_readable_and_fast_kernels_agree(backend, precision, tolerance, antithet
                 np.testing.assert_allclose(*values, rtol=tolerance, atol=tolerance, err_msg=f"{name} {greek}{part}")
 
 
-@pytest.mark.parametrize("precision", ["float64", "float32", "mixed"])
-@pytest.mark.parametrize("assets", [1, 5])
-def test_programs_compile_without_spills(precision, assets):
+COMPILED = [*itertools.product(("float64", "float32", "mixed"), (1, 5))]
+
+
+@pytest.mark.parametrize("case", others_long(COMPILED, {("float64", 1), ("float32", 1), ("float64", 5)}), ids=str)
+def test_programs_compile_without_spills(case):
+    precision, assets = case
     options = [ASIAN, BARRIER, FIXED] if assets == 1 else [{"style": "basket", "payoff": "call", "strike": 100.0}]
     correlation = 0.3 * np.ones((assets, assets)) + 0.7 * np.eye(assets)
     p = problem(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
+import itertools
 import re
 
 import numpy as np
 import pytest
 from gbm_problems import ASIAN, ASSET, CALL, copied, outcome, problem, run
-from sm90 import compile_sm90, ptx_of
+from sm90 import compile_sm90, others_long, ptx_of
 from test_gbm_exactness import signatures
 
 from simsuite.backends.cpu import CpuBackend
@@ -148,12 +149,18 @@ def test_readable_kernel_lives_in_registers(scheme, precision):
         assert ".f64" not in ptx
 
 
-@pytest.mark.parametrize("precision", PRECISIONS)
-@pytest.mark.parametrize(
-    ("scheme", "besides"),
-    [("exact", {"jumps": JUMPS}), ("exact", {"dividends": CASH}), ("milstein", {"jumps": JUMPS, "dividends": CASH})],
-)
-def test_programs_compile_without_spills(precision, scheme, besides):
+KINDS = {
+    "jumps": ("exact", {"jumps": JUMPS}),
+    "cash": ("exact", {"dividends": CASH}),
+    "both": ("milstein", {"jumps": JUMPS, "dividends": CASH}),
+}
+COMPILED = [*itertools.product(PRECISIONS, KINDS)]
+SOME_COMPILED = {("float64", "both"), ("float32", "jumps"), ("float32", "both"), ("mixed", "cash")}
+
+
+@pytest.mark.parametrize("case", others_long(COMPILED, SOME_COMPILED), ids=str)
+def test_programs_compile_without_spills(case):
+    precision, (scheme, besides) = case[0], KINDS[case[1]]
     for antithetic, assets in ((False, 1), (True, 2)):
         p = problem(
             run={"precision": precision},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import math
 import re
 from pathlib import Path
@@ -14,6 +15,7 @@ from cuda_host import HostCuda, host_cuda
 from gbm_problems import ASIAN, ASSET, CALL, copied, outcome, problem, run, two_assets
 from scipy.stats import norm
 from scipy.stats import t as student
+from sm90 import others_long
 
 from simsuite.backends.cpu import CpuBackend
 from simsuite.backends.program import compile_program
@@ -204,9 +206,12 @@ def test_a_longer_run_begins_with_the_same_paths() -> None:
 # ---- as compiled
 
 
-@pytest.mark.parametrize("assets", [1, 2, 5])
-@pytest.mark.parametrize("precision", ["float64", "float32", "mixed"])
-def test_the_program_compiles_without_spills(precision: str, assets: int) -> None:
+COMPILED = [*itertools.product(("float64", "float32", "mixed"), (1, 2, 5))]
+
+
+@pytest.mark.parametrize("case", others_long(COMPILED, {("float64", 5), ("float32", 1), ("mixed", 2)}), ids=str)
+def test_the_program_compiles_without_spills(case: tuple[str, int]) -> None:
+    precision, assets = case
     p = problem(
         run={"precision": precision},
         asset=[ASSET] * assets,
