@@ -45,10 +45,14 @@ def _tangent(emissivity, ambient, k, delta, T):
     return beta, g * (W - T) * delta / k + beta * T
 
 
-@kernel
 def edge_rows(kinds, data, conductivity, delta, T, radiating, edges, first, n):
     """Rows first .. first+n-1 of β, γ from those of the conditions' data; of radiating edges only where `radiating`,
     at the temperatures T."""
+    _edge_rows(kinds, data, conductivity, delta, T if radiating else None, edges, first, n)
+
+
+@kernel
+def _edge_rows(kinds, data, conductivity, delta, T, edges, first, n):
     points = kinds.size
     for row in range(first, first + n):
         source = min(row, data.shape[0] - 1)
@@ -62,7 +66,8 @@ def edge_rows(kinds, data, conductivity, delta, T, radiating, edges, first, n):
             elif kinds[p] == CONVECTION:
                 beta = 2.0 * a * d / (2.0 * k + a * d)
                 gamma = beta * b
-            elif radiating and kinds[p] == RADIATION:
-                beta, gamma = _tangent(a, b, k, d, float(cell_at(T, p)))
+            elif T is not None:
+                if kinds[p] == RADIATION:
+                    beta, gamma = _tangent(a, b, k, d, float(cell_at(T, p)))
             edges[row, p] = beta
             edges[row, points + p] = gamma

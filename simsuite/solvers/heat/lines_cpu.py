@@ -63,34 +63,60 @@ def _rows(r, g, c, a, one, v, i, begin, end):
         v[i, j] = t * scale
 
 
+@procedure
+def _substitute(r, one, v, begin, end):
+    """The unknowns of several lines, from the last but one to the first."""
+    for i in range(r.shape[0] - 2, -1, -1):
+        for j in range(begin, end):
+            r[i, j] += (one - v[i, j]) * r[i + 1, j]
+
+
 @parallel_for
-def _solve(first_block, last_block, r, g, c, edges, first, a, wrap, one, v):
+def _solve_rings(first_block, last_block, r, g, c, a, one, v):
     n, m = r.shape
-    points = 2 * (n + m)
     last = np.empty(WIDTH, r.dtype)
     for begin in range(first_block * WIDTH, min(m, last_block * WIDTH), WIDTH):
         end = min(m, begin + WIDTH)
-        if wrap:
-            _ring(r, g, c, a, one, begin, end, last)
-            for j in range(begin, end):
-                r[n - 1, j] = last[j - begin]
-                w, e = a * c[0, j] * g[0, j], a * c[0, j] * g[1, j]
-                scale = one / (one + w + e)
-                r[0, j] = (r[0, j] + w * last[j - begin]) * scale
-                v[0, j] = (one + w) * scale
+        _ring(r, g, c, a, one, begin, end, last)
+        for j in range(begin, end):
+            r[n - 1, j] = last[j - begin]
+            w, e = a * c[0, j] * g[0, j], a * c[0, j] * g[1, j]
+            scale = one / (one + w + e)
+            r[0, j] = (r[0, j] + w * last[j - begin]) * scale
+            v[0, j] = (one + w) * scale
+        for i in range(1, n - 1):
+            _rows(r, g, c, a, one, v, i, begin, end)
+        _substitute(r, one, v, begin, end)
+
+
+@parallel_for
+def _solve_lines(first_block, last_block, r, g, c, edges, first, a, one, v):
+    n, m = r.shape
+    points = 2 * (n + m)
+    for begin in range(first_block * WIDTH, min(m, last_block * WIDTH), WIDTH):
+        end = min(m, begin + WIDTH)
         for i in range(n):
             if 0 < i < n - 1:
                 _rows(r, g, c, a, one, v, i, begin, end)
-            elif not wrap:
+            else:
                 for j in range(begin, end):
                     _end_row(r, g, c, edges, first, points, a, one, v, i, j)
-        for i in range(n - 2, -1, -1):
-            for j in range(begin, end):
-                r[i, j] += (one - v[i, j]) * r[i + 1, j]
+        _substitute(r, one, v, begin, end)
 
 
 @kernel
+def _rings(r, g, c, a, one, v):
+    _solve_rings((r.shape[1] + WIDTH - 1) // WIDTH, (r, g, c, a, one, v))
+
+
+@kernel
+def _lines(r, g, c, edges, first, a, one, v):
+    _solve_lines((r.shape[1] + WIDTH - 1) // WIDTH, (r, g, c, edges, first, a, one, v))
+
+
 def solve(r, g, c, edges, at, first, a, wrap, one, v):
-    n, m = r.shape
-    if n > 1 or not wrap:
-        _solve((m + WIDTH - 1) // WIDTH, (r, g, c, edges, at + first, a, wrap, one, v))
+    """A kernel for rings and one for lines with ends: most runs need one of them."""
+    if not wrap:
+        _lines(r, g, c, edges, at + first, a, one, v)
+    elif r.shape[0] > 1:
+        _rings(r, g, c, a, one, v)

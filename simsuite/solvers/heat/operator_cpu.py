@@ -147,8 +147,7 @@ def rate_rows(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, zero, largest)
 
 
 @kernel
-def book(T, gx, gy, edges, at, power, held, ledger, wx, wy, ws, wrap_x, wrap_y, zero):
-    """Adds to the ledger what comes in through edges and sources and from held cells, times a weight, J/m³."""
+def _book_edges(T, gx, gy, edges, at, power, ledger, wx, wy, ws, wrap_x, wrap_y):
     ny, nx = T.shape
     points = 2 * (ny + nx)
     for p in range(2 * ny if wrap_x else 0, 2 * ny if wrap_y else points):
@@ -161,6 +160,18 @@ def book(T, gx, gy, edges, at, power, held, ledger, wx, wy, ws, wrap_x, wrap_y, 
         ledger[p] += conducted * (edges[at + points + p] - edges[at + p] * T[y, x])
     for i in range(power.size):
         ledger[points + i] += ws * power[i]
+
+
+@kernel
+def _book_held(T, gx, gy, edges, at, held, ledger, wx, wy, wrap_x, wrap_y):
+    first = ledger.size - held.shape[0]
     for i in range(held.shape[0]):
         a, b = flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, held[i, 1], held[i, 0])
-        ledger[points + power.size + i] -= wx * a + wy * b
+        ledger[first + i] -= wx * a + wy * b
+
+
+def book(T, gx, gy, edges, at, power, held, ledger, wx, wy, ws, wrap_x, wrap_y, zero):
+    """Adds to the ledger what comes in through edges and sources and from held cells, times a weight, J/m³."""
+    _book_edges(T, gx, gy, edges, at, power, ledger, wx, wy, ws, wrap_x, wrap_y)
+    if len(held):
+        _book_held(T, gx, gy, edges, at, held, ledger, wx, wy, wrap_x, wrap_y)
