@@ -13,6 +13,7 @@ optimiser gets of them is kept for the next kernel.
 from __future__ import annotations
 
 import inspect
+import operator
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -42,6 +43,28 @@ _TASK = ir.FunctionType(ir.VoidType(), _ITEMS)
 # The signature of `numba_parallel_for`, which calls it: (the task, these four, the number of further dimensions, the
 # number of arrays, the number of threads).
 _RUN = ir.FunctionType(ir.VoidType(), [_BYTES, *_ITEMS, _SIZE, _SIZE, ir.IntType(32)])
+
+
+def _of_two(better: Callable[[Any, Any], Any], doc: str) -> Any:
+    """The function of two numbers that is the second where that is better, and the first otherwise."""
+
+    def call(typing_context: Any, a: Any, b: Any) -> Any:
+        kind = typing_context.unify_types(a, b)
+
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            first, second = (context.cast(builder, v, k, kind) for v, k in zip(values, signature.args, strict=True))
+            compare = context.get_function(better, types.boolean(kind, kind))
+            return builder.select(compare(builder, (second, first)), second, first)
+
+        return kind(a, b), generate
+
+    call.__doc__ = doc
+    return intrinsic(call)
+
+
+# For each pair of types Numba compiles `min` and `max` as functions of their own, in every kernel that calls them.
+lesser = _of_two(operator.lt, "What `min` is of two numbers.")
+larger = _of_two(operator.gt, "What `max` is of two numbers.")
 
 
 def parallel_for(body: Callable[..., None]) -> Any:

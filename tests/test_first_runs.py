@@ -17,8 +17,8 @@ SCENARIOS = Path(__file__).parents[1] / "scenarios"
 MOST = {  # functions that Numba compiles, its own among them
     "gbm": 25,
     "gbm_sobol": 40,
-    "heat": 36,
-    "heat_sine": 28,
+    "heat": 28,
+    "heat_sine": 21,
     "lattice_walk": 10,
     "linear": 12,
     "markov": 12,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import pytest
 
 from simsuite import parallel_for as parallel_for_module
 from simsuite.backends.threads import load_openmp, on_threads
-from simsuite.parallel_for import kernel, parallel_for, procedure
+from simsuite.parallel_for import kernel, larger, lesser, parallel_for, procedure
 
 MANY = numba.config.NUMBA_NUM_THREADS
 BY_LAYER = """
@@ -209,3 +210,27 @@ def test_layers_of_threads(layer: str, threads: int) -> None:
     script = BY_LAYER.format(tests=os.path.dirname(__file__), threads=threads, layer=layer)
     environment = os.environ | {"NUMBA_THREADING_LAYER": layer}
     subprocess.run([sys.executable, "-c", script], env=environment, check=True)
+
+
+@kernel
+def both(a, b, out):
+    out[0], out[1] = lesser(a, b), larger(a, b)
+
+
+@kernel
+def both_of_numba(a, b, out):
+    out[0], out[1] = min(a, b), max(a, b)
+
+
+NUMBERS = [0.0, -0.0, 1.5, -math.inf, math.nan, 3, -2, np.float32(1.5), np.float32(math.nan), True]
+
+
+@pytest.mark.parametrize("a", NUMBERS, ids=repr)
+def test_of_two_numbers_the_lesser_and_the_larger_are_those_of_python_and_numba(a: Any) -> None:
+    for b in NUMBERS:
+        found, expected = np.empty(2), np.empty(2)
+        both(a, b, found)
+        both_of_numba(a, b, expected)
+        assert found.tobytes() == expected.tobytes()
+        if type(a) is type(b):
+            assert repr(found.tolist()) == repr([float(min(a, b)), float(max(a, b))])

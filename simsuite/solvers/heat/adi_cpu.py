@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simsuite.parallel_for import kernel, parallel_for, part
+from simsuite.parallel_for import kernel, larger, lesser, parallel_for, part
 from simsuite.solvers.heat.edges_cpu import cell_at
 from simsuite.solvers.heat.operator_cpu import flux_sums
 
@@ -56,7 +56,7 @@ def _bent(edges, before, after, half, T, gy, c, wrap_y, far, j):
     if beta < two and not wrap_y:
         if ny < 3:
             return zero
-        j = min(max(j, 1), ny - 2)
+        j = lesser(larger(j, 1), ny - 2)
         beta, d = _change(edges, points, before, after, half, T, far * ny + j)
         if not beta > zero:
             return zero
@@ -98,9 +98,9 @@ def _right_side(first_strip, last_strip, T, gx, gy, c, q, heated, edges, at, dt,
     ny, nx = T.shape
     for strip in range(first_strip, last_strip):
         for begin in range(0, nx, TILE):
-            for y in range(strip * TILE, min(ny, (strip + 1) * TILE)):
+            for y in range(strip * TILE, lesser(ny, (strip + 1) * TILE)):
                 inner = 0 < y < ny - 1
-                for x in range(begin, min(nx, begin + TILE)):
+                for x in range(begin, lesser(nx, begin + TILE)):
                     if inner and 0 < x < nx - 1:
                         v = T[y, x]
                         along_x = gx[y, x] * (T[y, x - 1] - v) + gx[y, x + 1] * (T[y, x + 1] - v)
@@ -124,7 +124,7 @@ def _transpose(first_strip, last_strip, field, out):
     ny, nx = field.shape
     for strip in range(first_strip, last_strip):
         for begin in range(0, nx, TILE):
-            for y in range(strip * TILE, min(ny, (strip + 1) * TILE)):
+            for y in range(strip * TILE, min(ny, (strip + 1) * TILE)):  # with `lesser` it takes a tenth longer
                 for x in range(begin, min(nx, begin + TILE)):
                     out[x, y] = field[y, x]
 
@@ -164,7 +164,7 @@ def largest_rows(T, change, before, rows):
 
 @kernel
 def largest(rows, least, out):
-    size = max(np.max(rows[1]), least * np.max(rows[2]))
+    size = larger(np.max(rows[1]), least * np.max(rows[2]))
     moved = np.max(rows[0])
     if not moved <= out[0] * size:
         out[0] = moved / size

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simsuite.parallel_for import kernel, parallel_for
+from simsuite.parallel_for import kernel, larger, lesser, parallel_for
 
 THREADS = 1  # that a row of cells is launched with
 
@@ -29,7 +29,7 @@ def _judge(begin, end, Y, Y0, weight, defect, zero, rows):
             v = Y[y, x]
             d = defect[y, x] + weight * (v - Y0[y, x])
             defect[y, x], e = d, abs(d)
-            error, low, high = max(error, e), min(low, v), max(high, v)
+            error, low, high = larger(error, e), lesser(low, v), larger(high, v)
             total += e * zero + v * zero  # 0, or NaN where a number is not finite
         rows[0, y], rows[1, y], rows[2, y] = error + total, low + total, high + total
 

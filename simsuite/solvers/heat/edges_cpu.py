@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simsuite.parallel_for import kernel, part
+from simsuite.parallel_for import kernel, larger, lesser, part
 from simsuite.solvers.heat.edges import CONVECTION, FLUX, RADIATION, TEMPERATURE
 from simsuite.solvers.heat.manufactured import STEFAN_BOLTZMANN
 
@@ -33,7 +33,7 @@ def cell_at(T, p):
 def _tangent(emissivity, ambient, k, delta, T):
     s = emissivity * STEFAN_BOLTZMANN
     g = 2.0 * k / delta
-    W = max(T, ambient)
+    W = larger(T, ambient)
     for _ in range(60):
         cube = abs(W) ** 3
         change = (g * (W - T) - s * (ambient**4 - W * cube)) / (g + 4.0 * s * cube)
@@ -55,7 +55,7 @@ def edge_rows(kinds, data, conductivity, delta, T, radiating, edges, first, n):
 def _edge_rows(kinds, data, conductivity, delta, T, edges, first, n):
     points = kinds.size
     for row in range(first, first + n):
-        source = min(row, data.shape[0] - 1)
+        source = lesser(row, data.shape[0] - 1)
         for p in range(points):
             a, b, k, d = data[source, p], data[source, points + p], conductivity[p], delta[p]
             beta, gamma = 0.0, 0.0
@@ -66,7 +66,7 @@ def _edge_rows(kinds, data, conductivity, delta, T, edges, first, n):
             elif kinds[p] == CONVECTION:
                 beta = 2.0 * a * d / (2.0 * k + a * d)
                 gamma = beta * b
-            elif T is not None:
+            elif T is not None:  # noqa: SIM102: alone, for Numba to drop what is under it
                 if kinds[p] == RADIATION:
                     beta, gamma = _tangent(a, b, k, d, float(cell_at(T, p)))
             edges[row, p] = beta

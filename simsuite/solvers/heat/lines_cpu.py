@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simsuite.parallel_for import kernel, parallel_for, procedure
+from simsuite.parallel_for import kernel, lesser, parallel_for, procedure
 
 WIDTH = 64  # lines that are solved together: a few rows of them stay in the fastest cache
 
@@ -75,8 +75,8 @@ def _substitute(r, one, v, begin, end):
 def _solve_rings(first_block, last_block, r, g, c, a, one, v):
     n, m = r.shape
     last = np.empty(WIDTH, r.dtype)
-    for begin in range(first_block * WIDTH, min(m, last_block * WIDTH), WIDTH):
-        end = min(m, begin + WIDTH)
+    for begin in range(first_block * WIDTH, lesser(m, last_block * WIDTH), WIDTH):
+        end = lesser(m, begin + WIDTH)
         _ring(r, g, c, a, one, begin, end, last)
         for j in range(begin, end):
             r[n - 1, j] = last[j - begin]
@@ -93,8 +93,8 @@ def _solve_rings(first_block, last_block, r, g, c, a, one, v):
 def _solve_lines(first_block, last_block, r, g, c, edges, first, a, one, v):
     n, m = r.shape
     points = 2 * (n + m)
-    for begin in range(first_block * WIDTH, min(m, last_block * WIDTH), WIDTH):
-        end = min(m, begin + WIDTH)
+    for begin in range(first_block * WIDTH, lesser(m, last_block * WIDTH), WIDTH):
+        end = lesser(m, begin + WIDTH)
         for i in range(n):
             if 0 < i < n - 1:
                 _rows(r, g, c, a, one, v, i, begin, end)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simsuite.parallel_for import kernel, parallel_for, part
+from simsuite.parallel_for import kernel, larger, lesser, parallel_for, part
 
 THREADS = 128
 
@@ -21,14 +21,14 @@ def _rows(begin, end, T, c, weighted, total, heat, low, high, bad):
         for start in range(0, nx, THREADS):
             a = 0.0
             b = 0.0
-            for x in range(start, min(start + THREADS, nx)):
+            for x in range(start, lesser(start + THREADS, nx)):
                 a += T[y, x]
                 if weighted and c[y, x] > 0:
                     b += float(T[y, x]) / float(c[y, x])
                 if not np.isfinite(T[y, x]) and x < bad[y]:
                     bad[y] = x
-                least = min(least, T[y, x])
-                most = max(most, T[y, x])
+                least = lesser(least, T[y, x])
+                most = larger(most, T[y, x])
             total[y] += a
             heat[y] += b
         low[y], high[y] = least, most
@@ -46,8 +46,8 @@ def _node(T, edges, at, wrap_x, wrap_y, x, y):
     half = 2 * (ny + nx)
     i = x % nx if wrap_x else x
     j = y % ny if wrap_y else y
-    k = min(max(i, 0), nx - 1)
-    m = min(max(j, 0), ny - 1)
+    k = lesser(larger(i, 0), nx - 1)
+    m = lesser(larger(j, 0), ny - 1)
     c = T[m, k]
     v = float(c)
     if i < 0:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from simsuite.parallel_for import kernel, parallel_for, part, procedure
+from simsuite.parallel_for import kernel, larger, parallel_for, part, procedure
 
 
 def choose(ny: int, nx: int) -> tuple[Any, tuple[int, int], tuple[int, int]]:
@@ -84,7 +84,7 @@ def _stage(begin, end, Y1, Y2, Y0, out, mu, nu, r, g, q, edges, at, at0, ledger,
                 dy0 = (Y0[y - 1, x] - c0) + (Y0[y + 1, x] - c0)
                 rates = (dx + q * dy) + g * (dx0 + q * dy0)
                 new[x] = c0 + mu * (((c - c0) + nu * (Y2[y, x] - c0)) + r * rates)
-        for x in range(0, nx, max(nx - 1, 1) if inner else 1):  # one call of what takes long to compile
+        for x in range(0, nx, larger(nx - 1, 1) if inner else 1):  # one call of what takes long to compile
             new[x] = _cell(Y1, Y2, Y0, mu, nu, r, g, q, edges, at, at0, ledger.size, wrap_x, wrap_y, x, y)
         for x in range(nx):
             out[y, x] = new[x]
