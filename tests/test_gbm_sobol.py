@@ -63,7 +63,9 @@ def increments(dw, bridge, point, begin, single):
     start(z, at, begin, split, single)
     for k in range(dw.shape[0] // per_block):
         follow(z, at, begin + k, per_block, split, single)
-        dw[k * per_block : (k + 1) * per_block] = z[0, :per_block]
+        for j in range(per_block):
+            for p in range(n):
+                dw[k * per_block + j, p] = z[0, j, p]
 
 
 def drawn(made: Bridge, points: Scramble, dtype: Any, first: int, n: int, begin: int, end: int, a: int = 0) -> Any:

@@ -39,7 +39,9 @@ def random_words(shape: tuple[int, ...]) -> np.ndarray:
 @njit
 def philox_rows(counter, key, out):
     for i in range(len(counter)):
-        out[i] = philox4x32(counter[i, 0], counter[i, 1], counter[i, 2], counter[i, 3], key[i, 0], key[i, 1])
+        words = philox4x32(counter[i, 0], counter[i, 1], counter[i, 2], counter[i, 3], key[i, 0], key[i, 1])
+        for j in range(4):  # a whole row at once takes ten times as long to compile
+            out[i, j] = words[j]
 
 
 @njit

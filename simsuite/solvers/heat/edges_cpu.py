@@ -66,7 +66,8 @@ def _edge_rows(kinds, data, conductivity, delta, T, edges, first, n):
             elif kinds[p] == CONVECTION:
                 beta = 2.0 * a * d / (2.0 * k + a * d)
                 gamma = beta * b
-            elif T is not None:  # noqa: SIM102: alone, for Numba to drop what is under it
+            elif T is not None:  # noqa: SIM102
+                # Numba drops this only where it stands under nothing else.
                 if kinds[p] == RADIATION:
                     beta, gamma = _tangent(a, b, k, d, float(cell_at(T, p)))
             edges[row, p] = beta
