@@ -289,19 +289,20 @@ SLOPES = (7, 0, -1, 0, 0), (17, 0, -1, 0, 0), (17, 0, -1, 1, 0)
 AT_EXTREMES = (6, 1, -1, 0, 0), (16, 1, -1, 0, 0)
 
 
-@pytest.mark.parametrize(
-    ("precision", "functionals"),
-    [
-        *(("float32", functionals) for functionals in (ALL, SLOPES, AT_EXTREMES)),
-        ("mixed", SLOPES),
-        ("float64", AT_EXTREMES),
-    ],
-)
-def test_step_kernel_lives_in_registers(precision, functionals):
+STEPPED = [
+    *(("float32", functionals) for functionals in (ALL, SLOPES, AT_EXTREMES)),
+    ("mixed", SLOPES),
+    ("float64", AT_EXTREMES),
+]
+
+
+@pytest.mark.parametrize("case", others_long(STEPPED, {("float32", ALL), ("mixed", SLOPES)}), ids=str)
+def test_step_kernel_lives_in_registers(case):
     from numba import types
 
     from simsuite.solvers.gbm.exact_cuda import make_advance
 
+    precision, functionals = case
     state, normal = PRECISIONS[precision]
     signature = signatures(getattr(types, state.name), getattr(types, normal.name))["advance"]
     ptx, info = compile_sm90(make_advance(2, functionals, state, normal, Moves.none(2)), signature)

@@ -12,7 +12,7 @@ import numba
 import numpy as np
 import pytest
 from gbm_problems import ASIAN, ASSET, CALL, copied, outcome, problem, run, two_assets
-from sm90 import compile_sm90, few
+from sm90 import compile_sm90, few, others_long
 
 from simsuite.backends.cpu import CpuBackend
 from simsuite.backends.program import compile_program
@@ -284,15 +284,16 @@ ONE = (1, 0, -1, 0, 0)
 FOUR = (1, 0, 0, 0, 0), (2, 2, -1, 0, 0), (3, 1, -1, 0, 0), (4, 3, 1, 0, 0)
 
 
-@pytest.mark.parametrize(
-    ("precision", "n_assets", "functionals"),
-    [("float32", 1, ()), ("float64", 1, (ONE,)), *((precision, 4, FOUR) for precision in PRECISIONS_OF)],
-)
-def test_step_kernel_lives_in_registers(precision, n_assets, functionals):
+STEPPED = [("float32", 1, ()), ("float64", 1, (ONE,)), *((precision, 4, FOUR) for precision in PRECISIONS_OF)]
+
+
+@pytest.mark.parametrize("case", others_long(STEPPED, {("float32", 4, FOUR), ("float64", 4, FOUR)}), ids=str)
+def test_step_kernel_lives_in_registers(case):
     from numba import types
 
     from simsuite.solvers.gbm.exact_cuda import make_advance
 
+    precision, n_assets, functionals = case
     state, normal = PRECISIONS_OF[precision]
     signature = signatures(getattr(types, state.name), getattr(types, normal.name))["advance"]
     ptx, info = compile_sm90(make_advance(n_assets, functionals, state, normal, Moves.none(n_assets)), signature)

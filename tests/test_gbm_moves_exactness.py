@@ -130,15 +130,17 @@ def test_readable_and_fast_kernels_on_a_gpu_agree(backend, scheme, precision, to
         np.testing.assert_allclose(found["nvrtc"][name], a, rtol=loose, atol=100 * tolerance, err_msg=name)
 
 
-@pytest.mark.parametrize(
-    ("scheme", "precision"),
-    [*((scheme, "float32") for scheme in Scheme), (Scheme.EULER, "mixed"), (Scheme.MILSTEIN, "float64")],
-)
-def test_readable_kernel_lives_in_registers(scheme, precision):
+READABLE = [*((scheme, "float32") for scheme in Scheme), (Scheme.EULER, "mixed"), (Scheme.MILSTEIN, "float64")]
+SOME_READABLE = {(Scheme.EULER, "float32"), (Scheme.MILSTEIN, "float64")}
+
+
+@pytest.mark.parametrize("case", others_long(READABLE, SOME_READABLE), ids=str)
+def test_readable_kernel_lives_in_registers(case):
     from numba import types
 
     from simsuite.solvers.gbm.exact_cuda import make_advance
 
+    scheme, precision = case
     state, normal = PRECISIONS[precision]
     signature = signatures(getattr(types, state.name), getattr(types, normal.name))["advance"]
     moves = Moves(scheme, (True, False), (False, True))
