@@ -4,6 +4,7 @@ of this machine, that some runs still have the bits that it says."""
 from __future__ import annotations
 
 import copy
+import logging
 from pathlib import Path
 from typing import Any, get_args
 
@@ -47,6 +48,7 @@ def test_a_change_is_found(tmp_path: Path) -> None:
     assert changed.keys() == once.keys()
     assert changed["price_mean"] != once["price_mean"]
     assert changed["time"] == once["time"]
+    assert logging.getLogger("simsuite").level == logging.NOTSET, "other tests look at what is logged"
     other["asset"][0]["spot"] = -1.0
     assert record.hashes(other, "cpu", tmp_path / "refused") == {"refused": "ScenarioError"}
 

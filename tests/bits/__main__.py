@@ -9,6 +9,7 @@ The simulator is `--device cudasim`, with NUMBA_ENABLE_CUDASIM=1.
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 import tempfile
 from pathlib import Path
@@ -23,6 +24,7 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="record, in place of comparing")
     parser.add_argument("part", nargs="?", default="", help="only runs whose name has this")
     wanted = parser.parse_args()
+    logging.getLogger("simsuite").setLevel(logging.CRITICAL)
     known = load().get(wanted.device, {})
     if not wanted.write and known.get("environment") != environment(wanted.device):
         print(f"recorded for {known.get('environment')}, this is {environment(wanted.device)}", file=sys.stderr)

@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import importlib.metadata
 import json
-import logging
 import platform
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,6 @@ LEFT_OUT = ("digests", "VTKHDF")  # which say again what is in other arrays
 def hashes(scenario: dict[str, Any], device: str, directory: Path) -> dict[str, str]:
     """Of each array in the results of a run, and of its totals in the summary; or of the name of the error that ends
     it."""
-    logging.getLogger("simsuite").setLevel(logging.CRITICAL)
     try:
         run = simsuite.run(scenario, device=device, directory=directory)
     except SimsuiteError as error:
