@@ -7,6 +7,7 @@ Nothing here knows the solver: faces, edges, regions and sources are formed from
 from __future__ import annotations
 
 import bisect
+import functools
 import itertools
 import math
 from collections.abc import Callable
@@ -176,6 +177,7 @@ class Plate:
                     pattern[j * nx + i, (j + dj) % ny * nx + (i + di) % nx] = 1
         return pattern
 
+    @functools.cached_property
     def solution(self) -> Callable[[float], np.ndarray]:
         """T (ny, nx) at any time, to about a thousandth of the plate's tolerance or better."""
         rtol = min(max(1e-3 * self.sections["time"]["tolerance"], 3e-9), 1e-7)

@@ -50,7 +50,7 @@ def _alone() -> None:
 
 def _look(seed: int, switches: bool, device: str, compared: bool) -> Found:
     plate, backend = random_plate(seed, switches, 16), open_backend(device)
-    solution = plate.solution()
+    solution = plate.solution
     at_frames, always = (Reference(plate, solution, everywhere) for everywhere in (False, True))
     found = {stepper: automatic(plate, backend, always, stepper) for stepper in STEPPERS}
     problem, work = problem_of(plate), found["auto"].work

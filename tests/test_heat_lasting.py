@@ -55,7 +55,7 @@ def repeated(width: float) -> Plate:
 @pytest.mark.parametrize("stepper", ["auto", "rkl2", "adi"])
 @pytest.mark.parametrize("given", [moving(), repeated(0.05), repeated(0.004)], ids=["moving", "shots", "short shots"])
 def test_what_comes_and_goes_is_within_the_tolerance(given: Plate, stepper: str) -> None:
-    reference = Reference(given, given.solution(), everywhere=False)
+    reference = Reference(given, given.solution, everywhere=False)
     found = automatic(given, open_backend("cpu"), reference, stepper)
     assert found.at_frames <= reference.enough
 
@@ -313,7 +313,7 @@ def test_errors_ahead_of_a_front_are_followed(stepper: str) -> None:
     )
     problem = problem_of(given, stepper=stepper)
     run = problem.stepper(open_backend("cpu"), problem.initial())
-    reference = Reference(given, given.solution(), everywhere=False)
+    reference = Reference(given, given.solution, everywhere=False)
     worst, _ = reference.largest_errors(problem, run, open_backend("cpu"))
     with run.observe("time") as observed:
         estimate = problem.results(observed)["time_error"]
