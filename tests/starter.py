@@ -34,7 +34,8 @@ IMPORTED = (
     "simsuite.solvers.heat.problem",
     "simsuite.solvers.linear.problem",
 )
-MOST = 1 << 16  # bytes of a request
+MOST = 1 << 17  # bytes of a request
+BEFORE = dict(os.environ)  # what tests change later is for the processes that they start, not for the server
 STREAMS = ("stdout", "stderr", "status")
 
 
@@ -43,8 +44,9 @@ class Started:
 
     def __init__(self, args: list[str], cwd: Path) -> None:
         pipes = {name: os.pipe() for name in STREAMS}
-        request = json.dumps({"args": args, "cwd": str(cwd)}).encode()
-        socket.send_fds(_server(), [request], [pipes[name][1] for name in STREAMS])
+        environment = os.environ | {"NUMBA_NUM_THREADS": "1"}
+        request = {"args": args, "cwd": str(cwd), "environment": environment}
+        socket.send_fds(_server(), [json.dumps(request).encode()], [pipes[name][1] for name in STREAMS])
         for _, written in pipes.values():
             os.close(written)
         self.args, self.returncode = args, None
@@ -98,7 +100,7 @@ def _server() -> socket.socket:
     """Where the server of this process takes requests; it ends when this process closes the socket."""
     own, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     paths = os.pathsep.join(path for path in sys.path if path)
-    environment = os.environ | {"NUMBA_NUM_THREADS": "1", "PYTHONPATH": paths}
+    environment = BEFORE | {"NUMBA_NUM_THREADS": "1", "PYTHONPATH": paths}
     with other:
         command = [sys.executable, __file__, str(other.fileno())]
         server = subprocess.Popen(command, env=environment, pass_fds=[other.fileno()])
@@ -153,6 +155,8 @@ def _begin(request: dict[str, Any], stdout: int, stderr: int, status: int) -> li
     for file in (nothing, stdout, stderr, status):
         os.close(file)
     os.chdir(request["cwd"])
+    os.environ.clear()
+    os.environ.update(request["environment"])
     return list(request["args"])
 
 
