@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from simsuite.backends import open_backend
+from simsuite.backends.failures import gpu_failure
 from simsuite.backends.threads import cores, threads_available
 from simsuite.capabilities import Advising, Foreseeable, MemorySaving, steps_expected
 from simsuite.core import SNAPSHOTS, Backend, Device, Problem
-from simsuite.errors import DeviceError, ScenarioError, SimsuiteError, UsageError
+from simsuite.errors import DeviceError, DeviceFailure, ScenarioError, SimsuiteError, UsageError
 from simsuite.io.checkpoint import read_about, stored_bytes
 from simsuite.io.directory import RunDirectory, State
 from simsuite.io.results import reading
@@ -63,6 +64,12 @@ def name_of(device: Device, scenario: Scenario) -> str:
         return device().name
     except DeviceError:
         return scenario.model.run.device
+
+
+def failure_of(device: Device, scenario: Scenario, error: Exception) -> DeviceFailure | None:
+    """An error that ended a run, in the program's words, where it is one of the GPU; else None."""
+    failure = gpu_failure(error)
+    return None if failure is None else DeviceFailure(f"{name_of(device, scenario)} failed: {failure}")
 
 
 def make_problem(scenario: Scenario, device: Device | None = None, decided: Mapping[str, Any] | None = None) -> Problem:

@@ -39,6 +39,11 @@ class SimsuiteError(Exception):
         if self._advice is not None:
             self.args = (self._message + self._advice.python,)
 
+    def leaves(self, safe: str) -> None:
+        """Say what is safe of a run that this error ended."""
+        self._message = f"{self}; {safe}"
+        self.args = (self._message,)
+
 
 @dataclass(frozen=True)
 class Mistake:
@@ -87,6 +92,10 @@ class DeviceError(SimsuiteError):
     exit_code = 4
 
 
+class DeviceFailure(DeviceError):
+    """A device failed while it worked, after which it does nothing more for this process."""
+
+
 class PackageMissing(SimsuiteError):
     """A package that only some commands need is not installed. The text names it, and how to get it."""
 
@@ -106,9 +115,8 @@ class DiskError(SimsuiteError):
     """The disk is full or fails. The exit code is 75 where a checkpoint is safe, from which the run will go on."""
 
     def leaves(self, safe: str) -> None:
-        """Say what is safe of a run."""
-        self._message = f"{self}; {safe}"
-        self.args, self.exit_code = (self._message,), 75
+        super().leaves(safe)
+        self.exit_code = 75
 
 
 class VerificationFailure(SimsuiteError):

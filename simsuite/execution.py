@@ -15,6 +15,7 @@ from simsuite.assembly import (
     device_of,
     disk_bytes,
     enough_memory,
+    failure_of,
     make_backend,
     make_problem,
     threads_of_libraries,
@@ -100,11 +101,20 @@ class Execution:
                     return self._march(problem, device, backend)
             except Exception as error:
                 self.directory.remove_progress()
-                about = read_about(self.directory.path) if isinstance(error, DiskError) else None
-                if isinstance(error, DiskError) and about is not None:
-                    at = about[1].get("stage", f"step {about[1].get('steps', about[0])}")
-                    error.leaves(f"the checkpoint of {at} is safe")
+                failure = failure_of(device, self.scenario, error)
+                if failure is not None:
+                    self._tell_what_is_safe(failure)
+                    raise failure from error
+                if isinstance(error, DiskError):
+                    self._tell_what_is_safe(error)
                 raise
+
+    def _tell_what_is_safe(self, error: SimsuiteError) -> None:
+        """Have an error that ends a run say which checkpoint is left, if there is one."""
+        about = read_about(self.directory.path)
+        if about is not None:
+            at = about[1].get("stage", f"step {about[1].get('steps', about[0])}")
+            error.leaves(f"the checkpoint of {at} is safe")
 
     def _begun(self) -> bool:
         """Whether there is a run to be continued."""
