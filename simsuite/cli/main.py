@@ -13,7 +13,7 @@ import typer
 from simsuite.cli import bench, check, doctor, info, new, plot, repair, run, schema, verify
 from simsuite.cli.console import begin_command, error, print_error_json, say
 from simsuite.cli.memory import lacks_memory, require_addresses
-from simsuite.errors import DeviceError, ScenarioError, SimsuiteError, UsageError
+from simsuite.errors import DeviceError, DeviceFailure, ScenarioError, SimsuiteError, UsageError
 from simsuite.version import VERSION
 
 app = typer.Typer(
@@ -93,4 +93,8 @@ def _end(e: SimsuiteError, as_json: bool) -> NoReturn:
         mistakes = e.mistakes if isinstance(e, ScenarioError) else ()
         message = "; ".join(m.message for m in mistakes) or str(e)
         print_error_json(type(e).__name__, message, e.exit_code, mistakes)
+    if isinstance(e, DeviceFailure):  # libraries would each complain that they cannot free what is on the device
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(e.exit_code)
     sys.exit(e.exit_code)
