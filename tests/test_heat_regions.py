@@ -147,7 +147,9 @@ NUMBERS = np.array([45.0, 7.0, 2.0, 1.0])
 
 def test_the_top_row_of_a_picture_is_at_the_top_edge(heat: Callable, tmp_path: Path) -> None:
     Image.fromarray(COLOURS[[[0, 1], [2, 3]]]).save(tmp_path / "map.png")
-    made = heat(grid={"nx": 4, "ny": 2}, material={"diffusivity": {"file": "map.png", "values": VALUES}}).made
+    problem = heat(grid={"nx": 4, "ny": 2}, material={"diffusivity": {"file": "map.png", "values": VALUES}})
+    assert not any("jumps" in warning for warning in problem.warnings)
+    made = problem.made
     assert np.array_equal(made.kx, [[2, 2, 1, 1], [45, 45, 7, 7]])
 
 

@@ -18,6 +18,7 @@ from simsuite.expressions.evaluate import evaluate
 from simsuite.expressions.intervals import bounds_within
 from simsuite.expressions.tree import Apply, Node, Number, names_in, walk
 
+_CROWDED = 16  # times as many intervals as points have mostly: then a point is left to halving alone
 MOST = 10_000  # places of one part, or points; it is left out if it has more
 
 
@@ -78,7 +79,12 @@ def jumps(
     a, b = np.full(at.size, low), np.full(at.size, high)
     while a.size:
         if a.size > 4 * MOST:
-            return None
+            crowded = _crowded(at)
+            if crowded is None:
+                return None
+            there = {other: values[at[crowded]] for other, values in points.items()}
+            found.append(_halved(part, name, a[crowded], b[crowded], there))
+            a, b, at = a[~crowded], b[~crowded], at[~crowded]
         here = {other: values[at] for other, values in points.items()}
         lower, upper = bounds_within(part, {name: (a, b), **{other: (value, value) for other, value in here.items()}})
         left = np.broadcast_to(~(lower == upper), a.shape)
@@ -94,6 +100,33 @@ def jumps(
         a, b, at = np.concatenate([a, middle]), np.concatenate([middle, b]), np.concatenate([at, at])
     places = np.concatenate([np.zeros(0), *found])
     return places if places.size <= MOST else None
+
+
+def _crowded(at: np.ndarray) -> np.ndarray | None:
+    """Which of the intervals are those of points that have very many of them, given the point of each; None where most
+    points have. A few points do where something only touches them, or where rounding leaves open which branch of a
+    function they are on: interval arithmetic does not come to an end there."""
+    counts = np.bincount(at)
+    many = counts > _CROWDED * np.median(counts[counts > 0])
+    return many[at] if many.any() and counts[~many].sum() <= 2 * MOST else None
+
+
+def _halved(part: Node, name: str, a: np.ndarray, b: np.ndarray, there: Mapping[str, np.ndarray]) -> np.ndarray:
+    """A jump in each of the intervals at whose ends the expression has different values."""
+
+    def at(t: np.ndarray, of: np.ndarray) -> np.ndarray:
+        values = _value(part, {name: t, **{other: value[of] for other, value in there.items()}})
+        return np.broadcast_to(values, t.shape)
+
+    every = np.arange(a.size)
+    of = every[at(a, every) != at(b, every)]
+    a, b = a[of], b[of]
+    begin = at(a, of)
+    while (open_ := np.nextafter(a, np.inf) < b).any():
+        middle = np.where(open_, a + (b - a) / 2, b)
+        same = (at(middle, of) == begin) & open_
+        a, b = np.where(same, middle, a), np.where(same | ~open_, b, middle)
+    return b
 
 
 def _value(part: Node, values: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -47,9 +47,8 @@ def thermostat_warnings(scenario: HeatScenario, made: Discretisation, controlled
 def _conductivities(scenario: HeatScenario) -> Iterator[Expression]:
     """Those that depend on temperature."""
     parts = [scenario.material.conducting_parts(), *(region.conducting_parts() for region in scenario.region)]
-    for part in dict.fromkeys(part for pair in parts for part in pair or ()):
-        if isinstance(part, Expression) and part.depends_on("T"):
-            yield part
+    expressions = (part for pair in parts for part in pair or () if isinstance(part, Expression))
+    yield from (part for part in dict.fromkeys(expressions) if part.depends_on("T"))
 
 
 def _words(name: str, where: float, controlled: bool) -> str:
