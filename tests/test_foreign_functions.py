@@ -88,3 +88,10 @@ def test_long_arguments_are_not_repeated():
 )
 def test_other_notations_are_answered(text, help):
     assert help_of(text) == help
+
+
+@pytest.mark.parametrize(("text", "help"), [("(t => 5)", "write `>=`"), ("x*(t =< 5)", "write `<=`")])
+def test_a_comparison_the_wrong_way_round_is_turned(text: str, help: str) -> None:
+    with pytest.raises(ExpressionError) as caught:
+        Expression.parse(text, ("x", "t"))
+    assert caught.value.help == help

@@ -111,6 +111,8 @@ def _operator_fault(text: str, column: int) -> ExpressionError:
     if match := _WORD_AFTER_NUMBER.search(text):
         help = f"write `{match[1]}*{match[2]}` to multiply"
         return ExpressionError("an operator is missing here", match.start(2), help)
+    if match := re.search(r"=([<>])", text):
+        return ExpressionError(f"`{match[0]}` is no operator here", match.start(), f"write `{match[1]}=`")
     if match := re.search(r"(?<![<>=!])=(?!=)", text):
         return ExpressionError("`=` is no operator here", match.start(), "write `==` to compare")
     if re.search(r"([-+*/%<>=,^&|]|\b(and|or|not|if|else))\s*$", text):
