@@ -162,12 +162,12 @@ _WORDS: dict[str, tuple[str, str | None]] = {
     "Expected '=' after a key in a key/value pair": ("expected `=` after a key", None),
     "Expected newline or end of document after a statement": (
         "expected the end of the line",
-        "one `key = value` a line, without punctuation after it",
+        "one `key = value` a line; an expression goes in quotes, and a number stands without unit or decimal comma",
     ),
     "Invalid statement": ("expected `key = value` or `[section]`", None),
     "Unescaped '\\' in a string": ("`\\` has a meaning in double quotes", "write `\\\\`, or use single quotes"),
     "Unclosed array": ("expected `,` or `]` in this list", None),
-    "Unclosed inline table": ("expected `,` or `}` in this table", None),
+    "Unclosed inline table": ("expected `,` or `}` in this table", "an expression goes in quotes"),
     "Invalid initial character for a key part": (
         "expected a key",
         "an inline table stays on one line, without a last comma",
