@@ -145,5 +145,6 @@ CUDARuntimeError.__module__ = "cupy_backends.cuda.api.runtime"
 def test_errors_of_a_gpu_are_known_by_their_library() -> None:
     error = CUDARuntimeError("cudaErrorIllegalAddress:\n an illegal memory access was encountered")
     assert gpu_failure(error) == "cudaErrorIllegalAddress: an illegal memory access was encountered"
+    assert gpu_failure(CUDARuntimeError("cudaErrorInvalidValue: invalid argument")) is None
     assert gpu_failure(RuntimeError("cudaErrorIllegalAddress")) is None
     assert gpu_failure(MemoryError()) is None

@@ -2,16 +2,20 @@
 off the bus, its driver was replaced.
 
 They are raised by whichever library asks the driver next, mostly when it waits for what was queued long before, and
-after one of them nothing works any more in that process. Libraries are not imported to know their errors.
+after one of them nothing works any more in that process. Libraries are not imported to know their errors. Arguments
+that a driver refuses are no failure of the GPU but a mistake of the program, which is to be reported with all it shows.
 """
 
 from __future__ import annotations
 
+import re
+
 _PACKAGES = ("cupy", "cupy_backends", "numba", "numba_cuda", "cuda")
 _NAMES = (
-    *("CUDARuntimeError", "CUDADriverError", "CUDAError", "CudaAPIError", "NVRTCError"),
+    *("CUDARuntimeError", "CUDADriverError", "CUDAError", "CudaAPIError"),
     *("CUBLASError", "CUSOLVERError", "CURANDError", "CUSPARSEError", "CuFFTError"),
 )
+_MISTAKES = re.compile(r"Invalid(Value|Configuration|ResourceHandle|Symbol)|INVALID_(VALUE|HANDLE|IMAGE|CONTEXT)", re.I)
 
 
 def gpu_failure(error: BaseException) -> str | None:
@@ -19,4 +23,5 @@ def gpu_failure(error: BaseException) -> str | None:
     of = type(error)
     if of.__module__.partition(".")[0] not in _PACKAGES or of.__name__ not in _NAMES:
         return None
-    return " ".join(str(error).split()) or of.__name__
+    text = " ".join(str(error).split()) or of.__name__
+    return None if _MISTAKES.search(text) else text
