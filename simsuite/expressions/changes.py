@@ -18,7 +18,7 @@ from simsuite.expressions.evaluate import evaluate
 from simsuite.expressions.intervals import bounds_within
 from simsuite.expressions.tree import Apply, Node, Number, names_in, walk
 
-_CROWDED = 16  # times as many intervals as points have mostly: then a point is left to halving alone
+_CROWDED = 16  # a point with so many times the median of intervals is searched without interval arithmetic
 MOST = 10_000  # places of one part, or points; it is left out if it has more
 
 
@@ -103,9 +103,9 @@ def jumps(
 
 
 def _crowded(at: np.ndarray) -> np.ndarray | None:
-    """Which of the intervals are those of points that have very many of them, given the point of each; None where most
-    points have. A few points do where something only touches them, or where rounding leaves open which branch of a
-    function they are on: interval arithmetic does not come to an end there."""
+    """A mask of the intervals that belong to points with very many of them, given the point of each interval; None where
+    no such points explain the total. Interval arithmetic does not come to an end at points that a moving edge only
+    touches, or at which rounding leaves open on which branch of a function such as atan2 they are."""
     counts = np.bincount(at)
     many = counts > _CROWDED * np.median(counts[counts > 0])
     return many[at] if many.any() and counts[~many].sum() <= 2 * MOST else None
