@@ -103,9 +103,12 @@ def jumps(
 
 
 def _crowded(at: np.ndarray) -> np.ndarray | None:
-    """A mask of the intervals that belong to points with very many of them, given the point of each interval; None where
-    no such points explain the total. Interval arithmetic does not come to an end at points that a moving edge only
-    touches, or at which rounding leaves open on which branch of a function such as atan2 they are."""
+    """A mask of the intervals that belong to points with very many of them, given the point of each one; None where
+    no such points explain the total.
+
+    Interval arithmetic does not come to an end at points that a moving edge only touches, or at which rounding leaves
+    open on which branch of a function such as atan2 they are.
+    """
     counts = np.bincount(at)
     many = counts > _CROWDED * np.median(counts[counts > 0])
     return many[at] if many.any() and counts[~many].sum() <= 2 * MOST else None
