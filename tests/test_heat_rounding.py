@@ -60,6 +60,31 @@ def test_float64_rounds_next_to_nothing(heat: Callable[..., HeatProblem], backen
     assert not p.shortcomings(results)
 
 
+def sine(heat: Callable[..., HeatProblem], height: float, n: int) -> HeatProblem:
+    """Insulated, at 300 K and a mode of that height, K, which decays."""
+    return heat(
+        grid={"nx": n, "ny": 2},
+        initial={"temperature": f"300 + {height}*cos(pi*x)"},
+        time={"end": END, "stepper": "rkl2", "tolerance": TOLERANCE},
+    )
+
+
+def test_differences_next_to_rounding_are_told_of(heat: Callable[..., HeatProblem], backend: Backend) -> None:
+    p = sine(heat, 1e-9, 6 if backend.name == "cudasim" else N)
+    results, _ = outcome(p, backend)
+    assert results["time_error"] > TOLERANCE
+    (text,) = p.shortcomings(results)
+    assert "float64 rounds temperatures" in text
+    assert "count all of them from 300 " in text
+
+
+def test_a_plate_that_differs_by_rounding_alone_is_not(heat: Callable[..., HeatProblem], backend: Backend) -> None:
+    p = sine(heat, 1e-13, 6)
+    results, _ = outcome(p, backend)
+    assert results["time_error"] > TOLERANCE
+    assert not p.shortcomings(results)
+
+
 def test_rounding_does_not_cost_steps(heat: Callable[..., HeatProblem], backend: Backend) -> None:
     """Estimates are rounding from the first step on, which is as short as an explicit one."""
     if backend.name == "cudasim":

@@ -16,7 +16,8 @@ from simsuite.solvers.heat.plan import Plan
 from simsuite.words import more_than
 
 _OF_STEPS = ("end", "tolerance", "steady_tolerance")  # keys of [time] that do nothing where there are no steps
-_NOTHING = 1e-3  # of the tolerance: rounding in float64 that is more shows that temperatures hardly change
+_ROUNDED = 0.03  # of the tolerance: rounding in float64 that is more is why an error cannot be told to be within it
+_NOTHING = 0.1  # of the range: rounding in float64 that is more shows that temperatures do not change at all
 _FEW = 17  # places along each axis, and times, at which a source is looked at
 _FAR = 1e3  # times the tolerance: errors that are larger are hardly in proportion to it
 _LEAST = 1e-11  # what tolerances may be, beside rounding
@@ -78,9 +79,9 @@ def missed_tolerance(scenario: HeatScenario, made: Discretisation, results: Mapp
     error, tolerance = results.get("time_error", 0.0), scenario.time.tolerance
     if "rounding_error" not in results or not error > tolerance:
         return []
-    exact = scenario.run.precision == "float64"
-    if exact and results["rounding_error"] > _NOTHING * tolerance:
-        return []  # temperatures change by hardly more than rounding, and so the range is next to nothing
+    rounding, exact = results["rounding_error"], scenario.run.precision == "float64"
+    if exact and rounding > _NOTHING:
+        return []
     why = "errors grew faster than could be foreseen"
     smaller = _smaller(tolerance, error)
     what = f"; set time.tolerance = {smaller}, which should bring it to about {tolerance:g}" if smaller else ""
@@ -91,16 +92,25 @@ def missed_tolerance(scenario: HeatScenario, made: Discretisation, results: Mapp
             "; steps cannot end where each cell passes such a temperature: make it a ramp there, such as "
             "min(1, max(0, (320 - T)/0.5)) for (T < 320)"
         )
-    if not exact:
+    if not exact or rounding > _ROUNDED * tolerance:
         why = (
-            f"{scenario.run.precision} rounds temperatures, by up to {results['rounding_error']:.1g} of the range in "
-            "all steps, and smaller errors cannot be told from rounding"
+            f"{scenario.run.precision} rounds temperatures, by up to {rounding:.1g} of the range in all steps, and "
+            "smaller errors cannot be told from rounding"
         )
-        what = '; set precision = "float64" in [run]'
+        what = _counted_from_elsewhere(results) if exact else '; set precision = "float64" in [run]'
     return [
         f"the error of time steps may be {more_than(tolerance, error)} of the temperatures' range, more than "
         f"time.tolerance = {tolerance:g}: {why}{what}"
     ]
+
+
+def _counted_from_elsewhere(results: Mapping[str, Any]) -> str:
+    """What to do where temperatures differ too little for float64."""
+    level = f"{results['min']:.4g}"
+    return (
+        f"; temperatures differ little beside {level}: where nothing radiates, count all of them from {level} "
+        f"(initial, edges, ambients, and T in expressions), or accept a larger time.tolerance"
+    )
 
 
 def _smaller(tolerance: float, error: float) -> str | None:
