@@ -31,6 +31,7 @@ from simsuite.solvers.heat import (
     operator_cuda,
     rkl2_cuda,
     rkl2_plain_cuda,
+    source_kinks_cuda,
     sources_cuda,
     trigonometric_cuda,
 )
@@ -64,7 +65,7 @@ def test_explicit_step(kernel: str, precision: str, dimensions: int) -> None:
 
 
 @pytest.mark.parametrize("precision", REAL)
-@pytest.mark.parametrize("kernel", ["gather", "judge", "grow", "shift", "slope", "multiply", "weigh"])
+@pytest.mark.parametrize("kernel", ["gather", "judge", "grow", "shift", "slope", "multiply", "weigh", "bend"])
 def test_errors_of_steps_as_long_as_they_may_be(kernel: str, precision: str) -> None:
     r = REAL[precision]
     field = array(r, 2)
@@ -76,6 +77,7 @@ def test_errors_of_steps_as_long_as_they_may_be(kernel: str, precision: str) -> 
         "slope": (growth_cuda, (field, field, field, r, r)),
         "multiply": (growth_cuda, (field, field, r)),
         "weigh": (growth_cuda, (field, field, field, field, field, *[r] * 7)),
+        "bend": (source_kinks_cuda, (field, field, field, field, field, r)),
     }[kernel]
     ptx, info = compile_sm90(getattr(module, kernel), types.void(*signature))
     assert info["spill_bytes"] == 0

@@ -34,6 +34,7 @@ from simsuite.solvers.heat.plan import Control
 from simsuite.solvers.heat.rkl2 import MOST_STAGES, Rkl2Steps, defect, longest_step, stages_for
 from simsuite.solvers.heat.rkl2_stages import STAGE_ROWS, GeneralStages, PlainStages
 from simsuite.solvers.heat.runaway import Runaway
+from simsuite.solvers.heat.source_kinks import MissedKinks, kinks
 from simsuite.solvers.heat.stepper import FieldStepper
 from simsuite.solvers.table import ROWS
 
@@ -99,8 +100,10 @@ class ControlledStepper(FieldStepper):
         self._bind(made)
         feeds = any(f.depends_on("T") for f in made.sources)
         self._growth: ErrorGrowth | None = None  # only where sources depend on T
+        kinking = any(kinks(f.tree) for f in made.sources)
         if feeds:
-            self._growth = ErrorGrowth(made, backend, self._operator, self._adi, self._largest, T.dtype)
+            self._growth = ErrorGrowth(made, backend, self._operator, self._adi, self._largest, T.dtype, kinking)
+        self._missed = MissedKinks(made, backend, self._operator, T.dtype) if kinking else None
         first = longest_step(3, safe) if math.isfinite(safe) else (clock.times[-1] - clock.times[0]) * 1e-4
         span = (float(T.min()), float(T.max()))
         state = start.arrays.get("control")
@@ -188,6 +191,10 @@ class ControlledStepper(FieldStepper):
             dt = span * taken / ticks
             self._look(t, dt, taken == ticks - k)
             local, low, high = self._try_rkl2(dt) if method == "rkl2" else self._try_adi(dt)
+            if self._missed is not None:
+                before, after, spare = (self.views[(self.now + i) % 3] for i in range(3))
+                self._missed.add(self.views[_ESTIMATE], before, after, dt, (spare, self.views[_ROOM]))
+                local = self._largest(self.views[_ESTIMATE])
             unit = float(np.finfo(self._real).eps) * max(abs(low), abs(high))
             grown = self._grown(local, t, NOISE[method] * unit)
             judged = control.judge(method, local, low, high, dt, unit, grown)

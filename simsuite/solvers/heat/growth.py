@@ -42,7 +42,8 @@ _MOST = 80.0  # e-fold growth, which is more than any error may have and a numbe
 class ErrorGrowth:
     """Follows errors on a device. Fields are views of (ny, nx); what those given as `spare` hold is lost.
 
-    largest: absolute value of a field. The sources' tables are to be filled for row 0; what they gave at last is lost.
+    largest: absolute value of a field. kinking: whether a source kinks at a temperature. The sources' tables are to be
+    filled for row 0; what they gave at last is lost.
     """
 
     def __init__(
@@ -53,7 +54,9 @@ class ErrorGrowth:
         adi: AdiSteps,
         largest: Callable[[Any], float],
         dtype: Any,
+        kinking: bool = False,
     ) -> None:
+        self._kinking = kinking
         self._made, self._operator, self._adi, self._largest = made, operator, adi, largest
         self._real = np.dtype(dtype).type
         self._eps = float(np.finfo(dtype).eps)
@@ -70,15 +73,20 @@ class ErrorGrowth:
         parts = 1 + int(min(MOST_PARTS - 1, PARTS * fastest * since))
         for _ in range(parts):  # in each a mode of eigenvalue κ is divided by 1 + κ·since/parts
             self._adi.smooth(E, T, 0, 2.0 * since / parts)
-            self._feed(E, T, since / parts, span[1] - span[0], spare)
+            self._feed(E, T, since / parts, span, spare)
 
-    def _feed(self, E: Any, T: Any, since: float, range_: float, spare: Sequence[Any]) -> None:
+    def _feed(self, E: Any, T: Any, since: float, span: tuple[float, float], spare: Sequence[Any]) -> None:
         """Queue what sources make of the errors in a time: its length times the change that errors make in what they
-        give, which is found from a small part or a multiple of them, _SMALL of the range of temperatures."""
+        give, which is found from a small part or a multiple of them, _SMALL of the range of temperatures. Where a
+        source kinks, from the errors themselves if they are more than rounding: where temperatures rest just below the
+        kink, larger ones would pass it, and seem to grow for ever."""
         q1, moved = spare
         sources, real = self._operator.sources, self._real
         largest = self._largest(E)
-        part = _SMALL * range_ / largest if largest > 0 else 0.0
+        by = _SMALL * (span[1] - span[0])
+        if self._kinking:
+            by = max(largest, _MORE * self._eps * max(map(abs, span)))
+        part = by / largest if largest > 0 else 0.0
         if not (math.isfinite(part) and part > 0):
             return
         self._add(T, E, real(part), moved)
