@@ -62,12 +62,13 @@ def load_scenario(
 
     if path.is_dir() and RunDirectory(path).exists:
         raise UsageError(f"{path} is the directory of a run, not a scenario: `simsuite resume {path}` continues it")
-    overrides = list(set or [])
+    options = {}
     if directory is not None:
-        overrides.append(f"output.directory={json.dumps(str(directory))}")
+        options[f"output.directory={json.dumps(str(directory))}"] = f"--output {directory}"
     if device is not None:
-        overrides.append(f"run.device={json.dumps(device)}")
-    return load(path, [*overrides, *_with_threads(threads)], colour=wants_colour())
+        options[f"run.device={json.dumps(device)}"] = f"--device {device}"
+    overrides = [*(set or []), *options, *_with_threads(threads)]
+    return load(path, overrides, colour=wants_colour(), options=options)
 
 
 def _with_threads(threads: int | None) -> list[str]:

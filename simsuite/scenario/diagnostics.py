@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.overrides import Override
@@ -32,12 +32,14 @@ class Place:
 class Document:
     """What a scenario was made from: its file and the overrides on top, each with the path that it set.
 
-    override_name: what reports put before an override.
+    override_name: what reports put before an override. options: of overrides that were given as an option of a command
+    of their own, by their text, that option: ``{'run.device="gpu"': "--device gpu"}``.
     """
 
     source: Source
     overrides: tuple[tuple[Override, KeyPath], ...] = ()
     override_name: str = "--set "
+    options: Mapping[str, str] = field(default_factory=dict)
 
     def error(self, mistakes: Iterable[Mistake], colour: bool = False) -> ScenarioError:
         """The mistakes with their places, in the order in which they stand."""
@@ -54,6 +56,8 @@ class Document:
         if place.order == 0:
             return render(self.source.name, self.source.text, place.span, message, mistake.help, colour)
         text = self.overrides[place.order - 1][0].text
+        if text in self.options:
+            return _render_option(self.options[text], message, mistake.help, colour)
         return render_override(text, place.span, message, mistake.help, colour, self.override_name)
 
     def _place(self, mistake: Mistake) -> Place:
@@ -110,6 +114,12 @@ def render_override(
     """One mistake in an override. name: what it is an argument of, before its text."""
     place = text if len(text) <= WIDTH else text[:WIDTH] + "…"
     return _render(f"{name}{place}", "", text.replace("\n", " "), span, message, help, colour)
+
+
+def _render_option(option: str, message: str, help: str | None, colour: bool) -> str:
+    """One mistake in an option of a command: the caret goes under its value."""
+    value = option.index(" ") + 1
+    return _render(option, "", option, (value, len(option)), message, help, colour)
 
 
 def plain(message: str, help: str | None = None, colour: bool = False) -> str:

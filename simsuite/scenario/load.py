@@ -91,18 +91,20 @@ def load(
     base: Path | None = None,
     colour: bool = False,
     override_name: str = "--set ",
+    options: Mapping[str, str] | None = None,
 ) -> Scenario:
     """The scenario in a file, with ``key=value`` overrides on top.
 
     base: where names of data files start from (default: the file's directory). colour: of the report. override_name:
-    what reports put before an override. Raises `ScenarioError` with a report of every mistake.
+    what reports put before an override. options: see `Document`. Raises `ScenarioError` with a report of every mistake.
     """
     path = Path(path)
     try:
         source = Source.read(path)
     except SourceError as error:
         raise _unreadable(Source(str(path), ""), error, colour) from None
-    return _loaded(source, path, path.parent if base is None else base, overrides, colour, override_name)
+    where = path.parent if base is None else base
+    return _loaded(source, path, where, overrides, colour, override_name, options or {})
 
 
 def load_table(
@@ -111,13 +113,20 @@ def load_table(
     """The scenario that a Python dictionary holds, as a file would. path: what its file would be called; names of data
     files start from the working directory. Raises `ScenarioError`, and `UsageError` for what a scenario cannot hold."""
     source = Source("the scenario as TOML", "\n".join(settings(table)))
-    return _loaded(source, path, Path(), overrides, False, override_name)
+    return _loaded(source, path, Path(), overrides, False, override_name, {})
 
 
 def _loaded(
-    source: Source, path: Path, base: Path, overrides: Sequence[str], colour: bool, override_name: str
+    source: Source,
+    path: Path,
+    base: Path,
+    overrides: Sequence[str],
+    colour: bool,
+    override_name: str,
+    options: Mapping[str, str],
 ) -> Scenario:
     document, data = _read(source, overrides, colour, override_name)
+    document = replace(document, options=options)
     found, model = _model(data)
     if model is None:
         raise document.error(found, colour)
