@@ -21,6 +21,7 @@ from simsuite.io.directory import RunDirectory
 from simsuite.io.layout import as_text
 from simsuite.io.results import reading
 
+_NAMED = 8  # runs that an error names
 _FRESH = 60.0  # seconds for which a note from another machine, whose lock may not be seen from here, means life
 _ATTRIBUTES = ("solver", "status", "device", "device_name", "title", "stepper", "stepper_reason", "precision", "kernel")
 _AT = ("steps", "time", "time_unit", "end", "percent", "seconds_left", "host", "pid", "started")
@@ -135,9 +136,12 @@ def _failure(run: RunDirectory) -> str | None:
 def runs_nearby(path: Path) -> str:
     """Runs that may have been meant, as the rest of a message."""
     for place in (path.parent, Path("runs")):
-        found = [str(run.path) for run in runs_in(place)][:8]
+        found = [str(run.path) for run in runs_in(place)]
         if found:
-            return f"\n  = help: there are {', '.join(found)}"
+            left = len(found) - _NAMED
+            more = f" and {left} more: `simsuite info {place}` lists them" if left > 0 else ""
+            are = "is" if len(found) == 1 else "are"
+            return f"\n  = help: there {are} {', '.join(found[:_NAMED])}{more}"
     return ""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import time
@@ -197,7 +198,11 @@ def test_a_folder_of_runs_is_listed(say: Say) -> None:
     assert [line.split()[:2] for line in shown[:2]] == [["runs/a", "stopped"], ["runs/b", "stopped"]]
     missed = say("info", "runs/c")
     assert missed.returncode == 2
-    assert "there are runs/a, runs/b" in missed.stderr
+    assert missed.stderr.endswith("= help: there are runs/a, runs/b, runs/broken\n")
+    for name in "cdefgh":
+        shutil.copytree("runs/a", f"runs/{name}")
+    missed = say("info", "runs/none").stderr
+    assert missed.endswith("runs/e, runs/f, runs/g and 1 more: `simsuite info runs` lists them\n")
 
 
 def test_times_of_a_run_have_their_unit_when_it_is_over(say: Say) -> None:
