@@ -245,6 +245,17 @@ def test_what_determines_a_steady_state(key: str, value: Any, tmp_path: Path) ->
     assert (model.time.steady, model.time.end) == (True, None)
 
 
+@pytest.mark.parametrize("condition", [{"kind": "convection", "h": 0}, {"kind": "radiation", "emissivity": 0}])
+def test_an_edge_through_which_no_heat_passes_determines_nothing(condition: dict[str, Any], tmp_path: Path) -> None:
+    """It is one all the same."""
+    scenario(tmp_path, PLAIN)
+    given = settings({"boundary.right": {**condition, "ambient": 300.0}, "material": {"conductivity": 1.0}})
+    with pytest.raises(ScenarioError, match="not determined"):
+        load(tmp_path / "plate.toml", [*given, "time={steady=true}"])
+    given = settings({"boundary.right": {**condition, "ambient": 300.0}})
+    assert load(tmp_path / "plate.toml", given).model.boundary.right.kind == condition["kind"]
+
+
 def model(**sections: Any) -> HeatScenario:
     plain = {"solver": "heat", "grid": {"nx": 2, "ny": 2}, "material": {"diffusivity": 1.0}, "time": {"end": 1.0}}
     return HeatScenario.model_validate(plain | sections)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from running import no_hang
+from running import call, no_hang
 
 from simsuite.errors import Mistake, ScenarioError, UsageError
 from simsuite.scenario import json_schema, load, settings
@@ -281,3 +281,14 @@ def test_schema_of_expressions():
     assert {"type": "string", "description": "expression in x, y"} in initial["anyOf"]
     assert initial["default"] == 0.0
     assert json_schema("heat")["properties"]["initial"]["default"] == {"temperature": 0.0}
+
+
+def test_an_option_of_a_command_is_shown_as_it_was_given(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, HEAT)
+    for given, shown in ((["--device", "gpu"], "--device gpu"), (["--set", "run.device=gpu"], "--set run.device=gpu")):
+        done = call(capsys, "check", "plate.toml", *given)
+        assert done.returncode == 2
+        assert f" --> {shown}\n" in done.stderr
+        line, caret = done.stderr.splitlines()[3:5]
+        assert line[caret.index("^") : caret.rindex("^") + 1] == "gpu"

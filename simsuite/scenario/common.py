@@ -17,10 +17,12 @@ class Section(BaseModel):
     expected_keys: what to answer to keys that one might expect in this table, though it has none such.
     expected_values: the same of words for a key that takes one of a few, in small letters and without blanks, hyphens
     and underscores: ``{"kind": {"neumann": "write .."}}``.
+    examples: of keys whose value is a table, how it may be written, where it is given as something else.
     """
 
     expected_keys: ClassVar[Mapping[str, str]] = {}
     expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {}
+    examples: ClassVar[Mapping[str, str]] = {}
 
     model_config = ConfigDict(
         extra="forbid",
@@ -42,6 +44,11 @@ MOST_FRAMES = 1_000_000
 
 
 class AnyRun(Section):
+    expected_keys: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("gpu", "backend", "cuda", "use_gpu"), 'write device = "cuda", or "auto"'),
+        **dict.fromkeys(("dtype", "double", "float", "accuracy"), "write `precision`"),
+        **dict.fromkeys(("cores", "n_cores", "cpus", "workers", "processes"), "write `threads`"),
+    }
     expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "device": dict.fromkeys(("gpu", "nvidia"), 'write "cuda" for the first GPU, or "auto"'),
         "precision": {
@@ -73,6 +80,15 @@ class Run(AnyRun):
 
 
 class Output(Section):
+    expected_keys: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(
+            ("interval", "frequency", "dt_out", "dt", "frame_interval", "save_every", "write_every", "save"),
+            "write `every`, the time from frame to frame",
+        ),
+        **dict.fromkeys(("snapshots", "n_frames", "steps", "n_snapshots"), "write `frames`, their number"),
+        **dict.fromkeys(("dir", "path", "file", "folder", "filename"), "write `directory`, where results.h5 goes"),
+        **dict.fromkeys(("format", "fields", "variables"), "results are HDF5 with all there is: see the README"),
+    }
     expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "compression": dict.fromkeys(("gzip", "lzf", "zip", "zlib"), 'write "lossless", which is gzip after shuffling')
     }
@@ -82,14 +98,20 @@ class Output(Section):
     frames: Annotated[int, Field(ge=2, le=MOST_FRAMES)] | None = Field(
         None, description="number of frames, evenly spaced in time, first and last included (default: 11)"
     )
-    every: Positive | None = Field(None, description="time from frame to frame, s (years with gbm), in place of frames")
+    every: Positive | None = Field(
+        None,
+        description="time from frame to frame, s (years with gbm), in place of frames; the end of the run is one, too",
+    )
     times: Annotated[list[NonNegative], Field(min_length=1)] | None = Field(
-        None, description="when frames are due, s (years with gbm), in place of frames"
+        None,
+        description="when frames are due, s (years with gbm), in place of frames; the end of the run is always one, "
+        "and with gbm and linear its start",
     )
     samples: Annotated[int, Field(ge=2, le=MOST_FRAMES)] | None = Field(
         None,
-        description="number of samples of probes and ledger, evenly spaced in time; frames that fall between them add "
-        "theirs (default: at frames only)",
+        description="number of samples of probes and ledger, first and last included: evenly spaced in time where "
+        "steps are as long as their error allows, otherwise at steps evenly spaced among all; frames that fall between "
+        "them add theirs (default: at frames only)",
     )
     checkpoint_minutes: Positive = Field(5.0, description="minutes of wall clock from checkpoint to checkpoint")
     checkpoint_every: Annotated[int, Field(ge=0)] = Field(

@@ -54,7 +54,8 @@ def mistakes(fault: Fault, model: type[BaseModel], data: dict[str, Any]) -> list
     if kind == "missing":
         return [_missing(path, model, data)]
     if fault.is_mismatch:
-        return [_mismatch(fault, field_at(model, data, path), _expected_word(fault, model, data))]
+        answer = _expected_word(fault, model, data) or _example(fault, model, data)
+        return [_mismatch(fault, field_at(model, data, path), answer)]
     if kind == "expression":
         return [Mistake(path, context["message"], context["help"], context["column"])]
     field = field_at(model, data, path)
@@ -142,15 +143,28 @@ def _expected_word(fault: Fault, model: type[BaseModel], data: dict[str, Any]) -
     return next((m.expected_values[key][word] for m in tables if word in m.expected_values.get(key, {})), None)
 
 
-def _mismatch(fault: Fault, field: FieldInfo | None, expected_word: str | None) -> Mistake:
+def _mismatch(fault: Fault, field: FieldInfo | None, answer: str | None) -> Mistake:
+    """answer: what to write, if that is known before."""
     kinds = dict.fromkeys(_EXPECTED.get(kind, "something else") for kind in fault.kinds if kind != "literal_error")
     choices = list(dict.fromkeys(fault.expected))
     sorts = [*kinds, *(f'"{choice}"' for choice in choices)]
     wanted = " or ".join([", ".join(sorts[:-1]), sorts[-1]] if len(sorts) > 1 else sorts)
     if not kinds and len(choices) > 1:
         wanted = "one of " + ", ".join(f'"{choice}"' for choice in choices)
-    help = expected_word or _advice(fault, field)
+    help = answer or _advice(fault, field)
     return Mistake(fault.path, f"{key_name(fault.path)} must be {wanted}, got {_shown(fault.input)}", help)
+
+
+def _example(fault: Fault, model: type[BaseModel], data: dict[str, Any]) -> str | None:
+    """How the table is written that a key takes, where something else is given."""
+    tables = [m for m in models_at(model, data, fault.path[:-1]) if issubclass(m, Section)]
+    shown = next((m.examples[str(fault.path[-1])] for m in tables if str(fault.path[-1]) in m.examples), None)
+    field = field_at(model, data, fault.path)
+    if shown is not None or field is None or len(fault.path) != 1 or not is_section(field):
+        return shown
+    name = header(str(fault.path[0]), field)
+    keys = list(dict.fromkeys(key for table in tables_in(field.annotation) for key in fields_of(table)))
+    return f"write the section {name}, with {_listed(keys)}"
 
 
 def _advice(fault: Fault, field: FieldInfo | None) -> str | None:

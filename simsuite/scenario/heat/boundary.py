@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression
 from simsuite.scenario.common import NonNegative, Positive, Section
+from simsuite.scenario.heat import foreign
 from simsuite.scenario.types import FieldMistake, NumberOrExpression
 
 EDGES = ("left", "right", "bottom", "top")
@@ -44,6 +45,7 @@ _KINDS = {
 class Piece(Section):
     """What conditions of all kinds can say."""
 
+    expected_keys: ClassVar[Mapping[str, str]] = foreign.PIECE
     expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {"kind": _KINDS}
 
     start: NonNegative | None = Field(
@@ -55,6 +57,8 @@ class Piece(Section):
 
 
 class Temperature(Piece):
+    expected_keys: ClassVar[Mapping[str, str]] = {**foreign.PIECE, **foreign.HELD}
+
     kind: Literal["temperature"] = Field(description="the edge is held at a temperature")
     value: Prescribed | None = Field(
         None,
@@ -63,6 +67,8 @@ class Temperature(Piece):
 
 
 class Flux(Piece):
+    expected_keys: ClassVar[Mapping[str, str]] = {**foreign.PIECE, **foreign.FLUX}
+
     kind: Literal["flux"] = Field(description="a given heat flux enters through the edge")
     value: Prescribed | None = Field(
         None,
@@ -75,6 +81,8 @@ class Insulated(Piece):
 
 
 class Convection(Piece):
+    expected_keys: ClassVar[Mapping[str, str]] = {**foreign.PIECE, **foreign.CONVECTION}
+
     kind: Literal["convection"] = Field(
         description="what flows in is h (ambient - T), T being the temperature of the edge"
     )
@@ -91,11 +99,13 @@ class Convection(Piece):
 class Radiation(Piece):
     """σε(ambient⁴ − T⁴) into the domain: temperatures are absolute, K."""
 
+    expected_keys: ClassVar[Mapping[str, str]] = {**foreign.PIECE, **foreign.RADIATION}
+
     kind: Literal["radiation"] = Field(
         description="what flows in is ε σ (ambient⁴ - T⁴), T being the temperature of the edge, K"
     )
-    emissivity: Annotated[Expression, NumberOrExpression("x", "y", "t", gt=0, le=1, notes=(_NO_TEMPERATURE,))] = Field(
-        description="ε, above 0 and at most 1; number or expression in x, y, t"
+    emissivity: Annotated[Expression, NumberOrExpression("x", "y", "t", ge=0, le=1, notes=(_NO_TEMPERATURE,))] = Field(
+        description="ε, from 0 to 1; number or expression in x, y, t"
     )
     ambient: Moving | None = Field(
         None,
@@ -137,15 +147,21 @@ def derived_keys(condition: Condition) -> tuple[str, ...]:
 
 def fixes_level(condition: Condition) -> bool:
     """Whether heat through the edge depends on its temperature, so that the temperature has a level to settle at."""
-    if isinstance(condition, Convection):
-        return bool(condition.h.names) or condition.h.value > 0
-    return isinstance(condition, (Temperature, Radiation))
+    if isinstance(condition, (Convection, Radiation)):
+        passing = condition.h if isinstance(condition, Convection) else condition.emissivity
+        return bool(passing.names) or passing.value > 0
+    return isinstance(condition, Temperature)
 
 
 _Span: TypeAlias = tuple[tuple[str | int, ...], float, float]  # of a condition: its path, from, to
 
 
 class Boundary(Section):
+    expected_keys: ClassVar[Mapping[str, str]] = foreign.EDGES
+    examples: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        EDGES, 'such as {kind = "temperature", value = 300.0} or {kind = "insulated"}'
+    )
+
     left: Edge = Field(Insulated(kind="insulated"), description=f"the edge at x = 0{_LISTS}")
     right: Edge = Field(Insulated(kind="insulated"), description=f"the edge at x = lx{_LISTS}")
     bottom: Edge = Field(Insulated(kind="insulated"), description=f"the edge at y = 0{_LISTS}")

@@ -11,6 +11,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from simsuite.expressions import Expression
 from simsuite.scenario.common import Positive, Section
+from simsuite.scenario.heat import foreign
 from simsuite.scenario.near import IMAGES
 from simsuite.scenario.types import FileName, FileRef, NumberOrExpression, mistake
 
@@ -96,7 +97,11 @@ class ArrayRef(FileRef):
 Part: TypeAlias = Expression | FileRef | ImageRef
 
 _NO_TIME = ("t", "materials do not change with time")
-_NO_TEMPERATURE = ("T", "only conductivity and diffusivity may depend on T")
+_NO_TEMPERATURE = (
+    "T",
+    "density and specific heat are the same at all temperatures, so that the heat that is stored is ρc·T: take their "
+    "means over those of the run; conductivity and diffusivity may depend on T",
+)
 _InPlace = Annotated[Expression, NumberOrExpression("x", "y", gt=0, notes=(_NO_TIME, _NO_TEMPERATURE))]
 _InPlaceAndTemperature = Annotated[Expression, NumberOrExpression("x", "y", "T", gt=0, notes=(_NO_TIME,))]
 
@@ -113,16 +118,7 @@ _PAIR = _FORMS.format(", T") + "; [along x, along y] if orthotropic"
 class MaterialKeys(Section):
     """What `[material]` and a `[[region]]` can say of a material."""
 
-    expected_keys: ClassVar[Mapping[str, str]] = {
-        **dict.fromkeys(("k", "lambda", "thermal_conductivity"), "write `conductivity`, in W/(m·K)"),
-        **dict.fromkeys(
-            ("conductivity_x", "conductivity_y", "kx", "ky", "k_x", "k_y"),
-            "an orthotropic material has `conductivity = [kx, ky]`, along x and along y, in W/(m·K)",
-        ),
-        **dict.fromkeys(("rho",), "write `density`, in kg/m³"),
-        **dict.fromkeys(("c", "cp", "c_p", "heat_capacity"), "write `specific_heat`, in J/(kg·K)"),
-        **dict.fromkeys(("alpha", "D", "thermal_diffusivity"), "write `diffusivity`, in m²/s"),
-    }
+    expected_keys: ClassVar[Mapping[str, str]] = foreign.MATERIAL
 
     diffusivity: Conducting | None = Field(
         None, description=f"α = k/(ρc), m²/s; flux, h and sources are then divided by ρc; {_PAIR}"

@@ -11,6 +11,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression
 from simsuite.scenario.common import AnyRun, Output, Positive, Section
+from simsuite.scenario.heat import foreign
 from simsuite.scenario.heat.boundary import EDGES, Boundary, Moving, Radiation, derived_keys, fixes_level
 from simsuite.scenario.heat.material import HOW, Material
 from simsuite.scenario.heat.region import Region, region_mistakes
@@ -23,12 +24,7 @@ MOST_CELLS = 1 << 18  # along an axis: what the grid of a CUDA launch can hold
 
 
 class Grid(Section):
-    expected_keys: ClassVar[Mapping[str, str]] = {
-        "dx": "cells are lx/nx wide: write nx and lx",
-        "dy": "cells are ly/ny high: write ny and ly",
-        **dict.fromkeys(("width", "length"), "write `lx`, in m"),
-        "height": "write `ly`, in m",
-    }
+    expected_keys: ClassVar[Mapping[str, str]] = foreign.GRID
     nx: Annotated[int, Field(ge=1, le=MOST_CELLS)] = Field(description="number of cells along x")
     ny: Annotated[int, Field(ge=1, le=MOST_CELLS)] = Field(description="number of cells along y")
     lx: Positive = Field(1.0, description="width of the rectangle, m")
@@ -39,6 +35,8 @@ _AT_TIME_0 = tuple((name, "the state at time 0 is a number or an expression in x
 
 
 class Initial(Section):
+    expected_keys: ClassVar[Mapping[str, str]] = foreign.INITIAL
+
     temperature: Annotated[Expression, NumberOrExpression("x", "y", notes=_AT_TIME_0)] | FileRef = Field(
         Expression.constant(0.0, ("x", "y")),
         description="temperature at time 0, K (or °C): number, expression in x, y, or {file = 'T0.npy'} of shape "
@@ -47,6 +45,8 @@ class Initial(Section):
 
 
 class Probe(Section):
+    expected_keys: ClassVar[Mapping[str, str]] = foreign.PROBE
+
     name: Name = Field(description="its name in the results")
     x: float = Field(description="where it is, m from the left edge")
     y: float = Field(description="where it is, m from the bottom edge")
@@ -98,6 +98,8 @@ class HeatRun(AnyRun):
 
 
 class HeatScenario(Section):
+    expected_keys: ClassVar[Mapping[str, str]] = foreign.SECTIONS
+
     solver: Literal["heat"] = Field(description="the equation: ρc ∂T/∂t = ∇·(k∇T) + q on a rectangle")
     title: Title = Field("", description="shown in pictures and stored with the results")
     units: Literal["K", "degC"] = Field(

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from simsuite.errors import Mistake
 from simsuite.scenario.common import NonNegative, Positive, Section
+from simsuite.scenario.heat import foreign
 from simsuite.scenario.types import FieldMistake
 
 _IMPLICIT = 'write "adi", which is implicit and of second order, or "auto", which takes what is fastest'
@@ -21,10 +22,7 @@ _IMPLICIT_WORDS = (
 
 
 class Time(Section):
-    expected_keys: ClassVar[Mapping[str, str]] = {
-        **dict.fromkeys(("duration", "t_end", "stop"), "write `end`, in s"),
-        "steps": "their number follows from `end` and `dt`",
-    }
+    expected_keys: ClassVar[Mapping[str, str]] = foreign.TIME
     expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "stepper": {
             **dict.fromkeys(_IMPLICIT_WORDS, _IMPLICIT),
