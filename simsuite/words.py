@@ -78,3 +78,10 @@ def more_than(limit: float, value: float) -> str:
         if float(text) > limit:
             return text
     return repr(value)
+
+
+def digits_apart(a: float, b: float, least: int) -> int:
+    """How many digits two numbers need to be told apart; at least so many."""
+    if a == b:
+        return least
+    return next((digits for digits in range(least, 17) if f"{a:.{digits}g}" != f"{b:.{digits}g}"), 17)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simsuite.words import about
+from simsuite.words import about, digits_apart
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,11 @@ from simsuite.words import about
 )
 def test_a_range_is_rather_too_wide_than_too_narrow(low: float, high: float | None, said: str) -> None:
     assert about(low, high) == said
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "digits"), [(50.0, 25.0, 9), (50.0, 50.0 + 9e-12, 13), (1.0, 1.0 + 2**-52, 17), (3.0, 3.0, 9)]
+)
+def test_two_numbers_get_as_many_digits_as_tell_them_apart(a: float, b: float, digits: int) -> None:
+    assert digits_apart(a, b, 9) == digits
+    assert (f"{a:.{digits}g}" == f"{b:.{digits}g}") == (a == b)

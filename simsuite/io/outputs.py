@@ -13,6 +13,7 @@ from simsuite.errors import NumericalFailure, SimsuiteError
 from simsuite.io.checkpoint import write_checkpoint
 from simsuite.io.results import ResultsFile
 from simsuite.io.writer import Writer
+from simsuite.words import digits_apart
 
 
 class Output(Protocol):
@@ -28,25 +29,28 @@ class Output(Protocol):
         """Queue the writing of the stepper's present state. Raises the error of an earlier writing."""
 
 
-def moment(problem: Problem, step: int) -> str:
+DIGITS = 9  # of times, unless more are needed to tell two of them apart
+
+
+def moment(problem: Problem, step: int, digits: int = DIGITS) -> str:
     """A step of the run's clock in words: "step 70, time 0.35 s", or just "time 0.35 s" where it is no time step, or
     how many paths there are of those that are made in batches."""
     stage = problem.stage(step) if isinstance(problem, Staged) else None
     if stage is not None:
         return stage
-    at = _at(problem, problem.position(step)[1])
+    at = _at(problem, problem.position(step)[1], digits)
     return at if problem.adaptive else f"step {step}, {at}"
 
 
-def _at(problem: Problem, time: float) -> str:
+def _at(problem: Problem, time: float, digits: int = DIGITS) -> str:
     unit = problem.layout.series[0].coordinate.attrs.get("units", "")
-    return f"time {time:.9g} {unit}".rstrip()
+    return f"time {time:.{digits}g} {unit}".rstrip()
 
 
-def when(problem: Problem, step: int) -> str:
+def when(problem: Problem, step: int, digits: int = DIGITS) -> str:
     """At which moment a row of results is: "at time 0.35 s"; or which state it is, where there are no steps in time."""
     if problem.method.get("stepper") != "steady":
-        return f"at {moment(problem, step)}"
+        return f"at {moment(problem, step, digits)}"
     return "in the steady state" if step > 0 else "at the start"
 
 
@@ -87,13 +91,19 @@ class SeriesOutput:
     def _append(self, observed: Snapshot) -> None:
         where = self._problem.fault(observed)
         if where is not None:
-            before = "" if self._good is None else f"; {when(self._problem, self._good)} there was none"
-            known = self._problem.fault_time(observed) if isinstance(self._problem, Dating) else None
-            at = when(self._problem, observed.step) if known is None else f"at {_at(self._problem, known)}"
-            raise NumericalFailure(f"NaN or Inf in {where} {at}{before}")
+            raise NumericalFailure(f"NaN or Inf in {where} {self._since(observed)}")
         self._good = observed.step
         self._look(observed)
         self._results.append(self._series.dim, self._problem.rows(self._series.dim, observed))
+
+    def _since(self, observed: Snapshot) -> str:
+        """When a state was found not to be finite, and when it was last."""
+        problem, good = self._problem, self._good
+        known = problem.fault_time(observed) if isinstance(problem, Dating) else None
+        found = problem.position(observed.step)[1] if known is None else known
+        digits = DIGITS if good is None else digits_apart(found, problem.position(good)[1], DIGITS)
+        at = when(problem, observed.step, digits) if known is None else f"at {_at(problem, known, digits)}"
+        return at if good is None else f"{at}; {when(problem, good, digits)} there was none"
 
 
 class CheckpointOutput:
