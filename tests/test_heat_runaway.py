@@ -106,13 +106,14 @@ def test_a_source_that_grows_without_bound_is_named(heat: Callable[..., HeatProb
 def test_what_is_no_number_is_said_to_be_none_from_where_steps_came_to_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], stepper: str
 ) -> None:
-    """Which is long before the next row of results, by which it is found."""
+    """Which is long before the next row of results, by which it is found. It is known before the run, but not whether
+    the run is steady, and ends, before that."""
     text = f"""
         solver = "heat"
         grid = {{nx = 4, ny = 4}}
         material = {{diffusivity = 1.0}}
         source = [{{power = "sqrt(0.43 - t)"}}]
-        time = {{end = 1.0, stepper = "{stepper}"}}
+        time = {{end = 1.0, stepper = "{stepper}", steady_tolerance = 1e-30}}
         output = {{frames = 5}}
         """
     (tmp_path / "s.toml").write_text(text, encoding="utf-8")
@@ -121,6 +122,25 @@ def test_what_is_no_number_is_said_to_be_none_from_where_steps_came_to_it(
     words = done.stderr.partition("error: NaN or Inf in cell (x=0, y=0) at time ")[2]
     assert float(words.split()[0]) == pytest.approx(0.43, abs=1e-6)
     assert "s; at time 0.25 s there was none" in words
+    assert "the square root of `0.43 - t`, which may be negative" in words
+
+
+def test_times_are_told_apart_however_close_they_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An edge is no number from just after a frame on."""
+    text = """
+        solver = "heat"
+        grid = {nx = 4, ny = 4}
+        material = {diffusivity = 1.0}
+        boundary = {left = {kind = "temperature", value = "sqrt(0.5 - t)"}}
+        time = {end = 1.0, stepper = "rkl2", steady_tolerance = 1e-30}
+        output = {frames = 5}
+        """
+    (tmp_path / "s.toml").write_text(text, encoding="utf-8")
+    done = call(capsys, "run", tmp_path / "s.toml", "-o", tmp_path / "run", "--device", "cpu")
+    assert done.returncode == 3
+    found = re.search(r"at time (\S+) s; at time (\S+) s there was none", done.stderr)
+    assert found is not None
+    assert float(found[1]) > float(found[2]) == 0.5
 
 
 def test_nothing_is_looked_for_where_sources_follow_temperatures_in_proportion(
@@ -130,6 +150,19 @@ def test_nothing_is_looked_for_where_sources_follow_temperatures_in_proportion(
     stepper: Any = problem.stepper(open_backend("cpu"), problem.initial())
     stepper.advance(problem.clock.end)
     assert stepper.stalled is None
+
+
+def test_nothing_is_looked_for_where_sources_are_limited(heat: Callable[..., HeatProblem]) -> None:
+    """T' = T² up to T = 100, where steps have become as short as for T' = T² without an end."""
+    time = {"end": 3.0, "stepper": "rkl2", "tolerance": 1e-3}
+    for power, stalls in (("T**2", True), ("min(1e4, T**2)", False)):
+        problem = heat(**HOT, source=[{"power": power}], time=time)
+        stepper: Any = problem.stepper(open_backend("cpu"), problem.initial())
+        said = []
+        while stepper.step < problem.clock.end and stepper.taken < 5 * BEGUN and not said:
+            stepper.advance(1)
+            said += [stepper.stalled] if stepper.stalled is not None else []
+        assert bool(said) == stalls
 
 
 def test_a_run_says_so_once_and_its_time_left_is_not_foretold(

@@ -13,10 +13,12 @@ from simsuite.solvers.heat.absolute_zero import unit_warnings
 from simsuite.solvers.heat.coarse import coarse_warnings
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.idle import idle_warnings
+from simsuite.solvers.heat.not_finite import not_finite_warnings, why_undefined
 from simsuite.solvers.heat.plan import Plan
 from simsuite.solvers.heat.sampling import distinct
 from simsuite.solvers.heat.thermostats import thermostat_warnings
 from simsuite.solvers.heat.tolerance import idle_keys
+from simsuite.solvers.heat.unlimited import grows_with_temperature
 
 _LITTLE = 1e-3  # of a plate's shorter side
 _CLOSED, _ROUNDED = 1e-6, 1e-10  # of the heat that has moved, and of all that is stored: a ledger that closes
@@ -28,7 +30,7 @@ def warnings(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[s
     idle = idle_warnings(scenario, made)
     coarse = [] if idle else coarse_warnings(scenario, made, plan)
     early = _early_warnings(scenario, plan)
-    units = unit_warnings(scenario, made)
+    units = [*not_finite_warnings(scenario, made), *unit_warnings(scenario, made)]
     return [*units, *idle_keys(scenario, plan), *early, *_scale_warnings(scenario, made), *idle, *coarse, *jumps]
 
 
@@ -83,19 +85,29 @@ def remedies(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[s
     found = []
     if scenario.time.dt != "auto" and plan.stepper == "explicit" and made.law is not None:
         found.append('the given dt was stable at the first temperatures; k(T) has changed since: try dt = "auto"')
-    fed_back = [name for name, source in zip(scenario.source_names, scenario.source) if source.power.depends_on("T")]
-    if fed_back:
-        found.append(
-            f"the source {fed_back[0]} depends on T: it may grow without bound, or be no number at the temperatures "
-            "reached; limit it, as in min(.., 1e9)"
-        )
+    found += _undefined(scenario, made)
+    named = zip(scenario.source_names, made.sources)
+    growing = [name for name, f in named if grows_with_temperature(f, made, scenario.time.end or 0.0)]
+    if growing:
+        found.append(f"the source {growing[0]} depends on T, and may grow without bound: limit it, as in min(.., 1e9)")
     if made.law is not None:
         found.append(
             "the conductivity depends on T: it may be negative or no number at the temperatures reached; limit it, as "
             "in max(.., 0.01)"
         )
-    if made.edges.moving or any(source.power.depends_on("t") for source in scenario.source):
-        found.append("an expression in t may be no number at that time, such as sqrt or log of a negative number")
     if scenario.run.precision != "float64":
         found.append('numbers of float32 end at 3.4e38: try precision = "float64"')
     return found or ["values may be too large for the arithmetic: check the units of sources, edges and [material]"]
+
+
+def _undefined(scenario: HeatScenario, made: Discretisation) -> list[str]:
+    """A sentence for each source and each condition of an edge that may be no number at some time or temperature."""
+    end = scenario.time.end or 0.0
+    reasons = [
+        (f"the source {name}", why_undefined(f, made, end)) for name, f in zip(scenario.source_names, made.sources)
+    ]
+    for piece in made.edges.pieces:
+        reasons += [
+            (f"the {piece.path[1]} edge", why_undefined(f, made, end, True)) for f in (piece.first, piece.second)
+        ]
+    return [f"in {name}: {why}" for name, why in reasons if why]

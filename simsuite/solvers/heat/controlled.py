@@ -36,6 +36,7 @@ from simsuite.solvers.heat.rkl2_stages import STAGE_ROWS, GeneralStages, PlainSt
 from simsuite.solvers.heat.runaway import Runaway
 from simsuite.solvers.heat.source_kinks import MissedKinks, kinks
 from simsuite.solvers.heat.stepper import FieldStepper
+from simsuite.solvers.heat.unlimited import grows_with_temperature
 from simsuite.solvers.table import ROWS
 
 _ATTEMPTS = 100  # of a step
@@ -113,7 +114,9 @@ class ControlledStepper(FieldStepper):
         self._changing = sorted({*changes, *plan.stops})
         self._alike = _alike(np.diff([0.0, *self._changing, clock.times[-1]]))
         self._longest = plan.longest_steps
-        self._runaway = Runaway(clock.times[-1]) if plan.unsure else None
+        end = clock.times[-1]
+        unlimited = plan.unsure and any(grows_with_temperature(f, made, end) for f in made.sources)
+        self._runaway = Runaway(end) if unlimited else None
 
     def _bind(self, made: Discretisation) -> None:
         b = self.backend

@@ -325,12 +325,14 @@ class HeatProblem:
             control = dict(zip(NAMES, map(float, a["control"])))
             if not control["taken"]:
                 return {"time_error": 0.0}
-            range_ = control["high"] - control["low"]
+            reached = control["low"], control["high"]
+            range_ = reached[1] - reached[0]
             kelvin = max(control["error"], control["largest"]), control["rounded"]
             largest, rounding = (error / range_ if range_ > 0 else 0.0 for error in kelvin)
             return {
                 "time_error": largest + rounding,
                 "rounding_error": rounding,
+                "range": list(reached),
                 "dt": [control["shortest"], control["longest"]],
                 "rejected_steps": int(control["rejected"]),
             }

@@ -17,6 +17,7 @@ from simsuite.solvers.heat import manufactured
 from simsuite.solvers.heat.absolute_zero import absolute_zero, too_cold
 from simsuite.solvers.heat.discretisation import Discretisation, Law
 from simsuite.solvers.heat.edges import CONVECTION, RADIATION, TEMPERATURE, Edges, Piece, bad_conditions, make_edges
+from simsuite.solvers.heat.not_finite import not_finite_mistakes, why_undefined
 from simsuite.solvers.heat.sampling import Sampler, distinct
 
 Place = tuple[str | int, ...]
@@ -41,11 +42,12 @@ def discretise(scenario: HeatScenario, base: Path, mistakes: list[Mistake]) -> D
     made = Discretisation(kx, ky, rho_c, held, T0, edges, *periodic, law, sources, empty)
     looks = edges.looks(scenario.time.end or 0.0)
     if not mistakes:
+        mistakes += [*_bad_sources(scenario, made), *not_finite_mistakes(scenario, made)]
+    if not mistakes:
         coldest = absolute_zero(scenario, edges)
         mistakes += bad_conditions(edges, scenario.time.end or 0.0, coldest)
         mistakes += too_cold(scenario, made, inside, coldest)
         mistakes += _bad_laws(scenario, made, looks)
-        mistakes += _bad_sources(scenario, made)
     return made
 
 
@@ -212,9 +214,11 @@ def _bad_laws(scenario: HeatScenario, made: Discretisation, looks: Sequence[floa
     for T, *fields in made.conductivities(made.temperatures(looks)):
         for k in fields:
             few = np.broadcast_to(distinct(k), distinct(k).shape)
-            bad = np.argwhere(~(few >= 0) & ~_part_of(distinct(made.held), few.shape))
+            bad = np.argwhere(~((few >= 0) & (few < np.inf)) & ~_part_of(distinct(made.held), few.shape))
             if len(bad):
-                message = f"must not be negative, but is {few[tuple(bad[0])]:.4g} at T = {T:.6g}"
+                value = few[tuple(bad[0])]
+                must = "must not be negative" if value < 0 else "must be a finite number"
+                message = f"{must}, but is {value:.4g} at T = {T:.6g}"
                 help = "looked at between the least and the largest of initial, edge and ambient temperatures"
                 return [Mistake(("material", key), message, help)]
     return []
@@ -232,5 +236,6 @@ def _bad_sources(scenario: HeatScenario, made: Discretisation) -> list[Mistake]:
         bad = np.argwhere(~np.isfinite(values))
         if len(bad):
             y, x = bad[0]
-            found.append(Mistake(("source", i, "power"), f"is not finite at the start in cell (x={x}, y={y})"))
+            help = why_undefined(made.sources[i], made, 0.0) or None
+            found.append(Mistake(("source", i, "power"), f"is not finite at the start in cell (x={x}, y={y})", help))
     return found

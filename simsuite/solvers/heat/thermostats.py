@@ -67,15 +67,22 @@ def _at(where: float) -> str:
     return "as T grows" if math.isnan(where) else f"at T = {where if abs(where) > 1e-300 else 0.0:g}"
 
 
-def _jumps(power: Expression, made: Discretisation, end: float) -> Iterator[float]:
-    """The temperatures at which a source jumps, of those that can come up; NaN for one that depends on place or time,
-    or that is too far to be looked for."""
+def jumps_between(power: Expression, made: Discretisation, end: float, reached: tuple[float, float]) -> bool:
+    """Whether a source jumps at a temperature that a run came past. reached: the least and the largest of it."""
+    return next(_jumps(power, made, end, reached), None) is not None
+
+
+def _jumps(
+    power: Expression, made: Discretisation, end: float, reached: tuple[float, float] | None = None
+) -> Iterator[float]:
+    """The temperatures at which a source jumps, of those that can come up, or that were reached; NaN for one that
+    depends on place or time, or that is too far to be looked for."""
     parts = dict.fromkeys(jumping(power.tree, "T"))
     if not parts:
         return
     looks = np.linspace(0.0, end, _LOOKS).tolist()
     with np.errstate(all="ignore"):
-        low, high = made.reach(looks, end)
+        low, high = made.reach(looks, end) if reached is None else reached
     x, y = made.centres
     ranges = {
         "x": (float(x[0]), float(x[-1])),

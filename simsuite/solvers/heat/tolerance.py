@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from simsuite.expressions import Expression
-from simsuite.expressions.changes import jumping
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.plan import Plan
+from simsuite.solvers.heat.thermostats import jumps_between
+from simsuite.solvers.heat.unlimited import grows_with_temperature
 from simsuite.words import more_than
 
 _OF_STEPS = ("end", "tolerance", "steady_tolerance")  # keys of [time] that do nothing where there are no steps
@@ -62,15 +63,15 @@ def _why_idle(scenario: HeatScenario, plan: Plan) -> str:
     return f"time.tolerance has no effect with a given time.dt: leave dt out{also}, for steps as long as it allows"
 
 
-def _may_run_away(power: Expression, made: Discretisation, end: float, results: Mapping[str, Any]) -> bool:
-    """Whether a source gives more at the hottest temperature of a run than at the coldest, or jumps at one."""
+def _gives_more(power: Expression, made: Discretisation, end: float, reached: tuple[float, float]) -> bool:
+    """Whether a source gives more at the hottest temperature that was reached than at the coldest."""
     if not power.depends_on("T"):
         return False
     x, y = (a[:: 1 + a.size // _FEW] for a in made.centres)
     t = np.linspace(0.0, end, _FEW)[:, None, None]
     with np.errstate(all="ignore"):
-        cold, hot = (np.asarray(power(x=x, y=y, t=t, T=results[name])) for name in ("min", "max"))
-    return bool(np.any(hot > cold)) or any(jumping(power.tree, "T"))
+        cold, hot = (np.asarray(power(x=x, y=y, t=t, T=T)) for T in reached)
+    return bool(np.any(hot > cold))
 
 
 def missed_tolerance(scenario: HeatScenario, made: Discretisation, results: Mapping[str, Any]) -> list[str]:
@@ -82,16 +83,10 @@ def missed_tolerance(scenario: HeatScenario, made: Discretisation, results: Mapp
     rounding, exact = results["rounding_error"], scenario.run.precision == "float64"
     if exact and rounding > _NOTHING:
         return []
-    why = "errors grew faster than could be foreseen"
     smaller = _smaller(tolerance, error)
     what = f"; set time.tolerance = {smaller}, which should bring it to about {tolerance:g}" if smaller else ""
-    if any(_may_run_away(source.power, made, scenario.time.end or 0.0, results) for source in scenario.source):
-        why += ", as where a source makes temperatures run away, or jumps at one"
-    if any(any(jumping(source.power.tree, "T")) for source in scenario.source):
-        what = (
-            "; steps cannot end where each cell passes such a temperature: make it a ramp there, such as "
-            "min(1, max(0, (320 - T)/0.5)) for (T < 320)"
-        )
+    why, instead = _why_missed(scenario, made, results)
+    what = instead or what
     if not exact or rounding > _ROUNDED * tolerance:
         why = (
             f"{scenario.run.precision} rounds temperatures, by up to {rounding:.1g} of the range in all steps, and "
@@ -111,6 +106,22 @@ def _counted_from_elsewhere(results: Mapping[str, Any]) -> str:
         f"; temperatures differ little beside {level}: where nothing radiates, count all of them from {level} "
         f"(initial, edges, ambients, and T in expressions), or accept a larger time.tolerance"
     )
+
+
+def _why_missed(scenario: HeatScenario, made: Discretisation, results: Mapping[str, Any]) -> tuple[str, str]:
+    """Why errors may have grown, and what to do about it, if that is not to set a smaller tolerance."""
+    end, why = scenario.time.end or 0.0, "errors grew faster than could be foreseen"
+    low, high = results.get("range", (results["min"], results["max"]))
+    powers = [source.power for source in scenario.source]
+    if any(jumps_between(power, made, end, (low, high)) for power in powers):
+        return f"{why}, as where a source jumps at a temperature", (
+            "; steps cannot end where each cell passes such a temperature: make it a ramp there, such as "
+            "min(1, max(0, (320 - T)/0.5)) for (T < 320)"
+        )
+    rising = [power for power in powers if _gives_more(power, made, end, (low, high))]
+    if any(grows_with_temperature(power, made, end) for power in rising):
+        return f"{why}, as where a source makes temperatures run away", ""
+    return (f"{why}, as where a source gives more for a higher temperature" if rising else why), ""
 
 
 def _smaller(tolerance: float, error: float) -> str | None:
