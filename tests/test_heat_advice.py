@@ -65,6 +65,41 @@ def test_sources_that_are_certainly_0_are_named(heat: Callable) -> None:
     assert idle == [f"source{i + 1}" for i in range(len(NOWHERE))]
 
 
+ONCE = "` in the source source1 holds at single moments only"
+SEEN = "the source source1 is 0 in every cell at each of the "
+
+
+@pytest.mark.parametrize(
+    ("power", "said"),
+    [
+        ("1e6*(t == 0.5)", f"`t == 0.5{ONCE}"),
+        ("1 + 1e6*(t % 0.25 == 0)", f"`t % 0.25 == 0{ONCE}"),
+        ("1e6*(floor(10*t) == 5)", None),
+        ("1e6*(floor(1e5*t) == 50123)", None),
+        ("1e6*(x % 0 > 1)", SEEN),
+        ("1e6*(abs(t - 0.5) < 1e-7)", None),
+        ("1e6*(abs(t - 0.5) < 1e-7)*(x < 0.1)*(y < 0.1)", None),
+        ("1e6*exp(-((t - 0.5)/1e-5)**2)", None),
+        ("1e6*(abs(x - t) < 1e-3)", None),
+        ("(T == 300)", None),
+        ("0", None),
+    ],
+)
+def test_sources_that_act_at_no_time_that_counts_are_named(
+    heat: Callable[..., HeatProblem], power: str, said: str | None
+) -> None:
+    """However short they act, if they do."""
+    found = heat(source=[{"power": power}], time={"end": 1.0}, initial={"temperature": 300.0}).warnings
+    found = [text for text in found if "single moments" in text or "looked at, and" in text]
+    assert [text.startswith(said or "") for text in found] == ([] if said is None else [True])
+
+
+def test_edges_that_act_at_single_moments_are_named(heat: Callable[..., HeatProblem]) -> None:
+    edge = {"kind": "temperature", "value": "300 + 100*(t == 0.5)"}
+    found = heat(boundary={"top": edge}, time={"end": 1.0}).warnings
+    assert any(text.startswith("`t == 0.5` in the top edge holds at single moments only") for text in found)
+
+
 @pytest.mark.parametrize(
     ("given", "beginning"),
     [

@@ -13,6 +13,7 @@ from simsuite.solvers.heat.absolute_zero import unit_warnings
 from simsuite.solvers.heat.coarse import coarse_warnings
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.idle import idle_warnings
+from simsuite.solvers.heat.moments import moment_warnings
 from simsuite.solvers.heat.not_finite import not_finite_warnings, why_undefined
 from simsuite.solvers.heat.plan import Plan
 from simsuite.solvers.heat.sampling import distinct
@@ -28,6 +29,7 @@ def warnings(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[s
     """What is probably not meant, although it can be run: one sentence each."""
     jumps = thermostat_warnings(scenario, made, plan.control is not None)
     idle = idle_warnings(scenario, made)
+    idle += [] if idle else moment_warnings(scenario, made, plan)
     coarse = [] if idle else coarse_warnings(scenario, made, plan)
     early = _early_warnings(scenario, plan)
     units = [*not_finite_warnings(scenario, made), *unit_warnings(scenario, made)]
