@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import signal
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -114,6 +115,7 @@ def test_a_device_is_timed_with_the_steppers_of_runs(
     assert list(times.amounts) == sorted(times.amounts)
     assert len(said) == 1
     assert kind in said[0]
+    assert re.search(r"\d steps? on plates of \d+ x \d+( and \d+ x \d+)? cells", said[0])
     assert trials.measured(backend, [kind], HeatRun()) == found
     assert len(said) == 1
     if kind == rates.EXPLICIT_PLAIN:

@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 
 from simsuite.cli import app
 from simsuite.cli.numbers import tree
-from simsuite.cli.summary import MOST_LINES, summary_lines
+from simsuite.cli.summary import MOST_LINES, _why_unknown, short_stepper, summary_lines
 from simsuite.core import Clock
 from simsuite.io.directory import RunDirectory
 from simsuite.scenario import load
@@ -406,7 +406,7 @@ def test_all_numbers_of_a_run_tell_steps_and_stages(say: Say, pairs: tuple[str, 
 # ---- what is probably not meant
 
 
-@pytest.mark.parametrize(("dt", "words"), [(0.3, "T: settled"), (30.0, "T: not settled, for steps of this length")])
+@pytest.mark.parametrize(("dt", "words"), [(0.3, "T: settled"), (30.0, "T: not settled: set a smaller time.dt")])
 def test_what_a_last_iteration_changed_is_a_share_of_a_step(say: Say, dt: float, words: str) -> None:
     """It was printed in K, and without saying what of."""
     source = "source=[{power = '1e5*exp(T/10)'}]"
@@ -414,9 +414,10 @@ def test_what_a_last_iteration_changed_is_a_share_of_a_step(say: Say, dt: float,
     done = say("run", *settings(*stiff), "-q")
     assert done.returncode == 0, done.stderr
     (line,) = [line for line in say("info", "runs/plate", "-v").stdout.splitlines() if "last iteration" in line]
-    assert line.endswith(f"of a step's change, at most, came by its last iteration for what depends on {words}")
+    said = f" what a step changes, at most, came by its last iteration for data that depend on {words}"
+    assert line.endswith(said)
     share = json.loads(say("info", "runs/plate", "--json").stdout)["summary"]["results"]["iteration_change"]
-    assert f" {share:.2g} " in line
+    assert re.search(rf" {share:.2g} +{'of' if share < 1 else 'times'} what", line)
     table = list(csv.reader(say("info", "runs/plate", "--csv").stdout.splitlines()))
     assert ["iteration_change", f"{share!r}", ""] in table
 
@@ -691,14 +692,44 @@ def test_steps_that_control_their_error_count_iterations_in_it(say: Say) -> None
     assert json.loads(say("info", "runs/plate", "--json").stdout)["summary"]["results"]["iteration_change"] > 0
 
 
-@pytest.mark.parametrize("source", ["source=[]", "source=[{power = '-1e4*(T - 20)'}]"])
-def test_explicit_steps_without_a_useful_bound_say_so(say: Say, source: str) -> None:
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        ("source=[]", r"its bound, \S+ K, is more than temperatures differ by, as data change fast; explicit steps"),
+        ("source=[{power = '-1e4*(T - 20)'}]", "no bound is known where a source depends on T"),
+    ],
+)
+def test_explicit_steps_without_a_useful_bound_say_so(say: Say, source: str, why: str) -> None:
     """An edge that jumps by all of the range has a bound of more than that; a source in T has none."""
     jump = "boundary.left={kind = 'temperature', value = '20 + 1e3*(t > 15)'}"
     done = say("run", *settings("time.stepper=explicit", source, jump))
     assert done.returncode == 0, done.stderr
-    assert re.search(r"time error +unknown +there is no useful bound for such data", done.stdout)
+    assert re.search(rf"time error +unknown +{why}", done.stdout)
     assert "time_error" not in json.loads(say("info", "runs/plate", "--json").stdout)["summary"]["results"]
+
+
+@pytest.mark.parametrize(
+    ("steps", "by_adi", "said"),
+    [
+        (40, 0, "rkl2 in all steps, of rkl2 and adi, as long as their error allows"),
+        (40, 40, "adi in all steps, of rkl2 and adi, as long as their error allows"),
+        (40, 3, "rkl2 and adi by turns, steps as long as their error allows"),
+    ],
+)
+def test_a_method_that_took_no_step_took_no_turns(steps: int, by_adi: int, said: str) -> None:
+    about = {"solver": "heat", "stepper": "rkl2+adi", "steps": steps, "results": {"adi_steps": by_adi}}
+    assert short_stepper(about, True) == said
+
+
+def test_explicit_steps_that_were_chosen_for_the_tolerance_do_not_ignore_it(say: Say) -> None:
+    """A plate that stays as it is has an error of 0. A bound that is more than temperatures differ by may be
+    one that met the tolerance of what was foreseen that they would."""
+    still = ("material={diffusivity=1e-4}", "boundary={}", "initial={temperature=20.0}", "probe=[]")
+    shown = say("run", *settings(*still, "time.stepper=explicit"), "--fresh").stdout
+    assert re.search(r"time error +0 ", shown)
+    results = {"time_error_bound": 3.0, "tolerance": 1e-5}
+    assert "ignore" not in _why_unknown(results)
+    assert "ignore time.tolerance" in _why_unknown({"time_error_bound": 3.0})
 
 
 def test_info_tells_what_a_run_warned_of(say: Say) -> None:

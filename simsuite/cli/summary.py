@@ -16,6 +16,7 @@ MOST_LINES = 40
 _SETTLED = 1e-2  # of the change of a step: more by its last iteration says that others should follow
 _MEASURING = ("rkl2", "adi")  # steppers that estimate the error of steps whose lengths they choose
 _UNCONTROLLED = "explicit steps ignore time.tolerance"
+_UNBOUNDED = "no bound is known where a source depends on T, h or an emissivity on t, or k(T) has no limit"
 _AT_EACH_END = 6  # lines of a section that has to be cut short, at least
 UNIT_NAMES = {
     "degC": "°C",
@@ -60,9 +61,17 @@ def summary_lines(summary: Mapping[str, Any], verbose: bool = False) -> list[str
 def short_stepper(about: Mapping[str, Any], controlled: bool) -> str:
     """The stepper in a few words. controlled: whether the error of its steps is."""
     name = str(about.get("stepper", ""))
+    if name == "rkl2+adi" and controlled and (alone := _alone(about)):
+        return f"{alone} in all steps, of rkl2 and adi, as long as their error allows"
     if about.get("solver") == "gbm":
         return {"exact": "exact sampling"}.get(name, STEPPERS.get(name, name))
     return STEPPERS.get(name, name) + (", steps as long as their error allows" if controlled else "")
+
+
+def _alone(about: Mapping[str, Any]) -> str | None:
+    """The one of rkl2 and adi that took all steps of a run, if one did."""
+    steps, by_adi = about.get("steps"), about.get("results", {}).get("adi_steps")
+    return {0: "rkl2", steps: "adi"}.get(by_adi) if steps else None
 
 
 def unit_of(units: Mapping[str, str], name: str, default: str = "") -> str:
@@ -145,7 +154,7 @@ def _heat_quality(results: Mapping[str, Any], summary: Mapping[str, Any], verbos
         if summary.get("stepper") in _MEASURING:
             yield _row("time error", "not estimated", 'as time.dt is given; dt = "auto" does', "  ")
         elif summary.get("stepper") == "explicit":
-            yield _row("time error", "unknown", f"there is no useful bound for such data; {_UNCONTROLLED}", "  ")
+            yield _row("time error", "unknown", _why_unknown(results), "  ")
     if "time_error" in results:
         estimated = "rounding_error" in results or not results["time_error"]
         error = f"{results['time_error']:.2g}"
@@ -170,9 +179,20 @@ def _heat_quality(results: Mapping[str, Any], summary: Mapping[str, Any], verbos
     change = results.get("iteration_change", 0.0)
     counted_in = "rounding_error" in results  # an estimated error of steps has that of iterations in it
     if not counted_in and change > (0.0 if verbose else _SETTLED):
-        settled = "settled" if change <= _SETTLED else "not settled, for steps of this length"
-        note = f"of a step's change, at most, came by its last iteration for what depends on T: {settled}"
+        settled = "settled" if change <= _SETTLED else "not settled: set a smaller time.dt"
+        share = "of" if change < 1.0 else "times"
+        note = f"{share} what a step changes, at most, came by its last iteration for data that depend on T: {settled}"
         yield _row("last iteration", f"{change:.2g}", note, "  ")
+
+
+def _why_unknown(results: Mapping[str, Any]) -> str:
+    """Why nothing is said of the error of explicit steps."""
+    if "time_error_bound" not in results:
+        return f"{_UNBOUNDED}; {_UNCONTROLLED}"
+    bound = f"its bound, {results['time_error_bound']:.2g} K, is more than temperatures differ by"
+    if "tolerance" in results:
+        return f"{bound}, which is less than was foreseen when these steps were chosen for time.tolerance"
+    return f"{bound}, as data change fast; {_UNCONTROLLED}"
 
 
 def _methods_of_steps(results: Mapping[str, Any], steps: int) -> str:

@@ -313,7 +313,7 @@ class HeatProblem:
             results["iteration_change"] = float(a["iteration_change"][0])
         results |= self._time_error(observed) | self._counts(observed)
         tolerance = tolerance_of(self.scenario, self.plan)
-        if tolerance is not None and "time_error" in results:
+        if tolerance is not None:
             results["tolerance"] = tolerance
         error = self._error(observed)
         return results | ({"error": error} if error else {})
@@ -340,7 +340,9 @@ class HeatProblem:
             return {}
         range_ = max(float(a["row_max"].max() - a["row_min"].min()), float(np.ptp(distinct(self.T0))))
         bound = self.plan.time_error
-        return {"time_error": bound / range_} if bound < range_ else {}  # more than the range says nothing
+        if bound == 0.0:
+            return {"time_error": 0.0}
+        return {"time_error": bound / range_} if bound < range_ else {"time_error_bound": bound}
 
     def _counts(self, observed: Snapshot) -> dict[str, int]:
         """Stages of all steps of rkl2, and the number of steps of adi, where there may be any. Those of a run that was

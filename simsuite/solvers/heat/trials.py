@@ -23,6 +23,7 @@ from simsuite.solvers.heat.operator import ledger_entries
 from simsuite.solvers.heat.rates import Rates, Times
 from simsuite.solvers.heat.statement import discretise
 from simsuite.solvers.heat.steppers import make_stepper
+from simsuite.words import counted
 
 SIDES = (128, 1024)  # cells along the edges of the plates
 PRODUCT_SIDE = 512  # of the one plate whose edges have no fast transform
@@ -72,7 +73,8 @@ def _times(backend: Backend, kind: str, run: HeatRun) -> Times:
     wider = BUSY if backend.processors > 1 else 1
     sides = [n * wider for n in ((PRODUCT_SIDE,) if kind == rates.PRODUCT else SIDES)]
     kernel = run.kernel if stepper == "explicit" else "auto"
-    about = f"{run.precision}, kernel = {kernel}, {steps} on plates of {', '.join(map(str, sides))} cells"
+    plates = " and ".join(f"{n} x {n}" for n in sides)
+    about = f"{run.precision}, kernel = {kernel}, {counted(steps, 'step')} on plates of {plates} cells"
     trials = [_trial(backend, kind, n, run.precision, kernel) for n in sides]
     seconds = backend.times(f"{kind} ({about})", trials)
     units = steps * (STAGES if stepper == "rkl2" else 1)
