@@ -186,8 +186,20 @@ def test_a_reaction_that_feeds_on_temperature() -> None:
 
 
 def test_there_is_no_steady_state_of_a_reaction_that_runs_away() -> None:
-    with pytest.raises(NumericalFailure, match=r"no steady state was found: after \d+ iterations .* is out by"):
+    with pytest.raises(
+        NumericalFailure, match=r"no steady state was found: after \d+ iterations .* is out by"
+    ) as failed:
         solve(20, 1, boundary={"left": hold(0.0), "right": hold(0.0)}, source=[{"power": "5*exp(T)"}])
+    assert "\n  = help: a source gives more for a higher temperature: " in str(failed.value)
+    assert "no edge has" not in str(failed.value)
+
+
+def test_what_may_balance_sources_is_asked_where_no_edge_takes_heat_by_its_temperature() -> None:
+    """-5 - 1/(1 + T²) is below 0 at all temperatures, and no heat comes in."""
+    with pytest.raises(NumericalFailure) as failed:
+        solve(6, 1, boundary={}, source=[{"power": "-5 - 1/(1 + T*T)"}], initial={"temperature": 1.0})
+    assert "no edge has a temperature, convection or radiation" in str(failed.value)
+    assert "set time.end and time.steady_tolerance" in str(failed.value)
 
 
 ONE = {"temperature": hold(1.5), "flux": {"kind": "flux", "value": -3.0}}

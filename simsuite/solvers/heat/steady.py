@@ -27,6 +27,7 @@ from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.balance import Balance
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.inverses import Diagonal, Direct, Inverse, Iterative, Solve
+from simsuite.solvers.heat.no_steady_state import help_without_steady_state
 from simsuite.solvers.heat.separation import obstacle, separate
 
 TOLERANCE = 1e-10  # of F, relative to the largest flux
@@ -67,7 +68,8 @@ def solve_steady(made: Discretisation, scenario: HeatScenario) -> SteadySolution
     if not found:
         out = f"{search.residual:.1e} of the largest flux" if math.isfinite(search.residual) else "no finite number"
         message = f"no steady state was found: after {steps} iterations the heat balance of the cells is out by {out}"
-        raise NumericalFailure(f"{message}; {TOLERANCE:.0e} is wanted")
+        help = help_without_steady_state(scenario, made)
+        raise NumericalFailure(f"{message}; {TOLERANCE:.0e} is wanted\n  = help: {help}")
     method = inverse.name if linear else f"Newton's method with {inverse.name}"
     return SteadySolution(search.T, search.residual, steps, method)
 
