@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import mpmath
 import numba
 import numpy as np
 import pytest
 
+from simsuite.errors import ScenarioError
 from simsuite.expressions import Expression, ExpressionError
 from simsuite.solvers.heat import manufactured
 
@@ -185,3 +187,24 @@ def test_sources_compile(name):
 def test_what_cannot_be_differentiated_is_refused(k, function):
     with pytest.raises(ExpressionError, match=f"`{function}` has no derivative"):
         manufactured.source(Expression.parse("x*y*t"), of_temperature(k), ONE, ONE, [])
+
+
+COLD = {"left": {"kind": "convection", "h": 1e-4}, "right": {"kind": "radiation", "emissivity": 1e-6}}
+COLD |= {"bottom": {"kind": "flux"}, "top": {"kind": "flux"}}
+
+
+def test_surroundings_may_be_colder_than_anything_where_heat_does_not_go_by_their_fourth_power(heat: Callable) -> None:
+    """The ambient temperature of a small h is a number in the equation, as is one in °C; that of a small emissivity is
+    no number."""
+    reference = {"temperature": "300 + 100*(x + y)*exp(-t)", "manufactured": True}
+    given = {"reference": reference, "time": {"end": 1.0}}
+    for units, right in (("K", COLD["right"] | {"emissivity": 1.0}), ("degC", {"kind": "flux"})):
+        made = heat(**given, units=units, boundary=COLD | {"right": right}, material={"diffusivity": 1e-9}).made
+        assert min(float(np.min(T)) for T in made.edges.temperatures(0.0)) > 0
+        made = heat(**given, units=units, boundary=COLD | {"right": right}, material={"diffusivity": 1e-3}).made
+        assert min(float(np.min(T)) for T in made.edges.temperatures(0.0)) < -600
+    with pytest.raises(ScenarioError) as caught:
+        heat(**given | {"reference": reference | {"temperature": "300 - 100*x*exp(-t)"}}, boundary=COLD)
+    (mistake,) = caught.value.mistakes
+    assert mistake.message.startswith("`ambient` of the right edge is nan at x = 1 m, y = 0.0625 m at the start")
+    assert "a larger emissivity" in str(mistake.help)

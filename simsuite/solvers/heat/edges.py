@@ -222,11 +222,12 @@ def at_points(along_x: np.ndarray, along_y: np.ndarray) -> np.ndarray:
     return np.concatenate(parts)
 
 
-def bad_conditions(edges: Edges, end: float, coldest: float) -> list[Mistake]:
+def bad_conditions(edges: Edges, end: float, coldest: float, derived: bool = False) -> list[Mistake]:
     """Where a heat transfer coefficient is negative, which no step is stable with (β < 0 feeds a difference back), or
     an emissivity not between 0 and 1, or a temperature below absolute zero, which is the coldest.
 
-    Looked at in the middle of every cell face, at 11 times from the start to the end of the run.
+    Looked at in the middle of every cell face, at 11 times from the start to the end of the run. derived: whether
+    ambient temperatures follow from a manufactured solution; that of convection is then but a number in the equation.
     """
     found = []
     cold, in_kelvin = below(coldest), KELVIN if coldest == 0.0 else None
@@ -235,7 +236,8 @@ def bad_conditions(edges: Edges, end: float, coldest: float) -> list[Mistake]:
         shape = (len(t), len(piece.points))
         first = np.broadcast_to(piece.first(x=piece.x, y=piece.y, t=t), shape)
         second = np.broadcast_to(piece.second(x=piece.x, y=piece.y, t=t), shape)
-        emissive, outside = piece.kind == RADIATION, piece.kind in (CONVECTION, RADIATION)
+        emissive = piece.kind == RADIATION
+        outside = emissive or (piece.kind == CONVECTION and not derived)
         for key, values, bad, words, help in (
             ("h", first, (piece.kind == CONVECTION) & (first < 0), "must not be negative", None),
             ("emissivity", first, emissive & ~((first >= 0) & (first <= 1)), "must be from 0 to 1", None),

@@ -27,6 +27,9 @@ _POINTS = 256  # along an edge, that are looked at after the start
 _CELLS = 32  # along each axis
 _HALVINGS = 50  # of the time between two looks, in search of the first moment
 _HOTTEST = 1e300  # temperatures that may come up where they grow without bound
+_TOO_COLD = (
+    "nothing outside the {} edge is cold enough for that solution: take a larger emissivity there, or another kind"
+)
 
 Path = tuple[str | int, ...]
 
@@ -35,7 +38,7 @@ Path = tuple[str | int, ...]
 class _Data:
     """A function of place and time, and the points where it counts, by x and y that broadcast. path: of its text in the
     scenario. name: in words. free: which points count. columns, rows: of the cells that points are the centres of; None
-    at an edge."""
+    at an edge. help: what to do, where that does not follow from the expression."""
 
     path: Path
     name: str
@@ -45,6 +48,7 @@ class _Data:
     free: np.ndarray
     columns: np.ndarray | None = None
     rows: np.ndarray | None = None
+    help: str = ""
 
     def bad(self, t: float) -> np.ndarray:
         """Which points have no finite value at a time."""
@@ -71,6 +75,11 @@ class NotFinite:
     help: str
     t: float
     lasts: bool
+
+    @property
+    def message(self) -> str:
+        """Of data that a manufactured solution gives, which stand in no place of their own, it says which."""
+        return f"{self.name} is {self.text}" if self.path[0] == "reference" else f"is not finite: it is {self.text}"
 
 
 def not_finite(scenario: HeatScenario, made: Discretisation) -> list[NotFinite]:
@@ -101,7 +110,7 @@ def not_finite_mistakes(scenario: HeatScenario, made: Discretisation) -> list[Mi
     """Those with which a run cannot get to its end."""
     early = scenario.time.steady_tolerance > 0.0  # it may end before
     return [
-        Mistake(one.path, f"is not finite: it is {one.text}", one.help)
+        Mistake(one.path, one.message, one.help)
         for one in not_finite(scenario, made)
         if one.t == 0.0 or (one.lasts and not early)
     ]
@@ -117,7 +126,7 @@ def not_finite_warnings(scenario: HeatScenario, made: Discretisation) -> list[st
 
 def _found(data: _Data, t: float, lasts: bool, made: Discretisation, end: float) -> NotFinite:
     shown = "at the start" if t == 0.0 else f"at t = {t:.6g} s"
-    help = why_undefined(data.f, made, end, data.columns is None) or "check its expression"
+    help = data.help or why_undefined(data.f, made, end, data.columns is None) or "check its expression"
     return NotFinite(data.path, data.name, f"{data.place(t)} {shown}", help, t, lasts)
 
 
@@ -153,8 +162,9 @@ def _edges(scenario: HeatScenario, made: Discretisation, stride: int) -> Iterato
         x, y = piece.x[::stride], piece.y[::stride]
         for key, f in zip(keys, (piece.first, piece.second)):
             if f.names:
-                where = _path(scenario, piece, key)
-                yield _Data(where, f"`{key}` of the {piece.path[1]} edge", f, x, y, np.ones(x.shape, bool))
+                name, free = f"`{key}` of the {piece.path[1]} edge", np.ones(x.shape, bool)
+                help = _TOO_COLD.format(piece.path[1]) if scenario.manufactured and piece.kind == RADIATION else ""
+                yield _Data(_path(scenario, piece, key), name, f, x, y, free, help=help)
 
 
 def _path(scenario: HeatScenario, piece: Piece, key: str) -> Path:

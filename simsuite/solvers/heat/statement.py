@@ -45,7 +45,7 @@ def discretise(scenario: HeatScenario, base: Path, mistakes: list[Mistake]) -> D
         mistakes += [*_bad_sources(scenario, made), *not_finite_mistakes(scenario, made)]
     if not mistakes:
         coldest = absolute_zero(scenario, edges)
-        mistakes += bad_conditions(edges, scenario.time.end or 0.0, coldest)
+        mistakes += bad_conditions(edges, scenario.time.end or 0.0, coldest, scenario.manufactured)
         mistakes += too_cold(scenario, made, inside, coldest)
         mistakes += _bad_laws(scenario, made, looks)
     return made
