@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from simsuite.expressions.formula import formula
 from simsuite.expressions.intervals import bounds
-from simsuite.expressions.tree import Apply, IntegerPower, Node, walk
+from simsuite.expressions.tree import Apply, IntegerPower, Node, names_in, walk
 
 Ranges: TypeAlias = Mapping[str, tuple[float, float]]  # the least and the largest value of each variable
 
@@ -25,12 +25,12 @@ def undefined(tree: Node, ranges: Ranges) -> list[str]:
 def _found(tree: Node, ranges: Ranges) -> Iterator[str]:
     for node in walk(tree):
         if isinstance(node, IntegerPower) and node.exponent < 0 and _reaches(node.base, ranges, 0.0, 0.0):
-            yield f"a division by {_shown(node.base)}, which may be 0"
+            yield _division(node.base)
         if not isinstance(node, Apply):
             continue
         first, last = node.args[0], node.args[-1]
         if node.op in ("/", "//", "%") and _reaches(last, ranges, 0.0, 0.0):
-            yield f"a division by {_shown(last)}, which may be 0"
+            yield _division(last)
         elif node.op == "sqrt" and _reaches(first, ranges, -math.inf, -_TINY):
             yield f"the square root of {_shown(first)}, which may be negative"
         elif node.op in ("log", "log10") and _reaches(first, ranges, -math.inf, 0.0):
@@ -41,6 +41,14 @@ def _found(tree: Node, ranges: Ranges) -> Iterator[str]:
             yield f"a negative power of {_shown(first)}, which may be 0"
         elif node.op in ("asin", "acos") and _reaches(Apply("abs", (first,)), ranges, 1.0 + _EPSILON, math.inf):
             yield f"{node.op} of {_shown(first)}, which may be beyond -1 or 1"
+
+
+def _division(by: Node) -> str:
+    """What is computed from numbers alone may be 0 only if it is."""
+    text = formula(by)
+    if text == "0":
+        return "a division by 0"
+    return f"a division by {_shown(by)}, which {'may be' if names_in(by) else 'is'} 0"
 
 
 def _reaches(node: Node, ranges: Ranges, low: float, high: float) -> bool:

@@ -34,6 +34,8 @@ _EXPECTED = {
     "complex_number_type": 'a number, or a complex one as "0.5-0.25j"',
 }
 _WITH_UNIT = re.compile(r"\s*[-+]?[\d.]++(?:[eE][-+]?\d+)?+\s*(?![ij]$)[A-Za-zµ°Ω%]")  # as in "10 min"
+_NUMBERS = re.compile(r"\s*[-+.\deE]+(?:[,;\s]+[-+.\deE]+)*+\s*")  # as in "0, 50"
+_SEPARATORS = re.compile(r"[,;\s]+")
 _BOUNDS = {
     "greater_than": ("gt", "greater than"),
     "greater_than_equal": ("ge", "at least"),
@@ -193,6 +195,10 @@ def _advice(fault: Fault, field: FieldInfo | None) -> str | None:
         return f"write {int(value)}"
     if isinstance(value, (int, float)) and "string_type" in fault.kinds:
         return f'write "{_shown(value)}"'
+    if isinstance(value, list) and "expression_type" in fault.kinds:
+        return 'a value that varies from place to place is an expression in quotes, such as "20 + 5*x"'
+    if set(fault.kinds) == {"list_type"} and isinstance(value, str) and _NUMBERS.fullmatch(value):
+        return f"write [{', '.join(_SEPARATORS.split(value.strip()))}]"
     if set(fault.kinds) == {"list_type"} and isinstance(value, (int, float, str)) and not isinstance(value, bool):
         return f"write [{_shown(value)}]" if len(str(value)) <= 40 else None
     return None

@@ -36,6 +36,10 @@ class Source(Section):
         **dict.fromkeys(("shape", "region"), _NO_SHAPE),
         **dict.fromkeys(("x", "y", "center", "radius", "points"), f"goes into the expression, such as {_CIRCLE}"),
         **dict.fromkeys(("value", "heat", "q", "rate"), "W/m³ are given as power = .."),
+        **dict.fromkeys(
+            ("total", "total_power", "watts", "W"),
+            "write power = .., in W/m³: the heat for each metre of depth, W/m, over the area where it arises, m²",
+        ),
     }
     power: Annotated[Expression, NumberOrExpression("x", "y", "t", "T")] = Field(
         description="heat that arises, W/m³ (K/s if [material] gives the diffusivity alone); number or expression in "
