@@ -39,6 +39,7 @@ from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.lines import Lines
 from simsuite.solvers.heat.measure import Wanted
 from simsuite.solvers.heat.operator import Operator, block_for
+from simsuite.solvers.heat.smooth_rate import SmoothRate
 from simsuite.solvers.heat.stepper import FieldStepper
 
 ITERATIONS = 3
@@ -194,8 +195,10 @@ class AdiStepper(FieldStepper):
         halves = np.stack([self.parts[:-1], 0.5 * (self.parts[:-1] + self.parts[1:])], axis=1).ravel()
         offsets = (0.0, 0.5, 1.0, *halves, *self.parts[-1:])
         self.operator = Operator(made, clock, backend, T.dtype, start.arrays, offsets, scratch=2)
-        super().__init__(made, wanted, clock, backend, start, self.operator, spare=0)
+        super().__init__(made, wanted, clock, backend, start, self.operator, spare=int(wanted.rate))
         self._steps = AdiSteps(self.operator, start.arrays.get("iteration_change"))
+        if wanted.rate:
+            self._smooth_rate = SmoothRate(self.operator, self.views[1], self._steps.smooth)
         self.rough = start.step == 0 and self._is_rough(made)
 
     @staticmethod
@@ -214,6 +217,11 @@ class AdiStepper(FieldStepper):
     def state(self) -> Mapping[str, Any]:
         iterated = {"iteration_change": self._steps.iteration_change} if self.operator.nonlinear else {}
         return {**super().state, **iterated}
+
+    @property
+    def smoothed_step(self) -> float:
+        begun = self.step == 0 or self.clock.time(self.step) in self.clock.changes
+        return 0.0 if begun else self.clock.dt(self.step - 1)
 
     def advance(self, n: int) -> None:
         self.check_end(n)

@@ -34,6 +34,7 @@ from simsuite.solvers.heat.plan import Control
 from simsuite.solvers.heat.rkl2 import MOST_STAGES, Rkl2Steps, defect, longest_step, stages_for
 from simsuite.solvers.heat.rkl2_stages import STAGE_ROWS, GeneralStages, PlainStages
 from simsuite.solvers.heat.runaway import Runaway
+from simsuite.solvers.heat.smooth_rate import SmoothRate
 from simsuite.solvers.heat.source_kinks import MissedKinks, kinks
 from simsuite.solvers.heat.stepper import FieldStepper
 from simsuite.solvers.heat.unlimited import grows_with_temperature
@@ -90,6 +91,8 @@ class ControlledStepper(FieldStepper):
         self._ledger: Ledger = self._operator.ledger
         self._rkl2 = Rkl2Steps(stages, backend, self.recorder)
         self._adi = AdiSteps(self._operator, start.arrays.get("iteration_change"))
+        if wanted.rate:
+            self._smooth_rate = SmoothRate(self._operator, self.views[_ROOM], self._adi.smooth)
         kept = [*self._ledger.arrays.values(), self._adi.iteration_change]  # a step that is taken again leaves no trace
         self._kept = [(a, backend.zeros(a.shape, a.dtype)) for a in kept]
         offsets = np.zeros(ROWS)
@@ -141,6 +144,10 @@ class ControlledStepper(FieldStepper):
     @property
     def measured(self) -> Mapping[str, Any]:
         return {**super().measured, "control": self.backend.array(self.control.state)}
+
+    @property
+    def smoothed_step(self) -> float:
+        return 0.0 if self.clock.time(self.step) in self._jumps else self.control["dt"]
 
     @property
     def taken(self) -> int:

@@ -12,6 +12,7 @@ from simsuite.solvers.heat.edge_table import EdgeTable
 from simsuite.solvers.heat.ledger import Ledger
 from simsuite.solvers.heat.measure import Measure, Wanted
 from simsuite.solvers.heat.operator import Operator
+from simsuite.solvers.heat.smooth_rate import SmoothRate
 
 
 class Engine(Protocol):
@@ -55,6 +56,7 @@ class FieldStepper:
         self.recorder = backend.recorder()
         self._engine = engine
         self._measure = Measure(made, wanted, backend, engine.edges, engine.operator, compensated)
+        self._smooth_rate: SmoothRate | None = None  # only of steps that leave waves from cell to cell
 
     @property
     def state(self) -> Mapping[str, Any]:
@@ -72,13 +74,21 @@ class FieldStepper:
     @property
     def measured(self) -> Mapping[str, Any]:
         """What an observation holds besides the state."""
-        return self._measure.arrays
+        rate = {} if self._smooth_rate is None else {"row_rate": self._smooth_rate.largest}
+        return {**self._measure.arrays, **rate}
+
+    @property
+    def smoothed_step(self) -> float:
+        """The length of steps, s, in which waves are left that do not count in rates; 0 where all count."""
+        return 0.0
 
     def observe(self, series: str) -> Pending:
         """For a row along "time" the field and all measurements; along "sample" the measurements alone. Data are as at
         that very time, while steps see them as they are before or after a jump."""
         (self._engine.operator or self._engine.edges).look(self.clock.time(self.step))
         self._measure.queue(self.views[self.now], self._low_views[self.now] if self._lows else None)
+        if self._smooth_rate is not None:
+            self._smooth_rate.queue(self.views[self.now], self.smoothed_step)
         arrays = {**self.state, **self.measured}
         arrays.pop(LOW, None)
         if series != "time":
