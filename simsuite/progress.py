@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 import os
 import socket
 import time
@@ -14,7 +15,7 @@ from simsuite.core import Backend, Problem, Stepper
 from simsuite.errors import Advice
 from simsuite.io.directory import RunDirectory
 
-SETTLING = 0.01  # of a run whose steps control their error: before that they are not what they will be
+SETTLING = 0.05  # of the work of a run whose steps control their error: before that it is not known how fast it goes
 SECONDS = 1.0  # between two notes in progress.json, at least
 
 
@@ -60,7 +61,8 @@ class Meter:
     be over. effort: what the rate counts, where that is not this work. Both count from the first call of `reach` on, as
     kernels are compiled before it; the rest is told by how far the run came lately, in the last quarter to half of that
     time, since steps may become longer or shorter on the way. least: share of the work that is done before the rest is
-    told: steps that control their error are short when a run begins, and would foretell months.
+    told. foretold: whether it is only foretold how work is spread over the run, as where steps control their error;
+    the rate since the first call then counts as much as the latest one.
     """
 
     def __init__(
@@ -71,8 +73,9 @@ class Meter:
         clock: Callable[[], float] = time.monotonic,
         effort: Callable[[], float] | None = None,
         least: float = 0.0,
+        foretold: bool = False,
     ) -> None:
-        self._least = least
+        self._least, self._foretold = least, foretold
         self._work, self._end, self._clock, self._effort = work, end, clock, effort
         self._done = work(step)
         self._first: tuple[float, float] | None = None
@@ -91,7 +94,7 @@ class Meter:
         made = self._done if self._effort is None else self._effort()
         if self._first is None:
             self._first = now, made
-            self._before = self._since = now, self._done
+            self._before = self._since = self._begun = now, self._done
         self._seconds, self._made = now - self._first[0], made - self._first[1]
         self._lately = now - self._before[0], self._done - self._before[1]
         if now - self._since[0] >= 0.25 * self._seconds:
@@ -112,15 +115,18 @@ class Meter:
     def seconds_left(self) -> float | None:
         """None before it is known how far the run comes, and where it hardly comes to its end."""
         seconds, done = self._lately
-        if self.share < self._least or self.endless:
+        if self.share < self._least or self.endless or not (done > 0 and seconds > 0):
             return None
-        return (self._work(self._end) - self._done) * seconds / done if done > 0 and seconds > 0 else None
+        slowness = seconds / done
+        if self._foretold:
+            slowness = math.sqrt(slowness * self._seconds / (self._done - self._begun[1]))
+        return (self._work(self._end) - self._done) * slowness
 
 
 def meter_for(problem: Problem, step: int, effort: Callable[[], float] | None = None) -> Meter:
     """Of a problem's run that begins, or continues, at a step."""
-    least = SETTLING if problem.adaptive else 0.0
-    return Meter(problem.work, step, problem.clock.end, effort=effort, least=least)
+    least, end = SETTLING if problem.adaptive else 0.0, problem.clock.end
+    return Meter(problem.work, step, end, effort=effort, least=least, foretold=problem.adaptive)
 
 
 class LiveProgress:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from simsuite.backends.cpu import CpuBackend
+from simsuite.progress import SETTLING, Meter
 from simsuite.solvers.heat.controlled import ControlledStepper
 from simsuite.solvers.heat.problem import HeatProblem
 
@@ -52,6 +53,61 @@ def test_a_run_takes_about_as_many_steps_as_are_foretold(heat: Callable[..., Hea
     assert least <= stepper.taken <= most
 
 
+YEAR = 365.25 * 86400
+SOIL = {"density": 1800.0, "specific_heat": 1000.0}
+GROUND = {"grid": {"nx": 4, "ny": 40, "lx": 1.0, "ly": 10.0}, "initial": {"temperature": 275.0}}
+SEASONS = {"top": {"kind": "temperature", "value": f"275 + 15*sin(2*pi*t/{YEAR})"}}
+COARSE = PLATE | WARM | {"grid": {"nx": 12, "ny": 12, "lx": 0.1, "ly": 0.1}}
+FLOAT32 = {"run": {"precision": "float32"}}
+RANGES = {
+    "ground that freezes": GROUND
+    | {"material": SOIL | {"conductivity": "2.2 - 1.2*(T > 273.15)"}, "boundary": SEASONS}
+    | {"time": {"end": 5 * YEAR, "stepper": "adi", "tolerance": 1e-3}},
+    "ground that conducts more when warm": GROUND
+    | {"material": SOIL | {"conductivity": "1.5*(1 + 0.01*(T - 280))"}, "boundary": SEASONS}
+    | {"time": {"end": 5 * YEAR, "stepper": "rkl2", "tolerance": 1e-3}},
+    "ground that is the same": GROUND
+    | {"material": SOIL | {"conductivity": 1.5}, "boundary": SEASONS}
+    | {"time": {"end": 5 * YEAR, "stepper": "adi", "tolerance": 1e-4}},
+    "waves of heat that the plate keeps": COARSE
+    | {"boundary": {"left": {"kind": "flux", "value": "1e4*sin(2*pi*t)"}}}
+    | {"time": {"end": 20.0, "stepper": "adi", "tolerance": 1e-4}},
+    "a train of peaks": COARSE
+    | {"source": [{"power": "1e7*exp(-((t % 10 - 5)/0.6)**2)*exp(-((x - 0.05)/0.02)**2)"}]}
+    | {"time": {"end": 60.0, "stepper": "rkl2", "tolerance": 1e-4}},
+    "single precision below its rounding": COARSE
+    | FLOAT32
+    | {"boundary": {"left": {"kind": "temperature", "value": 310.0}}}
+    | {"time": {"end": 100.0, "stepper": "rkl2", "tolerance": 1e-7}},
+    "a wave in single precision": COARSE
+    | FLOAT32
+    | {"boundary": {"left": {"kind": "temperature", "value": "300 + 10*sin(t/5)"}}}
+    | {"time": {"end": 100.0, "stepper": "adi", "tolerance": 1e-7}},
+    "double precision below its rounding": PLATE
+    | WARM
+    | {"grid": {"nx": 6, "ny": 5, "lx": 0.1, "ly": 0.1}}
+    | {"boundary": {"left": {"kind": "temperature", "value": 310.0}}}
+    | {"time": {"end": 20.0, "stepper": "rkl2", "tolerance": 1e-14}},
+    "an edge that moves away from a plate at rest": COARSE
+    | {"boundary": {"left": {"kind": "temperature", "value": "300 + 20*(t/100)**2"}}}
+    | {"time": {"end": 100.0, "stepper": "rkl2", "tolerance": 1e-3}},
+    "kinks and infinitely fast beginnings": COARSE
+    | {"boundary": {"left": {"kind": "temperature", "value": "300 + 3*sqrt(t) + 5*abs(t % 20 - 10)"}}}
+    | {"time": {"end": 100.0, "stepper": "adi", "tolerance": 1e-4}},
+}
+
+
+@pytest.mark.parametrize("name", RANGES)
+def test_runs_take_as_many_steps_as_check_says(heat: Callable[..., HeatProblem], name: str) -> None:
+    problem = heat(**RANGES[name])
+    stepper: Any = problem.stepper(CpuBackend(), problem.initial())
+    stepper.advance(problem.clock.end)
+    least, most = problem.steps_expected
+    assert most is not None
+    assert least <= stepper.taken <= most
+    assert most <= 9.1 * least + 10
+
+
 @pytest.mark.parametrize(("power", "known"), [("T", True), ("5*T", False), ("-50*T", True), ("9*T*(t < 0.1)", True)])
 def test_steps_may_be_many_more_where_temperatures_grow(
     heat: Callable[..., HeatProblem], power: str, known: bool
@@ -66,3 +122,38 @@ def test_steps_may_be_many_more_where_temperatures_grow(
     least, most = plate(power)
     assert (most is not None) == known
     assert known or least > 1.5 * plate("x")[0], "those that follow the growth at least"
+
+
+GROWING = PLATE | WARM | {"time": {"end": 1e4, "stepper": "adi", "tolerance": 1e-4}}
+SPREAD = {
+    "steps that grow after the beginning": GROWING
+    | {"boundary": {"left": {"kind": "convection", "h": 100.0, "ambient": 900.0}}},
+    "two short flashes": GROWING
+    | {"boundary": {"left": {"kind": "flux", "value": "1e6*(exp(-((t - 2e3)/20)**2) + exp(-((t - 7e3)/20)**2))"}}},
+    "an edge that is switched": GROWING
+    | {"boundary": {"left": {"kind": "temperature", "value": "300 + 10*(t % 4e3 > 2e3)"}}},
+    "a wave": GROWING | {"boundary": {"left": {"kind": "temperature", "value": "300 + 10*sin(t/100)"}}},
+}
+
+
+@pytest.mark.parametrize("name", SPREAD)
+def test_the_time_left_goes_by_when_steps_are_taken(heat: Callable[..., HeatProblem], name: str) -> None:
+    """Of steps that all take a second. In proportion to the time that is over, hundreds of times too many would be
+    left of a run with flashes, or one that only begins with short steps."""
+    problem = heat(**SPREAD[name])
+    stepper: Any = problem.stepper(CpuBackend(), problem.initial())
+    at = [0]
+    while stepper.step < problem.clock.end:
+        stepper.advance(1)
+        at.append(stepper.step)
+    now, all_steps, told = [0.0], len(at) - 1, 0
+    meter = Meter(problem.work, 0, problem.clock.end, lambda: now[0], least=SETTLING, foretold=True)
+    for taken, step in enumerate(at):
+        now[0] = float(taken)
+        meter.reach(step)
+        left = all_steps - taken
+        if meter.seconds_left is not None and 0.1 < taken / all_steps < 0.85:
+            told += 1
+            assert left / 5 < meter.seconds_left < 5 * left, taken
+    assert told > 0.5 * all_steps
+    assert problem.work(problem.clock.end) == pytest.approx(all_steps * 24 * 24, rel=2.0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from simsuite.solvers.heat.choice import RatesOf, cheapest, is_long, is_short, u
 from simsuite.solvers.heat.data_changes import Changes, data_changes
 from simsuite.solvers.heat.data_stops import data_stops
 from simsuite.solvers.heat.discretisation import Discretisation
+from simsuite.solvers.heat.expected_steps import expected_steps, foretold_steps
 from simsuite.solvers.heat.explicit_error import explicit_error, least_range
 from simsuite.solvers.heat.longest_steps import LongestSteps, longest_steps
 from simsuite.solvers.heat.pace import Pace, growth, pace, runs_away
@@ -34,9 +36,8 @@ SAFETY = 0.9  # of the largest stable step, so that the shortest waves die out a
 MOST_STEPS = 1e15  # which no machine gets through
 MOST_PATIENT = 1e5  # steps of rkl2 of the most stages, which take hours on a plate of any size
 METHODS = ("rkl2", "adi")  # whose error is controlled
-OF_TURNS = {"rkl2": 0.42, "adi": 0.2, "rkl2+adi": 0.33}  # steps at a tolerance of 1, for each turn of moving data
-OF_JUMPS = {"rkl2": 0.28, "adi": 0.2, "rkl2+adi": 0.28}  # the same where they jump
 ADI_STEPS = 1.7  # for each step of rkl2: three for each estimate of an error, of steps that may be longer
+_AT_FIRST = 1e-4  # of the run: a step to begin with where nothing is exchanged between cells
 _ONLY_ADI = "steps of the others would be too short to be stable at all temperatures that sources could drive cells to"
 
 
@@ -206,21 +207,37 @@ def _controlled(
         jumps=moves.changes.jumps,
         stops=moves.stops,
         worth=seconds["adi"] / seconds["rkl2"] if len(methods) > 1 else 0.0,
-        expected=_expected(name, scenario, limits, len(times), moves),
         unsure=runs_away(made, times[-1]),
         windows=longest.begins,
         longest=longest.longest,
         range_floor=range_floor(made, times[-1], times),
+        **_foretold(name, scenario, made, limits, len(times), moves),
     )
     clock = Clock(tuple(TICKS * k for k in range(len(times))), tuple(times))
     return Plan(name, clock, reason, control=control, changes=moves.changes.all)
 
 
 def _expected(methods: str, scenario: HeatScenario, limits: _Limits, times: int, moves: _Moves) -> int:
-    """See `expected_steps`; at least as many as it takes to see all that data do."""
+    """See `expected_steps`, which steppers are compared by; at least as many as it takes to see all that data do."""
     end = clock_times(scenario)[-1]
     expected = expected_steps(methods, scenario.time.tolerance, end, limits.safe, times, moves.pace)
     return max(expected, math.ceil(moves.longest.steps(end)))
+
+
+def _foretold(
+    methods: str, scenario: HeatScenario, made: Discretisation, limits: _Limits, times: int, moves: _Moves
+) -> dict[str, Any]:
+    """What a `Control` tells of steps that are yet to be taken: how many, and when."""
+    end, pace = clock_times(scenario)[-1], moves.pace
+    foretold, steps = foretold_steps(methods, scenario.time.tolerance, made, end, limits.safe, times, pace)
+    whole = pace.turned[-1] if pace.turned else 0.0
+    growing = SAFETY * limits.safe if math.isfinite(limits.safe) else _AT_FIRST * end
+    return {
+        "expected": max(foretold, math.ceil(moves.longest.steps(end))),
+        "course_times": pace.times if whole > 0 else (),
+        "course_turned": tuple(turned / whole for turned in pace.turned) if whole > 0 else (),
+        "course_shares": (*steps.shares, growing),
+    }
 
 
 def _moves(scenario: HeatScenario, made: Discretisation, limits: _Limits) -> _Moves:
@@ -234,14 +251,6 @@ def _moves(scenario: HeatScenario, made: Discretisation, limits: _Limits) -> _Mo
     moving = pace(made, end, found.all, limits.safe, peaks.times)
     moving = replace(moving, turns=moving.turns + growth(made, end))
     return _Moves(changes, tuple(sorted(stops)), longest, moving)
-
-
-def expected_steps(methods: str, tolerance: float, end: float, safe: float, times: int, pace: Pace) -> int:
-    """About how many steps a run with control of its error takes, as seen on random plates. times: at which steps end
-    anyway."""
-    rough = 1.0 + 0.15 * math.log(max(end / safe, 1.0)) if math.isfinite(safe) else 1.0
-    moving = OF_TURNS[methods] * pace.turns + OF_JUMPS[methods] * pace.rough
-    return math.ceil((0.7 * rough + moving) / math.sqrt(tolerance)) + times
 
 
 def expected_stages(end: float, steps: int, safe: float) -> int:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -58,22 +58,30 @@ _MOST_CELLS = 1 << 18  # of a field that are looked at
 
 @dataclass(frozen=True)
 class Pace:
-    """turns: ∫ω dt where data are smooth. rough: the same for all times at which they jump."""
+    """turns: ∫ω dt where data are smooth. rough: the same for all times at which they jump. range: of the temperatures
+    that data lead to, K; also where they stand still. times, turned: how many turns are made by which time, s.
+    growth: times e that this range grows from its beginning, where an edge moves away from a plate at rest."""
 
     turns: float = 0.0
     rough: float = 0.0
+    range: float = field(default=0.0, compare=False)
+    times: tuple[float, ...] = field(default=(), compare=False)
+    turned: tuple[float, ...] = field(default=(), compare=False)
+    growth: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True)
 class _Drive:
     """What data that act on some cells do to them. third: |T'''| at each of the times looked at, K/s³; reach: by how
     much temperatures come to differ, K; by: what share of that they have come to where each part of the run begins, and
-    at its end; jumps: the temperature that follows from each jump looked at, K."""
+    at its end; jumps: the temperature that follows from each jump looked at, K. moves_off: whether it is a temperature
+    that moves."""
 
     third: np.ndarray
     reach: float
     by: np.ndarray
     jumps: np.ndarray
+    moves_off: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,15 +106,15 @@ class _Looks:
     @cached_property
     def spans(self) -> np.ndarray:
         """Parts of the run, s."""
-        return np.diff(self._bounds)
+        return np.diff(self.bounds)
 
     @cached_property
     def times(self) -> np.ndarray:
         """Those at which derivatives are looked at, one in each part, s."""
-        return self._bounds[:-1] + self.spans * ((np.arange(self.spans.size) + 1) * GOLDEN % 1.0)
+        return self.bounds[:-1] + self.spans * ((np.arange(self.spans.size) + 1) * GOLDEN % 1.0)
 
     @cached_property
-    def _bounds(self) -> np.ndarray:
+    def bounds(self) -> np.ndarray:
         return np.unique(np.concatenate([np.linspace(0.0, self.end, _TIMES + 1), self._beginning, self.peaks]))
 
     @property
@@ -141,7 +149,7 @@ class _Looks:
     def share(self, values: np.ndarray) -> np.ndarray:
         """See `_Drive.by`, where temperatures differ by values, (times, points)."""
         largest = np.maximum.accumulate(np.max(np.abs(values), axis=1))
-        return np.interp(self._bounds, self.at, largest / max(float(largest[-1]), 1e-300))
+        return np.interp(self.bounds, self.at, largest / max(float(largest[-1]), 1e-300))
 
     def _sums(self, values: np.ndarray) -> np.ndarray:
         """The integral up to each of those times but the first."""
@@ -151,8 +159,6 @@ class _Looks:
 def pace(made: Discretisation, end: float, changes: Sequence[float], safe: float, peaks: Sequence[float] = ()) -> Pace:
     """Of a run that ends at `end`. changes: times at which data jump or kink. safe: largest stable explicit step, s.
     peaks: times on the flanks of peaks of smooth data, s."""
-    if not made.edges.moving and not any(f.depends_on("t") for f in made.sources):
-        return Pace()
     at = np.sort(np.array(changes, float))
     gaps, stride = np.diff(np.append(at, end)), max(1, -(-at.size // _MOST_JUMPS))
     k, rho_c, T = (_few(a) for a in (made.kx, made.rho_c, made.T0))
@@ -161,17 +167,25 @@ def pace(made: Discretisation, end: float, changes: Sequence[float], safe: float
     looks = _Looks(float(np.max(k)), float(np.min(rho_c)), T_range, end, at, at[::stride], gaps[::stride], few)
     with np.errstate(all="ignore"):
         drives = [*_of_edges(made, looks), *_of_sources(made, looks)]
-        range_ = looks.T[1] - looks.T[0] + max(drive.reach for drive in drives)
+        range_ = looks.T[1] - looks.T[0] + max((drive.reach for drive in drives), default=0.0)
         if not (0 < range_ < math.inf):
             return Pace()
+        if not made.edges.moving and not any(f.depends_on("t") for f in made.sources):
+            return Pace(range=range_)
         turns = _turns(drives, range_, looks)
         height = np.cbrt(np.minimum(np.max([d.jumps for d in drives], axis=0) / range_, 1.0))
         rough = stride * float(np.sum(height * np.log1p(looks.gaps / safe)))
-    return Pace(*(value if math.isfinite(value) else 0.0 for value in (turns, rough)))
+    rough = rough if math.isfinite(rough) else 0.0
+    turned = np.append(0.0, np.cumsum(turns))
+    if not math.isfinite(turned[-1]):
+        return Pace(0.0, rough, range_)
+    at_first = max((looks.T[1] - looks.T[0] + max(drive.reach * drive.by[0] for drive in drives)) / range_, SHARE)
+    growth = -math.log(min(at_first, 1.0)) if any(drive.moves_off for drive in drives) else 0.0
+    return Pace(float(np.sum(turns)), rough, range_, tuple(looks.bounds.tolist()), tuple(turned.tolist()), growth)
 
 
-def _turns(drives: Sequence[_Drive], range_: float, looks: _Looks) -> float:
-    """∫ω dt. range_: of all temperatures, K.
+def _turns(drives: Sequence[_Drive], range_: float, looks: _Looks) -> np.ndarray:
+    """∫ω dt of each part of the run. range_: of all temperatures, K.
 
     Where temperatures begin to differ, the range so far is next to nothing, and ω so much larger; but it grows as the
     range does, and so ∫ω dt by no more than the logarithm of that: by 16 where all begins at the least that errors are
@@ -181,7 +195,7 @@ def _turns(drives: Sequence[_Drive], range_: float, looks: _Looks) -> float:
     so_far = np.maximum(so_far, SHARE * range_)
     turns = looks.spans * np.cbrt(third / range_)
     at_first = looks.spans * np.cbrt(third / so_far[:-1])
-    return float(np.sum(turns + np.minimum(np.maximum(at_first - turns, 0.0), np.diff(np.log(so_far)))))
+    return np.asarray(turns + np.minimum(np.maximum(at_first - turns, 0.0), np.diff(np.log(so_far))))
 
 
 def runs_away(made: Discretisation, end: float) -> bool:
@@ -219,7 +233,7 @@ def _of_edges(made: Discretisation, looks: _Looks) -> Iterator[_Drive]:
         elif piece.kind == TEMPERATURE:
             yield _of_temperature(piece.first, points, first, 2.0, depth, looks)
         else:
-            h = _coefficient(piece, first, max(looks.T[1], float(np.max(second))))
+            h = coefficient(piece, first, max(looks.T[1], float(np.max(second))))
             beta = float(convective_beta(np.array(h), np.array(looks.k), np.array(depth)))
             yield _of_temperature(piece.second, points, second, beta, depth, looks)
             if piece.first.depends_on("t"):
@@ -228,7 +242,7 @@ def _of_edges(made: Discretisation, looks: _Looks) -> Iterator[_Drive]:
                 yield _of_flux(piece.first, points, first, depth, looks, scale)
 
 
-def _coefficient(piece: Piece, first: np.ndarray, hottest: float) -> float:
+def coefficient(piece: Piece, first: np.ndarray, hottest: float) -> float:
     """The largest heat transfer coefficient, W/(m² K)."""
     largest = float(np.max(first))
     return 4.0 * 5.67e-8 * largest * abs(hottest) ** 3 if piece.kind == RADIATION else largest
@@ -249,7 +263,7 @@ def _of_temperature(
     reach = max(moves * follows, min(1.0, rate * looks.end) * max(rests, mean))
     heights = _heights(f, points, looks) * -np.expm1(-rate * looks.gaps)
     by = looks.share(u - np.mean(looks.T))
-    return _Drive(np.max(response, axis=1), reach, by, heights)
+    return _Drive(np.max(response, axis=1), reach, by, heights, moves > 0)
 
 
 def _of_flux(

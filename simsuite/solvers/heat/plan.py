@@ -11,11 +11,11 @@ from typing import Any
 
 from simsuite.core import Clock
 from simsuite.errors import AFRESH, SimsuiteError
+from simsuite.solvers.heat.course import Course
 from simsuite.solvers.heat.longest_steps import LongestSteps
 from simsuite.words import counted
 
 TICKS = 1 << 40  # between two times of a clock for steps as long as they may be
-_LISTS = ("methods", "jumps", "stops", "windows", "longest")  # of a Control
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,8 @@ class Control:
     stops: those at which nothing happens but that steps see the data. windows, longest: of parts of a run that begin
     there, how long steps may be for the same reason, s. worth: how many stages of rkl2 take as long as a step of adi.
     range_floor: what errors are measured by as long as temperatures differ by less, K. expected: about how many steps.
-    unsure: whether there may be many more, as sources depend on T.
+    unsure: whether there may be many more, as sources depend on T. course_times, course_turned, course_shares: how they
+    are spread over the run, see `Course`.
     """
 
     methods: tuple[str, ...]
@@ -41,6 +42,13 @@ class Control:
     windows: tuple[float, ...] = ()
     longest: tuple[float, ...] = ()
     range_floor: float = 0.0
+    course_times: tuple[float, ...] = ()
+    course_turned: tuple[float, ...] = ()
+    course_shares: tuple[float, ...] = ()
+
+    def course(self, end: float, changes: tuple[float, ...]) -> Course:
+        """Of a run until `end`; not known of those that began before it was kept. changes: see `Plan.changes`."""
+        return Course(end, tuple(sorted(changes)), self.course_times, self.course_turned, *self.course_shares)
 
     @property
     def longest_steps(self) -> LongestSteps:
@@ -89,8 +97,9 @@ class Plan:
             changes = tuple(map(float, plan["changes"]))
             control = None
             if "control" in plan:
-                lists = {name: tuple(plan["control"][name]) for name in _LISTS}
-                control = Control(**(dict(plan["control"]) | lists))
+                kept: dict[str, Any] = dict(plan["control"])
+                lists: dict[str, Any] = {name: tuple(v) for name, v in kept.items() if isinstance(v, list)}
+                control = Control(**(kept | lists))
             times = sorted({*times, *changes, *(control.stops if control is not None else ())})
             between = itertools.chain.from_iterable(itertools.repeat(int(n), int(k)) for n, k in plan["steps"])
             steps = tuple(itertools.accumulate(itertools.islice(between, len(times)), initial=0))

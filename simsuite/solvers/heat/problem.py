@@ -21,6 +21,7 @@ from simsuite.solvers.heat.advice import open_ledger, remedies, warnings
 from simsuite.solvers.heat.compensated import LOW
 from simsuite.solvers.heat.control import NAMES
 from simsuite.solvers.heat.controlled import ControlledStepper
+from simsuite.solvers.heat.course import Course
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.energy import Energy
 from simsuite.solvers.heat.exact import device_bytes as exact_device_bytes
@@ -147,7 +148,12 @@ class HeatProblem:
         control = self.plan.control
         if control is None:
             return cells * max(1, self.plan.stages) * step
-        return cells * control.expected * self._time(step) / self.clock.times[-1]
+        return cells * control.expected * self._course.share(self._time(step))
+
+    @cached_property
+    def _course(self) -> Course:
+        assert self.plan.control is not None, "equal steps are known"
+        return self.plan.control.course(self.clock.times[-1], self.plan.changes)
 
     @cached_property
     def layout(self) -> Layout:
