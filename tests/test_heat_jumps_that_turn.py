@@ -55,3 +55,43 @@ def test_a_cell_gets_the_heat_of_the_time_that_it_is_passed(heat: Callable[..., 
     passed = sum(np.broadcast_to(f(x=X, y=Y, t=(i + 0.5) * END / n), (Y.size, X.size)) for i in range(n)) * END / n
     exact = 20.0 + 1e7 * passed / (7200.0 * 500.0)
     assert np.max(np.abs(np.array(run.state["temperature"]) - exact)) <= 1e-3 * np.ptp(exact)
+
+
+def test_a_fine_plate_gets_the_heat_of_the_time_that_its_cells_are_passed(heat: Callable[..., HeatProblem]) -> None:
+    """Of a disc that moves along y = 0.05, passing a thousand of 44 100 cells, by the time that each is inside it."""
+    n, end, r, v = 210, 2.0, 0.003, 0.004
+    problem = heat(
+        grid={"nx": n, "ny": n, "lx": 0.1, "ly": 0.1},
+        material={"conductivity": 1e-6, "density": 2000.0, "specific_heat": 900.0},
+        initial={"temperature": 300.0},
+        source=[{"power": f"5e6*(hypot(x - 0.03 - {v}*t, y - 0.05) < {r})"}],
+        time={"end": end, "tolerance": 1e-4, "stepper": "auto"},
+        output={"frames": 2},
+    )
+    run = problem.stepper(open_backend("cpu"), problem.initial())
+    run.advance(problem.clock.end)
+    x, y = (np.arange(n) + 0.5) * 0.1 / n, (np.arange(n)[:, None] + 0.5) * 0.1 / n
+    half = np.sqrt(np.maximum(r**2 - (y - 0.05) ** 2, 0.0))
+    begin, over = ((x - 0.03 + side * half) / v for side in (-1.0, 1.0))
+    inside = np.where(half > 0, np.clip(over, 0.0, end) - np.clip(begin, 0.0, end), 0.0)
+    exact = 300.0 + 5e6 / 1.8e6 * inside
+    assert np.max(np.abs(np.array(run.state["temperature"]) - exact)) <= 1e-4 * np.ptp(exact)
+
+
+def test_no_error_is_told_where_jumps_are_too_many(
+    heat: Callable[..., HeatProblem], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("simsuite.solvers.heat.data_changes.MOST", 50)
+    problem = heat(
+        grid={"nx": 20, "ny": 15, "lx": 0.8, "ly": 0.6},
+        source=[{"power": f"1e7*{DISC}"}],
+        time={"end": END, "tolerance": 1e-2, "stepper": "rkl2"},
+    )
+    (text,) = [text for text in problem.warnings if "no time error is told" in text]
+    assert f"`1e7*{DISC}` jumps at more times" in text
+    run = problem.stepper(open_backend("cpu"), problem.initial())
+    run.advance(problem.clock.steps[1])
+    with run.observe("time") as observed:
+        results = problem.results(observed)
+    assert "time_error" not in results
+    assert not problem.shortcomings(results)

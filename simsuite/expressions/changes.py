@@ -19,7 +19,10 @@ from simsuite.expressions.intervals import bounds_within
 from simsuite.expressions.tree import Apply, Node, Number, names_in, walk
 
 _CROWDED = 16  # a point with so many times the median of intervals is searched without interval arithmetic
-MOST = 10_000  # places of one part, or points; it is left out if it has more
+_NARROW = 20  # halvings after which, at one point of many, an expression is taken to jump once where its ends differ
+MOST = 10_000  # places of one part; it is left out if it has more
+MOST_POINTS = 1 << 22  # for which one part is looked at
+_AT_ONCE = 1 << 18  # points
 
 
 def changes(
@@ -29,19 +32,36 @@ def changes(
     each is the first floating-point number on the new side.
 
     points: arrays that broadcast, the values of other variables at the points that count. Parts that depend on any
-    other variable, or count at very many points, are left out.
+    other variable, have more than MOST places, or count at very many points, are left out.
     """
+    return searched_changes(tree, name, low, high, points)[0]
+
+
+def searched_changes(
+    tree: Node,
+    name: str,
+    low: float,
+    high: float,
+    points: Mapping[str, np.ndarray] | None = None,
+    most: int = MOST,
+) -> tuple[np.ndarray, bool]:
+    """See `changes`; and whether no part that depends on the variable and on `points` alone was left out. most: places
+    of one part."""
     points = points or {}
-    found = [np.zeros(0)]
+    found, complete = [np.zeros(0)], True
     for part in dict.fromkeys(_deciding(tree, name, {name, *points})):
         others = sorted(names_in(part) - {name})
         own = np.broadcast_arrays(*(points[other] for other in others))
         if len(others) == 1:
             own = (np.unique(own[0]),)
-        if all(values.size <= 4 * MOST for values in own):
-            places = jumps(part, name, low, high, dict(zip(others, (values.ravel() for values in own))))
-            found.append(np.zeros(0) if places is None else places)
-    return np.unique(np.concatenate(found))
+        places = None
+        if all(values.size <= MOST_POINTS for values in own):
+            places = jumps(part, name, low, high, dict(zip(others, (values.ravel() for values in own))), most)
+        if places is None:
+            complete = False
+        else:
+            found.append(places)
+    return np.unique(np.concatenate(found)), complete
 
 
 def jumping(tree: Node, name: str) -> Iterator[Node]:
@@ -68,18 +88,26 @@ def _deciding(tree: Node, name: str, known: set[str]) -> Iterator[Node]:
 
 
 def jumps(
-    part: Node, name: str, low: float, high: float, points: Mapping[str, np.ndarray] | None = None
+    part: Node,
+    name: str,
+    low: float,
+    high: float,
+    points: Mapping[str, np.ndarray] | None = None,
+    most: int = MOST,
 ) -> np.ndarray | None:
     """The values of the variable between low and high at which an expression jumps that is constant but for jumps, in
-    no order; each is the first floating-point number on the new side. None if there are more than MOST, or nobody can
+    no order; each is the first floating-point number on the new side. None if there are more than `most`, or nobody can
     tell. points: values of other variables."""
     points = points or {}
     found: list[np.ndarray] = []
-    at = np.arange(max((len(values) for values in points.values()), default=1))  # of each interval its point
+    at = _changing(part, name, low, high, points)  # of each interval its point
     a, b = np.full(at.size, low), np.full(at.size, high)
-    while a.size:
-        if a.size > 4 * MOST:
-            crowded = _crowded(at)
+    for halvings in itertools.count():
+        if not a.size:
+            break
+        if a.size > 4 * most:
+            settled = bool(points) and halvings > _NARROW  # only intervals are left to which that below applies
+            crowded = np.ones(at.size, bool) if settled else _crowded(at, most)
             if crowded is None:
                 return None
             there = {other: values[at[crowded]] for other, values in points.items()}
@@ -89,6 +117,12 @@ def jumps(
         lower, upper = bounds_within(part, {name: (a, b), **{other: (value, value) for other, value in here.items()}})
         left = np.broadcast_to(~(lower == upper), a.shape)
         a, b, at = a[left], b[left], at[left]
+        if points and halvings == _NARROW:
+            there = {other: values[at] for other, values in points.items()}
+            before, after = (np.broadcast_to(_value(part, {name: t, **there}), t.shape) for t in (a, b))
+            one = before != after
+            found.append(_halved(part, name, a[one], b[one], {other: values[one] for other, values in there.items()}))
+            a, b, at = a[~one], b[~one], at[~one]
         with np.errstate(under="ignore"):
             ends = np.nextafter(a, np.inf) >= b
         if ends.any():
@@ -99,10 +133,22 @@ def jumps(
         middle = a + (b - a) / 2
         a, b, at = np.concatenate([a, middle]), np.concatenate([middle, b]), np.concatenate([at, at])
     places = np.concatenate([np.zeros(0), *found])
-    return places if places.size <= MOST else None
+    return places if places.size <= most else None
 
 
-def _crowded(at: np.ndarray) -> np.ndarray | None:
+def _changing(part: Node, name: str, low: float, high: float, points: Mapping[str, np.ndarray]) -> np.ndarray:
+    """The points at which interval arithmetic does not show an expression to be the same all the time."""
+    n = max((len(values) for values in points.values()), default=1)
+    found = [np.zeros(0, int)]
+    for begin in range(0, n, _AT_ONCE):
+        some = np.arange(begin, min(begin + _AT_ONCE, n))
+        here = {other: (values[some], values[some]) for other, values in points.items()}
+        lower, upper = bounds_within(part, {name: (np.full(some.size, low), np.full(some.size, high)), **here})
+        found.append(some[np.broadcast_to(~(lower == upper), some.shape)])
+    return np.concatenate(found)
+
+
+def _crowded(at: np.ndarray, most: int) -> np.ndarray | None:
     """A mask of the intervals that belong to points with very many of them, given the point of each one; None where
     no such points explain the total.
 
@@ -111,7 +157,7 @@ def _crowded(at: np.ndarray) -> np.ndarray | None:
     """
     counts = np.bincount(at)
     many = counts > _CROWDED * np.median(counts[counts > 0])
-    return many[at] if many.any() and counts[~many].sum() <= 2 * MOST else None
+    return many[at] if many.any() and counts[~many].sum() <= 2 * most else None
 
 
 def _halved(part: Node, name: str, a: np.ndarray, b: np.ndarray, there: Mapping[str, np.ndarray]) -> np.ndarray:

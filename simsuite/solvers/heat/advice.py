@@ -31,7 +31,7 @@ def warnings(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[s
     idle = idle_warnings(scenario, made)
     idle += [] if idle else moment_warnings(scenario, made, plan)
     coarse = [] if idle else coarse_warnings(scenario, made, plan)
-    early = _early_warnings(scenario, plan)
+    early = [*_early_warnings(scenario, plan), *_unsearched_warnings(plan)]
     units = [*not_finite_warnings(scenario, made), *unit_warnings(scenario, made)]
     return [*units, *idle_keys(scenario, plan), *early, *_scale_warnings(scenario, made), *idle, *coarse, *jumps]
 
@@ -45,6 +45,17 @@ def _early_warnings(scenario: HeatScenario, plan: Plan) -> list[str]:
     return [
         f"data change until t = {max(later):g} s, and time.steady_tolerance may end the run before, as soon as "
         "temperatures hardly change"
+    ]
+
+
+def _unsearched_warnings(plan: Plan) -> list[str]:
+    """A sentence where data jump so often that steps do not end at each jump."""
+    names = plan.control.unsearched if plan.control is not None else ()
+    return [
+        f"`{text}` jumps at more times, cell by cell, than steps can end at, and the estimate of an error does not see "
+        "jumps within steps, so that no time error is told; make its edge a ramp as wide as a cell or more, such as "
+        "min(1, max(0, (r - d)/w)) for (d < r)"
+        for text in names
     ]
 
 

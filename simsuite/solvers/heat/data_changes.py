@@ -9,21 +9,23 @@ import numpy as np
 
 from simsuite.core import BESIDE
 from simsuite.expressions import Expression
-from simsuite.expressions.changes import changes
+from simsuite.expressions.changes import jumping, searched_changes
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.edges import FLUX, Edges
 
-MOST = 20_000  # times; of more none is told
+MOST = 100_000  # times; of more none is told
 _SAME = 1e-12  # of a run: times that differ by less are one
 _JUMP = 1e-9  # of the largest value: less is no jump
 
 
 @dataclass(frozen=True)
 class Changes:
-    """jumps: of temperatures at edges or outside, which make the temperature rough there. kinks: all others, s."""
+    """jumps: of temperatures at edges or outside, which make the temperature rough there. kinks: all others, s.
+    unsearched: expressions, as they are written, that jump at so many times and places that not all were looked for."""
 
     jumps: tuple[float, ...] = ()
     kinks: tuple[float, ...] = ()
+    unsearched: tuple[str, ...] = ()
 
     @property
     def all(self) -> tuple[float, ...]:
@@ -32,15 +34,18 @@ class Changes:
 
 def data_changes(made: Discretisation, end: float) -> Changes:
     """From 0 to `end`, these two included where data are different just after 0, or just before the end."""
-    found = [changes(f.tree, "t", 0.0, end, points) for f, points in _moving(made)]
-    times = np.unique(np.concatenate([np.zeros(0), *found]))
+    moving = list(_moving(made))
+    found = [searched_changes(f.tree, "t", 0.0, end, points, MOST) for f, points in moving]
+    unsearched = tuple(f.text for (f, _), (_, complete) in zip(moving, found) if not complete)
+    times = np.unique(np.concatenate([np.zeros(0), *(at for at, _ in found)]))
     times = np.where(times <= _SAME * end, 0.0, np.where(times >= end * (1 - _SAME), end, times))
     if times.size:
         times = times[np.append(np.diff(times) > _SAME * end, True)]
     if times.size > MOST:
-        return Changes()
+        return Changes(unsearched=tuple(f.text for f, _ in moving if any(jumping(f.tree, "t"))))
     jumps = tuple(float(t) for t in times if _jumps(made.edges, float(t), BESIDE * end))
-    return Changes(jumps, tuple(float(t) for t in times if float(t) not in set(jumps)))
+    smooth = set(times.tolist()).difference(jumps)
+    return Changes(jumps, tuple(sorted(smooth)), unsearched)
 
 
 def _moving(made: Discretisation) -> Iterator[tuple[Expression, Mapping[str, np.ndarray]]]:

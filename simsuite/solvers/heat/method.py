@@ -205,6 +205,7 @@ def _controlled(
         tolerance=scenario.time.tolerance,
         safe=SAFETY * limits.safe,
         jumps=moves.changes.jumps,
+        unsearched=moves.changes.unsearched,
         stops=moves.stops,
         worth=seconds["adi"] / seconds["rkl2"] if len(methods) > 1 else 0.0,
         unsure=runs_away(made, times[-1]),
@@ -243,7 +244,7 @@ def _foretold(
 def _moves(scenario: HeatScenario, made: Discretisation, limits: _Limits) -> _Moves:
     end, outputs = clock_times(scenario)[-1], controlled_times(scenario, ())
     found = data_changes(made, end)
-    changes = Changes(snapped(found.jumps, outputs), snapped(found.kinks, outputs))
+    changes = Changes(snapped(found.jumps, outputs), snapped(found.kinks, outputs), found.unsearched)
     times = controlled_times(scenario, changes.all)
     peaks = data_stops(made, end, times)
     longest = longest_steps(made, end, found.all, scenario.time.tolerance, peaks.unsearched)

@@ -28,7 +28,8 @@ class Control:
     there, how long steps may be for the same reason, s. worth: how many stages of rkl2 take as long as a step of adi.
     range_floor: what errors are measured by as long as temperatures differ by less, K. expected: about how many steps.
     unsure: whether there may be many more, as sources depend on T. course_times, course_turned, course_shares: how they
-    are spread over the run, see `Course`.
+    are spread over the run, see `Course`. unsearched: data that jump at so many times and places that steps do not end
+    at each, so that nobody knows their error.
     """
 
     methods: tuple[str, ...]
@@ -45,6 +46,7 @@ class Control:
     course_times: tuple[float, ...] = ()
     course_turned: tuple[float, ...] = ()
     course_shares: tuple[float, ...] = ()
+    unsearched: tuple[str, ...] = ()
 
     def course(self, end: float, changes: tuple[float, ...]) -> Course:
         """Of a run until `end`; not known of those that began before it was kept. changes: see `Plan.changes`."""

@@ -335,9 +335,9 @@ class HeatProblem:
             range_ = reached[1] - reached[0]
             kelvin = max(control["error"], control["largest"]), control["rounded"]
             largest, rounding = (error / range_ if range_ > 0 else 0.0 for error in kelvin)
+            errors = {"time_error": largest + rounding, "rounding_error": rounding}
             return {
-                "time_error": largest + rounding,
-                "rounding_error": rounding,
+                **({} if self.plan.control and self.plan.control.unsearched else errors),
                 "range": list(reached),
                 "dt": [control["shortest"], control["longest"]],
                 "rejected_steps": int(control["rejected"]),
