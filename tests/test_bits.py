@@ -14,6 +14,7 @@ from bits import cases, record
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.scenario.heat import HeatScenario
 from simsuite.scenario.linear import LinearScenario
+from simsuite.solvers.gbm.problem import GbmProblem
 
 RUNS = ("templates/heat rkl2 float64", "templates/gbm float64", "templates/linear step float64")
 SCENARIOS = dict(cases.cases(small=False))
@@ -36,6 +37,12 @@ def test_every_way_to_compute_is_in_the_record() -> None:
     styles = get_args(get_args(get_args(gbm["option"].annotation)[0])[0])
     listed = {option["style"] for option in cases.STYLES.values()}
     assert listed == {get_args(style.model_fields["style"].annotation)[0] for style in styles}
+
+
+@pytest.mark.parametrize("way", cases.PATHS)
+def test_every_way_to_make_paths_is_run(way: str, tmp_path: Path) -> None:
+    """What is refused leaves no bits."""
+    GbmProblem.from_scenario(GbmScenario.model_validate(SCENARIOS[f"options/european {way}"]), tmp_path)
 
 
 def test_a_change_is_found(tmp_path: Path) -> None:

@@ -49,21 +49,27 @@ STYLES: dict[str, dict[str, Any]] = {
     "american": {"style": "american", "payoff": "put", "strike": 105.0, "exercise": 4},
     "expression": {"style": "expression", "value": "max(max(A) - mean(B), 0)"},
 }
+WITHOUT_PORTFOLIO = {"risk": None, "exposure": None}  # which not all kinds of paths can have
 PATHS: dict[str, dict[str, Any]] = {
     "plain": {},
     "antithetic": {"paths": {"antithetic": True}},
-    "sobol": {"paths": {"sampling": "sobol", "replicates": 8}},
+    "sobol": {"paths": {"sampling": "sobol", "replicates": 8}, "output": WITHOUT_PORTFOLIO},
     "batches": {"paths": {"batch": 1024}},
     "target": {"paths": {"target_standard_error": 3.0, "batch": 1024}},
-    "matching": {"paths": {"moment_matching": True}},
+    "matching": {"paths": {"moment_matching": True}, "output": WITHOUT_PORTFOLIO},
     "euler": {"time": {"scheme": "euler"}},
     "milstein": {"time": {"scheme": "milstein"}},
-    "multilevel": {"time": {"scheme": "euler"}, "paths": {"multilevel": True, "target_standard_error": 1.0}},
+    "multilevel": {
+        "time": {"scheme": "euler", "steps": 16},
+        "paths": {"multilevel": True, "target_standard_error": 1.0, "count": 1 << 17},
+        "output": WITHOUT_PORTFOLIO,
+    },
     "jumps": {"asset": {"jumps": LEAPS}},
     "cash": {"asset": {"dividends": [{"time": 0.4, "cash": 3.0}, {"time": 1.0, "cash": 2.0}]}},
     "proportional": {"asset": {"dividends": [{"time": 0.4, "proportion": 0.03}]}},
 }
-SMALL = {"paths": {"count": 64, "regression": 128}, "time": {"steps": 4}}  # for the simulator
+SMALL = {"paths": {"count": 64}, "time": {"steps": 4}}  # for the simulator
+FEW_TO_LEARN_FROM = {"paths": {"regression": 128}}  # when to exercise American options, there too
 
 
 def cases(small: bool) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -96,13 +102,16 @@ def _options(small: bool) -> Iterator[tuple[str, dict[str, Any]]]:
     for style, option in STYLES.items():
         for precision in PRECISIONS["gbm"]:
             scenario = {**usual, "option": [option], "run": {"precision": precision}}
+            if small and style == "american":
+                scenario = _merged(scenario, FEW_TO_LEARN_FROM)
             yield f"options/{style} {precision}", scenario
         if small:
             continue
         for way, changed in PATHS.items():
             yield f"options/{style} {way}", _merged({**usual, "option": [option]}, changed)
     for way, changed in PATHS.items():
-        yield f"options/all {way}", _merged({**usual, "option": [STYLES["european"], STYLES["barrier"]]}, changed)
+        if not (small and way in ("matching", "multilevel")):  # which take more paths than a simulator makes in a minute
+            yield f"options/all {way}", _merged({**usual, "option": [STYLES["european"], STYLES["barrier"]]}, changed)
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -110,14 +119,15 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _merged(scenario: dict[str, Any], changed: dict[str, Any]) -> dict[str, Any]:
-    """With other values; those of "asset" are for the first one."""
+    """With other values, without those for which there is None; those of "asset" are for the first one."""
     found = dict(scenario)
     for table, values in changed.items():
         if table == "asset":
             first, *others = scenario["asset"]
             found["asset"] = [{**first, **values}, *others]
         else:
-            found[table] = {**scenario.get(table, {}), **values}
+            merged = {**scenario.get(table, {}), **values}
+            found[table] = {key: value for key, value in merged.items() if value is not None}
     return found
 
 
