@@ -26,13 +26,8 @@ from simsuite.backends.cpu import CpuBackend
 from simsuite.backends.program import whole_text
 
 HEADER = Path(__file__).with_name("cuda_host.h")
-DEVICE_ONLY = (
-    "../copies.cuh",
-    "../exchange.cuh",
-    "../overlap.cuh",
-    "handing.cuh",
-    "special.cuh",
-)  # the header has its own
+SOLVERS = Path(__file__).parents[1] / "simsuite" / "solvers"
+DEVICE_ONLY = ("copies.cuh", "exchange.cuh", "overlap.cuh", "handing.cuh", "special.cuh")  # the header has its own
 COMPILER = shutil.which("c++") or shutil.which("g++")
 # Distributions whose compilers set _FORTIFY_SOURCE, such as Ubuntu, end a program whose longjmp goes to another stack,
 # as the threads of a block here do.
@@ -88,8 +83,8 @@ def launch_of(kernel: str, parameters: str) -> str:
 def compiled(source: Path, macros: tuple[tuple[str, str | int], ...]) -> ctypes.CDLL:
     """The library of all kernels of a program with its macros: the compiler reads them all for any."""
     text = whole_text(source)
-    for path in (source.parent / name for name in DEVICE_ONLY):
-        text = text.replace(whole_text(path), "") if path.exists() else text
+    for path in (path for name in DEVICE_ONLY for path in SOLVERS.rglob(name)):
+        text = text.replace(whole_text(path), "")
     definitions = "\n".join(f"#define {name} {value}" for name, value in macros)
     launches = "".join(launch_of(*found) for found in KERNEL.findall(text))
     own = "-Wl,-Bsymbolic"  # libc has an `advance` too

@@ -29,7 +29,7 @@ IMPORTED = (
     "simsuite.cli",
     "simsuite.execution",
     "simsuite.backends.cpu",
-    "simsuite.solvers.gbm.exact",
+    "simsuite.solvers.gbm.paths.stepper",
     "simsuite.solvers.gbm.problem",
     "simsuite.solvers.heat.problem",
     "simsuite.solvers.linear.problem",

@@ -39,8 +39,8 @@ from simsuite.bench.timing import Patience, device_seconds
 from simsuite.core import Backend
 from simsuite.errors import VerificationFailure
 from simsuite.pictures.bench import draw_bench
-from simsuite.solvers.gbm.engine_numba import NumbaEngine
-from simsuite.solvers.gbm.statistics import Estimate
+from simsuite.solvers.gbm.paths.launches_numba import NumbaEngine
+from simsuite.solvers.gbm.statistics.statistics import Estimate
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

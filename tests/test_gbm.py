@@ -21,10 +21,10 @@ from simsuite.solvers.gbm.closed_forms import (
     price_quantile,
     price_std,
 )
-from simsuite.solvers.gbm.exactsum import LIMBS, exact
-from simsuite.solvers.gbm.functionals import Dates
+from simsuite.solvers.gbm.payoffs.functionals import Dates
 from simsuite.solvers.gbm.problem import GbmProblem
-from simsuite.solvers.gbm.scalars import digits
+from simsuite.solvers.gbm.statistics.exact_sums import LIMBS, exact
+from simsuite.solvers.gbm.statistics.statistics_scalars import digits
 
 # discounted payoff of the call of `problem()`: standard deviation, and that of the mean of an antithetic pair
 CALL_PRICE, CALL_SD, CALL_PAIR_SD = 10.450583572186, 14.719404091, 7.352355589

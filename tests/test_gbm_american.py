@@ -15,15 +15,15 @@ from sm90 import ptx_of
 from simsuite.backends.cpu import CpuBackend
 from simsuite.backends.program import compile_program, program_text
 from simsuite.core import Backend
+from simsuite.solvers.gbm.add_paths import extended
+from simsuite.solvers.gbm.american.exercise_policy import TERMS, learning_steps, unlearnt_policy
+from simsuite.solvers.gbm.american.regression import judgement, learn
+from simsuite.solvers.gbm.american.regression_launches import REGRESSION, learn_by_program, regression_macros
 from simsuite.solvers.gbm.closed_forms import bermudan, european
-from simsuite.solvers.gbm.engine_program import PATHS, SHAPES, paths_macros
-from simsuite.solvers.gbm.exercise import TERMS, learning_steps, unlearnt_policy
-from simsuite.solvers.gbm.extension import extended
-from simsuite.solvers.gbm.functionals import Right
-from simsuite.solvers.gbm.payoffs_program import PAYOFFS, payoffs_macros, rows_together
+from simsuite.solvers.gbm.paths.launches_nvrtc import PATHS, SHAPES, paths_macros
+from simsuite.solvers.gbm.paths.payoff_launches import PAYOFFS, payoffs_macros, rows_together
+from simsuite.solvers.gbm.payoffs.functionals import Right
 from simsuite.solvers.gbm.problem import GbmProblem
-from simsuite.solvers.gbm.regression import judgement, learn
-from simsuite.solvers.gbm.regression_program import REGRESSION, learn_by_program, regression_macros
 
 PUT = {"style": "american", "payoff": "put", "strike": 100.0}
 CALL_ON_B = {"style": "american", "payoff": "call", "strike": 100.0, "asset": "B"}
@@ -280,7 +280,7 @@ def test_fast_kernels_agree_with_those_for_the_cpu(backend: Backend, precision, 
 def test_launches_and_batches_change_nothing_on_a_gpu(backend: Backend, monkeypatch):
     found = []
     for batch, shape in ((None, (256, 4)), (20_480, (64, 1)), (1024, (512, 2))):
-        monkeypatch.setattr("simsuite.solvers.gbm.engine_program.SHAPES", (shape,))
+        monkeypatch.setattr("simsuite.solvers.gbm.paths.launches_nvrtc.SHAPES", (shape,))
         left = outcome(mixture("float32", 50_000, 20_000, batch), backend)
         found.append({name: left[name] for name in ("option_price", "option_standard_error", "state policy")})
     for other in found[1:]:

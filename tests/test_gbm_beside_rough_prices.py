@@ -9,7 +9,7 @@ from test_gbm_greeks import GREEKS, asked, z_scores
 
 from simsuite.backends import open_backend
 from simsuite.solvers.gbm import closed_forms as exact
-from simsuite.solvers.gbm.known import known_greeks, known_price
+from simsuite.solvers.gbm.reference_prices.prices import known_greeks, known_price
 
 JUMPING = {"spot": 40.0, "volatility": 0.3, "jumps": {"intensity": 1.0, "mean": -0.1, "deviation": 0.15}}
 PAYING = {"spot": 40.0, "volatility": 0.3, "dividends": [{"time": 0.5, "cash": 2.0}]}

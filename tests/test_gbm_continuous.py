@@ -20,15 +20,15 @@ from simsuite.backends import open_backend
 from simsuite.backends.cpu import CpuBackend
 from simsuite.backends.program import compile_program, program_text
 from simsuite.solvers.gbm.closed_forms import european
-from simsuite.solvers.gbm.closed_forms.barriers import barrier
+from simsuite.solvers.gbm.closed_forms.continuous_barriers import barrier
 from simsuite.solvers.gbm.closed_forms.extremes import maximum_tail, minimum_tail
 from simsuite.solvers.gbm.closed_forms.lookbacks import fixed_lookback, floating_lookback
 from simsuite.solvers.gbm.closed_forms.vanilla import truncated_option
-from simsuite.solvers.gbm.engine_program import PATHS, SHAPES, paths_macros
-from simsuite.solvers.gbm.moves import Moves
-from simsuite.solvers.gbm.payoffs_program import PAYOFFS, payoffs_macros, rows_together
-from simsuite.solvers.gbm.precision import PRECISIONS
+from simsuite.solvers.gbm.market.step_terms import Moves
+from simsuite.solvers.gbm.paths.launches_nvrtc import PATHS, SHAPES, paths_macros
+from simsuite.solvers.gbm.paths.payoff_launches import PAYOFFS, payoffs_macros, rows_together
 from simsuite.solvers.gbm.problem import GbmProblem
+from simsuite.solvers.gbm.random_numbers.precision import PRECISIONS
 
 WATCHED = {"monitoring": "continuous"}
 BARRIER = {"style": "barrier", "payoff": "call", "strike": 100.0} | WATCHED
@@ -275,7 +275,7 @@ def test_readable_and_fast_kernels_and_the_cpu_agree(backend, cpu, precision, to
 def test_launches_and_batches_change_nothing(backend, monkeypatch, precision):
     found = []
     for batch, shape in ((None, (256, 4)), (14_336, (64, 1)), (1024, (512, 2))):
-        monkeypatch.setattr("simsuite.solvers.gbm.engine_program.SHAPES", (shape,))
+        monkeypatch.setattr("simsuite.solvers.gbm.paths.launches_nvrtc.SHAPES", (shape,))
         found.append(results_by_time_step(several(precision, 100_000, batch), backend))
     for other in found[1:]:
         assert_same_bits({name: a for name, a in other.items() if name in found[0]}, found[0])
@@ -300,7 +300,7 @@ STEPPED = [
 def test_step_kernel_lives_in_registers(case):
     from numba import types
 
-    from simsuite.solvers.gbm.exact_cuda import make_advance
+    from simsuite.solvers.gbm.paths.kernels.paths_cuda import make_advance
 
     precision, functionals = case
     state, normal = PRECISIONS[precision]

@@ -17,7 +17,8 @@ from sm90 import compile_sm90, few, others_long
 from simsuite.backends.cpu import CpuBackend
 from simsuite.backends.program import compile_program
 from simsuite.errors import DeviceError
-from simsuite.solvers.gbm.engine_program import (
+from simsuite.solvers.gbm.market.step_terms import Moves
+from simsuite.solvers.gbm.paths.launches_nvrtc import (
     MOMENTS,
     PATHS,
     SHAPES,
@@ -26,10 +27,9 @@ from simsuite.solvers.gbm.engine_program import (
     paths_macros,
     shapes_of,
 )
-from simsuite.solvers.gbm.moves import Moves
-from simsuite.solvers.gbm.payoffs_program import PAYOFFS, payoffs_macros, rows_together
-from simsuite.solvers.gbm.precision import PRECISIONS as PRECISIONS_OF
+from simsuite.solvers.gbm.paths.payoff_launches import PAYOFFS, payoffs_macros, rows_together
 from simsuite.solvers.gbm.problem import GbmProblem
+from simsuite.solvers.gbm.random_numbers.precision import PRECISIONS as PRECISIONS_OF
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -78,7 +78,7 @@ def test_launches_and_batches_change_nothing(backend, monkeypatch, precision):
     """A million paths in one batch, in 7 and in 977; blocks of 64 threads and of 512."""
     found = []
     for batch, shape in ((None, (256, 4)), (143_360, (64, 1)), (1024, (512, 2))):
-        monkeypatch.setattr("simsuite.solvers.gbm.engine_program.SHAPES", (shape,))
+        monkeypatch.setattr("simsuite.solvers.gbm.paths.launches_nvrtc.SHAPES", (shape,))
         found.append(results_by_time_step(two_assets(precision, 10**6, batch, frames=3), backend))
     assert {"price_mean@5", "price_quantile@10", "path@10", "option_price"} < found[0].keys()
     for other in found[1:]:
@@ -291,7 +291,7 @@ STEPPED = [("float32", 1, ()), ("float64", 1, (ONE,)), *((precision, 4, FOUR) fo
 def test_step_kernel_lives_in_registers(case):
     from numba import types
 
-    from simsuite.solvers.gbm.exact_cuda import make_advance
+    from simsuite.solvers.gbm.paths.kernels.paths_cuda import make_advance
 
     precision, n_assets, functionals = case
     state, normal = PRECISIONS_OF[precision]
@@ -354,7 +354,7 @@ def test_programs_compile_without_spills(source, macros):
 def test_statistics_kernels_compile_without_spills(name, precision):
     from numba import types
 
-    from simsuite.solvers.gbm import statistics_cuda
+    from simsuite.solvers.gbm.statistics import statistics_cuda
 
     ptx, info = compile_sm90(getattr(statistics_cuda, name), signatures(getattr(types, precision))[name])
     assert info["spill_bytes"] == info["stack_bytes"] == 0

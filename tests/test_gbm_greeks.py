@@ -20,11 +20,11 @@ from simsuite.expressions import Expression
 from simsuite.expressions.derivative import directional, is_lipschitz
 from simsuite.expressions.tree import Name, Number
 from simsuite.solvers.gbm import closed_forms as exact
-from simsuite.solvers.gbm.engine_program import PATHS, SHAPES, paths_macros
-from simsuite.solvers.gbm.estimates import Payoffs
-from simsuite.solvers.gbm.exactsum import exact as exact_sum
-from simsuite.solvers.gbm.functionals import CONTINUOUS, Kind
-from simsuite.solvers.gbm.payoffs_program import PAYOFFS, payoffs_macros, rows_together
+from simsuite.solvers.gbm.paths.launches_nvrtc import PATHS, SHAPES, paths_macros
+from simsuite.solvers.gbm.paths.payoff_launches import PAYOFFS, payoffs_macros, rows_together
+from simsuite.solvers.gbm.payoffs.functionals import CONTINUOUS, Kind
+from simsuite.solvers.gbm.payoffs.payoffs import Payoffs
+from simsuite.solvers.gbm.statistics.exact_sums import exact as exact_sum
 
 GREEKS = ("delta", "gamma", "vega", "rho", "theta")
 DATES = [i / 12 for i in range(1, 13)]

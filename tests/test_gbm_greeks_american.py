@@ -15,8 +15,8 @@ from simsuite.backends import open_backend
 from simsuite.backends.cpu import CpuBackend
 from simsuite.backends.program import compile_program
 from simsuite.solvers.gbm.closed_forms import bermudan, greeks_by_differences
-from simsuite.solvers.gbm.engine_program import PATHS, SHAPES, paths_macros
-from simsuite.solvers.gbm.functionals import Kind
+from simsuite.solvers.gbm.paths.launches_nvrtc import PATHS, SHAPES, paths_macros
+from simsuite.solvers.gbm.payoffs.functionals import Kind
 from simsuite.solvers.gbm.problem import GbmProblem
 
 PUT = {"style": "american", "payoff": "put", "strike": 100.0}

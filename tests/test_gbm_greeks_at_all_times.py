@@ -16,7 +16,7 @@ from test_gbm_greeks import GREEKS, asked, z_scores
 from simsuite.backends import open_backend
 from simsuite.backends.cpu import CpuBackend
 from simsuite.solvers.gbm import closed_forms as exact
-from simsuite.solvers.gbm.known import known_greeks
+from simsuite.solvers.gbm.reference_prices.prices import known_greeks
 
 WATCHED = {"monitoring": "continuous"}
 BARRIER = {"style": "barrier", "strike": 100.0} | WATCHED

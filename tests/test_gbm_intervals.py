@@ -11,7 +11,7 @@ from scipy.stats import binom
 
 from simsuite.backends.cpu import CpuBackend
 from simsuite.solvers.gbm.closed_forms import price_excess_kurtosis, price_mean, price_quantile, price_std
-from simsuite.solvers.gbm.intervals import Z95, ranks
+from simsuite.solvers.gbm.statistics.intervals import Z95, ranks
 
 SEEDS = 120
 LEVELS = [0.05, 0.5, 0.9]

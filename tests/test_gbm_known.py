@@ -12,7 +12,7 @@ from scipy import integrate, stats
 
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm import closed_forms as exact
-from simsuite.solvers.gbm.known import known_greeks, known_price
+from simsuite.solvers.gbm.reference_prices.prices import known_greeks, known_price
 from simsuite.verify.gbm_cases import CASES
 
 LOOKBACK = {"style": "lookback", "payoff": "put", "strike_type": "fixed", "strike": 95.0}

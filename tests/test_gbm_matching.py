@@ -28,16 +28,16 @@ from simsuite.core import Backend
 from simsuite.errors import ScenarioError
 from simsuite.rng import fill_normals32, fill_normals64
 from simsuite.scenario.gbm import GROUP, GbmScenario
-from simsuite.solvers.gbm import matching
-from simsuite.solvers.gbm.engine_program import MOMENTS, PATHS, SHAPES, moments_macros, paths_macros
-from simsuite.solvers.gbm.exactsum import LIMBS, exact
-from simsuite.solvers.gbm.groups import FEWEST_GROUPS, grouped_estimate
-from simsuite.solvers.gbm.known import known_price
-from simsuite.solvers.gbm.moves import Moves
-from simsuite.solvers.gbm.payoffs_program import PAYOFFS, ProgramPayoffs, payoffs_macros, rows_together
-from simsuite.solvers.gbm.precision import PRECISIONS
+from simsuite.solvers.gbm.market.step_terms import Moves
+from simsuite.solvers.gbm.paths.launches_nvrtc import MOMENTS, PATHS, SHAPES, moments_macros, paths_macros
+from simsuite.solvers.gbm.paths.payoff_launches import PAYOFFS, ProgramPayoffs, payoffs_macros, rows_together
 from simsuite.solvers.gbm.problem import GbmProblem
-from simsuite.solvers.gbm.totals_cpu import add_exactly
+from simsuite.solvers.gbm.random_numbers import moment_matching
+from simsuite.solvers.gbm.random_numbers.precision import PRECISIONS
+from simsuite.solvers.gbm.reference_prices.prices import known_price
+from simsuite.solvers.gbm.statistics.exact_sums import LIMBS, exact
+from simsuite.solvers.gbm.statistics.matched_groups import FEWEST_GROUPS, grouped_estimate
+from simsuite.solvers.gbm.statistics.totals_cpu import add_exactly
 
 __all__ = ["host_cuda"]  # a fixture
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -207,9 +207,9 @@ def test_batches_cuts_and_restarts_change_nothing(monkeypatch, precision: str, a
     for batch, blocks in ((GROUP, None), (3 * GROUP, 1), (None, 2)):
         if blocks is not None:
             groups = 5 if batch is None else batch // GROUP
-            monkeypatch.setattr(matching, "_TABLE_BYTES", blocks * groups * of_block)
+            monkeypatch.setattr(moment_matching, "_TABLE_BYTES", blocks * groups * of_block)
         p = matched(precision, batch=batch, antithetic=antithetic)
-        assert matching.table_shape(p)[1] == (blocks or -(-7 // p.block))
+        assert moment_matching.table_shape(p)[1] == (blocks or -(-7 // p.block))
         found = results_by_time_step(p, backend, [1, 3, 2, 1, 5])
         assert_same_bits({name: a for name, a in found.items() if name in expected}, expected)
         monkeypatch.undo()
@@ -262,9 +262,9 @@ def test_launches_and_batches_change_nothing_on_a_gpu(backend, monkeypatch, prec
     for frames in (4, 61):
         found = []
         for batch, shape, room in ((None, (256, 4), 1 << 26), (140 * GROUP, (64, 1), 1 << 14), (GROUP, (512, 2), 64)):
-            monkeypatch.setattr("simsuite.solvers.gbm.engine_program.SHAPES", (shape,))
-            monkeypatch.setattr("simsuite.solvers.gbm.engine_program.CROWDED_SHAPES", ())
-            monkeypatch.setattr(matching, "_TABLE_BYTES", room)
+            monkeypatch.setattr("simsuite.solvers.gbm.paths.launches_nvrtc.SHAPES", (shape,))
+            monkeypatch.setattr("simsuite.solvers.gbm.paths.launches_nvrtc.CROWDED_SHAPES", ())
+            monkeypatch.setattr(moment_matching, "_TABLE_BYTES", room)
             found.append(
                 results_by_time_step(
                     matched(precision, 977 * GROUP, batch, 60, antithetic, frames), backend, [7, 20, 44]
@@ -296,7 +296,7 @@ def test_programs_compile_without_spills(precision: str, antithetic: bool) -> No
         p = matched(precision, antithetic=antithetic, **sections)
         programs = [(PATHS, paths_macros(p, *SHAPES[0])), (MOMENTS, moments_macros(p))]
         programs.append((PAYOFFS, payoffs_macros(p, rows_together(p)[0])))
-        programs.append((matching.MATCHING, matching.program_macros(p)))
+        programs.append((moment_matching.MATCHING, moment_matching.program_macros(p)))
         for source, macros in programs:
             log = io.StringIO()
             compile_program(source, macros, "sm_90", log)
@@ -306,8 +306,8 @@ def test_programs_compile_without_spills(precision: str, antithetic: bool) -> No
 def test_readable_kernels_live_in_registers() -> None:
     from numba import types
 
-    from simsuite.solvers.gbm.exact_cuda import make_advance
-    from simsuite.solvers.gbm.matching_cuda import make_measure
+    from simsuite.solvers.gbm.paths.kernels.paths_cuda import make_advance
+    from simsuite.solvers.gbm.random_numbers.moment_matching_cuda import make_measure
 
     single, i8 = np.dtype(np.float32), types.int64
     advance = make_advance(2, ((1, 0, -1, 0, 0),), single, single, Moves.none(2), matched=True)

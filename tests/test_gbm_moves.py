@@ -20,10 +20,10 @@ from simsuite.solvers.gbm.closed_forms import (
     scheme_strong_error,
 )
 from simsuite.solvers.gbm.closed_forms.quadrature import gauss_legendre
-from simsuite.solvers.gbm.dynamics import LN2
-from simsuite.solvers.gbm.jumps import poisson_table
-from simsuite.solvers.gbm.schemes import ZERO
-from simsuite.solvers.gbm.tables import tables
+from simsuite.solvers.gbm.market.dynamics import LN2
+from simsuite.solvers.gbm.market.jumps import poisson_table
+from simsuite.solvers.gbm.market.schemes import ZERO
+from simsuite.solvers.gbm.paths.tables import tables
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -14,11 +14,11 @@ from test_gbm_exactness import signatures
 
 from simsuite.backends.cpu import CpuBackend
 from simsuite.backends.program import compile_program, program_text
-from simsuite.solvers.gbm.engine_program import PATHS, SHAPES, paths_macros
-from simsuite.solvers.gbm.moves import Moves
-from simsuite.solvers.gbm.precision import PRECISIONS
+from simsuite.solvers.gbm.market.schemes import Scheme
+from simsuite.solvers.gbm.market.step_terms import Moves
+from simsuite.solvers.gbm.paths.launches_nvrtc import PATHS, SHAPES, paths_macros
 from simsuite.solvers.gbm.problem import GbmProblem
-from simsuite.solvers.gbm.schemes import Scheme
+from simsuite.solvers.gbm.random_numbers.precision import PRECISIONS
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -138,7 +138,7 @@ SOME_READABLE = {(Scheme.EULER, "float32"), (Scheme.MILSTEIN, "float64")}
 def test_readable_kernel_lives_in_registers(case):
     from numba import types
 
-    from simsuite.solvers.gbm.exact_cuda import make_advance
+    from simsuite.solvers.gbm.paths.kernels.paths_cuda import make_advance
 
     scheme, precision = case
     state, normal = PRECISIONS[precision]

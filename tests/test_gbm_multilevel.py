@@ -24,21 +24,21 @@ from simsuite.core import Backend, Snapshot
 from simsuite.errors import ScenarioError
 from simsuite.rng import fill_normals32, fill_normals64
 from simsuite.scenario.gbm import GbmScenario
-from simsuite.solvers.gbm.allocation import bias_estimate, next_goals, standard_errors, wanted
 from simsuite.solvers.gbm.closed_forms.schemes import scheme_mean, scheme_second_moment
-from simsuite.solvers.gbm.differences import ArrayDifferences, ProgramDifferences
-from simsuite.solvers.gbm.engine_program import PATHS, SHAPES, paths_macros
-from simsuite.solvers.gbm.exactsum import exact
-from simsuite.solvers.gbm.functionals import Kind
-from simsuite.solvers.gbm.level_steps import level_steps
-from simsuite.solvers.gbm.levels import STRIDE, CoarseProblem
-from simsuite.solvers.gbm.multilevel import MultilevelProblem
-from simsuite.solvers.gbm.multilevel_outcome import moments
-from simsuite.solvers.gbm.multilevel_stepper import MultilevelStepper
-from simsuite.solvers.gbm.payoffs_program import PAYOFFS, payoffs_macros, rows_together
-from simsuite.solvers.gbm.precision import PRECISIONS
+from simsuite.solvers.gbm.multilevel.allocation import bias_estimate, next_goals, standard_errors, wanted
+from simsuite.solvers.gbm.multilevel.differences import ArrayDifferences, ProgramDifferences
+from simsuite.solvers.gbm.multilevel.levels import STRIDE, CoarseProblem
+from simsuite.solvers.gbm.multilevel.multilevel_results import moments
+from simsuite.solvers.gbm.multilevel.multilevel_stepper import MultilevelStepper
+from simsuite.solvers.gbm.multilevel.problem import MultilevelProblem
+from simsuite.solvers.gbm.paths.launches_nvrtc import PATHS, SHAPES, paths_macros
+from simsuite.solvers.gbm.paths.payoff_launches import PAYOFFS, payoffs_macros, rows_together
+from simsuite.solvers.gbm.payoffs.functionals import Kind
 from simsuite.solvers.gbm.problem import GbmProblem
-from simsuite.solvers.gbm.statistics import NO_FAULT
+from simsuite.solvers.gbm.random_numbers.precision import PRECISIONS
+from simsuite.solvers.gbm.schedule.level_steps import level_steps
+from simsuite.solvers.gbm.statistics.exact_sums import exact
+from simsuite.solvers.gbm.statistics.statistics import NO_FAULT
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

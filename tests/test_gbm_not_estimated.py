@@ -12,8 +12,8 @@ from running import call
 from test_resume import write
 
 from simsuite.backends import open_backend
-from simsuite.solvers.gbm.lines import NOT_ASKED, option_lines
-from simsuite.solvers.gbm.option_greeks import GREEKS
+from simsuite.solvers.gbm.payoffs.option_greeks import GREEKS
+from simsuite.solvers.gbm.results.text_lines import NOT_ASKED, option_lines
 
 BARRIER = {"style": "barrier", "payoff": "call", "strike": 100.0, "direction": "down", "knock": "out", "level": 90.0}
 DIGITAL = {"style": "digital", "payoff": "call", "strike": 100.0}

@@ -13,7 +13,7 @@ from cuda_host import HostCuda, host_cuda
 from gbm_problems import ASIAN, ASSET, CALL, outcome, problem, two_assets
 
 from simsuite.backends.cpu import CpuBackend
-from simsuite.solvers.gbm.engine_program import is_dense, looks_on_the_way, paths_each
+from simsuite.solvers.gbm.paths.launches_nvrtc import is_dense, looks_on_the_way, paths_each
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

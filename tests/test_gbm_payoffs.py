@@ -10,7 +10,7 @@ from gbm_problems import ASSET, CALL, problem, run
 
 from simsuite.backends import open_backend
 from simsuite.solvers.gbm.closed_forms import Steps, geometric_mean_law, lognormal_option
-from simsuite.solvers.gbm.exactsum import exact
+from simsuite.solvers.gbm.statistics.exact_sums import exact
 
 RHO = [[1.0, 0.5, 0.5], [0.5, 1.0, 0.5], [0.5, 0.5, 1.0]]
 ASSETS = [ASSET, ASSET | {"volatility": 0.3}, ASSET | {"volatility": 0.3}]

@@ -20,7 +20,7 @@ from simsuite.pictures.recording import Recording
 from simsuite.pictures.units import grouped
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm.closed_forms import european, merton
-from simsuite.solvers.gbm.known_laws import known_law
+from simsuite.solvers.gbm.reference_prices.laws import known_law
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -16,17 +16,17 @@ from test_gbm_exactness import assert_same_bits, results_by_time_step, simulated
 from simsuite.backends.cpu import CpuBackend
 from simsuite.backends.program import compile_program
 from simsuite.errors import ScenarioError
-from simsuite.solvers.gbm import portfolio_cpu
 from simsuite.solvers.gbm.closed_forms import (
     european,
     expected_shortfall,
     forward_exposure,
     value_at_risk,
 )
-from simsuite.solvers.gbm.intervals import Z95
-from simsuite.solvers.gbm.portfolio_launches import EXPOSURE, RISK, exposure_macros, risk_macros
-from simsuite.solvers.gbm.scalars import cell
-from simsuite.solvers.gbm.sketch import BITS, FINE, FURTHEST, LOWEST, of_positive, of_signed
+from simsuite.solvers.gbm.paths.portfolio_launches import EXPOSURE, RISK, exposure_macros, risk_macros
+from simsuite.solvers.gbm.portfolio import portfolio_cpu
+from simsuite.solvers.gbm.statistics.intervals import Z95
+from simsuite.solvers.gbm.statistics.quantile_sketch import BITS, FINE, FURTHEST, LOWEST, of_positive, of_signed
+from simsuite.solvers.gbm.statistics.statistics_scalars import cell
 
 __all__ = ["host_cuda"]  # a fixture
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -399,7 +399,7 @@ def test_devices_agree(backend, precision, antithetic, tolerance):
 def test_launches_and_batches_change_nothing(backend, monkeypatch):
     found = []
     for batch, blocks in ((None, 4), (143_360, 1), (8192, 7)):
-        monkeypatch.setattr("simsuite.solvers.gbm.portfolio_launches._BLOCKS", blocks)
+        monkeypatch.setattr("simsuite.solvers.gbm.paths.portfolio_launches._BLOCKS", blocks)
         found.append(results_by_time_step(held(10**6, batch), backend))
     for other in found[1:]:
         assert_same_bits({name: a for name, a in other.items() if name in found[0]}, found[0])
@@ -423,7 +423,7 @@ def test_readable_kernels_compile_without_spills(real):
     from numba import types
     from sm90 import compile_sm90
 
-    from simsuite.solvers.gbm import portfolio_cuda
+    from simsuite.solvers.gbm.portfolio import portfolio_cuda
 
     i8, f8 = types.int64, types.float64
     signatures = {
@@ -464,7 +464,7 @@ def test_programs_do_what_the_kernels_do(host_cuda: HostCuda, antithetic):
 
 
 def _frames_of(p):
-    from simsuite.solvers.gbm.tables import tables
+    from simsuite.solvers.gbm.paths.tables import tables
 
     return tables(p, p.dtype)["frames"]
 

@@ -20,11 +20,11 @@ from sm90 import others_long
 from simsuite.backends.cpu import CpuBackend
 from simsuite.backends.program import compile_program
 from simsuite.scenario.gbm import GROUP
-from simsuite.solvers.gbm import sharing
 from simsuite.solvers.gbm.closed_forms import european, geometric_asian
-from simsuite.solvers.gbm.engine_program import PATHS, SOBOL_SHAPES, paths_macros
-from simsuite.solvers.gbm.places import place, runs
-from simsuite.solvers.gbm.sharing import most_threads, shared_out
+from simsuite.solvers.gbm.paths.launches_nvrtc import PATHS, SOBOL_SHAPES, paths_macros
+from simsuite.solvers.gbm.random_numbers import numbering
+from simsuite.solvers.gbm.random_numbers.numbering import most_threads, shared_out
+from simsuite.solvers.gbm.random_numbers.numbering_kernels import place, runs
 
 __all__ = ["host_cuda"]  # a fixture
 
@@ -72,7 +72,7 @@ def test_runs_do_not_depend_on_batches(count: int, replicates: int) -> None:
 @pytest.mark.parametrize(("count", "replicates"), SHARED)
 def test_programs_share_likewise(host_cuda: HostCuda, tmp_path: Path, count: int, replicates: int) -> None:
     """The source itself: see `cuda_host`."""
-    header = Path(sharing.__file__).with_name("sharing.cuh").read_text(encoding="utf-8")
+    header = Path(numbering.__file__).with_name("numbering.cuh").read_text(encoding="utf-8")
     source = tmp_path / "program.cu"
     source.write_text(header + (Path(__file__).with_name("sharing_places.cu")).read_text(encoding="utf-8"))
     program, shared = host_cuda.program(source, {"GROUP": GROUP}), shared_out(count, replicates)

@@ -1,5 +1,5 @@
 """Standard errors by Sobol points of options that depend on several prices, where the mean comes from prices so high
-that hardly any point has them (solvers/gbm/rays.py)."""
+that hardly any point has them (solvers/gbm/unseen_errors/extreme_points.py)."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from scipy.stats import qmc
 
 from simsuite.backends import open_backend
 from simsuite.expressions.evaluate import evaluate
-from simsuite.solvers.gbm import unseen
-from simsuite.solvers.gbm.leaps import scatter_far_out
-from simsuite.solvers.gbm.rays import _along, _slopes
-from simsuite.solvers.gbm.unknown import FAR_OUT
+from simsuite.solvers.gbm.unseen_errors import unseen
+from simsuite.solvers.gbm.unseen_errors.extreme_points import _along, _slopes
+from simsuite.solvers.gbm.unseen_errors.payoff_jumps import scatter_far_out
+from simsuite.solvers.gbm.unseen_errors.unknown_reasons import FAR_OUT
 
 RATE, STEPS, SPOT = 0.03, 4, 100.0
 SEEDS = 24

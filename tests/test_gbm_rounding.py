@@ -8,8 +8,8 @@ import pytest
 from gbm_problems import ASIAN, CALL, copied, problem, run
 
 from simsuite.backends import open_backend
-from simsuite.solvers.gbm.known import known_price
-from simsuite.solvers.gbm.unseen import rounding, seen
+from simsuite.solvers.gbm.reference_prices.prices import known_price
+from simsuite.solvers.gbm.unseen_errors.unseen import rounding, seen
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

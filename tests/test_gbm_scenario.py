@@ -17,8 +17,8 @@ from simsuite.errors import ScenarioError
 from simsuite.scenario import json_schema, load
 from simsuite.scenario.gbm import GbmScenario, Market, Schedule, Time
 from simsuite.scenario.gbm.correlation import nearest
+from simsuite.solvers.gbm.checks.unsupported import not_yet
 from simsuite.solvers.gbm.problem import GbmProblem
-from simsuite.solvers.gbm.unsupported import not_yet
 
 CORRELATION = "[[1.0, 0.5], [0.5, 1.0]]"
 VALID = """\

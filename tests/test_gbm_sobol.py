@@ -20,16 +20,16 @@ from simsuite.parallel_for import kernel
 from simsuite.sobol.normal import inverse_normals64
 from simsuite.sobol.replicates import estimate
 from simsuite.sobol.scrambling import Scramble, scramble
-from simsuite.solvers.gbm import bridge
-from simsuite.solvers.gbm.bridge import Bridge, device_points
 from simsuite.solvers.gbm.closed_forms.geometric import geometric_asian
-from simsuite.solvers.gbm.quasi import principal_components
-from simsuite.solvers.gbm.sobol_cpu import SPAN, follow, start
+from simsuite.solvers.gbm.sobol import brownian_bridge
+from simsuite.solvers.gbm.sobol.brownian_bridge import Bridge, device_points
+from simsuite.solvers.gbm.sobol.sobol_cpu import SPAN, follow, start
+from simsuite.solvers.gbm.sobol.sobol_tables import principal_components
 
 __all__ = ["host_cuda"]  # a fixture
 
 PER_BLOCK = {np.dtype(np.float64): 2, np.dtype(np.float32): 4}
-SOURCE = Path(bridge.__file__).with_name("sobol.cuh")
+SOURCE = Path(brownian_bridge.__file__).with_name("sobol.cuh")
 
 
 def matrix(made: Bridge) -> np.ndarray:
@@ -40,7 +40,7 @@ def matrix(made: Bridge) -> np.ndarray:
     def split(left: int, right: int) -> list[tuple[float, int, int, int]]:
         if right - left < 2:
             return []
-        m = bridge.middle(left, right)
+        m = brownian_bridge.middle(left, right)
         own = (-(m - left) * (right - m) / (right - left), m, left, right)
         return [own, *split(left, m), *split(m, right)]
 
@@ -156,7 +156,7 @@ def test_increments_of_the_program_on_the_host(
     host_cuda: HostCuda, tmp_path: Path, n: int, assets: int, cuts: tuple[int, ...], dtype: Any
 ) -> None:
     """The source itself: see `cuda_host`."""
-    special = whole_text(SOURCE.with_name("special.cuh"))
+    special = whole_text(SOURCE.parents[1] / "random_numbers" / "special.cuh")
     check_program(host_cuda, program_source(tmp_path, whole_text(SOURCE).replace(special, "")), n, assets, cuts, dtype)
 
 

@@ -21,8 +21,8 @@ from test_resume import OFTEN, kill_somewhere, write
 from simsuite.backends.cpu import CpuBackend
 from simsuite.io.checkpoint import read_checkpoint
 from simsuite.scenario.gbm import GROUP
-from simsuite.solvers.gbm.batches import Batches
 from simsuite.solvers.gbm.closed_forms import european, geometric_asian
+from simsuite.solvers.gbm.schedule.batches import Batches
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

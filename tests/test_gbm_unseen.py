@@ -15,8 +15,8 @@ from simsuite.backends import open_backend
 from simsuite.backends.cpu import CpuBackend
 from simsuite.solvers.gbm.closed_forms import european_greeks
 from simsuite.solvers.gbm.closed_forms.terms import Terms
-from simsuite.solvers.gbm.known import known_price
-from simsuite.solvers.gbm.statistics import Estimate
+from simsuite.solvers.gbm.reference_prices.prices import known_price
+from simsuite.solvers.gbm.statistics.statistics import Estimate
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -17,7 +17,7 @@ from test_resume import write
 import simsuite
 from simsuite.backends import open_backend
 from simsuite.cli.gbm import gbm_sections
-from simsuite.solvers.gbm.lines import option_lines, with_error
+from simsuite.solvers.gbm.results.text_lines import option_lines, with_error
 
 TWO = [ASSET | {"name": "calm"}, ASSET | {"name": "wild", "spot": 50.0, "volatility": 0.5}]
 

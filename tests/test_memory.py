@@ -20,7 +20,7 @@ from simsuite.expressions import sharing
 from simsuite.expressions.parser import parse
 from simsuite.expressions.sharing import evaluate_each, shared, values_at_once
 from simsuite.io.results import open_results
-from simsuite.solvers.gbm.portfolio import PAYOFFS_CHUNK
+from simsuite.solvers.gbm.portfolio.portfolio import PAYOFFS_CHUNK
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -125,7 +125,7 @@ def test_a_run_that_ran_out_of_memory_goes_on_with_smaller_batches(
     scenario = write(tmp_path / "s.toml", tables(paths={"count": 4096, "batch": 2048}), {"run.device": "cpu"})
     small = "--set", "paths.batch=1024"
     with monkeypatch.context() as little:
-        little.setattr("simsuite.solvers.gbm.exact.ExactStepper.advance", no_room)
+        little.setattr("simsuite.solvers.gbm.paths.stepper.ExactStepper.advance", no_room)
         assert call(capsys, "run", scenario, "-o", tmp_path / "run").returncode == 4
     after = call(capsys, "run", scenario, "-o", tmp_path / "run", "--json", *small)
     assert after.returncode == 0, after.stderr

@@ -13,8 +13,8 @@ from normal_statistics import NAMES, TAILS, beyond, drawn, moment, sums_of, surp
 from scipy import integrate, stats
 
 from simsuite.backends.program import compile_program, whole_text
-from simsuite.solvers.gbm import engine_program
-from simsuite.solvers.gbm.precision import NORMALS_PER_BLOCK
+from simsuite.solvers.gbm.random_numbers import precision
+from simsuite.solvers.gbm.random_numbers.precision import NORMALS_PER_BLOCK
 
 LIMIT = 5.0  # standard deviations
 ASSETS, THREADS = 4, 256
@@ -26,7 +26,7 @@ ON_GPU = pytest.mark.parametrize("backend", [pytest.param("cuda", marks=pytest.m
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
     """The sums over normals, with the normals that paths on a GPU are made of."""
-    solver = Path(engine_program.__file__)
+    solver = Path(precision.__file__)
     parts = [
         solver.with_name("philox.cuh"),
         solver.with_name("normals.cuh"),

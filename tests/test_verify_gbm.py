@@ -18,8 +18,10 @@ from gbm_problems import problem
 
 from simsuite.backends import open_backend
 from simsuite.scenario.gbm import GbmScenario
-from simsuite.solvers.gbm import estimates, greek_case, outcome
-from simsuite.solvers.gbm.statistics import Estimate
+from simsuite.solvers.gbm.greeks import greek_case
+from simsuite.solvers.gbm.payoffs import payoffs
+from simsuite.solvers.gbm.results import results
+from simsuite.solvers.gbm.statistics.statistics import Estimate
 from simsuite.verify import (
     gbm,
     gbm_cases,
@@ -64,8 +66,8 @@ def little(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def harmed(monkeypatch: pytest.MonkeyPatch, change: Callable[[Estimate], Estimate]) -> None:
     """Let every estimate of an option come out differently."""
-    right = outcome.option_estimates
-    monkeypatch.setattr(outcome, "option_estimates", lambda *args: [change(found) for found in right(*args)])
+    right = results.option_estimates
+    monkeypatch.setattr(results, "option_estimates", lambda *args: [change(found) for found in right(*args)])
 
 
 def off(checks: Iterator[Check]) -> set[str]:
@@ -129,7 +131,7 @@ def test_a_wrong_closed_form_fails(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_errors_from_spread_alone_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without what they leave out: jumps between points, paths that none hit, rounding of what is its own control."""
-    monkeypatch.setattr(estimates, "completed", lambda problem, observed, mean, estimate, discount: estimate)
+    monkeypatch.setattr(payoffs, "completed", lambda problem, observed, mean, estimate, discount: estimate)
     found = off(gbm_coverage.coverage_checks(CPU, 12))
     assert found >= {gbm_coverage.COVERAGE, gbm_coverage.CERTAIN}
     assert off(gbm_prices.price_checks(CPU, [gbm_cases.CERTAIN], [], 1 << 13, print)) == {"reference"}
@@ -153,13 +155,13 @@ def test_prices_that_scatter_too_much_fail(monkeypatch: pytest.MonkeyPatch) -> N
 def test_bits_that_depend_on_batches_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if groups of paths were added up in the order of batches."""
     monkeypatch.setattr(gbm_whole, "CASES", (SMALL,))
-    right = outcome.option_estimates
+    right = results.option_estimates
 
     def off_by_a_bit(problem: Any, observed: Any) -> list[Estimate]:
         towards = math.inf if problem.n_batches == 1 else -math.inf
         return [Estimate(float(np.nextafter(e.value, towards)), e.standard_error) for e in right(problem, observed)]
 
-    monkeypatch.setattr(outcome, "option_estimates", off_by_a_bit)
+    monkeypatch.setattr(results, "option_estimates", off_by_a_bit)
     found = list(gbm_whole.whole_checks(CPU, None))
     assert [check.passed for check in found] == [False] * 3
     assert [check.measured for check in found] == [18.0] * 3  # three prices and their intervals, twice

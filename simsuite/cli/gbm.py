@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from simsuite.cli.numbers import number, row, tree
-from simsuite.solvers.gbm.lines import PRICE, option_lines, with_error, worth
+from simsuite.solvers.gbm.results.text_lines import PRICE, option_lines, with_error, worth
 from simsuite.words import measured
 
 _MOST_OF_OPTIONS, _BESIDE_OTHERS = 20, 8  # lines; more of them become a table; beside risk or exposure

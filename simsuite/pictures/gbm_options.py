@@ -12,7 +12,7 @@ from simsuite.pictures.recording import Recording
 from simsuite.pictures.sheet import GREY, INK, SMALL
 from simsuite.pictures.units import rounded, shortened
 from simsuite.scenario.gbm import GbmScenario, Option
-from simsuite.solvers.gbm.known import known_price
+from simsuite.solvers.gbm.reference_prices.prices import known_price
 
 _MOST = 8  # that are listed
 _UNEVEN = 0.01  # of half an interval: how far its middle may be from the price for it to be printed as +-

@@ -1,6 +1,7 @@
 """What the Monte Carlo solver is verified on, as data: markets and options whose prices are known.
 
-Prices that are not given here are those of `solvers/gbm/known.py`. Options on one market are priced together.
+Prices that are not given here are those of `solvers/gbm/reference_prices/prices.py`. Options on one market are priced
+together.
 """
 
 from __future__ import annotations

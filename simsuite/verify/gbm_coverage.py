@@ -15,7 +15,7 @@ from scipy.special import ndtri
 
 from simsuite.core import Backend
 from simsuite.scenario.gbm import GbmScenario
-from simsuite.solvers.gbm.known import known_price
+from simsuite.solvers.gbm.reference_prices.prices import known_price
 from simsuite.verify.checks import Check
 from simsuite.verify.gbm_cases import ASSET, option, world
 from simsuite.verify.gbm_runs import problem_of, reseeded, run

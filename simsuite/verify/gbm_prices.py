@@ -8,7 +8,7 @@ from typing import Any
 from simsuite.core import Backend
 from simsuite.errors import ScenarioError
 from simsuite.scenario.gbm import GbmScenario
-from simsuite.solvers.gbm.known import known_greeks
+from simsuite.solvers.gbm.reference_prices.prices import known_greeks
 from simsuite.verify.checks import Check, not_checked
 from simsuite.verify.gbm_cases import Case, Way
 from simsuite.verify.gbm_runs import ROUNDING, Note, Outcome, deviations, label, prices_of, problem_of, run, scenario_of

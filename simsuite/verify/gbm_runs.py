@@ -14,8 +14,8 @@ from scipy.special import ndtri, stdtr
 
 from simsuite.core import Backend, Snapshot
 from simsuite.scenario.gbm import GbmScenario
-from simsuite.solvers.gbm.known import known_price
 from simsuite.solvers.gbm.problem import GbmProblem
+from simsuite.solvers.gbm.reference_prices.prices import known_price
 from simsuite.verify.gbm_cases import ANTITHETIC, GROUPS, MATCHED, PLAIN, REPLICATES, SOBOL, Case, Way
 
 Note = Callable[[str], None]

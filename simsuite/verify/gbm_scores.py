@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from simsuite.core import Backend
 from simsuite.errors import ScenarioError
 from simsuite.scenario.gbm import GROUP, GbmScenario
-from simsuite.solvers.gbm.known import known_greeks
 from simsuite.solvers.gbm.problem import GbmProblem
+from simsuite.solvers.gbm.reference_prices.prices import known_greeks
 from simsuite.verify.checks import Check, not_checked
 from simsuite.verify.gbm_cases import ANTITHETIC, GROUPS, MATCHED, PLAIN, SEEDED_MATCHED, SOBOL, Case, Way
 from simsuite.verify.gbm_prices import greeks_of

@@ -16,8 +16,8 @@ import numpy as np
 
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm.closed_forms.arithmetic import arithmetic_asian
-from simsuite.solvers.gbm.closed_forms.barriers_on_dates import discrete_barrier
 from simsuite.solvers.gbm.closed_forms.baskets import equicorrelated_basket
+from simsuite.solvers.gbm.closed_forms.discrete_barriers import discrete_barrier
 from simsuite.solvers.gbm.closed_forms.vanilla import lognormal_option
 from simsuite.solvers.gbm.problem import GbmProblem
 

@@ -14,7 +14,7 @@ from simsuite.bench.plates import KERNELS
 from simsuite.bench.timing import seconds
 from simsuite.core import Backend
 from simsuite.errors import DeviceError
-from simsuite.solvers.gbm.statistics import Estimate
+from simsuite.solvers.gbm.statistics.statistics import Estimate
 from simsuite.version import VERSION
 
 WANTED = Asian(SPOT, STRIKE, RATE, VOLATILITY, STEPS)

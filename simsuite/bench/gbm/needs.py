@@ -23,7 +23,7 @@ import numpy as np
 from simsuite.bench.gbm.cases import Case
 from simsuite.bench.gbm.units import Units
 from simsuite.bench.machine import Machine
-from simsuite.solvers.gbm.precision import NORMALS_PER_BLOCK, PRECISIONS
+from simsuite.solvers.gbm.random_numbers.precision import NORMALS_PER_BLOCK, PRECISIONS
 
 ROUNDS = 8  # of Philox, for a block of normals
 # Instructions for a pair of float32 normals: conversion and bits of the angle, 2 fused multiply-adds, 2 factors, 4

@@ -14,11 +14,11 @@ from simsuite.bench.findings import Row
 from simsuite.bench.gbm.cases import Case
 from simsuite.core import Backend
 from simsuite.errors import DeviceError
-from simsuite.solvers.gbm.exact import ExactStepper
-from simsuite.solvers.gbm.outcome import option_estimates
-from simsuite.solvers.gbm.prices import price_statistics
+from simsuite.solvers.gbm.paths.stepper import ExactStepper
 from simsuite.solvers.gbm.problem import GbmProblem
-from simsuite.solvers.gbm.statistics import Estimate
+from simsuite.solvers.gbm.results.price_statistics import price_statistics
+from simsuite.solvers.gbm.results.results import option_estimates
+from simsuite.solvers.gbm.statistics.statistics import Estimate
 
 STANDARD_ERRORS = 4.0  # that an estimate may be off by
 AT_ALL_STEPS = 6.0  # and one of the two of every step

@@ -14,7 +14,7 @@ from simsuite.words import counted
 
 GROUP = 1024  # paths whose sum is taken in a fixed order; batches consist of whole groups
 
-# exact sums hold those of 2^31 groups, see `solvers/gbm/exactsum.py`: 2.199e12 paths
+# exact sums hold those of 2^31 groups, see `solvers/gbm/statistics/exact_sums.py`: 2.199e12 paths
 MOST_PATHS = 2 * 10**12
 MOST_DIMENSIONS = (
     21201  # of S. Joe's and F. Y. Kuo's direction numbers for Sobol points (SIAM J. Sci. Comput. 30, 2008)

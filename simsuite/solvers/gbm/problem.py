@@ -1,4 +1,6 @@
-"""Monte Carlo simulation of correlated geometric Brownian motions: what `exact.py` steps, and what comes out of it."""
+"""Monte Carlo simulation of correlated geometric Brownian motions: what `paths/stepper.py` steps, and what comes out of
+it.
+"""
 
 from __future__ import annotations
 
@@ -18,30 +20,31 @@ from simsuite.errors import ScenarioError
 from simsuite.expressions.magnitude import magnitudes
 from simsuite.expressions.sharing import evaluate_each, values_at_once
 from simsuite.scenario.gbm import GbmScenario
-from simsuite.solvers.gbm import matching, outcome
-from simsuite.solvers.gbm.advice import remedies, warnings_of
-from simsuite.solvers.gbm.batches import batches_of
-from simsuite.solvers.gbm.dynamics import Dynamics
-from simsuite.solvers.gbm.estimates import Payoffs, expected_path
-from simsuite.solvers.gbm.exact import ExactStepper
-from simsuite.solvers.gbm.exactsum import LIMBS
-from simsuite.solvers.gbm.exercise import Holder, holders, learning_bytes, policy_shape, unlearnt_policy
-from simsuite.solvers.gbm.extension import extended
-from simsuite.solvers.gbm.functionals import codes
-from simsuite.solvers.gbm.layout import denominated, gbm_layout
-from simsuite.solvers.gbm.leaps import leaps_of
-from simsuite.solvers.gbm.limits import SEEN_BYTES, paths_together, require_countable, require_schedules
-from simsuite.solvers.gbm.payoffs import read_payoffs
-from simsuite.solvers.gbm.portfolio import PAYOFFS_CHUNK, Portfolio
-from simsuite.solvers.gbm.precision import NORMALS_PER_BLOCK, PRECISIONS
-from simsuite.solvers.gbm.rare_prices import missed_means
-from simsuite.solvers.gbm.rays import Rays
-from simsuite.solvers.gbm.rehearsal import rehearse
-from simsuite.solvers.gbm.sharing import sharing_of
-from simsuite.solvers.gbm.statistics import BINS, NO_FAULT
-from simsuite.solvers.gbm.tables import table_bytes
-from simsuite.solvers.gbm.timeline import Timeline
-from simsuite.solvers.gbm.unsupported import not_yet
+from simsuite.solvers.gbm.add_paths import extended
+from simsuite.solvers.gbm.american.exercise_policy import Holder, holders, learning_bytes, policy_shape, unlearnt_policy
+from simsuite.solvers.gbm.checks.advice import remedies, warnings_of
+from simsuite.solvers.gbm.checks.feasibility import rehearse
+from simsuite.solvers.gbm.checks.rare_prices import missed_means
+from simsuite.solvers.gbm.checks.unsupported import not_yet
+from simsuite.solvers.gbm.market.dynamics import Dynamics
+from simsuite.solvers.gbm.paths.stepper import ExactStepper
+from simsuite.solvers.gbm.paths.tables import table_bytes
+from simsuite.solvers.gbm.payoffs.functionals import codes
+from simsuite.solvers.gbm.payoffs.payoffs import Payoffs, expected_path
+from simsuite.solvers.gbm.portfolio.portfolio import PAYOFFS_CHUNK, Portfolio
+from simsuite.solvers.gbm.random_numbers import moment_matching
+from simsuite.solvers.gbm.random_numbers.numbering import sharing_of
+from simsuite.solvers.gbm.random_numbers.precision import NORMALS_PER_BLOCK, PRECISIONS
+from simsuite.solvers.gbm.read_options import read_payoffs
+from simsuite.solvers.gbm.results import results
+from simsuite.solvers.gbm.results.layout import denominated, gbm_layout
+from simsuite.solvers.gbm.schedule.batches import batches_of
+from simsuite.solvers.gbm.schedule.limits import SEEN_BYTES, paths_together, require_countable, require_schedules
+from simsuite.solvers.gbm.schedule.timeline import Timeline
+from simsuite.solvers.gbm.statistics.exact_sums import LIMBS
+from simsuite.solvers.gbm.statistics.statistics import BINS, NO_FAULT
+from simsuite.solvers.gbm.unseen_errors.extreme_points import Rays
+from simsuite.solvers.gbm.unseen_errors.payoff_jumps import leaps_of
 from simsuite.solvers.schedule import frame_steps
 
 _MOST_WATCHED = 1024  # frames in a stretch, each a layer of a launch
@@ -80,7 +83,7 @@ class GbmProblem(Timeline):
         if missing:
             raise ScenarioError(missing)
         if model.paths.multilevel and not cls.multilevel:
-            from simsuite.solvers.gbm.multilevel import MultilevelProblem  # which is made of such problems
+            from simsuite.solvers.gbm.multilevel.problem import MultilevelProblem  # which is made of such problems
 
             return MultilevelProblem.from_scenario(model, base, device, decided)
         dynamics = Dynamics.of(model)
@@ -134,7 +137,7 @@ class GbmProblem(Timeline):
         if stepper.paths_done != self.batches.begin(batch):  # an extension begins amid a batch
             return self.clock.end
         with stepper.observe_options() as observed:
-            needed = outcome.paths_needed(self, observed)
+            needed = results.paths_needed(self, observed)
             fault = observed.arrays["fault"][0] != NO_FAULT
         if needed <= stepper.paths_done or fault or stepper.step == self.batches_end:
             stepper.step = self.batches_end + 1
@@ -239,7 +242,7 @@ class GbmProblem(Timeline):
 
     @cached_property
     def functional_codes(self) -> tuple[tuple[int, int, int, int, int], ...]:
-        """(kind, asset, bit, row, partner) of each functional; see `exact.py`."""
+        """(kind, asset, bit, row, partner) of each functional; see `paths/stepper.py`."""
         return tuple(codes(self.payoffs.functionals, self.n_steps))
 
     @cached_property
@@ -309,7 +312,7 @@ class GbmProblem(Timeline):
         state = sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in shapes.values())
         seen = self.most_watched * self.n_assets * self.batch * self.dtype.itemsize
         payoffs = 8 * (len(self.payoffs.values) + self.passing_arrays) * min(PAYOFFS_CHUNK, self.batch)
-        more = self.portfolio.device_bytes() + learning_bytes(self) + matching.table_bytes(self)
+        more = self.portfolio.device_bytes() + learning_bytes(self) + moment_matching.table_bytes(self)
         return state + seen + table_bytes(self) + payoffs + more
 
     def stepper(self, backend: Backend, start: Snapshot) -> Stepper:
@@ -318,13 +321,13 @@ class GbmProblem(Timeline):
     # ---- what comes out
 
     def rows(self, series: str, observed: Snapshot) -> Mapping[str, np.ndarray]:
-        return outcome.rows(self, observed)
+        return results.rows(self, observed)
 
     def totals(self, observed: Snapshot) -> Mapping[str, np.ndarray]:
-        return outcome.totals(self, observed)
+        return results.totals(self, observed)
 
     def results(self, observed: Snapshot) -> dict[str, Any]:
-        return outcome.results(self, observed)
+        return results.results(self, observed)
 
     def shortcomings(self, results: Mapping[str, Any]) -> Sequence[str]:
         return missed_means(self.scenario, results)

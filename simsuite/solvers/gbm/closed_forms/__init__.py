@@ -7,17 +7,17 @@ is that of the path without noise. A file holds a family, with its equations and
 """
 
 from simsuite.solvers.gbm.closed_forms.arithmetic import arithmetic_asian, arithmetic_mean_option
-from simsuite.solvers.gbm.closed_forms.barriers import (
+from simsuite.solvers.gbm.closed_forms.baskets import equicorrelated_basket, two_asset_basket
+from simsuite.solvers.gbm.closed_forms.continuous_barriers import (
     barrier,
     barrier_before_dividend,
     hit_discount,
     hit_probability,
     shifted_level,
 )
-from simsuite.solvers.gbm.closed_forms.barriers_on_dates import barrier_on_dates, discrete_barrier, hit_on_dates
-from simsuite.solvers.gbm.closed_forms.baskets import equicorrelated_basket, two_asset_basket
 from simsuite.solvers.gbm.closed_forms.differences import derivatives, greeks_by_differences
 from simsuite.solvers.gbm.closed_forms.digitals import digital, digital_greeks
+from simsuite.solvers.gbm.closed_forms.discrete_barriers import barrier_on_dates, discrete_barrier, hit_on_dates
 from simsuite.solvers.gbm.closed_forms.early_exercise import bermudan
 from simsuite.solvers.gbm.closed_forms.exposure import Exposure, forward_exposure
 from simsuite.solvers.gbm.closed_forms.extremes import (

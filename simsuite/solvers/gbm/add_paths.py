@@ -1,0 +1,57 @@
+"""From the end of a run to the start of one with more paths, which then makes only those that are new.
+
+Sums of whole groups of paths are the same in both. A last group that is not whole is made once more and taken off
+again: sums are whole numbers (`exact_sums.py`), so nothing of it is left.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simsuite.core import Backend, Snapshot
+from simsuite.scenario.gbm import American
+from simsuite.solvers.gbm.statistics.statistics import GROUP
+
+if TYPE_CHECKING:
+    from simsuite.solvers.gbm.problem import GbmProblem
+
+_SUMS = ("moments", "histogram", "options", "risk", "exposure", "exposure_counts")
+
+
+def extended(problem: GbmProblem, before: GbmProblem, end: Snapshot, backend: Backend) -> Snapshot:
+    """The start of `problem`, a run like `before` with more paths, from the end of that or, if it cannot be used, from
+    nothing."""
+    done = int(end.arrays["done"][0])
+    start = problem.initial()
+    whole = min(done, before.sharing[1]) if problem.quasi else done // GROUP * GROUP
+    arrays = {name: a for name, a in end.arrays.items() if name in start.arrays}
+    fits = arrays.keys() == start.arrays.keys() and all(a.shape == start.arrays[n].shape for n, a in arrays.items())
+    if not (fits and whole and problem.keeps_frames and before.keeps_frames and _same_exercise(problem, before)):
+        return start
+    if done > whole:
+        arrays |= _without(arrays, _last_group(before, end, whole, backend))
+    return Snapshot(problem.batches.of(whole) * problem.n_steps, arrays | {"done": np.array([whole])})
+
+
+def _last_group(problem: GbmProblem, end: Snapshot, first_path: int, backend: Backend) -> Snapshot:
+    """The sums over the paths from the given one to the end of a run."""
+    start = problem.initial()
+    batch = problem.batches.of(first_path)
+    learnt = {name: a for name, a in end.arrays.items() if name == "policy"}
+    arrays = {**start.arrays, **learnt, "done": np.array([first_path])}
+    stepper = problem.stepper(backend, Snapshot(batch * problem.n_steps, arrays))
+    stepper.advance(problem.clock.end - stepper.step)
+    with stepper.snapshot() as held:
+        return Snapshot(held.step, {name: np.array(a) for name, a in held.arrays.items()})
+
+
+def _same_exercise(problem: GbmProblem, before: GbmProblem) -> bool:
+    """Whether both learn the exercise of American options from as many paths, which may follow from their number."""
+    american = any(isinstance(option, American) for option in problem.scenario.option)
+    return not american or problem.scenario.paths.regression_paths == before.scenario.paths.regression_paths
+
+
+def _without(arrays: dict[str, np.ndarray], taken: Snapshot) -> dict[str, np.ndarray]:
+    return {name: arrays[name] - taken.arrays[name] for name in _SUMS if name in arrays}

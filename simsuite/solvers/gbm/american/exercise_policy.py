@@ -1,0 +1,122 @@
+"""American options: when to exercise, a rule that is learnt from paths of their own (least-squares Monte Carlo).
+
+Options can be exercised once, on dates t_1 < .. < t_m = T. In money of time T and units of the spot, exercise on date i
+brings v_i = (+-)(S_i - K) e^{integral of r from t_i to T}, and waiting brings W_i, which the rule for later dates makes
+of a path. The rule for date i is the least-squares polynomial p_i of degree d for what is gained by waiting, over the
+paths with v_i > 0 of a sample,
+
+    W_i - v_i = p_i(x_i) + noise,   x = S / K of a put, K / S of a call,   exercise if v_i > 0 and p_i(x_i) <= 0,
+
+found from the last date to the first (F. Longstaff and E. Schwartz, Review of Financial Studies 14, 2001). Calls are
+puts with price and strike exchanged (R. McDonald and M. Schroder, J. Computational Finance 1, 1998), so their squares
+are weighed by x^2, as the change of the measure wants: a polynomial in a price without bound fits far worse.
+
+Prices come from other paths than the rule, so whatever the rule, they are below the value of the best one but for their
+sampling error. With degree 3 and 10^6 paths the rule loses 2e-4 to 8e-4 of the option's value where volatility is
+between 0.2 and 0.6; that vanishes as both grow (E. Clement, D. Lamberton and P. Protter, Finance and Stochastics 6,
+2002).
+
+The rules are part of the state, `policy`: a row for each date, of the dates of one option after another, holds
+A, B, a, b, c_0 .. c_d, 0 ..: v = A 2^y + B, y being the noise (dynamics.py), and p = sum of c_k T_k(u) in Chebyshev
+polynomials, u = a 2^y + b of a put, a 2^-y + b of a call, kept within [-1, 1]: the prices that were seen. On the last
+date p = 0. The regression stands in `regression.py`, arithmetic on whole arrays, and in `regression.cu`, for GPUs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simsuite.solvers.gbm.payoffs.functionals import Functional, Right
+
+if TYPE_CHECKING:
+    from simsuite.solvers.gbm.problem import GbmProblem
+
+FIRST_PATH = 1 << 62  # of those that rules are learnt from: none of a run's own
+FEWEST = 8  # paths in the money for each coefficient: from fewer nothing is learnt, and the option is held
+TERMS = 4  # of a row before its coefficients
+_COLUMNS = 6  # of float64, besides those of a least-squares problem and their orthonormal ones
+_ALIGNED = 4  # numbers: rows of them can be read in words of 16 bytes
+
+
+@dataclass(frozen=True)
+class Holder:
+    """Of an American option: its number among the functionals, and its rows of the policy."""
+
+    functional: int
+    asset: int
+    right: Right
+    steps: np.ndarray
+    rows: slice
+
+
+def holders(functionals: Sequence[Functional], n_steps: int) -> list[Holder]:
+    found: list[Holder] = []
+    for f, functional in enumerate(functionals):
+        if functional.right is not None:
+            begin = found[-1].rows.stop if found else 0
+            rows = slice(begin, begin + functional.dates.count)
+            steps = functional.dates.steps(n_steps)
+            found.append(Holder(f, functional.asset, functional.right, steps, rows))
+    return found
+
+
+def policy_shape(functionals: Sequence[Functional]) -> tuple[int, int]:
+    """(rows, width), known without making the dates; (0, 0) without American options."""
+    american = [f for f in functionals if f.right is not None]
+    if not american:
+        return 0, 0
+    width = TERMS + 1 + max(f.right.degree for f in american if f.right is not None)
+    return sum(f.dates.count for f in american), -(-width // _ALIGNED) * _ALIGNED
+
+
+def unlearnt_policy(problem: GbmProblem) -> np.ndarray:
+    """[row, ..] of the state: exercise values alone."""
+    policy = np.zeros(policy_shape(problem.payoffs.functionals))
+    rate, end = problem.scenario.market.rate, problem.scenario.time.end
+    for holder in problem.holders:
+        right, steps = holder.right, holder.steps
+        accrued = np.exp([rate.integral(problem.time(int(step)), end) for step in steps])
+        sign = 1.0 if right.call else -1.0
+        with np.errstate(over="ignore"):
+            policy[holder.rows, 0] = sign * accrued * np.exp2(problem.dynamics.centre(steps)[holder.asset])
+        policy[holder.rows, 1] = -sign * accrued * right.strike
+    return policy
+
+
+def turns(problem: GbmProblem, length: int) -> np.ndarray:
+    """[American option, step]: the row of the policy for the end of the step, where the option can be exercised."""
+    found = np.zeros((max(len(problem.holders), 1), length if problem.holders else 1), np.int32)
+    for turn, holder in zip(found, problem.holders):
+        turn[holder.steps - 1] = np.arange(holder.rows.start, holder.rows.stop)
+    return found
+
+
+def learning_paths(problem: GbmProblem) -> int:
+    """From which exercise is learnt: whole pairs, if they are antithetic."""
+    count = problem.scenario.paths.regression_paths
+    return count - count % (1 + problem.antithetic)
+
+
+def learning_bytes(problem: GbmProblem) -> int:
+    """Of what learning takes at most, and gives back."""
+    american = [f for f in problem.payoffs.functionals if f.right is not None]
+    if not american:
+        return 0
+    dates = min(sum(dates.count for dates in {f.dates for f in american}), problem.n_steps)
+    looked_at = (dates + 1) * problem.n_assets + len(problem.payoffs.functionals)
+    degree = max(f.right.degree for f in american if f.right is not None)
+    return learning_paths(problem) * (looked_at * problem.dtype.itemsize + 8 * (2 * (degree + 1) + _COLUMNS))
+
+
+def learning_steps(holders: Sequence[Holder]) -> np.ndarray:
+    """After which the paths to learn from are looked at: those on which any option can be exercised."""
+    return np.unique(np.concatenate([holder.steps for holder in holders]))
+
+
+def judgements(functionals: Sequence[Functional]) -> tuple[tuple[int, bool], ...]:
+    """(degree, call) of each American option, for the kernels."""
+    return tuple((f.right.degree, f.right.call) for f in functionals if f.right is not None)

@@ -1,0 +1,41 @@
+"""What else a scenario can take where no number of its paths reaches the standard error that it is to have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from simsuite.scenario.gbm import GbmScenario
+from simsuite.scenario.gbm.paths import dimension_mistakes
+from simsuite.solvers.gbm.checks.unsupported import not_yet
+from simsuite.solvers.gbm.payoffs.control_variates import wanted
+from simsuite.solvers.gbm.schedule.level_steps import level_steps
+
+if TYPE_CHECKING:
+    from simsuite.solvers.gbm.problem import GbmProblem
+
+RANDOM = {"antithetic": False, "moment_matching": False, "multilevel": False}  # what Sobol points do not go with
+
+
+def alternatives(problem: GbmProblem, option: int) -> Iterator[str]:
+    """Keys with values that lower the standard error of an option for as many paths, of those that the scenario may
+    have."""
+    scenario, contract = problem.scenario, problem.scenario.option[option]
+    controlled = contract.model_copy(update={"control_variate": True})
+    if problem.dynamics.moves.lognormal and wanted(controlled) and not wanted(contract):
+        yield "control_variate = true"
+    if scenario.paths.sampling == "pseudo" and goes(scenario, {"sampling": "sobol", **RANDOM}):
+        dropped = [f"`{key}`" for key in RANDOM if getattr(scenario.paths, key)]
+        yield 'sampling = "sobol"' + (f" without {' and '.join(dropped)}" if dropped else "")
+    halved = scenario.time.scheme != "exact" and len(level_steps(scenario)) > 1
+    if halved and not scenario.paths.multilevel and goes(scenario, {"multilevel": True, "moment_matching": False}):
+        yield "multilevel = true"
+
+
+def goes(scenario: GbmScenario, changes: dict[str, Any]) -> bool:
+    """Whether the scenario with other `paths` can be run."""
+    paths = scenario.paths.model_copy(update=changes)
+    jumps = any(asset.jumps is not None for asset in scenario.asset)
+    if dimension_mistakes(paths, len(scenario.asset), scenario.time.steps, jumps):
+        return False
+    return not not_yet(scenario.model_copy(update={"paths": paths}))

@@ -1,0 +1,94 @@
+"""A few paths before a run that is to reach a standard error: whether it can, with as many paths as it may make."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scipy.special import chdtri
+
+from simsuite.core import Backend
+from simsuite.errors import Mistake, ScenarioError
+from simsuite.scenario.gbm import MOST_PATHS, MOST_POINTS
+from simsuite.solvers.gbm.checks.alternatives import alternatives
+from simsuite.solvers.gbm.results.results import option_estimates
+from simsuite.solvers.gbm.statistics.replicates import BEST_ORDER, LIKELY_ORDER
+from simsuite.solvers.gbm.statistics.statistics import GROUP
+
+if TYPE_CHECKING:
+    from simsuite.solvers.gbm.problem import GbmProblem
+
+PATHS, MATCHED_PATHS = 16 * GROUP, 128 * GROUP  # the latter where groups are observations
+MARGIN = 1.5  # standard errors by a few paths are rough: what looks out of reach by less may be in reach
+DOUBT = 1e-4  # how probable it is that an error from replicates is larger than all that is taken for plausible
+
+
+def rehearse(problem: GbmProblem, base: Path, backend: Backend) -> None:
+    """Raises ScenarioError if the target is out of reach."""
+    scenario = problem.scenario
+    count = scenario.paths.count
+    if problem.quasi:
+        paths = GROUP * scenario.paths.scrambles
+    else:
+        paths = MATCHED_PATHS if scenario.paths.moment_matching else PATHS
+    if count <= paths:
+        return
+    few = scenario.paths.model_copy(update={"count": paths, "target_standard_error": 0.0, "batch": None})
+    end_only = scenario.output.model_copy(update={"frames": 2, "every": None, "times": None, "store_paths": 0})
+    pilot = type(problem).from_scenario(scenario.model_copy(update={"paths": few, "output": end_only}), base)
+    stepper = pilot.stepper(backend, pilot.initial())
+    stepper.advance(pilot.clock.end)
+    with stepper.observe("time") as observed:
+        errors = [e.standard_error for e in option_estimates(pilot, observed)]
+    worst = max(range(len(errors)), key=lambda o: (not math.isnan(errors[o]), errors[o]))
+    if problem.quasi:
+        _require_best(problem, worst, paths, errors[worst])
+    else:
+        require_reach(problem, worst, paths * (errors[worst] / problem.target) ** 2)
+
+
+def _require_best(problem: GbmProblem, option: int, paths: int, error: float) -> None:
+    """Raises ScenarioError if all Sobol points of the run cannot bring the error that a few have to the target, even if
+    it is less in truth and falls as fast as it can. How fast it will fall, a few of them cannot tell."""
+    count, freedom = problem.scenario.paths.count, problem.sharing[0] - 1
+    least = error * math.sqrt(freedom / float(chdtri(freedom, DOUBT)))
+    best = least * (paths / (MARGIN * count)) ** BEST_ORDER
+    if not (math.isfinite(best) and best > problem.target):
+        return
+    name = problem.scenario.option_names[option]
+    message = (
+        f"{count} Sobol points do not get option {name!r} there: {paths} have an error of {error:.2g}, which would "
+        f"have to fall faster than count^-{BEST_ORDER:g}"
+    )
+    help = f"set the target to about {error * (paths / count) ** LIKELY_ORDER:.2g}"
+    doublings = math.ceil(math.log2(error / problem.target) / LIKELY_ORDER)
+    if paths << doublings <= min(MOST_PATHS, MOST_POINTS * (freedom + 1)):
+        help += f", or count to about {paths << doublings}"
+    help += f", as far as errors fall like count^-{LIKELY_ORDER:g}"
+    raise ScenarioError([Mistake(("paths", "target_standard_error"), message, help)])
+
+
+def require_reach(problem: GbmProblem, option: int, paths: float) -> None:
+    """Raises ScenarioError if `paths`, which an option takes to get to the target, are more than the run may make."""
+    count, width = problem.scenario.paths.count, problem.width
+    if not (math.isfinite(paths) and paths > MARGIN * count):
+        return
+    reached = problem.target * math.sqrt(paths / count)
+    name = problem.scenario.option_names[option]
+    message = f"option {name!r} takes about {paths:.2g} paths to get there; {count} reach about {reached:.2g}"
+    most = MOST_PATHS // width * width
+    if paths <= most:
+        enough = min(_round_up(MARGIN * paths, width), most)
+        help = f"to be safe, set count to {enough}, or the target to {MARGIN * reached:.2g}"
+    else:
+        least = MARGIN * problem.target * math.sqrt(paths / most)
+        others = "".join(f", or {change}" for change in alternatives(problem, option))
+        help = f"a run can make {MOST_PATHS:.2g} paths at most: to be safe, set the target to {least:.2g}{others}"
+    raise ScenarioError([Mistake(("paths", "target_standard_error"), message, help)])
+
+
+def _round_up(paths: float, width: int) -> int:
+    """To two digits, and to a multiple of `width`."""
+    unit = 10 ** (math.floor(math.log10(paths)) - 1)
+    return -(-math.ceil(paths / unit) * unit // width) * width

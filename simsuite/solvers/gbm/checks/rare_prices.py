@@ -1,0 +1,103 @@
+"""What is said of assets whose mean comes from prices so high that hardly any path has them, and what helps.
+
+With the deviation s of the logarithm at the end, the mean of a price comes from paths that are s deviations up, and its
+square from those 2 s up. The mean over n random paths is off by sqrt((e^{s^2} - 1) / n) of itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from simsuite.scenario.gbm import Asian, Basket, European, GbmScenario, Spread
+from simsuite.solvers.gbm.checks.alternatives import RANDOM, goes
+from simsuite.solvers.gbm.results.text_lines import with_error
+from simsuite.words import measured
+
+_RARE = 2.5  # deviations
+_SETTLED = 0.1  # of the mean: its error with as many paths as are proposed
+_MOST_PATHS = 1e10  # hardly anybody makes more
+_FAR_OFF = 5.0  # standard errors
+_MISSED = 0.5  # of the mean, where its standard error is not known
+_INEXACT = 1e-5  # of a mean: what sums in float32 may make of it, and more
+_HIGH = "what gains by high prices, such as calls,"
+
+
+def rare_price_warnings(scenario: GbmScenario) -> Iterator[str]:
+    """For each asset whose mean comes from prices that hardly any path reaches. Errors by Sobol points count these in:
+    with them it is said where errors are as large as the mean."""
+    count, end = scenario.paths.count, scenario.time.end
+    for a, name in enumerate(scenario.asset_names):
+        deviation = _deviation(scenario, a)
+        if deviation <= _RARE or (scenario.paths.sampling == "sobol" and _error(deviation, count) < 1):
+            continue
+        what = f"{name!r} has a volatility of {deviation:.3g} over {measured(f'{end:g}', 'year')}"
+        if scenario.paths.sampling == "sobol":
+            few = f"hardly any of {count} points carries its mean, and"
+            found = f"{few} standard errors of {_HIGH} are larger than prices, or unknown"
+        else:
+            few = "few paths carry its mean, and with too few of them"
+            found = f"{few} standard errors and ci95 of {_HIGH} are far too small"
+        yield f"{what}: {found}; {_remedies(scenario, deviation, True)}"
+
+
+def missed_means(scenario: GbmScenario, results: Mapping[str, Any]) -> list[str]:
+    """A sentence for each asset whose mean over the paths is not what it is known to be, by far more than its standard
+    error tells."""
+    assets = results.get("assets", {})
+    return [
+        _missed(scenario, a, assets[name])
+        for a, name in enumerate(scenario.asset_names)
+        if "mean_exact" in assets.get(name, {}) and _is_far_off(assets[name])
+    ]
+
+
+def _is_far_off(asset: Mapping[str, Any]) -> bool:
+    error, exact = asset["mean_standard_error"], asset["mean_exact"]
+    if asset["mean"] == 0:  # all prices were too small to be told from it
+        return True
+    off = abs(asset["mean"] - exact)
+    return bool(off > (_MISSED * exact if error is None else _FAR_OFF * error + _INEXACT * exact))
+
+
+def _missed(scenario: GbmScenario, a: int, asset: Mapping[str, Any]) -> str:
+    name, exact = scenario.asset_names[a], asset["mean_exact"]
+    quasi = scenario.paths.sampling == "sobol"
+    mean = f"{asset['mean']:.5g}" if quasi else with_error(asset["mean"], asset["mean_standard_error"])
+    remedies = _remedies(scenario, _deviation(scenario, a), False)
+    too_small = "" if quasi else f", and standard errors and ci95 of {_HIGH} are too small, too"
+    return (
+        f"the mean of {name!r} over these {'points' if quasi else 'paths'} is {mean}, but {exact:.5g} is exact: hardly "
+        f"any of them has the high prices that carry it{too_small}; {remedies}"
+    )
+
+
+def _remedies(scenario: GbmScenario, deviation: float, before: bool) -> str:
+    """What can be done about it. before: the run, which proposes other points only then."""
+    found, count = [], scenario.paths.count
+    if not scenario.option or any(_has_parity(option) for option in scenario.option):
+        found.append("price the put and go by put-call parity")
+    pseudo = scenario.paths.sampling == "pseudo"
+    if before and pseudo and _error(deviation, count) < 1 and goes(scenario, {"sampling": "sobol", **RANDOM}):
+        found.append('take sampling = "sobol", whose errors count such paths in')
+    enough = (math.exp(min(deviation**2, 700.0)) - 1) / _SETTLED**2
+    if enough <= _MOST_PATHS:
+        found.append(f"take {enough:.0e} paths" if enough > count else "take more paths")
+    found.append("take fewer years")
+    return f"{', '.join(found[:-1])}, or {found[-1]}" if len(found) > 1 else found[0]
+
+
+def _has_parity(option: Any) -> bool:
+    summed = isinstance(option, Basket) and option.combine == "sum"
+    return (isinstance(option, (European, Asian, Spread)) or summed) and option.payoff == "call"
+
+
+def _error(deviation: float, paths: int) -> float:
+    """Of a mean over random paths, by itself."""
+    return math.sqrt(math.exp(min(deviation**2, 700.0)) / paths)
+
+
+def _deviation(scenario: GbmScenario, a: int) -> float:
+    end = scenario.time.end
+    return scenario.asset[a].volatility.root_mean_square(end) * math.sqrt(end)

@@ -1,0 +1,1 @@
+"""Derivatives of option prices by the market: pathwise, and by likelihood ratios."""

@@ -1,0 +1,39 @@
+"""Greeks of barriers that are watched at all times, if a dividend is paid at the very end.
+
+Such a dividend takes a price past a barrier below it, after the last step has been survived: what is paid jumps where
+the price is at the level. (After any other step the next one is as good as certain to reach a barrier so near, so the
+probability of survival goes to 0 and nothing jumps.) Pathwise derivatives miss what the jump adds. So as log-prices
+x_k move by w_k, k = 1 .. n, all but the last do so pathwise, while x_n stays where it is and its law moves instead:
+
+    d E f(x_1, .., x_n) = E (sum of w_k d f / d x_k, k < n) + w_n E f z / (sigma sqrt(dt)),
+
+z the normal number of the last step: the second is the score of that step alone (`scores.last_step`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from simsuite.expressions.derivative import add, directional, multiply
+from simsuite.expressions.tree import Node
+from simsuite.solvers.gbm.greeks.likelihood_ratio import last_step
+from simsuite.solvers.gbm.greeks.pathwise import Tangents
+from simsuite.solvers.gbm.market.dynamics import Dynamics
+from simsuite.solvers.gbm.payoffs.functionals import Functional, Kind
+
+
+def jumps_in_the_end(functionals: Sequence[Functional], dynamics: Dynamics) -> bool:
+    """Whether a dividend after the last step can take a price beyond a barrier that is watched at all times."""
+    below = {f.asset for f in functionals if f.kind == Kind.SURVIVAL and f.level < 0}
+    return any(payment.step == dynamics.n_steps for a in below for payment in dynamics.paid[a])
+
+
+def derivative(
+    tree: Node, names: Sequence[str], asset: int, tangents: Tangents, power: int
+) -> tuple[Node, Node] | None:
+    """(derivative of E f, the score in it, of mean 0) as log-prices move by (t / T)^power. None where the last step has
+    no noise."""
+    score = last_step(asset, tangents)
+    if score is None:
+        return None
+    return add(directional(tree, tangents.before_end(names, power)), multiply(tree, score)), score

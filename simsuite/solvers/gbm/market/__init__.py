@@ -1,0 +1,1 @@
+"""The law of the prices: growth, volatility, schemes, jumps and dividends."""

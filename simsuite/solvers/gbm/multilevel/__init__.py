@@ -1,0 +1,1 @@
+"""Multilevel Monte Carlo: most paths with few time steps, few paths with all."""

@@ -1,0 +1,92 @@
+"""Levels of multilevel Monte Carlo: a scenario with fewer and fewer steps.
+
+Level l of 0 .. L has steps / 2^(L - l) steps. Its fine paths are those of a run with so many; its coarse ones, with
+half as many, are driven by the same Brownian motion: the normal number of a coarse step is (z_1 + z_2) / sqrt 2 of the
+fine steps in it. Their law is that of the fine paths of level l - 1, whatever volatilities do within a coarse step.
+
+How many steps there are is found by `level_steps.py`. What is looked at after every step is looked at after a level's
+own ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from simsuite.solvers.gbm.market.dynamics import Dynamics
+from simsuite.solvers.gbm.payoffs.payoffs import Payoffs
+from simsuite.solvers.gbm.problem import GbmProblem
+from simsuite.solvers.gbm.read_options import read_payoffs
+from simsuite.solvers.gbm.schedule.level_steps import level_steps
+
+STRIDE = 1 << 48  # path numbers of a level: more than a run has
+
+
+class CoarseProblem(GbmProblem):
+    """The paths of a level with the random numbers of the next one."""
+
+    summed = 2
+
+
+@dataclass(frozen=True)
+class Level:
+    """fine, coarse: what makes the paths; coarse is None on level 0, whose fine paths are of a plain run. On the others
+    neither has payoffs. payoffs, fewer_steps: what the options pay on fine and coarse paths. shifts[option]: what is
+    subtracted before sums are taken. first_path: number of the first."""
+
+    fine: GbmProblem
+    payoffs: Payoffs
+    coarse: GbmProblem | None
+    fewer_steps: Payoffs | None
+    shifts: np.ndarray
+    first_path: int
+
+    @property
+    def steps(self) -> int:
+        return self.fine.n_steps
+
+    @property
+    def cost(self) -> int:
+        """Path-steps of a path, or of a pair."""
+        return self.steps + (self.coarse.n_steps if self.coarse is not None else 0)
+
+
+def make_levels(finest: GbmProblem) -> tuple[Level, ...]:
+    """finest: what the run is about; its frames are looked at on the last level only."""
+    model, found = finest.scenario, list[Level]()
+    before: Level | None = None
+    for number, steps in enumerate(level_steps(model)):
+        fine = _with_steps(finest, steps)
+        if before is None:
+            level = Level(fine, fine.payoffs, None, None, fine.shifts, 0)
+        else:
+            coarse, shifts = _coarse(before), np.zeros(len(fine.payoffs.values))
+            level = Level(_bare(fine), fine.payoffs, coarse, before.payoffs, shifts, number * STRIDE)
+        found.append(level)
+        before = level
+    return tuple(found)
+
+
+def _with_steps(finest: GbmProblem, steps: int) -> GbmProblem:
+    model, frames, payoffs, dynamics = finest.scenario, finest.frame_steps, finest.payoffs, finest.dynamics
+    if steps < model.time.steps:
+        ends = {"frames": 2, "every": None, "times": None, "store_paths": 0}
+        parts = {
+            "time": model.time.model_copy(update={"steps": steps}),
+            "output": model.output.model_copy(update=ends),
+        }
+        model, frames = model.model_copy(update=parts), (0, steps)
+        dynamics = Dynamics.of(model)
+        payoffs = read_payoffs(model, dynamics)
+    return GbmProblem(model, dynamics, payoffs, frames, finest.batch)
+
+
+def _bare(problem: GbmProblem) -> GbmProblem:
+    """Without payoffs."""
+    return replace(problem, payoffs=replace(problem.payoffs, trees=(), controls=(), greeks=(), happenings=()))
+
+
+def _coarse(level: Level) -> GbmProblem:
+    fine = _bare(level.fine)
+    return CoarseProblem(fine.scenario, fine.dynamics, fine.payoffs, fine.frame_steps, fine.batch)

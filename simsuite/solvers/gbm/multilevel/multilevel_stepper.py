@@ -1,0 +1,113 @@
+"""Pairs of paths of all levels. A step of the run is a portion of the first level that has paths to make."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simsuite.core import Backend, Pending, Snapshot
+from simsuite.solvers.gbm.multilevel.differences import ArrayDifferences, Differences, ProgramDifferences
+from simsuite.solvers.gbm.paths.stepper import Engine, Joined, engine_for
+
+if TYPE_CHECKING:
+    from simsuite.solvers.gbm.multilevel.problem import MultilevelProblem
+
+_HOST = ("done", "goals")
+
+
+class MultilevelStepper:
+    """done, goals: [level], paths made and to be made, whole groups both. Sums are exact and groups whole, so portions
+    that follow one another may be made at once.
+
+    The fine paths of all levels share their arrays, and so do the coarse ones. Of level 0, the engine takes the payoffs
+    as in a plain run.
+    """
+
+    def __init__(self, problem: MultilevelProblem, backend: Backend, start: Snapshot) -> None:
+        self.step = start.step
+        self.done, self.goals = (np.array(start.arrays[name]) for name in _HOST)
+        self._problem, self._backend = problem, backend
+        self._arrays = {name: backend.array(a) for name, a in start.arrays.items() if name not in _HOST}
+        along = problem.along_paths()
+        fine, coarse = ({name: backend.zeros(*spec) for name, spec in along.items()} for _ in range(2))
+        self._pairs: list[list[tuple[Engine, Any]]] = []
+        for level in problem.levels:
+            self._pairs.append([self._engine(p, on) for p, on in ((level.fine, fine), (level.coarse, coarse)) if p])
+        fast = self.chosen["kernel"] == "nvrtc"
+        differences = ProgramDifferences if fast else ArrayDifferences
+        self._differences: Differences = differences(problem, backend, self._arrays)
+
+    def _engine(self, problem: Any, along: Mapping[str, Any]) -> tuple[Engine, Any]:
+        """And what functionals have taken."""
+        taken = along["kept"][: len(problem.functional_codes)] if "kept" in along else None
+        own = {"x": along["x"], "options": self._arrays["options"][:1]}  # which level 0 adds to
+        own |= {"kept": taken} if problem.functional_codes else {}
+        engine, self.chosen = engine_for(problem, self._backend, self._arrays | own)
+        return engine, taken
+
+    @property
+    def state(self) -> Mapping[str, Any]:
+        return self._arrays
+
+    def advance(self, n: int) -> None:
+        """Steps beyond the goals do nothing."""
+        self.step += n
+        while n > 0 and (level := self.behind) is not None:
+            portion = self._problem.portions[level]
+            left = int(self.goals[level] - self.done[level])
+            paths = min(left, n * portion, self._problem.room // portion * portion)
+            self._make(level, paths)
+            self.done[level] += paths
+            n -= -(-paths // portion)
+
+    @property
+    def behind(self) -> int | None:
+        """The first level that has not reached its goal."""
+        return next((level for level, more in enumerate(self.goals - self.done) if more > 0), None)
+
+    def _make(self, number: int, n: int) -> None:
+        """So many paths, or pairs of them."""
+        level, pair = self._problem.levels[number], self._pairs[number]
+        done, which = int(self.done[number]), 0
+        first_path, begin = level.first_path + done, 0
+        fine, engine = level.fine, pair[0][0]
+        while begin < fine.n_steps:
+            target = fine.farthest(begin)
+            blocks = -(-begin // fine.block), -(-target // fine.block)
+            frames = fine.frames_within(blocks[0] * fine.block, blocks[1] * fine.block)
+            engine.advance(n, first_path, *blocks, frames)
+            if number == len(self._pairs) - 1:
+                self._look(engine, n, first_path, frames, done == 0)
+            begin, which = target, len(frames) - 1
+        if level.coarse is None:
+            engine.payoffs(which, n, first_path)
+            return
+        coarse = level.coarse
+        pair[1][0].advance(n, first_path, 0, -(-coarse.n_steps // coarse.block), range(1, 2))
+        noises = [engine.seen[at] for (engine, _), at in zip(pair, (which, 0))]
+        self._differences.add(number, n, first_path, noises, [taken for _, taken in pair])
+
+    def _look(self, engine: Engine, n: int, first_path: int, frames: range, first: bool) -> None:
+        """Statistics of prices, of the fine paths of the last level."""
+        for which, frame in enumerate(frames if first else ()):
+            engine.clear(self._problem.slot(frame))
+            engine.record(which, frame)
+        if frames:
+            engine.moments(n, first_path, frames)
+
+    def snapshot(self) -> Pending:
+        return self._stage(self._arrays)
+
+    def observe(self, series: str) -> Pending:
+        frame, arrays = self._problem.frame_of_row(self.step), self._arrays
+        of_frame = {name: arrays[name][frame] for name in ("moments", "histogram", "paths") if name in arrays}
+        return self._stage(of_frame | {name: arrays[name] for name in ("options", "fault")})
+
+    def observe_options(self) -> Pending:
+        return self._stage({name: self._arrays[name] for name in ("options", "fault")})
+
+    def _stage(self, arrays: Mapping[str, Any]) -> Pending:
+        known = {"done": self.done.copy(), "goals": self.goals.copy()}
+        return Joined(self._backend.stage(self.step, arrays), known)

@@ -1,0 +1,237 @@
+"""Exact sampling on the CPU: threads share out chunks of paths; the innermost loops run along paths, vectorised.
+
+Most of the time that a first run takes is Numba's, which compiles for each combination of types of arguments. So what a
+run does without is None among the kernel's arguments: Numba drops what stands under `is not None` before it compiles.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from simsuite.elementary import fma
+from simsuite.parallel_for import kernel, parallel_for, procedure
+from simsuite.scenario.gbm import GROUP
+from simsuite.solvers.gbm.market.schemes import Scheme
+from simsuite.solvers.gbm.market.step_terms import Moves
+from simsuite.solvers.gbm.paths.kernels.continuous import chances
+from simsuite.solvers.gbm.paths.kernels.continuous_cpu import draw_radii, keep_extremes_between, keep_survivals
+from simsuite.solvers.gbm.paths.kernels.functionals_cpu import (
+    keep_beside_sums,
+    keep_exercised,
+    keep_extremes,
+    keep_logarithms,
+    keep_sums,
+)
+from simsuite.solvers.gbm.paths.kernels.step_terms_cpu import discretise, jump, pay
+from simsuite.solvers.gbm.payoffs.functionals import SAMPLED, Kind
+from simsuite.solvers.gbm.random_numbers.normals_cpu import draw, match_moments
+from simsuite.solvers.gbm.random_numbers.numbering_kernels import runs
+from simsuite.solvers.gbm.random_numbers.precision import NORMALS_PER_BLOCK
+from simsuite.solvers.gbm.sobol.sobol_cpu import SPAN, follow, start
+
+_CHUNK = 512  # paths: their normals and prices stay in the first two levels of cache
+_BEGUN = {Kind.SURVIVAL: 1.0, Kind.EXERCISED: -1.0, Kind.LEAST: np.inf, Kind.LARGEST: -np.inf}  # of others, 0
+
+
+def make_advance(
+    n_assets: int,
+    functionals: Sequence[tuple[int, int, int, int, int]],
+    state: Any,
+    normal: Any,
+    moves: Moves,
+    rights: Sequence[tuple[int, bool]] = (),
+    stack: int = 0,
+    summed: int = 1,
+    matched: bool = False,
+) -> Any:
+    """The kernel for so many assets and functionals; see `paths/stepper.py` for its arguments."""
+    per_block = NORMALS_PER_BLOCK[np.dtype(normal)]
+    single_normal, single_state = (True if np.dtype(real) == np.float32 else None for real in (normal, state))
+    begun = np.array([_BEGUN.get(Kind(kind), 0.0) for kind, *_ in functionals])
+    sums, beside_sums = _of(functionals, Kind.SUM), _of(functionals, Kind.WEIGHTED, Kind.NOISY)
+    logarithms = _of(functionals, Kind.LOGARITHMS, Kind.SQUARES, Kind.LATEST)
+    extremes = _of(functionals, Kind.LEAST, Kind.LARGEST, Kind.AT_LEAST, Kind.AT_LARGEST)
+    survivals = _of(functionals, Kind.SURVIVAL, Kind.SLOPE)
+    between = _of(functionals, Kind.LOWEST, Kind.HIGHEST, Kind.AT_LOWEST, Kind.AT_HIGHEST)
+    exercised = _of(functionals, Kind.EXERCISED, Kind.AT_EXERCISED)
+    judged = np.array(rights, np.int64).reshape(-1, 2)
+    streams = np.zeros(0, np.int64)
+    if between is not None:
+        streams = np.array([chances(Kind(kind), a) * (kind in SAMPLED) for _, kind, a, *_ in between], np.int64)
+    half, jumping, paying = moves.scheme.half, np.array(moves.jumping), np.array(moves.paying)
+
+    @functools.lru_cache(maxsize=2)
+    def cut(first_path: int, n: int, *numbering: int) -> np.ndarray:
+        return runs(first_path, n, _CHUNK, numbering)
+
+    def advance(
+        x: Any, kept: Any, seen: Any, n: int, first_path: int, begin: int, end: int, valid: int, watched: int,
+        first_seen: int, seed: Any, antithetic: bool, mix: Any, scale: Any, centre: Any, growth: Any, due: Any,
+        bridges: Any, falls: Any, levels: Any, drift: Any, jumps: Any, thresholds: Any, cash: Any, turn: Any,
+        rules: Any, numbering: Any, *points: Any,
+    ) -> None:  # fmt: skip
+        *bridge, match = points
+        pieces = cut(first_path, n, *numbering.tolist())
+        _advance(
+            pieces, (x, kept, seen), (begin, end, valid, watched, first_seen),
+            (seed, antithetic, summed, per_block), single_normal, single_state,
+            (*bridge, stack) if stack else None, match if matched else None, (mix, scale),
+            (drift, half) if moves.scheme is not Scheme.EXACT else None,
+            (jumping, jumps, thresholds) if any(moves.jumping) else None, (paying, cash) if any(moves.paying) else None,
+            begun, (due, centre, growth), sums, beside_sums, logarithms, extremes,
+            (bridges, falls, levels), survivals, None if between is None else (between, streams),
+            None if exercised is None else (exercised, (judged, turn, rules)),
+        )  # fmt: skip
+
+    return advance
+
+
+def _of(functionals: Sequence[tuple[int, int, int, int, int]], *kinds: Kind) -> np.ndarray | None:
+    """int64[number, (functional, kind, asset, bit, row, partner)] of those of some kinds; None where there are none."""
+    found = [(f, *functional) for f, functional in enumerate(functionals) if functional[0] in kinds]
+    return np.array(found, np.int64) if found else None
+
+
+@kernel
+def _advance(pieces, *arguments):
+    _advance_pieces(pieces.shape[0], (pieces, *arguments))
+
+
+@parallel_for
+def _advance_pieces(
+    first, last, pieces, arrays, stretch, random, single_normal, single_state, bridge, match, own, scheme, jumps, cash,
+    begun, dated, sums, beside_sums, logarithms, extremes, tables, survivals, between, exercised
+):  # fmt: skip
+    """Pieces first .. last - 1: see `numbering_kernels.runs`. bridge: see `sobol_cpu.py`; other arguments: see
+    `paths/stepper.py`."""
+    x, kept, seen = arrays
+    begin, end, valid, watched, first_seen = stretch
+    seed, antithetic, summed, per_block = random
+    mix, scale = own
+    n_assets = x.shape[0]
+    if bridge is None:
+        z = np.empty((n_assets, per_block, _CHUNK), mix.dtype)
+    else:
+        z = np.empty((n_assets, per_block + 1 + bridge[5], _CHUNK), mix.dtype)
+        at, words, low = np.empty(2, np.int64), np.empty(_CHUNK, np.uint32), np.empty(SPAN, np.uint32)
+    room = np.empty((2, per_block, _CHUNK), mix.dtype)
+    bits = np.empty((4, _CHUNK), np.uint32)
+    dw = np.empty(_CHUNK, mix.dtype)
+    y = np.empty((n_assets, _CHUNK), x.dtype)
+    past = np.empty((n_assets, _CHUNK), x.dtype)
+    prices = np.empty((n_assets, _CHUNK), x.dtype)
+    taken = np.empty((begun.size, _CHUNK), x.dtype)
+    if survivals is not None or exercised is not None:
+        q = np.empty(_CHUNK, x.dtype)
+    if exercised is not None:
+        now = np.empty(_CHUNK, np.bool_)
+    if between is not None:
+        radii = np.empty((between[1].size, per_block, _CHUNK), mix.dtype)
+    for piece in range(first, last):
+        i, w = pieces[piece, 0], pieces[piece, 1] - pieces[piece, 0]
+        replicate, point = pieces[piece, 2], pieces[piece, 3]
+        if begin == 0:
+            _begin(y, taken, begun, w)
+        else:
+            _take(y, x, i, w)
+            _take(taken, kept, i, w)
+        if bridge is not None:
+            split = bridge, replicate, point, w, (dw, words, low)
+            start(z, at, begin, split, single_normal)
+        for block in range(begin, end):
+            if bridge is None:
+                for a in range(n_assets):
+                    draw(z, a, room, bits, w, point, block, seed, antithetic, summed, single_normal)
+                    if match is not None:
+                        match_moments(z, a, w, match, i // GROUP, block - begin)
+            else:
+                follow(z, at, block, per_block, split, single_normal)
+            if between is not None:
+                draw_radii(radii, between[1], bits, w, point, block, seed, antithetic, single_normal)
+            which = first_seen
+            for j in range(per_block if block < end - 1 else valid):
+                k = block * per_block + j
+                for a in range(n_assets):
+                    if survivals is not None or between is not None:
+                        for p in range(w):
+                            past[a, p] = y[a, p]
+                    factor = scale[a, k if scale.shape[1] > 1 else 0]
+                    _increments(dw, w, z, j, mix, a)
+                    if scheme is None:
+                        for p in range(w):
+                            y[a, p] += factor * dw[p]
+                    else:
+                        drift, half = scheme
+                        discretise(y, a, w, dw, factor, drift, k if drift.shape[1] > 1 else 0, half, single_state)
+                    if jumps is not None:
+                        jumping, numbers, thresholds = jumps
+                        if jumping[a]:
+                            jump(y, a, w, bits, point, k, seed, antithetic, numbers, thresholds, single_normal)
+                    if cash is not None:
+                        paying, amounts = cash
+                        if paying[a] and amounts[a, k] > 0:
+                            pay(y, a, w, amounts[a, k], amounts[n_assets + a, k], single_state)
+                if sums is not None:
+                    keep_sums(sums, dated, taken, y, prices, w, k, single_state)
+                if beside_sums is not None:
+                    keep_beside_sums(beside_sums, dated, taken, y, prices, w, k)
+                if logarithms is not None:
+                    keep_logarithms(logarithms, dated, taken, y, w, k)
+                if extremes is not None:
+                    keep_extremes(extremes, dated, taken, y, w, k)
+                if survivals is not None:
+                    keep_survivals(survivals, tables, dated, taken, y, past, q, w, k, single_state)
+                if between is not None:
+                    keep_extremes_between(between[0], tables, dated, taken, y, past, radii, w, j, k)
+                if exercised is not None:
+                    keep_exercised(exercised[0], exercised[1], dated, taken, y, q, now, w, k, single_state)
+                if block == end - 1 and watched >> j & 1:
+                    _put(seen[which], y, i, w)
+                    which += 1
+        _put(x, y, i, w)
+        _put(kept, taken, i, w)
+
+
+@procedure
+def _begin(y, taken, begun, w):
+    """Noise and functionals of w paths at their beginning."""
+    for a in range(y.shape[0]):
+        for p in range(w):
+            y[a, p] = 0
+    for f in range(begun.size):
+        for p in range(w):
+            taken[f, p] = begun[f]
+
+
+@procedure
+def _take(rows, paths, i, w):
+    """rows[:, :w] = paths[:, i : i + w], for as many rows as there are."""
+    for a in range(rows.shape[0]):
+        source = paths[a, i : i + w]
+        for p in range(w):
+            rows[a, p] = source[p]
+
+
+@procedure
+def _put(paths, rows, i, w):
+    """paths[:, i : i + w] = rows[:, :w]."""
+    for a in range(rows.shape[0]):
+        target = paths[a, i : i + w]
+        for p in range(w):
+            target[p] = rows[a, p]
+
+
+@procedure
+def _increments(dw, w, z, j, mix, a):
+    """dw[:w] = step j of a block, of an asset, but for its scale."""
+    for p in range(w):
+        dw[p] = mix[a, 0] * z[0, j, p]
+    for b in range(1, mix.shape[0]):
+        if mix[a, b] == 0:  # of a Cholesky factor, half of them
+            continue
+        for p in range(w):
+            dw[p] = fma(mix[a, b], z[b, j, p], dw[p])

@@ -1,0 +1,117 @@
+// Sums of payoffs of all paths of a batch, and of products of two, see statistics.py. A block for as many groups of paths
+// as come its way, of a replicate (grid y) whose sums are `stride` limbs from those of the one before.
+//
+// Compiled at run time, with the macros STATE, ASSETS, COUNT (functionals, at least 1), FUNCTIONALS (their kinds),
+// SIGNS (paths of an observation, whose mean counts), MATCHED (1: groups of paths are observations), GROUP, LIMBS,
+// LARGEST_PRICE, FUNCTIONS (value0, value1, ..), CALLS (of them, on `v`, which has the price of each asset in the end, what
+// was kept, the noise of each asset), VALUES (how many), SHIFTS (what is subtracted from each), NAMED (the asset to blame),
+// COARSE (calls on `v` of the coarse path, if there is one: what they give is subtracted), PRODUCTS (a list of {value,
+// value or -1}), ROWS (how many), THREADS.
+
+#include "ends.cuh"
+#include "../../statistics/exact_sums.cuh"
+#include "../../random_numbers/numbering.cuh"
+
+typedef double real;  // in which payoffs are added up
+FUNCTIONS
+
+__constant__ real shifts[] = {SHIFTS};
+constexpr int named[] = {NAMED};
+struct Product {
+  int a, b;
+};
+constexpr Product products[] = {PRODUCTS};
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
+payoffs(const state* __restrict__ y, const state* __restrict__ kept, unsigned long long room, unsigned n,
+        unsigned long long first_path, unsigned replicates, unsigned long long whole, unsigned each, unsigned stride,
+        const real* __restrict__ growth, Limb* sums, long long* fault, const state* __restrict__ coarse_y,
+        const state* __restrict__ coarse_kept, const real* __restrict__ coarse_growth) {
+  __shared__ Limb mine[ROWS * LIMBS];
+  clear(mine, ROWS * LIMBS);
+  const int lane = threadIdx.x & 31;
+  const Pieces pieces({replicates, whole, each}, first_path, n, blockIdx.y);
+  const unsigned warps = gridDim.x * (THREADS / 32);
+  for (unsigned g = blockIdx.x * (THREADS / 32) + threadIdx.x / 32; g < pieces.count(); g += warps) {
+    unsigned begin, end;
+    pieces.piece(g, begin, end);
+#if MATCHED
+    real of_group[VALUES];
+#pragma unroll
+    for (int o = 0; o < VALUES; o++) of_group[o] = 0;
+#endif
+    real sum[ROWS];
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) sum[r] = 0;
+    End next[SIGNS];
+#pragma unroll
+    for (int s = 0; s < SIGNS; s++)
+      if (begin + lane * SIGNS < end) next[s].read(y, kept, room, begin + lane * SIGNS + s);
+#pragma unroll 1
+    for (unsigned i = begin + lane * SIGNS; i < end; i += 32 * SIGNS) {
+      real value[VALUES];
+      End now[SIGNS];
+#ifdef COARSE
+      End now_coarse[SIGNS];
+#endif
+#pragma unroll
+      for (int s = 0; s < SIGNS; s++) {
+        now[s] = next[s];
+#ifdef COARSE
+        now_coarse[s].read(coarse_y, coarse_kept, room, i + s);
+#endif
+        if (i + 32 * SIGNS < end) next[s].read(y, kept, room, i + 32 * SIGNS + s);  // while the present one is counted
+      }
+#pragma unroll
+      for (int s = 0; s < SIGNS; s++) {
+        real v[2 * ASSETS + COUNT];
+        now[s].tell(v, growth);
+        real found[VALUES] = {CALLS};
+#ifdef COARSE
+        now_coarse[s].tell(v, coarse_growth);
+        const real less[VALUES] = {COARSE};
+#pragma unroll
+        for (int o = 0; o < VALUES; o++) found[o] -= less[o];
+#endif
+        bool good = true;
+#pragma unroll
+        for (int o = 0; o < VALUES; o++) {
+          const real d = found[o] - shifts[o];
+          value[o] = s ? value[o] + d : d;
+          good = good && abs(found[o]) < LARGEST_PRICE;
+        }
+        if (good) continue;
+#pragma unroll
+        for (int o = 0; o < VALUES; o++)
+          if (!(abs(found[o]) < LARGEST_PRICE)) atomicMin(fault, (long long)(first_path + i + s) * ASSETS + named[o]);
+      }
+#pragma unroll
+      for (int o = 0; o < VALUES; o++) {
+        value[o] /= SIGNS;
+        if (!(abs(value[o]) < LARGEST_PRICE)) value[o] = 0;  // which leaves out what it is a factor of
+      }
+#if MATCHED
+#pragma unroll
+      for (int o = 0; o < VALUES; o++) of_group[o] += value[o];
+#else
+#pragma unroll
+      for (int r = 0; r < ROWS; r++)
+        sum[r] = fma(value[products[r].a], products[r].b < 0 ? 1 : value[max(products[r].b, 0)], sum[r]);
+#endif
+    }
+#if MATCHED
+#pragma unroll
+    for (int o = 0; o < VALUES; o++) of_group[o] = total(of_group[o]) / GROUP;
+#endif
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+#if MATCHED
+      const real all = of_group[products[r].a] * (products[r].b < 0 ? 1 : of_group[max(products[r].b, 0)]);
+#else
+      const real all = total(sum[r]);
+#endif
+      if (lane == 0) add_exactly(mine + r * LIMBS, all);
+    }
+  }
+  deliver(mine, sums + blockIdx.y * (size_t)stride, ROWS * LIMBS);
+}

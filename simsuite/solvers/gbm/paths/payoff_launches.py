@@ -1,0 +1,121 @@
+"""Sums of payoffs, and of differences between those of two paths, by programs in CUDA C++."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simsuite.core import Backend, Program
+from simsuite.expressions import Expression
+from simsuite.solvers.gbm.payoffs.payoffs import Payoffs
+from simsuite.solvers.gbm.payoffs.variables import kept, last, noise
+from simsuite.solvers.gbm.random_numbers.numbering import numbering_of
+from simsuite.solvers.gbm.random_numbers.precision import C_TYPES
+from simsuite.solvers.gbm.statistics.exact_sums import LIMBS
+from simsuite.solvers.gbm.statistics.statistics import GROUP, LARGEST
+
+if TYPE_CHECKING:
+    from simsuite.solvers.gbm.problem import GbmProblem
+
+PAYOFFS = Path(__file__).parent / "kernels" / "payoffs.cu"
+_THREADS, _BLOCKS = 256, 4  # of a block; blocks a multiprocessor
+_ROWS = 24  # added up by a program at once, or a few more: they stay in registers and shared memory
+
+
+def payoffs_macros(problem: GbmProblem, rows: range, coarse: Payoffs | None = None) -> dict[str, str | int]:
+    """rows: of the products of values that are added up. coarse: payoffs of other paths, which are subtracted."""
+    payoffs = problem.payoffs
+    products = payoffs.products[rows.start : rows.stop]
+    values = sorted({value for pair in products for value in pair if value >= 0})
+    texts, calls = _calls(problem.n_assets, payoffs, values, "value")
+    less, of_less = list[str](), list[str]()
+    if coarse is not None:
+        assert [f.kind for f in coarse.functionals] == [f.kind for f in payoffs.functionals]
+        less, of_less = _calls(problem.n_assets, coarse, values, "coarse")
+    shifts = [0.0 if coarse is not None else float(problem.shifts[value]) for value in values]
+    pairs = [(values.index(a), values.index(b) if b >= 0 else -1) for a, b in products]
+    return {
+        "STATE": C_TYPES[problem.dtype],
+        "ASSETS": problem.n_assets,
+        "COUNT": max(len(payoffs.functionals), 1),
+        "FUNCTIONALS": ",".join(f.kind.name for f in payoffs.functionals) or "NOTHING",
+        **observation(problem),
+        "GROUP": GROUP,
+        "LIMBS": LIMBS,
+        "LARGEST_PRICE": repr(LARGEST),
+        "FUNCTIONS": " ".join(texts + less),
+        "CALLS": ",".join(calls),
+        **({"COARSE": ",".join(of_less)} if of_less else {}),
+        "VALUES": len(values),
+        "SHIFTS": ",".join(shift.hex() for shift in shifts),
+        "NAMED": ",".join(str(payoffs.asset(value)) for value in values),
+        "PRODUCTS": ",".join(f"{{{a},{b}}}" for a, b in pairs),
+        "ROWS": len(pairs),
+        "THREADS": _THREADS,
+    }
+
+
+def _calls(n_assets: int, payoffs: Payoffs, values: Sequence[int], name: str) -> tuple[list[str], list[str]]:
+    """Functions for the values, and calls of them on `v`."""
+    assets, functionals = range(n_assets), range(max(len(payoffs.functionals), 1))
+    variables = (*map(last, assets), *map(kept, functionals), *map(noise, assets))
+    texts, calls = [], []
+    for value in values:
+        expression = Expression.from_tree(payoffs.values[value], variables)
+        used = tuple(name for name in variables if name in expression.names)
+        texts.append(" ".join(expression.cuda_function(f"{name}{value}", used).split("\n")))
+        calls.append(f"{name}{value}({','.join(f'v[{variables.index(name)}]' for name in used)})")
+    return texts, calls
+
+
+def observation(problem: GbmProblem) -> dict[str, str | int]:
+    """The paths that make one: a few of them, or a group."""
+    return {"SIGNS": 1, "MATCHED": 1} if problem.scenario.paths.moment_matching else {"SIGNS": problem.width}
+
+
+def rows_together(problem: GbmProblem) -> list[range]:
+    """Which rows of products a program adds up: those of a price or of a Greek go together."""
+    found: list[range] = []
+    for mean in problem.payoffs.means:
+        rows = mean.rows
+        if found and rows.start - found[-1].start < _ROWS:
+            found[-1] = range(found[-1].start, rows.stop)
+        else:
+            found.append(range(rows.start, rows.stop))
+    return found
+
+
+def payoffs_programs(problem: GbmProblem, backend: Backend, coarse: Payoffs | None = None) -> list[Program]:
+    """For each of `rows_together`, compiled at the same time."""
+    each = [payoffs_macros(problem, rows, coarse) for rows in rows_together(problem)]
+    return [backend.program(PAYOFFS, macros) for macros in each]
+
+
+class ProgramPayoffs:
+    """coarse: a problem with the same options, and its payoffs, which are subtracted; of whole groups of paths then."""
+
+    def __init__(self, problem: GbmProblem, backend: Backend, coarse: tuple[GbmProblem, Payoffs] | None = None) -> None:
+        replicates, whole, each = problem.sharing if coarse is None else numbering_of(problem)
+        self.rows = rows_together(problem)
+        grid = -(-backend.processors * _BLOCKS // replicates), replicates
+        programs = payoffs_programs(problem, backend, coarse[1] if coarse else None)
+        self._launches = [program.launcher("payoffs", grid, _THREADS) for program in programs]
+        stride = np.uint32(LIMBS * len(problem.payoffs.products))
+        self._sharing = np.uint32(replicates), np.uint64(whole), np.uint32(each), stride
+        self._room = np.uint64(problem.batch)
+        self._growth = backend.array(problem.end_growth)
+        self._coarse_growth = backend.array(coarse[0].end_growth) if coarse else self._growth
+
+    def add(
+        self, y: Any, kept: Any, n: int, first_path: int, sums: Any, fault: Any, coarse: tuple[Any, Any] | None = None
+    ) -> None:
+        """coarse: y and kept of the other paths. sums[row, limb]: of the first replicate."""
+        of_coarse = (y, kept) if coarse is None else coarse
+        for rows, launch in zip(self.rows, self._launches):
+            launch(
+                y, kept, self._room, np.uint32(n), np.uint64(first_path), *self._sharing, self._growth,
+                sums[rows.start :], fault, *of_coarse, self._coarse_growth,
+            )  # fmt: skip

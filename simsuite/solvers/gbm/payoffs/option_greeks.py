@@ -1,0 +1,44 @@
+"""What there is to say about the Greeks of an option: how each was found, and of what it is the mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from simsuite.expressions.tree import Node
+from simsuite.solvers.gbm.payoffs.control_variates import Control
+
+PER_ASSET, OF_ALL = ("delta", "gamma", "vega"), ("rho", "theta")
+GREEKS = (*PER_ASSET, *OF_ALL)
+PATHWISE, MIXED, RATIO, HOMOGENEITY = "pathwise", "mixed", "likelihood ratio", "homogeneity"
+EQUATION, NONE = "equation", "none"
+
+
+@dataclass(frozen=True)
+class Greek:
+    """tree: what it is the discounted mean of. control: something of known mean to lower its error by."""
+
+    tree: Node
+    control: Control | None = None
+
+
+class NotEstimated(Exception):
+    """A Greek is not. reason: a clause that says why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class OptionGreeks:
+    """methods: of each Greek. found: by name and asset (0 where there is but one); those that are missing are 0,
+    unless their method is "none". reasons: why it is, of these."""
+
+    methods: Mapping[str, str]
+    found: Mapping[tuple[str, int], Greek]
+    reasons: Mapping[str, str]
+
+
+def no_greeks(reason: str) -> OptionGreeks:
+    return OptionGreeks(dict.fromkeys(GREEKS, NONE), {}, dict.fromkeys(GREEKS, reason))

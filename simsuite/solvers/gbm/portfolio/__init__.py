@@ -1,0 +1,1 @@
+"""Risk and exposure of the portfolio of all holdings."""

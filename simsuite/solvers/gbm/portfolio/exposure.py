@@ -1,0 +1,93 @@
+"""Exposure of a portfolio of assets over time: what its value V_t is expected to be, and may well be.
+
+EE_t = E max(V_t, 0), ENE_t = E max(-V_t, 0), PFE_t a quantile of max(V_t, 0); none of them discounted (J. Gregory, The
+xVA Challenge, 2015). The first two are means with the standard errors of means, of pairs where paths are antithetic.
+PFE is from a sketch, to 2^-BITS of it (`quantile_sketch.py`), with an interval between order statistics
+(`intervals.py`), which for antithetic paths is that of half as many independent ones: in a portfolio they need not
+balance each other.
+
+Where no path is positive, or none negative, though some could be, a mean of 0 has the error of what was not seen
+(`unseen.py`), by the law of the price if the value depends on one alone, else an unknown one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from simsuite.solvers.gbm.portfolio.portfolio import Portfolio
+from simsuite.solvers.gbm.statistics.intervals import ranks
+from simsuite.solvers.gbm.statistics.quantile_sketch import of_positive
+from simsuite.solvers.gbm.statistics.statistics import Estimate, estimate
+from simsuite.solvers.gbm.unseen_errors.payoff_jumps import root_mean_square_off
+from simsuite.solvers.gbm.unseen_errors.unseen import reach_of
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """At one frame. potential[level], and the interval of each."""
+
+    expected: Estimate
+    negative: Estimate
+    potential: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+def mean_exposure(portfolio: Portfolio, frame: int, n: int, sums: np.ndarray) -> tuple[Estimate, Estimate]:
+    """(EE, ENE) from the sums of n paths at a frame."""
+    problem, unit = portfolio.problem, portfolio.exposure_unit
+    if frame == 0:
+        value = float(portfolio.worth.sum())
+        return Estimate(max(value, 0.0), 0.0), Estimate(max(-value, 0.0), 0.0)
+    paths = problem.scenario.paths
+    found = [estimate(part, n // problem.width, unit, 0.0) for part in (sums[:2], sums[2:])]
+    if paths.sampling != "pseudo":
+        found = [Estimate(e.value, math.nan) for e in found]
+    expected, negative = (_with_unseen(portfolio, frame, n, e, sign) for e, sign in zip(found, (1.0, -1.0)))
+    return expected, negative
+
+
+def _with_unseen(portfolio: Portfolio, frame: int, n: int, found: Estimate, sign: float) -> Estimate:
+    """Of the part with this sign: with an error, if no path had one, although it may."""
+    if found.value != 0 or found.standard_error != 0:
+        return found
+    problem = portfolio.problem
+    return replace(found, standard_error=reach_of(n // problem.width, problem.width) * _unseen(portfolio, frame, sign))
+
+
+def _unseen(portfolio: Portfolio, frame: int, sign: float) -> float:
+    """Root mean square of the part with this sign, where it is not 0; 0 if it always is, NaN if it is not known."""
+    problem, at = portfolio.problem, np.array([portfolio.problem.frame_steps[frame]])
+    held, dynamics = sign * portfolio.worth, problem.dynamics
+    spread, centre = dynamics.spread(at)[:, 0], dynamics.centre(at)[:, 0]
+    noisy = [a for a, worth in enumerate(held) if worth and spread[a] > 0 and problem.dynamics.is_noisy(a)]
+    fixed = sum(float(w * np.exp2(c)) for a, (w, c) in enumerate(zip(held, centre)) if w and a not in noisy)
+    if not noisy or (fixed <= 0 and all(held[a] < 0 for a in noisy)):
+        return 0.0
+    if len(noisy) > 1 or not dynamics.moves.lognormal_of(noisy):
+        return math.nan
+    (a,) = noisy
+    with np.errstate(over="ignore"):
+        return root_mean_square_off(
+            lambda y: np.maximum(fixed + held[a] * np.exp2(centre[a] + y), 0.0), float(spread[a]), 0.0
+        )
+
+
+def exposure_of(portfolio: Portfolio, frame: int, n: int, sums: np.ndarray, counts: np.ndarray) -> Exposure:
+    expected, negative = mean_exposure(portfolio, frame, n, sums)
+    levels, paths = portfolio.levels, portfolio.problem.scenario.paths
+    if frame == 0:
+        same = np.full(len(levels), expected.value)
+        return Exposure(expected, negative, same, same, same)
+    values = of_positive(counts, portfolio.exposure_unit)
+    found = np.full((3, len(levels)), math.nan)
+    with np.errstate(all="ignore"):
+        for i, p in enumerate(levels):
+            found[0, i] = values.quantile(p)
+            if paths.sampling == "pseudo":
+                bounds = ranks(values.n, p, paths.antithetic)
+                found[1:, i] = [math.nan if k is None else values.order_statistic(k) for k in bounds]
+    return Exposure(expected, negative, *found)

@@ -1,0 +1,141 @@
+"""The portfolio of all holdings: what its risk and its exposure are measured of, and in which units.
+
+Risk looks at the change of its value from the start to the end,
+
+    L = V_0 - V_T,  V_0 = sum of h_a S_a(0) + sum of h_o price_o,  V_T = sum of h_a S_a(T) + sum of h_o payoff_o,
+
+with the run's own estimates of prices. As those are known last, what is sketched on the way is the gain
+
+    G = sum of h_a (S_a(T) - S_a(0)) + sum of h_o payoff_o,  L = sum of h_o price_o - G.
+
+Nothing is discounted: V_T is in money of the horizon, as usual for a value at risk over days or weeks. Exposure looks
+at the assets held alone, V_t = sum of h_a S_a(t).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simsuite.expressions.evaluate import evaluate
+from simsuite.expressions.tree import Apply, Name, Node, Number
+from simsuite.solvers.gbm.payoffs.functionals import Kind
+from simsuite.solvers.gbm.payoffs.payoffs import expected_path
+from simsuite.solvers.gbm.payoffs.variables import kept, last
+from simsuite.solvers.gbm.statistics.exact_sums import LIMBS
+from simsuite.solvers.gbm.statistics.quantile_sketch import FURTHEST
+from simsuite.solvers.gbm.statistics.statistics import GROUP
+
+if TYPE_CHECKING:
+    from simsuite.solvers.gbm.problem import GbmProblem
+
+PAYOFFS_CHUNK = 16 * GROUP  # paths whose payoffs are computed at a time: arrays stay in cache
+EXPOSURE_SUMS = 4  # of max(V, 0), its square, and the same of max(-V, 0)
+_SWINGS = (0.25, 1.0, 4.0)  # of all prices, to see how large payoffs get
+_DEFAULT_LEVELS = (0.95, 0.99)
+
+
+@dataclass(frozen=True)
+class Portfolio:
+    problem: GbmProblem
+
+    @property
+    def risk(self) -> bool:
+        return self.problem.scenario.output.risk is not None
+
+    @property
+    def exposure(self) -> bool:
+        return self.problem.scenario.output.exposure
+
+    @property
+    def levels(self) -> Sequence[float]:
+        risk = self.problem.scenario.output.risk
+        return _DEFAULT_LEVELS if risk is None else risk.levels
+
+    @cached_property
+    def worth(self) -> np.ndarray:
+        """[asset]: what is held of each, at the start."""
+        return np.array([asset.holding * asset.spot for asset in self.problem.scenario.asset])
+
+    @cached_property
+    def holdings(self) -> np.ndarray:
+        """[option]"""
+        return np.array([option.holding for option in self.problem.scenario.option])
+
+    @cached_property
+    def exposure_unit(self) -> float:
+        """Values are sketched and added up in this unit, a power of two."""
+        return _power_of_two(float(np.abs(self.worth).sum()))
+
+    @cached_property
+    def risk_unit(self) -> float:
+        return _power_of_two(float(np.abs(self.worth).sum() + np.abs(self.holdings) @ self._payoff_sizes()))
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """[asset]: of prices over spots, which make the value in units."""
+        return self.worth / self.exposure_unit
+
+    @cached_property
+    def gain(self) -> Node:
+        """In units."""
+        parts = [
+            Apply("*", (Number(worth / self.risk_unit), Apply("-", (Name(last(a)), Number(1.0)))))
+            for a, worth in enumerate(self.worth)
+            if worth
+        ]
+        parts += [
+            Apply("*", (Number(holding / self.risk_unit), tree))
+            for holding, tree in zip(self.holdings, self.problem.payoffs.trees)
+            if holding
+        ]
+        return _sum(parts)
+
+    def shapes(self) -> dict[str, tuple[tuple[int, ...], Any]]:
+        """Of what is kept on the device; of length 0 where it is not asked for."""
+        problem, bins = self.problem, FURTHEST + 1
+        return {
+            "risk": ((3 * self.risk, 2 * FURTHEST + 1), np.int64),
+            "exposure": ((len(problem.frame_steps) * self.exposure, EXPOSURE_SUMS, LIMBS), np.int64),
+            "exposure_counts": ((problem.slots * self.exposure, bins), np.int64),
+        }
+
+    @property
+    def bytes_per_frame(self) -> int:
+        return 8 * (EXPOSURE_SUMS * LIMBS + FURTHEST + 1) * self.exposure
+
+    def device_bytes(self) -> int:
+        """Besides those."""
+        gains = 8 * min(PAYOFFS_CHUNK, self.problem.batch) * self.risk
+        return gains + 8 * (FURTHEST + 1 + len(self.worth)) * self.exposure
+
+    def _payoff_sizes(self) -> np.ndarray:
+        """[option]: roughly the largest of what it pays."""
+        payoffs = self.problem.payoffs
+        path = expected_path(payoffs.functionals, self.problem.dynamics)
+        found = []
+        for swing in _SWINGS:
+            moved = {name: swing * value for name, value in path.items()}
+            for i, functional in enumerate(payoffs.functionals):
+                if functional.kind == Kind.LOGARITHMS:
+                    moved[kept(i)] = path[kept(i)] + functional.dates.count * math.log2(swing)
+            with np.errstate(all="ignore"):
+                found.append([abs(float(evaluate(tree, moved))) for tree in payoffs.trees])
+        return np.nan_to_num(np.max(found, axis=0), nan=0.0, posinf=0.0)
+
+
+def _power_of_two(size: float) -> float:
+    return math.ldexp(1.0, math.frexp(size)[1]) if 0 < size < math.inf else 1.0
+
+
+def _sum(parts: Sequence[Node]) -> Node:
+    """By halves, so that it is not nested deeply."""
+    if len(parts) == 1:
+        return parts[0]
+    middle = len(parts) // 2
+    return Apply("+", (_sum(parts[:middle]), _sum(parts[middle:])))

@@ -1,0 +1,59 @@
+"""Greeks among what comes out of a run."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simsuite.core import Snapshot
+from simsuite.solvers.gbm.payoffs.option_greeks import GREEKS, NONE, PER_ASSET
+from simsuite.solvers.gbm.payoffs.payoffs import mean_estimate
+from simsuite.solvers.gbm.statistics.statistics import Estimate
+from simsuite.solvers.gbm.unseen_errors.unknown_reasons import unknown_error
+
+if TYPE_CHECKING:
+    from simsuite.solvers.gbm.problem import GbmProblem
+
+
+def greek_totals(problem: GbmProblem, observed: Snapshot) -> dict[str, np.ndarray]:
+    """Each Greek and its standard error, [option] or [option, asset]; NaN where it is not estimated."""
+    found = {}
+    for name in GREEKS:
+        each = [_greek(problem, observed, o, name) for o in range(len(problem.scenario.option))]
+        parts = {
+            "": [[e.value for e in of] for of in each],
+            "_standard_error": [[e.standard_error for e in of] for of in each],
+        }
+        for suffix, values in parts.items():
+            array = np.array(values)
+            found[f"option_{name}{suffix}"] = array if name in PER_ASSET else array[:, 0]
+    return found
+
+
+def greek_results(problem: GbmProblem, observed: Snapshot, option: int) -> tuple[dict[str, Any], dict[str, str]]:
+    """With reasons for what is not known."""
+    greeks, found = problem.payoffs.greeks[option], dict[str, Any]()
+    reasons = dict(greeks.reasons)
+    for name in GREEKS:
+        each = _greek(problem, observed, option, name)
+        if why := unknown_error(problem.scenario.asset_names, each):
+            reasons[f"{name}_standard_error"] = why
+        for suffix, numbers in (("", [e.value for e in each]), ("_standard_error", [e.standard_error for e in each])):
+            values = [value if math.isfinite(value) else None for value in numbers]
+            found[f"{name}{suffix}"] = values if name in PER_ASSET else values[0]
+    return {**found, "greeks_method": dict(greeks.methods)}, reasons
+
+
+def _greek(problem: GbmProblem, observed: Snapshot, option: int, name: str) -> list[Estimate]:
+    """For each asset, or a single one."""
+    means, none = problem.payoffs.greek_means[option], problem.payoffs.greeks[option].methods[name] == NONE
+    found = []
+    for asset in range(problem.n_assets if name in PER_ASSET else 1):
+        mean = means.get((name, asset))
+        if mean is not None:
+            found.append(mean_estimate(problem, observed, mean))
+        else:
+            found.append(Estimate(math.nan, math.nan) if none else Estimate(0.0, 0.0))
+    return found

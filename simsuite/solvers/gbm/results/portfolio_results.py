@@ -1,0 +1,153 @@
+"""What comes out about the portfolio: for the result file, and for the results that `run --json` prints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simsuite.core import Snapshot, Variable
+from simsuite.solvers.gbm.portfolio.exposure import Exposure, exposure_of, mean_exposure
+from simsuite.solvers.gbm.portfolio.risk import Risk, risk_of
+from simsuite.solvers.gbm.statistics.intervals import CONFIDENCE
+from simsuite.solvers.gbm.statistics.statistics import Estimate
+from simsuite.solvers.gbm.unseen_errors.unknown_reasons import exposure_reasons, risk_reasons, with_reasons
+
+if TYPE_CHECKING:
+    from simsuite.solvers.gbm.problem import GbmProblem
+
+_PROFILE = 101  # frames of it among the results; results.h5 has all
+_LEVEL = {"confidence_level": f"{CONFIDENCE:g}"}
+_EXPOSURE = {  # dimensions, what it is
+    "exposure_expected": (("time",), "expected exposure of the assets held"),
+    "exposure_expected_standard_error": (("time",), "standard error of exposure_expected"),
+    "exposure_negative": (("time",), "expected negative exposure of the assets held"),
+    "exposure_negative_standard_error": (("time",), "standard error of exposure_negative"),
+    "exposure_potential": (("level", "time"), "potential future exposure of the assets held"),
+    "exposure_potential_low": (("level", "time"), "lower end of exposure_potential's interval"),
+    "exposure_potential_high": (("level", "time"), "upper end of exposure_potential's interval"),
+}
+_RISK = {
+    "portfolio_value": ((), "value of the portfolio at the start"),
+    "portfolio_value_standard_error": ((), "standard error of portfolio_value, at most"),
+    "value_at_risk": (("level",), "quantile of the loss of the portfolio up to the end"),
+    "value_at_risk_low": (("level",), "lower end of value_at_risk's interval"),
+    "value_at_risk_high": (("level",), "upper end of value_at_risk's interval"),
+    "expected_shortfall": (("level",), "mean of the losses beyond value_at_risk"),
+    "expected_shortfall_standard_error": (("level",), "standard error of expected_shortfall"),
+}
+
+
+def variables(problem: GbmProblem) -> list[Variable]:
+    """With the dimension `level`, if any."""
+    portfolio, found = problem.portfolio, []
+    if portfolio.risk or portfolio.exposure:
+        attrs = {"units": "1", "long_name": "probability of no greater loss or exposure"}
+        found.append(Variable("level", ("level",), np.float64, attrs, np.array(portfolio.levels)))
+    asked = (_EXPOSURE if portfolio.exposure else {}) | (_RISK if portfolio.risk else {})
+    for name, (dims, what) in asked.items():
+        attrs = {"units": "1", "long_name": f"{what} (in units of price)"}
+        found.append(Variable(name, dims, attrs=attrs | (_LEVEL if name.endswith(("_low", "_high")) else {})))
+    return found
+
+
+def rows(problem: GbmProblem, frame: int, n: int, observed: Snapshot) -> Mapping[str, np.ndarray]:
+    """Of n paths."""
+    if not problem.portfolio.exposure:
+        return {}
+    found = _exposure(problem, frame, n, observed)
+    numbers = (
+        found.expected.value, found.expected.standard_error, found.negative.value, found.negative.standard_error,
+        found.potential, found.low, found.high,
+    )  # fmt: skip
+    return {name: np.array(number) for name, number in zip(_EXPOSURE, numbers)}
+
+
+def totals(problem: GbmProblem, observed: Snapshot, prices: Sequence[Estimate]) -> Mapping[str, np.ndarray]:
+    """At the end only."""
+    if not problem.portfolio.risk:
+        return {}
+    risk = _risk(problem, observed, prices)
+    numbers: tuple[Any, ...] = (
+        risk.value.value, risk.value.standard_error,
+        [f.value_at_risk for f in risk.figures],
+        *zip(*(f.value_at_risk_interval for f in risk.figures)),
+        [f.expected_shortfall for f in risk.figures], [f.expected_shortfall_error for f in risk.figures],
+    )  # fmt: skip
+    return {name: np.array(number, np.float64) for name, number in zip(_RISK, numbers)}
+
+
+def results(problem: GbmProblem, n: int, observed: Snapshot, prices: Sequence[Estimate]) -> dict[str, Any]:
+    """Of n paths, at the end only."""
+    found: dict[str, Any] = {}
+    if problem.portfolio.risk:
+        found["risk"] = _risk_results(problem, _risk(problem, observed, prices))
+    if problem.portfolio.exposure:
+        found["exposure"] = _exposure_results(problem, n, observed)
+    return found
+
+
+def number(value: float) -> float | None:
+    """What is not known, as None."""
+    return float(value) if math.isfinite(value) else None
+
+
+def numbers(values: Iterable[float]) -> list[float | None]:
+    return [number(value) for value in values]
+
+
+def _risk(problem: GbmProblem, observed: Snapshot, prices: Sequence[Estimate]) -> Risk:
+    return risk_of(problem.portfolio, observed.arrays["risk"], prices)
+
+
+def _exposure(problem: GbmProblem, frame: int, n: int, observed: Snapshot) -> Exposure:
+    arrays = observed.arrays
+    return exposure_of(problem.portfolio, frame, n, arrays["exposure"], arrays["exposure_counts"])
+
+
+def _risk_results(problem: GbmProblem, risk: Risk) -> dict[str, Any]:
+    levels = {
+        f"{f.level:g}": {
+            "value_at_risk": number(f.value_at_risk),
+            "value_at_risk_ci95": numbers(f.value_at_risk_interval),
+            "expected_shortfall": number(f.expected_shortfall),
+            "expected_shortfall_standard_error": number(f.expected_shortfall_error),
+            "expected_shortfall_ci95": numbers(f.expected_shortfall_interval),
+        }
+        for f in risk.figures
+    }
+    value = {"value": risk.value.value, "value_standard_error": number(risk.value.standard_error)}
+    held = {"options_held": int(np.count_nonzero(problem.portfolio.holdings))}
+    found = {"horizon": problem.scenario.time.end, **value, **held, "levels": levels, "confidence": CONFIDENCE}
+    return with_reasons(found, risk_reasons(found))
+
+
+def _exposure_results(problem: GbmProblem, n: int, observed: Snapshot) -> dict[str, Any]:
+    portfolio, frames = problem.portfolio, problem.frame_steps
+    means = [mean_exposure(portfolio, i, n, observed.arrays["exposures"][i]) for i in range(len(frames))]
+    peak = max(range(len(frames)), key=lambda i: means[i][0].value)
+    end = _exposure(problem, len(frames) - 1, n, observed)
+    potential = {
+        f"{p:g}": {"value": number(value), "ci95": numbers(bounds)}
+        for p, value, *bounds in zip(portfolio.levels, end.potential, end.low, end.high)
+    }
+    told = np.unique(np.linspace(0, len(frames) - 1, min(len(frames), _PROFILE)).round().astype(int))
+    found = {
+        "end": _means(problem, frames[-1], end.expected, end.negative) | {"potential": potential},
+        "peak": _means(problem, frames[peak], *means[peak]),
+        "profile": [_means(problem, frames[i], *means[i]) for i in sorted({*told.tolist(), peak})],
+        "confidence": CONFIDENCE,
+    }
+    return with_reasons(found, exposure_reasons(problem, n, found))
+
+
+def _means(problem: GbmProblem, step: int, expected: Estimate, negative: Estimate) -> dict[str, Any]:
+    return {
+        "time": problem.time(step),
+        "expected": expected.value,
+        "expected_standard_error": number(expected.standard_error),
+        "negative": negative.value,
+        "negative_standard_error": number(negative.standard_error),
+    }

@@ -1,0 +1,51 @@
+"""How much a run may be, and how much of it is done at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from simsuite.errors import Mistake, ScenarioError
+from simsuite.scenario.gbm import GROUP, GbmScenario
+from simsuite.solvers.gbm.payoffs.functionals import MOST_SCHEDULES, Functional, schedules
+from simsuite.solvers.gbm.random_numbers.precision import PRECISIONS
+
+if TYPE_CHECKING:
+    from simsuite.solvers.gbm.problem import GbmProblem
+
+SEEN_BYTES = 1 << 30  # of prices at frames that are looked at together
+_BATCH_BYTES = 1 << 30  # of what is kept along paths
+_LARGEST_BATCH, _SMALLEST_BATCH = 1 << 24, 1 << 22
+_TARGET_BATCH = 1 << 20  # between two looks at the standard errors
+MOST_STEPS = 1 << 53  # of all batches: beyond, times are no longer exact
+
+
+def paths_together(model: GbmScenario, functionals: int, frames: int) -> int:
+    """The size of a batch: as given, or as many paths as fit. Few enough for a launch to come by all frames if that
+    still leaves a GPU with work."""
+    if model.paths.batch is not None:
+        batch = model.paths.batch
+    else:
+        price = PRECISIONS[model.run.precision][0].itemsize
+        fitting = _BATCH_BYTES // (price * (len(model.asset) + functionals))
+        looked_at = SEEN_BYTES // (price * len(model.asset) * max(frames - 1, 1))
+        looked_after = model.paths.target_standard_error > 0 and model.paths.sampling != "sobol"
+        most = _TARGET_BATCH if looked_after else _LARGEST_BATCH
+        batch = max(min(fitting, most, max(looked_at, _SMALLEST_BATCH)) // GROUP, 1) * GROUP
+    return max(batch, -(-(model.output.store_paths or 0) // GROUP) * GROUP)  # those in the first batch
+
+
+def require_schedules(functionals: Sequence[Functional], n_steps: int) -> None:
+    """A bit each is what the table has room for. Raises ScenarioError."""
+    if len(schedules(functionals, n_steps)) > MOST_SCHEDULES:
+        message = f"the options look at prices at more than {MOST_SCHEDULES} different sets of dates"
+        help = "price some of them in a run of their own (Greeks of payoffs with jumps may need another set)"
+        raise ScenarioError([Mistake(("option",), message, help)])
+
+
+def require_countable(problem: GbmProblem) -> None:
+    """The steps of all batches. Raises ScenarioError."""
+    if problem.clock.end >= MOST_STEPS:
+        message = f"{problem.n_batches} batches of {problem.n_steps} steps are more than can be counted"
+        key = "count" if problem.scenario.paths.batch is None else "batch"
+        raise ScenarioError([Mistake(("paths", key), message, "take fewer steps, or fewer paths")])

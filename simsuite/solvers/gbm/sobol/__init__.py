@@ -1,0 +1,1 @@
+"""Paths from Sobol points by a Brownian bridge."""

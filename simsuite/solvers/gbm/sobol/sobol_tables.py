@@ -1,0 +1,113 @@
+"""Paths from Sobol points: the tables that kernels read besides those of pseudo-random numbers.
+
+Every step of every asset is a dimension. A Brownian bridge in time and principal components over assets give the first
+dimensions most to decide (`brownian_bridge.py`); the points are scrambled `replicates` times (`simsuite/sobol`), paths
+share them as in `numbering.py`, and standard errors come from the replicates (`replicates.py`). With y_a += s_a (M
+dW)_a for independent dW and M the Cholesky factor of the correlation, M V has the same law for any orthogonal V; the
+one taken here makes the columns of M V principal components of a typical step. Where volatilities vary in time the
+scale s_a does, and V is that of their mean squares: the law is exact, the order of dimensions a compromise.
+
+What comes from `bridge` needs compiled code and is imported when it is needed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simsuite.solvers.gbm.random_numbers.numbering import numbering_of
+
+if TYPE_CHECKING:
+    from simsuite.sobol.scrambling import Scramble
+    from simsuite.solvers.gbm.market.dynamics import Dynamics
+    from simsuite.solvers.gbm.problem import GbmProblem
+    from simsuite.solvers.gbm.sobol.brownian_bridge import Bridge
+
+
+def bridge_of(problem: GbmProblem) -> Bridge:
+    from simsuite.solvers.gbm.sobol.brownian_bridge import Bridge
+
+    return Bridge.of(problem.n_steps, problem.block)
+
+
+def principal_components(factor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(V[asset, component], deviation[component]): orthogonal, and such that the columns of factor V are eigenvectors
+    of the covariance factor factor^T times standard deviations, the largest first.
+
+    P. Glasserman, "Monte Carlo Methods in Financial Engineering" (Springer 2003), section 2.3.3; by singular values, so
+    that rows keep their own digits however different they are. The largest entry of each column is positive.
+    """
+    _, deviation, transposed = np.linalg.svd(factor)
+    components = factor @ transposed.T
+    largest = np.abs(components).argmax(axis=0)
+    return transposed.T * np.where(components[largest, np.arange(len(factor))] < 0, -1.0, 1.0), deviation
+
+
+def _components(dynamics: Dynamics) -> tuple[np.ndarray, np.ndarray]:
+    """Of a typical step."""
+    deviation = np.sqrt(dynamics.variance(np.array([dynamics.n_steps]))[:, 0] / dynamics.n_steps)
+    return principal_components(deviation[:, None] * dynamics.factor)
+
+
+def mix(problem: GbmProblem) -> np.ndarray:
+    """[asset, component]: what independent normals, or increments, are multiplied by, but for the scale."""
+    dynamics = problem.dynamics
+    return dynamics.mix @ _components(dynamics)[0] if problem.quasi else dynamics.mix
+
+
+def _points(problem: GbmProblem, bridge: Bridge) -> Scramble:
+    from simsuite.sobol.scrambling import scramble
+
+    replicates, dimensions = problem.sharing[0], problem.n_steps * problem.n_assets
+    return bridge.points(scramble(int(problem.seed), replicates, dimensions), _components(problem.dynamics)[1])
+
+
+def numba_tables(problem: GbmProblem) -> dict[str, np.ndarray]:
+    """For Numba's kernels: see `sobol_cpu.py`. Single entries stand in for what nobody reads."""
+    sharing = {"sharing": np.array(problem.sharing, np.int64), "numbering": np.array(numbering_of(problem), np.int64)}
+    if not problem.quasi:
+        return sharing | {
+            "opened": np.zeros(1, np.int32),
+            "weights": np.zeros((1, 2), problem.normal),
+            "directions": np.zeros((1, 1, 1, 32), np.uint32),
+            "shift": np.zeros((1, 1, 1), np.uint32),
+            "offset": np.zeros((1, 1, 1)),
+        }
+    bridge = bridge_of(problem)
+    points = _points(problem, bridge)
+    return sharing | {
+        "opened": bridge.opened,
+        "weights": bridge.weights.astype(problem.normal),
+        "directions": points.directions,
+        "shift": points.shift,
+        "offset": points.offset,
+    }
+
+
+def program_tables(problem: GbmProblem) -> dict[str, np.ndarray]:
+    """For programs in CUDA C++: see `sobol.cuh`."""
+    if not problem.quasi:
+        return {}
+    from simsuite.solvers.gbm.sobol.brownian_bridge import device_points
+
+    bridge = bridge_of(problem)
+    points = _points(problem, bridge)
+    return {
+        "opened": bridge.opened,
+        "weights": bridge.weights.astype(problem.normal),
+        "inside": bridge.inside().astype(problem.normal),
+        "points": device_points(points),
+        "offset": points.offset.astype(problem.normal),
+    }
+
+
+def table_bytes(problem: GbmProblem) -> int:
+    """Of the larger of both, without making them."""
+    size, replicates = problem.normal.itemsize, problem.sharing[0]
+    blocks = -(-problem.n_steps // problem.block) if problem.quasi else 1
+    visits = blocks * problem.block if problem.quasi else 1
+    coordinates = replicates * visits * (problem.n_assets if problem.quasi else 1)
+    each = 2 * 4 * 32 + size if problem.quasi else 4 * 32 + 4 + 8
+    inside = 4 * (problem.block - 1) * size if problem.quasi else 0
+    return 6 * 8 + 4 * blocks + 2 * visits * size + coordinates * each + inside

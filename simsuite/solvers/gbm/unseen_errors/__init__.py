@@ -1,0 +1,1 @@
+"""What standard errors leave out: jumps and extremes that no path has come upon, and rounding."""

@@ -1,0 +1,76 @@
+"""Whether a payoff is the same on all paths, whatever they are: by interval arithmetic over all that a path can be.
+
+The price of such a payoff is exact: that of an option that cannot pay, like a put with a strike of 40 on an average of
+at least 50, and that of an option that is sure of what it pays. That no path paid anything else does not prove it. The
+terms of the option do, if the payoff has equal bounds over all prices from 0 to LARGEST, beyond which a run counts a
+price as overflown. The bounds take variables to be independent of each other, so that they do not see what follows from
+two of them together.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simsuite.expressions.intervals import Bounds, bounds_within
+from simsuite.expressions.tree import Node, names_in
+from simsuite.solvers.gbm.payoffs.functionals import Functional, Kind
+from simsuite.solvers.gbm.payoffs.variables import number
+from simsuite.solvers.gbm.statistics.statistics import LARGEST
+
+if TYPE_CHECKING:
+    from simsuite.solvers.gbm.problem import GbmProblem
+
+
+def _between(low: float, high: float) -> Bounds:
+    return np.asarray(low), np.asarray(high)
+
+
+_POSITIVE, _ANY = _between(0.0, LARGEST), _between(-LARGEST, LARGEST)
+_ROUNDED = 1e-9  # of a price without noise: far more than what rounding makes of it
+_PRICES = {
+    Kind.LEAST: _POSITIVE,
+    Kind.LARGEST: _POSITIVE,
+    Kind.LOWEST: _between(0.0, 1.0),  # at all times, the start among them
+    Kind.HIGHEST: _between(1.0, LARGEST),
+    Kind.SURVIVAL: _between(0.0, 1.0),
+}
+
+
+def is_certain(problem: GbmProblem, tree: Node) -> bool:
+    """Whether a payoff, or what a Greek is the mean of, is one number on all paths. False where that is not found."""
+    low, high = bounds_within(tree, {name: _range(problem, name) for name in names_in(tree)})
+    return bool(low == high)
+
+
+def _range(problem: GbmProblem, name: str) -> Bounds:
+    asset, i = number(name, "last"), number(name, "kept")
+    if asset is not None:
+        return _last(problem, asset)
+    return _ANY if i is None else _kept(problem, problem.payoffs.functionals[i])
+
+
+def _last(problem: GbmProblem, asset: int) -> Bounds:
+    dynamics = problem.dynamics
+    if dynamics.is_noisy(asset) or dynamics.moves.paying[asset]:
+        return _POSITIVE
+    price = float(problem.end_growth[asset])
+    return _between(price * (1 - _ROUNDED), price * (1 + _ROUNDED))
+
+
+def _kept(problem: GbmProblem, functional: Functional) -> Bounds:
+    kind, count = functional.kind, functional.dates.count
+    if kind == Kind.SUM:
+        return _between(0.0, count * LARGEST)
+    if kind == Kind.LOGARITHMS:
+        return _between(-LARGEST, _largest_noise(problem, functional))
+    if kind == Kind.EXERCISED and functional.right is not None and not functional.right.call:
+        return _between(-LARGEST, LARGEST if functional.right.strike else 0.0)
+    return _PRICES.get(kind, _ANY)
+
+
+def _largest_noise(problem: GbmProblem, functional: Functional) -> float:
+    """The sum of the noises of the largest prices on all dates."""
+    centre = problem.dynamics.centre(functional.dates.steps(problem.n_steps))[functional.asset]
+    return float(np.sum(np.log2(LARGEST) - centre))

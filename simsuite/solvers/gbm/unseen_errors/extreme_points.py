@@ -1,0 +1,176 @@
+"""What the highest and the lowest of all Sobol points bring to the mean of a payoff that depends on more than one
+price, and to its Greeks.
+
+The means of prices far out come from points that hardly any sample has, see `unseen.py`. For what depends on one price
+alone that is known from the law of the price (`strata.py`). Averages, extremes and baskets depend on many numbers, but
+along a straight line through the space of all normal numbers they depend on one, z, which is normal: with the noise y
+of asset a after step s as far out as z deviations, the others are most likely at
+
+    y_b(k) = z Cov(y_b(k), y_a(s)) / deviation of y_a(s),
+
+a path whose payoff, and whose control, can be computed. What a point brings that is anywhere in the first or the last
+stratum along such a line is what a sample cannot tell. Lines go through the end, three earlier dates, and what all
+assets have in common; the one with the most scatter counts. Across a line payoffs scatter, too, which is left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simsuite.expressions.sharing import evaluate_each
+from simsuite.expressions.tree import names_in
+from simsuite.solvers.gbm.market.dynamics import Dynamics
+from simsuite.solvers.gbm.payoffs.functionals import CONTINUOUS, EXTREMES, Functional, Kind, weighted
+from simsuite.solvers.gbm.payoffs.variables import kept, last, noise, number
+from simsuite.solvers.gbm.payoffs.weights import weight_table
+from simsuite.solvers.gbm.unseen_errors.strata import outer_strata
+
+if TYPE_CHECKING:
+    from simsuite.solvers.gbm.payoffs.payoffs import Mean
+    from simsuite.solvers.gbm.problem import GbmProblem
+
+_MOST_ASSETS = 4  # with lines of their own: those with the largest volatility
+_DATES = 4  # a line for each, of which the last is the end
+_FALL = -0.5  # of the noise: how much of what is gained each year up to a date is lost again each year after it
+_ROUNDING = 1e-12  # of a variance: what is left where a control is the payoff itself
+_BEGUN = {Kind.LEAST: np.inf, Kind.LARGEST: -np.inf}
+_UNFIT = CONTINUOUS | {Kind.EXERCISED, Kind.AT_EXERCISED}  # a path does not tell it, or not without what was learnt
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """Of means over so many points, by the line: variance of a value, of its control, and covariance of both. NaN where
+    they are beyond all numbers."""
+
+    own: np.ndarray
+    control: np.ndarray
+    both: np.ndarray
+
+    def variance(self, coefficient: float) -> float:
+        """Of the value less so many times its control, along the line where that is largest."""
+        with np.errstate(invalid="ignore"):
+            found = self.own - 2 * coefficient * self.both + coefficient**2 * self.control
+            found = np.where(found < _ROUNDING * self.own, 0.0, found)
+        return float(np.max(found)) if found.size else 0.0
+
+
+class Rays:
+    """Of a problem whose prices follow the lognormal law."""
+
+    def __init__(self, problem: GbmProblem) -> None:
+        self._problem = problem
+        self._points, self._known = 0, dict[int, Scatter]()
+
+    def scatter(self, mean: Mean, points: int) -> Scatter | None:
+        """None where it is not known, or where prices do not scatter."""
+        if points != self._points:
+            self._points, self._known = points, _scatters(self._problem, points)
+        return self._known.get(mean.value)
+
+
+def _scatters(problem: GbmProblem, points: int) -> dict[int, Scatter]:
+    """By the number of the value."""
+    payoffs, (z, weight), slopes = problem.payoffs, outer_strata(points), _slopes(problem)
+    variables = _along(problem, slopes, z.ravel())
+    fit = [v for v in range(len(payoffs.values)) if _is_fit(problem, v)]
+    off = {}
+    with np.errstate(all="ignore"):
+        for v, curve in zip(fit, evaluate_each([payoffs.values[v] for v in fit], variables)):
+            values = np.broadcast_to(curve, (len(slopes), z.size)).reshape(len(slopes), *z.shape)
+            off[v] = values - (values * weight).sum(axis=2, keepdims=True)
+
+        def product(one: int, other: int) -> np.ndarray:
+            return (off[one] * off[other] * weight).sum(axis=(1, 2)) / points**2
+
+        found = {}
+        for mean in payoffs.means:
+            own, control = mean.value, mean.control
+            if own in off and control is None:
+                found[own] = Scatter(product(own, own), np.zeros(len(slopes)), np.zeros(len(slopes)))
+            elif own in off and control in off:
+                found[own] = Scatter(product(own, own), product(control, control), product(own, control))
+    return found
+
+
+def _is_fit(problem: GbmProblem, value: int) -> bool:
+    functionals = problem.payoffs.functionals
+    numbers = (number(name, "kept") for name in names_in(problem.payoffs.values[value]))
+    return not any(functionals[i].kind in _UNFIT for i in numbers if i is not None)
+
+
+def _slopes(problem: GbmProblem) -> np.ndarray:
+    """[line, asset, step]: of the noise, by how many deviations out a path is."""
+    dynamics, n = problem.dynamics, problem.n_steps
+    scale, correlation = dynamics.scale(), dynamics.correlation
+    spread = np.sqrt(np.sum(scale**2, axis=1))
+    leading = [a for a in np.argsort(-spread, kind="stable")[:_MOST_ASSETS] if spread[a] > 0]
+    steps = sorted({-(-n * i // _DATES) for i in range(1, _DATES + 1)})
+    aims = [(np.eye(len(spread))[a], step, after) for a in leading for step in steps for after in (0.0, _FALL)]
+    if len(leading) > 1:
+        aims.append((np.linalg.eigh(spread[:, None] * correlation * spread)[1][:, -1], n, 0.0))
+    found = []
+    for share, step, after in aims:
+        if step == n and after:
+            continue
+        moved = share[:, None] * scale * np.where(np.arange(n) < step, 1.0, after)
+        along = correlation @ moved
+        found.append(np.cumsum(scale * along, axis=1) / np.sqrt(np.sum(moved * along)))
+    return np.array(found).reshape(len(found), len(spread), n)
+
+
+def _along(problem: GbmProblem, slopes: np.ndarray, z: np.ndarray) -> dict[str, np.ndarray]:
+    """The variables of expressions on paths that are z deviations out along each line: [line, number]."""
+    dynamics, functionals = problem.dynamics, problem.payoffs.functionals
+    growth = problem.end_growth
+    values: dict[str, np.ndarray] = {}
+    with np.errstate(all="ignore"):
+        for a in range(problem.n_assets):
+            y = slopes[:, a, -1, None] * z
+            values |= {noise(a): y, last(a): np.exp2(y) * growth[a]}
+        for i, found in enumerate(_taken(functionals, dynamics, slopes, z)):
+            values[kept(i)] = np.exp2(found) if functionals[i].kind in EXTREMES else found
+    return values
+
+
+def _taken(
+    functionals: tuple[Functional, ...], dynamics: Dynamics, slopes: np.ndarray, z: np.ndarray
+) -> list[np.ndarray]:
+    """What functionals keep of such paths, as kernels have it (functionals_cpu.py)."""
+    n, rows = dynamics.n_steps, weighted(functionals)
+    table, centre = weight_table(functionals, dynamics, dynamics.n_steps), dynamics.centre()
+    due = [set() if f.kind in _UNFIT else set(f.dates.steps(n).tolist()) for f in functionals]
+    found = [np.full((len(slopes), len(z)), _BEGUN.get(f.kind, 0.0)) for f in functionals]
+    for step in sorted(set().union(*due)):
+        at: dict[int, np.ndarray] = {}
+        for i, f in enumerate(functionals):
+            if step not in due[i]:
+                continue
+            y = at.setdefault(f.asset, slopes[:, f.asset, step - 1, None] * z)
+            weight = 0.0 if f.weight is None else table[rows.index((f.asset, f.weight, f.dates)), step - 1]
+            partner = None if f.partner is None else found[functionals.index(f.partner)]
+            found[i] = _kept(f.kind, found[i], y, float(centre[f.asset, step - 1]), weight, partner)
+    return found
+
+
+def _kept(
+    kind: Kind, so_far: np.ndarray, y: np.ndarray, centre: float, weight: float, partner: np.ndarray | None
+) -> np.ndarray:
+    """After one more date."""
+    if kind == Kind.LOGARITHMS:
+        return so_far + y
+    if kind == Kind.LEAST:
+        return np.minimum(so_far, y + centre)
+    if kind == Kind.LARGEST:
+        return np.maximum(so_far, y + centre)
+    if kind in (Kind.AT_LEAST, Kind.AT_LARGEST):
+        return np.where(partner == y + centre, weight, so_far)
+    if kind == Kind.SQUARES:
+        return so_far + weight * (y - partner) ** 2
+    if kind == Kind.LATEST:
+        return y
+    price = np.exp2(y + centre)
+    factor = {Kind.SUM: 1.0, Kind.WEIGHTED: weight, Kind.NOISY: y}[kind]
+    return so_far + factor * price

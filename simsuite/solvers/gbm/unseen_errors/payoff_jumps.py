@@ -1,0 +1,258 @@
+"""How much a payoff leaps: where an expression in what is kept of a path jumps, and by how much.
+
+What a payoff makes of one price alone, the last one, is a function of one number, the noise y of its logarithm
+(dynamics.py). Such a function is looked at on a fine grid; an interval over which it changes far more than over both of
+its neighbours is halved again and again, always keeping the half with the larger change. At a jump the change stays, at
+a slope, however steep, it vanishes. A change that rounding can make is none: what is left of huge prices that cancel
+each other, as in the rho of a call far out, changes at random.
+
+For barriers on dates the size is the root mean square of what is gained or lost by touching the level on a date, over
+the prices at the end that can follow, the largest over the dates. Other payoffs of several numbers either have no
+jump, by their operations, or one of unknown size.
+
+Far out, at the highest and the lowest prices, barriers have been reached: calls pay there what they pay without, or
+nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simsuite.expressions.derivative import is_lipschitz
+from simsuite.expressions.evaluate import evaluate
+from simsuite.expressions.magnitude import magnitudes
+from simsuite.expressions.tree import Node, names_in
+from simsuite.scenario.gbm import Barrier, Digital, Formula, Option
+from simsuite.solvers.gbm.closed_forms.quadrature import gauss_normal
+from simsuite.solvers.gbm.market.dynamics import LN2
+from simsuite.solvers.gbm.payoffs.functionals import Kind
+from simsuite.solvers.gbm.payoffs.option_greeks import RATIO
+from simsuite.solvers.gbm.payoffs.variables import kept, last, noise, number
+from simsuite.solvers.gbm.unseen_errors.constant_payoffs import is_certain
+from simsuite.solvers.gbm.unseen_errors.strata import scatter
+
+if TYPE_CHECKING:
+    from simsuite.solvers.gbm.payoffs.payoffs import Mean
+    from simsuite.solvers.gbm.problem import GbmProblem
+
+_REACH, _CELLS = 38.0, 1 << 14  # of the grid: in deviations of y, as far as their law can be told from 0; cells
+_OUTSTANDING = 2.0  # times the change over both neighbours: what may be a jump
+_HALVINGS = 48
+_ROUNDING = 16 * float(np.finfo(np.float64).eps)  # of what is added up: changes that may be its rounding
+_STEADY = 0.25  # of the change over a cell: what is left of a jump after halving, at least
+_NODES = 64
+_MOST_DATES = 32
+_AT_END = {Kind.SUM: last, Kind.LEAST: last, Kind.LARGEST: last, Kind.LOGARITHMS: noise}  # on one date, the last
+
+Curve = Callable[[np.ndarray], np.ndarray]
+Values = Callable[[np.ndarray], dict[str, np.ndarray]]
+
+
+@dataclass(frozen=True)
+class Leap:
+    """Of what is averaged over paths, undiscounted. size: of its largest jump, 0 if it is continuous, NaN if it jumps
+    by an unknown amount. random: whether it can differ from path to path. price: if it is a payoff times a weight
+    without jumps, that payoff. curve: what it is as a function of y of `asset`, if that is all it depends on. far: what
+    it is where y is far out. least, most: bounds of its mean."""
+
+    size: float
+    random: bool = True
+    price: Mean | None = None
+    asset: int = 0
+    curve: Curve | None = None
+    far: Curve | None = None
+    least: float = -math.inf
+    most: float = math.inf
+
+
+_CERTAIN = Leap(0.0, random=False)
+
+
+def leaps_of(problem: GbmProblem) -> dict[int, Leap]:
+    """By the number of the value (payoffs.py): of every price, Greek and probability of exercise. Greeks of a price
+    that is no random number are none either."""
+    payoffs, found = problem.payoffs, {}
+    for o, (option, tree) in enumerate(zip(problem.scenario.option, payoffs.trees)):
+        price, greeks = payoffs.prices[o], payoffs.greeks[o]
+        found[price.value] = of_price = _of_price(problem, option, tree)
+        for key, mean in payoffs.greek_means[o].items():
+            weighted = price if greeks.methods[key[0]] == RATIO else None
+            leap = _leap(problem, greeks.found[key].tree) if of_price.random else _CERTAIN
+            found[mean.value] = replace(leap, price=weighted)
+    for o, mean in payoffs.exercises.items():
+        exercised = Leap(1.0, least=0.0, most=1.0)
+        found[mean.value] = exercised if found[payoffs.prices[o].value].random else _CERTAIN
+    return found
+
+
+def _of_price(problem: GbmProblem, option: Option, tree: Node) -> Leap:
+    found = _leap(problem, tree)
+    size = found.size
+    if isinstance(option, Barrier) and _never_pays(option):
+        return _CERTAIN
+    if isinstance(option, Barrier) and option.monitoring == "discrete" and found.curve is None:
+        size = _at_barrier(problem, option)
+    least = -math.inf if isinstance(option, Formula) else 0.0
+    most = option.cash if isinstance(option, Digital) else math.inf
+    far = _call_far_out(problem, option) if isinstance(option, Barrier) and found.curve is None else found.far
+    asset = _option_asset(problem, option) if isinstance(option, Barrier) else found.asset
+    return replace(found, size=size, asset=asset, far=far, least=least, most=most)
+
+
+def _call_far_out(problem: GbmProblem, option: Barrier) -> Curve | None:
+    """What a call with a barrier pays at high prices, where it is alive."""
+    asset = _option_asset(problem, option)
+    if option.payoff == "put" or (option.direction == "up") == (option.knock == "out"):
+        return None
+    spot, growth = problem.scenario.asset[asset].spot, problem.end_growth[asset]
+    return lambda y: np.maximum(spot * growth * np.exp2(y) - option.strike, 0.0)
+
+
+def _leap(problem: GbmProblem, tree: Node) -> Leap:
+    names = names_in(tree)
+    assets = {_asset(problem, name) for name in names}
+    if not any(problem.dynamics.is_noisy(a) for a in assets) or is_certain(problem, tree):
+        return _CERTAIN
+    values = _values(problem, tree) if len(assets) == 1 else None
+    if values is not None:
+        (asset,), curve, sizes = assets, _curve(tree, values), _sizes(tree, values)
+        return Leap(_largest_jump(curve, _spread(problem, asset), sizes), asset=asset, curve=curve, far=curve)
+    functionals = problem.payoffs.functionals
+    signed = {noise(a) for a in range(problem.n_assets)}
+    signed |= {kept(i) for i, f in enumerate(functionals) if f.kind == Kind.LOGARITHMS}
+    return Leap(0.0 if is_lipschitz(tree, names - signed) else math.nan)
+
+
+def _values(problem: GbmProblem, tree: Node) -> Values | None:
+    """The variables of a tree by y at the end, for a path whose price at the end is all that it depends on."""
+    stands_for = {}
+    for name in names_in(tree):
+        i = number(name, "kept")
+        if i is not None:
+            f = problem.payoffs.functionals[i]
+            if f.kind not in _AT_END or f.dates.steps(problem.n_steps).tolist() != [problem.n_steps]:
+                return None
+            stands_for[name] = _AT_END[f.kind](f.asset)
+    growth = problem.end_growth
+
+    def values_at(y: np.ndarray) -> dict[str, np.ndarray]:
+        values = {noise(a): y for a in range(problem.n_assets)}
+        with np.errstate(all="ignore"):
+            values |= {last(a): np.exp2(y) * growth[a] for a in range(problem.n_assets)}
+        return values | {name: values[other] for name, other in stands_for.items()}
+
+    return values_at
+
+
+def _curve(tree: Node, values: Values) -> Curve:
+    def curve(y: np.ndarray) -> np.ndarray:
+        with np.errstate(all="ignore"):
+            return np.broadcast_to(evaluate(tree, values(y)), y.shape)
+
+    return curve
+
+
+def _sizes(tree: Node, values: Values) -> Curve:
+    """How large the numbers are that a tree adds up."""
+    return lambda y: np.broadcast_to(magnitudes([tree], values(y))[0], y.shape)
+
+
+def _largest_jump(curve: Curve, spread: float, sizes: Curve) -> float:
+    y = spread * np.linspace(-_REACH, _REACH, _CELLS + 1)
+    with np.errstate(all="ignore"):
+        change = np.abs(np.diff(curve(y)))
+    change = np.where(np.isfinite(change), change, 0.0)
+    beside = np.zeros_like(change)
+    beside[1:] += change[:-1]
+    beside[:-1] += change[1:]
+    size = sizes(y)
+    rounded = _ROUNDING * np.maximum(size[1:], size[:-1])
+    cells = np.flatnonzero((change > _OUTSTANDING * beside) & (change > rounded))
+    if not len(cells):
+        return 0.0
+    low, high = y[cells], y[cells + 1]
+    at_low, at_high = curve(low), curve(high)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        at_middle = curve(middle)
+        lower = np.abs(at_middle - at_low) >= np.abs(at_high - at_middle)
+        low, high = np.where(lower, low, middle), np.where(lower, middle, high)
+        at_low, at_high = np.where(lower, at_low, at_middle), np.where(lower, at_middle, at_high)
+    left = np.abs(at_high - at_low)
+    return float(np.max(left, where=left > _STEADY * change[cells], initial=0.0))
+
+
+def elsewhere(leap: Leap, problem: GbmProblem, usual: float) -> float:
+    """How far from `usual` it is where it is not that, see `root_mean_square_off`. It is what paths can bring that are
+    like none of those that were made."""
+    if leap.curve is None:
+        return leap.size if leap.size > 0 else math.nan
+    return root_mean_square_off(leap.curve, _spread(problem, leap.asset), usual)
+
+
+def root_mean_square_off(curve: Curve, spread: float, usual: float) -> float:
+    """Root mean square of how far from `usual` it is where it is not that, by the law of y, normal with the deviation
+    `spread`; NaN if that is beyond all numbers."""
+    z = np.linspace(-_REACH, _REACH, _CELLS + 1)
+    off = curve(spread * z) - usual
+    away = np.isfinite(off) & (np.abs(off) > 1e-12 * abs(usual))
+    if not away.any():  # it need not be random, and is not
+        return 0.0
+    logarithm = -(z[away] ** 2) / 2
+    weight = np.exp(logarithm - logarithm.max())
+    with np.errstate(over="ignore"):
+        found = math.sqrt(float(weight @ off[away] ** 2 / weight.sum()))
+    return found if math.isfinite(found) else math.nan
+
+
+def _never_pays(option: Barrier) -> bool:
+    """Whether it is void, the end being a date, wherever it would pay."""
+    if option.knock == "in" or option.rebate:
+        return False
+    if option.direction == "down":
+        return option.payoff == "put" and option.strike <= option.level
+    return option.payoff == "call" and option.strike >= option.level
+
+
+def scatter_far_out(leap: Leap, problem: GbmProblem, points: int) -> float:
+    """Variance of a mean over so many points that comes from the first and the last of them in order of y. 0 where the
+    payoff is not known there, NaN where it is beyond all numbers."""
+    if leap.far is None or not problem.dynamics.lognormal:
+        return 0.0
+    return scatter(leap.far, _spread(problem, leap.asset), points)
+
+
+def _at_barrier(problem: GbmProblem, option: Barrier) -> float:
+    dynamics, n = problem.dynamics, problem.n_steps
+    asset = _option_asset(problem, option)
+    dates = np.unique(np.linspace(1, n, min(option.dates or n, _MOST_DATES)).astype(np.int64))
+    ends = np.append(dates, n)
+    growth, variance = LN2 * dynamics.log_mean(ends)[asset], LN2**2 * dynamics.variance(ends)[asset]
+    z, weights = gauss_normal(_NODES)
+    found = []
+    for g, v in zip(growth[-1] - growth[:-1], np.maximum(variance[-1] - variance[:-1], 0.0)):
+        price = option.level * np.exp(g - v / 2 + math.sqrt(v) * z)
+        side = 1.0 if option.payoff == "call" else -1.0
+        gained = np.maximum(side * (price - option.strike), 0.0) - option.rebate
+        found.append(math.sqrt(float(weights @ gained**2)))
+    return max(found)
+
+
+def _option_asset(problem: GbmProblem, option: Barrier) -> int:
+    return 0 if option.asset is None else problem.scenario.asset_names.index(option.asset)
+
+
+def _asset(problem: GbmProblem, name: str) -> int:
+    i = number(name, "kept")
+    if i is not None:
+        return problem.payoffs.functionals[i].asset
+    return next(a for a in (number(name, "last"), number(name, "noise")) if a is not None)
+
+
+def _spread(problem: GbmProblem, asset: int) -> float:
+    return float(problem.dynamics.spread(np.array([problem.n_steps]))[asset, 0])

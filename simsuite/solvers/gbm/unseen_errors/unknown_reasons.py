@@ -1,0 +1,85 @@
+"""Why numbers of a run's results are not known: a clause for each that is `None`, by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from simsuite.solvers.gbm.statistics.statistics import GROUP, Estimate
+from simsuite.words import counted
+
+if TYPE_CHECKING:
+    from simsuite.solvers.gbm.problem import GbmProblem
+
+ALIKE = "all paths gave the same, and what others would give is not known"
+FAR_OUT = "its mean comes from prices so far out that no number of paths reaches them"
+NO_LAW = "no path had any, and the law of the value of several random assets is not known"
+_POINTS = "Sobol points are not independent of each other"
+_TOO_SMALL = "the prices are too small to be told from 0"
+_QUANTILE = "too few paths to bound it"
+_TAIL = "too few losses are beyond it"
+_PRICES = "the standard error of the price of an option held is not known"
+
+
+def with_reasons(found: Mapping[str, Any], reasons: Mapping[str, str]) -> dict[str, Any]:
+    """Results, with `reasons` beside them if there are any."""
+    return {**found, **({"reasons": dict(reasons)} if reasons else {})}
+
+
+def few(problem: GbmProblem, paths: int) -> str:
+    """Where so many paths are too few for a standard error."""
+    width = problem.width
+    kind = {1: "path", 2: "antithetic pair", GROUP: "group"}[width]
+    return f"{counted(max(paths // width, 1), kind)} cannot tell it"
+
+
+def unknown_error(assets: Sequence[str], each: Sequence[Estimate]) -> str:
+    """Why standard errors of a Greek by each of the assets, or of a single one, are not known; by which assets, if
+    others are known and not 0, or the reasons differ. "" if all are."""
+    named: dict[str, list[str]] = {}
+    for asset, estimate in zip(assets, each):
+        if estimate.unknown:
+            named.setdefault(estimate.unknown, []).append(repr(asset))
+    known = any(not e.unknown and (e.value != 0 or e.standard_error != 0) for e in each)
+    if len(named) == 1 and not known:
+        return next(iter(named))
+    return "; ".join(f"by {' and '.join(names)}, {reason}" for reason, names in named.items())
+
+
+def asset_reasons(problem: GbmProblem, paths: int, found: Mapping[str, Any]) -> dict[str, str]:
+    """found: what results say of an asset's price at a frame."""
+    small = _TOO_SMALL if paths >= 2 * problem.width else few(problem, paths)
+    why = _POINTS if problem.quasi else small
+    names = ("mean_standard_error", "std", "std_standard_error")
+    reasons = {name: why for name in names if found[name] is None}
+    if any(end is None for bounds in found["quantile_ci95"].values() for end in bounds):
+        reasons["quantile_ci95"] = _POINTS if problem.quasi else _QUANTILE
+    return reasons
+
+
+def risk_reasons(found: Mapping[str, Any]) -> dict[str, str]:
+    """found: what results say of the risk of a portfolio."""
+    if found["value_standard_error"] is None:
+        return dict.fromkeys(
+            ("value_standard_error", "value_at_risk_ci95", "expected_shortfall_standard_error"), _PRICES
+        )
+    reasons = {}
+    levels = found["levels"].values()
+    if any(end is None for level in levels for end in level["value_at_risk_ci95"]):
+        reasons["value_at_risk_ci95"] = _QUANTILE
+    if any(level["expected_shortfall_standard_error"] is None for level in levels):
+        reasons["expected_shortfall_standard_error"] = _TAIL
+    return reasons
+
+
+def exposure_reasons(problem: GbmProblem, paths: int, found: Mapping[str, Any]) -> dict[str, str]:
+    """found: what results say of the exposure of a portfolio."""
+    reasons = {}
+    for part in ("expected", "negative"):
+        unknown = [at for at in (found["end"], found["peak"]) if at[f"{part}_standard_error"] is None]
+        if unknown:
+            enough = paths >= 2 * problem.width
+            reasons[f"{part}_standard_error"] = NO_LAW if enough else few(problem, paths)
+    if any(end is None for level in found["end"]["potential"].values() for end in level["ci95"]):
+        reasons["potential"] = _QUANTILE
+    return reasons

@@ -1,0 +1,196 @@
+"""What standard errors leave out: jumps that too few points tell of, payoffs that no path has hit, and rounding.
+
+Few points beside a jump. The mean over the m points of an observation, which is a replicate if they are Sobol points,
+moves by J / m as one of them gets to the other side of a jump of size J. In one dimension a net has one point in each
+m-th of the unit interval, so that only the point of one such stratum can do so, with some probability p, and the means
+of all replicates lie on two numbers that are J / m apart. If p is as likely to be any number in [0, 1], the point is on
+the same side in all of R replicates with probability 2 / (R + 1): then their scatter shows nothing of the jump, but
+the p that are left have a beta law with the mean square 2 / ((R + 2) (R + 3)) (A. Gelman et al., Bayesian Data
+Analysis, 2013, section 2.4). So to the variance of a mean over R observations of m points each
+
+    (J / m)^2 2 / ((R + 2) (R + 3))
+
+is added, whether or not a point was on either side. The same with m = 1 and R = n holds for n independent paths: with
+k of them in the money the error of a digital is then J sqrt(k + 2) / n in place of J sqrt(k) / n, which is the score
+interval's remedy (A. Agresti and B. Coull, The American Statistician 52, 1998; L. Brown, T. Cai and A. DasGupta,
+Statistical Science 16, 2001), and for k = 0 its interval ends at 2.77 J / n, the rule of three (J. Hanley and A.
+Lippman-Hand, JAMA 249, 1983). Where there are many points beside a jump the part is small: 1 / k of the variance.
+
+The added variance is known, the other is estimated with f = R - 1 degrees of freedom, and what it leaves open of the
+mean has Student's law: its variance, f / (f - 2) times the estimated one, is what counts, and the sum as normal. (With
+f up to 2 there is no such variance; the sum then has the degrees of freedom of F. Satterthwaite, Biometrics Bulletin 2,
+1946, f (sum / estimated)^2.) Of normal means 0.6 % are off by more than three such errors for R = 16 and 1.4 % for
+R = 4, in place of 0.9 and 5.8 %, and of means on a lattice 0.2 %.
+
+J is that of `payoff_jumps.py`. Where the size of jumps is not known it is taken from the values themselves, E v^2 / |E
+v|, which for anything that pays an amount or nothing is the amount, at most 10 times their root mean square. Of
+antithetic pairs and of groups whose moments are matched only the means are known: E v^2 is (E v)^2 and their variance
+times the paths of each. That is right where few paths pay, which depend on each other hardly at all, and too little
+elsewhere, where the part does not count.
+
+Extremes. What a call pays for the highest of m points decides how far its mean is off, and so do few replicates with a
+high point: the spread of their means is skew, and too small most of the time (a call with s = 1, 8 replicates of 4096
+points, was more than three standard errors off in 9 % of all runs). Where a payoff is known at high and low prices, so
+is the variance that a point brings that is anywhere in the first or the last of m strata of the law; the variance over
+replicates counts as no less than that. What depends on several prices is looked at along straight lines
+(`extreme_points.py`), less its control. Where that variance is beyond all numbers, so is the error (NaN).
+
+No path hit. Where all observations are the same, although they need not be, J is how far the payoff is from that
+elsewhere, by the law of the price; if it is not known, neither is the error (NaN). The probability of all that was not
+seen is below 1 - 0.05^(1 / R) over m, with a confidence of 95 %.
+
+Rounding. Normals of a precision with the unit u = 2^-24 (float32, mixed) or 2^-53 have slightly another law than they
+should. If each is moved by u h(z), the mean of any payoff f(z), with jumps or without, moves by u times the covariance
+of f and z h - h', so by at most its own standard deviation times u times that of z h - h' and sqrt(steps). If prices
+are off by a share of u each, it moves by at most u / s deviations, s that of the logarithm of the price in the end.
+Both are systematic: no number of paths averages them out. Their factors are measured, on Sobol points that are the same
+in all precisions (tests/test_gbm_rounding.py): the largest over steps from 1 to 1000 and s from 0.03 to 1.2 were
+
+    0.65 up to 64 steps, 1.35 at 1000 steps;     with sums in float32 0.75 / s besides,
+
+and what is added to a standard error is u (1/2 + sqrt(steps) / 40, with sums in float32 + 3 / (4 s)) deviations.
+Payoffs are computed in float64, and what they are the sum of is rounded by 2^-53 of its size, which is added, too: a
+rho can be the sum of what cancels to 0 on every path.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simsuite.core import Snapshot
+from simsuite.solvers.gbm.market.dynamics import LN2
+from simsuite.solvers.gbm.statistics.exact_sums import exact
+from simsuite.solvers.gbm.statistics.replicates import coefficient
+from simsuite.solvers.gbm.statistics.statistics import Estimate
+from simsuite.solvers.gbm.unseen_errors.payoff_jumps import Leap, elsewhere, scatter_far_out
+from simsuite.solvers.gbm.unseen_errors.unknown_reasons import ALIKE, FAR_OUT, few
+
+if TYPE_CHECKING:
+    from simsuite.solvers.gbm.payoffs.payoffs import Mean
+    from simsuite.solvers.gbm.problem import GbmProblem
+
+_MOST = 10.0  # root mean squares: the largest jump that is read off values
+_SAME = 1e-15  # of the square of a number: what rounding makes the variance of a number that is always the same
+_UNIT = 2.0**-53
+_DOUBT = 0.05
+_BASE, _A_STEP, _LEVEL = 0.5, 1 / 40, 0.75
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What observations were: how many, paths of each, and whether all were alike. mean, square: those of single paths,
+    undiscounted; the square of pairs and of groups as if their paths were independent of each other."""
+
+    count: int
+    points: int
+    mean: float
+    square: float
+    alike: bool
+
+    @property
+    def deviation(self) -> float:
+        return math.sqrt(max(self.square - self.mean**2, 0.0))
+
+    @property
+    def reach(self) -> float:
+        """Error of a mean, for a jump of 1."""
+        return reach_of(self.count, self.points)
+
+    @property
+    def unseen(self) -> float:
+        """Largest probability of what was not seen."""
+        return (1 - _DOUBT ** (1 / self.count)) / self.points
+
+
+def reach_of(count: int, points: int) -> float:
+    """Error of a mean over so many observations of so many paths each, for a jump of 1."""
+    return math.sqrt(2 / ((count + 2) * (count + 3))) / points
+
+
+def seen(problem: GbmProblem, observed: Snapshot, mean: Mean) -> Seen:
+    """By the paths that are done."""
+    n, sums = int(observed.arrays["done"][0]) // problem.width, observed.arrays["options"][:, mean.rows]
+    total, squares = (sum((exact(rows[i]) for rows in sums), Fraction(0)) / n for i in (0, 1))
+    shift, width = Fraction(float(problem.shifts[mean.value])), problem.width
+    variance, average = squares - total * total, total + shift
+    alike = variance <= (_SAME * squares if width == 1 else 0)
+    count, points = (problem.sharing[0], n // problem.sharing[0]) if problem.quasi else (n, width)
+    return Seen(count, points, float(average), float(width * variance + average * average), alike)
+
+
+def completed(problem: GbmProblem, observed: Snapshot, mean: Mean, estimate: Estimate, discount: float) -> Estimate:
+    """With all that the standard error of an estimate leaves out."""
+    if math.isnan(estimate.standard_error):  # too few observations
+        return replace(estimate, unknown=few(problem, int(observed.arrays["done"][0])))
+    leap, of = problem.leaps[mean.value], seen(problem, observed, mean)
+    bounded = replace(estimate, least=discount * leap.least, most=discount * leap.most)
+    if not leap.random:
+        return bounded
+    if of.alike:
+        error = discount * of.reach * elsewhere(leap, problem, of.mean)
+        unseen, unknown = None if error == 0 else of.unseen, ALIKE if math.isnan(error) else ""
+        return replace(bounded, standard_error=error, freedom=math.inf, unseen=unseen, unknown=unknown)
+    bounded = _with_extremes(problem, observed, mean, of, bounded)
+    if bounded.unknown:
+        return bounded
+    jump = leap.size if not math.isnan(leap.size) else _read_off(problem, observed, leap, of)
+    if jump > 0:
+        bounded = bounded.settled
+    rounded = of.deviation * rounding(problem) + _UNIT * float(problem.summands[mean.value])
+    return bounded.widened(discount * math.hypot(jump * of.reach, rounded))
+
+
+def _with_extremes(problem: GbmProblem, observed: Snapshot, mean: Mean, of: Seen, estimate: Estimate) -> Estimate:
+    """With a standard error that is no less than what the highest and the lowest Sobol point make of it."""
+    if not problem.quasi:
+        return estimate
+    least = problem.discount * math.sqrt(_scatter(problem, observed, mean, of.points) / of.count)
+    if math.isnan(least):
+        return replace(estimate, standard_error=math.nan, unknown=FAR_OUT)
+    return estimate if estimate.standard_error >= least else replace(estimate, standard_error=least, freedom=math.inf)
+
+
+def _scatter(problem: GbmProblem, observed: Snapshot, mean: Mean, points: int) -> float:
+    """Variance of a mean over so many points by the highest and the lowest of them."""
+    leap = problem.leaps[mean.value]
+    if leap.far is not None and mean.control is None:
+        return scatter_far_out(leap, problem, points)
+    along = problem.rays.scatter(mean, points)
+    if along is None:
+        return 0.0
+    if mean.control is None:
+        return along.variance(0.0)
+    return along.variance(float(coefficient(observed.arrays["options"][:, mean.rows], points)))
+
+
+def rounding(problem: GbmProblem) -> float:
+    """By what share of its standard deviation the mean of a payoff may be off."""
+    found = _BASE + _A_STEP * math.sqrt(problem.n_steps)
+    if problem.dtype == np.float32:
+        spread = LN2 * problem.dynamics.spread(np.array([problem.n_steps]))[:, 0]
+        found += _LEVEL / float(spread[spread > 0].min())
+    return found * float(np.finfo(problem.normal).eps) / 2
+
+
+def unseen_results(price: Estimate) -> dict[str, Any]:
+    """Where all paths paid the same, though they need not: what can be said of those that pay something else."""
+    if price.unseen is None:
+        return {}
+    found, others = ("no path paid", "that one does") if price.value == 0 else ("all paths paid the same", "of others")
+    remark = f"{found}: the probability {others} is below {price.unseen:.2g}, with a confidence of 95 %"
+    return {"unseen_probability_ci95": [0.0, price.unseen], "remark": remark}
+
+
+def _read_off(problem: GbmProblem, observed: Snapshot, leap: Leap, of: Seen) -> float:
+    """The size of jumps."""
+    if leap.price is not None:
+        paid, price = problem.leaps[leap.price.value].size, seen(problem, observed, leap.price)
+        if not math.isnan(paid) and price.square > 0:
+            return paid * math.sqrt(of.square / price.square)
+    most = _MOST * math.sqrt(of.square)
+    return min(of.square / abs(of.mean), most) if of.mean else most
