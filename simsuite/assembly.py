@@ -29,7 +29,7 @@ from simsuite.words import counted
 
 PROBLEMS = {  # imported when first needed
     "heat": "simsuite.solvers.heat.problem:HeatProblem",
-    "gbm": "simsuite.solvers.gbm.problem:GbmProblem",
+    "gbm": "simsuite.solvers.gbm.solver:GbmSolver",
     "linear": "simsuite.solvers.linear.problem:LinearProblem",
 }
 

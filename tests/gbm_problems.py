@@ -9,6 +9,7 @@ import numpy as np
 from simsuite.core import Snapshot
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm.problem import GbmProblem
+from simsuite.solvers.gbm.solver import GbmSolver
 
 ASSET = {"spot": 100.0, "volatility": 0.2}
 CALL = {"style": "european", "payoff": "call", "strike": 100.0}
@@ -34,7 +35,7 @@ def tables(**changes) -> dict:
 
 
 def problem(**changes) -> GbmProblem:
-    return GbmProblem.from_scenario(GbmScenario.model_validate(tables(**changes)), Path())
+    return GbmSolver.from_scenario(GbmScenario.model_validate(tables(**changes)), Path())
 
 
 def two_assets(

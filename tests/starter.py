@@ -30,7 +30,7 @@ IMPORTED = (
     "simsuite.execution",
     "simsuite.backends.cpu",
     "simsuite.solvers.gbm.paths.stepper",
-    "simsuite.solvers.gbm.problem",
+    "simsuite.solvers.gbm.solver",
     "simsuite.solvers.heat.problem",
     "simsuite.solvers.linear.problem",
 )

@@ -14,7 +14,7 @@ from bits import cases, record
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.scenario.heat import HeatScenario
 from simsuite.scenario.linear import LinearScenario
-from simsuite.solvers.gbm.problem import GbmProblem
+from simsuite.solvers.gbm.solver import GbmSolver
 
 RUNS = ("templates/heat rkl2 float64", "templates/gbm float64", "templates/linear step float64")
 SCENARIOS = dict(cases.cases(small=False))
@@ -42,7 +42,7 @@ def test_every_way_to_compute_is_in_the_record() -> None:
 @pytest.mark.parametrize("way", cases.PATHS)
 def test_every_way_to_make_paths_is_run(way: str, tmp_path: Path) -> None:
     """What is refused leaves no bits."""
-    GbmProblem.from_scenario(GbmScenario.model_validate(SCENARIOS[f"options/european {way}"]), tmp_path)
+    GbmSolver.from_scenario(GbmScenario.model_validate(SCENARIOS[f"options/european {way}"]), tmp_path)
 
 
 def test_a_change_is_found(tmp_path: Path) -> None:

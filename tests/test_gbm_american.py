@@ -16,12 +16,13 @@ from simsuite.backends.cpu import CpuBackend
 from simsuite.backends.program import compile_program, program_text
 from simsuite.core import Backend
 from simsuite.solvers.gbm.add_paths import extended
-from simsuite.solvers.gbm.american.exercise_policy import TERMS, learning_steps, unlearnt_policy
+from simsuite.solvers.gbm.american.exercise_policy import unlearnt_policy
 from simsuite.solvers.gbm.american.regression import judgement, learn
 from simsuite.solvers.gbm.american.regression_launches import REGRESSION, learn_by_program, regression_macros
 from simsuite.solvers.gbm.closed_forms import bermudan, european
 from simsuite.solvers.gbm.paths.launches_nvrtc import PATHS, SHAPES, paths_macros
 from simsuite.solvers.gbm.paths.payoff_launches import PAYOFFS, payoffs_macros, rows_together
+from simsuite.solvers.gbm.payoffs.exercise_rights import TERMS, learning_steps
 from simsuite.solvers.gbm.payoffs.functionals import Right
 from simsuite.solvers.gbm.problem import GbmProblem
 

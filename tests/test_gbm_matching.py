@@ -29,10 +29,10 @@ from simsuite.errors import ScenarioError
 from simsuite.rng import fill_normals32, fill_normals64
 from simsuite.scenario.gbm import GROUP, GbmScenario
 from simsuite.solvers.gbm.market.step_terms import Moves
+from simsuite.solvers.gbm.moment_matching import moment_matching
 from simsuite.solvers.gbm.paths.launches_nvrtc import MOMENTS, PATHS, SHAPES, moments_macros, paths_macros
 from simsuite.solvers.gbm.paths.payoff_launches import PAYOFFS, ProgramPayoffs, payoffs_macros, rows_together
 from simsuite.solvers.gbm.problem import GbmProblem
-from simsuite.solvers.gbm.random_numbers import moment_matching
 from simsuite.solvers.gbm.random_numbers.precision import PRECISIONS
 from simsuite.solvers.gbm.reference_prices.prices import known_price
 from simsuite.solvers.gbm.statistics.exact_sums import LIMBS, exact
@@ -306,8 +306,8 @@ def test_programs_compile_without_spills(precision: str, antithetic: bool) -> No
 def test_readable_kernels_live_in_registers() -> None:
     from numba import types
 
+    from simsuite.solvers.gbm.moment_matching.moment_matching_cuda import make_measure
     from simsuite.solvers.gbm.paths.kernels.paths_cuda import make_advance
-    from simsuite.solvers.gbm.random_numbers.moment_matching_cuda import make_measure
 
     single, i8 = np.dtype(np.float32), types.int64
     advance = make_advance(2, ((1, 0, -1, 0, 0),), single, single, Moves.none(2), matched=True)

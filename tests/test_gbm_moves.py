@@ -20,9 +20,8 @@ from simsuite.solvers.gbm.closed_forms import (
     scheme_strong_error,
 )
 from simsuite.solvers.gbm.closed_forms.quadrature import gauss_legendre
-from simsuite.solvers.gbm.market.dynamics import LN2
+from simsuite.solvers.gbm.logarithms import LN2, ZERO
 from simsuite.solvers.gbm.market.jumps import poisson_table
-from simsuite.solvers.gbm.market.schemes import ZERO
 from simsuite.solvers.gbm.paths.tables import tables
 
 pytestmark = pytest.mark.usefixtures("one_thread")

@@ -27,12 +27,13 @@ from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm.closed_forms.schemes import scheme_mean, scheme_second_moment
 from simsuite.solvers.gbm.multilevel.allocation import bias_estimate, next_goals, standard_errors, wanted
 from simsuite.solvers.gbm.multilevel.differences import ArrayDifferences, ProgramDifferences
-from simsuite.solvers.gbm.multilevel.levels import STRIDE, CoarseProblem
+from simsuite.solvers.gbm.multilevel.levels import STRIDE, CoarsePlan
 from simsuite.solvers.gbm.multilevel.multilevel_results import moments
 from simsuite.solvers.gbm.multilevel.multilevel_stepper import MultilevelStepper
 from simsuite.solvers.gbm.multilevel.problem import MultilevelProblem
 from simsuite.solvers.gbm.paths.launches_nvrtc import PATHS, SHAPES, paths_macros
 from simsuite.solvers.gbm.paths.payoff_launches import PAYOFFS, payoffs_macros, rows_together
+from simsuite.solvers.gbm.paths.stepper import ExactStepper
 from simsuite.solvers.gbm.payoffs.functionals import Kind
 from simsuite.solvers.gbm.problem import GbmProblem
 from simsuite.solvers.gbm.random_numbers.precision import PRECISIONS
@@ -160,9 +161,9 @@ def test_a_coarse_path_has_the_brownian_motion_of_a_fine_one(backend, precision,
         option=[ASIAN | {"asset": "B"}],
     )
     coarse = p.levels[-1].coarse
-    assert isinstance(coarse, CoarseProblem)
-    small = CoarseProblem(coarse.scenario, coarse.dynamics, coarse.payoffs, coarse.frame_steps, n)
-    stepper = small.stepper(backend, small.initial())
+    assert isinstance(coarse, CoarsePlan)
+    small = CoarsePlan(coarse.scenario, coarse.dynamics, coarse.payoffs, coarse.frame_steps, n)
+    stepper = ExactStepper(small, backend, small.initial())
     stepper.advance(small.n_steps)
     end = np.exp2(backend.to_host(stepper.state["x"])[:, :n] + small.dynamics.centre(np.array([10])))
 

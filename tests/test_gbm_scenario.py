@@ -19,6 +19,7 @@ from simsuite.scenario.gbm import GbmScenario, Market, Schedule, Time
 from simsuite.scenario.gbm.correlation import nearest
 from simsuite.solvers.gbm.checks.unsupported import not_yet
 from simsuite.solvers.gbm.problem import GbmProblem
+from simsuite.solvers.gbm.solver import GbmSolver
 
 CORRELATION = "[[1.0, 0.5], [0.5, 1.0]]"
 VALID = """\
@@ -642,7 +643,7 @@ def test_what_the_engine_cannot_do_is_refused(tmp_path):
     (tmp_path / "full.toml").write_text(FULL)
     scenario = load(tmp_path / "full.toml")
     with pytest.raises(ScenarioError) as caught:
-        GbmProblem.from_scenario(scenario.model, tmp_path)
+        GbmSolver.from_scenario(scenario.model, tmp_path)
     refused = {m.path for m in caught.value.mistakes}
     assert refused >= {("paths", key) for key in ("moment_matching", "multilevel")}
     assert refused >= {("time", "scheme"), ("asset", 1, "jumps")}

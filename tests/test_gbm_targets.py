@@ -12,7 +12,7 @@ from gbm_problems import ASIAN, ASSET, CALL, problem
 from simsuite.backends import open_backend
 from simsuite.errors import ScenarioError
 from simsuite.scenario.gbm import MOST_PATHS
-from simsuite.solvers.gbm.problem import GbmProblem
+from simsuite.solvers.gbm.solver import GbmSolver
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -33,7 +33,7 @@ def refusal(changes: dict[str, Any], target: float, **paths: Any) -> str | None:
     tables = changes | {"paths": changes["paths"] | {"target_standard_error": target} | paths}
     model = problem(**tables).scenario
     try:
-        GbmProblem.from_scenario(model, Path(), lambda: open_backend("cpu"))
+        GbmSolver.from_scenario(model, Path(), lambda: open_backend("cpu"))
     except ScenarioError as error:
         (mistake,) = error.mistakes
         assert mistake.path == ("paths", "target_standard_error")

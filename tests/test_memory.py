@@ -93,7 +93,7 @@ def test_memory_of_payoffs_is_that_of_a_chunk_and_is_foreseen() -> None:
 
 
 @pytest.mark.parametrize(
-    "place", ["problem.GbmProblem.stepper", "exact.ExactStepper.advance", "problem.GbmProblem.rows"]
+    "place", ["problem.GbmProblem.stepper", "paths.stepper.ExactStepper.advance", "problem.GbmProblem.rows"]
 )
 def test_memory_that_runs_out_amid_a_run_is_no_bug(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: str

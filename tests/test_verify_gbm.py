@@ -19,8 +19,7 @@ from gbm_problems import problem
 from simsuite.backends import open_backend
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm.greeks import greek_case
-from simsuite.solvers.gbm.payoffs import payoffs
-from simsuite.solvers.gbm.results import results
+from simsuite.solvers.gbm.results import estimates, results
 from simsuite.solvers.gbm.statistics.statistics import Estimate
 from simsuite.verify import (
     gbm,
@@ -131,7 +130,7 @@ def test_a_wrong_closed_form_fails(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_errors_from_spread_alone_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without what they leave out: jumps between points, paths that none hit, rounding of what is its own control."""
-    monkeypatch.setattr(payoffs, "completed", lambda problem, observed, mean, estimate, discount: estimate)
+    monkeypatch.setattr(estimates, "completed", lambda problem, observed, mean, estimate, discount: estimate)
     found = off(gbm_coverage.coverage_checks(CPU, 12))
     assert found >= {gbm_coverage.COVERAGE, gbm_coverage.CERTAIN}
     assert off(gbm_prices.price_checks(CPU, [gbm_cases.CERTAIN], [], 1 << 13, print)) == {"reference"}

@@ -16,6 +16,7 @@ from simsuite.core import Backend, Snapshot
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm.problem import GbmProblem
 from simsuite.solvers.gbm.reference_prices.prices import known_price
+from simsuite.solvers.gbm.solver import GbmSolver
 from simsuite.verify.gbm_cases import ANTITHETIC, GROUPS, MATCHED, PLAIN, REPLICATES, SOBOL, Case, Way
 
 Note = Callable[[str], None]
@@ -53,7 +54,7 @@ def scenario_of(case: Case, way: Way, count: int, greeks: bool = False, **output
 
 def problem_of(model: GbmScenario) -> GbmProblem:
     """Raises ScenarioError for what cannot be computed."""
-    return GbmProblem.from_scenario(model, Path())
+    return GbmSolver.from_scenario(model, Path())
 
 
 def reseeded(problem: GbmProblem, seed: int) -> GbmProblem:

@@ -110,7 +110,7 @@ def _options(small: bool) -> Iterator[tuple[str, dict[str, Any]]]:
         for way, changed in PATHS.items():
             yield f"options/{style} {way}", _merged({**usual, "option": [option]}, changed)
     for way, changed in PATHS.items():
-        if not (small and way in ("matching", "multilevel")):  # which take more paths than a simulator makes in a minute
+        if not (small and way in ("matching", "multilevel")):  # which take too many paths for it
             yield f"options/all {way}", _merged({**usual, "option": [STYLES["european"], STYLES["barrier"]]}, changed)
 
 

@@ -20,6 +20,7 @@ from simsuite.solvers.gbm.closed_forms.baskets import equicorrelated_basket
 from simsuite.solvers.gbm.closed_forms.discrete_barriers import discrete_barrier
 from simsuite.solvers.gbm.closed_forms.vanilla import lognormal_option
 from simsuite.solvers.gbm.problem import GbmProblem
+from simsuite.solvers.gbm.solver import GbmSolver
 
 SPOT = STRIKE = 100.0
 RATE, VOLATILITY, END = 0.05, 0.2, 1.0
@@ -76,7 +77,7 @@ class Case:
                 "output": {"frames": STEPS + 1 if self.stored else 2, "store_paths": 0},
             }
         )
-        return (AllAtOnce if self.stored else GbmProblem).from_scenario(model, Path())
+        return (AllAtOnce if self.stored else GbmSolver).from_scenario(model, Path())
 
     @property
     def exact(self) -> float:

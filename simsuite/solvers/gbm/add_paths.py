@@ -6,21 +6,18 @@ again: sums are whole numbers (`exact_sums.py`), so nothing of it is left.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from simsuite.core import Backend, Snapshot
 from simsuite.scenario.gbm import American
+from simsuite.solvers.gbm.paths.plan import PathPlan
+from simsuite.solvers.gbm.paths.stepper import ExactStepper
 from simsuite.solvers.gbm.statistics.statistics import GROUP
-
-if TYPE_CHECKING:
-    from simsuite.solvers.gbm.problem import GbmProblem
 
 _SUMS = ("moments", "histogram", "options", "risk", "exposure", "exposure_counts")
 
 
-def extended(problem: GbmProblem, before: GbmProblem, end: Snapshot, backend: Backend) -> Snapshot:
+def extended(problem: PathPlan, before: PathPlan, end: Snapshot, backend: Backend) -> Snapshot:
     """The start of `problem`, a run like `before` with more paths, from the end of that or, if it cannot be used, from
     nothing."""
     done = int(end.arrays["done"][0])
@@ -35,19 +32,19 @@ def extended(problem: GbmProblem, before: GbmProblem, end: Snapshot, backend: Ba
     return Snapshot(problem.batches.of(whole) * problem.n_steps, arrays | {"done": np.array([whole])})
 
 
-def _last_group(problem: GbmProblem, end: Snapshot, first_path: int, backend: Backend) -> Snapshot:
+def _last_group(problem: PathPlan, end: Snapshot, first_path: int, backend: Backend) -> Snapshot:
     """The sums over the paths from the given one to the end of a run."""
     start = problem.initial()
     batch = problem.batches.of(first_path)
     learnt = {name: a for name, a in end.arrays.items() if name == "policy"}
     arrays = {**start.arrays, **learnt, "done": np.array([first_path])}
-    stepper = problem.stepper(backend, Snapshot(batch * problem.n_steps, arrays))
+    stepper = ExactStepper(problem, backend, Snapshot(batch * problem.n_steps, arrays))
     stepper.advance(problem.clock.end - stepper.step)
     with stepper.snapshot() as held:
         return Snapshot(held.step, {name: np.array(a) for name, a in held.arrays.items()})
 
 
-def _same_exercise(problem: GbmProblem, before: GbmProblem) -> bool:
+def _same_exercise(problem: PathPlan, before: PathPlan) -> bool:
     """Whether both learn the exercise of American options from as many paths, which may follow from their number."""
     american = any(isinstance(option, American) for option in problem.scenario.option)
     return not american or problem.scenario.paths.regression_paths == before.scenario.paths.regression_paths

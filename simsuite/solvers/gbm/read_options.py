@@ -26,7 +26,8 @@ from simsuite.scenario.gbm import (
 )
 from simsuite.solvers.gbm.greeks.greeks import greeks_of
 from simsuite.solvers.gbm.greeks.pathwise import Tangents
-from simsuite.solvers.gbm.market.dynamics import LN2, Dynamics
+from simsuite.solvers.gbm.logarithms import LN2
+from simsuite.solvers.gbm.market.dynamics import Dynamics
 from simsuite.solvers.gbm.payoffs.control_variates import Control, GeometricBasket, law_of_asian, law_of_basket, wanted
 from simsuite.solvers.gbm.payoffs.functionals import Dates, Functional, Functionals, Kind, Right
 from simsuite.solvers.gbm.payoffs.option_greeks import Greek, OptionGreeks, no_greeks

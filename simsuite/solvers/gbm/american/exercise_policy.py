@@ -24,56 +24,17 @@ date p = 0. The regression stands in `regression.py`, arithmetic on whole arrays
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from simsuite.solvers.gbm.payoffs.functionals import Functional, Right
-
-if TYPE_CHECKING:
-    from simsuite.solvers.gbm.problem import GbmProblem
+from simsuite.solvers.gbm.payoffs.exercise_rights import policy_shape
+from simsuite.solvers.gbm.statement import Statement
 
 FIRST_PATH = 1 << 62  # of those that rules are learnt from: none of a run's own
 FEWEST = 8  # paths in the money for each coefficient: from fewer nothing is learnt, and the option is held
-TERMS = 4  # of a row before its coefficients
 _COLUMNS = 6  # of float64, besides those of a least-squares problem and their orthonormal ones
-_ALIGNED = 4  # numbers: rows of them can be read in words of 16 bytes
 
 
-@dataclass(frozen=True)
-class Holder:
-    """Of an American option: its number among the functionals, and its rows of the policy."""
-
-    functional: int
-    asset: int
-    right: Right
-    steps: np.ndarray
-    rows: slice
-
-
-def holders(functionals: Sequence[Functional], n_steps: int) -> list[Holder]:
-    found: list[Holder] = []
-    for f, functional in enumerate(functionals):
-        if functional.right is not None:
-            begin = found[-1].rows.stop if found else 0
-            rows = slice(begin, begin + functional.dates.count)
-            steps = functional.dates.steps(n_steps)
-            found.append(Holder(f, functional.asset, functional.right, steps, rows))
-    return found
-
-
-def policy_shape(functionals: Sequence[Functional]) -> tuple[int, int]:
-    """(rows, width), known without making the dates; (0, 0) without American options."""
-    american = [f for f in functionals if f.right is not None]
-    if not american:
-        return 0, 0
-    width = TERMS + 1 + max(f.right.degree for f in american if f.right is not None)
-    return sum(f.dates.count for f in american), -(-width // _ALIGNED) * _ALIGNED
-
-
-def unlearnt_policy(problem: GbmProblem) -> np.ndarray:
+def unlearnt_policy(problem: Statement) -> np.ndarray:
     """[row, ..] of the state: exercise values alone."""
     policy = np.zeros(policy_shape(problem.payoffs.functionals))
     rate, end = problem.scenario.market.rate, problem.scenario.time.end
@@ -87,7 +48,7 @@ def unlearnt_policy(problem: GbmProblem) -> np.ndarray:
     return policy
 
 
-def turns(problem: GbmProblem, length: int) -> np.ndarray:
+def turns(problem: Statement, length: int) -> np.ndarray:
     """[American option, step]: the row of the policy for the end of the step, where the option can be exercised."""
     found = np.zeros((max(len(problem.holders), 1), length if problem.holders else 1), np.int32)
     for turn, holder in zip(found, problem.holders):
@@ -95,13 +56,13 @@ def turns(problem: GbmProblem, length: int) -> np.ndarray:
     return found
 
 
-def learning_paths(problem: GbmProblem) -> int:
+def learning_paths(problem: Statement) -> int:
     """From which exercise is learnt: whole pairs, if they are antithetic."""
     count = problem.scenario.paths.regression_paths
     return count - count % (1 + problem.antithetic)
 
 
-def learning_bytes(problem: GbmProblem) -> int:
+def learning_bytes(problem: Statement) -> int:
     """Of what learning takes at most, and gives back."""
     american = [f for f in problem.payoffs.functionals if f.right is not None]
     if not american:
@@ -110,13 +71,3 @@ def learning_bytes(problem: GbmProblem) -> int:
     looked_at = (dates + 1) * problem.n_assets + len(problem.payoffs.functionals)
     degree = max(f.right.degree for f in american if f.right is not None)
     return learning_paths(problem) * (looked_at * problem.dtype.itemsize + 8 * (2 * (degree + 1) + _COLUMNS))
-
-
-def learning_steps(holders: Sequence[Holder]) -> np.ndarray:
-    """After which the paths to learn from are looked at: those on which any option can be exercised."""
-    return np.unique(np.concatenate([holder.steps for holder in holders]))
-
-
-def judgements(functionals: Sequence[Functional]) -> tuple[tuple[int, bool], ...]:
-    """(degree, call) of each American option, for the kernels."""
-    return tuple((f.right.degree, f.right.call) for f in functionals if f.right is not None)

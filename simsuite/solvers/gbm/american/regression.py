@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from simsuite.core import Backend
-from simsuite.solvers.gbm.american.exercise_policy import FEWEST, TERMS, Holder
+from simsuite.solvers.gbm.american.exercise_policy import FEWEST
+from simsuite.solvers.gbm.payoffs.exercise_rights import TERMS, Holder
 from simsuite.solvers.gbm.payoffs.functionals import Right
 
 SMALLEST_PIVOT = 1e-12  # in units of the column: below, it counts as a combination of those before it

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from simsuite.core import Backend
-from simsuite.solvers.gbm.american.exercise_policy import FEWEST, TERMS, Holder
+from simsuite.solvers.gbm.american.exercise_policy import FEWEST
 from simsuite.solvers.gbm.american.regression import SMALLEST_PIVOT
+from simsuite.solvers.gbm.payoffs.exercise_rights import TERMS, Holder
 from simsuite.solvers.gbm.payoffs.functionals import Right
 from simsuite.solvers.gbm.random_numbers.precision import C_TYPES
 

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.scenario.gbm.paths import dimension_mistakes
 from simsuite.solvers.gbm.checks.unsupported import not_yet
 from simsuite.solvers.gbm.payoffs.control_variates import wanted
 from simsuite.solvers.gbm.schedule.level_steps import level_steps
-
-if TYPE_CHECKING:
-    from simsuite.solvers.gbm.problem import GbmProblem
+from simsuite.solvers.gbm.statement import Statement
 
 RANDOM = {"antithetic": False, "moment_matching": False, "multilevel": False}  # what Sobol points do not go with
 
 
-def alternatives(problem: GbmProblem, option: int) -> Iterator[str]:
+def alternatives(problem: Statement, option: int) -> Iterator[str]:
     """Keys with values that lower the standard error of an option for as many paths, of those that the scenario may
     have."""
     scenario, contract = problem.scenario, problem.scenario.option[option]

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from scipy.special import chdtri
 
 from simsuite.core import Backend
 from simsuite.errors import Mistake, ScenarioError
-from simsuite.scenario.gbm import MOST_PATHS, MOST_POINTS
+from simsuite.scenario.gbm import MOST_PATHS, MOST_POINTS, GbmScenario
 from simsuite.solvers.gbm.checks.alternatives import alternatives
+from simsuite.solvers.gbm.paths.plan import PathPlan
+from simsuite.solvers.gbm.paths.stepper import ExactStepper
 from simsuite.solvers.gbm.results.results import option_estimates
+from simsuite.solvers.gbm.statement import Statement
 from simsuite.solvers.gbm.statistics.replicates import BEST_ORDER, LIKELY_ORDER
 from simsuite.solvers.gbm.statistics.statistics import GROUP
-
-if TYPE_CHECKING:
-    from simsuite.solvers.gbm.problem import GbmProblem
 
 PATHS, MATCHED_PATHS = 16 * GROUP, 128 * GROUP  # the latter where groups are observations
 MARGIN = 1.5  # standard errors by a few paths are rough: what looks out of reach by less may be in reach
 DOUBT = 1e-4  # how probable it is that an error from replicates is larger than all that is taken for plausible
 
 
-def rehearse(problem: GbmProblem, base: Path, backend: Backend) -> None:
-    """Raises ScenarioError if the target is out of reach."""
+def rehearse(problem: Statement, plan_of: Callable[[GbmScenario], PathPlan], backend: Backend) -> None:
+    """Raises ScenarioError if the target is out of reach. plan_of: what runs the scenario with a few paths."""
     scenario = problem.scenario
     count = scenario.paths.count
     if problem.quasi:
@@ -36,8 +35,8 @@ def rehearse(problem: GbmProblem, base: Path, backend: Backend) -> None:
         return
     few = scenario.paths.model_copy(update={"count": paths, "target_standard_error": 0.0, "batch": None})
     end_only = scenario.output.model_copy(update={"frames": 2, "every": None, "times": None, "store_paths": 0})
-    pilot = type(problem).from_scenario(scenario.model_copy(update={"paths": few, "output": end_only}), base)
-    stepper = pilot.stepper(backend, pilot.initial())
+    pilot = plan_of(scenario.model_copy(update={"paths": few, "output": end_only}))
+    stepper = ExactStepper(pilot, backend, pilot.initial())
     stepper.advance(pilot.clock.end)
     with stepper.observe("time") as observed:
         errors = [e.standard_error for e in option_estimates(pilot, observed)]
@@ -48,7 +47,7 @@ def rehearse(problem: GbmProblem, base: Path, backend: Backend) -> None:
         require_reach(problem, worst, paths * (errors[worst] / problem.target) ** 2)
 
 
-def _require_best(problem: GbmProblem, option: int, paths: int, error: float) -> None:
+def _require_best(problem: Statement, option: int, paths: int, error: float) -> None:
     """Raises ScenarioError if all Sobol points of the run cannot bring the error that a few have to the target, even if
     it is less in truth and falls as fast as it can. How fast it will fall, a few of them cannot tell."""
     count, freedom = problem.scenario.paths.count, problem.sharing[0] - 1
@@ -69,7 +68,7 @@ def _require_best(problem: GbmProblem, option: int, paths: int, error: float) ->
     raise ScenarioError([Mistake(("paths", "target_standard_error"), message, help)])
 
 
-def require_reach(problem: GbmProblem, option: int, paths: float) -> None:
+def require_reach(problem: Statement, option: int, paths: float) -> None:
     """Raises ScenarioError if `paths`, which an option takes to get to the target, are more than the run may make."""
     count, width = problem.scenario.paths.count, problem.width
     if not (math.isfinite(paths) and paths > MARGIN * count):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from simsuite.errors import Mistake
+from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.gbm import American, Barrier, GbmScenario, Lookback, Option
 from simsuite.solvers.gbm.market.jumps import MOST_A_STEP
 
@@ -16,6 +16,13 @@ _PSEUDO = 'write sampling = "pseudo"'
 _UNLIKE = 1e-9  # 1 - cos^2 of two volatilities within a step: what rounding of dates makes of it is less
 _ROUNDING = 1e-12
 _MOST_TIMES = 1000  # as many steps are offered
+
+
+def require_supported(model: GbmScenario) -> None:
+    """Raises ScenarioError."""
+    missing = not_yet(model)
+    if missing:
+        raise ScenarioError(missing)
 
 
 def not_yet(model: GbmScenario) -> list[Mistake]:

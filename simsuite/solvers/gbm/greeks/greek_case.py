@@ -17,7 +17,7 @@ from simsuite.solvers.gbm.greeks.kinks import KNOWN, kinks_at_spot
 from simsuite.solvers.gbm.greeks.last_dividend import jumps_in_the_end
 from simsuite.solvers.gbm.greeks.likelihood_ratio import Score
 from simsuite.solvers.gbm.greeks.pathwise import Tangents
-from simsuite.solvers.gbm.market.dynamics import LN2
+from simsuite.solvers.gbm.logarithms import LN2
 from simsuite.solvers.gbm.market.schemes import Scheme
 from simsuite.solvers.gbm.payoffs.control_variates import Control
 from simsuite.solvers.gbm.payoffs.functionals import CONTINUOUS, Functional, Kind

@@ -38,7 +38,7 @@ from simsuite.scenario.gbm import GbmScenario, Lookback, Option
 from simsuite.solvers.gbm.greeks.greek_case import AT_ALL_TIMES, JUMPING, GreekCase
 from simsuite.solvers.gbm.greeks.last_dividend import derivative
 from simsuite.solvers.gbm.greeks.pathwise import Tangents, total
-from simsuite.solvers.gbm.market.dynamics import LN2
+from simsuite.solvers.gbm.logarithms import LN2
 from simsuite.solvers.gbm.market.schemes import Scheme
 from simsuite.solvers.gbm.payoffs.control_variates import Control
 from simsuite.solvers.gbm.payoffs.functionals import Functional, Kind, Quantity, Weight

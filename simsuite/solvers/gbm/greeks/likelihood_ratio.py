@@ -21,7 +21,7 @@ import numpy as np
 from simsuite.expressions.derivative import multiply, subtract
 from simsuite.expressions.tree import Name, Node, Number
 from simsuite.solvers.gbm.greeks.pathwise import Tangents, total
-from simsuite.solvers.gbm.market.dynamics import LN2
+from simsuite.solvers.gbm.logarithms import LN2
 from simsuite.solvers.gbm.payoffs.functionals import Dates, Functional, Kind
 from simsuite.solvers.gbm.payoffs.variables import kept, noise
 

@@ -26,7 +26,8 @@ import numpy as np
 from simsuite.expressions.derivative import add, divide, multiply, subtract
 from simsuite.expressions.tree import Apply, Name, Node, Number
 from simsuite.scenario.gbm import Schedule
-from simsuite.solvers.gbm.market.dynamics import LN2, Dynamics
+from simsuite.solvers.gbm.logarithms import LN2
+from simsuite.solvers.gbm.market.dynamics import Dynamics
 from simsuite.solvers.gbm.payoffs.functionals import Functional, Functionals, Kind, Quantity, Weight
 from simsuite.solvers.gbm.payoffs.variables import first, kept, last, noise, number
 from simsuite.solvers.gbm.payoffs.weights import shares

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from simsuite.scenario.gbm import Asset, Time
-from simsuite.solvers.gbm.market.schemes import LN2
+from simsuite.solvers.gbm.logarithms import LN2
 
 _LEAST_REST = 1 / 16  # of the expected price: where logarithms are centred if dividends take more
 

@@ -23,9 +23,9 @@ from functools import cached_property, partial
 import numpy as np
 
 from simsuite.scenario.gbm import GbmScenario, Jumps, Schedule
+from simsuite.solvers.gbm.logarithms import LN2
 from simsuite.solvers.gbm.market.cash_dividends import Payment, payments
 from simsuite.solvers.gbm.market.jumps import compensation, reach
-from simsuite.solvers.gbm.market.schemes import LN2 as LN2
 from simsuite.solvers.gbm.market.schemes import Scheme, coefficients
 from simsuite.solvers.gbm.market.step_terms import Moves
 from simsuite.solvers.gbm.statistics.statistics import Z_MAX
@@ -65,7 +65,7 @@ class Dynamics:
 
     @cached_property
     def moves(self) -> Moves:
-        return Moves.of(self)
+        return Moves.of(self.scheme, self.jumps, self.paid)
 
     @property
     def lognormal(self) -> bool:

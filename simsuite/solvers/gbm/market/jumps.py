@@ -25,7 +25,7 @@ from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 import numpy as np
 
 from simsuite.scenario.gbm import Jumps
-from simsuite.solvers.gbm.market.schemes import LN2
+from simsuite.solvers.gbm.logarithms import LN2
 
 STREAMS = 1 << 16  # of random numbers: from there on those of jumps
 MOST_A_STEP = 1e4  # of expected jumps; the table of their law grows with the root

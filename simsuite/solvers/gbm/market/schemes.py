@@ -25,8 +25,8 @@ from enum import IntEnum
 
 import numpy as np
 
-LN2 = math.log(2.0)
-ZERO = -1e30  # stands for the logarithm of a price of 0: a finite number, to which all others are nothing
+from simsuite.solvers.gbm.logarithms import LN2
+
 _LEAST_FACTOR = 0.5  # where logarithms are centred if the growth of a step alone takes a price to 0
 
 

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from simsuite.core import Backend
 from simsuite.expressions.sharing import evaluate_each
 from simsuite.solvers.gbm.multilevel.levels import Level
+from simsuite.solvers.gbm.multilevel.plan import GPU_CHUNK, MultilevelPlan
 from simsuite.solvers.gbm.paths.launches_numba import ends
 from simsuite.solvers.gbm.paths.payoff_launches import ProgramPayoffs
 from simsuite.solvers.gbm.portfolio.portfolio import PAYOFFS_CHUNK
-from simsuite.solvers.gbm.random_numbers.numbering import numbering_of
 from simsuite.solvers.gbm.statistics.statistics import GROUP
-
-if TYPE_CHECKING:
-    from simsuite.solvers.gbm.multilevel.problem import MultilevelProblem
-
-GPU_CHUNK = 1 << 18  # paths whose payoffs are computed at a time, so that launches are no more than they take
 
 
 class Differences(Protocol):
@@ -35,7 +30,7 @@ def chunk_of(backend: Backend) -> int:
 class ArrayDifferences:
     """By arithmetic on whole arrays."""
 
-    def __init__(self, problem: MultilevelProblem, backend: Backend, arrays: Mapping[str, Any]) -> None:
+    def __init__(self, problem: MultilevelPlan, backend: Backend, arrays: Mapping[str, Any]) -> None:
         self._problem, self._backend = problem, backend
         kernels = backend.kernels("simsuite.solvers.gbm.statistics.statistics")
         payoffs, chunk = problem.payoffs, min(chunk_of(backend), problem.room)
@@ -44,7 +39,7 @@ class ArrayDifferences:
         extent = (-(-chunk // GROUP) * kernels.THREADS, len(payoffs.products))
         self._add = backend.launcher(kernels.payoffs, extent, (kernels.THREADS, 1))
         blame = np.array([payoffs.asset(value) for value in range(len(payoffs.values))], np.int64)
-        numbering, products = np.array(numbering_of(problem), np.int64), np.array(payoffs.products, np.int64)
+        numbering, products = np.array(problem.open_numbering, np.int64), np.array(payoffs.products, np.int64)
         self._held = [backend.array(a) for a in (numbering, blame, products)]
         self._shifts = [backend.array(level.shifts) for level in problem.levels]
         self._sums = [arrays["options"][number : number + 1] for number in range(len(problem.levels))]
@@ -80,7 +75,7 @@ class ArrayDifferences:
 class ProgramDifferences:
     """By a program that computes and adds at once."""
 
-    def __init__(self, problem: MultilevelProblem, backend: Backend, arrays: Mapping[str, Any]) -> None:
+    def __init__(self, problem: MultilevelPlan, backend: Backend, arrays: Mapping[str, Any]) -> None:
         self._arrays = arrays
         self._levels: list[ProgramPayoffs | None] = []
         for level in problem.levels:

@@ -15,15 +15,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from simsuite.solvers.gbm.market.dynamics import Dynamics
+from simsuite.solvers.gbm.paths.plan import PathPlan
 from simsuite.solvers.gbm.payoffs.payoffs import Payoffs
-from simsuite.solvers.gbm.problem import GbmProblem
 from simsuite.solvers.gbm.read_options import read_payoffs
 from simsuite.solvers.gbm.schedule.level_steps import level_steps
 
 STRIDE = 1 << 48  # path numbers of a level: more than a run has
 
 
-class CoarseProblem(GbmProblem):
+class CoarsePlan(PathPlan):
     """The paths of a level with the random numbers of the next one."""
 
     summed = 2
@@ -35,9 +35,9 @@ class Level:
     neither has payoffs. payoffs, fewer_steps: what the options pay on fine and coarse paths. shifts[option]: what is
     subtracted before sums are taken. first_path: number of the first."""
 
-    fine: GbmProblem
+    fine: PathPlan
     payoffs: Payoffs
-    coarse: GbmProblem | None
+    coarse: PathPlan | None
     fewer_steps: Payoffs | None
     shifts: np.ndarray
     first_path: int
@@ -52,7 +52,7 @@ class Level:
         return self.steps + (self.coarse.n_steps if self.coarse is not None else 0)
 
 
-def make_levels(finest: GbmProblem) -> tuple[Level, ...]:
+def make_levels(finest: PathPlan) -> tuple[Level, ...]:
     """finest: what the run is about; its frames are looked at on the last level only."""
     model, found = finest.scenario, list[Level]()
     before: Level | None = None
@@ -68,7 +68,7 @@ def make_levels(finest: GbmProblem) -> tuple[Level, ...]:
     return tuple(found)
 
 
-def _with_steps(finest: GbmProblem, steps: int) -> GbmProblem:
+def _with_steps(finest: PathPlan, steps: int) -> PathPlan:
     model, frames, payoffs, dynamics = finest.scenario, finest.frame_steps, finest.payoffs, finest.dynamics
     if steps < model.time.steps:
         ends = {"frames": 2, "every": None, "times": None, "store_paths": 0}
@@ -79,14 +79,14 @@ def _with_steps(finest: GbmProblem, steps: int) -> GbmProblem:
         model, frames = model.model_copy(update=parts), (0, steps)
         dynamics = Dynamics.of(model)
         payoffs = read_payoffs(model, dynamics)
-    return GbmProblem(model, dynamics, payoffs, frames, finest.batch)
+    return PathPlan(model, dynamics, payoffs, frames, finest.batch)
 
 
-def _bare(problem: GbmProblem) -> GbmProblem:
+def _bare(problem: PathPlan) -> PathPlan:
     """Without payoffs."""
     return replace(problem, payoffs=replace(problem.payoffs, trees=(), controls=(), greeks=(), happenings=()))
 
 
-def _coarse(level: Level) -> GbmProblem:
+def _coarse(level: Level) -> PathPlan:
     fine = _bare(level.fine)
-    return CoarseProblem(fine.scenario, fine.dynamics, fine.payoffs, fine.frame_steps, fine.batch)
+    return CoarsePlan(fine.scenario, fine.dynamics, fine.payoffs, fine.frame_steps, fine.batch)

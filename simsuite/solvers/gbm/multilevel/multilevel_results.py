@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from simsuite.core import Layout, Snapshot, Variable
 from simsuite.solvers.gbm.market.schemes import Scheme
 from simsuite.solvers.gbm.multilevel.allocation import bias_estimate, likely, standard_errors
+from simsuite.solvers.gbm.multilevel.plan import MultilevelPlan
 from simsuite.solvers.gbm.results.greek_results import greek_totals
 from simsuite.solvers.gbm.results.results import option_results
 from simsuite.solvers.gbm.statistics.statistics import Estimate, mean_and_variance
 from simsuite.solvers.gbm.unseen_errors.unseen import completed
-
-if TYPE_CHECKING:
-    from simsuite.solvers.gbm.multilevel.problem import MultilevelProblem
 
 _LEVELS = {  # dimensions, unit, what it is
     "level_paths": (("multilevel",), "1", "paths, or pairs of them, of a level"),
@@ -28,7 +26,7 @@ _LEVELS = {  # dimensions, unit, what it is
 }
 
 
-def layout(problem: MultilevelProblem, plain: Layout) -> Layout:
+def layout(problem: MultilevelPlan, plain: Layout) -> Layout:
     """plain: of a run with the last level alone."""
     steps = np.array([level.steps for level in problem.levels])
     levels = Variable("multilevel", ("multilevel",), np.int64, {"long_name": "time steps of a level"}, steps)
@@ -50,7 +48,7 @@ def of_first_level(observed: Snapshot) -> Snapshot:
     return Snapshot(observed.step, {**observed.arrays, **first})
 
 
-def moments(problem: MultilevelProblem, observed: Snapshot) -> tuple[np.ndarray, np.ndarray]:
+def moments(problem: MultilevelPlan, observed: Snapshot) -> tuple[np.ndarray, np.ndarray]:
     """[level, option]: mean and variance of an observation, discounted."""
     found = np.empty((2, len(problem.levels), len(problem.payoffs.prices)))
     for k, (level, sums) in enumerate(zip(problem.levels, observed.arrays["options"])):
@@ -61,18 +59,18 @@ def moments(problem: MultilevelProblem, observed: Snapshot) -> tuple[np.ndarray,
     return problem.discount * found[0], problem.discount**2 * found[1]
 
 
-def variances(problem: MultilevelProblem, observed: Snapshot) -> np.ndarray:
+def variances(problem: MultilevelPlan, observed: Snapshot) -> np.ndarray:
     """[level, option]: of an observation, as far as they are believed."""
     strong_order = 1.0 if problem.dynamics.scheme is Scheme.MILSTEIN else 0.5
     return likely(moments(problem, observed)[1], strong_order)
 
 
-def errors(problem: MultilevelProblem, observed: Snapshot) -> np.ndarray:
+def errors(problem: MultilevelPlan, observed: Snapshot) -> np.ndarray:
     """[option]: standard errors by the variances that are believed."""
     return standard_errors(variances(problem, observed), observed.arrays["done"] / problem.width)
 
 
-def _estimates(problem: MultilevelProblem, observed: Snapshot) -> list[Estimate]:
+def _estimates(problem: MultilevelPlan, observed: Snapshot) -> list[Estimate]:
     """Of each option; none before the end."""
     if observed.step < problem.clock.end:
         return []
@@ -84,7 +82,7 @@ def _estimates(problem: MultilevelProblem, observed: Snapshot) -> list[Estimate]
     return found
 
 
-def totals(problem: MultilevelProblem, plain: Mapping[str, np.ndarray], observed: Snapshot) -> Mapping[str, np.ndarray]:
+def totals(problem: MultilevelPlan, plain: Mapping[str, np.ndarray], observed: Snapshot) -> Mapping[str, np.ndarray]:
     """plain: of the last level alone."""
     prices = _estimates(problem, observed)
     if not prices:
@@ -104,7 +102,7 @@ def totals(problem: MultilevelProblem, plain: Mapping[str, np.ndarray], observed
     }
 
 
-def results(problem: MultilevelProblem, plain: dict[str, Any], observed: Snapshot) -> dict[str, Any]:
+def results(problem: MultilevelPlan, plain: dict[str, Any], observed: Snapshot) -> dict[str, Any]:
     """plain: of the last level alone."""
     prices, names, done = _estimates(problem, observed), problem.scenario.option_names, observed.arrays["done"]
     if not prices:
@@ -120,7 +118,7 @@ def results(problem: MultilevelProblem, plain: dict[str, Any], observed: Snapsho
     }
 
 
-def _levels(problem: MultilevelProblem, observed: Snapshot, prices: list[Estimate]) -> dict[str, Any]:
+def _levels(problem: MultilevelPlan, observed: Snapshot, prices: list[Estimate]) -> dict[str, Any]:
     """plain_cost: path-steps of plain Monte Carlo with the standard errors that have been reached, by the variances of
     payoffs on level 0."""
     names, done = problem.scenario.option_names, observed.arrays["done"]
@@ -145,6 +143,6 @@ def _levels(problem: MultilevelProblem, observed: Snapshot, prices: list[Estimat
     }
 
 
-def _costs(problem: MultilevelProblem, done: np.ndarray) -> np.ndarray:
+def _costs(problem: MultilevelPlan, done: np.ndarray) -> np.ndarray:
     """[level]: path-steps made."""
     return np.array([level.cost for level in problem.levels], np.int64) * done

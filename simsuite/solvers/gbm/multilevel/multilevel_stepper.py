@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from simsuite.core import Backend, Pending, Snapshot
 from simsuite.solvers.gbm.multilevel.differences import ArrayDifferences, Differences, ProgramDifferences
+from simsuite.solvers.gbm.multilevel.plan import MultilevelPlan
 from simsuite.solvers.gbm.paths.stepper import Engine, Joined, engine_for
-
-if TYPE_CHECKING:
-    from simsuite.solvers.gbm.multilevel.problem import MultilevelProblem
 
 _HOST = ("done", "goals")
 
@@ -25,7 +23,7 @@ class MultilevelStepper:
     as in a plain run.
     """
 
-    def __init__(self, problem: MultilevelProblem, backend: Backend, start: Snapshot) -> None:
+    def __init__(self, problem: MultilevelPlan, backend: Backend, start: Snapshot) -> None:
         self.step = start.step
         self.done, self.goals = (np.array(start.arrays[name]) for name in _HOST)
         self._problem, self._backend = problem, backend

@@ -9,8 +9,6 @@ the fine paths of the last level.
 from __future__ import annotations
 
 import bisect
-import itertools
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,26 +21,22 @@ from simsuite.core import Backend, Device, Layout, Problem, Snapshot, Stepper
 from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm.checks.feasibility import require_reach
+from simsuite.solvers.gbm.checks.unsupported import require_supported
 from simsuite.solvers.gbm.multilevel import multilevel_results as outcome
-from simsuite.solvers.gbm.multilevel.allocation import GROWTH, next_goals, rounds, wanted
-from simsuite.solvers.gbm.multilevel.differences import GPU_CHUNK
-from simsuite.solvers.gbm.multilevel.levels import STRIDE, Level, make_levels
+from simsuite.solvers.gbm.multilevel.allocation import next_goals, wanted
+from simsuite.solvers.gbm.multilevel.levels import STRIDE
 from simsuite.solvers.gbm.multilevel.multilevel_stepper import MultilevelStepper
-from simsuite.solvers.gbm.paths.tables import table_bytes
-from simsuite.solvers.gbm.portfolio.portfolio import PAYOFFS_CHUNK
+from simsuite.solvers.gbm.multilevel.plan import MultilevelPlan
 from simsuite.solvers.gbm.problem import GbmProblem
 from simsuite.solvers.gbm.results.layout import gbm_layout
 from simsuite.solvers.gbm.schedule.level_steps import FEWEST_STEPS, level_steps
-from simsuite.solvers.gbm.statistics.exact_sums import LIMBS
-from simsuite.solvers.gbm.statistics.statistics import GROUP, NO_FAULT
+from simsuite.solvers.gbm.statistics.statistics import NO_FAULT
+from simsuite.solvers.gbm.unseen_errors.payoff_jumps import leaps_of
 from simsuite.words import counted
-
-_PILOT = 4 * GROUP  # paths of each level in the first round
-_PORTION = 1 << 22  # path-steps, about
 
 
 @dataclass(frozen=True)
-class MultilevelProblem(GbmProblem):
+class MultilevelProblem(MultilevelPlan, GbmProblem):
     """A validated scenario; the inherited parts are about the last level."""
 
     multilevel = True
@@ -51,6 +45,7 @@ class MultilevelProblem(GbmProblem):
     def from_scenario(
         cls, model: GbmScenario, base: Path, device: Device | None = None, decided: Mapping[str, Any] | None = None
     ) -> GbmProblem:
+        require_supported(model)
         levels = len(level_steps(model))
         if levels == 1:
             steps = counted(model.time.steps, "step")
@@ -76,72 +71,6 @@ class MultilevelProblem(GbmProblem):
         paths = self.width * wanted(variances, self.costs, self.target).sum()
         require_reach(self, int(outcome.errors(self, observed).argmax()), paths)
 
-    # ---- when
-
-    @cached_property
-    def levels(self) -> tuple[Level, ...]:
-        return make_levels(self)
-
-    @cached_property
-    def room(self) -> int:
-        """Paths that are made at once, at most."""
-        return max(self.batch // GROUP, 1) * GROUP
-
-    @cached_property
-    def costs(self) -> np.ndarray:
-        """[level]: path-steps of an observation."""
-        return np.array([level.cost * self.width for level in self.levels], np.float64)
-
-    @cached_property
-    def pilot(self) -> list[int]:
-        """[level]: paths of the first round."""
-        each = min(_PILOT, max(self.scenario.paths.count // len(self.levels) // GROUP, 1) * GROUP)
-        return [each] * (len(self.levels) - 1) + [max(each, self._storing)]
-
-    @cached_property
-    def portions(self) -> list[int]:
-        """[level]: paths of a portion, about as much work on all of them."""
-        fitting = [min(max(_PORTION // level.cost // GROUP, 1) * GROUP, self.room) for level in self.levels]
-        return [*fitting[:-1], max(fitting[-1], self._storing)]
-
-    @property
-    def _storing(self) -> int:
-        """Paths of the groups of which some are stored: they are made at once."""
-        return -(-self.stored // GROUP) * GROUP
-
-    @cached_property
-    def rounds_from(self) -> list[int]:
-        """The steps of the run at which rounds begin, then the last one's end: as long as they can be."""
-        count, portions = self.scenario.paths.count, self.portions
-        lengths = [
-            sum(-(-min(paths * GROWTH**r, count) // portion) for paths, portion in zip(self.pilot, portions))
-            for r in range(rounds(min(self.pilot), count))
-        ]
-        return [0, *itertools.accumulate(lengths)]
-
-    @property
-    def batches_end(self) -> int:
-        return self.rounds_from[-1]
-
-    def position(self, step: int) -> tuple[int, float]:
-        """Nothing is told of portions."""
-        k = self.frame_steps[self.frame_of_row(step)]
-        return k, self.time(k)
-
-    def stage(self, step: int) -> str | None:
-        """The round."""
-        return f"round {bisect.bisect_right(self.rounds_from, step)}" if step < self.batches_end else None
-
-    def work(self, step: int) -> float:
-        """As if steps were those of the first round, which is what is timed."""
-        first = sum(paths * level.cost for paths, level in zip(self.pilot, self.levels))
-        return first / self.rounds_from[1] * step
-
-    def next_look(self, step: int) -> int | None:
-        """After each round."""
-        i = bisect.bisect_left(self.rounds_from, max(step, 1))
-        return self.rounds_from[i] if i < len(self.rounds_from) else None
-
     def settle(self, stepper: Stepper) -> int:
         """Says what the next round makes, and skips what it does not take of its time; or ends the last one. There may
         be another round after the end that is told."""
@@ -160,42 +89,9 @@ class MultilevelProblem(GbmProblem):
         return self.rounds_from[following]
 
     def _goals(self, observed: Snapshot) -> np.ndarray:
-        count, random = self.scenario.paths.count, [self.leaps[mean.value].random for mean in self.payoffs.prices]
+        count, random = self.scenario.paths.count, [leaps_of(self)[mean.value].random for mean in self.payoffs.prices]
         variances = outcome.variances(self, observed)[:, random]
         return next_goals(observed.arrays["done"], variances, self.costs, self.width, self.target, count)
-
-    # ---- what the stepper asks
-
-    def along_paths(self) -> dict[str, tuple[tuple[int, ...], Any]]:
-        """Arrays that mean nothing between two portions, of fine and of coarse paths."""
-        most = max(len(level.fine.functional_codes) for level in self.levels)
-        kept = {"kept": ((most, self.batch), self.dtype)} if most else {}
-        return {"x": ((self.n_assets, self.batch), self.dtype), **kept}
-
-    def _shapes(self) -> dict[str, tuple[tuple[int, ...], Any]]:
-        levels = len(self.levels)
-        shapes = super()._shapes()
-        shapes["options"] = ((levels, len(self.payoffs.products), LIMBS), np.int64)
-        return shapes | {"done": ((levels,), np.int64), "goals": ((levels,), np.int64)}
-
-    def initial(self) -> Snapshot:
-        start = super().initial()
-        start.arrays["goals"][...] = self.pilot
-        return start
-
-    def device_bytes(self) -> int:
-        """All levels share the arrays along paths, and have tables of their own and what is seen."""
-        along, state = self.along_paths(), self._shapes()
-        for name in ("done", "goals"):
-            del state[name]  # known on the host
-        shapes = [*along.values(), *along.values(), *state.values()]
-        values = len(self.payoffs.values)
-        shapes.append(((values, min(GPU_CHUNK, self.room)), np.float64))
-        shapes.append(((values + self.passing_arrays, min(PAYOFFS_CHUNK, self.room)), np.float64))
-        found = sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in shapes)
-        for p in (p for level in self.levels for p in (level.fine, level.coarse) if p is not None):
-            found += table_bytes(p) + p.most_watched * p.n_assets * p.batch * p.dtype.itemsize
-        return found
 
     def stepper(self, backend: Backend, start: Snapshot) -> MultilevelStepper:
         return MultilevelStepper(self, backend, start)

@@ -3,37 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from simsuite.core import Backend
 from simsuite.expressions.sharing import evaluate_each
-from simsuite.solvers.gbm.american.exercise_policy import (
-    FIRST_PATH,
-    judgements,
-    learning_paths,
-    learning_steps,
-    unlearnt_policy,
-)
+from simsuite.solvers.gbm.american.exercise_policy import FIRST_PATH, learning_paths, unlearnt_policy
 from simsuite.solvers.gbm.american.regression import learn
+from simsuite.solvers.gbm.moment_matching import moment_matching
+from simsuite.solvers.gbm.paths.plan import PathPlan
 from simsuite.solvers.gbm.paths.portfolio_launches import NumbaPortfolio
 from simsuite.solvers.gbm.paths.tables import tables
+from simsuite.solvers.gbm.payoffs.exercise_rights import judgements, learning_steps
 from simsuite.solvers.gbm.payoffs.functionals import EXTREMES, marks
 from simsuite.solvers.gbm.payoffs.variables import kept, last, noise
-from simsuite.solvers.gbm.portfolio.portfolio import PAYOFFS_CHUNK
-from simsuite.solvers.gbm.random_numbers import moment_matching
+from simsuite.solvers.gbm.portfolio.portfolio import PAYOFFS_CHUNK, portfolio_of
 from simsuite.solvers.gbm.sobol import sobol_tables
 from simsuite.solvers.gbm.statistics.statistics import GROUP
-
-if TYPE_CHECKING:
-    from simsuite.solvers.gbm.problem import GbmProblem
 
 _BLOCK = 128  # threads: a path each
 
 
 class NumbaEngine:
-    def __init__(self, problem: GbmProblem, backend: Backend, arrays: Mapping[str, Any]) -> None:
+    def __init__(self, problem: PathPlan, backend: Backend, arrays: Mapping[str, Any]) -> None:
         self._problem, self._backend, self._arrays = problem, backend, arrays
         self._views = {name: backend.view(a) for name, a in arrays.items()}
         n_assets, batch = problem.n_assets, problem.batch
@@ -155,7 +148,7 @@ class NumbaEngine:
 
     def payoffs(self, which: int, n: int, first_path: int) -> None:
         payoffs = self._problem.payoffs
-        if not (payoffs.trees or self._problem.portfolio.risk):
+        if not (payoffs.trees or portfolio_of(self._problem).risk):
             return
         for begin in range(0, n, PAYOFFS_CHUNK):
             count = min(PAYOFFS_CHUNK, n - begin)
@@ -177,7 +170,7 @@ class NumbaEngine:
         )  # fmt: skip
 
 
-def ends(problem: GbmProblem, y: Any, taken: Any, paths: slice) -> dict[str, Any]:
+def ends(problem: PathPlan, y: Any, taken: Any, paths: slice) -> dict[str, Any]:
     """What payoffs of some paths are made of, from their noise in the end and what functionals have taken."""
     found = {noise(a): y[a, paths].astype(np.float64) for a in range(problem.n_assets)}
     found |= {last(a): np.exp2(found[noise(a)]) * problem.end_growth[a] for a in range(problem.n_assets)}

@@ -6,33 +6,26 @@ import bisect
 import functools
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from simsuite.core import Backend, Program
-from simsuite.solvers.gbm.american.exercise_policy import (
-    FIRST_PATH,
-    judgements,
-    learning_paths,
-    learning_steps,
-    policy_shape,
-)
+from simsuite.solvers.gbm.american.exercise_policy import FIRST_PATH, learning_paths
 from simsuite.solvers.gbm.american.regression_launches import learn_by_program
+from simsuite.solvers.gbm.moment_matching import moment_matching
 from simsuite.solvers.gbm.paths.kernels import continuous
 from simsuite.solvers.gbm.paths.payoff_launches import ProgramPayoffs, observation, payoffs_programs
+from simsuite.solvers.gbm.paths.plan import PathPlan
 from simsuite.solvers.gbm.paths.portfolio_launches import ProgramPortfolio
 from simsuite.solvers.gbm.paths.tables import tables
+from simsuite.solvers.gbm.payoffs.exercise_rights import judgements, learning_steps, policy_shape
 from simsuite.solvers.gbm.payoffs.functionals import Kind, marks
-from simsuite.solvers.gbm.random_numbers import moment_matching
 from simsuite.solvers.gbm.random_numbers.numbering import most_threads
 from simsuite.solvers.gbm.random_numbers.precision import C_TYPES
 from simsuite.solvers.gbm.sobol import sobol_tables
 from simsuite.solvers.gbm.statistics.exact_sums import LIMBS
 from simsuite.solvers.gbm.statistics.statistics import BINS, BINS_PER_UNIT, GROUP, LARGEST, LOG_LARGEST, Z_MAX
-
-if TYPE_CHECKING:
-    from simsuite.solvers.gbm.problem import GbmProblem
 
 PATHS = Path(__file__).parent / "kernels" / "paths.cu"
 MOMENTS = Path(__file__).parents[1] / "statistics" / "moments.cu"
@@ -44,7 +37,7 @@ _TRIED_BYTES, _TRIED_BLOCKS = 1 << 27, 64  # given back after the trials; with l
 _MOMENTS_THREADS, _MOMENTS_BLOCKS = 512, 3  # of a block; blocks a multiprocessor
 
 
-def is_crowded(problem: GbmProblem) -> bool:
+def is_crowded(problem: PathPlan) -> bool:
     """Whether a path keeps so much that numbers would be spilt, were the compiler to choose the registers."""
     rights, moves = judgements(problem.payoffs.functionals), problem.dynamics.moves
     many = problem.n_assets * (1 + problem.antithetic) + len(problem.functional_codes) > 4
@@ -53,7 +46,7 @@ def is_crowded(problem: GbmProblem) -> bool:
     return many or between or bool(rights) or not moves.lognormal or drawn
 
 
-def shapes_of(problem: GbmProblem) -> tuple[tuple[int, ...], ...]:
+def shapes_of(problem: PathPlan) -> tuple[tuple[int, ...], ...]:
     """Of launches that are tried: arguments of `paths_macros`."""
     if problem.quasi:
         return SOBOL_SHAPES
@@ -63,7 +56,7 @@ def shapes_of(problem: GbmProblem) -> tuple[tuple[int, ...], ...]:
     return SHAPES + CROWDED_SHAPES if few and is_crowded(problem) else SHAPES
 
 
-def paths_macros(problem: GbmProblem, threads: int, unroll: int, blocks: int = 1) -> dict[str, str | int]:
+def paths_macros(problem: PathPlan, threads: int, unroll: int, blocks: int = 1) -> dict[str, str | int]:
     moves, rights = problem.dynamics.moves, judgements(problem.payoffs.functionals)
     wanted = [f"{{{Kind(kind).name},{','.join(map(str, rest))}}}" for kind, *rest in problem.functional_codes]
     return {
@@ -92,25 +85,25 @@ def paths_macros(problem: GbmProblem, threads: int, unroll: int, blocks: int = 1
     }
 
 
-def looks_on_the_way(problem: GbmProblem) -> bool:
+def looks_on_the_way(problem: PathPlan) -> bool:
     """Or else the end is all that is looked at, where paths stay: no block has to ask for frames."""
     return problem.frame_steps[1:] != (problem.n_steps,)
 
 
-def seen_by(problem: GbmProblem, backend: Backend, x: Any) -> Any:
+def seen_by(problem: PathPlan, backend: Backend, x: Any) -> Any:
     """Where frames go that are looked at together: the paths themselves, where they end."""
     if not looks_on_the_way(problem) and not is_dense(problem):
         return x[None]
     return backend.zeros((problem.most_watched, problem.n_assets, problem.batch), problem.dtype)
 
 
-def is_dense(problem: GbmProblem) -> bool:
+def is_dense(problem: PathPlan) -> bool:
     """Whether all steps are frames, and the bytes of a row of them can be counted in 32 bits."""
     every = len(problem.frame_steps) == problem.n_steps + 1
     return every and problem.batch * problem.dtype.itemsize < 1 << 32
 
 
-def paths_each(problem: GbmProblem) -> int:
+def paths_each(problem: PathPlan) -> int:
     """Paths of a thread, or pairs of them: where all steps are stored, as many as make 16 bytes. Rows that are written
     in pieces of 4 bytes keep the memory from its full rate."""
     signs = 1 + problem.antithetic
@@ -119,7 +112,7 @@ def paths_each(problem: GbmProblem) -> int:
     return together // signs if is_dense(problem) and fitting else 1
 
 
-def moments_macros(problem: GbmProblem) -> dict[str, str | int]:
+def moments_macros(problem: PathPlan) -> dict[str, str | int]:
     return {
         "STATE": C_TYPES[problem.dtype],
         "NORMAL": C_TYPES[problem.normal],
@@ -142,7 +135,7 @@ def _with_end(found: list[tuple[int, int]]) -> np.ndarray:
 
 
 class ProgramEngine:
-    def __init__(self, problem: GbmProblem, backend: Backend, arrays: Mapping[str, Any]) -> None:
+    def __init__(self, problem: PathPlan, backend: Backend, arrays: Mapping[str, Any]) -> None:
         self._problem, self._backend, self._arrays = problem, backend, arrays
         self._moments_program = backend.program(MOMENTS, moments_macros(problem))
         payoffs_programs(problem, backend)  # compiled beside the others

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,20 +12,17 @@ from simsuite.core import Backend, Program
 from simsuite.expressions import Expression
 from simsuite.solvers.gbm.payoffs.payoffs import Payoffs
 from simsuite.solvers.gbm.payoffs.variables import kept, last, noise
-from simsuite.solvers.gbm.random_numbers.numbering import numbering_of
 from simsuite.solvers.gbm.random_numbers.precision import C_TYPES
+from simsuite.solvers.gbm.statement import Statement
 from simsuite.solvers.gbm.statistics.exact_sums import LIMBS
 from simsuite.solvers.gbm.statistics.statistics import GROUP, LARGEST
-
-if TYPE_CHECKING:
-    from simsuite.solvers.gbm.problem import GbmProblem
 
 PAYOFFS = Path(__file__).parent / "kernels" / "payoffs.cu"
 _THREADS, _BLOCKS = 256, 4  # of a block; blocks a multiprocessor
 _ROWS = 24  # added up by a program at once, or a few more: they stay in registers and shared memory
 
 
-def payoffs_macros(problem: GbmProblem, rows: range, coarse: Payoffs | None = None) -> dict[str, str | int]:
+def payoffs_macros(problem: Statement, rows: range, coarse: Payoffs | None = None) -> dict[str, str | int]:
     """rows: of the products of values that are added up. coarse: payoffs of other paths, which are subtracted."""
     payoffs = problem.payoffs
     products = payoffs.products[rows.start : rows.stop]
@@ -71,12 +68,12 @@ def _calls(n_assets: int, payoffs: Payoffs, values: Sequence[int], name: str) ->
     return texts, calls
 
 
-def observation(problem: GbmProblem) -> dict[str, str | int]:
+def observation(problem: Statement) -> dict[str, str | int]:
     """The paths that make one: a few of them, or a group."""
     return {"SIGNS": 1, "MATCHED": 1} if problem.scenario.paths.moment_matching else {"SIGNS": problem.width}
 
 
-def rows_together(problem: GbmProblem) -> list[range]:
+def rows_together(problem: Statement) -> list[range]:
     """Which rows of products a program adds up: those of a price or of a Greek go together."""
     found: list[range] = []
     for mean in problem.payoffs.means:
@@ -88,7 +85,7 @@ def rows_together(problem: GbmProblem) -> list[range]:
     return found
 
 
-def payoffs_programs(problem: GbmProblem, backend: Backend, coarse: Payoffs | None = None) -> list[Program]:
+def payoffs_programs(problem: Statement, backend: Backend, coarse: Payoffs | None = None) -> list[Program]:
     """For each of `rows_together`, compiled at the same time."""
     each = [payoffs_macros(problem, rows, coarse) for rows in rows_together(problem)]
     return [backend.program(PAYOFFS, macros) for macros in each]
@@ -97,8 +94,8 @@ def payoffs_programs(problem: GbmProblem, backend: Backend, coarse: Payoffs | No
 class ProgramPayoffs:
     """coarse: a problem with the same options, and its payoffs, which are subtracted; of whole groups of paths then."""
 
-    def __init__(self, problem: GbmProblem, backend: Backend, coarse: tuple[GbmProblem, Payoffs] | None = None) -> None:
-        replicates, whole, each = problem.sharing if coarse is None else numbering_of(problem)
+    def __init__(self, problem: Statement, backend: Backend, coarse: tuple[Statement, Payoffs] | None = None) -> None:
+        replicates, whole, each = problem.sharing if coarse is None else problem.open_numbering
         self.rows = rows_together(problem)
         grid = -(-backend.processors * _BLOCKS // replicates), replicates
         programs = payoffs_programs(problem, backend, coarse[1] if coarse else None)

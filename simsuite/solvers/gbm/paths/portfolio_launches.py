@@ -5,22 +5,20 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from simsuite.core import Backend
 from simsuite.expressions import Expression
 from simsuite.expressions.evaluate import evaluate
+from simsuite.solvers.gbm.paths.plan import PathPlan
 from simsuite.solvers.gbm.payoffs.variables import kept, last
-from simsuite.solvers.gbm.portfolio.portfolio import PAYOFFS_CHUNK, Portfolio
+from simsuite.solvers.gbm.portfolio.portfolio import PAYOFFS_CHUNK, Portfolio, portfolio_of
 from simsuite.solvers.gbm.random_numbers.precision import C_TYPES
 from simsuite.solvers.gbm.statistics.exact_sums import LIMBS
 from simsuite.solvers.gbm.statistics.quantile_sketch import BITS, FINE, FURTHEST, LOWEST, OCTAVES
 from simsuite.solvers.gbm.statistics.statistics import GROUP, LARGEST
-
-if TYPE_CHECKING:
-    from simsuite.solvers.gbm.problem import GbmProblem
 
 RISK, EXPOSURE = (Path(__file__).parents[1] / "portfolio" / f"{name}.cu" for name in ("risk", "exposure"))
 _WINDOW = -6, 8  # octaves from and how many, in units, in which most values of a portfolio are
@@ -28,10 +26,10 @@ _THREADS, _BLOCKS = 256, 4  # of a block; blocks a multiprocessor
 _TALLY_THREADS = 128
 
 
-def risk_macros(problem: GbmProblem) -> dict[str, str | int]:
+def risk_macros(problem: PathPlan) -> dict[str, str | int]:
     functionals = problem.payoffs.functionals
     variables = tuple(map(last, range(problem.n_assets))) + tuple(map(kept, range(len(functionals))))
-    gain = Expression.from_tree(problem.portfolio.gain, variables)
+    gain = Expression.from_tree(portfolio_of(problem).gain, variables)
     used = tuple(name for name in variables if name in gain.names)
     return _sketch_macros() | {
         "STATE": C_TYPES[problem.dtype],
@@ -45,13 +43,13 @@ def risk_macros(problem: GbmProblem) -> dict[str, str | int]:
     }
 
 
-def exposure_macros(problem: GbmProblem) -> dict[str, str | int]:
+def exposure_macros(problem: PathPlan) -> dict[str, str | int]:
     first, octaves = _WINDOW
     return _sketch_macros() | {
         "STATE": C_TYPES[problem.dtype],
         "ASSETS": problem.n_assets,
         "SIGNS": problem.width,
-        "WEIGHTS": ",".join(float(weight).hex() for weight in problem.portfolio.weights),
+        "WEIGHTS": ",".join(float(weight).hex() for weight in portfolio_of(problem).weights),
         "GROUP": GROUP,
         "LIMBS": LIMBS,
         "LARGEST": repr(LARGEST),
@@ -68,9 +66,9 @@ def _sketch_macros() -> dict[str, str | int]:
 class _Launches:
     """What both have in common."""
 
-    def __init__(self, problem: GbmProblem, backend: Backend, arrays: Mapping[str, Any]) -> None:
+    def __init__(self, problem: PathPlan, backend: Backend, arrays: Mapping[str, Any]) -> None:
         self._problem, self._backend, self._arrays = problem, backend, arrays
-        self._portfolio: Portfolio = problem.portfolio
+        self._portfolio: Portfolio = portfolio_of(problem)
         if self._portfolio.exposure:
             self._blank = backend.zeros(FURTHEST + 1, np.int64)
 
@@ -83,7 +81,7 @@ class NumbaPortfolio(_Launches):
     """views, frames: what kernels take for `arrays` and for the table of frames."""
 
     def __init__(
-        self, problem: GbmProblem, backend: Backend, arrays: Mapping[str, Any], views: Mapping[str, Any], frames: Any
+        self, problem: PathPlan, backend: Backend, arrays: Mapping[str, Any], views: Mapping[str, Any], frames: Any
     ) -> None:
         super().__init__(problem, backend, arrays)
         self._views, self._frames = views, frames
@@ -120,7 +118,7 @@ class ProgramPortfolio(_Launches):
     """frames: the table of them. growth[asset]: of prices up to the end, without noise."""
 
     def __init__(
-        self, problem: GbmProblem, backend: Backend, arrays: Mapping[str, Any], frames: Any, growth: Any
+        self, problem: PathPlan, backend: Backend, arrays: Mapping[str, Any], frames: Any, growth: Any
     ) -> None:
         super().__init__(problem, backend, arrays)
         self._frames, self._growth = frames, growth

@@ -46,17 +46,15 @@ import functools
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from simsuite.core import Backend, Pending, Snapshot
 from simsuite.solvers.gbm.paths.launches_numba import NumbaEngine
 from simsuite.solvers.gbm.paths.launches_nvrtc import ProgramEngine
+from simsuite.solvers.gbm.paths.plan import PathPlan
 from simsuite.solvers.kernel_choice import kernel_of, made_or_not
-
-if TYPE_CHECKING:
-    from simsuite.solvers.gbm.problem import GbmProblem
 
 
 class Engine(Protocol):
@@ -83,7 +81,7 @@ class Engine(Protocol):
     def payoffs(self, which: int, n: int, first_path: int) -> None: ...
 
 
-def engine_for(problem: GbmProblem, backend: Backend, arrays: Mapping[str, Any]) -> tuple[Engine, Mapping[str, str]]:
+def engine_for(problem: PathPlan, backend: Backend, arrays: Mapping[str, Any]) -> tuple[Engine, Mapping[str, str]]:
     """On these arrays, and what was chosen."""
     choice = problem.scenario.run.kernel
     chosen = {"kernel": kernel_of(choice, backend)}
@@ -102,7 +100,7 @@ class ExactStepper:
     that are in the statistics of the end.
     """
 
-    def __init__(self, problem: GbmProblem, backend: Backend, start: Snapshot) -> None:
+    def __init__(self, problem: PathPlan, backend: Backend, start: Snapshot) -> None:
         self.step = start.step
         self.paths_done = int(start.arrays["done"][0])
         self._problem, self._backend = problem, backend

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simsuite.solvers.gbm.american.exercise_policy import policy_shape, turns
-from simsuite.solvers.gbm.market.step_terms import move_bytes, move_tables
+from simsuite.solvers.gbm.american.exercise_policy import turns
+from simsuite.solvers.gbm.market.step_tables import move_bytes, move_tables
 from simsuite.solvers.gbm.paths.kernels import continuous
+from simsuite.solvers.gbm.payoffs.exercise_rights import policy_shape
 from simsuite.solvers.gbm.payoffs.functionals import due_table, weighted
 from simsuite.solvers.gbm.payoffs.weights import weight_table
 from simsuite.solvers.gbm.sobol import sobol_tables
-
-if TYPE_CHECKING:
-    from simsuite.solvers.gbm.problem import GbmProblem
+from simsuite.solvers.gbm.statement import Statement
 
 
-def tables(problem: GbmProblem, real: np.dtype) -> dict[str, np.ndarray]:
+def tables(problem: Statement, real: np.dtype) -> dict[str, np.ndarray]:
     """real: type of those about prices along a path."""
     dynamics, n_steps, length = problem.dynamics, problem.n_steps, _length(problem)
     centre = dynamics.centre(np.minimum(np.arange(1, length + 1), n_steps))
@@ -45,7 +43,7 @@ def tables(problem: GbmProblem, real: np.dtype) -> dict[str, np.ndarray]:
     }
 
 
-def table_bytes(problem: GbmProblem) -> int:
+def table_bytes(problem: Statement) -> int:
     """Of them all, without making them."""
     n, length, size = problem.n_assets, _length(problem), problem.dtype.itemsize
     scales = -(-problem.n_steps // problem.block) * problem.block if problem.dynamics.varying else 1
@@ -66,20 +64,20 @@ def table_bytes(problem: GbmProblem) -> int:
     )
 
 
-def _rules_shape(problem: GbmProblem) -> tuple[int, int]:
+def _rules_shape(problem: Statement) -> tuple[int, int]:
     """A single entry stands in for what nobody reads."""
     rows, width = policy_shape(problem.payoffs.functionals)
     return max(rows, 1), max(width, 1)
 
 
-def _length(problem: GbmProblem) -> int:
+def _length(problem: Statement) -> int:
     """Of tables over steps, which reach to the end of a block; a single entry stands in for what nobody reads."""
     dynamics = problem.dynamics
     read = problem.payoffs.functionals or dynamics.varying or any(dynamics.moves.paying)  # all rows have one length
     return -(-problem.n_steps // problem.block) * problem.block if read else 1
 
 
-def _frames(problem: GbmProblem) -> np.ndarray:
+def _frames(problem: Statement) -> np.ndarray:
     """[frame, what, asset]."""
     steps = np.array(problem.frame_steps)
     centre, spread = problem.dynamics.centre(steps), problem.dynamics.spread(steps)

@@ -14,7 +14,8 @@ import numpy as np
 
 from simsuite.expressions.tree import Node
 from simsuite.scenario.gbm import Asian, Basket, GbmScenario, Option
-from simsuite.solvers.gbm.market.dynamics import LN2, Dynamics
+from simsuite.solvers.gbm.logarithms import LN2
+from simsuite.solvers.gbm.market.dynamics import Dynamics
 from simsuite.solvers.gbm.payoffs.functionals import Dates
 from simsuite.solvers.gbm.payoffs.lognormal_option import LognormalOption
 

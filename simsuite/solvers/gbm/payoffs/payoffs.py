@@ -6,11 +6,9 @@ import functools
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simsuite.core import Snapshot
 from simsuite.expressions.sharing import shared
 from simsuite.expressions.tree import Node, names_in
 from simsuite.solvers.gbm.market.dynamics import Dynamics
@@ -19,13 +17,6 @@ from simsuite.solvers.gbm.payoffs.functionals import Functional, Kind, weighted
 from simsuite.solvers.gbm.payoffs.option_greeks import OptionGreeks
 from simsuite.solvers.gbm.payoffs.variables import kept, last, noise, number
 from simsuite.solvers.gbm.payoffs.weights import weight_table
-from simsuite.solvers.gbm.statistics.matched_groups import grouped_estimate
-from simsuite.solvers.gbm.statistics.replicates import replicated_estimate
-from simsuite.solvers.gbm.statistics.statistics import Estimate, controlled_estimate, estimate
-from simsuite.solvers.gbm.unseen_errors.unseen import completed
-
-if TYPE_CHECKING:
-    from simsuite.solvers.gbm.problem import GbmProblem
 
 
 @dataclass(frozen=True)
@@ -134,25 +125,6 @@ class Payoffs:
 def _all(means: tuple[Mean, dict[tuple[str, int], Mean]]) -> tuple[Mean, ...]:
     price, greeks = means
     return (price, *greeks.values())
-
-
-def mean_estimate(problem: GbmProblem, observed: Snapshot, mean: Mean) -> Estimate:
-    """By the paths that are done."""
-    return completed(problem, observed, mean, _estimate(problem, observed, mean), problem.discount)
-
-
-def _estimate(problem: GbmProblem, observed: Snapshot, mean: Mean) -> Estimate:
-    """With an error from the spread of observations alone."""
-    n, sums = int(observed.arrays["done"][0]) // problem.width, observed.arrays["options"][:, mean.rows]
-    shift = float(problem.shifts[mean.value])
-    known = None if mean.control is None else mean.control_mean - float(problem.shifts[mean.control])
-    if problem.scenario.paths.moment_matching:
-        return grouped_estimate(sums[0], n, problem.discount, shift, known)
-    if problem.quasi:
-        return replicated_estimate(sums, n // problem.sharing[0], problem.discount, shift, known)
-    if known is None:
-        return estimate(sums[0], n, problem.discount, shift)
-    return controlled_estimate(sums[0], n, problem.discount, shift, known)
 
 
 def expected_path(functionals: tuple[Functional, ...], dynamics: Dynamics) -> dict[str, np.ndarray]:

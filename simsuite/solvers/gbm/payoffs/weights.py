@@ -16,7 +16,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from simsuite.solvers.gbm.market.dynamics import LN2, Dynamics
+from simsuite.solvers.gbm.logarithms import LN2
+from simsuite.solvers.gbm.market.dynamics import Dynamics
 from simsuite.solvers.gbm.payoffs.functionals import Dates, Functional, Quantity, Weight, weighted
 
 

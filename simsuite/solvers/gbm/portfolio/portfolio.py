@@ -18,7 +18,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -27,12 +27,10 @@ from simsuite.expressions.tree import Apply, Name, Node, Number
 from simsuite.solvers.gbm.payoffs.functionals import Kind
 from simsuite.solvers.gbm.payoffs.payoffs import expected_path
 from simsuite.solvers.gbm.payoffs.variables import kept, last
+from simsuite.solvers.gbm.statement import Statement, once
 from simsuite.solvers.gbm.statistics.exact_sums import LIMBS
 from simsuite.solvers.gbm.statistics.quantile_sketch import FURTHEST
 from simsuite.solvers.gbm.statistics.statistics import GROUP
-
-if TYPE_CHECKING:
-    from simsuite.solvers.gbm.problem import GbmProblem
 
 PAYOFFS_CHUNK = 16 * GROUP  # paths whose payoffs are computed at a time: arrays stay in cache
 EXPOSURE_SUMS = 4  # of max(V, 0), its square, and the same of max(-V, 0)
@@ -42,7 +40,7 @@ _DEFAULT_LEVELS = (0.95, 0.99)
 
 @dataclass(frozen=True)
 class Portfolio:
-    problem: GbmProblem
+    problem: Statement
 
     @property
     def risk(self) -> bool:
@@ -96,13 +94,14 @@ class Portfolio:
         ]
         return _sum(parts)
 
-    def shapes(self) -> dict[str, tuple[tuple[int, ...], Any]]:
-        """Of what is kept on the device; of length 0 where it is not asked for."""
+    def shapes(self, slots: int) -> dict[str, tuple[tuple[int, ...], Any]]:
+        """Of what is kept on the device; of length 0 where it is not asked for. slots: frames whose counts are kept at
+        a time."""
         problem, bins = self.problem, FURTHEST + 1
         return {
             "risk": ((3 * self.risk, 2 * FURTHEST + 1), np.int64),
             "exposure": ((len(problem.frame_steps) * self.exposure, EXPOSURE_SUMS, LIMBS), np.int64),
-            "exposure_counts": ((problem.slots * self.exposure, bins), np.int64),
+            "exposure_counts": ((slots * self.exposure, bins), np.int64),
         }
 
     @property
@@ -127,6 +126,9 @@ class Portfolio:
             with np.errstate(all="ignore"):
                 found.append([abs(float(evaluate(tree, moved))) for tree in payoffs.trees])
         return np.nan_to_num(np.max(found, axis=0), nan=0.0, posinf=0.0)
+
+
+portfolio_of = once(Portfolio)
 
 
 def _power_of_two(size: float) -> float:

@@ -17,7 +17,7 @@ import numpy as np
 from numba import int64
 
 from simsuite.parallel_for import kernel, parallel_for
-from simsuite.solvers.gbm.market.dynamics import LN2
+from simsuite.solvers.gbm.logarithms import LN2
 from simsuite.solvers.gbm.statistics.quantile_sketch import FURTHEST
 from simsuite.solvers.gbm.statistics.statistics import GROUP, LARGEST
 from simsuite.solvers.gbm.statistics.statistics_scalars import cell

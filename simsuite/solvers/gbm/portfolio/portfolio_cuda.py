@@ -6,7 +6,7 @@ import math
 
 from numba import cuda, float64, int64
 
-from simsuite.solvers.gbm.market.dynamics import LN2
+from simsuite.solvers.gbm.logarithms import LN2
 from simsuite.solvers.gbm.statistics.quantile_sketch import FURTHEST
 from simsuite.solvers.gbm.statistics.statistics import GROUP, LARGEST
 from simsuite.solvers.gbm.statistics.statistics_scalars import cell, digits

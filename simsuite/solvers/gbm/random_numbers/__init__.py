@@ -1,1 +1,1 @@
-"""Random numbers of paths: Philox, normals, which path has which numbers, moment matching."""
+"""Random numbers of paths: Philox, normals, and which path has which numbers."""

@@ -14,27 +14,15 @@ single replicate, whose points are the paths. For kernels: `numbering_kernels.py
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from simsuite.scenario.gbm import GROUP
+from simsuite.scenario.gbm.paths import Paths
 
-if TYPE_CHECKING:
-    from simsuite.solvers.gbm.problem import GbmProblem
-
-
-_ALL = (1, (1 << 63) - GROUP, 1)  # paths that can be numbered, in whole groups
+ENDLESS = (1, (1 << 63) - GROUP, 1)  # paths that can be numbered, in whole groups
 
 
-def sharing_of(problem: GbmProblem) -> tuple[int, int, int]:
+def sharing_of(paths: Paths) -> tuple[int, int, int]:
     """(replicates, whole, each) of a run."""
-    paths = problem.scenario.paths
-    return shared_out(paths.count, paths.scrambles if problem.quasi else 1)
-
-
-def numbering_of(problem: GbmProblem) -> tuple[int, int, int]:
-    """The same for numbers of paths beyond those of the run, from which exercise is learnt: random numbers have points
-    for all."""
-    return problem.sharing if problem.quasi else _ALL
+    return shared_out(paths.count, paths.scrambles if paths.sampling == "sobol" else 1)
 
 
 def shared_out(count: int, replicates: int) -> tuple[int, int, int]:

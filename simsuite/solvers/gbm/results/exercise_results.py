@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from simsuite.core import Snapshot
 from simsuite.solvers.gbm.american.exercise_policy import learning_paths
+from simsuite.solvers.gbm.statement import Statement
 from simsuite.solvers.gbm.statistics.statistics import Estimate, estimate
 from simsuite.solvers.gbm.unseen_errors.unseen import completed
-
-if TYPE_CHECKING:
-    from simsuite.solvers.gbm.problem import GbmProblem
 
 PROBABILITY = "option_exercise_probability"
 _UNKNOWN = Estimate(math.nan, math.nan)
 
 
-def exercise_totals(problem: GbmProblem, observed: Snapshot) -> dict[str, np.ndarray]:
+def exercise_totals(problem: Statement, observed: Snapshot) -> dict[str, np.ndarray]:
     """After the last path has ended; of options that cannot be exercised NaN, nothing if there are no others."""
     if not problem.holders:
         return {}
@@ -30,7 +28,7 @@ def exercise_totals(problem: GbmProblem, observed: Snapshot) -> dict[str, np.nda
     }
 
 
-def exercise_results(problem: GbmProblem, observed: Snapshot, option: int) -> dict[str, Any]:
+def exercise_results(problem: Statement, observed: Snapshot, option: int) -> dict[str, Any]:
     """Of an option, after the last path has ended; nothing if it cannot be exercised."""
     found = _estimate(problem, observed, option)
     if found is None:
@@ -44,7 +42,7 @@ def exercise_results(problem: GbmProblem, observed: Snapshot, option: int) -> di
     }
 
 
-def _estimate(problem: GbmProblem, observed: Snapshot, option: int) -> Estimate | None:
+def _estimate(problem: Statement, observed: Snapshot, option: int) -> Estimate | None:
     mean = problem.payoffs.exercises.get(option)
     if mean is None:
         return None

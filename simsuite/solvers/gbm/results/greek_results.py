@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from simsuite.core import Snapshot
 from simsuite.solvers.gbm.payoffs.option_greeks import GREEKS, NONE, PER_ASSET
-from simsuite.solvers.gbm.payoffs.payoffs import mean_estimate
+from simsuite.solvers.gbm.results.estimates import mean_estimate
+from simsuite.solvers.gbm.statement import Statement
 from simsuite.solvers.gbm.statistics.statistics import Estimate
 from simsuite.solvers.gbm.unseen_errors.unknown_reasons import unknown_error
 
-if TYPE_CHECKING:
-    from simsuite.solvers.gbm.problem import GbmProblem
 
-
-def greek_totals(problem: GbmProblem, observed: Snapshot) -> dict[str, np.ndarray]:
+def greek_totals(problem: Statement, observed: Snapshot) -> dict[str, np.ndarray]:
     """Each Greek and its standard error, [option] or [option, asset]; NaN where it is not estimated."""
     found = {}
     for name in GREEKS:
@@ -32,7 +30,7 @@ def greek_totals(problem: GbmProblem, observed: Snapshot) -> dict[str, np.ndarra
     return found
 
 
-def greek_results(problem: GbmProblem, observed: Snapshot, option: int) -> tuple[dict[str, Any], dict[str, str]]:
+def greek_results(problem: Statement, observed: Snapshot, option: int) -> tuple[dict[str, Any], dict[str, str]]:
     """With reasons for what is not known."""
     greeks, found = problem.payoffs.greeks[option], dict[str, Any]()
     reasons = dict(greeks.reasons)
@@ -46,7 +44,7 @@ def greek_results(problem: GbmProblem, observed: Snapshot, option: int) -> tuple
     return {**found, "greeks_method": dict(greeks.methods)}, reasons
 
 
-def _greek(problem: GbmProblem, observed: Snapshot, option: int, name: str) -> list[Estimate]:
+def _greek(problem: Statement, observed: Snapshot, option: int, name: str) -> list[Estimate]:
     """For each asset, or a single one."""
     means, none = problem.payoffs.greek_means[option], problem.payoffs.greeks[option].methods[name] == NONE
     found = []

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from simsuite.core import Layout, Series, Variable
 from simsuite.solvers.gbm.payoffs.option_greeks import GREEKS, PER_ASSET
+from simsuite.solvers.gbm.portfolio.portfolio import portfolio_of
 from simsuite.solvers.gbm.results import portfolio_results
 from simsuite.solvers.gbm.results.exercise_results import PROBABILITY
+from simsuite.solvers.gbm.statement import Statement
 from simsuite.solvers.gbm.statistics.intervals import CONFIDENCE
-
-if TYPE_CHECKING:
-    from simsuite.solvers.gbm.problem import GbmProblem
 
 _UNITS = {
     "delta": {"units": "1", "long_name": "derivative of option_price by the spot"},
@@ -38,7 +35,7 @@ def denominated(layout: Layout) -> dict[str, str]:
     return found
 
 
-def gbm_layout(problem: GbmProblem) -> Layout:
+def gbm_layout(problem: Statement) -> Layout:
     """When rows along `time` fall due: see timeline.py."""
     scenario = problem.scenario
     assets, options = scenario.asset_names, scenario.option_names
@@ -96,5 +93,5 @@ def gbm_layout(problem: GbmProblem) -> Layout:
     found = portfolio_results.variables(problem)
     if found:
         variables += found
-        sizes["level"] = len(problem.portfolio.levels)
+        sizes["level"] = len(portfolio_of(problem).levels)
     return Layout(sizes, (Series("time", time, problem.row_steps),), tuple(variables))

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from simsuite.core import Snapshot, Variable
 from simsuite.solvers.gbm.portfolio.exposure import Exposure, exposure_of, mean_exposure
+from simsuite.solvers.gbm.portfolio.portfolio import portfolio_of
 from simsuite.solvers.gbm.portfolio.risk import Risk, risk_of
+from simsuite.solvers.gbm.statement import Statement
 from simsuite.solvers.gbm.statistics.intervals import CONFIDENCE
 from simsuite.solvers.gbm.statistics.statistics import Estimate
 from simsuite.solvers.gbm.unseen_errors.unknown_reasons import exposure_reasons, risk_reasons, with_reasons
-
-if TYPE_CHECKING:
-    from simsuite.solvers.gbm.problem import GbmProblem
 
 _PROFILE = 101  # frames of it among the results; results.h5 has all
 _LEVEL = {"confidence_level": f"{CONFIDENCE:g}"}
@@ -40,9 +39,9 @@ _RISK = {
 }
 
 
-def variables(problem: GbmProblem) -> list[Variable]:
+def variables(problem: Statement) -> list[Variable]:
     """With the dimension `level`, if any."""
-    portfolio, found = problem.portfolio, []
+    portfolio, found = portfolio_of(problem), []
     if portfolio.risk or portfolio.exposure:
         attrs = {"units": "1", "long_name": "probability of no greater loss or exposure"}
         found.append(Variable("level", ("level",), np.float64, attrs, np.array(portfolio.levels)))
@@ -53,9 +52,9 @@ def variables(problem: GbmProblem) -> list[Variable]:
     return found
 
 
-def rows(problem: GbmProblem, frame: int, n: int, observed: Snapshot) -> Mapping[str, np.ndarray]:
+def rows(problem: Statement, frame: int, n: int, observed: Snapshot) -> Mapping[str, np.ndarray]:
     """Of n paths."""
-    if not problem.portfolio.exposure:
+    if not portfolio_of(problem).exposure:
         return {}
     found = _exposure(problem, frame, n, observed)
     numbers = (
@@ -65,9 +64,9 @@ def rows(problem: GbmProblem, frame: int, n: int, observed: Snapshot) -> Mapping
     return {name: np.array(number) for name, number in zip(_EXPOSURE, numbers)}
 
 
-def totals(problem: GbmProblem, observed: Snapshot, prices: Sequence[Estimate]) -> Mapping[str, np.ndarray]:
+def totals(problem: Statement, observed: Snapshot, prices: Sequence[Estimate]) -> Mapping[str, np.ndarray]:
     """At the end only."""
-    if not problem.portfolio.risk:
+    if not portfolio_of(problem).risk:
         return {}
     risk = _risk(problem, observed, prices)
     numbers: tuple[Any, ...] = (
@@ -79,12 +78,12 @@ def totals(problem: GbmProblem, observed: Snapshot, prices: Sequence[Estimate]) 
     return {name: np.array(number, np.float64) for name, number in zip(_RISK, numbers)}
 
 
-def results(problem: GbmProblem, n: int, observed: Snapshot, prices: Sequence[Estimate]) -> dict[str, Any]:
+def results(problem: Statement, n: int, observed: Snapshot, prices: Sequence[Estimate]) -> dict[str, Any]:
     """Of n paths, at the end only."""
     found: dict[str, Any] = {}
-    if problem.portfolio.risk:
+    if portfolio_of(problem).risk:
         found["risk"] = _risk_results(problem, _risk(problem, observed, prices))
-    if problem.portfolio.exposure:
+    if portfolio_of(problem).exposure:
         found["exposure"] = _exposure_results(problem, n, observed)
     return found
 
@@ -98,16 +97,16 @@ def numbers(values: Iterable[float]) -> list[float | None]:
     return [number(value) for value in values]
 
 
-def _risk(problem: GbmProblem, observed: Snapshot, prices: Sequence[Estimate]) -> Risk:
-    return risk_of(problem.portfolio, observed.arrays["risk"], prices)
+def _risk(problem: Statement, observed: Snapshot, prices: Sequence[Estimate]) -> Risk:
+    return risk_of(portfolio_of(problem), observed.arrays["risk"], prices)
 
 
-def _exposure(problem: GbmProblem, frame: int, n: int, observed: Snapshot) -> Exposure:
+def _exposure(problem: Statement, frame: int, n: int, observed: Snapshot) -> Exposure:
     arrays = observed.arrays
-    return exposure_of(problem.portfolio, frame, n, arrays["exposure"], arrays["exposure_counts"])
+    return exposure_of(portfolio_of(problem), frame, n, arrays["exposure"], arrays["exposure_counts"])
 
 
-def _risk_results(problem: GbmProblem, risk: Risk) -> dict[str, Any]:
+def _risk_results(problem: Statement, risk: Risk) -> dict[str, Any]:
     levels = {
         f"{f.level:g}": {
             "value_at_risk": number(f.value_at_risk),
@@ -119,13 +118,13 @@ def _risk_results(problem: GbmProblem, risk: Risk) -> dict[str, Any]:
         for f in risk.figures
     }
     value = {"value": risk.value.value, "value_standard_error": number(risk.value.standard_error)}
-    held = {"options_held": int(np.count_nonzero(problem.portfolio.holdings))}
+    held = {"options_held": int(np.count_nonzero(portfolio_of(problem).holdings))}
     found = {"horizon": problem.scenario.time.end, **value, **held, "levels": levels, "confidence": CONFIDENCE}
     return with_reasons(found, risk_reasons(found))
 
 
-def _exposure_results(problem: GbmProblem, n: int, observed: Snapshot) -> dict[str, Any]:
-    portfolio, frames = problem.portfolio, problem.frame_steps
+def _exposure_results(problem: Statement, n: int, observed: Snapshot) -> dict[str, Any]:
+    portfolio, frames = portfolio_of(problem), problem.frame_steps
     means = [mean_exposure(portfolio, i, n, observed.arrays["exposures"][i]) for i in range(len(frames))]
     peak = max(range(len(frames)), key=lambda i: means[i][0].value)
     end = _exposure(problem, len(frames) - 1, n, observed)
@@ -143,7 +142,7 @@ def _exposure_results(problem: GbmProblem, n: int, observed: Snapshot) -> dict[s
     return with_reasons(found, exposure_reasons(problem, n, found))
 
 
-def _means(problem: GbmProblem, step: int, expected: Estimate, negative: Estimate) -> dict[str, Any]:
+def _means(problem: Statement, step: int, expected: Estimate, negative: Estimate) -> dict[str, Any]:
     return {
         "time": problem.time(step),
         "expected": expected.value,

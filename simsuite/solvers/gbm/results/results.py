@@ -5,33 +5,32 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from simsuite.core import Snapshot
 from simsuite.solvers.gbm.market.schemes import Scheme
-from simsuite.solvers.gbm.payoffs.payoffs import mean_estimate
 from simsuite.solvers.gbm.results import portfolio_results
+from simsuite.solvers.gbm.results.estimates import mean_estimate
 from simsuite.solvers.gbm.results.exercise_results import exercise_results, exercise_totals
 from simsuite.solvers.gbm.results.greek_results import greek_results, greek_totals
 from simsuite.solvers.gbm.results.portfolio_results import number, numbers
 from simsuite.solvers.gbm.results.price_statistics import PriceStatistics, price_statistics, stored_prices
+from simsuite.solvers.gbm.statement import Statement
 from simsuite.solvers.gbm.statistics.intervals import CONFIDENCE
 from simsuite.solvers.gbm.statistics.matched_groups import FEWEST_GROUPS
 from simsuite.solvers.gbm.statistics.replicates import LIKELY_ORDER
 from simsuite.solvers.gbm.statistics.statistics import Estimate
+from simsuite.solvers.gbm.unseen_errors.payoff_jumps import leaps_of
 from simsuite.solvers.gbm.unseen_errors.unknown_reasons import asset_reasons, with_reasons
 from simsuite.solvers.gbm.unseen_errors.unseen import unseen_results
-
-if TYPE_CHECKING:
-    from simsuite.solvers.gbm.problem import GbmProblem
 
 REAL_WORLD = "real-world"  # in which discounted payoffs are expected, where the scenario gives a drift
 _MOST_EXCESS = 1e15  # which takes more paths than there can be
 
 
-def rows(problem: GbmProblem, observed: Snapshot) -> Mapping[str, np.ndarray]:
+def rows(problem: Statement, observed: Snapshot) -> Mapping[str, np.ndarray]:
     """Of the frame that the last batch has reached."""
     prices = _prices(problem, observed)
     found = {
@@ -54,7 +53,7 @@ def rows(problem: GbmProblem, observed: Snapshot) -> Mapping[str, np.ndarray]:
     return {**found, **portfolio_results.rows(problem, frame, n, observed)}
 
 
-def totals(problem: GbmProblem, observed: Snapshot) -> Mapping[str, np.ndarray]:
+def totals(problem: Statement, observed: Snapshot) -> Mapping[str, np.ndarray]:
     """Of options and portfolio; nothing before the last path has ended."""
     if observed.step < problem.clock.end:
         return {}
@@ -68,7 +67,7 @@ def totals(problem: GbmProblem, observed: Snapshot) -> Mapping[str, np.ndarray]:
     return found
 
 
-def results(problem: GbmProblem, observed: Snapshot) -> dict[str, Any]:
+def results(problem: Statement, observed: Snapshot) -> dict[str, Any]:
     """A number that a single path does not give (a standard error, a deviation) is None. Before the end of a run assets
     are those at the last frame that all paths have passed, at `assets_time`, if there is one after the start."""
     scenario = problem.scenario
@@ -99,7 +98,7 @@ def results(problem: GbmProblem, observed: Snapshot) -> dict[str, Any]:
     }
 
 
-def option_results(problem: GbmProblem, observed: Snapshot, option: int, price: Estimate) -> dict[str, Any]:
+def option_results(problem: Statement, observed: Snapshot, option: int, price: Estimate) -> dict[str, Any]:
     """Of an option, after the last path has ended; `reasons` say why what is None is not known."""
     greeks, reasons = greek_results(problem, observed, option)
     if price.unknown:
@@ -115,7 +114,7 @@ def option_results(problem: GbmProblem, observed: Snapshot, option: int, price: 
     return with_reasons(found, reasons)
 
 
-def _asset_results(problem: GbmProblem, prices: PriceStatistics, asset: int, paths: int) -> dict[str, Any]:
+def _asset_results(problem: Statement, prices: PriceStatistics, asset: int, paths: int) -> dict[str, Any]:
     levels = problem.scenario.output.quantiles
     found = {
         "mean": float(prices.mean[asset]),
@@ -130,24 +129,24 @@ def _asset_results(problem: GbmProblem, prices: PriceStatistics, asset: int, pat
     return with_reasons(found, asset_reasons(problem, paths, found))
 
 
-def _mean_is_known(problem: GbmProblem, prices: PriceStatistics, asset: int) -> bool:
+def _mean_is_known(problem: Statement, prices: PriceStatistics, asset: int) -> bool:
     """Whether it follows from the equation, and is a number."""
     if not math.isfinite(prices.expected[asset]):
         return False
     return problem.dynamics.scheme is Scheme.EXACT and not problem.dynamics.moves.paying[asset]
 
 
-def option_estimates(problem: GbmProblem, observed: Snapshot) -> list[Estimate]:
+def option_estimates(problem: Statement, observed: Snapshot) -> list[Estimate]:
     """One for each option; none before the last path has ended."""
     if observed.step < problem.clock.end or "options" not in observed.arrays:
         return []
     return _estimates(problem, observed)
 
 
-def paths_needed(problem: GbmProblem, observed: Snapshot) -> int:
+def paths_needed(problem: Statement, observed: Snapshot) -> int:
     """About how many for every price to have the standard error that it is to have; those that are done if they do. An
     error of 0 tells nothing of a price that is random: the paths that make a difference are yet to come."""
-    random = [mean for mean in problem.payoffs.prices if problem.leaps[mean.value].random]
+    random = [mean for mean in problem.payoffs.prices if leaps_of(problem)[mean.value].random]
     errors = [mean_estimate(problem, observed, mean).standard_error for mean in random]
     if not all(error > 0 for error in errors):
         return problem.scenario.paths.count
@@ -158,18 +157,18 @@ def paths_needed(problem: GbmProblem, observed: Snapshot) -> int:
     return max(needed, FEWEST_GROUPS * problem.width) if problem.scenario.paths.moment_matching else needed
 
 
-def _estimates(problem: GbmProblem, observed: Snapshot) -> list[Estimate]:
+def _estimates(problem: Statement, observed: Snapshot) -> list[Estimate]:
     """By the paths that are done."""
     return [mean_estimate(problem, observed, mean) for mean in problem.payoffs.prices]
 
 
-def _paths(problem: GbmProblem, observed: Snapshot) -> int:
+def _paths(problem: Statement, observed: Snapshot) -> int:
     """That have passed the frame of a row; where rows come after all batches, those that have been made so far."""
     done = int(observed.arrays["done"][0])
     return done if problem.rows_late or observed.step >= problem.batches_end else problem.scenario.paths.count
 
 
-def _prices(problem: GbmProblem, observed: Snapshot) -> PriceStatistics:
+def _prices(problem: Statement, observed: Snapshot) -> PriceStatistics:
     step = problem.frame_steps[problem.frame_of_row(observed.step)]
     moments, histogram = observed.arrays["moments"], observed.arrays["histogram"]
     n = _paths(problem, observed)

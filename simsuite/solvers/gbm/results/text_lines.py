@@ -16,8 +16,8 @@ _OF_ALL = {
     "theta": "per year that passes; per day: {daily}",
 }
 _RATE, _DISCOUNTING = "the rate", "market.rate, which discounts only"
-PRICE, DISCOUNTED = "price", "discounted mean"
 NOT_ASKED = "not asked for: greeks = false"  # why there are none: nobody has to be told
+PRICE, DISCOUNTED = "price", "discounted mean"
 _ERROR = "standard_error"
 _NAME, _VALUE = 22, 24  # widths of columns
 _DAYS = 365

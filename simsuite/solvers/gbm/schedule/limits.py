@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.gbm import GROUP, GbmScenario
 from simsuite.solvers.gbm.payoffs.functionals import MOST_SCHEDULES, Functional, schedules
 from simsuite.solvers.gbm.random_numbers.precision import PRECISIONS
-
-if TYPE_CHECKING:
-    from simsuite.solvers.gbm.problem import GbmProblem
+from simsuite.solvers.gbm.schedule.timeline import Timeline
 
 SEEN_BYTES = 1 << 30  # of prices at frames that are looked at together
 _BATCH_BYTES = 1 << 30  # of what is kept along paths
@@ -43,9 +40,9 @@ def require_schedules(functionals: Sequence[Functional], n_steps: int) -> None:
         raise ScenarioError([Mistake(("option",), message, help)])
 
 
-def require_countable(problem: GbmProblem) -> None:
+def require_countable(timeline: Timeline) -> None:
     """The steps of all batches. Raises ScenarioError."""
-    if problem.clock.end >= MOST_STEPS:
-        message = f"{problem.n_batches} batches of {problem.n_steps} steps are more than can be counted"
-        key = "count" if problem.scenario.paths.batch is None else "batch"
+    if timeline.clock.end >= MOST_STEPS:
+        message = f"{timeline.n_batches} batches of {timeline.n_steps} steps are more than can be counted"
+        key = "count" if timeline.scenario.paths.batch is None else "batch"
         raise ScenarioError([Mistake(("paths", key), message, "take fewer steps, or fewer paths")])

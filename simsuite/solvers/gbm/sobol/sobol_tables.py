@@ -16,16 +16,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simsuite.solvers.gbm.random_numbers.numbering import numbering_of
+from simsuite.solvers.gbm.statement import Statement
 
 if TYPE_CHECKING:
     from simsuite.sobol.scrambling import Scramble
     from simsuite.solvers.gbm.market.dynamics import Dynamics
-    from simsuite.solvers.gbm.problem import GbmProblem
     from simsuite.solvers.gbm.sobol.brownian_bridge import Bridge
 
 
-def bridge_of(problem: GbmProblem) -> Bridge:
+def bridge_of(problem: Statement) -> Bridge:
     from simsuite.solvers.gbm.sobol.brownian_bridge import Bridge
 
     return Bridge.of(problem.n_steps, problem.block)
@@ -50,22 +49,22 @@ def _components(dynamics: Dynamics) -> tuple[np.ndarray, np.ndarray]:
     return principal_components(deviation[:, None] * dynamics.factor)
 
 
-def mix(problem: GbmProblem) -> np.ndarray:
+def mix(problem: Statement) -> np.ndarray:
     """[asset, component]: what independent normals, or increments, are multiplied by, but for the scale."""
     dynamics = problem.dynamics
     return dynamics.mix @ _components(dynamics)[0] if problem.quasi else dynamics.mix
 
 
-def _points(problem: GbmProblem, bridge: Bridge) -> Scramble:
+def _points(problem: Statement, bridge: Bridge) -> Scramble:
     from simsuite.sobol.scrambling import scramble
 
     replicates, dimensions = problem.sharing[0], problem.n_steps * problem.n_assets
     return bridge.points(scramble(int(problem.seed), replicates, dimensions), _components(problem.dynamics)[1])
 
 
-def numba_tables(problem: GbmProblem) -> dict[str, np.ndarray]:
+def numba_tables(problem: Statement) -> dict[str, np.ndarray]:
     """For Numba's kernels: see `sobol_cpu.py`. Single entries stand in for what nobody reads."""
-    sharing = {"sharing": np.array(problem.sharing, np.int64), "numbering": np.array(numbering_of(problem), np.int64)}
+    sharing = {"sharing": np.array(problem.sharing, np.int64), "numbering": np.array(problem.open_numbering, np.int64)}
     if not problem.quasi:
         return sharing | {
             "opened": np.zeros(1, np.int32),
@@ -85,7 +84,7 @@ def numba_tables(problem: GbmProblem) -> dict[str, np.ndarray]:
     }
 
 
-def program_tables(problem: GbmProblem) -> dict[str, np.ndarray]:
+def program_tables(problem: Statement) -> dict[str, np.ndarray]:
     """For programs in CUDA C++: see `sobol.cuh`."""
     if not problem.quasi:
         return {}
@@ -102,7 +101,7 @@ def program_tables(problem: GbmProblem) -> dict[str, np.ndarray]:
     }
 
 
-def table_bytes(problem: GbmProblem) -> int:
+def table_bytes(problem: Statement) -> int:
     """Of the larger of both, without making them."""
     size, replicates = problem.normal.itemsize, problem.sharing[0]
     blocks = -(-problem.n_steps // problem.block) if problem.quasi else 1

@@ -24,7 +24,7 @@ import math
 
 import numpy as np
 
-from simsuite.solvers.gbm.market.schemes import LN2
+from simsuite.solvers.gbm.logarithms import LN2
 from simsuite.solvers.gbm.statistics.exact_sums import exact
 
 CONFIDENCE = 0.95

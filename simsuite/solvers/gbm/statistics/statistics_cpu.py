@@ -11,7 +11,7 @@ import numpy as np
 from numba import int32
 
 from simsuite.parallel_for import kernel, parallel_for
-from simsuite.solvers.gbm.market.dynamics import LN2
+from simsuite.solvers.gbm.logarithms import LN2
 from simsuite.solvers.gbm.random_numbers.numbering_kernels import runs
 from simsuite.solvers.gbm.statistics.statistics import BINS_PER_UNIT, GROUP, LARGEST, LOG_LARGEST, Z_MAX
 from simsuite.solvers.gbm.statistics.totals_cpu import add_exactly, count

@@ -9,18 +9,14 @@ two of them together.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from simsuite.expressions.intervals import Bounds, bounds_within
 from simsuite.expressions.tree import Node, names_in
 from simsuite.solvers.gbm.payoffs.functionals import Functional, Kind
 from simsuite.solvers.gbm.payoffs.variables import number
+from simsuite.solvers.gbm.statement import Statement
 from simsuite.solvers.gbm.statistics.statistics import LARGEST
-
-if TYPE_CHECKING:
-    from simsuite.solvers.gbm.problem import GbmProblem
 
 
 def _between(low: float, high: float) -> Bounds:
@@ -38,20 +34,20 @@ _PRICES = {
 }
 
 
-def is_certain(problem: GbmProblem, tree: Node) -> bool:
+def is_certain(problem: Statement, tree: Node) -> bool:
     """Whether a payoff, or what a Greek is the mean of, is one number on all paths. False where that is not found."""
     low, high = bounds_within(tree, {name: _range(problem, name) for name in names_in(tree)})
     return bool(low == high)
 
 
-def _range(problem: GbmProblem, name: str) -> Bounds:
+def _range(problem: Statement, name: str) -> Bounds:
     asset, i = number(name, "last"), number(name, "kept")
     if asset is not None:
         return _last(problem, asset)
     return _ANY if i is None else _kept(problem, problem.payoffs.functionals[i])
 
 
-def _last(problem: GbmProblem, asset: int) -> Bounds:
+def _last(problem: Statement, asset: int) -> Bounds:
     dynamics = problem.dynamics
     if dynamics.is_noisy(asset) or dynamics.moves.paying[asset]:
         return _POSITIVE
@@ -59,7 +55,7 @@ def _last(problem: GbmProblem, asset: int) -> Bounds:
     return _between(price * (1 - _ROUNDED), price * (1 + _ROUNDED))
 
 
-def _kept(problem: GbmProblem, functional: Functional) -> Bounds:
+def _kept(problem: Statement, functional: Functional) -> Bounds:
     kind, count = functional.kind, functional.dates.count
     if kind == Kind.SUM:
         return _between(0.0, count * LARGEST)
@@ -70,7 +66,7 @@ def _kept(problem: GbmProblem, functional: Functional) -> Bounds:
     return _PRICES.get(kind, _ANY)
 
 
-def _largest_noise(problem: GbmProblem, functional: Functional) -> float:
+def _largest_noise(problem: Statement, functional: Functional) -> float:
     """The sum of the noises of the largest prices on all dates."""
     centre = problem.dynamics.centre(functional.dates.steps(problem.n_steps))[functional.asset]
     return float(np.sum(np.log2(LARGEST) - centre))

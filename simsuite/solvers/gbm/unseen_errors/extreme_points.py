@@ -26,11 +26,11 @@ from simsuite.solvers.gbm.market.dynamics import Dynamics
 from simsuite.solvers.gbm.payoffs.functionals import CONTINUOUS, EXTREMES, Functional, Kind, weighted
 from simsuite.solvers.gbm.payoffs.variables import kept, last, noise, number
 from simsuite.solvers.gbm.payoffs.weights import weight_table
+from simsuite.solvers.gbm.statement import Statement, once
 from simsuite.solvers.gbm.unseen_errors.strata import outer_strata
 
 if TYPE_CHECKING:
     from simsuite.solvers.gbm.payoffs.payoffs import Mean
-    from simsuite.solvers.gbm.problem import GbmProblem
 
 _MOST_ASSETS = 4  # with lines of their own: those with the largest volatility
 _DATES = 4  # a line for each, of which the last is the end
@@ -60,7 +60,7 @@ class Scatter:
 class Rays:
     """Of a problem whose prices follow the lognormal law."""
 
-    def __init__(self, problem: GbmProblem) -> None:
+    def __init__(self, problem: Statement) -> None:
         self._problem = problem
         self._points, self._known = 0, dict[int, Scatter]()
 
@@ -71,7 +71,10 @@ class Rays:
         return self._known.get(mean.value)
 
 
-def _scatters(problem: GbmProblem, points: int) -> dict[int, Scatter]:
+rays_of = once(Rays)
+
+
+def _scatters(problem: Statement, points: int) -> dict[int, Scatter]:
     """By the number of the value."""
     payoffs, (z, weight), slopes = problem.payoffs, outer_strata(points), _slopes(problem)
     variables = _along(problem, slopes, z.ravel())
@@ -95,13 +98,13 @@ def _scatters(problem: GbmProblem, points: int) -> dict[int, Scatter]:
     return found
 
 
-def _is_fit(problem: GbmProblem, value: int) -> bool:
+def _is_fit(problem: Statement, value: int) -> bool:
     functionals = problem.payoffs.functionals
     numbers = (number(name, "kept") for name in names_in(problem.payoffs.values[value]))
     return not any(functionals[i].kind in _UNFIT for i in numbers if i is not None)
 
 
-def _slopes(problem: GbmProblem) -> np.ndarray:
+def _slopes(problem: Statement) -> np.ndarray:
     """[line, asset, step]: of the noise, by how many deviations out a path is."""
     dynamics, n = problem.dynamics, problem.n_steps
     scale, correlation = dynamics.scale(), dynamics.correlation
@@ -121,7 +124,7 @@ def _slopes(problem: GbmProblem) -> np.ndarray:
     return np.array(found).reshape(len(found), len(spread), n)
 
 
-def _along(problem: GbmProblem, slopes: np.ndarray, z: np.ndarray) -> dict[str, np.ndarray]:
+def _along(problem: Statement, slopes: np.ndarray, z: np.ndarray) -> dict[str, np.ndarray]:
     """The variables of expressions on paths that are z deviations out along each line: [line, number]."""
     dynamics, functionals = problem.dynamics, problem.payoffs.functionals
     growth = problem.end_growth

@@ -29,16 +29,16 @@ from simsuite.expressions.magnitude import magnitudes
 from simsuite.expressions.tree import Node, names_in
 from simsuite.scenario.gbm import Barrier, Digital, Formula, Option
 from simsuite.solvers.gbm.closed_forms.quadrature import gauss_normal
-from simsuite.solvers.gbm.market.dynamics import LN2
+from simsuite.solvers.gbm.logarithms import LN2
 from simsuite.solvers.gbm.payoffs.functionals import Kind
 from simsuite.solvers.gbm.payoffs.option_greeks import RATIO
 from simsuite.solvers.gbm.payoffs.variables import kept, last, noise, number
+from simsuite.solvers.gbm.statement import Statement, once
 from simsuite.solvers.gbm.unseen_errors.constant_payoffs import is_certain
 from simsuite.solvers.gbm.unseen_errors.strata import scatter
 
 if TYPE_CHECKING:
     from simsuite.solvers.gbm.payoffs.payoffs import Mean
-    from simsuite.solvers.gbm.problem import GbmProblem
 
 _REACH, _CELLS = 38.0, 1 << 14  # of the grid: in deviations of y, as far as their law can be told from 0; cells
 _OUTSTANDING = 2.0  # times the change over both neighbours: what may be a jump
@@ -73,7 +73,8 @@ class Leap:
 _CERTAIN = Leap(0.0, random=False)
 
 
-def leaps_of(problem: GbmProblem) -> dict[int, Leap]:
+@once
+def leaps_of(problem: Statement) -> dict[int, Leap]:
     """By the number of the value (payoffs.py): of every price, Greek and probability of exercise. Greeks of a price
     that is no random number are none either."""
     payoffs, found = problem.payoffs, {}
@@ -90,7 +91,7 @@ def leaps_of(problem: GbmProblem) -> dict[int, Leap]:
     return found
 
 
-def _of_price(problem: GbmProblem, option: Option, tree: Node) -> Leap:
+def _of_price(problem: Statement, option: Option, tree: Node) -> Leap:
     found = _leap(problem, tree)
     size = found.size
     if isinstance(option, Barrier) and _never_pays(option):
@@ -104,7 +105,7 @@ def _of_price(problem: GbmProblem, option: Option, tree: Node) -> Leap:
     return replace(found, size=size, asset=asset, far=far, least=least, most=most)
 
 
-def _call_far_out(problem: GbmProblem, option: Barrier) -> Curve | None:
+def _call_far_out(problem: Statement, option: Barrier) -> Curve | None:
     """What a call with a barrier pays at high prices, where it is alive."""
     asset = _option_asset(problem, option)
     if option.payoff == "put" or (option.direction == "up") == (option.knock == "out"):
@@ -113,7 +114,7 @@ def _call_far_out(problem: GbmProblem, option: Barrier) -> Curve | None:
     return lambda y: np.maximum(spot * growth * np.exp2(y) - option.strike, 0.0)
 
 
-def _leap(problem: GbmProblem, tree: Node) -> Leap:
+def _leap(problem: Statement, tree: Node) -> Leap:
     names = names_in(tree)
     assets = {_asset(problem, name) for name in names}
     if not any(problem.dynamics.is_noisy(a) for a in assets) or is_certain(problem, tree):
@@ -128,7 +129,7 @@ def _leap(problem: GbmProblem, tree: Node) -> Leap:
     return Leap(0.0 if is_lipschitz(tree, names - signed) else math.nan)
 
 
-def _values(problem: GbmProblem, tree: Node) -> Values | None:
+def _values(problem: Statement, tree: Node) -> Values | None:
     """The variables of a tree by y at the end, for a path whose price at the end is all that it depends on."""
     stands_for = {}
     for name in names_in(tree):
@@ -187,7 +188,7 @@ def _largest_jump(curve: Curve, spread: float, sizes: Curve) -> float:
     return float(np.max(left, where=left > _STEADY * change[cells], initial=0.0))
 
 
-def elsewhere(leap: Leap, problem: GbmProblem, usual: float) -> float:
+def elsewhere(leap: Leap, problem: Statement, usual: float) -> float:
     """How far from `usual` it is where it is not that, see `root_mean_square_off`. It is what paths can bring that are
     like none of those that were made."""
     if leap.curve is None:
@@ -219,7 +220,7 @@ def _never_pays(option: Barrier) -> bool:
     return option.payoff == "call" and option.strike >= option.level
 
 
-def scatter_far_out(leap: Leap, problem: GbmProblem, points: int) -> float:
+def scatter_far_out(leap: Leap, problem: Statement, points: int) -> float:
     """Variance of a mean over so many points that comes from the first and the last of them in order of y. 0 where the
     payoff is not known there, NaN where it is beyond all numbers."""
     if leap.far is None or not problem.dynamics.lognormal:
@@ -227,7 +228,7 @@ def scatter_far_out(leap: Leap, problem: GbmProblem, points: int) -> float:
     return scatter(leap.far, _spread(problem, leap.asset), points)
 
 
-def _at_barrier(problem: GbmProblem, option: Barrier) -> float:
+def _at_barrier(problem: Statement, option: Barrier) -> float:
     dynamics, n = problem.dynamics, problem.n_steps
     asset = _option_asset(problem, option)
     dates = np.unique(np.linspace(1, n, min(option.dates or n, _MOST_DATES)).astype(np.int64))
@@ -243,16 +244,16 @@ def _at_barrier(problem: GbmProblem, option: Barrier) -> float:
     return max(found)
 
 
-def _option_asset(problem: GbmProblem, option: Barrier) -> int:
+def _option_asset(problem: Statement, option: Barrier) -> int:
     return 0 if option.asset is None else problem.scenario.asset_names.index(option.asset)
 
 
-def _asset(problem: GbmProblem, name: str) -> int:
+def _asset(problem: Statement, name: str) -> int:
     i = number(name, "kept")
     if i is not None:
         return problem.payoffs.functionals[i].asset
     return next(a for a in (number(name, "last"), number(name, "noise")) if a is not None)
 
 
-def _spread(problem: GbmProblem, asset: int) -> float:
+def _spread(problem: Statement, asset: int) -> float:
     return float(problem.dynamics.spread(np.array([problem.n_steps]))[asset, 0])

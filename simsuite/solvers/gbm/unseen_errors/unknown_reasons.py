@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from simsuite.solvers.gbm.statement import Statement
 from simsuite.solvers.gbm.statistics.statistics import GROUP, Estimate
 from simsuite.words import counted
-
-if TYPE_CHECKING:
-    from simsuite.solvers.gbm.problem import GbmProblem
 
 ALIKE = "all paths gave the same, and what others would give is not known"
 FAR_OUT = "its mean comes from prices so far out that no number of paths reaches them"
@@ -26,7 +24,7 @@ def with_reasons(found: Mapping[str, Any], reasons: Mapping[str, str]) -> dict[s
     return {**found, **({"reasons": dict(reasons)} if reasons else {})}
 
 
-def few(problem: GbmProblem, paths: int) -> str:
+def few(problem: Statement, paths: int) -> str:
     """Where so many paths are too few for a standard error."""
     width = problem.width
     kind = {1: "path", 2: "antithetic pair", GROUP: "group"}[width]
@@ -46,7 +44,7 @@ def unknown_error(assets: Sequence[str], each: Sequence[Estimate]) -> str:
     return "; ".join(f"by {' and '.join(names)}, {reason}" for reason, names in named.items())
 
 
-def asset_reasons(problem: GbmProblem, paths: int, found: Mapping[str, Any]) -> dict[str, str]:
+def asset_reasons(problem: Statement, paths: int, found: Mapping[str, Any]) -> dict[str, str]:
     """found: what results say of an asset's price at a frame."""
     small = _TOO_SMALL if paths >= 2 * problem.width else few(problem, paths)
     why = _POINTS if problem.quasi else small
@@ -72,7 +70,7 @@ def risk_reasons(found: Mapping[str, Any]) -> dict[str, str]:
     return reasons
 
 
-def exposure_reasons(problem: GbmProblem, paths: int, found: Mapping[str, Any]) -> dict[str, str]:
+def exposure_reasons(problem: Statement, paths: int, found: Mapping[str, Any]) -> dict[str, str]:
     """found: what results say of the exposure of a portfolio."""
     reasons = {}
     for part in ("expected", "negative"):

@@ -63,16 +63,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simsuite.core import Snapshot
-from simsuite.solvers.gbm.market.dynamics import LN2
+from simsuite.solvers.gbm.logarithms import LN2
+from simsuite.solvers.gbm.statement import Statement
 from simsuite.solvers.gbm.statistics.exact_sums import exact
 from simsuite.solvers.gbm.statistics.replicates import coefficient
 from simsuite.solvers.gbm.statistics.statistics import Estimate
-from simsuite.solvers.gbm.unseen_errors.payoff_jumps import Leap, elsewhere, scatter_far_out
+from simsuite.solvers.gbm.unseen_errors.extreme_points import rays_of
+from simsuite.solvers.gbm.unseen_errors.payoff_jumps import Leap, elsewhere, leaps_of, scatter_far_out
 from simsuite.solvers.gbm.unseen_errors.unknown_reasons import ALIKE, FAR_OUT, few
 
 if TYPE_CHECKING:
     from simsuite.solvers.gbm.payoffs.payoffs import Mean
-    from simsuite.solvers.gbm.problem import GbmProblem
 
 _MOST = 10.0  # root mean squares: the largest jump that is read off values
 _SAME = 1e-15  # of the square of a number: what rounding makes the variance of a number that is always the same
@@ -112,7 +113,7 @@ def reach_of(count: int, points: int) -> float:
     return math.sqrt(2 / ((count + 2) * (count + 3))) / points
 
 
-def seen(problem: GbmProblem, observed: Snapshot, mean: Mean) -> Seen:
+def seen(problem: Statement, observed: Snapshot, mean: Mean) -> Seen:
     """By the paths that are done."""
     n, sums = int(observed.arrays["done"][0]) // problem.width, observed.arrays["options"][:, mean.rows]
     total, squares = (sum((exact(rows[i]) for rows in sums), Fraction(0)) / n for i in (0, 1))
@@ -123,11 +124,11 @@ def seen(problem: GbmProblem, observed: Snapshot, mean: Mean) -> Seen:
     return Seen(count, points, float(average), float(width * variance + average * average), alike)
 
 
-def completed(problem: GbmProblem, observed: Snapshot, mean: Mean, estimate: Estimate, discount: float) -> Estimate:
+def completed(problem: Statement, observed: Snapshot, mean: Mean, estimate: Estimate, discount: float) -> Estimate:
     """With all that the standard error of an estimate leaves out."""
     if math.isnan(estimate.standard_error):  # too few observations
         return replace(estimate, unknown=few(problem, int(observed.arrays["done"][0])))
-    leap, of = problem.leaps[mean.value], seen(problem, observed, mean)
+    leap, of = leaps_of(problem)[mean.value], seen(problem, observed, mean)
     bounded = replace(estimate, least=discount * leap.least, most=discount * leap.most)
     if not leap.random:
         return bounded
@@ -145,7 +146,7 @@ def completed(problem: GbmProblem, observed: Snapshot, mean: Mean, estimate: Est
     return bounded.widened(discount * math.hypot(jump * of.reach, rounded))
 
 
-def _with_extremes(problem: GbmProblem, observed: Snapshot, mean: Mean, of: Seen, estimate: Estimate) -> Estimate:
+def _with_extremes(problem: Statement, observed: Snapshot, mean: Mean, of: Seen, estimate: Estimate) -> Estimate:
     """With a standard error that is no less than what the highest and the lowest Sobol point make of it."""
     if not problem.quasi:
         return estimate
@@ -155,12 +156,12 @@ def _with_extremes(problem: GbmProblem, observed: Snapshot, mean: Mean, of: Seen
     return estimate if estimate.standard_error >= least else replace(estimate, standard_error=least, freedom=math.inf)
 
 
-def _scatter(problem: GbmProblem, observed: Snapshot, mean: Mean, points: int) -> float:
+def _scatter(problem: Statement, observed: Snapshot, mean: Mean, points: int) -> float:
     """Variance of a mean over so many points by the highest and the lowest of them."""
-    leap = problem.leaps[mean.value]
+    leap = leaps_of(problem)[mean.value]
     if leap.far is not None and mean.control is None:
         return scatter_far_out(leap, problem, points)
-    along = problem.rays.scatter(mean, points)
+    along = rays_of(problem).scatter(mean, points)
     if along is None:
         return 0.0
     if mean.control is None:
@@ -168,7 +169,7 @@ def _scatter(problem: GbmProblem, observed: Snapshot, mean: Mean, points: int) -
     return along.variance(float(coefficient(observed.arrays["options"][:, mean.rows], points)))
 
 
-def rounding(problem: GbmProblem) -> float:
+def rounding(problem: Statement) -> float:
     """By what share of its standard deviation the mean of a payoff may be off."""
     found = _BASE + _A_STEP * math.sqrt(problem.n_steps)
     if problem.dtype == np.float32:
@@ -186,10 +187,10 @@ def unseen_results(price: Estimate) -> dict[str, Any]:
     return {"unseen_probability_ci95": [0.0, price.unseen], "remark": remark}
 
 
-def _read_off(problem: GbmProblem, observed: Snapshot, leap: Leap, of: Seen) -> float:
+def _read_off(problem: Statement, observed: Snapshot, leap: Leap, of: Seen) -> float:
     """The size of jumps."""
     if leap.price is not None:
-        paid, price = problem.leaps[leap.price.value].size, seen(problem, observed, leap.price)
+        paid, price = leaps_of(problem)[leap.price.value].size, seen(problem, observed, leap.price)
         if not math.isnan(paid) and price.square > 0:
             return paid * math.sqrt(of.square / price.square)
     most = _MOST * math.sqrt(of.square)

@@ -34,15 +34,11 @@ All of them, like x, in logarithms to base 2.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from simsuite.solvers.gbm.market.dynamics import LN2
+from simsuite.solvers.gbm.logarithms import LN2
 from simsuite.solvers.gbm.payoffs.functionals import CONTINUOUS, Kind
-
-if TYPE_CHECKING:
-    from simsuite.solvers.gbm.problem import GbmProblem
+from simsuite.solvers.gbm.statement import Statement
 
 FIRST_STREAM = 1 << 30  # of random numbers: below are those of the assets
 _SHARPEST = 1e30  # nearer than 1e-15 of the price no number of these sees anything
@@ -53,7 +49,7 @@ def chances(kind: Kind, asset: int) -> int:
     return FIRST_STREAM + 2 * asset + (kind == Kind.HIGHEST)
 
 
-def shapes(problem: GbmProblem) -> dict[str, tuple[int, ...]]:
+def shapes(problem: Statement) -> dict[str, tuple[int, ...]]:
     """Of the tables; a single entry stands in for what nobody reads."""
     dynamics, n = problem.dynamics, problem.n_assets
     padded = -(-problem.n_steps // problem.block) * problem.block if watched(problem) else 1
@@ -63,7 +59,7 @@ def shapes(problem: GbmProblem) -> dict[str, tuple[int, ...]]:
     }
 
 
-def tables(problem: GbmProblem) -> dict[str, np.ndarray]:
+def tables(problem: Statement) -> dict[str, np.ndarray]:
     dynamics = problem.dynamics
     made = {name: np.zeros(shape) for name, shape in shapes(problem).items()}
     if not watched(problem):
@@ -79,6 +75,6 @@ def tables(problem: GbmProblem) -> dict[str, np.ndarray]:
     return made
 
 
-def watched(problem: GbmProblem) -> bool:
+def watched(problem: Statement) -> bool:
     """Whether it matters what prices do between steps."""
     return any(functional.kind in CONTINUOUS for functional in problem.payoffs.functionals)

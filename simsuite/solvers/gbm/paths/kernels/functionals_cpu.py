@@ -12,8 +12,8 @@ import numpy as np
 
 from simsuite.elementary import exp32, exp64
 from simsuite.parallel_for import procedure
-from simsuite.solvers.gbm.american.exercise_policy import TERMS
-from simsuite.solvers.gbm.market.dynamics import LN2
+from simsuite.solvers.gbm.logarithms import LN2
+from simsuite.solvers.gbm.payoffs.exercise_rights import TERMS
 from simsuite.solvers.gbm.payoffs.functionals import Kind
 
 _LN2_SINGLE = np.float32(LN2)

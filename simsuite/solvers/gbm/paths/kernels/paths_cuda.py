@@ -11,12 +11,12 @@ from numba import cuda, float32, float64, int32, uint32, uint64
 
 from simsuite.rng import fill_normals32, fill_normals64, radius32, radius64, words
 from simsuite.scenario.gbm import GROUP
-from simsuite.solvers.gbm.american.exercise_policy import TERMS
 from simsuite.solvers.gbm.market.schemes import Scheme
 from simsuite.solvers.gbm.market.step_terms import Moves
 from simsuite.solvers.gbm.paths.kernels.continuous import chances
 from simsuite.solvers.gbm.paths.kernels.continuous_cuda import make_between
 from simsuite.solvers.gbm.paths.kernels.step_terms_cuda import make_moves
+from simsuite.solvers.gbm.payoffs.exercise_rights import TERMS
 from simsuite.solvers.gbm.payoffs.functionals import CONTINUOUS, LEANING, SAMPLED, Kind
 from simsuite.solvers.gbm.random_numbers.numbering_kernels import place
 from simsuite.solvers.gbm.random_numbers.precision import NORMALS_PER_BLOCK

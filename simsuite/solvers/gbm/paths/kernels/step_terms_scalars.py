@@ -11,7 +11,7 @@ from numba import float32, float64, int64, njit, uint32, uint64
 
 from simsuite.elementary import exp32, exp64, fma, log1p32, log1p64
 from simsuite.rng import direction32, direction64, radius32, radius64
-from simsuite.solvers.gbm.market.schemes import LN2, ZERO
+from simsuite.solvers.gbm.logarithms import LN2, ZERO
 
 _MIDDLE = np.uint32(0x80000000)  # what follows the 32 bits of a number where 64 are asked for
 _FARTHEST = -1000.0  # y below which the price is 0

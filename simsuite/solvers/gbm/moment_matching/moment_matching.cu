@@ -4,8 +4,8 @@
 // Compiled at run time, with the macros ASSETS, NORMAL (float or double), DRAWS (of a group: less than GROUP if paths are
 // antithetic), GROUP, THREADS.
 
-#include "normals.cuh"
-#include "philox.cuh"
+#include "../random_numbers/normals.cuh"
+#include "../random_numbers/philox.cuh"
 
 typedef NORMAL normal;
 constexpr int STEPS = Normals<normal>::PER_BLOCK;

@@ -8,7 +8,7 @@ import numpy as np
 
 from simsuite.elementary import fma
 from simsuite.parallel_for import kernel, parallel_for, part
-from simsuite.solvers.gbm.random_numbers.moment_matching import GROUP, LANES
+from simsuite.solvers.gbm.moment_matching.moment_matching import GROUP, LANES
 from simsuite.solvers.gbm.random_numbers.normals_cpu import normals
 
 THREADS = 1

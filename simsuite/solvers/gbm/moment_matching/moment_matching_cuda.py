@@ -10,7 +10,7 @@ import numpy as np
 from numba import cuda, float32, float64, uint64
 
 from simsuite.rng import fill_normals32, fill_normals64
-from simsuite.solvers.gbm.random_numbers.moment_matching import GROUP, LANES
+from simsuite.solvers.gbm.moment_matching.moment_matching import GROUP, LANES
 from simsuite.solvers.gbm.random_numbers.precision import NORMALS_PER_BLOCK
 
 THREADS = LANES

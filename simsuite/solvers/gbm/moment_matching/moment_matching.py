@@ -39,16 +39,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from simsuite.core import Backend
 from simsuite.scenario.gbm import GROUP
 from simsuite.solvers.gbm.random_numbers.precision import C_TYPES
-
-if TYPE_CHECKING:
-    from simsuite.solvers.gbm.problem import GbmProblem
+from simsuite.solvers.gbm.statement import Statement
 
 LANES = 32
 MATCHING = Path(__file__).with_name("moment_matching.cu")
@@ -56,12 +54,12 @@ _TABLE_BYTES = 1 << 26  # a launch at least takes the steps of a block
 _THREADS, _BLOCKS = 256, 8  # of a block; blocks a multiprocessor
 
 
-def draws_of(problem: GbmProblem) -> int:
+def draws_of(problem: Statement) -> int:
     """Of a group, for each normal: antithetic pairs share theirs."""
     return GROUP // (1 + problem.antithetic)
 
 
-def table_shape(problem: GbmProblem) -> tuple[int, ...]:
+def table_shape(problem: Statement) -> tuple[int, ...]:
     """Of `match`; a single entry stands in for what nobody reads."""
     if not problem.scenario.paths.moment_matching:
         return (1, 1, 1, 2, 1)
@@ -71,7 +69,7 @@ def table_shape(problem: GbmProblem) -> tuple[int, ...]:
     return (groups, min(max(_TABLE_BYTES // of_block, 1), blocks), *each)
 
 
-def table_bytes(problem: GbmProblem) -> int:
+def table_bytes(problem: Statement) -> int:
     return int(np.prod(table_shape(problem))) * problem.normal.itemsize
 
 
@@ -81,9 +79,9 @@ def stretches(begin: int, end: int, longest: int) -> Iterator[tuple[int, int]]:
         yield first, min(first + longest, end)
 
 
-def numba_launch(problem: GbmProblem, backend: Backend, match: Any, launch: Callable[..., None]) -> Callable[..., None]:
+def numba_launch(problem: Statement, backend: Backend, match: Any, launch: Callable[..., None]) -> Callable[..., None]:
     """A launch of `advance` on a batch that makes the table before. match: as kernels take it."""
-    kernels = backend.kernels("simsuite.solvers.gbm.random_numbers.moment_matching")
+    kernels = backend.kernels("simsuite.solvers.gbm.moment_matching.moment_matching")
     groups, longest, n_assets = table_shape(problem)[:3]
     measure = backend.launcher(
         kernels.make_measure(problem.normal), (groups * kernels.THREADS, n_assets), (kernels.THREADS, 1)
@@ -110,7 +108,7 @@ def numba_launch(problem: GbmProblem, backend: Backend, match: Any, launch: Call
     return matched
 
 
-def program_macros(problem: GbmProblem) -> dict[str, str | int]:
+def program_macros(problem: Statement) -> dict[str, str | int]:
     return {
         "ASSETS": problem.n_assets,
         "NORMAL": C_TYPES[problem.normal],
@@ -120,7 +118,7 @@ def program_macros(problem: GbmProblem) -> dict[str, str | int]:
     }
 
 
-def program_measure(problem: GbmProblem, backend: Backend, match: Any) -> Callable[[int, int, int, int], None]:
+def program_measure(problem: Statement, backend: Backend, match: Any) -> Callable[[int, int, int, int], None]:
     """measure(n, first_path, begin, end), by the program."""
     program = backend.program(MATCHING, program_macros(problem))
     launch = program.launcher("measure", backend.processors * _BLOCKS, _THREADS)

@@ -1,0 +1,103 @@
+"""What a run of paths keeps on its device: which frames stay there, the arrays of its state, and their memory."""
+
+from __future__ import annotations
+
+import bisect
+import math
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from simsuite.core import Snapshot
+from simsuite.solvers.gbm.american.exercise_policy import learning_bytes, unlearnt_policy
+from simsuite.solvers.gbm.moment_matching import moment_matching
+from simsuite.solvers.gbm.paths.tables import table_bytes
+from simsuite.solvers.gbm.payoffs.exercise_rights import policy_shape
+from simsuite.solvers.gbm.portfolio.portfolio import PAYOFFS_CHUNK, portfolio_of
+from simsuite.solvers.gbm.schedule.limits import SEEN_BYTES
+from simsuite.solvers.gbm.statement import Statement
+from simsuite.solvers.gbm.statistics.exact_sums import LIMBS
+from simsuite.solvers.gbm.statistics.statistics import BINS, NO_FAULT
+
+_MOST_WATCHED = 1024  # frames in a stretch, each a layer of a launch
+_KEPT_BYTES = 1 << 26  # of statistics of frames that are not needed any more, but by a run that goes on from this one
+
+
+@dataclass(frozen=True)
+class PathPlan(Statement):
+    """A statement with what its stepper asks: how far stretches go, and what is kept."""
+
+    @cached_property
+    def most_watched(self) -> int:
+        """Frames that are looked at in one stretch: those of a block at least, of several as long as there is room."""
+        counts = Counter((step - 1) // self.block for step in self.frame_steps[1:])
+        if not self.keeps_frames:
+            return max(counts.values())
+        room = min(SEEN_BYTES // (self.n_assets * self.batch * self.dtype.itemsize), _MOST_WATCHED)
+        return max(min(len(self.frame_steps) - 1, room), *counts.values())
+
+    def farthest(self, step: int) -> int:
+        """The time step up to which a stretch may go that begins at `step`."""
+        begin = -(-step // self.block) * self.block
+        first = bisect.bisect_right(self.frame_steps, begin)
+        beyond = first + self.most_watched
+        if beyond >= len(self.frame_steps):
+            return self.n_steps
+        return (self.frame_steps[beyond] - 1) // self.block * self.block  # the blocks before that of the next frame
+
+    def slot(self, frame: int) -> int:
+        """Where the statistics of a frame are."""
+        return frame if self.keeps_frames else frame % self.block
+
+    @cached_property
+    def keeps_frames(self) -> bool:
+        """Whether the statistics of all frames are kept to the end. If not, frames of a block share the room in turn;
+        more paths can then not be added."""
+        frames = len(self.frame_steps)
+        kept = frames * (
+            self.n_assets * (BINS + (2 + (self.width > 1)) * LIMBS) * 8 + portfolio_of(self).bytes_per_frame
+        )
+        return self.n_batches > 1 or self.target > 0 or frames <= self.block or kept <= _KEPT_BYTES
+
+    @property
+    def slots(self) -> int:
+        return len(self.frame_steps) if self.keeps_frames else self.block
+
+    def initial(self) -> Snapshot:
+        arrays = {name: np.zeros(shape, dtype) for name, (shape, dtype) in self._shapes().items()}
+        arrays["fault"][0] = NO_FAULT
+        if "policy" in arrays:
+            arrays["policy"][...] = unlearnt_policy(self)
+        return Snapshot(0, arrays)
+
+    def along_paths(self) -> dict[str, tuple[tuple[int, ...], Any]]:
+        """Shapes and types of the arrays that mean nothing between two batches."""
+        n, functionals = self.n_assets, len(self.payoffs.functionals)
+        shapes = {"x": ((n, self.batch), self.dtype), "kept": ((functionals, self.batch), self.dtype)}
+        return {name: spec for name, spec in shapes.items() if math.prod(spec[0])}
+
+    def _shapes(self) -> dict[str, tuple[tuple[int, ...], Any]]:
+        n, slots = self.n_assets, self.slots
+        shapes: dict[str, tuple[tuple[int, ...], Any]] = {
+            "moments": ((slots, n, 2 + (self.width > 1), LIMBS), np.int64),
+            "histogram": ((slots, n, BINS), np.int64),
+            "paths": ((len(self.frame_steps), n, self.stored), self.dtype),
+            "options": ((self.sharing[0], len(self.payoffs.products), LIMBS), np.int64),
+            "policy": (policy_shape(self.payoffs.functionals), np.float64),
+            "fault": ((1,), np.int64),
+            "done": ((1,), np.int64),
+        } | portfolio_of(self).shapes(slots)
+        return {name: spec for name, spec in shapes.items() if math.prod(spec[0])}
+
+    def device_bytes(self) -> int:
+        """What the stepper allocates, and `passing_arrays`."""
+        shapes = self._shapes() | self.along_paths()
+        del shapes["done"]  # known on the host
+        state = sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in shapes.values())
+        seen = self.most_watched * self.n_assets * self.batch * self.dtype.itemsize
+        payoffs = 8 * (len(self.payoffs.values) + self.passing_arrays) * min(PAYOFFS_CHUNK, self.batch)
+        more = portfolio_of(self).device_bytes() + learning_bytes(self) + moment_matching.table_bytes(self)
+        return state + seen + table_bytes(self) + payoffs + more

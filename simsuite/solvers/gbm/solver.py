@@ -1,0 +1,24 @@
+"""The way into the Monte Carlo solver: which kind of problem a scenario is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from simsuite.core import Device
+from simsuite.scenario.gbm import GbmScenario
+from simsuite.solvers.gbm.problem import GbmProblem
+
+
+class GbmSolver:
+    @staticmethod
+    def from_scenario(
+        model: GbmScenario, base: Path, device: Device | None = None, decided: Mapping[str, Any] | None = None
+    ) -> GbmProblem:
+        """See `Problem` in `core.py`. Multilevel runs are imported where there is one."""
+        if not model.paths.multilevel:
+            return GbmProblem.from_scenario(model, base, device, decided)
+        from simsuite.solvers.gbm.multilevel.problem import MultilevelProblem
+
+        return MultilevelProblem.from_scenario(model, base, device, decided)

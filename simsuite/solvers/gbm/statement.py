@@ -1,0 +1,149 @@
+"""What a Monte Carlo run is about: the frozen statement of a scenario, which nearly all parts of the solver read."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from simsuite.expressions.magnitude import magnitudes
+from simsuite.expressions.sharing import evaluate_each, values_at_once
+from simsuite.scenario.gbm import GbmScenario
+from simsuite.solvers.gbm.market.dynamics import Dynamics
+from simsuite.solvers.gbm.payoffs.exercise_rights import Holder, holders
+from simsuite.solvers.gbm.payoffs.functionals import codes
+from simsuite.solvers.gbm.payoffs.payoffs import Payoffs, expected_path
+from simsuite.solvers.gbm.random_numbers.numbering import ENDLESS, sharing_of
+from simsuite.solvers.gbm.random_numbers.precision import NORMALS_PER_BLOCK, PRECISIONS
+from simsuite.solvers.gbm.schedule.timeline import Timeline
+
+_STORED_PATHS = 64
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True)
+class Statement(Timeline):
+    """A validated scenario. frame_steps: time steps of the frames, first 0, last the end."""
+
+    scenario: GbmScenario
+    dynamics: Dynamics
+    payoffs: Payoffs
+    frame_steps: tuple[int, ...]
+    batch: int
+
+    summed: ClassVar[int] = 1  # steps of random numbers in one of a path
+
+    @property
+    def n_assets(self) -> int:
+        return len(self.scenario.asset)
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Of what is added up along a path."""
+        return PRECISIONS[self.scenario.run.precision][0]
+
+    @property
+    def normal(self) -> np.dtype:
+        """Of normals, and of increments made of them."""
+        return PRECISIONS[self.scenario.run.precision][1]
+
+    @property
+    def block(self) -> int:
+        """Time steps whose normals are drawn together."""
+        return NORMALS_PER_BLOCK[self.normal]
+
+    def work(self, step: int) -> float:
+        """The steps of a block are taken at once."""
+        k = step % self.n_steps
+        return super().work(step - k + min(-(-k // self.block) * self.block, self.n_steps))
+
+    @property
+    def seed(self) -> np.uint64:
+        return np.uint64(self.scenario.run.seed)
+
+    @property
+    def antithetic(self) -> bool:
+        return self.scenario.paths.antithetic
+
+    @cached_property
+    def sharing(self) -> tuple[int, int, int]:
+        """How replicates share the paths, see `random_numbers/numbering.py`."""
+        return sharing_of(self.scenario.paths)
+
+    @property
+    def open_numbering(self) -> tuple[int, int, int]:
+        """The same for numbers of paths beyond those of the run, from which exercise is learnt: random numbers have
+        points for all."""
+        return self.sharing if self.quasi else ENDLESS
+
+    @property
+    def width(self) -> int:
+        """Paths that make one independent observation."""
+        return self.scenario.paths.width
+
+    @property
+    def stored(self) -> int:
+        """Paths kept whole: the first ones."""
+        asked = self.scenario.output.store_paths
+        return min(_STORED_PATHS, self.batch) if asked is None else asked
+
+    @cached_property
+    def functional_codes(self) -> tuple[tuple[int, int, int, int, int], ...]:
+        """(kind, asset, bit, row, partner) of each functional; see `paths/stepper.py`."""
+        return tuple(codes(self.payoffs.functionals, self.n_steps))
+
+    @cached_property
+    def holders(self) -> list[Holder]:
+        """Of American options."""
+        return holders(self.payoffs.functionals, self.n_steps)
+
+    @cached_property
+    def end_growth(self) -> np.ndarray:
+        """[asset]: 2^centre at the end."""
+        with np.errstate(over="ignore"):
+            return np.exp2(self.dynamics.centre(np.array([self.n_steps]))[:, 0])
+
+    @cached_property
+    def shifts(self) -> np.ndarray:
+        """[value]: what is subtracted from each before it is added up."""
+        with np.errstate(all="ignore"):
+            path = expected_path(self.payoffs.functionals, self.dynamics)
+            found = np.array([float(value) for value in evaluate_each(self.payoffs.values, path)])
+        return np.where(np.isfinite(found), found, 0.0)
+
+    @cached_property
+    def summands(self) -> np.ndarray:
+        """[value]: how large the numbers are that each is the sum of."""
+        path = expected_path(self.payoffs.functionals, self.dynamics)
+        return np.array(magnitudes(self.payoffs.values, path))
+
+    @cached_property
+    def passing_arrays(self) -> int:
+        """Arrays of float64 that exist while payoffs of some paths are computed: variables, and values on the way."""
+        return 2 * self.n_assets + len(self.payoffs.functionals) + values_at_once(self.payoffs.values)
+
+    @property
+    def discount(self) -> float:
+        """What 1, paid at the end, is worth at the start."""
+        return math.exp(-self.scenario.market.rate.integral(0.0, self.scenario.time.end))
+
+
+def once(make: Callable[[Any], Made]) -> Callable[[Statement], Made]:
+    """`make` of a statement, computed when it is first asked for and kept with the statement from then on: a cached
+    property that is written by a module which the statement's own does not know."""
+    name = f"{make.__module__}.{make.__qualname__}"
+
+    @functools.wraps(make)
+    def kept(statement: Statement) -> Made:
+        found = statement.__dict__  # as `cached_property` does: a frozen statement has no other place
+        if name not in found:
+            found[name] = make(statement)
+        return found[name]
+
+    return kept

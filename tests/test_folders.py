@@ -1,0 +1,153 @@
+"""That folders of solvers are few enough files to look through, and that imports among them point one way."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from test_architecture import PACKAGE, imports, tree
+
+SOLVERS = PACKAGE / "solvers"
+MOST_FILES = 25  # of sources in a folder, those of its folders apart
+SOURCES = {".py", ".cu", ".cuh"}
+ORDERED = ("gbm",)  # solvers whose folders have been put in order, in which nothing imports what imports it
+NOT_YET = ("heat", "matmul", "linear")  # those that are to be
+
+Graph = Mapping[str, set[str]]
+
+
+def module(path: Path) -> str:
+    name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+    return name.removesuffix(".__init__")
+
+
+def kernels_of(path: Path) -> Iterator[str]:
+    """Modules that a file has a backend import: `backend.kernels("simsuite.solvers.gbm.statistics.statistics")`."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "kernels":
+            for argument in node.args[:1]:
+                if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                    yield from (f"{argument.value}_{dialect}" for dialect in ("cpu", "cuda"))
+
+
+def imports_within(solver: Path) -> Graph:
+    """What each module imports of its own solver: for types alone and inside functions, too."""
+    modules = {module(path): path for path in solver.rglob("*.py")}
+    graph: dict[str, set[str]] = {name: set() for name in modules}
+    for name, path in modules.items():
+        for node, imported in imports(path):
+            aliases = node.names if isinstance(node, ast.ImportFrom) else []
+            whole = {f"{imported}.{alias.name}" for alias in aliases} & modules.keys()
+            graph[name] |= (whole or {imported} & modules.keys()) - {name}
+    return graph
+
+
+def folders_within(solver: Path) -> Graph:
+    """What each folder imports of other folders of its solver, kernels included; files beside the folders stand for
+    themselves."""
+
+    def folder(name: str) -> str:
+        above = name.rpartition(".")[0]
+        return name if above == module(solver) else above
+
+    modules = {module(path): path for path in solver.rglob("*.py") if path.name != "__init__.py"}
+    graph: dict[str, set[str]] = {folder(name): set() for name in modules}
+    for name, imported in imports_within(solver).items():
+        if name in modules:
+            found = {folder(other) for other in {*imported, *kernels_of(modules[name])} if other in modules}
+            graph[folder(name)] |= found - {folder(name)}
+    return graph
+
+
+def ring(graph: Graph) -> list[str]:
+    """Names that import each other in a ring, if there are such, the first one again at the end."""
+    finished: set[str] = set()
+
+    def search(path: list[str]) -> list[str]:
+        for name in sorted(graph.get(path[-1], set()) - finished):
+            if name in path:
+                return [*path[path.index(name) :], name]
+            if found := search([*path, name]):
+                return found
+        finished.add(path[-1])
+        return []
+
+    return next((found for name in sorted(graph) if name not in finished and (found := search([name]))), [])
+
+
+def crowded(folders: Iterable[Path]) -> list[str]:
+    counts = {folder: sum(path.suffix in SOURCES for path in folder.iterdir()) for folder in folders}
+    return [f"{folder.relative_to(PACKAGE)}: {count} files" for folder, count in counts.items() if count > MOST_FILES]
+
+
+def folders_of(solver: Path) -> list[Path]:
+    return [solver, *(path for path in solver.rglob("*") if path.is_dir() and path.name != "__pycache__")]
+
+
+@pytest.fixture
+def solver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A solver of two folders with a module each, of which the first imports the second."""
+    package = tmp_path / "simsuite"
+    monkeypatch.setattr(f"{__name__}.PACKAGE", package)
+    made = package / "solvers" / "made"
+    for name, text in {"above/first": "from simsuite.solvers.made.below import second", "below/second": ""}.items():
+        (made / name).parent.mkdir(parents=True)
+        (made / f"{name}.py").write_text(text)
+    return made
+
+
+@pytest.mark.parametrize(
+    "back",
+    [
+        "from simsuite.solvers.made.above.first import f",
+        "from simsuite.solvers.made.above import first",
+        "import simsuite.solvers.made.above.first",
+        "if TYPE_CHECKING:\n    from simsuite.solvers.made.above.first import F",
+        "def f():\n    from simsuite.solvers.made.above.first import f",
+    ],
+)
+def test_a_ring_is_found(solver: Path, back: str) -> None:
+    assert not ring(imports_within(solver))
+    assert not ring(folders_within(solver))
+    (solver / "below" / "second.py").write_text(back)
+    first, second = "simsuite.solvers.made.above.first", "simsuite.solvers.made.below.second"
+    imports.cache_clear()
+    assert ring(imports_within(solver)) == [first, second, first]
+    assert ring(folders_within(solver))
+
+
+def test_a_ring_of_folders_alone_is_found(solver: Path) -> None:
+    """No module imports itself, by whatever way, but each folder the other one; once by kernels."""
+    (solver / "above" / "third_cpu.py").write_text("")
+    (solver / "below" / "second.py").write_text('backend.kernels("simsuite.solvers.made.above.third")')
+    assert not ring(imports_within(solver))
+    assert ring(folders_within(solver))
+
+
+def test_a_crowded_folder_is_found(solver: Path) -> None:
+    for number in range(MOST_FILES):
+        (solver / "above" / f"program_{number}.cu").write_text("")
+    assert crowded(folders_of(solver)) == ["solvers/made/above: 26 files"]
+
+
+def test_every_solver_is_ordered_or_said_not_to_be() -> None:
+    assert {path.name for path in SOLVERS.iterdir() if (path / "__init__.py").exists()} == {*ORDERED, *NOT_YET}
+
+
+@pytest.mark.parametrize("name", ORDERED)
+def test_modules_import_each_other_one_way(name: str) -> None:
+    graph = imports_within(SOLVERS / name)
+    assert sum(map(len, graph.values())) > 2 * len(graph)
+    assert not ring(graph)
+
+
+@pytest.mark.parametrize("name", ORDERED)
+def test_folders_import_each_other_one_way(name: str) -> None:
+    assert not ring(folders_within(SOLVERS / name))
+
+
+@pytest.mark.parametrize("name", ORDERED)
+def test_folders_can_be_looked_through(name: str) -> None:
+    assert not crowded(folders_of(SOLVERS / name))
