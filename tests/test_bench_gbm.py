@@ -39,7 +39,7 @@ from simsuite.bench.timing import Patience, device_seconds
 from simsuite.core import Backend
 from simsuite.errors import VerificationFailure
 from simsuite.pictures.bench import draw_bench
-from simsuite.solvers.gbm.paths.launches_numba import NumbaEngine
+from simsuite.solvers.gbm.paths.launches_numba import NumbaLaunches
 from simsuite.solvers.gbm.statistics.statistics import Estimate
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -118,13 +118,13 @@ def test_a_price_may_be_off_by_four_standard_errors() -> None:
 
 def spoilt(change: Any, patch: pytest.MonkeyPatch) -> None:
     """Kernels whose state is changed after each launch."""
-    launch = NumbaEngine.advance
+    launch = NumbaLaunches.advance
 
     def wrong(self: Any, *args: Any) -> None:
         launch(self, *args)
         change(self)
 
-    patch.setattr(NumbaEngine, "advance", wrong)
+    patch.setattr(NumbaLaunches, "advance", wrong)
 
 
 def test_prices_at_all_steps_are_looked_at(cpu: Backend, monkeypatch: pytest.MonkeyPatch) -> None:

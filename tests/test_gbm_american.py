@@ -16,7 +16,7 @@ from simsuite.backends.cpu import CpuBackend
 from simsuite.backends.program import compile_program, program_text
 from simsuite.core import Backend
 from simsuite.solvers.gbm.add_paths import extended
-from simsuite.solvers.gbm.american.exercise_policy import unlearnt_policy
+from simsuite.solvers.gbm.american.exercise_policy import untrained_policy
 from simsuite.solvers.gbm.american.regression import judgement, learn
 from simsuite.solvers.gbm.american.regression_launches import REGRESSION, learn_by_program, regression_macros
 from simsuite.solvers.gbm.closed_forms import bermudan, european
@@ -63,7 +63,7 @@ def test_rules_are_those_of_least_squares_on_the_same_paths(payoff, degree):
     option = PUT | {"payoff": payoff, "degree": degree, "exercise": 6}
     p = problem(market={"rate": 0.06}, asset=[asset], time={"end": 2.0, "steps": 12}, option=[option])
     noise, steps = noise_to_learn_from(p, 4000), learning_steps(p.holders)
-    policy = learn(CpuBackend(), p.holders, steps, noise, unlearnt_policy(p))
+    policy = learn(CpuBackend(), p.holders, steps, noise, untrained_policy(p))
     times = steps / 6
     prices = 100 * np.exp(np.log(2) * noise[:, 0] - 0.3**2 / 2 * times[:, None])
     exercise = (prices - 100) * (1 if payoff == "call" else -1)
@@ -88,8 +88,8 @@ def test_rules_are_those_of_least_squares_on_the_same_paths(payoff, degree):
 def test_the_program_learns_the_same_as_arithmetic_on_arrays(host_cuda: HostCuda):  # noqa: F811
     p = mixture()
     noise, steps, holders = noise_to_learn_from(p, 2500), learning_steps(p.holders), p.holders[1:]
-    expected = learn(host_cuda, holders, steps, noise, unlearnt_policy(p))
-    found = unlearnt_policy(p)
+    expected = learn(host_cuda, holders, steps, noise, untrained_policy(p))
+    found = untrained_policy(p)
     learn_by_program(host_cuda, holders, steps, noise, found)
     assert np.abs(expected[holders[0].rows.start : -1, TERMS + 2]).min() > 0
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)

@@ -9,7 +9,7 @@ from test_gbm_greeks import GREEKS, asked, z_scores
 
 from simsuite.backends import open_backend
 from simsuite.solvers.gbm import closed_forms as exact
-from simsuite.solvers.gbm.reference_prices.prices import known_greeks, known_price
+from simsuite.solvers.gbm.reference_prices.prices import reference_greeks, reference_price
 
 JUMPING = {"spot": 40.0, "volatility": 0.3, "jumps": {"intensity": 1.0, "mean": -0.1, "deviation": 0.15}}
 PAYING = {"spot": 40.0, "volatility": 0.3, "dividends": [{"time": 0.5, "cash": 2.0}]}
@@ -41,7 +41,7 @@ def test_other_prices_take_no_greek_away(cpu, one_thread, other):
         assert max(map(abs, z.values())) < 4
     for number in (2, 3, 4):
         alone = problem(option=options, time={"steps": 4}).scenario
-        price, greeks = known_price(alone, alone.option[number]), known_greeks(alone, number)
+        price, greeks = reference_price(alone, alone.option[number]), reference_greeks(alone, number)
         assert price is not None
         assert greeks is not None
         assert abs(found[number]["price"] - price) < 4 * found[number]["standard_error"]

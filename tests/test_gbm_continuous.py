@@ -24,7 +24,7 @@ from simsuite.solvers.gbm.closed_forms.continuous_barriers import barrier
 from simsuite.solvers.gbm.closed_forms.extremes import maximum_tail, minimum_tail
 from simsuite.solvers.gbm.closed_forms.lookbacks import fixed_lookback, floating_lookback
 from simsuite.solvers.gbm.closed_forms.vanilla import truncated_option
-from simsuite.solvers.gbm.market.step_terms import Moves
+from simsuite.solvers.gbm.market.step_terms import StepTerms
 from simsuite.solvers.gbm.paths.launches_nvrtc import PATHS, SHAPES, paths_macros
 from simsuite.solvers.gbm.paths.payoff_launches import PAYOFFS, payoffs_macros, rows_together
 from simsuite.solvers.gbm.problem import GbmProblem
@@ -305,7 +305,7 @@ def test_step_kernel_lives_in_registers(case):
     precision, functionals = case
     state, normal = PRECISIONS[precision]
     signature = signatures(getattr(types, state.name), getattr(types, normal.name))["advance"]
-    ptx, info = compile_sm90(make_advance(2, functionals, state, normal, Moves.none(2)), signature)
+    ptx, info = compile_sm90(make_advance(2, functionals, state, normal, StepTerms.none(2)), signature)
     assert info["spill_bytes"] == info["stack_bytes"] == 0
     assert info["registers"] <= 168
     if precision == "float32":

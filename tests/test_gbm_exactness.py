@@ -17,7 +17,7 @@ from sm90 import compile_sm90, few, others_long
 from simsuite.backends.cpu import CpuBackend
 from simsuite.backends.program import compile_program
 from simsuite.errors import DeviceError
-from simsuite.solvers.gbm.market.step_terms import Moves
+from simsuite.solvers.gbm.market.step_terms import StepTerms
 from simsuite.solvers.gbm.paths.launches_nvrtc import (
     MOMENTS,
     PATHS,
@@ -296,7 +296,7 @@ def test_step_kernel_lives_in_registers(case):
     precision, n_assets, functionals = case
     state, normal = PRECISIONS_OF[precision]
     signature = signatures(getattr(types, state.name), getattr(types, normal.name))["advance"]
-    ptx, info = compile_sm90(make_advance(n_assets, functionals, state, normal, Moves.none(n_assets)), signature)
+    ptx, info = compile_sm90(make_advance(n_assets, functionals, state, normal, StepTerms.none(n_assets)), signature)
     assert info["spill_bytes"] == info["stack_bytes"] == 0
     assert info["registers"] <= 128
     assert not any(word in ptx for word in ("div.", "rem."))

@@ -16,7 +16,7 @@ from test_gbm_greeks import GREEKS, asked, z_scores
 from simsuite.backends import open_backend
 from simsuite.backends.cpu import CpuBackend
 from simsuite.solvers.gbm import closed_forms as exact
-from simsuite.solvers.gbm.reference_prices.prices import known_greeks
+from simsuite.solvers.gbm.reference_prices.prices import reference_greeks
 
 WATCHED = {"monitoring": "continuous"}
 BARRIER = {"style": "barrier", "strike": 100.0} | WATCHED
@@ -172,7 +172,7 @@ def test_a_dividend_at_the_end_makes_barriers_below_jump(cpu, steps):
     p = problem(asset=[paid], time={"steps": steps}, paths={"count": 1 << 17}, option=options)
     for number, found in enumerate(run(p, cpu)[0]["options"].values()):
         assert found["greeks_method"]["delta"] == ("pathwise" if number == 2 else "mixed")
-        expected = known_greeks(p.scenario, number)
+        expected = reference_greeks(p.scenario, number)
         assert expected is not None
         assert abs(found["delta"][0] - expected["delta"][0]) < 4 * found["delta_standard_error"][0]
         assert abs(found["rho"] - expected["rho"]) < 4 * found["rho_standard_error"]

@@ -28,13 +28,13 @@ from simsuite.core import Backend
 from simsuite.errors import ScenarioError
 from simsuite.rng import fill_normals32, fill_normals64
 from simsuite.scenario.gbm import GROUP, GbmScenario
-from simsuite.solvers.gbm.market.step_terms import Moves
+from simsuite.solvers.gbm.market.step_terms import StepTerms
 from simsuite.solvers.gbm.moment_matching import moment_matching
 from simsuite.solvers.gbm.paths.launches_nvrtc import MOMENTS, PATHS, SHAPES, moments_macros, paths_macros
 from simsuite.solvers.gbm.paths.payoff_launches import PAYOFFS, ProgramPayoffs, payoffs_macros, rows_together
 from simsuite.solvers.gbm.problem import GbmProblem
 from simsuite.solvers.gbm.random_numbers.precision import PRECISIONS
-from simsuite.solvers.gbm.reference_prices.prices import known_price
+from simsuite.solvers.gbm.reference_prices.prices import reference_price
 from simsuite.solvers.gbm.statistics.exact_sums import LIMBS, exact
 from simsuite.solvers.gbm.statistics.matched_groups import FEWEST_GROUPS, grouped_estimate
 from simsuite.solvers.gbm.statistics.totals_cpu import add_exactly
@@ -116,7 +116,7 @@ def test_errors_are_as_large_as_they_say_and_smaller_than_without() -> None:
         "output": {"frames": 2, "store_paths": 0},
     }
     model = GbmScenario.model_validate(tables(**sections))
-    prices = [known_price(model, option) for option in model.option]
+    prices = [reference_price(model, option) for option in model.option]
     for antithetic, least in ((False, [3.5, 3.5, 1.0, 1.5, 3.5]), (True, [1.0, 1.0, 1.0, 0.9, 1.0])):
         scores, ratios = [], []
         for seed in range(1000, 1048):
@@ -310,7 +310,7 @@ def test_readable_kernels_live_in_registers() -> None:
     from simsuite.solvers.gbm.paths.kernels.paths_cuda import make_advance
 
     single, i8 = np.dtype(np.float32), types.int64
-    advance = make_advance(2, ((1, 0, -1, 0, 0),), single, single, Moves.none(2), matched=True)
+    advance = make_advance(2, ((1, 0, -1, 0, 0),), single, single, StepTerms.none(2), matched=True)
     for kernel, signature in (
         (make_measure(single), (types.Array(types.float32, 5, "C"), *[i8] * 5, types.uint64)),
         (advance, signatures(types.float32)["advance"]),

@@ -33,7 +33,7 @@ from simsuite.solvers.gbm.multilevel.multilevel_stepper import MultilevelStepper
 from simsuite.solvers.gbm.multilevel.problem import MultilevelProblem
 from simsuite.solvers.gbm.paths.launches_nvrtc import PATHS, SHAPES, paths_macros
 from simsuite.solvers.gbm.paths.payoff_launches import PAYOFFS, payoffs_macros, rows_together
-from simsuite.solvers.gbm.paths.stepper import ExactStepper
+from simsuite.solvers.gbm.paths.stepper import PathStepper
 from simsuite.solvers.gbm.payoffs.functionals import Kind
 from simsuite.solvers.gbm.problem import GbmProblem
 from simsuite.solvers.gbm.random_numbers.precision import PRECISIONS
@@ -163,7 +163,7 @@ def test_a_coarse_path_has_the_brownian_motion_of_a_fine_one(backend, precision,
     coarse = p.levels[-1].coarse
     assert isinstance(coarse, CoarsePlan)
     small = CoarsePlan(coarse.scenario, coarse.dynamics, coarse.payoffs, coarse.frame_steps, n)
-    stepper = ExactStepper(small, backend, small.initial())
+    stepper = PathStepper(small, backend, small.initial())
     stepper.advance(small.n_steps)
     end = np.exp2(backend.to_host(stepper.state["x"])[:, :n] + small.dynamics.centre(np.array([10])))
 

@@ -20,7 +20,7 @@ from simsuite.pictures.recording import Recording
 from simsuite.pictures.units import grouped
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm.closed_forms import european, merton
-from simsuite.solvers.gbm.reference_prices.laws import known_law
+from simsuite.solvers.gbm.reference_prices.laws import reference_law
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -112,7 +112,7 @@ def test_the_law_knows_of_dividends_and_of_changes() -> None:
         time={"steps": 4},
     )
     for t, growth, variance in ((0.25, 0.005, 0.005625), (1.0, 0.04 + math.log(0.9), 0.0725)):
-        law = known_law(changing, 0, t)
+        law = reference_law(changing, 0, t)
         assert law is not None
         assert law.means == pytest.approx([math.log(100) + growth - variance / 2], rel=1e-12)
         assert law.deviations == pytest.approx([math.sqrt(variance)], rel=1e-12)
@@ -120,7 +120,7 @@ def test_the_law_knows_of_dividends_and_of_changes() -> None:
 
 def test_the_law_of_jumps_has_its_characteristic_function() -> None:
     """Inverted by quadrature: E exp(i u log S) of a jump diffusion is elementary (Merton 1976)."""
-    law, t = known_law(model(asset=[ASSET | {"jumps": JUMPS}], time={"end": 0.9}), 0, 0.9), 0.9
+    law, t = reference_law(model(asset=[ASSET | {"jumps": JUMPS}], time={"end": 0.9}), 0, 0.9), 0.9
     assert law is not None
     intensity, mean, deviation = JUMPS.values()
     drift = 0.05 - 0.2**2 / 2 - intensity * math.expm1(mean + deviation**2 / 2)
@@ -136,6 +136,6 @@ def test_the_law_of_jumps_has_its_characteristic_function() -> None:
 
 def test_no_law_after_a_dividend_in_cash_nor_without_volatility() -> None:
     paying = model(asset=[ASSET | {"dividends": [{"time": 0.5, "cash": 3.0}]}], time={"steps": 4})
-    assert known_law(paying, 0, 0.25) is not None
-    assert known_law(paying, 0, 0.5) is None
-    assert known_law(model(asset=[ASSET | {"volatility": 0.0}]), 0, 1.0) is None
+    assert reference_law(paying, 0, 0.25) is not None
+    assert reference_law(paying, 0, 0.5) is None
+    assert reference_law(model(asset=[ASSET | {"volatility": 0.0}]), 0, 1.0) is None

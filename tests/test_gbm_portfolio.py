@@ -26,7 +26,7 @@ from simsuite.solvers.gbm.paths.portfolio_launches import EXPOSURE, RISK, exposu
 from simsuite.solvers.gbm.portfolio import portfolio_cpu
 from simsuite.solvers.gbm.statistics.intervals import Z95
 from simsuite.solvers.gbm.statistics.quantile_sketch import BITS, FINE, FURTHEST, LOWEST, of_positive, of_signed
-from simsuite.solvers.gbm.statistics.statistics_scalars import cell
+from simsuite.solvers.gbm.statistics.statistics_scalars import bin_of
 
 __all__ = ["host_cuda"]  # a fixture
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -79,7 +79,7 @@ def test_bins_are_the_foremost_bits():
         (bits,) = struct.unpack("<q", struct.pack("<d", abs(v)))
         number = min(max((bits >> (52 - BITS)) - ((1023 + LOWEST) << BITS) + 1, 0), FURTHEST)
         within = (bits >> (52 - BITS - FINE)) & ((1 << FINE) - 1) if number else 0
-        found = cell(v)
+        found = bin_of(v)
         assert (found[0], found[1] if number < FURTHEST else within) == (-number if v < 0 else number, within)
 
 

@@ -24,7 +24,7 @@ from simsuite.solvers.gbm.closed_forms import european, geometric_asian
 from simsuite.solvers.gbm.paths.launches_nvrtc import PATHS, SOBOL_SHAPES, paths_macros
 from simsuite.solvers.gbm.random_numbers import numbering
 from simsuite.solvers.gbm.random_numbers.numbering import most_threads, shared_out
-from simsuite.solvers.gbm.random_numbers.numbering_kernels import place, runs
+from simsuite.solvers.gbm.random_numbers.numbering_kernels import point_of, runs
 
 __all__ = ["host_cuda"]  # a fixture
 
@@ -42,14 +42,14 @@ SHARED = [(3 * 40, 3), (2 * (GROUP * 2 + 700), 2), (3 * (GROUP + 341), 3), (70 *
 @pytest.mark.parametrize(("count", "replicates"), SHARED)
 def test_every_replicate_has_its_first_points(count: int, replicates: int) -> None:
     shared = np.array(shared_out(count, replicates))
-    places = np.array([place(p, *shared) for p in range(count)])
+    places = np.array([point_of(p, *shared) for p in range(count)])
     for r in range(replicates):
         assert sorted(places[places[:, 0] == r, 1]) == list(range(count // replicates))
     whole = shared[1]
     of_group = places[:whole, 0].reshape(-1, GROUP)
     assert (of_group == of_group[:, :1]).all()
     longer = np.array(shared_out(count + 3 * GROUP * replicates, replicates))
-    assert all(place(p, *longer)[:2] == tuple(places[p, :2]) for p in range(whole))
+    assert all(point_of(p, *longer)[:2] == tuple(places[p, :2]) for p in range(whole))
 
 
 @pytest.mark.parametrize(("count", "replicates"), SHARED)
@@ -59,7 +59,7 @@ def test_runs_do_not_depend_on_batches(count: int, replicates: int) -> None:
     assert (expected[1:, 0] == expected[:-1, 1]).all()
     for begin, end, replicate, point in expected:
         assert end - begin <= GROUP
-        assert all(place(begin + j, *shared)[:2] == (replicate, point + j) for j in range(end - begin))
+        assert all(point_of(begin + j, *shared)[:2] == (replicate, point + j) for j in range(end - begin))
     batch = 2 * GROUP
     cut = []
     for first in range(0, count, batch):
@@ -74,7 +74,7 @@ def test_programs_share_likewise(host_cuda: HostCuda, tmp_path: Path, count: int
     """The source itself: see `cuda_host`."""
     header = Path(numbering.__file__).with_name("numbering.cuh").read_text(encoding="utf-8")
     source = tmp_path / "program.cu"
-    source.write_text(header + (Path(__file__).with_name("sharing_places.cu")).read_text(encoding="utf-8"))
+    source.write_text(header + (Path(__file__).with_name("numbering_points.cu")).read_text(encoding="utf-8"))
     program, shared = host_cuda.program(source, {"GROUP": GROUP}), shared_out(count, replicates)
     passed = np.uint32(shared[0]), np.uint64(shared[1]), np.uint32(shared[2])
     for first in range(0, count, 2 * GROUP):
@@ -82,7 +82,7 @@ def test_programs_share_likewise(host_cuda: HostCuda, tmp_path: Path, count: int
         found = np.full((n, 2), -1)
         threads = most_threads(n, shared)
         program.launcher("places", -(-threads // 64), 64)(found, np.uint32(n), np.uint64(first), *passed)
-        expected = [place(first + i, *shared)[:2] for i in range(n)]
+        expected = [point_of(first + i, *shared)[:2] for i in range(n)]
         np.testing.assert_array_equal(found, expected)
         found = np.full((n, 2), -1)
         program.launcher("pieces", replicates, 1)(found, np.uint32(n), np.uint64(first), *passed)

@@ -8,7 +8,7 @@ import pytest
 from gbm_problems import ASIAN, CALL, copied, problem, run
 
 from simsuite.backends import open_backend
-from simsuite.solvers.gbm.reference_prices.prices import known_price
+from simsuite.solvers.gbm.reference_prices.prices import reference_price
 from simsuite.solvers.gbm.unseen_errors.unseen import rounding, seen
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -58,7 +58,7 @@ def test_errors_of_what_a_control_makes_certain(precision):
     by 10^2 of what stood beside it."""
     p = problem(run={"precision": precision}, paths={"count": 1 << 12}, option=[ASIAN, ASIAN | {"payoff": "put"}])
     for option, found in zip(p.scenario.option, run(p, open_backend("cpu"))[0]["options"].values()):
-        exact = known_price(p.scenario, option)
+        exact = reference_price(p.scenario, option)
         assert exact is not None
         assert abs(found["price"] - exact) < 2 * found["standard_error"] < 1e-5
         low, high = found["ci95"]

@@ -87,4 +87,4 @@ def test_other_ways_are_those_that_the_scenario_can_take(way: dict[str, Any], ot
     assert help.split(", or ")[1:] == others
     if any("sobol" in other for other in others):
         points = {"count": way["paths"]["count"], "sampling": "sobol", "target_standard_error": 1e-9}
-        assert problem(**(way | {"paths": points})).quasi
+        assert problem(**(way | {"paths": points})).uses_sobol

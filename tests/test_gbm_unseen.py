@@ -15,9 +15,9 @@ from simsuite.backends import open_backend
 from simsuite.backends.cpu import CpuBackend
 from simsuite.solvers.gbm.closed_forms import european_greeks
 from simsuite.solvers.gbm.closed_forms.terms import Terms
-from simsuite.solvers.gbm.reference_prices.prices import known_price
+from simsuite.solvers.gbm.reference_prices.prices import reference_price
 from simsuite.solvers.gbm.statistics.statistics import Estimate
-from simsuite.solvers.gbm.unseen_errors.payoff_jumps import leaps_of
+from simsuite.solvers.gbm.unseen_errors.payoff_jumps import payoff_jumps_of
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -37,7 +37,7 @@ def scored(backend: Any, **changes: Any) -> list[tuple[float, bool]]:
     p = problem(**changes)
     found = []
     for option, result in zip(p.scenario.option, run(p, backend)[0]["options"].values()):
-        exact, (low, high) = known_price(p.scenario, option), result["ci95"]
+        exact, (low, high) = reference_price(p.scenario, option), result["ci95"]
         assert result["standard_error"] > 0
         assert exact is not None
         found.append(((result["price"] - exact) / result["standard_error"], low <= exact <= high))
@@ -277,11 +277,11 @@ SIZES = [
 def test_sizes_of_jumps():
     p = problem(option=[option for option, _ in SIZES], time={"steps": 2})
     for mean, (_, size) in zip(p.payoffs.prices, SIZES):
-        assert leaps_of(p)[mean.value].size == pytest.approx(size, rel=1e-9)
+        assert payoff_jumps_of(p)[mean.value].size == pytest.approx(size, rel=1e-9)
     greeks = p.payoffs.greek_means[5]
-    assert leaps_of(p)[greeks["delta", 0].value].size == pytest.approx(1.0, rel=1e-9)  # strike / spot
+    assert payoff_jumps_of(p)[greeks["delta", 0].value].size == pytest.approx(1.0, rel=1e-9)  # strike / spot
     moved = math.log(1.0) - 0.05 + 0.02  # the noise at the strike
-    assert leaps_of(p)[greeks["vega", 0].value].size == pytest.approx(100 * abs(moved - 0.04) / 0.2, rel=1e-6)
+    assert payoff_jumps_of(p)[greeks["vega", 0].value].size == pytest.approx(100 * abs(moved - 0.04) / 0.2, rel=1e-6)
 
 
 @pytest.mark.parametrize(("volatility", "end"), [(0.2, 1.0), (0.5, 10.0), (1.5, 10.0), (9.0, 1.0)])
@@ -292,8 +292,8 @@ def test_rounding_of_huge_prices_is_no_jump(volatility, end):
     asset, options = {"spot": SPOT, "volatility": volatility}, [CALL | {"greeks": True}, by_words | {"greeks": True}]
     p = problem(asset=[asset], time={"end": end}, option=options)
     for greeks in p.payoffs.greek_means:
-        assert leaps_of(p)[greeks["rho", 0].value].size == pytest.approx(100.0 * end, rel=1e-9)
-        assert leaps_of(p)[greeks["delta", 0].value].size == pytest.approx(1.0, rel=1e-9)
+        assert payoff_jumps_of(p)[greeks["rho", 0].value].size == pytest.approx(100.0 * end, rel=1e-9)
+        assert payoff_jumps_of(p)[greeks["delta", 0].value].size == pytest.approx(1.0, rel=1e-9)
 
 
 def test_the_error_of_rho_at_large_volatility(cpu):
@@ -313,7 +313,7 @@ def test_the_size_of_a_jump_at_an_earlier_date():
         v = 0.2**2 / 2 if volatility != flat else 0.0
         end = 140 * np.exp(0.025 - v / 2 + math.sqrt(v) * rng.normal(size=1 << 20))
         paid = max(math.sqrt(np.mean(np.maximum(end - 100, 0) ** 2)), 40.0)
-        assert leaps_of(p)[p.payoffs.prices[0].value].size == pytest.approx(paid, rel=2e-3)
+        assert payoff_jumps_of(p)[p.payoffs.prices[0].value].size == pytest.approx(paid, rel=2e-3)
 
 
 def test_degrees_of_freedom_of_a_sum():

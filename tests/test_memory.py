@@ -93,7 +93,7 @@ def test_memory_of_payoffs_is_that_of_a_chunk_and_is_foreseen() -> None:
 
 
 @pytest.mark.parametrize(
-    "place", ["problem.GbmProblem.stepper", "paths.stepper.ExactStepper.advance", "problem.GbmProblem.rows"]
+    "place", ["problem.GbmProblem.stepper", "paths.stepper.PathStepper.advance", "problem.GbmProblem.rows"]
 )
 def test_memory_that_runs_out_amid_a_run_is_no_bug(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: str
@@ -125,7 +125,7 @@ def test_a_run_that_ran_out_of_memory_goes_on_with_smaller_batches(
     scenario = write(tmp_path / "s.toml", tables(paths={"count": 4096, "batch": 2048}), {"run.device": "cpu"})
     small = "--set", "paths.batch=1024"
     with monkeypatch.context() as little:
-        little.setattr("simsuite.solvers.gbm.paths.stepper.ExactStepper.advance", no_room)
+        little.setattr("simsuite.solvers.gbm.paths.stepper.PathStepper.advance", no_room)
         assert call(capsys, "run", scenario, "-o", tmp_path / "run").returncode == 4
     after = call(capsys, "run", scenario, "-o", tmp_path / "run", "--json", *small)
     assert after.returncode == 0, after.stderr

@@ -123,8 +123,8 @@ def test_estimates_that_are_off_fail(
 
 
 def test_a_wrong_closed_form_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = gbm_runs.known_price
-    monkeypatch.setattr(gbm_runs, "known_price", lambda *args: right(*args) * 0.98)
+    right = gbm_runs.reference_price
+    monkeypatch.setattr(gbm_runs, "reference_price", lambda *args: right(*args) * 0.98)
     assert off(gbm_prices.price_checks(CPU, [SMALL], [], 1 << 13, print)) == {"reference"}
 
 
@@ -254,7 +254,7 @@ def test_a_scenario_whose_prices_are_off_fails(study: Callable, monkeypatch: pyt
     done = study(MINE)
     assert done.returncode == 5
     assert "call (reference)" in done.stderr
-    monkeypatch.setattr(gbm_scenario, "known_price", lambda *args: None)
+    monkeypatch.setattr(gbm_scenario, "reference_price", lambda *args: None)
     done = study(MINE, "-o", "pictures")
     assert "reference" not in done.stdout
     assert "no option has a price to compare with" in done.stderr
@@ -313,7 +313,7 @@ def test_paths_that_do_not_belong_to_those_before_raise_an_alarm(monkeypatch: py
     levels = list(gbm_scenario.levels_of(model, CPU, 3))
     for level in levels[:2]:
         level.outcome.options["option1"]["price"] = 0.0
-    monkeypatch.setattr(gbm_scenario, "known_price", lambda *args: None)
+    monkeypatch.setattr(gbm_scenario, "reference_price", lambda *args: None)
     found = [check for check in gbm_scenario.study(model, levels, pytest.fail) if check.kind == "change"]
     assert [check.passed for check in found] == [False, True, True, True]
 

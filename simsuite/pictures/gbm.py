@@ -15,7 +15,7 @@ from simsuite.pictures.gbm_options import draw_options, option_rows
 from simsuite.pictures.recording import Recording, strided
 from simsuite.pictures.sheet import COLOURS, GREY, INK, SMALL, Sheet, draw_line, label_ends, tidy
 from simsuite.pictures.units import grouped, rounded, shortened
-from simsuite.solvers.gbm.reference_prices.laws import LogPriceLaw, known_law
+from simsuite.solvers.gbm.reference_prices.laws import LogPriceLaw, reference_law
 
 _ASSETS = 4  # that are drawn
 _PATHS = 12  # that are drawn for each asset
@@ -102,7 +102,7 @@ def _fan(run: Recording, a: int) -> Fan:
         quantiles=run.numbers("price_quantile", slice(None), slice(run.frames), a)[:, frames],
         paths=paths,
         terminal=terminal.ravel(),
-        law=known_law(model, a, end) if end > 0 else None,
+        law=reference_law(model, a, end) if end > 0 else None,
         uncertain=any(asset.volatility.values) or asset.jumps is not None,
     )
 

@@ -12,7 +12,7 @@ from simsuite.pictures.recording import Recording
 from simsuite.pictures.sheet import GREY, INK, SMALL
 from simsuite.pictures.units import rounded, shortened
 from simsuite.scenario.gbm import GbmScenario, Option
-from simsuite.solvers.gbm.reference_prices.prices import known_price
+from simsuite.solvers.gbm.reference_prices.prices import reference_price
 
 _MOST = 8  # that are listed
 _UNEVEN = 0.01  # of half an interval: how far its middle may be from the price for it to be printed as +-
@@ -68,7 +68,7 @@ def _underlying(run: Recording, option: object) -> str:
 def _exact(model: GbmScenario, option: Option) -> float | None:
     """What the equation has, whatever the scheme; None where that is not known."""
     time = model.time.model_copy(update={"scheme": "exact"})
-    return known_price(model.model_copy(update={"time": time}), option)
+    return reference_price(model.model_copy(update={"time": time}), option)
 
 
 def draw_options(ax: Axes, rows: list[tuple[str, ...]]) -> None:

@@ -15,7 +15,7 @@ from scipy.special import ndtri
 
 from simsuite.core import Backend
 from simsuite.scenario.gbm import GbmScenario
-from simsuite.solvers.gbm.reference_prices.prices import known_price
+from simsuite.solvers.gbm.reference_prices.prices import reference_price
 from simsuite.verify.checks import Check
 from simsuite.verify.gbm_cases import ASSET, option, world
 from simsuite.verify.gbm_runs import problem_of, reseeded, run
@@ -42,7 +42,7 @@ def coverage_checks(backend: Backend, seeds: int) -> Iterator[Check]:
             with backend.on_threads(1):
                 options = run(reseeded(problem, seed), backend).options.values()
             for asked, found in zip(problem.scenario.option, options, strict=True):
-                price, (low, high) = known_price(problem.scenario, asked), found["ci95"]
+                price, (low, high) = reference_price(problem.scenario, asked), found["ci95"]
                 assert price is not None
                 if not found["standard_error"]:
                     certain += 1

@@ -8,7 +8,7 @@ from typing import Any
 from simsuite.core import Backend
 from simsuite.errors import ScenarioError
 from simsuite.scenario.gbm import GbmScenario
-from simsuite.solvers.gbm.reference_prices.prices import known_greeks
+from simsuite.solvers.gbm.reference_prices.prices import reference_greeks
 from simsuite.verify.checks import Check, not_checked
 from simsuite.verify.gbm_cases import Case, Way
 from simsuite.verify.gbm_runs import ROUNDING, Note, Outcome, deviations, label, prices_of, problem_of, run, scenario_of
@@ -53,7 +53,7 @@ def _greeks(case: Case, way: Way, model: GbmScenario, outcome: Outcome, note: No
         note(f"not checked: {case.name}: Greeks: the engine has none yet")
         return
     for number, name in enumerate(model.option_names):
-        exact = known_greeks(model, number)
+        exact = reference_greeks(model, number)
         if exact is None:
             continue
         for what, value, wanted, error in greeks_of(outcome.options[name], exact, model):

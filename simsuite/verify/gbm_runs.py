@@ -15,7 +15,7 @@ from scipy.special import ndtri, stdtr
 from simsuite.core import Backend, Snapshot
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm.problem import GbmProblem
-from simsuite.solvers.gbm.reference_prices.prices import known_price
+from simsuite.solvers.gbm.reference_prices.prices import reference_price
 from simsuite.solvers.gbm.solver import GbmSolver
 from simsuite.verify.gbm_cases import ANTITHETIC, GROUPS, MATCHED, PLAIN, REPLICATES, SOBOL, Case, Way
 
@@ -86,7 +86,7 @@ def prices_of(case: Case, model: GbmScenario) -> dict[str, float]:
     """What the options are worth, of those of which it is known."""
     found = {}
     for name, option in zip(model.option_names, model.option):
-        price = case.published.get(name, known_price(model, option))
+        price = case.published.get(name, reference_price(model, option))
         if price is not None:
             found[name] = price
     return found | {name: found[other] for name, other in case.alike.items()}

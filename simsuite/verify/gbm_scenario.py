@@ -17,7 +17,7 @@ from typing import Any
 from simsuite.core import Backend
 from simsuite.errors import UsageError
 from simsuite.scenario.gbm import GROUP, American, Digital, GbmScenario, Option
-from simsuite.solvers.gbm.reference_prices.prices import known_price
+from simsuite.solvers.gbm.reference_prices.prices import reference_price
 from simsuite.verify.checks import Check
 from simsuite.verify.gbm_cases import PLAIN, SOBOL, Way
 from simsuite.verify.gbm_prices import LIMIT, LOW, REFERENCE, within
@@ -99,7 +99,7 @@ class _Found:
         rare = None
         if isinstance(option, Digital) and random:
             rare = counts(option, paths, prices, problem.discount, problem.width)
-        return cls(name, option, way, paths, prices, errors, known_price(model, option), rare)
+        return cls(name, option, way, paths, prices, errors, reference_price(model, option), rare)
 
     @property
     def nested(self) -> bool:

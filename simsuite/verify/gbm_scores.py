@@ -12,7 +12,7 @@ from simsuite.core import Backend
 from simsuite.errors import ScenarioError
 from simsuite.scenario.gbm import GROUP, GbmScenario
 from simsuite.solvers.gbm.problem import GbmProblem
-from simsuite.solvers.gbm.reference_prices.prices import known_greeks
+from simsuite.solvers.gbm.reference_prices.prices import reference_greeks
 from simsuite.verify.checks import Check, not_checked
 from simsuite.verify.gbm_cases import ANTITHETIC, GROUPS, MATCHED, PLAIN, SEEDED_MATCHED, SOBOL, Case, Way
 from simsuite.verify.gbm_prices import greeks_of
@@ -68,7 +68,7 @@ def scores(
 
 
 def exact_greeks(model: GbmScenario) -> dict[str, Mapping[str, list[float] | float]]:
-    found = {name: known_greeks(model, number) for number, name in enumerate(model.option_names)}
+    found = {name: reference_greeks(model, number) for number, name in enumerate(model.option_names)}
     return {name: greeks for name, greeks in found.items() if greeks is not None}
 
 

@@ -14,7 +14,7 @@ from simsuite.bench.findings import Row
 from simsuite.bench.gbm.cases import Case
 from simsuite.core import Backend
 from simsuite.errors import DeviceError
-from simsuite.solvers.gbm.paths.stepper import ExactStepper
+from simsuite.solvers.gbm.paths.stepper import PathStepper
 from simsuite.solvers.gbm.problem import GbmProblem
 from simsuite.solvers.gbm.results.price_statistics import price_statistics
 from simsuite.solvers.gbm.results.results import option_estimates
@@ -31,7 +31,7 @@ class Run:
     """seconds: of all steps of all batches, on the device, statistics and payoffs included."""
 
     problem: GbmProblem
-    stepper: ExactStepper
+    stepper: PathStepper
     seconds: float
     estimate: Estimate
 
@@ -43,7 +43,7 @@ def run(backend: Backend, problem: GbmProblem, repeats: int = REPEATS) -> Run:
         raise DeviceError(f"needs {problem.device_bytes() / 1e9:.0f} GB of the device's memory")
     times: list[float] = []
     while not times or (times[0] < BRIEF and len(times) <= repeats):
-        stepper = ExactStepper(problem, backend, problem.initial())
+        stepper = PathStepper(problem, backend, problem.initial())
         backend.fence().wait()
         before = backend.fence()
         stepper.advance(problem.clock.end)

@@ -71,7 +71,9 @@ def kernel_seconds(device: Device, done: Run, stored: bool) -> float:
     problem = done.problem
     n, blocks = problem.scenario.paths.count, -(-problem.n_steps // problem.block)
     frames = range(1, len(problem.frame_steps)) if stored else range(0)
-    return device_seconds(device.backend, lambda: done.stepper.engine.advance(n, 0, 0, blocks, frames), device.patience)
+    return device_seconds(
+        device.backend, lambda: done.stepper.launches.advance(n, 0, 0, blocks, frames), device.patience
+    )
 
 
 def _compared(rate: float, limits: Mapping[str, float]) -> Row:

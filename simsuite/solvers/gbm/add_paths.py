@@ -11,43 +11,43 @@ import numpy as np
 from simsuite.core import Backend, Snapshot
 from simsuite.scenario.gbm import American
 from simsuite.solvers.gbm.paths.plan import PathPlan
-from simsuite.solvers.gbm.paths.stepper import ExactStepper
+from simsuite.solvers.gbm.paths.stepper import PathStepper
 from simsuite.solvers.gbm.statistics.statistics import GROUP
 
 _SUMS = ("moments", "histogram", "options", "risk", "exposure", "exposure_counts")
 
 
-def extended(problem: PathPlan, before: PathPlan, end: Snapshot, backend: Backend) -> Snapshot:
-    """The start of `problem`, a run like `before` with more paths, from the end of that or, if it cannot be used, from
+def extended(plan: PathPlan, before: PathPlan, end: Snapshot, backend: Backend) -> Snapshot:
+    """The start of `plan`, a run like `before` with more paths, from the end of that or, if it cannot be used, from
     nothing."""
     done = int(end.arrays["done"][0])
-    start = problem.initial()
-    whole = min(done, before.sharing[1]) if problem.quasi else done // GROUP * GROUP
+    start = plan.initial()
+    whole = min(done, before.numbering[1]) if plan.uses_sobol else done // GROUP * GROUP
     arrays = {name: a for name, a in end.arrays.items() if name in start.arrays}
     fits = arrays.keys() == start.arrays.keys() and all(a.shape == start.arrays[n].shape for n, a in arrays.items())
-    if not (fits and whole and problem.keeps_frames and before.keeps_frames and _same_exercise(problem, before)):
+    if not (fits and whole and plan.keeps_frames and before.keeps_frames and _same_exercise(plan, before)):
         return start
     if done > whole:
         arrays |= _without(arrays, _last_group(before, end, whole, backend))
-    return Snapshot(problem.batches.of(whole) * problem.n_steps, arrays | {"done": np.array([whole])})
+    return Snapshot(plan.batches.of(whole) * plan.n_steps, arrays | {"done": np.array([whole])})
 
 
-def _last_group(problem: PathPlan, end: Snapshot, first_path: int, backend: Backend) -> Snapshot:
+def _last_group(plan: PathPlan, end: Snapshot, first_path: int, backend: Backend) -> Snapshot:
     """The sums over the paths from the given one to the end of a run."""
-    start = problem.initial()
-    batch = problem.batches.of(first_path)
+    start = plan.initial()
+    batch = plan.batches.of(first_path)
     learnt = {name: a for name, a in end.arrays.items() if name == "policy"}
     arrays = {**start.arrays, **learnt, "done": np.array([first_path])}
-    stepper = ExactStepper(problem, backend, Snapshot(batch * problem.n_steps, arrays))
-    stepper.advance(problem.clock.end - stepper.step)
+    stepper = PathStepper(plan, backend, Snapshot(batch * plan.n_steps, arrays))
+    stepper.advance(plan.clock.end - stepper.step)
     with stepper.snapshot() as held:
         return Snapshot(held.step, {name: np.array(a) for name, a in held.arrays.items()})
 
 
-def _same_exercise(problem: PathPlan, before: PathPlan) -> bool:
+def _same_exercise(plan: PathPlan, before: PathPlan) -> bool:
     """Whether both learn the exercise of American options from as many paths, which may follow from their number."""
-    american = any(isinstance(option, American) for option in problem.scenario.option)
-    return not american or problem.scenario.paths.regression_paths == before.scenario.paths.regression_paths
+    american = any(isinstance(option, American) for option in plan.scenario.option)
+    return not american or plan.scenario.paths.regression_paths == before.scenario.paths.regression_paths
 
 
 def _without(arrays: dict[str, np.ndarray], taken: Snapshot) -> dict[str, np.ndarray]:

@@ -16,12 +16,12 @@ from simsuite.core import Backend, Device, Layout, Problem, Snapshot, Stepper
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm.add_paths import extended
 from simsuite.solvers.gbm.checks.advice import remedies, warnings_of
-from simsuite.solvers.gbm.checks.feasibility import rehearse
+from simsuite.solvers.gbm.checks.feasibility import require_feasible
 from simsuite.solvers.gbm.checks.rare_prices import missed_means
 from simsuite.solvers.gbm.checks.unsupported import require_supported
 from simsuite.solvers.gbm.market.dynamics import Dynamics
 from simsuite.solvers.gbm.paths.plan import PathPlan
-from simsuite.solvers.gbm.paths.stepper import ExactStepper
+from simsuite.solvers.gbm.paths.stepper import PathStepper
 from simsuite.solvers.gbm.read_options import read_payoffs
 from simsuite.solvers.gbm.results import results
 from simsuite.solvers.gbm.results.layout import denominated, gbm_layout
@@ -60,7 +60,7 @@ class GbmProblem(PathPlan):
         batch = paths_together(model, len(payoffs.functionals), len(frames))
         problem = cls(model, dynamics, payoffs, frames, batches_of(model, batch).size)
         if problem.target > 0 and device is not None and decided is None:
-            rehearse(problem, lambda few: cls.from_scenario(few, base), device())
+            require_feasible(problem, lambda few: cls.from_scenario(few, base), device())
         require_countable(problem)
         return problem
 
@@ -96,7 +96,7 @@ class GbmProblem(PathPlan):
     def settle(self, stepper: Stepper) -> int:
         """If the target is reached, no path more is made; rows of results are still to come. Else the end of the batch
         that may do is told."""
-        assert isinstance(stepper, ExactStepper)
+        assert isinstance(stepper, PathStepper)
         if self.target == 0:
             stepper.step = self.batches_end + 1
             return self.clock.end
@@ -125,7 +125,7 @@ class GbmProblem(PathPlan):
         return denominated(self.layout)
 
     def stepper(self, backend: Backend, start: Snapshot) -> Stepper:
-        return ExactStepper(self, backend, start)
+        return PathStepper(self, backend, start)
 
     # ---- what comes out
 

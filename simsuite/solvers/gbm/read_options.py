@@ -25,7 +25,7 @@ from simsuite.scenario.gbm import (
     Spread,
 )
 from simsuite.solvers.gbm.greeks.greeks import greeks_of
-from simsuite.solvers.gbm.greeks.pathwise import Tangents
+from simsuite.solvers.gbm.greeks.pathwise import PathwiseDerivatives
 from simsuite.solvers.gbm.logarithms import LN2
 from simsuite.solvers.gbm.market.dynamics import Dynamics
 from simsuite.solvers.gbm.payoffs.control_variates import Control, GeometricBasket, law_of_asian, law_of_basket, wanted
@@ -130,7 +130,7 @@ class _Reader:
 
     def control(self, option: Option) -> Control | None:
         """For an option, if its standard error is to be lowered and there is one."""
-        if not wanted(option) or not self._dynamics.moves.lognormal_of(self._averaged(option)):
+        if not wanted(option) or not self._dynamics.step_terms.lognormal_of(self._averaged(option)):
             return None  # of other laws the means are not known
         if isinstance(option, Asian):
             asset, dates = self._asset(option.asset), self._fixings(option)
@@ -155,7 +155,7 @@ class _Reader:
             return [a for a, weight in enumerate(option.weights_of(len(self._names))) if weight]
         return [self._asset(option.asset)] if isinstance(option, Asian) else []
 
-    def happening(self, option: Option) -> Node | None:
+    def exercise_indicator(self, option: Option) -> Node | None:
         """1 on paths where an option that could be exercised was, 0 elsewhere."""
         return _greater(self._exercised(option), 0.0) if isinstance(option, American) else None
 
@@ -234,11 +234,11 @@ def read_payoffs(model: GbmScenario, dynamics: Dynamics) -> Payoffs:
         raise ScenarioError(
             [Mistake(("time", "end"), message, "take a shorter time, or lower rates and volatilities")]
         ) from None
-    happenings = tuple(map(reader.happening, model.option))
-    tangents = Tangents(reader.functionals, dynamics, model.market.rate)
+    exercise_indicators = tuple(map(reader.exercise_indicator, model.option))
+    pathwise = PathwiseDerivatives(reader.functionals, dynamics, model.market.rate)
     unasked = no_greeks(_ONLY_PRICES if model.paths.multilevel else NOT_ASKED)
     greeks = [
-        greeks_of(option, tree, control, tangents, model) if option.greeks else unasked
+        greeks_of(option, tree, control, pathwise, model) if option.greeks else unasked
         for option, tree, control in zip(model.option, trees, controls)
     ]
     return Payoffs(
@@ -246,7 +246,7 @@ def read_payoffs(model: GbmScenario, dynamics: Dynamics) -> Payoffs:
         controls,
         tuple(reader.functionals.found),
         tuple(_with_trees(_at_spot, of) for of in greeks),
-        happenings,
+        exercise_indicators,
     )
 
 

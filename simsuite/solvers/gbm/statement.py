@@ -18,7 +18,7 @@ from simsuite.solvers.gbm.market.dynamics import Dynamics
 from simsuite.solvers.gbm.payoffs.exercise_rights import Holder, holders
 from simsuite.solvers.gbm.payoffs.functionals import codes
 from simsuite.solvers.gbm.payoffs.payoffs import Payoffs, expected_path
-from simsuite.solvers.gbm.random_numbers.numbering import ENDLESS, sharing_of
+from simsuite.solvers.gbm.random_numbers.numbering import ENDLESS, numbering_of
 from simsuite.solvers.gbm.random_numbers.precision import NORMALS_PER_BLOCK, PRECISIONS
 from simsuite.solvers.gbm.schedule.timeline import Timeline
 
@@ -72,15 +72,15 @@ class Statement(Timeline):
         return self.scenario.paths.antithetic
 
     @cached_property
-    def sharing(self) -> tuple[int, int, int]:
+    def numbering(self) -> tuple[int, int, int]:
         """How replicates share the paths, see `random_numbers/numbering.py`."""
-        return sharing_of(self.scenario.paths)
+        return numbering_of(self.scenario.paths)
 
     @property
     def open_numbering(self) -> tuple[int, int, int]:
         """The same for numbers of paths beyond those of the run, from which exercise is learnt: random numbers have
         points for all."""
-        return self.sharing if self.quasi else ENDLESS
+        return self.numbering if self.uses_sobol else ENDLESS
 
     @property
     def width(self) -> int:

@@ -34,40 +34,40 @@ FEWEST = 8  # paths in the money for each coefficient: from fewer nothing is lea
 _COLUMNS = 6  # of float64, besides those of a least-squares problem and their orthonormal ones
 
 
-def unlearnt_policy(problem: Statement) -> np.ndarray:
+def untrained_policy(statement: Statement) -> np.ndarray:
     """[row, ..] of the state: exercise values alone."""
-    policy = np.zeros(policy_shape(problem.payoffs.functionals))
-    rate, end = problem.scenario.market.rate, problem.scenario.time.end
-    for holder in problem.holders:
+    policy = np.zeros(policy_shape(statement.payoffs.functionals))
+    rate, end = statement.scenario.market.rate, statement.scenario.time.end
+    for holder in statement.holders:
         right, steps = holder.right, holder.steps
-        accrued = np.exp([rate.integral(problem.time(int(step)), end) for step in steps])
+        accrued = np.exp([rate.integral(statement.time(int(step)), end) for step in steps])
         sign = 1.0 if right.call else -1.0
         with np.errstate(over="ignore"):
-            policy[holder.rows, 0] = sign * accrued * np.exp2(problem.dynamics.centre(steps)[holder.asset])
+            policy[holder.rows, 0] = sign * accrued * np.exp2(statement.dynamics.centre(steps)[holder.asset])
         policy[holder.rows, 1] = -sign * accrued * right.strike
     return policy
 
 
-def turns(problem: Statement, length: int) -> np.ndarray:
+def policy_rows(statement: Statement, length: int) -> np.ndarray:
     """[American option, step]: the row of the policy for the end of the step, where the option can be exercised."""
-    found = np.zeros((max(len(problem.holders), 1), length if problem.holders else 1), np.int32)
-    for turn, holder in zip(found, problem.holders):
+    found = np.zeros((max(len(statement.holders), 1), length if statement.holders else 1), np.int32)
+    for turn, holder in zip(found, statement.holders):
         turn[holder.steps - 1] = np.arange(holder.rows.start, holder.rows.stop)
     return found
 
 
-def learning_paths(problem: Statement) -> int:
+def learning_paths(statement: Statement) -> int:
     """From which exercise is learnt: whole pairs, if they are antithetic."""
-    count = problem.scenario.paths.regression_paths
-    return count - count % (1 + problem.antithetic)
+    count = statement.scenario.paths.regression_paths
+    return count - count % (1 + statement.antithetic)
 
 
-def learning_bytes(problem: Statement) -> int:
+def learning_bytes(statement: Statement) -> int:
     """Of what learning takes at most, and gives back."""
-    american = [f for f in problem.payoffs.functionals if f.right is not None]
+    american = [f for f in statement.payoffs.functionals if f.right is not None]
     if not american:
         return 0
-    dates = min(sum(dates.count for dates in {f.dates for f in american}), problem.n_steps)
-    looked_at = (dates + 1) * problem.n_assets + len(problem.payoffs.functionals)
+    dates = min(sum(dates.count for dates in {f.dates for f in american}), statement.n_steps)
+    looked_at = (dates + 1) * statement.n_assets + len(statement.payoffs.functionals)
     degree = max(f.right.degree for f in american if f.right is not None)
-    return learning_paths(problem) * (looked_at * problem.dtype.itemsize + 8 * (2 * (degree + 1) + _COLUMNS))
+    return learning_paths(statement) * (looked_at * statement.dtype.itemsize + 8 * (2 * (degree + 1) + _COLUMNS))

@@ -15,12 +15,12 @@ from simsuite.solvers.gbm.statement import Statement
 RANDOM = {"antithetic": False, "moment_matching": False, "multilevel": False}  # what Sobol points do not go with
 
 
-def alternatives(problem: Statement, option: int) -> Iterator[str]:
+def alternatives(statement: Statement, option: int) -> Iterator[str]:
     """Keys with values that lower the standard error of an option for as many paths, of those that the scenario may
     have."""
-    scenario, contract = problem.scenario, problem.scenario.option[option]
+    scenario, contract = statement.scenario, statement.scenario.option[option]
     controlled = contract.model_copy(update={"control_variate": True})
-    if problem.dynamics.moves.lognormal and wanted(controlled) and not wanted(contract):
+    if statement.dynamics.step_terms.lognormal and wanted(controlled) and not wanted(contract):
         yield "control_variate = true"
     if scenario.paths.sampling == "pseudo" and goes(scenario, {"sampling": "sobol", **RANDOM}):
         dropped = [f"`{key}`" for key in RANDOM if getattr(scenario.paths, key)]

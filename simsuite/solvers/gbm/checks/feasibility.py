@@ -12,7 +12,7 @@ from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.gbm import MOST_PATHS, MOST_POINTS, GbmScenario
 from simsuite.solvers.gbm.checks.alternatives import alternatives
 from simsuite.solvers.gbm.paths.plan import PathPlan
-from simsuite.solvers.gbm.paths.stepper import ExactStepper
+from simsuite.solvers.gbm.paths.stepper import PathStepper
 from simsuite.solvers.gbm.results.results import option_estimates
 from simsuite.solvers.gbm.statement import Statement
 from simsuite.solvers.gbm.statistics.replicates import BEST_ORDER, LIKELY_ORDER
@@ -23,11 +23,11 @@ MARGIN = 1.5  # standard errors by a few paths are rough: what looks out of reac
 DOUBT = 1e-4  # how probable it is that an error from replicates is larger than all that is taken for plausible
 
 
-def rehearse(problem: Statement, plan_of: Callable[[GbmScenario], PathPlan], backend: Backend) -> None:
+def require_feasible(statement: Statement, plan_of: Callable[[GbmScenario], PathPlan], backend: Backend) -> None:
     """Raises ScenarioError if the target is out of reach. plan_of: what runs the scenario with a few paths."""
-    scenario = problem.scenario
+    scenario = statement.scenario
     count = scenario.paths.count
-    if problem.quasi:
+    if statement.uses_sobol:
         paths = GROUP * scenario.paths.scrambles
     else:
         paths = MATCHED_PATHS if scenario.paths.moment_matching else PATHS
@@ -36,53 +36,53 @@ def rehearse(problem: Statement, plan_of: Callable[[GbmScenario], PathPlan], bac
     few = scenario.paths.model_copy(update={"count": paths, "target_standard_error": 0.0, "batch": None})
     end_only = scenario.output.model_copy(update={"frames": 2, "every": None, "times": None, "store_paths": 0})
     pilot = plan_of(scenario.model_copy(update={"paths": few, "output": end_only}))
-    stepper = ExactStepper(pilot, backend, pilot.initial())
+    stepper = PathStepper(pilot, backend, pilot.initial())
     stepper.advance(pilot.clock.end)
     with stepper.observe("time") as observed:
         errors = [e.standard_error for e in option_estimates(pilot, observed)]
     worst = max(range(len(errors)), key=lambda o: (not math.isnan(errors[o]), errors[o]))
-    if problem.quasi:
-        _require_best(problem, worst, paths, errors[worst])
+    if statement.uses_sobol:
+        _require_best(statement, worst, paths, errors[worst])
     else:
-        require_reach(problem, worst, paths * (errors[worst] / problem.target) ** 2)
+        require_reach(statement, worst, paths * (errors[worst] / statement.target) ** 2)
 
 
-def _require_best(problem: Statement, option: int, paths: int, error: float) -> None:
+def _require_best(statement: Statement, option: int, paths: int, error: float) -> None:
     """Raises ScenarioError if all Sobol points of the run cannot bring the error that a few have to the target, even if
     it is less in truth and falls as fast as it can. How fast it will fall, a few of them cannot tell."""
-    count, freedom = problem.scenario.paths.count, problem.sharing[0] - 1
+    count, freedom = statement.scenario.paths.count, statement.numbering[0] - 1
     least = error * math.sqrt(freedom / float(chdtri(freedom, DOUBT)))
     best = least * (paths / (MARGIN * count)) ** BEST_ORDER
-    if not (math.isfinite(best) and best > problem.target):
+    if not (math.isfinite(best) and best > statement.target):
         return
-    name = problem.scenario.option_names[option]
+    name = statement.scenario.option_names[option]
     message = (
         f"{count} Sobol points do not get option {name!r} there: {paths} have an error of {error:.2g}, which would "
         f"have to fall faster than count^-{BEST_ORDER:g}"
     )
     help = f"set the target to about {error * (paths / count) ** LIKELY_ORDER:.2g}"
-    doublings = math.ceil(math.log2(error / problem.target) / LIKELY_ORDER)
+    doublings = math.ceil(math.log2(error / statement.target) / LIKELY_ORDER)
     if paths << doublings <= min(MOST_PATHS, MOST_POINTS * (freedom + 1)):
         help += f", or count to about {paths << doublings}"
     help += f", as far as errors fall like count^-{LIKELY_ORDER:g}"
     raise ScenarioError([Mistake(("paths", "target_standard_error"), message, help)])
 
 
-def require_reach(problem: Statement, option: int, paths: float) -> None:
+def require_reach(statement: Statement, option: int, paths: float) -> None:
     """Raises ScenarioError if `paths`, which an option takes to get to the target, are more than the run may make."""
-    count, width = problem.scenario.paths.count, problem.width
+    count, width = statement.scenario.paths.count, statement.width
     if not (math.isfinite(paths) and paths > MARGIN * count):
         return
-    reached = problem.target * math.sqrt(paths / count)
-    name = problem.scenario.option_names[option]
+    reached = statement.target * math.sqrt(paths / count)
+    name = statement.scenario.option_names[option]
     message = f"option {name!r} takes about {paths:.2g} paths to get there; {count} reach about {reached:.2g}"
     most = MOST_PATHS // width * width
     if paths <= most:
         enough = min(_round_up(MARGIN * paths, width), most)
         help = f"to be safe, set count to {enough}, or the target to {MARGIN * reached:.2g}"
     else:
-        least = MARGIN * problem.target * math.sqrt(paths / most)
-        others = "".join(f", or {change}" for change in alternatives(problem, option))
+        least = MARGIN * statement.target * math.sqrt(paths / most)
+        others = "".join(f", or {change}" for change in alternatives(statement, option))
         help = f"a run can make {MOST_PATHS:.2g} paths at most: to be safe, set the target to {least:.2g}{others}"
     raise ScenarioError([Mistake(("paths", "target_standard_error"), message, help)])
 

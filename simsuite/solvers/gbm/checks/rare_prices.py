@@ -63,12 +63,12 @@ def _is_far_off(asset: Mapping[str, Any]) -> bool:
 
 def _missed(scenario: GbmScenario, a: int, asset: Mapping[str, Any]) -> str:
     name, exact = scenario.asset_names[a], asset["mean_exact"]
-    quasi = scenario.paths.sampling == "sobol"
-    mean = f"{asset['mean']:.5g}" if quasi else with_error(asset["mean"], asset["mean_standard_error"])
+    sobol = scenario.paths.sampling == "sobol"
+    mean = f"{asset['mean']:.5g}" if sobol else with_error(asset["mean"], asset["mean_standard_error"])
     remedies = _remedies(scenario, _deviation(scenario, a), False)
-    too_small = "" if quasi else f", and standard errors and ci95 of {_HIGH} are too small, too"
+    too_small = "" if sobol else f", and standard errors and ci95 of {_HIGH} are too small, too"
     return (
-        f"the mean of {name!r} over these {'points' if quasi else 'paths'} is {mean}, but {exact:.5g} is exact: hardly "
+        f"the mean of {name!r} over these {'points' if sobol else 'paths'} is {mean}, but {exact:.5g} is exact: hardly "
         f"any of them has the high prices that carry it{too_small}; {remedies}"
     )
 

@@ -16,7 +16,7 @@ from simsuite.scenario.gbm import American, GbmScenario, Lookback, Option
 from simsuite.solvers.gbm.greeks.kinks import KNOWN, kinks_at_spot
 from simsuite.solvers.gbm.greeks.last_dividend import jumps_in_the_end
 from simsuite.solvers.gbm.greeks.likelihood_ratio import Score
-from simsuite.solvers.gbm.greeks.pathwise import Tangents
+from simsuite.solvers.gbm.greeks.pathwise import PathwiseDerivatives
 from simsuite.solvers.gbm.logarithms import LN2
 from simsuite.solvers.gbm.market.schemes import Scheme
 from simsuite.solvers.gbm.payoffs.control_variates import Control
@@ -33,18 +33,18 @@ _STILL = 8.0  # units in the last place of a price: noise of so few is none
 class GreekCase:
     """tree: of the payoff, see `greeks_of`."""
 
-    def __init__(self, option: Option, tree: Node, tangents: Tangents, model: GbmScenario) -> None:
-        self._option, self._tree, self._tangents, self._model = option, tree, tangents, model
-        self._dynamics = tangents.dynamics
+    def __init__(self, option: Option, tree: Node, pathwise: PathwiseDerivatives, model: GbmScenario) -> None:
+        self._option, self._tree, self._pathwise, self._model = option, tree, pathwise, model
+        self._dynamics = pathwise.dynamics
         self._names = sorted(names_in(tree))
-        functionals = [tangents.functional(name) for name in self._names]
-        self._known = all(f is None or tangents.knows(f) for f in functionals)
+        functionals = [pathwise.functional(name) for name in self._names]
+        self._known = all(f is None or pathwise.knows(f) for f in functionals)
         self._functionals = [f for f in functionals if f is not None]
-        self._assets = tuple(sorted({tangents.asset(name) for name in self._names}))
+        self._assets = tuple(sorted({pathwise.asset(name) for name in self._names}))
         signed = {n for n, f in zip(self._names, functionals) if f is not None and f.kind == Kind.LOGARITHMS}
         self.smooth = is_lipschitz(tree, frozenset(self._names) - signed)
         self._with_spot = any(first(a) in self._names for a in self._assets)
-        self._lognormal = self._dynamics.moves.lognormal_of(self._assets)
+        self._lognormal = self._dynamics.step_terms.lognormal_of(self._assets)
         self._end = self._dynamics.n_steps
 
     # ---- why there may be no Greeks
@@ -55,7 +55,7 @@ class GreekCase:
         if not self._known:
             assert isinstance(self._option, American)
             return "an American option's are estimated only where the rate is constant"
-        if any(self._dynamics.moves.paying[a] for a in self._assets):
+        if any(self._dynamics.step_terms.paying[a] for a in self._assets):
             return "a dividend is paid in cash"
         if not self._lognormal and not self.smooth:
             return f"{JUMPING}, and the law of the prices is not lognormal ({self.unlike})"
@@ -67,7 +67,7 @@ class GreekCase:
         scheme = self._dynamics.scheme
         if scheme is not Scheme.EXACT:
             return f'scheme = "{scheme.name.lower()}"'
-        names = [repr(self._model.asset_names[a]) for a in self._assets if self._dynamics.moves.jumping[a]]
+        names = [repr(self._model.asset_names[a]) for a in self._assets if self._dynamics.step_terms.jumping[a]]
         return f"{', '.join(names)} {'jumps' if len(names) == 1 else 'jump'}"
 
     def _require_volatility(self) -> None:
@@ -99,7 +99,7 @@ class GreekCase:
             return
         for a in self._assets:
             slope = self._by_spot[a]
-            if kinks_at_spot(slope, a, self._names, self._tangents, self._still, beside_spot):
+            if kinks_at_spot(slope, a, self._names, self._pathwise, self._still, beside_spot):
                 name = repr(self._model.asset_names[a])
                 why = f", as {self._without_volatility(a)}" if a in self._still else ""
                 raise NotEstimated(
@@ -114,12 +114,12 @@ class GreekCase:
     @cached_property
     def _by_spot(self) -> dict[int, Node]:
         """The derivative of the payoff by the logarithm of each spot."""
-        return {a: self._along(self._tangents.by_spot(a, self._names)) for a in self._assets}
+        return {a: self._along(self._pathwise.by_spot(a, self._names)) for a in self._assets}
 
     @cached_property
     def _later(self) -> dict[int, Node]:
         """The same for all prices but the spot itself."""
-        return {a: self._along(self._tangents.by_spot(a, self._names, first_too=False)) for a in self._assets}
+        return {a: self._along(self._pathwise.by_spot(a, self._names, first_too=False)) for a in self._assets}
 
     @cached_property
     def _with_time(self) -> Node:
@@ -132,8 +132,8 @@ class GreekCase:
             raise NotEstimated(f"a rate, a yield or the volatility changes {AT_ALL_TIMES}")
         self._require_volatility()
         end = dynamics.dt * self._end
-        grown = multiply(Number(curves[0].value / end), self._along(self._tangents.by_rate(self._names)))
-        spread = multiply(Number(0.5 / end), self._along(self._tangents.by_volatility(a, self._names)))
+        grown = multiply(Number(curves[0].value / end), self._along(self._pathwise.by_rate(self._names)))
+        spread = multiply(Number(0.5 / end), self._along(self._pathwise.by_volatility(a, self._names)))
         return add(grown, spread)
 
     @cached_property
@@ -152,7 +152,7 @@ class GreekCase:
     def _score_at(self, step: int, assets: Sequence[int]) -> Score:
         """Raises NotEstimated where there is none."""
         self._require_volatility()
-        found = Score.at(step, tuple(assets), self._tangents)
+        found = Score.at(step, tuple(assets), self._pathwise)
         if found is None and len(assets) > 1:
             raise NotEstimated("up to the first date its prices move as one, or not at all")
         if found is None:

@@ -37,7 +37,7 @@ from simsuite.expressions.tree import ExpressionError, IntegerPower, Name, Node,
 from simsuite.scenario.gbm import GbmScenario, Lookback, Option
 from simsuite.solvers.gbm.greeks.greek_case import AT_ALL_TIMES, JUMPING, GreekCase
 from simsuite.solvers.gbm.greeks.last_dividend import derivative
-from simsuite.solvers.gbm.greeks.pathwise import Tangents, total
+from simsuite.solvers.gbm.greeks.pathwise import PathwiseDerivatives, total
 from simsuite.solvers.gbm.logarithms import LN2
 from simsuite.solvers.gbm.market.schemes import Scheme
 from simsuite.solvers.gbm.payoffs.control_variates import Control
@@ -61,15 +61,15 @@ Found = tuple[str, dict[int, Greek]]  # how, and by asset
 
 
 def greeks_of(
-    option: Option, tree: Node, control: Control | None, tangents: Tangents, model: GbmScenario
+    option: Option, tree: Node, control: Control | None, pathwise: PathwiseDerivatives, model: GbmScenario
 ) -> OptionGreeks:
     """tree: of the payoff, with ``first<a>`` for the spot where that counts as one of the prices. control: of the
     price; the same Greeks of what it pays are controls of these."""
-    case = _Case(option, tree, tangents, model)
+    case = _Case(option, tree, pathwise, model)
     if case.obstacle is not None:
         return no_greeks(case.obstacle)
     law = None if control is None else control.law
-    like = None if control is None or law is None else _Case(option, control.tree, tangents, model)
+    like = None if control is None or law is None else _Case(option, control.tree, pathwise, model)
     methods: dict[str, str] = {}
     reasons: dict[str, str] = {}
     found: dict[tuple[str, int], Greek] = {}
@@ -81,7 +81,7 @@ def greeks_of(
             continue
         if like is not None and law is not None:
             others = like.found_by(name, methods[name])
-            means = law.greek(name, model, tangents.dynamics) if others else {}
+            means = law.greek(name, model, pathwise.dynamics) if others else {}
             of = {
                 a: Greek(greek.tree, Control(others[a].tree, means[a]) if a in others and a in means else None)
                 for a, greek in of.items()
@@ -137,7 +137,7 @@ class _Case(GreekCase):
             bent = subtract(later, multiply(Number(growth), moved))
             return EQUATION, {a: Greek(multiply(Number(2 / volatility**2), self._over_spot(a, bent, 2)))}
         if self.smooth:
-            return MIXED, {a: Greek(self._over_spot(a, self._bend(a), 2)) for a in self._assets}
+            return MIXED, {a: Greek(self._over_spot(a, self._second_by_parts(a), 2)) for a in self._assets}
         self._require_later_prices()
         curved = {a: subtract(self._second(a, a), self._score.of(a)) for a in self._assets}
         return RATIO, {a: self._ratio(self._over_spot(a, c, 2), 0.0) for a, c in curved.items()}
@@ -146,10 +146,10 @@ class _Case(GreekCase):
         if self._with_spot:
             raise NotEstimated(f"{JUMPING}, and an extreme price may be the spot itself")
 
-    def _bend(self, a: int) -> Node:
+    def _second_by_parts(self, a: int) -> Node:
         """S^2 times the second derivative by the spot is the mean of this."""
         if self._mean is not None:
-            return self._bend_of_mean(*self._mean)
+            return self._second_of_mean_by_parts(*self._mean)
         if self._with_spot and not isinstance(self._option, Lookback):
             raise NotEstimated("an extreme price may be the spot itself")
         moved = self._by_spot[a]
@@ -157,21 +157,21 @@ class _Case(GreekCase):
         still = directional(moved, {first(a): Name(first(a))})
         return subtract(add(multiply(moved, self._score.of(a)), still), moved)
 
-    def _bend_of_mean(self, name: str, mean: Functional) -> Node:
+    def _second_of_mean_by_parts(self, name: str, mean: Functional) -> Node:
         """By parts in the direction in which the end moves with least effort."""
         score = self._score_at(self._end, (mean.asset,))
         x, w, slope = Name(name), score.of(mean.asset), directional(self._tree, {name: Number(1.0)})
-        moved = self._tangents.along_variance(mean.asset, [name])[name]
+        moved = self._pathwise.along_variance(mean.asset, [name])[name]
         if mean.kind == Kind.LOGARITHMS:
             scaled = mean.dates.count / LN2
             return multiply(slope, subtract(multiply(divide(Number(scaled**2), moved), w), Number(scaled)))
-        twice = self._tangents.sum_of_shares(mean, Quantity.VARIANCE, 2)
+        twice = self._pathwise.sum_of_shares(mean, Quantity.VARIANCE, 2)
         share = divide(x, moved)
         rest = multiply(x, subtract(multiply(share, w), Number(2.0)))
         return multiply(slope, add(rest, multiply(IntegerPower(share, 2), twice)))
 
     def _by_last_step(self, power: int, unit: float, more: Node = ZERO) -> Found:
-        found = derivative(self._tree, self._names, self._assets[0], self._tangents, power)
+        found = derivative(self._tree, self._names, self._assets[0], self._pathwise, power)
         if found is None:
             raise NotEstimated("the last step has no volatility")
         control = None if self._model.paths.antithetic else Control(found[1], 0.0)  # which is odd, see `_ratio`
@@ -186,7 +186,7 @@ class _Case(GreekCase):
         if self._watched and any(self._dynamics.paid[a] for a in self._assets):
             raise NotEstimated(f"a dividend is paid {AT_ALL_TIMES}")  # between steps, slopes before it are not known
         if self.smooth:
-            slopes = {a: self._along(self._tangents.by_volatility(a, self._names)) for a in self._assets}
+            slopes = {a: self._along(self._pathwise.by_volatility(a, self._names)) for a in self._assets}
             return PATHWISE, {a: Greek(divide(slope, Number(level[a]))) for a, slope in slopes.items()}
         scores = {a: divide(self._volatility_score(a), Number(level[a])) for a in self._assets}
         return RATIO, {a: self._ratio(score, 0.0) for a, score in scores.items()}
@@ -208,7 +208,7 @@ class _Case(GreekCase):
         if np.any(np.diff(self._dynamics.variance(seen.steps(self._end))[a], prepend=0.0) <= 0):
             raise NotEstimated(f"{JUMPING}, and there is no volatility between some of its dates")
         squares = Functional(Kind.SQUARES, a, seen, weight=Weight(Quantity.PRECISION))
-        number = self._tangents.functionals.number(squares)
+        number = self._pathwise.functionals.number(squares)
         return subtract(subtract(Name(kept(number)), Number(float(seen.count))), y)
 
     def rho(self) -> Found:
@@ -217,13 +217,13 @@ class _Case(GreekCase):
             return HOMOGENEITY, {} if degree == 1 else {0: Greek(multiply(Number((degree - 1) * end), self._tree))}
         if self._model.market.drift is None:
             self._require_slope(beside_spot=False)
-        paid = add(self._along(self._tangents.by_interest(self._names)), multiply(Number(-end), self._tree))
+        paid = add(self._along(self._pathwise.by_interest(self._names)), multiply(Number(-end), self._tree))
         if self._model.market.drift is not None or not self._assets:
             return PATHWISE, {0: Greek(paid)}
         if self._jumps_in_the_end:
             return self._by_last_step(1, end, paid)
         if self.smooth:
-            return PATHWISE, {0: Greek(add(self._along(self._tangents.by_rate(self._names)), paid))}
+            return PATHWISE, {0: Greek(add(self._along(self._pathwise.by_rate(self._names)), paid))}
         steady = all(self._dynamics.volatility[a].is_constant for a in self._assets)
         if not (steady or self._first_step == self._end):
             raise NotEstimated(f"{JUMPING}, and looks at prices on several dates while a volatility changes")
@@ -254,6 +254,6 @@ class _Case(GreekCase):
     def _bent_along(self, a: int, covariance: np.ndarray) -> Node:
         """The sum over assets b of covariance_ab d2 f / d log S_a d log S_b, but for the spot as an extreme so far."""
         if self._mean is not None:
-            bend = self._bend_of_mean(*self._mean)
+            bend = self._second_of_mean_by_parts(*self._mean)
             return multiply(Number(float(covariance[0])), add(bend, self._later[a]))
         return multiply(self._later[a], self._score.combined(covariance @ self._score.precision))

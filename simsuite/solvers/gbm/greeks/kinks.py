@@ -17,7 +17,7 @@ import numpy as np
 from simsuite.expressions.evaluate import evaluate
 from simsuite.expressions.magnitude import magnitudes
 from simsuite.expressions.tree import Node
-from simsuite.solvers.gbm.greeks.pathwise import Tangents
+from simsuite.solvers.gbm.greeks.pathwise import PathwiseDerivatives
 from simsuite.solvers.gbm.payoffs.functionals import Functional, Kind
 from simsuite.solvers.gbm.payoffs.payoffs import expected_path
 from simsuite.solvers.gbm.payoffs.variables import first, noise
@@ -34,7 +34,12 @@ _Ends = tuple[float, float]
 
 
 def kinks_at_spot(
-    slope: Node, asset: int, names: Sequence[str], tangents: Tangents, still: Mapping[int, float], beside_spot: bool
+    slope: Node,
+    asset: int,
+    names: Sequence[str],
+    pathwise: PathwiseDerivatives,
+    still: Mapping[int, float],
+    beside_spot: bool,
 ) -> bool:
     """slope: of a payoff by the logarithm of the asset's spot, in the variables `names`, those of functionals of
     `KNOWN` kinds.
@@ -48,43 +53,45 @@ def kinks_at_spot(
     reach = max(_BESIDE, still.get(asset, 0.0))
     with np.errstate(all="ignore"):
         return any(
-            _differ(slope, asset, _paths(names, tangents, still, e, i), tangents, reach) for i, e in enumerate(ends)
+            _differ(slope, asset, _paths(names, pathwise, still, e, i), pathwise, reach) for i, e in enumerate(ends)
         )
 
 
-def _differ(slope: Node, asset: int, paths: Values, tangents: Tangents, reach: float) -> bool:
+def _differ(slope: Node, asset: int, paths: Values, pathwise: PathwiseDerivatives, reach: float) -> bool:
     """Whether the slopes on both sides of the spot do on any of these paths."""
-    beside = [_moved(paths, asset, math.log2(1 + side * reach), tangents) for side in _SIDES]
+    beside = [_moved(paths, asset, math.log2(1 + side * reach), pathwise) for side in _SIDES]
     below, above = (np.broadcast_to(evaluate(slope, values), _PATHS) for values in beside)
     largest = np.nanmax(np.maximum(np.abs(below), np.abs(above)), initial=0.0)
     rounded = _ROUNDING * np.max(magnitudes([slope], paths)[0])
     return bool(np.any(np.abs(above - below) > max(_UNLIKE * largest, rounded)))
 
 
-def _moved(paths: Values, asset: int, by: float, tangents: Tangents) -> Values:
+def _moved(paths: Values, asset: int, by: float, pathwise: PathwiseDerivatives) -> Values:
     """All prices of an asset times 2^by."""
     found = dict(paths)
     for name in paths:
-        if tangents.asset(name) != asset or name == noise(asset):
+        if pathwise.asset(name) != asset or name == noise(asset):
             continue
-        f = tangents.functional(name)
+        f = pathwise.functional(name)
         signed = f is not None and f.kind == Kind.LOGARITHMS
         found[name] = paths[name] + f.dates.count * by if signed and f is not None else paths[name] * 2**by
     return found
 
 
-def _paths(names: Sequence[str], tangents: Tangents, still: Mapping[int, float], ends: _Ends, seed: int) -> Values:
+def _paths(
+    names: Sequence[str], pathwise: PathwiseDerivatives, still: Mapping[int, float], ends: _Ends, seed: int
+) -> Values:
     """Made-up values of variables on paths whose prices, as logarithms to base 2, are between these ends; of assets
     without noise those that they have."""
     rng = np.random.Generator(np.random.Philox(seed))
-    known = expected_path(tuple(tangents.functionals.found), tangents.dynamics)
+    known = expected_path(tuple(pathwise.functionals.found), pathwise.dynamics)
     found = {}
-    for a in sorted({tangents.asset(name) for name in names}):
+    for a in sorted({pathwise.asset(name) for name in names}):
         known[first(a)] = np.ones(())
         low, middle, high = np.exp2(np.sort(rng.uniform(*ends, (3, _PATHS)), axis=0))
-        own = [name for name in names if tangents.asset(name) == a]
+        own = [name for name in names if pathwise.asset(name) == a]
         for name in own:
-            made = known[name] if a in still else _made_up(name, a, tangents.functional(name), low, middle, high)
+            made = known[name] if a in still else _made_up(name, a, pathwise.functional(name), low, middle, high)
             found[name] = np.broadcast_to(made, _PATHS) if name != first(a) else np.ones(_PATHS)
     return found
 

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from simsuite.expressions.derivative import add, directional, multiply
 from simsuite.expressions.tree import Node
 from simsuite.solvers.gbm.greeks.likelihood_ratio import last_step
-from simsuite.solvers.gbm.greeks.pathwise import Tangents
+from simsuite.solvers.gbm.greeks.pathwise import PathwiseDerivatives
 from simsuite.solvers.gbm.market.dynamics import Dynamics
 from simsuite.solvers.gbm.payoffs.functionals import Functional, Kind
 
@@ -29,11 +29,11 @@ def jumps_in_the_end(functionals: Sequence[Functional], dynamics: Dynamics) -> b
 
 
 def derivative(
-    tree: Node, names: Sequence[str], asset: int, tangents: Tangents, power: int
+    tree: Node, names: Sequence[str], asset: int, pathwise: PathwiseDerivatives, power: int
 ) -> tuple[Node, Node] | None:
     """(derivative of E f, the score in it, of mean 0) as log-prices move by (t / T)^power. None where the last step has
     no noise."""
-    score = last_step(asset, tangents)
+    score = last_step(asset, pathwise)
     if score is None:
         return None
-    return add(directional(tree, tangents.before_end(names, power)), multiply(tree, score)), score
+    return add(directional(tree, pathwise.before_end(names, power)), multiply(tree, score)), score

@@ -20,7 +20,7 @@ import numpy as np
 
 from simsuite.expressions.derivative import multiply, subtract
 from simsuite.expressions.tree import Name, Node, Number
-from simsuite.solvers.gbm.greeks.pathwise import Tangents, total
+from simsuite.solvers.gbm.greeks.pathwise import PathwiseDerivatives, total
 from simsuite.solvers.gbm.logarithms import LN2
 from simsuite.solvers.gbm.payoffs.functionals import Dates, Functional, Kind
 from simsuite.solvers.gbm.payoffs.variables import kept, noise
@@ -37,9 +37,9 @@ class Score:
     noises: tuple[Node, ...]
 
     @classmethod
-    def at(cls, step: int, assets: tuple[int, ...], tangents: Tangents) -> Score | None:
+    def at(cls, step: int, assets: tuple[int, ...], pathwise: PathwiseDerivatives) -> Score | None:
         """None where some combination of the prices has no noise until then."""
-        covariance = LN2**2 * tangents.dynamics.covariance(step)[np.ix_(assets, assets)]
+        covariance = LN2**2 * pathwise.dynamics.covariance(step)[np.ix_(assets, assets)]
         deviation = np.sqrt(np.diag(covariance))
         if not assets or np.any(deviation <= 0):
             return None
@@ -47,7 +47,7 @@ class Score:
         if not np.linalg.cond(correlation) < _WORST_CONDITION:
             return None
         precision = np.linalg.inv(correlation) / np.outer(deviation, deviation)
-        return cls(assets, precision, tuple(_noise(a, step, tangents) for a in assets))
+        return cls(assets, precision, tuple(_noise(a, step, pathwise) for a in assets))
 
     def of(self, asset: int) -> Node:
         """w of an asset."""
@@ -58,24 +58,24 @@ class Score:
         return total(multiply(Number(float(w)), noise) for w, noise in zip(weights, self.noises) if w)
 
 
-def last_step(asset: int, tangents: Tangents) -> Node | None:
+def last_step(asset: int, pathwise: PathwiseDerivatives) -> Node | None:
     """w of the last step alone: for the logarithm of the last price, which moves while all before it stay. None where
     that step has no noise."""
-    dynamics = tangents.dynamics
+    dynamics = pathwise.dynamics
     n = dynamics.n_steps
     before, end = (0.0, *LN2**2 * dynamics.variance(np.array([n - 1, n]) if n > 1 else np.array([n]))[asset])[-2:]
     if end <= before:
         return None
-    moved = _noise(asset, n, tangents)
+    moved = _noise(asset, n, pathwise)
     if n > 1:
-        moved = subtract(moved, _noise(asset, n - 1, tangents))
+        moved = subtract(moved, _noise(asset, n - 1, pathwise))
     return multiply(Number(1 / (end - before)), moved)
 
 
-def _noise(asset: int, step: int, tangents: Tangents) -> Node:
-    if step == tangents.dynamics.n_steps:
+def _noise(asset: int, step: int, pathwise: PathwiseDerivatives) -> Node:
+    if step == pathwise.dynamics.n_steps:
         y = Name(noise(asset))
     else:
         functional = Functional(Kind.LOGARITHMS, asset, Dates(listed=(step,)))
-        y = Name(kept(tangents.functionals.number(functional)))
+        y = Name(kept(pathwise.functionals.number(functional)))
     return multiply(Number(LN2), y)

@@ -40,7 +40,7 @@ _KNOWN = (*_AT, Kind.SUM, Kind.LOGARITHMS, Kind.SURVIVAL)
 
 
 @dataclass(frozen=True)
-class Tangents:
+class PathwiseDerivatives:
     """functionals: where those are added that slopes need. rate: of interest."""
 
     functionals: Functionals

@@ -27,7 +27,7 @@ from simsuite.solvers.gbm.logarithms import LN2
 from simsuite.solvers.gbm.market.cash_dividends import Payment, payments
 from simsuite.solvers.gbm.market.jumps import compensation, reach
 from simsuite.solvers.gbm.market.schemes import Scheme, coefficients
-from simsuite.solvers.gbm.market.step_terms import Moves
+from simsuite.solvers.gbm.market.step_terms import StepTerms
 from simsuite.solvers.gbm.statistics.statistics import Z_MAX
 
 _LEAST_SPREAD = 2.0**-10  # where prices can be 0, so that rounding is not taken for that
@@ -64,13 +64,13 @@ class Dynamics:
         return replace(bare, paid=paid)
 
     @cached_property
-    def moves(self) -> Moves:
-        return Moves.of(self.scheme, self.jumps, self.paid)
+    def step_terms(self) -> StepTerms:
+        return StepTerms.of(self.scheme, self.jumps, self.paid)
 
     @property
     def lognormal(self) -> bool:
         """Whether prices follow the lognormal law of the exact scheme, and y is normal with `variance`."""
-        return self.moves.lognormal
+        return self.step_terms.lognormal
 
     def is_noisy(self, asset: int) -> bool:
         """Whether the price of an asset can differ from path to path."""
@@ -128,8 +128,10 @@ class Dynamics:
         for a, paid in enumerate(self.paid):
             for payment in paid:
                 found[a, self._steps(steps) >= payment.step] *= payment.wider
-        moves = self.moves
-        vanishing = [moves.absorbing and (paying or moves.scheme is not Scheme.EXACT) for paying in moves.paying]
+        step_terms = self.step_terms
+        vanishing = [
+            step_terms.absorbing and (paying or step_terms.scheme is not Scheme.EXACT) for paying in step_terms.paying
+        ]
         return np.where(np.array(vanishing)[:, None], np.maximum(found, _LEAST_SPREAD), found)
 
     def drift(self) -> np.ndarray:

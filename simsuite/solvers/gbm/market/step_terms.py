@@ -15,7 +15,7 @@ from simsuite.solvers.gbm.market.schemes import Scheme
 
 
 @dataclass(frozen=True)
-class Moves:
+class StepTerms:
     """jumping, paying: of each asset, whether it jumps, and whether it pays dividends in cash."""
 
     scheme: Scheme
@@ -23,13 +23,13 @@ class Moves:
     paying: tuple[bool, ...]
 
     @classmethod
-    def of(cls, scheme: Scheme, jumps: Sequence[Jumps | None], paid: Sequence[Sequence[Payment]]) -> Moves:
+    def of(cls, scheme: Scheme, jumps: Sequence[Jumps | None], paid: Sequence[Sequence[Payment]]) -> StepTerms:
         """jumps, paid: of each asset."""
         jumping = tuple(jump is not None for jump in jumps)
         return cls(scheme, jumping, tuple(any(payment.amount for payment in payments) for payments in paid))
 
     @classmethod
-    def none(cls, n_assets: int) -> Moves:
+    def none(cls, n_assets: int) -> StepTerms:
         """Nothing but normal increments."""
         return cls(Scheme.EXACT, (False,) * n_assets, (False,) * n_assets)
 

@@ -54,23 +54,23 @@ _TABLE_BYTES = 1 << 26  # a launch at least takes the steps of a block
 _THREADS, _BLOCKS = 256, 8  # of a block; blocks a multiprocessor
 
 
-def draws_of(problem: Statement) -> int:
+def draws_of(statement: Statement) -> int:
     """Of a group, for each normal: antithetic pairs share theirs."""
-    return GROUP // (1 + problem.antithetic)
+    return GROUP // (1 + statement.antithetic)
 
 
-def table_shape(problem: Statement) -> tuple[int, ...]:
+def table_shape(statement: Statement) -> tuple[int, ...]:
     """Of `match`; a single entry stands in for what nobody reads."""
-    if not problem.scenario.paths.moment_matching:
+    if not statement.scenario.paths.moment_matching:
         return (1, 1, 1, 2, 1)
-    groups, each = problem.batch // GROUP, (problem.n_assets, 2, problem.block)
-    of_block = groups * int(np.prod(each)) * problem.normal.itemsize
-    blocks = -(-problem.n_steps // problem.block)
+    groups, each = statement.batch // GROUP, (statement.n_assets, 2, statement.block)
+    of_block = groups * int(np.prod(each)) * statement.normal.itemsize
+    blocks = -(-statement.n_steps // statement.block)
     return (groups, min(max(_TABLE_BYTES // of_block, 1), blocks), *each)
 
 
-def table_bytes(problem: Statement) -> int:
-    return int(np.prod(table_shape(problem))) * problem.normal.itemsize
+def table_bytes(statement: Statement) -> int:
+    return int(np.prod(table_shape(statement))) * statement.normal.itemsize
 
 
 def stretches(begin: int, end: int, longest: int) -> Iterator[tuple[int, int]]:
@@ -79,14 +79,16 @@ def stretches(begin: int, end: int, longest: int) -> Iterator[tuple[int, int]]:
         yield first, min(first + longest, end)
 
 
-def numba_launch(problem: Statement, backend: Backend, match: Any, launch: Callable[..., None]) -> Callable[..., None]:
+def numba_launch(
+    statement: Statement, backend: Backend, match: Any, launch: Callable[..., None]
+) -> Callable[..., None]:
     """A launch of `advance` on a batch that makes the table before. match: as kernels take it."""
     kernels = backend.kernels("simsuite.solvers.gbm.moment_matching.moment_matching")
-    groups, longest, n_assets = table_shape(problem)[:3]
+    groups, longest, n_assets = table_shape(statement)[:3]
     measure = backend.launcher(
-        kernels.make_measure(problem.normal), (groups * kernels.THREADS, n_assets), (kernels.THREADS, 1)
+        kernels.make_measure(statement.normal), (groups * kernels.THREADS, n_assets), (kernels.THREADS, 1)
     )
-    draws = draws_of(problem)
+    draws = draws_of(statement)
 
     def matched(
         x: Any,
@@ -101,32 +103,32 @@ def numba_launch(problem: Statement, backend: Backend, match: Any, launch: Calla
         *others: Any,
     ) -> None:
         for first, last in stretches(begin, end, longest):
-            measure(match, n // GROUP, first_path // GROUP * draws, draws, first, last, problem.seed)
-            ending = (valid, watched) if last == end else (problem.block, 0)
+            measure(match, n // GROUP, first_path // GROUP * draws, draws, first, last, statement.seed)
+            ending = (valid, watched) if last == end else (statement.block, 0)
             launch(x, kept, seen, n, first_path, first, last, *ending, *others)
 
     return matched
 
 
-def program_macros(problem: Statement) -> dict[str, str | int]:
+def program_macros(statement: Statement) -> dict[str, str | int]:
     return {
-        "ASSETS": problem.n_assets,
-        "NORMAL": C_TYPES[problem.normal],
-        "DRAWS": draws_of(problem),
+        "ASSETS": statement.n_assets,
+        "NORMAL": C_TYPES[statement.normal],
+        "DRAWS": draws_of(statement),
         "GROUP": GROUP,
         "THREADS": _THREADS,
     }
 
 
-def program_measure(problem: Statement, backend: Backend, match: Any) -> Callable[[int, int, int, int], None]:
+def program_measure(statement: Statement, backend: Backend, match: Any) -> Callable[[int, int, int, int], None]:
     """measure(n, first_path, begin, end), by the program."""
-    program = backend.program(MATCHING, program_macros(problem))
+    program = backend.program(MATCHING, program_macros(statement))
     launch = program.launcher("measure", backend.processors * _BLOCKS, _THREADS)
-    draws, longest = draws_of(problem), table_shape(problem)[1]
+    draws, longest = draws_of(statement), table_shape(statement)[1]
 
     def measure(n: int, first_path: int, begin: int, end: int) -> None:
         launch(
-            match, np.uint32(n // GROUP), np.uint64(first_path // GROUP * draws), problem.seed, np.int32(begin),
+            match, np.uint32(n // GROUP), np.uint64(first_path // GROUP * draws), statement.seed, np.int32(begin),
             np.int32(end), np.int32(longest),
         )  # fmt: skip
 

@@ -30,26 +30,26 @@ def chunk_of(backend: Backend) -> int:
 class ArrayDifferences:
     """By arithmetic on whole arrays."""
 
-    def __init__(self, problem: MultilevelPlan, backend: Backend, arrays: Mapping[str, Any]) -> None:
-        self._problem, self._backend = problem, backend
+    def __init__(self, plan: MultilevelPlan, backend: Backend, arrays: Mapping[str, Any]) -> None:
+        self._plan, self._backend = plan, backend
         kernels = backend.kernels("simsuite.solvers.gbm.statistics.statistics")
-        payoffs, chunk = problem.payoffs, min(chunk_of(backend), problem.room)
+        payoffs, chunk = plan.payoffs, min(chunk_of(backend), plan.room)
         self._array = backend.zeros((len(payoffs.values), chunk), np.float64)
         self._values = backend.view(self._array)
         extent = (-(-chunk // GROUP) * kernels.THREADS, len(payoffs.products))
         self._add = backend.launcher(kernels.payoffs, extent, (kernels.THREADS, 1))
         blame = np.array([payoffs.asset(value) for value in range(len(payoffs.values))], np.int64)
-        numbering, products = np.array(problem.open_numbering, np.int64), np.array(payoffs.products, np.int64)
+        numbering, products = np.array(plan.open_numbering, np.int64), np.array(payoffs.products, np.int64)
         self._held = [backend.array(a) for a in (numbering, blame, products)]
-        self._shifts = [backend.array(level.shifts) for level in problem.levels]
-        self._sums = [arrays["options"][number : number + 1] for number in range(len(problem.levels))]
+        self._shifts = [backend.array(level.shifts) for level in plan.levels]
+        self._sums = [arrays["options"][number : number + 1] for number in range(len(plan.levels))]
         self._numbering, self._blame, self._products = (backend.view(a) for a in self._held)
         self._views = [(backend.view(a), backend.view(b)) for a, b in zip(self._shifts, self._sums)]
         self._fault = backend.view(arrays["fault"])
         self._launch(0, 0, 0)  # compiled now
 
     def add(self, number: int, n: int, first_path: int, noises: list[Any], taken: list[Any]) -> None:
-        level: Level = self._problem.levels[number]
+        level: Level = self._plan.levels[number]
         assert level.coarse is not None
         assert level.fewer_steps is not None
         for begin in range(0, n, self._array.shape[1]):
@@ -67,18 +67,18 @@ class ArrayDifferences:
     def _launch(self, number: int, n: int, first_path: int) -> None:
         shifts, sums = self._views[number]
         self._add(
-            self._values, n, first_path, self._problem.width, self._numbering, shifts, self._blame, self._products,
-            self._problem.n_assets, sums, self._fault,
+            self._values, n, first_path, self._plan.width, self._numbering, shifts, self._blame, self._products,
+            self._plan.n_assets, sums, self._fault,
         )  # fmt: skip
 
 
 class ProgramDifferences:
     """By a program that computes and adds at once."""
 
-    def __init__(self, problem: MultilevelPlan, backend: Backend, arrays: Mapping[str, Any]) -> None:
+    def __init__(self, plan: MultilevelPlan, backend: Backend, arrays: Mapping[str, Any]) -> None:
         self._arrays = arrays
         self._levels: list[ProgramPayoffs | None] = []
-        for level in problem.levels:
+        for level in plan.levels:
             if level.coarse is None or level.fewer_steps is None:
                 self._levels.append(None)
                 continue

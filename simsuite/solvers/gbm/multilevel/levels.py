@@ -82,9 +82,9 @@ def _with_steps(finest: PathPlan, steps: int) -> PathPlan:
     return PathPlan(model, dynamics, payoffs, frames, finest.batch)
 
 
-def _bare(problem: PathPlan) -> PathPlan:
+def _bare(plan: PathPlan) -> PathPlan:
     """Without payoffs."""
-    return replace(problem, payoffs=replace(problem.payoffs, trees=(), controls=(), greeks=(), happenings=()))
+    return replace(plan, payoffs=replace(plan.payoffs, trees=(), controls=(), greeks=(), exercise_indicators=()))
 
 
 def _coarse(level: Level) -> PathPlan:

@@ -26,9 +26,9 @@ _LEVELS = {  # dimensions, unit, what it is
 }
 
 
-def layout(problem: MultilevelPlan, plain: Layout) -> Layout:
+def layout(plan: MultilevelPlan, plain: Layout) -> Layout:
     """plain: of a run with the last level alone."""
-    steps = np.array([level.steps for level in problem.levels])
+    steps = np.array([level.steps for level in plan.levels])
     levels = Variable("multilevel", ("multilevel",), np.int64, {"long_name": "time steps of a level"}, steps)
     more = (
         Variable(name, dims, attrs={"units": unit, "long_name": what}) for name, (dims, unit, what) in _LEVELS.items()
@@ -48,82 +48,82 @@ def of_first_level(observed: Snapshot) -> Snapshot:
     return Snapshot(observed.step, {**observed.arrays, **first})
 
 
-def moments(problem: MultilevelPlan, observed: Snapshot) -> tuple[np.ndarray, np.ndarray]:
+def moments(plan: MultilevelPlan, observed: Snapshot) -> tuple[np.ndarray, np.ndarray]:
     """[level, option]: mean and variance of an observation, discounted."""
-    found = np.empty((2, len(problem.levels), len(problem.payoffs.prices)))
-    for k, (level, sums) in enumerate(zip(problem.levels, observed.arrays["options"])):
-        n = int(observed.arrays["done"][k]) // problem.width
-        for option, mean in enumerate(problem.payoffs.prices):
+    found = np.empty((2, len(plan.levels), len(plan.payoffs.prices)))
+    for k, (level, sums) in enumerate(zip(plan.levels, observed.arrays["options"])):
+        n = int(observed.arrays["done"][k]) // plan.width
+        for option, mean in enumerate(plan.payoffs.prices):
             found[:, k, option] = mean_and_variance(sums[mean.rows], n)
             found[0, k, option] += level.shifts[mean.value]
-    return problem.discount * found[0], problem.discount**2 * found[1]
+    return plan.discount * found[0], plan.discount**2 * found[1]
 
 
-def variances(problem: MultilevelPlan, observed: Snapshot) -> np.ndarray:
+def variances(plan: MultilevelPlan, observed: Snapshot) -> np.ndarray:
     """[level, option]: of an observation, as far as they are believed."""
-    strong_order = 1.0 if problem.dynamics.scheme is Scheme.MILSTEIN else 0.5
-    return likely(moments(problem, observed)[1], strong_order)
+    strong_order = 1.0 if plan.dynamics.scheme is Scheme.MILSTEIN else 0.5
+    return likely(moments(plan, observed)[1], strong_order)
 
 
-def errors(problem: MultilevelPlan, observed: Snapshot) -> np.ndarray:
+def errors(plan: MultilevelPlan, observed: Snapshot) -> np.ndarray:
     """[option]: standard errors by the variances that are believed."""
-    return standard_errors(variances(problem, observed), observed.arrays["done"] / problem.width)
+    return standard_errors(variances(plan, observed), observed.arrays["done"] / plan.width)
 
 
-def _estimates(problem: MultilevelPlan, observed: Snapshot) -> list[Estimate]:
+def _estimates(plan: MultilevelPlan, observed: Snapshot) -> list[Estimate]:
     """Of each option; none before the end."""
-    if observed.step < problem.clock.end:
+    if observed.step < plan.clock.end:
         return []
-    means, _ = moments(problem, observed)
+    means, _ = moments(plan, observed)
     found = []
-    for price, error, mean in zip(means.sum(axis=0), errors(problem, observed), problem.payoffs.prices):
+    for price, error, mean in zip(means.sum(axis=0), errors(plan, observed), plan.payoffs.prices):
         made = Estimate(float(price), float(error))
-        found.append(made if error > 0 else completed(problem, of_first_level(observed), mean, made, problem.discount))
+        found.append(made if error > 0 else completed(plan, of_first_level(observed), mean, made, plan.discount))
     return found
 
 
-def totals(problem: MultilevelPlan, plain: Mapping[str, np.ndarray], observed: Snapshot) -> Mapping[str, np.ndarray]:
+def totals(plan: MultilevelPlan, plain: Mapping[str, np.ndarray], observed: Snapshot) -> Mapping[str, np.ndarray]:
     """plain: of the last level alone."""
-    prices = _estimates(problem, observed)
+    prices = _estimates(plan, observed)
     if not prices:
         return plain
-    means, found = moments(problem, observed)
+    means, found = moments(plan, observed)
     done = observed.arrays["done"]
     return {
         **plain,
         "option_price": np.array([e.value for e in prices]),
         "option_standard_error": np.array([e.standard_error for e in prices]),
-        **greek_totals(problem, observed),
+        **greek_totals(plan, observed),
         "level_paths": done.astype(np.float64),
-        "level_cost": _costs(problem, done).astype(np.float64),
+        "level_cost": _costs(plan, done).astype(np.float64),
         "level_mean": means,
         "level_variance": found,
         "option_bias_estimate": bias_estimate(means),
     }
 
 
-def results(problem: MultilevelPlan, plain: dict[str, Any], observed: Snapshot) -> dict[str, Any]:
+def results(plan: MultilevelPlan, plain: dict[str, Any], observed: Snapshot) -> dict[str, Any]:
     """plain: of the last level alone."""
-    prices, names, done = _estimates(problem, observed), problem.scenario.option_names, observed.arrays["done"]
+    prices, names, done = _estimates(plan, observed), plan.scenario.option_names, observed.arrays["done"]
     if not prices:
         return plain | {"paths": int(done.sum())}
-    options = {name: option_results(problem, observed, o, e) for o, (name, e) in enumerate(zip(names, prices))}
-    reached = all(e.standard_error <= problem.target for e in prices)
+    options = {name: option_results(plan, observed, o, e) for o, (name, e) in enumerate(zip(names, prices))}
+    reached = all(e.standard_error <= plan.target for e in prices)
     return {
         **plain,
         "paths": int(done.sum()),
-        "target": {"standard_error": problem.target, "reached": reached},
+        "target": {"standard_error": plan.target, "reached": reached},
         "options": options,
-        "multilevel": _levels(problem, observed, prices),
+        "multilevel": _levels(plan, observed, prices),
     }
 
 
-def _levels(problem: MultilevelPlan, observed: Snapshot, prices: list[Estimate]) -> dict[str, Any]:
+def _levels(plan: MultilevelPlan, observed: Snapshot, prices: list[Estimate]) -> dict[str, Any]:
     """plain_cost: path-steps of plain Monte Carlo with the standard errors that have been reached, by the variances of
     payoffs on level 0."""
-    names, done = problem.scenario.option_names, observed.arrays["done"]
-    means, found = moments(problem, observed)
-    costs = _costs(problem, done)
+    names, done = plan.scenario.option_names, observed.arrays["done"]
+    means, found = moments(plan, observed)
+    costs = _costs(plan, done)
     levels = [
         {
             "steps": level.steps,
@@ -132,17 +132,17 @@ def _levels(problem: MultilevelPlan, observed: Snapshot, prices: list[Estimate])
             "variance": dict(zip(names, map(float, variance))),
             "cost": int(cost),
         }
-        for level, n, mean, variance, cost in zip(problem.levels, done, means, found, costs)
+        for level, n, mean, variance, cost in zip(plan.levels, done, means, found, costs)
     ]
     plain = max((v / e.standard_error**2 for v, e in zip(found[0], prices) if e.standard_error > 0), default=0.0)
     return {
         "levels": levels,
         "cost": int(costs.sum()),
-        "plain_cost": float(plain * problem.n_steps * problem.width),
+        "plain_cost": float(plain * plan.n_steps * plan.width),
         "bias_estimate": dict(zip(names, map(float, bias_estimate(means)))),
     }
 
 
-def _costs(problem: MultilevelPlan, done: np.ndarray) -> np.ndarray:
+def _costs(plan: MultilevelPlan, done: np.ndarray) -> np.ndarray:
     """[level]: path-steps made."""
-    return np.array([level.cost for level in problem.levels], np.int64) * done
+    return np.array([level.cost for level in plan.levels], np.int64) * done

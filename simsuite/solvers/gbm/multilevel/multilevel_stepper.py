@@ -10,7 +10,7 @@ import numpy as np
 from simsuite.core import Backend, Pending, Snapshot
 from simsuite.solvers.gbm.multilevel.differences import ArrayDifferences, Differences, ProgramDifferences
 from simsuite.solvers.gbm.multilevel.plan import MultilevelPlan
-from simsuite.solvers.gbm.paths.stepper import Engine, Joined, engine_for
+from simsuite.solvers.gbm.paths.stepper import Joined, Launches, launches_for
 
 _HOST = ("done", "goals")
 
@@ -23,27 +23,27 @@ class MultilevelStepper:
     as in a plain run.
     """
 
-    def __init__(self, problem: MultilevelPlan, backend: Backend, start: Snapshot) -> None:
+    def __init__(self, plan: MultilevelPlan, backend: Backend, start: Snapshot) -> None:
         self.step = start.step
         self.done, self.goals = (np.array(start.arrays[name]) for name in _HOST)
-        self._problem, self._backend = problem, backend
+        self._plan, self._backend = plan, backend
         self._arrays = {name: backend.array(a) for name, a in start.arrays.items() if name not in _HOST}
-        along = problem.along_paths()
+        along = plan.along_paths()
         fine, coarse = ({name: backend.zeros(*spec) for name, spec in along.items()} for _ in range(2))
-        self._pairs: list[list[tuple[Engine, Any]]] = []
-        for level in problem.levels:
-            self._pairs.append([self._engine(p, on) for p, on in ((level.fine, fine), (level.coarse, coarse)) if p])
+        self._pairs: list[list[tuple[Launches, Any]]] = []
+        for level in plan.levels:
+            self._pairs.append([self._launches(p, on) for p, on in ((level.fine, fine), (level.coarse, coarse)) if p])
         fast = self.chosen["kernel"] == "nvrtc"
         differences = ProgramDifferences if fast else ArrayDifferences
-        self._differences: Differences = differences(problem, backend, self._arrays)
+        self._differences: Differences = differences(plan, backend, self._arrays)
 
-    def _engine(self, problem: Any, along: Mapping[str, Any]) -> tuple[Engine, Any]:
+    def _launches(self, plan: Any, along: Mapping[str, Any]) -> tuple[Launches, Any]:
         """And what functionals have taken."""
-        taken = along["kept"][: len(problem.functional_codes)] if "kept" in along else None
+        taken = along["kept"][: len(plan.functional_codes)] if "kept" in along else None
         own = {"x": along["x"], "options": self._arrays["options"][:1]}  # which level 0 adds to
-        own |= {"kept": taken} if problem.functional_codes else {}
-        engine, self.chosen = engine_for(problem, self._backend, self._arrays | own)
-        return engine, taken
+        own |= {"kept": taken} if plan.functional_codes else {}
+        launches, self.chosen = launches_for(plan, self._backend, self._arrays | own)
+        return launches, taken
 
     @property
     def state(self) -> Mapping[str, Any]:
@@ -53,9 +53,9 @@ class MultilevelStepper:
         """Steps beyond the goals do nothing."""
         self.step += n
         while n > 0 and (level := self.behind) is not None:
-            portion = self._problem.portions[level]
+            portion = self._plan.portions[level]
             left = int(self.goals[level] - self.done[level])
-            paths = min(left, n * portion, self._problem.room // portion * portion)
+            paths = min(left, n * portion, self._plan.room // portion * portion)
             self._make(level, paths)
             self.done[level] += paths
             n -= -(-paths // portion)
@@ -67,39 +67,39 @@ class MultilevelStepper:
 
     def _make(self, number: int, n: int) -> None:
         """So many paths, or pairs of them."""
-        level, pair = self._problem.levels[number], self._pairs[number]
+        level, pair = self._plan.levels[number], self._pairs[number]
         done, which = int(self.done[number]), 0
         first_path, begin = level.first_path + done, 0
-        fine, engine = level.fine, pair[0][0]
+        fine, launches = level.fine, pair[0][0]
         while begin < fine.n_steps:
             target = fine.farthest(begin)
             blocks = -(-begin // fine.block), -(-target // fine.block)
             frames = fine.frames_within(blocks[0] * fine.block, blocks[1] * fine.block)
-            engine.advance(n, first_path, *blocks, frames)
+            launches.advance(n, first_path, *blocks, frames)
             if number == len(self._pairs) - 1:
-                self._look(engine, n, first_path, frames, done == 0)
+                self._look(launches, n, first_path, frames, done == 0)
             begin, which = target, len(frames) - 1
         if level.coarse is None:
-            engine.payoffs(which, n, first_path)
+            launches.payoffs(which, n, first_path)
             return
         coarse = level.coarse
         pair[1][0].advance(n, first_path, 0, -(-coarse.n_steps // coarse.block), range(1, 2))
-        noises = [engine.seen[at] for (engine, _), at in zip(pair, (which, 0))]
+        noises = [launches.seen[at] for (launches, _), at in zip(pair, (which, 0))]
         self._differences.add(number, n, first_path, noises, [taken for _, taken in pair])
 
-    def _look(self, engine: Engine, n: int, first_path: int, frames: range, first: bool) -> None:
+    def _look(self, launches: Launches, n: int, first_path: int, frames: range, first: bool) -> None:
         """Statistics of prices, of the fine paths of the last level."""
         for which, frame in enumerate(frames if first else ()):
-            engine.clear(self._problem.slot(frame))
-            engine.record(which, frame)
+            launches.clear(self._plan.slot(frame))
+            launches.record(which, frame)
         if frames:
-            engine.moments(n, first_path, frames)
+            launches.moments(n, first_path, frames)
 
     def snapshot(self) -> Pending:
         return self._stage(self._arrays)
 
     def observe(self, series: str) -> Pending:
-        frame, arrays = self._problem.frame_of_row(self.step), self._arrays
+        frame, arrays = self._plan.frame_of_row(self.step), self._arrays
         of_frame = {name: arrays[name][frame] for name in ("moments", "histogram", "paths") if name in arrays}
         return self._stage(of_frame | {name: arrays[name] for name in ("options", "fault")})
 

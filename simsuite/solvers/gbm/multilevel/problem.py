@@ -22,7 +22,7 @@ from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm.checks.feasibility import require_reach
 from simsuite.solvers.gbm.checks.unsupported import require_supported
-from simsuite.solvers.gbm.multilevel import multilevel_results as outcome
+from simsuite.solvers.gbm.multilevel import multilevel_results
 from simsuite.solvers.gbm.multilevel.allocation import next_goals, wanted
 from simsuite.solvers.gbm.multilevel.levels import STRIDE
 from simsuite.solvers.gbm.multilevel.multilevel_stepper import MultilevelStepper
@@ -31,7 +31,7 @@ from simsuite.solvers.gbm.problem import GbmProblem
 from simsuite.solvers.gbm.results.layout import gbm_layout
 from simsuite.solvers.gbm.schedule.level_steps import FEWEST_STEPS, level_steps
 from simsuite.solvers.gbm.statistics.statistics import NO_FAULT
-from simsuite.solvers.gbm.unseen_errors.payoff_jumps import leaps_of
+from simsuite.solvers.gbm.unseen_errors.payoff_jumps import payoff_jumps_of
 from simsuite.words import counted
 
 
@@ -59,17 +59,17 @@ class MultilevelProblem(MultilevelPlan, GbmProblem):
             message = f"{levels} levels take {sum(problem.pilot)} paths at least"
             raise ScenarioError([Mistake(("paths", "count"), message, f"set count to {sum(problem.pilot)} or more")])
         if device is not None and decided is None:
-            problem._rehearse(device())
+            problem._require_feasible(device())
         return problem
 
-    def _rehearse(self, backend: Backend) -> None:
+    def _require_feasible(self, backend: Backend) -> None:
         """Raises ScenarioError if the target is out of reach."""
         stepper = self.stepper(backend, self.initial())
         stepper.advance(self.rounds_from[1])
         with stepper.observe_options() as observed:
-            variances = outcome.variances(self, observed)
+            variances = multilevel_results.variances(self, observed)
         paths = self.width * wanted(variances, self.costs, self.target).sum()
-        require_reach(self, int(outcome.errors(self, observed).argmax()), paths)
+        require_reach(self, int(multilevel_results.errors(self, observed).argmax()), paths)
 
     def settle(self, stepper: Stepper) -> int:
         """Says what the next round makes, and skips what it does not take of its time; or ends the last one. There may
@@ -89,8 +89,11 @@ class MultilevelProblem(MultilevelPlan, GbmProblem):
         return self.rounds_from[following]
 
     def _goals(self, observed: Snapshot) -> np.ndarray:
-        count, random = self.scenario.paths.count, [leaps_of(self)[mean.value].random for mean in self.payoffs.prices]
-        variances = outcome.variances(self, observed)[:, random]
+        count, random = (
+            self.scenario.paths.count,
+            [payoff_jumps_of(self)[mean.value].random for mean in self.payoffs.prices],
+        )
+        variances = multilevel_results.variances(self, observed)[:, random]
         return next_goals(observed.arrays["done"], variances, self.costs, self.width, self.target, count)
 
     def stepper(self, backend: Backend, start: Snapshot) -> MultilevelStepper:
@@ -100,20 +103,20 @@ class MultilevelProblem(MultilevelPlan, GbmProblem):
 
     @cached_property
     def layout(self) -> Layout:
-        return outcome.layout(self, gbm_layout(self))
+        return multilevel_results.layout(self, gbm_layout(self))
 
     def extended(self, before: Problem, end: Snapshot, backend: Backend) -> Snapshot:
         """Rounds may take another course."""
         return self.initial()
 
     def rows(self, series: str, observed: Snapshot) -> Mapping[str, np.ndarray]:
-        return super().rows(series, outcome.of_last_level(observed))
+        return super().rows(series, multilevel_results.of_last_level(observed))
 
     def totals(self, observed: Snapshot) -> Mapping[str, np.ndarray]:
-        return outcome.totals(self, super().totals(outcome.of_last_level(observed)), observed)
+        return multilevel_results.totals(self, super().totals(multilevel_results.of_last_level(observed)), observed)
 
     def results(self, observed: Snapshot) -> dict[str, Any]:
-        return outcome.results(self, super().results(outcome.of_last_level(observed)), observed)
+        return multilevel_results.results(self, super().results(multilevel_results.of_last_level(observed)), observed)
 
     def fault(self, observed: Snapshot) -> str | None:
         code = int(observed.arrays["fault"][0])

@@ -9,13 +9,13 @@ import numpy as np
 
 from simsuite.core import Backend
 from simsuite.expressions.sharing import evaluate_each
-from simsuite.solvers.gbm.american.exercise_policy import FIRST_PATH, learning_paths, unlearnt_policy
+from simsuite.solvers.gbm.american.exercise_policy import FIRST_PATH, learning_paths, untrained_policy
 from simsuite.solvers.gbm.american.regression import learn
 from simsuite.solvers.gbm.moment_matching import moment_matching
 from simsuite.solvers.gbm.paths.plan import PathPlan
 from simsuite.solvers.gbm.paths.portfolio_launches import NumbaPortfolio
 from simsuite.solvers.gbm.paths.tables import tables
-from simsuite.solvers.gbm.payoffs.exercise_rights import judgements, learning_steps
+from simsuite.solvers.gbm.payoffs.exercise_rights import basis_specs, learning_steps
 from simsuite.solvers.gbm.payoffs.functionals import EXTREMES, marks
 from simsuite.solvers.gbm.payoffs.variables import kept, last, noise
 from simsuite.solvers.gbm.portfolio.portfolio import PAYOFFS_CHUNK, portfolio_of
@@ -25,45 +25,43 @@ from simsuite.solvers.gbm.statistics.statistics import GROUP
 _BLOCK = 128  # threads: a path each
 
 
-class NumbaEngine:
-    def __init__(self, problem: PathPlan, backend: Backend, arrays: Mapping[str, Any]) -> None:
-        self._problem, self._backend, self._arrays = problem, backend, arrays
+class NumbaLaunches:
+    def __init__(self, plan: PathPlan, backend: Backend, arrays: Mapping[str, Any]) -> None:
+        self._plan, self._backend, self._arrays = plan, backend, arrays
         self._views = {name: backend.view(a) for name, a in arrays.items()}
-        n_assets, batch = problem.n_assets, problem.batch
-        self.seen = backend.zeros((problem.most_watched, n_assets, batch), problem.dtype)
+        n_assets, batch = plan.n_assets, plan.batch
+        self.seen = backend.zeros((plan.most_watched, n_assets, batch), plan.dtype)
         self._seen = backend.view(self.seen)
-        self._each_seen = [backend.view(self.seen[i]) for i in range(problem.most_watched)]
-        made = tables(problem, problem.dtype) | sobol_tables.numba_tables(problem)
-        made["match"] = np.zeros(moment_matching.table_shape(problem), problem.normal)
+        self._each_seen = [backend.view(self.seen[i]) for i in range(plan.most_watched)]
+        made = tables(plan, plan.dtype) | sobol_tables.numba_tables(plan)
+        made["match"] = np.zeros(moment_matching.table_shape(plan), plan.normal)
         self._tables = {name: backend.array(a) for name, a in made.items()}
         self._constants = {name: backend.view(a) for name, a in self._tables.items()}
         self._bind()
-        self._portfolio = NumbaPortfolio(problem, backend, arrays, self._views, self._constants["frames"])
+        self._portfolio = NumbaPortfolio(plan, backend, arrays, self._views, self._constants["frames"])
         self._compile()
 
     def _bind(self) -> None:
-        problem, backend = self._problem, self._backend
-        n_assets, batch, payoffs = problem.n_assets, problem.batch, problem.payoffs
+        plan, backend = self._plan, self._backend
+        n_assets, batch, payoffs = plan.n_assets, plan.batch, plan.payoffs
         kernels = backend.kernels("simsuite.solvers.gbm.statistics.statistics")
         groups = -(-batch // GROUP) * kernels.THREADS
         block = (kernels.THREADS, 1)
         make_advance = backend.kernels("simsuite.solvers.gbm.paths.kernels.paths").make_advance
-        moves, rights = problem.dynamics.moves, judgements(payoffs.functionals)
-        stack = sobol_tables.bridge_of(problem).depth if problem.quasi else 0
-        codes, drawn = problem.functional_codes, (stack, problem.summed)
-        own = (n_assets, codes, problem.dtype, problem.normal, moves, rights, *drawn)
-        matched = problem.scenario.paths.moment_matching
+        step_terms, rights = plan.dynamics.step_terms, basis_specs(payoffs.functionals)
+        stack = sobol_tables.bridge_of(plan).depth if plan.uses_sobol else 0
+        codes, drawn = plan.functional_codes, (stack, plan.summed)
+        own = (n_assets, codes, plan.dtype, plan.normal, step_terms, rights, *drawn)
+        matched = plan.scenario.paths.moment_matching
         self._kernel = make_advance(*own)
         kernel = make_advance(*own, matched) if matched else self._kernel
         self._advance = backend.launcher(kernel, (batch,), (min(_BLOCK, batch),))
         if matched:
-            self._advance = moment_matching.numba_launch(problem, backend, self._constants["match"], self._advance)
+            self._advance = moment_matching.numba_launch(plan, backend, self._constants["match"], self._advance)
         self._clear = backend.launcher(kernels.clear, (kernels.THREADS, n_assets), block)
         self._moments = backend.launcher(kernels.moments, (groups, n_assets), block)
-        if problem.stored:
-            self._record = backend.launcher(
-                kernels.record, (problem.stored, n_assets), (min(problem.stored, _BLOCK), 1)
-            )
+        if plan.stored:
+            self._record = backend.launcher(kernels.record, (plan.stored, n_assets), (min(plan.stored, _BLOCK), 1))
         chunk = min(PAYOFFS_CHUNK, batch)
         self._values_array = backend.zeros((len(payoffs.values), chunk), np.float64)
         if payoffs.trees:
@@ -76,31 +74,31 @@ class NumbaEngine:
         self._clear(self._views["moments"], self._views["histogram"], 0, 0)
         self.advance(0, 0, 0, 1, range(0))
         self.moments(0, 0, range(0, 1))
-        if self._problem.stored:
+        if self._plan.stored:
             self._record(self._each_seen[0], self._views["paths"], 0, 0)
-        if self._problem.payoffs.trees:
+        if self._plan.payoffs.trees:
             self._add_payoffs(0, 0)
 
     def learn(self) -> None:
-        problem, backend = self._problem, self._backend
-        n, steps = learning_paths(problem), learning_steps(problem.holders)
-        noise = backend.zeros((len(steps), problem.n_assets, n), problem.dtype)
-        x = backend.zeros((problem.n_assets, n), problem.dtype)
-        kept = backend.zeros((len(problem.functional_codes), n), problem.dtype)
+        plan, backend = self._plan, self._backend
+        n, steps = learning_paths(plan), learning_steps(plan.holders)
+        noise = backend.zeros((len(steps), plan.n_assets, n), plan.dtype)
+        x = backend.zeros((plan.n_assets, n), plan.dtype)
+        kept = backend.zeros((len(plan.functional_codes), n), plan.dtype)
         advance = backend.launcher(self._kernel, (n,), (min(_BLOCK, n),))
         arrays = [backend.view(a) for a in (x, kept, noise)]
-        self._stretch(advance, arrays, n, FIRST_PATH, 0, -(-int(steps[-1]) // problem.block), steps.tolist())
-        policy = learn(backend, problem.holders, steps, noise, unlearnt_policy(problem))
+        self._stretch(advance, arrays, n, FIRST_PATH, 0, -(-int(steps[-1]) // plan.block), steps.tolist())
+        policy = learn(backend, plan.holders, steps, noise, untrained_policy(plan))
         backend.copy(backend.array(policy), self._arrays["policy"])
 
-    def obey(self) -> None:
+    def apply_policy(self) -> None:
         with self._backend.arithmetic():
             self._tables["rules"][...] = self._arrays["policy"]
 
     def advance(self, n: int, first_path: int, begin: int, end: int, frames: range) -> None:
         views = self._views
         arrays = [views["x"], views.get("kept", views["x"]), self._seen]
-        steps = [self._problem.frame_steps[frame] for frame in frames]
+        steps = [self._plan.frame_steps[frame] for frame in frames]
         self._stretch(self._advance, arrays, n, first_path, begin, end, steps)
 
     def _stretch(
@@ -108,7 +106,7 @@ class NumbaEngine:
     ) -> None:
         """arrays: x, kept and seen. steps: after which it looks."""
         looked_at = 0
-        for block, watched in marks(steps, self._problem.block):
+        for block, watched in marks(steps, self._plan.block):
             self._blocks(launch, arrays, n, first_path, begin, block + 1, watched, looked_at)
             begin, looked_at = block + 1, looked_at + watched.bit_count()
         if begin < end:
@@ -118,43 +116,43 @@ class NumbaEngine:
         self, launch: Any, arrays: list[Any], n: int, first_path: int, begin: int, end: int, watched: int = 0,
         first_seen: int = 0,
     ) -> None:  # fmt: skip
-        problem, tables = self._problem, self._constants
-        valid = min(problem.block, problem.n_steps - (end - 1) * problem.block)
+        plan, tables = self._plan, self._constants
+        valid = min(plan.block, plan.n_steps - (end - 1) * plan.block)
         launch(
-            *arrays, n, first_path, begin, end, valid, watched, first_seen, problem.seed, problem.antithetic,
+            *arrays, n, first_path, begin, end, valid, watched, first_seen, plan.seed, plan.antithetic,
             tables["mix"], tables["scale"], tables["centre"], tables["growth"], tables["due"], tables["bridges"],
-            tables["falls"], tables["levels"], tables["drift"], tables["jumps"], tables["thresholds"], tables["cash"],
-            tables["turn"], tables["rules"],
-            tables["numbering"], tables["opened"], tables["weights"], tables["directions"], tables["shift"],
+            tables["dividend_drops"], tables["levels"], tables["drift"], tables["jumps"], tables["thresholds"],
+            tables["cash"], tables["policy_row"], tables["rules"],
+            tables["open_numbering"], tables["opened"], tables["weights"], tables["directions"], tables["shift"],
             tables["offset"], tables["match"],
         )  # fmt: skip
 
     def clear(self, slot: int) -> None:
-        self._clear(self._views["moments"], self._views["histogram"], slot, self._problem.n_assets)
+        self._clear(self._views["moments"], self._views["histogram"], slot, self._plan.n_assets)
         self._portfolio.clear(slot)
 
     def record(self, which: int, frame: int) -> None:
-        if self._problem.stored:
-            self._record(self._each_seen[which], self._views["paths"], frame, self._problem.stored)
+        if self._plan.stored:
+            self._record(self._each_seen[which], self._views["paths"], frame, self._plan.stored)
 
     def moments(self, n: int, first_path: int, frames: range) -> None:
-        problem, views = self._problem, self._views
+        plan, views = self._plan, self._views
         for which, frame in enumerate(frames):
             self._moments(
-                self._each_seen[which], n, first_path, problem.width, self._constants["frames"], frame,
-                problem.slot(frame), views["moments"], views["histogram"], views["fault"],
+                self._each_seen[which], n, first_path, plan.width, self._constants["frames"], frame,
+                plan.slot(frame), views["moments"], views["histogram"], views["fault"],
             )  # fmt: skip
         self._portfolio.expose(self._each_seen, n, frames)
 
     def payoffs(self, which: int, n: int, first_path: int) -> None:
-        payoffs = self._problem.payoffs
-        if not (payoffs.trees or portfolio_of(self._problem).risk):
+        payoffs = self._plan.payoffs
+        if not (payoffs.trees or portfolio_of(self._plan).risk):
             return
         for begin in range(0, n, PAYOFFS_CHUNK):
             count = min(PAYOFFS_CHUNK, n - begin)
             with self._backend.arithmetic(), np.errstate(all="ignore"):
                 paths = slice(begin, begin + count)
-                variables = ends(self._problem, self.seen[which], self._arrays.get("kept"), paths)
+                variables = ends(self._plan, self.seen[which], self._arrays.get("kept"), paths)
                 for values, found in zip(self._values_array, evaluate_each(payoffs.values, variables)):
                     values[:count] = found
                 self._portfolio.tally(variables, count)
@@ -162,19 +160,19 @@ class NumbaEngine:
                 self._add_payoffs(count, first_path + begin)
 
     def _add_payoffs(self, n: int, first_path: int) -> None:
-        problem, views, tables = self._problem, self._views, self._constants
+        plan, views, tables = self._plan, self._views, self._constants
         self._payoffs(
-            self._values, n, first_path, problem.width, tables["sharing"], tables["shifts"], tables["assets"],
-            tables["products"], problem.n_assets,
+            self._values, n, first_path, plan.width, tables["numbering"], tables["shifts"], tables["assets"],
+            tables["products"], plan.n_assets,
             views["options"], views["fault"],
         )  # fmt: skip
 
 
-def ends(problem: PathPlan, y: Any, taken: Any, paths: slice) -> dict[str, Any]:
+def ends(plan: PathPlan, y: Any, taken: Any, paths: slice) -> dict[str, Any]:
     """What payoffs of some paths are made of, from their noise in the end and what functionals have taken."""
-    found = {noise(a): y[a, paths].astype(np.float64) for a in range(problem.n_assets)}
-    found |= {last(a): np.exp2(found[noise(a)]) * problem.end_growth[a] for a in range(problem.n_assets)}
-    for i, functional in enumerate(problem.payoffs.functionals):
+    found = {noise(a): y[a, paths].astype(np.float64) for a in range(plan.n_assets)}
+    found |= {last(a): np.exp2(found[noise(a)]) * plan.end_growth[a] for a in range(plan.n_assets)}
+    for i, functional in enumerate(plan.payoffs.functionals):
         value = taken[i, paths].astype(np.float64)
         found[kept(i)] = np.exp2(value) if functional.kind in EXTREMES else value
     return found

@@ -19,7 +19,7 @@ from simsuite.solvers.gbm.paths.payoff_launches import ProgramPayoffs, observati
 from simsuite.solvers.gbm.paths.plan import PathPlan
 from simsuite.solvers.gbm.paths.portfolio_launches import ProgramPortfolio
 from simsuite.solvers.gbm.paths.tables import tables
-from simsuite.solvers.gbm.payoffs.exercise_rights import judgements, learning_steps, policy_shape
+from simsuite.solvers.gbm.payoffs.exercise_rights import basis_specs, learning_steps, policy_shape
 from simsuite.solvers.gbm.payoffs.functionals import Kind, marks
 from simsuite.solvers.gbm.random_numbers.numbering import most_threads
 from simsuite.solvers.gbm.random_numbers.precision import C_TYPES
@@ -37,87 +37,87 @@ _TRIED_BYTES, _TRIED_BLOCKS = 1 << 27, 64  # given back after the trials; with l
 _MOMENTS_THREADS, _MOMENTS_BLOCKS = 512, 3  # of a block; blocks a multiprocessor
 
 
-def is_crowded(problem: PathPlan) -> bool:
+def is_crowded(plan: PathPlan) -> bool:
     """Whether a path keeps so much that numbers would be spilt, were the compiler to choose the registers."""
-    rights, moves = judgements(problem.payoffs.functionals), problem.dynamics.moves
-    many = problem.n_assets * (1 + problem.antithetic) + len(problem.functional_codes) > 4
-    between = continuous.watched(problem) and problem.normal == np.float64
-    drawn = problem.quasi or problem.scenario.paths.moment_matching
-    return many or between or bool(rights) or not moves.lognormal or drawn
+    rights, step_terms = basis_specs(plan.payoffs.functionals), plan.dynamics.step_terms
+    many = plan.n_assets * (1 + plan.antithetic) + len(plan.functional_codes) > 4
+    between = continuous.watched(plan) and plan.normal == np.float64
+    drawn = plan.uses_sobol or plan.scenario.paths.moment_matching
+    return many or between or bool(rights) or not step_terms.lognormal or drawn
 
 
-def shapes_of(problem: PathPlan) -> tuple[tuple[int, ...], ...]:
+def shapes_of(plan: PathPlan) -> tuple[tuple[int, ...], ...]:
     """Of launches that are tried: arguments of `paths_macros`."""
-    if problem.quasi:
+    if plan.uses_sobol:
         return SOBOL_SHAPES
-    if paths_each(problem) > 1:
+    if paths_each(plan) > 1:
         return DENSE_SHAPES
-    few = problem.n_assets == 1 and problem.dynamics.moves.lognormal
-    return SHAPES + CROWDED_SHAPES if few and is_crowded(problem) else SHAPES
+    few = plan.n_assets == 1 and plan.dynamics.step_terms.lognormal
+    return SHAPES + CROWDED_SHAPES if few and is_crowded(plan) else SHAPES
 
 
-def paths_macros(problem: PathPlan, threads: int, unroll: int, blocks: int = 1) -> dict[str, str | int]:
-    moves, rights = problem.dynamics.moves, judgements(problem.payoffs.functionals)
-    wanted = [f"{{{Kind(kind).name},{','.join(map(str, rest))}}}" for kind, *rest in problem.functional_codes]
+def paths_macros(plan: PathPlan, threads: int, unroll: int, blocks: int = 1) -> dict[str, str | int]:
+    step_terms, rights = plan.dynamics.step_terms, basis_specs(plan.payoffs.functionals)
+    wanted = [f"{{{Kind(kind).name},{','.join(map(str, rest))}}}" for kind, *rest in plan.functional_codes]
     return {
-        "ASSETS": problem.n_assets,
-        "STATE": C_TYPES[problem.dtype],
-        "NORMAL": C_TYPES[problem.normal],
-        "SIGNS": 1 + problem.antithetic,
+        "ASSETS": plan.n_assets,
+        "STATE": C_TYPES[plan.dtype],
+        "NORMAL": C_TYPES[plan.normal],
+        "SIGNS": 1 + plan.antithetic,
         "FUNCTIONALS": ",".join(wanted) or "{NOTHING,0,0}",
         "COUNT": max(len(wanted), 1),
         "RIGHTS": ",".join(f"{{{degree},{int(call)}}}" for degree, call in rights) or "{1,0}",
-        "WIDTH": max(policy_shape(problem.payoffs.functionals)[1], 1),
-        "VARYING": int(problem.dynamics.varying),
-        "PAYING": int(continuous.shapes(problem)["falls"][1] > 1),
-        "SCHEME": moves.scheme.name,
-        "JUMPING": ",".join(str(int(jumps)) for jumps in moves.jumping),
-        "IN_CASH": ",".join(str(int(pays)) for pays in moves.paying),
-        "LOOKS": int(looks_on_the_way(problem)),
-        "DENSE": int(is_dense(problem)),
-        "EACH": paths_each(problem),
-        "UNROLL": unroll if moves.lognormal else 1,  # a step has many instructions then
+        "WIDTH": max(policy_shape(plan.payoffs.functionals)[1], 1),
+        "VARYING": int(plan.dynamics.varying),
+        "PAYING": int(continuous.shapes(plan)["dividend_drops"][1] > 1),
+        "SCHEME": step_terms.scheme.name,
+        "JUMPING": ",".join(str(int(jumps)) for jumps in step_terms.jumping),
+        "IN_CASH": ",".join(str(int(pays)) for pays in step_terms.paying),
+        "LOOKS": int(looks_on_the_way(plan)),
+        "DENSE": int(is_dense(plan)),
+        "EACH": paths_each(plan),
+        "UNROLL": unroll if step_terms.lognormal else 1,  # a step has many instructions then
         "THREADS": threads,
-        "BOUNDS": f"{threads}, {blocks}" if is_crowded(problem) else threads,
-        **({"SOBOL": 1, "GROUP": GROUP, "STACK": sobol_tables.bridge_of(problem).depth} if problem.quasi else {}),
-        **({"SUMMED": 1} if problem.summed == 2 else {}),
-        **({"MATCHED": 1, "GROUP": GROUP} if problem.scenario.paths.moment_matching else {}),
+        "BOUNDS": f"{threads}, {blocks}" if is_crowded(plan) else threads,
+        **({"SOBOL": 1, "GROUP": GROUP, "STACK": sobol_tables.bridge_of(plan).depth} if plan.uses_sobol else {}),
+        **({"SUMMED": 1} if plan.summed == 2 else {}),
+        **({"MATCHED": 1, "GROUP": GROUP} if plan.scenario.paths.moment_matching else {}),
     }
 
 
-def looks_on_the_way(problem: PathPlan) -> bool:
+def looks_on_the_way(plan: PathPlan) -> bool:
     """Or else the end is all that is looked at, where paths stay: no block has to ask for frames."""
-    return problem.frame_steps[1:] != (problem.n_steps,)
+    return plan.frame_steps[1:] != (plan.n_steps,)
 
 
-def seen_by(problem: PathPlan, backend: Backend, x: Any) -> Any:
+def seen_by(plan: PathPlan, backend: Backend, x: Any) -> Any:
     """Where frames go that are looked at together: the paths themselves, where they end."""
-    if not looks_on_the_way(problem) and not is_dense(problem):
+    if not looks_on_the_way(plan) and not is_dense(plan):
         return x[None]
-    return backend.zeros((problem.most_watched, problem.n_assets, problem.batch), problem.dtype)
+    return backend.zeros((plan.most_watched, plan.n_assets, plan.batch), plan.dtype)
 
 
-def is_dense(problem: PathPlan) -> bool:
+def is_dense(plan: PathPlan) -> bool:
     """Whether all steps are frames, and the bytes of a row of them can be counted in 32 bits."""
-    every = len(problem.frame_steps) == problem.n_steps + 1
-    return every and problem.batch * problem.dtype.itemsize < 1 << 32
+    every = len(plan.frame_steps) == plan.n_steps + 1
+    return every and plan.batch * plan.dtype.itemsize < 1 << 32
 
 
-def paths_each(problem: PathPlan) -> int:
+def paths_each(plan: PathPlan) -> int:
     """Paths of a thread, or pairs of them: where all steps are stored, as many as make 16 bytes. Rows that are written
     in pieces of 4 bytes keep the memory from its full rate."""
-    signs = 1 + problem.antithetic
-    together = max(16 // problem.dtype.itemsize, signs)
-    fitting = problem.n_assets <= 2 and not problem.quasi and problem.batch % together == 0
-    return together // signs if is_dense(problem) and fitting else 1
+    signs = 1 + plan.antithetic
+    together = max(16 // plan.dtype.itemsize, signs)
+    fitting = plan.n_assets <= 2 and not plan.uses_sobol and plan.batch % together == 0
+    return together // signs if is_dense(plan) and fitting else 1
 
 
-def moments_macros(problem: PathPlan) -> dict[str, str | int]:
+def moments_macros(plan: PathPlan) -> dict[str, str | int]:
     return {
-        "STATE": C_TYPES[problem.dtype],
-        "NORMAL": C_TYPES[problem.normal],
-        "ASSETS": problem.n_assets,
-        **observation(problem),
+        "STATE": C_TYPES[plan.dtype],
+        "NORMAL": C_TYPES[plan.normal],
+        "ASSETS": plan.n_assets,
+        **observation(plan),
         "GROUP": GROUP,
         "LIMBS": LIMBS,
         "BINS": BINS,
@@ -134,48 +134,48 @@ def _with_end(found: list[tuple[int, int]]) -> np.ndarray:
     return np.array([*found, (np.iinfo(np.int32).max, 0)], np.int32)
 
 
-class ProgramEngine:
-    def __init__(self, problem: PathPlan, backend: Backend, arrays: Mapping[str, Any]) -> None:
-        self._problem, self._backend, self._arrays = problem, backend, arrays
-        self._moments_program = backend.program(MOMENTS, moments_macros(problem))
-        payoffs_programs(problem, backend)  # compiled beside the others
-        self.seen = seen_by(problem, backend, arrays["x"])
-        made = tables(problem, problem.normal) | sobol_tables.program_tables(problem)
+class NvrtcLaunches:
+    def __init__(self, plan: PathPlan, backend: Backend, arrays: Mapping[str, Any]) -> None:
+        self._plan, self._backend, self._arrays = plan, backend, arrays
+        self._moments_program = backend.program(MOMENTS, moments_macros(plan))
+        payoffs_programs(plan, backend)  # compiled beside the others
+        self.seen = seen_by(plan, backend, arrays["x"])
+        made = tables(plan, plan.normal) | sobol_tables.program_tables(plan)
         self._tables = {name: backend.array(a) for name, a in made.items()}
-        replicates, whole, each = problem.sharing
-        self._sharing = np.uint32(replicates), np.uint64(whole), np.uint32(each)
-        self._end_growth = backend.array(problem.end_growth)
-        self._longest, self._measure = -(-problem.n_steps // problem.block), None
-        if problem.scenario.paths.moment_matching:
-            self._match = backend.zeros(moment_matching.table_shape(problem), problem.normal)
+        replicates, whole, each = plan.numbering
+        self._numbering = np.uint32(replicates), np.uint64(whole), np.uint32(each)
+        self._end_growth = backend.array(plan.end_growth)
+        self._longest, self._measure = -(-plan.n_steps // plan.block), None
+        if plan.scenario.paths.moment_matching:
+            self._match = backend.zeros(moment_matching.table_shape(plan), plan.normal)
             self._longest = self._match.shape[1]
-            self._measure = moment_matching.program_measure(problem, backend, self._match)
-        self._marks = marks(problem.frame_steps[1:], problem.block)
+            self._measure = moment_matching.program_measure(plan, backend, self._match)
+        self._marks = marks(plan.frame_steps[1:], plan.block)
         self._marks_table = backend.array(_with_end(self._marks))
         self._advance = self._fastest()
         self._moments = functools.cache(self._moments_launcher)
         self._moments(1)
-        self._payoffs = ProgramPayoffs(problem, backend)
-        self._portfolio = ProgramPortfolio(problem, backend, arrays, self._tables["frames"], self._end_growth)
+        self._payoffs = ProgramPayoffs(plan, backend)
+        self._portfolio = ProgramPortfolio(plan, backend, arrays, self._tables["frames"], self._end_growth)
 
     def _moments_launcher(self, frames: int) -> Callable[..., None]:
         """Of so many frames at once."""
         x = max(1, self._backend.processors * _MOMENTS_BLOCKS // frames)
-        return self._moments_program.launcher("moments", (x, self._problem.n_assets, frames), _MOMENTS_THREADS)
+        return self._moments_program.launcher("moments", (x, self._plan.n_assets, frames), _MOMENTS_THREADS)
 
     def _fastest(self) -> Callable[..., None]:
         """The launch of `advance` of the shape that is the fastest for such paths."""
-        problem, backend = self._problem, self._backend
-        most = _TRIED_BYTES // (problem.dtype.itemsize * (problem.n_assets + len(problem.functional_codes)))
-        n = min(problem.batch, max(most // GROUP, 1) * GROUP)
+        plan, backend = self._plan, self._backend
+        most = _TRIED_BYTES // (plan.dtype.itemsize * (plan.n_assets + len(plan.functional_codes)))
+        n = min(plan.batch, max(most // GROUP, 1) * GROUP)
         end = min(self._longest, _TRIED_BLOCKS)
-        if is_dense(problem):  # what is seen has to have room
-            end = min(end, max(problem.most_watched // problem.block, 1))
-        shapes = [paths_macros(problem, *shape) for shape in shapes_of(problem)]
+        if is_dense(plan):  # what is seen has to have room
+            end = min(end, max(plan.most_watched // plan.block, 1))
+        shapes = [paths_macros(plan, *shape) for shape in shapes_of(plan)]
         question = "\n".join(["paths", str(n), str(end), *map(str, shapes)])
 
-        x = backend.zeros((problem.n_assets, n), problem.dtype)
-        room = backend.zeros((max(len(problem.functional_codes), 1), n), problem.dtype)
+        x = backend.zeros((plan.n_assets, n), plan.dtype)
+        room = backend.zeros((max(len(plan.functional_codes), 1), n), plan.dtype)
 
         no_marks = self._no_marks()
 
@@ -189,24 +189,26 @@ class ProgramEngine:
 
         best = backend.fastest(question, [functools.partial(trial, i) for i in range(len(shapes))])
         self._shape = shapes[best]
-        launch = self._paths_launcher(backend.program(PATHS, shapes[best]), shapes[best], problem.batch)
+        launch = self._paths_launcher(backend.program(PATHS, shapes[best]), shapes[best], plan.batch)
         launch(x, room, self.seen, 0, n, 0, 0, end, no_marks)  # after which it is loaded
         return launch
 
     def _paths_launcher(self, program: Program, macros: Mapping[str, str | int], n: int) -> Callable[..., None]:
         """Launches for up to n paths."""
-        problem, tables = self._problem, self._tables
-        threads, width = int(macros["THREADS"]), 1 + problem.antithetic
-        lanes = most_threads(n, problem.sharing) if problem.quasi else -(-n // (width * int(macros["EACH"])))
+        plan, tables = self._plan, self._tables
+        threads, width = int(macros["THREADS"]), 1 + plan.antithetic
+        lanes = most_threads(n, plan.numbering) if plan.uses_sobol else -(-n // (width * int(macros["EACH"])))
         launcher = program.launcher("advance", -(-lanes // threads), threads)
         market = [tables[name] for name in ("mix", "scale", "centre", "growth", "due")]
         market.append(np.int32(tables["due"].size))
-        market += [tables[name] for name in ("bridges", "falls", "levels", "drift", "jumps", "thresholds")]
+        market += [tables[name] for name in ("bridges", "dividend_drops", "levels", "drift", "jumps", "thresholds")]
         market.append(np.int32(tables["thresholds"].shape[1]))
-        market += [tables[name] for name in ("cash", "turn", "rules")]
-        points = [tables[name] for name in ("opened", "weights", "inside", "points", "offset")] if problem.quasi else []
-        if problem.quasi:
-            points += [np.int32(tables["opened"].size), *self._sharing]
+        market += [tables[name] for name in ("cash", "policy_row", "rules")]
+        points = (
+            [tables[name] for name in ("opened", "weights", "inside", "points", "offset")] if plan.uses_sobol else []
+        )
+        if plan.uses_sobol:
+            points += [np.int32(tables["opened"].size), *self._numbering]
         if "MATCHED" in macros:
             points += [self._match, np.int32(self._longest)]
 
@@ -214,8 +216,8 @@ class ProgramEngine:
             x: Any, kept: Any, seen: Any, n: int, room: int, first_path: int, begin: int, end: int, looks: Any
         ) -> None:  # fmt: skip
             launcher(
-                x, kept, seen, np.uint32(n // width), np.uint64(room), np.uint64(first_path // width), problem.seed,
-                np.int32(begin), np.int32(end), looks, np.int32(problem.n_steps), *market,
+                x, kept, seen, np.uint32(n // width), np.uint64(room), np.uint64(first_path // width), plan.seed,
+                np.int32(begin), np.int32(end), looks, np.int32(plan.n_steps), *market,
                 *points,
             )  # fmt: skip
 
@@ -225,13 +227,13 @@ class ProgramEngine:
         return self._marks_table[len(self._marks) :]
 
     def learn(self) -> None:
-        problem, backend = self._problem, self._backend
-        n, steps = learning_paths(problem), learning_steps(problem.holders)
+        plan, backend = self._plan, self._backend
+        n, steps = learning_paths(plan), learning_steps(plan.holders)
         x, kept, noise = (
-            backend.zeros((*layers, n), problem.dtype)
-            for layers in ((problem.n_assets,), (len(problem.functional_codes),), (len(steps), problem.n_assets))
+            backend.zeros((*layers, n), plan.dtype)
+            for layers in ((plan.n_assets,), (len(plan.functional_codes),), (len(steps), plan.n_assets))
         )
-        looks = marks(steps.tolist(), problem.block)
+        looks = marks(steps.tolist(), plan.block)
         end = looks[-1][0] + 1
         macros = {name: value for name, value in self._shape.items() if name != "MATCHED"} | {
             "LOOKS": 1,
@@ -240,14 +242,14 @@ class ProgramEngine:
         }
         launch = self._paths_launcher(backend.program(PATHS, macros), macros, n)
         launch(x, kept, noise, n, n, FIRST_PATH, 0, end, backend.array(_with_end(looks)))
-        learn_by_program(backend, problem.holders, steps, noise, self._arrays["policy"])
+        learn_by_program(backend, plan.holders, steps, noise, self._arrays["policy"])
 
-    def obey(self) -> None:
+    def apply_policy(self) -> None:
         with self._backend.arithmetic():
             self._tables["rules"][...] = self._arrays["policy"]
 
     def advance(self, n: int, first_path: int, begin: int, end: int, frames: range) -> None:
-        x, room, looked_at = self._arrays["x"], self._problem.batch, 0
+        x, room, looked_at = self._arrays["x"], self._plan.batch, 0
         kept = self._arrays.get("kept", x)
         for stretch in moment_matching.stretches(begin, end, self._longest):
             first, last = (bisect.bisect_left(self._marks, (block, 0)) for block in stretch)
@@ -265,17 +267,17 @@ class ProgramEngine:
         self._portfolio.clear(slot)
 
     def record(self, which: int, frame: int) -> None:
-        if self._problem.stored:
-            self._backend.copy(self.seen[which, :, : self._problem.stored], self._arrays["paths"][frame])
+        if self._plan.stored:
+            self._backend.copy(self.seen[which, :, : self._plan.stored], self._arrays["paths"][frame])
 
     def moments(self, n: int, first_path: int, frames: range) -> None:
         """Of all frames at once, where their statistics lie one after another."""
-        problem, arrays = self._problem, self._arrays
-        together = len(frames) if problem.n_batches > 1 else 1
+        plan, arrays = self._plan, self._arrays
+        together = len(frames) if plan.n_batches > 1 else 1
         for which in range(0, len(frames), together):
-            slot = problem.slot(frames[which])
+            slot = plan.slot(frames[which])
             self._moments(together)(
-                self.seen[which], np.uint64(problem.batch), np.uint32(n), np.uint64(first_path),
+                self.seen[which], np.uint64(plan.batch), np.uint32(n), np.uint64(first_path),
                 self._tables["frames"][frames[which]], arrays["moments"][slot], arrays["histogram"][slot],
                 arrays["fault"],
             )  # fmt: skip

@@ -22,24 +22,24 @@ _THREADS, _BLOCKS = 256, 4  # of a block; blocks a multiprocessor
 _ROWS = 24  # added up by a program at once, or a few more: they stay in registers and shared memory
 
 
-def payoffs_macros(problem: Statement, rows: range, coarse: Payoffs | None = None) -> dict[str, str | int]:
+def payoffs_macros(statement: Statement, rows: range, coarse: Payoffs | None = None) -> dict[str, str | int]:
     """rows: of the products of values that are added up. coarse: payoffs of other paths, which are subtracted."""
-    payoffs = problem.payoffs
+    payoffs = statement.payoffs
     products = payoffs.products[rows.start : rows.stop]
     values = sorted({value for pair in products for value in pair if value >= 0})
-    texts, calls = _calls(problem.n_assets, payoffs, values, "value")
+    texts, calls = _calls(statement.n_assets, payoffs, values, "value")
     less, of_less = list[str](), list[str]()
     if coarse is not None:
         assert [f.kind for f in coarse.functionals] == [f.kind for f in payoffs.functionals]
-        less, of_less = _calls(problem.n_assets, coarse, values, "coarse")
-    shifts = [0.0 if coarse is not None else float(problem.shifts[value]) for value in values]
+        less, of_less = _calls(statement.n_assets, coarse, values, "coarse")
+    shifts = [0.0 if coarse is not None else float(statement.shifts[value]) for value in values]
     pairs = [(values.index(a), values.index(b) if b >= 0 else -1) for a, b in products]
     return {
-        "STATE": C_TYPES[problem.dtype],
-        "ASSETS": problem.n_assets,
+        "STATE": C_TYPES[statement.dtype],
+        "ASSETS": statement.n_assets,
         "COUNT": max(len(payoffs.functionals), 1),
         "FUNCTIONALS": ",".join(f.kind.name for f in payoffs.functionals) or "NOTHING",
-        **observation(problem),
+        **observation(statement),
         "GROUP": GROUP,
         "LIMBS": LIMBS,
         "LARGEST_PRICE": repr(LARGEST),
@@ -68,15 +68,15 @@ def _calls(n_assets: int, payoffs: Payoffs, values: Sequence[int], name: str) ->
     return texts, calls
 
 
-def observation(problem: Statement) -> dict[str, str | int]:
+def observation(statement: Statement) -> dict[str, str | int]:
     """The paths that make one: a few of them, or a group."""
-    return {"SIGNS": 1, "MATCHED": 1} if problem.scenario.paths.moment_matching else {"SIGNS": problem.width}
+    return {"SIGNS": 1, "MATCHED": 1} if statement.scenario.paths.moment_matching else {"SIGNS": statement.width}
 
 
-def rows_together(problem: Statement) -> list[range]:
+def rows_together(statement: Statement) -> list[range]:
     """Which rows of products a program adds up: those of a price or of a Greek go together."""
     found: list[range] = []
-    for mean in problem.payoffs.means:
+    for mean in statement.payoffs.means:
         rows = mean.rows
         if found and rows.start - found[-1].start < _ROWS:
             found[-1] = range(found[-1].start, rows.stop)
@@ -85,25 +85,25 @@ def rows_together(problem: Statement) -> list[range]:
     return found
 
 
-def payoffs_programs(problem: Statement, backend: Backend, coarse: Payoffs | None = None) -> list[Program]:
+def payoffs_programs(statement: Statement, backend: Backend, coarse: Payoffs | None = None) -> list[Program]:
     """For each of `rows_together`, compiled at the same time."""
-    each = [payoffs_macros(problem, rows, coarse) for rows in rows_together(problem)]
+    each = [payoffs_macros(statement, rows, coarse) for rows in rows_together(statement)]
     return [backend.program(PAYOFFS, macros) for macros in each]
 
 
 class ProgramPayoffs:
     """coarse: a problem with the same options, and its payoffs, which are subtracted; of whole groups of paths then."""
 
-    def __init__(self, problem: Statement, backend: Backend, coarse: tuple[Statement, Payoffs] | None = None) -> None:
-        replicates, whole, each = problem.sharing if coarse is None else problem.open_numbering
-        self.rows = rows_together(problem)
+    def __init__(self, statement: Statement, backend: Backend, coarse: tuple[Statement, Payoffs] | None = None) -> None:
+        replicates, whole, each = statement.numbering if coarse is None else statement.open_numbering
+        self.rows = rows_together(statement)
         grid = -(-backend.processors * _BLOCKS // replicates), replicates
-        programs = payoffs_programs(problem, backend, coarse[1] if coarse else None)
+        programs = payoffs_programs(statement, backend, coarse[1] if coarse else None)
         self._launches = [program.launcher("payoffs", grid, _THREADS) for program in programs]
-        stride = np.uint32(LIMBS * len(problem.payoffs.products))
-        self._sharing = np.uint32(replicates), np.uint64(whole), np.uint32(each), stride
-        self._room = np.uint64(problem.batch)
-        self._growth = backend.array(problem.end_growth)
+        stride = np.uint32(LIMBS * len(statement.payoffs.products))
+        self._numbering = np.uint32(replicates), np.uint64(whole), np.uint32(each), stride
+        self._room = np.uint64(statement.batch)
+        self._growth = backend.array(statement.end_growth)
         self._coarse_growth = backend.array(coarse[0].end_growth) if coarse else self._growth
 
     def add(
@@ -113,6 +113,6 @@ class ProgramPayoffs:
         of_coarse = (y, kept) if coarse is None else coarse
         for rows, launch in zip(self.rows, self._launches):
             launch(
-                y, kept, self._room, np.uint32(n), np.uint64(first_path), *self._sharing, self._growth,
+                y, kept, self._room, np.uint32(n), np.uint64(first_path), *self._numbering, self._growth,
                 sums[rows.start :], fault, *of_coarse, self._coarse_growth,
             )  # fmt: skip

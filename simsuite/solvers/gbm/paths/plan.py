@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from simsuite.core import Snapshot
-from simsuite.solvers.gbm.american.exercise_policy import learning_bytes, unlearnt_policy
+from simsuite.solvers.gbm.american.exercise_policy import learning_bytes, untrained_policy
 from simsuite.solvers.gbm.moment_matching import moment_matching
 from simsuite.solvers.gbm.paths.tables import table_bytes
 from simsuite.solvers.gbm.payoffs.exercise_rights import policy_shape
@@ -70,7 +70,7 @@ class PathPlan(Statement):
         arrays = {name: np.zeros(shape, dtype) for name, (shape, dtype) in self._shapes().items()}
         arrays["fault"][0] = NO_FAULT
         if "policy" in arrays:
-            arrays["policy"][...] = unlearnt_policy(self)
+            arrays["policy"][...] = untrained_policy(self)
         return Snapshot(0, arrays)
 
     def along_paths(self) -> dict[str, tuple[tuple[int, ...], Any]]:
@@ -85,7 +85,7 @@ class PathPlan(Statement):
             "moments": ((slots, n, 2 + (self.width > 1), LIMBS), np.int64),
             "histogram": ((slots, n, BINS), np.int64),
             "paths": ((len(self.frame_steps), n, self.stored), self.dtype),
-            "options": ((self.sharing[0], len(self.payoffs.products), LIMBS), np.int64),
+            "options": ((self.numbering[0], len(self.payoffs.products), LIMBS), np.int64),
             "policy": (policy_shape(self.payoffs.functionals), np.float64),
             "fault": ((1,), np.int64),
             "done": ((1,), np.int64),

@@ -26,14 +26,14 @@ _THREADS, _BLOCKS = 256, 4  # of a block; blocks a multiprocessor
 _TALLY_THREADS = 128
 
 
-def risk_macros(problem: PathPlan) -> dict[str, str | int]:
-    functionals = problem.payoffs.functionals
-    variables = tuple(map(last, range(problem.n_assets))) + tuple(map(kept, range(len(functionals))))
-    gain = Expression.from_tree(portfolio_of(problem).gain, variables)
+def risk_macros(plan: PathPlan) -> dict[str, str | int]:
+    functionals = plan.payoffs.functionals
+    variables = tuple(map(last, range(plan.n_assets))) + tuple(map(kept, range(len(functionals))))
+    gain = Expression.from_tree(portfolio_of(plan).gain, variables)
     used = tuple(name for name in variables if name in gain.names)
     return _sketch_macros() | {
-        "STATE": C_TYPES[problem.dtype],
-        "ASSETS": problem.n_assets,
+        "STATE": C_TYPES[plan.dtype],
+        "ASSETS": plan.n_assets,
         "COUNT": max(len(functionals), 1),
         "FUNCTIONALS": ",".join(f.kind.name for f in functionals) or "NOTHING",
         "FUNCTION": " ".join(gain.cuda_function("gain_of", used).split("\n")),
@@ -43,13 +43,13 @@ def risk_macros(problem: PathPlan) -> dict[str, str | int]:
     }
 
 
-def exposure_macros(problem: PathPlan) -> dict[str, str | int]:
+def exposure_macros(plan: PathPlan) -> dict[str, str | int]:
     first, octaves = _WINDOW
     return _sketch_macros() | {
-        "STATE": C_TYPES[problem.dtype],
-        "ASSETS": problem.n_assets,
-        "SIGNS": problem.width,
-        "WEIGHTS": ",".join(float(weight).hex() for weight in portfolio_of(problem).weights),
+        "STATE": C_TYPES[plan.dtype],
+        "ASSETS": plan.n_assets,
+        "SIGNS": plan.width,
+        "WEIGHTS": ",".join(float(weight).hex() for weight in portfolio_of(plan).weights),
         "GROUP": GROUP,
         "LIMBS": LIMBS,
         "LARGEST": repr(LARGEST),
@@ -66,9 +66,9 @@ def _sketch_macros() -> dict[str, str | int]:
 class _Launches:
     """What both have in common."""
 
-    def __init__(self, problem: PathPlan, backend: Backend, arrays: Mapping[str, Any]) -> None:
-        self._problem, self._backend, self._arrays = problem, backend, arrays
-        self._portfolio: Portfolio = portfolio_of(problem)
+    def __init__(self, plan: PathPlan, backend: Backend, arrays: Mapping[str, Any]) -> None:
+        self._plan, self._backend, self._arrays = plan, backend, arrays
+        self._portfolio: Portfolio = portfolio_of(plan)
         if self._portfolio.exposure:
             self._blank = backend.zeros(FURTHEST + 1, np.int64)
 
@@ -81,13 +81,13 @@ class NumbaPortfolio(_Launches):
     """views, frames: what kernels take for `arrays` and for the table of frames."""
 
     def __init__(
-        self, problem: PathPlan, backend: Backend, arrays: Mapping[str, Any], views: Mapping[str, Any], frames: Any
+        self, plan: PathPlan, backend: Backend, arrays: Mapping[str, Any], views: Mapping[str, Any], frames: Any
     ) -> None:
-        super().__init__(problem, backend, arrays)
+        super().__init__(plan, backend, arrays)
         self._views, self._frames = views, frames
         kernels = backend.kernels("simsuite.solvers.gbm.portfolio.portfolio")
         if self._portfolio.risk:
-            chunk = min(PAYOFFS_CHUNK, problem.batch)
+            chunk = min(PAYOFFS_CHUNK, plan.batch)
             self._gains_array = backend.zeros(chunk, np.float64)
             self._gains = backend.view(self._gains_array)
             self._tally = backend.launcher(kernels.tally, (chunk,), (min(_TALLY_THREADS, chunk),))
@@ -96,7 +96,7 @@ class NumbaPortfolio(_Launches):
             self._weights_array = backend.array(self._portfolio.weights)
             self._weights = backend.view(self._weights_array)
             self._counts = [backend.view(counts) for counts in arrays["exposure_counts"]]
-            groups = -(-problem.batch // GROUP) * kernels.THREADS
+            groups = -(-plan.batch // GROUP) * kernels.THREADS
             self._expose = backend.launcher(kernels.expose, (groups,), (kernels.THREADS,))
 
     def tally(self, variables: Mapping[str, Any], n: int) -> None:
@@ -109,24 +109,22 @@ class NumbaPortfolio(_Launches):
         if self._portfolio.exposure:
             for which, frame in enumerate(frames):
                 self._expose(
-                    each_seen[which], n, self._frames, frame, self._weights, self._problem.width,
-                    self._views["exposure"], self._counts[self._problem.slot(frame)],
+                    each_seen[which], n, self._frames, frame, self._weights, self._plan.width,
+                    self._views["exposure"], self._counts[self._plan.slot(frame)],
                 )  # fmt: skip
 
 
 class ProgramPortfolio(_Launches):
     """frames: the table of them. growth[asset]: of prices up to the end, without noise."""
 
-    def __init__(
-        self, problem: PathPlan, backend: Backend, arrays: Mapping[str, Any], frames: Any, growth: Any
-    ) -> None:
-        super().__init__(problem, backend, arrays)
+    def __init__(self, plan: PathPlan, backend: Backend, arrays: Mapping[str, Any], frames: Any, growth: Any) -> None:
+        super().__init__(plan, backend, arrays)
         self._frames, self._growth = frames, growth
         if self._portfolio.risk:
-            program = backend.program(RISK, risk_macros(problem))
+            program = backend.program(RISK, risk_macros(plan))
             self._tally = program.launcher("tally", backend.processors * _BLOCKS, _THREADS)
         if self._portfolio.exposure:
-            self._program = backend.program(EXPOSURE, exposure_macros(problem))
+            self._program = backend.program(EXPOSURE, exposure_macros(plan))
             self._expose = functools.cache(self._exposure_launcher)
             self._expose(1)
 
@@ -138,7 +136,7 @@ class ProgramPortfolio(_Launches):
     def tally(self, y: Any, n: int) -> None:
         if self._portfolio.risk:
             self._tally(
-                y, self._arrays.get("kept", y), np.uint64(self._problem.batch), np.uint32(n), self._growth,
+                y, self._arrays.get("kept", y), np.uint64(self._plan.batch), np.uint32(n), self._growth,
                 self._arrays["risk"],
             )  # fmt: skip
 
@@ -146,10 +144,10 @@ class ProgramPortfolio(_Launches):
         """Of all frames at once, where their sketches lie one after another."""
         if not self._portfolio.exposure:
             return
-        together = len(frames) if self._problem.keeps_frames else 1
+        together = len(frames) if self._plan.keeps_frames else 1
         for which in range(0, len(frames), together):
             frame = frames[which]
             self._expose(together)(
-                seen[which], np.uint64(self._problem.batch), np.uint32(n), self._frames[frame],
-                self._arrays["exposure"][frame], self._arrays["exposure_counts"][self._problem.slot(frame)],
+                seen[which], np.uint64(self._plan.batch), np.uint32(n), self._frames[frame],
+                self._arrays["exposure"][frame], self._arrays["exposure_counts"][self._plan.slot(frame)],
             )  # fmt: skip

@@ -12,10 +12,10 @@ whole, even if a run stops amid it, so that no bit depends on where it was cut. 
 way.
 
 The readable kernels stand in `paths_cpu.py` and `paths_cuda.py`, the fast one for GPUs in `paths.cu`.
-`make_advance(n_assets, functionals, state, normal, moves, rights, stack, summed, matched)` makes advance(x, kept, seen,
-n, first_path, begin, end, valid, watched, first_seen, seed, antithetic, mix, scale, centre, growth, due, bridges,
-falls, levels, drift, jumps, thresholds, cash, turn, rules, numbering, opened, weights, directions, shift, offset,
-match):
+`make_advance(n_assets, functionals, state, normal, step_terms, rights, stack, summed, matched)` makes advance(x, kept,
+seen, n, first_path, begin, end, valid, watched, first_seen, seed, antithetic, mix, scale, centre, growth, due, bridges,
+dividend_drops, levels, drift, jumps, thresholds, cash, policy_row, rules, numbering, opened, weights, directions,
+shift, offset, match):
 
 - x[asset, path]: the noise y; kept[functional, path], see functionals.py: updated for the first n columns, which are
   the paths from number first_path on; begun anew first if begin is 0. functionals: of each (kind, asset, bit, row,
@@ -29,15 +29,15 @@ match):
   in a step.
 - due[step]: a bit for each schedule, set where functionals with that bit take the price at the end of the step; those
   with bit -1 take it at every step.
-- bridges, falls, levels: for functionals of all times, see `continuous.py`.
-- turn[right, step], rules[row, ..]: of American options, whose `rights` are (degree, call) of each, the row of the rule
-  for the end of a step, see exercise_policy.py.
+- bridges, dividend_drops, levels: for functionals of all times, see `continuous.py`.
+- policy_row[right, step], rules[row, ..]: of American options, whose `rights` are (degree, call) of each, the row of
+  the rule for the end of a step, see exercise_policy.py.
 - stack: 0 for pseudo-random numbers, or else the depth of the stack for Sobol points, of which `numbering` says which
   ones the paths have (numbering.py), and all after it but `match` what a bridge makes of them (sobol_tables.py,
   sobol_cpu.py). mix is then no triangle.
 - summed: 2 if steps are twice as long as those whose random numbers they take (multilevel/problem.py), else 1.
-- matched: whether normals are shifted and stretched, by `match` (moment_matching.py); n and first_path are whole groups
-then.
+- matched: whether normals are shifted and stretched, by `match` (moment_matching.py); n and first_path are whole
+  groups then.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from simsuite.core import Backend, Pending, Snapshot
-from simsuite.solvers.gbm.paths.launches_numba import NumbaEngine
-from simsuite.solvers.gbm.paths.launches_nvrtc import ProgramEngine
+from simsuite.solvers.gbm.paths.launches_numba import NumbaLaunches
+from simsuite.solvers.gbm.paths.launches_nvrtc import NvrtcLaunches
 from simsuite.solvers.gbm.paths.plan import PathPlan
 from simsuite.solvers.kernel_choice import kernel_of, made_or_not
 
 
-class Engine(Protocol):
+class Launches(Protocol):
     """The launches of one kind of kernels. frames: those that the blocks done last come upon, in order. seen[which,
     asset, path]: y there."""
 
@@ -68,7 +68,7 @@ class Engine(Protocol):
     def learn(self) -> None:
         """When to exercise American options: into `policy` of the state. Takes memory and waits, before the run."""
 
-    def obey(self) -> None:
+    def apply_policy(self) -> None:
         """From now on, go by `policy`."""
 
     def clear(self, slot: int) -> None: ...
@@ -81,18 +81,18 @@ class Engine(Protocol):
     def payoffs(self, which: int, n: int, first_path: int) -> None: ...
 
 
-def engine_for(problem: PathPlan, backend: Backend, arrays: Mapping[str, Any]) -> tuple[Engine, Mapping[str, str]]:
+def launches_for(plan: PathPlan, backend: Backend, arrays: Mapping[str, Any]) -> tuple[Launches, Mapping[str, str]]:
     """On these arrays, and what was chosen."""
-    choice = problem.scenario.run.kernel
+    choice = plan.scenario.run.kernel
     chosen = {"kernel": kernel_of(choice, backend)}
-    engine: Engine | None = None
+    launches: Launches | None = None
     if chosen["kernel"] == "nvrtc":
-        make = functools.partial(ProgramEngine, problem, backend, arrays)
-        engine, chosen = made_or_not(make, choice, chosen)
-    return engine or NumbaEngine(problem, backend, arrays), chosen
+        make = functools.partial(NvrtcLaunches, plan, backend, arrays)
+        launches, chosen = made_or_not(make, choice, chosen)
+    return launches or NumbaLaunches(plan, backend, arrays), chosen
 
 
-class ExactStepper:
+class PathStepper:
     """Paths in batches: step g of the run is time step g - b n_steps of batch b = g // n_steps.
 
     A batch begins in `advance`, so at its first step the arrays still hold the end of the batch before it, which nobody
@@ -100,68 +100,68 @@ class ExactStepper:
     that are in the statistics of the end.
     """
 
-    def __init__(self, problem: PathPlan, backend: Backend, start: Snapshot) -> None:
+    def __init__(self, plan: PathPlan, backend: Backend, start: Snapshot) -> None:
         self.step = start.step
         self.paths_done = int(start.arrays["done"][0])
-        self._problem, self._backend = problem, backend
+        self._plan, self._backend = plan, backend
         self._arrays = {name: backend.array(a) for name, a in start.arrays.items() if name != "done"}
-        for name, (shape, dtype) in problem.along_paths().items():
+        for name, (shape, dtype) in plan.along_paths().items():
             if name not in self._arrays:
                 self._arrays[name] = backend.zeros(shape, dtype)
-        self._engine, self.chosen = engine_for(problem, backend, self._arrays)
-        if problem.holders:
+        self._launches, self.chosen = launches_for(plan, backend, self._arrays)
+        if plan.holders:
             if start.step == self.paths_done == 0:
-                self._engine.learn()
-            self._engine.obey()
+                self._launches.learn()
+            self._launches.apply_policy()
 
     @property
     def state(self) -> Mapping[str, Any]:
         return self._arrays
 
     @property
-    def engine(self) -> Engine:
+    def launches(self) -> Launches:
         """The launches alone, to be timed."""
-        return self._engine
+        return self._launches
 
     def advance(self, n: int) -> None:
-        last, problem = self.step + n, self._problem
-        while self.step < min(last, problem.batches_end):
-            batch, k = divmod(self.step, problem.n_steps)
-            target = min(k + last - self.step, problem.farthest(k))
+        last, plan = self.step + n, self._plan
+        while self.step < min(last, plan.batches_end):
+            batch, k = divmod(self.step, plan.n_steps)
+            target = min(k + last - self.step, plan.farthest(k))
             self._stretch(batch, k, target)
             self.step += target - k
-            if target == problem.n_steps:
-                self.paths_done = problem.batches.end(batch)
+            if target == plan.n_steps:
+                self.paths_done = plan.batches.end(batch)
         self.step = last
 
     def _stretch(self, batch: int, k: int, target: int) -> None:
         """What is left of the blocks up to time step `target` of a batch, and the frames in them."""
-        problem, size = self._problem, self._problem.block
+        plan, size = self._plan, self._plan.block
         begin, end = -(-k // size), -(-target // size)
         if begin == end:
             return
         first_path = self.paths_done
-        n = problem.batches.end(batch) - first_path
-        frames = problem.frames_within(begin * size, end * size)
-        self._engine.advance(n, first_path, begin, end, frames)
+        n = plan.batches.end(batch) - first_path
+        frames = plan.frames_within(begin * size, end * size)
+        self._launches.advance(n, first_path, begin, end, frames)
         if first_path == 0:
             for which, frame in enumerate(frames):
-                self._engine.clear(problem.slot(frame))
-                self._engine.record(which, frame)
+                self._launches.clear(plan.slot(frame))
+                self._launches.record(which, frame)
         if frames:
-            self._engine.moments(n, first_path, frames)
-            if problem.frame_steps[frames[-1]] == problem.n_steps:
-                self._engine.payoffs(len(frames) - 1, n, first_path)
+            self._launches.moments(n, first_path, frames)
+            if plan.frame_steps[frames[-1]] == plan.n_steps:
+                self._launches.payoffs(len(frames) - 1, n, first_path)
 
     def snapshot(self) -> Pending:
-        between = self.step % self._problem.n_steps == 0 or self.step >= self._problem.batches_end
-        dead = self._problem.along_paths() if between else {}
+        between = self.step % self._plan.n_steps == 0 or self.step >= self._plan.batches_end
+        dead = self._plan.along_paths() if between else {}
         return self._stage({name: a for name, a in self._arrays.items() if name not in dead})
 
     def observe(self, series: str) -> Pending:
-        problem, arrays = self._problem, self._arrays
-        frame = problem.frame_of_row(self.step)
-        slot = problem.slot(frame)
+        plan, arrays = self._plan, self._arrays
+        frame = plan.frame_of_row(self.step)
+        slot = plan.slot(frame)
         observed = {
             "fault": arrays["fault"],
             "moments": arrays["moments"][slot],
@@ -174,7 +174,7 @@ class ExactStepper:
         if "exposure" in arrays:
             observed["exposure"] = arrays["exposure"][frame]
             observed["exposure_counts"] = arrays["exposure_counts"][slot]
-            if self.step == problem.clock.end:
+            if self.step == plan.clock.end:
                 observed["exposures"] = arrays["exposure"]
         if "risk" in arrays:
             observed["risk"] = arrays["risk"]

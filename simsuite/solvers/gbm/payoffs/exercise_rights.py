@@ -51,6 +51,6 @@ def learning_steps(holders: Sequence[Holder]) -> np.ndarray:
     return np.unique(np.concatenate([holder.steps for holder in holders]))
 
 
-def judgements(functionals: Sequence[Functional]) -> tuple[tuple[int, bool], ...]:
+def basis_specs(functionals: Sequence[Functional]) -> tuple[tuple[int, bool], ...]:
     """(degree, call) of each American option, for the kernels."""
     return tuple((f.right.degree, f.right.call) for f in functionals if f.right is not None)

@@ -73,8 +73,8 @@ class LognormalOption:
 
     def _rho(self, model: GbmScenario, dynamics: Dynamics) -> dict[int, float]:
         slope, _, _ = self._slopes()
-        moves = model.market.drift is None
-        return {0: (slope * self.by_rate if moves else 0.0) - dynamics.dt * dynamics.n_steps * self.mean}
+        priced = model.market.drift is None
+        return {0: (slope * self.by_rate if priced else 0.0) - dynamics.dt * dynamics.n_steps * self.mean}
 
     def _theta(self, model: GbmScenario, dynamics: Dynamics) -> dict[int, float]:
         slope, bend, _ = self._slopes()

@@ -51,7 +51,7 @@ class Payoffs:
     controls: tuple[Control | None, ...]
     functionals: tuple[Functional, ...]
     greeks: tuple[OptionGreeks, ...]
-    happenings: tuple[Node | None, ...]
+    exercise_indicators: tuple[Node | None, ...]
 
     @cached_property
     def values(self) -> tuple[Node, ...]:
@@ -61,7 +61,7 @@ class Payoffs:
         greeks = [greek for greeks in self.greeks for greek in greeks.found.values()]
         parts = [(greek.tree, greek.control) for greek in greeks]
         more = [tree for own, control in parts for tree in (own, control.tree if control else None) if tree is not None]
-        return shared([*self.trees, *controls, *more, *(tree for tree in self.happenings if tree is not None)])
+        return shared([*self.trees, *controls, *more, *(tree for tree in self.exercise_indicators if tree is not None)])
 
     @cached_property
     def prices(self) -> tuple[Mean, ...]:
@@ -94,7 +94,7 @@ class Payoffs:
     @cached_property
     def exercises(self) -> dict[int, Mean]:
         """Of the options that could be exercised: whether they were."""
-        options = [o for o, tree in enumerate(self.happenings) if tree is not None]
+        options = [o for o, tree in enumerate(self.exercise_indicators) if tree is not None]
         value, begin = (
             len(self.values) - len(options),
             max((m.rows.stop for of in self._means for m in _all(of)), default=0),

@@ -38,12 +38,12 @@ class Exposure:
 
 def mean_exposure(portfolio: Portfolio, frame: int, n: int, sums: np.ndarray) -> tuple[Estimate, Estimate]:
     """(EE, ENE) from the sums of n paths at a frame."""
-    problem, unit = portfolio.problem, portfolio.exposure_unit
+    statement, unit = portfolio.statement, portfolio.exposure_unit
     if frame == 0:
         value = float(portfolio.worth.sum())
         return Estimate(max(value, 0.0), 0.0), Estimate(max(-value, 0.0), 0.0)
-    paths = problem.scenario.paths
-    found = [estimate(part, n // problem.width, unit, 0.0) for part in (sums[:2], sums[2:])]
+    paths = statement.scenario.paths
+    found = [estimate(part, n // statement.width, unit, 0.0) for part in (sums[:2], sums[2:])]
     if paths.sampling != "pseudo":
         found = [Estimate(e.value, math.nan) for e in found]
     expected, negative = (_with_unseen(portfolio, frame, n, e, sign) for e, sign in zip(found, (1.0, -1.0)))
@@ -54,20 +54,22 @@ def _with_unseen(portfolio: Portfolio, frame: int, n: int, found: Estimate, sign
     """Of the part with this sign: with an error, if no path had one, although it may."""
     if found.value != 0 or found.standard_error != 0:
         return found
-    problem = portfolio.problem
-    return replace(found, standard_error=reach_of(n // problem.width, problem.width) * _unseen(portfolio, frame, sign))
+    statement = portfolio.statement
+    return replace(
+        found, standard_error=reach_of(n // statement.width, statement.width) * _unseen(portfolio, frame, sign)
+    )
 
 
 def _unseen(portfolio: Portfolio, frame: int, sign: float) -> float:
     """Root mean square of the part with this sign, where it is not 0; 0 if it always is, NaN if it is not known."""
-    problem, at = portfolio.problem, np.array([portfolio.problem.frame_steps[frame]])
-    held, dynamics = sign * portfolio.worth, problem.dynamics
+    statement, at = portfolio.statement, np.array([portfolio.statement.frame_steps[frame]])
+    held, dynamics = sign * portfolio.worth, statement.dynamics
     spread, centre = dynamics.spread(at)[:, 0], dynamics.centre(at)[:, 0]
-    noisy = [a for a, worth in enumerate(held) if worth and spread[a] > 0 and problem.dynamics.is_noisy(a)]
+    noisy = [a for a, worth in enumerate(held) if worth and spread[a] > 0 and statement.dynamics.is_noisy(a)]
     fixed = sum(float(w * np.exp2(c)) for a, (w, c) in enumerate(zip(held, centre)) if w and a not in noisy)
     if not noisy or (fixed <= 0 and all(held[a] < 0 for a in noisy)):
         return 0.0
-    if len(noisy) > 1 or not dynamics.moves.lognormal_of(noisy):
+    if len(noisy) > 1 or not dynamics.step_terms.lognormal_of(noisy):
         return math.nan
     (a,) = noisy
     with np.errstate(over="ignore"):
@@ -78,7 +80,7 @@ def _unseen(portfolio: Portfolio, frame: int, sign: float) -> float:
 
 def exposure_of(portfolio: Portfolio, frame: int, n: int, sums: np.ndarray, counts: np.ndarray) -> Exposure:
     expected, negative = mean_exposure(portfolio, frame, n, sums)
-    levels, paths = portfolio.levels, portfolio.problem.scenario.paths
+    levels, paths = portfolio.levels, portfolio.statement.scenario.paths
     if frame == 0:
         same = np.full(len(levels), expected.value)
         return Exposure(expected, negative, same, same, same)

@@ -40,30 +40,30 @@ _DEFAULT_LEVELS = (0.95, 0.99)
 
 @dataclass(frozen=True)
 class Portfolio:
-    problem: Statement
+    statement: Statement
 
     @property
     def risk(self) -> bool:
-        return self.problem.scenario.output.risk is not None
+        return self.statement.scenario.output.risk is not None
 
     @property
     def exposure(self) -> bool:
-        return self.problem.scenario.output.exposure
+        return self.statement.scenario.output.exposure
 
     @property
     def levels(self) -> Sequence[float]:
-        risk = self.problem.scenario.output.risk
+        risk = self.statement.scenario.output.risk
         return _DEFAULT_LEVELS if risk is None else risk.levels
 
     @cached_property
     def worth(self) -> np.ndarray:
         """[asset]: what is held of each, at the start."""
-        return np.array([asset.holding * asset.spot for asset in self.problem.scenario.asset])
+        return np.array([asset.holding * asset.spot for asset in self.statement.scenario.asset])
 
     @cached_property
     def holdings(self) -> np.ndarray:
         """[option]"""
-        return np.array([option.holding for option in self.problem.scenario.option])
+        return np.array([option.holding for option in self.statement.scenario.option])
 
     @cached_property
     def exposure_unit(self) -> float:
@@ -89,7 +89,7 @@ class Portfolio:
         ]
         parts += [
             Apply("*", (Number(holding / self.risk_unit), tree))
-            for holding, tree in zip(self.holdings, self.problem.payoffs.trees)
+            for holding, tree in zip(self.holdings, self.statement.payoffs.trees)
             if holding
         ]
         return _sum(parts)
@@ -97,10 +97,10 @@ class Portfolio:
     def shapes(self, slots: int) -> dict[str, tuple[tuple[int, ...], Any]]:
         """Of what is kept on the device; of length 0 where it is not asked for. slots: frames whose counts are kept at
         a time."""
-        problem, bins = self.problem, FURTHEST + 1
+        statement, bins = self.statement, FURTHEST + 1
         return {
             "risk": ((3 * self.risk, 2 * FURTHEST + 1), np.int64),
-            "exposure": ((len(problem.frame_steps) * self.exposure, EXPOSURE_SUMS, LIMBS), np.int64),
+            "exposure": ((len(statement.frame_steps) * self.exposure, EXPOSURE_SUMS, LIMBS), np.int64),
             "exposure_counts": ((slots * self.exposure, bins), np.int64),
         }
 
@@ -110,13 +110,13 @@ class Portfolio:
 
     def device_bytes(self) -> int:
         """Besides those."""
-        gains = 8 * min(PAYOFFS_CHUNK, self.problem.batch) * self.risk
+        gains = 8 * min(PAYOFFS_CHUNK, self.statement.batch) * self.risk
         return gains + 8 * (FURTHEST + 1 + len(self.worth)) * self.exposure
 
     def _payoff_sizes(self) -> np.ndarray:
         """[option]: roughly the largest of what it pays."""
-        payoffs = self.problem.payoffs
-        path = expected_path(payoffs.functionals, self.problem.dynamics)
+        payoffs = self.statement.payoffs
+        path = expected_path(payoffs.functionals, self.statement.dynamics)
         found = []
         for swing in _SWINGS:
             moved = {name: swing * value for name, value in path.items()}

@@ -20,7 +20,7 @@ from simsuite.parallel_for import kernel, parallel_for
 from simsuite.solvers.gbm.logarithms import LN2
 from simsuite.solvers.gbm.statistics.quantile_sketch import FURTHEST
 from simsuite.solvers.gbm.statistics.statistics import GROUP, LARGEST
-from simsuite.solvers.gbm.statistics.statistics_scalars import cell
+from simsuite.solvers.gbm.statistics.statistics_scalars import bin_of
 from simsuite.solvers.gbm.statistics.totals_cpu import add_exactly, count
 
 THREADS = 1
@@ -30,7 +30,7 @@ THREADS = 1
 def tally(values, n, table):
     for i in range(n):
         if abs(values[i]) < LARGEST:
-            number, within = cell(values[i])
+            number, within = bin_of(values[i])
             table[0, FURTHEST + number] += 1
             table[1, FURTHEST + number] += within
             table[2, FURTHEST + number] += within * within
@@ -67,7 +67,7 @@ def _expose_groups(first, last, parts, bins, y, n, frame, weights, width):
                 if abs(v) < LARGEST:
                     above += max(v, 0.0)
                     below += max(-v, 0.0)
-                    bins[j] = max(cell(v)[0], int64(0))
+                    bins[j] = max(bin_of(v)[0], int64(0))
             above /= width
             below /= width
             s1 += above

@@ -9,7 +9,7 @@ from numba import cuda, float64, int64
 from simsuite.solvers.gbm.logarithms import LN2
 from simsuite.solvers.gbm.statistics.quantile_sketch import FURTHEST
 from simsuite.solvers.gbm.statistics.statistics import GROUP, LARGEST
-from simsuite.solvers.gbm.statistics.statistics_scalars import cell, digits
+from simsuite.solvers.gbm.statistics.statistics_scalars import bin_of, digits
 
 THREADS = 32  # of a block, which adds up a group
 _PARTS = (4, THREADS)
@@ -19,7 +19,7 @@ _PARTS = (4, THREADS)
 def tally(values, n, table):
     i = cuda.grid(1)
     if i < n and abs(values[i]) < LARGEST:
-        number, within = cell(values[i])
+        number, within = bin_of(values[i])
         cuda.atomic.add(table, (0, FURTHEST + number), int64(1))
         cuda.atomic.add(table, (1, FURTHEST + number), within)
         cuda.atomic.add(table, (2, FURTHEST + number), within * within)
@@ -40,7 +40,7 @@ def expose(y, n, frames, frame, weights, width, sums, counts):
             if abs(v) < LARGEST:
                 above += max(v, float64(0.0))
                 below += max(-v, float64(0.0))
-                number, _ = cell(v)
+                number, _ = bin_of(v)
                 cuda.atomic.add(counts, max(number, int64(0)), int64(1))
         above /= float64(width)
         below /= float64(width)

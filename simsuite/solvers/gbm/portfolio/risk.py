@@ -22,7 +22,7 @@ import numpy as np
 
 from simsuite.solvers.gbm.portfolio.portfolio import Portfolio
 from simsuite.solvers.gbm.statistics.intervals import Z95, ranks
-from simsuite.solvers.gbm.statistics.quantile_sketch import Sketch, of_signed
+from simsuite.solvers.gbm.statistics.quantile_sketch import QuantileSketch, of_signed
 from simsuite.solvers.gbm.statistics.statistics import Estimate
 
 Interval = tuple[float, float]
@@ -63,19 +63,19 @@ def risk_of(portfolio: Portfolio, table: np.ndarray, prices: Sequence[Estimate])
     return Risk(Estimate(float(portfolio.worth.sum()) + paid, error), figures)
 
 
-def _figures(gains: Sketch, level: float, paid: float, error: float, portfolio: Portfolio) -> RiskFigures:
-    q, paths = 1 - level, portfolio.problem.scenario.paths
+def _figures(gains: QuantileSketch, level: float, paid: float, error: float, portfolio: Portfolio) -> RiskFigures:
+    q, paths = 1 - level, portfolio.statement.scenario.paths
     worst = gains.lowest(gains.n * q)
     threshold = gains.quantile(q)
     interval, scatter = (math.nan, math.nan), math.nan
     if paths.sampling == "pseudo":
         low, high = (math.nan if k is None else gains.order_statistic(k) for k in ranks(gains.n, q, paths.antithetic))
         interval = paid - high - Z95 * error, paid - low + Z95 * error
-        scatter = _scatter(worst, threshold, gains.n, gains.n // portfolio.problem.width) / q
+        scatter = _scatter(worst, threshold, gains.n, gains.n // portfolio.statement.width) / q
     return RiskFigures(level, paid - threshold, interval, paid - worst.total() / (gains.n * q), scatter + error)
 
 
-def _scatter(worst: Sketch, threshold: float, n: int, independent: int) -> float:
+def _scatter(worst: QuantileSketch, threshold: float, n: int, independent: int) -> float:
     """Standard error of the mean of max(threshold - G, 0)."""
     if independent < 2 or worst.n < 2:
         return math.nan

@@ -1,6 +1,6 @@
 // Which point of which replicate a path is, and which paths are of a replicate: see numbering.py. GROUP is a macro.
 
-struct Sharing {
+struct Numbering {
   unsigned replicates;
   unsigned long long whole;  // paths
   unsigned each;
@@ -12,26 +12,26 @@ struct Place {
   unsigned replicate = 0, point = 0, column = 0;
   bool wanted = false;
 
-  __device__ __forceinline__ Place(const Sharing& sharing, unsigned long long first, unsigned n, unsigned thread) {
-    const unsigned long long left = first < sharing.whole ? sharing.whole - first : 0;
+  __device__ __forceinline__ Place(const Numbering& numbering, unsigned long long first, unsigned n, unsigned thread) {
+    const unsigned long long left = first < numbering.whole ? numbering.whole - first : 0;
     const unsigned groups = left < n ? (unsigned)left : n;  // paths of whole groups, or all
-    if (thread < groups || !sharing.each) {
+    if (thread < groups || !numbering.each) {
       const unsigned long long group = first / GROUP + thread / GROUP;
-      replicate = group % sharing.replicates;
-      point = (unsigned)(group / sharing.replicates) * GROUP + thread % GROUP;
+      replicate = group % numbering.replicates;
+      point = (unsigned)(group / numbering.replicates) * GROUP + thread % GROUP;
       column = thread;
       wanted = thread < groups;
       return;
     }
-    const unsigned padded = (sharing.each + 31) & ~31u;
-    const unsigned long long begin = first + groups - sharing.whole;
-    const unsigned long long at = begin / sharing.each * padded + (begin % sharing.each & ~31ull) + (thread - groups);
-    if (at >= (unsigned long long)padded * sharing.replicates) return;
+    const unsigned padded = (numbering.each + 31) & ~31u;
+    const unsigned long long begin = first + groups - numbering.whole;
+    const unsigned long long at = begin / numbering.each * padded + (begin % numbering.each & ~31ull) + (thread - groups);
+    if (at >= (unsigned long long)padded * numbering.replicates) return;
     const unsigned j = at % padded;
     replicate = at / padded;
-    point = (unsigned)(sharing.whole / sharing.replicates) + j;
-    const unsigned long long path = sharing.whole + (unsigned long long)replicate * sharing.each + j;
-    wanted = j < sharing.each && path >= first && path - first < n;
+    point = (unsigned)(numbering.whole / numbering.replicates) + j;
+    const unsigned long long path = numbering.whole + (unsigned long long)replicate * numbering.each + j;
+    wanted = j < numbering.each && path >= first && path - first < n;
     column = wanted ? (unsigned)(path - first) : 0;
   }
 };
@@ -41,15 +41,15 @@ struct Pieces {
   unsigned first, stride, groups;  // whole groups: number of the first one, and how many
   unsigned from, to;               // what is left of its paths
 
-  __device__ __forceinline__ Pieces(const Sharing& sharing, unsigned long long first_path, unsigned n, unsigned replicate) {
-    const unsigned R = sharing.replicates;
-    const unsigned long long left = first_path < sharing.whole ? sharing.whole - first_path : 0;
+  __device__ __forceinline__ Pieces(const Numbering& numbering, unsigned long long first_path, unsigned n, unsigned replicate) {
+    const unsigned R = numbering.replicates;
+    const unsigned long long left = first_path < numbering.whole ? numbering.whole - first_path : 0;
     const unsigned all = (left < n ? (unsigned)left : n) / GROUP;
     first = (replicate + R - (unsigned)(first_path / GROUP % R)) % R;
     stride = R;
     groups = all > first ? (all - first - 1) / R + 1 : 0;
-    const unsigned long long begin = sharing.whole + (unsigned long long)replicate * sharing.each;
-    const unsigned long long end = begin + sharing.each, beyond = first_path + n;
+    const unsigned long long begin = numbering.whole + (unsigned long long)replicate * numbering.each;
+    const unsigned long long end = begin + numbering.each, beyond = first_path + n;
     from = begin > first_path ? (unsigned)(min(begin, beyond) - first_path) : 0;
     to = end > first_path ? (unsigned)(min(end, beyond) - first_path) : 0;
   }

@@ -20,7 +20,7 @@ from simsuite.scenario.gbm.paths import Paths
 ENDLESS = (1, (1 << 63) - GROUP, 1)  # paths that can be numbered, in whole groups
 
 
-def sharing_of(paths: Paths) -> tuple[int, int, int]:
+def numbering_of(paths: Paths) -> tuple[int, int, int]:
     """(replicates, whole, each) of a run."""
     return shared_out(paths.count, paths.scrambles if paths.sampling == "sobol" else 1)
 
@@ -31,7 +31,7 @@ def shared_out(count: int, replicates: int) -> tuple[int, int, int]:
     return replicates, count // turn * turn, count % turn // replicates
 
 
-def most_threads(n: int, sharing: tuple[int, int, int]) -> int:
+def most_threads(n: int, numbering: tuple[int, int, int]) -> int:
     """For n paths in whole warps, each of one replicate: what is left after whole groups may begin and end amid one."""
-    replicates, _, each = sharing
+    replicates, _, each = numbering
     return n + (31 * (replicates + 1) if each else 0)

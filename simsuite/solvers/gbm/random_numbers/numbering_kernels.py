@@ -1,6 +1,6 @@
 """Points of paths, for the kernels on the CPU and Numba's on GPUs.
 
-sharing: int64[3], (replicates, whole, each), see `numbering.py`.
+numbering: int64[3], (replicates, whole, each), see `numbering.py`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _IN_GROUP = np.int64(GROUP - 1)
 
 
 @njit(error_model="numpy", cache=True)
-def place(path: Any, replicates: Any, whole: Any, each: Any) -> Any:
+def point_of(path: Any, replicates: Any, whole: Any, each: Any) -> Any:
     """(replicate, point, left): of the paths from this one on, `left` have the next points and are of its group."""
     within = int64(path) & _IN_GROUP
     if path < whole:
@@ -28,10 +28,10 @@ def place(path: Any, replicates: Any, whole: Any, each: Any) -> Any:
     return replicate, whole // replicates + j, min(each - j, int64(GROUP) - within)
 
 
-def runs(first_path: int, n: int, longest: int, sharing: Sequence[int]) -> np.ndarray:
+def runs(first_path: int, n: int, longest: int, numbering: Sequence[int]) -> np.ndarray:
     """int64[run, (begin, end, replicate, point)]: n paths cut to runs of consecutive points of a group, not longer than
     that. begin, end: counted from the first path; point: the first."""
-    replicates, whole, each = map(int, sharing)
+    replicates, whole, each = map(int, numbering)
     cuts = [np.arange(min(n, 1)), np.arange(GROUP - first_path % GROUP, n, GROUP)]
     if whole - first_path < n and each > 0:
         shares = whole - first_path + each * np.arange(replicates)

@@ -30,7 +30,7 @@ class LogPriceLaw:
         return np.exp(-(z**2) / 2) / (math.sqrt(2 * math.pi) * self.deviations) @ self.weights
 
 
-def known_law(model: GbmScenario, asset: int, t: float) -> LogPriceLaw | None:
+def reference_law(model: GbmScenario, asset: int, t: float) -> LogPriceLaw | None:
     """Of the price at time t > 0, as the equation has it, whatever the scheme. None once a dividend is paid in cash,
     and without volatility, where there is no density."""
     priced, time = Priced(model, asset), model.time

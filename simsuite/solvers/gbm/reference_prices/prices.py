@@ -38,7 +38,7 @@ _NODES = 200  # of the law at the date of a cash dividend
 _NEAR = 0.02  # how far coefficients are varied for Greeks: relative, rates by half of it
 
 
-def known_price(model: GbmScenario, option: Option) -> float | None:
+def reference_price(model: GbmScenario, option: Option) -> float | None:
     """None where neither a closed form nor quadrature is at hand: for other schemes than the exact one, which have
     errors of their own, for payoffs by expression, and for most of what jumps or pays cash."""
     if model.time.scheme != "exact":
@@ -54,7 +54,7 @@ def known_price(model: GbmScenario, option: Option) -> float | None:
         return None
 
 
-def known_greeks(model: GbmScenario, number: int) -> dict[str, list[float] | float] | None:
+def reference_greeks(model: GbmScenario, number: int) -> dict[str, list[float] | float] | None:
     """Of option `number`: delta, gamma and vega by asset, rho, and where it depends on one smooth price alone, theta.
 
     Derivatives of its price: vega by a common relative change of a volatility at all times, per root mean square of
@@ -64,7 +64,7 @@ def known_greeks(model: GbmScenario, number: int) -> dict[str, list[float] | flo
 
     def by(change: Callable[[float], GbmScenario], at: float, reach: float) -> tuple[float, float]:
         def price(x: float) -> float:
-            found = known_price(changed := change(x), changed.option[number])
+            found = reference_price(changed := change(x), changed.option[number])
             if found is None:
                 raise ValueError("has no closed form nearby")
             return found
@@ -102,7 +102,7 @@ def _theta(model: GbmScenario, option: Option, by_spot: list[tuple[float, float]
         return {}
     rate, spot = market.rate.values[0], asset.spot
     growth = rate - asset.dividend_yield.values[0] if market.drift is None else market.drift.values[0]
-    (delta, gamma), price = by_spot[a], known_price(model, option)
+    (delta, gamma), price = by_spot[a], reference_price(model, option)
     assert price is not None
     return {"theta": rate * price - growth * spot * delta - (asset.volatility.values[0] * spot) ** 2 / 2 * gamma}
 
@@ -274,7 +274,7 @@ def _fixings(model: GbmScenario, option: Asian) -> list[int]:
 
 def _price_by_end(model: GbmScenario, option: Option, end: float) -> float:
     time = model.time.model_copy(update={"end": end})
-    found = known_price(model.model_copy(update={"time": time}), option)
+    found = reference_price(model.model_copy(update={"time": time}), option)
     if found is None:
         raise ValueError("has no closed form nearby")
     return found

@@ -11,20 +11,20 @@ from simsuite.solvers.gbm.statistics.statistics import Estimate, controlled_esti
 from simsuite.solvers.gbm.unseen_errors.unseen import completed
 
 
-def mean_estimate(problem: Statement, observed: Snapshot, mean: Mean) -> Estimate:
+def mean_estimate(statement: Statement, observed: Snapshot, mean: Mean) -> Estimate:
     """By the paths that are done."""
-    return completed(problem, observed, mean, _estimate(problem, observed, mean), problem.discount)
+    return completed(statement, observed, mean, _estimate(statement, observed, mean), statement.discount)
 
 
-def _estimate(problem: Statement, observed: Snapshot, mean: Mean) -> Estimate:
+def _estimate(statement: Statement, observed: Snapshot, mean: Mean) -> Estimate:
     """With an error from the spread of observations alone."""
-    n, sums = int(observed.arrays["done"][0]) // problem.width, observed.arrays["options"][:, mean.rows]
-    shift = float(problem.shifts[mean.value])
-    known = None if mean.control is None else mean.control_mean - float(problem.shifts[mean.control])
-    if problem.scenario.paths.moment_matching:
-        return grouped_estimate(sums[0], n, problem.discount, shift, known)
-    if problem.quasi:
-        return replicated_estimate(sums, n // problem.sharing[0], problem.discount, shift, known)
+    n, sums = int(observed.arrays["done"][0]) // statement.width, observed.arrays["options"][:, mean.rows]
+    shift = float(statement.shifts[mean.value])
+    known = None if mean.control is None else mean.control_mean - float(statement.shifts[mean.control])
+    if statement.scenario.paths.moment_matching:
+        return grouped_estimate(sums[0], n, statement.discount, shift, known)
+    if statement.uses_sobol:
+        return replicated_estimate(sums, n // statement.numbering[0], statement.discount, shift, known)
     if known is None:
-        return estimate(sums[0], n, problem.discount, shift)
-    return controlled_estimate(sums[0], n, problem.discount, shift, known)
+        return estimate(sums[0], n, statement.discount, shift)
+    return controlled_estimate(sums[0], n, statement.discount, shift, known)

@@ -15,11 +15,11 @@ from simsuite.solvers.gbm.statistics.statistics import Estimate
 from simsuite.solvers.gbm.unseen_errors.unknown_reasons import unknown_error
 
 
-def greek_totals(problem: Statement, observed: Snapshot) -> dict[str, np.ndarray]:
+def greek_totals(statement: Statement, observed: Snapshot) -> dict[str, np.ndarray]:
     """Each Greek and its standard error, [option] or [option, asset]; NaN where it is not estimated."""
     found = {}
     for name in GREEKS:
-        each = [_greek(problem, observed, o, name) for o in range(len(problem.scenario.option))]
+        each = [_greek(statement, observed, o, name) for o in range(len(statement.scenario.option))]
         parts = {
             "": [[e.value for e in of] for of in each],
             "_standard_error": [[e.standard_error for e in of] for of in each],
@@ -30,13 +30,13 @@ def greek_totals(problem: Statement, observed: Snapshot) -> dict[str, np.ndarray
     return found
 
 
-def greek_results(problem: Statement, observed: Snapshot, option: int) -> tuple[dict[str, Any], dict[str, str]]:
+def greek_results(statement: Statement, observed: Snapshot, option: int) -> tuple[dict[str, Any], dict[str, str]]:
     """With reasons for what is not known."""
-    greeks, found = problem.payoffs.greeks[option], dict[str, Any]()
+    greeks, found = statement.payoffs.greeks[option], dict[str, Any]()
     reasons = dict(greeks.reasons)
     for name in GREEKS:
-        each = _greek(problem, observed, option, name)
-        if why := unknown_error(problem.scenario.asset_names, each):
+        each = _greek(statement, observed, option, name)
+        if why := unknown_error(statement.scenario.asset_names, each):
             reasons[f"{name}_standard_error"] = why
         for suffix, numbers in (("", [e.value for e in each]), ("_standard_error", [e.standard_error for e in each])):
             values = [value if math.isfinite(value) else None for value in numbers]
@@ -44,14 +44,14 @@ def greek_results(problem: Statement, observed: Snapshot, option: int) -> tuple[
     return {**found, "greeks_method": dict(greeks.methods)}, reasons
 
 
-def _greek(problem: Statement, observed: Snapshot, option: int, name: str) -> list[Estimate]:
+def _greek(statement: Statement, observed: Snapshot, option: int, name: str) -> list[Estimate]:
     """For each asset, or a single one."""
-    means, none = problem.payoffs.greek_means[option], problem.payoffs.greeks[option].methods[name] == NONE
+    means, none = statement.payoffs.greek_means[option], statement.payoffs.greeks[option].methods[name] == NONE
     found = []
-    for asset in range(problem.n_assets if name in PER_ASSET else 1):
+    for asset in range(statement.n_assets if name in PER_ASSET else 1):
         mean = means.get((name, asset))
         if mean is not None:
-            found.append(mean_estimate(problem, observed, mean))
+            found.append(mean_estimate(statement, observed, mean))
         else:
             found.append(Estimate(math.nan, math.nan) if none else Estimate(0.0, 0.0))
     return found

@@ -35,9 +35,9 @@ def denominated(layout: Layout) -> dict[str, str]:
     return found
 
 
-def gbm_layout(problem: Statement) -> Layout:
+def gbm_layout(statement: Statement) -> Layout:
     """When rows along `time` fall due: see timeline.py."""
-    scenario = problem.scenario
+    scenario = statement.scenario
     assets, options = scenario.asset_names, scenario.option_names
     year = {"units": "year", "long_name": "time"}
     time = Variable("time", ("time",), attrs=year)
@@ -58,7 +58,7 @@ def gbm_layout(problem: Statement) -> Layout:
         price("price_std", ("time", "asset"), "standard deviation of the price over all paths"),
         price("price_quantile", ("quantile", "time", "asset"), "quantile of the price over all paths"),
     ]  # fmt: skip
-    if not problem.quasi:  # of independent paths
+    if not statement.uses_sobol:  # of independent paths
         variables += [
             price("price_mean_standard_error", ("time", "asset"), "standard error of price_mean"),
             price("price_std_standard_error", ("time", "asset"), "standard error of price_std"),
@@ -70,11 +70,11 @@ def gbm_layout(problem: Statement) -> Layout:
             ),
         ]
     sizes = {"asset": len(assets), "quantile": len(scenario.output.quantiles)}
-    if problem.stored:
-        numbers = np.arange(problem.stored)
+    if statement.stored:
+        numbers = np.arange(statement.stored)
         variables.append(Variable("path_id", ("path_id",), np.int64, {"long_name": "number of the path"}, numbers))
         variables.append(price("path", ("path_id", "time", "asset"), "price along sample paths"))
-        sizes["path_id"] = problem.stored
+        sizes["path_id"] = statement.stored
     if options:
         variables.append(Variable("option", ("option",), str, {"long_name": "name of the option"}, np.array(options)))
         variables.append(price("option_price", ("option",), "discounted mean of the payoff"))
@@ -84,14 +84,14 @@ def gbm_layout(problem: Statement) -> Layout:
             variables.append(Variable(f"option_{name}", dims, attrs=_UNITS[name]))
             error = {**_UNITS[name], "long_name": f"standard error of option_{name}"}
             variables.append(Variable(f"option_{name}_standard_error", dims, attrs=error))
-        if problem.holders:
+        if statement.holders:
             likely = {"units": "1", "long_name": "probability that the option is exercised (of American options)"}
             error = {"units": "1", "long_name": f"standard error of {PROBABILITY}"}
             variables.append(Variable(PROBABILITY, ("option",), attrs=likely))
             variables.append(Variable(f"{PROBABILITY}_standard_error", ("option",), attrs=error))
         sizes["option"] = len(options)
-    found = portfolio_results.variables(problem)
+    found = portfolio_results.variables(statement)
     if found:
         variables += found
-        sizes["level"] = len(portfolio_of(problem).levels)
-    return Layout(sizes, (Series("time", time, problem.row_steps),), tuple(variables))
+        sizes["level"] = len(portfolio_of(statement).levels)
+    return Layout(sizes, (Series("time", time, statement.row_steps),), tuple(variables))

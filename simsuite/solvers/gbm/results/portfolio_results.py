@@ -39,9 +39,9 @@ _RISK = {
 }
 
 
-def variables(problem: Statement) -> list[Variable]:
+def variables(statement: Statement) -> list[Variable]:
     """With the dimension `level`, if any."""
-    portfolio, found = portfolio_of(problem), []
+    portfolio, found = portfolio_of(statement), []
     if portfolio.risk or portfolio.exposure:
         attrs = {"units": "1", "long_name": "probability of no greater loss or exposure"}
         found.append(Variable("level", ("level",), np.float64, attrs, np.array(portfolio.levels)))
@@ -52,11 +52,11 @@ def variables(problem: Statement) -> list[Variable]:
     return found
 
 
-def rows(problem: Statement, frame: int, n: int, observed: Snapshot) -> Mapping[str, np.ndarray]:
+def rows(statement: Statement, frame: int, n: int, observed: Snapshot) -> Mapping[str, np.ndarray]:
     """Of n paths."""
-    if not portfolio_of(problem).exposure:
+    if not portfolio_of(statement).exposure:
         return {}
-    found = _exposure(problem, frame, n, observed)
+    found = _exposure(statement, frame, n, observed)
     numbers = (
         found.expected.value, found.expected.standard_error, found.negative.value, found.negative.standard_error,
         found.potential, found.low, found.high,
@@ -64,11 +64,11 @@ def rows(problem: Statement, frame: int, n: int, observed: Snapshot) -> Mapping[
     return {name: np.array(number) for name, number in zip(_EXPOSURE, numbers)}
 
 
-def totals(problem: Statement, observed: Snapshot, prices: Sequence[Estimate]) -> Mapping[str, np.ndarray]:
+def totals(statement: Statement, observed: Snapshot, prices: Sequence[Estimate]) -> Mapping[str, np.ndarray]:
     """At the end only."""
-    if not portfolio_of(problem).risk:
+    if not portfolio_of(statement).risk:
         return {}
-    risk = _risk(problem, observed, prices)
+    risk = _risk(statement, observed, prices)
     numbers: tuple[Any, ...] = (
         risk.value.value, risk.value.standard_error,
         [f.value_at_risk for f in risk.figures],
@@ -78,13 +78,13 @@ def totals(problem: Statement, observed: Snapshot, prices: Sequence[Estimate]) -
     return {name: np.array(number, np.float64) for name, number in zip(_RISK, numbers)}
 
 
-def results(problem: Statement, n: int, observed: Snapshot, prices: Sequence[Estimate]) -> dict[str, Any]:
+def results(statement: Statement, n: int, observed: Snapshot, prices: Sequence[Estimate]) -> dict[str, Any]:
     """Of n paths, at the end only."""
     found: dict[str, Any] = {}
-    if portfolio_of(problem).risk:
-        found["risk"] = _risk_results(problem, _risk(problem, observed, prices))
-    if portfolio_of(problem).exposure:
-        found["exposure"] = _exposure_results(problem, n, observed)
+    if portfolio_of(statement).risk:
+        found["risk"] = _risk_results(statement, _risk(statement, observed, prices))
+    if portfolio_of(statement).exposure:
+        found["exposure"] = _exposure_results(statement, n, observed)
     return found
 
 
@@ -97,16 +97,16 @@ def numbers(values: Iterable[float]) -> list[float | None]:
     return [number(value) for value in values]
 
 
-def _risk(problem: Statement, observed: Snapshot, prices: Sequence[Estimate]) -> Risk:
-    return risk_of(portfolio_of(problem), observed.arrays["risk"], prices)
+def _risk(statement: Statement, observed: Snapshot, prices: Sequence[Estimate]) -> Risk:
+    return risk_of(portfolio_of(statement), observed.arrays["risk"], prices)
 
 
-def _exposure(problem: Statement, frame: int, n: int, observed: Snapshot) -> Exposure:
+def _exposure(statement: Statement, frame: int, n: int, observed: Snapshot) -> Exposure:
     arrays = observed.arrays
-    return exposure_of(portfolio_of(problem), frame, n, arrays["exposure"], arrays["exposure_counts"])
+    return exposure_of(portfolio_of(statement), frame, n, arrays["exposure"], arrays["exposure_counts"])
 
 
-def _risk_results(problem: Statement, risk: Risk) -> dict[str, Any]:
+def _risk_results(statement: Statement, risk: Risk) -> dict[str, Any]:
     levels = {
         f"{f.level:g}": {
             "value_at_risk": number(f.value_at_risk),
@@ -118,33 +118,33 @@ def _risk_results(problem: Statement, risk: Risk) -> dict[str, Any]:
         for f in risk.figures
     }
     value = {"value": risk.value.value, "value_standard_error": number(risk.value.standard_error)}
-    held = {"options_held": int(np.count_nonzero(portfolio_of(problem).holdings))}
-    found = {"horizon": problem.scenario.time.end, **value, **held, "levels": levels, "confidence": CONFIDENCE}
+    held = {"options_held": int(np.count_nonzero(portfolio_of(statement).holdings))}
+    found = {"horizon": statement.scenario.time.end, **value, **held, "levels": levels, "confidence": CONFIDENCE}
     return with_reasons(found, risk_reasons(found))
 
 
-def _exposure_results(problem: Statement, n: int, observed: Snapshot) -> dict[str, Any]:
-    portfolio, frames = portfolio_of(problem), problem.frame_steps
+def _exposure_results(statement: Statement, n: int, observed: Snapshot) -> dict[str, Any]:
+    portfolio, frames = portfolio_of(statement), statement.frame_steps
     means = [mean_exposure(portfolio, i, n, observed.arrays["exposures"][i]) for i in range(len(frames))]
     peak = max(range(len(frames)), key=lambda i: means[i][0].value)
-    end = _exposure(problem, len(frames) - 1, n, observed)
+    end = _exposure(statement, len(frames) - 1, n, observed)
     potential = {
         f"{p:g}": {"value": number(value), "ci95": numbers(bounds)}
         for p, value, *bounds in zip(portfolio.levels, end.potential, end.low, end.high)
     }
     told = np.unique(np.linspace(0, len(frames) - 1, min(len(frames), _PROFILE)).round().astype(int))
     found = {
-        "end": _means(problem, frames[-1], end.expected, end.negative) | {"potential": potential},
-        "peak": _means(problem, frames[peak], *means[peak]),
-        "profile": [_means(problem, frames[i], *means[i]) for i in sorted({*told.tolist(), peak})],
+        "end": _means(statement, frames[-1], end.expected, end.negative) | {"potential": potential},
+        "peak": _means(statement, frames[peak], *means[peak]),
+        "profile": [_means(statement, frames[i], *means[i]) for i in sorted({*told.tolist(), peak})],
         "confidence": CONFIDENCE,
     }
-    return with_reasons(found, exposure_reasons(problem, n, found))
+    return with_reasons(found, exposure_reasons(statement, n, found))
 
 
-def _means(problem: Statement, step: int, expected: Estimate, negative: Estimate) -> dict[str, Any]:
+def _means(statement: Statement, step: int, expected: Estimate, negative: Estimate) -> dict[str, Any]:
     return {
-        "time": problem.time(step),
+        "time": statement.time(step),
         "expected": expected.value,
         "expected_standard_error": number(expected.standard_error),
         "negative": negative.value,

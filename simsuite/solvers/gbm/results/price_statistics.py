@@ -48,7 +48,7 @@ def price_statistics(
     at = np.array([step])
     growth = dynamics.log_mean(at)[:, 0]
     expected = spot * np.exp2(growth)
-    centres, spreads, absorbing = dynamics.centre(at)[:, 0], dynamics.spread(at)[:, 0], dynamics.moves.absorbing
+    centres, spreads, absorbing = dynamics.centre(at)[:, 0], dynamics.spread(at)[:, 0], dynamics.step_terms.absorbing
     found, intervals = np.empty((len(quantiles), len(spot))), np.full((2, len(quantiles), len(spot)), math.nan)
     errors = np.full((2, len(spot)), math.nan)
     for a, (s, centre, spread) in enumerate(zip(spot, centres, spreads)):

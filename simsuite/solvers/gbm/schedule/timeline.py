@@ -36,7 +36,7 @@ class Timeline:
         return self.batches.before[-1]
 
     @property
-    def quasi(self) -> bool:
+    def uses_sobol(self) -> bool:
         """Whether paths come from Sobol points."""
         return self.scenario.paths.sampling == "sobol"
 
@@ -116,7 +116,7 @@ class Timeline:
         if self.target == 0:
             return self.n_batches
         marks = self.batches.before
-        return marks[bisect.bisect_left(marks, fewest)] if self.quasi else fewest
+        return marks[bisect.bisect_left(marks, fewest)] if self.uses_sobol else fewest
 
     def work(self, step: int) -> float:
         """None is left after the batches."""

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from simsuite.solvers.gbm.sobol.brownian_bridge import Bridge
 
 
-def bridge_of(problem: Statement) -> Bridge:
+def bridge_of(statement: Statement) -> Bridge:
     from simsuite.solvers.gbm.sobol.brownian_bridge import Bridge
 
-    return Bridge.of(problem.n_steps, problem.block)
+    return Bridge.of(statement.n_steps, statement.block)
 
 
 def principal_components(factor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -49,64 +49,67 @@ def _components(dynamics: Dynamics) -> tuple[np.ndarray, np.ndarray]:
     return principal_components(deviation[:, None] * dynamics.factor)
 
 
-def mix(problem: Statement) -> np.ndarray:
+def mix(statement: Statement) -> np.ndarray:
     """[asset, component]: what independent normals, or increments, are multiplied by, but for the scale."""
-    dynamics = problem.dynamics
-    return dynamics.mix @ _components(dynamics)[0] if problem.quasi else dynamics.mix
+    dynamics = statement.dynamics
+    return dynamics.mix @ _components(dynamics)[0] if statement.uses_sobol else dynamics.mix
 
 
-def _points(problem: Statement, bridge: Bridge) -> Scramble:
+def _points(statement: Statement, bridge: Bridge) -> Scramble:
     from simsuite.sobol.scrambling import scramble
 
-    replicates, dimensions = problem.sharing[0], problem.n_steps * problem.n_assets
-    return bridge.points(scramble(int(problem.seed), replicates, dimensions), _components(problem.dynamics)[1])
+    replicates, dimensions = statement.numbering[0], statement.n_steps * statement.n_assets
+    return bridge.points(scramble(int(statement.seed), replicates, dimensions), _components(statement.dynamics)[1])
 
 
-def numba_tables(problem: Statement) -> dict[str, np.ndarray]:
+def numba_tables(statement: Statement) -> dict[str, np.ndarray]:
     """For Numba's kernels: see `sobol_cpu.py`. Single entries stand in for what nobody reads."""
-    sharing = {"sharing": np.array(problem.sharing, np.int64), "numbering": np.array(problem.open_numbering, np.int64)}
-    if not problem.quasi:
-        return sharing | {
+    numbering = {
+        "numbering": np.array(statement.numbering, np.int64),
+        "open_numbering": np.array(statement.open_numbering, np.int64),
+    }
+    if not statement.uses_sobol:
+        return numbering | {
             "opened": np.zeros(1, np.int32),
-            "weights": np.zeros((1, 2), problem.normal),
+            "weights": np.zeros((1, 2), statement.normal),
             "directions": np.zeros((1, 1, 1, 32), np.uint32),
             "shift": np.zeros((1, 1, 1), np.uint32),
             "offset": np.zeros((1, 1, 1)),
         }
-    bridge = bridge_of(problem)
-    points = _points(problem, bridge)
-    return sharing | {
+    bridge = bridge_of(statement)
+    points = _points(statement, bridge)
+    return numbering | {
         "opened": bridge.opened,
-        "weights": bridge.weights.astype(problem.normal),
+        "weights": bridge.weights.astype(statement.normal),
         "directions": points.directions,
         "shift": points.shift,
         "offset": points.offset,
     }
 
 
-def program_tables(problem: Statement) -> dict[str, np.ndarray]:
+def program_tables(statement: Statement) -> dict[str, np.ndarray]:
     """For programs in CUDA C++: see `sobol.cuh`."""
-    if not problem.quasi:
+    if not statement.uses_sobol:
         return {}
     from simsuite.solvers.gbm.sobol.brownian_bridge import device_points
 
-    bridge = bridge_of(problem)
-    points = _points(problem, bridge)
+    bridge = bridge_of(statement)
+    points = _points(statement, bridge)
     return {
         "opened": bridge.opened,
-        "weights": bridge.weights.astype(problem.normal),
-        "inside": bridge.inside().astype(problem.normal),
+        "weights": bridge.weights.astype(statement.normal),
+        "inside": bridge.inside().astype(statement.normal),
         "points": device_points(points),
-        "offset": points.offset.astype(problem.normal),
+        "offset": points.offset.astype(statement.normal),
     }
 
 
-def table_bytes(problem: Statement) -> int:
+def table_bytes(statement: Statement) -> int:
     """Of the larger of both, without making them."""
-    size, replicates = problem.normal.itemsize, problem.sharing[0]
-    blocks = -(-problem.n_steps // problem.block) if problem.quasi else 1
-    visits = blocks * problem.block if problem.quasi else 1
-    coordinates = replicates * visits * (problem.n_assets if problem.quasi else 1)
-    each = 2 * 4 * 32 + size if problem.quasi else 4 * 32 + 4 + 8
-    inside = 4 * (problem.block - 1) * size if problem.quasi else 0
+    size, replicates = statement.normal.itemsize, statement.numbering[0]
+    blocks = -(-statement.n_steps // statement.block) if statement.uses_sobol else 1
+    visits = blocks * statement.block if statement.uses_sobol else 1
+    coordinates = replicates * visits * (statement.n_assets if statement.uses_sobol else 1)
+    each = 2 * 4 * 32 + size if statement.uses_sobol else 4 * 32 + 4 + 8
+    inside = 4 * (statement.block - 1) * size if statement.uses_sobol else 0
     return 6 * 8 + 4 * blocks + 2 * visits * size + coordinates * each + inside

@@ -15,7 +15,7 @@ Where, besides counts, the next FINE bits of mantissas and their squares are add
 with their variance. A single value that comes up time and again (what an option that expires worthless leaves) is then
 known to that precision, too.
 
-`cell` in `statistics_scalars.py` takes a number apart for the kernels, `quantile_sketch.cuh` does for CUDA C++.
+`bin_of` in `statistics_scalars.py` takes a number apart for the kernels, `quantile_sketch.cuh` does for CUDA C++.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ FURTHEST = BINS + 1  # number of the bin beyond all others
 
 
 @dataclass(frozen=True)
-class Sketch:
+class QuantileSketch:
     """Bins in increasing order, without those that are empty: counts, the mean of each, and how far its observations
     are spread on both sides."""
 
@@ -48,10 +48,10 @@ class Sketch:
     def order_statistic(self, k: int) -> float:
         """Observation number k, from 0 on, in increasing order."""
         cumulated = np.cumsum(self.counts)
-        cell = int(np.searchsorted(cumulated, k, side="right"))
-        c = int(self.counts[cell])
-        within = (k - (int(cumulated[cell]) - c) + 0.5) / c
-        return float(self.mean[cell] + (2 * within - 1) * self.reach[cell])
+        bin_of = int(np.searchsorted(cumulated, k, side="right"))
+        c = int(self.counts[bin_of])
+        within = (k - (int(cumulated[bin_of]) - c) + 0.5) / c
+        return float(self.mean[bin_of] + (2 * within - 1) * self.reach[bin_of])
 
     def quantile(self, q: float) -> float:
         """As `numpy.quantile`: between the order statistics about number (n - 1) q."""
@@ -61,13 +61,13 @@ class Sketch:
         low = self.order_statistic(k)
         return low if h == k else low + (h - k) * (self.order_statistic(k + 1) - low)
 
-    def lowest(self, number: float) -> Sketch:
+    def lowest(self, number: float) -> QuantileSketch:
         """The lowest so many observations, of the last of which there may be a part."""
         before = np.cumsum(self.counts) - self.counts
         taken = np.clip(number - before, 0, self.counts)
         share = taken / self.counts
         some = taken > 0
-        return Sketch(taken[some], (self.mean - self.reach * (1 - share))[some], (self.reach * share)[some])
+        return QuantileSketch(taken[some], (self.mean - self.reach * (1 - share))[some], (self.reach * share)[some])
 
     def total(self) -> float:
         return float(self.counts @ self.mean)
@@ -77,14 +77,14 @@ class Sketch:
         return float(self.counts @ ((self.mean - about) ** 2 + self.reach**2 / 3))
 
 
-def of_positive(counts: np.ndarray, unit: float) -> Sketch:
+def of_positive(counts: np.ndarray, unit: float) -> QuantileSketch:
     """Of counts[bin], bins 0 .. FURTHEST; the first holds all that is not positive, as 0."""
     numbers = np.flatnonzero(counts)
     low, width = _bins(numbers)
-    return Sketch(counts[numbers], unit * (low + width / 2), unit * width / 2)
+    return QuantileSketch(counts[numbers], unit * (low + width / 2), unit * width / 2)
 
 
-def of_signed(table: np.ndarray, unit: float) -> Sketch:
+def of_signed(table: np.ndarray, unit: float) -> QuantileSketch:
     """Of table[what, FURTHEST + bin]: counts, sums of the FINE bits, and of their squares."""
     held = np.flatnonzero(table[0])
     counts, sums, squares = table[:, held]
@@ -93,7 +93,7 @@ def of_signed(table: np.ndarray, unit: float) -> Sketch:
     position = (fine + 0.5) / (1 << FINE)
     deviation = np.sqrt(np.maximum(squares / counts - fine**2, 0.0)) / (1 << FINE)
     reach = np.minimum(math.sqrt(3) * deviation, np.minimum(position, 1 - position)) * width
-    return Sketch(counts, unit * np.sign(held - FURTHEST) * (low + position * width), unit * reach)
+    return QuantileSketch(counts, unit * np.sign(held - FURTHEST) * (low + position * width), unit * reach)
 
 
 def _bins(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -162,10 +162,10 @@ def quantile_interval(
 
 def _order_statistic(counts: np.ndarray, cumulated: np.ndarray, k: int) -> float:
     """The z of observation number k (from 0) in increasing order."""
-    cell = int(np.searchsorted(cumulated, k, side="right"))
-    if cell == 0:
+    bin_of = int(np.searchsorted(cumulated, k, side="right"))
+    if bin_of == 0:
         return -Z_MAX
-    if cell == LAST_BIN:
+    if bin_of == LAST_BIN:
         return Z_MAX
-    within = (k - int(cumulated[cell - 1]) + 0.5) / int(counts[cell])
-    return -Z_MAX + (cell - 1 + within) / BINS_PER_UNIT
+    within = (k - int(cumulated[bin_of - 1]) + 0.5) / int(counts[bin_of])
+    return -Z_MAX + (bin_of - 1 + within) / BINS_PER_UNIT

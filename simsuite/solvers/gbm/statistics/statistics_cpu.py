@@ -81,16 +81,16 @@ def _histograms(first, last, y, n, frame, histogram):
             noise = y[a, begin : min(n, begin + GROUP)]
             for i in range(noise.size):
                 z = noise[i] * scale
-                cell = (min(max(z, -2.0 * Z_MAX), Z_MAX) + Z_MAX) * BINS_PER_UNIT
-                bins[i] = -1 if not abs(z) < np.inf else int32(cell) + 1 if cell >= 0 else 0
+                bin_of = (min(max(z, -2.0 * Z_MAX), Z_MAX) + Z_MAX) * BINS_PER_UNIT
+                bins[i] = -1 if not abs(z) < np.inf else int32(bin_of) + 1 if bin_of >= 0 else 0
             count(bins, noise.size, histogram, a)
 
 
 def payoffs(
-    values: Any, n: int, first_path: int, width: int, sharing: Any, shifts: Any, assets: Any, products: Any,
+    values: Any, n: int, first_path: int, width: int, numbering: Any, shifts: Any, assets: Any, products: Any,
     n_assets: int, sums: Any, fault: Any,
 ) -> None:  # fmt: skip
-    pieces = runs(first_path, n, GROUP, sharing)
+    pieces = runs(first_path, n, GROUP, numbering)
     parts, bad = np.zeros((len(pieces), len(products))), np.full(len(pieces), fault[0])
     owners = np.ascontiguousarray(pieces[:, 2])
     _payoffs(parts, bad, pieces, values, first_path, width, shifts, assets, products, n_assets, owners, sums)

@@ -11,7 +11,7 @@ import math
 from numba import cuda, float64, int64
 
 from simsuite.solvers.gbm.logarithms import LN2
-from simsuite.solvers.gbm.random_numbers.numbering_kernels import place
+from simsuite.solvers.gbm.random_numbers.numbering_kernels import point_of
 from simsuite.solvers.gbm.statistics.exact_sums import LIMBS
 from simsuite.solvers.gbm.statistics.statistics import BINS_PER_UNIT, GROUP, LARGEST, LAST_BIN, LOG_LARGEST, Z_MAX
 from simsuite.solvers.gbm.statistics.statistics_scalars import digits
@@ -54,8 +54,8 @@ def moments(y, n, first_path, width, frames, frame, slot, sums, histogram, fault
                 if abs(twin) < LARGEST:
                     s3 += d * twin
             z = noise * frames[frame, 1, a]
-            cell = int64(math.floor((min(max(z, -2.0 * Z_MAX), 2.0 * Z_MAX) + Z_MAX) * BINS_PER_UNIT)) + 1
-            cuda.atomic.add(histogram, (slot, a, min(max(cell, int64(0)), int64(LAST_BIN))), int64(1))
+            bin_of = int64(math.floor((min(max(z, -2.0 * Z_MAX), 2.0 * Z_MAX) + Z_MAX) * BINS_PER_UNIT)) + 1
+            cuda.atomic.add(histogram, (slot, a, min(max(bin_of, int64(0)), int64(LAST_BIN))), int64(1))
         else:
             cuda.atomic.min(fault, 0, (first_path + i) * y.shape[0] + a)
     parts[0, r] = s1
@@ -73,13 +73,13 @@ def moments(y, n, first_path, width, frames, frame, slot, sums, histogram, fault
 
 
 @cuda.jit
-def payoffs(values, n, first_path, width, sharing, shifts, assets, products, n_assets, sums, fault):
+def payoffs(values, n, first_path, width, numbering, shifts, assets, products, n_assets, sums, fault):
     r, g, row = cuda.threadIdx.x, cuda.blockIdx.x, cuda.blockIdx.y
     parts = cuda.shared.array(_PARTS, float64)
     a, b = products[row, 0], products[row, 1]
     at, end = g * GROUP, min(n, (g + 1) * GROUP)
     while at < end:  # a group, or what each replicate has of it
-        replicate, _, left = place(first_path + at, sharing[0], sharing[1], sharing[2])
+        replicate, _, left = point_of(first_path + at, numbering[0], numbering[1], numbering[2])
         beyond = min(end, at + left)
         s = float64(0.0)
         for i in range(at + r * width, beyond, THREADS * width):

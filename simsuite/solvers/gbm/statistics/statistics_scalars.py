@@ -33,7 +33,7 @@ def digits(value: Any) -> Any:
 
 
 @njit(error_model="numpy", cache=True)
-def cell(value: Any) -> Any:
+def bin_of(value: Any) -> Any:
     """(number, within) of a float64: its bin in a sketch, and the FINE bits that follow; see `quantile_sketch.py`."""
     mantissa, exponent = math.frexp(abs(value))
     scaled = int64(mantissa * float64(2 << (BITS + FINE)))

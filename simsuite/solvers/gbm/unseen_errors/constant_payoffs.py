@@ -34,39 +34,39 @@ _PRICES = {
 }
 
 
-def is_certain(problem: Statement, tree: Node) -> bool:
+def is_constant(statement: Statement, tree: Node) -> bool:
     """Whether a payoff, or what a Greek is the mean of, is one number on all paths. False where that is not found."""
-    low, high = bounds_within(tree, {name: _range(problem, name) for name in names_in(tree)})
+    low, high = bounds_within(tree, {name: _range(statement, name) for name in names_in(tree)})
     return bool(low == high)
 
 
-def _range(problem: Statement, name: str) -> Bounds:
+def _range(statement: Statement, name: str) -> Bounds:
     asset, i = number(name, "last"), number(name, "kept")
     if asset is not None:
-        return _last(problem, asset)
-    return _ANY if i is None else _kept(problem, problem.payoffs.functionals[i])
+        return _last(statement, asset)
+    return _ANY if i is None else _kept(statement, statement.payoffs.functionals[i])
 
 
-def _last(problem: Statement, asset: int) -> Bounds:
-    dynamics = problem.dynamics
-    if dynamics.is_noisy(asset) or dynamics.moves.paying[asset]:
+def _last(statement: Statement, asset: int) -> Bounds:
+    dynamics = statement.dynamics
+    if dynamics.is_noisy(asset) or dynamics.step_terms.paying[asset]:
         return _POSITIVE
-    price = float(problem.end_growth[asset])
+    price = float(statement.end_growth[asset])
     return _between(price * (1 - _ROUNDED), price * (1 + _ROUNDED))
 
 
-def _kept(problem: Statement, functional: Functional) -> Bounds:
+def _kept(statement: Statement, functional: Functional) -> Bounds:
     kind, count = functional.kind, functional.dates.count
     if kind == Kind.SUM:
         return _between(0.0, count * LARGEST)
     if kind == Kind.LOGARITHMS:
-        return _between(-LARGEST, _largest_noise(problem, functional))
+        return _between(-LARGEST, _largest_noise(statement, functional))
     if kind == Kind.EXERCISED and functional.right is not None and not functional.right.call:
         return _between(-LARGEST, LARGEST if functional.right.strike else 0.0)
     return _PRICES.get(kind, _ANY)
 
 
-def _largest_noise(problem: Statement, functional: Functional) -> float:
+def _largest_noise(statement: Statement, functional: Functional) -> float:
     """The sum of the noises of the largest prices on all dates."""
-    centre = problem.dynamics.centre(functional.dates.steps(problem.n_steps))[functional.asset]
+    centre = statement.dynamics.centre(functional.dates.steps(statement.n_steps))[functional.asset]
     return float(np.sum(np.log2(LARGEST) - centre))

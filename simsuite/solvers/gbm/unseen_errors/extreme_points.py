@@ -57,28 +57,28 @@ class Scatter:
         return float(np.max(found)) if found.size else 0.0
 
 
-class Rays:
+class ExtremePoints:
     """Of a problem whose prices follow the lognormal law."""
 
-    def __init__(self, problem: Statement) -> None:
-        self._problem = problem
+    def __init__(self, statement: Statement) -> None:
+        self._statement = statement
         self._points, self._known = 0, dict[int, Scatter]()
 
     def scatter(self, mean: Mean, points: int) -> Scatter | None:
         """None where it is not known, or where prices do not scatter."""
         if points != self._points:
-            self._points, self._known = points, _scatters(self._problem, points)
+            self._points, self._known = points, _scatters(self._statement, points)
         return self._known.get(mean.value)
 
 
-rays_of = once(Rays)
+extreme_points_of = once(ExtremePoints)
 
 
-def _scatters(problem: Statement, points: int) -> dict[int, Scatter]:
+def _scatters(statement: Statement, points: int) -> dict[int, Scatter]:
     """By the number of the value."""
-    payoffs, (z, weight), slopes = problem.payoffs, outer_strata(points), _slopes(problem)
-    variables = _along(problem, slopes, z.ravel())
-    fit = [v for v in range(len(payoffs.values)) if _is_fit(problem, v)]
+    payoffs, (z, weight), slopes = statement.payoffs, outer_strata(points), _slopes(statement)
+    variables = _along(statement, slopes, z.ravel())
+    fit = [v for v in range(len(payoffs.values)) if _is_fit(statement, v)]
     off = {}
     with np.errstate(all="ignore"):
         for v, curve in zip(fit, evaluate_each([payoffs.values[v] for v in fit], variables)):
@@ -98,15 +98,15 @@ def _scatters(problem: Statement, points: int) -> dict[int, Scatter]:
     return found
 
 
-def _is_fit(problem: Statement, value: int) -> bool:
-    functionals = problem.payoffs.functionals
-    numbers = (number(name, "kept") for name in names_in(problem.payoffs.values[value]))
+def _is_fit(statement: Statement, value: int) -> bool:
+    functionals = statement.payoffs.functionals
+    numbers = (number(name, "kept") for name in names_in(statement.payoffs.values[value]))
     return not any(functionals[i].kind in _UNFIT for i in numbers if i is not None)
 
 
-def _slopes(problem: Statement) -> np.ndarray:
+def _slopes(statement: Statement) -> np.ndarray:
     """[line, asset, step]: of the noise, by how many deviations out a path is."""
-    dynamics, n = problem.dynamics, problem.n_steps
+    dynamics, n = statement.dynamics, statement.n_steps
     scale, correlation = dynamics.scale(), dynamics.correlation
     spread = np.sqrt(np.sum(scale**2, axis=1))
     leading = [a for a in np.argsort(-spread, kind="stable")[:_MOST_ASSETS] if spread[a] > 0]
@@ -124,13 +124,13 @@ def _slopes(problem: Statement) -> np.ndarray:
     return np.array(found).reshape(len(found), len(spread), n)
 
 
-def _along(problem: Statement, slopes: np.ndarray, z: np.ndarray) -> dict[str, np.ndarray]:
+def _along(statement: Statement, slopes: np.ndarray, z: np.ndarray) -> dict[str, np.ndarray]:
     """The variables of expressions on paths that are z deviations out along each line: [line, number]."""
-    dynamics, functionals = problem.dynamics, problem.payoffs.functionals
-    growth = problem.end_growth
+    dynamics, functionals = statement.dynamics, statement.payoffs.functionals
+    growth = statement.end_growth
     values: dict[str, np.ndarray] = {}
     with np.errstate(all="ignore"):
-        for a in range(problem.n_assets):
+        for a in range(statement.n_assets):
             y = slopes[:, a, -1, None] * z
             values |= {noise(a): y, last(a): np.exp2(y) * growth[a]}
         for i, found in enumerate(_taken(functionals, dynamics, slopes, z)):

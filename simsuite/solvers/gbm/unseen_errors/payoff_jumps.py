@@ -34,7 +34,7 @@ from simsuite.solvers.gbm.payoffs.functionals import Kind
 from simsuite.solvers.gbm.payoffs.option_greeks import RATIO
 from simsuite.solvers.gbm.payoffs.variables import kept, last, noise, number
 from simsuite.solvers.gbm.statement import Statement, once
-from simsuite.solvers.gbm.unseen_errors.constant_payoffs import is_certain
+from simsuite.solvers.gbm.unseen_errors.constant_payoffs import is_constant
 from simsuite.solvers.gbm.unseen_errors.strata import scatter
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ Values = Callable[[np.ndarray], dict[str, np.ndarray]]
 
 
 @dataclass(frozen=True)
-class Leap:
+class PayoffJump:
     """Of what is averaged over paths, undiscounted. size: of its largest jump, 0 if it is continuous, NaN if it jumps
     by an unknown amount. random: whether it can differ from path to path. price: if it is a payoff times a weight
     without jumps, that payoff. curve: what it is as a function of y of `asset`, if that is all it depends on. far: what
@@ -70,81 +70,81 @@ class Leap:
     most: float = math.inf
 
 
-_CERTAIN = Leap(0.0, random=False)
+_CERTAIN = PayoffJump(0.0, random=False)
 
 
 @once
-def leaps_of(problem: Statement) -> dict[int, Leap]:
+def payoff_jumps_of(statement: Statement) -> dict[int, PayoffJump]:
     """By the number of the value (payoffs.py): of every price, Greek and probability of exercise. Greeks of a price
     that is no random number are none either."""
-    payoffs, found = problem.payoffs, {}
-    for o, (option, tree) in enumerate(zip(problem.scenario.option, payoffs.trees)):
+    payoffs, found = statement.payoffs, {}
+    for o, (option, tree) in enumerate(zip(statement.scenario.option, payoffs.trees)):
         price, greeks = payoffs.prices[o], payoffs.greeks[o]
-        found[price.value] = of_price = _of_price(problem, option, tree)
+        found[price.value] = of_price = _of_price(statement, option, tree)
         for key, mean in payoffs.greek_means[o].items():
             weighted = price if greeks.methods[key[0]] == RATIO else None
-            leap = _leap(problem, greeks.found[key].tree) if of_price.random else _CERTAIN
+            leap = _leap(statement, greeks.found[key].tree) if of_price.random else _CERTAIN
             found[mean.value] = replace(leap, price=weighted)
     for o, mean in payoffs.exercises.items():
-        exercised = Leap(1.0, least=0.0, most=1.0)
+        exercised = PayoffJump(1.0, least=0.0, most=1.0)
         found[mean.value] = exercised if found[payoffs.prices[o].value].random else _CERTAIN
     return found
 
 
-def _of_price(problem: Statement, option: Option, tree: Node) -> Leap:
-    found = _leap(problem, tree)
+def _of_price(statement: Statement, option: Option, tree: Node) -> PayoffJump:
+    found = _leap(statement, tree)
     size = found.size
     if isinstance(option, Barrier) and _never_pays(option):
         return _CERTAIN
     if isinstance(option, Barrier) and option.monitoring == "discrete" and found.curve is None:
-        size = _at_barrier(problem, option)
+        size = _at_barrier(statement, option)
     least = -math.inf if isinstance(option, Formula) else 0.0
     most = option.cash if isinstance(option, Digital) else math.inf
-    far = _call_far_out(problem, option) if isinstance(option, Barrier) and found.curve is None else found.far
-    asset = _option_asset(problem, option) if isinstance(option, Barrier) else found.asset
+    far = _call_far_out(statement, option) if isinstance(option, Barrier) and found.curve is None else found.far
+    asset = _option_asset(statement, option) if isinstance(option, Barrier) else found.asset
     return replace(found, size=size, asset=asset, far=far, least=least, most=most)
 
 
-def _call_far_out(problem: Statement, option: Barrier) -> Curve | None:
+def _call_far_out(statement: Statement, option: Barrier) -> Curve | None:
     """What a call with a barrier pays at high prices, where it is alive."""
-    asset = _option_asset(problem, option)
+    asset = _option_asset(statement, option)
     if option.payoff == "put" or (option.direction == "up") == (option.knock == "out"):
         return None
-    spot, growth = problem.scenario.asset[asset].spot, problem.end_growth[asset]
+    spot, growth = statement.scenario.asset[asset].spot, statement.end_growth[asset]
     return lambda y: np.maximum(spot * growth * np.exp2(y) - option.strike, 0.0)
 
 
-def _leap(problem: Statement, tree: Node) -> Leap:
+def _leap(statement: Statement, tree: Node) -> PayoffJump:
     names = names_in(tree)
-    assets = {_asset(problem, name) for name in names}
-    if not any(problem.dynamics.is_noisy(a) for a in assets) or is_certain(problem, tree):
+    assets = {_asset(statement, name) for name in names}
+    if not any(statement.dynamics.is_noisy(a) for a in assets) or is_constant(statement, tree):
         return _CERTAIN
-    values = _values(problem, tree) if len(assets) == 1 else None
+    values = _values(statement, tree) if len(assets) == 1 else None
     if values is not None:
         (asset,), curve, sizes = assets, _curve(tree, values), _sizes(tree, values)
-        return Leap(_largest_jump(curve, _spread(problem, asset), sizes), asset=asset, curve=curve, far=curve)
-    functionals = problem.payoffs.functionals
-    signed = {noise(a) for a in range(problem.n_assets)}
+        return PayoffJump(_largest_jump(curve, _spread(statement, asset), sizes), asset=asset, curve=curve, far=curve)
+    functionals = statement.payoffs.functionals
+    signed = {noise(a) for a in range(statement.n_assets)}
     signed |= {kept(i) for i, f in enumerate(functionals) if f.kind == Kind.LOGARITHMS}
-    return Leap(0.0 if is_lipschitz(tree, names - signed) else math.nan)
+    return PayoffJump(0.0 if is_lipschitz(tree, names - signed) else math.nan)
 
 
-def _values(problem: Statement, tree: Node) -> Values | None:
+def _values(statement: Statement, tree: Node) -> Values | None:
     """The variables of a tree by y at the end, for a path whose price at the end is all that it depends on."""
     stands_for = {}
     for name in names_in(tree):
         i = number(name, "kept")
         if i is not None:
-            f = problem.payoffs.functionals[i]
-            if f.kind not in _AT_END or f.dates.steps(problem.n_steps).tolist() != [problem.n_steps]:
+            f = statement.payoffs.functionals[i]
+            if f.kind not in _AT_END or f.dates.steps(statement.n_steps).tolist() != [statement.n_steps]:
                 return None
             stands_for[name] = _AT_END[f.kind](f.asset)
-    growth = problem.end_growth
+    growth = statement.end_growth
 
     def values_at(y: np.ndarray) -> dict[str, np.ndarray]:
-        values = {noise(a): y for a in range(problem.n_assets)}
+        values = {noise(a): y for a in range(statement.n_assets)}
         with np.errstate(all="ignore"):
-            values |= {last(a): np.exp2(y) * growth[a] for a in range(problem.n_assets)}
+            values |= {last(a): np.exp2(y) * growth[a] for a in range(statement.n_assets)}
         return values | {name: values[other] for name, other in stands_for.items()}
 
     return values_at
@@ -188,12 +188,12 @@ def _largest_jump(curve: Curve, spread: float, sizes: Curve) -> float:
     return float(np.max(left, where=left > _STEADY * change[cells], initial=0.0))
 
 
-def elsewhere(leap: Leap, problem: Statement, usual: float) -> float:
+def elsewhere(leap: PayoffJump, statement: Statement, usual: float) -> float:
     """How far from `usual` it is where it is not that, see `root_mean_square_off`. It is what paths can bring that are
     like none of those that were made."""
     if leap.curve is None:
         return leap.size if leap.size > 0 else math.nan
-    return root_mean_square_off(leap.curve, _spread(problem, leap.asset), usual)
+    return root_mean_square_off(leap.curve, _spread(statement, leap.asset), usual)
 
 
 def root_mean_square_off(curve: Curve, spread: float, usual: float) -> float:
@@ -220,17 +220,17 @@ def _never_pays(option: Barrier) -> bool:
     return option.payoff == "call" and option.strike >= option.level
 
 
-def scatter_far_out(leap: Leap, problem: Statement, points: int) -> float:
+def scatter_far_out(leap: PayoffJump, statement: Statement, points: int) -> float:
     """Variance of a mean over so many points that comes from the first and the last of them in order of y. 0 where the
     payoff is not known there, NaN where it is beyond all numbers."""
-    if leap.far is None or not problem.dynamics.lognormal:
+    if leap.far is None or not statement.dynamics.lognormal:
         return 0.0
-    return scatter(leap.far, _spread(problem, leap.asset), points)
+    return scatter(leap.far, _spread(statement, leap.asset), points)
 
 
-def _at_barrier(problem: Statement, option: Barrier) -> float:
-    dynamics, n = problem.dynamics, problem.n_steps
-    asset = _option_asset(problem, option)
+def _at_barrier(statement: Statement, option: Barrier) -> float:
+    dynamics, n = statement.dynamics, statement.n_steps
+    asset = _option_asset(statement, option)
     dates = np.unique(np.linspace(1, n, min(option.dates or n, _MOST_DATES)).astype(np.int64))
     ends = np.append(dates, n)
     growth, variance = LN2 * dynamics.log_mean(ends)[asset], LN2**2 * dynamics.variance(ends)[asset]
@@ -244,16 +244,16 @@ def _at_barrier(problem: Statement, option: Barrier) -> float:
     return max(found)
 
 
-def _option_asset(problem: Statement, option: Barrier) -> int:
-    return 0 if option.asset is None else problem.scenario.asset_names.index(option.asset)
+def _option_asset(statement: Statement, option: Barrier) -> int:
+    return 0 if option.asset is None else statement.scenario.asset_names.index(option.asset)
 
 
-def _asset(problem: Statement, name: str) -> int:
+def _asset(statement: Statement, name: str) -> int:
     i = number(name, "kept")
     if i is not None:
-        return problem.payoffs.functionals[i].asset
+        return statement.payoffs.functionals[i].asset
     return next(a for a in (number(name, "last"), number(name, "noise")) if a is not None)
 
 
-def _spread(problem: Statement, asset: int) -> float:
-    return float(problem.dynamics.spread(np.array([problem.n_steps]))[asset, 0])
+def _spread(statement: Statement, asset: int) -> float:
+    return float(statement.dynamics.spread(np.array([statement.n_steps]))[asset, 0])

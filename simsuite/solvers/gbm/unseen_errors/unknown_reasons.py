@@ -24,9 +24,9 @@ def with_reasons(found: Mapping[str, Any], reasons: Mapping[str, str]) -> dict[s
     return {**found, **({"reasons": dict(reasons)} if reasons else {})}
 
 
-def few(problem: Statement, paths: int) -> str:
+def few(statement: Statement, paths: int) -> str:
     """Where so many paths are too few for a standard error."""
-    width = problem.width
+    width = statement.width
     kind = {1: "path", 2: "antithetic pair", GROUP: "group"}[width]
     return f"{counted(max(paths // width, 1), kind)} cannot tell it"
 
@@ -44,14 +44,14 @@ def unknown_error(assets: Sequence[str], each: Sequence[Estimate]) -> str:
     return "; ".join(f"by {' and '.join(names)}, {reason}" for reason, names in named.items())
 
 
-def asset_reasons(problem: Statement, paths: int, found: Mapping[str, Any]) -> dict[str, str]:
+def asset_reasons(statement: Statement, paths: int, found: Mapping[str, Any]) -> dict[str, str]:
     """found: what results say of an asset's price at a frame."""
-    small = _TOO_SMALL if paths >= 2 * problem.width else few(problem, paths)
-    why = _POINTS if problem.quasi else small
+    small = _TOO_SMALL if paths >= 2 * statement.width else few(statement, paths)
+    why = _POINTS if statement.uses_sobol else small
     names = ("mean_standard_error", "std", "std_standard_error")
     reasons = {name: why for name in names if found[name] is None}
     if any(end is None for bounds in found["quantile_ci95"].values() for end in bounds):
-        reasons["quantile_ci95"] = _POINTS if problem.quasi else _QUANTILE
+        reasons["quantile_ci95"] = _POINTS if statement.uses_sobol else _QUANTILE
     return reasons
 
 
@@ -70,14 +70,14 @@ def risk_reasons(found: Mapping[str, Any]) -> dict[str, str]:
     return reasons
 
 
-def exposure_reasons(problem: Statement, paths: int, found: Mapping[str, Any]) -> dict[str, str]:
+def exposure_reasons(statement: Statement, paths: int, found: Mapping[str, Any]) -> dict[str, str]:
     """found: what results say of the exposure of a portfolio."""
     reasons = {}
     for part in ("expected", "negative"):
         unknown = [at for at in (found["end"], found["peak"]) if at[f"{part}_standard_error"] is None]
         if unknown:
-            enough = paths >= 2 * problem.width
-            reasons[f"{part}_standard_error"] = NO_LAW if enough else few(problem, paths)
+            enough = paths >= 2 * statement.width
+            reasons[f"{part}_standard_error"] = NO_LAW if enough else few(statement, paths)
     if any(end is None for level in found["end"]["potential"].values() for end in level["ci95"]):
         reasons["potential"] = _QUANTILE
     return reasons

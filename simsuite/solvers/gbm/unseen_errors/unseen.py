@@ -68,8 +68,8 @@ from simsuite.solvers.gbm.statement import Statement
 from simsuite.solvers.gbm.statistics.exact_sums import exact
 from simsuite.solvers.gbm.statistics.replicates import coefficient
 from simsuite.solvers.gbm.statistics.statistics import Estimate
-from simsuite.solvers.gbm.unseen_errors.extreme_points import rays_of
-from simsuite.solvers.gbm.unseen_errors.payoff_jumps import Leap, elsewhere, leaps_of, scatter_far_out
+from simsuite.solvers.gbm.unseen_errors.extreme_points import extreme_points_of
+from simsuite.solvers.gbm.unseen_errors.payoff_jumps import PayoffJump, elsewhere, payoff_jumps_of, scatter_far_out
 from simsuite.solvers.gbm.unseen_errors.unknown_reasons import ALIKE, FAR_OUT, few
 
 if TYPE_CHECKING:
@@ -113,55 +113,55 @@ def reach_of(count: int, points: int) -> float:
     return math.sqrt(2 / ((count + 2) * (count + 3))) / points
 
 
-def seen(problem: Statement, observed: Snapshot, mean: Mean) -> Seen:
+def seen(statement: Statement, observed: Snapshot, mean: Mean) -> Seen:
     """By the paths that are done."""
-    n, sums = int(observed.arrays["done"][0]) // problem.width, observed.arrays["options"][:, mean.rows]
+    n, sums = int(observed.arrays["done"][0]) // statement.width, observed.arrays["options"][:, mean.rows]
     total, squares = (sum((exact(rows[i]) for rows in sums), Fraction(0)) / n for i in (0, 1))
-    shift, width = Fraction(float(problem.shifts[mean.value])), problem.width
+    shift, width = Fraction(float(statement.shifts[mean.value])), statement.width
     variance, average = squares - total * total, total + shift
     alike = variance <= (_SAME * squares if width == 1 else 0)
-    count, points = (problem.sharing[0], n // problem.sharing[0]) if problem.quasi else (n, width)
+    count, points = (statement.numbering[0], n // statement.numbering[0]) if statement.uses_sobol else (n, width)
     return Seen(count, points, float(average), float(width * variance + average * average), alike)
 
 
-def completed(problem: Statement, observed: Snapshot, mean: Mean, estimate: Estimate, discount: float) -> Estimate:
+def completed(statement: Statement, observed: Snapshot, mean: Mean, estimate: Estimate, discount: float) -> Estimate:
     """With all that the standard error of an estimate leaves out."""
     if math.isnan(estimate.standard_error):  # too few observations
-        return replace(estimate, unknown=few(problem, int(observed.arrays["done"][0])))
-    leap, of = leaps_of(problem)[mean.value], seen(problem, observed, mean)
+        return replace(estimate, unknown=few(statement, int(observed.arrays["done"][0])))
+    leap, of = payoff_jumps_of(statement)[mean.value], seen(statement, observed, mean)
     bounded = replace(estimate, least=discount * leap.least, most=discount * leap.most)
     if not leap.random:
         return bounded
     if of.alike:
-        error = discount * of.reach * elsewhere(leap, problem, of.mean)
+        error = discount * of.reach * elsewhere(leap, statement, of.mean)
         unseen, unknown = None if error == 0 else of.unseen, ALIKE if math.isnan(error) else ""
         return replace(bounded, standard_error=error, freedom=math.inf, unseen=unseen, unknown=unknown)
-    bounded = _with_extremes(problem, observed, mean, of, bounded)
+    bounded = _with_extremes(statement, observed, mean, of, bounded)
     if bounded.unknown:
         return bounded
-    jump = leap.size if not math.isnan(leap.size) else _read_off(problem, observed, leap, of)
+    jump = leap.size if not math.isnan(leap.size) else _read_off(statement, observed, leap, of)
     if jump > 0:
         bounded = bounded.settled
-    rounded = of.deviation * rounding(problem) + _UNIT * float(problem.summands[mean.value])
+    rounded = of.deviation * rounding(statement) + _UNIT * float(statement.summands[mean.value])
     return bounded.widened(discount * math.hypot(jump * of.reach, rounded))
 
 
-def _with_extremes(problem: Statement, observed: Snapshot, mean: Mean, of: Seen, estimate: Estimate) -> Estimate:
+def _with_extremes(statement: Statement, observed: Snapshot, mean: Mean, of: Seen, estimate: Estimate) -> Estimate:
     """With a standard error that is no less than what the highest and the lowest Sobol point make of it."""
-    if not problem.quasi:
+    if not statement.uses_sobol:
         return estimate
-    least = problem.discount * math.sqrt(_scatter(problem, observed, mean, of.points) / of.count)
+    least = statement.discount * math.sqrt(_scatter(statement, observed, mean, of.points) / of.count)
     if math.isnan(least):
         return replace(estimate, standard_error=math.nan, unknown=FAR_OUT)
     return estimate if estimate.standard_error >= least else replace(estimate, standard_error=least, freedom=math.inf)
 
 
-def _scatter(problem: Statement, observed: Snapshot, mean: Mean, points: int) -> float:
+def _scatter(statement: Statement, observed: Snapshot, mean: Mean, points: int) -> float:
     """Variance of a mean over so many points by the highest and the lowest of them."""
-    leap = leaps_of(problem)[mean.value]
+    leap = payoff_jumps_of(statement)[mean.value]
     if leap.far is not None and mean.control is None:
-        return scatter_far_out(leap, problem, points)
-    along = rays_of(problem).scatter(mean, points)
+        return scatter_far_out(leap, statement, points)
+    along = extreme_points_of(statement).scatter(mean, points)
     if along is None:
         return 0.0
     if mean.control is None:
@@ -169,13 +169,13 @@ def _scatter(problem: Statement, observed: Snapshot, mean: Mean, points: int) ->
     return along.variance(float(coefficient(observed.arrays["options"][:, mean.rows], points)))
 
 
-def rounding(problem: Statement) -> float:
+def rounding(statement: Statement) -> float:
     """By what share of its standard deviation the mean of a payoff may be off."""
-    found = _BASE + _A_STEP * math.sqrt(problem.n_steps)
-    if problem.dtype == np.float32:
-        spread = LN2 * problem.dynamics.spread(np.array([problem.n_steps]))[:, 0]
+    found = _BASE + _A_STEP * math.sqrt(statement.n_steps)
+    if statement.dtype == np.float32:
+        spread = LN2 * statement.dynamics.spread(np.array([statement.n_steps]))[:, 0]
         found += _LEVEL / float(spread[spread > 0].min())
-    return found * float(np.finfo(problem.normal).eps) / 2
+    return found * float(np.finfo(statement.normal).eps) / 2
 
 
 def unseen_results(price: Estimate) -> dict[str, Any]:
@@ -187,10 +187,10 @@ def unseen_results(price: Estimate) -> dict[str, Any]:
     return {"unseen_probability_ci95": [0.0, price.unseen], "remark": remark}
 
 
-def _read_off(problem: Statement, observed: Snapshot, leap: Leap, of: Seen) -> float:
+def _read_off(statement: Statement, observed: Snapshot, leap: PayoffJump, of: Seen) -> float:
     """The size of jumps."""
     if leap.price is not None:
-        paid, price = leaps_of(problem)[leap.price.value].size, seen(problem, observed, leap.price)
+        paid, price = payoff_jumps_of(statement)[leap.price.value].size, seen(statement, observed, leap.price)
         if not math.isnan(paid) and price.square > 0:
             return paid * math.sqrt(of.square / price.square)
     most = _MOST * math.sqrt(of.square)

@@ -76,7 +76,7 @@ struct Bridges {
     for (int a = 0; a < ASSETS; a++) {
       if (!bridged(a)) continue;
       x[a] = p[a] + (block ? tables.centre[(size_t)a * tables.length + block * STEPS - 1] : 0);
-      if (PAYING) fall[a] = row_of(tables.falls, tables.length, a, block);
+      if (PAYING) fall[a] = row_of(tables.dividend_drops, tables.length, a, block);
       if (VARYING) variance[a] = row_of(tables.bridges, tables.length, a, block);
       if (VARYING) sharpness[a] = row_of(tables.bridges, tables.length, ASSETS + a, block);
 #pragma unroll

@@ -27,7 +27,7 @@ proportion to the price is paid at the end of its step: the bridge ends before i
 
 Kernels take
 - bridges[what, asset, step] (one column if volatilities are constant): v, and 2 log2(e) / v, or `_SHARPEST` if less;
-- falls[asset, step] (one column if there are none): by how much the price falls at the end of the step;
+- dividend_drops[asset, step] (one column if there are none): by how much the price falls at the end of the step;
 - levels[functional], of those that have one; of a SLOPE, its weight at the start.
 All of them, like x, in logarithms to base 2.
 """
@@ -49,32 +49,32 @@ def chances(kind: Kind, asset: int) -> int:
     return FIRST_STREAM + 2 * asset + (kind == Kind.HIGHEST)
 
 
-def shapes(problem: Statement) -> dict[str, tuple[int, ...]]:
+def shapes(statement: Statement) -> dict[str, tuple[int, ...]]:
     """Of the tables; a single entry stands in for what nobody reads."""
-    dynamics, n = problem.dynamics, problem.n_assets
-    padded = -(-problem.n_steps // problem.block) * problem.block if watched(problem) else 1
+    dynamics, n = statement.dynamics, statement.n_assets
+    padded = -(-statement.n_steps // statement.block) * statement.block if watched(statement) else 1
     return {
         "bridges": (2, n, padded if dynamics.varying else 1),
-        "falls": (n, padded if any(dynamics.paid) else 1),
+        "dividend_drops": (n, padded if any(dynamics.paid) else 1),
     }
 
 
-def tables(problem: Statement) -> dict[str, np.ndarray]:
-    dynamics = problem.dynamics
-    made = {name: np.zeros(shape) for name, shape in shapes(problem).items()}
-    if not watched(problem):
+def tables(statement: Statement) -> dict[str, np.ndarray]:
+    dynamics = statement.dynamics
+    made = {name: np.zeros(shape) for name, shape in shapes(statement).items()}
+    if not watched(statement):
         return made
     variance, sharpness = made["bridges"]
     step = dynamics.scale() if dynamics.varying else np.linalg.norm(dynamics.mix, axis=1)[:, None]
     variance[:, : step.shape[1]] = step**2
     with np.errstate(divide="ignore", over="ignore"):
         sharpness[:] = np.minimum(2 / LN2 / variance, _SHARPEST)
-    for fall, paid in zip(made["falls"], dynamics.paid):
+    for fall, paid in zip(made["dividend_drops"], dynamics.paid):
         for payment in paid:
             fall[payment.step - 1] -= payment.fall / LN2
     return made
 
 
-def watched(problem: Statement) -> bool:
+def watched(statement: Statement) -> bool:
     """Whether it matters what prices do between steps."""
-    return any(functional.kind in CONTINUOUS for functional in problem.payoffs.functionals)
+    return any(functional.kind in CONTINUOUS for functional in statement.payoffs.functionals)

@@ -23,12 +23,12 @@ _ONE, _NOTHING = np.float32(1.0), np.float32(0.0)  # do not widen what they are 
 @procedure
 def keep_survivals(functionals, between, dated, kept, y, past, q, w, k, single_state):
     """A step of SURVIVAL and SLOPE. q: room for a number of each path."""
-    (bridges, falls, levels), (_, centre, growth) = between, dated
+    (bridges, dividend_drops, levels), (_, centre, growth) = between, dated
     for n in range(functionals.shape[0]):
         f, kind, a = functionals[n, 0], functionals[n, 1], functionals[n, 2]
         if kind == _SURVIVAL:
             start = centre[a, k - 1] if k > 0 else _NOTHING
-            fall, sharpness = falls[a, k % falls.shape[1]], bridges[1, a, k % bridges.shape[2]]
+            fall, sharpness = dividend_drops[a, k % dividend_drops.shape[1]], bridges[1, a, k % bridges.shape[2]]
             near, far = start - levels[f], centre[a, k] + fall - levels[f]
             _reach_level(q, past, y, a, w, near, far, sharpness, single_state)
             if fall > 0:
@@ -39,7 +39,7 @@ def keep_survivals(functionals, between, dated, kept, y, past, q, w, k, single_s
                 if functionals[m, 1] == _SLOPE and functionals[m, 5] == f:
                     g, row = functionals[m, 0], centre.shape[0] + functionals[m, 4]
                     w0 = growth[row, k - 1] if k > 0 else levels[g]
-                    _bend(kept, g, f, q, past, y, a, w, near, far, sharpness, w0, growth[row, k])
+                    _keep_slope(kept, g, f, q, past, y, a, w, near, far, sharpness, w0, growth[row, k])
             for p in range(w):
                 kept[f, p] *= _ONE - q[p]
 
@@ -57,7 +57,7 @@ def _reach_level(q, past, y, a, w, near, far, sharpness, single_state):
 
 
 @procedure
-def _bend(kept, g, f, q, past, y, a, w, near, far, sharpness, w0, w1):
+def _keep_slope(kept, g, f, q, past, y, a, w, near, far, sharpness, w0, w1):
     """SLOPE number g, whose weights are w0 before the step and w1 after it, before SURVIVAL number f has taken it."""
     for p in range(w):
         steep = steepness(past[a, p] + near, y[a, p] + far, w0, w1, sharpness, q[p])
@@ -91,10 +91,14 @@ def draw_radii(radii, streams, bits, w, first_path, block, seed, antithetic, sin
 @procedure
 def keep_extremes_between(functionals, between, dated, kept, y, past, radii, w, j, k):
     """A step of LOWEST, HIGHEST and of what goes with them, which is taken after them. radii: see `draw_radii`."""
-    (bridges, falls, _), (_, centre, growth) = between, dated
+    (bridges, dividend_drops, _), (_, centre, growth) = between, dated
     for n in range(functionals.shape[0]):
         f, kind, a, partner = functionals[n, 0], functionals[n, 1], functionals[n, 2], functionals[n, 5]
-        start, end, fall = centre[a, k - 1] if k > 0 else _NOTHING, centre[a, k], falls[a, k % falls.shape[1]]
+        start, end, fall = (
+            centre[a, k - 1] if k > 0 else _NOTHING,
+            centre[a, k],
+            dividend_drops[a, k % dividend_drops.shape[1]],
+        )
         variance = bridges[0, a, k % bridges.shape[2]]
         if kind == _LOWEST:
             for p in range(w):
@@ -109,11 +113,13 @@ def keep_extremes_between(functionals, between, dated, kept, y, past, radii, w, 
             w0, w1 = growth[row, k - 1] if k > 0 else _NOTHING, growth[row, k]
             for m in range(n):
                 if functionals[m, 0] == partner:
-                    _lean(kind, kept, f, partner, past, y, a, w, radii, m, j, start, end, fall, variance, w0, w1)
+                    _keep_weight_at_extreme(
+                        kind, kept, f, partner, past, y, a, w, radii, m, j, start, end, fall, variance, w0, w1
+                    )
 
 
 @procedure
-def _lean(kind, kept, f, partner, past, y, a, w, radii, m, j, start, end, fall, variance, w0, w1):
+def _keep_weight_at_extreme(kind, kept, f, partner, past, y, a, w, radii, m, j, start, end, fall, variance, w0, w1):
     """AT_LOWEST or AT_HIGHEST, after the step has been taken into the extreme, which is number m of its kind."""
     for p in range(w):
         x0, x1 = past[a, p] + start, y[a, p] + (end + fall)

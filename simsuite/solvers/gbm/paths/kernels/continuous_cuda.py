@@ -11,7 +11,7 @@ from simsuite.solvers.gbm.payoffs.functionals import Kind
 
 
 def make_between(real: Any) -> Any:
-    """keep_between, bend and lean, for paths in float32 or float64."""
+    """keep_between, slope_after and weight_at_extreme, for paths in float32 or float64."""
     LOWEST, HIGHEST, SURVIVAL = map(int, (Kind.LOWEST, Kind.HIGHEST, Kind.SURVIVAL))
     AT_LOWEST = int(Kind.AT_LOWEST)
     reached = reached32 if real is float32 else reached64
@@ -31,7 +31,7 @@ def make_between(real: Any) -> Any:
         return kept
 
     @njit(error_model="numpy", forceinline=True)
-    def bend(kept, survival, x0, x1, after, sharpness, level, w0, w1):
+    def slope_after(kept, survival, x0, x1, after, sharpness, level, w0, w1):
         """What is kept of a SLOPE; survival: before the step."""
         d0, d1 = x0 - level, x1 - level
         q = reached(d0, d1, sharpness)
@@ -39,7 +39,7 @@ def make_between(real: Any) -> Any:
         return real(0) if d0 * d1 <= real(0) or d1 * (after - level) <= real(0) else kept
 
     @njit(error_model="numpy", forceinline=True)
-    def lean(kind, kept, extreme, x0, x1, after, variance, radius, w0, w1):
+    def weight_at_extreme(kind, kept, extreme, x0, x1, after, variance, radius, w0, w1):
         """What is kept of AT_LOWEST or AT_HIGHEST, after the step has been taken into the extreme."""
         if kind == AT_LOWEST:
             found = lowest(x0, x1, variance, radius)
@@ -51,4 +51,4 @@ def make_between(real: Any) -> Any:
             at = w0 + share(x0, x1, variance, radius, real(1)) * (w1 - w0)
         return at if extreme == found else kept
 
-    return keep_between, bend, lean
+    return keep_between, slope_after, weight_at_extreme

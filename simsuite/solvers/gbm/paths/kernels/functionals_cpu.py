@@ -97,8 +97,8 @@ def keep_extremes(functionals, dated, kept, y, w, k):
 @procedure
 def keep_exercised(functionals, rights, dated, kept, y, price, now, w, k, single):
     """A date of American options: EXERCISED where the rule says so, and AT_EXERCISED, which goes with that.
-    rights: (degree and call of each option, turn, rules). price, now: room for a number of each path."""
-    (judged, turn, rules), (due, centre, growth) = rights, dated
+    rights: (degree and call of each option, policy_row, rules). price, now: room for a number of each path."""
+    (judged, policy_row, rules), (due, centre, growth) = rights, dated
     right = -1
     for n in range(functionals.shape[0]):
         f, kind, a, bit = functionals[n, 0], functionals[n, 1], functionals[n, 2], functionals[n, 3]
@@ -106,7 +106,18 @@ def keep_exercised(functionals, rights, dated, kept, y, price, now, w, k, single
             right += 1
             if bit < 0 or due[k] >> bit & 1:
                 _exercise(
-                    kept, f, y, a, w, rules, turn[right, k], judged[right, 0], judged[right, 1], price, now, single
+                    kept,
+                    f,
+                    y,
+                    a,
+                    w,
+                    rules,
+                    policy_row[right, k],
+                    judged[right, 0],
+                    judged[right, 1],
+                    price,
+                    now,
+                    single,
                 )
                 for m in range(n + 1, functionals.shape[0]):
                     if functionals[m, 1] != _EXERCISED and functionals[m, 5] == f:

@@ -71,10 +71,10 @@ struct Tables {
   int length;  // of their rows
   const normal *__restrict__ drift, *__restrict__ cash;
   Jumps<normal> jumps;
-  const normal *__restrict__ bridges, *__restrict__ falls;
+  const normal *__restrict__ bridges, *__restrict__ dividend_drops;
   normal variance[ASSETS], sharpness[ASSETS];  // of all steps, if these are alike
   state level[COUNT];
-  const int* __restrict__ turn;  // the row of the rules for a step, of each right
+  const int* __restrict__ policy_row;  // the row of the rules for a step, of each right
   const normal* __restrict__ rules;
 };
 
@@ -93,7 +93,7 @@ template <bool NOW>
 __device__ __forceinline__ void take(normal (&sum)[COUNT], int (&taken)[COUNT], const normal (&p)[ASSETS],
                                      const Row<normal> (&centre)[ASSETS], const Row<normal> (&growth)[ASSETS],
                                      const Row<normal> (&weight)[COUNT], const state (&y)[ASSETS],
-                                     const normal (&base)[ASSETS], const Row<int> (&turn)[N_RIGHTS],
+                                     const normal (&base)[ASSETS], const Row<int> (&policy_row)[N_RIGHTS],
                                      const normal* rules, int j, unsigned due) {
   normal x[ASSETS], price[ASSETS];
 #pragma unroll
@@ -127,7 +127,7 @@ __device__ __forceinline__ void take(normal (&sum)[COUNT], int (&taken)[COUNT], 
       const int a = own.asset, right = right_of(f);
       const normal noise = MIXED ? (normal)y[a] + p[a] : p[a], whole = MIXED ? base[a] * price[a] : price[a];
       const bool held = sum[f] < 0;
-      exercise(sum[f], rights[right], noise, whole, rules + (size_t)turn[right].v[j] * WIDTH);
+      exercise(sum[f], rights[right], noise, whole, rules + (size_t)policy_row[right].v[j] * WIDTH);
 #pragma unroll
       for (int g = 0; g < COUNT; g++)
         if (functionals[g].kind == AT_EXERCISED && functionals[g].partner == f && held && sum[f] > 0) sum[g] = weight[g].v[j];
@@ -141,7 +141,7 @@ template <bool PART, bool DUE>
 __device__ __forceinline__ void follow(Path& path, const Increments& dw, int opposite, const Tables& tables, int block,
                                        const Row<unsigned>& due, int valid, const Chances& chances, int which, Seen& seen) {
   normal p[ASSETS], base[ASSETS], sum[COUNT];  // since the block began: increments in `normal` lose nothing there
-  Row<int> turn[N_RIGHTS];
+  Row<int> policy_row[N_RIGHTS];
   int taken[COUNT];
   Row<normal> centre[ASSETS], growth[ASSETS], weight[COUNT];
 #pragma unroll
@@ -164,7 +164,7 @@ __device__ __forceinline__ void follow(Path& path, const Increments& dw, int opp
   Bridges bridges(path, p, tables, block);
 #pragma unroll
   for (int r = 0; r < N_RIGHTS; r++)
-    if (EXERCISES) turn[r] = row_of(tables.turn, tables.length, r, block);
+    if (EXERCISES) policy_row[r] = row_of(tables.policy_row, tables.length, r, block);
 #pragma unroll
   for (int j = 0; j < STEPS; j++) {
     if (PART && j >= valid) break;
@@ -173,8 +173,8 @@ __device__ __forceinline__ void follow(Path& path, const Increments& dw, int opp
       p[a] = dw.added_to(p[a], path.y[a], a, j, opposite);
       if (DENSE) seen.at[j][a].v[which] = MIXED ? path.y[a] + (state)p[a] : (state)p[a];
     }
-    take<false>(sum, taken, p, centre, growth, weight, path.y, base, turn, tables.rules, j, 0);
-    if (DUE && due.v[j]) take<true>(sum, taken, p, centre, growth, weight, path.y, base, turn, tables.rules, j, due.v[j]);
+    take<false>(sum, taken, p, centre, growth, weight, path.y, base, policy_row, tables.rules, j, 0);
+    if (DUE && due.v[j]) take<true>(sum, taken, p, centre, growth, weight, path.y, base, policy_row, tables.rules, j, due.v[j]);
     if (BRIDGED) bridges.take(sum, p, centre, weight, j, chances, opposite);
   }
 #pragma unroll
@@ -249,10 +249,10 @@ advance(state* x, state* f, state* seen, unsigned n, unsigned long long room, un
         unsigned long long seed, int begin, int end, const Mark* __restrict__ marks, int n_steps,
         const normal* __restrict__ mixing, const normal* __restrict__ scale, const normal* __restrict__ centre,
         const normal* __restrict__ growth, const unsigned* __restrict__ due, int length,
-        const normal* __restrict__ bridges, const normal* __restrict__ falls, const state* __restrict__ levels,
+        const normal* __restrict__ bridges, const normal* __restrict__ dividend_drops, const state* __restrict__ levels,
         const normal* __restrict__ drift, const normal* __restrict__ jumps,
         const unsigned long long* __restrict__ thresholds, int n_thresholds, const normal* __restrict__ cash,
-        const int* __restrict__ turn, const normal* __restrict__ rules POINTS) {
+        const int* __restrict__ policy_row, const normal* __restrict__ rules POINTS) {
 #if SOBOL
   const Place place({replicates, whole, each}, first, n, blockIdx.x * THREADS + threadIdx.x);
   const unsigned i = place.column;
@@ -273,8 +273,9 @@ advance(state* x, state* f, state* seen, unsigned n, unsigned long long room, un
   if (i >= n) return;
   constexpr bool wanted = true;
 #endif
-  Tables tables = {scale, centre, growth, due, length, drift, cash, {jumps, thresholds, n_thresholds}, bridges, falls};
-  tables.turn = turn, tables.rules = rules;
+  Tables tables = {scale, centre, growth, due, length, drift, cash, {jumps, thresholds, n_thresholds},
+                   bridges, dividend_drops};
+  tables.policy_row = policy_row, tables.rules = rules;
 #pragma unroll
   for (int a = 0; a < ASSETS; a++)
     if (BRIDGED && !VARYING) tables.variance[a] = bridges[a], tables.sharpness[a] = bridges[ASSETS + a];

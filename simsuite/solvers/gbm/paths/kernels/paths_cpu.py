@@ -16,7 +16,7 @@ from simsuite.elementary import fma
 from simsuite.parallel_for import kernel, parallel_for, procedure
 from simsuite.scenario.gbm import GROUP
 from simsuite.solvers.gbm.market.schemes import Scheme
-from simsuite.solvers.gbm.market.step_terms import Moves
+from simsuite.solvers.gbm.market.step_terms import StepTerms
 from simsuite.solvers.gbm.paths.kernels.continuous import chances
 from simsuite.solvers.gbm.paths.kernels.continuous_cpu import draw_radii, keep_extremes_between, keep_survivals
 from simsuite.solvers.gbm.paths.kernels.functionals_cpu import (
@@ -42,7 +42,7 @@ def make_advance(
     functionals: Sequence[tuple[int, int, int, int, int]],
     state: Any,
     normal: Any,
-    moves: Moves,
+    step_terms: StepTerms,
     rights: Sequence[tuple[int, bool]] = (),
     stack: int = 0,
     summed: int = 1,
@@ -62,7 +62,7 @@ def make_advance(
     streams = np.zeros(0, np.int64)
     if between is not None:
         streams = np.array([chances(Kind(kind), a) * (kind in SAMPLED) for _, kind, a, *_ in between], np.int64)
-    half, jumping, paying = moves.scheme.half, np.array(moves.jumping), np.array(moves.paying)
+    half, jumping, paying = step_terms.scheme.half, np.array(step_terms.jumping), np.array(step_terms.paying)
 
     @functools.lru_cache(maxsize=2)
     def cut(first_path: int, n: int, *numbering: int) -> np.ndarray:
@@ -71,7 +71,8 @@ def make_advance(
     def advance(
         x: Any, kept: Any, seen: Any, n: int, first_path: int, begin: int, end: int, valid: int, watched: int,
         first_seen: int, seed: Any, antithetic: bool, mix: Any, scale: Any, centre: Any, growth: Any, due: Any,
-        bridges: Any, falls: Any, levels: Any, drift: Any, jumps: Any, thresholds: Any, cash: Any, turn: Any,
+        bridges: Any, dividend_drops: Any, levels: Any, drift: Any, jumps: Any, thresholds: Any, cash: Any,
+        policy_row: Any,
         rules: Any, numbering: Any, *points: Any,
     ) -> None:  # fmt: skip
         *bridge, match = points
@@ -80,11 +81,12 @@ def make_advance(
             pieces, (x, kept, seen), (begin, end, valid, watched, first_seen),
             (seed, antithetic, summed, per_block), single_normal, single_state,
             (*bridge, stack) if stack else None, match if matched else None, (mix, scale),
-            (drift, half) if moves.scheme is not Scheme.EXACT else None,
-            (jumping, jumps, thresholds) if any(moves.jumping) else None, (paying, cash) if any(moves.paying) else None,
+            (drift, half) if step_terms.scheme is not Scheme.EXACT else None,
+            (jumping, jumps, thresholds) if any(step_terms.jumping) else None,
+            (paying, cash) if any(step_terms.paying) else None,
             begun, (due, centre, growth), sums, beside_sums, logarithms, extremes,
-            (bridges, falls, levels), survivals, None if between is None else (between, streams),
-            None if exercised is None else (exercised, (judged, turn, rules)),
+            (bridges, dividend_drops, levels), survivals, None if between is None else (between, streams),
+            None if exercised is None else (exercised, (judged, policy_row, rules)),
         )  # fmt: skip
 
     return advance

@@ -12,13 +12,13 @@ from numba import cuda, float32, float64, int32, uint32, uint64
 from simsuite.rng import fill_normals32, fill_normals64, radius32, radius64, words
 from simsuite.scenario.gbm import GROUP
 from simsuite.solvers.gbm.market.schemes import Scheme
-from simsuite.solvers.gbm.market.step_terms import Moves
+from simsuite.solvers.gbm.market.step_terms import StepTerms
 from simsuite.solvers.gbm.paths.kernels.continuous import chances
 from simsuite.solvers.gbm.paths.kernels.continuous_cuda import make_between
-from simsuite.solvers.gbm.paths.kernels.step_terms_cuda import make_moves
+from simsuite.solvers.gbm.paths.kernels.step_terms_cuda import make_step_terms
 from simsuite.solvers.gbm.payoffs.exercise_rights import TERMS
 from simsuite.solvers.gbm.payoffs.functionals import CONTINUOUS, LEANING, SAMPLED, Kind
-from simsuite.solvers.gbm.random_numbers.numbering_kernels import place
+from simsuite.solvers.gbm.random_numbers.numbering_kernels import point_of
 from simsuite.solvers.gbm.random_numbers.precision import NORMALS_PER_BLOCK
 from simsuite.solvers.gbm.sobol.sobol_cuda import make_bridge
 
@@ -28,7 +28,7 @@ def make_advance(
     functionals: Sequence[tuple[int, int, int, int, int]],
     state: Any,
     normal: Any,
-    moves: Moves,
+    step_terms: StepTerms,
     rights: Sequence[tuple[int, bool]] = (),
     stack: int = 0,
     summed: int = 1,
@@ -56,12 +56,12 @@ def make_advance(
     fill = fill_normals32 if single else fill_normals64
     drawn = float32 if single else float64
     ln2 = real(math.log(2.0))
-    keep_between, bend, lean = make_between(real)
+    keep_between, slope_after, weight_at_extreme = make_between(real)
     SLOPE, LEANS = int(Kind.SLOPE), tuple(kind in LEANING for kind in KIND)
     SLOPES = SLOPE in KIND
-    DISCRETISED, JUMPING, PAYING = moves.scheme is not Scheme.EXACT, moves.jumping, moves.paying
+    DISCRETISED, JUMPING, PAYING = step_terms.scheme is not Scheme.EXACT, step_terms.jumping, step_terms.paying
     JUMPS, CASH = any(JUMPING), any(PAYING)
-    discretised, jumped, after_cash = make_moves(moves, real, drawn)
+    discretised, jumped, after_cash = make_step_terms(step_terms, real, drawn)
     QUASI, STACK = stack > 0, max(stack, 1)
     SUMMED, HALF, ROOT_HALF = summed == 2, PER_BLOCK // 2, drawn(math.sqrt(0.5))
     MATCHED = matched
@@ -87,13 +87,13 @@ def make_advance(
         growth,
         due,
         bridges,
-        falls,
+        dividend_drops,
         levels,
         drift,
         jumps,
         thresholds,
         cash,
-        turn,
+        policy_row,
         rules,
         numbering,
         opened,
@@ -120,7 +120,7 @@ def make_advance(
             if QUASI:
                 whole = cuda.local.array(N, drawn)
                 waiting = cuda.local.array((STACK, N), drawn)
-                r, point, _ = place(path, numbering[0], numbering[1], numbering[2])
+                r, point, _ = point_of(path, numbering[0], numbering[1], numbering[2])
                 visit, depth = start(whole, waiting, begin, opened, weights, directions, shift, offset, r, point)
             for a in range(N):
                 y[a] = x[a, i] if begin > 0 else real(0)
@@ -185,11 +185,11 @@ def make_advance(
                                 if KIND[f] == SLOPE:
                                     a, h = ASSET[f], PARTNER[f]
                                     x1 = y[a] + centre[a, k]
-                                    s[f] = bend(
+                                    s[f] = slope_after(
                                         s[f],
                                         s[h],
                                         past[a] + (centre[a, k - 1] if k > 0 else real(0)),
-                                        x1 + falls[a, k if falls.shape[1] > 1 else 0],
+                                        x1 + dividend_drops[a, k if dividend_drops.shape[1] > 1 else 0],
                                         x1,
                                         bridges[1, a, k if bridges.shape[2] > 1 else 0],
                                         levels[h],
@@ -201,13 +201,15 @@ def make_advance(
                                 a, c = ASSET[f], k if bridges.shape[2] > 1 else 0
                                 x0 = past[a] + (centre[a, k - 1] if k > 0 else real(0))
                                 x1 = y[a] + centre[a, k]
-                                before = x1 + falls[a, k if falls.shape[1] > 1 else 0]
+                                before = x1 + dividend_drops[a, k if dividend_drops.shape[1] > 1 else 0]
                                 variance, sharpness = bridges[0, a, c], bridges[1, a, c]
                                 if LEANS[f]:
                                     h = PARTNER[f]
                                     w0 = growth[N + ROW[f], k - 1] if k > 0 else real(0)
                                     w1 = growth[N + ROW[f], k]
-                                    s[f] = lean(KIND[f], s[f], s[h], x0, before, x1, variance, radii[h, j], w0, w1)
+                                    s[f] = weight_at_extreme(
+                                        KIND[f], s[f], s[h], x0, before, x1, variance, radii[h, j], w0, w1
+                                    )
                                 else:
                                     s[f] = keep_between(
                                         KIND[f], s[f], x0, before, x1, variance, sharpness, levels[f], radii[f, j]
@@ -237,7 +239,7 @@ def make_advance(
                                     if KIND[f] == LATEST:
                                         s[f] = v
                                     if KIND[f] == EXERCISED:
-                                        rule, degree = rules[turn[RIGHT[f], k]], DEGREE[RIGHT[f]]
+                                        rule, degree = rules[policy_row[RIGHT[f], k]], DEGREE[RIGHT[f]]
                                         price = math.exp(ln2 * v)
                                         value = rule[0] * price + rule[1]
                                         if s[f] < real(0) and value > real(0):

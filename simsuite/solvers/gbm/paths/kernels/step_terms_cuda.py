@@ -9,7 +9,7 @@ from numba import cuda, float32, uint64
 
 from simsuite.rng import words
 from simsuite.solvers.gbm.market.jumps import STREAMS
-from simsuite.solvers.gbm.market.step_terms import Moves
+from simsuite.solvers.gbm.market.step_terms import StepTerms
 from simsuite.solvers.gbm.paths.kernels.step_terms_scalars import (
     after32,
     after64,
@@ -22,10 +22,10 @@ from simsuite.solvers.gbm.paths.kernels.step_terms_scalars import (
 )
 
 
-def make_moves(moves: Moves, real: Any, drawn: Any) -> tuple[Any, Any, Any]:
+def make_step_terms(step_terms: StepTerms, real: Any, drawn: Any) -> tuple[Any, Any, Any]:
     """What a scheme makes of an increment, what jumps add, and what dividends in cash leave. real: type of what is
     added up; drawn: of normals."""
-    HALF, N = real(moves.scheme.half), len(moves.jumping)
+    HALF, N = real(step_terms.scheme.half), len(step_terms.jumping)
     gain, after_cash = (gain32, after32) if real is float32 else (gain64, after64)
     normal = normal32 if drawn is float32 else normal64
     number = cuda.jit(device=True)(exceeded.py_func)  # the simulator's arrays are none to compiled code

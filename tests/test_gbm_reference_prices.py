@@ -12,7 +12,7 @@ from scipy import integrate, stats
 
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm import closed_forms as exact
-from simsuite.solvers.gbm.reference_prices.prices import known_greeks, known_price
+from simsuite.solvers.gbm.reference_prices.prices import reference_greeks, reference_price
 from simsuite.verify.gbm_cases import CASES
 
 LOOKBACK = {"style": "lookback", "payoff": "put", "strike_type": "fixed", "strike": 95.0}
@@ -30,7 +30,7 @@ def scenario(**changes: Any) -> GbmScenario:
 
 def price(option: dict[str, Any], **changes: Any) -> float | None:
     model = scenario(option=[option], **changes)
-    return known_price(model, model.option[0])
+    return reference_price(model, model.option[0])
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.published], ids=lambda case: case.name)
@@ -39,7 +39,7 @@ def test_published_prices(case) -> None:
     model = GbmScenario.model_validate({**case.scenario, "paths": {"count": 1024}})
     for name, published in case.published.items():
         option = model.option[model.option_names.index(name)]
-        assert known_price(model, option) == pytest.approx(published, abs=1e-8)
+        assert reference_price(model, option) == pytest.approx(published, abs=1e-8)
 
 
 def test_what_changes_in_time_counts_as_its_integral() -> None:
@@ -114,14 +114,14 @@ def test_greeks_are_derivatives() -> None:
     for number, expected in enumerate(
         (exact.european_greeks(terms, 100.0, "call"), exact.digital_greeks(terms, 95.0, "put"))
     ):
-        found = known_greeks(model, number)
+        found = reference_greeks(model, number)
         for name in ("delta", "gamma", "vega"):
             assert found[name] == pytest.approx([getattr(expected, name)], rel=1e-7)
         assert found["rho"] == pytest.approx(expected.rho, rel=1e-7)
         assert found["theta"] == pytest.approx(expected.theta, rel=1e-6)
     model = scenario(option=[{"style": "exchange", "assets": ["A", "B"]}], **TWO)
-    found = known_greeks(model, 0)
-    price = known_price(model, model.option[0])
+    found = reference_greeks(model, 0)
+    price = reference_price(model, model.option[0])
     assert 100.0 * found["delta"][0] + 90.0 * found["delta"][1] == pytest.approx(price, rel=1e-9)  # of degree 1
     assert 100.0**2 * found["gamma"][0] == pytest.approx(90.0**2 * found["gamma"][1], rel=1e-6)
     assert found["rho"] == pytest.approx(0.0, abs=1e-8)
@@ -131,7 +131,7 @@ def test_greeks_are_derivatives() -> None:
 def test_vega_is_by_a_relative_change() -> None:
     """Per root mean square, 0.2: as if it were constant; but theta knows what it is now."""
     volatility = [[0.0, 0.12], [0.5, math.sqrt(0.0656)]]
-    found = known_greeks(scenario(asset=[ASSET | {"volatility": volatility}]), 0)
+    found = reference_greeks(scenario(asset=[ASSET | {"volatility": volatility}]), 0)
     expected = exact.european_greeks(exact.Terms.constant(100.0, 0.05, 0.05, 0.2, 1.0), 100.0, "call")
     assert found["vega"] == pytest.approx([expected.vega], rel=1e-7)
     theta = 0.05 * (expected.price - 100.0 * expected.delta) - (0.12 * 100.0) ** 2 / 2 * expected.gamma
@@ -178,7 +178,7 @@ THREE = [ASSET, ASSET, {"spot": 100.0, "volatility": 0.3}]
 )
 def test_what_is_not_known_is_not_made_up(option: dict[str, Any], changes: dict[str, Any]) -> None:
     assert price(option, **changes) is None
-    assert known_greeks(scenario(option=[option], **changes), 0) is None
+    assert reference_greeks(scenario(option=[option], **changes), 0) is None
 
 
 @pytest.mark.parametrize("combine", ["max", "sum"])

@@ -15,8 +15,8 @@ from scipy.stats import qmc
 from simsuite.backends import open_backend
 from simsuite.expressions.evaluate import evaluate
 from simsuite.solvers.gbm.unseen_errors import unseen
-from simsuite.solvers.gbm.unseen_errors.extreme_points import _along, _slopes, rays_of
-from simsuite.solvers.gbm.unseen_errors.payoff_jumps import leaps_of, scatter_far_out
+from simsuite.solvers.gbm.unseen_errors.extreme_points import _along, _slopes, extreme_points_of
+from simsuite.solvers.gbm.unseen_errors.payoff_jumps import payoff_jumps_of, scatter_far_out
 from simsuite.solvers.gbm.unseen_errors.unknown_reasons import FAR_OUT
 
 RATE, STEPS, SPOT = 0.03, 4, 100.0
@@ -100,8 +100,8 @@ def test_errors_of_usual_volatilities_stay(cpu: Any, monkeypatch: pytest.MonkeyP
 def test_a_line_through_the_end_is_the_law_of_the_last_price() -> None:
     p = wild(2.0, option=[CALL])
     (mean,) = p.payoffs.prices
-    known = scatter_far_out(leaps_of(p)[mean.value], p, 4096)
-    assert rays_of(p).scatter(mean, 4096).variance(0.0) == pytest.approx(known, rel=1e-9)
+    known = scatter_far_out(payoff_jumps_of(p)[mean.value], p, 4096)
+    assert extreme_points_of(p).scatter(mean, 4096).variance(0.0) == pytest.approx(known, rel=1e-9)
 
 
 def test_what_is_kept_of_a_path_along_a_line() -> None:

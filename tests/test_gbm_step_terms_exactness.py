@@ -15,7 +15,7 @@ from test_gbm_exactness import signatures
 from simsuite.backends.cpu import CpuBackend
 from simsuite.backends.program import compile_program, program_text
 from simsuite.solvers.gbm.market.schemes import Scheme
-from simsuite.solvers.gbm.market.step_terms import Moves
+from simsuite.solvers.gbm.market.step_terms import StepTerms
 from simsuite.solvers.gbm.paths.launches_nvrtc import PATHS, SHAPES, paths_macros
 from simsuite.solvers.gbm.problem import GbmProblem
 from simsuite.solvers.gbm.random_numbers.precision import PRECISIONS
@@ -143,8 +143,8 @@ def test_readable_kernel_lives_in_registers(case):
     scheme, precision = case
     state, normal = PRECISIONS[precision]
     signature = signatures(getattr(types, state.name), getattr(types, normal.name))["advance"]
-    moves = Moves(scheme, (True, False), (False, True))
-    ptx, info = compile_sm90(make_advance(2, ((1, 0, -1, 0, 0), (3, 1, 0, 0, 0)), state, normal, moves), signature)
+    step_terms = StepTerms(scheme, (True, False), (False, True))
+    ptx, info = compile_sm90(make_advance(2, ((1, 0, -1, 0, 0), (3, 1, 0, 0, 0)), state, normal, step_terms), signature)
     assert info["spill_bytes"] == 0
     assert info["stack_bytes"] <= 32  # normals of a block, whose steps are too long to be unrolled
     if precision == "float32":

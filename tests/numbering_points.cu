@@ -1,4 +1,4 @@
-// Place and Pieces of sharing.cuh by themselves. Stands behind it; GROUP is a macro.
+// Place and Pieces of numbering.cuh by themselves. Stands behind it; GROUP is a macro.
 
 extern "C" __global__ void
 places(long long* found, unsigned n, unsigned long long first, unsigned replicates, unsigned long long whole,
