@@ -15,7 +15,7 @@ from sm90 import ptx_of
 from simsuite.backends.cpu import CpuBackend
 from simsuite.backends.program import compile_program, program_text
 from simsuite.core import Backend
-from simsuite.solvers.gbm.add_paths import extended
+from simsuite.solvers.gbm.add_paths import with_added_paths
 from simsuite.solvers.gbm.american.exercise_policy import untrained_policy
 from simsuite.solvers.gbm.american.regression import judgement, learn
 from simsuite.solvers.gbm.american.regression_launches import REGRESSION, learn_by_program, regression_macros
@@ -234,7 +234,7 @@ def test_an_extended_run_goes_by_the_same_rules():
     few, many, cpu = mixture(count=2500), mixture(count=4000, batch=2048), CpuBackend()
     stepper = few.stepper(cpu, few.initial())
     stepper.advance(few.clock.end)
-    start = extended(many, few, copied(stepper.snapshot()), cpu)
+    start = with_added_paths(many, few, copied(stepper.snapshot()), cpu)
     assert start.arrays["done"][0] == 2048
     left, expected = outcome(many, cpu, start=start), outcome(many, cpu)
     for name in ("option_price", "option_exercise_probability", "state policy"):

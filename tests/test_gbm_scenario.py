@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -20,6 +21,7 @@ from simsuite.scenario.gbm.correlation import nearest
 from simsuite.solvers.gbm.checks.unsupported import not_yet
 from simsuite.solvers.gbm.problem import GbmProblem
 from simsuite.solvers.gbm.solver import GbmSolver
+from simsuite.solvers.gbm.statement import Statement, once
 
 CORRELATION = "[[1.0, 0.5], [0.5, 1.0]]"
 VALID = """\
@@ -763,3 +765,20 @@ def test_mistakes_between_sound_parts_are_found_beside_others(tmp_path):
         assert set(mistakes(tmp_path, VALID.replace(old, new) + crossed + late)) == {path, *between}
     spotless = VALID.replace("spot = 100.0", "spot = 0.0") + crossed + late
     assert set(mistakes(tmp_path, spotless)) == {("asset", 0, "spot")}
+
+
+def test_what_is_made_of_a_statement_is_made_once_and_kept_with_it_alone():
+    made = []
+
+    @once
+    def spots(statement: Statement) -> list[float]:
+        made.append(statement)
+        return [asset.spot for asset in statement.scenario.asset]
+
+    p = problem()
+    assert spots(p) is spots(p)
+    assert len(made) == 1
+    other = replace(p, batch=p.batch // 2)
+    assert spots(other) == spots(p)
+    assert len(made) == 2
+    assert made[1] is other

@@ -17,7 +17,7 @@ from simsuite.solvers.gbm.statistics.statistics import GROUP
 _SUMS = ("moments", "histogram", "options", "risk", "exposure", "exposure_counts")
 
 
-def extended(plan: PathPlan, before: PathPlan, end: Snapshot, backend: Backend) -> Snapshot:
+def with_added_paths(plan: PathPlan, before: PathPlan, end: Snapshot, backend: Backend) -> Snapshot:
     """The start of `plan`, a run like `before` with more paths, from the end of that or, if it cannot be used, from
     nothing."""
     done = int(end.arrays["done"][0])

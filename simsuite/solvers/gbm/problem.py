@@ -14,7 +14,7 @@ import numpy as np
 
 from simsuite.core import Backend, Device, Layout, Problem, Snapshot, Stepper
 from simsuite.scenario.gbm import GbmScenario
-from simsuite.solvers.gbm.add_paths import extended
+from simsuite.solvers.gbm.add_paths import with_added_paths
 from simsuite.solvers.gbm.checks.advice import remedies, warnings_of
 from simsuite.solvers.gbm.checks.feasibility import require_feasible
 from simsuite.solvers.gbm.checks.rare_prices import missed_means
@@ -114,7 +114,7 @@ class GbmProblem(PathPlan):
 
     def extended(self, before: Problem, end: Snapshot, backend: Backend) -> Snapshot:
         assert isinstance(before, GbmProblem)
-        return extended(self, before, end, backend)
+        return with_added_paths(self, before, end, backend)
 
     @cached_property
     def layout(self) -> Layout:

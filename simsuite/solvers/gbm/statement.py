@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
@@ -134,7 +134,7 @@ class Statement(Timeline):
         return math.exp(-self.scenario.market.rate.integral(0.0, self.scenario.time.end))
 
 
-def once(make: Callable[[Any], Made]) -> Callable[[Statement], Made]:
+def once(make: Callable[[Statement], Made]) -> Callable[[Statement], Made]:
     """`make` of a statement, computed when it is first asked for and kept with the statement from then on: a cached
     property that is written by a module which the statement's own does not know."""
     name = f"{make.__module__}.{make.__qualname__}"

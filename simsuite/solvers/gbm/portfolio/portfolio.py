@@ -128,7 +128,9 @@ class Portfolio:
         return np.nan_to_num(np.max(found, axis=0), nan=0.0, posinf=0.0)
 
 
-portfolio_of = once(Portfolio)
+@once
+def portfolio_of(statement: Statement) -> Portfolio:
+    return Portfolio(statement)
 
 
 def _power_of_two(size: float) -> float:

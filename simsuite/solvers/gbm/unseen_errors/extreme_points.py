@@ -71,7 +71,9 @@ class ExtremePoints:
         return self._known.get(mean.value)
 
 
-extreme_points_of = once(ExtremePoints)
+@once
+def extreme_points_of(statement: Statement) -> ExtremePoints:
+    return ExtremePoints(statement)
 
 
 def _scatters(statement: Statement, points: int) -> dict[int, Scatter]:
