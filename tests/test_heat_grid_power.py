@@ -86,3 +86,35 @@ def test_a_narrow_disc_is_looked_at_as_well(heat: Callable[..., HeatProblem]) ->
     said = re.search(r"about ([\d.]+) % more heat", text)
     assert said is not None
     assert float(said[1]) == pytest.approx(100 * (1 / (64 * math.pi * 0.06**2) - 1), abs=20)
+
+
+MODES = ("sin(2*pi*x)", "cos(pi*x)", "x - 0.5", "sin(2*pi*(x - 0.3*t))", "sin(2*pi*x) - T", "sin(2*pi*x)*cos(pi*y)")
+
+
+@pytest.mark.parametrize("power", [*MODES, "(x - 0.5)*(y - 0.5)", "hypot(x, y) - 0.7652"])
+@pytest.mark.parametrize("cells", [5, 6, 8, 13, 40])
+def test_sources_that_heat_here_and_cool_there_are_told_by_what_moves(
+    heat: Callable[..., HeatProblem], power: str, cells: int
+) -> None:
+    """The power in all is about 0, and a ratio to that is any number."""
+    grid, time = {"nx": cells, "ny": cells}, {"end": 3.0}
+    assert not [text for text in heat(grid=grid, source=[{"power": power}], time=time).warnings if "within" in text]
+
+
+@pytest.mark.parametrize(
+    ("power", "given", "own"),
+    [
+        ("1 - 2*(x > 0.5)", "0.2", "0"),
+        ("(1 - 2*(x > 0.5))*(y > 0.5)", "0.08", "0"),
+        ("3 - 6*(x > 0.5) + 0.6", "1.2", "0.6"),
+        ("(1 - 2*(x > 0.5))*(1 + sin(7*t))", None, None),
+    ],
+)
+def test_a_warning_says_what_such_a_source_gives_in_all(
+    heat: Callable[..., HeatProblem], power: str, given: str | None, own: str | None
+) -> None:
+    material = {"conductivity": 1.0, "density": 1.0, "specific_heat": 1.0}
+    p = heat(grid={"nx": 5, "ny": 5}, material=material, source=[{"power": power}], time={"end": 3.0})
+    (text,) = [text for text in p.warnings if "changes so much within a cell" in text]
+    said = "that over the run it heats by" if given is None else f"{given} W/m in all where its power says {own},"
+    assert said in text

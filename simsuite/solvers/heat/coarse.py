@@ -21,6 +21,7 @@ _MOST_STEPS = 8192  # that are looked at; a dt that is shorter than that is shor
 _MUCH = 0.5  # of what a function changes by in the whole run
 _POINTS = 8  # along an edge, and along each axis of a source
 _OFF = 0.1  # of the power of a source: by how much that of the grid differs
+_ROUNDING = 1e-9  # of the power of a source on the grid: less is 0
 _BURSTS = 0.5  # standard deviation of the power of a source on the grid while it moves, by its own
 
 
@@ -101,7 +102,8 @@ def _sources_in_cells(scenario: HeatScenario, made: Discretisation) -> Iterator[
     for name, source in zip(scenario.source_names, scenario.source):
         found = grid_power(source.power, made, scenario.time.end or 0.0)
         if found.off > max(_OFF, 3.0 * found.error):
-            wrong = f"{'over the run ' if source.power.depends_on('t') else ''}{_wrong_power(found)}"
+            area, unit = scenario.grid.lx * scenario.grid.ly, "K·m²/s" if scenario.material.alone else "W/m"
+            wrong = f"{'over the run ' if source.power.depends_on('t') else ''}{_wrong_power(found, area, unit)}"
         elif found.swing > _BURSTS:
             least, most = _times(found.least), _times(found.most)
             wrong = (
@@ -116,11 +118,16 @@ def _sources_in_cells(scenario: HeatScenario, made: Discretisation) -> Iterator[
         )
 
 
-def _wrong_power(found: GridPower) -> str:
-    """How far the power of a source on the grid is from its own, and in which direction."""
+def _wrong_power(found: GridPower, area: float, unit: str) -> str:
+    """How far the power of a source on the grid is from its own, and in which direction. area: of the plate, m²; unit:
+    of what is given over all of it."""
+    if found.signed:
+        given, own = found.given * area, found.own * area
+        own = 0.0 if abs(own) < _ROUNDING * abs(given) else own
+        return f"it heats by {given:.3g} {unit} in all where its power says {own:.3g}"
     if found.ratio >= 2.0:
         return f"it gives about {_times(found.ratio)} times the heat that its power says"
-    if not abs(abs(found.ratio - 1.0) - found.off) < 0.5 * found.off:  # it heats and cools, and the two make up
+    if not abs(abs(found.ratio - 1.0) - found.off) < 0.5 * found.off:  # it heats now and cools then
         return f"its power is off by about {100 * found.off:.0f} %"
     if found.ratio < 0.005:
         return "it gives hardly any heat"

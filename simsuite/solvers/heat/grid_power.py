@@ -7,6 +7,7 @@ a run; that is cheap where it is a sum of products X(x, t) Y(y, t), as spots and
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,23 +23,33 @@ _LOOKS, _LOOKS_AT_ONCE = 1 << 24, 1 << 20  # in all places and at all times toge
 _MOST_CELLS = 1 << 18  # of a source that is no sum of products
 _PERHAPS = 0.03  # of its own power: by what a source may be off, or go up and down, to be looked at closely
 _COUNTS = 0.1  # of the mean size of its own power: where it is less, ratios say nothing
+_ONE_SIGN = 0.9  # of the power without its sign: where that with its sign is less, a source both heats and cools
+_GROSS_TIMES, _GROSS_PARTS = 16, 4  # at which, and parts of a cell in which, the power without its sign is looked at
 
 
 @dataclass(frozen=True)
 class GridPower:
     """What a source gives on the grid, compared with its own power.
 
-    ratio: the quotient of the means over a run. off: the difference of these means, as a share of the mean size of its
-    own power; error: what that may be wrong by, as times are few. least, most: the quotient at single times; swing: its
-    standard deviation.
+    given, own: the means over the plate and the run, W/m³. signed: whether it heats here and cools there, so that they
+    are small beside what moves, and their quotient says nothing. off: the difference of these means, as a share of the
+    mean size of its own power, which counts without its sign; error: what that may be wrong by, as times are few.
+    least, most: the quotient at single times; swing: its standard deviation; of sources of one sign only.
     """
 
-    ratio: float = 1.0
+    given: float = 0.0
+    own: float = 0.0
+    signed: bool = False
     off: float = 0.0
     error: float = 0.0
     least: float = 1.0
     most: float = 1.0
     swing: float = 0.0
+
+    @property
+    def ratio(self) -> float:
+        """The quotient of the means over a run."""
+        return self.given / self.own if self.own != 0.0 else math.nan
 
 
 def grid_power(f: Expression, made: Discretisation, end: float) -> GridPower:
@@ -64,13 +75,15 @@ def _looked_at(
     count = max(1, min(most, _LOOKS // looks)) if f.depends_on("t") else 1
     times = end * ((np.arange(count) + 1) * GOLDEN % 1.0)
     grid, own = (_powers(f, pairs, made, times, n) for n in (1, parts))
-    size, total = float(np.mean(np.abs(own))), float(np.sum(own))
+    signed, size = _size(f, pairs, made, times, own)
     if not 0.0 < size < math.inf:
         return GridPower()
     difference, some = (grid - own) / size, np.abs(own) > _COUNTS * size
-    ratios = grid[some] / own[some]
+    ratios = np.ones(1) if signed else grid[some] / own[some]
     return GridPower(
-        ratio=float(np.sum(grid)) / total if total != 0.0 else math.nan,
+        given=float(np.mean(grid)),
+        own=float(np.mean(own)),
+        signed=signed,
         off=abs(float(np.mean(difference))),
         error=float(np.std(difference)) / math.sqrt(times.size),
         least=float(np.min(ratios)),
@@ -79,20 +92,51 @@ def _looked_at(
     )
 
 
+def _size(
+    f: Expression, pairs: tuple[Pair, ...] | None, made: Discretisation, times: np.ndarray, own: np.ndarray
+) -> tuple[bool, float]:
+    """Whether a source both heats and cools, and the mean size of its power; own: that with its sign, at each time.
+
+    Without its sign, the power of a sum of products is at most that of all products. Where that is much more than what
+    comes out, the field itself is looked at, at some of the times.
+    """
+    net = float(np.mean(np.abs(own)))
+    if pairs is not None:
+        most = sum(_powers(f, ((a, b),), made, times, _GROSS_PARTS, without_sign=True) for a, b in pairs)
+        if not float(np.mean(most)) > net / _ONE_SIGN:
+            return False, net
+        if _GROSS_PARTS**2 * made.nx * made.ny > _LOOKS:
+            return True, float(np.mean(most))
+    count = max(1, min(_GROSS_TIMES, _LOOKS // (_GROSS_PARTS**2 * made.nx * made.ny)))
+    gross, some = (
+        float(np.mean(np.abs(_powers(f, None, made, times[:count], _GROSS_PARTS, without_sign))))
+        for without_sign in (True, False)
+    )
+    signed = gross > some / _ONE_SIGN
+    return signed, max(gross, net) if signed else net
+
+
 def _powers(
-    f: Expression, pairs: tuple[Pair, ...] | None, made: Discretisation, times: np.ndarray, parts: int
+    f: Expression,
+    pairs: tuple[Pair, ...] | None,
+    made: Discretisation,
+    times: np.ndarray,
+    parts: int,
+    without_sign: bool = False,
 ) -> np.ndarray:
-    """The mean of f over the plate at each time, from so many places in each cell along each axis."""
+    """The mean of f over the plate at each time, from so many places in each cell along each axis; or that of |f|, for
+    which there must be one product at most."""
+    size = np.abs if without_sign else np.asarray
     x, y = ((np.arange(n * parts) + 0.5) * (d / parts) for n, d in ((made.nx, made.dx), (made.ny, made.dy)))
     if pairs is not None:
         at_once = max(1, _LOOKS_AT_ONCE // (x.size + y.size))
         some = np.split(times, range(at_once, times.size, at_once))
-        return np.concatenate([sum(_mean(a, t, x=x) * _mean(b, t, y=y) for a, b in pairs) for t in some])
+        return np.concatenate([sum(_mean(size, a, t, x=x) * _mean(size, b, t, y=y) for a, b in pairs) for t in some])
     T, _ = made.temperatures((0.0,))
     rows = np.array_split(y[:, None], -(-x.size * y.size // _LOOKS_AT_ONCE))
-    return np.array([sum(len(row) * np.mean(f(x=x, y=row, t=t, T=T)) for row in rows) / y.size for t in times])
+    return np.array([sum(len(row) * np.mean(size(f(x=x, y=row, t=t, T=T))) for row in rows) / y.size for t in times])
 
 
-def _mean(f: Expression, t: np.ndarray, **places: np.ndarray) -> np.ndarray:
-    """Over some places, at each time."""
-    return np.broadcast_to(np.mean(np.atleast_1d(f(t=t[:, None], **places)), axis=-1), t.shape)
+def _mean(size: Callable[[np.ndarray], np.ndarray], f: Expression, t: np.ndarray, **places: np.ndarray) -> np.ndarray:
+    """The mean over some places, at each time, of the size of f."""
+    return np.broadcast_to(np.mean(np.atleast_1d(size(f(t=t[:, None], **places))), axis=-1), t.shape)
