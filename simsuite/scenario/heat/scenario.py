@@ -156,6 +156,17 @@ class HeatScenario(Section):
         return "°C" if self.units == "degC" else "K"
 
     @property
+    def written_out(self) -> bool:
+        """Whether every key stands in the file, defaults too, as in the scenario that a run keeps: nobody has chosen
+        these."""
+        derived = {"initial"} if self.manufactured else set()
+        return all(
+            getattr(section, key) is None or key in section.model_fields_set | derived
+            for section in (self, self.time, self.run)
+            for key in type(section).model_fields
+        )
+
+    @property
     def random(self) -> bool:
         """Whether results depend on run.seed."""
         return False

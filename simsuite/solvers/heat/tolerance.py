@@ -34,11 +34,13 @@ def tolerance_of(scenario: HeatScenario, plan: Plan) -> float | None:
 
 
 def idle_keys(scenario: HeatScenario, plan: Plan) -> list[str]:
-    """A sentence where keys of [time] are given that do nothing. Keys that stand at their defaults are taken as not
-    given, since the scenario that a run keeps has them all."""
+    """A sentence where keys of [time] are given that do nothing. In the scenario that a run keeps, which has all keys,
+    those that stand at their defaults are taken as not given."""
     time = scenario.time
     fields = type(time).model_fields
-    given = [key for key in _OF_STEPS if key in time.model_fields_set and getattr(time, key) != fields[key].default]
+    given = [key for key in _OF_STEPS if key in time.model_fields_set]
+    if scenario.written_out:
+        given = [key for key in given if getattr(time, key) != fields[key].default]
     if time.steady and given:
         have = "has" if len(given) == 1 else "have"
         names = " and ".join(f"time.{key}" for key in given)
