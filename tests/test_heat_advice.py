@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import simsuite
+from simsuite.backends.cpu import CpuBackend
 from simsuite.errors import ScenarioError
 from simsuite.solvers.heat.problem import HeatProblem
 
@@ -390,6 +391,11 @@ def test_what_may_have_led_to_nan_is_named(heat: Callable[..., HeatProblem], pow
     assert first.startswith(said or "values may be too large")
 
 
+TOP_FALLS = {"kind": "temperature", "value": "-5*t"}
+OUTSIDE_FALLS = {"kind": "convection", "h": 5.0, "ambient": "-10*sin(t)"}
+SEASONS = {"kind": "temperature", "value": "10 - 10*sin(700*t)"}
+
+
 @pytest.mark.parametrize(
     ("sections", "key"),
     [
@@ -398,17 +404,44 @@ def test_what_may_have_led_to_nan_is_named(heat: Callable[..., HeatProblem], pow
         ({"boundary": {"left": [{"kind": "temperature", "value": "20 - 30"}]}}, "boundary.left.0.value = -10 K is"),
         ({"region": [LEFT | {"temperature": -1.5}]}, "region.0.temperature = -1.5 K is"),
         ({"initial": {"temperature": 20.0}}, None),
-        ({"initial": {"temperature": "sin(pi*x) - 1"}}, None),
         ({"boundary": {"left": {"kind": "flux", "value": -10.0}}}, None),
+        ({"initial": {"temperature": "-5 + 10*x"}}, "the -4.38 K that initial.temperature comes to is below"),
+        ({"boundary": {"top": TOP_FALLS}}, "the -0.05 K that boundary.top.value comes to at t = 0.01 s is below"),
+        ({"boundary": {"top": OUTSIDE_FALLS}}, "the -0.1 K that boundary.top.ambient comes to at t = 0.01 s is below"),
+        ({"region": [LEFT | {"temperature": "x - 3"}]}, "the -2.94 K that region.0.temperature comes to is below"),
+        ({"initial": {"temperature": "300*cos(pi*x)**2"}, "boundary": {"top": SEASONS}}, None),
+        ({"reference": {"temperature": "cos(pi*x) - 2", "manufactured": True}}, None),
     ],
 )
 def test_numbers_below_zero_are_asked_for_their_unit(heat: Callable, sections: dict[str, Any], key: str | None) -> None:
-    """Until it is said. Expressions are mostly differences of temperatures."""
+    """Until it is said. A manufactured solution needs none."""
     found = [text for text in heat(**sections).warnings if "absolute zero" in text]
     assert [text.startswith(key or "") for text in found] == ([] if key is None else [True])
     assert all('units = "degC"' in text for text in found)
     for units in ("K", "degC"):
         assert not [text for text in heat(**sections, units=units).warnings if "absolute zero" in text]
+
+
+@pytest.mark.parametrize(
+    ("sections", "told"),
+    [
+        ({"source": [{"power": -5.0}]}, True),
+        ({"source": [{"power": -5.0}], "units": "K"}, False),
+        ({"source": [{"power": -5.0}], "units": "degC"}, False),
+        ({"source": [{"power": 5.0}]}, False),
+        ({"initial": {"temperature": -1.0}}, False),
+    ],
+)
+def test_a_run_that_falls_below_zero_asks_for_the_unit_in_the_end(
+    heat: Callable, sections: dict[str, Any], told: bool
+) -> None:
+    """Unless that was asked before it began."""
+    problem = heat(**sections)
+    stepper = problem.stepper(CpuBackend(), problem.initial())
+    stepper.advance(problem.clock.end)
+    with stepper.observe("time") as observed:
+        texts = problem.shortcomings(problem.results(observed))
+    assert [text.startswith("the least temperature in the end, -0.05 K, is below") for text in texts] == [True] * told
 
 
 def test_a_plate_that_radiates_is_told_to_take_kelvin(heat: Callable) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from simsuite.core import Backend, Clock, Device, Layout, Snapshot, Stepper
 from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.heat import EDGES, HeatScenario
-from simsuite.solvers.heat.absolute_zero import gone_below
+from simsuite.solvers.heat.absolute_zero import fallen_below, gone_below
 from simsuite.solvers.heat.advice import open_ledger, remedies, warnings
 from simsuite.solvers.heat.compensated import LOW
 from simsuite.solvers.heat.control import NAMES
@@ -366,7 +366,8 @@ class HeatProblem:
         return {name: int(count) for name, count in counts.items() if math.isfinite(count)}
 
     def shortcomings(self, results: Mapping[str, Any]) -> Sequence[str]:
-        return [*missed_tolerance(self.scenario, self.made, results), *open_ledger(self.scenario, self.made, results)]
+        found = (missed_tolerance, open_ledger, fallen_below)
+        return [text for told in found for text in told(self.scenario, self.made, results)]
 
     def _error(self, observed: Snapshot) -> dict[str, float]:
         """Norms of the difference to the reference: l1 mean absolute, l2 root mean square, linf largest, and l2
