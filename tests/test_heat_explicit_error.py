@@ -64,3 +64,16 @@ def test_pulses_are_seen_however_many_they_are(heat: Callable[..., HeatProblem],
     plan = heat(**pulsed(f"5000*(t*{count} % 1 < 1e-4)", True), time={"end": 1.0, "stepper": "explicit"}).plan
     assert plan.time_error is not None
     assert plan.time_error >= 0.5 * 5000 * max(np.diff(plan.clock.times)) / plan.clock.end
+
+
+@pytest.mark.parametrize("start", [0.0, 300.0])
+def test_the_range_has_the_temperatures_of_the_start(heat: Callable[..., HeatProblem], start: float) -> None:
+    """A plate that warms evenly differs by nothing from place to place."""
+    problem = heat(initial={"temperature": start}, source=[{"power": "0.3"}], time={"end": 1.0})
+    stepper = problem.stepper(open_backend("cpu"), problem.initial())
+    stepper.advance(problem.clock.end)
+    with stepper.observe("time") as observed:
+        results = problem.results(observed)
+    assert "time_error_bound" not in results
+    assert problem.plan.time_error is not None
+    assert results["time_error"] == pytest.approx(problem.plan.time_error / 0.3)

@@ -344,7 +344,7 @@ class HeatProblem:
             }
         if self.plan.time_error is None or observed.step == 0:
             return {}
-        range_ = max(float(a["row_max"].max() - a["row_min"].min()), float(np.ptp(distinct(self.T0))))
+        range_ = float(np.ptp(np.concatenate([a["row_min"], a["row_max"], distinct(self.T0).ravel()])))
         bound = self.plan.time_error
         if bound == 0.0:
             return {"time_error": 0.0}
