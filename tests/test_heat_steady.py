@@ -454,3 +454,17 @@ def test_a_steady_state_depends_on_the_conductivity_alone() -> None:
     np.testing.assert_allclose(solve_steady(problem.made, problem.scenario).T[1], exact, rtol=1e-12)
     with pytest.raises(ScenarioError, match="no `density`, `specific_heat`"):
         load_table(wall | {"time": {"end": 1.0}}, Path("wall.toml"))
+
+
+@pytest.mark.parametrize("source", [{}, {"source": [{"power": "-T*T"}]}])
+def test_a_start_that_is_steady_takes_no_iterations(source: dict[str, Any]) -> None:
+    solution = solve(5, 4, boundary=COLD, **source)
+    assert solution.iterations == 0
+    assert solution.residual == 0
+    assert not solution.T.any()
+
+
+def test_an_answer_without_any_rest_takes_no_further_iterations() -> None:
+    solution = solve(2, 1, boundary={"left": hold(1.0)})
+    assert solution.residual == 0
+    assert solution.iterations < 5

@@ -732,6 +732,12 @@ def test_explicit_steps_that_were_chosen_for_the_tolerance_do_not_ignore_it(say:
     assert "ignore time.tolerance" in _why_unknown({"time_error_bound": 3.0})
 
 
+def test_a_start_that_is_steady_is_told(say: Say) -> None:
+    held = ("initial={temperature=20.0}", "boundary={left={kind='temperature', value=20.0}}", "source=[]")
+    shown = say("run", *settings(*held, "time={steady=true}"), "--fresh").stdout
+    assert re.search(r"steady residual +0 +the temperatures at the start are steady", shown)
+
+
 def test_info_tells_what_a_run_warned_of(say: Say) -> None:
     hot = ("initial={temperature=20.0}", "source=[{power = '1e7*exp(-((x - 0.5)/1e-4)**2)'}]")
     warned = say("run", *settings(*hot)).stderr

@@ -172,10 +172,10 @@ def _heat_quality(results: Mapping[str, Any], summary: Mapping[str, Any], verbos
         reached = "steady as asked for" if steady["reached"] else "not yet steady as asked for"
         yield _row("largest dT/dt", f"{steady['largest_rate']:.3g} K/s", reached, "  ")
     if "residual" in steady:
-        iterations = counted(steady["iterations"], "iteration")
-        yield _row(
-            "steady residual", f"{steady['residual']:.3g}", f"of the largest heat flow, after {iterations}", "  "
-        )
+        note = f"of the largest heat flow, after {counted(steady['iterations'], 'iteration')}"
+        if not steady["iterations"]:
+            note = "the temperatures at the start are steady"
+        yield _row("steady residual", f"{steady['residual']:.3g}", note, "  ")
     change = results.get("iteration_change", 0.0)
     counted_in = "rounding_error" in results  # an estimated error of steps has that of iterations in it
     if not counted_in and change > (0.0 if verbose else _SETTLED):
@@ -192,7 +192,7 @@ def _why_unknown(results: Mapping[str, Any]) -> str:
     bound = f"its bound, {results['time_error_bound']:.2g} K, is more than temperatures differ by"
     if "tolerance" in results:
         return f"{bound}, which is less than was foreseen when these steps were chosen for time.tolerance"
-    return f"{bound}, as data change fast; {_UNCONTROLLED}"
+    return f"{bound}, as data or temperatures change fast; {_UNCONTROLLED}"
 
 
 def _methods_of_steps(results: Mapping[str, Any], steps: int) -> str:

@@ -98,6 +98,8 @@ class _Search:
         """Iterates as long as it helps; whether that leads to the solution."""
         F = self._flux(T)
         for _ in range(_NEWTON if newton else _PICARD):
+            if not np.any(F):
+                break
             step = self._step(T, F, newton)
             if step is None:
                 break
