@@ -56,6 +56,6 @@ def gone_beyond(
     other = "" if plan.stepper == "rkl2" else ', or try stepper = "rkl2"'
     return (
         f"the temperature comes to {worst:.4g} {unit}, which it cannot: start and edges are from {low:.4g} to "
-        f"{high:.4g} {unit}, and nothing else heats or cools the plate. Steps of dt = {scenario.time.dt:g} s by "
+        f"{high:.4g} {unit}, and nothing else heats or cools the plate. Steps of {plan.clock.lengths(steps)[1]:.4g} s by "
         f'{plan.stepper} are too long for that, and ring, as after a jump: set dt = "auto", or a smaller dt{other}'
     )
