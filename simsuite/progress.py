@@ -62,7 +62,8 @@ class Meter:
     kernels are compiled before it; the rest is told by how far the run came lately, in the last quarter to half of that
     time, since steps may become longer or shorter on the way. least: share of the work that is done before the rest is
     told. foretold: whether it is only foretold how work is spread over the run, as where steps control their error;
-    the rate since the first call then counts as much as the latest one.
+    the rate since the first call then counts as much as the latest one. time: the share of a run's time that is over at
+    a step; it is told where the run looks as if it would never come to its end, as nobody knows how much work that is.
     """
 
     def __init__(
@@ -74,7 +75,9 @@ class Meter:
         effort: Callable[[], float] | None = None,
         least: float = 0.0,
         foretold: bool = False,
+        time: Callable[[int], float] | None = None,
     ) -> None:
+        self._step, self._time = step, time
         self._least, self._foretold = least, foretold
         self._work, self._end, self._clock, self._effort = work, end, clock, effort
         self._done = work(step)
@@ -90,7 +93,7 @@ class Meter:
 
     def reach(self, step: int) -> None:
         """Note that the run is at `step`."""
-        now, self._done = self._clock(), self._work(step)
+        now, self._done, self._step = self._clock(), self._work(step), step
         made = self._done if self._effort is None else self._effort()
         if self._first is None:
             self._first = now, made
@@ -102,7 +105,9 @@ class Meter:
 
     @property
     def share(self) -> float:
-        """Of the work, from 0 to 1."""
+        """Of the work, or of the time, from 0 to 1."""
+        if self.endless and self._time is not None:
+            return self._time(self._step)
         whole = self._work(self._end)
         return min(self._done / whole, 1.0) if whole > 0 else 1.0
 
@@ -126,7 +131,11 @@ class Meter:
 def meter_for(problem: Problem, step: int, effort: Callable[[], float] | None = None) -> Meter:
     """Of a problem's run that begins, or continues, at a step."""
     least, end = SETTLING if problem.adaptive else 0.0, problem.clock.end
-    return Meter(problem.work, step, end, effort=effort, least=least, foretold=problem.adaptive)
+
+    def time(step: int) -> float:
+        return problem.position(step)[1] / problem.position(end)[1]
+
+    return Meter(problem.work, step, end, effort=effort, least=least, foretold=problem.adaptive, time=time)
 
 
 class LiveProgress:

@@ -14,7 +14,7 @@ from running import call
 from simsuite.backends import open_backend
 from simsuite.cli.progress import Lines
 from simsuite.io.directory import RunDirectory
-from simsuite.progress import Meter
+from simsuite.progress import Meter, meter_for
 from simsuite.solvers.heat.controlled import ControlledStepper
 from simsuite.solvers.heat.problem import HeatProblem
 from simsuite.solvers.heat.runaway import BEGUN, Runaway
@@ -205,3 +205,21 @@ def test_the_time_left_is_foretold_again_when_the_end_is_in_reach_after_all() ->
     assert meter.share == pytest.approx(0.19)
     meter.expect(100)
     assert meter.seconds_left == pytest.approx(81.0)
+
+
+def test_the_share_of_a_run_that_does_not_get_to_its_end_is_that_of_its_time() -> None:
+    """Nobody knows how much work there would be."""
+    meter = Meter(lambda step: math.sqrt(step), 0, 100, time=lambda step: step / 100)
+    meter.reach(64)
+    assert meter.share == pytest.approx(0.8)
+    meter.expect(None)
+    assert meter.share == pytest.approx(0.64)
+
+
+def test_a_problem_tells_its_meter_the_time(heat: Callable[..., HeatProblem]) -> None:
+    problem = heat(**HOT, source=[{"power": "T**2"}], time={"end": 3.0, "stepper": "rkl2"})
+    meter = meter_for(problem, 0)
+    step = problem.clock.end // 4
+    meter.reach(step)
+    meter.expect(None)
+    assert meter.share == pytest.approx(problem.clock.time(step) / 3.0)
