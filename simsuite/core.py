@@ -369,7 +369,7 @@ class Problem(Protocol):
         """What `run --json` prints under "results", from the last observation of the first series."""
 
     def fault(self, observed: Snapshot) -> str | None:
-        """Where the first NaN or Inf is ("cell (x=3, y=7)"), or None."""
+        """Where the first NaN or Inf is ("cell 3 along x, 7 along y"), or None."""
 
     def device_bytes(self) -> int:
         """Bytes the stepper allocates on its device."""

@@ -41,6 +41,11 @@ def counted(n: int, one: str, several: str | None = None) -> str:
     return f"{n} {one if n == 1 else several or one + 's'}"
 
 
+def cell_in_words(column: int, row: int) -> str:
+    """ "cell 3 along x, 0 along y": where a cell of a grid is, counted from 0 at the left and bottom edges."""
+    return f"cell {column} along x, {row} along y"
+
+
 def measured(number: str, unit: str) -> str:
     """ "0.5 s", "1 year", "2 years": a number as it is written, with its unit."""
     return f"{number} {unit}{'s' if unit == 'year' and number != '1' else ''}".rstrip()

@@ -152,7 +152,7 @@ class FakeProblem:
 
     def fault(self, observed: Snapshot) -> str | None:
         bad = np.argwhere(~np.isfinite(observed.arrays["u"]))
-        return f"cell (x={bad[0][1]}, y={bad[0][0]})" if len(bad) else None
+        return f"cell {bad[0][1]} along x, {bad[0][0]} along y" if len(bad) else None
 
 
 def run(path: Path, pause: float = 0.0) -> None:

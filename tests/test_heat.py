@@ -392,7 +392,7 @@ def test_the_measurements_of_a_field(heat: Callable, backend: Backend) -> None:
         stepper = problem.stepper(backend, type(problem.initial())(0, {**problem.initial().arrays, "temperature": T}))
         for series in ("sample", "time"):
             with stepper.observe(series) as observed:
-                assert problem.fault(observed) == f"cell (x={nx // 2}, y=1)"
+                assert problem.fault(observed) == f"cell {nx // 2} along x, 1 along y"
 
 
 def test_energy_has_the_unit_that_the_material_allows(heat: Callable) -> None:

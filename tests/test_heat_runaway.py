@@ -119,7 +119,7 @@ def test_what_is_no_number_is_said_to_be_none_from_where_steps_came_to_it(
     (tmp_path / "s.toml").write_text(text, encoding="utf-8")
     done = call(capsys, "run", tmp_path / "s.toml", "-o", tmp_path / "run", "--device", "cpu")
     assert done.returncode == 3
-    words = done.stderr.partition("error: NaN or Inf in cell (x=0, y=0) at time ")[2]
+    words = done.stderr.partition("error: NaN or Inf in cell 0 along x, 0 along y at time ")[2]
     assert float(words.split()[0]) == pytest.approx(0.43, abs=1e-6)
     assert "s; at time 0.25 s there was none" in words
     assert "the square root of `0.43 - t`, which may be negative" in words

@@ -480,7 +480,7 @@ FAILURES = {  # scenario with output, what the message says: 4^64 is beyond floa
     "heat at a frame": (
         BROKEN_EDGE,
         {"frames": 11, "checkpoint_every": 40},
-        ["cell (x=0, y=0) at step ", "time 0.06 s"],
+        ["cell 0 along x, 0 along y at step ", "time 0.06 s"],
     ),
 }
 

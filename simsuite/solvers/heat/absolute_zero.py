@@ -13,6 +13,7 @@ from simsuite.expressions import Expression
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.edges import CONVECTION, KELVIN, TEMPERATURE, Edges, below
+from simsuite.words import cell_in_words
 
 _CELSIUS = -273.15
 _ROUNDING = 1e-6  # of the largest temperature, that a step may go below 0 K by
@@ -47,7 +48,7 @@ def _mistakes(made: Discretisation, bad: np.ndarray, path: tuple[str | int, ...]
     if not bad.any():
         return []
     y, x = np.argwhere(bad)[0]
-    message = f"{below(coldest)}, but is {made.T0[y, x]:g} in cell (x={x}, y={y})"
+    message = f"{below(coldest)}, but is {made.T0[y, x]:g} in {cell_in_words(x, y)}"
     return [Mistake(path, message, KELVIN if coldest == 0.0 else None)]
 
 

@@ -21,6 +21,7 @@ from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.edges import CONVECTION, RADIATION, Piece
 from simsuite.solvers.heat.irregular import GOLDEN
 from simsuite.solvers.schedule import frame_times
+from simsuite.words import cell_in_words
 
 _LOOKS = 32  # irregular times, and as many frames at most
 _POINTS = 256  # along an edge, that are looked at after the start
@@ -61,7 +62,7 @@ class _Data:
         value = float(self.f(x=x[j, i], y=y[j, i], t=t))
         if self.columns is None or self.rows is None:
             return f"{value:g} at x = {x[j, i]:g} m, y = {y[j, i]:g} m"
-        return f"{value:g} in cell (x={self.columns[i]}, y={self.rows[j]})"
+        return f"{value:g} in {cell_in_words(self.columns[i], self.rows[j])}"
 
 
 @dataclass(frozen=True)

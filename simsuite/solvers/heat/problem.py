@@ -44,6 +44,7 @@ from simsuite.solvers.heat.tolerance import missed_tolerance, tolerance_of
 from simsuite.solvers.heat.trials import rates_on
 from simsuite.solvers.schedule import frame_times, sample_steps, sample_times
 from simsuite.solvers.table import ROWS
+from simsuite.words import cell_in_words
 
 CELLS_A_THREAD = 8192  # fewer do not pay for threads that wait for each other
 STEADY = Plan("steady", STEADY_CLOCK, "asked for")
@@ -253,7 +254,7 @@ class HeatProblem:
         first = observed.arrays["row_bad"]
         rows = np.flatnonzero(first < self.made.nx)
         if rows.size:
-            return f"cell (x={first[rows[0]]}, y={rows[0]})"
+            return cell_in_words(first[rows[0]], rows[0])
         overflown = np.flatnonzero(~np.isfinite(observed.arrays["row_sum"]))
         if overflown.size:
             return f"the sum of row y={overflown[0]}"

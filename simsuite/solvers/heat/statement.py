@@ -19,6 +19,7 @@ from simsuite.solvers.heat.discretisation import Discretisation, Law
 from simsuite.solvers.heat.edges import CONVECTION, RADIATION, TEMPERATURE, Edges, Piece, bad_conditions, make_edges
 from simsuite.solvers.heat.not_finite import not_finite_mistakes, why_undefined
 from simsuite.solvers.heat.sampling import Sampler, distinct
+from simsuite.words import cell_in_words
 
 Place = tuple[str | int, ...]
 
@@ -77,7 +78,7 @@ def _initial(
     bad = np.argwhere(~np.isfinite(T0))
     if len(bad):
         y, x = bad[0]
-        mistakes.append(Mistake(where, f"the initial temperature is not finite in cell (x={x}, y={y})"))
+        mistakes.append(Mistake(where, f"the initial temperature is not finite in {cell_in_words(x, y)}"))
     return held, T0
 
 
@@ -237,5 +238,5 @@ def _bad_sources(scenario: HeatScenario, made: Discretisation) -> list[Mistake]:
         if len(bad):
             y, x = bad[0]
             help = why_undefined(made.sources[i], made, 0.0) or None
-            found.append(Mistake(("source", i, "power"), f"is not finite at the start in cell (x={x}, y={y})", help))
+            found.append(Mistake(("source", i, "power"), f"is not finite at the start in {cell_in_words(x, y)}", help))
     return found
