@@ -76,7 +76,7 @@ def test_polygons_against_matplotlib(heat: Callable, seed: int) -> None:
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_a_concave_polygon_is_made_of_rectangles(heat: Callable, turned: bool) -> None:
-    """A C; and polygons that share a rim share no cell and leave none out, even where the rim meets centres."""
+    """A C; and polygons that share a part of their outline leave no cell out, and share those with centres on it."""
     c = [[0.2, 0.1], [1.8, 0.1], [1.8, 0.3], [0.7, 0.3], [0.7, 0.7], [1.8, 0.7], [1.8, 0.9], [0.2, 0.9]]
     got = conductivity_in(heat, {"shape": "polygon", "points": c[::-1] if turned else c})
     parts = [([0.2, 0.7], [0.1, 0.9]), ([0.7, 1.8], [0.1, 0.3]), ([0.7, 1.8], [0.7, 0.9])]
@@ -88,7 +88,36 @@ def test_a_concave_polygon_is_made_of_rectangles(heat: Callable, turned: bool) -
         conductivity_in(heat, {"shape": "polygon", "points": [*zigzag, corner]}, grid=grid) == 2.0
         for corner in ([1.0, 0.0], [0.0, 1.0])
     ]
-    assert np.array_equal(halves[0], ~halves[1])
+    x, y = centres(**grid)
+    middle_x, middle_y = abs(x - 0.5) <= 0.1875, abs(y - 0.5) <= 0.1875
+    step = (x == 0.3125) & middle_y | (y == 0.6875) & middle_x
+    assert np.all(halves[0] | halves[1])
+    assert np.array_equal(halves[0] & halves[1], step | (x == y) & ((x <= 0.3125) | (x >= 0.6875)))
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_centres_on_the_sides_of_a_polygon_are_in_it_as_in_a_rectangle(heat: Callable, turned: bool) -> None:
+    """Where sides and centres meet but for rounding."""
+    grid = {"nx": 20, "ny": 20, "lx": 1.0, "ly": 1.0}
+    square = [[0.275, 0.125], [0.775, 0.125], [0.775, 0.625], [0.275, 0.625]]
+    polygon = conductivity_in(heat, {"shape": "polygon", "points": square[::-1] if turned else square}, grid=grid)
+    rectangle = conductivity_in(heat, {"shape": "rectangle", "x": [0.275, 0.775], "y": [0.125, 0.625]}, grid=grid)
+    assert np.array_equal(polygon, rectangle)
+    assert np.count_nonzero(rectangle == 2.0) == 11 * 11
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e3])
+def test_shapes_that_are_symmetric_have_cells_that_are(heat: Callable, scale: float) -> None:
+    """A triangle of equal sides, of which two meet centres; and a disc that has four centres on its outline."""
+    grid = {"nx": 30, "ny": 20, "lx": 0.3 * scale, "ly": 0.2 * scale}
+    triangle = (np.array([[0.1, 0.0], [0.2, 0.0], [0.15, 0.15]]) * scale).tolist()
+    disc = {"shape": "circle", "center": [0.155 * scale, 0.105 * scale], "radius": 0.07 * scale}
+    got = conductivity_in(heat, {"shape": "polygon", "points": triangle}, grid=grid)
+    assert np.array_equal(got, got[:, ::-1])
+    x, y = np.arange(30) + 0.5, np.arange(20)[:, None] + 0.5
+    assert np.array_equal(got == 2.0, (3 * (x - 10) >= y) & (3 * (20 - x) >= y))
+    got = conductivity_in(heat, disc, grid=grid)
+    assert np.array_equal(got == 2.0, (x - 15.5) ** 2 + (y - 10.5) ** 2 <= 49)
 
 
 def test_later_regions_win_whatever_they_set(heat: Callable) -> None:
@@ -189,7 +218,7 @@ def test_a_colour_without_a_value_is_named(heat: Callable, tmp_path: Path) -> No
     found = mistakes_of(heat, material={"diffusivity": {"file": "map.png", "values": {"255": 1.0}}})
     (message,) = found.values()
     assert list(found) == [("material", "diffusivity", "values")]
-    assert "#123456 at cell (x=4, y=0)" in message
+    assert "#123456 in cell 4 along x, 0 along y" in message
     assert 'add "#123456" to values' in message
 
 
@@ -201,12 +230,12 @@ def test_coefficients_that_are_not_positive_or_of_another_shape(heat: Callable, 
     np.save(tmp_path / "holes.npy", holes)
     found = mistakes_of(heat, material={"conductivity": {"file": "k.npy"}, "density": "x - 0.5", "specific_heat": 1.0})
     assert "(23, 17), the grid needs (ny, nx) = (17, 23)" in found["material", "conductivity", "file"]
-    assert "cell (x=0, y=0)" in found["material", "density"]
+    assert "cell 0 along x, 0 along y" in found["material", "density"]
     found = mistakes_of(heat, material={"diffusivity": ["1 - y/2", "0.9 - y"]})
     assert list(found) == [("material", "diffusivity", 1)]
-    assert "cell (x=0, y=15)" in found["material", "diffusivity", 1]
+    assert "cell 0 along x, 15 along y" in found["material", "diffusivity", 1]
     found = mistakes_of(heat, material={"diffusivity": {"file": "holes.npy"}})
-    assert any("is nan in cell (x=5, y=3)" in message for message in found.values())
+    assert any("is nan in cell 5 along x, 3 along y" in message for message in found.values())
     found = mistakes_of(heat, material={"diffusivity": "1 - T/50"}, initial={"temperature": "100*x"})
     assert "must not be negative" in found["material", "diffusivity"]
 
@@ -223,4 +252,4 @@ def test_a_region_s_material_counts_inside_of_it_only(heat: Callable, tmp_path: 
     k = conductivity_in(heat, half | {"diffusivity": {"file": "map.png", "values": {"255": 4.0}}})
     assert np.array_equal(k[0], np.where(x >= 1, 4.0, 1.0))
     found = mistakes_of(heat, material={"diffusivity": 1.0}, region=[half | {"diffusivity": "1.5 - x"}])
-    assert "cell (x=17, y=0)" in found["region", 0, "diffusivity"]
+    assert "cell 17 along x, 0 along y" in found["region", 0, "diffusivity"]

@@ -15,10 +15,12 @@ import numpy as np
 
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression
-from simsuite.scenario.heat import Circle, HeatScenario, ImageRef, Mask, Part, Polygon, Rectangle, Region, is_image
+from simsuite.scenario.heat import HeatScenario, ImageRef, Mask, Part, Region, is_image
 from simsuite.scenario.types import FileRef
 from simsuite.solvers.arrays import read_npy, readable, require_plain
 from simsuite.solvers.heat.layout import cell_centres
+from simsuite.solvers.heat.shapes import inside_shape, outline_margin
+from simsuite.words import cell_in_words
 
 PICTURES = ("PNG", "BMP", "GIF", "TIFF", "JPEG")  # Pillow would start programs for other kinds
 MOST_PIXELS = 1 << 26  # of a picture
@@ -37,6 +39,7 @@ class Sampler:
         self._base, self._mistakes = base, mistakes
         x, y = cell_centres(scenario)
         self.x, self.y = x, y[:, None]
+        self._margin = outline_margin(scenario.grid.lx, scenario.grid.ly)
 
     def values(self, part: Part, path: Path_, cells: np.ndarray) -> np.ndarray:
         """A coefficient at every cell, (ny, nx); in those `cells` that it is for it must be above 0."""
@@ -68,7 +71,7 @@ class Sampler:
         bad = np.argwhere(wrong & distinct(cells))
         if len(bad):
             y, x = bad[0]
-            message = f"must be a positive number, but is {values[y, x]:g} in cell (x={x}, y={y})"
+            message = f"must be a positive number, but is {values[y, x]:g} in {cell_in_words(x, y)}"
             self._mistakes.append(Mistake(path, message))
 
     def _pixels(self, file: str, path: Path_) -> np.ndarray:
@@ -101,21 +104,16 @@ class Sampler:
         unknown = np.argwhere(np.isnan(values) & cells)
         if len(unknown) and not any(m.path == (*path, "file") for m in self._mistakes):
             y, x = unknown[0]
-            message = f"{ref.file} is of colour #{codes[y, x]:06x} at cell (x={x}, y={y}), which has no value"
+            message = f"{ref.file} is of colour #{codes[y, x]:06x} in {cell_in_words(x, y)}, which has no value"
             help = f'add "#{codes[y, x]:06x}" to values'
             self._mistakes.append(Mistake((*path, "values"), message, help))
         return np.where(np.isnan(values), 1.0, values)
 
     def inside(self, region: Region, path: Path_) -> np.ndarray:
-        """Which cells have their centre in a region, its rim included, (ny, nx)."""
-        x, y = self.x, self.y
-        if isinstance(region, Rectangle):
-            return (region.x[0] <= x) & (x <= region.x[1]) & (region.y[0] <= y) & (y <= region.y[1])
-        if isinstance(region, Circle):
-            return (x - region.center[0]) ** 2 + (y - region.center[1]) ** 2 <= region.radius**2
-        if isinstance(region, Polygon):
-            return _in_polygon(x, y, region.points)
-        return self._masked(region, path)
+        """Which cells have their centre in a region or on its outline, (ny, nx)."""
+        if isinstance(region, Mask):
+            return self._masked(region, path)
+        return inside_shape(self.x, self.y, region, self._margin)
 
     def _masked(self, region: Mask, path: Path_) -> np.ndarray:
         if is_image(region.file):
@@ -132,16 +130,6 @@ class Sampler:
             self._mistakes.append(Mistake((*path, "file"), message))
             return np.zeros(self.shape, bool)
         return np.asarray(values) != 0
-
-
-def _in_polygon(x: np.ndarray, y: np.ndarray, points: list[list[float]]) -> np.ndarray:
-    """Even-odd rule: a ray to the right crosses the rim an odd number of times (M. Shimrat, Algorithm 112, 1962)."""
-    inside = np.zeros(np.broadcast_shapes(x.shape, y.shape), bool)
-    for (x0, y0), (x1, y1) in zip(points, points[1:] + points[:1]):
-        if y0 != y1:
-            crosses = (y0 > y) != (y1 > y)
-            inside ^= crosses & (x < x0 + (y - y0) * ((x1 - x0) / (y1 - y0)))
-    return inside
 
 
 def distinct(values: np.ndarray) -> np.ndarray:
