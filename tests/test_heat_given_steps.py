@@ -210,6 +210,25 @@ def test_temperatures_that_heat_cannot_lead_to_are_told(tmp_path: Path, caplog: 
 
 
 @pytest.mark.parametrize(
+    ("sources", "said"),
+    [
+        ([0.0], "nothing else heats or cools the plate"),
+        (["0*x"], "nothing else heats or cools the plate"),
+        ([1e3, -1e2], "sources can have heated it by at most 0.245 K"),
+        ([1e3, "-1e4*(x > 0.2)*(t < 120)"], "heated it by at most 0.272 K and cooled it by at most"),
+        (["1e7*(t > 800)"], "nothing else heats or cools the plate"),
+    ],
+)
+def test_sources_that_cannot_explain_it_do_not_keep_it_from_being_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, sources: list[Any], said: str
+) -> None:
+    found = said_of(caplog, tmp_path, source=[{"power": power} for power in sources])
+    (text,) = [text for text in found if "which it cannot" in text]
+    assert text.startswith("at step 11, time 660 s the temperature comes to 189.")
+    assert said in text
+
+
+@pytest.mark.parametrize(
     "sections",
     [
         {"time": RINGS["time"] | {"dt": 6.0}},
@@ -219,9 +238,11 @@ def test_temperatures_that_heat_cannot_lead_to_are_told(tmp_path: Path, caplog: 
         {"boundary": {"bottom": {"kind": "convection", "h": 1e3, "ambient": "10 + 60*exp(-((t - 630)/60)**2)"}}},
         {"initial": {"temperature": 10.0}, "boundary": {}, "run": {"precision": "float32"}},
         {"boundary": RINGS["boundary"] | {"top": {"kind": "flux", "value": 1.0}}},
-        {"source": [{"power": 1.0}]},
+        {"source": [{"power": 1e6}]},
+        {"source": [{"power": "1e9*(abs(t - 630) < 1)"}]},
+        {"source": [{"power": "1e-3*T"}]},
     ],
-    ids=["shorter", "rkl2", "auto", "smooth", "outside", "nothing", "flux", "source"],
+    ids=["shorter", "rkl2", "auto", "smooth", "outside", "nothing", "flux", "source", "pulse", "of T"],
 )
 def test_others_are_not(tmp_path: Path, caplog: pytest.LogCaptureFixture, sections: dict[str, Any]) -> None:
     """Steps that do not ring; and plates of which nobody can tell how hot they may become."""

@@ -30,7 +30,7 @@ from simsuite.solvers.heat.forecast import usual_seconds
 from simsuite.solvers.heat.general import kinds
 from simsuite.solvers.heat.layout import heat_layout
 from simsuite.solvers.heat.ledger import empty_ledger
-from simsuite.solvers.heat.maximum_principle import gone_beyond, possible_range
+from simsuite.solvers.heat.maximum_principle import PossibleRange, gone_beyond, possible_range
 from simsuite.solvers.heat.measure import Wanted
 from simsuite.solvers.heat.method import clock_times, controlled_times, make_plan
 from simsuite.solvers.heat.operator import ledger_entries
@@ -276,7 +276,7 @@ class HeatProblem:
         return gone_beyond(self.scenario, self.plan, self._possible, lowest, highest, observed.step)
 
     @cached_property
-    def _possible(self) -> tuple[float, float] | None:
+    def _possible(self) -> PossibleRange | None:
         return possible_range(self.scenario, self.made, self.plan)
 
     def rows(self, series: str, observed: Snapshot) -> Mapping[str, np.ndarray]:

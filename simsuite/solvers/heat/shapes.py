@@ -24,7 +24,7 @@ def outline_margin(lx: float, ly: float) -> float:
 def inside_shape(x: np.ndarray, y: np.ndarray, shape: Rectangle | Circle | Polygon, margin: float) -> np.ndarray:
     """Which points are in a shape or on its outline, (ny, nx). x: (nx,) and y: (ny, 1), both ascending, m."""
     if isinstance(shape, Rectangle):
-        return _between(x, *shape.x, margin) & _between(y, *shape.y, margin)
+        return _between(x, shape.x, margin) & _between(y, shape.y, margin)
     if isinstance(shape, Circle):
         return (x - shape.center[0]) ** 2 + (y - shape.center[1]) ** 2 <= (shape.radius + margin) ** 2
     sides = list(zip(shape.points, shape.points[1:] + shape.points[:1]))
@@ -34,8 +34,8 @@ def inside_shape(x: np.ndarray, y: np.ndarray, shape: Rectangle | Circle | Polyg
     return inside
 
 
-def _between(x: np.ndarray, low: float, high: float, margin: float) -> np.ndarray:
-    return (low - margin <= x) & (x <= high + margin)
+def _between(x: np.ndarray, interval: list[float], margin: float) -> np.ndarray:
+    return (interval[0] - margin <= x) & (x <= interval[1] + margin)
 
 
 def _even_odd(x: np.ndarray, y: np.ndarray, sides: list[tuple[list[float], list[float]]]) -> np.ndarray:
