@@ -77,7 +77,7 @@ SEEN = "the source source1 is 0 in every cell at each of the "
         ("1 + 1e6*(t % 0.25 == 0)", f"`t % 0.25 == 0{ONCE}"),
         ("1e6*(floor(10*t) == 5)", None),
         ("1e6*(floor(1e5*t) == 50123)", None),
-        ("1e6*(x % 0 > 1)", SEEN),
+        ("1e6*(x % (0*x) > 1)", SEEN),
         ("1e6*(abs(t - 0.5) < 1e-7)", None),
         ("1e6*(abs(t - 0.5) < 1e-7)*(x < 0.1)*(y < 0.1)", None),
         ("1e6*exp(-((t - 0.5)/1e-5)**2)", None),

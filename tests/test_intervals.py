@@ -108,7 +108,7 @@ def test_periods_end_where_they_are_computed_to_end(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["1/x", "log(x)", "sqrt(x - 0.1)", "exp(1000*x)", "1/(y - 0.3)", "0/exp(1000*x)", "x//0"]
+    "text", ["1/x", "log(x)", "sqrt(x - 0.1)", "exp(1000*x)", "1/(y - 0.3)", "0/exp(1000*x)", "x//(0*x)"]
 )
 def test_where_a_value_may_be_infinite_there_are_no_bounds(text: str) -> None:
     assert math.isnan(bounds(Expression.parse(text).tree, {"x": (0.0, 1.0), "y": (0.0, 1.0)})[0])

@@ -129,7 +129,7 @@ def test_what_does_not_vary_has_derivative_zero(text):
         ("y + ceil(x*y)", "`ceil` has no derivative"),
         ("x % 1", "`%` has no derivative"),
         ("y // x", "`//` has no derivative"),
-        ("x/0", "divides by zero"),
+        ("x/(0*1)", "divides by zero"),
         ("x*log(-1)", "logarithm of a negative"),
         ("x*sqrt(-2)", "root"),
         ("1e30**8*x*1e30**8", "too large"),

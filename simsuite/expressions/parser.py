@@ -42,6 +42,7 @@ _BINARY: dict[type[ast.operator], str] = {
     ast.Mod: "%",
     ast.Pow: "**",
 }
+_DIVISIONS = ("/", "//", "%")
 _UNARY: dict[type[ast.unaryop], str] = {ast.USub: "neg", ast.Not: "not"}
 _COMPARE: dict[type[ast.cmpop], str] = {
     ast.Lt: "<",
@@ -163,6 +164,8 @@ class _Checker:
             raise ExpressionError(f"`{sign}` is no operator here", column, FOREIGN.get(sign))
         op = _BINARY[type(tree.op)]
         left, right = self.node(tree.left, depth + 1), self.node(tree.right, depth + 1)
+        if op in _DIVISIONS and _literal(right) == 0.0:
+            raise self._error(tree.right, f"`{op}` by 0 has no value", "divide by something that is not 0")
         exponent = _literal(right)
         if op == "**" and exponent in _INTEGER_POWERS:
             return IntegerPower(left, round(exponent))
