@@ -118,6 +118,11 @@ def test_files_of_nearly_the_same_name_are_offered(tmp_path):
     assert f"did you mean {str(tmp_path / 'plate.toml')!r}?" in report(tmp_path / "palte.toml")
     assert "did you mean" not in report(tmp_path / "other.toml")
     assert "did you mean" not in report(tmp_path / "field.toml"), "no scenario, though of that name"
+    assert "there are m5_start.toml, plate.toml" in report(tmp_path / "other.toml")
+    for i in range(10):
+        (tmp_path / f"a{i}.toml").touch()
+    assert "there are a0.toml, a1.toml" in report(tmp_path / "other.toml")
+    assert "a7.toml and 4 more" in report(tmp_path / "other.toml")
 
 
 @pytest.mark.parametrize(
@@ -292,3 +297,23 @@ def test_an_option_of_a_command_is_shown_as_it_was_given(tmp_path, monkeypatch, 
         assert f" --> {shown}\n" in done.stderr
         line, caret = done.stderr.splitlines()[3:5]
         assert line[caret.index("^") : caret.rindex("^") + 1] == "gpu"
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "help"),
+    [
+        ("grid.lx", "2*pi", "write 6.28319"),
+        ("time.end", "10*365*86400", "write 315360000"),
+        ("grid.nx", "2**5", "write 32"),
+        ("time.end", "1/0", None),
+        ("time.end", "soon", None),
+    ],
+)
+def test_arithmetic_in_place_of_a_number_is_answered_with_what_it_comes_to(
+    tmp_path: Path, key: str, text: str, help: str | None
+) -> None:
+    (tmp_path / "s.toml").write_text(HEAT, encoding="utf-8")
+    with pytest.raises(ScenarioError) as caught:
+        load(tmp_path / "s.toml", [f'{key}="{text}"'])
+    assert ("takes no arithmetic" in str(caught.value)) == (help is not None)
+    assert (help or "") in str(caught.value)

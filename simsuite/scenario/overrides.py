@@ -56,7 +56,9 @@ class Override:
                 if start == len(text):
                     raise OverrideError("a value is missing after `=`", (at, at + 1))
                 return cls(text, tuple(names), start)
-        raise OverrideError("expected key=value", (at, at + 1), "for example --set grid.nx=512")
+        whole = names and at == len(text)  # as in --set time.tolerance 1e-4
+        help = f"write {text.strip()}=VALUE, in one piece" if whole else "for example --set grid.nx=512"
+        raise OverrideError("expected key=value", (at, at + 1), help)
 
     @cached_property
     def value(self) -> Any:

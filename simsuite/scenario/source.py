@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from simsuite.scenario.near import DATA, IMAGES, SCENARIOS, near_file
+from simsuite.scenario.near import DATA, IMAGES, SCENARIOS, files_there, near_file
 from simsuite.scenario.spans import Span, Spans, find_spans
 
 MAX_BYTES = 1 << 20
@@ -51,8 +51,10 @@ class Source:
                 raw = file.read(MAX_BYTES + 1)
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            near = near_file(path, SCENARIOS) if isinstance(error, FileNotFoundError) else None
-            help = None if near is None else f"did you mean {near!r}?"
+            help = None
+            if isinstance(error, FileNotFoundError):
+                near = near_file(path, SCENARIOS)
+                help = files_there(path, SCENARIOS) if near is None else f"did you mean {near!r}?"
             raise SourceError(f"cannot read {str(path)!r}: {reason}", None, help) from None
         if path.suffix.lower() in DATA:
             raise SourceError(f"{str(path)!r} is a file of data, not a scenario", None, _named(path))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import difflib
+import math
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -12,6 +13,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from simsuite.errors import Mistake
+from simsuite.expressions import Expression, ExpressionError
 from simsuite.scenario.branches import Fault
 from simsuite.scenario.common import Section
 from simsuite.scenario.near import DATA
@@ -36,6 +38,7 @@ _EXPECTED = {
 _WITH_UNIT = re.compile(r"\s*[-+]?[\d.]++(?:[eE][-+]?\d+)?+\s*(?![ij]$)[A-Za-zµ°Ω%]")  # as in "10 min"
 _NUMBERS = re.compile(r"\s*[-+.\deE]+(?:[,;\s]+[-+.\deE]+)*+\s*")  # as in "0, 50"
 _SEPARATORS = re.compile(r"[,;\s]+")
+_LARGEST_WHOLE = 1e15  # number that is written with all its digits
 _BOUNDS = {
     "greater_than": ("gt", "greater than"),
     "greater_than_equal": ("ge", "at least"),
@@ -184,6 +187,9 @@ def _advice(fault: Fault, field: FieldInfo | None) -> str | None:
             ("float_type", "int_type", "complex_number_type")
         ):
             return "numbers stand without quotes"
+        worth = _worth(value)
+        if worth is not None and {"float_type", "int_type"} & set(fault.kinds):
+            return f"this key takes no arithmetic: write {worth}"
         near = "".join(value.split()).replace("i", "j")
         if "complex_number_type" in fault.kinds and _reads_as_number(near, complex):
             return f'write "{near}"'
@@ -202,6 +208,17 @@ def _advice(fault: Fault, field: FieldInfo | None) -> str | None:
     if set(fault.kinds) == {"list_type"} and isinstance(value, (int, float, str)) and not isinstance(value, bool):
         return f"write [{_shown(value)}]" if len(str(value)) <= 40 else None
     return None
+
+
+def _worth(text: str) -> str | None:
+    """What arithmetic of numbers alone comes to, as one writes it; None where a text is nothing like that."""
+    try:
+        value = float(Expression.parse(text, ())())
+    except (ExpressionError, ArithmeticError):
+        return None
+    if not math.isfinite(value):
+        return None
+    return str(int(value)) if value.is_integer() and abs(value) < _LARGEST_WHOLE else f"{value:.6g}"
 
 
 def _without_unit(how: str, field: FieldInfo | None) -> str:

@@ -26,7 +26,7 @@ MOST_CELLS = 1 << 18  # along an axis: what the grid of a CUDA launch can hold
 class Grid(Section):
     expected_keys: ClassVar[Mapping[str, str]] = foreign.GRID
     nx: Annotated[int, Field(ge=1, le=MOST_CELLS)] = Field(description="number of cells along x")
-    ny: Annotated[int, Field(ge=1, le=MOST_CELLS)] = Field(description="number of cells along y")
+    ny: Annotated[int, Field(ge=1, le=MOST_CELLS)] = Field(description="number of cells along y; 1 for a rod")
     lx: Positive = Field(1.0, description="width of the rectangle, m")
     ly: Positive = Field(1.0, description="height of the rectangle, m")
 
