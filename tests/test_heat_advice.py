@@ -456,3 +456,9 @@ def test_a_plate_that_radiates_is_told_to_take_kelvin(heat: Callable) -> None:
         heat(boundary={"left": RADIATES | {"ambient": -40.0}})
     (mistake,) = caught.value.mistakes
     assert mistake.help == "radiation goes by absolute temperatures: write all of them in K, 273.15 more than in °C"
+
+
+@pytest.mark.parametrize(("every", "told"), [(2.0, True), (1.0, False), (0.3, False)])
+def test_frames_that_are_rarer_than_the_run_is_long_are_told(heat: Callable, every: float, told: bool) -> None:
+    texts = heat(time={"end": 1.0}, output={"every": every}).warnings
+    assert any("output.every = 2 s is longer than the run of 1 s" in text for text in texts) == told

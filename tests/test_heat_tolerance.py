@@ -132,3 +132,18 @@ def test_no_tolerance_is_proposed_where_a_source_jumps_at_a_temperature(heat: Ca
     (text,) = problem.shortcomings(results)
     assert "make it a ramp" in text
     assert "set time.tolerance" not in text
+
+
+@pytest.mark.parametrize(
+    ("time", "told"),
+    [
+        ({"stepper": "adi", "tolerance": 1.0}, True),
+        ({"stepper": "auto", "tolerance": 5.0}, True),
+        ({"stepper": "adi", "tolerance": 0.5}, False),
+    ],
+)
+def test_a_tolerance_of_all_that_there_is_is_told(
+    heat: Callable[..., HeatProblem], time: dict[str, Any], told: bool
+) -> None:
+    texts = tolerance_warnings(heat(**SMOOTH, time={"end": 1.0, **time}))
+    assert [text.startswith(f"time.tolerance = {time['tolerance']:g} lets") for text in texts] == [True] * told

@@ -18,7 +18,7 @@ from simsuite.solvers.heat.not_finite import not_finite_warnings, why_undefined
 from simsuite.solvers.heat.plan import Plan
 from simsuite.solvers.heat.sampling import distinct
 from simsuite.solvers.heat.thermostats import thermostat_warnings
-from simsuite.solvers.heat.tolerance import idle_keys
+from simsuite.solvers.heat.tolerance import idle_keys, loose_tolerance
 from simsuite.solvers.heat.unlimited import grows_with_temperature
 
 _LITTLE = 1e-3  # of a plate's shorter side
@@ -33,7 +33,16 @@ def warnings(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[s
     coarse = [] if idle else coarse_warnings(scenario, made, plan)
     early = [*_early_warnings(scenario, plan), *_unsearched_warnings(plan)]
     units = [*not_finite_warnings(scenario, made), *unit_warnings(scenario, made)]
-    return [*units, *idle_keys(scenario, plan), *early, *_scale_warnings(scenario, made), *idle, *coarse, *jumps]
+    keys = [*idle_keys(scenario, plan), *loose_tolerance(scenario, plan), *_rare_frames(scenario)]
+    return [*units, *keys, *early, *_scale_warnings(scenario, made), *idle, *coarse, *jumps]
+
+
+def _rare_frames(scenario: HeatScenario) -> list[str]:
+    """A sentence where no frame is due between the first and the last."""
+    every, end = scenario.output.every, scenario.time.end or 0.0
+    if scenario.time.steady or every is None or not every > end:
+        return []
+    return [f"output.every = {every:g} s is longer than the run of {end:g} s: there are frames at its ends only"]
 
 
 def _early_warnings(scenario: HeatScenario, plan: Plan) -> list[str]:

@@ -51,6 +51,17 @@ def idle_keys(scenario: HeatScenario, plan: Plan) -> list[str]:
     return [_why_idle(scenario, plan)]
 
 
+def loose_tolerance(scenario: HeatScenario, plan: Plan) -> list[str]:
+    """A sentence where the tolerance, which is relative, lets steps be off by all that there is."""
+    tolerance = tolerance_of(scenario, plan)
+    if tolerance is None or tolerance < 1.0:
+        return []
+    return [
+        f"time.tolerance = {tolerance:g} lets time steps be off by as much as temperatures differ by in all: it is "
+        "relative to that, and not in K; the default is 1e-5"
+    ]
+
+
 def _why_idle(scenario: HeatScenario, plan: Plan) -> str:
     if plan.stepper == "exact":
         return 'time.tolerance has no effect with stepper = "exact", which makes no error in time'
