@@ -543,3 +543,12 @@ def test_check_promises_no_more_mistakes_than_it_finds(cli: Call) -> None:
     words = " ".join(cli("check", "--help").stdout.split())
     assert "Find every mistake" not in words
     assert "once they are put right, those of how values and data fit together" in words
+
+
+def test_a_setting_in_two_words_is_shown_in_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    done = running.call(capsys, "check", tmp_path / "s.toml", "--set", "time.tolerance", "1e-4")
+    assert done.returncode == 2
+    assert "write --set time.tolerance=1e-4, in one piece" in done.stderr
+    done = running.call(capsys, "check", tmp_path / "s.toml", "--set", "time.tolerance=1e-4", "again")
+    assert done.returncode == 2
+    assert "in one piece" not in done.stderr

@@ -69,6 +69,8 @@ def main() -> None:
         usage = getattr(e.__context__, "format_message", None)  # of a command line that makes no sense
         if as_json and usage is not None:
             print_error_json("UsageError", usage(), 2)
+        elif usage is not None and (setting := _setting_in_two(sys.argv[1:])):
+            say(f"help: write --set {setting}, in one piece")
         raise
     except SimsuiteError as e:
         _end(e, as_json)
@@ -84,6 +86,14 @@ def main() -> None:
         if as_json:
             print_error_json(type(e).__name__, str(e), 1)
         sys.exit(1)
+
+
+def _setting_in_two(words: list[str]) -> str | None:
+    """How a `--set KEY VALUE` of a command line is written as one."""
+    for option, key, value in zip(words, words[1:], words[2:]):
+        if option == "--set" and "=" not in key and not value.startswith("--"):
+            return f"{key}={value}"
+    return None
 
 
 def _end(e: SimsuiteError, as_json: bool) -> NoReturn:
