@@ -251,15 +251,6 @@ def test_sources_that_jump_at_a_temperature_are_named(heat: Callable, stepper: s
         assert ("time.dt" in text) == (stepper == "rkl2")
 
 
-def test_a_switch_after_the_run_may_be_over_is_told(heat: Callable) -> None:
-    edge = {"kind": "temperature", "value": "20 + 80*(t > 2)"}
-    (text,) = heat(boundary={"left": edge}, time={"end": 4.0, "steady_tolerance": 1e-5}).warnings
-    assert "data change until t = 2 s" in text
-    assert not heat(boundary={"left": edge}, time={"end": 4.0}).warnings
-    still = {"kind": "temperature", "value": 20.0}
-    assert not heat(boundary={"left": still}, time={"end": 4.0, "steady_tolerance": 1e-5}).warnings
-
-
 @pytest.mark.parametrize(
     ("conductivity", "said"),
     [

@@ -63,14 +63,14 @@ def test_the_rate_of_a_slow_decay_is_that_of_its_mode(heat: Callable[..., HeatPr
 
 
 def test_a_jump_at_that_very_time_is_no_steady_state(heat: Callable[..., HeatProblem]) -> None:
-    """An edge that gets warmer at a frame, after a long rest."""
+    """An edge that gets warmer at a frame, after a long rest, which does not end the run either."""
     boundary = {"left": {"kind": "temperature", "value": "300 + 1e-6*(t >= 5e5)"}}
     time = {"end": 1e6, "stepper": "adi", "tolerance": 1e-3, "steady_tolerance": 1e-9}
     problem = heat(**PLATE | {"boundary": boundary, "initial": {"temperature": "300 + x"}}, time=time)
     stepper: Any = problem.stepper(open_backend("cpu"), problem.initial())
     steps = problem.layout.series[0].steps
     stepper.advance(steps[1])
-    assert problem.settle(stepper) == steps[1]
+    assert problem.settle(stepper) == problem.clock.end
     stepper.advance(steps[2] - steps[1])
     assert problem.settle(stepper) == problem.clock.end
     alpha, dx = 45.0 / (7800.0 * 470.0), 0.01
@@ -91,3 +91,35 @@ def test_a_run_that_is_continued_measures_the_same(heat: Callable[..., HeatProbl
     assert 0 < rate(stepper) == pytest.approx(rate(on_cpu), rel=1e-3)
     waves = backend.to_host(stepper._operator.rate_max).max()
     assert rate(stepper) < 0.5 * waves
+
+
+@pytest.mark.parametrize(
+    ("value", "dt"),
+    [("300 + 80*(t > 2)", "auto"), ("300 + 80*(t > 2)", 0.5), ("300 + 80*max(0, t - 2)*(t < 2.5)", "auto")],
+    ids=["jump", "given steps", "ramp"],
+)
+def test_a_rest_before_data_change_does_not_end_a_run(heat: Callable[..., HeatProblem], value: str, dt: Any) -> None:
+    boundary = {"left": {"kind": "temperature", "value": value}}
+    time = {"end": 4.0, "stepper": "adi", "dt": dt, "steady_tolerance": 1e-5}
+    problem = heat(boundary=boundary, initial={"temperature": 300.0}, time=time, output={"frames": 5})
+    stepper: Any = problem.stepper(open_backend("cpu"), problem.initial())
+    steps = problem.layout.series[0].steps
+    for frame in (0, 1, 2):
+        stepper.advance(steps[frame] - stepper.step)
+        assert problem.settle(stepper) == problem.clock.end
+        with stepper.observe("time") as observed:
+            assert not problem.results(observed)["steady"]["reached"]
+
+
+def test_no_heat_is_stored_after_no_steps(heat: Callable[..., HeatProblem]) -> None:
+    """Not that by which two sums over all cells differ."""
+    initial = {"temperature": "300 + 17.3*sin(9*x)*cos(7*y)"}
+    problem = heat(
+        grid={"nx": 371, "ny": 29},
+        material={"conductivity": 45.0, "density": 7800.0, "specific_heat": 470.0},
+        initial=initial,
+        time={"end": 1.0, "stepper": "adi"},
+    )
+    stepper: Any = problem.stepper(open_backend("cpu"), problem.initial())
+    with stepper.observe("time") as observed:
+        assert problem.results(observed)["energy"]["stored"] == 0.0

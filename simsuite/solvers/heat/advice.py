@@ -31,10 +31,10 @@ def warnings(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[s
     idle = idle_warnings(scenario, made)
     idle += [] if idle else moment_warnings(scenario, made, plan)
     coarse = [] if idle else coarse_warnings(scenario, made, plan)
-    early = [*_early_warnings(scenario, plan), *_unsearched_warnings(plan)]
+    unsearched = _unsearched_warnings(plan)
     units = [*not_finite_warnings(scenario, made), *unit_warnings(scenario, made)]
     keys = [*idle_keys(scenario, plan), *loose_tolerance(scenario, plan), *_rare_frames(scenario)]
-    return [*units, *keys, *early, *_scale_warnings(scenario, made), *idle, *coarse, *jumps]
+    return [*units, *keys, *unsearched, *_scale_warnings(scenario, made), *idle, *coarse, *jumps]
 
 
 def _rare_frames(scenario: HeatScenario) -> list[str]:
@@ -43,18 +43,6 @@ def _rare_frames(scenario: HeatScenario) -> list[str]:
     if scenario.time.steady or every is None or not every > end:
         return []
     return [f"output.every = {every:g} s is longer than the run of {end:g} s: there are frames at its ends only"]
-
-
-def _early_warnings(scenario: HeatScenario, plan: Plan) -> list[str]:
-    """A sentence where a run ends once it is steady, although data are to change later."""
-    end = scenario.time.end or 0.0
-    later = [t for t in plan.changes if 0.0 < t < end]
-    if scenario.time.steady or scenario.time.steady_tolerance <= 0 or not later:
-        return []
-    return [
-        f"data change until t = {max(later):g} s, and time.steady_tolerance may end the run before, as soon as "
-        "temperatures hardly change"
-    ]
 
 
 def _unsearched_warnings(plan: Plan) -> list[str]:

@@ -15,6 +15,7 @@ from simsuite.solvers.heat.course import Course
 from simsuite.solvers.heat.longest_steps import LongestSteps
 from simsuite.words import counted
 
+_SAME = 1e-12  # of a run: times that differ by less are one
 TICKS = 1 << 40  # between two times of a clock for steps as long as they may be
 
 
@@ -72,6 +73,11 @@ class Plan:
     changes: tuple[float, ...] = ()
     possible: bool = True
     time_error: float | None = None
+
+    def changes_from(self, t: float) -> bool:
+        """Whether data are known to jump or kink at time t or later, before the end: a plate at rest is not steady."""
+        end = self.clock.times[-1]
+        return any(t - _SAME * end <= change < end for change in self.changes)
 
     @property
     def size(self) -> str:

@@ -248,7 +248,8 @@ class HeatProblem:
             return stepper.step if self._settled(observed) else self.clock.end
 
     def _settled(self, observed: Snapshot) -> bool:
-        return _largest_rate(observed) <= self.scenario.time.steady_tolerance
+        slow = _largest_rate(observed) <= self.scenario.time.steady_tolerance
+        return slow and not self.plan.changes_from(self._time(observed.step))
 
     def fault(self, observed: Snapshot) -> str | None:
         first = observed.arrays["row_bad"]
