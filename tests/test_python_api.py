@@ -134,6 +134,8 @@ def test_mistakes_are_exceptions(plate: Path) -> None:
     simsuite.run(plate, device="cpu")
     with pytest.raises(simsuite.UsageError, match=r"differs in grid\.nx"):
         simsuite.run(plate, {"grid.nx": 9}, device="cpu")
+    with pytest.raises(simsuite.UsageError, match=r"differs in source\n"):
+        simsuite.run(plate, {"source": [{"power": 1.0}]}, device="cpu")
     with pytest.raises(simsuite.NumericalFailure, match=r"time 0\.0"):
         simsuite.run(plate, {"boundary.left.value": "log(0.02 - t)"}, device="cpu", fresh=True)
 

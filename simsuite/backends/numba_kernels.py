@@ -24,4 +24,6 @@ class NumbaKernels:
 
     @functools.cached_property
     def _compiling(self) -> Callable[[], None]:
-        return functools.cache(lambda: self.announce(f"compiling kernels for {self.device_name}, this once"))
+        return functools.cache(
+            lambda: self.announce(f"compiling kernels for {self.device_name} that no run has needed before")
+        )

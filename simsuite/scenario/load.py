@@ -60,15 +60,18 @@ class Scenario:
         return self.model.model_dump(mode="json", by_alias=True, exclude_none=True)
 
     def differences(self, resolved: str) -> list[str]:
-        """The keys, dotted as ``--set`` takes them, in which another resolved scenario differs from this one. Keys that
-        it does not have, since it is of an earlier version, stand for their defaults."""
+        """The keys, dotted as ``--set`` takes them, in which another resolved scenario differs from this one; of a list
+        that is empty in one of them its own key, and not those within as well. Keys that it does not have, since it is
+        of an earlier version, stand for their defaults."""
         other = tomllib.loads(resolved)
         with contextlib.suppress(ValidationError):
             model = type(self.model).model_validate(other, context={"base": self.base})
             other = model.model_dump(mode="json", by_alias=True, exclude_none=True)
         mine, theirs = dict(_leaves(self._resolved(), ())), dict(_leaves(other, ()))
         keys = dict.fromkeys([*mine, *theirs])
-        return [".".join(map(str, key)) for key in keys if mine.get(key) != theirs.get(key)]
+        differing = {key for key in keys if mine.get(key) != theirs.get(key)}
+        parts = {key for key in differing if any(key[:n] in differing for n in range(1, len(key)))}
+        return [".".join(map(str, key)) for key in keys if key in differing - parts]
 
     def files(self) -> dict[str, str]:
         """SHA-256 of every data file that the scenario refers to, by dotted key. Raises OSError if one has gone."""

@@ -35,6 +35,7 @@ _EXPECTED = {
     "expression_type": "a number or an expression",
     "complex_number_type": 'a number, or a complex one as "0.5-0.25j"',
 }
+_NEEDED = re.compile("; needed unless [^;]*$")  # in a description: no matter where a key is given
 _WITH_UNIT = re.compile(r"\s*[-+]?[\d.]++(?:[eE][-+]?\d+)?+\s*(?![ij]$)[A-Za-zµ°Ω%]")  # as in "10 min"
 _NUMBERS = re.compile(r"\s*[-+.\deE]+(?:[,;\s]+[-+.\deE]+)*+\s*")  # as in "0, 50"
 _SEPARATORS = re.compile(r"[,;\s]+")
@@ -223,7 +224,7 @@ def _worth(text: str) -> str | None:
 
 def _without_unit(how: str, field: FieldInfo | None) -> str:
     """How a number with a unit is written, and in which unit the key is taken."""
-    return f"{how}: {field.description}" if field and field.description else how
+    return f"{how}: {_NEEDED.sub('', field.description)}" if field and field.description else how
 
 
 def _reads_as_number(text: str, kind: type[float] | type[complex] = float) -> bool:
