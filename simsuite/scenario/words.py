@@ -35,6 +35,7 @@ _EXPECTED = {
     "expression_type": "a number or an expression",
     "complex_number_type": 'a number, or a complex one as "0.5-0.25j"',
 }
+_PAIR = re.compile(r"(?<!\[)\[\w[\w ]*, [\w ]+\]")  # in a description: how two numbers are written
 _NEEDED = re.compile("; needed unless [^;]*$")  # in a description: no matter where a key is given
 _WITH_UNIT = re.compile(r"\s*[-+]?[\d.]++(?:[eE][-+]?\d+)?+\s*(?![ij]$)[A-Za-zµ°Ω%]")  # as in "10 min"
 _NUMBERS = re.compile(r"\s*[-+.\deE]+(?:[,;\s]+[-+.\deE]+)*+\s*")  # as in "0, 50"
@@ -73,7 +74,10 @@ def mistakes(fault: Fault, model: type[BaseModel], data: dict[str, Any]) -> list
     if kind == "string_pattern_mismatch":
         help = _expected_word(fault, model, data) or description
         return [Mistake(path, f"{key_name(path)} cannot be {_shown(fault.input)}", help)]
-    return [Mistake(path, *_about_value(fault, kind, context), on_key=kind in ("value_error", "assertion_error"))]
+    message, help = _about_value(fault, kind, context)
+    if kind in _LENGTHS and (form := _PAIR.search(description or "")):
+        help = f"write {form[0]}"
+    return [Mistake(path, message, help, on_key=kind in ("value_error", "assertion_error"))]
 
 
 def _about_value(fault: Fault, kind: str, context: dict[str, Any]) -> tuple[str, str | None]:
