@@ -91,7 +91,7 @@ def test_a_run_gets_the_heat_of_a_low_peak(heat: Callable[..., HeatProblem], fra
     assert np.mean(run.state["temperature"]) == pytest.approx(300.05 + warmed, abs=1e-3 * warmed)
 
 
-@pytest.mark.parametrize("value", ["300 + 5*t", "300 + sin(50*t)", "300 + 5*sin(3*t)*y", "sqrt(0.5 - t)"])
+@pytest.mark.parametrize("value", ["300 + 5*t", "300 + sin(50*t)", "300 + 5*sin(3*t)*y", "sqrt(1 - t)"])
 def test_slow_data_and_oscillations_need_none(heat: Callable[..., HeatProblem], value: str) -> None:
     assert data_stops(heat(**at_edge("300 + 0*t")).made, 1.0, (0.0, 1.0)).times == ()
     assert data_stops(heat(**at_edge(value)).made, 1.0, (0.0, 1.0)).times == ()

@@ -45,8 +45,8 @@ def searched_changes(
     points: Mapping[str, np.ndarray] | None = None,
     most: int = MOST,
 ) -> tuple[np.ndarray, bool]:
-    """See `changes`; and whether no part that depends on the variable and on `points` alone was left out. most: places
-    of one part."""
+    """See `changes`; and whether no part that depends on some of `points`, too, was left out. most: places of one
+    part."""
     points = points or {}
     found, complete = [np.zeros(0)], True
     for part in dict.fromkeys(_deciding(tree, name, {name, *points})):
@@ -57,10 +57,10 @@ def searched_changes(
         places = None
         if all(values.size <= MOST_POINTS for values in own):
             places = jumps(part, name, low, high, dict(zip(others, (values.ravel() for values in own))), most)
-        if places is None:
-            complete = False
-        else:
+        if places is not None:
             found.append(places)
+        elif others:
+            complete = False
     return np.unique(np.concatenate(found)), complete
 
 

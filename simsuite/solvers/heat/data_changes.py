@@ -10,6 +10,7 @@ import numpy as np
 from simsuite.core import BESIDE
 from simsuite.expressions import Expression
 from simsuite.expressions.changes import jumping, searched_changes
+from simsuite.expressions.tree import names_in
 from simsuite.solvers.heat.discretisation import Discretisation
 from simsuite.solvers.heat.edges import FLUX, Edges
 
@@ -21,7 +22,8 @@ _JUMP = 1e-9  # of the largest value: less is no jump
 @dataclass(frozen=True)
 class Changes:
     """jumps: of temperatures at edges or outside, which make the temperature rough there. kinks: all others, s.
-    unsearched: expressions, as they are written, that jump at so many times and places that not all were looked for."""
+    unsearched: expressions, as they are written, with jumps that move and are at so many times and places that not all
+    were looked for."""
 
     jumps: tuple[float, ...] = ()
     kinks: tuple[float, ...] = ()
@@ -42,10 +44,14 @@ def data_changes(made: Discretisation, end: float) -> Changes:
     if times.size:
         times = times[np.append(np.diff(times) > _SAME * end, True)]
     if times.size > MOST:
-        return Changes(unsearched=tuple(f.text for f, _ in moving if any(jumping(f.tree, "t"))))
+        return Changes(unsearched=tuple(f.text for f, _ in moving if _has_moving_jumps(f)))
     jumps = tuple(float(t) for t in times if _jumps(made.edges, float(t), BESIDE * end))
     smooth = set(times.tolist()).difference(jumps)
     return Changes(jumps, tuple(sorted(smooth)), unsearched)
+
+
+def _has_moving_jumps(f: Expression) -> bool:
+    return any(names_in(part) & {"x", "y"} for part in jumping(f.tree, "t"))
 
 
 def _moving(made: Discretisation) -> Iterator[tuple[Expression, Mapping[str, np.ndarray]]]:

@@ -85,7 +85,7 @@ def _may_act(f: Expression, made: Discretisation, plan: Plan, end: float) -> boo
     if not plan.changes and next(jumping(f.tree, "t"), None) is not None:
         return True
     peaks = data_stops(replace(made, sources=(f,)), end, sorted({0.0, *plan.changes, end}))
-    return f in peaks.unsearched or not _is_never_seen(f, made, np.array([0.0, *peaks.times]))
+    return f in peaks.unsearched or not _is_never_seen(f, made, np.array([0.0, *plan.changes, *peaks.times]))
 
 
 def _holds(equation: Apply, times: np.ndarray, x: np.ndarray, y: np.ndarray) -> bool:
