@@ -138,8 +138,8 @@ def test_mistakes_are_exceptions(plate: Path) -> None:
         simsuite.run(plate, {"source": [{"power": 1.0}]}, device="cpu")
     with pytest.raises(simsuite.ScenarioError, match=r"has the logarithm of `0\.02 - t`"):
         simsuite.run(plate, {"boundary.left.value": "log(0.02 - t)"}, device="cpu", fresh=True)
+    warmed = {"initial.temperature": 0.0, "source": [{"power": "sqrt(0.2 - T)"}]}
     with pytest.raises(simsuite.NumericalFailure, match=r"time 0\.0"):
-        warmed = {"initial.temperature": 0.0, "source": [{"power": "sqrt(0.2 - T)"}]}
         simsuite.run(plate, warmed, device="cpu", fresh=True)
 
 
