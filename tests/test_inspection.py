@@ -217,7 +217,7 @@ def test_times_of_a_run_have_their_unit_when_it_is_over(say: Say) -> None:
     assert f"checkpoint at step {found['checkpoint_step']} (t = {found['checkpoint']['time']:.6g} s)\n" in (
         say("info", "runs/long").stdout
     )
-    bad = "source=[{power = 'where(t > 0.002, sqrt(-1 - x), 0)'}]"
+    bad = "source=[{power = 'where(t > 0.002, sqrt(-1 - T*T), 0)'}]"
     assert say(*run, "--fresh", "--set", bad).returncode == 3
     shown = say("info", "runs/long").stdout
     assert "failed" in shown

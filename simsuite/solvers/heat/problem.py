@@ -333,14 +333,13 @@ class HeatProblem:
             control = dict(zip(NAMES, map(float, a["control"])))
             if not control["taken"]:
                 return {"time_error": 0.0}
-            reached = control["low"], control["high"]
-            range_ = reached[1] - reached[0]
+            range_ = control["high"] - control["low"]
             kelvin = max(control["error"], control["largest"]), control["rounded"]
             largest, rounding = (error / range_ if range_ > 0 else 0.0 for error in kelvin)
             errors = {"time_error": largest + rounding, "rounding_error": rounding}
             return {
                 **({} if self.plan.control and self.plan.control.unsearched else errors),
-                "range": list(reached),
+                "range": [control["low"], control["high"]],
                 "dt": [control["shortest"], control["longest"]],
                 "rejected_steps": int(control["rejected"]),
             }
