@@ -163,7 +163,7 @@ def test_a_bad_row_is_named_and_not_written(results: ResultsFile) -> None:
     stepper.state["u"][4, 3] = np.nan
     writer = Writer()
     SeriesOutput(problem, results, writer, problem.layout.series[0]).emit(stepper)
-    with pytest.raises(NumericalFailure, match=r"cell \(x=3, y=4\) at step 20, time 5 s"):
+    with pytest.raises(NumericalFailure, match=r"cell 3 along x, 4 along y at step 20, time 5 s"):
         writer.close()
     assert results.rows("time") == 0
 
