@@ -697,7 +697,7 @@ def test_steps_that_control_their_error_count_iterations_in_it(say: Say) -> None
     [
         (
             "source=[]",
-            r"is more than temperatures differ by, as data or temperatures change fast; explicit steps",
+            r"its bound, \S+ K, is more than temperatures differ by, as data or temperatures change fast; expl",
         ),
         ("source=[{power = '-1e4*(T - 20)'}]", "no bound is known where a source depends on T"),
     ],
