@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,16 +36,18 @@ class Changes:
 
 def data_changes(made: Discretisation, end: float) -> Changes:
     """From 0 to `end`, these two included where data are different just after 0, or just before the end."""
-    moving = list(_moving(made))
+    edges, sources = list(_of_edges(made)), list(_of_sources(made))
+    moving = [*edges, *sources]
     found = [searched_changes(f.tree, "t", 0.0, end, points, MOST) for f, points in moving]
     unsearched = tuple(f.text for (f, _), (_, complete) in zip(moving, found) if not complete)
-    times = np.unique(np.concatenate([np.zeros(0), *(at for at, _ in found)]))
+    at_edges, times = (_together(at for at, _ in some) for some in (found[: len(edges)], found))
     times = np.where(times <= _SAME * end, 0.0, np.where(times >= end * (1 - _SAME), end, times))
     if times.size:
         times = times[np.append(np.diff(times) > _SAME * end, True)]
     if times.size > MOST:
         return Changes(unsearched=tuple(f.text for f, _ in moving if _has_moving_jumps(f)))
-    jumps = tuple(float(t) for t in times if _jumps(made.edges, float(t), BESIDE * end))
+    near = times[_has_one(at_edges, times, 2 * _SAME * end)]
+    jumps = tuple(float(t) for t in near if _jumps(made.edges, float(t), BESIDE * end))
     smooth = set(times.tolist()).difference(jumps)
     return Changes(jumps, tuple(sorted(smooth)), unsearched)
 
@@ -54,10 +56,23 @@ def _has_moving_jumps(f: Expression) -> bool:
     return any(names_in(part) & {"x", "y"} for part in jumping(f.tree, "t"))
 
 
-def _moving(made: Discretisation) -> Iterator[tuple[Expression, Mapping[str, np.ndarray]]]:
-    """What depends on time, and where it counts."""
+def _together(found: Iterable[np.ndarray]) -> np.ndarray:
+    return np.unique(np.concatenate([np.zeros(0), *found]))
+
+
+def _has_one(ascending: np.ndarray, times: np.ndarray, small: float) -> np.ndarray:
+    """Of which times one of some ascending numbers is less than `small` away."""
+    return np.searchsorted(ascending, times - small) < np.searchsorted(ascending, times + small)
+
+
+def _of_edges(made: Discretisation) -> Iterator[tuple[Expression, Mapping[str, np.ndarray]]]:
+    """What depends on time at edges, and where it counts."""
     for piece in made.edges.pieces:
         yield from ((f, {"x": piece.x, "y": piece.y}) for f in (piece.first, piece.second) if f.depends_on("t"))
+
+
+def _of_sources(made: Discretisation) -> Iterator[tuple[Expression, Mapping[str, np.ndarray]]]:
+    """Sources that depend on time, and all cells."""
     x, y = made.centres
     yield from ((f, {"x": x, "y": y}) for f in made.sources if f.depends_on("t"))
 
