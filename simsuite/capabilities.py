@@ -61,7 +61,9 @@ class SelfChecking(Protocol):
     """A problem that can tell by its results whether they are as accurate as its scenario asks for."""
 
     def shortcomings(self, results: Mapping[str, Any]) -> Sequence[str]:
-        """In what results of a run fall short of that, and what to change in the scenario: one sentence each."""
+        """In what results of a run that came to its end fall short of that, and what to change in the scenario: one
+        sentence each. What a run has reached when it is stopped, which errors are relative to, may be next to
+        nothing."""
 
 
 @runtime_checkable

@@ -229,7 +229,8 @@ def test_steps_are_counted_and_named(heat: Callable[..., HeatProblem], stepper: 
 
 @pytest.mark.parametrize("stepper", ["auto", "rkl2", "adi"])
 def test_nan_ends_in_a_message_and_not_in_a_loop(heat: Callable[..., HeatProblem], stepper: str) -> None:
-    p = heat(source=[{"power": "sqrt(0.004 - t)"}], time={"end": 1e-2, "stepper": stepper})
+    """Of a source that depends on T, which is looked at before a run at the start only."""
+    p = heat(source=[{"power": "sqrt(0.004 - t)*(1 + T)"}], time={"end": 1e-2, "stepper": stepper})
     found = controlled(p, open_backend("cpu"))
     found.advance(p.clock.end)
     with found.observe("time") as observed:
