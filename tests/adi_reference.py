@@ -1,4 +1,4 @@
-"""An independent ADI step: dense matrices, straight from the equations in `simsuite.solvers.heat.adi`."""
+"""An independent ADI step: dense matrices, straight from the equations in `simsuite.solvers.heat.adi.adi`."""
 
 from __future__ import annotations
 

@@ -21,10 +21,10 @@ from heat_random import Plate
 
 from simsuite.core import Backend, Stepper
 from simsuite.scenario.heat import HeatScenario
-from simsuite.solvers.heat.control import ADI_TAKES, MORE_TAKES, Judgement, StepControl
-from simsuite.solvers.heat.controlled import ControlledStepper
+from simsuite.solvers.heat.choice.rates import TWO_CORES, work_of
+from simsuite.solvers.heat.error_control.control import ADI_TAKES, MORE_TAKES, Judgement, StepControl
+from simsuite.solvers.heat.error_control.controlled import ControlledStepper
 from simsuite.solvers.heat.problem import HeatProblem
-from simsuite.solvers.heat.rates import TWO_CORES, work_of
 
 CELLS = 1e6
 FINER = 1.5  # by how much steps are shortened until they are accurate

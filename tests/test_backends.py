@@ -252,7 +252,7 @@ def test_serial_and_parallel_kernels_do_not_share_a_cache(tmp_path: Path) -> Non
     code = """
 import numpy as np
 from simsuite.backends import open_backend
-k = open_backend("cpu").kernels("simsuite.solvers.heat.explicit")
+k = open_backend("cpu").kernels("simsuite.solvers.heat.explicit.explicit")
 T = np.zeros((4, 4))
 for f, more in ((k.steps_short, (0, 1)), (k.step, ())):
     f(T, T.copy(), np.zeros(32), 0, np.zeros(32), 0.1, 1.0, False, False, *more)

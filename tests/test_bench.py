@@ -34,8 +34,8 @@ from simsuite.bench.timing import Patience, seconds
 from simsuite.core import Backend
 from simsuite.errors import DeviceError, ScenarioError, UsageError, VerificationFailure
 from simsuite.pictures.bench import draw_bench
-from simsuite.solvers.heat.explicit import ExplicitStepper
-from simsuite.solvers.heat.rkl2 import Rkl2Stepper
+from simsuite.solvers.heat.explicit.explicit import ExplicitStepper
+from simsuite.solvers.heat.rkl2.rkl2 import Rkl2Stepper
 from simsuite.verify.semidiscrete import SemiDiscrete
 
 Found = list[tuple[str, dict[str, Any]]]

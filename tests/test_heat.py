@@ -99,7 +99,7 @@ def test_the_kernel_for_large_grids_equals_the_one_for_small(
     """Bit for bit, ledger included."""
     if backend.name == "cudasim" and shape[0] > 10 and edges is not ALL_KINDS:
         pytest.skip("one large grid is enough for the simulator")
-    kernels = backend.kernels("simsuite.solvers.heat.explicit")
+    kernels = backend.kernels("simsuite.solvers.heat.explicit.explicit")
     text = "sin(9*x)*cos(7*y)"
     problem = heat(
         grid={"nx": shape[1], "ny": shape[0]}, boundary=edges, initial={"temperature": text}, time={"end": 0.5}

@@ -14,8 +14,8 @@ from adi_reference import Plate
 
 from simsuite.backends import open_backend
 from simsuite.core import Backend
-from simsuite.solvers.heat.adi import AdiStepper, parts_of
-from simsuite.solvers.heat.lines import Lines
+from simsuite.solvers.heat.adi.adi import AdiStepper, parts_of
+from simsuite.solvers.heat.adi.lines import Lines
 from simsuite.solvers.heat.problem import HeatProblem
 
 HOLD = {"kind": "temperature", "value": 0.0}

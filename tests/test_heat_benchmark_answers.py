@@ -16,9 +16,9 @@ from heat_benchmarks import FILES, ROOT, allowed, model_of
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression
 from simsuite.scenario.heat import HeatScenario, Periodic
-from simsuite.solvers.heat.discretisation import Discretisation
-from simsuite.solvers.heat.edges import CONVECTION, FLUX, TEMPERATURE, Piece
-from simsuite.solvers.heat.manufactured import STEFAN_BOLTZMANN
+from simsuite.solvers.heat.grid.discretisation import Discretisation
+from simsuite.solvers.heat.grid.edges import CONVECTION, FLUX, TEMPERATURE, Piece
+from simsuite.solvers.heat.grid.manufactured import STEFAN_BOLTZMANN
 from simsuite.solvers.heat.statement import discretise
 
 STEEL = 45.0 / (7800.0 * 470.0)

@@ -28,11 +28,12 @@ from simsuite.core import Backend, Clock
 from simsuite.errors import DeviceError, SimsuiteError
 from simsuite.scenario import load
 from simsuite.scenario.heat import HeatRun, HeatScenario
-from simsuite.solvers.heat import choice, rates, trials
-from simsuite.solvers.heat.choice import cheapest, contenders, usual
+from simsuite.solvers.heat.choice import fastest as choice
+from simsuite.solvers.heat.choice import rates, trials
+from simsuite.solvers.heat.choice.fastest import cheapest, contenders, usual
+from simsuite.solvers.heat.choice.rates import H200, KINDS, TWO_CORES, Rates, Times, Work
 from simsuite.solvers.heat.plan import Plan
 from simsuite.solvers.heat.problem import HeatProblem
-from simsuite.solvers.heat.rates import H200, KINDS, TWO_CORES, Rates, Times, Work
 from simsuite.verify.benchmarks import benchmark_files
 
 PLATE: dict[str, Any] = {
@@ -296,8 +297,8 @@ def test_steps_meet_the_tolerance(case: str, worth: float) -> None:
 SMALL = PLATE | {"grid": {"nx": 24, "ny": 20}, "time": {"end": 0.2, "tolerance": 1e-6}}
 PREFERS = """
 from simsuite.cli import main
-from simsuite.solvers.heat import choice, trials
-from simsuite.solvers.heat.rates import Rates, Times
+from simsuite.solvers.heat.choice import fastest as choice, trials
+from simsuite.solvers.heat.choice.rates import Rates, Times
 
 choice.MOMENT, choice.LONG, choice.FAR = 0.0, 0.0, 1e9
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from simsuite.core import Backend, Snapshot
-from simsuite.solvers.heat.compensated import LOW
+from simsuite.solvers.heat.operator.compensated import LOW
 from simsuite.solvers.heat.problem import HeatProblem
 
 PERIODIC = {"kind": "periodic"}
@@ -144,7 +144,7 @@ def test_the_kernel_for_large_grids_equals_the_one_for_small(
 ) -> None:
     problem = warm(nx=nx)
     small = after(problem, backend, 5)
-    monkeypatch.setattr(backend.kernels("simsuite.solvers.heat.explicit"), "MANY_CELLS", 0)
+    monkeypatch.setattr(backend.kernels("simsuite.solvers.heat.explicit.explicit"), "MANY_CELLS", 0)
     assert same(after(problem, backend, 5), small)
 
 

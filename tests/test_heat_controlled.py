@@ -12,7 +12,7 @@ import pytest
 
 from simsuite.backends import open_backend
 from simsuite.core import Backend, Snapshot
-from simsuite.solvers.heat.controlled import ControlledStepper
+from simsuite.solvers.heat.error_control.controlled import ControlledStepper
 from simsuite.solvers.heat.plan import TICKS
 from simsuite.solvers.heat.problem import HeatProblem
 
@@ -149,11 +149,11 @@ def test_gpu_and_cpu_go_the_same_way(heat: Callable[..., HeatProblem], backend: 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 2), (31, 33), (5, 300)], ids=str)
 def test_errors_are_judged_in_every_cell(backend: Backend, shape: tuple[int, int]) -> None:
     """The largest estimate and the extremes, and NaN where there is one, which no comparison may hide."""
-    from simsuite.solvers.heat.row_cuda import THREADS
+    from simsuite.solvers.heat.operator.row_cuda import THREADS
 
     rng = np.random.default_rng(shape[1])
     Y, Y0, D = rng.normal(size=(3, *shape))
-    k = backend.kernels("simsuite.solvers.heat.controlled")
+    k = backend.kernels("simsuite.solvers.heat.error_control.controlled")
     judge = backend.launcher(k.judge, (shape[0] * k.THREADS,), (k.THREADS,))
     gather = backend.launcher(k.gather, shape[::-1], (8, 8))
     y, x = rng.integers(shape[0]), rng.integers(shape[1])

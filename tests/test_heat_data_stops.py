@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from simsuite.backends import open_backend
-from simsuite.solvers.heat.data_stops import data_stops
 from simsuite.solvers.heat.problem import HeatProblem
+from simsuite.solvers.heat.time_scales.data_stops import data_stops
 
 PLATE: dict[str, Any] = {
     "grid": {"nx": 6, "ny": 6},

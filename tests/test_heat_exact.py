@@ -16,12 +16,12 @@ from scipy.special import erfc
 
 from simsuite.core import Backend, Clock, Snapshot
 from simsuite.scenario.heat import HeatScenario
-from simsuite.solvers.heat.discretisation import Discretisation
-from simsuite.solvers.heat.exact import ExactStepper
-from simsuite.solvers.heat.ledger import booked, empty_ledger
-from simsuite.solvers.heat.measure import Wanted
-from simsuite.solvers.heat.modes import Axis
-from simsuite.solvers.heat.separation import obstacle
+from simsuite.solvers.heat.exact.exact import ExactStepper
+from simsuite.solvers.heat.exact.modes import Axis
+from simsuite.solvers.heat.exact.separation import obstacle
+from simsuite.solvers.heat.grid.discretisation import Discretisation
+from simsuite.solvers.heat.operator.ledger import booked, empty_ledger
+from simsuite.solvers.heat.results.measure import Wanted
 from simsuite.solvers.heat.statement import discretise
 
 HOLD = {"kind": "temperature", "value": 0.0}
@@ -169,7 +169,7 @@ def test_the_smallest_eigenvalue_has_all_its_digits(n: int, beta: float) -> None
 
 @pytest.mark.parametrize("kind", ["hartley", "cosine2", "sine2", "cosine4", "sine4"])
 def test_fast_transforms_have_the_same_modes(kind: str) -> None:
-    from simsuite.solvers.heat.fast import fast_transform
+    from simsuite.solvers.heat.exact.fast_transforms import fast_transform
 
     betas = {"cosine2": (0, 0), "sine2": (2, 2), "cosine4": (0, 2), "sine4": (2, 0), "hartley": (0, 0)}[kind]
     transform = fast_transform(kind)

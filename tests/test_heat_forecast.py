@@ -9,7 +9,7 @@ import pytest
 
 from simsuite.backends.cpu import CpuBackend
 from simsuite.progress import SETTLING, Meter
-from simsuite.solvers.heat.controlled import ControlledStepper
+from simsuite.solvers.heat.error_control.controlled import ControlledStepper
 from simsuite.solvers.heat.problem import HeatProblem
 
 STEEL = {"conductivity": 45.0, "density": 7800.0, "specific_heat": 470.0}

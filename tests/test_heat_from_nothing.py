@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from simsuite.backends import open_backend
-from simsuite.solvers.heat.controlled import ControlledStepper
+from simsuite.solvers.heat.error_control.controlled import ControlledStepper
 from simsuite.solvers.heat.problem import HeatProblem
-from simsuite.solvers.heat.reach import SHARE, range_floor
+from simsuite.solvers.heat.time_scales.reach import SHARE, range_floor
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

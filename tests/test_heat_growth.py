@@ -18,8 +18,8 @@ from scipy.linalg import expm
 
 from simsuite.backends import open_backend
 from simsuite.core import Backend, Snapshot
-from simsuite.solvers.heat.control import NAMES
-from simsuite.solvers.heat.controlled import ControlledStepper
+from simsuite.solvers.heat.error_control.control import NAMES
+from simsuite.solvers.heat.error_control.controlled import ControlledStepper
 from simsuite.solvers.heat.problem import HeatProblem
 
 pytestmark = pytest.mark.usefixtures("one_thread")

@@ -81,7 +81,7 @@ def test_a_fine_plate_gets_the_heat_of_the_time_that_its_cells_are_passed(heat: 
 def test_no_error_is_told_where_jumps_are_too_many(
     heat: Callable[..., HeatProblem], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("simsuite.solvers.heat.data_changes.MOST", 50)
+    monkeypatch.setattr("simsuite.solvers.heat.time_scales.data_changes.MOST", 50)
     problem = heat(
         grid={"nx": 20, "ny": 15, "lx": 0.8, "ly": 0.6},
         source=[{"power": f"1e7*{DISC}"}],

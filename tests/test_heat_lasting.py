@@ -15,9 +15,9 @@ from heat_random import Plate
 from heat_work import Reference, automatic, problem_of
 
 from simsuite.backends import open_backend
-from simsuite.solvers.heat.controlled import ControlledStepper
-from simsuite.solvers.heat.data_changes import data_changes
+from simsuite.solvers.heat.error_control.controlled import ControlledStepper
 from simsuite.solvers.heat.problem import HeatProblem
+from simsuite.solvers.heat.time_scales.data_changes import data_changes
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

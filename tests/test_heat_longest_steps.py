@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from simsuite.backends import open_backend
-from simsuite.solvers.heat.data_changes import data_changes
-from simsuite.solvers.heat.data_stops import data_stops
-from simsuite.solvers.heat.longest_steps import LongestSteps, longest_steps
 from simsuite.solvers.heat.problem import HeatProblem
+from simsuite.solvers.heat.time_scales.data_changes import data_changes
+from simsuite.solvers.heat.time_scales.data_stops import data_stops
+from simsuite.solvers.heat.time_scales.longest_steps import LongestSteps, longest_steps
 
 CELLS, LENGTH, DIFFUSIVITY = 6, 1.0, 0.3
 

@@ -13,7 +13,7 @@ from matplotlib.path import Path as Outline
 from PIL import Image
 
 from simsuite.errors import ScenarioError
-from simsuite.solvers.heat.discretisation import Discretisation
+from simsuite.solvers.heat.grid.discretisation import Discretisation
 
 SIZE = {"nx": 23, "ny": 17, "lx": 2.0, "ly": 1.0}
 

@@ -10,9 +10,9 @@ import pytest
 from test_heat_transform import Counting
 
 from simsuite.core import Backend, Snapshot, Stepper
-from simsuite.solvers.heat import rkl2_stages
-from simsuite.solvers.heat.ledger import booked
+from simsuite.solvers.heat.operator.ledger import booked
 from simsuite.solvers.heat.problem import HeatProblem
+from simsuite.solvers.heat.rkl2 import stages as rkl2_stages
 
 PERIODIC = {"kind": "periodic"}
 BOUNDARIES: dict[str, dict[str, Any]] = {
@@ -96,7 +96,7 @@ def test_the_kernel_for_large_grids_equals_the_one_for_small(
     """Bit for bit, ledger included."""
     if backend.dialect != "cuda" or (backend.name == "cudasim" and shape[0] > 10):
         pytest.skip("the CPU has one kernel, and the simulator is slow")
-    kernels = backend.kernels("simsuite.solvers.heat.rkl2_plain")
+    kernels = backend.kernels("simsuite.solvers.heat.rkl2.plain")
     problem = made(heat, shape, boundary)
     small = after(problem.stepper(backend, problem.initial()), 3)
     monkeypatch.setattr(kernels, "MANY_CELLS", 0)

@@ -11,7 +11,7 @@ import pytest
 
 from simsuite.backends import open_backend
 from simsuite.core import Backend
-from simsuite.solvers.heat.controlled import ControlledStepper
+from simsuite.solvers.heat.error_control.controlled import ControlledStepper
 from simsuite.solvers.heat.problem import HeatProblem
 
 N, END, TOLERANCE = 24, 0.1, 1e-5

@@ -15,9 +15,9 @@ from simsuite.backends import open_backend
 from simsuite.cli.progress import Lines
 from simsuite.io.directory import RunDirectory
 from simsuite.progress import Meter, meter_for
-from simsuite.solvers.heat.controlled import ControlledStepper
+from simsuite.solvers.heat.error_control.controlled import ControlledStepper
+from simsuite.solvers.heat.error_control.runaway import BEGUN, Runaway
 from simsuite.solvers.heat.problem import HeatProblem
-from simsuite.solvers.heat.runaway import BEGUN, Runaway
 
 HOT: dict[str, Any] = {"grid": {"nx": 3, "ny": 2}, "initial": {"temperature": "1 + 0.1*x"}}
 

@@ -14,8 +14,8 @@ from scipy.integrate import solve_ivp
 from simsuite.backends import open_backend
 from simsuite.core import Backend
 from simsuite.expressions import Expression
+from simsuite.solvers.heat.error_control.source_kinks import kinks
 from simsuite.solvers.heat.problem import HeatProblem
-from simsuite.solvers.heat.source_kinks import kinks
 
 INSULATED = {edge: {"kind": "insulated"} for edge in ("left", "right", "bottom", "top")}
 TOLERANCE = 1e-5
@@ -49,7 +49,7 @@ def test_the_second_difference_is_added(backend: Backend, shape: tuple[int, int]
     rng = np.random.default_rng(4)
     error, q0, q1, q2, c = rng.normal(size=(5, *shape))
     on = [backend.array(a) for a in (error, q0, q1, q2, c)]
-    kernel = backend.kernels("simsuite.solvers.heat.source_kinks").bend
+    kernel = backend.kernels("simsuite.solvers.heat.error_control.source_kinks").bend
     grid = shape[::-1]
     backend.launcher(kernel, grid, (8, 8) if backend.name != "cpu" else (1, 1))(*map(backend.view, on), 0.7)
     np.testing.assert_allclose(backend.to_host(on[0]), error + 0.7 * c * (q0 - 2 * q1 + q2), rtol=1e-13, atol=1e-14)

@@ -10,8 +10,8 @@ import pytest
 
 from simsuite.core import Backend
 from simsuite.expressions import Expression
-from simsuite.solvers.heat.operator import Operator
-from simsuite.solvers.heat.sources import products
+from simsuite.solvers.heat.operator.operator import Operator
+from simsuite.solvers.heat.operator.sources import products
 
 SPOT = "50*exp(-((x-0.1*t-0.2)**2+(y-0.5)**2)/0.02)"
 SWITCHED = "where(x > 0.3 and x < 0.6 and y < 0.2, 7*sin(40*t), 0)"

@@ -18,16 +18,16 @@ from simsuite.core import Backend, Snapshot
 from simsuite.errors import NumericalFailure, ScenarioError
 from simsuite.scenario.heat import HeatScenario
 from simsuite.scenario.load import load_table
-from simsuite.solvers.heat import steady
-from simsuite.solvers.heat.balance import Balance
-from simsuite.solvers.heat.discretisation import Discretisation
-from simsuite.solvers.heat.ledger import booked, empty_ledger
-from simsuite.solvers.heat.manufactured import STEFAN_BOLTZMANN
-from simsuite.solvers.heat.measure import Wanted
-from simsuite.solvers.heat.operator import ledger_entries
+from simsuite.solvers.heat.grid.discretisation import Discretisation
+from simsuite.solvers.heat.grid.manufactured import STEFAN_BOLTZMANN
+from simsuite.solvers.heat.operator.ledger import booked, empty_ledger
+from simsuite.solvers.heat.operator.operator import ledger_entries
+from simsuite.solvers.heat.results.measure import Wanted
 from simsuite.solvers.heat.statement import discretise
-from simsuite.solvers.heat.steady import SteadySolution, solve_steady
-from simsuite.solvers.heat.steady_stepper import STEADY_CLOCK, SteadyStepper
+from simsuite.solvers.heat.steady import steady
+from simsuite.solvers.heat.steady.balance import Balance
+from simsuite.solvers.heat.steady.steady import SteadySolution, solve_steady
+from simsuite.solvers.heat.steady.stepper import STEADY_CLOCK, SteadyStepper
 
 EDGES = ("left", "right", "bottom", "top")
 

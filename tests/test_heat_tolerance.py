@@ -11,8 +11,8 @@ import pytest
 
 from simsuite.backends.cpu import CpuBackend
 from simsuite.cli.summary import summary_lines
+from simsuite.solvers.heat.checks.tolerance import idle_keys
 from simsuite.solvers.heat.problem import HeatProblem
-from simsuite.solvers.heat.tolerance import idle_keys
 
 SMOOTH = {"initial": {"temperature": "300 + cos(pi*x)"}, "material": {"diffusivity": 0.01}}
 

@@ -15,14 +15,14 @@ import simsuite
 from simsuite.backends.cpu import CpuBackend
 from simsuite.core import Backend
 from simsuite.errors import LibraryMissing
-from simsuite.solvers.heat import transform as transforms
-from simsuite.solvers.heat.exact import LEAST, TERMS
-from simsuite.solvers.heat.modes import Axis
-from simsuite.solvers.heat.transform import Dense, Fast, Single, Turned, is_fast, rows_at_once, transform
+from simsuite.solvers.heat.exact import transform as transforms
+from simsuite.solvers.heat.exact.exact import LEAST, TERMS
+from simsuite.solvers.heat.exact.modes import Axis
+from simsuite.solvers.heat.exact.transform import Dense, Fast, Single, Turned, is_fast, rows_at_once, transform
 
 BETAS = {"hartley": (0, 0), "cosine2": (0, 0), "sine2": (2, 2), "cosine4": (0, 2), "sine4": (2, 0), "": (0.3, 1.7)}
 FAST = [kind for kind in BETAS if kind]
-TRIGONOMETRIC = "simsuite.solvers.heat.trigonometric"
+TRIGONOMETRIC = "simsuite.solvers.heat.exact.trigonometric"
 
 
 def axis(kind: str, n: int) -> Axis:
@@ -206,7 +206,7 @@ def test_phi_functions(backend: Backend, real: Any) -> None:
     nx, ny = (9, 5) if backend.name == "cudasim" else (41, 35)
     dt = real(0.37)
     rates = [np.concatenate([[0.0], 10.0 ** np.linspace(-30, 4, n - 1)]).astype(real) for n in (nx, ny)]
-    working = backend.kernels("simsuite.solvers.heat.exact").working_precision(real)
+    working = backend.kernels("simsuite.solvers.heat.exact.exact").working_precision(real)
     for a, s in ((1.0, 0.0), (0.0, 1.0)):
         change, sides = propagated(backend, [r.astype(working) for r in rates], working.type(dt), a, s)
         z = (rates[0].astype(np.longdouble) + rates[1][:, None]) * np.longdouble(dt)
@@ -230,7 +230,7 @@ def phi(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def propagated(backend: Backend, rates: list[np.ndarray], dt: Any, a: float, s: float) -> tuple[np.ndarray, np.ndarray]:
     """(change (ny, nx), sums of the integrals of each row) of modes that are all a, heated by s."""
-    k = backend.kernels("simsuite.solvers.heat.exact")
+    k = backend.kernels("simsuite.solvers.heat.exact.exact")
     (nx, ny), real = map(len, rates), type(dt)
     parts, extent, block = k.tiles_of(ny, nx)
     shapes = {"modes": (ny, nx), "source": (ny, nx), "line_x": (3, nx), "line_y": (3, ny), "step": (1,)}

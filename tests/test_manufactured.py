@@ -12,7 +12,7 @@ import pytest
 
 from simsuite.errors import ScenarioError
 from simsuite.expressions import Expression, ExpressionError
-from simsuite.solvers.heat import manufactured
+from simsuite.solvers.heat.grid import manufactured
 
 SPACE_TIME = ("x", "y", "t")
 ONE = Expression.constant(1.0)

@@ -21,7 +21,7 @@ from simsuite.bench.effort import FULL
 from simsuite.bench.machine import copy_rate
 from simsuite.bench.plates import Plate
 from simsuite.core import Backend
-from simsuite.solvers.heat.edge_table import EdgeTable
+from simsuite.solvers.heat.operator.edge_table import EdgeTable
 
 ROUNDS = 15
 
@@ -30,7 +30,7 @@ def measure(backend: Backend, n: int, precision: str, copy: float) -> dict[str, 
     """Cell-steps a second of both on n × n cells. Raises AssertionError where they differ."""
     problem = Plate(n, precision).problem()
     table = EdgeTable(problem.made, problem.clock, backend, precision)
-    kernels = backend.kernels("simsuite.solvers.heat.explicit")
+    kernels = backend.kernels("simsuite.solvers.heat.explicit.explicit")
     kernel, _, _, depth = kernels.choose(n, n)
     T = np.random.default_rng(n).random((n, n)).astype(precision)
     ledgers = [np.zeros(4 * n, precision) for _ in range(2)]

@@ -16,32 +16,32 @@ import numpy as np
 from simsuite.core import Backend, Clock, Device, Layout, Snapshot, Stepper
 from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.heat import EDGES, HeatScenario
-from simsuite.solvers.heat.absolute_zero import fallen_below, gone_below
-from simsuite.solvers.heat.advice import open_ledger, remedies, warnings
-from simsuite.solvers.heat.compensated import LOW
-from simsuite.solvers.heat.control import NAMES
-from simsuite.solvers.heat.controlled import ControlledStepper
-from simsuite.solvers.heat.course import Course
-from simsuite.solvers.heat.discretisation import Discretisation
-from simsuite.solvers.heat.energy import Energy
-from simsuite.solvers.heat.exact import device_bytes as exact_device_bytes
-from simsuite.solvers.heat.explicit import is_plain
-from simsuite.solvers.heat.forecast import usual_seconds
-from simsuite.solvers.heat.general import kinds
-from simsuite.solvers.heat.layout import heat_layout
-from simsuite.solvers.heat.ledger import empty_ledger
-from simsuite.solvers.heat.maximum_principle import PossibleRange, gone_beyond, possible_range
-from simsuite.solvers.heat.measure import Wanted
-from simsuite.solvers.heat.method import clock_times, controlled_times, make_plan
-from simsuite.solvers.heat.operator import ledger_entries
+from simsuite.solvers.heat.checks.absolute_zero import fallen_below, gone_below
+from simsuite.solvers.heat.checks.advice import open_ledger, remedies, warnings
+from simsuite.solvers.heat.checks.maximum_principle import PossibleRange, gone_beyond, possible_range
+from simsuite.solvers.heat.checks.tolerance import missed_tolerance, tolerance_of
+from simsuite.solvers.heat.choice.forecast import usual_seconds
+from simsuite.solvers.heat.choice.method import clock_times, controlled_times, make_plan
+from simsuite.solvers.heat.choice.trials import rates_on
+from simsuite.solvers.heat.error_control.control import NAMES
+from simsuite.solvers.heat.error_control.controlled import ControlledStepper
+from simsuite.solvers.heat.exact.exact import device_bytes as exact_device_bytes
+from simsuite.solvers.heat.exact.separation import obstacle
+from simsuite.solvers.heat.explicit.explicit import is_plain
+from simsuite.solvers.heat.explicit.general import kinds
+from simsuite.solvers.heat.grid.discretisation import Discretisation
+from simsuite.solvers.heat.grid.sampling import distinct
+from simsuite.solvers.heat.operator.compensated import LOW
+from simsuite.solvers.heat.operator.ledger import empty_ledger
+from simsuite.solvers.heat.operator.operator import ledger_entries
 from simsuite.solvers.heat.plan import Plan
-from simsuite.solvers.heat.sampling import distinct
-from simsuite.solvers.heat.separation import obstacle
+from simsuite.solvers.heat.results.energy import Energy
+from simsuite.solvers.heat.results.layout import heat_layout
+from simsuite.solvers.heat.results.measure import Wanted
 from simsuite.solvers.heat.statement import discretise
-from simsuite.solvers.heat.steady_stepper import STEADY_CLOCK, SteadyStepper
+from simsuite.solvers.heat.steady.stepper import STEADY_CLOCK, SteadyStepper
 from simsuite.solvers.heat.steppers import make_stepper
-from simsuite.solvers.heat.tolerance import missed_tolerance, tolerance_of
-from simsuite.solvers.heat.trials import rates_on
+from simsuite.solvers.heat.time_scales.course import Course
 from simsuite.solvers.schedule import frame_times, sample_steps, sample_times
 from simsuite.solvers.table import ROWS
 from simsuite.words import cell_in_words

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from simsuite.solvers.heat.operator import OPERATOR, Operator, block_for
+from simsuite.solvers.heat.operator.operator import OPERATOR, Operator, block_for
 
 SHARE = 0.125  # of a step
 
@@ -28,7 +28,7 @@ class SmoothRate:
 
     def __init__(self, operator: Operator, field: Any, smooth: Callable[[Any, Any, int, float], None]) -> None:
         made, backend = operator.made, operator.backend
-        estimates = backend.kernels("simsuite.solvers.heat.controlled")
+        estimates = backend.kernels("simsuite.solvers.heat.error_control.controlled")
         self._operator, self._field, self._smooth = operator, field, smooth
         self._rate = backend.launcher(backend.kernels(OPERATOR).rate, (made.nx, made.ny), block_for(made))
         self._judge = backend.launcher(estimates.judge, (made.ny * estimates.THREADS,), (estimates.THREADS,))

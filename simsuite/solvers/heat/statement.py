@@ -13,12 +13,20 @@ from simsuite.errors import Mistake, PackageMissing
 from simsuite.expressions import Expression, ExpressionError
 from simsuite.scenario.heat import EDGES, Flux, HeatScenario, Insulated, Part
 from simsuite.scenario.types import FileRef
-from simsuite.solvers.heat import manufactured
-from simsuite.solvers.heat.absolute_zero import absolute_zero, too_cold
-from simsuite.solvers.heat.discretisation import Discretisation, Law
-from simsuite.solvers.heat.edges import CONVECTION, RADIATION, TEMPERATURE, Edges, Piece, bad_conditions, make_edges
-from simsuite.solvers.heat.not_finite import not_finite_mistakes, why_undefined
-from simsuite.solvers.heat.sampling import Sampler, distinct
+from simsuite.solvers.heat.checks.absolute_zero import absolute_zero, too_cold
+from simsuite.solvers.heat.checks.not_finite import not_finite_mistakes, why_undefined
+from simsuite.solvers.heat.grid import manufactured
+from simsuite.solvers.heat.grid.discretisation import Discretisation, Law
+from simsuite.solvers.heat.grid.edges import (
+    CONVECTION,
+    RADIATION,
+    TEMPERATURE,
+    Edges,
+    Piece,
+    bad_conditions,
+    make_edges,
+)
+from simsuite.solvers.heat.grid.sampling import Sampler, distinct
 from simsuite.words import cell_in_words
 
 Place = tuple[str | int, ...]

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from simsuite.core import Backend, Clock, Pending, Snapshot
-from simsuite.solvers.heat.compensated import LOW, State, is_compensated, whole_field
-from simsuite.solvers.heat.discretisation import Discretisation
-from simsuite.solvers.heat.edge_table import EdgeTable
-from simsuite.solvers.heat.ledger import Ledger
-from simsuite.solvers.heat.measure import Measure, Wanted
-from simsuite.solvers.heat.operator import Operator
+from simsuite.solvers.heat.grid.discretisation import Discretisation
+from simsuite.solvers.heat.operator.compensated import LOW, State, is_compensated, whole_field
+from simsuite.solvers.heat.operator.edge_table import EdgeTable
+from simsuite.solvers.heat.operator.ledger import Ledger
+from simsuite.solvers.heat.operator.operator import Operator
+from simsuite.solvers.heat.results.measure import Measure, Wanted
 from simsuite.solvers.heat.smooth_rate import SmoothRate
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from simsuite.core import Backend, Clock, Snapshot, Stepper
-from simsuite.solvers.heat.adi import AdiStepper
-from simsuite.solvers.heat.discretisation import Discretisation
-from simsuite.solvers.heat.exact import ExactStepper
-from simsuite.solvers.heat.explicit import ExplicitStepper
-from simsuite.solvers.heat.measure import Wanted
-from simsuite.solvers.heat.rkl2 import Rkl2Stepper
+from simsuite.solvers.heat.adi.adi import AdiStepper
+from simsuite.solvers.heat.exact.exact import ExactStepper
+from simsuite.solvers.heat.explicit.explicit import ExplicitStepper
+from simsuite.solvers.heat.grid.discretisation import Discretisation
+from simsuite.solvers.heat.results.measure import Wanted
+from simsuite.solvers.heat.rkl2.rkl2 import Rkl2Stepper
 
 
 def make_stepper(

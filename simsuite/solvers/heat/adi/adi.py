@@ -1,0 +1,240 @@
+"""The ADI stepper: alternating directions, implicit, second order, for any step and any coefficients.
+
+    (I - a c A_x) V  = Δt c (A_x T + b_x + A_y T + b_y + q) + a c (Δb_x - a b_x[W])        a = Δt/2
+    (I - a c A_y) ΔT = V + a c Δb_y                                    T' = T + ΔT
+
+with A the differences along one axis, b = g·γ what the edges add (see `edges`, at the beginning of the step), Δb its
+change over the step and q in its middle (J. Douglas & J. E. Gunn, Numer. Math. 6:428, 1964, in the form for
+increments). That is the trapezoidal rule but for a² c A_x(c A_y ΔT), of third order in Δt. A mode with eigenvalues λ_x,
+λ_y is multiplied by exactly (1 - zx)(1 - zy) / ((1 + zx)(1 + zy)) a step, z = aλ. Order 2 in time and space, stable for
+any Δt, but no maximum principle: where Δt·λ is large, kinks in the data decay slowly and with changing sign.
+
+b_x[W]: W = c(A_y ΔT + Δb_y), to which A_x is applied in the rest, has values of its own at the left and right edge,
+c·A_y along the edge applied to the change of the edge's temperatures. Without it the order is 2 as well, but an error
+of a²·∂²/∂y² of these values stays beside edges that move (G. Fairweather & A. R. Mitchell, SIAM J. Numer. Anal. 4:163,
+1967). Edges of given flux need none of it, and get what they are given exactly.
+
+Where coefficients depend on T, the step is taken ITERATIONS times, each with the conductivities, tangents of radiating
+edges and sources at the mean of T and the last T' (the implicit midpoint rule); `iteration_change` is the largest
+change that the last of these made in any step so far, relative to that of the step.
+
+Rough data, such as an initial state that does not agree with the edges: the first step is taken in parts that grow by
+the factor GROWTH, from 2/λ of the fastest mode on. Among their a there are some near 1/λ for every mode, which all but
+remove it (as the sequences of D. W. Peaceman & H. H. Rachford, J. SIAM 3:28, 1955, do on the way to a steady state).
+
+Ledger: a step is a sum of fluxes of T, V and ΔT with edge rows of their own.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from simsuite.core import Backend, Clock, Snapshot
+from simsuite.solvers.heat.adi.lines import Lines
+from simsuite.solvers.heat.grid.discretisation import Discretisation
+from simsuite.solvers.heat.operator.operator import Operator, block_for
+from simsuite.solvers.heat.results.measure import Wanted
+from simsuite.solvers.heat.smooth_rate import SmoothRate
+from simsuite.solvers.heat.stepper import FieldStepper
+
+ITERATIONS = 3
+GROWTH = 1.6  # of the parts of a first step: with 2 there remain errors of 3e-4
+_LEAST = 2.0**22  # units of rounding of the largest temperature: changes of a step that count as none
+START, CHANGE = 0, 1  # scratch rows of the edge table: for T, and for V and ΔT
+
+
+def parts_of(stiffness: float) -> np.ndarray:
+    """Where the parts of a first step end, in steps, 0 first. stiffness: its length times the largest eigenvalue."""
+    n = max(1, math.ceil(math.log(1.0 + 0.5 * stiffness * (GROWTH - 1.0), GROWTH)))
+    return (GROWTH ** np.arange(n + 1) - 1.0) / (GROWTH**n - 1.0)
+
+
+class AdiSteps:
+    """Takes steps of any length with an operator whose table of edges has two scratch rows."""
+
+    def __init__(self, operator: Operator, iteration_change: np.ndarray | None = None) -> None:
+        self.operator = o = operator
+        b, dtype, (ny, nx) = o.backend, o.dtype, (o.made.ny, o.made.nx)
+        self._real = dtype.type
+        # The increment, and where it is iterated, the one before and the temperature in the middle.
+        self._increments = [b.zeros((ny, nx), dtype) for _ in range(3 if o.nonlinear else 1)]
+        self._views = [b.view(a) for a in self._increments]
+        # Twins of what lines along x need, transposed. Scratch for either direction is the other one's field.
+        self._arrays = [b.zeros(shape, dtype) for shape in ((nx, ny), (nx + 1, ny), (nx, ny), (3, ny), (3, nx))]
+        self._turned, self._gx, self._c, self._rows, self._columns = (b.view(a) for a in self._arrays)
+        self._scratch_y = b.view(self._arrays[0].reshape(ny, nx))
+        self._scratch_x = [b.view(a.reshape(nx, ny)) for a in self._increments]
+        self.iteration_change = b.array(np.zeros(1, dtype) if iteration_change is None else iteration_change)
+        self._iterated = b.view(self.iteration_change)
+        self._bind()
+
+    def _bind(self) -> None:
+        o = self.operator
+        b, made, ny, nx = o.backend, o.made, o.made.ny, o.made.nx
+        k = b.kernels(__name__)
+        self._edge_data = b.launcher(k.edge_data, (o.edges.points,), (min(o.edges.points, 128),))
+        self._right_side = b.launcher(k.right_side, *k.tiles_of(ny, nx))
+        self._transpose = b.launcher(k.transpose, *k.tiles_of(ny, nx))
+        self._transpose_gx = b.launcher(k.transpose, *k.tiles_of(ny, nx + 1))
+        self._transpose_back = b.launcher(k.transpose, *k.tiles_of(nx, ny))
+        self._ahead = b.launcher(k.ahead, (nx, ny), block_for(made))
+        self._largest_rows = b.launcher(k.largest_rows, (ny * k.THREADS, 3), (k.THREADS, 1))
+        self._largest_columns = b.launcher(k.largest_rows, (nx * k.THREADS, 3), (k.THREADS, 1))
+        self._largest = b.launcher(k.largest, (k.THREADS,), (k.THREADS,))
+        self._along_x = Lines(b, o.dtype, (nx, ny), self._gx, self._c, 0, made.wrap_x)
+        self._along_y = Lines(b, o.dtype, (ny, nx), o.gy, o.c, 2 * ny, made.wrap_y)
+        self._transpose(o.c, self._c)
+        self._transpose_gx(o.gx, self._gx)
+
+    def largest_first_change(self, T: Any, dt: float) -> float:
+        """The largest change of a temperature in a step at the rates of T and of row 0, which must have been filled."""
+        o = self.operator
+        o.refresh(T, 0)
+        gx, gy, c, q, _, edges, at = o.arguments(0)
+        R = self._turned
+        self._right_side(T, gx, gy, c, q, False, edges, at, self._real(dt), *o.wrap, o.zero, R)
+        self._largest_columns(R, R, R, self._columns)
+        return float(np.max(o.backend.to_host(self._arrays[4])[1]))
+
+    def queue(self, T: Any, out: Any, rows: tuple[int, int, int], dt: float, booked: bool = True) -> None:
+        """Queue a step of length dt from T to out, which may be T. rows: of the tables, for its begin, middle and end.
+        booked: whether what flows goes into the ledger."""
+        o, real = self.operator, self._real
+        begin, middle, end = rows
+        iterations = ITERATIONS if o.nonlinear else 1
+        M = T
+        for i in range(iterations):
+            if i > 0:
+                M = self._views[2]
+                self._ahead(T, self._views[1 - i % 2], real(0.5), M)
+            o.refresh(M, middle)
+            if o.nonlinear:  # rows differ by what depends on time alone
+                o.edges.refresh(M, begin)
+                o.edges.refresh(M, end)
+            self._increment(T, begin, end, i % 2, dt, booked and i == iterations - 1)
+        newest = (iterations - 1) % 2
+        if o.nonlinear and booked:
+            self._largest_rows(T, self._views[newest], self._views[1 - newest], self._rows)
+            self._largest(self._rows, real(_LEAST * np.finfo(o.dtype).eps), self._iterated)
+        self._ahead(T, self._views[newest], real(1), out)
+
+    def smooth(self, D: Any, T: Any, begin: int, dt: float) -> None:
+        """Queue (I - a c A_y)⁻¹ (I - a c A_x)⁻¹ D, a = Δt/2, in place of D, with edges and sources that give nothing: a
+        mode of eigenvalues λ_x, λ_y is divided by (1 + zx)(1 + zy). Coefficients are those of the last step; T, begin:
+        as for it."""
+        o, real, a = self.operator, self._real, 0.5 * dt
+        start, unmoved = o.edges.scratch_at(START), o.edges.scratch_at(CHANGE)
+        if o.made.law is not None:
+            self._transpose_gx(o.gx, self._gx)
+        _, gy, c, _, _, edges, at = o.arguments(begin)
+        self._edge_data(T, gy, c, edges, at, at, real(0.5), real(a), start, unmoved, o.wrap[1])
+        self._transpose(D, self._turned)
+        self._along_x.solve(self._turned, edges, unmoved, a, self._scratch_x[0])
+        self._transpose_back(self._turned, D)
+        self._along_y.solve(D, edges, unmoved, a, self._scratch_y)
+
+    def splitting(self, T: Any, W: Any, begin: int, end: int, dt: float) -> None:
+        """Queue into W by about how much a step of dt from T is off since directions alternate,
+
+            (I - a c A_x)⁻¹ a² c A_x(c A_y ΔT)
+
+        where the last factor is what the step leaves of the trapezoidal rule. Halving dt does not show it: in a region
+        that conducts very well ΔT hardly depends on a, and modes that neither direction has by itself are left as they
+        are. Coefficients are those of the last step. begin, end: rows of the tables for its beginning and its end."""
+        o, real, a = self.operator, self._real, 0.5 * dt
+        start, change = o.edges.scratch_at(START), o.edges.scratch_at(CHANGE)
+        gx, gy, c, q, heated, edges, at = o.arguments(begin)
+        R, D = self._turned, self._views[0]
+        self._edge_data(T, gy, c, edges, at, o.edges.at(end), real(0.5), real(a), start, change, o.wrap[1])
+        self._right_side(T, gx, gy, c, q, heated, edges, start, real(dt), *o.wrap, o.zero, R)
+        self._along_x.solve(R, edges, change, a, self._scratch_x[0])
+        self._transpose_back(R, W)
+        self._transpose_back(R, D)
+        self._along_y.solve(D, edges, change, a, self._scratch_y)
+        self._ahead(W, D, real(-1), W)  # - a c A_y ΔT
+        self._edge_data(T, gy, c, edges, at, at, real(0.5), real(a), start, change, o.wrap[1])
+        self._transpose(W, R)
+        self._along_x.solve(R, edges, change, a, self._scratch_x[0])
+        self._transpose_back(R, D)
+        self._ahead(W, D, real(-1), W)
+
+    def _increment(self, T: Any, begin: int, end: int, place: int, dt: float, booked: bool) -> None:
+        """Queue the two sweeps that leave ΔT in a place."""
+        o, real, a, wrap = self.operator, self._real, 0.5 * dt, self.operator.wrap
+        D, R = self._views[place], self._turned
+        start, change = o.edges.scratch_at(START), o.edges.scratch_at(CHANGE)
+        gx, gy, c, q, heated, edges, _ = o.arguments(begin)
+        rows = (o.edges.at(begin), o.edges.at(end), real(0.5), real(a), start, change)
+        self._edge_data(T, gy, c, edges, *rows, wrap[1])
+        if o.made.law is not None:
+            self._transpose_gx(gx, self._gx)
+        self._right_side(T, gx, gy, c, q, heated, edges, start, real(dt), *wrap, o.zero, R)
+        if booked:
+            o.book_at(T, start, dt, dt, dt)
+        self._along_x.solve(R, edges, change, a, self._scratch_x[place])
+        self._transpose_back(R, D)
+        if booked:
+            o.book_at(D, change, a, 0.0, 0.0)
+        self._along_y.solve(D, edges, change, a, self._scratch_y)
+        if booked:
+            o.book_at(D, change, 0.0, a, 0.0)
+
+
+class AdiStepper(FieldStepper):
+    """Advances the field of `start` on `backend`."""
+
+    def __init__(self, made: Discretisation, wanted: Wanted, clock: Clock, backend: Backend, start: Snapshot) -> None:
+        T = start.arrays["temperature"]
+        # Three rows of the edge table a step or part of one: its begin, middle and end.
+        self.parts = self._parts_of_first(made, clock) if start.step == 0 else np.zeros(0)
+        halves = np.stack([self.parts[:-1], 0.5 * (self.parts[:-1] + self.parts[1:])], axis=1).ravel()
+        offsets = (0.0, 0.5, 1.0, *halves, *self.parts[-1:])
+        self.operator = Operator(made, clock, backend, T.dtype, start.arrays, offsets, scratch=2)
+        super().__init__(made, wanted, clock, backend, start, self.operator, spare=int(wanted.rate))
+        self._steps = AdiSteps(self.operator, start.arrays.get("iteration_change"))
+        if wanted.rate:
+            self._smooth_rate = SmoothRate(self.operator, self.views[1], self._steps.smooth)
+        self.rough = start.step == 0 and self._is_rough(made)
+
+    @staticmethod
+    def _parts_of_first(made: Discretisation, clock: Clock) -> np.ndarray:
+        fastest, _ = made.rates(made.edges.looks(clock.times[-1]))
+        return parts_of(clock.dt(0) * fastest)
+
+    def _is_rough(self, made: Discretisation) -> bool:
+        """Whether conduction would change some initial temperature, in one step at the first rate, by more than the
+        range of initial, edge and ambient temperatures."""
+        self.operator.begin(0, 1)
+        low, high = made.temperatures(made.edges.looks(self.clock.times[-1]))
+        return self._steps.largest_first_change(self.views[0], self.clock.dt(0)) > high - low
+
+    @property
+    def state(self) -> Mapping[str, Any]:
+        iterated = {"iteration_change": self._steps.iteration_change} if self.operator.nonlinear else {}
+        return {**super().state, **iterated}
+
+    @property
+    def smoothed_step(self) -> float:
+        begun = self.step == 0 or self.clock.time(self.step) in self.clock.changes
+        return 0.0 if begun else self.clock.dt(self.step - 1)
+
+    def advance(self, n: int) -> None:
+        self.check_end(n)
+        T = self.views[0]
+        for _ in range(n):
+            dt = self.clock.dt(self.step)
+            if self.step == 0 and self.rough:
+                self.operator.begin(0, 2 + 2 * len(self.parts))
+                for j, part in enumerate(np.diff(self.parts)):
+                    row = 3 + 2 * j
+                    self._steps.queue(T, T, (row, row + 1, row + 2), dt * float(part))
+            else:
+                self.operator.begin(self.step, 3)
+                self.recorder.replay(dt, functools.partial(self._steps.queue, T, T, (0, 1, 2), dt))
+            self.step += 1
+            self.operator.ledger.fold(self.step)

@@ -1,0 +1,123 @@
+"""Temperatures below absolute zero, where it is known where that is: edges that radiate need kelvin, °C are °C."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from simsuite.errors import Mistake
+from simsuite.expressions import Expression
+from simsuite.scenario.heat import HeatScenario
+from simsuite.solvers.heat.grid.discretisation import Discretisation
+from simsuite.solvers.heat.grid.edges import CONVECTION, KELVIN, TEMPERATURE, Edges, below
+from simsuite.words import cell_in_words
+
+_CELSIUS = -273.15
+_ROUNDING = 1e-6  # of the largest temperature, that a step may go below 0 K by
+_SOME = 1e-3  # of the largest temperature: less below 0 K may be the error of a method
+_WITHOUT_UNIT = (
+    'as temperatures without a unit are in K: write units = "degC" at the top of the file if they are in °C, or '
+    'units = "K" if they are differences'
+)
+
+
+def absolute_zero(scenario: HeatScenario, edges: Edges) -> float:
+    """The least temperature in the scenario's unit; -inf where nothing radiates, since the equation does not change
+    when a number is added to all temperatures, and those in K may be differences."""
+    if scenario.units == "degC":
+        return _CELSIUS
+    return 0.0 if edges.radiates else -math.inf
+
+
+def too_cold(scenario: HeatScenario, made: Discretisation, inside: list[np.ndarray], coldest: float) -> list[Mistake]:
+    """Initial and held temperatures below the coldest. inside: which cells belong to each region."""
+    cold = np.less(made.T0, coldest)
+    found = []
+    for i in reversed(range(len(inside))):  # the last region that a cell belongs to is the one that holds it
+        found += _mistakes(made, cold & made.held & inside[i], ("region", i, "temperature"), coldest)
+        cold = cold & ~(made.held & inside[i])
+    where = ("reference" if scenario.manufactured else "initial", "temperature")
+    return _mistakes(made, cold, where, coldest) + found[::-1]
+
+
+def _mistakes(made: Discretisation, bad: np.ndarray, path: tuple[str | int, ...], coldest: float) -> list[Mistake]:
+    """One of the first cell that is bad, if any is."""
+    if not bad.any():
+        return []
+    y, x = np.argwhere(bad)[0]
+    message = f"{below(coldest)}, but is {made.T0[y, x]:g} in {cell_in_words(x, y)}"
+    return [Mistake(path, message, KELVIN if coldest == 0.0 else None)]
+
+
+def unit_warnings(scenario: HeatScenario, made: Discretisation) -> list[str]:
+    """A sentence where temperatures below 0 are given, which without a unit are in K: at the start, or at one of some
+    times at which edges and what is outside are looked at. Where edges radiate, they are mistakes."""
+    if _unit_is_known(scenario, made):
+        return []
+    cold = [text for text, lowest, highest in _given(scenario, made) if lowest < -_ROUNDING * abs(highest)]
+    if not cold:
+        return []
+    more = " (and others)" if len(cold) > 1 else ""
+    return [f"{cold[0]}{more} is below absolute zero, {_WITHOUT_UNIT}"]
+
+
+def fallen_below(scenario: HeatScenario, made: Discretisation, results: Mapping[str, Any]) -> list[str]:
+    """A sentence where a run has come to temperatures below 0 from others that were not, and without a unit."""
+    lowest, highest = results["min"], results["max"]
+    if _unit_is_known(scenario, made) or not lowest < -_SOME * abs(highest) or unit_warnings(scenario, made):
+        return []
+    return [f"the least temperature in the end, {lowest:.4g} K, is below absolute zero, {_WITHOUT_UNIT}"]
+
+
+def _unit_is_known(scenario: HeatScenario, made: Discretisation) -> bool:
+    """A solution that is manufactured needs none."""
+    return "units" in scenario.model_fields_set or made.edges.radiates or scenario.manufactured
+
+
+def _given(scenario: HeatScenario, made: Discretisation) -> Iterator[tuple[str, float, float]]:
+    """The least of all temperatures that a key gives, in words and as a number, and the largest."""
+    x, y = made.centres
+    held, T0 = np.broadcast_to(made.held, made.T0.shape), made.T0
+    if not held.all():
+        yield _words(("initial", "temperature"), scenario.initial.temperature, T0[~held])
+    t = np.array(made.edges.looks(scenario.time.end or 0.0))[:, None]
+    for piece in made.edges.pieces:
+        key, f = ("value", piece.first) if piece.kind == TEMPERATURE else ("ambient", piece.second)
+        if piece.kind in (TEMPERATURE, CONVECTION):
+            yield _words((*piece.path, key), f, f(x=piece.x, y=piece.y, t=t), t)
+    for i, region in enumerate(scenario.region):
+        if isinstance(region.temperature, Expression):
+            values = np.broadcast_to(region.temperature(x=x, y=y), T0.shape).astype(T0.dtype)
+            own = held & (values == T0)  # or of another region that is as cold there
+            if own.any():
+                yield _words(("region", i, "temperature"), region.temperature, values[own])
+
+
+def _words(
+    path: tuple[str | int, ...], f: Expression | Any, values: np.ndarray, t: np.ndarray | None = None
+) -> tuple[str, float, float]:
+    """A key and the least of its values, and when, if times are given, one a row."""
+    name, lowest = ".".join(map(str, path)), float(np.min(values))
+    if isinstance(f, Expression) and not f.names:
+        return f"{name} = {lowest:g} K", lowest, float(np.max(values))
+    when = ""
+    if t is not None and isinstance(f, Expression) and f.depends_on("t"):
+        when = f" at t = {t[int(np.argmin(np.min(np.atleast_2d(values), axis=1))), 0]:.3g} s"
+    return f"the {lowest:.3g} K that {name} comes to{when}", lowest, float(np.max(values))
+
+
+def gone_below(scenario: HeatScenario, made: Discretisation, lowest: float, highest: float) -> str | None:
+    """A sentence, if temperatures have fallen below absolute zero, where it is known where that is."""
+    coldest = absolute_zero(scenario, made.edges)
+    if lowest >= coldest - _ROUNDING * abs(highest - coldest):
+        return None
+    unit = ", and that all temperatures are in K, not in °C" if made.edges.radiates else ""
+    why = "radiation has no meaning below 0 K" if made.edges.radiates else f"nothing is colder than {coldest:g} °C"
+    on = "" if scenario.time.steady else " from here on"
+    return (
+        f"the temperature falls to {lowest:.4g} {scenario.degrees}: {why}, so neither temperatures nor energies are "
+        f"right{on}; check what cools the plate, a source below 0 or a flux out of it{unit}"
+    )

@@ -1,0 +1,86 @@
+"""Temperatures that heat cannot lead to: without sources and given fluxes, none leaves the range of the start, of what
+is held, of edges and of what is outside (the maximum principle; M. H. Protter & H. F. Weinberger, Maximum Principles in
+Differential Equations, 1967, chapter 3); with sources, by no more than these can heat or cool a cell. The equations of
+the cells obey it too. Steps of a given length may not: those of adi ring where they are much longer than heat takes
+through a cell, after something has jumped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from simsuite.expressions.intervals import bounds_within
+from simsuite.scenario.heat import HeatScenario
+from simsuite.solvers.heat.checks.source_range import SourceRange, source_range
+from simsuite.solvers.heat.grid.discretisation import Discretisation
+from simsuite.solvers.heat.grid.edges import FLUX, TEMPERATURE, Edges
+from simsuite.solvers.heat.plan import Plan
+
+_BEYOND = 0.01  # of that range: more is no matter of a small error
+_PARTS, _MOST_BOXES = 256, 1 << 20  # of a run in which data are bounded; in all places together
+_FIRST = 16  # steps' worth of rounding that any run may have
+
+
+@dataclass(frozen=True)
+class PossibleRange:
+    """low, high: the least and the largest temperature of start, edges and surroundings. sources: what they add."""
+
+    low: float
+    high: float
+    sources: SourceRange
+
+
+def possible_range(scenario: HeatScenario, made: Discretisation, plan: Plan) -> PossibleRange | None:
+    """Which temperatures there can be; None where fluxes, or sources whose bounds are not known, lead to others, or
+    where steps keep to that range by themselves."""
+    by_itself = plan.control is not None or plan.stepper in ("exact", "steady") or scenario.time.dt == "auto"
+    if by_itself or _any_flux(made.edges):
+        return None
+    sources = source_range(made, plan.clock.times[-1], float(scenario.time.dt))
+    if sources is None:
+        return None
+    low, high = made.temperatures([0.0])
+    for piece in made.edges.pieces:
+        f = piece.first if piece.kind == TEMPERATURE else piece.second
+        if piece.kind != FLUX and f.depends_on("t"):
+            parts = max(1, min(_PARTS, _MOST_BOXES // len(piece.x)))
+            t = np.linspace(0.0, plan.clock.times[-1], parts + 1)[:, None]
+            boxes = {"x": (piece.x, piece.x), "y": (piece.y, piece.y), "t": (t[:-1], t[1:])}
+            lower, upper = bounds_within(f.tree, boxes)
+            low, high = min(low, float(np.min(lower))), max(high, float(np.max(upper)))
+    return PossibleRange(low, high, sources)
+
+
+def _any_flux(edges: Edges) -> bool:
+    """Whether heat comes in or goes out at some edge at a given rate."""
+    given = (piece for piece in edges.pieces if piece.kind == FLUX)
+    return any(p.first.depends_on("t") or bool(np.any(p.first(x=p.x, y=p.y) != 0.0)) for p in given)
+
+
+def gone_beyond(
+    scenario: HeatScenario, plan: Plan, possible: PossibleRange, lowest: float, highest: float, steps: int
+) -> str | None:
+    """A sentence, if temperatures from lowest to highest are beyond what is possible, by more than so many steps may be
+    off by rounding."""
+    fall, rise = possible.sources.until(plan.clock.time(steps))
+    low, high = possible.low - fall, possible.high + rise
+    rounding = (steps + _FIRST) * float(np.finfo(scenario.run.dtype).eps) * max(abs(low), abs(high))
+    if not max(low - lowest, highest - high) > _BEYOND * (high - low) + rounding:
+        return None
+    worst, unit = lowest if low - lowest > highest - high else highest, scenario.degrees
+    other = "" if plan.stepper == "rkl2" else ', or try stepper = "rkl2"'
+    return (
+        f"the temperature comes to {worst:.4g} {unit}, which it cannot: start and edges are from "
+        f"{possible.low:.4g} to {possible.high:.4g} {unit}, and {_sources_in_words(fall, rise)}. "
+        f"Steps of {plan.clock.lengths(steps)[1]:.4g} s by "
+        f'{plan.stepper} are too long for that, and ring, as after a jump: set dt = "auto", or a smaller dt{other}'
+    )
+
+
+def _sources_in_words(fall: float, rise: float) -> str:
+    parts = [f"{done} it by at most {by:.3g} K" for done, by in (("heated", rise), ("cooled", fall)) if by > 0.0]
+    if not parts:
+        return "nothing else heats or cools the plate"
+    return "by then sources can have " + " and ".join(parts)

@@ -1,0 +1,187 @@
+"""Data of a heat scenario that are NaN or infinite: at the start, or at some time later in the run.
+
+Edges are looked at at the start, as sources are elsewhere (`statement`). What depends on time is looked at in some
+cells at irregular times, which meet every span of time that is not very short, and at frames, at which steps end: there
+a single moment counts as well, as that of `1/(t - 50)`. Sources that depend on T are looked at at the start only, as
+nobody knows later temperatures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from simsuite.errors import Mistake
+from simsuite.expressions import Expression
+from simsuite.expressions.undefined import undefined
+from simsuite.scenario.heat import HeatScenario
+from simsuite.solvers.heat.grid.discretisation import Discretisation
+from simsuite.solvers.heat.grid.edges import CONVECTION, RADIATION, Piece
+from simsuite.solvers.heat.grid.irregular import GOLDEN
+from simsuite.solvers.schedule import frame_times
+from simsuite.words import cell_in_words
+
+_LOOKS = 32  # irregular times, and as many frames at most
+_POINTS = 256  # along an edge, that are looked at after the start
+_CELLS = 32  # along each axis
+_HALVINGS = 50  # of the time between two looks, in search of the first moment
+_HOTTEST = 1e300  # temperatures that may come up where they grow without bound
+_TOO_COLD = (
+    "nothing outside the {} edge is cold enough for that solution: take a larger emissivity there, or another kind"
+)
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Data:
+    """A function of place and time, and the points where it counts, by x and y that broadcast. path: of its text in the
+    scenario. name: in words. free: which points count. columns, rows: of the cells that points are the centres of; None
+    at an edge. help: what to do, where that does not follow from the expression."""
+
+    path: Path
+    name: str
+    f: Expression
+    x: np.ndarray
+    y: np.ndarray
+    free: np.ndarray
+    columns: np.ndarray | None = None
+    rows: np.ndarray | None = None
+    help: str = ""
+
+    def bad(self, t: float) -> np.ndarray:
+        """Which points have no finite value at a time."""
+        return np.asarray(~np.isfinite(self.f(x=self.x, y=self.y, t=t)) & self.free)
+
+    def place(self, t: float) -> str:
+        """The first such point, and the value there."""
+        x, y, bad = np.broadcast_arrays(*map(np.atleast_2d, (self.x, self.y, self.bad(t))))
+        j, i = np.argwhere(bad)[0]
+        value = float(self.f(x=x[j, i], y=y[j, i], t=t))
+        if self.columns is None or self.rows is None:
+            return f"{value:g} at x = {x[j, i]:g} m, y = {y[j, i]:g} m"
+        return f"{value:g} in {cell_in_words(self.columns[i], self.rows[j])}"
+
+
+@dataclass(frozen=True)
+class NotFinite:
+    """path, name: of the condition or source. text: its value, where, and when. help: why, and what to do. t: when, s.
+    lasts: whether that is so for some time, and not for a moment alone."""
+
+    path: Path
+    name: str
+    text: str
+    help: str
+    t: float
+    lasts: bool
+
+    @property
+    def message(self) -> str:
+        """Of data that a manufactured solution gives, which stand in no place of their own, it says which."""
+        return f"{self.name} is {self.text}" if self.path[0] == "reference" else f"is not finite: it is {self.text}"
+
+
+def not_finite(scenario: HeatScenario, made: Discretisation) -> list[NotFinite]:
+    """Of every condition of an edge and every source the first moment at which it is known not to be finite."""
+    end = scenario.time.end or 0.0
+    found = []
+    for data in _edges(scenario, made, 1):
+        if np.any(data.bad(0.0)):
+            found.append(_found(data, 0.0, True, made, end))
+    if scenario.time.steady or found:
+        return found
+    stride = max(1, max(made.nx, made.ny) // _POINTS)
+    looks = end * ((np.arange(_LOOKS) + (np.arange(_LOOKS) + 1) * GOLDEN % 1.0) / _LOOKS)
+    frames = np.array(frame_times(scenario.output, end))
+    frames = frames[:: 1 + frames.size // _LOOKS]
+    for data in (*_edges(scenario, made, stride), *_sources(scenario, made)):
+        if data.f.depends_on("t"):
+            bad = [float(t) for t in looks if np.any(data.bad(t))]
+            if bad:
+                before = max((float(t) for t in looks if t < bad[0]), default=0.0)
+                found.append(_found(data, _first(data, before, bad[0]), True, made, end))
+            elif moments := [float(t) for t in frames if np.any(data.bad(t))]:
+                found.append(_found(data, moments[0], False, made, end))
+    return found
+
+
+def not_finite_mistakes(scenario: HeatScenario, made: Discretisation) -> list[Mistake]:
+    """Those with which a run cannot get to its end."""
+    early = scenario.time.steady_tolerance > 0.0  # it may end before
+    return [
+        Mistake(one.path, one.message, one.help)
+        for one in not_finite(scenario, made)
+        if one.t == 0.0 or (one.lasts and not early)
+    ]
+
+
+def not_finite_warnings(scenario: HeatScenario, made: Discretisation) -> list[str]:
+    """A sentence for each of the others."""
+    return [
+        f"{one.name} is {one.text}: a run whose steps come to that moment ends there with NaN; {one.help}"
+        for one in not_finite(scenario, made)
+    ]
+
+
+def _found(data: _Data, t: float, lasts: bool, made: Discretisation, end: float) -> NotFinite:
+    shown = "at the start" if t == 0.0 else f"at t = {t:.6g} s"
+    help = data.help or why_undefined(data.f, made, end, data.columns is None) or "check its expression"
+    return NotFinite(data.path, data.name, f"{data.place(t)} {shown}", help, t, lasts)
+
+
+def why_undefined(f: Expression, made: Discretisation, end: float, at_edge: bool = False) -> str:
+    """What of an expression may be no finite number until `end`, at any temperature, and what to do about it; nothing
+    where that is not known."""
+    parts = undefined(f.tree, _ranges(made, end, at_edge))
+    return f"it has {' and '.join(parts[:2])}: keep it from that, as by max(.., 1e-9)" if parts else ""
+
+
+def _ranges(made: Discretisation, end: float, at_edge: bool) -> dict[str, tuple[float, float]]:
+    """From the first to the last cell, or from edge to edge; at any temperature."""
+    x, y = (a.ravel() for a in made.centres)
+    if at_edge:
+        x, y = np.array([0.0, made.nx * made.dx]), np.array([0.0, made.ny * made.dy])
+    places = {"x": (float(x[0]), float(x[-1])), "y": (float(y[0]), float(y[-1]))}
+    return {**places, "t": (0.0, end), "T": (-_HOTTEST, _HOTTEST)}
+
+
+def _first(data: _Data, good: float, bad: float) -> float:
+    """The first moment between two at which it is bad."""
+    for _ in range(_HALVINGS):
+        middle = good + (bad - good) / 2
+        good, bad = (good, middle) if np.any(data.bad(middle)) else (middle, bad)
+    return bad
+
+
+def _edges(scenario: HeatScenario, made: Discretisation, stride: int) -> Iterator[_Data]:
+    for piece in made.edges.pieces:
+        keys = ("h" if piece.kind == CONVECTION else "emissivity", "ambient")
+        if piece.kind not in (CONVECTION, RADIATION):
+            keys = ("value", "")
+        x, y = piece.x[::stride], piece.y[::stride]
+        for key, f in zip(keys, (piece.first, piece.second)):
+            if f.names:
+                name, free = f"`{key}` of the {piece.path[1]} edge", np.ones(x.shape, bool)
+                help = _TOO_COLD.format(piece.path[1]) if scenario.manufactured and piece.kind == RADIATION else ""
+                yield _Data(_path(scenario, piece, key), name, f, x, y, free, help=help)
+
+
+def _path(scenario: HeatScenario, piece: Piece, key: str) -> Path:
+    """What is derived of a manufactured solution stands in no place of its own."""
+    derived = scenario.manufactured and key in ("value", "ambient")
+    return ("reference", "temperature") if derived else (*piece.path, key)
+
+
+def _sources(scenario: HeatScenario, made: Discretisation) -> Iterator[_Data]:
+    names, stride = scenario.source_names, max(1, max(made.nx, made.ny) // _CELLS)
+    columns, rows = np.arange(0, made.nx, stride), np.arange(0, made.ny, stride)
+    x, y = made.centres[0][columns], made.centres[1][rows]
+    free = ~np.broadcast_to(made.held, (made.ny, made.nx))[::stride, ::stride]
+    for i, f in enumerate(made.sources):
+        if not f.depends_on("T"):
+            own = i < len(names)
+            path: Path = ("source", i, "power") if own else ("reference", "temperature")
+            name = f"the source {names[i]}" if own else "the source of the manufactured solution"
+            yield _Data(path, name, f, x, y, free, columns, rows)

@@ -1,0 +1,147 @@
+"""`time.tolerance`: of which runs it is, where it does nothing, and what to do where a run has missed it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from simsuite.expressions import Expression
+from simsuite.scenario.heat import HeatScenario
+from simsuite.solvers.heat.checks.thermostats import jumps_between
+from simsuite.solvers.heat.error_control.unlimited import grows_with_temperature
+from simsuite.solvers.heat.grid.discretisation import Discretisation
+from simsuite.solvers.heat.plan import Plan
+from simsuite.words import more_than
+
+_OF_STEPS = ("end", "tolerance", "steady_tolerance")  # keys of [time] that do nothing where there are no steps
+_ROUNDED = 0.03  # of the tolerance: rounding in float64 that is more is why an error cannot be told to be within it
+_NOTHING = 0.1  # of the range: rounding in float64 that is more shows that temperatures do not change at all
+_FEW = 17  # places along each axis, and times, at which a source is looked at
+_FAR = 1e3  # times the tolerance: errors that are larger are hardly in proportion to it
+_LEAST = 1e-11  # what tolerances may be, beside rounding
+_MARGIN = 1.2  # by which a tolerance that is proposed is smaller than in proportion to the error
+
+
+def tolerance_of(scenario: HeatScenario, plan: Plan) -> float | None:
+    """What the error of a run's time steps is to keep to; None where nothing sees to that."""
+    time = scenario.time
+    chosen = time.stepper == "auto" and time.dt == "auto" and not scenario.run.compensated
+    counts = plan.control is not None or (chosen and plan.stepper == "explicit")
+    return time.tolerance if counts else None
+
+
+def idle_keys(scenario: HeatScenario, plan: Plan) -> list[str]:
+    """A sentence where keys of [time] are given that do nothing. In the scenario that a run keeps, which has all keys,
+    those that stand at their defaults are taken as not given."""
+    time = scenario.time
+    fields = type(time).model_fields
+    given = [key for key in _OF_STEPS if key in time.model_fields_set]
+    if scenario.written_out:
+        given = [key for key in given if getattr(time, key) != fields[key].default]
+    if time.steady and given:
+        have = "has" if len(given) == 1 else "have"
+        names = " and ".join(f"time.{key}" for key in given)
+        return [f"{names} {have} no effect with steady = true, which takes no steps in time"]
+    chosen = plan.stepper == "exact" and time.stepper == "auto"  # by a tolerance that it meets
+    if "tolerance" not in given or chosen or tolerance_of(scenario, plan) is not None:
+        return []
+    return [_why_idle(scenario, plan)]
+
+
+def loose_tolerance(scenario: HeatScenario, plan: Plan) -> list[str]:
+    """A sentence where the tolerance, which is relative, lets steps be off by all that there is."""
+    tolerance = tolerance_of(scenario, plan)
+    if tolerance is None or tolerance < 1.0:
+        return []
+    return [
+        f"time.tolerance = {tolerance:g} lets time steps be off by as much as temperatures differ by in all: it is "
+        "relative to that, and not in K; the default is 1e-5"
+    ]
+
+
+def _why_idle(scenario: HeatScenario, plan: Plan) -> str:
+    if plan.stepper == "exact":
+        return 'time.tolerance has no effect with stepper = "exact", which makes no error in time'
+    others = 'stepper = "auto", "rkl2" or "adi"'
+    if scenario.run.compensated:
+        others += ' and precision = "float64"'
+    if scenario.time.dt == "auto":
+        return (
+            f"time.tolerance does not limit the error of explicit steps, which are as long as is stable: set {others}"
+        )
+    also = "" if plan.stepper in ("rkl2", "adi") else f", and set {others}"
+    return f"time.tolerance has no effect with a given time.dt: leave dt out{also}, for steps as long as it allows"
+
+
+def _gives_more(power: Expression, made: Discretisation, end: float, reached: tuple[float, float]) -> bool:
+    """Whether a source gives more at the hottest temperature that was reached than at the coldest."""
+    if not power.depends_on("T"):
+        return False
+    x, y = (a[:: 1 + a.size // _FEW] for a in made.centres)
+    t = np.linspace(0.0, end, _FEW)[:, None, None]
+    with np.errstate(all="ignore"):
+        cold, hot = (np.asarray(power(x=x, y=y, t=t, T=T)) for T in reached)
+    return bool(np.any(hot > cold))
+
+
+def missed_tolerance(scenario: HeatScenario, made: Discretisation, results: Mapping[str, Any]) -> list[str]:
+    """A sentence where steps that control their error may have missed the tolerance. Results of explicit steps have a
+    bound of their error, which is no reason to warn."""
+    error, tolerance = results.get("time_error", 0.0), scenario.time.tolerance
+    if "rounding_error" not in results or not error > tolerance:
+        return []
+    rounding, exact = results["rounding_error"], scenario.run.precision == "float64"
+    if exact and rounding > _NOTHING:
+        return []
+    smaller = _smaller(tolerance, error)
+    what = f"; set time.tolerance = {smaller}, which should bring it to about {tolerance:g}" if smaller else ""
+    why, instead = _why_missed(scenario, made, results)
+    what = instead or what
+    if not exact or rounding > _ROUNDED * tolerance:
+        why = (
+            f"{scenario.run.precision} rounds temperatures, by up to {rounding:.1g} of the range in all steps, and "
+            "smaller errors cannot be told from rounding"
+        )
+        what = _counted_from_elsewhere(results) if exact else '; set precision = "float64" in [run]'
+    return [
+        f"the error of time steps may be {more_than(tolerance, error)} of the temperatures' range, more than "
+        f"time.tolerance = {tolerance:g}: {why}{what}"
+    ]
+
+
+def _counted_from_elsewhere(results: Mapping[str, Any]) -> str:
+    """What to do where temperatures differ too little for float64."""
+    level = f"{results['min']:.4g}"
+    return (
+        f"; temperatures differ little beside {level}: where nothing radiates, count all of them from {level} "
+        f"(initial, edges, ambients, and T in expressions), or accept a larger time.tolerance"
+    )
+
+
+def _why_missed(scenario: HeatScenario, made: Discretisation, results: Mapping[str, Any]) -> tuple[str, str]:
+    """Why errors may have grown, and what to do about it, if that is not to set a smaller tolerance."""
+    end, why = scenario.time.end or 0.0, "errors grew faster than could be foreseen"
+    low, high = results.get("range", (results["min"], results["max"]))
+    powers = [source.power for source in scenario.source]
+    if any(jumps_between(power, made, end, (low, high)) for power in powers):
+        return f"{why}, as where a source jumps at a temperature", (
+            "; steps cannot end where each cell passes such a temperature: make it a ramp there, such as "
+            "min(1, max(0, (320 - T)/0.5)) for (T < 320)"
+        )
+    rising = [power for power in powers if _gives_more(power, made, end, (low, high))]
+    if any(grows_with_temperature(power, made, end) for power in rising):
+        return f"{why}, as where a source makes temperatures run away", ""
+    return (f"{why}, as where a source gives more for a higher temperature" if rising else why), ""
+
+
+def _smaller(tolerance: float, error: float) -> str | None:
+    """A tolerance, of one digit, that a run meets the wanted one with, as errors are about in proportion to it; None
+    where it misses that by too much to say."""
+    wanted = tolerance * tolerance / (_MARGIN * error)
+    if error > _FAR * tolerance or wanted < _LEAST:
+        return None
+    unit = 10.0 ** math.floor(math.log10(wanted))
+    return f"{math.floor(wanted / unit) * unit:g}"

@@ -1,0 +1,31 @@
+"""About how long a heat run takes, at rates that are usual."""
+
+from __future__ import annotations
+
+import math
+
+from simsuite.core import Clock
+from simsuite.solvers.heat.choice.method import ADI_STEPS, expected_stages
+from simsuite.solvers.heat.choice.rates import H200, TWO_CORES, work_of
+from simsuite.solvers.heat.grid.discretisation import Discretisation
+from simsuite.solvers.heat.plan import Plan
+
+# Seconds that a step with control of its error takes besides the work per cell: launches, and the estimate that is read
+# back before the next step. As small grids take, to one digit.
+CONTROL_ON_CPU, CONTROL_ON_GPU = 4e-4, 1e-3
+
+
+def usual_seconds(plan: Plan, clock: Clock, made: Discretisation, rate_wanted: bool, gpu: bool) -> float:
+    """Of all steps of a plan, on two CPU cores or on an H200. Where steps find out how long they may be, of as many as
+    are expected, by the method that is faster."""
+    rates = H200 if gpu else TWO_CORES
+    if plan.control is None:
+        return rates.seconds(work_of(plan.stepper, clock.end, plan.stages, made, rate_wanted))
+    steps = plan.control.expected
+    stages = expected_stages(clock.times[-1], steps, plan.control.safe)
+    works = {
+        "rkl2": work_of("rkl2", steps, stages, made, rate_wanted),
+        "adi": work_of("adi", math.ceil(ADI_STEPS * steps), 0, made, rate_wanted),
+    }
+    controlling = steps * (CONTROL_ON_GPU if gpu else CONTROL_ON_CPU)
+    return controlling + min(rates.seconds(works[name]) for name in plan.control.methods)

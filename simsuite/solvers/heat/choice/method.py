@@ -1,0 +1,334 @@
+"""Which stepper a scenario gets, with which steps, and why.
+
+Steps of rkl2 and adi are as long as their error allows, which they find out themselves (see `controlled`). Explicit
+steps are as long as they are stable; whether they are accurate is estimated before the run (see `explicit_error`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from simsuite.core import Clock
+from simsuite.errors import Mistake
+from simsuite.scenario.heat import HeatScenario
+from simsuite.solvers.heat.choice.expected_steps import expected_steps, foretold_steps
+from simsuite.solvers.heat.choice.fastest import RatesOf, cheapest, is_long, is_short, usual
+from simsuite.solvers.heat.choice.rates import TWO_CORES, Work, work_of
+from simsuite.solvers.heat.explicit.explicit_error import explicit_error, least_range
+from simsuite.solvers.heat.grid.discretisation import Discretisation
+from simsuite.solvers.heat.grid.sampling import distinct
+from simsuite.solvers.heat.plan import TICKS, Control, Plan
+from simsuite.solvers.heat.rkl2.rkl2 import MOST_STAGES, longest_step, stages_for
+from simsuite.solvers.heat.time_scales.data_changes import Changes, data_changes
+from simsuite.solvers.heat.time_scales.data_stops import data_stops
+from simsuite.solvers.heat.time_scales.longest_steps import LongestSteps, longest_steps
+from simsuite.solvers.heat.time_scales.pace import Pace, growth, pace, runs_away
+from simsuite.solvers.heat.time_scales.reach import range_floor
+from simsuite.solvers.schedule import frame_times, sample_times, snapped
+from simsuite.words import counted
+
+SAFETY = 0.9  # of the largest stable step, so that the shortest waves die out as well
+MOST_STEPS = 1e15  # which no machine gets through
+MOST_PATIENT = 1e5  # steps of rkl2 of the most stages, which take hours on a plate of any size
+METHODS = ("rkl2", "adi")  # whose error is controlled
+ADI_STEPS = 1.7  # for each step of rkl2: three for each estimate of an error, of steps that may be longer
+_AT_FIRST = 1e-4  # of the run: a step to begin with where nothing is exchanged between cells
+_ONLY_ADI = "steps of the others would be too short to be stable at all temperatures that sources could drive cells to"
+
+
+@dataclass(frozen=True)
+class _Moves:
+    """When data change in a way that steps end there, how fast they do else, and how long steps may be to see it."""
+
+    changes: Changes
+    stops: tuple[float, ...]
+    longest: LongestSteps
+    pace: Pace
+
+
+@dataclass(frozen=True)
+class _Limits:
+    stable: float  # largest stable explicit step at the temperatures of the data, s
+    safe: float  # at all temperatures that may come up, s
+    monotone: float  # largest one that obeys the maximum principle, at these, s
+
+
+def make_plan(
+    scenario: HeatScenario,
+    made: Discretisation,
+    exact_refused: str | None,
+    mistakes: list[Mistake],
+    rates_of: RatesOf = usual,
+) -> Plan:
+    """The plan of a scenario. exact_refused: why the exact propagator does not apply, None if it does. rates_of: see
+    `choice`.
+
+    What is wrong, such as an unstable dt, is added to `mistakes`; the result is then of no use.
+    """
+    times = clock_times(scenario)
+    limits = _limits(scenario, made, times[-1])
+    if _only_adi(scenario, made, limits, times[-1]):
+        limits = replace(limits, safe=limits.stable)
+        return _controlled(scenario, made, limits, ("adi",), {}, _ONLY_ADI, _moves(scenario, made, limits))
+    if not (0 < limits.safe < math.inf or (limits.safe == math.inf and _has_no_faces(made))):
+        mistakes.append(_no_step(scenario, made, times[-1]))
+        return Plan("explicit", Clock((0, 1), (0.0, times[-1])), "")
+    wanted, dt = scenario.time.stepper, scenario.time.dt
+    if wanted == "exact" and exact_refused is not None:
+        help = 'write stepper = "adi", "rkl2" or "explicit", or "auto"'
+        mistakes.append(Mistake(("time", "stepper"), f"`exact` does not apply: {exact_refused}", help))
+        wanted = "explicit"
+    if wanted == "auto" and scenario.run.compensated:
+        reason = 'precision = "float32c" is a way to take its steps'
+        return _checked(scenario, _between_changes("explicit", scenario, made, limits, reason), limits, mistakes)
+    if wanted == "auto" and dt != "auto":
+        plan = _between_changes("explicit", scenario, made, limits, "dt is given")
+        return _checked(scenario, plan, limits, mistakes)
+    if wanted in METHODS and dt == "auto":
+        return _controlled(scenario, made, limits, (wanted,), {}, "asked for", _moves(scenario, made, limits))
+    if wanted != "auto":
+        return _checked(scenario, _between_changes(wanted, scenario, made, limits, "asked for"), limits, mistakes)
+    return _cheapest(scenario, made, limits, exact_refused, rates_of)
+
+
+def _only_adi(scenario: HeatScenario, made: Discretisation, limits: _Limits, end: float) -> bool:
+    """Whether conductivities at temperatures that sources could drive cells to, but hardly will, leave rkl2 no steps
+    that anyone would wait for. Steps of adi are stable whatever they are, and find out themselves how long to be."""
+    wanted, dt = scenario.time.stepper, scenario.time.dt
+    free = dt == "auto" and (wanted == "adi" or (wanted == "auto" and not scenario.run.compensated))
+    if not (free and made.law is not None and 0 < limits.stable < math.inf):
+        return False
+    return not (limits.safe > 0 and end <= MOST_PATIENT * longest_step(MOST_STAGES, SAFETY * limits.safe))
+
+
+def _no_step(scenario: HeatScenario, made: Discretisation, end: float) -> Mistake:
+    """Why no time step is stable."""
+    if made.law is None:
+        message = "cells so small, or a diffusivity so far from 1, leave no stable time step"
+        return Mistake(("grid",), message, "check the units of grid.lx, grid.ly and [material]")
+    with np.errstate(all="ignore"):
+        low, high = made.reach(made.edges.looks(end), end)
+    key = "diffusivity" if scenario.material.alone else "conductivity"
+    message = f"`{key}` at the temperatures that sources and fluxes could drive cells to leaves no stable time step"
+    help = f'looked at from T = {low:.4g} to {high:.4g}: limit it, as in min(.., 1e4), or write stepper = "adi"'
+    return Mistake(("material", key), message, help)
+
+
+def _cheapest(
+    scenario: HeatScenario, made: Discretisation, limits: _Limits, exact_refused: str | None, rates_of: RatesOf
+) -> Plan:
+    """Of all that meets the tolerance."""
+    times, rate_wanted = clock_times(scenario), scenario.time.steady_tolerance > 0
+    plans: dict[str, Plan] = {}
+    works: dict[str, list[Work]] = {}
+    refused = f"; exact does not apply: {exact_refused}" if exact_refused is not None else ""
+    if exact_refused is None:
+        plans["exact"] = _equal_steps("exact", scenario, times, limits, "")
+    moves = _moves(scenario, made, limits)
+    explicit = _between_changes("explicit", scenario, made, limits, "", moves)
+    if explicit.possible:
+        error, range_ = explicit.time_error, least_range(made, explicit.clock)
+        if error is not None and error <= scenario.time.tolerance * range_:
+            plans["explicit"] = explicit
+        else:
+            by = f", by up to {error:.1g} K" if error is not None and error < range_ else ""
+            refused += f"; explicit might miss the tolerance{by}"
+    for name, plan in plans.items():
+        works[name] = work_of(name, plan.clock.end, plan.stages, made, rate_wanted)
+    ends = len({*controlled_times(scenario, moves.changes.all), *moves.stops})
+    expected = _expected("rkl2+adi", scenario, limits, ends, moves)
+    stages = expected_stages(times[-1], expected, SAFETY * limits.safe)
+    controlled = {
+        "rkl2": work_of("rkl2", expected, stages, made, rate_wanted),
+        "adi": work_of("adi", math.ceil(ADI_STEPS * expected), 0, made, rate_wanted),
+    }
+    least = min(controlled, key=lambda name: usual((), False).seconds(controlled[name]))
+    works["rkl2+adi"] = controlled[least]
+    sizes = {name: plan.size for name, plan in plans.items()} | {"rkl2+adi": f"about {counted(expected, 'step')}"}
+    best, why = cheapest(works, sizes, rates_of)
+    if best != "rkl2+adi":
+        return replace(plans[best], reason=why + refused)
+    kinds = dict.fromkeys(work.kind for kind in controlled.values() for work in kind)
+    rates = TWO_CORES if is_short(works) else rates_of(kinds, is_long(works))
+    seconds = {name: rates.seconds(work_of(name, 1, 1, made, rate_wanted)) for name in METHODS}
+    ratio = f"; a step of adi takes as long as {seconds['adi'] / seconds['rkl2']:.2g} stages of rkl2 at {rates.origin}"
+    return _controlled(scenario, made, limits, METHODS, seconds, why + ratio + refused, moves)
+
+
+def _between_changes(
+    name: str,
+    scenario: HeatScenario,
+    made: Discretisation,
+    limits: _Limits,
+    reason: str,
+    moves: _Moves | None = None,
+) -> Plan:
+    """Equal steps that end where data change, too; those of the explicit stepper with a bound of their error. moves: if
+    it is known."""
+    times, dt = clock_times(scenario), math.inf
+    plan = _equal_steps(name, scenario, times, limits, reason)
+    if plan.possible and name != "exact":
+        found = data_changes(made, times[-1]) if moves is None else moves.changes
+        if name == "explicit" and scenario.time.dt == "auto":
+            tolerance = scenario.time.tolerance
+            longest = longest_steps(made, times[-1], found.all, tolerance) if moves is None else moves.longest
+            dt = longest.least
+        changes = sorted(snapped(found.all, times))
+        plan = _equal_steps(name, scenario, sorted({*times, *changes}), limits, reason, dt)
+        plan = replace(plan, clock=replace(plan.clock, changes=tuple(changes)), changes=tuple(changes))
+    if name != "explicit" or not plan.possible:
+        return plan
+    peaks = data_stops(made, times[-1], plan.clock.times).times if moves is None else moves.stops
+    error = explicit_error(made, plan.clock, frame_times(scenario.output, times[-1]), dt, peaks)
+    return replace(plan, time_error=error)
+
+
+def _controlled(
+    scenario: HeatScenario,
+    made: Discretisation,
+    limits: _Limits,
+    methods: tuple[str, ...],
+    seconds: Mapping[str, float],
+    reason: str,
+    moves: _Moves,
+) -> Plan:
+    """Steps as long as they may be. seconds: of a stage of rkl2 and of a step of adi."""
+    name, longest = "+".join(methods), moves.longest
+    times = sorted({*controlled_times(scenario, moves.changes.all), *moves.stops})
+    control = Control(
+        methods=methods,
+        tolerance=scenario.time.tolerance,
+        safe=SAFETY * limits.safe,
+        jumps=moves.changes.jumps,
+        unsearched=moves.changes.unsearched,
+        stops=moves.stops,
+        worth=seconds["adi"] / seconds["rkl2"] if len(methods) > 1 else 0.0,
+        unsure=runs_away(made, times[-1]),
+        windows=longest.begins,
+        longest=longest.longest,
+        range_floor=range_floor(made, times[-1], times),
+        **_foretold(name, scenario, made, limits, len(times), moves),
+    )
+    clock = Clock(tuple(TICKS * k for k in range(len(times))), tuple(times))
+    return Plan(name, clock, reason, control=control, changes=moves.changes.all)
+
+
+def _expected(methods: str, scenario: HeatScenario, limits: _Limits, times: int, moves: _Moves) -> int:
+    """See `expected_steps`, which steppers are compared by; at least as many as it takes to see all that data do."""
+    end = clock_times(scenario)[-1]
+    expected = expected_steps(methods, scenario.time.tolerance, end, limits.safe, times, moves.pace)
+    return max(expected, math.ceil(moves.longest.steps(end)))
+
+
+def _foretold(
+    methods: str, scenario: HeatScenario, made: Discretisation, limits: _Limits, times: int, moves: _Moves
+) -> dict[str, Any]:
+    """What a `Control` tells of steps that are yet to be taken: how many, and when."""
+    end, pace = clock_times(scenario)[-1], moves.pace
+    foretold, steps = foretold_steps(methods, scenario.time.tolerance, made, end, limits.safe, times, pace)
+    whole = pace.turned[-1] if pace.turned else 0.0
+    growing = SAFETY * limits.safe if math.isfinite(limits.safe) else _AT_FIRST * end
+    return {
+        "expected": max(foretold, math.ceil(moves.longest.steps(end))),
+        "course_times": pace.times if whole > 0 else (),
+        "course_turned": tuple(turned / whole for turned in pace.turned) if whole > 0 else (),
+        "course_shares": (*steps.shares, growing),
+    }
+
+
+def _moves(scenario: HeatScenario, made: Discretisation, limits: _Limits) -> _Moves:
+    end, outputs = clock_times(scenario)[-1], controlled_times(scenario, ())
+    found = data_changes(made, end)
+    changes = Changes(snapped(found.jumps, outputs), snapped(found.kinks, outputs), found.unsearched)
+    times = controlled_times(scenario, changes.all)
+    peaks = data_stops(made, end, times)
+    longest = longest_steps(made, end, found.all, scenario.time.tolerance, peaks.unsearched)
+    stops = {*peaks.times, *snapped(longest.stops, times)}.difference(times)
+    moving = pace(made, end, found.all, limits.safe, peaks.times)
+    moving = replace(moving, turns=moving.turns + growth(made, end))
+    return _Moves(changes, tuple(sorted(stops)), longest, moving)
+
+
+def expected_stages(end: float, steps: int, safe: float) -> int:
+    """Of each of so many steps of rkl2."""
+    return min(stages_for(end / steps, safe), MOST_STAGES) if math.isfinite(safe) else 3
+
+
+def controlled_times(scenario: HeatScenario, changes: Sequence[float]) -> list[float]:
+    """The times at which steps as long as they may be end: frames, samples and changes of the data."""
+    times = clock_times(scenario)
+    return sorted({*times, *sample_times(scenario.output.samples, times), *changes})
+
+
+def clock_times(scenario: HeatScenario) -> list[float]:
+    """The times of frames, from 0 on."""
+    end = scenario.time.end
+    assert end is not None, "a steady problem has no steps"
+    return sorted({0.0, *frame_times(scenario.output, end)})
+
+
+def _limits(scenario: HeatScenario, made: Discretisation, end: float) -> _Limits:
+    looks = made.edges.looks(end)
+    try:
+        with np.errstate(all="ignore"):
+            fastest, loss = made.rates(looks, end)
+            at_first = fastest if made.law is None else made.rates(looks)[0]
+        safe = math.inf if fastest == 0 and _has_no_faces(made) else 2.0 / fastest
+        stable = 2.0 / at_first if at_first > 0 else math.inf
+        return _Limits(stable, safe, 1.0 / loss if loss > 0 else math.inf)
+    except (OverflowError, ZeroDivisionError):
+        return _Limits(0.0, 0.0, 0.0)
+
+
+def _has_no_faces(made: Discretisation) -> bool:
+    """Whether no two cells exchange heat, for there is one only, or all are held: any step is stable."""
+    return made.law is None and (made.nx * made.ny == 1 or bool(distinct(made.held).all()))
+
+
+def _equal_steps(
+    name: str, scenario: HeatScenario, times: list[float], limits: _Limits, reason: str, most: float = math.inf
+) -> Plan:
+    """Steps of a given length, or for explicit the longest that obey the maximum principle and that are no longer than
+    `most`, or for exact those of the frames and samples; equal between every two times."""
+    given, samples = scenario.time.dt, scenario.output.samples
+    longest = times[-1] / (samples - 1) if samples is not None else math.inf
+    dt = longest
+    if given != "auto":
+        dt = float(given)
+    elif name == "explicit":
+        dt = min(SAFETY * limits.safe, limits.monotone, longest, most)
+    expected = times[-1] / dt if dt > 0 else math.inf
+    if not expected <= MOST_STEPS:
+        return Plan(name, Clock((0, 1), (0.0, times[-1])), f"that takes {expected:.1e} steps", possible=False)
+    clock = Clock.filling(times, dt)
+    largest = max(clock.dt(step) for step in clock.steps[:-1])
+    return Plan(name, clock, reason, stages_for(largest, limits.safe) if name == "rkl2" else 0)
+
+
+def _checked(scenario: HeatScenario, plan: Plan, limits: _Limits, mistakes: list[Mistake]) -> Plan:
+    dt = scenario.time.dt
+    if dt != "auto" and plan.stepper == "explicit" and dt > limits.stable * (1 + 1e-12):
+        message = f"dt = {dt:g} s is unstable for the explicit stepper on this grid"
+        help = f'the largest stable dt is {rounded_down(limits.stable)} s; or write dt = "auto"'
+        if scenario.time.stepper == "auto":
+            help += ', or stepper = "adi" for longer steps'
+        mistakes.append(Mistake(("time", "dt"), message, help))
+    elif not plan.possible:
+        message = f"{plan.reason}; at most {MOST_STEPS:.0e} are possible"
+        mistakes.append(Mistake(("time", "end" if dt == "auto" else "dt"), message))
+    elif plan.stages > MOST_STAGES:
+        longest = rounded_down(longest_step(MOST_STAGES, limits.safe))
+        message = f"a step of {dt:g} s takes {plan.stages} stages, of which {MOST_STAGES} are the most"
+        mistakes.append(Mistake(("time", "dt"), message, f"the longest step is {longest} s; adi has no limit"))
+    return plan
+
+
+def rounded_down(value: float) -> str:
+    """Six digits of a positive number that are not more than it."""
+    text = f"{value:.6g}"
+    return text if float(text) <= value else f"{value * (1 - 5e-6):.6g}"

@@ -1,0 +1,150 @@
+"""What becomes of errors where sources give more for a higher temperature.
+
+Errors δ are carried on as small differences of temperatures are, with λ = (∂q/∂T)/ρc,
+
+    ∂δ/∂t = λ δ + diffusion
+
+An error made at a time t may grow by exp(λ τ) in the time τ that is left, less what diffusion takes out of it: by
+exp(μ τ), μ being the largest eigenvalue of the right side. It does not grow for ever either. Where nothing but T itself
+moves the temperatures, their rate of change obeys the same equation: an error that is a shift in time stays one, and
+grows by no more than |∂T/∂t| does, the largest that it is anywhere over what it is where the error is made. So
+
+    growth ≤ min(exp(min(λ, μ) τ), max |∂T/∂t| / |∂T/∂t|)
+
+That matters for fronts that run into a state which is unstable, such as those of ∂T/∂t = D ∂²T/∂x² + r T (1 - T): far
+ahead of one temperatures differ from that state by less than any tolerance, and yet what they are there decides when
+the front arrives (pulled fronts: van Saarloos, Front propagation into unstable states, Physics Reports 386, 2003,
+section 2).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from simsuite.core import Backend
+from simsuite.solvers.heat.adi.adi import AdiSteps
+from simsuite.solvers.heat.grid.discretisation import Discretisation
+from simsuite.solvers.heat.operator.operator import Operator, block_for
+from simsuite.solvers.heat.time_scales.feeding import fastest_growth
+
+PARTS, MOST_PARTS = 3.0, 64  # steps in which errors are followed between two looks, for each e-fold growth; at most
+_SMALL = 1e-4  # of the range of temperatures: by how much they are varied to see what sources give then
+_MORE = 1e3  # units of rounding in temperatures that this is at least
+_ITERATIONS = 4  # of power iteration, each for a time 1/λ
+_SMOOTHED = 0.5  # of a time 1/λ: for so long diffusion acts on errors before it is seen how large they are
+_MOST = 80.0  # e-fold growth, which is more than any error may have and a number in single precision
+
+
+class ErrorGrowth:
+    """Follows errors on a device. Fields are views of (ny, nx); what those given as `spare` hold is lost.
+
+    largest: absolute value of a field. kinking: whether a source kinks at a temperature. The sources' tables are to be
+    filled for row 0; what they gave at last is lost.
+    """
+
+    def __init__(
+        self,
+        made: Discretisation,
+        backend: Backend,
+        operator: Operator,
+        adi: AdiSteps,
+        largest: Callable[[Any], float],
+        dtype: Any,
+        kinking: bool = False,
+    ) -> None:
+        self._kinking = kinking
+        self._made, self._operator, self._adi, self._largest = made, operator, adi, largest
+        self._real = np.dtype(dtype).type
+        self._eps = float(np.finfo(dtype).eps)
+        k = backend.kernels(__name__)
+        plate = (made.nx, made.ny), block_for(made)
+        self._grow, self._shift, self._slope = (backend.launcher(f, *plate) for f in (k.grow, k.shift, k.slope))
+        self._multiply, self._weigh = (backend.launcher(f, *plate) for f in (k.multiply, k.weigh))
+        self._add = backend.launcher(backend.kernels("simsuite.solvers.heat.adi.adi").ahead, *plate)
+
+    def follow(self, E: Any, T: Any, t: float, since: float, span: tuple[float, float], spare: Sequence[Any]) -> None:
+        """Queue what diffusion and sources make of errors E in a time `since`, up to t, s. T: temperatures by then;
+        span: what they were between so far, K. spare: two."""
+        fastest = fastest_growth(self._made, t, *span)
+        parts = 1 + int(min(MOST_PARTS - 1, PARTS * fastest * since))
+        for _ in range(parts):  # in each a mode of eigenvalue κ is divided by 1 + κ·since/parts
+            self._adi.smooth(E, T, 0, 2.0 * since / parts)
+            self._feed(E, T, since / parts, span, spare)
+
+    def _feed(self, E: Any, T: Any, since: float, span: tuple[float, float], spare: Sequence[Any]) -> None:
+        """Queue what sources make of the errors in a time: its length times the change that errors make in what they
+        give, which is found from a small part or a multiple of them, _SMALL of the range of temperatures. Where a
+        source kinks, from the errors themselves if they are more than rounding: where temperatures rest just below the
+        kink, larger ones would pass it, and seem to grow for ever."""
+        q1, moved = spare
+        sources, real = self._operator.sources, self._real
+        largest = self._largest(E)
+        by = _SMALL * (span[1] - span[0])
+        if self._kinking:
+            by = max(largest, _MORE * self._eps * max(map(abs, span)))
+        part = by / largest if largest > 0 else 0.0
+        if not (math.isfinite(part) and part > 0):
+            return
+        self._add(T, E, real(part), moved)
+        sources.refresh(moved, 0)
+        self._add(sources.q, E, real(0), q1)
+        sources.refresh(T, 0)
+        self._grow(E, q1, sources.q, self._operator.c, real(since / part))
+
+    def rate(self, T: Any, t: float, span: tuple[float, float], spare: Sequence[Any]) -> float:
+        """About the largest μ, 1/s, at temperatures T, by power iteration; 0 where it is negative. spare: two."""
+        if fastest_growth(self._made, t, *span) == 0.0:
+            return 0.0
+        rates, V = spare
+        self._slopes(T, span, rates, V)
+        most = self._largest(rates)
+        if not (0 < most < math.inf):
+            return 0.0
+        self._add(rates, rates, self._real(0), V)
+        before = after = 0.0
+        for i in range(_ITERATIONS):  # in each a mode is multiplied by (1 + λ/most) / (1 + κ/most)
+            self._multiply(V, rates, self._real(1.0 / most))
+            self._adi.smooth(V, T, 0, 2.0 / most)
+            if i >= _ITERATIONS - 2:
+                before, after = after, self._largest(V)
+        return 2.0 * most * max(0.0, 1.0 - before / after) if after > 0 else 0.0
+
+    def grown(
+        self,
+        error: Any,
+        T: Any,
+        before: Any,
+        span: tuple[float, float],
+        rate: float,
+        left: float,
+        noise: float,
+        spare: Sequence[Any],
+    ) -> float:
+        """The largest, K, that the errors of one step may grow to in the time that is left, s, but none where λ is not
+        positive. T, before: temperatures after the step and before it, K. rate: μ, 1/s. spare: two."""
+        rates, W = spare
+        real = self._real
+        self._add(T, before, real(-1), W)
+        fastest = self._largest(W)
+        self._slopes(T, span, rates, W)
+        most = self._largest(rates)
+        self._add(error, error, real(0), W)
+        self._adi.smooth(W, T, 0, 2.0 * min(_SMOOTHED / most, left) if most > 0 else 0.0)
+        numbers = map(real, (rate, left, fastest, noise, 0.0, 1.0, _MOST))
+        self._weigh(W, error, T, before, rates, *numbers)
+        return self._largest(W)
+
+    def _slopes(self, T: Any, span: tuple[float, float], rates: Any, moved: Any) -> None:
+        """Queue λ, 1/s, where it is positive, and 0 elsewhere."""
+        sources, real = self._operator.sources, self._real
+        by = max(_SMALL * (span[1] - span[0]), _MORE * self._eps * max(map(abs, span)))
+        self._shift(T, real(by), moved)
+        sources.refresh(moved, 0)
+        self._add(sources.q, T, real(0), rates)
+        self._shift(T, real(-by), moved)
+        sources.refresh(moved, 0)
+        self._slope(rates, sources.q, self._operator.c, real(0.5 / by), real(0))

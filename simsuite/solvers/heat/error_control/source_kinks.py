@@ -1,0 +1,61 @@
+"""What a step misses of a source that kinks at a temperature.
+
+A source such as max(T - 350, 0) begins to act while a step is on its way. The stages of the step do not see that if
+the temperature is passed after the last one at which the source is evaluated, and neither does an estimate of the error
+that is made of the stages: 3 stages of rkl2 look at the source last at 0.4 of the step. Where the slope of q(T) changes
+by σ at a share φ of a step from T₀ to T₁ that is
+
+    σ T' Δt² (1 - φ)²/2 = |q(T₀) - 2 q(T½) + q(T₁)| Δt (1 - φ)/2   if φ is more than 1/2,   T½ = (T₀ + T₁)/2
+
+so that MISSED Δt of this second difference, over ρc, is about the largest that it may be. Where q(T) is smooth the
+second difference is q'' (T₁ - T₀)²/4, of the same order in Δt as the estimate, and less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from simsuite.core import Backend
+from simsuite.expressions.changes import jumping
+from simsuite.expressions.tree import Apply, Node, names_in, walk
+from simsuite.solvers.heat.grid.discretisation import Discretisation
+from simsuite.solvers.heat.operator.operator import Operator, block_for
+
+MISSED = 0.3  # share of a step that a source acts without being seen, halved: (1 - 0.4)/2
+_KINKING = ("abs", "min", "max")
+
+
+def kinks(tree: Node) -> bool:
+    """Whether a source kinks at temperatures, and does not jump at any."""
+    at = [node for node in walk(tree) if isinstance(node, Apply) and node.op in _KINKING and "T" in names_in(node)]
+    return bool(at) and not any(jumping(tree, "T"))
+
+
+class MissedKinks:
+    """Adds what a step may have missed to an estimate of its error. Fields are views of (ny, nx).
+
+    The sources' tables are to be filled for row 0; what they gave at last is lost.
+    """
+
+    def __init__(self, made: Discretisation, backend: Backend, operator: Operator, dtype: Any) -> None:
+        self._operator, self._real = operator, np.dtype(dtype).type
+        plate = (made.nx, made.ny), block_for(made)
+        self._bend = backend.launcher(backend.kernels(__name__).bend, *plate)
+        self._add = backend.launcher(backend.kernels("simsuite.solvers.heat.adi.adi").ahead, *plate)
+
+    def add(self, error: Any, before: Any, after: Any, dt: float, spare: Sequence[Any]) -> None:
+        """Queue that for a step of dt from temperatures `before` to `after`. spare: two fields whose content is
+        lost."""
+        sources, real = self._operator.sources, self._real
+        moved, between = spare
+        self._add(after, before, real(-1), moved)  # T₁ - T₀
+        self._add(before, moved, real(0.5), moved)
+        sources.refresh(moved, 0)
+        self._add(sources.q, after, real(0), between)
+        sources.refresh(before, 0)
+        self._add(sources.q, after, real(0), moved)
+        sources.refresh(after, 0)
+        self._bend(error, moved, between, sources.q, self._operator.c, real(MISSED * dt))

@@ -1,0 +1,313 @@
+"""The explicit stepper: forward Euler in time, 5-point finite volumes in space.
+
+    ρc ∂T/∂t = ∇·(k∇T) + q   on nx × ny cells of size Δx × Δy, T at cell centres
+
+    T' = T + Δt·dT/dt        with dT/dt as in `operator`, c = 1/(ρc) there multiplied by Δt first
+
+Order 2 in space, 1 in time. Stable for Δt·λ ≤ 2 with λ the operator's largest eigenvalue, for which Gershgorin's
+circles give a bound; with constant coefficients that is Δt ≤ 1/(2α(1/Δx² + 1/Δy²)) (Morton & Mayers, Numerical Solution
+of Partial Differential Equations, 2nd ed., 2005, section 3.1). Cells beside an edge of fixed temperature lose heat over
+half a cell, so that up to 3/2 of that bound's rate: `dt = "auto"` keeps each step a mean of the old temperatures
+(maximum principle), which is a little shorter.
+
+With constant coefficients and no sources:
+
+    T'[y,x] = T + rx·(((T[y,x-1] - T) + (T[y,x+1] - T)) + q·((T[y-1,x] - T) + (T[y+1,x] - T))),
+    rx = αΔt/Δx², q = Δx²/Δy², α = k/(ρc),
+
+with the differences across edges taken from affine ghosts (see `edges`) at the beginning of the step. A mode with
+eigenvalue λ of the 5-point operator is multiplied by exactly 1 - Δtλ a step.
+
+The sum is formed from differences, so that a uniform field stays exactly uniform, and what leaves one cell enters its
+neighbour; with a precomputed centre coefficient 1 - 2rx(1 + q) the energy would drift by a rounding error each step.
+No sum has two products in it, so there is one way only to contract it into fused multiply-adds: all kernels of a
+device agree bit for bit.
+
+Ledger: each edge point adds up rx or rx·q times its difference, that is the rise in temperature that the flux through
+it caused (see `ledger`); times ρcΔxΔy that is the energy which came in there, joules per metre of depth.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from simsuite.core import Backend, Clock, Snapshot
+from simsuite.solvers.heat.explicit.blocked import BlockedSteps
+from simsuite.solvers.heat.explicit.general import general_variants, packed, why_not
+from simsuite.solvers.heat.explicit.resident import resident_variants
+from simsuite.solvers.heat.explicit.streamed import streamed_variants
+from simsuite.solvers.heat.grid.discretisation import Discretisation
+from simsuite.solvers.heat.operator.compensated import State, is_compensated
+from simsuite.solvers.heat.operator.edge_table import EdgeTable
+from simsuite.solvers.heat.operator.ledger import Ledger
+from simsuite.solvers.heat.operator.operator import OPERATOR, Operator, block_for
+from simsuite.solvers.heat.results.measure import Wanted
+from simsuite.solvers.heat.stepper import FieldStepper
+from simsuite.solvers.kernel_choice import kernel_of, made_or_not
+from simsuite.solvers.table import ROWS
+
+FEW_CELLS = 1 << 20  # up to which Numba's kernel, out of the cache, is faster than programs that stream the field
+MANY = 8  # times ROWS steps are recorded at once where they are alike: on small grids they take less than a launch
+
+
+def is_plain(made: Discretisation) -> bool:
+    """Whether the kernels for constant coefficients apply, whose ledger is a rise in temperature, K."""
+    return made.uniform and not made.sources and not made.nonlinear
+
+
+def mesh_ratios(made: Discretisation, dt: float) -> tuple[float, float]:
+    """rx and q of constant coefficients; where conductivities differ along x and y, q has their ratio as well."""
+    c, kx, ky = (float(a.flat[0]) for a in (made.inverse_capacity, made.kx, made.ky))
+    return kx * c * dt / made.dx**2, (ky / kx) * (made.dx / made.dy) ** 2
+
+
+class PlainSteps:
+    """Steps with constant coefficients; the arguments of the kernels are
+
+    T, out: field before and after, (ny, nx), or (2, ny, nx) where steps are compensated (see `compensated`). edges:
+    table of β, then γ, at all edge points, its row beginning at `at`. ledger: (points,). rx, q: mesh ratios. wrap_x,
+    wrap_y: whether that direction is periodic.
+    Kernels that take several steps a launch also get how far apart the table's rows are, and how many steps to take.
+
+    choice: which kernels to use, "auto", "numba" or "nvrtc".
+    """
+
+    operator = None
+
+    def __init__(
+        self, made: Discretisation, clock: Clock, backend: Backend, dtype: Any, start: Snapshot, choice: str
+    ) -> None:
+        self._made, self._dtype, self._backend = made, np.dtype(dtype), backend
+        self.ledger = Ledger(backend, start.arrays)
+        self.edges = EdgeTable(made, clock, backend, dtype)
+        self._wrap = (made.wrap_x, made.wrap_y)
+        self._choice, self._compensated = choice, is_compensated(start.arrays)
+        self.chosen = {"kernel": kernel_of(choice, backend)}
+        self._blocked: BlockedSteps | None = None
+
+    def prepare(self, fields: Sequence[Any]) -> None:
+        """Get the kernels, after trying which are the fastest here. fields: two; what the second holds is lost."""
+        made, backend = self._made, self._backend
+        shape, compensated = (made.ny, made.nx), self._compensated
+        kernel, extent, block, self._few = backend.kernels(__name__).choose(*shape, compensated)
+        self._numba = backend.launcher(kernel, extent, block)
+        if self.chosen["kernel"] == "nvrtc":
+            grid, processors = (shape, self._dtype), backend.processors
+            moving = not self.edges.steady
+            variants = resident_variants(*grid, *self._wrap, moving, processors, processors, compensated)
+            if not (variants and variants[0].exchanging):  # else the fastest by far
+                if not variants and self._choice == "auto" and made.ny * made.nx < FEW_CELLS:
+                    self.chosen = {"kernel": "numba"}
+                    return
+                variants = [*variants, *streamed_variants(*grid, *self._wrap, processors, compensated)]
+            about = f"explicit {grid} periodic {self._wrap} moving {moving}"
+            harmless = self._typed(0, 0, backend.zeros(self.edges.points, self._dtype), 0.1, 1.0)
+            whole = (2, *shape) if compensated else shape
+            make = functools.partial(BlockedSteps, backend, whole, self._dtype, about, variants, fields, harmless)
+            self._blocked, self.chosen = made_or_not(make, self._choice, self.chosen)
+
+    def begin(self, step: int, n: int) -> None:
+        """Queue what depends on time for n steps."""
+        self.edges.fill(step, n)
+
+    @property
+    def span(self) -> int:
+        """How many steps may be recorded at once: from a multiple of it on, so many."""
+        return _span(self._blocked, self.edges.steady)
+
+    def launches(self, step: int, count: int) -> int:
+        """How many launches `count` steps from `step` on take."""
+        return sum(1 for _ in _stretches(step, count, self._blocked, self._few))
+
+    def launch(self, states: list[State], now: int, step: int, count: int, dt: float) -> None:
+        """Queue `count` steps from states[now] on."""
+        rx, q = mesh_ratios(self._made, dt)
+        for k, n in _stretches(step, count, self._blocked, self._few):
+            self._launch(states[now].whole, states[1 - now].whole, k, n, rx, q)
+            self.ledger.fold(step + k + n)
+            now = 1 - now
+
+    def _launch(self, T: Any, out: Any, k: int, n: int, rx: float, q: float) -> None:
+        """Queue n steps from T to out, the first of them with row k of the edge table."""
+        table = self.edges
+        at, stride = table.at(k), table.at(1) - table.at(0)
+        if self._blocked and self._blocked.takes(n):
+            self._blocked(T, out, n, *self._typed(at, stride, self.ledger.partial, rx, q))
+        else:
+            real = self._dtype.type
+            several = (stride, n) if self._few > 1 else ()
+            self._numba(T, out, table.flat, at, self.ledger.partial, real(rx), real(q), *self._wrap, *several)
+
+    def _typed(self, at: int, stride: int, ledger: Any, rx: float, q: float) -> tuple[Any, ...]:
+        """What the program gets after the fields, in the types that it declares."""
+        real = self._dtype.type
+        shape = map(np.int32, (self._made.nx, self._made.ny, *self._wrap))
+        return (self.edges.flat, np.int64(at), np.int64(stride), ledger, *shape, real(rx), real(q))
+
+
+class GeneralSteps:
+    """Steps with everything; the arguments of the kernel are those of `Operator` and dt.
+
+    Kernels that take several steps a launch book as well, and also get the ledger, how far apart the edge table's rows
+    are, and how many steps to take.
+
+    choice: which kernels to use, "auto", "numba" or "nvrtc".
+    """
+
+    def __init__(
+        self, made: Discretisation, clock: Clock, backend: Backend, dtype: Any, start: Snapshot, choice: str
+    ) -> None:
+        self.operator = Operator(made, clock, backend, dtype, start.arrays)
+        self.ledger, self.edges = self.operator.ledger, self.operator.edges
+        self._choice, self._compensated = choice, is_compensated(start.arrays)
+        reason = why_not(made, self.operator.sources.terms)
+        kernel = kernel_of(choice, backend)
+        self.chosen = {"kernel": kernel if reason is None else "numba"}
+        if reason is not None and choice == "nvrtc":
+            self.chosen["kernel_note"] = f"one step a launch: {reason}"
+        kernels = backend.kernels(OPERATOR)
+        self._few, kernel = 1, kernels.step
+        if self.operator.constant:
+            kernel, self._few = kernels.choose_constant(made.ny, made.nx, self._compensated)
+        self._numba = backend.launcher(kernel, (made.nx, made.ny), block_for(made))
+        self._blocked: BlockedSteps | None = None
+
+    def prepare(self, fields: Sequence[Any]) -> None:
+        """Get the kernels, after trying which are the fastest here. fields: two; what the second holds is lost."""
+        if self.chosen["kernel"] == "nvrtc":
+            o = self.operator
+            made, backend = o.made, o.backend
+            variants = general_variants(made, o.dtype, o.sources.terms, backend.processors, self._compensated)
+            shape = (2, made.ny, made.nx) if self._compensated else (made.ny, made.nx)
+            about = f"general {o.dtype} {made.ny} {made.nx} periodic {o.wrap} moving {not self.edges.steady}"
+
+            def make() -> BlockedSteps:
+                self._packed = packed(o, variants[0])
+                self._coefficients = backend.view(self._packed)
+                harmless = self._typed(0, backend.zeros(o.entries, o.dtype), 0.0)
+                return BlockedSteps(backend, shape, o.dtype, about, variants, fields, harmless)
+
+            self._blocked, self.chosen = made_or_not(make, self._choice, self.chosen)
+
+    def begin(self, step: int, n: int) -> None:
+        """Queue what depends on time for n steps."""
+        self.operator.begin(step, n)
+
+    @property
+    def span(self) -> int:
+        """How many steps may be recorded at once: from a multiple of it on, so many."""
+        return _span(self._blocked, self.edges.steady and all(self.operator.made.static))
+
+    def launches(self, step: int, count: int) -> int:
+        """How many launches, from one field to the other, `count` steps from `step` on take."""
+        return sum(1 for _ in _stretches(step, count, self._blocked, self._few))
+
+    def launch(self, states: list[State], now: int, step: int, count: int, dt: float) -> None:
+        """Queue `count` steps from states[now] on."""
+        for k, n in _stretches(step, count, self._blocked, self._few):
+            before, after = states[now], states[1 - now]
+            if self._blocked and self._blocked.takes(n):
+                self._blocked(before.whole, after.whole, n, *self._typed(k, self.ledger.partial, dt))
+                self.operator.sources.book(k, n, dt, self.ledger.partial, self.operator.made.edges.size)
+            else:
+                self._step(before, after, k, n, dt)
+            self.ledger.fold(step + k + n)
+            now = 1 - now
+
+    def _step(self, before: State, after: State, k: int, n: int, dt: float) -> None:
+        """Queue n steps, as many as the kernel takes at most, the first with row k of the edge table."""
+        o, table = self.operator, self.edges
+        h = o.dtype.type(dt)
+        if self._few > 1:
+            several = (table.at(1) - table.at(0), n)
+            self._numba(before.T, after.T, *o.arguments(k), self.ledger.partial, h, *o.wrap, *several)
+        else:
+            o.refresh(before.T, k)
+            o.book(before.T, k, dt, dt, dt)
+            self._numba(before.whole, after.whole, *o.arguments(k), h, *o.wrap, o.zero)
+
+    def _typed(self, k: int, ledger: Any, dt: float) -> tuple[Any, ...]:
+        """What the program gets after the fields, in the types that it declares, for steps from row k on."""
+        o, made = self.operator, self.operator.made
+        xs, ys = o.sources.x_table, o.sources.y_table
+        tables: list[Any] = []
+        for table, at, stride in (
+            (self.edges.flat, self.edges.at(k), self.edges.at(1)),
+            (xs.flat, xs.offset(k), xs.offset(1)),
+            (ys.flat, ys.offset(k), ys.offset(1)),
+        ):
+            tables += [table, np.int64(at), np.int64(stride)]
+        numbers = (dt, made.inverse_capacity.flat[0], *o.alike)
+        size = (np.int32(made.nx), np.int32(made.ny))
+        return (self._coefficients, o.gx, *tables, ledger, *size, *map(o.dtype.type, numbers))
+
+
+def _stretches(step: int, count: int, blocked: BlockedSteps | None, few: int) -> Iterator[tuple[int, int]]:
+    """(first step, steps) of each launch: the deepest kernel as often as it goes, another one, of at most `few` steps,
+    for the rest. Where the ledger is folded, and rows of tables begin anew, a launch ends."""
+    k = 0
+    while k < count:
+        left = min(count - k, ROWS - (step + k) % ROWS)
+        n = min(blocked.variant.depth if blocked else few, left)
+        if blocked and not blocked.takes(n):
+            n = min(few, left)
+        yield k, n
+        k += n
+
+
+def _span(blocked: BlockedSteps | None, steady: bool) -> int:
+    """See `PlainSteps.span`. steady: whether tables have one row, which serves all steps."""
+    return MANY * ROWS if blocked and steady else ROWS
+
+
+class ExplicitStepper(FieldStepper):
+    """Advances the field of `start` on `backend`."""
+
+    def __init__(
+        self,
+        made: Discretisation,
+        wanted: Wanted,
+        clock: Clock,
+        backend: Backend,
+        start: Snapshot,
+        choice: str = "auto",
+    ) -> None:
+        dtype = start.arrays["temperature"].dtype
+        self._steps: PlainSteps | GeneralSteps
+        if is_plain(made) and not wanted.rate:
+            self._steps = PlainSteps(made, clock, backend, dtype, start, choice)
+        else:
+            self._steps = GeneralSteps(made, clock, backend, dtype, start, choice)
+        super().__init__(made, wanted, clock, backend, start, self._steps)
+        self._steps.prepare([state.whole for state in self.states])
+        self.chosen = self._steps.chosen
+        if not made.sources:  # whose kernels are loaded when they are first launched
+            self._record_spans()
+
+    def _record_spans(self) -> None:
+        """Record stretches as the loop asks for them before the run begins: small grids would wait for it later."""
+        span, dt, most = self._steps.span, self.clock.dt(self.step), self.clock.equal_steps(self.step)
+        counts = [ROWS << k for k in range((span // ROWS).bit_length())] if span > ROWS else []
+        for count, now in itertools.product(counts, range(2)):
+            if count <= most:
+                launches = functools.partial(self._steps.launch, self.states, now, 0, count, dt)
+                self.recorder.prepare((count, now, dt, 0), launches)
+
+    def advance(self, n: int) -> None:
+        self.check_end(n)
+        while n > 0:
+            span = self._steps.span
+            count = min(n, span - self.step % span, self.clock.equal_steps(self.step))
+            dt = self.clock.dt(self.step)
+            self._steps.begin(self.step, count)
+            key = (count, self.now, dt, self.step % ROWS)
+            launches = functools.partial(self._steps.launch, self.states, self.now, self.step, count, dt)
+            self.recorder.replay(key, launches)
+            self.now = (self.now + self._steps.launches(self.step, count)) % 2
+            self.step += count
+            n -= count

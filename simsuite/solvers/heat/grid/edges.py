@@ -1,0 +1,259 @@
+"""Edges of the rectangle as affine ghosts.
+
+A cell at an edge sees a ghost cell outside, half a cell behind the edge, whose value is affine in its own: the
+difference ghost - T = γ - β·T gives the flux k·(γ - β·T)/Δ into the cell, second-order accurate at the edge itself.
+With conductivity k and cell width Δ across the edge:
+
+    temperature g               β = 2                  γ = 2 g
+    flux q into the domain      β = 0                  γ = q Δ / k
+    convection h, ambient a     β = 2hΔ / (2k + hΔ)    γ = β a
+    radiation ε, ambient a      convection's, linearised at the present temperature of the wall (see `tangent`)
+    insulated                   β = 0                  γ = 0
+    periodic                    no ghost: the cell at the opposite edge
+
+(Ghost-cell form of the finite-volume boundary flux; e.g. Versteeg & Malalasekera, An Introduction to Computational
+Fluid Dynamics, 2nd ed., 2007, section 4.) β is at most 2, so no edge tightens the stability bound of the interior.
+
+Edge points are numbered left (upwards), right (upwards), bottom (rightwards), top (rightwards). Where an edge is made
+of pieces, a point belongs to the piece that its middle lies in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from simsuite.errors import Mistake
+from simsuite.expressions import Expression
+from simsuite.scenario.heat import (
+    EDGES,
+    Condition,
+    Convection,
+    Flux,
+    HeatScenario,
+    Radiation,
+    Temperature,
+)
+from simsuite.solvers.heat.grid.irregular import GOLDEN
+from simsuite.solvers.heat.grid.manufactured import STEFAN_BOLTZMANN
+
+FLUX, TEMPERATURE, CONVECTION, RADIATION = range(4)
+_LOOKS = 11  # times, first and last included, at which coefficients are looked at before a run
+ZERO = Expression.constant(0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Neighbouring points of one condition.
+
+    points: their numbers; x, y: of the middles of the cell faces, m. first, second: the condition's data in x, y, t:
+    value of temperature or flux and 0; h or emissivity, and ambient temperature. condition: what the scenario says,
+    path: where it says it.
+    """
+
+    kind: int
+    points: np.ndarray
+    x: np.ndarray
+    y: np.ndarray
+    first: Expression
+    second: Expression
+    condition: Condition
+    path: tuple[str | int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """All edge points of a grid of ny × nx cells of dx by dy m."""
+
+    pieces: tuple[Piece, ...]
+    ny: int
+    nx: int
+    dx: float
+    dy: float
+
+    @property
+    def size(self) -> int:
+        return 2 * (self.ny + self.nx)
+
+    @cached_property
+    def kinds(self) -> np.ndarray:
+        """What condition each point has, int64."""
+        kinds = np.zeros(self.size, np.int64)
+        for piece in self.pieces:
+            kinds[piece.points] = piece.kind
+        return kinds
+
+    @cached_property
+    def delta(self) -> np.ndarray:
+        """Cell width across the edge at each point, m."""
+        return np.repeat([self.dx, self.dy], [2 * self.ny, 2 * self.nx])
+
+    @property
+    def radiates(self) -> bool:
+        return any(piece.kind == RADIATION for piece in self.pieces)
+
+    @property
+    def moving(self) -> bool:
+        """Whether some condition depends on time."""
+        return any(f.depends_on("t") for piece in self.pieces for f in (piece.first, piece.second))
+
+    def data(self, t: float) -> np.ndarray:
+        """(2, points): the conditions' data at time t."""
+        values = np.zeros((2, self.size))
+        for piece in self.pieces:
+            values[0, piece.points] = piece.first(x=piece.x, y=piece.y, t=t)
+            values[1, piece.points] = piece.second(x=piece.x, y=piece.y, t=t)
+        return values
+
+    def coefficients(self, t: float, k: np.ndarray, T: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """(β, γ) at all points at time t. k, T: conductivity and temperature of the cells there; T is needed only
+        where an edge radiates."""
+        first, second = self.data(t)
+        kinds, delta = self.kinds, self.delta
+        h = np.where(kinds == CONVECTION, first, 0.0)
+        beta = np.where(kinds == TEMPERATURE, 2.0, convective_beta(h, k, delta))
+        gamma = beta * np.where(kinds == CONVECTION, second, first)
+        gamma = np.where(kinds == FLUX, first * delta / k, gamma)
+        for p in np.flatnonzero(kinds == RADIATION):
+            if T is None:
+                raise ValueError("a radiating edge is linear at a temperature only")
+            beta[p], gamma[p] = tangent(first[p], second[p], k[p], delta[p], T[p])
+        return beta, gamma
+
+    def temperatures(self, t: float) -> Iterator[np.ndarray]:
+        """Temperatures that the conditions impose or refer to at time t, a vector for each piece that has any."""
+        for piece in self.pieces:
+            if piece.kind != FLUX:
+                f = piece.first if piece.kind == TEMPERATURE else piece.second
+                yield np.atleast_1d(f(x=piece.x, y=piece.y, t=t))
+
+    def steepest(self, t: float, k: np.ndarray, T: float) -> np.ndarray:
+        """β at all points at time t; of radiating ones at the temperature T: the higher, the larger."""
+        first, _ = self.data(t)
+        h = np.where(self.kinds == CONVECTION, first, 0.0)
+        h = np.where(self.kinds == RADIATION, 4.0 * first * STEFAN_BOLTZMANN * np.abs(np.float64(T)) ** 3, h)
+        return np.where(self.kinds == TEMPERATURE, 2.0, convective_beta(h, k, self.delta))
+
+    def looks(self, end: float) -> list[float]:
+        """The times at which coefficients that move are looked at before a run that ends at `end`: irregular ones, lest
+        they meet these at one phase."""
+        inside = [end * ((k + (k + 1) * GOLDEN % 1.0) / (_LOOKS - 2)) for k in range(_LOOKS - 2)]
+        return [0.0, *inside, end] if self.moving else [0.0]
+
+
+def convective_beta(h: np.ndarray, k: np.ndarray, delta: np.ndarray) -> np.ndarray:
+    """β of a heat transfer coefficient h."""
+    return 2.0 * h * delta / (2.0 * k + h * delta)
+
+
+def tangent(emissivity: float, ambient: float, k: float, delta: float, T: float) -> tuple[float, float]:
+    """(β, γ) of a wall that radiates εσ(a⁴ - W⁴) into the domain, to first order around the cell's temperature T.
+
+    W is the wall's temperature half a cell further, where that flux equals the conducted one, 2k(W - T)/Δ: the root of
+    an increasing convex function, which Newton's method reaches from above. Temperatures in K; W|W|³ in place of W⁴
+    keeps the function increasing where a run strays below 0 K.
+    """
+    s = emissivity * STEFAN_BOLTZMANN
+    g = 2.0 * k / delta
+    W = max(T, ambient)
+    for _ in range(60):
+        cube = abs(W) ** 3
+        change = (g * (W - T) - s * (ambient**4 - W * cube)) / (g + 4.0 * s * cube)
+        W -= change
+        if abs(change) <= 1e-15 * abs(W):
+            break
+    h = 4.0 * s * abs(W) ** 3
+    beta = 2.0 * h * delta / (2.0 * k + h * delta)
+    return beta, g * (W - T) * delta / k + beta * T
+
+
+def make_edges(scenario: HeatScenario) -> Edges:
+    """The edge points of a scenario, in pieces that follow each other."""
+    g = scenario.grid
+    start, pieces = 0, []
+    for edge in EDGES:
+        x, y = edge_points(scenario, edge)
+        along = y if edge in ("left", "right") else x
+        numbers = np.arange(start, start + len(x))
+        start += len(x)
+        for part in scenario.boundary.segments(edge, scenario.edge_length(edge)):
+            here = (along >= part.start) & (along < part.stop)
+            kind, first, second = _described(part.condition)
+            if here.any():
+                pieces.append(Piece(kind, numbers[here], x[here], y[here], first, second, part.condition, part.path))
+    return Edges(tuple(pieces), g.ny, g.nx, g.lx / g.nx, g.ly / g.ny)
+
+
+def _described(condition: Condition) -> tuple[int, Expression, Expression]:
+    if isinstance(condition, Temperature):
+        return TEMPERATURE, condition.value or ZERO, ZERO
+    if isinstance(condition, Flux):
+        return FLUX, condition.value or ZERO, ZERO
+    if isinstance(condition, Convection):
+        return CONVECTION, condition.h, condition.ambient or ZERO
+    if isinstance(condition, Radiation):
+        return RADIATION, condition.emissivity, condition.ambient or ZERO
+    return FLUX, ZERO, ZERO
+
+
+def edge_points(scenario: HeatScenario, edge: str) -> tuple[np.ndarray, np.ndarray]:
+    """x and y (m) of the middle of every cell face at one edge."""
+    g = scenario.grid
+    along_y = (np.arange(g.ny) + 0.5) * (g.ly / g.ny)
+    along_x = (np.arange(g.nx) + 0.5) * (g.lx / g.nx)
+    if edge == "left":
+        return np.zeros(g.ny), along_y
+    if edge == "right":
+        return np.full(g.ny, g.lx), along_y
+    return along_x, np.full(g.nx, 0.0 if edge == "bottom" else g.ly)
+
+
+def cells_at(edge: str, field: np.ndarray) -> np.ndarray:
+    """The values of a field of cells along one edge."""
+    return {"left": field[:, 0], "right": field[:, -1], "bottom": field[0], "top": field[-1]}[edge]
+
+
+def at_points(along_x: np.ndarray, along_y: np.ndarray) -> np.ndarray:
+    """Values at the cells of all edge points: of one field at the left and right edge, another at bottom and top."""
+    parts = [cells_at(edge, along_x if edge in ("left", "right") else along_y) for edge in EDGES]
+    return np.concatenate(parts)
+
+
+def bad_conditions(edges: Edges, end: float, coldest: float, derived: bool = False) -> list[Mistake]:
+    """Where a heat transfer coefficient is negative, which no step is stable with (β < 0 feeds a difference back), or
+    an emissivity not between 0 and 1, or a temperature below absolute zero, which is the coldest.
+
+    Looked at in the middle of every cell face, at 11 times from the start to the end of the run. derived: whether
+    ambient temperatures follow from a manufactured solution; that of convection is then but a number in the equation.
+    """
+    found = []
+    cold, in_kelvin = below(coldest), KELVIN if coldest == 0.0 else None
+    t = np.array(edges.looks(end))[:, None]
+    for piece in edges.pieces:
+        shape = (len(t), len(piece.points))
+        first = np.broadcast_to(piece.first(x=piece.x, y=piece.y, t=t), shape)
+        second = np.broadcast_to(piece.second(x=piece.x, y=piece.y, t=t), shape)
+        emissive = piece.kind == RADIATION
+        outside = emissive or (piece.kind == CONVECTION and not derived)
+        for key, values, bad, words, help in (
+            ("h", first, (piece.kind == CONVECTION) & (first < 0), "must not be negative", None),
+            ("emissivity", first, emissive & ~((first >= 0) & (first <= 1)), "must be from 0 to 1", None),
+            ("value", first, (piece.kind == TEMPERATURE) & (first < coldest), cold, in_kelvin),
+            ("ambient", second, outside & (second < coldest), cold, in_kelvin),
+        ):
+            if bad.any():
+                k, j = np.argwhere(bad)[0]
+                place = f"x = {piece.x[j]:g} m, y = {piece.y[j]:g} m, t = {t[k, 0]:g} s"
+                found.append(Mistake((*piece.path, key), f"{words}, but is {values[k, j]:g} at {place}", help))
+    return found
+
+
+KELVIN = "radiation goes by absolute temperatures: write all of them in K, 273.15 more than in °C"
+
+
+def below(coldest: float) -> str:
+    """What is wrong with a temperature below the coldest, which is 0 in K."""
+    return f"must not be below absolute zero, {coldest:g} {'K' if coldest == 0.0 else '°C'}"

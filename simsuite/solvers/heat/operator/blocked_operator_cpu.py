@@ -1,0 +1,112 @@
+"""Several explicit steps with coefficients that vary from cell to cell. See `tiles_cpu` for how, `operator` for the
+scheme and the arguments.
+
+Only where coefficients and sources stay the same from step to step and no cell is held: then nothing but the edges has
+to be looked at between two steps, and only they book.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import njit
+
+from simsuite.parallel_for import kernel, parallel_for
+from simsuite.solvers.heat.operator.edges_cpu import difference
+from simsuite.solvers.heat.operator.tiles_cpu import cut, make_tile_steps
+
+ROW_BYTES = 1 << 13  # of a tile: the rows of coefficients that its steps are at count as well
+
+
+@njit(_nrt=False)
+def _run(south, centre, north, gx, gy_s, gy_n, c, q, heated, dt):
+    """The step of neighbouring cells; `centre` begins one cell before them.
+
+    What comes into a cell from the west is minus what comes into that neighbour from the east: computed once.
+    """
+    before = gx[0] * (centre[1] - centre[0])
+    for i in range(c.size):
+        v = centre[i + 1]
+        e = gx[i + 1] * (centre[i + 2] - v)
+        s = (e - before) + (gy_s[i] * (south[i] - v) + gy_n[i] * (north[i] - v))
+        south[i] = v + dt * c[i] * (s + q[i] if heated else s)
+        before = e
+
+
+@njit(_nrt=False)
+def _inner(rows, south, centre, north, plate, xa, cells, y):
+    """Cells in the order of the coefficients: beyond a periodic edge these go on at the other end."""
+    gx, gy, c, q, heated, dt = plate[2:8]
+    nx = c.shape[1]
+    j, x = 1, (xa + 1) % nx
+    while j < cells:
+        end = x + min(cells - j, nx - x)
+        sources = q[y, x:end] if heated else q[0]
+        _run(
+            rows[south, j:],
+            rows[centre, j - 1 :],
+            rows[north, j:],
+            gx[y, x:],
+            gy[y, x:],
+            gy[y + 1, x:],
+            c[y, x:end],
+            sources,
+            heated,
+            dt,
+        )
+        j, x = j + end - x, 0
+
+
+@njit(_nrt=False)
+def _cell(rows, south, centre, north, j, plate, at, x, y, book):
+    edges, ledger, gx, gy, c, q, heated, dt, wrap_x, wrap_y, nx, ny = plate
+    v = rows[centre, j]
+    gw, ge, gs, gn = gx[y, x], gx[y, x + 1], gy[y, x], gy[y + 1, x]
+    w = rows[centre, j - 1] - v if x > 0 or wrap_x else difference(edges, at, ledger, y, v, dt * gw, book)
+    e = rows[centre, j + 1] - v if x < nx - 1 or wrap_x else difference(edges, at, ledger, ny + y, v, dt * ge, book)
+    s = rows[south, j] - v if y > 0 or wrap_y else difference(edges, at, ledger, 2 * ny + x, v, dt * gs, book)
+    p = 2 * ny + nx + x
+    n = rows[north, j] - v if y < ny - 1 or wrap_y else difference(edges, at, ledger, p, v, dt * gn, book)
+    heat = (gw * w + ge * e) + (gs * s + gn * n)
+    return v + dt * c[y, x] * (heat + q[y, x] if heated else heat)
+
+
+_tile_steps = make_tile_steps(_inner, _cell)
+
+
+@parallel_for
+def _some_tiles(
+    begin, end, T, out, gx, gy, c, q, heated, edges, at, ledger, dt, wrap_x, wrap_y, stride, n, bands, strips
+):  # fmt: skip
+    plate = (edges, ledger, gx, gy, c, q, heated, dt, wrap_x, wrap_y, T.shape[1], T.shape[0])
+    for i in range(begin, end):
+        _tile_steps(T, out, plate, at, wrap_x, wrap_y, stride, n, bands, strips, i)
+
+
+@kernel
+def _tiles(T, out, gx, gy, c, q, heated, edges, at, ledger, dt, wrap_x, wrap_y, stride, n, bands, strips):
+    operator = (gx, gy, c, q, heated, edges, at, ledger, dt, wrap_x, wrap_y)
+    _some_tiles(bands * strips, (T, out, *operator, stride, n, bands, strips))
+
+
+def steps_blocked(
+    T: Any,
+    out: Any,
+    gx: Any,
+    gy: Any,
+    c: Any,
+    q: Any,
+    heated: bool,
+    edges: Any,
+    at: int,
+    ledger: Any,
+    dt: Any,
+    wrap_x: bool,
+    wrap_y: bool,
+    stride: int,
+    n: int,
+) -> None:
+    """n steps of length dt; the edge table's row of each is `stride` after that of the step before."""
+    ny, nx = T.shape
+    bands, strips = cut(ny, nx, n, ROW_BYTES // T.itemsize)
+    _tiles(T, out, gx, gy, c, q, heated, edges, at, ledger, dt, wrap_x, wrap_y, stride, n, bands, strips)

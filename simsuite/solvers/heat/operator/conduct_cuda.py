@@ -1,0 +1,74 @@
+"""Conductivities that depend on temperature on a GPU: one thread a cell, float64. A template, see `unwritten` and
+`operator`."""
+
+from __future__ import annotations
+
+from numba import cuda, float64
+
+from simsuite.solvers.heat.grid.edges import FLUX, TEMPERATURE
+from simsuite.solvers.unwritten import along_x, along_y
+
+fx, fy = cuda.jit(device=True)(along_x), cuda.jit(device=True)(along_y)
+
+
+@cuda.jit(device=True)
+def _between(a, b, held_a, held_b):
+    if held_a:
+        return 0.0 if held_b else 2.0 * b
+    if held_b:
+        return 2.0 * a
+    return 2.0 * a * b / (a + b) if a + b > 0.0 else 0.0
+
+
+@cuda.jit(device=True)
+def _wall(T, p, kinds, data, row):
+    """At which temperature the conductivity beside edge point p counts: with a fixed one, at the mean of both."""
+    return 0.5 * (T + data[row, p]) if kinds[p] == TEMPERATURE else T
+
+
+@cuda.jit(device=True)
+def _at_edge(value, p, kinds, edge_k):
+    edge_k[p] = value if value > 0.0 else 1.0
+    return edge_k[p] if value > 0.0 or kinds[p] == FLUX else 0.0
+
+
+@cuda.jit(cache=True)
+def conduct(T, kx, ky, which, c, dx, dy, gx, gy, kinds, data, k, edge_k, wrap_x, wrap_y, numbers_x, numbers_y):
+    """Conductances of faces divided by Δ², from expressions in x, y, T, k, which at the mean temperatures of faces;
+    numbers_x, numbers_y: those in the expressions."""
+    x, y = cuda.grid(2)
+    row = min(k, data.shape[0] - 1)
+    ny, nx = T.shape
+    if x < nx and y < ny:
+        px, py, t, w = (x + 0.5) * dx, (y + 0.5) * dy, float64(T[y, x]), float64(which[y, x])
+        held = not c[y, x] > 0
+        if x < nx - 1 or wrap_x:
+            e = x + 1 if x < nx - 1 else 0
+            m = 0.5 * (t + float64(T[y, e]))
+            a = fx(px, py, m, kx[y, x], w, numbers_x)
+            b = fx((e + 0.5) * dx, py, m, kx[y, e], float64(which[y, e]), numbers_x)
+            g = _between(a, b, held, not c[y, e] > 0) / (dx * dx)
+            gx[y, x + 1] = g
+            if x == nx - 1:
+                gx[y, 0] = g
+        if y < ny - 1 or wrap_y:
+            n = y + 1 if y < ny - 1 else 0
+            m = 0.5 * (t + float64(T[n, x]))
+            a = fy(px, py, m, ky[y, x], w, numbers_y)
+            b = fy(px, (n + 0.5) * dy, m, ky[n, x], float64(which[n, x]), numbers_y)
+            g = _between(a, b, held, not c[n, x] > 0) / (dy * dy)
+            gy[y + 1, x] = g
+            if y == ny - 1:
+                gy[0, x] = g
+        if not wrap_x and not held:
+            for side in range(2):
+                if x == side * (nx - 1):
+                    p = side * ny + y
+                    value = fx(px, py, _wall(t, p, kinds, data, row), kx[y, x], w, numbers_x)
+                    gx[y, side * nx] = _at_edge(value, p, kinds, edge_k) / (dx * dx)
+        if not wrap_y and not held:
+            for side in range(2):
+                if y == side * (ny - 1):
+                    p = 2 * ny + side * nx + x
+                    value = fy(px, py, _wall(t, p, kinds, data, row), ky[y, x], w, numbers_y)
+                    gy[side * ny, x] = _at_edge(value, p, kinds, edge_k) / (dy * dy)

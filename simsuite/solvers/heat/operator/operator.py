@@ -1,0 +1,144 @@
+"""A discretised heat problem on a device: what every stepper works with.
+
+    dT/dt = c·(gx_w (T_w - T) + gx_e (T_e - T) + gy_s (T_s - T) + gy_n (T_n - T) + q)
+
+Conductances gx (ny, nx+1) and gy (ny+1, nx) of faces divided by Δ², c = 1/(ρc) (0 in held cells), sources q, and rows
+of the edge table (see `edges`) for a few times, all in device memory. What depends on time alone is evaluated ahead for
+several rows (`begin`), what depends on temperature when a kernel is about to use it (`refresh`).
+
+The ledger's entries are edge points, then rows of cells for each source that moves, then held cells, in J/m³: times
+ΔxΔy they are J per metre of depth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from simsuite.core import Backend
+from simsuite.solvers.heat.grid.discretisation import Discretisation
+from simsuite.solvers.heat.operator.edge_table import EdgeTable
+from simsuite.solvers.heat.operator.ledger import Ledger
+from simsuite.solvers.heat.operator.sources import Sources
+from simsuite.solvers.table import Moments
+from simsuite.solvers.unwritten import written_kernels
+
+OPERATOR = __name__
+CONDUCT = OPERATOR.replace("operator", "conduct")  # the template of kernels for conductivities
+
+
+def ledger_entries(made: Discretisation) -> int:
+    """How many entries a ledger of the problem has."""
+    moving = sum(not static for static in made.static)
+    return made.edges.size + moving * made.ny + len(made.held_cells)
+
+
+def block_for(made: Discretisation) -> tuple[int, int]:
+    """Threads of a block with one cell each, x first."""
+    return min(made.nx, 32), min(made.ny, 8)
+
+
+class Operator:
+    """Owns the device arrays of a problem. offsets: of the rows of the edge table, in steps, by default the next ROWS.
+    scratch: further rows for the stepper's own use. start: arrays of the state to begin with, among them the ledger's.
+
+    alike: gx of an inner face and of one at an edge, the same of gy; with constant coefficients they stand for all.
+    """
+
+    def __init__(
+        self,
+        made: Discretisation,
+        clock: Moments,
+        backend: Backend,
+        dtype: Any,
+        start: Mapping[str, np.ndarray],
+        offsets: Sequence[float] | None = None,
+        scratch: int = 0,
+    ) -> None:
+        self.made, self.backend, self.dtype = made, backend, np.dtype(dtype)
+        self.edges = EdgeTable(made, clock, backend, dtype, offsets, scratch)
+        self.ledger = Ledger(backend, start)
+        kernels = backend.kernels(__name__)
+        gx, gy = made.faces()
+        self.alike = (gx[0, 1], gx[0, 0], gy[1, 0], gy[0, 0])
+        evolving = (made.inverse_capacity, gx, gy)
+        self._arrays = [backend.array(np.asarray(a, self.dtype)) for a in evolving]
+        self._arrays.append(backend.array(made.held_cells.astype(np.int64)))
+        self.c, self.gx, self.gy, self.held = (backend.view(a) for a in self._arrays)
+        self.sources = Sources(made, clock, backend, dtype, self.c, offsets)
+        self.wrap = (made.wrap_x, made.wrap_y)
+        self.zero = self.dtype.type(0)
+        extent = (made.nx, made.ny)
+        self._conduct = None
+        if made.law is not None:
+            laws = {"along_x": made.law.along_x, "along_y": made.law.along_y}
+            own, numbers = written_kernels(backend, CONDUCT, laws, ("x", "y", "T", "k", "which"))
+            self._conduct = backend.launcher(own.conduct, extent, block_for(made))
+            fields = (made.kx, made.ky, made.law.which)
+            self._fields = [*(backend.array(np.ascontiguousarray(a)) for a in fields), *numbers]
+            views = [backend.view(a) for a in self._fields]
+            self._field_views, self._numbers = views[:3], views[3:]
+        self.entries = ledger_entries(made)
+        self._book = backend.launcher(kernels.book, (self.entries,), (min(self.entries, 128),))
+        self.rate_max = backend.zeros(made.ny, np.float64)
+        self._rate_max = backend.view(self.rate_max)
+        rows = (made.ny * kernels.THREADS,)
+        self._rate_rows = backend.launcher(kernels.rate_rows, rows, (kernels.THREADS,))
+
+    @property
+    def operator(self) -> Operator:
+        """Itself: steppers that have nothing else take it for their engine."""
+        return self
+
+    @property
+    def nonlinear(self) -> bool:
+        """Whether anything but the temperature itself depends on the temperature."""
+        return self.made.nonlinear
+
+    @property
+    def constant(self) -> bool:
+        """Whether nothing but the edges changes from step to step, by itself, and nothing but these books."""
+        made = self.made
+        return all(made.static) and not (made.nonlinear or made.any_held)
+
+    def begin(self, step: int, rows: int, offsets: Any = None) -> None:
+        """Queue what depends on time for the first rows, from `step` on. Not to be recorded. offsets: see
+        `FunctionTable.fill`."""
+        self.edges.fill(step, rows, offsets)
+        self.sources.begin(step, rows, offsets)
+
+    def look(self, t: float) -> None:
+        """The same for row 0 at a time itself, also where data jump there."""
+        self.edges.look(t)
+        self.sources.look(t)
+
+    def refresh(self, T: Any, k: int) -> None:
+        """Queue what depends on the temperatures T, at the time of row k: conductances, sources, that row."""
+        if self._conduct is not None:
+            made = self.made
+            edges = (self.edges.kinds, self.edges.data, k, self.edges.k)
+            rest = (self.gx, self.gy, *edges, *self.wrap, *self._numbers)
+            self._conduct(T, *self._field_views, self.c, made.dx, made.dy, *rest)
+        self.edges.refresh(T, k)
+        self.sources.refresh(T, k)
+
+    def arguments(self, k: int) -> tuple[Any, ...]:
+        """What kernels take of the operator: gx, gy, c, q, heated, edges, at."""
+        return (self.gx, self.gy, self.c, self.sources.q, self.sources.heated, self.edges.flat, self.edges.at(k))
+
+    def book(self, T: Any, k: int, wx: float, wy: float, ws: float) -> None:
+        """Queue the booking of what comes in at the temperatures T, for wx, wy, ws seconds through edges along x and
+        along y and from sources."""
+        self.book_at(T, self.edges.at(k), wx, wy, ws)
+
+    def book_at(self, T: Any, at: int, wx: float, wy: float, ws: float) -> None:
+        """The same for the row that begins at `at`, such as one of the stepper's own."""
+        weights = [self.dtype.type(w) for w in (wx, wy, ws)]
+        book = (self.sources.power, self.held, self.ledger.partial)
+        self._book(T, self.gx, self.gy, self.edges.flat, at, *book, *weights, *self.wrap, self.zero)
+
+    def measure_rate(self, T: Any, k: int) -> None:
+        """Queue the search for the largest |dT/dt| of each row of cells, into `rate_max`, after `refresh`."""
+        self._rate_rows(T, *self.arguments(k), *self.wrap, self.zero, self._rate_max)

@@ -1,0 +1,29 @@
+"""A source that is evaluated in every cell, on a GPU: a block for each row of cells, float64. A template, see
+`unwritten` and `sources`."""
+
+from __future__ import annotations
+
+from numba import cuda, float64
+
+from simsuite.solvers.heat.operator.row_cuda import THREADS, sum_up
+from simsuite.solvers.unwritten import expression, expression_numbers
+
+f, tuple_of = cuda.jit(device=True)(expression), cuda.jit(device=True)(expression_numbers)
+
+
+@cuda.jit(cache=True)
+def source(T, times, k, dx, dy, c, base, q, power, first, numbers):
+    """q = base + the expression in x, y, t, T; its sum over every row to `power`, from `first` on; none in held cells,
+    where c is 0. numbers: those in the expression."""
+    part = cuda.shared.array(THREADS, float64)
+    i, y = cuda.threadIdx.x, cuda.blockIdx.x
+    t, p = times[min(k, times.size - 1)], tuple_of(numbers)
+    total = float64(0.0)
+    for x in range(i, T.shape[1], THREADS):
+        s = f((x + 0.5) * dx, (y + 0.5) * dy, t, float64(T[y, x]), p) if c[y, x] > 0 else 0.0
+        q[y, x] = base[y, x] + s
+        total += s
+    part[i] = total
+    sum_up(part, i)
+    if i == 0:
+        power[first + y] = part[0]

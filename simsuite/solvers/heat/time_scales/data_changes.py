@@ -1,0 +1,89 @@
+"""When the data of a heat problem jump or kink: a source that is switched on, an edge whose temperature is a ramp."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from simsuite.core import BESIDE
+from simsuite.expressions import Expression
+from simsuite.expressions.changes import jumping, searched_changes
+from simsuite.expressions.tree import names_in
+from simsuite.solvers.heat.grid.discretisation import Discretisation
+from simsuite.solvers.heat.grid.edges import FLUX, Edges
+
+MOST = 100_000  # times; of more none is told
+_SAME = 1e-12  # of a run: times that differ by less are one
+_JUMP = 1e-9  # of the largest value: less is no jump
+
+
+@dataclass(frozen=True)
+class Changes:
+    """jumps: of temperatures at edges or outside, which make the temperature rough there. kinks: all others, s.
+    unsearched: expressions, as they are written, with jumps that move and are at so many times and places that not all
+    were looked for."""
+
+    jumps: tuple[float, ...] = ()
+    kinks: tuple[float, ...] = ()
+    unsearched: tuple[str, ...] = ()
+
+    @property
+    def all(self) -> tuple[float, ...]:
+        return (*self.jumps, *self.kinks)
+
+
+def data_changes(made: Discretisation, end: float) -> Changes:
+    """From 0 to `end`, these two included where data are different just after 0, or just before the end."""
+    edges, sources = list(_of_edges(made)), list(_of_sources(made))
+    moving = [*edges, *sources]
+    found = [searched_changes(f.tree, "t", 0.0, end, points, MOST) for f, points in moving]
+    unsearched = tuple(f.text for (f, _), (_, complete) in zip(moving, found) if not complete)
+    at_edges, times = (_together(at for at, _ in some) for some in (found[: len(edges)], found))
+    times = np.where(times <= _SAME * end, 0.0, np.where(times >= end * (1 - _SAME), end, times))
+    if times.size:
+        times = times[np.append(np.diff(times) > _SAME * end, True)]
+    if times.size > MOST:
+        return Changes(unsearched=tuple(f.text for f, _ in moving if _has_moving_jumps(f)))
+    near = times[_has_one(at_edges, times, 2 * _SAME * end)]
+    jumps = tuple(float(t) for t in near if _jumps(made.edges, float(t), BESIDE * end))
+    smooth = set(times.tolist()).difference(jumps)
+    return Changes(jumps, tuple(sorted(smooth)), unsearched)
+
+
+def _has_moving_jumps(f: Expression) -> bool:
+    return any(names_in(part) & {"x", "y"} for part in jumping(f.tree, "t"))
+
+
+def _together(found: Iterable[np.ndarray]) -> np.ndarray:
+    return np.unique(np.concatenate([np.zeros(0), *found]))
+
+
+def _has_one(ascending: np.ndarray, times: np.ndarray, small: float) -> np.ndarray:
+    """Of which times one of some ascending numbers is less than `small` away."""
+    return np.searchsorted(ascending, times - small) < np.searchsorted(ascending, times + small)
+
+
+def _of_edges(made: Discretisation) -> Iterator[tuple[Expression, Mapping[str, np.ndarray]]]:
+    """What depends on time at edges, and where it counts."""
+    for piece in made.edges.pieces:
+        yield from ((f, {"x": piece.x, "y": piece.y}) for f in (piece.first, piece.second) if f.depends_on("t"))
+
+
+def _of_sources(made: Discretisation) -> Iterator[tuple[Expression, Mapping[str, np.ndarray]]]:
+    """Sources that depend on time, and all cells."""
+    x, y = made.centres
+    yield from ((f, {"x": x, "y": y}) for f in made.sources if f.depends_on("t"))
+
+
+def _jumps(edges: Edges, t: float, small: float) -> bool:
+    """Whether a temperature at an edge or outside jumps at t, or how heat passes to it. small: so far before and after
+    t they are looked at, s."""
+    for piece in edges.pieces:
+        for f in (piece.first, piece.second):
+            if piece.kind != FLUX and f.depends_on("t"):
+                before, after = (np.asarray(f(x=piece.x, y=piece.y, t=at)) for at in (max(t - small, 0.0), t + small))
+                if np.max(np.abs(after - before)) > _JUMP * max(np.max(np.abs(before)), np.max(np.abs(after))):
+                    return True
+    return False
