@@ -15,7 +15,13 @@ from simsuite.solvers.heat.problem import HeatProblem
 BACKEND = open_backend("cpu")
 EXPLICIT, OPERATOR, BLOCKED, GENERAL, TILES = (
     BACKEND.kernels(f"simsuite.solvers.heat.{name}")
-    for name in ("explicit", "operator", "blocked", "blocked_operator", "tiles")
+    for name in (
+        "explicit.explicit",
+        "operator.operator",
+        "explicit.blocked",
+        "operator.blocked_operator",
+        "operator.tiles",
+    )
 )
 PERIODIC = {"kind": "periodic"}
 MOVING = {

@@ -153,7 +153,7 @@ def test_errors_are_judged_in_every_cell(backend: Backend, shape: tuple[int, int
 
     rng = np.random.default_rng(shape[1])
     Y, Y0, D = rng.normal(size=(3, *shape))
-    k = backend.kernels("simsuite.solvers.heat.error_control.controlled")
+    k = backend.kernels("simsuite.solvers.heat.operator.defect")
     judge = backend.launcher(k.judge, (shape[0] * k.THREADS,), (k.THREADS,))
     gather = backend.launcher(k.gather, shape[::-1], (8, 8))
     y, x = rng.integers(shape[0]), rng.integers(shape[1])

@@ -13,7 +13,7 @@ from numpy.polynomial import legendre
 from scipy.integrate import solve_ivp
 
 from simsuite.backends import open_backend
-from simsuite.solvers.heat.rkl2.rkl2 import coefficients, defect, longest_step, stages_for
+from simsuite.solvers.heat.rkl2.coefficients import coefficients, defect, longest_step, stages_for
 
 STAGES = [3, 5, 9, 21, 101]
 

@@ -236,7 +236,7 @@ def test_rows_of_the_edge_table(precision: str) -> None:
 @pytest.mark.parametrize("text", ["0.5 + T/700", "where(which == 2, k*sqrt(T/300), exp(-x)*(1 + y))"])
 def test_conductivity_that_depends_on_temperature(text: str, precision: str) -> None:
     field = array(REAL[precision], 2)
-    own = written("heat.conduct", ("x", "y", "T", "k", "which"), along_x=text, along_y=text)
+    own = written("heat.operator.conduct", ("x", "y", "T", "k", "which"), along_x=text, along_y=text)
     given = (field, array(DOUBLE, 2), array(DOUBLE, 2), array(INDEX, 2), field)
     edges = (array(INDEX, 1), array(DOUBLE, 2), INDEX, DOUBLES)
     signature = types.void(*given, DOUBLE, DOUBLE, field, field, *edges, FLAG, FLAG, DOUBLES, DOUBLES)
@@ -248,7 +248,7 @@ def test_conductivity_that_depends_on_temperature(text: str, precision: str) -> 
 @pytest.mark.parametrize("text", ["20*(310 - T)", "1e6*exp(-((x - 0.1*t)**2 + (y - 0.5)**2)/1e-4)"])
 def test_sources(text: str, precision: str) -> None:
     field = array(REAL[precision], 2)
-    own = written("heat.source", ("x", "y", "t", "T"), expression=text)
+    own = written("heat.operator.source", ("x", "y", "t", "T"), expression=text)
     where = (DOUBLE, DOUBLE, field, field, field, DOUBLES, INDEX)
     _, info = compile_sm90(own.source, types.void(field, DOUBLES, INDEX, *where, DOUBLES))
     assert info["spill_bytes"] == 0

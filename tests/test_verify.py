@@ -24,8 +24,8 @@ from simsuite.backends import open_backend
 from simsuite.core import Snapshot
 from simsuite.errors import VerificationFailure
 from simsuite.scenario.heat import HeatScenario
+from simsuite.solvers.heat.grid.sampling import cell_centres
 from simsuite.solvers.heat.problem import HeatProblem
-from simsuite.solvers.heat.results.layout import cell_centres
 from simsuite.verify import benchmarks, heat, heat_cases, heat_orders, heat_whole, scenario, scenario_report
 from simsuite.verify.checks import Check, at_most, near, require
 from simsuite.verify.report import header, line, number, summary, table

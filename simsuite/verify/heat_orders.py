@@ -15,7 +15,7 @@ import numpy as np
 
 from simsuite.core import Backend
 from simsuite.scenario.heat import HeatScenario
-from simsuite.solvers.heat.results.layout import cell_centres
+from simsuite.solvers.heat.grid.sampling import cell_centres
 from simsuite.verify import heat_cases
 from simsuite.verify.checks import Check, at_most, near
 from simsuite.verify.refinement import ORDER_IN_SPACE, ORDER_IN_TIME

@@ -28,7 +28,7 @@ class SmoothRate:
 
     def __init__(self, operator: Operator, field: Any, smooth: Callable[[Any, Any, int, float], None]) -> None:
         made, backend = operator.made, operator.backend
-        estimates = backend.kernels("simsuite.solvers.heat.error_control.controlled")
+        estimates = backend.kernels("simsuite.solvers.heat.operator.defect")
         self._operator, self._field, self._smooth = operator, field, smooth
         self._rate = backend.launcher(backend.kernels(OPERATOR).rate, (made.nx, made.ny), block_for(made))
         self._judge = backend.launcher(estimates.judge, (made.ny * estimates.THREADS,), (estimates.THREADS,))

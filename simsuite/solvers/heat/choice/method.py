@@ -23,7 +23,7 @@ from simsuite.solvers.heat.explicit.explicit_error import explicit_error, least_
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.sampling import distinct
 from simsuite.solvers.heat.plan import TICKS, Control, Plan
-from simsuite.solvers.heat.rkl2.rkl2 import MOST_STAGES, longest_step, stages_for
+from simsuite.solvers.heat.rkl2.coefficients import MOST_STAGES, longest_step, stages_for
 from simsuite.solvers.heat.time_scales.data_changes import Changes, data_changes
 from simsuite.solvers.heat.time_scales.data_stops import data_stops
 from simsuite.solvers.heat.time_scales.longest_steps import LongestSteps, longest_steps
@@ -66,7 +66,7 @@ def make_plan(
     rates_of: RatesOf = usual,
 ) -> Plan:
     """The plan of a scenario. exact_refused: why the exact propagator does not apply, None if it does. rates_of: see
-    `choice`.
+    `fastest`.
 
     What is wrong, such as an unstable dt, is added to `mistakes`; the result is then of no use.
     """

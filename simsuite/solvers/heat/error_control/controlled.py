@@ -34,7 +34,8 @@ from simsuite.solvers.heat.operator.ledger import Ledger
 from simsuite.solvers.heat.operator.operator import Operator, block_for
 from simsuite.solvers.heat.plan import Control
 from simsuite.solvers.heat.results.measure import Wanted
-from simsuite.solvers.heat.rkl2.rkl2 import MOST_STAGES, Rkl2Steps, defect, longest_step, stages_for
+from simsuite.solvers.heat.rkl2.coefficients import MOST_STAGES, defect, longest_step, stages_for
+from simsuite.solvers.heat.rkl2.rkl2 import Rkl2Steps
 from simsuite.solvers.heat.rkl2.stages import STAGE_ROWS, GeneralStages, PlainStages
 from simsuite.solvers.heat.smooth_rate import SmoothRate
 from simsuite.solvers.heat.stepper import FieldStepper
@@ -123,7 +124,7 @@ class ControlledStepper(FieldStepper):
 
     def _bind(self, made: Discretisation) -> None:
         b = self.backend
-        k = b.kernels(__name__)
+        k = b.kernels("simsuite.solvers.heat.operator.defect")
         self._gather = b.launcher(k.gather, (made.nx, made.ny), block_for(made))
         self._add = b.launcher(b.kernels("simsuite.solvers.heat.adi.adi").ahead, (made.nx, made.ny), block_for(made))
         self._judge = b.launcher(k.judge, (made.ny * k.THREADS,), (k.THREADS,))

@@ -19,7 +19,6 @@ from simsuite.scenario.heat import HeatScenario, ImageRef, Mask, Part, Region, i
 from simsuite.scenario.types import FileRef
 from simsuite.solvers.arrays import read_npy, readable, require_plain
 from simsuite.solvers.heat.grid.shapes import inside_shape, outline_margin
-from simsuite.solvers.heat.results.layout import cell_centres
 from simsuite.words import cell_in_words
 
 PICTURES = ("PNG", "BMP", "GIF", "TIFF", "JPEG")  # Pillow would start programs for other kinds
@@ -29,6 +28,12 @@ BRIGHT = 128  # grey level from which on a picture's pixel belongs to a mask
 _GREY = (299, 587, 114)  # thousandths of red, green and blue: ITU-R BT.601, as everyone's conversion to grey
 
 Path_ = tuple[str | int, ...]
+
+
+def cell_centres(scenario: HeatScenario) -> tuple[np.ndarray, np.ndarray]:
+    """x (nx,) and y (ny,) of the cell centres, m."""
+    g = scenario.grid
+    return (np.arange(g.nx) + 0.5) * (g.lx / g.nx), (np.arange(g.ny) + 0.5) * (g.ly / g.ny)
 
 
 class Sampler:

@@ -1,4 +1,4 @@
-"""Error estimates of steps on the CPU: rows in parallel. See `controlled`."""
+"""Error estimates of steps on the CPU, from a weighted sum of what stages have changed: rows in parallel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Error estimates of steps on a GPU. See `controlled`."""
+"""Error estimates of steps on a GPU, from a weighted sum of what stages have changed."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class EdgeTable:
         self.kinds, self.k, self._delta = (backend.view(a) for a in self._held)
         self._nowhere_array = backend.zeros((1, 1), dtype)
         self._nowhere = backend.view(self._nowhere_array)
-        kernel = backend.kernels("simsuite.solvers.heat.grid.edges").edge_rows
+        kernel = backend.kernels("simsuite.solvers.heat.operator.edges").edge_rows
         self._launch = RowLauncher(backend, kernel, self.points, self._count)
         if self.steady:
             self._launch(1, *self._arguments(self._nowhere, False), 0)

@@ -26,7 +26,7 @@ from simsuite.solvers.table import Moments
 from simsuite.solvers.unwritten import written_kernels
 
 OPERATOR = __name__
-CONDUCT = OPERATOR.replace("operator", "conduct")  # the template of kernels for conductivities
+CONDUCT = f"{__package__}.conduct"  # the template of kernels for conductivities
 
 
 def ledger_entries(made: Discretisation) -> int:

@@ -8,12 +8,7 @@ import numpy as np
 
 from simsuite.core import Image, Layout, Series, Variable
 from simsuite.scenario.heat import EDGES, HeatScenario
-
-
-def cell_centres(scenario: HeatScenario) -> tuple[np.ndarray, np.ndarray]:
-    """x (nx,) and y (ny,) of the cell centres, m."""
-    g = scenario.grid
-    return (np.arange(g.nx) + 0.5) * (g.lx / g.nx), (np.arange(g.ny) + 0.5) * (g.ly / g.ny)
+from simsuite.solvers.heat.grid.sampling import cell_centres
 
 
 def heat_layout(

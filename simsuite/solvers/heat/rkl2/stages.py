@@ -14,7 +14,7 @@ no others. With any coefficients it moves nine, M(Y_0) among them, because what 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simsuite.core import Backend, Snapshot
 from simsuite.solvers.heat.explicit.explicit import is_plain, mesh_ratios
@@ -22,10 +22,8 @@ from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.operator.edge_table import EdgeTable
 from simsuite.solvers.heat.operator.ledger import Ledger
 from simsuite.solvers.heat.operator.operator import Operator, block_for
+from simsuite.solvers.heat.rkl2.coefficients import Coefficients
 from simsuite.solvers.table import ROWS, Moments
-
-if TYPE_CHECKING:
-    from simsuite.solvers.heat.rkl2.rkl2 import Coefficients
 
 STAGE_ROWS = (0.0,) * ROWS  # of the tables, whose times come with each step
 
