@@ -12,14 +12,15 @@ from scipy.linalg import expm
 from simsuite.backends.cpu import CpuBackend
 from simsuite.expressions import Expression
 from simsuite.scenario.linear import LinearScenario
-from simsuite.solvers.linear import observed, powers
 from simsuite.solvers.linear.generators.heat1d import heat1d
 from simsuite.solvers.linear.generators.markov import markov
 from simsuite.solvers.linear.generators.random_stable import random_stable
 from simsuite.solvers.linear.generators.springs import springs
-from simsuite.solvers.linear.input_values import Inputs
-from simsuite.solvers.linear.power import PowerStepper
+from simsuite.solvers.linear.inputs.input_values import Inputs
+from simsuite.solvers.linear.powers import powers
+from simsuite.solvers.linear.powers.power import PowerStepper
 from simsuite.solvers.linear.problem import LinearProblem
+from simsuite.solvers.linear.stepping import observed
 
 EPS = 2.0**-53
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from simsuite.backends.cpu import CpuBackend
 from simsuite.solvers.matmul.product_cpu import Multiplier
-from simsuite.solvers.matmul.program import ProgramProduct
+from simsuite.solvers.matmul.programs.program import ProgramProduct
 
 
 def given(n, p, m, dtype, rows=3):

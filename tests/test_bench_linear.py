@@ -25,7 +25,7 @@ from simsuite.bench.linear.steps import step_rows
 from simsuite.bench.machine import Machine
 from simsuite.bench.timing import Patience
 from simsuite.pictures import bench_linear
-from simsuite.solvers.linear.power import PowerStepper
+from simsuite.solvers.linear.powers.power import PowerStepper
 from simsuite.solvers.matmul import product_cpu
 from simsuite.solvers.matmul.product import suitable
 

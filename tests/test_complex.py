@@ -22,8 +22,8 @@ from simsuite.io.checkpoint import read_checkpoint
 from simsuite.scenario.linear import LinearScenario
 from simsuite.solvers.linear.analysis.outermost import BY_NORM, BY_SUMS, outermost
 from simsuite.solvers.linear.analysis.spectrum import MARGINAL, UNDETERMINED, UNSTABLE
-from simsuite.solvers.linear.embedding import embedded, stacked
-from simsuite.solvers.linear.matrices import read_matrix
+from simsuite.solvers.linear.matrices.embedding import embedded, stacked
+from simsuite.solvers.linear.matrices.matrices import read_matrix
 from simsuite.solvers.linear.problem import LinearProblem
 
 RNG = np.random.default_rng(7)

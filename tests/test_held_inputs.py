@@ -15,9 +15,9 @@ from linear_problems import (
 )
 
 from simsuite.errors import ScenarioError
-from simsuite.solvers.linear import held
-from simsuite.solvers.linear.clock import UniformClock, step_times
-from simsuite.solvers.linear.held import held_inputs
+from simsuite.solvers.linear.inputs import held
+from simsuite.solvers.linear.inputs.clock import UniformClock, step_times
+from simsuite.solvers.linear.inputs.held import held_inputs
 
 # --- when they change -------------------------------------------------------------------------------------------------
 
@@ -174,7 +174,7 @@ def test_rows_are_products_of_inputs(backend, n, p, ahead, precision):
     values, B = (rng.standard_normal(shape).astype(precision) for shape in shapes)
     arrays = [backend.array(array) for array in (values, B, np.full((count, n), np.nan, precision))]
     table, matrix, bias = (backend.view(array) for array in arrays)
-    kernel = backend.kernels("simsuite.solvers.linear.inputs").input_bias
+    kernel = backend.kernels("simsuite.solvers.linear.inputs.inputs").input_bias
     backend.launcher(kernel, (n, count), (min(n, 128), 1))(table, first, matrix, count, bias)
     U = values[first : first + count + 1].astype(np.float64)
     wanted = np.hstack([U[:-1], U[1:]])[:, : B.shape[1]] @ B.T.astype(np.float64)

@@ -15,8 +15,8 @@ from simsuite.expressions import Expression
 from simsuite.expressions.exact import shifted_decisions
 from simsuite.expressions.formula import formula
 from simsuite.scenario import load
-from simsuite.solvers.linear.clock import step_times
-from simsuite.solvers.linear.jumping_inputs import late_warnings, ramp_warnings
+from simsuite.solvers.linear.checks.jumping_inputs import late_warnings, ramp_warnings
+from simsuite.solvers.linear.inputs.clock import step_times
 
 
 def parsed(*texts: str) -> list[Expression]:

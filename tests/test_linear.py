@@ -25,7 +25,7 @@ from simsuite.solvers.linear.generators.heat1d import heat1d
 from simsuite.solvers.linear.generators.markov import markov
 from simsuite.solvers.linear.generators.random_stable import random_stable
 from simsuite.solvers.linear.generators.springs import springs
-from simsuite.solvers.linear.matrices import read_matrix
+from simsuite.solvers.linear.matrices.matrices import read_matrix
 from simsuite.solvers.linear.problem import LinearProblem
 from simsuite.solvers.matmul.sparse import filled
 from simsuite.solvers.table import ROWS
@@ -382,7 +382,7 @@ def test_results_of_small_and_large_states():
 
 
 def test_fault_names_the_place(monkeypatch):
-    monkeypatch.setattr("simsuite.solvers.linear.overflow._LIMIT", 0)
+    monkeypatch.setattr("simsuite.solvers.linear.checks.overflow._LIMIT", 0)
     p = problem(discrete([[1e300, 0.0], [0.0, 1.0]]), [[1.0, 0.0, 1.0], [1.0, 1.0, 1.0]], 3)
     assert p.fault(advanced(p, 1)) is None
     assert p.fault(advanced(p, 2)) == "component 0, sample 0"

@@ -12,7 +12,7 @@ from test_linear_noise import advanced, problem, shrinking, state
 
 from simsuite.backends.cpu import CpuBackend
 from simsuite.core import Snapshot
-from simsuite.solvers.linear.moments import ExactMoments
+from simsuite.solvers.linear.results.moments import ExactMoments
 
 
 def last_row(p, **more):

@@ -20,8 +20,8 @@ from simsuite.core import Snapshot
 from simsuite.errors import ScenarioError
 from simsuite.scenario.linear import LinearScenario
 from simsuite.scenario.load import load
-from simsuite.solvers.linear import noise_cuda
-from simsuite.solvers.linear.noise_covariance import noise_covariance, noise_factor
+from simsuite.solvers.linear.discretisation import noise_cuda
+from simsuite.solvers.linear.discretisation.noise_covariance import noise_covariance, noise_factor
 from simsuite.solvers.linear.problem import LinearProblem
 from simsuite.solvers.table import ROWS
 

@@ -12,9 +12,9 @@ import simsuite
 from simsuite.core import Snapshot
 from simsuite.errors import NumericalFailure, ScenarioError
 from simsuite.expressions import Expression
-from simsuite.solvers.linear import overflow
-from simsuite.solvers.linear.input_values import Inputs
-from simsuite.solvers.linear.method import Plan
+from simsuite.solvers.linear.checks import overflow
+from simsuite.solvers.linear.choice.method import Plan
+from simsuite.solvers.linear.inputs.input_values import Inputs
 
 LARGEST = np.finfo(np.float64).max
 

@@ -130,7 +130,7 @@ def test_a_nearly_singular_lyapunov_equation_is_said_in_words(tmp_path, capfd):
     }
     path = tmp_path / "s.toml"
     path.write_text(tomli_w.dumps(given))
-    from simsuite.solvers.linear.noise_outcome import NoiseOutcome
+    from simsuite.solvers.linear.results.noise_outcome import NoiseOutcome
 
     made = make_problem(load(path))
     with warnings.catch_warnings():

@@ -12,8 +12,8 @@ from numba.core.errors import TypingError
 
 from simsuite.backends.cpu import CpuBackend
 from simsuite.solvers.matmul import product_cpu
+from simsuite.solvers.matmul.cpu.vectors_cpu import FUSED
 from simsuite.solvers.matmul.product_cpu import FEW_ROWS, KEPT, Multiplier
-from simsuite.solvers.matmul.vectors_cpu import FUSED
 
 # (rows, inner, columns): single entries, edges of tiles and slices, one column and few, tall, flat, some that fill no
 # vector, more than one task

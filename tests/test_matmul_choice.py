@@ -9,8 +9,8 @@ from matmul_given import given
 
 from simsuite.backends.cpu import CpuBackend
 from simsuite.errors import DeviceError
-from simsuite.solvers.matmul import tiles
 from simsuite.solvers.matmul.product import MOST_ROOM, product, suitable
+from simsuite.solvers.matmul.programs import tiles
 
 
 def test_few_copies_of_a_matrix_are_made_where_memory_is_short(host_cuda, monkeypatch):  # noqa: F811

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from matmul_given import given, multiplied
 
-from simsuite.solvers.matmul import tiles
 from simsuite.solvers.matmul.product import product, suitable
-from simsuite.solvers.matmul.program import ProgramProduct
+from simsuite.solvers.matmul.programs import tiles
+from simsuite.solvers.matmul.programs.program import ProgramProduct
 
 
 def same_bits(backend, A, X, bias, n_steps, kernel, makes=()):

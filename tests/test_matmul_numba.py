@@ -90,7 +90,7 @@ def test_sums_of_inputs_compile_for_sm90(precision, layout):
     """What they add in many steps: float64 until it is stored."""
     from numba import float64, int64, types
 
-    from simsuite.solvers.linear import inputs_cuda
+    from simsuite.solvers.linear.inputs import inputs_cuda
 
     row, out = types.Array(float64, 2, "C"), types.Array(getattr(types, precision), 2, "C")
     signature = types.void(row, int64, types.Array(float64, 2, layout), int64, out)
@@ -105,7 +105,7 @@ def test_sums_of_inputs_compile_for_sm90(precision, layout):
 def test_cuda_kernels_compile_for_sm90(name, precision):
     from numba import int64, types
 
-    from simsuite.solvers.linear import inputs_cuda
+    from simsuite.solvers.linear.inputs import inputs_cuda
     from simsuite.solvers.matmul import ladder_cuda, product_cuda
 
     M = types.Array(getattr(types, precision), 2, "C")

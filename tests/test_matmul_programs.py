@@ -13,13 +13,13 @@ from sm90 import few, ptx_of
 
 from simsuite.backends.cpu import CpuBackend
 from simsuite.backends.program import compile_program, program_text
-from simsuite.solvers.matmul import small, tiles
-from simsuite.solvers.matmul.column import column
-from simsuite.solvers.matmul.layout import Panels
 from simsuite.solvers.matmul.product import MOST_ROOM, Products
-from simsuite.solvers.matmul.program import ProgramProduct
-from simsuite.solvers.matmul.relay import relay
-from simsuite.solvers.matmul.tiles import Tile
+from simsuite.solvers.matmul.programs import small, tiles
+from simsuite.solvers.matmul.programs.column import column
+from simsuite.solvers.matmul.programs.layout import Panels
+from simsuite.solvers.matmul.programs.program import ProgramProduct
+from simsuite.solvers.matmul.programs.relay import relay
+from simsuite.solvers.matmul.programs.tiles import Tile
 
 
 def one_of_each_patch():

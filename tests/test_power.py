@@ -38,15 +38,15 @@ from simsuite.core import Snapshot
 from simsuite.errors import NumericalFailure
 from simsuite.expressions import Expression
 from simsuite.scenario.linear import LinearScenario
-from simsuite.solvers.linear import power_error
+from simsuite.solvers.linear.choice.method import LITTLE
 from simsuite.solvers.linear.generators.springs import springs
-from simsuite.solvers.linear.jumps import Jumps
-from simsuite.solvers.linear.method import LITTLE
-from simsuite.solvers.linear.power import PowerStepper
-from simsuite.solvers.linear.power_error import balance
+from simsuite.solvers.linear.powers import power_error
+from simsuite.solvers.linear.powers.jumps import Jumps
+from simsuite.solvers.linear.powers.power import PowerStepper
+from simsuite.solvers.linear.powers.power_error import balance
 from simsuite.solvers.linear.problem import LinearProblem
-from simsuite.solvers.linear.residual import residual
-from simsuite.solvers.linear.step import LinearStepper
+from simsuite.solvers.linear.results.residual import residual
+from simsuite.solvers.linear.stepping.step import LinearStepper
 from simsuite.solvers.matmul import product_cpu
 
 # --- against what is known --------------------------------------------------------------------------------------------
@@ -491,7 +491,7 @@ def test_overflow_by_inputs_is_predicted():
 
 
 def test_powers_find_overflow_where_the_host_does_not_look(monkeypatch):
-    monkeypatch.setattr("simsuite.solvers.linear.overflow._LIMIT", 0)
+    monkeypatch.setattr("simsuite.solvers.linear.checks.overflow._LIMIT", 0)
     growing = 1.01 * orthogonal(5)
     with pytest.raises(NumericalFailure, match="at about step 7") as found:
         begun(problem(growing, np.ones((5, 1)), 10**6))

@@ -28,8 +28,8 @@ from linear_problems import (
 from scipy.linalg import expm
 
 from simsuite.errors import NumericalFailure, ScenarioError
-from simsuite.solvers.linear import power, power_error
-from simsuite.solvers.linear.power import PowerStepper
+from simsuite.solvers.linear.powers import power, power_error
+from simsuite.solvers.linear.powers.power import PowerStepper
 
 # --- powers from change to change -------------------------------------------------------------------------------------
 
@@ -230,7 +230,7 @@ def test_a_run_that_changes_too_often_for_powers_is_refused():
 
 def test_overflow_is_that_of_the_inputs_as_they_are(monkeypatch):
     """1.01^k overflows after 71 000 steps, counted from the beginning of the input."""
-    monkeypatch.setattr("simsuite.solvers.linear.overflow._LIMIT", 0)
+    monkeypatch.setattr("simsuite.solvers.linear.checks.overflow._LIMIT", 0)
     for steps, late, fits in ((1000, 990, True), (75_000, 1500, False), (75_000, 71_000, True)):
         system = {"input_matrix": [[1.0]] * 5, "input": [f"t >= {late}"]}
         p = problem(

@@ -12,10 +12,10 @@ from linear_problems import begun
 from scipy.linalg import expm
 
 from simsuite.scenario.linear import LinearScenario
-from simsuite.solvers.linear import discretise as discretisation
-from simsuite.solvers.linear import power_course, powers
-from simsuite.solvers.linear.discretise import discretisation_error, discretise, discretise_between
-from simsuite.solvers.linear.exponential import exponential
+from simsuite.solvers.linear.discretisation import discretise as discretisation
+from simsuite.solvers.linear.discretisation.discretise import discretisation_error, discretise, discretise_between
+from simsuite.solvers.linear.discretisation.exponential import exponential
+from simsuite.solvers.linear.powers import power_course, powers
 from simsuite.solvers.linear.problem import LinearProblem
 
 KINDS = ("oscillating", "stiff", "not normal", "decaying", "growing", "chain")

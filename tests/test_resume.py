@@ -489,7 +489,7 @@ FAILURES = {  # scenario with output, what the message says: 4^64 is beyond floa
 def test_a_bad_state_never_replaces_a_good_checkpoint(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, case: str
 ) -> None:
-    monkeypatch.setattr("simsuite.solvers.linear.overflow._LIMIT", 0)  # so that growth is not foreseen
+    monkeypatch.setattr("simsuite.solvers.linear.checks.overflow._LIMIT", 0)  # so that growth is not foreseen
     scenario, output, words = FAILURES[case]
     path, run = write(tmp_path / "s.toml", scenario | {"output": output}), tmp_path / "run"
     kept: list[int] = []

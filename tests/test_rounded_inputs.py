@@ -13,8 +13,8 @@ from simsuite.expressions import Expression
 from simsuite.expressions.exact import as_written, shifted_decisions
 from simsuite.expressions.formula import formula
 from simsuite.scenario import load
-from simsuite.solvers.linear.clock import step_times
-from simsuite.solvers.linear.rounded_inputs import LOOKED_AT, rounding_warnings
+from simsuite.solvers.linear.checks.rounded_inputs import LOOKED_AT, rounding_warnings
+from simsuite.solvers.linear.inputs.clock import step_times
 
 
 def parsed(text: str) -> Expression:
@@ -155,7 +155,7 @@ def test_only_so_many_steps_are_looked_at(monkeypatch):
         looked_at.append(len(steps))
         return step_times(dt, steps)
 
-    monkeypatch.setattr("simsuite.solvers.linear.rounded_inputs.step_times", times)
+    monkeypatch.setattr("simsuite.solvers.linear.checks.rounded_inputs.step_times", times)
     assert not rounding_warnings([parsed(f"where(t < {k}, 1, 0)") for k in range(50)], 1.0, 10**9)
     assert sum(set(looked_at)) * 50 <= LOOKED_AT
 

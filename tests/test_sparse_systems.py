@@ -23,12 +23,12 @@ from simsuite.scenario.load import load
 from simsuite.solvers.linear.analysis import outermost as outermost_module
 from simsuite.solvers.linear.analysis.magnitudes import magnitudes
 from simsuite.solvers.linear.analysis.outermost import BY_SUMS, outermost
+from simsuite.solvers.linear.discretisation.series import LONGEST, series_of
 from simsuite.solvers.linear.generators.heat1d import heat1d
 from simsuite.solvers.linear.generators.lattice_walk import lattice_walk
 from simsuite.solvers.linear.generators.rotation import rotation
-from simsuite.solvers.linear.matrices import read_matrix
+from simsuite.solvers.linear.matrices.matrices import read_matrix
 from simsuite.solvers.linear.problem import LinearProblem
-from simsuite.solvers.linear.series import LONGEST, series_of
 from simsuite.solvers.matmul.sparse import filled, in_rows
 
 

@@ -39,15 +39,15 @@ from simsuite.backends.cpu import CpuBackend
 from simsuite.core import Snapshot
 from simsuite.errors import NumericalFailure
 from simsuite.scenario.linear import LinearScenario
-from simsuite.solvers.linear.jumps import Jumps
-from simsuite.solvers.linear.power import PowerStepper
+from simsuite.solvers.linear.discretisation.sliced import remainder
+from simsuite.solvers.linear.powers.jumps import Jumps
+from simsuite.solvers.linear.powers.power import PowerStepper
 from simsuite.solvers.linear.problem import LinearProblem
 from simsuite.solvers.linear.spectral.cost import Pace, columns_of_modes, gain_by_modes
 from simsuite.solvers.linear.spectral.decompose import decompose
 from simsuite.solvers.linear.spectral.rates import FIRST, GROWTH, GROWTH_REST, SECOND, THIRD, rates
-from simsuite.solvers.linear.spectral.sliced import remainder
 from simsuite.solvers.linear.spectral.stepper import SpectralStepper
-from simsuite.solvers.linear.step import LinearStepper
+from simsuite.solvers.linear.stepping.step import LinearStepper
 
 LONG = 2.0**-63  # what a reference in extended precision loses a step, at most
 problem = functools.partial(any_problem, method="spectral")
@@ -221,7 +221,7 @@ def test_remainders_of_many_columns(monkeypatch):
     rng = np.random.default_rng(1)
     C, A, B = (rng.standard_normal(shape) for shape in ((5, 7), (5, 4), (4, 7)))
     whole = remainder(C, A, B)
-    monkeypatch.setattr("simsuite.solvers.linear.spectral.sliced._TOGETHER", 3)
+    monkeypatch.setattr("simsuite.solvers.linear.discretisation.sliced._TOGETHER", 3)
     np.testing.assert_array_equal(remainder(C, A, B), whole)
 
 
@@ -535,7 +535,7 @@ def test_device_bytes_count_every_array(precision):
 
 
 def test_modes_find_overflow_where_the_host_does_not_look(monkeypatch):
-    monkeypatch.setattr("simsuite.solvers.linear.overflow._LIMIT", 0)
+    monkeypatch.setattr("simsuite.solvers.linear.checks.overflow._LIMIT", 0)
     with pytest.raises(NumericalFailure, match="at about step 7") as found:
         begun(problem(1.01 * orthogonal(5), np.ones((5, 1)), 10**6))
     step = int(str(found.value).split("about step ")[1].split()[0])

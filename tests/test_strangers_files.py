@@ -19,7 +19,7 @@ from conftest import SIMULATING
 from simsuite.errors import ScenarioError
 from simsuite.scenario import load
 from simsuite.solvers.arrays import read_npy
-from simsuite.solvers.linear.matrices import read_matrix
+from simsuite.solvers.linear.matrices.matrices import read_matrix
 
 pytestmark = pytest.mark.skipif(SIMULATING, reason="no kernel is involved")
 MTX = "%%MatrixMarket matrix {} real {}\n{}\n"

@@ -19,11 +19,14 @@ from cuda_host import HostCuda, host_cuda  # noqa: F401
 from simsuite.backends import open_backend
 from simsuite.core import Backend
 from simsuite.errors import Mistake, ScenarioError
-from simsuite.solvers.linear import powers, problem, series, step, step_product, system
+from simsuite.solvers.linear import problem, system
 from simsuite.solvers.linear.analysis import reachability, report
-from simsuite.solvers.linear.embedding import embedded
+from simsuite.solvers.linear.discretisation import series
 from simsuite.solvers.linear.generators import generate
+from simsuite.solvers.linear.matrices.embedding import embedded
+from simsuite.solvers.linear.powers import powers
 from simsuite.solvers.linear.spectral import stepper
+from simsuite.solvers.linear.stepping import step, step_product
 from simsuite.solvers.matmul.sparse import Matrix, filled, in_rows
 from simsuite.verify import (
     linear_analysis,

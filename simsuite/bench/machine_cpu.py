@@ -5,7 +5,7 @@ from __future__ import annotations
 from numba import njit, prange, types
 from numba.extending import intrinsic
 
-from simsuite.solvers.matmul.vectors_cpu import INDEX, MANY, VECTOR, Vectors
+from simsuite.solvers.matmul.cpu.vectors_cpu import INDEX, MANY, VECTOR, Vectors
 
 ELEMENTS = 1 << 18  # in the second caches
 PER_ROUND = 256  # operations on each element

@@ -9,7 +9,7 @@ import numpy as np
 
 from simsuite.core import Backend
 from simsuite.errors import ScenarioError
-from simsuite.solvers.linear.residual import COLUMNS
+from simsuite.solvers.linear.results.residual import COLUMNS
 from simsuite.verify.checks import Check, at_most, near, not_checked
 from simsuite.verify.linear_cases import CLOSED, INPUT, JORDAN
 from simsuite.verify.linear_runs import LARGEST, Case, Note, Outcome, kernels, label, methods, run

@@ -16,26 +16,26 @@ from scipy.sparse import issparse
 from simsuite.core import Backend, Clock, Device, Layout, Series, Snapshot, Stepper, Variable
 from simsuite.errors import DeviceError, NumericalFailure
 from simsuite.scenario.linear import LinearScenario
-from simsuite.solvers.linear.advice import warnings_of
 from simsuite.solvers.linear.analysis.report import Analysis
-from simsuite.solvers.linear.clock import UniformClock
-from simsuite.solvers.linear.embedding import largest, parts, state_variables
-from simsuite.solvers.linear.jumps import Jumps
-from simsuite.solvers.linear.method import Plan, columns_of_steps, make_plan
-from simsuite.solvers.linear.noise_outcome import NoiseOutcome
-from simsuite.solvers.linear.overflow import find_overflow, overflow_help, overflow_message
-from simsuite.solvers.linear.power import ANCHOR, ERROR, PowerStepper
-from simsuite.solvers.linear.power import device_bytes as power_bytes
-from simsuite.solvers.linear.powers import Powers
-from simsuite.solvers.linear.refusal import modes_or_not, powers_or_not
-from simsuite.solvers.linear.residual import residual
+from simsuite.solvers.linear.checks.advice import warnings_of
+from simsuite.solvers.linear.checks.overflow import find_overflow, overflow_help, overflow_message
+from simsuite.solvers.linear.choice.method import Plan, columns_of_steps, make_plan
+from simsuite.solvers.linear.choice.refusal import modes_or_not, powers_or_not
+from simsuite.solvers.linear.inputs.clock import UniformClock
+from simsuite.solvers.linear.matrices.embedding import largest, parts, state_variables
+from simsuite.solvers.linear.powers.jumps import Jumps
+from simsuite.solvers.linear.powers.power import ANCHOR, ERROR, PowerStepper
+from simsuite.solvers.linear.powers.power import device_bytes as power_bytes
+from simsuite.solvers.linear.powers.powers import Powers
+from simsuite.solvers.linear.results.noise_outcome import NoiseOutcome
+from simsuite.solvers.linear.results.residual import residual
 from simsuite.solvers.linear.spectral.cost import Pace, gain_by_modes, pace
 from simsuite.solvers.linear.spectral.prepare import ERROR as SPECTRAL_ERROR
 from simsuite.solvers.linear.spectral.prepare import prepare
 from simsuite.solvers.linear.spectral.stepper import SpectralStepper
 from simsuite.solvers.linear.spectral.stepper import device_bytes as spectral_bytes
-from simsuite.solvers.linear.step import LinearStepper
-from simsuite.solvers.linear.step import device_bytes as step_bytes
+from simsuite.solvers.linear.stepping.step import LinearStepper
+from simsuite.solvers.linear.stepping.step import device_bytes as step_bytes
 from simsuite.solvers.linear.system import LinearSystem, read_system
 from simsuite.solvers.schedule import frame_steps
 

@@ -16,16 +16,16 @@ from simsuite.expressions import Expression
 from simsuite.scenario.linear import LinearScenario, MatrixFile, RandomState, UnitStates
 from simsuite.scenario.linear_generators import RcLadder
 from simsuite.scenario.types import FileRef
-from simsuite.solvers.linear.discretise import discretise, discretise_between
-from simsuite.solvers.linear.embedding import embedded, stacked
+from simsuite.solvers.linear.discretisation.discretise import discretise, discretise_between
+from simsuite.solvers.linear.discretisation.noise import ProcessNoise
+from simsuite.solvers.linear.discretisation.noise_covariance import noise_covariance, noise_factor
+from simsuite.solvers.linear.discretisation.series import Series, series_of
 from simsuite.solvers.linear.generators import generate, generate_input
 from simsuite.solvers.linear.generators.random_normal import random_normal
-from simsuite.solvers.linear.held import MOST, HeldInputs, held_inputs
-from simsuite.solvers.linear.input_values import Inputs, bad_inputs
-from simsuite.solvers.linear.matrices import matrix_from, read_system_matrix
-from simsuite.solvers.linear.noise import ProcessNoise
-from simsuite.solvers.linear.noise_covariance import noise_covariance, noise_factor
-from simsuite.solvers.linear.series import Series, series_of
+from simsuite.solvers.linear.inputs.held import MOST, HeldInputs, held_inputs
+from simsuite.solvers.linear.inputs.input_values import Inputs, bad_inputs
+from simsuite.solvers.linear.matrices.embedding import embedded, stacked
+from simsuite.solvers.linear.matrices.matrices import matrix_from, read_system_matrix
 from simsuite.solvers.linear.state_space import StateSpace
 from simsuite.solvers.matmul.sparse import Matrix, filled, stored
 from simsuite.words import counted

@@ -10,32 +10,19 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from simsuite.core import Backend
 from simsuite.errors import DeviceError
 from simsuite.solvers.kernel_choice import kernel_of, made_or_not
-from simsuite.solvers.matmul import small, tiles
-from simsuite.solvers.matmul.column import column
 from simsuite.solvers.matmul.library import LibraryProduct
-from simsuite.solvers.matmul.program import Handed, ProgramProduct, Stored
-from simsuite.solvers.matmul.recipe import Recipe
-from simsuite.solvers.matmul.relay import relay
+from simsuite.solvers.matmul.product_protocol import Product
+from simsuite.solvers.matmul.programs import small, tiles
+from simsuite.solvers.matmul.programs.column import column
+from simsuite.solvers.matmul.programs.program import Handed, ProgramProduct, Stored
+from simsuite.solvers.matmul.programs.recipe import Recipe
+from simsuite.solvers.matmul.programs.relay import relay
 from simsuite.solvers.matmul.trial import Trial
-
-
-class Product(Protocol):
-    """A X + b for a matrix A that it keeps, and X with as many columns as it was made for."""
-
-    most_steps: int | None  # that one call takes at once; None for any number
-
-    def __call__(self, X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
-        """Queue out = X after n_steps of X -> A X + b_k, b_k row `row` + k `stride` of `bias`, added to every column.
-
-        Views of arrays of the backend in C order: X (p, m); bias (.., n); out (n, m), another one than X. A of several
-        steps is square.
-        """
-
 
 _LAID_OUT = 1.25  # times as large as A is a copy of it for a program, at most, unless A is small
 MOST_ROOM = 227 << 10  # of an H100 and an H200

@@ -26,12 +26,12 @@ import numpy as np
 
 from simsuite.core import Backend
 from simsuite.parallel_for import kernel, parallel_for, part
-from simsuite.solvers.matmul.column_cpu import column
-from simsuite.solvers.matmul.few_cpu import few
-from simsuite.solvers.matmul.panels_cpu import filled, first_column, in_lines, load, overlapping, pairs_from
-from simsuite.solvers.matmul.registers_cpu import COLUMN, ROWS, STRIP, ahead, move, place, products, tile_product
-from simsuite.solvers.matmul.steps_cpu import depth_of, march, plan
-from simsuite.solvers.matmul.vectors_cpu import VECTOR
+from simsuite.solvers.matmul.cpu.column_cpu import column
+from simsuite.solvers.matmul.cpu.few_cpu import few
+from simsuite.solvers.matmul.cpu.panels_cpu import filled, first_column, in_lines, load, overlapping, pairs_from
+from simsuite.solvers.matmul.cpu.registers_cpu import COLUMN, ROWS, STRIP, ahead, move, place, products, tile_product
+from simsuite.solvers.matmul.cpu.steps_cpu import depth_of, march, plan
+from simsuite.solvers.matmul.cpu.vectors_cpu import VECTOR
 
 KEPT = 2048  # rows of X that are multiplied before the next ones
 COLUMNS = 240  # of a task, about

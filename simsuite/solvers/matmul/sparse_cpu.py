@@ -16,8 +16,8 @@ from scipy.sparse import csr_array
 
 from simsuite.core import Backend
 from simsuite.parallel_for import kernel, parallel_for, part
-from simsuite.solvers.matmul.registers_cpu import gathered_product, multiply_add
-from simsuite.solvers.matmul.vectors_cpu import VECTOR
+from simsuite.solvers.matmul.cpu.registers_cpu import gathered_product, multiply_add
+from simsuite.solvers.matmul.cpu.vectors_cpu import VECTOR
 
 STRIP = 2048  # bytes of a row of X that is multiplied before the next ones: many such rows stay in the second cache
 SERIAL = 1 << 16  # multiplications, below which waking other threads takes longer than they save

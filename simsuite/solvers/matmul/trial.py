@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from simsuite.core import Backend
+from simsuite.solvers.matmul.product_protocol import Product
 
-if TYPE_CHECKING:
-    from simsuite.solvers.matmul.product import Product
-
-P = TypeVar("P", bound="Product")
+P = TypeVar("P", bound=Product)
 
 _STEPS = 64  # at once, of products that take many
 _FLOPS = 1e10  # of launches that are timed together, as steps between two frames are

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.linalg import eig
 
 from simsuite.core import Backend
-from simsuite.solvers.linear.jumps import Jumps
+from simsuite.solvers.linear.powers.jumps import Jumps
 from simsuite.solvers.matmul.product import product
 
 OPERATIONS = 65  # times n^3: 25 for the eigenvectors, 40 for their residual

@@ -23,8 +23,8 @@ import numpy as np
 from scipy.linalg import LinAlgError, LinAlgWarning, eig, eigh, inv, schur
 
 from simsuite.libraries import decomposing
-from simsuite.solvers.linear.power_error import balance
-from simsuite.solvers.linear.spectral.sliced import remainder
+from simsuite.solvers.linear.discretisation.sliced import remainder
+from simsuite.solvers.linear.powers.power_error import balance
 
 WORST = 1e13  # condition of W, beyond which W^-1 has no digits to correct
 SMALL = 1e-4  # norm of an F that corrects to first order

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from simsuite.solvers.linear.embedding import embedded, stacked
+from simsuite.solvers.linear.matrices.embedding import embedded, stacked
 from simsuite.solvers.linear.spectral.decompose import decompose
 from simsuite.solvers.linear.spectral.error import Loss, loss
 from simsuite.solvers.linear.spectral.rates import rates

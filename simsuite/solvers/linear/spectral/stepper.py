@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from simsuite.core import SNAPSHOTS, Backend, Pending, Snapshot
-from simsuite.solvers.linear.observed import ObservedOutput, output_entries
 from simsuite.solvers.linear.spectral.prepare import ERROR, MODES, RATES, START, Prepared
 from simsuite.solvers.linear.spectral.rates import ROWS
+from simsuite.solvers.linear.stepping.observed import ObservedOutput, output_entries
 from simsuite.solvers.linear.system import LinearSystem
 from simsuite.solvers.matmul import held_entries
 from simsuite.solvers.matmul.product import product

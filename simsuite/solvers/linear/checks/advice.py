@@ -1,0 +1,81 @@
+"""What is probably not meant in a linear scenario, although it can be run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from simsuite.scenario.linear import MatrixFile, System
+from simsuite.solvers.linear.analysis.chain import NEAR, SUMS, rounded_columns, sums_of
+from simsuite.solvers.linear.checks.jumping_inputs import late_warnings, ramp_warnings
+from simsuite.solvers.linear.checks.rounded_inputs import rounding_warnings
+from simsuite.solvers.linear.inputs.input_values import Inputs
+from simsuite.solvers.linear.state_space import StateSpace
+
+_WRITTEN = {  # how a matrix file is transposed in Python; {0}: its name, {1}: that of the new one
+    ".npy": 'numpy.save("{1}", numpy.load("{0}").T)',
+    ".csv": 'numpy.savetxt("{1}", numpy.loadtxt("{0}", delimiter=",").T, delimiter=",", fmt="%.17g")',
+    ".mtx": 'scipy.io.mmwrite("{1}", scipy.io.mmread("{0}").T, precision=17)',
+    ".npz": 'scipy.sparse.save_npz("{1}", scipy.sparse.load_npz("{0}").T.tocsr())',
+}
+
+
+def warnings_of(system: System, stated: StateSpace, inputs: Inputs, steps: int) -> Sequence[str]:
+    """One sentence each. stated: the same with its matrices read; steps: of the run."""
+    rounded = rounding_warnings(inputs.given, inputs.dt, steps + inputs.ahead)
+    jumping: Iterable[str] = ()
+    if inputs.ahead:
+        jumping = ramp_warnings(inputs.given, inputs.dt, steps)
+    elif stated.continuous:
+        jumping = late_warnings(inputs.given, inputs.dt, steps, rounded)
+    return (*_of_chains(system, stated), *rounded.values(), *jumping)
+
+
+def _of_chains(system: System, stated: StateSpace) -> Sequence[str]:
+    given = system.matrix
+    if not isinstance(given, (list, MatrixFile)) or np.iscomplexobj(stated.A):
+        return ()
+    sums = sums_of(stated.A, stated.continuous)
+    if sums.get("columns", np.inf) <= NEAR:
+        return _of_columns(stated, sums["columns"])
+    return (_of_rows(given, stated.continuous, sums["rows"]),) if sums.get("rows", np.inf) <= NEAR else ()
+
+
+def _of_rows(given: list[list[complex]] | MatrixFile, continuous: bool, off: float) -> str:
+    """Of a chain from i to j. off: how far its rows are from what they should sum to."""
+    total, rule, wanted = (0, "dX/dt = A X", "dp/dt = A^T p") if continuous else (1, "X <- A X", "p <- A^T p")
+    sums = f"sum to {total}"
+    if off > SUMS:
+        sums += f" (only up to {_share(off, continuous)}: {_normalise('row', continuous)})"
+    found = f"the rows of `matrix` {sums}, its columns do not, as in a Markov chain with A[i, j] from i to j"
+    use = f"{rule} then carries expectations; for probabilities, {wanted}, give the transpose: {_way(given)}"
+    return f"{found}: {use}"
+
+
+def _of_columns(stated: StateSpace, off: float) -> Sequence[str]:
+    """Of a chain from j to i whose entries were rounded to few digits."""
+    if off <= SUMS or not rounded_columns(stated.A, stated.continuous):
+        return ()
+    total = 0 if stated.continuous else 1
+    share = _share(off, stated.continuous)
+    found = f"the columns of `matrix` sum to {total} only up to {share}, as in a Markov chain with rounded entries"
+    return (f"{found}, so that the sum of all probabilities drifts: {_normalise('column', stated.continuous)}",)
+
+
+def _share(off: float, continuous: bool) -> str:
+    """How far sums are off, as `sums_of` has it, in words."""
+    return f"{off:.2g}" + (" of what leaves a state" if continuous else "")
+
+
+def _normalise(line: str, continuous: bool) -> str:
+    if continuous:
+        return f"make each entry of the diagonal minus the sum of the others in its {line}"
+    return f"divide each {line} by its sum"
+
+
+def _way(given: list[list[complex]] | MatrixFile) -> str:
+    if isinstance(given, list):
+        return "write its columns as rows"
+    stem, dot, suffix = given.file.rpartition(".")
+    return _WRITTEN[f"{dot}{suffix}".lower()].format(given.file, f"{stem}_transposed{dot}{suffix}")

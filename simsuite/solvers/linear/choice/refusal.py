@@ -1,0 +1,84 @@
+"""Whether powers do, or modes, which is known once they are made."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from simsuite.core import Snapshot
+from simsuite.errors import NumericalFailure
+from simsuite.solvers.linear.checks.overflow import overflow_help, overflow_message
+from simsuite.solvers.linear.choice.method import Plan
+from simsuite.solvers.linear.powers.power import ANCHOR
+from simsuite.solvers.linear.powers.powers import Powers
+from simsuite.solvers.linear.spectral.prepare import Prepared
+
+_OTHERS = '\n  = help: write method = "power", or "step", in [time]'
+
+
+def powers_or_not(
+    make: Callable[[], Powers], start: Snapshot, plan: Plan, tolerance: float
+) -> tuple[Powers | None, str]:
+    """The powers that `make` makes for a run that begins at `start`, or None if they do not do; and why.
+
+    What the rounding of exp(A dt) comes to, and that of products, is no reason against powers, as steps lose it too. A
+    run goes on as it began: the state of one that went on without powers has no anchor. Raises NumericalFailure where
+    powers are asked for and lose more than `tolerance`, or overflow, or show that the state does.
+    """
+    if ANCHOR not in start.arrays:
+        return None, "powers of A were found not to do when this run began"
+    powers = make()
+    if start.step == 0 and not powers.lost <= tolerance:
+        found, help = _refusal(powers, tolerance)
+        if plan.asked:
+            raise NumericalFailure(found + help)
+        return None, found
+    why = f"powers of A lose about {powers.error:.1g} of the state"
+    if powers.error > tolerance and powers.products > powers.rounding:
+        why += ", most of it at a frame where hardly anything is left of it, by roundings that steps would have as well"
+    elif powers.error > tolerance:
+        why += ", most of it by the rounding of exp(A dt), which steps would lose as well, but modes would not"
+    return powers, why
+
+
+def _refusal(powers: Powers, tolerance: float) -> tuple[str, str]:
+    """What is wrong with them, and what to do about it."""
+    if powers.overflow is not None:
+        return overflow_message(powers.dtype, f"about step {powers.overflow:.0f}", powers.steps), overflow_help()
+    help = '\n  = help: write method = "step" in [time]'
+    if math.isinf(powers.lost):
+        return f"powers of A overflow {powers.dtype}", help
+    found = f"powers of A would lose about {powers.lost:.1g} of the state, more than {tolerance:g}"
+    return found, f"{help}, or a tolerance that is not so small"
+
+
+def modes_or_not(
+    make: Callable[[], Prepared], start: Snapshot, plan: Plan, tolerance: float, steps: int
+) -> tuple[Prepared | None, str]:
+    """The same for modes; steps: of the run. What has been prepared once is part of every snapshot."""
+    kept = Prepared.of(start.arrays)
+    if kept is None and start.step > 0:
+        return None, "modes of A were found not to do when this run began"
+    try:
+        prepared = kept or make()
+    except ValueError as reason:
+        found, help = f"A cannot be taken apart into modes: {reason}", _OTHERS
+    else:
+        found, help = _refusal_of_modes(prepared, tolerance, steps)
+        if not found:
+            return prepared, f"modes of A lose about {prepared.loss.error:.1g} of the state"
+    if plan.asked:
+        raise NumericalFailure(found + help)
+    return None, found
+
+
+def _refusal_of_modes(prepared: Prepared, tolerance: float, steps: int) -> tuple[str, str]:
+    loss, dtype = prepared.loss, prepared.modes.dtype
+    if loss.overflow is not None:
+        return overflow_message(dtype, f"about step {loss.overflow}", steps), overflow_help()
+    if math.isinf(loss.error):
+        return f"modes of A overflow {dtype}", _OTHERS
+    if loss.error <= tolerance:
+        return "", ""
+    found = f"modes of A would lose about {loss.error:.1g} of the state, more than {tolerance:g}"
+    return found, f"{_OTHERS}, or a tolerance that is not so small"

@@ -1,0 +1,51 @@
+"""Process noise: X_{k+1} = A X_k + B u_k + G w_k, with independent standard normal numbers w_k for each state and step.
+
+The product that steps the system runs with [A G] on [X; W]: W lies below X in the same buffer, and is filled before
+every step. A number is a function of (seed, state of the batch, step, component) and nothing else, by Philox4x32-10 and
+Box-Muller in float64 (see `simsuite.rng`): a block gives the components 2i and 2i + 1. The same numbers come out for
+every batch and block size, on every device, and wherever a run is cut; float32 runs take them rounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from simsuite.core import Backend
+
+_BLOCK = (128, 1)
+
+
+@dataclass(frozen=True)
+class ProcessNoise:
+    """G (n, q), of one step, float64, and the seed of w."""
+
+    G: np.ndarray
+    seed: int
+
+
+class NoiseRows:
+    """The rows from `first` on of buffers (first + q, m), filled with w.
+
+    The step is kept on the device, so that launches can be recorded and replayed at later steps.
+    """
+
+    def __init__(self, backend: Backend, first: int, shape: tuple[int, int], seed: int) -> None:
+        q, m = shape
+        kernels = backend.kernels("simsuite.solvers.linear.discretisation.noise")
+        self._first, self._seed = first, np.uint64(seed)
+        self._array = backend.zeros(1, np.int64)
+        self._begin = backend.view(self._array)
+        self._mark = backend.launcher(kernels.mark, (1,), (1,))
+        self._fill: Callable[..., None] = backend.launcher(kernels.fill, (m, -(-q // 2)), _BLOCK)
+
+    def prepare(self, step: int) -> None:
+        """Queue: step numbers are counted from `step` on."""
+        self._mark(self._begin, step)
+
+    def fill(self, buffer: Any, k: int) -> None:
+        """Queue w of the k-th step since the last `prepare` for a buffer, given as a view."""
+        self._fill(buffer, self._first, self._begin, k, self._seed)

@@ -1,0 +1,94 @@
+"""The inputs of a linear system, and what they are at the steps of a run, on the host."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from simsuite.errors import Mistake
+from simsuite.expressions import Expression
+from simsuite.expressions.evaluate import evaluate
+from simsuite.expressions.tree import Node
+from simsuite.solvers.linear.inputs.clock import step_times
+
+_LOOKED_AT = 10**6  # steps, from the first on
+_TOGETHER = 1 << 16
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """given: expressions in t. dt: length of a step, s. ahead: whether what they are at the end of a step counts as
+    well, and B has columns for that behind the others."""
+
+    given: tuple[Expression, ...]
+    dt: float
+    ahead: bool = False
+
+    @property
+    def width(self) -> int:
+        """Of B."""
+        return len(self.given) * (2 if self.ahead else 1)
+
+    @cached_property
+    def move(self) -> bool:
+        """Whether any depends on time."""
+        return any(u.depends_on("t") for u in self.given)
+
+    def values(self, steps: range | np.ndarray) -> np.ndarray:
+        """(width, steps): what B multiplies in these steps."""
+        at = np.asarray(steps)
+        begins = self._at(at)
+        return np.vstack([begins, self._at(at + 1)]) if self.ahead else begins
+
+    def _at(self, steps: np.ndarray) -> np.ndarray:
+        return values_at(self.given, step_times(self.dt, steps))
+
+    @property
+    def constant(self) -> np.ndarray:
+        """(width,) of inputs that do not depend on time. Raises ValueError if one does."""
+        return np.tile([u.value for u in self.given], 2 if self.ahead else 1)
+
+
+def values_at(given: tuple[Expression, ...], times: np.ndarray) -> np.ndarray:
+    """(given, times)."""
+    return np.array([np.broadcast_to(u(t=times), times.shape) for u in given], np.float64).reshape(len(given), -1)
+
+
+def tree_values(tree: Node, times: np.ndarray) -> np.ndarray:
+    """What an expression in t, or a part of one, is at these times; NaN or Inf where it is no number."""
+    with np.errstate(all="ignore"):
+        return np.array(np.broadcast_to(evaluate(tree, {"t": times}), times.shape), np.float64)
+
+
+def bad_inputs(inputs: Inputs, steps: int, dtype: Any) -> Iterator[Mistake]:
+    """Inputs that are not finite at the beginning of some step of a run in that precision, or at the end of the last
+    one, if that matters: of the first `_LOOKED_AT`, and of some later ones."""
+    end = steps + 1 if inputs.ahead else steps
+    for i, u in enumerate(inputs.given):
+        if not u.depends_on("t"):
+            continue
+        blocks = [np.arange(first, min(first + _TOGETHER, end)) for first in range(0, min(end, _LOOKED_AT), _TOGETHER)]
+        if end > _LOOKED_AT:
+            blocks.append(np.linspace(_LOOKED_AT, end - 1, _TOGETHER).astype(np.int64))
+        for looked_at in blocks:
+            bad = np.flatnonzero(~finite(values_at((u,), step_times(inputs.dt, looked_at))[0], dtype))
+            if len(bad):
+                yield bad_input(inputs, i, int(looked_at[bad[0]]), steps, dtype)
+                break
+
+
+def bad_input(inputs: Inputs, i: int, step: int, steps: int, dtype: Any) -> Mistake:
+    """That this input is not finite at this step."""
+    time = step_times(inputs.dt, np.array([step]))
+    message = f"is {values_at((inputs.given[i],), time)[0, 0]:g} at t = {time[0]:g} s, step {step} of {steps}"
+    return Mistake(("system", "input", i), message, f"it must be a finite {np.dtype(dtype)} at every step")
+
+
+def finite(values: np.ndarray, dtype: Any) -> np.ndarray:
+    """Which of them are, once they are rounded to that precision."""
+    with np.errstate(over="ignore"):
+        return np.isfinite(values.astype(dtype))

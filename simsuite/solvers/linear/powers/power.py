@@ -1,0 +1,117 @@
+"""Powers instead of steps: X_{j+k} = A^k X_j + S_k u, from frame to frame (see `powers`).
+
+The state is computed at stops only, each from the one before: at frames, and where inputs change. Its bits do not
+depend on how a run was cut. Snapshots have the state at the last stop passed, the anchor, beside the present one, and a
+run goes on from there. Between two stops the present state is computed when somebody looks, by the binary factors of
+the steps since.
+
+Cost: the powers, once, and for each stop 2 n² m operations, a few times that if its gap is a rare one.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from simsuite.core import Backend, Pending, Snapshot
+from simsuite.solvers.linear.powers.jumps import Jumps
+from simsuite.solvers.linear.powers.powers import Power, Powers
+from simsuite.solvers.linear.powers.powers import device_bytes as powers_bytes
+from simsuite.solvers.linear.stepping.observed import ObservedOutput, output_entries
+from simsuite.solvers.linear.system import LinearSystem
+
+ANCHOR, ERROR = "anchor", "power_error"
+RECORDED = 32  # values that inputs have, up to which each has graphs of its own for the gaps between stops
+
+
+class PowerStepper:
+    """The state on its device, of which `start` has the anchor. stops: the steps at which they fall, first and last
+    included. kernel: for C X, as `product` takes it."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        start: Snapshot,
+        system: LinearSystem,
+        stops: Sequence[int],
+        powers: Powers,
+        kernel: str,
+    ) -> None:
+        X = start.arrays[ANCHOR]
+        self.step = start.step
+        self.chosen: Mapping[str, str] = {"kernel": powers.kernel}
+        self._backend, self._stops, self._powers = backend, stops, powers
+        self._passed = bisect.bisect_right(stops, start.step) - 1
+        assert system.held is not None
+        self._held = system.held
+        # Two buffers take turns as anchor; the one that is not, and the third, as what is looked at between frames.
+        self._buffers = [backend.array(X), *(backend.zeros(X.shape, X.dtype) for _ in range(2))]
+        self._views = [backend.view(a) for a in self._buffers]
+        self._live = 0
+        self._recorder = backend.recorder()
+        self._output = ObservedOutput(backend, system.C, X.dtype, X.shape[1], kernel)
+        self._error = backend.array(np.array([powers.error]))
+
+    def advance(self, n: int) -> None:
+        """Raises ValueError when n steps lead past the last frame."""
+        end = self.step + n
+        if end > self._stops[-1]:
+            raise ValueError(f"{n} steps from step {self.step} lead past the end, {self._stops[-1]}")
+        while self._passed + 1 < len(self._stops) and self._stops[self._passed + 1] <= end:
+            gap = self._stops[self._passed + 1] - self._stops[self._passed]
+            powers, targets = self._powers.over(gap), (1 - self._live, self._live)
+            which = self._which()
+            launches = self._launches(powers, targets, which)
+            if self._held.values.shape[1] <= RECORDED:
+                self._recorder.replay((gap, self._live, which), launches)
+            else:  # more graphs than are kept: they would be made again and again
+                launches()
+            self._live = targets[(len(powers) - 1) % 2]
+            self._passed += 1
+        self.step = end
+
+    def _which(self) -> int | None:
+        """Of their values inputs have from the anchor on; None where they have no others."""
+        return self._held.at(self._stops[self._passed]) if self._held.changes else None
+
+    def _launches(self, powers: Sequence[Power], targets: tuple[int, int], which: int | None) -> Callable[[], None]:
+        """From the anchor by one of `powers` after the other, into the two target buffers in turns."""
+        source, views = self._views[self._live], [self._views[i] for i in targets]
+
+        def launch() -> None:
+            X = source
+            for k, power in enumerate(powers):
+                power(X, views[k % 2], which)
+                X = views[k % 2]
+
+        return launch
+
+    def _present(self) -> int:
+        """The buffer that has the present state, queued if need be."""
+        since = self.step - self._stops[self._passed]
+        if since == 0:
+            return self._live
+        powers, targets = self._powers.over(since), (1 - self._live, 2)
+        self._launches(powers, targets, self._which())()
+        return targets[(len(powers) - 1) % 2]
+
+    def snapshot(self) -> Pending:
+        return self._backend.stage(self.step, {**self.state, ANCHOR: self._buffers[self._live]})
+
+    def observe(self, series: str) -> Pending:
+        now = self._present()
+        arrays = {"state": self._buffers[now], ERROR: self._error, **self._output.queue(self._views[now])}
+        return self._backend.stage(self.step, arrays)
+
+    @property
+    def state(self) -> Mapping[str, Any]:
+        return {"state": self._buffers[self._present()]}
+
+
+def device_bytes(system: LinearSystem, jumps: Jumps, dtype: Any) -> int:
+    """What a PowerStepper of that precision allocates on its device, with its powers."""
+    entries = 3 * jumps.n * jumps.m + output_entries(system.C, jumps.m)
+    return powers_bytes(system, jumps, dtype) + entries * np.dtype(dtype).itemsize + 8

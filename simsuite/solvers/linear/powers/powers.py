@@ -1,0 +1,156 @@
+"""Powers of A, on the device: A, A², A⁴ .. by squaring, and A^k for the gaps between frames that come often.
+
+X_{j+k} = A^k X_j + S_k u while inputs have the values u, see `drive`. All of it is computed in float64, as squaring
+loses a bit each time, and rounded to the run's precision at the end.
+
+Cost: a product of two square matrices, 2 n³ operations, for each bit of the longest gap but one, and for each 1 among
+the bits of a gap that gets a matrix of its own (see `jumps`). All squares are kept: any step between two frames can be
+looked at, by products with the states alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from simsuite.core import Backend
+from simsuite.solvers.linear.powers import power_course
+from simsuite.solvers.linear.powers.drive import Drive, Sums
+from simsuite.solvers.linear.powers.jumps import Jumps
+from simsuite.solvers.linear.powers.power_error import PowerError
+from simsuite.solvers.linear.powers.power_loss import LARGEST, PowerLoss, lacking
+from simsuite.solvers.linear.system import LinearSystem
+from simsuite.solvers.matmul import held_entries, product_entries
+from simsuite.solvers.matmul.product import Products
+
+
+class Power:
+    """X -> A^k X + S_k u, for X of m columns in the run's precision."""
+
+    def __init__(self, backend: Backend, P: Any, sums: Sums, dtype: Any, products: Products) -> None:
+        """P (n, n): a float64 array of the device."""
+        with backend.arithmetic():
+            P = P.astype(dtype, copy=False)
+        self._sums = sums
+        self._multiply, self.kernel = products(P)
+
+    def __call__(self, X: Any, out: Any, which: int | None) -> None:
+        """Queue it, from one view to another, while inputs have those of their values (None: they have no others)."""
+        if which is not None:
+            self._sums.turn_to(which)
+        self._multiply(X, self._sums.view, 0, 0, 1, out)
+
+
+class _Growing:
+    """A^k and the rows of S_k for the bits of k below the present one."""
+
+    def __init__(self, P: Any, S: Any) -> None:
+        self.P, self.S = P, S
+
+
+class Powers:
+    """What takes the states of a system over any number of steps up to its longest gap.
+
+    dtype: the run's precision; kernel: as `product` takes it. lost: about what they lose, relative to the state, see
+    `PowerLoss` and `PowerError`; rounding: what that of exp(A dt) comes to besides; products: that of products, where
+    it is told apart. overflow: the step at about which the state overflows, if it does, found on the way.
+    """
+
+    def __init__(
+        self, backend: Backend, system: LinearSystem, jumps: Jumps, frames: Sequence[int], dtype: Any, kernel: str
+    ) -> None:
+        self.dtype, self.steps = dtype, jumps.steps
+        self._backend = backend
+        self._drive = Drive(backend, system)
+        n = jumps.n
+        self._products = Products(backend, jumps.m, kernel, biased=not self._drive.silent)
+        thin_products, wide_products = Products(backend, 1, kernel), Products(backend, n, kernel, biased=False)
+        self._zero = backend.zeros((1, n), np.float64)
+        held, lacks = self._drive.held, lacking(system)
+        pushed = None if lacks is None else (lacks[0], lacks[1] @ held.values[:, self._drive.strongest])
+        probe = PowerError(backend, system, self._drive, float(np.finfo(dtype).max), pushed)
+        followed = _followed(system, lacks if held.changes else pushed)
+        self._squares: list[Power] = []
+        growing: dict[int, _Growing] = {}
+        P, S = backend.array(system.A), self._drive.B
+        for level in range(jumps.levels):
+            thin, _ = thin_products(P)
+            probe.level(thin, self._drive.sums(S, np.float64))
+            if not probe.bounded or probe.overflow is not None:
+                break
+            if followed is not None:
+                followed.level(backend.to_host(P), backend.to_host(S).T)
+            self._squares.append(self._power(P, S))
+            formed = [gap for gap in jumps.formed if gap >> level & 1]
+            last = level + 1 == jumps.levels
+            if last and not formed:
+                break
+            wide, _ = wide_products(P)
+            for gap in formed:
+                before = growing.get(gap)
+                growing[gap] = _Growing(P, S) if before is None else self._next(wide, thin, S, before)
+                if followed is not None and held.changes:
+                    followed.form(gap, backend.to_host(growing[gap].P), backend.to_host(growing[gap].S).T)
+            if not last:
+                square = self._next(wide, thin, S, _Growing(P, S))
+                P, S = square.P, square.S
+            del wide
+        self.lost = probe.error(jumps.steps)
+        self.rounding, self.products = probe.rounding, 0.0
+        if followed is not None and self.lost < math.inf:
+            start = system.start
+            loss = power_course.loss(followed, start, held, frames) if held.changes else followed.loss(start, jumps)
+            if loss is not None:
+                self.lost, self.rounding, self.products = loss.powers, loss.rounding, loss.products
+        self.overflow = probe.overflow
+        self._formed = {gap: self._power(grown.P, grown.S) for gap, grown in growing.items()}
+
+    def _power(self, P: Any, S: Any) -> Power:
+        return Power(self._backend, P, self._drive.sums(S, self.dtype), self.dtype, self._products)
+
+    def _next(self, wide: Any, thin: Any, added: Any, before: _Growing) -> _Growing:
+        """P times a power, of which `wide` and `thin` are products with many columns and one; `added` is the S of P."""
+        b = self._backend
+        P, S = b.zeros(before.P.shape, np.float64), b.zeros(before.S.shape, np.float64)
+        wide(b.view(before.P), b.view(self._zero), 0, 0, 1, b.view(P))
+        rows = b.view(added)
+        for j in range(len(S)):
+            thin(b.view(before.S[j].reshape(-1, 1)), rows, j, 0, 1, b.view(S[j].reshape(-1, 1)))
+        return _Growing(P, S)
+
+    @property
+    def error(self) -> float:
+        """About what the state is off by; 1 where nothing is left of it."""
+        return min(self.lost + self.rounding + self.products, 1.0)
+
+    @property
+    def kernel(self) -> str:
+        """What the products with the states are made of."""
+        return self._squares[0].kernel
+
+    def over(self, steps: int) -> list[Power]:
+        """What takes the states over so many steps, one after the other."""
+        if steps in self._formed:
+            return [self._formed[steps]]
+        return [square for i, square in enumerate(self._squares) if steps >> i & 1]
+
+
+def _followed(system: LinearSystem, lacks: tuple[np.ndarray, np.ndarray] | None) -> PowerLoss | None:
+    """What follows the errors of the powers, if they are of a size for that."""
+    A, B = lacks or (np.zeros_like(system.A), np.zeros_like(system.B))
+    B = B.reshape(len(A), -1)
+    steps_only = lacks is None and not system.moves  # in discrete time, where nothing changes, see `PowerError`
+    return None if steps_only or len(A) + B.shape[1] > LARGEST else PowerLoss((A, B))
+
+
+def device_bytes(system: LinearSystem, jumps: Jumps, dtype: Any) -> int:
+    """What Powers allocates at most."""
+    n, size = jumps.n, np.dtype(dtype).itemsize
+    q, values = (1, 1) if system.held is None or not system.moves else system.held.values.shape
+    held = (jumps.levels + len(jumps.formed)) * (held_entries(n, n) * size + n * (size + 8 * q + 8))
+    followed = jumps.levels * held_entries(n, n) if system.moves else 0
+    growing = (2 + len(jumps.formed)) * (n * n + n * q) + 5 * product_entries(n, n) + 16 * n
+    return held + (growing + followed + q * values) * 8

@@ -1,0 +1,143 @@
+"""Stepping a linear system: X_{k+1} = A X_k + B u_k + G w_k, one matrix product a step.
+
+Equation: X (n, m) holds m states of n components as columns. Discrete systems are stepped as they are; continuous ones
+dX/dt = A X + B u with exp(A dt) and its integral (see `discretise`), which is exact at the ends of the steps for any
+dt, inputs being held constant over each step.
+
+Stepping: two buffers take turns as X_k and X_{k+1}. The values of all inputs are evaluated on the device for a block
+of steps at once, u_k = u(t_k), and multiplied by B into a table with one row a step, which the product adds to
+every column. A sparse A is multiplied as it is, in continuous time by a series (see `series`). With noise (see `noise`)
+the product is that of [A G] and [X; W]. Nothing is copied or allocated between steps.
+
+Cost: 2 n^2 m floating-point operations a step; of a sparse A 2 m for each number that is stored. With a batch the
+product runs at the arithmetic's speed; with a single column it reads A once and is bound by memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from simsuite.core import Backend, Pending, Snapshot
+from simsuite.solvers.linear.discretisation.noise import NoiseRows
+from simsuite.solvers.linear.inputs.clock import UniformClock
+from simsuite.solvers.linear.inputs.input_values import Inputs
+from simsuite.solvers.linear.stepping.observed import ObservedOutput, output_entries
+from simsuite.solvers.linear.stepping.step_product import step_bytes, step_product
+from simsuite.solvers.linear.system import LinearSystem
+from simsuite.solvers.table import ROWS, FunctionTable
+
+_NOWHERE = np.zeros(1)  # inputs depend on time only: one point stands for all
+_MANY, _MUCH = 4096, 1e10  # steps in one launch, and their operations, which take a CPU a tenth of a second
+_LAUNCHES = 4096  # that are recorded at once
+
+
+class _Inputs:
+    """bias[k] = B u at the k-th of the steps ahead; a single row that serves every step if u is constant."""
+
+    def __init__(self, backend: Backend, steps: int, dtype: Any, B: np.ndarray, inputs: Inputs) -> None:
+        # A clock of their own, without frames: which frames are stored must not change their times.
+        clock, offsets = UniformClock.of(inputs.dt, (0, steps)), range(ROWS + inputs.ahead)
+        self._table = FunctionTable(backend, clock, dtype, [(u, _NOWHERE, _NOWHERE) for u in inputs.given], offsets)
+        self._ahead = int(inputs.ahead)
+        rows = self._table.array.shape[0] - self._ahead
+        self._arrays = backend.array(B.astype(dtype)), backend.zeros((rows, len(B)), dtype)
+        self._B, self.bias = (backend.view(a) for a in self._arrays)
+        kernel = backend.kernels("simsuite.solvers.linear.inputs.inputs").input_bias
+        self._multiply = backend.launcher(kernel, (len(B), rows), (min(len(B), 128), 1))
+        if self._table.steady:
+            self._multiply(self._table.values, 0, self._B, 1, self.bias)
+
+    def prepare(self, step: int, n: int) -> None:
+        """Queue the evaluation for the n <= ROWS steps that begin at `step`."""
+        if not self._table.steady:
+            self._table.fill(step, n + self._ahead)
+            self._multiply(self._table.values, 0, self._B, n, self.bias)
+
+    @property
+    def steady(self) -> bool:
+        return self._table.steady
+
+    def row(self, k: int) -> int:
+        return self._table.row(k)
+
+
+class LinearStepper:
+    """The state on its device.
+
+    steps: how many the whole run has. kernel: as `product` takes it. Raises DeviceError where that cannot be had.
+    """
+
+    def __init__(
+        self, backend: Backend, start: Snapshot, system: LinearSystem, steps: int, kernel: str = "auto"
+    ) -> None:
+        X = start.arrays["state"]
+        dtype, (n, columns), drawn = X.dtype, X.shape, 0
+        self.step = start.step
+        self._backend = backend
+        self._noise: NoiseRows | None = None
+        if system.noise is not None:
+            drawn = system.noise.G.shape[1]
+            self._noise = NoiseRows(backend, n, (drawn, columns), system.noise.seed)
+        first = backend.array(np.concatenate([X, np.zeros((drawn, columns), dtype)]))
+        buffers = [first, backend.zeros(first.shape, dtype)]
+        self._whole = [backend.view(a) for a in buffers]  # [X; W], of which a step reads all and writes X
+        self._buffers = [a[:n] for a in buffers]
+        self._views = [backend.view(a) for a in self._buffers]
+        self._live = 0
+        self._recorder = backend.recorder()
+        self._inputs = _Inputs(backend, steps, dtype, system.B, system.inputs)
+        self._product, used = step_product(backend, system, dtype, columns, kernel)
+        self.chosen: Mapping[str, str] = {"kernel": used}
+        self._at_once = 1 if drawn else self._product.most_steps or ROWS
+        if self._at_once > 1 and self._inputs.steady:
+            self._at_once = max(ROWS, min(_MANY, int(_MUCH / (2.0 * n * n * columns))) // ROWS * ROWS)
+        self._recorded = ROWS if system.series is None else max(min(ROWS, _LAUNCHES // system.series.products), 1)
+        self._output = ObservedOutput(backend, system.C, dtype, columns, kernel)
+
+    def advance(self, n: int) -> None:
+        while n > 0:
+            block = min(n, max(self._recorded, self._at_once))
+            self._inputs.prepare(self.step, block)
+            if self._noise is not None:
+                self._noise.prepare(self.step)
+            launches = self._launches(block, self._live)
+            if block > ROWS:  # a single one, of any length
+                launches()
+            else:
+                self._recorder.replay((block, self._live), launches)
+            self._live = (self._live + -(-block // self._at_once)) % 2
+            self.step += block
+            n -= block
+
+    def _launches(self, block: int, live: int) -> Callable[[], None]:
+        def launch() -> None:
+            inputs = self._inputs
+            for turn, k in enumerate(range(0, block, self._at_once)):
+                X, out = self._whole[(live + turn) % 2], self._views[(live + turn + 1) % 2]
+                if self._noise is not None:
+                    self._noise.fill(X, k)
+                self._product(X, inputs.bias, inputs.row(k), inputs.row(1), min(self._at_once, block - k), out)
+
+        return launch
+
+    def snapshot(self) -> Pending:
+        return self._backend.stage(self.step, self.state)
+
+    def observe(self, series: str) -> Pending:
+        return self._backend.stage(self.step, {**self.state, **self._output.queue(self._views[self._live])})
+
+    @property
+    def state(self) -> Mapping[str, Any]:
+        return {"state": self._buffers[self._live]}
+
+
+def device_bytes(system: LinearSystem, dtype: Any) -> int:
+    """What a LinearStepper of that precision allocates on its device."""
+    (n, m), p = system.start.shape, system.inputs.width
+    rows = ROWS + 1 if system.moves else 1
+    q = 0 if system.noise is None else system.noise.G.shape[1]
+    entries = 2 * (n + q) * m + n * p + rows * (p + n) + output_entries(system.C, m)
+    return step_bytes(system, dtype) + entries * np.dtype(dtype).itemsize

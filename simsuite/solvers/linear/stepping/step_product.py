@@ -1,0 +1,48 @@
+"""What takes the states of a linear system over a step: products with a dense or a sparse A, or series of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, hstack
+
+from simsuite.core import Backend
+from simsuite.solvers.linear.discretisation.series import SeriesProduct, series_entries
+from simsuite.solvers.linear.system import LinearSystem
+from simsuite.solvers.matmul import product_entries
+from simsuite.solvers.matmul.product import Product, product
+from simsuite.solvers.matmul.sparse import Matrix, sparse_bytes, sparse_product
+
+
+def step_product(backend: Backend, system: LinearSystem, dtype: Any, columns: int, choice: str) -> tuple[Product, str]:
+    """(what makes X_{k+1} of X_k, or of [X_k; W_k] with noise, for so many columns; its kernels). choice: as `product`
+    takes it."""
+    if system.series is not None:
+        series = SeriesProduct(backend, system.A.astype(dtype), (system.A.shape[0], columns), system.series, choice)
+        return series, series.kernel
+    A = _with_noise(system)
+    if system.sparse:
+        return sparse_product(backend, A.astype(dtype), columns, choice)
+    biased = bool(np.any(system.B))
+    return product(backend, backend.array(A.astype(dtype)), columns, choice, biased, many_steps=True)
+
+
+def step_bytes(system: LinearSystem, dtype: Any) -> int:
+    """What that holds on its device, at most."""
+    size = np.dtype(dtype).itemsize
+    if not system.sparse:
+        q = 0 if system.noise is None else system.noise.G.shape[1]
+        n = len(system.A)
+        return product_entries(n, n + q) * size
+    entries = 0 if system.series is None else series_entries(system.start.shape)
+    return sparse_bytes(_with_noise(system), size) + entries * size
+
+
+def _with_noise(system: LinearSystem) -> Matrix:
+    """[A G], or A without noise."""
+    if system.noise is None:
+        return system.A
+    if system.sparse:
+        return csr_array(hstack([system.A, csr_array(system.noise.G)], format="csr"))
+    return np.hstack([system.A, system.noise.G])

@@ -1,0 +1,311 @@
+"""The innermost loops of matrix products on a CPU, whose sums stay in vector registers.
+
+Numba gives no say in what is kept in registers, so these loops are written in the language of its compiler: vectors as
+long as those of this CPU, and as many sums at once as it has registers for. How often each processor can add is then
+what limits them; LLVM's own vectorising of the same loops reached less than a tenth of it.
+
+Every sum is fma(a, x, sum) in order of the inner index, from 0 on: its bits depend neither on where in a tile it is nor
+on the length of vectors.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import njit
+from numba.core import cgutils, errors, types
+from numba.core.types.misc import CPointer
+from numba.extending import intrinsic, register_jitable
+
+from simsuite.solvers.matmul.cpu.vectors_cpu import FUSED, INDEX, LONG, MANY, VECTOR, Vectors
+
+# Rows of a tile of 1, 2 and 3 vectors a row. Sums, a row of X and a value of A fill 32 registers, or 16; pairs of
+# vectors, which stand beside triples, take the same panels. There are lower ones for matrices of few rows, and for the
+# last rows; and one of single vectors with the panels of the others.
+ROWS = (0, 16, 8, 8) if MANY else (0, 8, 4, 4)
+LOW = min(4, ROWS[2] - 1)
+_TILES = [*enumerate(ROWS)][1:] + [(1, ROWS[2])] + [(3, rows) for rows in range(1, LOW + 1)]
+STRIP = 4 if MANY else 2  # columns, of which vectors of rows are faster than vectors of columns
+BESIDE = 4 if MANY else 2  # panels that such strips are of, to have so many sums that they hide an addition's latency
+_AHEAD = 16, 32  # turns that rows of X, and those of A, are asked for early where a vector is a line of the caches
+COLUMN = 8  # vectors of rows that are summed at once against a single column: as many as hide an addition's latency
+
+
+@register_jitable
+def rows_of_tiles(longest, n):
+    """That suit a matrix of n rows, in tiles of up to so many vectors a row: all are rows of it, if it is possible."""
+    return ROWS[longest] if n >= ROWS[longest] or longest == 1 else min(n, LOW)
+
+
+@intrinsic
+def place(typing, array, index):
+    """Where the number `index` of an array is, whose numbers follow each other: a pointer for as long as it lives."""
+    if array.layout != "C":
+        raise errors.TypingError(f"rows one after the other are needed, not {array}")
+
+    def write(context, builder, signature, given):
+        return builder.gep(context.make_array(array)(context, builder, given[0]).data, [given[1]])
+
+    return CPointer(array.dtype)(array, types.intp), write
+
+
+@intrinsic
+def ahead(typing, pointer, index):
+    """So many numbers after a pointer."""
+    return pointer(pointer, types.intp), lambda context, builder, signature, given: builder.gep(given[0], [given[1]])
+
+
+@functools.cache
+def products(dtype: Any) -> np.ndarray:
+    """Where the machine code of the loops below is, for numbers of a type: made once for all that call them, each of
+    which would have its own otherwise."""
+    table = np.zeros((max(2 * STRIP, *ROWS) + 1) * len(ROWS), np.int64)
+    _fill(table, np.dtype(dtype).type(0))
+    return table
+
+
+@njit(cache=True)
+def _fill(table, number):
+    _store_addresses(table, number)
+
+
+@intrinsic
+def tile_product(
+    typing, at, vectors, rows, A, X, x_stride, x_gap, x_end, out, stride, gap, end, n, first, bias, last, count
+):
+    """out[r stride + c] = [out if not first] + sum over k < n of A[k rows + r] X[k x_stride + c] [+ bias[r] if last],
+    for all rows r and columns c of a tile of so many rows of so many vectors. The first vector begins at column 0, the
+    next one at column gap of `out` and x_gap of X, but the last at `end` and x_end; and for so many tiles that are low,
+    as far behind each other as if all vectors had that gap. Pointers and numbers; at: the table of `products`."""
+    index = types.intp
+    signature = types.void(*[index] * 3, A, X, *[index] * 3, out, *[index] * 5, bias, index, index)
+
+    def write(context, builder, signature, given):
+        table, vectors, rows, *tile = given
+        return _call(builder, table, vectors, rows, tile)
+
+    return signature, write
+
+
+@intrinsic
+def strip_product(typing, at, columns, height, A, A_gap, X, x_stride, out, stride, step, end, n, bias):
+    """out[r stride + c] = sum over k < n of A[k height + r] X[k x_stride + c] + bias[r], for all columns c of a few and
+    all rows r of BESIDE panels as high as tiles of two vectors a row, or as vectors are long: by vectors of rows. The
+    next panel is at A_gap in A, its rows at r = `step`, but those of the last one at `end`. Pointers and numbers; at:
+    the table of `products`."""
+    index = types.intp
+    signature = types.void(*[index] * 3, A, index, X, index, out, *[index] * 4, bias)
+
+    def write(context, builder, signature, given):
+        at, columns, height, A, A_gap, X, x_stride, out, stride, step, end, n, bias = given
+        zero, one = INDEX(0), INDEX(1)
+        tile = [A, X, x_stride, A_gap, zero, out, stride, step, end, n, one, bias, one, one]
+        high = builder.select(builder.icmp_signed("==", height, INDEX(ROWS[2])), zero, INDEX(STRIP))
+        return _call(builder, at, zero, builder.add(columns, high), tile)
+
+    return signature, write
+
+
+def _call(builder: Any, table: Any, vectors: Any, rows: Any, given: Any) -> Any:
+    kind = ir.FunctionType(ir.VoidType(), [value.type for value in given]).as_pointer()
+    place = builder.add(table, builder.mul(INDEX(8), builder.add(builder.mul(rows, INDEX(len(ROWS))), vectors)))
+    builder.call(builder.load(builder.inttoptr(place, kind.as_pointer())), given)
+    return ir.Constant(ir.IntType(8).as_pointer(), None)  # nothing, as Numba has it
+
+
+@intrinsic
+def _store_addresses(typing, table, number):
+    """Writes what multiplies tiles, and, of 0 vectors and so many rows, strips of so many columns, or of STRIP fewer
+    with panels as high as vectors are long, and stores where in memory each is. All are as `tile_product` has them,
+    from A on."""
+
+    def write(context, builder, signature, given):
+        addresses, pointer = context.make_array(table)(context, builder, given[0]).data, given[1].type.as_pointer()
+        module = builder.module
+        kind = [pointer, pointer, *[INDEX] * 3, pointer, *[INDEX] * 5, pointer, INDEX, INDEX]
+        for vectors, rows in [*_TILES, *((0, columns) for columns in range(1, 2 * STRIP + 1))]:
+            function = ir.Function(module, ir.FunctionType(ir.VoidType(), kind), module.get_unique_name("product"))
+            function.linkage = "internal"
+            body = ir.IRBuilder(function.append_basic_block())
+            if vectors:
+                _write_tile_product(number, vectors, rows, body, *function.args)
+            else:
+                lanes = 0 if rows > STRIP else ROWS[2]
+                _write_strip_product(Vectors(body, number, lanes), body, (rows - 1) % STRIP + 1, *function.args)
+            body.ret_void()
+            place = builder.gep(addresses, [INDEX(rows * len(ROWS) + vectors)])
+            builder.store(builder.ptrtoint(function, INDEX), place)
+        return context.get_dummy_value()
+
+    return types.void(table, number), write
+
+
+def _write_tile_product(dtype: Any, vectors: int, rows: int, builder: Any, *given: Any) -> None:
+    if rows == ROWS[vectors]:
+        _write_tile(Vectors(builder, dtype), builder, vectors, rows, *given[:-1])
+        return
+    A, X, x_stride, x_gap, x_end, out, stride, gap, *others, count = given
+    with cgutils.for_range(builder, count) as tile:
+        first = builder.mul(tile.index, INDEX(vectors))
+        v, in_X, in_out = Vectors(builder, dtype), builder.mul(first, x_gap), builder.mul(first, gap)
+        _write_tile(
+            v, builder, vectors, rows, A, v.at(X, in_X), x_stride, x_gap, x_end, v.at(out, in_out), stride, gap, *others
+        )
+
+
+def _write_tile(v: Vectors, builder: Any, vectors: int, rows: int, *given: Any) -> None:
+    A, X, x_stride, x_gap, x_end, out, stride, gap, end, n, first, bias, last = given
+
+    def of_a_row(begin, gap, end):
+        return [*[begin, v.at(begin, gap)][: vectors - 1], v.at(begin, end)]
+
+    def places():
+        return [p for r in range(rows) for p in of_a_row(v.at(out, builder.mul(stride, INDEX(r))), gap, end)]
+
+    def row_of_X(k):
+        return of_a_row(v.at(X, builder.mul(k, x_stride)), x_gap, x_end)
+
+    def expect(k):
+        in_X, in_A = (builder.add(k, INDEX(turns)) for turns in _AHEAD)
+        for place in [*row_of_X(in_X), v.at(A, builder.mul(in_A, INDEX(rows)))]:
+            v.expect(place, 1)
+
+    def add(k, sums):
+        x = [v.load(place) for place in row_of_X(k)]
+        row_of_A = v.at(A, builder.mul(k, INDEX(rows)))
+        if LONG and rows == ROWS[vectors]:
+            expect(k)
+        a = (v.all_of(builder.load(v.at(row_of_A, r))) for r in range(rows))
+        return [v.fma(value, x[c], sums[r * vectors + c]) for r, value in enumerate(a) for c in range(vectors)]
+
+    first, last = (builder.icmp_signed("!=", flag, INDEX(0)) for flag in (first, last))
+    begin = v.either(builder.not_(first), lambda: [v.load(p) for p in places()], [v.zero] * rows * vectors)
+    sums = v.sums(begin, n, add)
+
+    def shifted():
+        by = [v.all_of(builder.load(v.at(bias, r))) for r in range(rows)]
+        return [builder.fadd(s, by[i // vectors]) for i, s in enumerate(sums)]
+
+    for place, value in zip(places(), v.either(last, shifted, sums)):
+        v.store(value, place)
+
+
+def _write_strip_product(v: Vectors, builder: Any, columns: int, *given: Any) -> None:
+    A, X, x_stride, gap, _, out, stride, step, end, n, _, bias, _, _ = given
+
+    def add(k, sums):
+        rows = v.at(A, builder.mul(k, INDEX(v.lanes)))
+        if LONG:
+            for t in range(BESIDE):
+                v.expect(v.at(rows, builder.add(builder.mul(gap, INDEX(t)), INDEX(_AHEAD[1] * v.lanes))), 1)
+        of_A = [v.load(v.at(rows, builder.mul(gap, INDEX(t)))) for t in range(BESIDE)]
+        row_of_X = v.at(X, builder.mul(k, x_stride))
+        x = [v.all_of(builder.load(v.at(row_of_X, c))) for c in range(columns)]
+        return [v.fma(a, value, sums[t * columns + c]) for t, a in enumerate(of_A) for c, value in enumerate(x)]
+
+    sums = v.sums([v.zero] * BESIDE * columns, n, add)
+    for t in range(BESIDE):
+        row = builder.mul(step, INDEX(t)) if t < BESIDE - 1 else end
+        shift = v.load(v.at(bias, row))
+        found = [builder.fadd(total, shift) for total in sums[t * columns : (t + 1) * columns]]
+        v.store_across(found, v.at(out, builder.mul(stride, row)), stride)
+
+
+@intrinsic
+def move(typing, source, out, most):
+    """A vector of numbers from one pointer to another one, or only so many numbers."""
+
+    def write(context, builder, signature, given):
+        begin, target, most = given
+        v = Vectors(builder, source.dtype)
+        with builder.if_else(builder.icmp_signed(">=", most, INDEX(v.lanes))) as (whole, part):
+            with whole:
+                v.store(v.load(begin), target)
+            with part:
+                v.move(begin, target, most)
+        return context.get_dummy_value()
+
+    return types.void(source, out, types.intp), write
+
+
+@intrinsic
+def expect(typing, pointer):
+    """Have the line of the caches around a pointer brought to the second one."""
+
+    def write(context, builder, signature, given):
+        Vectors(builder, pointer.dtype).expect(given[0], 2)
+        return context.get_dummy_value()
+
+    return types.void(pointer), write
+
+
+@intrinsic
+def column_product(typing, A, a, x, n, bias, b, out, at):
+    """out[at + r] = sum over k < n of A[a + k rows + r] x[k] + bias[b + r], for COLUMN vectors of rows r."""
+    index = types.intp
+    signature = types.void(A, index, x, index, bias, index, out, index)
+
+    def write(context, builder, signature, given):
+        v = Vectors(builder, A.dtype)
+
+        def start(i, offset):
+            array = context.make_array(signature.args[i])(context, builder, given[i])
+            return builder.gep(array.data, [given[offset]]) if offset else array.data
+
+        matrix, column, shift, target = start(0, 1), start(2, 0), start(4, 5), start(6, 7)
+
+        def add(k, sums):
+            value = v.all_of(builder.load(v.at(column, k)))
+            rows = v.at(matrix, builder.mul(k, INDEX(COLUMN * v.lanes)))
+            return [v.fma(v.load(v.at(rows, c * v.lanes)), value, s) for c, s in enumerate(sums)]
+
+        for c, total in enumerate(v.sums([v.zero] * COLUMN, given[3], add)):
+            v.store(builder.fadd(total, v.load(v.at(shift, c * v.lanes))), v.at(target, c * v.lanes))
+        return context.get_dummy_value()
+
+    return signature, write
+
+
+@intrinsic
+def gathered_product(typing, tile, halved, A, rows, begin, end, X, stride, j, out, at):
+    """out[at + c] = sum over k = begin .. end - 1 of A[k] X[rows[k] stride + j + c], for the columns c of as many
+    vectors as `tile` is long, which are halved as often as `halved` is long. All arrays are of rank 1; end > begin."""
+    index = types.intp
+    signature = types.void(tile, halved, A, rows, index, index, X, index, index, out, index)
+
+    def write(context, builder, signature, given):
+        def data(i):
+            return context.make_array(signature.args[i])(context, builder, given[i]).data
+
+        v = Vectors(builder, A.dtype, max(VECTOR // (A.dtype.bitwidth // 8) >> halved.count, 1))
+        values, picked, matrix, target = data(2), data(3), data(6), data(9)
+        first, after, stride, j, at = given[4], given[5], given[7], given[8], given[10]
+        column, corner = builder.gep(matrix, [j]), builder.gep(target, [at])
+
+        def add(turn, sums):
+            k = builder.add(first, turn)
+            value = v.all_of(builder.load(v.at(values, k)))
+            row = builder.load(builder.gep(picked, [k]))
+            row = row if row.type == INDEX else builder.sext(row, INDEX)
+            x = v.at(column, builder.mul(row, stride))
+            return [v.fma(value, v.load(v.at(x, c * v.lanes)), s) for c, s in enumerate(sums)]
+
+        for c, total in enumerate(v.sums([v.zero] * tile.count, builder.sub(after, first), add)):
+            v.store(total, v.at(corner, c * v.lanes))
+        return context.get_dummy_value()
+
+    return signature, write
+
+
+@intrinsic
+def multiply_add(typing, a, x, total):
+    """a x + total, for three numbers of one type: rounded as in the products above."""
+
+    def write(context, builder, signature, given):
+        a, x, total = given
+        return builder.fma(a, x, total) if FUSED else builder.fadd(builder.fmul(a, x), total)
+
+    return a(a, a, a), write

@@ -1,0 +1,24 @@
+"""The program in CUDA C++ for a single column (`column.cu`)."""
+
+from __future__ import annotations
+
+from simsuite.solvers.matmul.programs.layout import Chains
+from simsuite.solvers.matmul.programs.recipe import Recipe
+
+_SLICE = 32768  # bytes
+_STAGES = 3
+_THREADS = 128
+_MOST_ROWS = 128
+
+
+def column(n: int, itemsize: int, processors: int) -> Recipe:
+    """For a matrix of n rows: a block has as few of them as occupies all multiprocessors."""
+    rows = 16
+    while rows < _MOST_ROWS and n > rows * processors:
+        rows *= 2
+    threads = max(_THREADS, 2 * rows)  # tensor cores add 16 rows a warp
+    depth = _SLICE // (rows * itemsize)
+    macros = {"DOUBLE": int(itemsize == 8), "ROWS": rows, "DEPTH": depth, "STAGES": _STAGES, "THREADS": threads}
+    shared = _STAGES * depth * (rows + 1) * itemsize
+    layout = Chains(depth, rows)
+    return Recipe("column", "column", "column", macros, -(-n // rows), threads, shared, layout, False)
