@@ -52,14 +52,18 @@ def _conductivities(scenario: HeatScenario) -> Iterator[Expression]:
 
 
 def _words(name: str, where: float, controlled: bool) -> str:
-    value = 330.0 if math.isnan(where) else where
     costs = ", and steps that control their error become very short" if controlled else ""
     dt = ", or set time.dt" if controlled else ""
     return (
         f"the source {name} jumps {_at(where)}, which each cell passes at a time of its own: steps cannot end there, "
-        f"so results are off by about what it heats in one step{costs}; make it a ramp, such as "
-        f"min(1, max(0, ({value:g} - T)/0.5)) for (T < {value:g}){dt}"
+        f"so results are off by about what it heats in one step{costs}; make it a ramp, such as {_ramp(where)}{dt}"
     )
+
+
+def _ramp(where: float) -> str:
+    """An example of one in place of a jump there, or anywhere."""
+    value = 330.0 if math.isnan(where) else where
+    return f"min(1, max(0, ({value:g} - T)/0.5)) for (T < {value:g})"
 
 
 def _at(where: float) -> str:
@@ -67,9 +71,11 @@ def _at(where: float) -> str:
     return "as T grows" if math.isnan(where) else f"at T = {where if abs(where) > 1e-300 else 0.0:g}"
 
 
-def jumps_between(power: Expression, made: Discretisation, end: float, reached: tuple[float, float]) -> bool:
-    """Whether a source jumps at a temperature that a run came past. reached: the least and the largest of it."""
-    return next(_jumps(power, made, end, reached), None) is not None
+def ramp_between(power: Expression, made: Discretisation, end: float, reached: tuple[float, float]) -> str | None:
+    """What to write in place of a jump, where a source jumps at a temperature that a run came past. reached: the least
+    and the largest of it."""
+    where = next(_jumps(power, made, end, reached), None)
+    return None if where is None else _ramp(where)
 
 
 def _jumps(

@@ -8,12 +8,13 @@ by σ at a share φ of a step from T₀ to T₁ that is
     σ T' Δt² (1 - φ)²/2 = |q(T₀) - 2 q(T½) + q(T₁)| Δt (1 - φ)/2   if φ is more than 1/2,   T½ = (T₀ + T₁)/2
 
 so that MISSED Δt of this second difference, over ρc, is about the largest that it may be. Where q(T) is smooth the
-second difference is q'' (T₁ - T₀)²/4, of the same order in Δt as the estimate, and less.
+second difference is q'' (T₁ - T₀)²/4, of the same order in Δt as the estimate, and less. A source that jumps by J, such
+as a thermostat, is off for up to 0.6 Δt without being seen; its second difference is J.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,24 +25,37 @@ from simsuite.expressions.tree import Apply, Node, names_in, walk
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.operator.operator import Operator, block_for
 
-MISSED = 0.3  # share of a step that a source acts without being seen, halved: (1 - 0.4)/2
+MISSED = 0.3  # share of a step that a source that kinks acts without being seen, halved: (1 - 0.4)/2
+MISSED_JUMP = 0.6  # share of a step that a source that jumps acts, or does not act any more, without being seen
 _KINKING = ("abs", "min", "max")
 
 
 def kinks(tree: Node) -> bool:
     """Whether a source kinks at temperatures, and does not jump at any."""
     at = [node for node in walk(tree) if isinstance(node, Apply) and node.op in _KINKING and "T" in names_in(node)]
-    return bool(at) and not any(jumping(tree, "T"))
+    return bool(at) and not _jumps(tree)
+
+
+def _jumps(tree: Node) -> bool:
+    """Whether a source may jump at temperatures."""
+    return any(jumping(tree, "T"))
+
+
+def missed_share(trees: Iterable[Node]) -> float:
+    """The largest share of a step, by the second difference of q, that sources may act without being seen; 0 where none
+    kinks or jumps at temperatures."""
+    return max((MISSED_JUMP if _jumps(tree) else MISSED if kinks(tree) else 0.0 for tree in trees), default=0.0)
 
 
 class MissedKinks:
-    """Adds what a step may have missed to an estimate of its error. Fields are views of (ny, nx).
+    """Adds what a step may have missed to an estimate of its error. Fields are views of (ny, nx). share: see
+    `missed_share`.
 
     The sources' tables are to be filled for row 0; what they gave at last is lost.
     """
 
-    def __init__(self, made: Discretisation, backend: Backend, operator: Operator, dtype: Any) -> None:
-        self._operator, self._real = operator, np.dtype(dtype).type
+    def __init__(self, made: Discretisation, backend: Backend, operator: Operator, dtype: Any, share: float) -> None:
+        self._operator, self._real, self._share = operator, np.dtype(dtype).type, share
         plate = (made.nx, made.ny), block_for(made)
         self._bend = backend.launcher(backend.kernels(__name__).bend, *plate)
         self._add = backend.launcher(backend.kernels("simsuite.solvers.heat.adi.adi").ahead, *plate)
@@ -58,4 +72,4 @@ class MissedKinks:
         sources.refresh(before, 0)
         self._add(sources.q, after, real(0), moved)
         sources.refresh(after, 0)
-        self._bend(error, moved, between, sources.q, self._operator.c, real(MISSED * dt))
+        self._bend(error, moved, between, sources.q, self._operator.c, real(self._share * dt))
