@@ -78,17 +78,26 @@ def test_a_fine_plate_gets_the_heat_of_the_time_that_its_cells_are_passed(heat: 
     assert np.max(np.abs(np.array(run.state["temperature"]) - exact)) <= 1e-4 * np.ptp(exact)
 
 
+@pytest.mark.parametrize(
+    ("limit", "power"),
+    [
+        ("MOST_MOVING", f"1e7*{DISC}"),
+        ("MOST", f"1e7*{DISC}"),
+        ("MOST", "1e7*(t % 0.1 < 0.03)"),  # a part with more of them than are looked for
+        ("MOST", "1e7*(t % 0.5 < 0.2)*(t % 0.7 < 0.1)"),  # or all of its parts together
+    ],
+)
 def test_no_error_is_told_where_jumps_are_too_many(
-    heat: Callable[..., HeatProblem], monkeypatch: pytest.MonkeyPatch
+    heat: Callable[..., HeatProblem], monkeypatch: pytest.MonkeyPatch, limit: str, power: str
 ) -> None:
-    monkeypatch.setattr("simsuite.solvers.heat.time_scales.data_changes.MOST", 50)
+    monkeypatch.setattr(f"simsuite.solvers.heat.time_scales.data_changes.{limit}", 50)
     problem = heat(
         grid={"nx": 20, "ny": 15, "lx": 0.8, "ly": 0.6},
-        source=[{"power": f"1e7*{DISC}"}],
+        source=[{"power": power}],
         time={"end": END, "tolerance": 1e-2, "stepper": "rkl2"},
     )
     (text,) = [text for text in problem.warnings if "no time error is told" in text]
-    assert f"`1e7*{DISC}` jumps at more times" in text
+    assert f"`{power}` jumps at more times" in text
     run = problem.stepper(open_backend("cpu"), problem.initial())
     run.advance(problem.clock.steps[1])
     with run.observe("time") as observed:

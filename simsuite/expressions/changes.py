@@ -44,9 +44,10 @@ def searched_changes(
     high: float,
     points: Mapping[str, np.ndarray] | None = None,
     most: int = MOST,
+    most_alone: int | None = None,
 ) -> tuple[np.ndarray, bool]:
-    """See `changes`; and whether no part that depends on some of `points`, too, was left out. most: places of one
-    part."""
+    """See `changes`; and whether no part was left out that depends on the variable and `points` alone. most: places of
+    one part. most_alone: of one that depends on the variable alone, if that is another number."""
     points = points or {}
     found, complete = [np.zeros(0)], True
     for part in dict.fromkeys(_deciding(tree, name, {name, *points})):
@@ -56,10 +57,11 @@ def searched_changes(
             own = (np.unique(own[0]),)
         places = None
         if all(values.size <= MOST_POINTS for values in own):
-            places = jumps(part, name, low, high, dict(zip(others, (values.ravel() for values in own))), most)
+            limit = most if others or most_alone is None else most_alone
+            places = jumps(part, name, low, high, dict(zip(others, (values.ravel() for values in own))), limit)
         if places is not None:
             found.append(places)
-        elif others:
+        else:
             complete = False
     return np.unique(np.concatenate(found)), complete
 

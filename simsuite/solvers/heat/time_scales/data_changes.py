@@ -10,11 +10,11 @@ import numpy as np
 from simsuite.core import BESIDE
 from simsuite.expressions import Expression
 from simsuite.expressions.changes import jumping, searched_changes
-from simsuite.expressions.tree import names_in
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.edges import FLUX, Edges
 
-MOST = 100_000  # times; of more none is told
+MOST = 300_000  # times; of more none is told
+MOST_MOVING = 100_000  # times at which one part of an expression jumps that moves; of more none is told
 _SAME = 1e-12  # of a run: times that differ by less are one
 _JUMP = 1e-9  # of the largest value: less is no jump
 
@@ -22,8 +22,8 @@ _JUMP = 1e-9  # of the largest value: less is no jump
 @dataclass(frozen=True)
 class Changes:
     """jumps: of temperatures at edges or outside, which make the temperature rough there. kinks: all others, s.
-    unsearched: expressions, as they are written, with jumps that move and are at so many times and places that not all
-    were looked for."""
+    unsearched: expressions, as they are written, that jump at so many times, or places, that not all were looked for.
+    """
 
     jumps: tuple[float, ...] = ()
     kinks: tuple[float, ...] = ()
@@ -38,22 +38,18 @@ def data_changes(made: Discretisation, end: float) -> Changes:
     """From 0 to `end`, these two included where data are different just after 0, or just before the end."""
     edges, sources = list(_of_edges(made)), list(_of_sources(made))
     moving = [*edges, *sources]
-    found = [searched_changes(f.tree, "t", 0.0, end, points, MOST) for f, points in moving]
+    found = [searched_changes(f.tree, "t", 0.0, end, points, MOST_MOVING, MOST) for f, points in moving]
     unsearched = tuple(f.text for (f, _), (_, complete) in zip(moving, found) if not complete)
     at_edges, times = (_together(at for at, _ in some) for some in (found[: len(edges)], found))
     times = np.where(times <= _SAME * end, 0.0, np.where(times >= end * (1 - _SAME), end, times))
     if times.size:
         times = times[np.append(np.diff(times) > _SAME * end, True)]
     if times.size > MOST:
-        return Changes(unsearched=tuple(f.text for f, _ in moving if _has_moving_jumps(f)))
+        return Changes(unsearched=tuple(f.text for f, _ in moving if any(jumping(f.tree, "t"))))
     near = times[_has_one(at_edges, times, 2 * _SAME * end)]
     jumps = tuple(float(t) for t in near if _jumps(made.edges, float(t), BESIDE * end))
     smooth = set(times.tolist()).difference(jumps)
     return Changes(jumps, tuple(sorted(smooth)), unsearched)
-
-
-def _has_moving_jumps(f: Expression) -> bool:
-    return any(names_in(part) & {"x", "y"} for part in jumping(f.tree, "t"))
 
 
 def _together(found: Iterable[np.ndarray]) -> np.ndarray:

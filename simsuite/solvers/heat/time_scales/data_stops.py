@@ -66,13 +66,20 @@ def data_stops(made: Discretisation, end: float, others: Sequence[float]) -> Sto
                     change[np.diff(t) <= 4 * _BESIDE * end] = 0.0  # where steps end anyway, and data may jump
                     wanted += _around_peaks(t, np.append(0.0, np.cumsum(change)) / range_, end)
     stops: list[float] = []
-    taken = np.array(others)
-    for at, apart in sorted(wanted):
-        if np.min(np.abs(taken - at)) >= apart and (not stops or at - stops[-1] >= apart):
+    wanted.sort()
+    distances = _distances(np.array([at for at, _ in wanted]), np.array(others))
+    for (at, apart), distance in zip(wanted, distances.tolist(), strict=True):
+        if distance >= apart and (not stops or at - stops[-1] >= apart):
             stops.append(at)
     if len(stops) > MOST_STOPS:
         return Stops((), tuple(f for f, _ in _data(made)))
     return Stops(tuple(stops), tuple(unsearched))
+
+
+def _distances(times: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Of each time to the nearest of some others, which increase."""
+    after = np.clip(np.searchsorted(others, times), 1, others.size - 1)
+    return np.minimum(np.abs(times - others[after - 1]), np.abs(times - others[after]))
 
 
 def _parts(f: Expression, points: Points) -> Iterator[tuple[Expression, Points]]:
