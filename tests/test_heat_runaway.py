@@ -102,6 +102,25 @@ def test_a_source_that_grows_without_bound_is_named(heat: Callable[..., HeatProb
     assert limit == pytest.approx(1 / hottest, abs=0.03)
 
 
+@pytest.mark.usefixtures("one_thread")
+def test_an_explosion_is_named_before_steps_take_minutes(heat: Callable[..., HeatProblem]) -> None:
+    """A reaction in a rod whose ends are warmed to 390 K: Radau passes 864 K at 2647.76 s. By 2647.93 s, where the
+    range had not doubled three times yet, there were 60 000 steps."""
+    edge = {"kind": "temperature", "value": "300 + 90*min(1, t/600)"}
+    problem = heat(
+        grid={"nx": 20, "ny": 1, "lx": 0.05, "ly": 0.01},
+        material={"conductivity": 0.5, "density": 1000.0, "specific_heat": 2000.0},
+        initial={"temperature": 300.0},
+        boundary={"left": edge, "right": edge, "bottom": {"kind": "insulated"}, "top": {"kind": "insulated"}},
+        source=[{"power": "2e18*exp(-12000/T)"}],
+        time={"end": 3000.0, "tolerance": 1e-3, "stepper": "auto"},
+    )
+    stepper: Any = problem.stepper(open_backend("cpu"), problem.initial())
+    while stepper.stalled is None and stepper.taken < 8000:
+        stepper.advance(1)
+    assert "the run may never get beyond t = 2.65e+03 s" in (stepper.stalled or "")
+
+
 @pytest.mark.parametrize("stepper", ["rkl2", "adi", "auto"])
 def test_what_is_no_number_is_said_to_be_none_from_where_steps_came_to_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], stepper: str
