@@ -60,10 +60,9 @@ class Advising(Protocol):
 class SelfChecking(Protocol):
     """A problem that can tell by its results whether they are as accurate as its scenario asks for."""
 
-    def shortcomings(self, results: Mapping[str, Any]) -> Sequence[str]:
-        """In what results of a run that came to its end fall short of that, and what to change in the scenario: one
-        sentence each. What a run has reached when it is stopped, which errors are relative to, may be next to
-        nothing."""
+    def shortcomings(self, results: Mapping[str, Any], complete: bool = True) -> Sequence[str]:
+        """In what results of a run fall short of that, and what to change in the scenario: one sentence each.
+        complete: whether it came to its end. What one has reached that was stopped may be next to nothing yet."""
 
 
 @runtime_checkable

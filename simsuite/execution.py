@@ -253,7 +253,7 @@ class Execution:
                 "units": units(problem),
                 "results": found,
             }
-        self._warn(problem.shortcomings(found) if isinstance(problem, SelfChecking) and reason is None else ())
+        self._warn(problem.shortcomings(found, reason is None) if isinstance(problem, SelfChecking) else ())
         summary["warnings"] = self.warnings
         self.directory.write_summary(summary)
         live.end()

@@ -138,7 +138,7 @@ class GbmProblem(PathPlan):
     def results(self, observed: Snapshot) -> dict[str, Any]:
         return results.results(self, observed)
 
-    def shortcomings(self, results: Mapping[str, Any]) -> Sequence[str]:
+    def shortcomings(self, results: Mapping[str, Any], complete: bool = True) -> Sequence[str]:
         return missed_means(self.scenario, results)
 
     def fault(self, observed: Snapshot) -> str | None:

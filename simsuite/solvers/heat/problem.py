@@ -366,9 +366,9 @@ class HeatProblem:
         counts = dict(found[method] for method in methods if method in found)
         return {name: int(count) for name, count in counts.items() if math.isfinite(count)}
 
-    def shortcomings(self, results: Mapping[str, Any]) -> Sequence[str]:
-        found = (missed_tolerance, open_ledger, fallen_below)
-        return [text for told in found for text in told(self.scenario, self.made, results)]
+    def shortcomings(self, results: Mapping[str, Any], complete: bool = True) -> Sequence[str]:
+        own = self.scenario, self.made, results
+        return [*missed_tolerance(*own, self.plan, complete), *open_ledger(*own), *fallen_below(*own)]
 
     def _error(self, observed: Snapshot) -> dict[str, float]:
         """Norms of the difference to the reference: l1 mean absolute, l2 root mean square, linf largest, and l2

@@ -87,11 +87,17 @@ def _gives_more(power: Expression, made: Discretisation, end: float, reached: tu
     return bool(np.any(hot > cold))
 
 
-def missed_tolerance(scenario: HeatScenario, made: Discretisation, results: Mapping[str, Any]) -> list[str]:
+def missed_tolerance(
+    scenario: HeatScenario, made: Discretisation, results: Mapping[str, Any], plan: Plan, complete: bool
+) -> list[str]:
     """A sentence where steps that control their error may have missed the tolerance. Results of explicit steps have a
-    bound of their error, which is no reason to warn."""
+    bound of their error, which is no reason to warn. complete: whether the run came to its end; in one that was stopped
+    temperatures may be about to range over more, which errors are then measured by."""
     error, tolerance = results.get("time_error", 0.0), scenario.time.tolerance
     if "rounding_error" not in results or not error > tolerance:
+        return []
+    low, high = results.get("range", (0.0, 0.0))
+    if not complete and plan.control is not None and error * (high - low) <= tolerance * plan.control.range_floor:
         return []
     rounding, exact = results["rounding_error"], scenario.run.precision == "float64"
     if exact and rounding > _NOTHING:
