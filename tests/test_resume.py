@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 import tomli_w
 from running import assert_same_bits, call, finish, plain, polls, start, wait_for_step
+from sm90 import others_long
 
 from simsuite.core import Backend
 from simsuite.execution import Execution
@@ -40,7 +41,7 @@ HEAT: dict[str, Any] = {
         "top": {"kind": "insulated"},
     },
     "probe": [{"name": "P", "x": 0.3, "y": 0.2}, {"name": "corner", "x": 0.8, "y": 0.6}],
-    "time": {"end": 1.2, "stepper": "explicit"},
+    "time": {"end": 0.6, "stepper": "explicit"},
     "output": {"frames": 6, "samples": 41, "checkpoint_every": 13},
 }
 GBM: dict[str, Any] = {
@@ -81,11 +82,11 @@ WARM = HEAT | {  # everything at once
 SCENARIOS = {
     "heat": HEAT,
     "heat float32c": HEAT | {"run": {"precision": "float32c"}},
-    "heat rkl2": HEAT | {"time": {"end": 1.2, "stepper": "rkl2", "dt": 0.002}},
-    "heat adi": WARM | {"time": {"end": 1.2, "stepper": "adi", "dt": 0.002}},
+    "heat rkl2": HEAT | {"time": {"end": 0.6, "stepper": "rkl2", "dt": 0.002}},
+    "heat adi": WARM | {"time": {"end": 0.6, "stepper": "adi", "dt": 0.002}},
     "heat exact": HEAT
     | {"boundary": {"left": {"kind": "convection", "h": 3.0, "ambient": 5.0}}}
-    | {"time": {"end": 1.2, "stepper": "exact", "dt": 0.002}},
+    | {"time": {"end": 0.6, "stepper": "exact", "dt": 0.002}},
     "gbm": GBM,
     "linear": LINEAR,
 }
@@ -200,7 +201,7 @@ def test_a_killed_run_ends_with_the_bits_of_an_uninterrupted_one(
 
     parts = tmp_path / "parts"
     often = solver in ("heat", "gbm", "linear") and backend.name != "cudasim" and compression == "none"
-    latest = int((0.8 if backend.name != "cudasim" else 0.5) * end)  # of few steps, more have to be left
+    latest = end // 2  # so many have to be left that the kill comes before the end
     moments = [*([0] if often else []), *sorted(rng.randint(1, latest) for _ in range(2 if often else 1))]
     landed = [kill_somewhere(path, parts, step, rng.uniform(0, 0.01)) for step in moments]
     assert any(landed[-2:]), f"none of the kills at steps {moments} of {end} came before the end"
@@ -219,7 +220,7 @@ def test_a_killed_run_ends_with_the_bits_of_an_uninterrupted_one(
 ENDING = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGALRM", "SIGUSR1", "SIGUSR2", "SIGXCPU")
 
 
-@pytest.mark.parametrize("name", ENDING)
+@pytest.mark.parametrize("name", others_long(ENDING, {"SIGTERM", "SIGINT", "SIGQUIT"}))
 def test_a_signal_stops_with_a_checkpoint(
     tmp_path: Path, heat_file: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
@@ -257,17 +258,6 @@ def test_signals_that_are_ignored_or_come_twice() -> None:
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGHUP, before)
-
-
-@pytest.mark.parametrize("solver", SCENARIOS)
-def test_no_time_at_all_leaves_a_checkpoint(tmp_path: Path, capsys: pytest.CaptureFixture[str], solver: str) -> None:
-    path = write(tmp_path / "s.toml", SCENARIOS[solver], SHORT if solver == "heat" else {"run.device": "cpu"})
-    stopped = call(capsys, "run", path, "-o", tmp_path / "run", "--max-minutes", 0, "--json")
-    assert stopped.returncode == 75
-    assert json.loads(stopped.stdout)["stopped_by"] == "max-minutes"
-    assert call(capsys, "run", path, "-o", tmp_path / "run").returncode == 0
-    assert call(capsys, "run", path, "-o", tmp_path / "whole").returncode == 0
-    assert_same_bits(tmp_path / "run" / "results.h5", tmp_path / "whole" / "results.h5")
 
 
 def test_resume_needs_neither_the_scenario_nor_its_directory(

@@ -82,6 +82,8 @@ def test_a_run_gets_on_although_its_time_is_over_when_it_begins(
         part = call(capsys, "run", path, "-o", tmp_path / "run", "--max-minutes", 0, "--json")
         if part.returncode == 0:
             break
+        assert part.returncode == 75
+        assert json.loads(part.stdout)["stopped_by"] == "max-minutes"
         found = read_checkpoint(tmp_path / "run")
         assert found is not None
         assert found.snapshot.step > reached
