@@ -82,6 +82,10 @@ def few(programs: Mapping[Name, tuple[Path, Mapping[Any, Any]]], together: int =
     return found
 
 
-def others_long(names: Iterable[Name], some: Container[Name]) -> list[Any]:
-    """As parameters of a test, of which `make long` takes all and `make test` some."""
-    return [name if name in some else pytest.param(name, marks=pytest.mark.long) for name in names]
+def others_long(names: Iterable[Any], some: Container[Any], several: bool = False) -> list[Any]:
+    """As parameters of a test, of which `make long` takes all and `make test` some. several: each of them is a tuple of
+    as many arguments."""
+    return [
+        name if name in some else pytest.param(*(name if several else (name,)), marks=pytest.mark.long)
+        for name in names
+    ]

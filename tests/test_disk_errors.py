@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import json
 import shutil
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 import xarray as xr
 from faults.disk import preloaded
 from running import call
+from sm90 import others_long
 from test_results_file import load
 from test_resume import HEAT, write
 
@@ -44,8 +46,10 @@ for n in range(int(sys.argv[6]), 400, 23):
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="the library that makes operations fail needs a C compiler")
-@pytest.mark.parametrize("lasting", [0, 1], ids=["once", "lasting"])
-@pytest.mark.parametrize("error", ["ENOSPC", "EIO"])
+@pytest.mark.parametrize(
+    ("error", "lasting"),
+    others_long(itertools.product(("ENOSPC", "EIO"), (0, 1)), {("ENOSPC", 1), ("EIO", 0)}, several=True),
+)
 def test_errors_of_the_disk_are_told_and_harm_nothing(tmp_path: Path, error: str, lasting: int) -> None:
     fake_run.run(tmp_path / "whole")
     whole = load(tmp_path / "whole/results.h5")

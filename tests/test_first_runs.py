@@ -33,10 +33,10 @@ def test_every_scenario_that_is_shipped_has_its_bound() -> None:
     assert set(MOST) == {path.stem for path in SCENARIOS.glob("*.toml")}
 
 
-@pytest.mark.parametrize("name", others_long(MOST, set(MOST) - {"lattice_walk", "markov", "rabi"}))
+@pytest.mark.parametrize("name", others_long(MOST, {"gbm", "heat", "linear"}))
 def test_a_first_run_compiles_few_functions(name: str, tmp_path: Path) -> None:
-    """Functions that a scenario does without are not compiled. A `procedure` counts as part of its kernel. Three linear
-    systems compile what a fourth does, and run with `make long`."""
+    """Functions that a scenario does without are not compiled. A `procedure` counts as part of its kernel. One
+    scenario of each solver; the others run with `make long`."""
     scenario = SCENARIOS / f"{name}.toml"
     command = [sys.executable, "-m", "simsuite.bench.start.once", str(scenario), str(tmp_path / "run"), "cpu"]
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_NUM_THREADS": "1"}

@@ -76,7 +76,7 @@ def test_prices_have_no_bias_for_any_number_of_steps(cpu, precision, steps, anti
     options = [*BARRIERS, *LOOKBACKS]
     expected, z = [closed_form(option) for option in options], []
     for seed in range(1, 31):
-        run_, paths = {"precision": precision, "seed": seed}, {"count": 1 << 14, "antithetic": antithetic}
+        run_, paths = {"precision": precision, "seed": seed}, {"count": 1 << 12, "antithetic": antithetic}
         z.append(errors(problem(run=run_, time={"steps": steps}, paths=paths, option=options), expected, cpu))
     assert np.abs(z).max() < 4
     assert 0.55 < np.abs(z).mean() < 1.05
@@ -240,7 +240,7 @@ def test_batches_cuts_and_restarts_change_nothing(backend, precision):
 @pytest.mark.parametrize("backend", ["cudasim", pytest.param("cuda", marks=pytest.mark.gpu)], indirect=True)
 @pytest.mark.parametrize(("precision", "antithetic", "tolerance"), [("float64", True, 1e-12), ("mixed", False, 5e-6)])
 def test_cuda_kernels_agree_with_those_for_the_cpu(backend, cpu, precision, antithetic, tolerance):
-    p = several(precision, 20, antithetic=antithetic)
+    p = several(precision, 20 if backend.name != "cudasim" else 8, antithetic=antithetic)
     (results, found), (expected_results, expected) = run(p, backend), run(p, cpu)
     for name in ("x", "kept"):
         np.testing.assert_allclose(found[name], expected[name], rtol=20 * tolerance, atol=tolerance, err_msg=name)

@@ -342,8 +342,14 @@ def programs() -> Iterator[tuple[Path, dict]]:
 DISTINCT = {(source, *macros.items()): (source, macros) for source, macros in programs()}
 
 
-@pytest.mark.parametrize(("source", "macros"), [DISTINCT[name] for name in few(DISTINCT)], ids=lambda part: "")
-def test_programs_compile_without_spills(source, macros):
+@pytest.mark.parametrize(
+    "name",
+    others_long(few(DISTINCT), few(DISTINCT, 1)),
+    ids=lambda name: f"{name[0].stem} {list(DISTINCT).index(name)}",
+)
+def test_programs_compile_without_spills(name):
+    """With every value of each macro, and `make long` with every two that meet."""
+    source, macros = DISTINCT[name]
     log = io.StringIO()
     compile_program(source, macros, "sm_90", log)
     assert set(re.findall(r"(\d+) bytes spill", log.getvalue())) == {"0"}

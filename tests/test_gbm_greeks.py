@@ -121,7 +121,7 @@ def seeds(cpu):
     """Results of 80 runs, every other one with antithetic paths."""
     threads = numba.get_num_threads()
     numba.set_num_threads(1)  # waiting for others would take most of the time of such short runs
-    ways = [problem(time={"steps": 12}, paths={"count": 8192, "antithetic": a}, option=OPTIONS) for a in (False, True)]
+    ways = [problem(time={"steps": 12}, paths={"count": 4096, "antithetic": a}, option=OPTIONS) for a in (False, True)]
     found = []
     for seed in range(1001, 1081):
         p = ways[seed % 2]
@@ -152,7 +152,7 @@ def test_controls_lower_the_errors_of_greeks_of_means(seeds):
 
 @pytest.mark.parametrize("precision", ["float32", "mixed"])
 def test_other_precisions(cpu, expected, precision):
-    p = problem(run={"precision": precision}, time={"steps": 12}, paths={"count": 1 << 16}, option=OPTIONS)
+    p = problem(run={"precision": precision}, time={"steps": 12}, paths={"count": 1 << 14}, option=OPTIONS)
     found = run(p, cpu)[0]["options"]
     for option, greeks in zip(found.values(), expected.values()):
         assert max(map(abs, z_scores(option, greeks).values())) < 4

@@ -99,6 +99,8 @@ def mixture(precision: str = "float64", count: int = 40, antithetic: bool = Fals
 @pytest.mark.parametrize("backend", ["cudasim", GPU], indirect=True)
 @pytest.mark.parametrize(("precision", "tolerance"), [("float64", 1e-12), ("float32", 5e-6)])
 def test_what_is_kept_of_paths_is_the_same_on_a_gpu(backend, cpu, precision, tolerance):
+    if backend.name == "cudasim" and precision == "float64":
+        pytest.skip("one precision is enough for the simulator")
     p = mixture(precision, 12, antithetic=True)
     found, expected = (run(p, on)[1]["kept"] for on in (backend, cpu))
     noted = [f.kind == Kind.AT_EXERCISED for f in p.payoffs.functionals]

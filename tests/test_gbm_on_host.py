@@ -35,6 +35,10 @@ CASES: dict[str, dict[str, Any]] = {
     },
     "batches": {"paths": {"count": 1500, "batch": 1024}},
 }
+CASES_OF = {
+    "mixed": ("Greeks", "a whole row"),
+    "float32": ("an end", "bridges", "jumps", "an odd row", "a whole row", "exercise"),
+}
 
 
 def assert_agreement(p: Any, host: HostCuda, tolerance: float) -> None:
@@ -55,8 +59,8 @@ def assert_agreement(p: Any, host: HostCuda, tolerance: float) -> None:
 def test_programs_find_what_kernels_for_cpus_do(
     host_cuda: HostCuda, precision: str, tolerance: float, case: str
 ) -> None:
-    if precision == "mixed" and case not in ("Greeks", "a whole row"):
-        pytest.skip("two cases show how sums are kept")
+    if case not in CASES_OF.get(precision, CASES):
+        pytest.skip("the others show what differs by precision: how sums are kept, how many paths a thread has")
     scenario = {"time": {"steps": 13}, "paths": {"count": 300}, "output": {"frames": 4, "store_paths": 7}} | CASES[case]
     assert_agreement(problem(run={"precision": precision}, **scenario), host_cuda, tolerance)
 

@@ -10,6 +10,7 @@ import pytest
 from gbm_problems import ASIAN, ASSET, CALL, copied, problem, run
 from scipy.special import ndtr, ndtri
 from scipy.stats import t as student
+from sm90 import others_long
 
 from simsuite.backends import open_backend
 from simsuite.backends.cpu import CpuBackend
@@ -63,7 +64,7 @@ def strike(rng: np.random.Generator, volatility: float, spread: float) -> float:
 def test_of_random_digitals_and_barriers_by_sobol_points(cpu):
     """An up-and-out call was 25 standard errors off, as none of its replicates had a point beyond the jump."""
     rng, found = np.random.default_rng(11), []
-    for seed in range(1000, 1120):
+    for seed in range(1000, 1060):
         volatility = rng.uniform(0.1, 0.6)
         options = [a_digital(rng, volatility), *(a_barrier(rng, volatility, dates) for dates in (1, 1, 2, 2))]
         found += scored(
@@ -75,13 +76,13 @@ def test_of_random_digitals_and_barriers_by_sobol_points(cpu):
             option=options,
         )
     z = np.abs([z for z, _ in found])
-    assert len(z) == 600
+    assert len(z) == 300
     assert np.mean(z > Z_FAR) < 0.01
     assert np.sqrt(np.mean(z**2)) < 1.1
     assert np.mean([held for _, held in found]) >= 0.93
 
 
-@pytest.mark.parametrize("replicates", [4, 16])
+@pytest.mark.parametrize("replicates", others_long([4, 16], {4}))
 def test_of_digitals_by_few_replicates(cpu, replicates):
     """Their means lie on a lattice: standard errors were 0 in one of 7 cases, intervals held 83 and 68 %."""
     rng, found = np.random.default_rng(replicates), []
@@ -98,7 +99,7 @@ def test_of_digitals_by_few_replicates(cpu, replicates):
     assert np.mean([abs(z) > Z_FAR for z, _ in found]) < 0.01
 
 
-@pytest.mark.parametrize("s", [0.2, 1.0])
+@pytest.mark.parametrize("s", others_long([0.2, 1.0], {1.0}))
 def test_of_calls_by_few_replicates(cpu, s):
     """The highest of all points decides how far they are off: 7 to 9 % of them were more than three errors."""
     rng, found = np.random.default_rng(5), []
@@ -123,7 +124,7 @@ def _alive_far_out(rng: np.random.Generator, volatility: float) -> dict[str, Any
     return BARRIER | where | {"strike": strike(rng, volatility, 0.5)}
 
 
-@pytest.mark.parametrize("antithetic", [False, True])
+@pytest.mark.parametrize("antithetic", others_long([False, True], {True}))
 def test_of_digitals_that_few_random_paths_hit(cpu, antithetic):
     """Hits are a Poisson number of mean 0.1 to 30; intervals without the part for what is not seen hold 81 %."""
     rng, found, count = np.random.default_rng(3), [], 2048
@@ -248,9 +249,9 @@ def _paths_made(p: Any, backend: Any) -> int:
 
 
 def test_deltas_by_sobol_points(cpu):
-    """That of a call jumps at the strike: z of 192 of them."""
+    """That of a call jumps at the strike: z of 96 of them."""
     rng, z = np.random.default_rng(7), []
-    for seed in range(24):
+    for seed in range(12):
         strikes = [strike(rng, 0.2, 1.0) for _ in range(8)]
         p = problem(
             run={"seed": seed},

@@ -107,7 +107,9 @@ def test_a_run_is_the_same_however_it_is_cut(heat: Callable[..., HeatProblem], b
     """At any tick, and begun again from what a checkpoint holds."""
     sections = METHODS[name]
     if backend.name == "cudasim":  # which is slow
-        few = {"grid": {"nx": 4, "ny": 3}, "time": sections["time"] | {"tolerance": 2e-2}}
+        if name not in ("auto", "growing"):
+            pytest.skip("steps by both methods, and sources that make errors grow, are enough for the simulator")
+        few = {"grid": {"nx": 3, "ny": 2}, "time": sections["time"] | {"tolerance": 5e-2}}
         sections = sections | few
     p = heat(**sections)
     if name == "auto":
@@ -306,6 +308,8 @@ def test_a_spot_that_leaves_a_cell_as_it_comes_to_the_next(
 ) -> None:
     """Both times differ by rounding. The source was looked at between them, so that steps of 5e-12 s were taken and the
     estimate was 0.42, where the error is 2e-6. In all, heat comes at a rate that does not change."""
+    if backend.name == "cudasim":
+        pytest.skip("the device has no part in what times there are to look at")
     p = heat(
         grid={"nx": 10, "ny": 1, "lx": 0.1, "ly": 0.01},
         material={"diffusivity": 1e-5},

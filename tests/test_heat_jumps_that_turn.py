@@ -18,7 +18,7 @@ from simsuite.solvers.heat.problem import HeatProblem
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
-END = 150.0
+END = 60.0  # a turn and a fifth
 X, Y = (np.arange(20) + 0.5) * 0.04, ((np.arange(15) + 0.5) * 0.04)[:, None]
 DISC = "(hypot(x - 0.4 - 0.2*cos(2*pi*t/50), y - 0.3 - 0.2*sin(2*pi*t/50)) < 0.06)"
 RING = "(hypot(x - 0.4, y - 0.3) < 0.25)*(hypot(x - 0.4, y - 0.3) > 0.15)"
@@ -27,20 +27,20 @@ SECTOR = f"{RING}*(cos(atan2(y - 0.3, x - 0.4) - 2*pi*t/50) > 0.9)"
 
 @pytest.mark.parametrize("where", [DISC, SECTOR], ids=["disc", "sector"])
 def test_all_jumps_are_found(where: str) -> None:
-    """Whatever is seen to change between 15 000 times does so at one of them."""
+    """Whatever is seen to change between 6000 times does so at one of them."""
     f = Expression.parse(where, ("x", "y", "t"))
     found = changes(f.tree, "t", 0.0, END, {"x": X, "y": Y})
-    t = np.linspace(0.0, END, 15_001)
+    t = np.linspace(0.0, END, 6001)
     values = np.stack([np.broadcast_to(f(x=X, y=Y, t=at), (Y.size, X.size)) for at in t])
     changed = np.any(values[1:] != values[:-1], axis=(1, 2))
-    assert changed.sum() > 300
+    assert changed.sum() > 120
     inside = np.searchsorted(found, t[1:], "right") > np.searchsorted(found, t[:-1], "left")
     assert np.all(inside[changed])
 
 
 @pytest.mark.parametrize("where", [DISC, SECTOR], ids=["disc", "sector"])
 def test_a_cell_gets_the_heat_of_the_time_that_it_is_passed(heat: Callable[..., HeatProblem], where: str) -> None:
-    """Hardly anything is conducted; the time is that of 60 000 moments, as exactly as these tell it."""
+    """Hardly anything is conducted; the time is that of 24 000 moments, as exactly as these tell it."""
     problem = heat(
         grid={"nx": 20, "ny": 15, "lx": 0.8, "ly": 0.6},
         material={"conductivity": 1e-6, "density": 7200.0, "specific_heat": 500.0},
@@ -51,7 +51,7 @@ def test_a_cell_gets_the_heat_of_the_time_that_it_is_passed(heat: Callable[..., 
     )
     run = problem.stepper(open_backend("cpu"), problem.initial())
     run.advance(problem.clock.end)
-    f, n = Expression.parse(where, ("x", "y", "t")), 60_000
+    f, n = Expression.parse(where, ("x", "y", "t")), 24_000
     passed = sum(np.broadcast_to(f(x=X, y=Y, t=(i + 0.5) * END / n), (Y.size, X.size)) for i in range(n)) * END / n
     exact = 20.0 + 1e7 * passed / (7200.0 * 500.0)
     assert np.max(np.abs(np.array(run.state["temperature"]) - exact)) <= 1e-3 * np.ptp(exact)

@@ -145,13 +145,10 @@ ON_HOST = [  # edges, material, precision, shape, multiprocessors, which of the 
 
 
 def some_on_host() -> set[tuple]:
-    """Of these, enough for every two that meet of edges, materials, precisions and so on to do so, and all shapes."""
+    """Of these, enough for all edges, materials, precisions, shapes and so on, and every material in each precision."""
     words = {case: dict(enumerate(case)) for case in ON_HOST}
-    shapes = few({case: (Path(), {"shape": found[3]}) for case, found in words.items()}, 1)
-    return {
-        *shapes,
-        *few({case: (Path(), {k: v for k, v in found.items() if k != 3}) for case, found in words.items()}),
-    }
+    each = few({case: (Path(), found) for case, found in words.items()}, 1)
+    return {*each, *few({case: (Path(), {k: found[k] for k in (1, 2)}) for case, found in words.items()})}
 
 
 @pytest.mark.parametrize("case", others_long(ON_HOST, some_on_host()), ids=str)

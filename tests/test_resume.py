@@ -94,7 +94,7 @@ SMALL: dict[str, dict[str, Any]] = {  # for the simulator, in which a thread on 
     "heat": {
         "grid.nx": 3,
         "grid.ny": 2,
-        "time.end": 1.0,
+        "time.end": 0.5,
         "output.frames": 3,
         "output.samples": 7,
         "output.checkpoint_every": 1,
@@ -111,7 +111,7 @@ SMALL: dict[str, dict[str, Any]] = {  # for the simulator, in which a thread on 
         }
         for stepper in ("rkl2", "adi", "exact")
     },
-    "gbm": {"paths.count": 20, "time.steps": 60, "output.store_paths": 4, "output.checkpoint_every": 1},
+    "gbm": {"paths.count": 10, "time.steps": 60, "output.store_paths": 4, "output.checkpoint_every": 1},
     "linear": {"time.steps": 24, "output.frames": 4, "output.checkpoint_every": 1},
 }
 SHORT = {"run.device": "cpu", "output.checkpoint_every": 0, "time.end": 0.3}

@@ -299,7 +299,7 @@ def test_a_run_that_is_killed_goes_on_bit_for_bit(tmp_path, capsys):
     given = scenario(
         orthogonal(6) * 0.9999,
         {"random": "normal", "batch": 3},
-        1500,
+        600,
         method="spectral",
         system={"input_matrix": [[1.0]] * 6, "input": [0.5], "output_matrix": [[1.0] * 6]},
         output={"frames": 31, "checkpoint_every": 17},
