@@ -84,7 +84,11 @@ def test_prices_have_no_bias_for_any_number_of_steps(cpu, precision, steps, anti
 
 @pytest.mark.parametrize(
     ("precision", "steps", "twins"),
-    [("float64", 1, False), ("float64", 5, True), ("float32", 5, True), ("mixed", 2, False)],
+    others_long(
+        [("float64", 1, False), ("float64", 5, True), ("float32", 5, True), ("mixed", 2, False)],
+        {("float64", 1, False), ("float32", 5, True), ("mixed", 2, False)},
+        several=True,
+    ),
 )
 def test_extremes_have_the_law_of_those_of_a_brownian_motion(cpu, precision, steps, twins):
     """twins: of the second paths of pairs only, which are as independent of each other as the first."""

@@ -118,12 +118,12 @@ def expected():
 
 @pytest.fixture(scope="module")
 def seeds(cpu):
-    """Results of 80 runs, every other one with antithetic paths."""
+    """Results of 40 runs, every other one with antithetic paths."""
     threads = numba.get_num_threads()
     numba.set_num_threads(1)  # waiting for others would take most of the time of such short runs
-    ways = [problem(time={"steps": 12}, paths={"count": 4096, "antithetic": a}, option=OPTIONS) for a in (False, True)]
+    ways = [problem(time={"steps": 12}, paths={"count": 8192, "antithetic": a}, option=OPTIONS) for a in (False, True)]
     found = []
-    for seed in range(1001, 1081):
+    for seed in range(1001, 1041):
         p = ways[seed % 2]
         drawn = p.scenario.run.model_copy(update={"seed": seed})
         p = dataclasses.replace(p, scenario=p.scenario.model_copy(update={"run": drawn}))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from adi_reference import Plate
+from sm90 import others_long
 
 from simsuite.backends import open_backend
 from simsuite.core import Backend
@@ -188,7 +189,12 @@ def orders(make: Callable[[int], HeatProblem], counts: list[int], short: int) ->
 
 
 @pytest.mark.parametrize(
-    ("edges", "law"), [*((edges, "linear") for edges in SMOOTH), ("mixed", "orthotropic"), ("mixed", "conducting")]
+    ("edges", "law"),
+    others_long(
+        [*((edges, "linear") for edges in SMOOTH), ("mixed", "orthotropic"), ("mixed", "conducting")],
+        [("mixed", law) for law in LAWS],
+        several=True,
+    ),
 )
 def test_order_two_in_time(heat: Callable, edges: str, law: str) -> None:
     def make(n: int) -> HeatProblem:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from cuda_host import host_cuda  # noqa: F401
 from matmul_given import by_program, given
-from sm90 import few, ptx_of
+from sm90 import few, others_long, ptx_of
 
 from simsuite.backends.cpu import CpuBackend
 from simsuite.backends.program import compile_program, program_text
@@ -99,8 +99,14 @@ def test_columns_by_program(host_cuda, size):  # noqa: F811
         by_program(host_cuda, column(n, size, processors), n, p, 1, dtype)
 
 
-@pytest.mark.parametrize("size", [4, 8])
-@pytest.mark.parametrize(("n", "processors", "room"), [(129, 11, 0), (200, 5, 0), (300, 3, 90_000)])
+@pytest.mark.parametrize(
+    ("n", "processors", "room", "size"),
+    others_long(
+        [(*shape, size) for shape in ((129, 11, 0), (200, 5, 0), (300, 3, 90_000)) for size in (4, 8)],
+        {(129, 11, 0, 8), (200, 5, 0, 4), (300, 3, 90_000, 4)},
+        several=True,
+    ),
+)
 def test_steps_of_a_column_by_blocks_that_hand_numbers_over(host_cuda, n, processors, room, size):  # noqa: F811
     """With all of A kept and, in the last one, most of it streamed; in launches of one step and of more, one after the
     other: with the bits of single steps."""

@@ -232,7 +232,7 @@ def test_whatever_becomes_of_metadata_they_are_restored(tmp_path: Path) -> None:
     whole, generator = (tmp_path / "r.h5").read_bytes(), random.Random(2)
     mark = whole.index(copy.mark.encode())
     assert copy.content.nbytes < copy.size
-    for _ in range(20):
+    for _ in range(8):
         damaged = bytearray(whole + generator.randbytes(generator.randrange(5000)))
         for start, length in copy.places.tolist():
             if not start <= mark < start + length and generator.random() < 0.5:

@@ -105,6 +105,7 @@ def test_the_solver_passes(capsys: pytest.CaptureFixture[str], tmp_path: Path, m
     assert np.median(ratios) > 1e-3
 
 
+@pytest.mark.long
 def test_all_shapes_pass() -> None:
     checks = list(linear_products.product_checks(CPU, linear_products.FULL))
     assert [check.name for check in checks if not check.passed] == []
