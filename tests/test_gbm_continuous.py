@@ -75,7 +75,7 @@ def test_prices_have_no_bias_for_any_number_of_steps(cpu, precision, steps, anti
     """Over many seeds, errors are as large as the standard errors say, of all eight barriers and all four lookbacks."""
     options = [*BARRIERS, *LOOKBACKS]
     expected, z = [closed_form(option) for option in options], []
-    for seed in range(1, 16):
+    for seed in range(1, 31):
         run_, paths = {"precision": precision, "seed": seed}, {"count": 1 << 14, "antithetic": antithetic}
         z.append(errors(problem(run=run_, time={"steps": steps}, paths=paths, option=options), expected, cpu))
     assert np.abs(z).max() < 4
