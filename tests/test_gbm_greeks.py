@@ -152,7 +152,7 @@ def test_controls_lower_the_errors_of_greeks_of_means(seeds):
 
 @pytest.mark.parametrize("precision", ["float32", "mixed"])
 def test_other_precisions(cpu, expected, precision):
-    p = problem(run={"precision": precision}, time={"steps": 12}, paths={"count": 1 << 14}, option=OPTIONS)
+    p = problem(run={"precision": precision}, time={"steps": 12}, paths={"count": 1 << 16}, option=OPTIONS)
     found = run(p, cpu)[0]["options"]
     for option, greeks in zip(found.values(), expected.values()):
         assert max(map(abs, z_scores(option, greeks).values())) < 4
