@@ -59,6 +59,7 @@ GROUND = {"grid": {"nx": 4, "ny": 40, "lx": 1.0, "ly": 10.0}, "initial": {"tempe
 SEASONS = {"top": {"kind": "temperature", "value": f"275 + 15*sin(2*pi*t/{YEAR})"}}
 COARSE = PLATE | WARM | {"grid": {"nx": 12, "ny": 12, "lx": 0.1, "ly": 0.1}}
 FLOAT32 = {"run": {"precision": "float32"}}
+FAN = {"kind": "convection", "h": "10 + 490*((t % 60) < 20)", "ambient": 20.0}
 RANGES = {
     "ground that freezes": GROUND
     | {"material": SOIL | {"conductivity": "2.2 - 1.2*(T > 273.15)"}, "boundary": SEASONS}
@@ -72,6 +73,11 @@ RANGES = {
     "waves of heat that the plate keeps": COARSE
     | {"boundary": {"left": {"kind": "flux", "value": "1e4*sin(2*pi*t)"}}}
     | {"time": {"end": 20.0, "stepper": "adi", "tolerance": 1e-4}},
+    "a fan beside a rod that its other end warms": PLATE
+    | {"grid": {"nx": 12, "ny": 1, "lx": 0.1, "ly": 0.01}, "initial": {"temperature": 20.0}}
+    | {"material": {"conductivity": 45.0, "density": 7800.0, "specific_heat": 470.0}}
+    | {"boundary": {"left": {"kind": "temperature", "value": 80.0}, "right": FAN}}
+    | {"time": {"end": 600.0, "stepper": "rkl2", "tolerance": 1e-4}},
     "a train of peaks": COARSE
     | {"source": [{"power": "1e7*exp(-((t % 10 - 5)/0.6)**2)*exp(-((x - 0.05)/0.02)**2)"}]}
     | {"time": {"end": 60.0, "stepper": "rkl2", "tolerance": 1e-4}},

@@ -223,11 +223,13 @@ def _is_affine(tree: Node) -> bool:
 
 
 def _of_edges(made: Discretisation, looks: _Looks) -> Iterator[_Drive]:
-    for piece in made.edges.pieces:
+    pieces = [(piece, *_seen(piece, looks)) for piece in made.edges.pieces]
+    outside = [
+        first if piece.kind == TEMPERATURE else second for piece, _, first, second in pieces if piece.kind != FLUX
+    ]
+    most = max([looks.T[1], *map(np.max, outside)]) - min([looks.T[0], *map(np.min, outside)])
+    for piece, points, first, second in pieces:
         depth = made.dx if piece.points[0] < 2 * made.ny else made.dy
-        few = slice(None, None, -(-len(piece.x) // _POINTS))
-        points = {"x": piece.x[few], "y": piece.y[few]}
-        first, second = (_values(f, points, looks) for f in (piece.first, piece.second))
         if piece.kind == FLUX:
             yield _of_flux(piece.first, points, first, depth, looks)
         elif piece.kind == TEMPERATURE:
@@ -237,9 +239,15 @@ def _of_edges(made: Discretisation, looks: _Looks) -> Iterator[_Drive]:
             beta = float(convective_beta(np.array(h), np.array(looks.k), np.array(depth)))
             yield _of_temperature(piece.second, points, second, beta, depth, looks)
             if piece.first.depends_on("t"):
-                most = max(looks.T[1], float(np.max(second))) - min(looks.T[0], float(np.min(second)))
-                scale = most * h / max(float(np.max(first)), 1e-300)
+                scale = float(most) * h / max(float(np.max(first)), 1e-300)
                 yield _of_flux(piece.first, points, first, depth, looks, scale)
+
+
+def _seen(piece: Piece, looks: _Looks) -> tuple[Mapping[str, np.ndarray], np.ndarray, np.ndarray]:
+    """A few points of an edge, and the values of its data there."""
+    few = slice(None, None, -(-len(piece.x) // _POINTS))
+    points = {"x": piece.x[few], "y": piece.y[few]}
+    return points, _values(piece.first, points, looks), _values(piece.second, points, looks)
 
 
 def coefficient(piece: Piece, first: np.ndarray, hottest: float) -> float:
