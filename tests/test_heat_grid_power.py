@@ -118,3 +118,35 @@ def test_a_warning_says_what_such_a_source_gives_in_all(
     (text,) = [text for text in p.warnings if "changes so much within a cell" in text]
     said = "that over the run it heats by" if given is None else f"{given} W/m in all where its power says {own},"
     assert said in text
+
+
+FINE, COARSE = {"lx": 0.08, "ly": 0.05, "nx": 32, "ny": 20}, {"lx": 0.08, "ly": 0.03, "nx": 20, "ny": 10}
+SHARES = [  # a source, and by how many % more heat cells get than its power integrates to
+    (FINE, 200.0, "4e6*(x > 0.065)*(x < 0.072)*(y > 0.035)*(y < 0.042)*(t > 45)", 100 * (34875 / 30380 - 1)),
+    (COARSE, 8.0, "3e8*(abs(x-0.01-0.02*t) <= 0.006)*(abs(y-0.0225) < 0.004)*(t >= 0.5)*(t <= 3.5)", 12.8),
+    (COARSE, 8.0, "3e8*(abs(x-0.07+0.02*(t-4)) <= 0.006)*(abs(y-0.0225) < 0.004)*(t >= 4)", 12.5),
+    ({"lx": 0.1, "ly": 0.01, "nx": 12, "ny": 1}, 1.0, "1e6*(x < 0.02)", -100 / 6),
+    ({"nx": 8, "ny": 8}, 1.0, "(hypot(x - 0.5625, y - 0.5625) < 0.06)", 100 * (1 / (64 * math.pi * 0.06**2) - 1)),
+]
+
+
+@pytest.mark.parametrize(("grid", "end", "power", "percent"), SHARES)
+def test_the_percentage_is_right_to_half_a_point(
+    heat: Callable[..., HeatProblem], grid: dict[str, float], end: float, power: str, percent: float
+) -> None:
+    time = {"end": end, "stepper": "adi"}
+    p = heat(grid=grid, material={"diffusivity": 1e-5}, source=[{"power": power}], time=time)
+    said = re.search(r"about (\d+) % (more|less) heat", " ".join(p.warnings))
+    assert said is not None
+    assert (said[2] == "more") == (percent > 0)
+    assert float(said[1]) == pytest.approx(abs(percent), abs=0.6)
+
+
+@pytest.mark.parametrize("also", ["", "*(hypot(x, y) < 9)"])  # a product, and none
+def test_heat_in_cells_that_are_held_does_not_count(heat: Callable[..., HeatProblem], also: str) -> None:
+    """Of the columns of 1/8 m that the source is in, the first one alone is free, of which it covers 0.075 m."""
+    held = [{"shape": "rectangle", "x": [0.375, 1], "y": [0, 1], "temperature": 0.0}]
+    (text,) = heat(region=held, source=[{"power": f"(x > 0.3){also}"}]).warnings
+    said = re.search(r"about (\d+) % more heat", text)
+    assert said is not None
+    assert float(said[1]) == pytest.approx(100 * (0.125 / 0.075 - 1), abs=0.7)

@@ -1,7 +1,9 @@
 """How the power of a source on the grid, which takes it in the middle of cells, differs from its own.
 
 Its own power is the mean over many places in each cell. A source that moves over the cells is compared at many times of
-a run; that is cheap where it is a sum of products X(x, t) Y(y, t), as spots and rectangles are.
+a run; that is cheap where it is a sum of products X(x, t) Y(y, t), as spots and rectangles are. The places in a cell
+are evenly spaced, and shifted together from one time to the next, so that the mean over all times is that of very many
+places. What does not depend on time is looked at once, in more places. Cells that are held take no part.
 """
 
 from __future__ import annotations
@@ -17,9 +19,13 @@ from simsuite.expressions.separable import Pair, separate
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.irregular import GOLDEN
 
-_FEW_PARTS, _SOME_PARTS, _PARTS = 4, 8, 16  # of a cell along each axis: at first; of what moves and is no sum; else
+_FEW_PARTS, _PARTS = 4, 16  # of a cell along each axis: at first, and of what moves and is no sum; else
 _FEW_TIMES, _TIMES = 64, 4096  # of a run, at first and then, at most
-_LOOKS, _LOOKS_AT_ONCE = 1 << 24, 1 << 20  # in all places and at all times together
+_MOST_PARTS, _STILL_LOOKS = 1024, 1 << 16  # of a cell, and in all, along an axis, of what does not depend on time
+_FINEST_PARTS, _FINE_LOOKS = 128, 1 << 19  # of a cell in which a source at rest that is no sum differs, and in all
+_DIFFERS = 1e-3  # of the largest power: by how much it differs within such a cell
+_SHIFTS = (0.7548776662466927, 0.5698402909980532)  # whose multiples, modulo 1, lie evenly in a square
+_LOOKS, _CACHED = 1 << 24, 1 << 15  # in all places and at all times together; at once, as caches hold them
 _MOST_CELLS = 1 << 18  # of a source that is no sum of products
 _PERHAPS = 0.03  # of its own power: by what a source may be off, or go up and down, to be looked at closely
 _COUNTS = 0.1  # of the mean size of its own power: where it is less, ratios say nothing
@@ -59,7 +65,7 @@ def grid_power(f: Expression, made: Discretisation, end: float) -> GridPower:
     pairs = separate(f, (0.0, made.nx * made.dx), (0.0, made.ny * made.dy), (0.0, end))
     if pairs is None and made.nx * made.ny > _MOST_CELLS:
         return GridPower()
-    parts = _SOME_PARTS if pairs is None and f.depends_on("t") else _PARTS
+    parts = _FEW_PARTS if pairs is None and f.depends_on("t") else _PARTS
     with np.errstate(all="ignore"):
         found = _looked_at(f, pairs, made, end, _FEW_PARTS, _FEW_TIMES)
         if max(found.off, found.swing) > _PERHAPS:
@@ -73,7 +79,7 @@ def _looked_at(
     """By so many parts of each cell along each axis, at so many times at most."""
     looks = parts * (made.nx + made.ny) if pairs is not None else parts**2 * made.nx * made.ny
     count = max(1, min(most, _LOOKS // looks)) if f.depends_on("t") else 1
-    times = end * ((np.arange(count) + 1) * GOLDEN % 1.0)
+    times = _times(end, count)
     grid, own = (_powers(f, pairs, made, times, n) for n in (1, parts))
     signed, size = _size(f, pairs, made, times, own)
     if not 0.0 < size < math.inf:
@@ -85,7 +91,7 @@ def _looked_at(
         own=float(np.mean(own)),
         signed=signed,
         off=abs(float(np.mean(difference))),
-        error=float(np.std(difference)) / math.sqrt(times.size),
+        error=float(np.std(difference)) / math.sqrt(count),
         least=float(np.min(ratios)),
         most=float(np.max(ratios)),
         swing=float(np.std(ratios)),
@@ -109,11 +115,18 @@ def _size(
             return True, float(np.mean(most))
     count = max(1, min(_GROSS_TIMES, _LOOKS // (_GROSS_PARTS**2 * made.nx * made.ny)))
     gross, some = (
-        float(np.mean(np.abs(_powers(f, None, made, times[:count], _GROSS_PARTS, without_sign))))
+        float(np.mean(np.abs(_powers(f, None, made, times[:, :count], _GROSS_PARTS, without_sign))))
         for without_sign in (True, False)
     )
     signed = gross > some / _ONE_SIGN
     return signed, max(gross, net) if signed else net
+
+
+def _times(end: float, count: int) -> np.ndarray:
+    """(3, n): irregular times of a run, and at each how far places in cells are shifted along x and along y, as a share
+    of their distance."""
+    multiples = np.arange(count) + 1
+    return np.array([end * (multiples * GOLDEN % 1.0), *(multiples * shift % 1.0 for shift in _SHIFTS)])
 
 
 def _powers(
@@ -124,19 +137,99 @@ def _powers(
     parts: int,
     without_sign: bool = False,
 ) -> np.ndarray:
-    """The mean of f over the plate at each time, from so many places in each cell along each axis; or that of |f|, for
-    which there must be one product at most."""
+    """The mean over the plate, at each time, of f in cells that are not held, from so many places in each cell along
+    each axis; or that of |f|, for which there must be one product at most."""
     size = np.abs if without_sign else np.asarray
-    x, y = ((np.arange(n * parts) + 0.5) * (d / parts) for n, d in ((made.nx, made.dx), (made.ny, made.dy)))
-    if pairs is not None:
-        at_once = max(1, _LOOKS_AT_ONCE // (x.size + y.size))
-        some = np.split(times, range(at_once, times.size, at_once))
-        return np.concatenate([sum(_mean(size, a, t, x=x) * _mean(size, b, t, y=y) for a, b in pairs) for t in some])
-    T, _ = made.temperatures((0.0,))
-    rows = np.array_split(y[:, None], -(-x.size * y.size // _LOOKS_AT_ONCE))
-    return np.array([sum(len(row) * np.mean(size(f(x=x, y=row, t=t, T=T))) for row in rows) / y.size for t in times])
+    free = ~np.broadcast_to(made.held, (made.ny, made.nx)) if made.any_held else None
+    if pairs is None:
+        T, _ = made.temperatures((0.0,))
+        return np.array([_of_plate(f, T, made, time, parts, size, free) for time in times.T])
+    rows, group = (np.ones((1, made.nx)), np.zeros(made.ny, int)) if free is None else _distinct_rows(free)
+    total = np.zeros(times.shape[1])
+    for a, b in pairs:
+        along_x = _along("x", a, made.nx, made.dx, times, parts, size) @ rows.T
+        along_y = _along("y", b, made.ny, made.dy, times, parts, size)
+        by_group = np.stack([along_y[:, group == g].sum(axis=1) for g in range(len(rows))], axis=1)
+        total += np.sum(along_x * by_group, axis=1)
+    return total / (made.nx * made.ny)
 
 
-def _mean(size: Callable[[np.ndarray], np.ndarray], f: Expression, t: np.ndarray, **places: np.ndarray) -> np.ndarray:
-    """The mean over some places, at each time, of the size of f."""
-    return np.broadcast_to(np.mean(np.atleast_1d(size(f(t=t[:, None], **places))), axis=-1), t.shape)
+def _distinct_rows(free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of a plate that differ, and of each row, which of these it is."""
+    rows, group = np.unique(free, axis=0, return_inverse=True)
+    return rows.astype(float), group.reshape(-1)
+
+
+def _along(
+    axis: str,
+    f: Expression,
+    cells: int,
+    d: float,
+    times: np.ndarray,
+    parts: int,
+    size: Callable[[np.ndarray], np.ndarray],
+) -> np.ndarray:
+    """The mean of a factor in each cell along an axis, at each time: (times, cells); (1, cells) where it is at rest."""
+    if not f.depends_on("t"):
+        times = times[:, :1]
+        parts = max(parts, min(_MOST_PARTS, _STILL_LOOKS // cells)) if parts > 1 else 1
+    at_once = max(1, _CACHED // (cells * parts))
+    means = []
+    for some in np.split(times, range(at_once, times.shape[1], at_once), axis=1):
+        shift = some[1 if axis == "x" else 2, :, None] if f.depends_on("t") else 0.5
+        at = _places(cells, d, parts, shift)
+        values = np.broadcast_to(size(f(t=some[0, :, None], **{axis: at})), (some.shape[1], cells * parts))
+        means.append(np.mean(values.reshape(-1, cells, parts), axis=2))
+    return np.concatenate(means)
+
+
+def _places(cells: int, d: float, parts: int, shift: np.ndarray | float) -> np.ndarray:
+    """So many places in each cell along an axis; its middle where that is one. shift: from the first of a part on, as a
+    share of it."""
+    return (np.arange(cells * parts) + (shift if parts > 1 else 0.5)) * (d / parts)
+
+
+def _of_plate(
+    f: Expression,
+    T: float,
+    made: Discretisation,
+    time: np.ndarray,
+    parts: int,
+    size: Callable[[np.ndarray], np.ndarray],
+    free: np.ndarray | None,
+) -> float:
+    """The mean over the plate at one time, of a source that is no sum of products, at temperature T."""
+    shift_x, shift_y = time[1:] if f.depends_on("t") else (0.5, 0.5)
+    x, y = _places(made.nx, made.dx, parts, shift_x), _places(made.ny, made.dy, parts, shift_y)
+    refined = parts > _FEW_PARTS and not f.depends_on("t")
+    means, spread = np.empty((made.ny, made.nx)), np.zeros((made.ny, made.nx))
+    height, total = max(1, _CACHED // (parts * x.size)), 0.0
+    for first in range(0, made.ny, height):
+        rows = slice(first, min(first + height, made.ny))
+        at = y[rows.start * parts : rows.stop * parts, None]
+        values = np.broadcast_to(size(f(x=x, y=at, t=time[0], T=T)), (at.size, x.size))
+        if free is None and not refined:
+            total += float(np.sum(values))
+            continue
+        values = values.reshape(-1, parts, made.nx, parts)
+        means[rows] = values.sum(axis=1).sum(axis=-1) / parts**2
+        if refined:
+            spread[rows] = values.max(axis=1).max(axis=-1) - values.min(axis=1).min(axis=-1)
+    if free is None and not refined:
+        return total / (x.size * y.size)
+    if refined:
+        _refine(means, spread > _DIFFERS * np.max(spread), parts, lambda x, y: size(f(x=x, y=y, t=time[0], T=T)), made)
+    return float(np.mean(means if free is None else np.where(free, means, 0.0)))
+
+
+def _refine(
+    means: np.ndarray, differing: np.ndarray, parts: int, f: Callable[..., np.ndarray], made: Discretisation
+) -> None:
+    """Puts the means of f from more places into cells within which it differs, unless these are too many."""
+    j, i = np.nonzero(differing)
+    finer = min(_FINEST_PARTS, math.isqrt(_FINE_LOOKS // max(1, j.size)))
+    if j.size and finer > parts:
+        inside = (np.arange(finer) + 0.5) / finer
+        x = (i[:, None, None] + inside) * made.dx
+        y = (j[:, None, None] + inside[:, None]) * made.dy
+        means[j, i] = np.mean(np.broadcast_to(f(x, y), (j.size, finer, finer)), axis=(1, 2))
