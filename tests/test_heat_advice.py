@@ -352,6 +352,25 @@ def test_data_that_are_not_finite_during_the_run_are_found_before(
     assert mistake.path[0] in sections
 
 
+@pytest.mark.parametrize("power", ["log(t - 5)", "0**(t - 5)", "sqrt(t - 0.5)*x"])
+def test_a_source_that_is_bad_from_the_start_on_is_told_once(heat: Callable, power: str) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        heat(source=[{"power": 1.0}, {"power": power}], time={"end": 20.0})
+    (mistake,) = caught.value.mistakes
+    assert mistake.path == ("source", 1, "power")
+    assert mistake.message.startswith("is not finite at the start in cell 0 along x")
+
+
+def test_a_manufactured_source_that_is_bad_from_the_start_on_is_told_so(heat: Callable) -> None:
+    """Its first moment was the last of many halvings of the time from the start."""
+    reference = {"temperature": "(1 + t)*sqrt(max(x - 0.3, 0))*(0.9375 - x)", "manufactured": True}
+    edge = {"kind": "temperature"}
+    with pytest.raises(ScenarioError) as caught:
+        heat(reference=reference, boundary=dict.fromkeys(("left", "right", "bottom", "top"), edge), time={"end": 1.0})
+    assert any("at the start" in mistake.message for mistake in caught.value.mistakes)
+    assert not any("at t = " in mistake.message for mistake in caught.value.mistakes)
+
+
 @pytest.mark.parametrize(
     ("power", "time", "said"),
     [

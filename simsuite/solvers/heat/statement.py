@@ -51,7 +51,9 @@ def discretise(scenario: HeatScenario, base: Path, mistakes: list[Mistake]) -> D
     made = Discretisation(kx, ky, rho_c, held, T0, edges, *periodic, law, sources, empty)
     looks = edges.looks(scenario.time.end or 0.0)
     if not mistakes:
-        mistakes += [*_bad_sources(scenario, made), *not_finite_mistakes(scenario, made)]
+        mistakes += _bad_sources(scenario, made)
+        told = {mistake.path for mistake in mistakes}
+        mistakes += [mistake for mistake in not_finite_mistakes(scenario, made) if mistake.path not in told]
     if not mistakes:
         coldest = absolute_zero(scenario, edges)
         mistakes += bad_conditions(edges, scenario.time.end or 0.0, coldest, scenario.manufactured)

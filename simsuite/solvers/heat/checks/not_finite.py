@@ -148,7 +148,9 @@ def _ranges(made: Discretisation, end: float, at_edge: bool) -> dict[str, tuple[
 
 
 def _first(data: _Data, good: float, bad: float) -> float:
-    """The first moment between two at which it is bad."""
+    """The first moment between two at which it is bad; the start, where it is bad from there on."""
+    if good == 0.0 and np.any(data.bad(good)):
+        return good
     for _ in range(_HALVINGS):
         middle = good + (bad - good) / 2
         good, bad = (good, middle) if np.any(data.bad(middle)) else (middle, bad)
