@@ -66,6 +66,45 @@ def test_sources_that_are_certainly_0_are_named(heat: Callable) -> None:
     assert idle == [f"source{i + 1}" for i in range(len(NOWHERE))]
 
 
+@pytest.mark.parametrize(
+    ("power", "later"),
+    [
+        ("1e6*(t > 25)", True),
+        ("1e6*(x > 0.9)*(t > 25)*(t < 25.1)", True),
+        ("1e6*(x > 10)*(t > 25)", False),
+        ("1e6*(t > 25)*(t < 22)", False),
+        ("1e6*(t < 0)", False),
+        ("1e6*(x > 10)", False),
+    ],
+)
+def test_a_source_that_acts_after_the_end_is_told_so(heat: Callable, power: str, later: bool) -> None:
+    (text,) = heat(source=[{"power": power}], time={"end": 20.0, "stepper": "adi"}).warnings
+    assert ("of the run, which ends at 20 s, before it acts: check time.end" in text) == later
+    assert ("its x and y are in metres" in text) != later
+    assert ("take more cells" in text) != later
+
+
+@pytest.mark.parametrize(
+    ("edge", "said"),
+    [
+        ({"kind": "flux", "value": "5e4*(abs(x - 0.1) < 0.03)"}, "`value` of the top edge is 0 at all of its points"),
+        ({"kind": "convection", "h": "20*(x > 5)", "ambient": 1.0}, "`h` of the top edge is 0 at all of its points"),
+        (
+            {"kind": "flux", "value": "5e4*(t > 3)"},
+            "`value` of the top edge is 0 at all of its points at all times of",
+        ),
+        ({"kind": "flux", "value": "5e4*(abs(x - 0.1) < 0.06)"}, None),
+        ({"kind": "flux", "value": 0.0}, None),
+        ({"kind": "temperature", "value": "5*(x > 5)"}, None),
+    ],
+)
+def test_fluxes_that_are_0_along_an_edge_are_named(heat: Callable, edge: dict[str, Any], said: str | None) -> None:
+    """Cells are 0.125 m wide, and the middle of the first one is at 0.0625 m."""
+    found = heat(boundary={"top": edge}).warnings
+    told = [text for text in found if "is 0 at all" in text]
+    assert [text.startswith(said or "") for text in told] == [True] * (said is not None)
+
+
 ONCE = "` in the source source1 holds at single moments only"
 SEEN = "the source source1 is 0 in every cell at each of the "
 

@@ -1,21 +1,36 @@
-"""What a heat scenario says without any effect: regions and pieces of edges between the cells, sources that are 0."""
+"""What a heat scenario says without any effect: regions and pieces of edges between the cells, sources and edges that
+are 0."""
 
 from __future__ import annotations
+
+from typing import TypeAlias
 
 import numpy as np
 
 from simsuite.expressions import Expression
 from simsuite.expressions.intervals import bounds_within
+from simsuite.expressions.tree import Number, walk
 from simsuite.scenario.heat import EDGES, HeatScenario, Mask
 from simsuite.solvers.heat.grid.discretisation import Discretisation
+from simsuite.solvers.heat.grid.edges import CONVECTION, FLUX, RADIATION
 
 _COLDEST, _HOTTEST = 1.0, 1e4  # temperatures up to which sources are looked at, if the data do not go beyond
 _BLOCK = 1 << 16  # cells that are looked at at a time
+_LATER, _LATEST = 64, 1e4  # times after the end at which something that is 0 is looked at, up to so many runs later
+_PLACES = 128  # along each axis, at which it is
+_KEYS = {FLUX: "value", CONVECTION: "h", RADIATION: "emissivity"}  # which let heat in or out where they are not 0
+
+_Range: TypeAlias = tuple[np.ndarray, np.ndarray]
 
 
 def idle_warnings(scenario: HeatScenario, made: Discretisation) -> list[str]:
-    """A sentence for each region or piece of an edge that has no cell, and for each source that heats none."""
-    return [*_regions(scenario, made), *_pieces(scenario, made), *_sources(scenario, made)]
+    """A sentence for each region or piece of an edge that has no cell, and for each source or edge that heats none."""
+    return [
+        *_regions(scenario, made),
+        *_pieces(scenario, made),
+        *_sources(scenario, made),
+        *_edges(scenario, made),
+    ]
 
 
 def _regions(scenario: HeatScenario, made: Discretisation) -> list[str]:
@@ -54,25 +69,72 @@ def _finer(scenario: HeatScenario, cells: str) -> str:
 
 
 def _sources(scenario: HeatScenario, made: Discretisation) -> list[str]:
+    end, places = scenario.time.end or 0.0, made.centres
     return [
-        f"the source {name} is 0 in every cell at all times: check that its x and y are in metres and its t in "
-        "seconds, or take more cells"
+        f"the source {name} is 0 in every cell "
+        + _at_all_times(source.power, made, end, *places, ~made.held, or_else=", or take more cells")
         for name, source in zip(scenario.source_names, scenario.source)
-        if source.power.names and _is_zero(source.power, made, scenario.time.end or 0.0)
+        if source.power.names and _is_zero(source.power, made, end)
     ]
+
+
+def _edges(scenario: HeatScenario, made: Discretisation) -> list[str]:
+    """A sentence for each flux, heat transfer coefficient and emissivity that is an expression, and 0 on its edge."""
+    end, found = scenario.time.end or 0.0, []
+    for piece in () if scenario.manufactured else made.edges.pieces:
+        key, f = _KEYS.get(piece.kind), piece.first
+        if key and f.names and _vanishes(f, piece.x, piece.y, *_times_and_temperatures(made, end)).all():
+            when = _at_all_times(f, made, end, piece.x, piece.y, np.ones(piece.x.shape, bool))
+            found.append(f"`{key}` of the {piece.path[1]} edge is 0 at all of its points {when}")
+    return list(dict.fromkeys(found))
+
+
+def _at_all_times(
+    f: Expression, made: Discretisation, end: float, x: np.ndarray, y: np.ndarray, free: np.ndarray, or_else: str = ""
+) -> str:
+    """When a function is 0 that is so during a whole run, and what to do about it; see `_acts_later`. or_else: what to
+    do besides, where it does not act later either."""
+    if end > 0.0 and _acts_later(f, made, end, x, y, free):
+        return f"at all times of the run, which ends at {end:g} s, before it acts: check time.end and its t, in seconds"
+    return f"at all times: check that its x and y are in metres and its t in seconds{or_else}"
+
+
+def _acts_later(
+    f: Expression, made: Discretisation, end: float, x: np.ndarray, y: np.ndarray, free: np.ndarray
+) -> bool:
+    """Whether a function is seen not to be 0 after the end of a run, at few times, those among its numbers included,
+    and in some of the places x and y (one array each, which broadcast) that are free."""
+    if not f.depends_on("t"):
+        return False
+    numbers = [abs(node.value) for node in walk(f.tree) if isinstance(node, Number)]
+    times = np.concatenate([np.geomspace(1.0, _LATEST, _LATER) * end, np.outer([1 - 1e-6, 1 + 1e-6], numbers).ravel()])
+    few = tuple(slice(None, None, -(-n // _PLACES)) for n in free.shape)
+    x, y = (np.broadcast_to(a, free.shape)[few] for a in (x, y))
+    with np.errstate(all="ignore"):
+        values = (np.asarray(f(x=x, y=y, t=t, T=T)) for t in times[times > end] for T in made.temperatures((0.0,)))
+        return any(np.any(((v < 0.0) | (v > 0.0)) & free[few]) for v in values)
 
 
 def _is_zero(power: Expression, made: Discretisation, end: float) -> bool:
     """Whether a source certainly gives nothing until `end` in any cell that is not held, whatever its temperature: by
     interval arithmetic over all times and temperatures."""
     x, y = made.centres
-    low, high = made.temperatures(made.edges.looks(end))
-    T = np.array(min(low, _COLDEST)), np.array(max(high, _HOTTEST))
-    t = np.array(0.0), np.array(end)
+    t, T = _times_and_temperatures(made, end)
     height = max(1, _BLOCK // made.nx)
     for first in range(0, made.ny, height):
         rows = slice(first, first + height)
-        lower, upper = bounds_within(power.tree, {"x": (x, x), "y": (y[rows], y[rows]), "t": t, "T": T})
-        if np.any(~((lower == 0.0) & (upper == 0.0)) & ~made.held[rows]):
+        if np.any(~_vanishes(power, x, y[rows], t, T) & ~made.held[rows]):
             return False
     return True
+
+
+def _times_and_temperatures(made: Discretisation, end: float) -> tuple[_Range, _Range]:
+    """Those of a run, as bounds."""
+    low, high = made.temperatures(made.edges.looks(end))
+    return (np.array(0.0), np.array(end)), (np.array(min(low, _COLDEST)), np.array(max(high, _HOTTEST)))
+
+
+def _vanishes(f: Expression, x: np.ndarray, y: np.ndarray, t: _Range, T: _Range) -> np.ndarray:
+    """At which places a function is certainly 0 at all times and temperatures."""
+    lower, upper = bounds_within(f.tree, {"x": (x, x), "y": (y, y), "t": t, "T": T})
+    return np.asarray((lower == 0.0) & (upper == 0.0))
