@@ -147,3 +147,36 @@ def test_a_tolerance_of_all_that_there_is_is_told(
 ) -> None:
     texts = tolerance_warnings(heat(**SMOOTH, time={"end": 1.0, **time}))
     assert [text.startswith(f"time.tolerance = {time['tolerance']:g} lets") for text in texts] == [True] * told
+
+
+@pytest.mark.parametrize(
+    ("precision", "tolerance", "said"),
+    [
+        (
+            "float64",
+            1e-20,
+            "which is 1e-13 of the temperatures' range or more, so that no steps can meet it: set",
+        ),
+        ("float64", 1e-12, None),
+        ("float32", 1e-7, 'set time.tolerance = 1e-5, or precision = "float64" in [run]'),
+        ("float32", 1e-5, None),
+    ],
+)
+def test_a_tolerance_below_rounding_is_told(
+    heat: Callable[..., HeatProblem], precision: str, tolerance: float, said: str | None
+) -> None:
+    time = {"end": 1.0, "stepper": "rkl2", "tolerance": tolerance}
+    found = tolerance_warnings(heat(**SMOOTH, run={"precision": precision}, time=time))
+    assert [said in text for text in found] == [True] if said else not found
+
+
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_who_missed_a_tolerance_below_rounding_is_told_to_set_a_larger_one(
+    heat: Callable[..., HeatProblem], precision: str
+) -> None:
+    time = {"end": 1.0, "stepper": "rkl2", "tolerance": 1e-20}
+    energy = {"stored": 1.0, "edges": {"left": 1.0}, "residual": 0.0}
+    results = {"min": 299.0, "max": 301.0, "time_error": 1e-10, "rounding_error": 1e-11, "energy": energy}
+    (text,) = heat(**SMOOTH, run={"precision": precision}, time=time).shortcomings(results)
+    assert "set time.tolerance = 1e-11 or more" in text
+    assert "count all of them from" not in text

@@ -15,7 +15,7 @@ from simsuite.solvers.heat.checks.idle import idle_warnings
 from simsuite.solvers.heat.checks.moments import moment_warnings
 from simsuite.solvers.heat.checks.not_finite import not_finite_warnings, why_undefined
 from simsuite.solvers.heat.checks.thermostats import thermostat_warnings
-from simsuite.solvers.heat.checks.tolerance import idle_keys, loose_tolerance
+from simsuite.solvers.heat.checks.tolerance import idle_keys, loose_tolerance, strict_tolerance
 from simsuite.solvers.heat.error_control.unlimited import grows_with_temperature
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.sampling import distinct
@@ -33,7 +33,8 @@ def warnings(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[s
     coarse = [] if idle else coarse_warnings(scenario, made, plan)
     unsearched = _unsearched_warnings(plan)
     units = [*not_finite_warnings(scenario, made), *unit_warnings(scenario, made)]
-    keys = [*idle_keys(scenario, plan), *loose_tolerance(scenario, plan), *_rare_frames(scenario)]
+    tolerance = [*loose_tolerance(scenario, plan), *strict_tolerance(scenario, plan)]
+    keys = [*idle_keys(scenario, plan), *tolerance, *_rare_frames(scenario)]
     return [*units, *keys, *unsearched, *_scale_warnings(scenario, made), *idle, *coarse, *jumps]
 
 

@@ -22,6 +22,7 @@ _NOTHING = 0.1  # of the range: rounding in float64 that is more shows that temp
 _FEW = 17  # places along each axis, and times, at which a source is looked at
 _FAR = 1e3  # times the tolerance: errors that are larger are hardly in proportion to it
 _LEAST = 1e-11  # what tolerances may be, beside rounding
+_EXACT, _SINGLE = 1e-13, 1e-6  # smaller tolerances are less than rounding in float64, and in float32, at its best
 _MARGIN = 1.2  # by which a tolerance that is proposed is smaller than in proportion to the error
 
 
@@ -59,6 +60,19 @@ def loose_tolerance(scenario: HeatScenario, plan: Plan) -> list[str]:
     return [
         f"time.tolerance = {tolerance:g} lets time steps be off by as much as temperatures differ by in all: it is "
         "relative to that, and not in K; the default is 1e-5"
+    ]
+
+
+def strict_tolerance(scenario: HeatScenario, plan: Plan) -> list[str]:
+    """A sentence where rounding alone is more than the tolerance."""
+    tolerance, precision = tolerance_of(scenario, plan), scenario.run.precision
+    least = _EXACT if precision == "float64" else _SINGLE
+    if tolerance is None or tolerance >= least:
+        return []
+    larger = f"{_LEAST:g}" if precision == "float64" else '1e-5, or precision = "float64" in [run]'
+    return [
+        f"time.tolerance = {tolerance:g} is less than rounding in {precision}, which is {least:g} of the temperatures' "
+        f"range or more, so that no steps can meet it: set time.tolerance = {larger}"
     ]
 
 
@@ -112,6 +126,8 @@ def missed_tolerance(
             "smaller errors cannot be told from rounding"
         )
         what = _counted_from_elsewhere(results) if exact else '; set precision = "float64" in [run]'
+        if tolerance < _EXACT:
+            what = f"; set time.tolerance = {_LEAST:g} or more" + ("" if exact else ', and precision = "float64"')
     return [
         f"the error of time steps may be {more_than(tolerance, error)} of the temperatures' range, more than "
         f"time.tolerance = {tolerance:g}: {why}{what}"
