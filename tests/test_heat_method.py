@@ -159,3 +159,13 @@ def test_explicit_steps_are_not_taken_for_exact_where_a_source_heats_what_was_ev
     plan = heat(material=LAW | {"conductivity": "50 + x"}, **STRONG, time={"end": 3600.0, "stepper": "auto"}).plan
     assert plan.stepper == "rkl2+adi"
     assert "explicit might miss the tolerance" in plan.reason
+
+
+def test_how_far_explicit_steps_may_be_off_is_said_without_an_exponent(heat: Callable) -> None:
+    plan = heat(
+        material={"diffusivity": 0.1},
+        initial={"temperature": "300 + 1000*cos(pi*x)"},
+        boundary={"left": {"kind": "convection", "h": 1.0, "ambient": "300 + 100*sin(t)"}},
+        time={"end": 0.1, "stepper": "auto"},
+    ).plan
+    assert plan.reason.endswith("; explicit might miss the tolerance: its error may be up to 100 K")

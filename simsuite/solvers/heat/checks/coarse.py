@@ -39,8 +39,7 @@ def coarse_warnings(scenario: HeatScenario, made: Discretisation, plan: Plan) ->
 def _fast_data(scenario: HeatScenario, made: Discretisation, longest: LongestSteps) -> Iterator[str]:
     """A sentence for each edge and source that goes up and down so fast that it takes very many steps to follow it."""
     end = scenario.time.end or 0.0
-    count = longest.steps(end)
-    if count < _MANY:
+    if longest.steps(end) < _MANY:
         return
     looks, between = np.linspace(0.0, 1.0, _MANY + 1), 0.1 + 0.8 * ((np.arange(_MANY) + 1) * GOLDEN % 1.0)
     for name, f, x, y in _moving(scenario, made):
@@ -53,12 +52,12 @@ def _fast_data(scenario: HeatScenario, made: Discretisation, longest: LongestSte
             whole = np.ptp(np.concatenate([at, inside]), axis=0)
             off = np.mean(np.abs(inside - line) > _ASIDE * whole, axis=0)
         if np.max(off) > _OFTEN:
-            follow = f"at least {count:.2g} steps follow that"
+            follow = "steps are as short as it takes to follow that"
             if longest.least <= end * 0.5**FINEST:
                 follow = "even the shortest steps may miss that, and time_error not tell"
             yield (
-                f"{name} goes up and down within a few times {end / _MANY:.2g} s, a thousandth of the run: {follow}; "
-                "if only its mean counts, give that instead"
+                f"{name} goes up and down again and again within a few thousandths of the run: {follow}; if only "
+                "its mean counts, give that instead"
             )
 
 

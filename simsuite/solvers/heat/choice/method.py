@@ -136,7 +136,7 @@ def _cheapest(
         if error is not None and error <= scenario.time.tolerance * range_:
             plans["explicit"] = explicit
         else:
-            by = f", by up to {error:.1g} K" if error is not None and error < range_ else ""
+            by = f": its error may be up to {float(f'{error:.1g}'):g} K" if error is not None and error < range_ else ""
             refused += f"; explicit might miss the tolerance{by}"
     for name, plan in plans.items():
         works[name] = work_of(name, plan.clock.end, plan.stages, made, rate_wanted)
