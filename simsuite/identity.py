@@ -10,6 +10,7 @@ from simsuite.io.directory import RunDirectory
 from simsuite.io.results import reading
 from simsuite.scenario import Scenario
 
+_FEW = 5  # keys that are named where a scenario is another one
 _MAY_DIFFER = frozenset(  # keys that may be changed when a run is continued
     {
         "title",
@@ -40,7 +41,7 @@ def require_same_scenario(scenario: Scenario, directory: RunDirectory, begun: bo
         differing += [f"the contents of {key}" for key, name in scenario.files().items() if name != files.get(key)]
     if differing:
         raise UsageError(
-            f"{directory.path} holds a run of another scenario; it differs in {', '.join(differing)}\n  = help: ",
+            f"{directory.path} holds a run of another scenario; it differs in {_listed(differing)}\n  = help: ",
             _ELSEWHERE,
         )
 
@@ -61,10 +62,16 @@ def require_its_checkpoint(scenario: Scenario, directory: RunDirectory, found: C
         raise SimsuiteError(f"the checkpoint in {directory.path} does not say of which run it is; ", AFRESH) from error
     if differing:
         raise SimsuiteError(
-            f"the checkpoint in {directory.path} is of another run, which differs in {', '.join(differing)}; bring the "
+            f"the checkpoint in {directory.path} is of another run, which differs in {_listed(differing)}; bring the "
             "right one back from a copy, or ",
             AFRESH,
         )
+
+
+def _listed(keys: list[str]) -> str:
+    """Some keys; the first few where they are many, and how many more there are."""
+    more = len(keys) - _FEW
+    return ", ".join(keys) if more <= 1 else f"{', '.join(keys[:_FEW])} and {more} more"
 
 
 def _differing(scenario: Scenario, before: str, may_differ: frozenset[str]) -> list[str]:

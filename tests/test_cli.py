@@ -552,3 +552,19 @@ def test_a_setting_in_two_words_is_shown_in_one(tmp_path: Path, capsys: pytest.C
     done = running.call(capsys, "check", tmp_path / "s.toml", "--set", "time.tolerance=1e-4", "again")
     assert done.returncode == 2
     assert "in one piece" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "help"),
+    [
+        (("--tolerance", "1e-4"), "help: write --set time.tolerance=1e-4\n"),
+        (("--tolerance=1e-4",), "help: write --set time.tolerance=1e-4\n"),
+        (("--dry-run",), "help: `simsuite check SCENARIO` says what a run would do, and runs nothing\n"),
+    ],
+)
+def test_options_that_one_would_expect_are_answered(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], help: str
+) -> None:
+    done = running.call(capsys, "run", tmp_path / "s.toml", *words)
+    assert done.returncode == 2
+    assert done.stderr.endswith(help)

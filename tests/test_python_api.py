@@ -273,3 +273,21 @@ def test_warnings_go_to_the_logger(plate: Path, caplog: pytest.LogCaptureFixture
     simsuite.run(plate, {"grid.lx": 400.0, "grid.ly": 400.0}, device="cpu")
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     assert "in metres" in caplog.text
+
+
+def test_many_keys_that_differ_are_counted(tmp_path: Path) -> None:
+    plain = {
+        "solver": "heat",
+        "grid": {"nx": 4, "ny": 4},
+        "material": {"diffusivity": 1.0},
+        "time": {"end": 0.01},
+        "output": {"directory": str(tmp_path / "d"), "frames": 2},
+    }
+    simsuite.run(plain, device="cpu")
+    with pytest.raises(simsuite.UsageError) as caught:
+        simsuite.run(plain, {"time.end": 0.02, "grid.lx": 2.0, "output.frames": 3}, device="cpu")
+    assert "it differs in grid.lx, time.end, output.frames\n" in str(caught.value)
+    many = {"grid.nx": 5, "grid.ny": 5, "grid.lx": 2.0, "grid.ly": 2.0, "output.frames": 3, "time.end": 0.02}
+    many |= {"time.tolerance": 1e-3, "material.diffusivity": 2.0}
+    with pytest.raises(simsuite.UsageError, match=r"it differs in (\w+\.\w+, ){4}\w+\.\w+ and 3 more\n"):
+        simsuite.run(plain, many, device="cpu")

@@ -69,8 +69,8 @@ def main() -> None:
         usage = getattr(e.__context__, "format_message", None)  # of a command line that makes no sense
         if as_json and usage is not None:
             print_error_json("UsageError", usage(), 2)
-        elif usage is not None and (setting := _setting_in_two(sys.argv[1:])):
-            say(f"help: write --set {setting}, in one piece")
+        elif usage is not None and (help := _help_with_options(sys.argv[1:])):
+            say(f"help: {help}")
         raise
     except SimsuiteError as e:
         _end(e, as_json)
@@ -86,6 +86,19 @@ def main() -> None:
         if as_json:
             print_error_json(type(e).__name__, str(e), 1)
         sys.exit(1)
+
+
+def _help_with_options(words: list[str]) -> str | None:
+    """What to write in place of options that there are not, where that is known."""
+    if setting := _setting_in_two(words):
+        return f"write --set {setting}, in one piece"
+    for word, after in zip(words, [*words[1:], ""]):
+        option, _, value = word.partition("=")
+        if option == "--tolerance":
+            return f"write --set time.tolerance={value or after or '1e-4'}"
+        if option == "--dry-run":
+            return "`simsuite check SCENARIO` says what a run would do, and runs nothing"
+    return None
 
 
 def _setting_in_two(words: list[str]) -> str | None:

@@ -17,6 +17,8 @@ from simsuite.scenario.source import MAX_NESTING, Source, SourceError
 from simsuite.scenario.spans import KeyPath, Span, Spans, find_spans
 
 _KEY = re.compile(r"\s*([A-Za-z0-9_-]+|\"[^\"\\]*\"|'[^']*')\s*(\.|=|$)")
+_INDEX = re.compile(r"\[(\d+)\]")
+_ELEMENT = re.compile(r"\s*([^=]*\[\d+\][^=]*?)\s*=\s*(.*)", re.DOTALL)
 _PREFIX = "value = "
 
 
@@ -58,6 +60,9 @@ class Override:
                 return cls(text, tuple(names), start)
         whole = names and at == len(text)  # as in --set time.tolerance 1e-4
         help = f"write {text.strip()}=VALUE, in one piece" if whole else "for example --set grid.nx=512"
+        if element := _ELEMENT.match(text):  # as in source[0].power=1e6
+            key = _INDEX.sub(r".\1", element[1])
+            help = f"elements of lists are counted from 0, and stand after a dot: write {key}={element[2]}"
         raise OverrideError("expected key=value", (at, at + 1), help)
 
     @cached_property

@@ -164,7 +164,10 @@ _WORDS: dict[str, tuple[str, str | None]] = {
         "this is no TOML value",
         "text goes in quotes; numbers do not, nor do true and false, in small letters",
     ),
-    "Expected '=' after a key in a key/value pair": ("expected `=` after a key", "write key = value"),
+    "Expected '=' after a key in a key/value pair": (
+        "expected `=` after a key",
+        "write key = value; a number stands without unit or decimal comma",
+    ),
     "Expected newline or end of document after a statement": (
         "expected the end of the line",
         "one `key = value` a line; an expression goes in quotes, and a number stands without unit or decimal comma",

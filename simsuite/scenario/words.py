@@ -86,7 +86,9 @@ def _about_value(fault: Fault, kind: str, context: dict[str, Any]) -> tuple[str,
         key, words = _BOUNDS[kind]
         short = f"{context[key]:g}"
         bound = short if float(short) == context[key] else context[key]
-        return f"{name} must be {words} {bound}, got {got}", None
+        percent = key == "le" and context[key] == 1.0 and _is_percent(fault.input)
+        help = f"{fault.input:g} % is {fault.input / 100:g}" if percent else None
+        return f"{name} must be {words} {bound}, got {got}", help
     if kind in _LENGTHS:
         key, words = _LENGTHS[kind]
         n = context[key]
@@ -98,6 +100,11 @@ def _about_value(fault: Fault, kind: str, context: dict[str, Any]) -> tuple[str,
     if kind == "string_too_long":
         return f"{name} must have at most {context['max_length']} characters", None
     return str(context.get("error", kind.replace("_", " "))), None
+
+
+def _is_percent(value: Any) -> bool:
+    """Whether a number that is to be 1 at most was probably meant in per cent."""
+    return isinstance(value, (int, float)) and 2.0 <= value <= 100.0
 
 
 def _unknown(fault: Fault, model: type[BaseModel], data: dict[str, Any]) -> Mistake:

@@ -266,7 +266,11 @@ class HeatScenario(Section):
         named += [(("source", i, "power"), source.power) for i, source in enumerate(self.source)]
         named += [(("reference", "temperature"), self.reference.temperature)] if self.reference else []
         found = [
-            Mistake(path, "must not depend on t: the state is steady", "leave t out, or set steady = false in [time]")
+            Mistake(
+                path,
+                "must not depend on t: the state is steady",
+                f"leave t out{', as in its mean over time' * (path[0] == 'source')}, or set steady = false in [time]",
+            )
             for path, value in named
             if isinstance(value, Expression) and value.depends_on("t")
         ]
