@@ -1,4 +1,4 @@
-"""What a step misses of a source that kinks at a temperature.
+"""What a step misses of a source that kinks or jumps at a temperature.
 
 A source such as max(T - 350, 0) begins to act while a step is on its way. The stages of the step do not see that if
 the temperature is passed after the last one at which the source is evaluated, and neither does an estimate of the error
