@@ -195,16 +195,17 @@ def estimate(problem: Problem, device: str = "cpu") -> dict[str, Any]:
 
     steps_range: the fewest and the most steps that are likely, None where there may be any number; the seconds are
     those of `steps`. dt: of the first step, or the mean of as many steps as are expected where their error decides how
-    long they are; dt_range: the shortest and the longest, None in that case, as nobody knows. device: the name of the
-    one that the run will be on.
+    long they are; dt_range: the shortest and the longest, None in that case, as nobody knows; both None of a run
+    without steps in time. device: the name of the one that the run will be on.
     """
     gpu = device.partition(":")[0] == "cuda"
     seconds = problem.usual_seconds(gpu) if isinstance(problem, Foreseeable) else None
+    steps = problem.position(problem.clock.end)[0]
     return {
-        "steps": problem.position(problem.clock.end)[0],
+        "steps": steps,
         "steps_range": list(steps_expected(problem)),
-        "dt": problem.dt,
-        "dt_range": None if problem.adaptive else list(problem.lengths(0)),
+        "dt": problem.dt if steps else None,
+        "dt_range": list(problem.lengths(0)) if steps and not problem.adaptive else None,
         "time_unit": problem.layout.series[0].coordinate.attrs.get("units", ""),
         "adaptive": problem.adaptive,
         "frames": len(problem.layout.series[0].steps),

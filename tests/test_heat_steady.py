@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -11,9 +12,12 @@ from typing import Any
 import heat_reference
 import numpy as np
 import pytest
+import tomli_w
 from scipy.optimize import brentq
+from typer.testing import CliRunner
 
 from simsuite.assembly import make_problem
+from simsuite.cli import app
 from simsuite.core import Backend, Snapshot
 from simsuite.errors import NumericalFailure, ScenarioError
 from simsuite.scenario.heat import HeatScenario
@@ -432,6 +436,24 @@ def test_a_steady_run_can_be_resumed(backend: Backend) -> None:
         assert c.step == 1
         for name in after.arrays:
             assert np.array_equal(after.arrays[name], c.arrays[name]), name
+
+
+def test_a_steady_state_takes_no_steps_in_time_whoever_counts(tmp_path: Path) -> None:
+    """Steps and dt of `check` and of the run, on the terminal and for programs; and there is nothing to checkpoint."""
+    said = {"solver": "heat", "grid": {"nx": 6, "ny": 4}, "material": {"diffusivity": 1.0}, "time": {"steady": True}}
+    path = tmp_path / "plate.toml"
+    path.write_text(tomli_w.dumps(said | {"boundary": COLD | {"top": hold(1.0)}}))
+    shown, told, ran = (
+        CliRunner().invoke(app, [*command, str(path)]).stdout
+        for command in (["check"], ["check", "--json"], ["run", "--json", "-o", str(tmp_path / "run")])
+    )
+    assert "steps      none" in shown
+    assert "checkpoint" not in shown
+    found, summary = json.loads(told), json.loads(ran)
+    assert (found["steps"], found["steps_range"], found["dt"], found["dt_range"]) == (0, [0, 0], None, None)
+    assert summary["steps"] == 0
+    assert "dt" not in summary
+    assert not list((tmp_path / "run").glob("checkpoint*"))
 
 
 def test_a_steady_state_depends_on_the_conductivity_alone() -> None:

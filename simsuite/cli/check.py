@@ -76,7 +76,8 @@ def check(
     show(f"  memory     {with_prefix(found['device_bytes'], 'B')} on the device")
     packed = "" if loaded.model.output.compression == "none" else "at most "
     results, checkpoint = (with_prefix(found[key], "B") for key in ("disk_bytes", "checkpoint_bytes"))
-    show(f"  disk       {packed}{results} in {directory / 'results.h5'}, and two checkpoints of up to {checkpoint}")
+    kept = f", and two checkpoints of up to {checkpoint}" if found["steps"] else ""
+    show(f"  disk       {packed}{results} in {directory / 'results.h5'}{kept}")
     for text in found["warnings"]:
         show(f"  warning    {text}")
     if found["disk_bytes"] > found["disk_free_bytes"]:
@@ -140,7 +141,7 @@ def _seconds(found: Mapping[str, Any]) -> str:
 
 
 def _steps(found: Mapping[str, Any]) -> str:
-    if found.get("stepper") == "steady":
+    if not found["steps"]:
         return "none"
     if found["adaptive"]:
         unsure = " (a source depends on T)" if found["steps_range"][1] is None else ""

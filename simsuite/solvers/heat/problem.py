@@ -141,7 +141,7 @@ class HeatProblem:
     def steps_expected(self) -> tuple[int, int | None]:
         control = self.plan.control
         if control is None:
-            return self.clock.end, self.clock.end
+            return self.position(self.clock.end)[0], self.position(self.clock.end)[0]
         return round(control.expected / FORETOLD), None if control.unsure else round(control.expected * FORETOLD)
 
     def work(self, step: int) -> float:
@@ -172,7 +172,7 @@ class HeatProblem:
     def position(self, step: int) -> tuple[int, float]:
         control = self.plan.control
         if control is None:
-            return step, self._time(step)
+            return 0 if self._steady else step, self._time(step)
         return round(control.expected * self._time(step) / self.clock.times[-1]), self._time(step)
 
     @property
