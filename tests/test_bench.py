@@ -36,7 +36,7 @@ from simsuite.errors import DeviceError, ScenarioError, UsageError, Verification
 from simsuite.pictures.bench import draw_bench
 from simsuite.solvers.heat.explicit.explicit import ExplicitStepper
 from simsuite.solvers.heat.rkl2.rkl2 import Rkl2Stepper
-from simsuite.verify.semidiscrete import SemiDiscrete
+from simsuite.verify.heat.semidiscrete import SemiDiscrete
 
 Found = list[tuple[str, dict[str, Any]]]
 HASTE = Patience(stretch=1e-4, repeats=1, most=1.0)

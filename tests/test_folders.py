@@ -1,4 +1,4 @@
-"""That folders of solvers are few enough files to look through, and that imports among them point one way."""
+"""That folders have few enough files to look through, and that imports among files and among folders point one way."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from test_architecture import PACKAGE, imports, tree
 
-SOLVERS = PACKAGE / "solvers"
 MOST_FILES = 25  # of sources in a folder, those of its folders apart
 SOURCES = {".py", ".cu", ".cuh"}
-NAMES = sorted(path.parent.name for path in SOLVERS.glob("*/__init__.py"))
+# The parts of simsuite, and of the solvers each one: packages whose folders are compared with each other.
+INITS = {*PACKAGE.glob("*/__init__.py"), *PACKAGE.glob("solvers/*/__init__.py")} - {PACKAGE / "solvers" / "__init__.py"}
+NAMES = sorted(str(path.parent.relative_to(PACKAGE)) for path in INITS)
 
 Graph = Mapping[str, set[str]]
 
@@ -31,9 +32,9 @@ def kernels_of(path: Path) -> Iterator[str]:
                     yield from (f"{argument.value}_{dialect}" for dialect in ("cpu", "cuda"))
 
 
-def imports_within(solver: Path) -> Graph:
-    """What each module imports of its own solver: for types alone and inside functions, too."""
-    modules = {module(path): path for path in solver.rglob("*.py")}
+def imports_within(package: Path) -> Graph:
+    """What each module of a package imports of the same package: for types alone and inside functions, too."""
+    modules = {module(path): path for path in package.rglob("*.py")}
     graph: dict[str, set[str]] = {name: set() for name in modules}
     for name, path in modules.items():
         for node, imported in imports(path):
@@ -43,17 +44,17 @@ def imports_within(solver: Path) -> Graph:
     return graph
 
 
-def folders_within(solver: Path) -> Graph:
-    """What each folder imports of other folders of its solver, kernels included; files beside the folders stand for
+def folders_within(package: Path) -> Graph:
+    """What each folder imports of other folders of its package, kernels included; files beside the folders stand for
     themselves."""
+    modules = {module(path): path for path in package.rglob("*.py") if path != package / "__init__.py"}
 
     def folder(name: str) -> str:
         above = name.rpartition(".")[0]
-        return name if above == module(solver) else above
+        return name if above == module(package) or modules[name].name == "__init__.py" else above
 
-    modules = {module(path): path for path in solver.rglob("*.py") if path.name != "__init__.py"}
     graph: dict[str, set[str]] = {folder(name): set() for name in modules}
-    for name, imported in imports_within(solver).items():
+    for name, imported in imports_within(package).items():
         if name in modules:
             found = {folder(other) for other in {*imported, *kernels_of(modules[name])} if other in modules}
             graph[folder(name)] |= found - {folder(name)}
@@ -81,8 +82,8 @@ def crowded(folders: Iterable[Path]) -> list[str]:
     return [f"{folder.relative_to(PACKAGE)}: {count} files" for folder, count in counts.items() if count > MOST_FILES]
 
 
-def folders_of(solver: Path) -> list[Path]:
-    return [solver, *(path for path in solver.rglob("*") if path.is_dir() and path.name != "__pycache__")]
+def folders_of(package: Path) -> list[Path]:
+    return [package, *(path for path in package.rglob("*") if path.is_dir() and path.name != "__pycache__")]
 
 
 @pytest.fixture
@@ -117,10 +118,19 @@ def test_a_ring_is_found(solver: Path, back: str) -> None:
     assert ring(folders_within(solver))
 
 
-def test_a_ring_of_folders_alone_is_found(solver: Path) -> None:
-    """No module imports itself, by whatever way, but each folder the other one; once by kernels."""
-    (solver / "above" / "third_cpu.py").write_text("")
-    (solver / "below" / "second.py").write_text('backend.kernels("simsuite.solvers.made.above.third")')
+@pytest.mark.parametrize(
+    "back",
+    [
+        'backend.kernels("simsuite.solvers.made.above.third")',
+        "from simsuite.solvers.made.above import f",
+    ],
+    ids=["kernels", "the folder itself"],
+)
+def test_a_ring_of_folders_alone_is_found(solver: Path, back: str) -> None:
+    """No module imports itself, by whatever way, but each folder the other one."""
+    for name in ("third_cpu", "__init__"):
+        (solver / "above" / f"{name}.py").write_text("")
+    (solver / "below" / "second.py").write_text(back)
     assert not ring(imports_within(solver))
     assert ring(folders_within(solver))
 
@@ -131,22 +141,20 @@ def test_a_crowded_folder_is_found(solver: Path) -> None:
     assert crowded(folders_of(solver)) == ["solvers/made/above: 26 files"]
 
 
-def test_all_solvers_are_looked_at() -> None:
-    assert {"gbm", "heat", "linear", "matmul"} <= set(NAMES)
+def test_all_packages_are_looked_at() -> None:
+    assert {"solvers/gbm", "solvers/heat", "solvers/linear", "solvers/matmul", "verify", "bench", "io"} <= set(NAMES)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_modules_import_each_other_one_way(name: str) -> None:
-    graph = imports_within(SOLVERS / name)
+def test_modules_import_each_other_one_way() -> None:
+    graph = imports_within(PACKAGE)
     assert sum(map(len, graph.values())) > len(graph)
     assert not ring(graph)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_folders_import_each_other_one_way(name: str) -> None:
-    assert not ring(folders_within(SOLVERS / name))
+    assert not ring(folders_within(PACKAGE / name))
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_folders_can_be_looked_through(name: str) -> None:
-    assert not crowded(folders_of(SOLVERS / name))
+def test_folders_can_be_looked_through() -> None:
+    assert not crowded(folders_of(PACKAGE))

@@ -13,7 +13,7 @@ from scipy import integrate, stats
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm import closed_forms as exact
 from simsuite.solvers.gbm.reference_prices.prices import reference_greeks, reference_price
-from simsuite.verify.gbm_cases import CASES
+from simsuite.verify.gbm.cases import CASES
 
 LOOKBACK = {"style": "lookback", "payoff": "put", "strike_type": "fixed", "strike": 95.0}
 CONTINUOUS = LOOKBACK | {"monitoring": "continuous"}

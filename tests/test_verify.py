@@ -26,12 +26,22 @@ from simsuite.errors import VerificationFailure
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.grid.sampling import cell_centres
 from simsuite.solvers.heat.problem import HeatProblem
-from simsuite.verify import benchmarks, heat, heat_cases, heat_orders, heat_whole, scenario, scenario_report
+from simsuite.verify import benchmarks
 from simsuite.verify.checks import Check, at_most, near, require
+from simsuite.verify.convergence import (
+    averaged,
+    fitted_line,
+    is_round_off,
+    limit,
+    limit_of_field,
+    orders,
+    root_mean_square,
+)
+from simsuite.verify.heat import all_checks, cases, consistency, scenario_report, scenario_study, stepper_orders
+from simsuite.verify.heat.benchmarks import benchmark_checks
+from simsuite.verify.heat.scenario_study import Cause
+from simsuite.verify.heat.semidiscrete import SemiDiscrete
 from simsuite.verify.report import header, line, number, summary, table
-from simsuite.verify.scenario import Cause
-from simsuite.verify.semidiscrete import SemiDiscrete
-from simsuite.verify.study import averaged, fitted_line, is_round_off, limit, limit_of_field, orders, root_mean_square
 
 SIZES = [0.1, 0.05, 0.025, 0.0125]
 
@@ -154,25 +164,25 @@ def modelled(scenario: dict[str, Any]) -> HeatScenario:
     return HeatScenario.model_validate(scenario)
 
 
-@pytest.mark.parametrize("material", heat_cases.STEADY_MATERIALS)
-@pytest.mark.parametrize("kind", heat_cases.LINEAR_KINDS)
+@pytest.mark.parametrize("material", cases.STEADY_MATERIALS)
+@pytest.mark.parametrize("kind", cases.LINEAR_KINDS)
 def test_closed_forms_solve_the_equation(kind: str, material: str) -> None:
     """By the matrix exponential of the independent discretisation, whose error then falls with the square of the cell:
     neither a wrong source nor a wrong edge value would let it."""
     errors = []
     for n in (8, 12, 16):
-        model = modelled(heat_cases.closed_form(kind, material, n, {"stepper": "exact"}))
+        model = modelled(cases.closed_form(kind, material, n, {"stepper": "exact"}))
         x, y = cell_centres(model)
-        wanted = model.reference.temperature(x=x, y=y[:, None], t=heat_cases.EXACT_END)
-        errors.append(root_mean_square(SemiDiscrete(model).propagated(heat_cases.EXACT_END) - wanted))
+        wanted = model.reference.temperature(x=x, y=y[:, None], t=cases.EXACT_END)
+        errors.append(root_mean_square(SemiDiscrete(model).propagated(cases.EXACT_END) - wanted))
     assert fitted_line([1 / 8, 1 / 12, 1 / 16], errors)[0] == pytest.approx(2.0, abs=0.06)
 
 
 def test_both_ways_to_solve_in_time_agree() -> None:
-    discrete = SemiDiscrete(modelled(heat_cases.steady("convection", "orthotropic", {"stepper": "exact"})))
-    integrated = discrete.at([0.03, heat_cases.END])
+    discrete = SemiDiscrete(modelled(cases.steady("convection", "orthotropic", {"stepper": "exact"})))
+    integrated = discrete.at([0.03, cases.END])
     assert len(integrated) == 2
-    assert np.abs(integrated[1] / discrete.propagated(heat_cases.END) - 1).max() <= 1e-11
+    assert np.abs(integrated[1] / discrete.propagated(cases.END) - 1).max() <= 1e-11
 
 
 def test_the_rate_is_that_of_the_reference_step() -> None:
@@ -184,19 +194,17 @@ def test_the_rate_is_that_of_the_reference_step() -> None:
         "top": {"kind": "insulated"},
     }
     material = {"conductivity": 2.0, "density": 3.0, "specific_heat": 5.0}
-    plate = heat_cases.plate(6, 5, material=material, boundary=edges, initial={"temperature": "300 + 20*sin(9*x*y)"})
+    plate = cases.plate(6, 5, material=material, boundary=edges, initial={"temperature": "300 + 20*sin(9*x*y)"})
     discrete = SemiDiscrete(modelled(plate | {"time": {"end": 1.0}}))
-    lengths = (heat_cases.LX, heat_cases.LY)
+    lengths = (cases.LX, cases.LY)
     stepped = heat_reference.step(discrete.start, edges, lengths, 2.0, 15.0, 0.0, 0.5)
     assert np.allclose(discrete.start + 0.5 * discrete.rate(0.0, discrete.start), stepped, rtol=1e-14)
 
 
 def test_a_radiating_wall_balances_what_is_conducted() -> None:
     """A plate at 500 K that sees 900 K through a wall with 2k/Δ = 20: the flux is that of the wall, not the cell."""
-    edges = heat_cases.all_edges("insulated", {}) | {
-        "right": {"kind": "radiation", "emissivity": 0.7, "ambient": 900.0}
-    }
-    plate = heat_cases.plate(1, 1, material={"diffusivity": 10.0}, boundary=edges, initial={"temperature": 500.0})
+    edges = cases.all_edges("insulated", {}) | {"right": {"kind": "radiation", "emissivity": 0.7, "ambient": 900.0}}
+    plate = cases.plate(1, 1, material={"diffusivity": 10.0}, boundary=edges, initial={"temperature": 500.0})
     rate = SemiDiscrete(modelled(plate | {"time": {"end": 1.0}})).rate(0.0, np.full((1, 1), 500.0))[0, 0]
     wall = 500.0 + rate / 20.0  # what comes in through the wall, over 1 m of depth and length
     assert rate == pytest.approx(0.7 * 5.670374419e-8 * (900.0**4 - wall**4), rel=1e-12)
@@ -205,8 +213,8 @@ def test_a_radiating_wall_balances_what_is_conducted() -> None:
 
 def test_what_the_discretisation_does_not_know_it_refuses() -> None:
     with pytest.raises(ValueError):
-        SemiDiscrete(modelled(heat_cases.manufactured("flux", "constant", 8, {})))
-    (name, everything), *_ = heat_cases.everything("explicit", 8)
+        SemiDiscrete(modelled(cases.manufactured("flux", "constant", 8, {})))
+    (name, everything), *_ = cases.everything("explicit", 8)
     assert name == "all at once"
     with pytest.raises(ValueError):
         SemiDiscrete(modelled(everything))
@@ -233,8 +241,8 @@ def only_object(text: str) -> dict[str, Any]:
 def test_the_heat_solver_passes(cli: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every stepper and edge kind, as `verify heat --quick` does it, with its JSON and its pictures. Of benchmarks
     a few, since `test_heat_benchmarks` runs all, and no more grids and steps than an order takes."""
-    monkeypatch.setattr(heat, "benchmark_files", lambda: benchmarks.benchmark_files()[:3])
-    monkeypatch.setattr(heat, "QUICK", heat_orders.Extent(("orthotropic",), (8, 12), 1, (7,)))
+    monkeypatch.setattr(all_checks, "benchmark_files", lambda: benchmarks.benchmark_files()[:3])
+    monkeypatch.setattr(all_checks, "QUICK", stepper_orders.Extent(("orthotropic",), (8, 12), 1, (7,)))
     done = cli("heat", "--quick", "--json", "-o", "pictures")
     found = only_object(done.stdout)
     assert [check for check in found["checks"] if not check["passed"]] == []
@@ -254,18 +262,18 @@ def test_the_heat_solver_passes(cli: Callable, monkeypatch: pytest.MonkeyPatch) 
 @pytest.fixture
 def little(monkeypatch: pytest.MonkeyPatch) -> None:
     """The verification of one stepper, one edge kind and one material."""
-    monkeypatch.setattr(heat_orders, "ORDER_IN_TIME", {"rkl2": 2})
-    monkeypatch.setattr(heat_cases, "KINDS", ("flux",))
-    monkeypatch.setattr(heat_cases, "LINEAR_KINDS", ())
-    monkeypatch.setattr(heat, "QUICK", heat_orders.Extent(("constant",), (6, 8, 12), 2, (1,)))
-    monkeypatch.setattr(heat_whole, "STEPPERS", ("rkl2",))
+    monkeypatch.setattr(stepper_orders, "ORDER_IN_TIME", {"rkl2": 2})
+    monkeypatch.setattr(cases, "KINDS", ("flux",))
+    monkeypatch.setattr(cases, "LINEAR_KINDS", ())
+    monkeypatch.setattr(all_checks, "QUICK", stepper_orders.Extent(("constant",), (6, 8, 12), 2, (1,)))
+    monkeypatch.setattr(consistency, "STEPPERS", ("rkl2",))
     monkeypatch.setattr(benchmarks, "DIRECTORY", Path())
 
 
 @pytest.fixture
 def less(little: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of that, all but the runs whose steps are as long as the tolerance allows."""
-    monkeypatch.setattr(heat, "tolerance_checks", lambda *args: iter(()))
+    monkeypatch.setattr(all_checks, "tolerance_checks", lambda *args: iter(()))
 
 
 def harmed(monkeypatch: pytest.MonkeyPatch, harm: Callable[[HeatProblem, dict[str, np.ndarray]], None]) -> None:
@@ -343,7 +351,7 @@ def test_what_is_off_is_in_the_json(cli: Callable, less: None, monkeypatch: pyte
 
 def test_another_device_is_compared_with_the_cpu(little: None) -> None:
     cpu = open_backend("cpu")
-    found = [check for check in heat_whole.whole_checks(cpu, cpu, 8) if check.kind == heat_whole.DEVICE]
+    found = [check for check in consistency.whole_checks(cpu, cpu, 8) if check.kind == consistency.DEVICE]
     assert [check.measured for check in found] == [0.0, 0.0]
     assert all(check.passed for check in found)
 
@@ -366,7 +374,7 @@ AT_CENTRE = math.exp(-2 * math.pi**2 * 0.02)
 def benchmark(directory: Path, text: str) -> list[Any]:
     (directory / "wave.toml").write_text(text, encoding="utf-8")
     files = [directory / "wave.toml"]
-    return list(benchmarks.benchmark_checks(open_backend("cpu"), files, refine=True))
+    return list(benchmark_checks(open_backend("cpu"), files, refine=True))
 
 
 def test_a_benchmark_that_is_right_passes(tmp_path: Path) -> None:
@@ -583,9 +591,9 @@ def test_errors_in_time_on_a_finer_grid_are_measured_by_its_own_change(monkeypat
         return SimpleNamespace(problem=problem, in_time=in_time)
 
     found = [outcome(8, 0.0), outcome(16, 0.1), outcome(32, 0.0)]
-    monkeypatch.setattr(scenario, "_error_in_time", lambda outcome, base, backend: (outcome.in_time, False))
+    monkeypatch.setattr(scenario_study, "_error_in_time", lambda outcome, base, backend: (outcome.in_time, False))
     check = Check("field", "order", 2.7, "2", False, {"gci": 0.1, "differences": [1.0, 0.15]})
-    why = scenario.cause(found, [check], Path(), open_backend("cpu"))
+    why = scenario_study.cause(found, [check], Path(), open_backend("cpu"))
     assert (why.steps, why.grid, why.off) == (True, "16 x 16", 0.15)
 
 

@@ -21,26 +21,26 @@ from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm.greeks import greek_case
 from simsuite.solvers.gbm.results import estimates, results
 from simsuite.solvers.gbm.statistics.statistics import Estimate
-from simsuite.verify import (
-    gbm,
-    gbm_cases,
-    gbm_coverage,
-    gbm_laws,
-    gbm_prices,
-    gbm_rates,
-    gbm_runs,
-    gbm_scenario,
-    gbm_scores,
-    gbm_whole,
-    scores,
-)
+from simsuite.verify import z_scores
 from simsuite.verify.checks import Check
+from simsuite.verify.gbm import (
+    all_checks,
+    cases,
+    consistency,
+    convergence_rates,
+    coverage,
+    laws,
+    prices,
+    runs,
+    scenario_study,
+    standard_errors,
+)
 
 CPU = open_backend("cpu")
 SMALL = dataclasses.replace(
-    gbm_cases.ONE,
+    cases.ONE,
     name="small",
-    scenario=gbm_cases.world([gbm_cases.ASSET], 2, [*gbm_cases.VANILLA[:2], gbm_cases.ASIANS[0]]),
+    scenario=cases.world([cases.ASSET], 2, [*cases.VANILLA[:2], cases.ASIANS[0]]),
     ways=(("float64", "plain"), ("float64", "antithetic")),
     alike={},
 )
@@ -56,11 +56,13 @@ def cli(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
 @pytest.fixture
 def little(monkeypatch: pytest.MonkeyPatch) -> None:
     """The verification of three options, and of one way to draw paths for digitals."""
-    monkeypatch.setattr(gbm_coverage, "_WAYS", {"rare digitals": gbm_coverage._WAYS["rare digitals"]})
-    monkeypatch.setattr(gbm, "CASES", (SMALL,))
-    monkeypatch.setattr(gbm, "QUICK", gbm.Extent(1 << 13, 36, (SMALL,), gbm_rates.Extent([256, 2048, 16384], 24)))
-    monkeypatch.setattr(gbm_whole, "CASES", (SMALL,))
-    monkeypatch.setattr(gbm_laws, "SCHEME_STEPS", (4, 8))
+    monkeypatch.setattr(coverage, "_WAYS", {"rare digitals": coverage._WAYS["rare digitals"]})
+    monkeypatch.setattr(all_checks, "CASES", (SMALL,))
+    monkeypatch.setattr(
+        all_checks, "QUICK", all_checks.Extent(1 << 13, 36, (SMALL,), convergence_rates.Extent([256, 2048, 16384], 24))
+    )
+    monkeypatch.setattr(consistency, "CASES", (SMALL,))
+    monkeypatch.setattr(laws, "SCHEME_STEPS", (4, 8))
 
 
 def harmed(monkeypatch: pytest.MonkeyPatch, change: Callable[[Estimate], Estimate]) -> None:
@@ -77,14 +79,14 @@ def off(checks: Iterator[Check]) -> set[str]:
 def test_everything_that_can_be_computed_passes(cli: Callable, monkeypatch: pytest.MonkeyPatch, every: bool) -> None:
     """All markets and options with few paths, with JSON and picture. Two of the markets in all precisions and with all
     ways to draw paths, the others with `make long`."""
-    few = gbm.Extent(1 << 13, 16, (gbm_cases.TWO,), gbm_rates.Extent([256, 2048, 16384], 24))
-    monkeypatch.setattr(gbm, "QUICK", few)
+    few = all_checks.Extent(1 << 13, 16, (cases.TWO,), convergence_rates.Extent([256, 2048, 16384], 24))
+    monkeypatch.setattr(all_checks, "QUICK", few)
     if not every:
-        whole = (gbm_cases.ONE, gbm_cases.TWO)
-        cases = [case if case in whole else dataclasses.replace(case, ways=case.ways[:1]) for case in gbm.CASES]
-        monkeypatch.setattr(gbm, "CASES", cases)
-        monkeypatch.setattr(gbm_whole, "CASES", whole)
-    monkeypatch.setattr(gbm, "WITH_GREEKS", {True: (gbm_cases.TWO,)})
+        whole = (cases.ONE, cases.TWO)
+        fewer = [case if case in whole else dataclasses.replace(case, ways=case.ways[:1]) for case in all_checks.CASES]
+        monkeypatch.setattr(all_checks, "CASES", fewer)
+        monkeypatch.setattr(consistency, "CASES", whole)
+    monkeypatch.setattr(all_checks, "WITH_GREEKS", {True: (cases.TWO,)})
     done = cli("gbm", "--quick", "--json", "-o", "pictures")
     assert len(done.stdout.splitlines()) == 1
     found = json.loads(done.stdout)
@@ -130,41 +132,41 @@ def test_estimates_that_are_biased_fail(cli: Callable, little: None, monkeypatch
 def test_errors_that_are_no_standard_errors_fail(monkeypatch: pytest.MonkeyPatch, change: Callable) -> None:
     """Prices are near enough to what is exact, so it takes many seeds to see that."""
     harmed(monkeypatch, change)
-    assert off(gbm_scores.seed_checks(CPU, [SMALL], [], 36, print)) == {"over seeds"}
+    assert off(standard_errors.seed_checks(CPU, [SMALL], [], 36, print)) == {"over seeds"}
 
 
 def test_a_wrong_closed_form_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = gbm_runs.reference_price
-    monkeypatch.setattr(gbm_runs, "reference_price", lambda *args: right(*args) * 0.98)
-    assert off(gbm_prices.price_checks(CPU, [SMALL], [], 1 << 13, print)) == {"reference"}
+    right = runs.reference_price
+    monkeypatch.setattr(runs, "reference_price", lambda *args: right(*args) * 0.98)
+    assert off(prices.price_checks(CPU, [SMALL], [], 1 << 13, print)) == {"reference"}
 
 
 def test_errors_from_spread_alone_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without what they leave out: jumps between points, paths that none hit, rounding of what is its own control."""
     monkeypatch.setattr(estimates, "completed", lambda problem, observed, mean, estimate, discount: estimate)
-    found = off(gbm_coverage.coverage_checks(CPU, 12))
-    assert found >= {gbm_coverage.COVERAGE, gbm_coverage.CERTAIN}
-    assert off(gbm_prices.price_checks(CPU, [gbm_cases.CERTAIN], [], 1 << 13, print)) == {"reference"}
+    found = off(coverage.coverage_checks(CPU, 12))
+    assert found >= {coverage.COVERAGE, coverage.CERTAIN}
+    assert off(prices.price_checks(CPU, [cases.CERTAIN], [], 1 << 13, print)) == {"reference"}
 
 
 def test_pathwise_greeks_fail_where_the_last_dividend_makes_a_jump(monkeypatch: pytest.MonkeyPatch) -> None:
-    case = gbm_cases.LAST_DIVIDEND
-    assert not off(gbm_prices.price_checks(CPU, [case], [case], 1 << 15, print))
+    case = cases.LAST_DIVIDEND
+    assert not off(prices.price_checks(CPU, [case], [case], 1 << 15, print))
     monkeypatch.setattr(greek_case, "jumps_in_the_end", lambda *args: False)
-    assert off(gbm_prices.price_checks(CPU, [case], [case], 1 << 15, print)) == {"greek"}
+    assert off(prices.price_checks(CPU, [case], [case], 1 << 15, print)) == {"greek"}
 
 
 def test_prices_that_scatter_too_much_fail(monkeypatch: pytest.MonkeyPatch) -> None:
-    law = gbm_laws.exact.price_std
-    monkeypatch.setattr(gbm_laws.exact, "price_std", lambda *args: 0.9 * law(*args))
-    names = [c.name for c in gbm_laws.law_checks(CPU, 1 << 13, lambda text: None) if not c.passed]
+    law = laws.exact.price_std
+    monkeypatch.setattr(laws.exact, "price_std", lambda *args: 0.9 * law(*args))
+    names = [c.name for c in laws.law_checks(CPU, 1 << 13, lambda text: None) if not c.passed]
     assert names
     assert all(name.startswith("prices: std") for name in names)
 
 
 def test_bits_that_depend_on_batches_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if groups of paths were added up in the order of batches."""
-    monkeypatch.setattr(gbm_whole, "CASES", (SMALL,))
+    monkeypatch.setattr(consistency, "CASES", (SMALL,))
     right = results.option_estimates
 
     def off_by_a_bit(problem: Any, observed: Any) -> list[Estimate]:
@@ -172,50 +174,50 @@ def test_bits_that_depend_on_batches_fail(monkeypatch: pytest.MonkeyPatch) -> No
         return [Estimate(float(np.nextafter(e.value, towards)), e.standard_error) for e in right(problem, observed)]
 
     monkeypatch.setattr(results, "option_estimates", off_by_a_bit)
-    found = list(gbm_whole.whole_checks(CPU, None))
+    found = list(consistency.whole_checks(CPU, None))
     assert [check.passed for check in found] == [False] * 3
     assert [check.measured for check in found] == [18.0] * 3  # three prices and their intervals, twice
 
 
 def test_another_device_is_compared_with_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gbm_whole, "CASES", (SMALL,))
-    found = [check for check in gbm_whole.whole_checks(CPU, CPU) if check.kind == gbm_whole.DEVICE]
+    monkeypatch.setattr(consistency, "CASES", (SMALL,))
+    found = [check for check in consistency.whole_checks(CPU, CPU) if check.kind == consistency.DEVICE]
     assert [(check.measured, check.passed) for check in found] == [(0.0, True)] * 3
 
 
 def test_scores_are_judged_as_normal_numbers() -> None:
     z = np.random.default_rng(3).standard_normal(100)
-    assert scores.judged("x", z).passed
-    assert scores.judged("x", z).wanted.startswith("mean |z| 0.798 +- 0.25")
+    assert z_scores.judged("x", z).passed
+    assert z_scores.judged("x", z).wanted.startswith("mean |z| 0.798 +- 0.25")
     for wrong in (1.4 * z, 0.6 * z, z + 0.6, [*z[:-1], 4.6]):
-        assert not scores.judged("x", wrong).passed
+        assert not z_scores.judged("x", wrong).passed
 
 
 def test_scores_of_estimates_that_may_be_low() -> None:
     z = np.random.default_rng(3).standard_normal(100)
     for right in (z, z - 1.0):
-        assert gbm_scores.judged_low("x", right).passed
+        assert standard_errors.judged_low("x", right).passed
     for wrong in (1.5 * z, 0.6 * z, z + 0.4):
-        assert not gbm_scores.judged_low("x", wrong).passed
+        assert not standard_errors.judged_low("x", wrong).passed
 
 
 def test_distances_from_what_is_exact() -> None:
     plain, sobol = ("float64", "plain"), ("float64", "sobol")
-    assert gbm_runs.deviations(10.2, 10.0, 0.1, plain) == pytest.approx(2.0)
-    assert gbm_runs.deviations(9.8, 10.0, 0.1, plain, rounding=0.05) == pytest.approx(-1.5)
-    assert gbm_runs.deviations(10.01, 10.0, 0.0, plain, rounding=0.05) == 0
-    assert gbm_runs.deviations(10.01, 10.0, 0.0, plain) == math.inf
+    assert runs.deviations(10.2, 10.0, 0.1, plain) == pytest.approx(2.0)
+    assert runs.deviations(9.8, 10.0, 0.1, plain, rounding=0.05) == pytest.approx(-1.5)
+    assert runs.deviations(10.01, 10.0, 0.0, plain, rounding=0.05) == 0
+    assert runs.deviations(10.01, 10.0, 0.0, plain) == math.inf
     # of Student's law with 31 degrees of freedom, 2.0395 and 3.6335 are beyond 5 % and 0.1 % of the normal's
-    assert gbm_runs.deviations(10.20395, 10.0, 0.1, sobol) == pytest.approx(1.95996, abs=1e-3)
-    assert gbm_runs.deviations(9.63665, 10.0, 0.1, sobol) == pytest.approx(-3.2905, abs=1e-3)
+    assert runs.deviations(10.20395, 10.0, 0.1, sobol) == pytest.approx(1.95996, abs=1e-3)
+    assert runs.deviations(9.63665, 10.0, 0.1, sobol) == pytest.approx(-3.2905, abs=1e-3)
 
 
 def test_estimates_that_are_low_by_nature_may_be_low_but_not_high() -> None:
-    model = gbm_runs.scenario_of(SMALL, ("float64", "plain"), 1024)
+    model = runs.scenario_of(SMALL, ("float64", "plain"), 1024)
 
     def judged(z: float) -> bool:
         way = ("float64", "plain")
-        return gbm_prices.within("x", "published", 10 + z, 10.0, 1.0, way, model, gbm_prices.LOW).passed
+        return prices.within("x", "published", 10 + z, 10.0, 1.0, way, model, prices.LOW).passed
 
     assert [judged(z) for z in (-3.1, -2.9, 0.0, 1.9, 2.1)] == [False, True, True, True, False]
 
@@ -265,7 +267,7 @@ def test_a_scenario_whose_prices_are_off_fails(study: Callable, monkeypatch: pyt
     done = study(MINE)
     assert done.returncode == 5
     assert "call (reference)" in done.stderr
-    monkeypatch.setattr(gbm_scenario, "reference_price", lambda *args: None)
+    monkeypatch.setattr(scenario_study, "reference_price", lambda *args: None)
     done = study(MINE, "-o", "pictures")
     assert "reference" not in done.stdout
     assert "no option has a price to compare with" in done.stderr
@@ -288,7 +290,7 @@ def digitals(seed: int, count: int = 16384, **paths: Any) -> GbmScenario:
 
 
 def checks_of(model: GbmScenario) -> list[Check]:
-    return list(gbm_scenario.study(model, list(gbm_scenario.levels_of(model, CPU, 3)), pytest.fail))
+    return list(scenario_study.study(model, list(scenario_study.levels_of(model, CPU, 3)), pytest.fail))
 
 
 @pytest.mark.parametrize("paths", [{}, {"antithetic": True}, {"moment_matching": True, "count": 1 << 20}])
@@ -321,11 +323,11 @@ def test_digitals_that_few_paths_decide_raise_an_alarm(
 def test_paths_that_do_not_belong_to_those_before_raise_an_alarm(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the probability: none of the first quarter of paths has paid, and many of the rest."""
     model = digitals(1)
-    levels = list(gbm_scenario.levels_of(model, CPU, 3))
+    levels = list(scenario_study.levels_of(model, CPU, 3))
     for level in levels[:2]:
         level.outcome.options["option1"]["price"] = 0.0
-    monkeypatch.setattr(gbm_scenario, "reference_price", lambda *args: None)
-    found = [check for check in gbm_scenario.study(model, levels, pytest.fail) if check.kind == "change"]
+    monkeypatch.setattr(scenario_study, "reference_price", lambda *args: None)
+    found = [check for check in scenario_study.study(model, levels, pytest.fail) if check.kind == "change"]
     assert [check.passed for check in found] == [False, True, True, True]
 
 

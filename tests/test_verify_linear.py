@@ -28,23 +28,23 @@ from simsuite.solvers.linear.powers import powers
 from simsuite.solvers.linear.spectral import stepper
 from simsuite.solvers.linear.stepping import step, step_product
 from simsuite.solvers.matmul.sparse import Matrix, filled, in_rows
-from simsuite.verify import (
-    linear_analysis,
-    linear_cases,
-    linear_exponentials,
-    linear_methods,
-    linear_noise,
-    linear_orders,
-    linear_power_errors,
-    linear_products,
-    linear_states,
-)
 from simsuite.verify.checks import Check
-from simsuite.verify.linear_runs import kernels
-from simsuite.verify.scores import SEEDS
+from simsuite.verify.linear import (
+    analysis,
+    cases,
+    hard_exponentials,
+    known_solutions,
+    methods,
+    noise,
+    orders,
+    power_errors,
+    products,
+)
+from simsuite.verify.linear.runs import kernels
+from simsuite.verify.z_scores import SEEDS
 
 CPU = open_backend("cpu")
-CASES = {case.name: case for case in [*linear_cases.cases(True), *linear_exponentials.exponential_cases()]}
+CASES = {case.name: case for case in [*cases.cases(True), *hard_exponentials.exponential_cases()]}
 KINDS = {
     "closed form",
     "conserved",
@@ -71,7 +71,7 @@ def off(checks: Iterator[Check]) -> set[str]:
 def states(names: Sequence[str] = (), kind: str | None = None) -> Iterator[Check]:
     """Checks of some cases, or of a few of each kind, or of one kind."""
     few = [case for case in CASES.values() if case.start.shape[1] < 31 and kind in (None, case.kind)]
-    return linear_states.state_checks(CPU, [CASES[name] for name in names] or few, print)
+    return known_solutions.state_checks(CPU, [CASES[name] for name in names] or few, print)
 
 
 def test_the_solver_passes(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,7 +107,7 @@ def test_the_solver_passes(capsys: pytest.CaptureFixture[str], tmp_path: Path, m
 
 @pytest.mark.long
 def test_all_shapes_pass() -> None:
-    checks = list(linear_products.product_checks(CPU, linear_products.FULL))
+    checks = list(products.product_checks(CPU, products.FULL))
     assert [check.name for check in checks if not check.passed] == []
     assert {"1 x 1, 1 column", "1000 x 1500, 33 columns, float32"} <= {check.name for check in checks}
 
@@ -116,9 +116,9 @@ def test_little_passes_everywhere(backend: Backend) -> None:
     names = "2 x 2, 2 columns", "double integrator, u = t, hold zero", "leslie", "Ward, 3"
     most = 11 if backend.name == "cudasim" else 1000  # steps: there each takes a tenth of a second
     some = [replace(CASES[name], steps=min(CASES[name].steps, most)) for name in names]
-    assert off(linear_states.state_checks(backend, some, print)) == set()
+    assert off(known_solutions.state_checks(backend, some, print)) == set()
     shapes = ((1, 1, 1), (9, 1, 2), (1, 9, 3), (2, 2, 1), (3, 3, 33))
-    checks = list(linear_products.product_checks(backend, shapes))
+    checks = list(products.product_checks(backend, shapes))
     assert len(checks) >= 4 * len(shapes)
     assert off(iter(checks)) == set()
 
@@ -193,8 +193,8 @@ def test_inputs_a_step_late_or_early_are_found(monkeypatch: pytest.MonkeyPatch, 
         return held and replace(held, steps=np.maximum(held.steps - late, 0) * (held.steps > 0))
 
     monkeypatch.setattr(system, "held_inputs", shifted)
-    found = {check.name for check in states(kind=linear_cases.INPUT) if not check.passed}
-    moving = {case.name for case in linear_cases.input_cases() if case.start.shape[1] < 31} - {"ladder, switched on"}
+    found = {check.name for check in states(kind=cases.INPUT) if not check.passed}
+    moving = {case.name for case in cases.input_cases() if case.start.shape[1] < 31} - {"ladder, switched on"}
     stepped = moving | {f"{name}, float32" for name in moving}
     assert found == stepped | {"lag, pulses, power", "lag, pulses, float32, power"}
 
@@ -203,7 +203,7 @@ def test_inputs_that_are_not_integrated_are_found(monkeypatch: pytest.MonkeyPatc
     """As if B dt were what an input adds in a step."""
     right = system.discretise
     monkeypatch.setattr(system, "discretise", lambda A, B, dt: (right(A, B, dt)[0], B * dt))
-    found = {check.name for check in states(kind=linear_cases.INPUT) if not check.passed}
+    found = {check.name for check in states(kind=cases.INPUT) if not check.passed}
     assert {"ladder, switched on", "double integrator, u = t, hold zero", "oscillator, u = cos(t), hold zero"} <= found
 
 
@@ -215,7 +215,7 @@ def test_lines_that_begin_where_they_should_end_are_found(monkeypatch: pytest.Mo
         return Ad, np.roll(both, B.shape[1], axis=1)
 
     monkeypatch.setattr(system, "discretise_between", backwards)
-    found = {check.name.removesuffix(", float32") for check in states(kind=linear_cases.INPUT) if not check.passed}
+    found = {check.name.removesuffix(", float32") for check in states(kind=cases.INPUT) if not check.passed}
     assert found == {"double integrator, u = t, hold first", "oscillator, u = cos(t), hold first"}
 
 
@@ -246,31 +246,31 @@ def test_dubious_exponentials_are_found(
     monkeypatch: pytest.MonkeyPatch, exponential: Callable, fails: set[str]
 ) -> None:
     monkeypatch.setattr(system, "discretise", lambda A, B, dt: (exponential(A * dt), B))
-    cases = [case for case in linear_exponentials.exponential_cases() if not case.name.startswith("stiff")]
+    nonstiff = [case for case in hard_exponentials.exponential_cases() if not case.name.startswith("stiff")]
     with np.errstate(all="ignore"):
-        checks = list(linear_states.state_checks(CPU, cases, print))
+        checks = list(known_solutions.state_checks(CPU, nonstiff, print))
     assert {check.name for check in checks if not check.passed} >= fails
 
 
 def test_products_that_leave_something_out_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """The last of an odd number of products, as a tile might; and the addition in float32, but for whole numbers."""
-    right = linear_products._multiplied
+    right = products._multiplied
 
     def cut(backend: Any, A: np.ndarray, *args: Any) -> np.ndarray:
         A = A.copy()
         A[:, 32:33] = 0
         return right(backend, A, *args)
 
-    monkeypatch.setattr(linear_products, "_multiplied", cut)
-    bad = [check for check in linear_products.product_checks(CPU, linear_products.QUICK) if not check.passed]
+    monkeypatch.setattr(products, "_multiplied", cut)
+    bad = [check for check in products.product_checks(CPU, products.QUICK) if not check.passed]
     assert {check.kind for check in bad} == {"whole numbers", "rounded product"}
     assert {check.name.split(",")[0] for check in bad} == {"31 x 33", "65 x 127"}
 
     def rounded(backend: Any, A: np.ndarray, X: np.ndarray, bias: np.ndarray, kernel: str) -> np.ndarray:
         return right(backend, A.astype(np.float32), X.astype(np.float32), bias.astype(np.float32), kernel)
 
-    monkeypatch.setattr(linear_products, "_multiplied", rounded)
-    assert off(linear_products.product_checks(CPU, linear_products.QUICK)) == {"rounded product"}
+    monkeypatch.setattr(products, "_multiplied", rounded)
+    assert off(products.product_checks(CPU, products.QUICK)) == {"rounded product"}
 
 
 def test_a_residual_that_is_told_wrong_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -284,9 +284,9 @@ def test_a_wrong_spacing_has_another_order(monkeypatch: pytest.MonkeyPatch) -> N
     def harmed(source: Any, *args: Any) -> np.ndarray:
         return generate(source, *args) * (source.points / (source.points + 1)) ** 2
 
-    assert off(linear_orders.rod_checks(CPU, (15, 23, 31))) == set()
+    assert off(orders.rod_checks(CPU, (15, 23, 31))) == set()
     monkeypatch.setattr(system, "generate", harmed)
-    assert off(linear_orders.rod_checks(CPU, (15, 23, 31))) == {"order in space"}
+    assert off(orders.rod_checks(CPU, (15, 23, 31))) == {"order in space"}
 
 
 def test_wrong_analysis_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -295,7 +295,7 @@ def test_wrong_analysis_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report, "steady_state", lambda A, b, continuous: (b, 0.0))
     monkeypatch.setattr(report.Chain, "stationary", property(lambda self: np.ones(len(self.moves)) / len(self.moves)))
     monkeypatch.setattr(report, "reach", lambda A, B: report.Reach(len(A) - 1, len(A), 1.0))
-    found = {c.name for c in linear_analysis.analysis_checks(CPU, linear_analysis.known()) if not c.passed}
+    found = {c.name for c in analysis.analysis_checks(CPU, analysis.known()) if not c.passed}
     assert {
         "rotation: marginally stable",
         "rotation: spectral_radius",
@@ -306,32 +306,32 @@ def test_wrong_analysis_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_ranks_by_the_staircase_alone_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Or in units that A alone suggests."""
-    ranked = [system for system in linear_analysis.known() if any(key.endswith("rank") for key in system.numbers)]
-    assert {c.passed for c in linear_analysis.analysis_checks(CPU, ranked)} == {True}
+    ranked = [system for system in analysis.known() if any(key.endswith("rank") for key in system.numbers)]
+    assert {c.passed for c in analysis.analysis_checks(CPU, ranked)} == {True}
     with monkeypatch.context() as patch:
         patch.setattr(reachability, "nearest", lambda A, B, enough: (1.0, A[0]))
         patch.setattr(reachability, "without_untouched", lambda A, B, tolerance: np.eye(len(A)))
-        found = {c.name for c in linear_analysis.analysis_checks(CPU, ranked) if not c.passed}
+        found = {c.name for c in analysis.analysis_checks(CPU, ranked) if not c.passed}
     assert any(name.startswith("observer of 8 states") for name in found)
     monkeypatch.setattr(reachability, "levelled", lambda A, B: (A, B))
-    found = {c.name for c in linear_analysis.analysis_checks(CPU, ranked) if not c.passed}
+    found = {c.name for c in analysis.analysis_checks(CPU, ranked) if not c.passed}
     assert found == {"cascade of lags in any units: controllability rank"}
 
 
 def test_an_error_of_powers_without_that_of_the_exponential_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert off(linear_power_errors.power_error_checks(CPU)) == set()
+    assert off(power_errors.power_error_checks(CPU)) == set()
     monkeypatch.setattr(powers, "lacking", lambda system: None)
-    assert off(linear_power_errors.power_error_checks(CPU)) == {"power_error"}
+    assert off(power_errors.power_error_checks(CPU)) == {"power_error"}
 
 
 def test_devices_and_methods_that_differ_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(linear_methods, "SIZES", (5,))
-    checks = list(linear_methods.method_checks(CPU, CPU, print))
-    compared = [check for check in checks if check.kind == linear_methods.DEVICE]
+    monkeypatch.setattr(methods, "SIZES", (5,))
+    checks = list(methods.method_checks(CPU, CPU, print))
+    compared = [check for check in checks if check.kind == methods.DEVICE]
     stepped = [check for check in compared if not re.search("power|spectral", check.name)]
     assert [check.measured for check in stepped] == [0.0] * 6
     assert off(iter(checks)) == set()
-    right, runs = linear_methods.run, iter(range(10**6))
+    right, runs = methods.run, iter(range(10**6))
 
     def drifting(*args: Any) -> Any:
         found = right(*args)
@@ -339,18 +339,18 @@ def test_devices_and_methods_that_differ_are_found(monkeypatch: pytest.MonkeyPat
             X *= 1 + 1e-4 * next(runs)
         return found
 
-    monkeypatch.setattr(linear_methods, "run", drifting)
-    assert linear_methods.DEVICE in off(linear_methods.method_checks(CPU, CPU, print))
+    monkeypatch.setattr(methods, "run", drifting)
+    assert methods.DEVICE in off(methods.method_checks(CPU, CPU, print))
 
 
 def test_what_a_method_refuses_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*args: Any) -> Any:
         raise ScenarioError([Mistake(("time", "method"), "power would lose 9 digits")])
 
-    monkeypatch.setattr(linear_states, "run", refuse)
-    monkeypatch.setattr(linear_states, "methods", lambda: ["step", "power"])
+    monkeypatch.setattr(known_solutions, "run", refuse)
+    monkeypatch.setattr(known_solutions, "methods", lambda: ["step", "power"])
     notes: list[str] = []
-    checks = list(linear_states.state_checks(CPU, [CASES["leslie"]], notes.append))
+    checks = list(known_solutions.state_checks(CPU, [CASES["leslie"]], notes.append))
     assert [(check.name, check.passed) for check in checks] == [("leslie", False), ("leslie, float32", False)]
     assert notes[0] == "not checked: leslie, power: power would lose 9 digits"
 
@@ -359,22 +359,22 @@ def test_noise_of_another_size_is_found(monkeypatch: pytest.MonkeyPatch) -> None
     """G G' dt instead of the integral over a step, as Euler and Maruyama have it; and factors of a right one."""
     with monkeypatch.context() as patch:
         patch.setattr(system, "noise_covariance", lambda A, G, dt: G @ G.T * dt)
-        bad = [check for check in linear_noise.noise_checks(CPU, None, 6) if not check.passed]
-    assert {check.kind for check in bad} == {linear_noise.MOMENTS, SEEDS}
+        bad = [check for check in noise.noise_checks(CPU, None, 6) if not check.passed]
+    assert {check.kind for check in bad} == {noise.MOMENTS, SEEDS}
     continuous = {"Ornstein-Uhlenbeck", "particle, pushed", "spring in a bath"}
-    assert {check.name.rsplit(", ", 1)[0] for check in bad if check.kind == linear_noise.MOMENTS} == continuous
+    assert {check.name.rsplit(", ", 1)[0] for check in bad if check.kind == noise.MOMENTS} == continuous
 
     right = system.noise_factor
     monkeypatch.setattr(system, "noise_factor", lambda Q: 1.1 * right(Q))
-    bad = [check for check in linear_noise.noise_checks(CPU, None, 6) if not check.passed]
-    assert linear_noise.LYAPUNOV not in {check.kind for check in bad}
+    bad = [check for check in noise.noise_checks(CPU, None, 6) if not check.passed]
+    assert noise.LYAPUNOV not in {check.kind for check in bad}
     assert continuous <= {check.name.partition(", var")[0] for check in bad if check.kind == SEEDS}
 
 
 def test_noise_is_compared_with_another_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    systems = linear_noise.noisy_systems()[:1]
-    monkeypatch.setattr(linear_noise, "noisy_systems", lambda: systems)
-    found = [check for check in linear_noise.noise_checks(CPU, CPU, 2) if check.kind == linear_noise.DEVICE]
+    systems = noise.noisy_systems()[:1]
+    monkeypatch.setattr(noise, "noisy_systems", lambda: systems)
+    found = [check for check in noise.noise_checks(CPU, CPU, 2) if check.kind == noise.DEVICE]
     assert [check.measured for check in found] == [0.0]
 
 
@@ -382,7 +382,7 @@ def test_every_kernel_is_verified_that_can_have_a_matrix(host_cuda: HostCuda, mo
     sparse = CASES["springs, sparse, by series"]
     assert [name for name, case in CASES.items() if case.sparse] == ["lattice walk, sparse", sparse.name]
     assert (kernels(host_cuda), kernels(host_cuda, sparse=True)) == (["numba", "nvrtc"], ["numba"])
-    assert all(check.passed for check in linear_states.state_checks(host_cuda, [sparse], print))
+    assert all(check.passed for check in known_solutions.state_checks(host_cuda, [sparse], print))
     monkeypatch.setattr(host_cuda, "products", lambda: "a library", raising=False)
     assert (kernels(host_cuda), kernels(host_cuda, sparse=True)) == (["numba", "nvrtc", "cublas"], ["numba"])
     assert kernels(CPU) == ["numba"]

@@ -12,8 +12,8 @@ import scipy.linalg
 
 from simsuite.backends import open_backend
 from simsuite.solvers.matmul.sparse import filled
-from simsuite.verify import linear_cases, linear_exact, linear_exponentials, linear_products
-from simsuite.verify.linear_runs import Case, run
+from simsuite.verify.linear import cases, exact_exponentials, hard_exponentials, products
+from simsuite.verify.linear.runs import Case, run
 
 
 def rational_taylor(A: Sequence[Sequence[float]], t: float) -> np.ndarray:
@@ -22,19 +22,19 @@ def rational_taylor(A: Sequence[Sequence[float]], t: float) -> np.ndarray:
     term = [[Fraction(int(i == j)) for j in range(n)] for i in range(n)]
     total = term
     for k in range(1, 250):
-        term = [[a / k for a in row] for row in linear_exact.multiply(term, one)]
+        term = [[a / k for a in row] for row in exact_exponentials.multiply(term, one)]
         total = [[a + b for a, b in zip(*rows)] for rows in zip(total, term)]
     return np.array([[float(a) for a in row] for row in total])
 
 
-@pytest.mark.parametrize("hard", linear_exponentials.HARD, ids=lambda hard: hard.name)
-def test_exact_exponentials(hard: linear_exponentials.Hard) -> None:
+@pytest.mark.parametrize("hard", hard_exponentials.HARD, ids=lambda hard: hard.name)
+def test_exact_exponentials(hard: hard_exponentials.Hard) -> None:
     """The eigenvalues are those of the matrix, by Cayley and Hamilton; and, where it converges, the series agrees."""
     n = len(hard.rows)
     product = [[Fraction(int(i == j)) for j in range(n)] for i in range(n)]
     for value in hard.spectrum:
         shifted = [[Fraction(a) - value * (i == j) for j, a in enumerate(row)] for i, row in enumerate(hard.rows)]
-        product = linear_exact.multiply(product, shifted)
+        product = exact_exponentials.multiply(product, shifted)
     assert not any(a for row in product for a in row)
     if np.max(np.abs(hard.rows)) * hard.dt < 50:
         assert np.array_equal(hard.propagator(1), rational_taylor(hard.rows, hard.dt))
@@ -42,7 +42,7 @@ def test_exact_exponentials(hard: linear_exponentials.Hard) -> None:
 
 def test_published_exponentials() -> None:
     """As they stand in print: Moler and Van Loan, 1978, section 3; Ward, 1977, tests 1 and 3."""
-    exact = {hard.name: hard.propagator(1) for hard in linear_exponentials.HARD}
+    exact = {hard.name: hard.propagator(1) for hard in hard_exponentials.HARD}
     moler = [[-0.735759, 0.551819], [-1.471518, 1.103638]]
     np.testing.assert_allclose(exact["Moler, Van Loan, -1 and -17"], moler, atol=5e-7)
     ward = [
@@ -61,7 +61,7 @@ def test_published_exponentials() -> None:
 
 @pytest.mark.parametrize(
     "case",
-    [case for case in linear_cases.cases(quick=True) if case.kind in ("closed form", "input", "Jordan block")],
+    [case for case in cases.cases(quick=True) if case.kind in ("closed form", "input", "Jordan block")],
     ids=lambda case: case.name,
 )
 def test_closed_forms_are_those_of_the_documented_systems(case: Case) -> None:
@@ -78,6 +78,6 @@ def test_closed_forms_are_those_of_the_documented_systems(case: Case) -> None:
 def test_products_of_halves_are_exact() -> None:
     a, x = np.random.default_rng(1).standard_normal((2, 30))
     exact = sum((Fraction(p) * Fraction(q) for p, q in zip(a, x)), Fraction(0))
-    terms = linear_products._exact_products(a, x)
+    terms = products._exact_products(a, x)
     assert sum(map(Fraction, terms), Fraction(0)) == exact
     assert math.fsum(terms) == float(exact)

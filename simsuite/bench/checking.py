@@ -15,7 +15,7 @@ import numpy as np
 from simsuite.backends import open_backend
 from simsuite.bench.plates import Plate, started
 from simsuite.core import Backend, Stepper
-from simsuite.verify.semidiscrete import SemiDiscrete
+from simsuite.verify.heat.semidiscrete import SemiDiscrete
 
 FEW_STEPS, MANY_STEPS = 37, 229  # the former more than any kernel takes a launch, the latter several recorded graphs
 SMALL = 256  # cells along an edge, up to which many steps are made

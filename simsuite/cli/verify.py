@@ -96,17 +96,17 @@ def _verify_solvers(solvers: Sequence[str], output: Path | None, device: str, qu
 
 def _checks(solver: str, backend: Backend, quick: bool, note: Callable[[str], None]) -> Iterator[Check]:
     if solver == "gbm":
-        from simsuite.verify.gbm import gbm_checks
+        from simsuite.verify.gbm.all_checks import gbm_checks
 
         yield from gbm_checks(backend, quick, note)
     elif solver == "linear":
         PackageMissing.unless(["mpmath"], "verify", "verify linear")
-        from simsuite.verify.linear import linear_checks
+        from simsuite.verify.linear.all_checks import linear_checks
 
         yield from linear_checks(backend, quick, note)
     else:
         PackageMissing.unless(["sympy"], "verify", "verify heat")
-        from simsuite.verify.heat import heat_checks
+        from simsuite.verify.heat.all_checks import heat_checks
 
         with backend.on_threads(1):
             yield from heat_checks(backend, quick, note)
@@ -128,20 +128,21 @@ def _verify_scenario(
 
 
 def _refine_heat(loaded: Scenario, backend: Backend, levels: int, output: Path | None, as_json: bool) -> None:
-    from simsuite.verify import report, scenario, scenario_report
+    from simsuite.verify import report
     from simsuite.verify.checks import require
+    from simsuite.verify.heat import scenario_report, scenario_study
 
     found = []
-    for outcome in scenario.outcomes(loaded.model, loaded.base, backend, levels):
+    for outcome in scenario_study.outcomes(loaded.model, loaded.base, backend, levels):
         found.append(outcome)
         if not as_json:
             say(f"done: {scenario_report.described(outcome)}")
-    checks, why = scenario.study(found), None
+    checks, why = scenario_study.study(found), None
     if not checks[0].passed:
-        why = scenario.cause(found, checks, loaded.base, backend)
-        checks = scenario.with_cause(checks, why)
+        why = scenario_study.cause(found, checks, loaded.base, backend)
+        checks = scenario_study.with_cause(checks, why)
     if as_json:
-        _print_as_json(checks, levels=scenario.levels_of(found))
+        _print_as_json(checks, levels=scenario_study.levels_of(found))
     else:
         print(report.table(scenario_report.table(found, checks)))
         print(scenario_report.verdict(checks, why))
@@ -151,15 +152,16 @@ def _refine_heat(loaded: Scenario, backend: Backend, levels: int, output: Path |
 
 
 def _refine_gbm(loaded: Scenario, backend: Backend, levels: int, output: Path | None, as_json: bool) -> None:
-    from simsuite.verify import gbm_scenario, report
+    from simsuite.verify import report
     from simsuite.verify.checks import require
+    from simsuite.verify.gbm import scenario_study
 
     found = []
-    for level in gbm_scenario.levels_of(loaded.model, backend, levels):
+    for level in scenario_study.levels_of(loaded.model, backend, levels):
         found.append(level)
         if not as_json:
             say(f"done: {counted(level.paths, 'path')}")
-    checks = _shown(gbm_scenario.study(loaded.model, found, say), report.header(_fancy()), as_json)
+    checks = _shown(scenario_study.study(loaded.model, found, say), report.header(_fancy()), as_json)
     if as_json:
         _print_as_json(checks, levels=[{"paths": level.paths} for level in found])
     else:
@@ -256,7 +258,7 @@ def _draw_levels(directory: Path, name: str, checks: Sequence[Check]) -> None:
 
 def _draw_study(directory: Path, name: str, found: Sequence[Any], checks: Sequence[Check]) -> None:
     from simsuite.pictures.convergence import Curve, Panel, draw_orders
-    from simsuite.verify.scenario_report import lines
+    from simsuite.verify.heat.scenario_report import lines
 
     drawn = [Curve(*line) for line in lines(found, checks)]
     if not drawn:

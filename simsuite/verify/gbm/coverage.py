@@ -17,8 +17,8 @@ from simsuite.core import Backend
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm.reference_prices.prices import reference_price
 from simsuite.verify.checks import Check
-from simsuite.verify.gbm_cases import ASSET, option, world
-from simsuite.verify.gbm_runs import problem_of, reseeded, run
+from simsuite.verify.gbm.cases import ASSET, option, world
+from simsuite.verify.gbm.runs import problem_of, reseeded, run
 
 COVERAGE, FAR, CERTAIN = "coverage of ci95", "beyond 3 errors", "errors of 0"
 LEAST = 0.93  # of 0.95: short of it by less than scatter and discreteness make

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from simsuite.core import Backend
 from simsuite.errors import ScenarioError
 from simsuite.verify.checks import Check, not_checked
-from simsuite.verify.gbm_cases import ANTITHETIC, PLAIN, SOBOL, Case, option, world
-from simsuite.verify.gbm_runs import Note, prices_of, problem_of, reseeded, run, scenario_of
-from simsuite.verify.study import fitted_line
+from simsuite.verify.convergence import fitted_line
+from simsuite.verify.gbm.cases import ANTITHETIC, PLAIN, SOBOL, Case, option, world
+from simsuite.verify.gbm.runs import Note, prices_of, problem_of, reseeded, run, scenario_of
 
 CONVERGENCE = "convergence"
 PAIR = ("plain", "control variate")

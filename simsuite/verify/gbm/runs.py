@@ -17,7 +17,7 @@ from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm.problem import GbmProblem
 from simsuite.solvers.gbm.reference_prices.prices import reference_price
 from simsuite.solvers.gbm.solver import GbmSolver
-from simsuite.verify.gbm_cases import ANTITHETIC, GROUPS, MATCHED, PLAIN, REPLICATES, SOBOL, Case, Way
+from simsuite.verify.gbm.cases import ANTITHETIC, GROUPS, MATCHED, PLAIN, REPLICATES, SOBOL, Case, Way
 
 Note = Callable[[str], None]
 ROUNDING = {"float64": 1e-11, "mixed": 1e-6, "float32": 2e-6}  # that no estimate averages out, relative to the spot

@@ -10,8 +10,8 @@ from simsuite.errors import ScenarioError
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm.reference_prices.prices import reference_greeks
 from simsuite.verify.checks import Check, not_checked
-from simsuite.verify.gbm_cases import Case, Way
-from simsuite.verify.gbm_runs import ROUNDING, Note, Outcome, deviations, label, prices_of, problem_of, run, scenario_of
+from simsuite.verify.gbm.cases import Case, Way
+from simsuite.verify.gbm.runs import ROUNDING, Note, Outcome, deviations, label, prices_of, problem_of, run, scenario_of
 
 REFERENCE, PUBLISHED, GREEK = "reference", "published", "greek"
 LIMIT = 4.0  # standard errors

@@ -11,8 +11,8 @@ from simsuite.core import Backend
 from simsuite.errors import ScenarioError
 from simsuite.solvers.linear.results.residual import COLUMNS
 from simsuite.verify.checks import Check, at_most, near, not_checked
-from simsuite.verify.linear_cases import CLOSED, INPUT, JORDAN
-from simsuite.verify.linear_runs import LARGEST, Case, Note, Outcome, kernels, label, methods, run
+from simsuite.verify.linear.cases import CLOSED, INPUT, JORDAN
+from simsuite.verify.linear.runs import LARGEST, Case, Note, Outcome, kernels, label, methods, run
 
 KEPT, RESIDUAL = "conserved", "residual"
 TOLD = (CLOSED, JORDAN, INPUT)  # kinds of runs that take so many steps that their residual says something

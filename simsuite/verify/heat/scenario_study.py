@@ -13,9 +13,7 @@ import numpy as np
 from simsuite.core import Backend
 from simsuite.scenario.heat import HeatScenario
 from simsuite.verify.checks import Check
-from simsuite.verify.refinement import ORDER_IN_SPACE, ORDER_IN_TIME, in_shorter_steps, problems
-from simsuite.verify.runs import Outcome, run
-from simsuite.verify.study import (
+from simsuite.verify.convergence import (
     Limit,
     averaged,
     changes,
@@ -25,6 +23,8 @@ from simsuite.verify.study import (
     orders,
     root_mean_square,
 )
+from simsuite.verify.heat.refinement import ORDER_IN_SPACE, ORDER_IN_TIME, in_shorter_steps, problems
+from simsuite.verify.heat.runs import Outcome, run
 
 OFF_BY = 0.3  # how far from 2 the observed order may be
 SHARE_IN_TIME = 0.2  # of what a grid is off, from which on steps in time disturb the order

@@ -9,8 +9,8 @@ import numpy as np
 
 from simsuite.core import Backend
 from simsuite.verify.checks import Check, at_most
-from simsuite.verify.gbm_cases import ANTITHETIC, ONE, PLAIN, TWO, WATCHED, Way
-from simsuite.verify.gbm_runs import Outcome, label, problem_of, run, scenario_of
+from simsuite.verify.gbm.cases import ANTITHETIC, ONE, PLAIN, TWO, WATCHED, Way
+from simsuite.verify.gbm.runs import Outcome, label, problem_of, run, scenario_of
 
 DIVISION, DEVICE = "same bits", "CPU and device"
 AGREEMENT = {"float64": 1e-12, "mixed": 2e-5, "float32": 2e-5}  # of prices, relative to the spot

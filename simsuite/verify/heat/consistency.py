@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from simsuite.core import Backend
-from simsuite.verify import heat_cases
 from simsuite.verify.checks import Check, at_most
-from simsuite.verify.runs import run_scenario
-from simsuite.verify.study import root_mean_square
+from simsuite.verify.convergence import root_mean_square
+from simsuite.verify.heat import cases
+from simsuite.verify.heat.runs import run_scenario
 
 STEPPERS = ("explicit", "rkl2", "adi", "exact")
 LEDGER, DEVICE = "ledger", "CPU and device"
@@ -21,7 +21,7 @@ AGREEMENT = 1e-11  # relative, of float64 runs
 def whole_checks(backend: Backend, cpu: Backend | None, cells: int) -> Iterator[Check]:
     """Ledgers on `backend`, and agreement with `cpu` where that is another one, on cells × cells cells."""
     for stepper in STEPPERS:
-        for name, scenario in heat_cases.everything(stepper, cells):
+        for name, scenario in cases.everything(stepper, cells):
             found = run_scenario(scenario, backend)
             energy = found.results["energy"]
             label = f"{stepper:<9} {name}"

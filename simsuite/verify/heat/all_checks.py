@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 
 from simsuite.backends import open_backend
 from simsuite.core import Backend
-from simsuite.verify.benchmarks import benchmark_checks, benchmark_files
+from simsuite.verify.benchmarks import benchmark_files
 from simsuite.verify.checks import Check
-from simsuite.verify.heat_orders import FULL, QUICK, order_checks
-from simsuite.verify.heat_tolerance import tolerance_checks
-from simsuite.verify.heat_whole import whole_checks
+from simsuite.verify.heat.benchmarks import benchmark_checks
+from simsuite.verify.heat.consistency import whole_checks
+from simsuite.verify.heat.stepper_orders import FULL, QUICK, order_checks
+from simsuite.verify.heat.tolerance import tolerance_checks
 
 CELLS = {True: 12, False: 24}  # along each axis, of runs with everything at once; quick or not
 

@@ -17,7 +17,7 @@ import numpy as np
 from simsuite.core import Backend
 from simsuite.solvers.matmul.product import product
 from simsuite.verify.checks import Check, at_most
-from simsuite.verify.linear_runs import UNIT, label
+from simsuite.verify.linear.runs import UNIT, label
 from simsuite.words import counted
 
 WHOLE, ROUNDED = "whole numbers", "rounded product"

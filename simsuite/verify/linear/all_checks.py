@@ -6,18 +6,18 @@ from collections.abc import Iterator
 
 from simsuite.backends import open_backend
 from simsuite.core import Backend
-from simsuite.verify import linear_products
 from simsuite.verify.checks import Check
-from simsuite.verify.linear_analysis import analysis_checks, known
-from simsuite.verify.linear_cases import cases
-from simsuite.verify.linear_exponentials import exponential_cases
-from simsuite.verify.linear_methods import method_checks
-from simsuite.verify.linear_noise import noise_checks
-from simsuite.verify.linear_orders import rod_checks
-from simsuite.verify.linear_power_errors import power_error_checks
-from simsuite.verify.linear_products import product_checks
-from simsuite.verify.linear_runs import Note
-from simsuite.verify.linear_states import state_checks
+from simsuite.verify.linear import products
+from simsuite.verify.linear.analysis import analysis_checks, known
+from simsuite.verify.linear.cases import cases
+from simsuite.verify.linear.hard_exponentials import exponential_cases
+from simsuite.verify.linear.known_solutions import state_checks
+from simsuite.verify.linear.methods import method_checks
+from simsuite.verify.linear.noise import noise_checks
+from simsuite.verify.linear.orders import rod_checks
+from simsuite.verify.linear.power_errors import power_error_checks
+from simsuite.verify.linear.products import product_checks
+from simsuite.verify.linear.runs import Note
 
 POINTS = {True: (15, 23, 31), False: (15, 31, 63, 127)}  # of a rod; quick or not
 NOISE_SEEDS = {True: 6, False: 30}
@@ -34,7 +34,7 @@ def linear_checks(backend: Backend, quick: bool, note: Note) -> Iterator[Check]:
         yield from rod_checks(backend, POINTS[quick])
         yield from analysis_checks(backend, known())
         yield from power_error_checks(backend)
-    yield from product_checks(backend, linear_products.QUICK if quick else linear_products.FULL)
+    yield from product_checks(backend, products.QUICK if quick else products.FULL)
     yield from method_checks(backend, cpu if elsewhere else None, note)
     with backend.on_threads(1):
         yield from noise_checks(backend, cpu if elsewhere else None, NOISE_SEEDS[quick])

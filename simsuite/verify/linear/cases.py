@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from simsuite.verify import linear_motions as motions
-from simsuite.verify.linear_exact import multiply
-from simsuite.verify.linear_runs import Case
+from simsuite.verify.linear import propagators
+from simsuite.verify.linear.exact_exponentials import multiply
+from simsuite.verify.linear.runs import Case
 from simsuite.words import counted
 
 CLOSED, JORDAN, PERMUTED, INPUT = "closed form", "Jordan block", "permutation", "input"
@@ -32,7 +32,7 @@ def columns(n: int, m: int, seed: int = 1) -> np.ndarray:
     return np.random.default_rng(seed).integers(1, 1025, (n, m)) / 1024.0
 
 
-def at_steps(propagator: motions.Propagator, dt: float) -> motions.Propagator:
+def at_steps(propagator: propagators.Propagator, dt: float) -> propagators.Propagator:
     """exp(A t) as a function of the number of steps."""
     return lambda k: propagator(k * dt)
 
@@ -50,25 +50,27 @@ def motion_cases() -> list[Case]:
             generated("rotation", angle=0.1),
             10_000,
             columns(2, 3),
-            motions.rotation(0.1),
+            propagators.rotation(0.1),
             kept=np.eye(2),
         ),
-        _continuous("rotation in time", motions.rotation, {"angle": 2.0}, "rotation", 1000, 0.01, columns(2, 3)),
+        _continuous("rotation in time", propagators.rotation, {"angle": 2.0}, "rotation", 1000, 0.01, columns(2, 3)),
         # every sine a column of its own: each has to decay at its own rate
-        _continuous("heat1d, its modes", motions.heat1d, HEAT, "heat1d", 40, 2e-3, motions.sines(HEAT["points"])),
-        _continuous("rc_ladder, discharged", motions.rc_ladder, LADDER, "rc_ladder", 60, 1e-3, columns(8, 2)),
+        _continuous(
+            "heat1d, its modes", propagators.heat1d, HEAT, "heat1d", 40, 2e-3, propagators.sines(HEAT["points"])
+        ),
+        _continuous("rc_ladder, discharged", propagators.rc_ladder, LADDER, "rc_ladder", 60, 1e-3, columns(8, 2)),
         Case(
             "lattice walk, sparse",
             CLOSED,
             generated("lattice_walk", **LATTICE),
             300,
             columns(35, 3),
-            motions.lattice_walk(**LATTICE),
+            propagators.lattice_walk(**LATTICE),
             kept=np.ones(35),
         ),
         _continuous(
             "springs, sparse, by series",
-            lambda format, **given: motions.springs(**given),
+            lambda format, **given: propagators.springs(**given),
             SPRINGS | {"format": "csr"},
             "springs",
             100,
@@ -81,7 +83,7 @@ def motion_cases() -> list[Case]:
             generated("quantum_walk", sites=11),
             500,
             np.eye(22)[:, :2],
-            motions.quantum_walk(11),
+            propagators.quantum_walk(11),
             kept=np.eye(22),
         ),
         Case(
@@ -90,7 +92,7 @@ def motion_cases() -> list[Case]:
             {"matrix": [[0.0, -0.5j * RABI], [-0.5j * RABI, -1j * DETUNING]]},
             500,
             columns(2, 3) + 1j * columns(2, 3, 2),
-            at_steps(motions.rabi(RABI, DETUNING), 0.05),
+            at_steps(propagators.rabi(RABI, DETUNING), 0.05),
             0.05,
             kept=np.eye(2),
         ),
@@ -101,10 +103,10 @@ def motion_cases() -> list[Case]:
         masses, stiffness = (1, 0.5) if damping >= 2 else (6, 1.0)
         given = {"masses": masses, "mass": 1.0, "stiffness": stiffness, "damping": damping}
         start = columns(2 * masses, 2)
-        case = _continuous(f"springs, {name}", motions.springs, given, "springs", 100, 0.1, start)
+        case = _continuous(f"springs, {name}", propagators.springs, given, "springs", 100, 0.1, start)
         found.append(case if damping else dataclasses.replace(case, kept=_energy(masses, 1.0, stiffness)))
     for kind, dt, steps in (("discrete", None, 1500), ("continuous", 0.8, 1500)):
-        exact = motions.markov(12, UP, DOWN, dt is not None)
+        exact = propagators.markov(12, UP, DOWN, dt is not None)
         start = np.eye(12)[:, [0, 7]]
         system = generated("markov", states=12, up=UP, down=DOWN)
         propagator = exact if dt is None else at_steps(exact, dt)
@@ -123,7 +125,7 @@ LESLIE: dict[str, Any] = {"fecundity": [0.0, 1.25, 3.0], "survival": [0.5, 0.25]
 
 def _continuous(
     name: str,
-    motion: Callable[..., motions.Propagator],
+    motion: Callable[..., propagators.Propagator],
     parameters: dict[str, Any],
     generator: str,
     steps: int,
@@ -141,7 +143,7 @@ def _energy(masses: int, mass: float, stiffness: float) -> np.ndarray:
     return np.block([[stiffness / 2 * extensions.T @ extensions, zero], [zero, mass / 2 * np.eye(masses)]])
 
 
-def _population() -> motions.Propagator:
+def _population() -> propagators.Propagator:
     """By products of fractions: the young in the first row, survivors below the diagonal."""
     one = [
         [Fraction(f) for f in LESLIE["fecundity"]],
@@ -169,7 +171,7 @@ def jordan_cases() -> list[Case]:
 def _jordan(eigenvalue: float, size: int, steps: int, whole: bool) -> Case:
     A = eigenvalue * np.eye(size) + np.eye(size, k=1)
     name = f"eigenvalue {eigenvalue:g}, {size} x {size}, {steps} steps"
-    propagator = motions.jordan(eigenvalue, size)
+    propagator = propagators.jordan(eigenvalue, size)
     return Case(name, JORDAN, {"matrix": A.tolist()}, steps, np.eye(size), propagator, whole=whole)
 
 
@@ -211,7 +213,7 @@ def input_cases() -> list[Case]:
 def _switched_on() -> Case:
     """A ladder of capacitors on a constant voltage: each comes to it, less what has not decayed."""
     dt, volts = 2e-3, 5.0
-    exact = at_steps(motions.rc_ladder(**LADDER), dt)
+    exact = at_steps(propagators.rc_ladder(**LADDER), dt)
     ones = np.ones(LADDER["sections"])
 
     def forced(k: int) -> np.ndarray:
@@ -304,7 +306,7 @@ def _turning() -> Case:
         return np.array([z.real, z.imag])
 
     system = {**generated("rotation", angle=angle), "input_matrix": [[1.0], [0.0]], "input": ["cos(t)"]}
-    start, exact = columns(2, 2), motions.rotation(angle)
+    start, exact = columns(2, 2), propagators.rotation(angle)
     return Case("rotation, u = cos(t)", INPUT, system, steps, start, exact, None, forced, 1.0)
 
 

@@ -13,11 +13,11 @@ import numpy as np
 
 from simsuite.core import Backend
 from simsuite.scenario.heat import HeatScenario
-from simsuite.verify import heat_cases
 from simsuite.verify.checks import Check, at_most
-from simsuite.verify.heat_whole import LEDGER, SOLVED, moved
-from simsuite.verify.runs import run_scenario
-from simsuite.verify.semidiscrete import SemiDiscrete
+from simsuite.verify.heat import cases
+from simsuite.verify.heat.consistency import LEDGER, SOLVED, moved
+from simsuite.verify.heat.runs import run_scenario
+from simsuite.verify.heat.semidiscrete import SemiDiscrete
 
 STEPPERS = ("auto", "rkl2", "adi")
 TOLERANCES = (1e-3, 1e-5)
@@ -26,24 +26,24 @@ WITHIN = "error over tolerance"
 
 def tolerance_checks(backend: Backend, quick: bool) -> Iterator[Check]:
     """The largest error at the end of runs, in units of tolerance times the range of temperatures."""
-    kinds = heat_cases.KINDS[:2] if quick else heat_cases.KINDS
+    kinds = cases.KINDS[:2] if quick else cases.KINDS
     tolerances = TOLERANCES[:1] if quick else TOLERANCES
     for kind in kinds:
-        for case in (heat_cases.moving, heat_cases.switched):
+        for case in (cases.moving, cases.switched):
             scenario = case(kind, "variable", {})
-            changes = heat_cases.CHANGES if case is heat_cases.switched else ()
+            changes = cases.CHANGES if case is cases.switched else ()
             equations = SemiDiscrete(HeatScenario.model_validate(scenario))
-            wanted = equations.at([heat_cases.END], changes)[0]
+            wanted = equations.at([cases.END], changes)[0]
             range_ = float(np.ptp([equations.start, wanted]))
             for stepper in STEPPERS:
                 for tolerance in tolerances:
-                    time = {"end": heat_cases.END, "stepper": stepper, "tolerance": tolerance}
+                    time = {"end": cases.END, "stepper": stepper, "tolerance": tolerance}
                     found = run_scenario(scenario | {"time": time}, backend)
                     off = float(np.max(np.abs(found.temperature - wanted))) / (tolerance * range_)
                     name = f"{stepper:<9} {kind:<12} {case.__name__} data, {tolerance:.0e}"
                     yield at_most(name, WITHIN, off, 1.0, time_error=found.results.get("time_error"))
     for stepper in STEPPERS:
-        scenario, _, wanted_last = heat_cases.daily(stepper)
+        scenario, _, wanted_last = cases.daily(stepper)
         found = run_scenario(scenario, backend)
         off = abs(float(found.temperature[1, -1]) - wanted_last) / (scenario["time"]["tolerance"] * 40.0)
         name, energy = f"{stepper:<9} an edge that follows the day", found.results["energy"]

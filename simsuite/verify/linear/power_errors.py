@@ -11,7 +11,7 @@ from mpmath import mp
 
 from simsuite.core import Backend
 from simsuite.verify.checks import Check
-from simsuite.verify.linear_runs import run
+from simsuite.verify.linear.runs import run
 
 KIND = "power_error"
 DIGITS = 40

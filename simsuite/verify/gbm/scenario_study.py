@@ -3,7 +3,7 @@
 Levels have 4 times as many paths each; the last has those of the scenario, or nearly. Standard errors should halve,
 those of Sobol points become smaller at least as fast. With random numbers a level begins with the paths of the one
 before, so that the change of an estimate has the variance s_after^2 (n_after / n_before - 1). Where few paths decide
-what an option is worth, see `gbm_rare.py`. All levels have the steps of the scenario: the bias of the Euler and the
+what an option is worth, see `rare_events.py`. All levels have the steps of the scenario: the bias of the Euler and the
 Milstein scheme is not looked at.
 """
 
@@ -19,11 +19,11 @@ from simsuite.errors import UsageError
 from simsuite.scenario.gbm import GROUP, American, Digital, GbmScenario, Option
 from simsuite.solvers.gbm.reference_prices.prices import reference_price
 from simsuite.verify.checks import Check
-from simsuite.verify.gbm_cases import PLAIN, SOBOL, Way
-from simsuite.verify.gbm_prices import LIMIT, LOW, REFERENCE, within
-from simsuite.verify.gbm_rare import ERROR_WITHIN, Counts, changed, closed, counts, error_ratio, few_deciding
-from simsuite.verify.gbm_runs import Note, Outcome, problem_of, run
-from simsuite.verify.study import fitted_line
+from simsuite.verify.convergence import fitted_line
+from simsuite.verify.gbm.cases import PLAIN, SOBOL, Way
+from simsuite.verify.gbm.prices import LIMIT, LOW, REFERENCE, within
+from simsuite.verify.gbm.rare_events import ERROR_WITHIN, Counts, changed, closed, counts, error_ratio, few_deciding
+from simsuite.verify.gbm.runs import Note, Outcome, problem_of, run
 from simsuite.words import counted
 
 ERROR, CHANGE = "standard error", "change"

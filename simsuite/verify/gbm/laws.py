@@ -14,10 +14,10 @@ from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm import closed_forms as exact
 from simsuite.solvers.gbm.closed_forms.schemes import Scheme
 from simsuite.verify.checks import Check, near, not_checked
-from simsuite.verify.gbm_cases import ANTITHETIC, CASH, JUMPS, PLAIN, Case, Way, world
-from simsuite.verify.gbm_prices import within
-from simsuite.verify.gbm_runs import Note, label, problem_of, run, scenario_of
-from simsuite.verify.study import fitted_line
+from simsuite.verify.convergence import fitted_line
+from simsuite.verify.gbm.cases import ANTITHETIC, CASH, JUMPS, PLAIN, Case, Way, world
+from simsuite.verify.gbm.prices import within
+from simsuite.verify.gbm.runs import Note, label, problem_of, run, scenario_of
 
 LAW, MARTINGALE, RISK = "law", "martingale", "risk"
 WEAK, STRONG, ORDER = "weak error", "strong error", "strong order"

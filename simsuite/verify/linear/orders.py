@@ -13,8 +13,8 @@ import numpy as np
 
 from simsuite.core import Backend
 from simsuite.verify.checks import Check, near
-from simsuite.verify.linear_runs import run
-from simsuite.verify.study import fitted_line, orders, root_mean_square
+from simsuite.verify.convergence import fitted_line, orders, root_mean_square
+from simsuite.verify.linear.runs import run
 
 ORDER, WANTED, WITHIN = "order in space", 2.0, 0.1
 WAVES = (1, 2, 3)

@@ -16,8 +16,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from simsuite.verify.linear_exact import exponential
-from simsuite.verify.linear_runs import Case
+from simsuite.verify.linear.exact_exponentials import exponential
+from simsuite.verify.linear.runs import Case
 
 EXPONENTIAL = "exponential"
 SMALL = 2.0**-26

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 from simsuite.backends import open_backend
 from simsuite.core import Backend
-from simsuite.verify import gbm_rates
 from simsuite.verify.checks import Check
-from simsuite.verify.gbm_cases import CASES, ONE, SEEDED, SEEDED_WITH_GREEKS, TWO, WITH_GREEKS, Case
-from simsuite.verify.gbm_coverage import coverage_checks
-from simsuite.verify.gbm_laws import law_checks, risk_checks, scheme_checks
-from simsuite.verify.gbm_prices import price_checks
-from simsuite.verify.gbm_rates import rate_checks
-from simsuite.verify.gbm_runs import Note
-from simsuite.verify.gbm_scores import seed_checks
-from simsuite.verify.gbm_whole import whole_checks
+from simsuite.verify.gbm import convergence_rates
+from simsuite.verify.gbm.cases import CASES, ONE, SEEDED, SEEDED_WITH_GREEKS, TWO, WITH_GREEKS, Case
+from simsuite.verify.gbm.consistency import whole_checks
+from simsuite.verify.gbm.convergence_rates import rate_checks
+from simsuite.verify.gbm.coverage import coverage_checks
+from simsuite.verify.gbm.laws import law_checks, risk_checks, scheme_checks
+from simsuite.verify.gbm.prices import price_checks
+from simsuite.verify.gbm.runs import Note
+from simsuite.verify.gbm.standard_errors import seed_checks
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,11 @@ class Extent:
     paths: int
     seeds: int
     seeded: Sequence[Case]
-    rates: gbm_rates.Extent
+    rates: convergence_rates.Extent
 
 
-FULL = Extent(1 << 19, 100, SEEDED, gbm_rates.Extent([1 << k for k in range(10, 19, 2)], 48))
-QUICK = Extent(1 << 16, 36, (ONE, TWO), gbm_rates.Extent([1 << k for k in range(9, 16, 2)], 48))
+FULL = Extent(1 << 19, 100, SEEDED, convergence_rates.Extent([1 << k for k in range(10, 19, 2)], 48))
+QUICK = Extent(1 << 16, 36, (ONE, TWO), convergence_rates.Extent([1 << k for k in range(9, 16, 2)], 48))
 ON_GPU = 16  # times as many paths
 
 

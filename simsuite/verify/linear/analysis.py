@@ -11,10 +11,10 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from simsuite.core import Backend
-from simsuite.verify import linear_motions as motions
 from simsuite.verify.checks import Check, at_most
-from simsuite.verify.linear_cases import DOWN, HEAT, LADDER, LESLIE, UP, generated
-from simsuite.verify.linear_runs import run
+from simsuite.verify.linear import propagators
+from simsuite.verify.linear.cases import DOWN, HEAT, LADDER, LESLIE, UP, generated
+from simsuite.verify.linear.runs import run
 
 ANALYSIS = "analysis"
 WITHIN = 1e-12  # relative to the largest of the numbers: all eigenvalues here are simple, or are judged by words
@@ -51,7 +51,7 @@ def _rotating() -> Iterator[Known]:
 
 
 def _generated() -> Iterator[Known]:
-    w = motions.frequencies(5, 2.0, 3.0)
+    w = propagators.frequencies(5, 2.0, 3.0)
     for damping, verdict in ((0.0, MARGINAL), (0.4, STABLE)):
         system = generated("springs", masses=5, mass=2.0, stiffness=3.0, damping=damping)
         g = damping / 4.0
@@ -78,7 +78,7 @@ def _generated() -> Iterator[Known]:
 
 def _chains() -> Iterator[Known]:
     n = 12
-    p = motions.stationary(n, UP, DOWN)
+    p = propagators.stationary(n, UP, DOWN)
     rates = 1 - UP - DOWN + 2 * math.sqrt(UP * DOWN) * np.cos(math.pi * np.arange(1, n) / n)
     words = {"verdict": MARGINAL, "stochastic": "columns"}
     numbers: dict[str, Any] = {"period": 1, "stationary": p, "slowest.real": [1.0, *rates[:4]]}

@@ -21,7 +21,7 @@ from scipy.stats import binom, hypergeom, norm
 
 from simsuite.scenario.gbm import Digital
 from simsuite.verify.checks import Check
-from simsuite.verify.gbm_prices import LIMIT
+from simsuite.verify.gbm.prices import LIMIT
 
 FEW_HITS = 64  # paths of a digital, up to which it is judged by the binomial law
 FEW_DECIDING = 64  # paths of other options, up to which their standard errors scatter too much for an order

@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 
 from simsuite.verify.checks import Check
+from simsuite.verify.convergence import changes, fitted_line
+from simsuite.verify.heat.runs import Outcome
+from simsuite.verify.heat.scenario_study import MOST_LEVELS, SHORTER, Cause, levels_of
 from simsuite.verify.report import number
-from simsuite.verify.runs import Outcome
-from simsuite.verify.scenario import MOST_LEVELS, SHORTER, Cause, levels_of
-from simsuite.verify.study import changes, fitted_line
 from simsuite.words import steps_in_words
 
 UNJUDGED = "Only the field is judged: min and max are those of cell centres, which move, and probes lie between them."

@@ -11,7 +11,7 @@ import numpy as np
 from simsuite.core import Backend
 from simsuite.errors import ScenarioError
 from simsuite.verify.checks import Check, at_most, not_checked
-from simsuite.verify.linear_runs import FRAMES, UNIT, Note, Outcome, kernels, label, methods, run
+from simsuite.verify.linear.runs import FRAMES, UNIT, Note, Outcome, kernels, label, methods, run
 
 METHOD, DEVICE = "methods", "CPU and device"
 PLAIN = ("step", "numba")

@@ -18,8 +18,8 @@ import numpy as np
 
 from simsuite.core import Backend
 from simsuite.verify.checks import Check, at_most
-from simsuite.verify.linear_runs import FRAMES, Outcome, run
-from simsuite.verify.scores import judged
+from simsuite.verify.linear.runs import FRAMES, Outcome, run
+from simsuite.verify.z_scores import judged
 
 MOMENTS, LYAPUNOV, DEVICE = "exact moments", "Lyapunov", "CPU and device"
 FIRST_SEED = 1000

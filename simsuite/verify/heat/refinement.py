@@ -13,7 +13,7 @@ from simsuite.scenario.common import Output
 from simsuite.scenario.heat import HeatScenario
 from simsuite.scenario.heat.material import is_image
 from simsuite.solvers.heat.problem import HeatProblem
-from simsuite.verify.runs import Outcome, run
+from simsuite.verify.heat.runs import Outcome, run
 
 ORDER_IN_SPACE = 2
 ORDER_IN_TIME = {"explicit": 1, "rkl2": 2, "adi": 2}  # what is not here has no error in time that steps could lessen

@@ -1,6 +1,6 @@
 """Estimators and their standard errors over many seeds.
 
-See `scores` for what is asked of them.
+See `z_scores` for what is asked of them.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from simsuite.scenario.gbm import GROUP, GbmScenario
 from simsuite.solvers.gbm.problem import GbmProblem
 from simsuite.solvers.gbm.reference_prices.prices import reference_greeks
 from simsuite.verify.checks import Check, not_checked
-from simsuite.verify.gbm_cases import ANTITHETIC, GROUPS, MATCHED, PLAIN, SEEDED_MATCHED, SOBOL, Case, Way
-from simsuite.verify.gbm_prices import greeks_of
-from simsuite.verify.gbm_runs import Note, deviations, label, prices_of, problem_of, reseeded, run, scenario_of
-from simsuite.verify.scores import SEEDS, judged
+from simsuite.verify.gbm.cases import ANTITHETIC, GROUPS, MATCHED, PLAIN, SEEDED_MATCHED, SOBOL, Case, Way
+from simsuite.verify.gbm.prices import greeks_of
+from simsuite.verify.gbm.runs import Note, deviations, label, prices_of, problem_of, reseeded, run, scenario_of
+from simsuite.verify.z_scores import SEEDS, judged
 
 HIGH = 3.0  # sum z / sqrt(n), where estimates may be low
 SCATTER = 3.0  # over sqrt(seeds): what the deviation of z, which scatters by 0.71 of that, may differ from 1

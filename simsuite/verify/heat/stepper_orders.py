@@ -16,12 +16,12 @@ import numpy as np
 from simsuite.core import Backend
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.grid.sampling import cell_centres
-from simsuite.verify import heat_cases
 from simsuite.verify.checks import Check, at_most, near
-from simsuite.verify.refinement import ORDER_IN_SPACE, ORDER_IN_TIME
-from simsuite.verify.runs import Outcome, problem_of, run_scenario
-from simsuite.verify.semidiscrete import SemiDiscrete
-from simsuite.verify.study import fitted_line, orders, root_mean_square
+from simsuite.verify.convergence import fitted_line, orders, root_mean_square
+from simsuite.verify.heat import cases
+from simsuite.verify.heat.refinement import ORDER_IN_SPACE, ORDER_IN_TIME
+from simsuite.verify.heat.runs import Outcome, problem_of, run_scenario
+from simsuite.verify.heat.semidiscrete import SemiDiscrete
 
 SPACE, TIME, EXACTNESS = "order in space", "order in time", "exact in time"
 WITHIN = {SPACE: 0.1, TIME: 0.15}
@@ -38,7 +38,7 @@ class Extent:
     exact_steps: Sequence[int]
 
 
-FULL = Extent(tuple(heat_cases.MATERIALS), (12, 16, 24, 32), 3, (1, 7, 64))
+FULL = Extent(tuple(cases.MATERIALS), (12, 16, 24, 32), 3, (1, 7, 64))
 QUICK = Extent(("orthotropic",), (8, 12, 16), 2, (1, 7))
 FEWEST_STEPS = {"rkl2": 24, "adi": 32}  # of the coarsest run in time; explicit takes as many as are stable
 
@@ -53,17 +53,17 @@ def order_checks(backend: Backend, extent: Extent) -> Iterator[Check]:
 def space_checks(backend: Backend, extent: Extent) -> Iterator[Check]:
     """Orders in space, by manufactured solutions; those of `exact` by closed forms, as its data must be steady."""
     for stepper in ORDER_IN_TIME:
-        for kind in heat_cases.KINDS:
+        for kind in cases.KINDS:
             for material in extent.materials:
                 errors = [
-                    _error(run_scenario(heat_cases.manufactured(kind, material, n, _fine(stepper, n)), backend))
+                    _error(run_scenario(cases.manufactured(kind, material, n, _fine(stepper, n)), backend))
                     for n in extent.grids
                 ]
                 yield _order(SPACE, stepper, kind, material, _cells(extent.grids), errors, ORDER_IN_SPACE)
-    for kind in heat_cases.LINEAR_KINDS:
-        for material in heat_cases.STEADY_MATERIALS:
+    for kind in cases.LINEAR_KINDS:
+        for material in cases.STEADY_MATERIALS:
             errors = [
-                _error(run_scenario(heat_cases.closed_form(kind, material, n, {"stepper": "exact"}), backend))
+                _error(run_scenario(cases.closed_form(kind, material, n, {"stepper": "exact"}), backend))
                 for n in extent.grids
             ]
             yield _order(SPACE, "exact", kind, material, _cells(extent.grids), errors, ORDER_IN_SPACE)
@@ -71,15 +71,15 @@ def space_checks(backend: Backend, extent: Extent) -> Iterator[Check]:
 
 def time_checks(backend: Backend, extent: Extent) -> Iterator[Check]:
     """Orders in time on one small grid."""
-    for kind in heat_cases.KINDS:
+    for kind in cases.KINDS:
         for material in extent.materials:
             wanted = None
             for stepper, order in ORDER_IN_TIME.items():
-                scenario = heat_cases.moving(kind, material, {"stepper": stepper})
+                scenario = cases.moving(kind, material, {"stepper": stepper})
                 if wanted is None:
-                    wanted = SemiDiscrete(HeatScenario.model_validate(scenario)).at([heat_cases.END])[0]
+                    wanted = SemiDiscrete(HeatScenario.model_validate(scenario)).at([cases.END])[0]
                 first = FEWEST_STEPS.get(stepper) or problem_of(scenario).clock.end
-                dts = [heat_cases.END / (first << k) for k in range(extent.doublings + 1)]
+                dts = [cases.END / (first << k) for k in range(extent.doublings + 1)]
                 errors = [
                     _difference(run_scenario(_with_time(scenario, dt=dt), backend).temperature, wanted) for dt in dts
                 ]
@@ -88,11 +88,11 @@ def time_checks(backend: Backend, extent: Extent) -> Iterator[Check]:
 
 def exactness_checks(backend: Backend, extent: Extent) -> Iterator[Check]:
     """`exact` against the matrix exponential, in any number of steps."""
-    for kind in heat_cases.LINEAR_KINDS:
-        for material in heat_cases.STEADY_MATERIALS:
-            scenario = heat_cases.steady(kind, material, {"stepper": "exact"})
-            wanted = SemiDiscrete(HeatScenario.model_validate(scenario)).propagated(heat_cases.END)
-            found = [run_scenario(_with_time(scenario, dt=heat_cases.END / n), backend) for n in extent.exact_steps]
+    for kind in cases.LINEAR_KINDS:
+        for material in cases.STEADY_MATERIALS:
+            scenario = cases.steady(kind, material, {"stepper": "exact"})
+            wanted = SemiDiscrete(HeatScenario.model_validate(scenario)).propagated(cases.END)
+            found = [run_scenario(_with_time(scenario, dt=cases.END / n), backend) for n in extent.exact_steps]
             worst = max(_difference(outcome.temperature, wanted) for outcome in found)
             yield at_most(_name("exact", kind, material), EXACTNESS, worst, ROUND_OFF, steps=list(extent.exact_steps))
 
@@ -125,7 +125,7 @@ def _name(stepper: str, edge: str, material: str) -> str:
 
 def _fine(stepper: str, n: int) -> dict[str, Any]:
     """`[time]` with steps that add next to nothing to the error of a grid of n × n cells."""
-    return {"stepper": stepper, "dt": "auto" if stepper == "explicit" else heat_cases.END / (4 * n)}
+    return {"stepper": stepper, "dt": "auto" if stepper == "explicit" else cases.END / (4 * n)}
 
 
 def _with_time(scenario: Mapping[str, Any], **keys: Any) -> dict[str, Any]:
@@ -133,7 +133,7 @@ def _with_time(scenario: Mapping[str, Any], **keys: Any) -> dict[str, Any]:
 
 
 def _cells(grids: Sequence[int]) -> list[float]:
-    return [heat_cases.LX / n for n in grids]
+    return [cases.LX / n for n in grids]
 
 
 def _error(outcome: Outcome) -> float:
