@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 
 import mpmath
 import numba
@@ -11,8 +13,11 @@ import numpy as np
 import pytest
 
 from simsuite.errors import ScenarioError
-from simsuite.expressions import Expression, ExpressionError
+from simsuite.expressions import Expression, ExpressionError, symbolic
+from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.grid import manufactured
+from simsuite.solvers.heat.statement import discretise
+from simsuite.verify.heat import cases
 
 SPACE_TIME = ("x", "y", "t")
 ONE = Expression.constant(1.0)
@@ -208,3 +213,27 @@ def test_surroundings_may_be_colder_than_anything_where_heat_does_not_go_by_thei
     (mistake,) = caught.value.mistakes
     assert mistake.message.startswith("`ambient` of the right edge is nan at x = 1 m, y = 0.0625 m at the start")
     assert "a larger emissivity" in str(mistake.help)
+
+
+def test_sources_and_edges_are_derived_once_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same solution on several grids, as in a refinement study: SymPy is asked once for each expression."""
+    asked: Counter[tuple] = Counter()
+    for name in ("derivative", "simplified"):
+
+        def counted(*given, right=getattr(symbolic, name), name=name):
+            asked[(name, *given)] += 1
+            return right(*given)
+
+        monkeypatch.setattr(symbolic, name, counted)
+    # numbers that no other test has, so that nothing of it is kept from before
+    plate = cases.manufactured("convection", "orthotropic", 8, {})
+    plate["reference"]["temperature"] += " + 0.123456789*x*y*t"
+    found = []
+    for n in (8, 12, 16):
+        mistakes: list = []
+        plate["grid"] |= {"nx": n, "ny": n}
+        found.append(discretise(HeatScenario.model_validate(plate), Path(), mistakes))
+        assert not mistakes
+    assert len(asked) > 5
+    assert set(asked.values()) == {1}
+    assert {made.sources[-1].text for made in found} == {found[0].sources[-1].text}

@@ -248,3 +248,13 @@ def test_results_are_the_same_in_every_process():
     }
     assert len(texts) == 1
     assert len(texts.pop()) > 500
+
+
+def test_what_is_kept_belongs_to_name_text_and_variables() -> None:
+    x_first, y_first = (Expression.parse("x**2*y + x*y**3", variables) for variables in (("x", "y"), ("y", "x")))
+    for _ in range(2):
+        assert str(x_first.derivative("x")) == "y**3 + 2 * x * y"
+        assert str(x_first.derivative("y")) != str(x_first.derivative("x"))
+        for expression in (x_first, y_first):
+            assert expression.derivative("x").variables == expression.variables
+            assert expression.simplified().variables == expression.variables

@@ -8,6 +8,7 @@ products of functions of fewer variables (`separable`). The user's text itself i
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -32,6 +33,8 @@ from simsuite.expressions.tree import (
 )
 
 __all__ = ["Expression", "ExpressionError", "NumberWithUnit"]
+
+_MOST_RESULTS = 256  # of SymPy that are kept, of derivatives and of simplified expressions each
 
 
 @dataclass(frozen=True)
@@ -84,20 +87,16 @@ class Expression:
         Holds away from jumps and kinks; see `symbolic`. Raises `ExpressionError` if an operation on the variable has no
         derivative (``floor``, ``ceil``, ``%``, ``//``), or the result is no real number or too long.
         """
-        from simsuite.expressions import symbolic  # imports SymPy, which is slow to import and rarely needed
-
         if name not in self.names:
             return self.constant(0.0, self.variables)
-        return self.from_tree(symbolic.derivative(self.tree, name), self.variables)
+        return _derivative(self, name)
 
     def simplified(self) -> Expression:
         """The same with like terms collected and constants folded where that is exact; may come out as a constant.
 
         Raises `ExpressionError` if it has no real value anywhere, such as `1/0`.
         """
-        from simsuite.expressions import symbolic
-
-        return self.from_tree(symbolic.simplified(self.tree), self.variables)
+        return _simplified(self)
 
     def substitute(self, **expressions: Expression) -> Expression:
         """This with variables replaced, all at once, by expressions; others than its own are ignored.
@@ -173,3 +172,22 @@ class Expression:
         missing = self.names.difference(args)
         if missing:
             raise TypeError(f"`{self.text}` needs arguments for {', '.join(sorted(missing))}")
+
+
+# SymPy takes some 10 ms for an expression of a few terms, and the same ones are asked for again wherever a scenario is
+# solved on many grids or by many steppers. Equal expressions have equal results, to the bit. The keys are texts, as
+# trees are too deep to be compared where little of Python's stack is left.
+
+
+@functools.lru_cache(_MOST_RESULTS)
+def _derivative(expression: Expression, name: str) -> Expression:
+    from simsuite.expressions import symbolic  # imports SymPy, which is slow to import and rarely needed
+
+    return Expression.from_tree(symbolic.derivative(expression.tree, name), expression.variables)
+
+
+@functools.lru_cache(_MOST_RESULTS)
+def _simplified(expression: Expression) -> Expression:
+    from simsuite.expressions import symbolic
+
+    return Expression.from_tree(symbolic.simplified(expression.tree), expression.variables)
