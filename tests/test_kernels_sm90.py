@@ -17,7 +17,7 @@ from simsuite.backends.program import compile_program, program_text
 from simsuite.bench import machine_cuda
 from simsuite.expressions import Expression
 from simsuite.solvers.heat.adi import adi_cuda, lines_cuda
-from simsuite.solvers.heat.error_control import growth_cuda, source_kinks_cuda
+from simsuite.solvers.heat.error_control import growth_cuda, missed_kinks_cuda
 from simsuite.solvers.heat.exact import exact_cuda, trigonometric_cuda
 from simsuite.solvers.heat.explicit import blocked, explicit_cuda, general
 from simsuite.solvers.heat.explicit.blocked import Variant
@@ -67,7 +67,7 @@ def test_errors_of_steps_as_long_as_they_may_be(kernel: str, precision: str) -> 
         "slope": (growth_cuda, (field, field, field, r, r)),
         "multiply": (growth_cuda, (field, field, r)),
         "weigh": (growth_cuda, (field, field, field, field, field, *[r] * 7)),
-        "bend": (source_kinks_cuda, (field, field, field, field, field, r)),
+        "bend": (missed_kinks_cuda, (field, field, field, field, field, r)),
     }[kernel]
     ptx, info = compile_sm90(getattr(module, kernel), types.void(*signature))
     assert info["spill_bytes"] == 0

@@ -37,9 +37,14 @@ def thermostat_warnings(scenario: HeatScenario, made: Discretisation, controlled
     jumps = (where for k in _conductivities(scenario) for where in _jumps(k, made, scenario.time.end))
     where = next(jumps, None)
     if where is not None:
+        off = (
+            "so that steps that control their error become short there"
+            if controlled
+            else ("so results are off by about what flows differently in one step")
+        )
         found.append(
-            f"the conductivity jumps {_at(where)}, which each cell passes at a time of its own: time_error may not "
-            "show all that steps are off by that; make it a ramp over a few kelvin"
+            f"the conductivity jumps {_at(where)}, which each cell passes at a time of its own: steps cannot end "
+            f"there, {off}; make it a ramp over a few kelvin"
         )
     return found
 

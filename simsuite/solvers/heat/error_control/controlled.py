@@ -25,8 +25,8 @@ from simsuite.core import BESIDE, Backend, Clock, Pending, Snapshot
 from simsuite.solvers.heat.adi.adi import AdiSteps
 from simsuite.solvers.heat.error_control.control import ADI_TAKES, MORE_TAKES, NOISE, StepControl
 from simsuite.solvers.heat.error_control.growth import ErrorGrowth
+from simsuite.solvers.heat.error_control.missed_kinks import MissedKinks, kinks
 from simsuite.solvers.heat.error_control.runaway import Runaway
-from simsuite.solvers.heat.error_control.source_kinks import MissedKinks, kinks, missed_share
 from simsuite.solvers.heat.error_control.unlimited import grows_with_temperature
 from simsuite.solvers.heat.explicit.explicit import is_plain
 from simsuite.solvers.heat.grid.discretisation import Discretisation
@@ -108,8 +108,8 @@ class ControlledStepper(FieldStepper):
         kinking = any(kinks(f.tree) for f in made.sources)
         if feeds:
             self._growth = ErrorGrowth(made, backend, self._operator, self._adi, self._largest, T.dtype, kinking)
-        share = missed_share(f.tree for f in made.sources)
-        self._missed = MissedKinks(made, backend, self._operator, T.dtype, share) if share else None
+        missed = MissedKinks(made, backend, self._operator, T.dtype)
+        self._missed = missed if missed.any else None
         first = longest_step(3, safe) if math.isfinite(safe) else (clock.times[-1] - clock.times[0]) * 1e-4
         span = (float(T.min()), float(T.max()))
         state = start.arrays.get("control")

@@ -1,4 +1,4 @@
-"""What a step misses of a source that kinks, on the CPU: rows in parallel. See `source_kinks`."""
+"""What a step misses of a source that kinks, on the CPU: rows in parallel. See `missed_kinks`."""
 
 from __future__ import annotations
 

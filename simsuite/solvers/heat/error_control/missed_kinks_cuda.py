@@ -1,4 +1,4 @@
-"""What a step misses of a source that kinks, on a GPU, one thread a cell. See `source_kinks`."""
+"""What a step misses of a source that kinks, on a GPU, one thread a cell. See `missed_kinks`."""
 
 from __future__ import annotations
 

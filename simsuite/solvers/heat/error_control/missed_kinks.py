@@ -1,4 +1,4 @@
-"""What a step misses of a source that kinks or jumps at a temperature.
+"""What a step misses of a source or a conductivity that kinks or jumps at a temperature.
 
 A source such as max(T - 350, 0) begins to act while a step is on its way. The stages of the step do not see that if
 the temperature is passed after the last one at which the source is evaluated, and neither does an estimate of the error
@@ -10,6 +10,9 @@ by σ at a share φ of a step from T₀ to T₁ that is
 so that MISSED Δt of this second difference, over ρc, is about the largest that it may be. Where q(T) is smooth the
 second difference is q'' (T₁ - T₀)²/4, of the same order in Δt as the estimate, and less. A source that jumps by J, such
 as a thermostat, is off for up to 0.6 Δt without being seen; its second difference is J.
+
+Of a conductivity the heat that cells exchange takes the place of q: that at the temperatures T₁, by the conductivities
+that belong to T₀, T½ and T₁, so that only what the conductivity changes counts.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from simsuite.core import Backend
 from simsuite.expressions.changes import jumping
 from simsuite.expressions.tree import Apply, Node, names_in, walk
 from simsuite.solvers.heat.grid.discretisation import Discretisation
-from simsuite.solvers.heat.operator.operator import Operator, block_for
+from simsuite.solvers.heat.operator.operator import OPERATOR, Operator, block_for
 
 MISSED = 0.3  # share of a step that a source that kinks acts without being seen, halved: (1 - 0.4)/2
 MISSED_JUMP = 0.6  # share of a step that a source that jumps acts, or does not act any more, without being seen
@@ -31,45 +34,67 @@ _KINKING = ("abs", "min", "max")
 
 
 def kinks(tree: Node) -> bool:
-    """Whether a source kinks at temperatures, and does not jump at any."""
+    """Whether a function kinks at temperatures, and does not jump at any."""
     at = [node for node in walk(tree) if isinstance(node, Apply) and node.op in _KINKING and "T" in names_in(node)]
     return bool(at) and not _jumps(tree)
 
 
 def _jumps(tree: Node) -> bool:
-    """Whether a source may jump at temperatures."""
+    """Whether a function may jump at temperatures."""
     return any(jumping(tree, "T"))
 
 
 def missed_share(trees: Iterable[Node]) -> float:
-    """The largest share of a step, by the second difference of q, that sources may act without being seen; 0 where none
-    kinks or jumps at temperatures."""
+    """The largest share of a step, by the second difference, that functions of T may act without being seen; 0 where
+    none kinks or jumps at temperatures."""
     return max((MISSED_JUMP if _jumps(tree) else MISSED if kinks(tree) else 0.0 for tree in trees), default=0.0)
 
 
 class MissedKinks:
-    """Adds what a step may have missed to an estimate of its error. Fields are views of (ny, nx). share: see
-    `missed_share`.
+    """Adds what a step may have missed to an estimate of its error. Fields are views of (ny, nx).
 
-    The sources' tables are to be filled for row 0; what they gave at last is lost.
+    The sources' and edges' tables are to be filled for row 0; what sources, conductances and edges were at last is
+    lost.
     """
 
-    def __init__(self, made: Discretisation, backend: Backend, operator: Operator, dtype: Any, share: float) -> None:
-        self._operator, self._real, self._share = operator, np.dtype(dtype).type, share
+    def __init__(self, made: Discretisation, backend: Backend, operator: Operator, dtype: Any) -> None:
+        self._operator, self._real = operator, np.dtype(dtype).type
         plate = (made.nx, made.ny), block_for(made)
+        laws = () if made.law is None else (made.law.along_x.tree, made.law.along_y.tree)
+        self._conducts = missed_share(laws) > 0.0
+        self._share = missed_share([*laws, *(f.tree for f in made.sources)])
         self._bend = backend.launcher(backend.kernels(__name__).bend, *plate)
         self._add = backend.launcher(backend.kernels("simsuite.solvers.heat.adi.adi").ahead, *plate)
+        self._rate = backend.launcher(backend.kernels(OPERATOR).rate, *plate)
+
+    @property
+    def any(self) -> bool:
+        """Whether there is anything that steps may miss."""
+        return self._share > 0.0
 
     def add(self, error: Any, before: Any, after: Any, dt: float, spare: Sequence[Any]) -> None:
         """Queue that for a step of dt from temperatures `before` to `after`. spare: two fields whose content is
         lost."""
+        moved = spare[0]
+        self._add(after, before, self._real(-1), moved)  # T₁ - T₀
+        self._add(before, moved, self._real(0.5), moved)
+        (self._add_of_rates if self._conducts else self._add_of_sources)(error, before, after, dt, spare)
+
+    def _add_of_sources(self, error: Any, before: Any, after: Any, dt: float, spare: Sequence[Any]) -> None:
         sources, real = self._operator.sources, self._real
         moved, between = spare
-        self._add(after, before, real(-1), moved)  # T₁ - T₀
-        self._add(before, moved, real(0.5), moved)
         sources.refresh(moved, 0)
         self._add(sources.q, after, real(0), between)
         sources.refresh(before, 0)
         self._add(sources.q, after, real(0), moved)
         sources.refresh(after, 0)
         self._bend(error, moved, between, sources.q, self._operator.c, real(self._share * dt))
+
+    def _add_of_rates(self, error: Any, before: Any, after: Any, dt: float, spare: Sequence[Any]) -> None:
+        """The same of all heat that comes into cells, sources included."""
+        o = self._operator
+        moved, rates = spare
+        for T, weight in ((moved, -2.0), (before, 1.0), (after, 1.0)):
+            o.refresh(T, 0)
+            self._rate(after, rates, *o.arguments(0), *o.wrap, o.zero)
+            self._add(error, rates, self._real(weight * self._share * dt), error)
