@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 
 from simsuite.assembly import device_of, make_backend, make_problem, scenario_of_run
-from simsuite.core import Problem
+from simsuite.core import Device, Problem
 from simsuite.errors import UsageError
 from simsuite.io.checkpoint import Checkpoint, read_checkpoint
 from simsuite.io.directory import RunDirectory
 from simsuite.io.disk import replace_bytes
+from simsuite.io.layout import as_text
 from simsuite.io.results import reading
 from simsuite.scenario import Scenario
 from simsuite.words import measured
@@ -39,7 +40,8 @@ class State:
 
 
 def last_state(directory: Path) -> State:
-    """Of the run in a directory: that of its newest checkpoint, or of its last frame if there is none.
+    """Of the run in a directory: that of its newest checkpoint or of its last frame, whichever is later. A run that has
+    ended leaves the checkpoints of before.
 
     Raises UsageError where there is neither, or the solver has no such state, and SimsuiteError for damage.
     """
@@ -48,12 +50,19 @@ def last_state(directory: Path) -> State:
         raise UsageError(f"{directory} has no state but that of its paths: `simsuite resume {directory}` goes on")
     found = read_checkpoint(directory)
     with reading(RunDirectory(directory).results) as file:
-        return _last_frame(scenario, file) if found is None else _of_checkpoint(scenario, found, file)
+        frame = _last_frame(scenario, file)
+        if found is None:
+            if frame is None:
+                raise UsageError(f"{file.filename} has no frame that a run can begin with, and there is no checkpoint")
+            return frame.state(scenario)
+        device = device_of(scenario)
+        problem = make_problem(scenario, device, json.loads(file.attrs["decided"]))
+        if frame is not None and frame.time > problem.position(found.snapshot.step)[1]:
+            return frame.state(scenario)
+        return _of_checkpoint(scenario, found, problem, device)
 
 
-def _of_checkpoint(scenario: Scenario, found: Checkpoint, file: Any) -> State:
-    device = device_of(scenario)
-    problem = make_problem(scenario, device, json.loads(file.attrs["decided"]))
+def _of_checkpoint(scenario: Scenario, found: Checkpoint, problem: Problem, device: Device) -> State:
     backend = make_backend(device, problem)
     key, name = _KEYS[scenario.solver]
     values = np.array(backend.to_host(problem.stepper(backend, found.snapshot).state[name]))
@@ -62,13 +71,32 @@ def _of_checkpoint(scenario: Scenario, found: Checkpoint, file: Any) -> State:
     return State(values, _moment(problem.position(found.snapshot.step)[1], problem), key)
 
 
-def _last_frame(scenario: Scenario, file: Any) -> State:
-    key, name = _KEYS[scenario.solver]
-    rows = np.flatnonzero(np.isfinite(file["time"][...]))
-    if not rows.size or name not in file or getattr(scenario.model, "output_matrix", None) is not None:
-        raise UsageError(f"{file.filename} has no frame that a run can begin with, and there is no checkpoint")
-    at = file["time"][rows[-1]]
-    return State(file[name][rows[-1]], f"t = {measured(f'{at:.9g}', str(file['time'].attrs.get('units', '')))}", key)
+@dataclass(frozen=True)
+class _Frame:
+    """The last frame in a file of results. row: of its variables. unit: of the time."""
+
+    file: Any
+    row: int
+    time: float
+    unit: str
+
+    def state(self, scenario: Scenario) -> State:
+        key, name = _KEYS[scenario.solver]
+        return State(self.file[name][self.row], f"t = {measured(f'{self.time:.9g}', self.unit)}", key)
+
+
+def _last_frame(scenario: Scenario, file: Any) -> _Frame | None:
+    """None where there is none, or frames are not the whole state."""
+    times = file["time"]
+    rows = np.flatnonzero(np.isfinite(times[...]))
+    if not rows.size or _KEYS[scenario.solver][1] not in file or _is_output(scenario):
+        return None
+    return _Frame(file, int(rows[-1]), float(times[rows[-1]]), as_text(times.attrs.get("units", "")))
+
+
+def _is_output(scenario: Scenario) -> bool:
+    """Whether what is stored of a linear system is its output."""
+    return scenario.solver == "linear" and scenario.model.system.output_matrix is not None
 
 
 def _moment(time: float, problem: Problem) -> str:

@@ -34,7 +34,7 @@ def inspect(run: RunDirectory) -> dict[str, Any]:
     steps, time, end, percent, seconds_left, host, pid, started: of a run that is running or was killed, as it wrote
     them `updated` seconds ago; percent also of one that was stopped. failure: what ended a run that failed. datasets:
     the shape of each array in the result file. checkpoint: steps and time of the newest one, and its stage, in words,
-    where these do not tell it. resume: the command that continues the run, where it can be. summary: what `run --json`
+    where these do not tell it; None of a run that is complete and needs none any more. resume: the command that continues the run, where it can be. summary: what `run --json`
     printed at its end, None while there is none.
 
     Raises UsageError where there is no run, SimsuiteError where its files are damaged.
@@ -53,7 +53,8 @@ def inspect(run: RunDirectory) -> dict[str, Any]:
     if live is not None and found["status"] in ("running", "killed"):
         found |= {name: live[name] for name in _AT if name in live}
         found["updated"] = max(time.time() - float(live.get("updated", 0.0)), 0.0)
-    about = read_about(run.path)
+    over = found["status"] == "complete" and found.get("solver") != "gbm"  # whose last one more paths go on from
+    about = None if over else read_about(run.path)
     found["checkpoint_step"] = None if about is None else about[1].get("steps", about[0])
     if about is not None and found["status"] == "killed":
         found |= _later(found, found["checkpoint_step"], about[1].get("time"))

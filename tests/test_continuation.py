@@ -12,7 +12,10 @@ from conftest import SIMULATING
 from running import call, contents
 from test_resume import GBM, LINEAR, write
 
-from simsuite.io.checkpoint import read_checkpoint
+from simsuite.execution import Execution
+from simsuite.io.checkpoint import read_about, read_checkpoint
+from simsuite.io.directory import RunDirectory
+from simsuite.scenario import load
 
 pytestmark = pytest.mark.skipif(SIMULATING, reason="no kernel is involved")
 PLATE: dict[str, Any] = {
@@ -32,14 +35,16 @@ def test_two_parts_are_a_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str
     """But for the rounding of the length of steps."""
     whole = write(tmp_path / "whole.toml", PLATE, more | {"output.checkpoint_every": 150})
     part = write(tmp_path / "part.toml", PLATE, more | {"time.end": 0.005, "output.frames": 2})
-    assert call(capsys, "run", whole, "-o", tmp_path / "whole").returncode == 0
-    found = read_checkpoint(tmp_path / "whole")
+    first = RunDirectory(tmp_path / "first")
+    Execution(load(whole), first, stopped=lambda: "time" if read_about(first.path) else None, asynchronous=False).run()
+    found = read_checkpoint(first.path)
     assert found is not None
     assert found.snapshot.step == 150
-    command = ("run", part, "-o", tmp_path / "rest", "--from-checkpoint", tmp_path / "whole")
+    assert call(capsys, "run", whole, "-o", tmp_path / "whole").returncode == 0
+    command = ("run", part, "-o", tmp_path / "rest", "--from-checkpoint", first.path)
     rest = call(capsys, *command)
     assert rest.returncode == 0, rest.stderr
-    assert f"time 0 is t = 0.015 s of {tmp_path / 'whole'}" in rest.stderr
+    assert f"time 0 is t = 0.015 s of {first.path}" in rest.stderr
     expected, got = (contents(tmp_path / name / "results.h5")["temperature"] for name in ("whole", "rest"))
     tolerance = 1e-5 if "run.precision" in more else 1e-13
     np.testing.assert_allclose(got[-1], expected[-1], rtol=tolerance)
@@ -66,8 +71,39 @@ def test_without_a_checkpoint_it_is_the_last_frame(tmp_path: Path, capsys: pytes
     assert read_checkpoint(tmp_path / "run") is None
     rest = call(capsys, "run", path, "-o", tmp_path / "rest", "--from-checkpoint", tmp_path / "run")
     assert rest.returncode == 0, rest.stderr
+    assert f"time 0 is t = 0.02 s of {tmp_path / 'run'}" in rest.stderr
     first, second = (contents(tmp_path / name / "results.h5")["temperature"] for name in ("run", "rest"))
     np.testing.assert_array_equal(second[0], first[-1])
+
+
+def test_of_a_run_that_has_ended_it_is_the_last_frame(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Checkpoints of before its end are still there."""
+    path = write(tmp_path / "plate.toml", PLATE, {"output.checkpoint_every": 0})
+    assert call(capsys, "run", path, "-o", tmp_path / "run", "--max-minutes", 0).returncode == 75
+    assert call(capsys, "run", path, "-o", tmp_path / "run").returncode == 0
+    found = read_checkpoint(tmp_path / "run")
+    assert found is not None
+    assert found.snapshot.step < 200
+    rest = call(capsys, "run", path, "-o", tmp_path / "rest", "--from-checkpoint", tmp_path / "run")
+    assert rest.returncode == 0, rest.stderr
+    assert f"time 0 is t = 0.02 s of {tmp_path / 'run'}" in rest.stderr
+    first, second = (contents(tmp_path / name / "results.h5")["temperature"] for name in ("run", "rest"))
+    np.testing.assert_array_equal(second[0], first[-1])
+
+
+def test_outputs_are_no_states(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Frames hold C X, here of as many numbers as X has: only checkpoints have X, and the last is at t = 10 s."""
+    output = {"system.output_matrix": [[2.0 * (i == j) for j in range(6)] for i in range(6)], "run.device": "cpu"}
+    system = write(tmp_path / "s.toml", LINEAR, output | {"output.checkpoint_every": 1000})
+    assert call(capsys, "run", system, "-o", tmp_path / "a").returncode == 0
+    rest = call(capsys, "run", system, "-o", tmp_path / "b", "--from-checkpoint", tmp_path / "a")
+    assert rest.returncode == 0, rest.stderr
+    first, second = (contents(tmp_path / name / "results.h5")["state"] for name in "ab")
+    np.testing.assert_allclose(second[0], first[20], rtol=1e-12)
+    assert call(capsys, "run", system, "-o", tmp_path / "c", "--set", "output.checkpoint_every=0").returncode == 0
+    refused = call(capsys, "run", system, "-o", tmp_path / "d", "--from-checkpoint", tmp_path / "c")
+    assert refused.returncode == 2
+    assert "has no frame that a run can begin with" in refused.stderr
 
 
 @pytest.mark.parametrize("method", ["step", "power", "spectral"])
