@@ -40,7 +40,7 @@ from simsuite.version import FORMAT_VERSION, VERSION
 from simsuite.words import measured, steps_in_words, with_prefix
 
 _MUCH = 4e9  # bytes, which may take more than some seconds to read
-_AGAIN = Advice("--fresh runs it again", "fresh=True runs it again")
+_AGAIN = "fresh=True runs it again"
 _LESS = Advice(
     "store fewer frames (--set output.frames=..), --set output.compression=lossless, or -o DIR on a larger disk",
     'store fewer frames (set={"output.frames": ..}), set={"output.compression": "lossless"}, or directory=.. on a '
@@ -86,7 +86,7 @@ class Execution:
             if self.extends is None and state is not State.EMPTY:
                 require_same_scenario(self.scenario, self.directory, self._begun())
             if self.extends is None and state is State.FINISHED:
-                self.reporter.message(f"{self.directory.path} holds this run, finished; ", _AGAIN)
+                self.reporter.message(f"{self.directory.path} holds this run, finished; ", self._again())
                 summary = self.directory.read_summary()
                 assert summary is not None
                 return summary | {"directory": str(self.directory.path)}
@@ -108,6 +108,12 @@ class Execution:
                 if isinstance(error, DiskError):
                     self._tell_what_is_safe(error)
                 raise
+
+    def _again(self) -> Advice:
+        """What runs a finished run again: its own command, which a scenario in the directory, of `resume`, has not."""
+        if self.scenario.path != self.directory.scenario:
+            return Advice("--fresh runs it again", _AGAIN)
+        return Advice(f"`simsuite run SCENARIO -o {self.directory.path} --fresh` runs it again", _AGAIN)
 
     def _tell_what_is_safe(self, error: SimsuiteError) -> None:
         """Have an error that ends a run say which checkpoint is left, if there is one."""

@@ -317,10 +317,12 @@ def test_a_finished_run_is_not_run_again(tmp_path: Path, heat_file: Path, capsys
         return state.st_ino, state.st_size, state.st_mtime_ns
 
     before = as_written()
-    for again in (call(capsys, *command), call(capsys, "resume", tmp_path / "run", "--json")):
+    resume = ("resume", tmp_path / "run", "--json")
+    for same, option in ((command, "--fresh"), (resume, f"`simsuite run SCENARIO -o {tmp_path / 'run'} --fresh`")):
+        again = call(capsys, *same)
         assert again.returncode == 0
         assert json.loads(again.stdout) == json.loads(first.stdout)
-        assert "holds this run, finished; --fresh runs it again" in again.stderr
+        assert f"holds this run, finished; {option} runs it again" in again.stderr
         assert as_written() == before
     shutil.copy(results, tmp_path / "first.h5")
     fresh = call(capsys, *command, "--fresh")

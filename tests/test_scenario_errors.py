@@ -236,7 +236,37 @@ def test_settings_take_what_python_has(tmp_path):
     assert settings({"a": np.bool_(True), "b": np.eye(2)}) == ("a=true", "b=[[1.0, 0.0], [0.0, 1.0]]")
 
 
-@pytest.mark.parametrize("value", [None, 1j, {1, 2}, [None], np.array([1j]), object()], ids=lambda v: type(v).__name__)
+def test_settings_name_the_part_that_cannot_be_written():
+    edge = {"kind": "convection", "h": 0.01, "ambient": lambda t: 30}
+    with pytest.raises(UsageError) as caught:
+        settings({"boundary": {"right": {"kind": "insulated"}, "left": edge}})
+    assert "`boundary.left.ambient` cannot be set to this value of type function" in str(caught.value)
+    assert str(caught.value).endswith('is an expression in quotes, such as "30 + 5*sin(t)"')
+    with pytest.raises(UsageError, match=r"`times\.1` cannot be set to None: a scenario has no way to write it$"):
+        settings({"times": [1.0, None]})
+    endless = []
+    endless.append(endless)
+    with pytest.raises(UsageError, match="`times` cannot be set to this value of type list"):
+        settings({"times": endless})
+
+
+@pytest.mark.parametrize("key", ["region.shape=circle", "region.0.shape=circle"])
+def test_an_element_of_a_list_that_the_file_does_not_have_is_shown_where_it_is_set(tmp_path, key):
+    text = report(write(tmp_path, HEAT), [key])
+    assert text.startswith(f"error: `region` must be a list, got a table\n --> --set {key}\n")
+    assert text.splitlines()[4] == " | ^^^^^^"
+    assert text.endswith("put [[region]] into it; `region.0.shape` is then the `shape` of the first")
+
+
+def test_what_a_table_lacks_that_is_set_is_shown_where_it_is_set(tmp_path):
+    text = report(write(tmp_path, HEAT), ["reference.manufactured=true"])
+    assert " --> --set reference.manufactured=true\n" in text
+    assert "missing key `ny` in [grid]\n --> " + str(tmp_path) in report(
+        write(tmp_path, HEAT.replace("ny = 8\n", "")), ["grid.nx=9"]
+    ), "the table is that of the file"
+
+
+@pytest.mark.parametrize("value", [None, 1j, {1, 2}, np.array([1j]), object()], ids=lambda v: type(v).__name__)
 def test_settings_name_the_key_of_what_cannot_be_written(value):
     with pytest.raises(UsageError, match=r"`grid\.nx` cannot be set to"):
         settings({"grid.ny": 4, "grid.nx": value})

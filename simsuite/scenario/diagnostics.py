@@ -61,12 +61,25 @@ class Document:
         return render_override(text, place.span, message, mistake.help, colour, self.override_name)
 
     def _place(self, mistake: Mistake) -> Place:
-        """In the last override that touches the path, else in the file."""
+        """In the last override that touches the path, or made what is there of it beyond the file; else in the file."""
+        added = self._added(mistake.path)
         for order in range(len(self.overrides), 0, -1):
             override, path = self.overrides[order - 1]
-            if mistake.path[: len(path)] == path:
+            if mistake.path[: len(path)] == path or (added and path[: len(added)] == added):
                 return Place(order, _span(override.text, override.spans(path), mistake))
         return Place(0, _span(self.source.text, self.source.spans, mistake))
+
+    def _added(self, path: KeyPath) -> KeyPath:
+        """The shortest part of a path that the file does not have; () if it has all of it."""
+        known = self.source.spans
+        parts = (path[:n] for n in range(1, len(path) + 1))
+        return next((part for part in parts if part not in known.values and part not in known.keys), ())
+
+    def made(self, path: KeyPath) -> KeyPath | None:
+        """What the override sets that made a table, which the file does not have, at a path; None if there is none."""
+        if self._added(path) != path:
+            return None
+        return next((target for _, target in self.overrides if target[: len(path)] == path and target != path), None)
 
 
 def _span(text: str, spans: Spans, mistake: Mistake) -> Span:

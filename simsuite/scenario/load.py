@@ -19,6 +19,7 @@ from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.branches import faults
 from simsuite.scenario.diagnostics import Document, joined, plain, render, render_override
 from simsuite.scenario.overrides import Override, OverrideError, settings
+from simsuite.scenario.shape import fields_of, header
 from simsuite.scenario.source import Source, SourceError
 from simsuite.scenario.spans import KeyPath
 from simsuite.scenario.words import mistakes
@@ -136,8 +137,20 @@ def _loaded(
     try:
         return Scenario(model.model_validate(data, context={"base": base}), path, base, document)
     except ValidationError as error:
-        found = _mistakes(error, model, data)
+        found = [_of_lists(mistake, document, model) for mistake in _mistakes(error, model, data)]
         raise document.error([*found, *_between_sound_parts(found, model, data, base)], colour) from None
+
+
+def _of_lists(mistake: Mistake, document: Document, model: type[BaseModel]) -> Mistake:
+    """A mistake where an override sets a key of an element of a list of tables that the file does not have."""
+    target, field = document.made(mistake.path), fields_of(model).get(str(mistake.path[0])) if mistake.path else None
+    if target is None or field is None or not (title := header(str(mistake.path[0]), field)).startswith("[["):
+        return mistake
+    key = next((str(name) for name in reversed(target) if not str(name).isdigit()))
+    element = f"{mistake.path[0]}.0.{key}"
+    help = f"`{mistake.path[0]}` is a list of tables, and the file has none: put {title} into it; `{element}` is then"
+    help += f" the `{key}` of the first"
+    return replace(mistake, help=help)
 
 
 def _mistakes(error: ValidationError, model: type[BaseModel], data: dict[str, Any]) -> list[Mistake]:

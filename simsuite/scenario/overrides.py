@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
@@ -134,8 +134,28 @@ def settings(values: Mapping[str, Any]) -> tuple[str, ...]:
 def _written(key: str, value: Any) -> str:
     try:
         return _inline(value)
-    except (TypeError, ValueError, RecursionError):
-        raise UsageError(f"`{key}` cannot be set to {_described(value)}: a scenario has no way to write it") from None
+    except (TypeError, ValueError):
+        where, part = _unwritable(key, value)
+    except RecursionError:
+        where, part = key, value
+    how = '\n  = help: what depends on time or place is an expression in quotes, such as "30 + 5*sin(t)"'
+    help = how if callable(part) else ""
+    raise UsageError(f"`{where}` cannot be set to {_described(part)}: a scenario has no way to write it{help}")
+
+
+def _unwritable(key: str, value: Any) -> tuple[str, Any]:
+    """The first part of a value that cannot be written, with its dotted key."""
+    parts: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, Mapping):
+        parts = value.items()
+    elif isinstance(value, (list, tuple)):
+        parts = enumerate(value)
+    for name, part in parts:
+        try:
+            _inline(part)
+        except (TypeError, ValueError):
+            return _unwritable(f"{key}.{name}", part)
+    return key, value
 
 
 def _described(value: Any) -> str:
