@@ -11,6 +11,7 @@ from simsuite.assembly import device_of, make_backend, make_problem
 from simsuite.capabilities import Adaptive, taken, threads_for
 from simsuite.core import Snapshot
 from simsuite.scenario import Scenario
+from simsuite.words import counted
 
 
 class Simulation:
@@ -48,19 +49,22 @@ class Simulation:
 
     def advance(self, n: int = 1) -> None:
         """Take n steps. Raises ValueError when n is negative or leads past the end of the run; where the number of
-        steps is not known before, all that are left have been taken then."""
+        steps is not known before, all that are left have been taken then, as the error says."""
         end = self.problem.clock.end
         adaptive = isinstance(self._stepper, Adaptive)
-        if n < 0 or (self._stepper.step + n > end and not adaptive):
+        if n < 0:
+            raise ValueError(f"cannot take {n} steps: the number of steps must be 0 or more")
+        if self._stepper.step + n > end and not adaptive:
             raise ValueError(f"cannot take {n} steps from step {self.step} of {end}")
         self.backend.follow()
         with self.backend.on_threads(self._threads):
             if not adaptive:
                 self._stepper.advance(n)
                 return
-            for _ in range(n):  # each of which takes some ticks of the clock
+            for done in range(n):  # each of which takes some ticks of the clock
                 if self._stepper.step == end:
-                    raise ValueError(f"cannot take {n} steps: the run ends with step {self.step}")
+                    taken_now = f"{counted(done, 'more step')} {'was' if done == 1 else 'were'} taken"
+                    raise ValueError(f"cannot take {n} steps: the run ends with step {self.step}, to which {taken_now}")
                 self._stepper.advance(1)
 
     def synchronize(self) -> None:

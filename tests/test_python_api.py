@@ -162,10 +162,21 @@ def test_a_simulation_is_stepped_by_hand(plate: Path, backend: Backend) -> None:
     with run.dataset as data:
         np.testing.assert_array_equal(sim.snapshot().arrays["temperature"], data.temperature.values[-1])
     assert sim.results() == run.results
-    for n in (1, -1):
-        with pytest.raises(ValueError, match="cannot take"):
+    for n, why in ((1, "the run ends with step"), (-1, "the number of steps must be 0 or more$")):
+        with pytest.raises(ValueError, match=f"cannot take {n} steps: {why}"):
             sim.advance(n)
     assert sim.step == run.summary["steps"]
+
+
+def test_a_simulation_that_is_led_past_its_end_says_how_far_it_came(plate: Path) -> None:
+    sim = simsuite.open_simulation(plate, {"time.stepper": "rkl2"}, device="cpu")
+    sim.advance(2)
+    with pytest.raises(ValueError, match="cannot take 1000000 steps") as caught:
+        sim.advance(10**6)
+    assert sim.step > 3
+    assert str(caught.value).endswith(
+        f"the run ends with step {sim.step}, to which {sim.step - 2} more steps were taken"
+    )
 
 
 def test_the_state_is_the_live_array(plate: Path) -> None:

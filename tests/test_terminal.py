@@ -711,6 +711,30 @@ def test_explicit_steps_without_a_useful_bound_say_so(say: Say, source: str, why
     assert "time_error" not in json.loads(say("info", "runs/plate", "--json").stdout)["summary"]["results"]
 
 
+def test_the_range_of_temperatures_is_told_with_its_unit(say: Say) -> None:
+    assert say("run", *settings("time.stepper=rkl2"), "-q").returncode == 0
+    low, high = json.loads(say("info", "runs/plate", "--json").stdout)["summary"]["results"]["range"]
+    assert re.search(rf"range +{low:.10g} to {high:.10g} ", say("info", "runs/plate", "-v").stdout)
+    table = {row[0]: row[1:] for row in csv.reader(say("info", "runs/plate", "--csv").stdout.splitlines())}
+    assert (table["range.0"], table["range.1"]) == ([str(low), "K"], [str(high), "K"])
+
+
+def test_the_error_of_a_run_that_was_stopped_is_of_the_range_so_far(say: Say) -> None:
+    """Here of next to nothing, as temperatures have just begun to rise."""
+    slow = "time.stepper=rkl2", "initial.temperature=20.0", "boundary.left.value='20 + t'"
+    stopped = say("run", *settings(*slow), "--max-minutes", "0")
+    assert stopped.returncode == 75
+    low, high = json.loads(say("info", "runs/plate", "--json").stdout)["summary"]["results"]["range"]
+    assert f"of the temperatures' range so far ({high - low:.2g} K), by steps in time" in stopped.stdout
+    assert "so far" not in say("run", *settings(*slow)).stdout
+
+
+def test_results_are_printed_in_one_form(say: Say) -> None:
+    refused = say("info", "runs/plate", "--csv", "--json")
+    assert refused.returncode == 2
+    assert "--json and --csv are two forms of the same results" in refused.stderr + refused.stdout
+
+
 @pytest.mark.parametrize(
     ("steps", "by_adi", "said"),
     [

@@ -32,6 +32,8 @@ def info(
     """Say how far the run in a directory is, also while it runs, and what its files hold; or list the runs there."""
     from simsuite.inspection import inspect, runs_in
 
+    if as_json and as_csv:
+        raise UsageError("--json and --csv are two forms of the same results: give one of them")
     run = run_directory(path)
     if not run.exists and (runs := runs_in(run.path)):
         _list(run.path, runs, as_json)

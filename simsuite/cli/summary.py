@@ -9,6 +9,7 @@ from typing import Any
 from simsuite.cli.console import show
 from simsuite.cli.gbm import gbm_sections
 from simsuite.cli.linear import linear_lines
+from simsuite.cli.numbers import number
 from simsuite.cli.numbers import row as _row
 from simsuite.words import counted, duration, measured, steps_in_words, with_prefix
 
@@ -123,7 +124,10 @@ def _shortened(sections: Sequence[Section], room: int, rest: str) -> list[Sectio
 def _heat(summary: Mapping[str, Any], verbose: bool) -> Iterator[Section]:
     results, units = summary["results"], summary.get("units", {})
     degrees = unit_of(units, "temperature", "K")
-    yield f"temperature, {degrees}", [_row(name, results[name]) for name in ("min", "max", "mean")]
+    rows = [_row(name, results[name]) for name in ("min", "max", "mean")]
+    if verbose and "range" in results:
+        rows.append(_row("range", " to ".join(map(number, results["range"])), "the lowest and the highest of all steps"))
+    yield f"temperature, {degrees}", rows
     if results["probes"]:
         yield f"probes, {degrees}", [_row(name, value) for name, value in results["probes"].items()]
     yield from _energy(summary, results["energy"], unit_of(units, "energy_stored"))
@@ -159,7 +163,9 @@ def _heat_quality(results: Mapping[str, Any], summary: Mapping[str, Any], verbos
         estimated = "rounding_error" in results or not results["time_error"]
         error = f"{results['time_error']:.2g}"
         asked = f"; tolerance {results['tolerance']:g}" if "tolerance" in results else ""
-        note = f"of the temperatures' range, by steps in time, {'as estimated' if estimated else 'at most'}{asked}"
+        so_far = "" if summary["status"] == "complete" else f" so far{_span(results, summary)}"
+        how = "as estimated" if estimated else "at most"
+        note = f"of the temperatures' range{so_far}, by steps in time, {how}{asked}"
         yield _row("time error", error, note, "  ")
     if verbose and {"rkl2_stages", "adi_steps"} & results.keys():
         yield _row("steps taken", steps, _methods_of_steps(results, steps), "  ")
@@ -183,6 +189,14 @@ def _heat_quality(results: Mapping[str, Any], summary: Mapping[str, Any], verbos
         share = "of" if change < 1.0 else "times"
         note = f"{share} what a step changes, at most, came by its last iteration for data that depend on T: {settled}"
         yield _row("last iteration", f"{change:.2g}", note, "  ")
+
+
+def _span(results: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
+    """By how much temperatures have differed, where that is known."""
+    if "range" not in results:
+        return ""
+    low, high = results["range"]
+    return f" ({measured(f'{high - low:.2g}', unit_of(summary.get('units', {}), 'temperature', 'K'))})"
 
 
 def _why_unknown(results: Mapping[str, Any]) -> str:
