@@ -40,7 +40,6 @@ from simsuite.version import FORMAT_VERSION, VERSION
 from simsuite.words import measured, steps_in_words, with_prefix
 
 _MUCH = 4e9  # bytes, which may take more than some seconds to read
-_AGAIN = "fresh=True runs it again"
 _LESS = Advice(
     "store fewer frames (--set output.frames=..), --set output.compression=lossless, or -o DIR on a larger disk",
     'store fewer frames (set={"output.frames": ..}), set={"output.compression": "lossless"}, or directory=.. on a '
@@ -110,15 +109,14 @@ class Execution:
                 raise
 
     def _again(self) -> Advice:
-        """What runs a finished run again: its own command, which a scenario in the directory, of `resume`, has not."""
-        if self.scenario.path != self.directory.scenario:
-            return Advice("--fresh runs it again", _AGAIN)
-        return Advice(f"`simsuite run SCENARIO -o {self.directory.path} --fresh` runs it again", _AGAIN)
+        """What runs a finished run again. `resume`, whose scenario is the one in the directory, has no --fresh."""
+        resumed = self.scenario.path == self.directory.scenario
+        command = f"`simsuite run SCENARIO -o {self.directory.path} --fresh`" if resumed else "--fresh"
+        return Advice(f"{command} runs it again", "fresh=True runs it again")
 
     def _tell_what_is_safe(self, error: SimsuiteError) -> None:
         """Have an error that ends a run say which checkpoint is left, if there is one."""
-        about = read_about(self.directory.path)
-        if about is not None:
+        if (about := read_about(self.directory.path)) is not None:
             at = about[1].get("stage", f"step {about[1].get('steps', about[0])}")
             error.leaves(f"the checkpoint of {at} is safe")
 

@@ -34,8 +34,8 @@ def inspect(run: RunDirectory) -> dict[str, Any]:
     steps, time, end, percent, seconds_left, host, pid, started: of a run that is running or was killed, as it wrote
     them `updated` seconds ago; percent also of one that was stopped. failure: what ended a run that failed. datasets:
     the shape of each array in the result file. checkpoint: steps and time of the newest one, and its stage, in words,
-    where these do not tell it; None of a run that is complete and needs none any more. resume: the command that continues the run, where it can be. summary: what `run --json`
-    printed at its end, None while there is none.
+    where these do not tell it; None of a run that is complete and needs none any more. resume: the command that
+    continues the run, where it can be. summary: what `run --json` printed at its end, None while there is none.
 
     Raises UsageError where there is no run, SimsuiteError where its files are damaged.
     """

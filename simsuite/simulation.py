@@ -11,7 +11,6 @@ from simsuite.assembly import device_of, make_backend, make_problem
 from simsuite.capabilities import Adaptive, taken, threads_for
 from simsuite.core import Snapshot
 from simsuite.scenario import Scenario
-from simsuite.words import counted
 
 
 class Simulation:
@@ -63,8 +62,8 @@ class Simulation:
                 return
             for done in range(n):  # each of which takes some ticks of the clock
                 if self._stepper.step == end:
-                    taken_now = f"{counted(done, 'more step')} {'was' if done == 1 else 'were'} taken"
-                    raise ValueError(f"cannot take {n} steps: the run ends with step {self.step}, to which {taken_now}")
+                    ended = f"the run ends with step {self.step}; steps taken before that: {done}"
+                    raise ValueError(f"cannot take {n} steps: {ended}")
                 self._stepper.advance(1)
 
     def synchronize(self) -> None:

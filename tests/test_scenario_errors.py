@@ -347,3 +347,10 @@ def test_arithmetic_in_place_of_a_number_is_answered_with_what_it_comes_to(
         load(tmp_path / "s.toml", [f'{key}="{text}"'])
     assert ("takes no arithmetic" in str(caught.value)) == (help is not None)
     assert (help or "") in str(caught.value)
+
+
+def test_a_directory_is_answered_with_the_scenarios_in_it(tmp_path):
+    write(tmp_path, HEAT)
+    assert report(tmp_path).endswith("\n = help: give the TOML file of a scenario: there is only plate.toml")
+    (tmp_path / "none").mkdir()
+    assert report(tmp_path / "none").endswith("give the TOML file of a scenario: there is none in it")

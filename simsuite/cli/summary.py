@@ -126,7 +126,9 @@ def _heat(summary: Mapping[str, Any], verbose: bool) -> Iterator[Section]:
     degrees = unit_of(units, "temperature", "K")
     rows = [_row(name, results[name]) for name in ("min", "max", "mean")]
     if verbose and "range" in results:
-        rows.append(_row("range", " to ".join(map(number, results["range"])), "the lowest and the highest of all steps"))
+        rows.append(
+            _row("range", " to ".join(map(number, results["range"])), "the lowest and the highest of all steps")
+        )
     yield f"temperature, {degrees}", rows
     if results["probes"]:
         yield f"probes, {degrees}", [_row(name, value) for name, value in results["probes"].items()]

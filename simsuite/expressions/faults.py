@@ -17,6 +17,15 @@ _CHARACTERS = {
     "π": "write `pi`",
     "·": "write `*`",
     "×": "write `*`",
+    "÷": "write `/`",
+    "√": "write `sqrt(..)`",
+    **dict.fromkeys("‹〈⟨", "write `<`"),
+    **dict.fromkeys("›〉⟩", "write `>`"),
+    **dict.fromkeys("−–—", "write `-`"),
+    **dict.fromkeys("⋅∙∗", "write `*`"),
+    "≤": "write `<=`",
+    "≥": "write `>=`",
+    "≠": "write `!=`",
     "?": WHERE,
 }
 _NUMBER = r"(?<![\w.])(?:\d++\.?\d*+|\.\d++)(?:[eE][-+]?\d+)?+"  # never gives its exponent back, as the word behind it
@@ -43,16 +52,22 @@ def _is_known(word: str, rest: str, variables: tuple[str, ...]) -> bool:
     return word in variables or word in CONSTANTS
 
 
-def character_fault(text: str) -> ExpressionError | None:
-    """The first character that no expression has."""
+def character_fault(text: str, variables: tuple[str, ...]) -> ExpressionError | None:
+    """The first character that no expression has; of letters it is said which names there are."""
     for column, character in enumerate(text):
         if character in "#\\;`'\"@$?\0" or (not character.isprintable() and not character.isspace()):
             message = f"a {_shown(character)} has no place in an expression"
             return ExpressionError(message, column, _CHARACTERS.get(character))
         if not character.isascii():
             message = f"`{character}` has no place in an expression"
-            return ExpressionError(message, column, _CHARACTERS.get(character))
+            help = names_known(variables) if character.isalpha() else None
+            return ExpressionError(message, column, _CHARACTERS.get(character, help))
     return None
+
+
+def names_known(variables: tuple[str, ...]) -> str:
+    """Which names an expression may have."""
+    return "known here: " + ", ".join(f"`{name}`" for name in (*variables, *CONSTANTS))
 
 
 def _shown(character: str) -> str:

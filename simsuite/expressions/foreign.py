@@ -45,6 +45,7 @@ TRANSLATIONS = {
     **dict.fromkeys(("sigmoid", "expit", "logistic"), "1/(1 + exp(-a))"),
 }
 
+SQUARE_WAVE = ", or a square wave of period 1 as `((t % 1) < 0.5)`"
 _BETWEEN = "multiply comparisons, which are 1 where they hold and 0 elsewhere: `(t > 1)*(t < 2)`"
 _TABLE = "join lines by conditions, as in `where(t < 10, 2*t, 20)`"
 # What to answer to functions that no single formula stands for.

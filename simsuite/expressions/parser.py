@@ -9,8 +9,8 @@ import re
 import warnings
 from itertools import pairwise
 
-from simsuite.expressions.faults import FOREIGN, character_fault, number_with_unit, syntax_fault
-from simsuite.expressions.foreign import ANSWERS, TRANSLATIONS
+from simsuite.expressions.faults import FOREIGN, character_fault, names_known, number_with_unit, syntax_fault
+from simsuite.expressions.foreign import ANSWERS, SQUARE_WAVE, TRANSLATIONS
 from simsuite.expressions.formula import formula
 from simsuite.expressions.tree import (
     BRANCH_DEPTH,
@@ -52,6 +52,7 @@ _COMPARE: dict[type[ast.cmpop], str] = {
     ast.Eq: "==",
     ast.NotEq: "!=",
 }
+_OF_TWO = {"log": "log(a)/log(b)", "step": "step(a - b)"}  # how functions of one argument say what others do with two
 _FOREIGN_OPERATORS = {ast.BitXor: "^", ast.BitAnd: "&", ast.BitOr: "|", ast.LShift: "<<", ast.RShift: ">>"}
 _MOST_SHOWN = 80  # characters of a formula in a help
 
@@ -62,7 +63,7 @@ def parse(text: str, variables: tuple[str, ...]) -> Node:
         raise ExpressionError(f"the expression is longer than {MAX_LENGTH} characters")
     if not text.strip():
         raise ExpressionError("the expression is empty")
-    if fault := character_fault(text):
+    if fault := character_fault(text, variables):
         raise number_with_unit(text, variables) or fault
     # Line ends become blanks, so that a long expression may span lines; leading blanks would be an indentation error.
     flat = re.sub(r"\s", " ", text)
@@ -153,8 +154,7 @@ class _Checker:
             raise self._error(tree, f"`{tree.id}` is a function", f"call it: `{tree.id}(...)`")
         known = [*self._variables, *CONSTANTS]
         close = difflib.get_close_matches(tree.id, known, 1) or [k for k in known if k.lower() == tree.id.lower()]
-        allowed = "known here: " + ", ".join(f"`{name}`" for name in known)
-        help = f"did you mean `{close[0]}`?" if close else allowed
+        help = f"did you mean `{close[0]}`?" if close else names_known(self._variables)
         raise self._error(tree, f"unknown name `{tree.id}`", help)
 
     def _binary(self, tree: ast.BinOp, depth: int) -> Node:
@@ -205,8 +205,10 @@ class _Checker:
             raise self._error(tree.keywords[0].value, "arguments have no names here")
         least, most = FUNCTIONS[name]
         if not least <= len(tree.args) <= most:
-            if name == "log" and len(tree.args) == 2:
-                raise self._error(tree, "`log` takes 1 argument, not 2", self._translated("log(a)/log(b)", tree, depth))
+            if name in _OF_TWO and len(tree.args) == 2:
+                raise self._error(
+                    tree, f"`{name}` takes 1 argument, not 2", self._translated(_OF_TWO[name], tree, depth)
+                )
             wanted = f"at least {least} arguments" if most == MANY else f"{least} argument" + "s" * (least > 1)
             raise self._error(tree, f"`{name}` takes {wanted}, not {len(tree.args)}")
         depth += BRANCH_DEPTH if name == "where" else 1
@@ -219,10 +221,14 @@ class _Checker:
         if lower in FUNCTIONS or lower in ANSWERS:
             return self._error(tree, message, ANSWERS.get(lower, f"did you mean `{lower}`?"))
         if lower in TRANSLATIONS:
-            return self._error(tree, message, self._translated(TRANSLATIONS[lower], tree, depth))
+            wave = SQUARE_WAVE if lower == "square" and self._has_time(tree) else ""
+            return self._error(tree, message, self._translated(TRANSLATIONS[lower], tree, depth) + wave)
         close = difflib.get_close_matches(name, FUNCTIONS, 1)
         help = f"did you mean `{close[0]}`?" if close else "functions: " + ", ".join(FUNCTIONS)
         return self._error(tree, message, help)
+
+    def _has_time(self, tree: ast.expr) -> bool:
+        return "t" in self._variables and any(isinstance(n, ast.Name) and n.id == "t" for n in ast.walk(tree))
 
     def _translated(self, template: str, call: ast.Call, depth: int) -> str:
         """What to write in place of a call. template: what is written for arguments a, b and c, those of the call in

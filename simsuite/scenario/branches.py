@@ -14,9 +14,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from simsuite.scenario.common import FieldMistake
 from simsuite.scenario.shape import holds
 from simsuite.scenario.spans import KeyPath
-from simsuite.scenario.types import FieldMistake
 
 MAX_ERRORS = 200  # more are of no use to anyone, and a hostile file can cause half a million
 

@@ -34,6 +34,17 @@ class Section(BaseModel):
     )
 
 
+class FieldMistake(ValueError):
+    """Raised by a validator of a `Section` to report mistakes at paths relative to that section.
+
+    A message that begins with "is" or "must" is said of the value itself: reports put its key in front.
+    """
+
+    def __init__(self, *mistakes: Mistake) -> None:
+        super().__init__("; ".join(m.message for m in mistakes))
+        self.mistakes = mistakes
+
+
 Positive = Annotated[float, Field(gt=0)]
 NonNegative = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=1)]
@@ -127,7 +138,8 @@ class Output(Section):
         given = [name for name in ("frames", "every", "times") if getattr(self, name) is not None]
         if len(given) > 1:
             keys = " and ".join(f"`{name}`" for name in given)
-            raise ValueError(f"[output] says in {len(given)} ways when frames are due: {keys}; keep one of these keys")
+            message = f"[output] says in {len(given)} ways when frames are due: {keys}; keep one of these keys"
+            raise FieldMistake(Mistake((given[-1],), message, on_key=True))
         return self
 
 

@@ -9,10 +9,10 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression
-from simsuite.scenario.common import Count, Output, Positive, Run, Section, Steps, frame_mistakes
+from simsuite.scenario.common import Count, FieldMistake, Output, Positive, Run, Section, Steps, frame_mistakes
 from simsuite.scenario.complex_numbers import RealOrComplex
 from simsuite.scenario.linear_generators import CONTINUOUS_ONLY, DISCRETE_ONLY, Format, Generated, Markov, RcLadder
-from simsuite.scenario.types import FieldMistake, FileRef, NumberOrExpression, Title, mistake
+from simsuite.scenario.types import FileRef, NumberOrExpression, Title, mistake
 
 Number = TypeVar("Number", float, complex)
 

@@ -146,7 +146,7 @@ def _of_lists(mistake: Mistake, document: Document, model: type[BaseModel]) -> M
     target, field = document.made(mistake.path), fields_of(model).get(str(mistake.path[0])) if mistake.path else None
     if target is None or field is None or not (title := header(str(mistake.path[0]), field)).startswith("[["):
         return mistake
-    key = next((str(name) for name in reversed(target) if not str(name).isdigit()))
+    key = next(str(name) for name in reversed(target) if not str(name).isdigit())
     element = f"{mistake.path[0]}.0.{key}"
     help = f"`{mistake.path[0]}` is a list of tables, and the file has none: put {title} into it; `{element}` is then"
     help += f" the `{key}` of the first"

@@ -55,6 +55,9 @@ class Source:
             if isinstance(error, FileNotFoundError):
                 near = near_file(path, SCENARIOS)
                 help = files_there(path, SCENARIOS) if near is None else f"did you mean {near!r}?"
+            if isinstance(error, IsADirectoryError):
+                there = files_there(path / "any", SCENARIOS) or "there is none in it"
+                help = f"give the TOML file of a scenario: {there}"
             raise SourceError(f"cannot read {str(path)!r}: {reason}", None, help) from None
         if path.suffix.lower() in DATA:
             raise SourceError(f"{str(path)!r} is a file of data, not a scenario", None, _named(path))

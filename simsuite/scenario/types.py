@@ -12,32 +12,22 @@ from __future__ import annotations
 import math
 import os
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias, get_args
 
 from pydantic import AfterValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationInfo
 from pydantic_core import PydanticCustomError, PydanticSerializationUnexpectedValue, core_schema
 
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression, ExpressionError, NumberWithUnit
-from simsuite.scenario.common import Section
+from simsuite.scenario.common import FieldMistake, Section
 from simsuite.scenario.near import DATA, near_file
 
 _UNITS = {"x": "x in m", "y": "y in m", "t": "t in s", "T": "T in K (or °C)"}
 _FILE_NAME = re.compile(r"[\w./\\: -]+\.(csv|npy|npz|mtx|mat|txt|dat|tsv|h5|xlsx?|png)", re.IGNORECASE)
 _OF_FILE = 'where files are read, they are written {{file = "{}"}}'
-
-
-class FieldMistake(ValueError):
-    """Raised by a validator of a `Section` to report mistakes at paths relative to that section.
-
-    A message that begins with "is" or "must" is said of the value itself: reports put its key in front.
-    """
-
-    def __init__(self, *mistakes: Mistake) -> None:
-        super().__init__("; ".join(m.message for m in mistakes))
-        self.mistakes = mistakes
 
 
 def mistake(
@@ -149,6 +139,15 @@ class NumberOrExpression:
             raise PydanticCustomError("greater_than_equal", "Input should be at least {ge}", {"ge": self.ge})
         if self.le is not None and not value <= self.le:
             raise PydanticCustomError("less_than_equal", "Input should be at most {le}", {"le": self.le})
+
+
+def variables_of(parts: Iterable[Any]) -> Iterator[tuple[str, ...]]:
+    """The variables of all expressions that a field allows. parts: its annotation, and what stands beside it."""
+    for part in parts:
+        if isinstance(part, NumberOrExpression):
+            yield part.variables
+        else:
+            yield from variables_of(get_args(part))
 
 
 def _printable(text: str) -> str:

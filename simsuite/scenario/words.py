@@ -15,11 +15,11 @@ from pydantic.fields import FieldInfo
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression, ExpressionError
 from simsuite.scenario.branches import Fault
-from simsuite.scenario.common import Section
+from simsuite.scenario.common import FieldMistake, Section
 from simsuite.scenario.near import DATA
 from simsuite.scenario.shape import choices, field_at, fields_of, header, homes, is_section, models_at, tables_in
 from simsuite.scenario.spans import KeyPath, key_name
-from simsuite.scenario.types import FieldMistake
+from simsuite.scenario.types import variables_of
 from simsuite.words import counted
 
 _EXPECTED = {
@@ -37,6 +37,7 @@ _EXPECTED = {
 }
 _PAIR = re.compile(r"(?<!\[)\[\w[\w ]*, [\w ]+\]")  # in a description: how two numbers are written
 _NEEDED = re.compile("; needed unless [^;]*$")  # in a description: no matter where a key is given
+_FORMS = re.compile("; number(,| or expression).*$")  # in a description: in which forms a value can be given
 _WITH_UNIT = re.compile(r"\s*[-+]?[\d.]++(?:[eE][-+]?\d+)?+\s*(?![ij]$)[A-Za-zµ°Ω%]")  # as in "10 min"
 _NUMBERS = re.compile(r"\s*[-+.\deE]+(?:[,;\s]+[-+.\deE]+)*+\s*")  # as in "0, 50"
 _SEPARATORS = re.compile(r"[,;\s]+")
@@ -48,6 +49,8 @@ _BOUNDS = {
     "less_than_equal": ("le", "at most"),
     "multiple_of": ("multiple_of", "a multiple of"),
 }
+_SIGNS = ("greater_than", "greater_than_equal")  # bounds that people rarely miss who know what the key is
+_TRUTHS = {**dict.fromkeys(("yes", "on", "y"), "true"), **dict.fromkeys(("no", "off", "n"), "false")}
 _LENGTHS = {"too_short": ("min_length", "at least"), "too_long": ("max_length", "at most")}
 
 
@@ -76,7 +79,9 @@ def mistakes(fault: Fault, model: type[BaseModel], data: dict[str, Any]) -> list
         return [Mistake(path, f"{key_name(path)} cannot be {_shown(fault.input)}", help)]
     message, help = _about_value(fault, kind, context)
     if kind in _LENGTHS and (form := _PAIR.search(description or "")):
-        help = f"write {form[0]}"
+        help = f"write {form[0]}{_of_array(field, path)}"
+    if kind in _SIGNS and help is None and description:
+        help = _FORMS.sub("", _NEEDED.sub("", description))
     return [Mistake(path, message, help, on_key=kind in ("value_error", "assertion_error"))]
 
 
@@ -205,8 +210,9 @@ def _advice(fault: Fault, field: FieldInfo | None) -> str | None:
         near = "".join(value.split()).replace("i", "j")
         if "complex_number_type" in fault.kinds and _reads_as_number(near, complex):
             return f'write "{near}"'
-        if value in ("true", "false") and "bool_type" in fault.kinds:
-            return f"write {value} without quotes"
+        truth = _TRUTHS.get(value.lower(), value.lower())
+        if truth in ("true", "false") and "bool_type" in fault.kinds:
+            return f"write {truth} without quotes"
         if value.lower().endswith(DATA) and not set(fault.kinds).isdisjoint(("dict_type", "model_type")):
             return f'write {{file = "{value}"}}'
     if isinstance(value, float) and "int_type" in fault.kinds and value.is_integer():
@@ -214,12 +220,32 @@ def _advice(fault: Fault, field: FieldInfo | None) -> str | None:
     if isinstance(value, (int, float)) and "string_type" in fault.kinds:
         return f'write "{_shown(value)}"'
     if isinstance(value, list) and "expression_type" in fault.kinds:
-        return 'a value that varies from place to place is an expression in quotes, such as "20 + 5*x"'
+        varying = 'a value that varies from place to place is an expression in quotes, such as "20 + 5*x"'
+        return f"{varying}{_of_array(field, fault.path)}"
+    if isinstance(value, dict) and fault.kinds == ["expression_type"] and field is not None:
+        return _no_table(value, field)
     if set(fault.kinds) == {"list_type"} and isinstance(value, str) and _NUMBERS.fullmatch(value):
         return f"write [{', '.join(_SEPARATORS.split(value.strip()))}]"
     if set(fault.kinds) == {"list_type"} and isinstance(value, (int, float, str)) and not isinstance(value, bool):
         return f"write [{_shown(value)}]" if len(str(value)) <= 40 else None
     return None
+
+
+def _of_array(field: FieldInfo | None, path: KeyPath) -> str:
+    """How an array of all cells is given for a key, if it can be, as the end of a help."""
+    if field is None or not any("file" in fields_of(table) for table in tables_in(field.annotation)):
+        return ""
+    name = next(str(key) for key in reversed(path) if isinstance(key, str))
+    return f'; an array of all cells is {{file = "{name}.npy"}}, as numpy.save writes it'
+
+
+def _no_table(value: dict[str, Any], field: FieldInfo) -> str:
+    """What to write in place of a table for a key that takes a number or an expression alone."""
+    variables = next(variables_of((*field.metadata, field.annotation)), ())
+    forms = "numbers and expressions" + (f" in {', '.join(variables)}" if variables else "")
+    file = ", no data files" if "file" in value else ", no tables"
+    lines = '; data over time are lines joined by conditions, such as "where(t < 10, 2*t, 20)"'
+    return f"this key takes {forms} only{file}{lines if 't' in variables else ''}"
 
 
 def _worth(text: str) -> str | None:

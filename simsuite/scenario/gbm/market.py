@@ -8,10 +8,10 @@ import numpy as np
 from pydantic import Field, field_validator
 
 from simsuite.errors import Mistake
-from simsuite.scenario.common import Section
+from simsuite.scenario.common import FieldMistake, Section
 from simsuite.scenario.gbm.correlation import as_toml, is_definite, nearest_in_digits, smallest_eigenvalue
 from simsuite.scenario.gbm.piecewise import PIECES, Rate
-from simsuite.scenario.types import FieldMistake, mistake
+from simsuite.scenario.types import mistake
 from simsuite.words import counted
 
 _MOST_OFFERED = 24  # rows of a matrix that a message may show

@@ -8,8 +8,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from simsuite.errors import Mistake
-from simsuite.scenario.common import NonNegative, Section
-from simsuite.scenario.types import FieldMistake
+from simsuite.scenario.common import FieldMistake, NonNegative, Section
 from simsuite.words import counted
 
 GROUP = 1024  # paths whose sum is taken in a fixed order; batches consist of whole groups

@@ -9,8 +9,8 @@ from pydantic import GetCoreSchemaHandler
 from pydantic_core import PydanticSerializationUnexpectedValue, core_schema
 
 from simsuite.errors import Mistake
+from simsuite.scenario.common import FieldMistake
 from simsuite.scenario.schedule import Schedule
-from simsuite.scenario.types import FieldMistake
 
 
 @dataclass(frozen=True)

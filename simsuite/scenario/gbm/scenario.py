@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression
-from simsuite.scenario.common import AnyRun, Section, frame_mistakes
+from simsuite.scenario.common import AnyRun, FieldMistake, Section, frame_mistakes
 from simsuite.scenario.gbm.asset import Asset, dividend_mistakes
 from simsuite.scenario.gbm.functionals import parse_payoff
 from simsuite.scenario.gbm.market import Market
@@ -19,7 +19,7 @@ from simsuite.scenario.gbm.output import GbmOutput
 from simsuite.scenario.gbm.paths import Paths, dimension_mistakes
 from simsuite.scenario.gbm.sound_parts import sound_parts
 from simsuite.scenario.gbm.time import Time
-from simsuite.scenario.types import FieldMistake, Title
+from simsuite.scenario.types import Title
 from simsuite.words import counted
 
 

@@ -11,9 +11,9 @@ from pydantic import Field, model_validator
 
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression
-from simsuite.scenario.common import NonNegative, Positive, Section
+from simsuite.scenario.common import FieldMistake, NonNegative, Positive, Section
 from simsuite.scenario.heat import foreign
-from simsuite.scenario.types import FieldMistake, NumberOrExpression
+from simsuite.scenario.types import NumberOrExpression
 
 EDGES = ("left", "right", "bottom", "top")
 TOLERANCE = 1e-9  # of an edge's length: where pieces may miss each other
@@ -87,7 +87,8 @@ class Convection(Piece):
         description="what flows in is h (ambient - T), T being the temperature of the edge"
     )
     h: Annotated[Expression, NumberOrExpression("x", "y", "t", ge=0, notes=(_NO_TEMPERATURE,))] = Field(
-        description="heat transfer coefficient, W/(m²·K); number or expression in x, y, t"
+        description="heat transfer coefficient, W/(m²·K), 0 or more whichever way heat flows; "
+        "number or expression in x, y, t"
     )
     ambient: Moving | None = Field(
         None,

@@ -10,14 +10,14 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression
-from simsuite.scenario.common import AnyRun, Output, Positive, Section
+from simsuite.scenario.common import AnyRun, FieldMistake, Output, Positive, Section
 from simsuite.scenario.heat import foreign
 from simsuite.scenario.heat.boundary import EDGES, Boundary, Moving, Radiation, derived_keys, fixes_level
 from simsuite.scenario.heat.material import HOW, Material
 from simsuite.scenario.heat.region import Region, region_mistakes
 from simsuite.scenario.heat.source import Source, source_mistakes, source_names
 from simsuite.scenario.heat.time import Time
-from simsuite.scenario.types import FieldMistake, FileRef, Name, NumberOrExpression, Title, mistake
+from simsuite.scenario.types import FileRef, Name, NumberOrExpression, Title, mistake
 
 _DERIVED = "follows from the manufactured solution"
 MOST_CELLS = 1 << 18  # along an axis: what the grid of a CUDA launch can hold

@@ -8,9 +8,8 @@ from typing import ClassVar, Literal
 from pydantic import Field, model_validator
 
 from simsuite.errors import Mistake
-from simsuite.scenario.common import NonNegative, Positive, Section
+from simsuite.scenario.common import FieldMistake, NonNegative, Positive, Section
 from simsuite.scenario.heat import foreign
-from simsuite.scenario.types import FieldMistake
 
 _IMPLICIT = 'write "adi", which is implicit and of second order, or "auto", which takes what is fastest'
 _EULER = 'write "explicit", which is forward Euler; implicit is "adi"'

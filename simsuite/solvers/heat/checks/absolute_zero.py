@@ -37,18 +37,27 @@ def too_cold(scenario: HeatScenario, made: Discretisation, inside: list[np.ndarr
     cold = np.less(made.T0, coldest)
     found = []
     for i in reversed(range(len(inside))):  # the last region that a cell belongs to is the one that holds it
-        found += _mistakes(made, cold & made.held & inside[i], ("region", i, "temperature"), coldest)
+        one = _is_constant(scenario.region[i].temperature)
+        found += _mistakes(made, cold & made.held & inside[i], ("region", i, "temperature"), coldest, one)
         cold = cold & ~(made.held & inside[i])
     where = ("reference" if scenario.manufactured else "initial", "temperature")
-    return _mistakes(made, cold, where, coldest) + found[::-1]
+    one = not scenario.manufactured and _is_constant(scenario.initial.temperature)
+    return _mistakes(made, cold, where, coldest, one) + found[::-1]
 
 
-def _mistakes(made: Discretisation, bad: np.ndarray, path: tuple[str | int, ...], coldest: float) -> list[Mistake]:
-    """One of the first cell that is bad, if any is."""
+def _is_constant(temperature: object) -> bool:
+    return isinstance(temperature, Expression) and not temperature.names
+
+
+def _mistakes(
+    made: Discretisation, bad: np.ndarray, path: tuple[str | int, ...], coldest: float, constant: bool
+) -> list[Mistake]:
+    """One of the first cell that is bad, if any is. constant: whether the temperature is the same in all cells."""
     if not bad.any():
         return []
     y, x = np.argwhere(bad)[0]
-    message = f"{below(coldest)}, but is {made.T0[y, x]:g} in {cell_in_words(x, y)}"
+    place = "" if constant else f" in {cell_in_words(x, y)}"
+    message = f"{below(coldest)}, but is {made.T0[y, x]:g}{place}"
     return [Mistake(path, message, KELVIN if coldest == 0.0 else None)]
 
 
