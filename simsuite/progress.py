@@ -16,6 +16,10 @@ from simsuite.errors import Advice
 from simsuite.io.directory import RunDirectory
 
 SETTLING = 0.05  # of the work of a run whose steps control their error: before that it is not known how fast it goes
+PAUSE, SLOWER = (
+    1.0,
+    10.0,
+)  # seconds that a stretch of steps takes in which kernels are compiled, times as long as others
 SECONDS = 1.0  # between two notes in progress.json, at least
 
 
@@ -59,7 +63,8 @@ class Meter:
 
     work: done at a step of the clock, see `Problem.work`. step: where the run begins, or continues; end: where it will
     be over. effort: what the rate counts, where that is not this work. Both count from the first call of `reach` on, as
-    kernels are compiled before it; the rest is told by how far the run came lately, in the last quarter to half of that
+    kernels are compiled before it; a later stretch in which kernels are compiled takes no time, as the clock counts
+    here: one that is long, and far slower than those before it. The rest is told by how far the run came lately, in the last quarter to half of that
     time, since steps may become longer or shorter on the way. least: share of the work that is done before the rest is
     told. foretold: whether it is only foretold how work is spread over the run, as where steps control their error;
     the rate since the first call then counts as much as the latest one. time: the share of a run's time that is over at
@@ -83,6 +88,7 @@ class Meter:
         self._done = work(step)
         self._first: tuple[float, float] | None = None
         self._seconds = self._made = 0.0
+        self._last, self._paused, self._pausing = 0.0, 0.0, False
         self._lately = 0.0, 0.0
         self.endless = False
 
@@ -93,7 +99,8 @@ class Meter:
 
     def reach(self, step: int) -> None:
         """Note that the run is at `step`."""
-        now, self._done, self._step = self._clock(), self._work(step), step
+        now, before, self._done, self._step = self._clock() - self._paused, self._done, self._work(step), step
+        now = self._without_pause(now, before)
         made = self._done if self._effort is None else self._effort()
         if self._first is None:
             self._first = now, made
@@ -102,6 +109,23 @@ class Meter:
         self._lately = now - self._before[0], self._done - self._before[1]
         if now - self._since[0] >= 0.25 * self._seconds:
             self._before, self._since = self._since, (now, self._done)
+
+    def _without_pause(self, now: float, before: float) -> float:
+        """What the clock would show if the stretch that ended now had been no longer than others, where it is one in
+        which kernels were compiled. before: the work that was done when it began. Two in a row are slow steps."""
+        took, done = now - self._last, self._done - before
+        self._pausing = (
+            not self._pausing and self._first is not None and took > PAUSE and self._is_slow(took, done, before)
+        )
+        if self._pausing:
+            self._paused += took
+            now -= took
+        self._last = now
+        return now
+
+    def _is_slow(self, took: float, done: float, before: float) -> bool:
+        seconds, work = self._seconds, before - self._begun[1]
+        return work > 0 and took * work > SLOWER * seconds * done
 
     @property
     def share(self) -> float:

@@ -257,6 +257,26 @@ def test_steps_of_a_checkpoint_are_those_that_were_taken(say: Say) -> None:
     assert 0 < about["time"] <= 0.1
 
 
+def test_the_time_in_which_kernels_are_compiled_is_no_part_of_the_rest() -> None:
+    """A method that comes in later is compiled then, in a step that takes some seconds beside many of milliseconds."""
+    now = [0.0]
+    meter = Meter(float, 0, 1000, lambda: now[0], foretold=True)
+    for step in range(1, 11):
+        now[0] += 0.01
+        meter.reach(step)
+    assert meter.seconds_left == pytest.approx(9.9)
+    now[0] += 20.0
+    meter.reach(11)
+    assert meter.seconds_left < 10.0
+    now[0] += 0.01
+    meter.reach(12)
+    assert meter.seconds_left < 10.0
+    for step in range(13, 15):  # steps that are so slow are no kernels that are compiled
+        now[0] += 20.0
+        meter.reach(step)
+    assert meter.seconds_left > 1000.0
+
+
 def test_a_run_on_another_machine_lives_while_it_writes(tmp_path: Path) -> None:
     run = RunDirectory(tmp_path)
     note = {"host": "elsewhere", "pid": 1, "updated": time.time(), "solver": "heat", "steps": 3, "percent": 1.0}
