@@ -32,9 +32,11 @@ _KEYS = {"heat": ("initial.temperature", "temperature"), "linear": ("initial.sta
 
 @dataclass(frozen=True)
 class State:
-    """values: as a file of the initial state has them. at: the time, in words. key: of the initial state."""
+    """values: as a file of the initial state has them. time: of the other run; at: the same in words. key: of the
+    initial state."""
 
     values: np.ndarray
+    time: float
     at: str
     key: str
 
@@ -68,7 +70,8 @@ def _of_checkpoint(scenario: Scenario, found: Checkpoint, problem: Problem, devi
     values = np.array(backend.to_host(problem.stepper(backend, found.snapshot).state[name]))
     if "numbers" in problem.method:  # complex ones, of which a state has the real parts above the imaginary ones
         values = values[: len(values) // 2] + 1j * values[len(values) // 2 :]
-    return State(values, _moment(problem.position(found.snapshot.step)[1], problem), key)
+    time = problem.position(found.snapshot.step)[1]
+    return State(values, time, _moment(time, problem), key)
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,7 @@ class _Frame:
 
     def state(self, scenario: Scenario) -> State:
         key, name = _KEYS[scenario.solver]
-        return State(self.file[name][self.row], f"t = {measured(f'{self.time:.9g}', self.unit)}", key)
+        return State(self.file[name][self.row], self.time, f"t = {measured(f'{self.time:.9g}', self.unit)}", key)
 
 
 def _last_frame(scenario: Scenario, file: Any) -> _Frame | None:

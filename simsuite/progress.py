@@ -64,11 +64,12 @@ class Meter:
     work: done at a step of the clock, see `Problem.work`. step: where the run begins, or continues; end: where it will
     be over. effort: what the rate counts, where that is not this work. Both count from the first call of `reach` on, as
     kernels are compiled before it; a later stretch in which kernels are compiled takes no time, as the clock counts
-    here: one that is long, and far slower than those before it. The rest is told by how far the run came lately, in the last quarter to half of that
-    time, since steps may become longer or shorter on the way. least: share of the work that is done before the rest is
-    told. foretold: whether it is only foretold how work is spread over the run, as where steps control their error;
-    the rate since the first call then counts as much as the latest one. time: the share of a run's time that is over at
-    a step; it is told where the run looks as if it would never come to its end, as nobody knows how much work that is.
+    here: one that is long, and far slower than those before it. The rest is told by how far the run came lately, in the
+    last quarter to half of that time, since steps may become longer or shorter on the way. least: share of the work
+    that is done before the rest is told. foretold: whether it is only foretold how work is spread over the run, as
+    where steps control their error; the rate since the first call then counts as much as the latest one. time: the
+    share of a run's time that is over at a step; it is told where the run looks as if it would never come to its end,
+    as nobody knows how much work that is.
     """
 
     def __init__(

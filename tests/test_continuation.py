@@ -158,9 +158,10 @@ def test_data_that_depend_on_time_are_told_of(tmp_path: Path, capsys: pytest.Cap
     assert call(capsys, "run", path, "-o", tmp_path / "run").returncode == 0
     rest = call(capsys, "run", path, "-o", tmp_path / "rest", "--from-checkpoint", tmp_path / "run")
     assert rest.returncode == 0
-    assert "warning: source.power depends on t, which is 0 there" in rest.stderr
+    begun = "warning: source.power depends on t, which begins again at 0, while the state is of t = 0.02 s: "
+    assert f"{begun}`t + 0.02` in place of t goes on from there\n" in rest.stderr
     system = write(tmp_path / "s.toml", LINEAR, {"run.device": "cpu", "output.checkpoint_every": 1000})
     assert call(capsys, "run", system, "-o", tmp_path / "a").returncode == 0
     rest = call(capsys, "run", system, "-o", tmp_path / "b", "--from-checkpoint", tmp_path / "a")
     assert rest.returncode == 0, rest.stderr
-    assert "warning: system.input depends on t, which is 0 there" in rest.stderr
+    assert "warning: system.input depends on t, which begins again at 0, while" in rest.stderr

@@ -287,7 +287,40 @@ def test_sources_that_jump_at_a_temperature_are_named(heat: Callable, stepper: s
     assert len(found) == len(THERMOSTATS)
     for i, (text, where) in enumerate(zip(found, THERMOSTATS.values()), 1):
         assert text.startswith(f"the source source{i} jumps {where}, ")
-        assert ("time.dt" in text) == (stepper == "rkl2")
+        assert ("time.dt, with which no error is estimated" in text) == (stepper == "rkl2")
+        assert ("results are off" in text) == (stepper == "explicit")
+
+
+@pytest.mark.parametrize(
+    ("written", "ramp"),
+    [
+        ("(T > 305)", "min(1, max(0, (T - 305)/0.5)) for (T > 305)"),
+        ("(305 < T)", "min(1, max(0, (T - 305)/0.5)) for (T > 305)"),
+        ("step(T - 305)", "min(1, max(0, (T - 305)/0.5)) for (T > 305)"),
+        ("(T <= 305)", "min(1, max(0, (305 - T)/0.5)) for (T < 305)"),
+        ("(1 - (T > 305))", "min(1, max(0, (T - 305)/0.5)) for (T > 305)"),
+        ("(T > 300 + 10*sin(t))", "min(1, max(0, (T - 330)/0.5)) for (T > 330)"),
+        ("(300 + 10*sin(t) > T)", "min(1, max(0, (330 - T)/0.5)) for (T < 330)"),
+    ],
+)
+def test_the_ramp_that_is_proposed_goes_the_way_of_what_is_written(heat: Callable, written: str, ramp: str) -> None:
+    start, end = {"temperature": "290 + 40*x"}, {"end": 1e-2, "stepper": "rkl2"}
+    problem = heat(source=[{"power": f"1e5*{written}"}], initial=start, boundary=COOL, time=end)
+    (text,) = [text for text in problem.warnings if "jumps" in text]
+    assert f"make it a ramp, such as {ramp}, or" in text
+
+
+def test_ramps_about_zero_have_no_signs_too_many(heat: Callable) -> None:
+    """Of temperatures that are counted from somewhere."""
+    for written, ramp in (
+        ("(T > 0)", "min(1, max(0, T/0.5)) for (T > 0)"),
+        ("(T < 0)", "min(1, max(0, -T/0.5)) for (T < 0)"),
+        ("(T > -4)", "min(1, max(0, (T + 4)/0.5)) for (T > -4)"),
+        ("(T < -4)", "min(1, max(0, (-4 - T)/0.5)) for (T < -4)"),
+    ):
+        start = {"temperature": "20*x - 10"}
+        found = heat(source=[{"power": f"5*{written}"}], initial=start, time={"end": 1e-2, "stepper": "rkl2"}).warnings
+        assert [ramp in text for text in found if "jumps" in text] == [True], (written, found)
 
 
 @pytest.mark.parametrize(
@@ -309,6 +342,7 @@ def test_conductivities_that_jump(heat: Callable[..., HeatProblem], conductivity
     ).warnings
     told = [text for text in found if "conductivity jumps" in text]
     assert [said in text for text in told] == [True] if said else not told
+    assert all("a ramp over a few kelvin, such as min(1, max(0, " in text for text in told)
 
 
 @pytest.mark.parametrize(

@@ -139,7 +139,9 @@ def _beginning_with(run: Path, scenario: Scenario, fresh: bool) -> str:
     begin = store(state, directory, scenario.base, fresh)
     say(f"time 0 is {state.at} of {run}")
     if late := moving(scenario.model):
-        say(f"warning: {', '.join(late)} depend{'s' * (len(late) == 1)} on t, which is 0 there")
+        depend = f"{', '.join(late)} depend{'s' * (len(late) == 1)} on t, which begins again at 0"
+        shift = f"`t + {state.time:.9g}` in place of t goes on from there"
+        say(f"warning: {depend}, while the state is of {state.at}: {shift}")
     return begin
 
 

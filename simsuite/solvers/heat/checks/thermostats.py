@@ -8,19 +8,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
 from simsuite.expressions import Expression
 from simsuite.expressions.changes import changes, jumping
+from simsuite.expressions.evaluate import evaluate
 from simsuite.expressions.intervals import bounds
-from simsuite.expressions.tree import names_in
+from simsuite.expressions.tree import Apply, Node, names_in
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 
 _LOOKS = 11  # times at which sources are looked at
 _MOST = 512  # cells along each axis in which they are
+_HALF, _FEW = 0.5, 5.0  # kelvin that ramps in the place of jumps extend over
 _JUMP = 1e-9  # of the largest power: less is rounding
+
+
+class Jump(NamedTuple):
+    """at: the temperature; NaN for one that depends on place or time, or that is too far to be looked for. rises:
+    whether what is written jumps up there, as `(T > 330)` does, and `(T < 330)` does not."""
+
+    at: float
+    rises: bool
 
 
 def thermostat_warnings(scenario: HeatScenario, made: Discretisation, controlled: bool) -> list[str]:
@@ -31,20 +42,18 @@ def thermostat_warnings(scenario: HeatScenario, made: Discretisation, controlled
     found = []
     for name, source in zip(scenario.source_names, scenario.source):
         if source.power.depends_on("T"):
-            where = next(_jumps(source.power, made, scenario.time.end), None)
-            if where is not None:
-                found.append(_words(name, where, controlled))
-    jumps = (where for k in _conductivities(scenario) for where in _jumps(k, made, scenario.time.end))
-    where = next(jumps, None)
-    if where is not None:
-        off = (
-            "so that steps that control their error become short there"
-            if controlled
-            else ("so results are off by about what flows differently in one step")
-        )
+            jump = next(_jumps(source.power, made, scenario.time.end), None)
+            if jump is not None:
+                found.append(_words(name, jump, controlled))
+    jumps = (jump for k in _conductivities(scenario) for jump in _jumps(k, made, scenario.time.end))
+    jump = next(jumps, None)
+    if jump is not None:
+        off = "so results are off by about what flows differently in one step"
+        if controlled:
+            off = "so that steps that control their error become short there"
         found.append(
-            f"the conductivity jumps {_at(where)}, which each cell passes at a time of its own: steps cannot end "
-            f"there, {off}; make it a ramp over a few kelvin"
+            f"the conductivity jumps {_at(jump)}, which each cell passes at a time of its own: steps cannot end there, "
+            f"{off}; make it a ramp over a few kelvin, such as {_ramp(jump, _FEW)}"
         )
     return found
 
@@ -56,38 +65,46 @@ def _conductivities(scenario: HeatScenario) -> Iterator[Expression]:
     yield from (part for part in dict.fromkeys(expressions) if part.depends_on("T"))
 
 
-def _words(name: str, where: float, controlled: bool) -> str:
-    costs = ", and steps that control their error become very short" if controlled else ""
-    dt = ", or set time.dt" if controlled else ""
+def _words(name: str, jump: Jump, controlled: bool) -> str:
+    own = f"the source {name} jumps {_at(jump)}, which each cell passes at a time of its own: steps cannot end there"
+    ramp = f"make it a ramp, such as {_ramp(jump)}"
+    if not controlled:
+        return f"{own}, so results are off by about what it heats in one step; {ramp}"
     return (
-        f"the source {name} jumps {_at(where)}, which each cell passes at a time of its own: steps cannot end there, "
-        f"so results are off by about what it heats in one step{costs}; make it a ramp, such as {_ramp(where)}{dt}"
+        f"{own}, and become very short, as time_error counts what it heats too long, or too little, within one; {ramp}"
+        ", or set time.dt, with which no error is estimated"
     )
 
 
-def _ramp(where: float) -> str:
+def _ramp(jump: Jump, width: float = _HALF) -> str:
     """An example of one in place of a jump there, or anywhere."""
-    value = 330.0 if math.isnan(where) else where
-    return f"min(1, max(0, ({value:g} - T)/0.5)) for (T < {value:g})"
+    value = 330.0 if math.isnan(jump.at) else _near(jump.at)
+    beyond = "T" if value == 0.0 else f"(T {'+' if value < 0 else '-'} {abs(value):g})"
+    below = "-T" if value == 0.0 else f"({value:g} - T)"
+    way, distance = (">", beyond) if jump.rises else ("<", below)
+    return f"min(1, max(0, {distance}/{width:g})) for (T {way} {value:g})"
 
 
-def _at(where: float) -> str:
+def _near(where: float) -> float:
     """The first number above 0, where `T > 0` begins, counts as 0."""
-    return "as T grows" if math.isnan(where) else f"at T = {where if abs(where) > 1e-300 else 0.0:g}"
+    return where if abs(where) > 1e-300 else 0.0
+
+
+def _at(jump: Jump) -> str:
+    return "as T grows" if math.isnan(jump.at) else f"at T = {_near(jump.at):g}"
 
 
 def ramp_between(power: Expression, made: Discretisation, end: float, reached: tuple[float, float]) -> str | None:
     """What to write in place of a jump, where a source jumps at a temperature that a run came past. reached: the least
     and the largest of it."""
-    where = next(_jumps(power, made, end, reached), None)
-    return None if where is None else _ramp(where)
+    jump = next(_jumps(power, made, end, reached), None)
+    return None if jump is None else _ramp(jump)
 
 
 def _jumps(
     power: Expression, made: Discretisation, end: float, reached: tuple[float, float] | None = None
-) -> Iterator[float]:
-    """The temperatures at which a source jumps, of those that can come up, or that were reached; NaN for one that
-    depends on place or time, or that is too far to be looked for."""
+) -> Iterator[Jump]:
+    """Where a source jumps, at temperatures that can come up, or that were reached."""
     parts = dict.fromkeys(jumping(power.tree, "T"))
     if not parts:
         return
@@ -105,11 +122,19 @@ def _jumps(
         if names_in(part) != {"T"} or not math.isfinite(high - low):
             lower, upper = bounds(part, ranges) if math.isfinite(high - low) else (0.0, 1.0)
             if lower != upper:
-                yield math.nan
+                yield Jump(math.nan, _rises(part))
             continue
         for where in changes(part, "T", low, high):
             if _passes(power, made, (low, float(where), high), looks):
-                yield float(where)
+                sides = evaluate(part, {"T": np.array([np.nextafter(where, -math.inf), where])})
+                yield Jump(float(where), bool(sides[1] > sides[0]))
+
+
+def _rises(part: Node) -> bool:
+    """Whether a comparison, or a function that jumps, becomes 1, or larger, as T grows."""
+    if isinstance(part, Apply) and part.op in ("<", "<="):
+        return "T" not in names_in(part.args[0])
+    return not (isinstance(part, Apply) and part.op in (">", ">=")) or "T" in names_in(part.args[0])
 
 
 def _passes(power: Expression, made: Discretisation, at: tuple[float, float, float], looks: list[float]) -> bool:
