@@ -187,17 +187,18 @@ def test_temperatures_below_absolute_zero_are_mistakes_where_it_is_known_where_t
         ("initial", "temperature"),
         ("region", 1, "temperature"),
     }
-    assert (
-        found["initial", "temperature"]
-        == "must not be below absolute zero, 0 K, but is -280 in cell 2 along x, 0 along y"
-    )
+    assert found["initial", "temperature"] == "must not be below absolute zero, 0 K, but is -280"
+    assert found["region", 1, "temperature"].endswith(" in cell 0 along x, 0 along y")
+    varying = mistakes_of(heat, **radiating | {"initial": {"temperature": "-280 + 0*x"}})
+    assert varying["initial", "temperature"].endswith(" but is -280 in cell 2 along x, 0 along y")
     found = mistakes_of(heat, **COLD, units="degC")
     assert set(found) == {
         ("boundary", "left", "value"),
         ("boundary", "bottom", "ambient"),
         ("initial", "temperature"),
     }
-    assert "-273.15 °C, but is -280 at" in found["boundary", "bottom", "ambient"]
+    assert found["boundary", "bottom", "ambient"].endswith("-273.15 °C, but is -280")
+    assert " at x = 0 m, y = " in found["boundary", "left", "value"]
 
 
 def test_a_plate_that_radiates_and_is_cooled_below_absolute_zero_is_told_once(
@@ -546,3 +547,26 @@ def test_a_plate_that_radiates_is_told_to_take_kelvin(heat: Callable) -> None:
 def test_frames_that_are_rarer_than_the_run_is_long_are_told(heat: Callable, every: float, told: bool) -> None:
     texts = heat(time={"end": 1.0}, output={"every": every}).warnings
     assert any("output.every = 2 s is longer than the run of 1 s" in text for text in texts) == told
+
+
+@pytest.mark.parametrize(
+    ("start", "ambient", "said"),
+    [
+        (20.0, 298.15, "the 298.15 of boundary.left.ambient is in °C, as all temperatures of this file are"),
+        (20.0, "293.15 + 5*sin(t)", 'units = "degC"), and looks like 20 °C in K: write 20 if it is'),
+        (250.0, "290 + 5*sin(t)", "all temperatures that are given are from 250 to 29"),
+        (293.0, 293.0, 'all temperatures that are given are 293 °C, as units = "degC" says'),
+        (20.0, 298.0, None),  # an oven
+        (300.0, 20.0, None),
+        ("20 + 0.15*x", "30 + 5*sin(t)", None),
+        (20.15, 30.0, None),
+    ],
+)
+def test_temperatures_in_degrees_that_look_like_kelvin(
+    heat: Callable[..., HeatProblem], start: Any, ambient: Any, said: str | None
+) -> None:
+    plate = STRIP | {"boundary": {"left": {"kind": "convection", "h": 10.0, "ambient": ambient}}}
+    plate |= {"initial": {"temperature": start}, "time": {"end": 60.0}}
+    found = [text for text in heat(**plate | {"units": "degC"}).warnings if " in K: write" in text]
+    assert [said in text for text in found] == [True] if said else not found
+    assert not [text for text in heat(**plate | {"units": "K"}).warnings if " in K: write" in text]

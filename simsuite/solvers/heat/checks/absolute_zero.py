@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression
+from simsuite.expressions.tree import Number, walk
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.edges import CONVECTION, KELVIN, TEMPERATURE, Edges, below
 from simsuite.words import cell_in_words
 
 _CELSIUS = -273.15
+_USUAL = (
+    230.0,
+    330.0,
+)  # temperatures that are usual in K; in °C hardly all of a plate and its surroundings have such ones
+_SEEN = 200.0, 2000.0  # temperatures in K that are written with the .15 of 273.15
 _ROUNDING = 1e-6  # of the largest temperature, that a step may go below 0 K by
 _SOME = 1e-3  # of the largest temperature: less below 0 K may be the error of a method
 _WITHOUT_UNIT = (
@@ -66,11 +72,40 @@ def unit_warnings(scenario: HeatScenario, made: Discretisation) -> list[str]:
     times at which edges and what is outside are looked at. Where edges radiate, they are mistakes."""
     if _unit_is_known(scenario, made):
         return []
-    cold = [text for text, lowest, highest in _given(scenario, made) if lowest < -_ROUNDING * abs(highest)]
+    cold = [given.text for given in _given(scenario, made) if given.lowest < -_ROUNDING * abs(given.highest)]
     if not cold:
         return []
     more = " (and others)" if len(cold) > 1 else ""
     return [f"{cold[0]}{more} is below absolute zero, {_WITHOUT_UNIT}"]
+
+
+def kelvin_warnings(scenario: HeatScenario, made: Discretisation) -> list[str]:
+    """A sentence where temperatures that are to be in °C look as if they were written in K: a number such as 298.15, or
+    all of them such as are usual in K, and hot in °C."""
+    if scenario.units != "degC" or scenario.manufactured:
+        return []
+    given = list(_given(scenario, made))
+    for each in given:
+        for value in each.numbers:
+            if _looks_like_kelvin(value):
+                celsius = value + _CELSIUS
+                return [
+                    f"the {value:g} of {each.name} is in °C, as all temperatures of this file are (units = "
+                    f'"degC"), and looks like {celsius:.4g} °C in K: write {celsius:.4g} if it is'
+                ]
+    low, high = min(each.lowest for each in given), max(each.highest for each in given)
+    if not (_USUAL[0] <= low and high <= _USUAL[1]):
+        return []
+    span = f"{low:.4g} °C" if low == high else f"from {low:.4g} to {high:.4g} °C"
+    return [
+        f'all temperatures that are given are {span}, as units = "degC" says, and would be usual ones in K: write '
+        'units = "K" if they are'
+    ]
+
+
+def _looks_like_kelvin(value: float) -> bool:
+    """Whether a number is one of few digits in °C, and in K one of those that end in .15."""
+    return _SEEN[0] <= value <= _SEEN[1] and abs(value + _CELSIUS - round(value + _CELSIUS)) < _ROUNDING
 
 
 def fallen_below(scenario: HeatScenario, made: Discretisation, results: Mapping[str, Any]) -> list[str]:
@@ -86,36 +121,47 @@ def _unit_is_known(scenario: HeatScenario, made: Discretisation) -> bool:
     return "units" in scenario.model_fields_set or made.edges.radiates or scenario.manufactured
 
 
-def _given(scenario: HeatScenario, made: Discretisation) -> Iterator[tuple[str, float, float]]:
-    """The least of all temperatures that a key gives, in words and as a number, and the largest."""
-    x, y = made.centres
+class _Given(NamedTuple):
+    """What a key says of temperatures. text: the least of them, in words, and when. numbers: that it is made of."""
+
+    name: str
+    text: str
+    lowest: float
+    highest: float
+    numbers: Sequence[float]
+
+
+def _given(scenario: HeatScenario, made: Discretisation) -> Iterator[_Given]:
+    """For each key that gives temperatures."""
+    x, y, unit = *made.centres, scenario.degrees
     held, T0 = np.broadcast_to(made.held, made.T0.shape), made.T0
     if not held.all():
-        yield _words(("initial", "temperature"), scenario.initial.temperature, T0[~held])
+        yield _words(("initial", "temperature"), scenario.initial.temperature, T0[~held], unit)
     t = np.array(made.edges.looks(scenario.time.end or 0.0))[:, None]
     for piece in made.edges.pieces:
         key, f = ("value", piece.first) if piece.kind == TEMPERATURE else ("ambient", piece.second)
         if piece.kind in (TEMPERATURE, CONVECTION):
-            yield _words((*piece.path, key), f, f(x=piece.x, y=piece.y, t=t), t)
+            yield _words((*piece.path, key), f, f(x=piece.x, y=piece.y, t=t), unit, t)
     for i, region in enumerate(scenario.region):
         if isinstance(region.temperature, Expression):
             values = np.broadcast_to(region.temperature(x=x, y=y), T0.shape).astype(T0.dtype)
             own = held & (values == T0)  # or of another region that is as cold there
             if own.any():
-                yield _words(("region", i, "temperature"), region.temperature, values[own])
+                yield _words(("region", i, "temperature"), region.temperature, values[own], unit)
 
 
 def _words(
-    path: tuple[str | int, ...], f: Expression | Any, values: np.ndarray, t: np.ndarray | None = None
-) -> tuple[str, float, float]:
-    """A key and the least of its values, and when, if times are given, one a row."""
-    name, lowest = ".".join(map(str, path)), float(np.min(values))
+    path: tuple[str | int, ...], f: Expression | Any, values: np.ndarray, unit: str, t: np.ndarray | None = None
+) -> _Given:
+    """t: times of the values, one a row, if they have some."""
+    name, lowest, highest = ".".join(map(str, path)), float(np.min(values)), float(np.max(values))
+    numbers = [n.value for n in walk(f.tree) if isinstance(n, Number)] if isinstance(f, Expression) else []
     if isinstance(f, Expression) and not f.names:
-        return f"{name} = {lowest:g} K", lowest, float(np.max(values))
+        return _Given(name, f"{name} = {lowest:g} {unit}", lowest, highest, numbers)
     when = ""
     if t is not None and isinstance(f, Expression) and f.depends_on("t"):
         when = f" at t = {t[int(np.argmin(np.min(np.atleast_2d(values), axis=1))), 0]:.3g} s"
-    return f"the {lowest:.3g} K that {name} comes to{when}", lowest, float(np.max(values))
+    return _Given(name, f"the {lowest:.3g} {unit} that {name} comes to{when}", lowest, highest, numbers)
 
 
 def gone_below(scenario: HeatScenario, made: Discretisation, lowest: float, highest: float) -> str | None:

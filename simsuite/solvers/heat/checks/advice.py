@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from simsuite.scenario.heat import HeatScenario
-from simsuite.solvers.heat.checks.absolute_zero import unit_warnings
+from simsuite.solvers.heat.checks.absolute_zero import kelvin_warnings, unit_warnings
 from simsuite.solvers.heat.checks.coarse import coarse_warnings
 from simsuite.solvers.heat.checks.idle import idle_warnings
 from simsuite.solvers.heat.checks.moments import moment_warnings
@@ -32,7 +32,7 @@ def warnings(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[s
     idle += [] if idle else moment_warnings(scenario, made, plan)
     coarse = [] if idle else coarse_warnings(scenario, made, plan)
     unsearched = _unsearched_warnings(plan)
-    units = [*not_finite_warnings(scenario, made), *unit_warnings(scenario, made)]
+    units = [*not_finite_warnings(scenario, made), *unit_warnings(scenario, made), *kelvin_warnings(scenario, made)]
     tolerance = [*loose_tolerance(scenario, plan), *strict_tolerance(scenario, plan)]
     keys = [*idle_keys(scenario, plan), *tolerance, *_rare_frames(scenario)]
     return [*units, *keys, *unsearched, *_scale_warnings(scenario, made), *idle, *coarse, *jumps]

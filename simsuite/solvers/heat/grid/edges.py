@@ -247,7 +247,9 @@ def bad_conditions(edges: Edges, end: float, coldest: float, derived: bool = Fal
             if bad.any():
                 k, j = np.argwhere(bad)[0]
                 place = f"x = {piece.x[j]:g} m, y = {piece.y[j]:g} m, t = {t[k, 0]:g} s"
-                found.append(Mistake((*piece.path, key), f"{words}, but is {values[k, j]:g} at {place}", help))
+                given = piece.second if key == "ambient" else piece.first
+                at = f" at {place}" if given.names else ""
+                found.append(Mistake((*piece.path, key), f"{words}, but is {values[k, j]:g}{at}", help))
     return found
 
 
