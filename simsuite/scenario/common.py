@@ -122,7 +122,8 @@ class Output(Section):
         None,
         description="number of samples of probes and ledger, first and last included: evenly spaced in time where "
         "steps are as long as their error allows, otherwise at steps evenly spaced among all; frames that fall between "
-        "them add theirs (default: at frames only)",
+        "them add theirs. Steps whose length is not given (heat) end at each, or are no longer than from one to the "
+        "next, so that many samples make them shorter (default: at frames only)",
     )
     checkpoint_minutes: Positive = Field(5.0, description="minutes of wall clock from checkpoint to checkpoint")
     checkpoint_every: Annotated[int, Field(ge=0)] = Field(
