@@ -424,8 +424,10 @@ def test_info_on_stopped_and_finished_runs(cli: Call, heat_run: list[str]) -> No
     assert finished["datasets"]["temperature"] == [3, 6, 8]
     assert finished["summary"] == done
     shown = cli("info", "runs/plate").stdout
-    for words in ("heat run, complete, on cpu", "temperature", "3 x 6 x 8", "checkpoint at step 1"):
+    for words in ("heat run, complete, on cpu", "temperature", "3 x 6 x 8"):
         assert words in shown
+    assert "checkpoint" not in shown, "a run that has ended needs none"
+    assert finished["checkpoint_step"] is None
 
 
 @pytest.mark.parametrize("solver", SMALL)
