@@ -96,10 +96,13 @@ def parallel_for(body: Callable[..., None]) -> Any:
 
 def procedure(body: Callable[..., None]) -> Any:
     """Decorator of a part that returns nothing and is optimised with each kernel that calls it. Where an argument is
-    None, what stands under `if argument is not None` is left out before that."""
+    None, what stands under `if argument is not None` is left out before that. A call whose first argument is None is
+    left out itself, wherever that None comes from."""
 
     def call(typing_context: Any, *kinds: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            if kinds and kinds[0] == types.none:
+                return context.get_dummy_value()
             compiled = _compiled(context, body, signature.args, forceinline=False)
             function = context.declare_function(builder.module, compiled)
             status, _ = context.call_conv.call_function(builder, function, types.none, compiled.argtypes, values)
@@ -191,8 +194,13 @@ def _task(context: Any, module: Any, compiled: Any, place_type: Any) -> Any:
 
 
 def _uncounted(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    """An array without the address of its count of references, which the caller keeps: threads that count every row
-    they look at wait for each other."""
+    """An array, or a tuple with arrays, without the address of its count of references, which the caller keeps: threads
+    that count every row they look at wait for each other."""
+    if isinstance(kind, types.BaseTuple):
+        elements = cgutils.unpack_tuple(builder, value, len(kind.types))
+        for i, (inner, element) in enumerate(zip(kind.types, elements, strict=True)):
+            value = builder.insert_value(value, _uncounted(context, builder, inner, element), i)
+        return value
     if not isinstance(kind, types.Array):
         return value
     array = context.make_array(kind)(context, builder, value)

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import threading
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -92,6 +92,28 @@ def add_to_rows(rows, by, twice):
     _add_once(rows[0], 1, 2.0 * by, twice)
 
 
+class Sums(NamedTuple):
+    """Arrays, an array or None, and a tuple of such."""
+
+    out: Any
+    missing: Any
+    more: Any
+
+
+@parallel_for
+def _add_groups(begin, end, sums, by):
+    for i in range(begin, end):
+        sums.out[i] += by
+        _add_all(sums.missing, by, None)
+        _add_all(sums.more[0][i], by, sums.more[1])
+
+
+@kernel
+def add_groups(sums, by):
+    sums = Sums(*sums)
+    _add_groups(len(sums.out), (sums, by))
+
+
 @procedure
 def _refuse(n):
     if n > 3:
@@ -133,6 +155,18 @@ def test_what_is_made_of_a_procedure_serves_all_kernels(monkeypatch: pytest.Monk
             compiled(4, np.zeros(7, np.float32), np.float32(1))
     assert len(made) == len(set(made))
     assert {"_add_all", "_add_once"} <= set(made)
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_groups_of_arguments_and_procedures_without_their_first(missing: bool) -> None:
+    """A call of a procedure is left out where its first argument is None, also in a tuple."""
+    out, rows, given = np.zeros(40), np.zeros((40, 3)), np.zeros(1)
+    load_openmp()
+    with on_threads(1):
+        add_groups(tuple(Sums(out, None if missing else given, (rows, None))), 2.0)
+    assert (out == 2.0).all()
+    assert (rows == 2.0).all()
+    assert given[0] == (0.0 if missing else 80.0)
 
 
 def test_procedures_within_procedures_and_without_an_argument() -> None:

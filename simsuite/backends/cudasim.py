@@ -15,7 +15,7 @@ import numpy as np
 from numba import config
 from numba.cuda.simulator import kernel as simulator
 from numba.cuda.simulator import kernelapi
-from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray
+from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray, FakeWithinKernelCUDAArray
 
 from simsuite.backends.host import HostBackend
 from simsuite.core import Products
@@ -129,6 +129,13 @@ class _Shared(kernelapi.FakeCUDAShared):
 simulator.BlockManager, kernelapi.FakeCUDAShared = _Block, _Shared
 
 
+def _within(argument: Any) -> Any:
+    """An argument as kernels see it. Numba's simulator looks at arrays alone, and not into tuples."""
+    if isinstance(argument, tuple):
+        return tuple(map(_within, argument))
+    return FakeWithinKernelCUDAArray(argument) if isinstance(argument, FakeCUDAArray) else argument
+
+
 class CudaSimulatorBackend(HostBackend):
     """The grid of a real launch, one Python thread a CUDA thread."""
 
@@ -151,6 +158,7 @@ class CudaSimulatorBackend(HostBackend):
         grid = tuple(-(-n // b) for n, b in zip(extent, block))
 
         def launch(*arguments: Any) -> None:
-            kernel[grid, block](*arguments)  # here this configures the kernel itself: another launcher may do it again
+            configured = kernel[grid, block]  # which is the kernel itself here: another launcher may do it again
+            configured(*map(_within, arguments))
 
         return launch
