@@ -52,6 +52,13 @@ def compile_sm90(kernel, signature):
     return ptx.decode(), info
 
 
+def passed(contract: Any, **fields: Any) -> Any:
+    """The type of a group of arguments as kernels take it, from those of its fields."""
+    from numba import types
+
+    return types.Tuple(tuple(contract(**fields)))
+
+
 def ptx_of(text: str) -> str:
     """PTX of CUDA C++ for compute capability 9.0, compiled as `backends.program` does."""
     from cuda.bindings import nvrtc

@@ -16,6 +16,7 @@ from sm90 import others_long
 from simsuite.backends import open_backend
 from simsuite.core import Backend
 from simsuite.solvers.heat.adi.adi import AdiStepper, parts_of
+from simsuite.solvers.heat.adi.arguments import Along
 from simsuite.solvers.heat.adi.lines import Lines
 from simsuite.solvers.heat.problem import HeatProblem
 
@@ -79,8 +80,9 @@ def test_lines_are_solved(backend: Backend, shape: tuple[int, int], wrap: bool) 
     edges = np.concatenate([rng.uniform(0, 2, 2 * (n + m)), rng.normal(size=2 * (n + m))])
     views = {name: backend.array(a) for name, a in {"g": g, "c": c, "edges": edges, "right": right}.items()}
     scratch = backend.zeros(shape, np.float64)
-    lines = Lines(backend, np.float64, shape, backend.view(views["g"]), backend.view(views["c"]), 2 * n, wrap)
-    lines.solve(backend.view(views["right"]), backend.view(views["edges"]), 0, 0.7, backend.view(scratch))
+    arrays = {name: backend.view(views[name]) for name in ("g", "c", "edges")}
+    lines = Lines(backend, np.float64, shape, Along(**arrays, first=2 * n, wrap=wrap))
+    lines.solve(backend.view(views["right"]), 0, 0.7, backend.view(scratch))
     got = backend.to_host(views["right"])
     for j in range(m):
         A, b = np.eye(n), right[:, j].copy()

@@ -10,6 +10,7 @@ import pytest
 
 from simsuite.backends import open_backend
 from simsuite.core import Snapshot
+from simsuite.solvers.heat.explicit.arguments import Mesh
 from simsuite.solvers.heat.problem import HeatProblem
 
 BACKEND = open_backend("cpu")
@@ -114,7 +115,7 @@ def test_every_launch_of_the_chosen_kernel_covers_the_grid(
     T = np.random.default_rng(5).normal(size=shape)
     points = 2 * sum(shape)
     edges = np.concatenate([np.full(points, 2.0), np.ones(points)])
-    arguments = (edges, 0, np.zeros(points), 0.1, 2.0, False, False)
+    arguments = (tuple(Mesh(edges, np.zeros(points), 2.0, False, False)), 0, 0.1)
     for n in {1, 2, depth}:
         out, want = np.full(shape, np.nan), np.full(shape, np.nan)
         kernel(T, out, *arguments, 0, n)

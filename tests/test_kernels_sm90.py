@@ -10,24 +10,28 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 import pytest
 from numba import types
-from sm90 import compile_sm90, few, others_long, ptx_of
+from sm90 import compile_sm90, few, others_long, passed, ptx_of
 
 from simsuite.backends.kernel_cache import import_kernels
 from simsuite.backends.program import compile_program, program_text
 from simsuite.bench import machine_cuda
 from simsuite.expressions import Expression
 from simsuite.solvers.heat.adi import adi_cuda, lines_cuda
+from simsuite.solvers.heat.adi.arguments import Along
 from simsuite.solvers.heat.error_control import growth_cuda, missed_kinks_cuda
 from simsuite.solvers.heat.exact import exact_cuda, trigonometric_cuda
 from simsuite.solvers.heat.explicit import blocked, explicit_cuda, general
+from simsuite.solvers.heat.explicit.arguments import Mesh
 from simsuite.solvers.heat.explicit.blocked import Variant
 from simsuite.solvers.heat.explicit.resident import resident_variants
 from simsuite.solvers.heat.explicit.streamed import streamed_variants
 from simsuite.solvers.heat.operator import defect_cuda as controlled_cuda
 from simsuite.solvers.heat.operator import edges_cuda, ledger_cuda, operator_cuda, sources_cuda
+from simsuite.solvers.heat.operator.arguments import Flows, Law, LawEdges, Plate
 from simsuite.solvers.heat.results import measure_cuda
 from simsuite.solvers.heat.rkl2 import plain_cuda as rkl2_plain_cuda
 from simsuite.solvers.heat.rkl2 import rkl2_cuda
+from simsuite.solvers.heat.rkl2.arguments import Factors, TableRows
 
 REAL = {"float32": types.float32, "float64": types.float64}
 MOSTLY_REAL = others_long(REAL, {"float32"})  # where registers of float64 have no bound of their own
@@ -38,13 +42,24 @@ def array(dtype: types.Type, ndim: int) -> types.Array:
     return types.Array(dtype, ndim, "C")
 
 
+def plate_types(r: types.Type) -> types.Type:
+    field, flag = array(r, 2), types.boolean
+    arrays = {"gx": field, "gy": field, "c": field, "q": field, "edges": array(r, 1)}
+    return passed(Plate, **arrays, heated=flag, wrap_x=flag, wrap_y=flag, zero=r)
+
+
+def mesh_types(r: types.Type) -> types.Type:
+    line, flag = array(r, 1), types.boolean
+    return passed(Mesh, edges=line, ledger=line, q=r, wrap_x=flag, wrap_y=flag)
+
+
 @pytest.mark.parametrize(("precision", "dimensions"), PLANES)
 @pytest.mark.parametrize("kernel", ["steps_short", "step_tall"])
 def test_explicit_step(kernel: str, precision: str, dimensions: int) -> None:
     r = REAL[precision]
-    field, line = array(r, dimensions), array(r, 1)
+    field = array(r, dimensions)
     several = (types.int64, types.int64) if kernel == "steps_short" else ()
-    signature = types.void(field, field, line, types.int64, line, r, r, types.boolean, types.boolean, *several)
+    signature = types.void(field, field, mesh_types(r), types.int64, r, *several)
     ptx, info = compile_sm90(getattr(explicit_cuda, kernel), signature)
     assert info["spill_bytes"] == 0
     if kernel == "step_tall":
@@ -173,16 +188,15 @@ def operator_signatures(r: types.Type, dimensions: int = 2) -> dict[str, tuple[o
     """The kernels that every step of the general operator consists of, for runs in the precision r. dimensions: of the
     fields of an explicit step."""
     field, line, stepped = array(r, 2), array(r, 1), array(r, dimensions)
-    operator = (field, field, field, field, FLAG, line, INDEX)
-    end = (FLAG, FLAG, r)
-    booked = (field, field, field, line, INDEX, DOUBLES, array(INDEX, 2), line, r, r, r)
+    operator = (plate_types(r), INDEX)
+    flows = passed(Flows, power=DOUBLES, held=array(INDEX, 2), ledger=line)
     return {
-        "rate": (operator_cuda.rate, types.void(field, field, *operator, *end)),
-        "step": (operator_cuda.step, types.void(stepped, stepped, *operator, r, *end)),
-        "book": (operator_cuda.book, types.void(*booked, *end)),
-        "first_stage": (rkl2_cuda.first_stage, types.void(field, field, field, r, *operator, *end)),
-        "later_stage": (rkl2_cuda.later_stage, types.void(*[field] * 5, *[r] * 4, *operator, *end)),
-        "rate_rows": (operator_cuda.rate_rows, types.void(field, *operator, *end, DOUBLES)),
+        "rate": (operator_cuda.rate, types.void(field, field, *operator)),
+        "step": (operator_cuda.step, types.void(stepped, stepped, *operator, r)),
+        "book": (operator_cuda.book, types.void(field, *operator, flows, r, r, r)),
+        "first_stage": (rkl2_cuda.first_stage, types.void(field, field, field, r, *operator)),
+        "later_stage": (rkl2_cuda.later_stage, types.void(*[field] * 5, *[r] * 4, *operator)),
+        "rate_rows": (operator_cuda.rate_rows, types.void(field, *operator, DOUBLES)),
         "fold": (ledger_cuda.fold, types.void(line, array(DOUBLE, 2))),
     }
 
@@ -214,8 +228,8 @@ def test_a_compensated_step_with_the_general_operator() -> None:
 def test_stage_with_constant_coefficients(kernel: str, registers: int, precision: str) -> None:
     """Several cells a thread need more registers, and have more loads under way for it."""
     r = REAL[precision]
-    field, line = array(r, 2), array(r, 1)
-    signature = types.void(*[field] * 4, *[r] * 5, line, INDEX, INDEX, line, r, FLAG, FLAG)
+    table = passed(TableRows, at=INDEX, at0=INDEX)
+    signature = types.void(*[array(r, 2)] * 4, mesh_types(r), passed(Factors, mu=r, nu=r, r=r, g=r, b=r), table)
     ptx, info = compile_sm90(getattr(rkl2_plain_cuda, kernel), signature)
     assert info["spill_bytes"] == 0
     assert info["stack_bytes"] == 0
@@ -237,9 +251,10 @@ def test_rows_of_the_edge_table(precision: str) -> None:
 def test_conductivity_that_depends_on_temperature(text: str, precision: str) -> None:
     field = array(REAL[precision], 2)
     own = written("heat.operator.conduct", ("x", "y", "T", "k", "which"), along_x=text, along_y=text)
-    given = (field, array(DOUBLE, 2), array(DOUBLE, 2), array(INDEX, 2), field)
-    edges = (array(INDEX, 1), array(DOUBLE, 2), INDEX, DOUBLES)
-    signature = types.void(*given, DOUBLE, DOUBLE, field, field, *edges, FLAG, FLAG, DOUBLES, DOUBLES)
+    sizes = {"dx": DOUBLE, "dy": DOUBLE, "numbers_x": DOUBLES, "numbers_y": DOUBLES}
+    law = passed(Law, kx=array(DOUBLE, 2), ky=array(DOUBLE, 2), which=array(INDEX, 2), **sizes)
+    edges = passed(LawEdges, kinds=array(INDEX, 1), data=array(DOUBLE, 2), k=DOUBLES)
+    signature = types.void(field, plate_types(REAL[precision]), law, edges, INDEX)
     _, info = compile_sm90(own.conduct, signature)
     assert info["spill_bytes"] == 0
 
@@ -280,12 +295,12 @@ def test_adi(kernel: str, precision: str) -> None:
     field, line, flag, index = array(r, 2), array(r, 1), types.boolean, types.int64
     arguments = {
         "edge_data": (field, field, field, line, index, index, r, r, index, index, flag),
-        "right_side": (field, field, field, field, field, flag, line, index, r, flag, flag, r, field),
+        "right_side": (field, plate_types(r), index, r, field),
         "transpose": (field, field),
         "ahead": (field, field, r, field),
         "largest_rows": (field, field, field, field),
         "largest": (field, r, line),
-        "solve": (field, field, field, line, index, index, r, flag, r, field),
+        "solve": (field, passed(Along, g=field, c=field, edges=line, first=index, wrap=flag), index, r, r, field),
     }
     module = lines_cuda if kernel == "solve" else adi_cuda
     ptx, info = compile_sm90(getattr(module, kernel), types.void(*arguments[kernel]))

@@ -44,7 +44,7 @@ class SmoothRate:
         """Queue the measurement at temperatures T, for which row 0 of the operator's tables is filled and refreshed.
         dt: length of a step, s; after data have jumped or kinked, 0: that changes temperatures at once."""
         o, W = self._operator, self._field
-        self._rate(T, W, *o.arguments(0), *o.wrap, o.zero)
+        self._rate(T, W, o.plate, o.edges.at(0))
         if dt > 0:
             self._smooth(W, T, 0, 2.0 * SHARE * dt)
         self._judge(W, W, o.zero, W, o.zero, self._rows_view)

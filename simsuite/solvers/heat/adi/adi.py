@@ -35,6 +35,7 @@ from typing import Any
 import numpy as np
 
 from simsuite.core import Backend, Clock, Snapshot
+from simsuite.solvers.heat.adi.arguments import Along
 from simsuite.solvers.heat.adi.lines import Lines
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.operator.operator import Operator, block_for
@@ -86,8 +87,9 @@ class AdiSteps:
         self._largest_rows = b.launcher(k.largest_rows, (ny * k.THREADS, 3), (k.THREADS, 1))
         self._largest_columns = b.launcher(k.largest_rows, (nx * k.THREADS, 3), (k.THREADS, 1))
         self._largest = b.launcher(k.largest, (k.THREADS,), (k.THREADS,))
-        self._along_x = Lines(b, o.dtype, (nx, ny), self._gx, self._c, 0, made.wrap_x)
-        self._along_y = Lines(b, o.dtype, (ny, nx), o.gy, o.c, 2 * ny, made.wrap_y)
+        along_x = Along(g=self._gx, c=self._c, edges=o.edges.flat, first=0, wrap=made.wrap_x)
+        along_y = Along(g=o.gy, c=o.c, edges=o.edges.flat, first=2 * ny, wrap=made.wrap_y)
+        self._along_x, self._along_y = Lines(b, o.dtype, (nx, ny), along_x), Lines(b, o.dtype, (ny, nx), along_y)
         self._transpose(o.c, self._c)
         self._transpose_gx(o.gx, self._gx)
 
@@ -95,9 +97,8 @@ class AdiSteps:
         """The largest change of a temperature in a step at the rates of T and of row 0, which must have been filled."""
         o = self.operator
         o.refresh(T, 0)
-        gx, gy, c, q, _, edges, at = o.arguments(0)
         R = self._turned
-        self._right_side(T, gx, gy, c, q, False, edges, at, self._real(dt), *o.wrap, o.zero, R)
+        self._right_side(T, o.unheated, o.edges.at(0), self._real(dt), R)
         self._largest_columns(R, R, R, self._columns)
         return float(np.max(o.backend.to_host(self._arrays[4])[1]))
 
@@ -131,12 +132,12 @@ class AdiSteps:
         start, unmoved = o.edges.scratch_at(START), o.edges.scratch_at(CHANGE)
         if o.made.law is not None:
             self._transpose_gx(o.gx, self._gx)
-        _, gy, c, _, _, edges, at = o.arguments(begin)
-        self._edge_data(T, gy, c, edges, at, at, real(0.5), real(a), start, unmoved, o.wrap[1])
+        edges, at = o.edges.flat, o.edges.at(begin)
+        self._edge_data(T, o.gy, o.c, edges, at, at, real(0.5), real(a), start, unmoved, o.wrap[1])
         self._transpose(D, self._turned)
-        self._along_x.solve(self._turned, edges, unmoved, a, self._scratch_x[0])
+        self._along_x.solve(self._turned, unmoved, a, self._scratch_x[0])
         self._transpose_back(self._turned, D)
-        self._along_y.solve(D, edges, unmoved, a, self._scratch_y)
+        self._along_y.solve(D, unmoved, a, self._scratch_y)
 
     def splitting(self, T: Any, W: Any, begin: int, end: int, dt: float) -> None:
         """Queue into W by about how much a step of dt from T is off since directions alternate,
@@ -148,39 +149,38 @@ class AdiSteps:
         are. Coefficients are those of the last step. begin, end: rows of the tables for its beginning and its end."""
         o, real, a = self.operator, self._real, 0.5 * dt
         start, change = o.edges.scratch_at(START), o.edges.scratch_at(CHANGE)
-        gx, gy, c, q, heated, edges, at = o.arguments(begin)
+        edges, at = o.edges.flat, o.edges.at(begin)
         R, D = self._turned, self._views[0]
-        self._edge_data(T, gy, c, edges, at, o.edges.at(end), real(0.5), real(a), start, change, o.wrap[1])
-        self._right_side(T, gx, gy, c, q, heated, edges, start, real(dt), *o.wrap, o.zero, R)
-        self._along_x.solve(R, edges, change, a, self._scratch_x[0])
+        self._edge_data(T, o.gy, o.c, edges, at, o.edges.at(end), real(0.5), real(a), start, change, o.wrap[1])
+        self._right_side(T, o.plate, start, real(dt), R)
+        self._along_x.solve(R, change, a, self._scratch_x[0])
         self._transpose_back(R, W)
         self._transpose_back(R, D)
-        self._along_y.solve(D, edges, change, a, self._scratch_y)
+        self._along_y.solve(D, change, a, self._scratch_y)
         self._ahead(W, D, real(-1), W)  # - a c A_y ΔT
-        self._edge_data(T, gy, c, edges, at, at, real(0.5), real(a), start, change, o.wrap[1])
+        self._edge_data(T, o.gy, o.c, edges, at, at, real(0.5), real(a), start, change, o.wrap[1])
         self._transpose(W, R)
-        self._along_x.solve(R, edges, change, a, self._scratch_x[0])
+        self._along_x.solve(R, change, a, self._scratch_x[0])
         self._transpose_back(R, D)
         self._ahead(W, D, real(-1), W)
 
     def _increment(self, T: Any, begin: int, end: int, place: int, dt: float, booked: bool) -> None:
         """Queue the two sweeps that leave ΔT in a place."""
-        o, real, a, wrap = self.operator, self._real, 0.5 * dt, self.operator.wrap
+        o, real, a, edges = self.operator, self._real, 0.5 * dt, self.operator.edges.flat
         D, R = self._views[place], self._turned
         start, change = o.edges.scratch_at(START), o.edges.scratch_at(CHANGE)
-        gx, gy, c, q, heated, edges, _ = o.arguments(begin)
         rows = (o.edges.at(begin), o.edges.at(end), real(0.5), real(a), start, change)
-        self._edge_data(T, gy, c, edges, *rows, wrap[1])
+        self._edge_data(T, o.gy, o.c, edges, *rows, o.wrap[1])
         if o.made.law is not None:
-            self._transpose_gx(gx, self._gx)
-        self._right_side(T, gx, gy, c, q, heated, edges, start, real(dt), *wrap, o.zero, R)
+            self._transpose_gx(o.gx, self._gx)
+        self._right_side(T, o.plate, start, real(dt), R)
         if booked:
             o.book_at(T, start, dt, dt, dt)
-        self._along_x.solve(R, edges, change, a, self._scratch_x[place])
+        self._along_x.solve(R, change, a, self._scratch_x[place])
         self._transpose_back(R, D)
         if booked:
             o.book_at(D, change, a, 0.0, 0.0)
-        self._along_y.solve(D, edges, change, a, self._scratch_y)
+        self._along_y.solve(D, change, a, self._scratch_y)
         if booked:
             o.book_at(D, change, 0.0, a, 0.0)
 

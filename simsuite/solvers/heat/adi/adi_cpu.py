@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from simsuite.parallel_for import kernel, larger, lesser, parallel_for, part
+from simsuite.solvers.heat.operator.arguments import Plate
 from simsuite.solvers.heat.operator.edges_cpu import cell_at
 from simsuite.solvers.heat.operator.operator_cpu import flux_sums
 
@@ -94,7 +95,8 @@ def edge_data(T, gy, c, edges, before, after, half, a, start, change, wrap_y):
 
 
 @parallel_for
-def _right_side(first_strip, last_strip, T, gx, gy, c, q, heated, edges, at, dt, wrap_x, wrap_y, out):
+def _right_side(first_strip, last_strip, T, plate, at, dt, out):
+    gx, gy, c, q, heated = plate.gx, plate.gy, plate.c, plate.q, plate.heated
     ny, nx = T.shape
     for strip in range(first_strip, last_strip):
         for begin in range(0, nx, TILE):
@@ -106,7 +108,7 @@ def _right_side(first_strip, last_strip, T, gx, gy, c, q, heated, edges, at, dt,
                         along_x = gx[y, x] * (T[y, x - 1] - v) + gx[y, x + 1] * (T[y, x + 1] - v)
                         total = along_x + (gy[y, x] * (T[y - 1, x] - v) + gy[y + 1, x] * (T[y + 1, x] - v))
                     else:
-                        along_x, along_y = flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, x, y)
+                        along_x, along_y = flux_sums(T, plate, at, x, y)
                         total = along_x + along_y
                     if heated:
                         total += q[y, x]
@@ -114,9 +116,8 @@ def _right_side(first_strip, last_strip, T, gx, gy, c, q, heated, edges, at, dt,
 
 
 @kernel
-def right_side(T, gx, gy, c, q, heated, edges, at, dt, wrap_x, wrap_y, zero, out):
-    arguments = (T, gx, gy, c, q, heated, edges, at, dt, wrap_x, wrap_y, out)
-    _right_side((T.shape[0] + TILE - 1) // TILE, arguments)
+def right_side(T, plate, at, dt, out):
+    _right_side((T.shape[0] + TILE - 1) // TILE, (T, Plate(*plate), at, dt, out))
 
 
 @parallel_for

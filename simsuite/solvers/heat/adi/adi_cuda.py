@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from numba import config, cuda
 
+from simsuite.solvers.heat.operator.arguments import Plate
 from simsuite.solvers.heat.operator.edges_cuda import cell_at
 from simsuite.solvers.heat.operator.operator_cuda import flux_sums
 from simsuite.solvers.heat.operator.row_cuda import THREADS
@@ -109,18 +110,19 @@ def _turn(tile, out):
 
 
 @cuda.jit(cache=True)
-def right_side(T, gx, gy, c, q, heated, edges, at, dt, wrap_x, wrap_y, zero, out):
+def right_side(T, plate, at, dt, out):
+    plate = Plate(*plate)
     tile = cuda.shared.array(TILE_CELLS, T.dtype)
     i, j = cuda.threadIdx.x, cuda.threadIdx.y
     x = cuda.blockIdx.x * TILE + i
     for k in range(j, TILE, TALL):
         y = cuda.blockIdx.y * TILE + k
         if x < T.shape[1] and y < T.shape[0]:
-            along_x, along_y = flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, zero, x, y)
+            along_x, along_y = flux_sums(T, plate, at, x, y)
             total = along_x + along_y
-            if heated:
-                total += q[y, x]
-            tile[k * PITCH + i] = dt * (c[y, x] * total)
+            if plate.heated:
+                total += plate.q[y, x]
+            tile[k * PITCH + i] = dt * (plate.c[y, x] * total)
     _turn(tile, out)
 
 

@@ -17,21 +17,18 @@ from typing import Any
 import numpy as np
 
 from simsuite.core import Backend
+from simsuite.solvers.heat.adi.arguments import Along
 
 
 class Lines:
-    """Solves along the first axis of arrays (n, m). g, c: kernel views. first: number of the edge point at the
-    beginning of line 0; that at its end comes m later."""
+    """Solves along the first axis of arrays (n, m)."""
 
-    def __init__(
-        self, backend: Backend, dtype: Any, shape: tuple[int, int], g: Any, c: Any, first: int, wrap: bool
-    ) -> None:
+    def __init__(self, backend: Backend, dtype: Any, shape: tuple[int, int], along: Along) -> None:
         kernels = backend.kernels(__name__)
         self._solve = backend.launcher(kernels.solve, *kernels.lines_of(*shape))
         self._type = np.dtype(dtype).type
-        self._g, self._c, self._first, self._wrap = g, c, first, wrap
+        self._along = tuple(along)
 
-    def solve(self, R: Any, edges: Any, at: int, a: float, scratch: Any) -> None:
-        """Queue the solution for the right-hand sides R, which it replaces. a: s; edges, at: table and row of β, γ."""
-        a, one = self._type(a), self._type(1)
-        self._solve(R, self._g, self._c, edges, at, self._first, a, self._wrap, one, scratch)
+    def solve(self, R: Any, at: int, a: float, scratch: Any) -> None:
+        """Queue the solution for the right-hand sides R, which it replaces. a: s; at: where the row of β, γ begins."""
+        self._solve(R, self._along, at, self._type(a), self._type(1), scratch)

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from numba import cuda
 
+from simsuite.solvers.heat.adi.arguments import Along
+
 LINES = 16  # neighbouring lines a block solves: whole sectors of memory
 CHUNKS = 32
 SHORTEST = 8  # cells a thread should have
@@ -24,13 +26,14 @@ def lines_of(n: int, m: int) -> tuple[tuple[int, int], tuple[int, int]]:
 
 
 @cuda.jit(device=True)
-def _row(r, g, c, edges, first, a, wrap, one, i, j):
+def _row(r, lines, first, a, one, i, j):
     """(k, w, e, right) of a row (k + w + e)·x[i] - w·x[i-1] - e·x[i+1] = right; at edges w and e are part of k."""
     n, m = r.shape
     points = 2 * (n + m)
+    g, c, edges = lines.g, lines.c, lines.edges
     w, e = a * c[i, j] * g[i, j], a * c[i, j] * g[i + 1, j]
     k, right = one, r[i, j]
-    if not wrap:
+    if not lines.wrap:
         if i == 0:
             k += w * edges[first + j]
             right += w * edges[first + points + j]
@@ -43,14 +46,14 @@ def _row(r, g, c, edges, first, a, wrap, one, i, j):
 
 
 @cuda.jit(device=True)
-def _piece(r, g, c, edges, first, a, wrap, one, begin, end, j, ends, here):
+def _piece(r, lines, first, a, one, begin, end, j, ends, here):
     """Eliminates the inside of a piece: its first unknown is P + Q·before + R·after, its last d + p·before + s·after,
     where U = 1 - Q - R and u = 1 - p - s are computed without cancellation."""
     zero = one - one
     d, p, v, u, s = zero, one, one, zero, zero
     P, Q, R, U = zero, zero, one, zero
     for i in range(begin, end):
-        k, w, e, right = _row(r, g, c, edges, first, a, wrap, one, i, j)
+        k, w, e, right = _row(r, lines, first, a, one, i, j)
         t = k + w * v
         scale = one / (t + e)
         d = (right + w * d) * scale
@@ -73,14 +76,14 @@ def _piece(r, g, c, edges, first, a, wrap, one, begin, end, j, ends, here):
 
 
 @cuda.jit(device=True)
-def _join(r, g, c, edges, first, a, wrap, one, j, ends, line, width, pieces):
+def _join(r, lines, first, a, one, j, ends, line, width, pieces):
     """From piece to piece: the unknowns before and after each, left in the first two rows of `ends`.
 
     Before a piece is A + B·(its first unknown) + C·z, with z the last unknown of a ring; V = 1 - B, W = 1 - B - C.
     """
     zero = one - one
     A, B, C, V, W = zero, zero, zero, one, one
-    if wrap:
+    if lines.wrap:
         C, W = one, zero
     for k in range(pieces):
         here = k * width + line
@@ -98,7 +101,7 @@ def _join(r, g, c, edges, first, a, wrap, one, j, ends, line, width, pieces):
         C = p * C * (one + B * Q * scale)
         B = s + p * B * R * scale
     z = zero
-    if wrap:
+    if lines.wrap:
         F, H = zero, zero
         for k in range(pieces - 1, -1, -1):
             here = k * width + line
@@ -106,7 +109,7 @@ def _join(r, g, c, edges, first, a, wrap, one, j, ends, line, width, pieces):
             F = (P + Q * ends[4 * SIZE + here] + R * F) * scale
             H = (ends[7 * SIZE + here] + R * H) * scale
         n = r.shape[0]
-        k1, w, e, right = _row(r, g, c, edges, first, a, wrap, one, n - 1, j)
+        k1, w, e, right = _row(r, lines, first, a, one, n - 1, j)
         z = (right + w * A + e * F) / (k1 + w * W + e * H)
         r[n - 1, j] = z
     after = z
@@ -121,7 +124,9 @@ def _join(r, g, c, edges, first, a, wrap, one, j, ends, line, width, pieces):
 
 
 @cuda.jit(cache=True)
-def solve(r, g, c, edges, at, first, a, wrap, one, v):
+def solve(r, lines, at, a, one, v):
+    lines = Along(*lines)
+    wrap, first = lines.wrap, at + lines.first
     ends = cuda.shared.array(ENDS, r.dtype)
     n, m = r.shape
     line, width = cuda.threadIdx.x, cuda.blockDim.x
@@ -134,17 +139,17 @@ def solve(r, g, c, edges, at, first, a, wrap, one, v):
     before, after = one - one, one - one
     if pieces > 1 or wrap:
         if j < m and cells > 0:
-            _piece(r, g, c, edges, at + first, a, wrap, one, begin, end, j, ends, here)
+            _piece(r, lines, first, a, one, begin, end, j, ends, here)
         cuda.syncthreads()
         if j < m and cells > 0 and piece == 0:
-            _join(r, g, c, edges, at + first, a, wrap, one, j, ends, line, width, pieces)
+            _join(r, lines, first, a, one, j, ends, line, width, pieces)
         cuda.syncthreads()
         before, after = ends[here], ends[SIZE + here]
     if j < m:
         t = one
         d = before
         for i in range(begin, end):
-            k, w, e, right = _row(r, g, c, edges, at + first, a, wrap, one, i, j)
+            k, w, e, right = _row(r, lines, first, a, one, i, j)
             t = k + w * t
             scale = one / (t + e)
             d = (right + w * d) * scale

@@ -61,7 +61,8 @@ def multiply(V, rates, time):
 
 
 @parallel_for
-def _weigh(begin, end, smooth, error, T, before, rates, rate, time, fastest, noise, zero, one, most):
+def _weigh(begin, end, smooth, error, T, before, rates, limits):
+    rate, time, fastest, noise, zero, one, most = limits
     for y in range(begin, end):
         for x in range(error.shape[1]):
             grows, factor = max(min(rates[y, x], rate) * time, zero), zero
@@ -78,4 +79,4 @@ def weigh(smooth, error, T, before, rates, rate, time, fastest, noise, zero, one
     """smooth = (min(|smooth|, |error|) - noise) · growth, where that is positive: growth by min(rates, rate) in a
     time, or by fastest / |T - before| if that is less, and in proportion to the time where it is so short that errors
     hardly grow. most: of what is raised to e."""
-    _weigh(error.shape[0], (smooth, error, T, before, rates, rate, time, fastest, noise, zero, one, most))
+    _weigh(error.shape[0], (smooth, error, T, before, rates, (rate, time, fastest, noise, zero, one, most)))

@@ -72,7 +72,8 @@ def decay(rate, dt, one, terms, line, step):
 
 
 @parallel_for
-def _propagate(begin, end, modes, source, line_x, line_y, step, one, least, ends_x, ends_y, sums_x, sums_y):
+def _propagate(begin, end, modes, source, lines, step, one, least, ends, sums):
+    (line_x, line_y), (ends_x, ends_y), (sums_x, sums_y) = lines, ends, sums
     ny, nx = modes.shape
     dt, half = step[0], one / (one + one)
     for part in range(begin, end):
@@ -102,7 +103,8 @@ def _propagate(begin, end, modes, source, line_x, line_y, step, one, least, ends
 def propagate(modes, source, line_x, line_y, step, one, least, ends_x, ends_y, sums_x, sums_y):
     """Replaces modes by their change. sums_x, sums_y (parts, 2, n): of the integrals of modes, times the rows of ends,
     along x and along y. least: z below which φ₁ and φ₂ are what they are at 0."""
-    _propagate(sums_y.shape[0], (modes, source, line_x, line_y, step, one, least, ends_x, ends_y, sums_x, sums_y))
+    lines, ends, sums = (line_x, line_y), (ends_x, ends_y), (sums_x, sums_y)
+    _propagate(sums_y.shape[0], (modes, source, lines, step, one, least, ends, sums))
 
 
 @kernel

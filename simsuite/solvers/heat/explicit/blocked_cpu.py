@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from numba import njit
 
 from simsuite.parallel_for import kernel, parallel_for
+from simsuite.solvers.heat.explicit.arguments import Mesh
 from simsuite.solvers.heat.operator.edges_cpu import difference
 from simsuite.solvers.heat.operator.tiles_cpu import LINE, cut, make_tile_steps
 
 ROW_BYTES = 1 << 13  # of a tile: 32 steps of it take half a megabyte, less than a core's second cache
 
 
+class Steps(NamedTuple):
+    """What the steps of a tile need of a mesh of ny × nx cells. rx: mesh ratio."""
+
+    mesh: Any
+    rx: Any
+    ny: Any
+    nx: Any
+
+
 @njit(_nrt=False)
-def _inner(rows, south, centre, north, plate, xa, cells, y):
+def _inner(rows, south, centre, north, steps, xa, cells, y):
     """A cell's difference to its western neighbour is minus that one's to its eastern: computed once."""
-    rx, q = plate[2:4]
+    rx, q = steps.rx, steps.mesh.q
     before = rows[centre, 1] - rows[centre, 0]
     for j in range(1, rows.shape[1] - LINE // rows.itemsize + 1):
         c = rows[centre, j]
@@ -27,8 +37,9 @@ def _inner(rows, south, centre, north, plate, xa, cells, y):
 
 
 @njit(_nrt=False, inline="always")
-def _cell(rows, south, centre, north, j, plate, at, x, y, book):
-    edges, ledger, rx, q, wrap_x, wrap_y, nx, ny = plate
+def _cell(rows, south, centre, north, j, steps, at, x, y, book):
+    mesh, rx, nx, ny = steps.mesh, steps.rx, steps.nx, steps.ny
+    edges, ledger, q, wrap_x, wrap_y = mesh.edges, mesh.ledger, mesh.q, mesh.wrap_x, mesh.wrap_y
     c, ry = rows[centre, j], rx * q
     w = rows[centre, j - 1] - c if x > 0 or wrap_x else difference(edges, at, ledger, y, c, rx, book)
     e = rows[centre, j + 1] - c if x < nx - 1 or wrap_x else difference(edges, at, ledger, ny + y, c, rx, book)
@@ -41,21 +52,19 @@ _tile_steps = make_tile_steps(_inner, _cell)
 
 
 @parallel_for
-def _some_tiles(begin, end, T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, stride, n, bands, strips):
-    plate = (edges, ledger, rx, q, wrap_x, wrap_y, T.shape[1], T.shape[0])
+def _some_tiles(begin, end, T, out, mesh, at, rx, stride, n, bands, strips):
+    steps = Steps(mesh, rx, T.shape[0], T.shape[1])
     for i in range(begin, end):
-        _tile_steps(T, out, plate, at, wrap_x, wrap_y, stride, n, bands, strips, i)
+        _tile_steps(T, out, steps, at, mesh.wrap_x, mesh.wrap_y, stride, n, bands, strips, i)
 
 
 @kernel
-def _tiles(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, stride, n, bands, strips):
-    _some_tiles(bands * strips, (T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, stride, n, bands, strips))
+def _tiles(T, out, mesh, at, rx, stride, n, bands, strips):
+    _some_tiles(bands * strips, (T, out, Mesh(*mesh), at, rx, stride, n, bands, strips))
 
 
-def steps_blocked(
-    T: Any, out: Any, edges: Any, at: int, ledger: Any, rx: Any, q: Any, wrap_x: bool, wrap_y: bool, stride: int, n: int
-) -> None:
+def steps_blocked(T: Any, out: Any, mesh: tuple[Any, ...], at: int, rx: Any, stride: int, n: int) -> None:
     """n steps; the edge table's row of each is `stride` after that of the step before."""
     ny, nx = T.shape
     bands, strips = cut(ny, nx, n, ROW_BYTES // T.itemsize)
-    _tiles(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, stride, n, bands, strips)
+    _tiles(T, out, mesh, at, rx, stride, n, bands, strips)

@@ -37,6 +37,7 @@ from typing import Any
 import numpy as np
 
 from simsuite.core import Backend, Clock, Snapshot
+from simsuite.solvers.heat.explicit.arguments import Mesh
 from simsuite.solvers.heat.explicit.blocked import BlockedSteps
 from simsuite.solvers.heat.explicit.general import general_variants, packed, why_not
 from simsuite.solvers.heat.explicit.resident import resident_variants
@@ -66,12 +67,18 @@ def mesh_ratios(made: Discretisation, dt: float) -> tuple[float, float]:
     return kx * c * dt / made.dx**2, (ky / kx) * (made.dx / made.dy) ** 2
 
 
+def mesh_of(made: Discretisation, edges: EdgeTable, ledger: Ledger) -> tuple[Any, ...]:
+    """A `Mesh` as kernels take it."""
+    _, q = mesh_ratios(made, 1.0)
+    partial, wrapped = ledger.partial, {"wrap_x": made.wrap_x, "wrap_y": made.wrap_y}
+    return tuple(Mesh(edges=edges.flat, ledger=partial, q=edges.dtype.type(q), **wrapped))
+
+
 class PlainSteps:
     """Steps with constant coefficients; the arguments of the kernels are
 
-    T, out: field before and after, (ny, nx), or (2, ny, nx) where steps are compensated (see `compensated`). edges:
-    table of β, then γ, at all edge points, its row beginning at `at`. ledger: (points,). rx, q: mesh ratios. wrap_x,
-    wrap_y: whether that direction is periodic.
+    T, out: field before and after, (ny, nx), or (2, ny, nx) where steps are compensated (see `compensated`). mesh: a
+    `Mesh`. at: where the row of its edge table begins. rx: mesh ratio.
     Kernels that take several steps a launch also get how far apart the table's rows are, and how many steps to take.
 
     choice: which kernels to use, "auto", "numba" or "nvrtc".
@@ -86,6 +93,7 @@ class PlainSteps:
         self.ledger = Ledger(backend, start.arrays)
         self.edges = EdgeTable(made, clock, backend, dtype)
         self._wrap = (made.wrap_x, made.wrap_y)
+        self._mesh = mesh_of(made, self.edges, self.ledger)
         self._choice, self._compensated = choice, is_compensated(start.arrays)
         self.chosen = {"kernel": kernel_of(choice, backend)}
         self._blocked: BlockedSteps | None = None
@@ -139,9 +147,8 @@ class PlainSteps:
         if self._blocked and self._blocked.takes(n):
             self._blocked(T, out, n, *self._typed(at, stride, self.ledger.partial, rx, q))
         else:
-            real = self._dtype.type
             several = (stride, n) if self._few > 1 else ()
-            self._numba(T, out, table.flat, at, self.ledger.partial, real(rx), real(q), *self._wrap, *several)
+            self._numba(T, out, self._mesh, at, self._dtype.type(rx), *several)
 
     def _typed(self, at: int, stride: int, ledger: Any, rx: float, q: float) -> tuple[Any, ...]:
         """What the program gets after the fields, in the types that it declares."""
@@ -151,7 +158,8 @@ class PlainSteps:
 
 
 class GeneralSteps:
-    """Steps with everything; the arguments of the kernel are those of `Operator` and dt.
+    """Steps with everything; the arguments of the kernel are the fields before and after, the operator's (`Plate`, and
+    where the row of the edge table begins) and dt.
 
     Kernels that take several steps a launch book as well, and also get the ledger, how far apart the edge table's rows
     are, and how many steps to take.
@@ -222,14 +230,14 @@ class GeneralSteps:
     def _step(self, before: State, after: State, k: int, n: int, dt: float) -> None:
         """Queue n steps, as many as the kernel takes at most, the first with row k of the edge table."""
         o, table = self.operator, self.edges
-        h = o.dtype.type(dt)
+        h, at = o.dtype.type(dt), table.at(k)
         if self._few > 1:
             several = (table.at(1) - table.at(0), n)
-            self._numba(before.T, after.T, *o.arguments(k), self.ledger.partial, h, *o.wrap, *several)
+            self._numba(before.T, after.T, o.plate, at, h, self.ledger.partial, *several)
         else:
             o.refresh(before.T, k)
             o.book(before.T, k, dt, dt, dt)
-            self._numba(before.whole, after.whole, *o.arguments(k), h, *o.wrap, o.zero)
+            self._numba(before.whole, after.whole, o.plate, at, h)
 
     def _typed(self, k: int, ledger: Any, dt: float) -> tuple[Any, ...]:
         """What the program gets after the fields, in the types that it declares, for steps from row k on."""

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from simsuite.parallel_for import inlined, kernel, parallel_for, part
+from simsuite.solvers.heat.explicit.arguments import Mesh
 from simsuite.solvers.heat.explicit.blocked_cpu import steps_blocked
 from simsuite.solvers.heat.operator.compensated_cpu import settle
 from simsuite.solvers.heat.operator.edges_cpu import difference
@@ -29,19 +30,20 @@ def choose(ny: int, nx: int, compensated: bool = False) -> tuple[Any, tuple[int,
 
 
 @inlined
-def _dy(T, edges, at, ledger, ry, wrap_y, x, y):
+def _dy(T, mesh, at, ry, x, y):
     """Sum of the differences to the cells (or ghosts) below and above."""
+    edges, ledger = mesh.edges, mesh.ledger
     ny, nx = T.shape
     c = T[y, x]
     if y > 0:
         s = T[y - 1, x] - c
-    elif wrap_y:
+    elif mesh.wrap_y:
         s = T[ny - 1, x] - c
     else:
         s = difference(edges, at, ledger, 2 * ny + x, c, ry, True)
     if y < ny - 1:
         n = T[y + 1, x] - c
-    elif wrap_y:
+    elif mesh.wrap_y:
         n = T[0, x] - c
     else:
         n = difference(edges, at, ledger, 2 * ny + nx + x, c, ry, True)
@@ -49,19 +51,20 @@ def _dy(T, edges, at, ledger, ry, wrap_y, x, y):
 
 
 @inlined
-def _dx(T, edges, at, ledger, rx, wrap_x, x, y):
+def _dx(T, mesh, at, rx, x, y):
     """Sum of the differences to the cells (or ghosts) on the left and right."""
+    edges, ledger = mesh.edges, mesh.ledger
     ny, nx = T.shape
     c = T[y, x]
     if x > 0:
         w = T[y, x - 1] - c
-    elif wrap_x:
+    elif mesh.wrap_x:
         w = T[y, nx - 1] - c
     else:
         w = difference(edges, at, ledger, y, c, rx, True)
     if x < nx - 1:
         e = T[y, x + 1] - c
-    elif wrap_x:
+    elif mesh.wrap_x:
         e = T[y, 0] - c
     else:
         e = difference(edges, at, ledger, ny + y, c, rx, True)
@@ -79,24 +82,26 @@ def _inner(T, out, rx, q, y):
 
 
 @inlined
-def _outer(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, y):
+def _outer(T, out, mesh, at, rx, y):
     """The cells of a row that lie at an edge."""
+    q = mesh.q
     ny, nx = T.shape
     if y == 0 or y == ny - 1:
         for x in range(1, nx - 1):
             dx = (T[y, x - 1] - T[y, x]) + (T[y, x + 1] - T[y, x])
-            dy = _dy(T, edges, at, ledger, rx * q, wrap_y, x, y)
+            dy = _dy(T, mesh, at, rx * q, x, y)
             out[y, x] = T[y, x] + rx * (dx + q * dy)
     for side in range(2 if nx > 1 else 1):
         x = side * (nx - 1)
-        dx = _dx(T, edges, at, ledger, rx, wrap_x, x, y)
-        dy = _dy(T, edges, at, ledger, rx * q, wrap_y, x, y)
+        dx = _dx(T, mesh, at, rx, x, y)
+        dy = _dy(T, mesh, at, rx * q, x, y)
         out[y, x] = T[y, x] + rx * (dx + q * dy)
 
 
 @part
-def _row_sums(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, y):
+def _row_sums(T, out, mesh, at, rx, y):
     """The differences of the cells of a row to their neighbours, those along y times q."""
+    q = mesh.q
     ny, nx = T.shape
     if 0 < y < ny - 1:
         for x in range(1, nx - 1):
@@ -105,54 +110,56 @@ def _row_sums(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, y):
             dy = (T[y - 1, x] - c) + (T[y + 1, x] - c)
             out[x] = dx + q * dy
     for x in range(0, nx, max(1, nx - 1) if 0 < y < ny - 1 else 1):
-        dx = _dx(T, edges, at, ledger, rx, wrap_x, x, y)
-        out[x] = dx + q * _dy(T, edges, at, ledger, rx * q, wrap_y, x, y)
+        dx = _dx(T, mesh, at, rx, x, y)
+        out[x] = dx + q * _dy(T, mesh, at, rx * q, x, y)
 
 
 @part
-def _compensated_row(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, y):
-    _row_sums(T[0], out[0, y], edges, at, ledger, rx, q, wrap_x, wrap_y, y)
+def _compensated_row(T, out, mesh, at, rx, y):
+    _row_sums(T[0], out[0, y], mesh, at, rx, y)
     for x in range(T.shape[2]):
         out[0, y, x] *= rx
     settle(T, out, y)
 
 
 @parallel_for
-def _rows(begin, end, T, out, edges, at, ledger, rx, q, wrap_x, wrap_y):
+def _rows(begin, end, T, out, mesh, at, rx):
     for y in range(begin, end):
         if 0 < y < T.shape[0] - 1:
-            _inner(T, out, rx, q, y)
-        _outer(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, y)
+            _inner(T, out, rx, mesh.q, y)
+        _outer(T, out, mesh, at, rx, y)
 
 
 @parallel_for
-def _compensated_rows(begin, end, T, out, edges, at, ledger, rx, q, wrap_x, wrap_y):
+def _compensated_rows(begin, end, T, out, mesh, at, rx):
     for y in range(begin, end):
-        _compensated_row(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, y)
+        _compensated_row(T, out, mesh, at, rx, y)
 
 
 @kernel
-def step(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y):
+def step(T, out, mesh, at, rx):
+    mesh = Mesh(*mesh)
     if T.ndim == 3:
-        _compensated_rows(T.shape[1], (T, out, edges, at, ledger, rx, q, wrap_x, wrap_y))
+        _compensated_rows(T.shape[1], (T, out, mesh, at, rx))
     else:
-        _rows(T.shape[0], (T, out, edges, at, ledger, rx, q, wrap_x, wrap_y))
+        _rows(T.shape[0], (T, out, mesh, at, rx))
 
 
 @kernel
-def steps_short(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, stride, n):
+def steps_short(T, out, mesh, at, rx, stride, n):
     """n steps; the edge table's row of each is `stride` after that of the step before."""
+    mesh = Mesh(*mesh)
     other = np.empty_like(T) if n > 1 else out
     now = T
     for k in range(n):
         after = out if (n - k) % 2 == 1 else other
         if T.ndim == 3:
             for y in range(T.shape[1]):
-                _compensated_row(now, after, edges, at + k * stride, ledger, rx, q, wrap_x, wrap_y, y)
+                _compensated_row(now, after, mesh, at + k * stride, rx, y)
         else:
             # A loop of its own: its check that the fields do not overlap would count rows that it does not reach.
             for y in range(1, T.shape[0] - 1):
-                _inner(now, after, rx, q, y)
+                _inner(now, after, rx, mesh.q, y)
             for y in range(T.shape[0]):
-                _outer(now, after, edges, at + k * stride, ledger, rx, q, wrap_x, wrap_y, y)
+                _outer(now, after, mesh, at + k * stride, rx, y)
         now = after

@@ -15,6 +15,7 @@ from typing import Any
 
 from numba import cuda
 
+from simsuite.solvers.heat.explicit.arguments import Mesh
 from simsuite.solvers.heat.operator.compensated_cuda import lost, settle, stepped, store
 
 ROWS = 4
@@ -37,8 +38,9 @@ def choose(ny: int, nx: int, compensated: bool = False) -> tuple[Any, tuple[int,
 
 
 @cuda.jit(device=True)
-def _edge(edges, at, ledger, p, c, r, book):
+def _edge(mesh, at, p, c, r, book):
     """Difference to the ghost behind edge point p, booked in the ledger."""
+    edges, ledger = mesh.edges, mesh.ledger
     d = edges[at + ledger.size + p] - edges[at + p] * c
     if book:
         ledger[p] += r * d
@@ -46,40 +48,45 @@ def _edge(edges, at, ledger, p, c, r, book):
 
 
 @cuda.jit(device=True)
-def _sum(c, w, e, s, n, edges, at, ledger, rx, q, wrap_x, wrap_y, nx, ny, x, y, book):
-    """The differences of a cell of value c to its neighbours w, e, s, n, which are c itself where a ghost is; those
-    along y times q."""
+def _sum(c, neighbours, mesh, at, rx, shape, x, y, book):
+    """The differences of a cell of value c to its neighbours in the west, east, south and north, which are c itself
+    where a ghost is; those along y times q. shape: cells along y and x."""
+    w, e, s, n = neighbours
+    ny, nx = shape
+    q = mesh.q
     dx = (w - c) + (e - c)
     dy = (s - c) + (n - c)
-    if not wrap_x:
+    if not mesh.wrap_x:
         if x == 0:
-            dx += _edge(edges, at, ledger, y, c, rx, book)
+            dx += _edge(mesh, at, y, c, rx, book)
         if x == nx - 1:
-            dx += _edge(edges, at, ledger, ny + y, c, rx, book)
-    if not wrap_y:
+            dx += _edge(mesh, at, ny + y, c, rx, book)
+    if not mesh.wrap_y:
         if y == 0:
-            dy += _edge(edges, at, ledger, 2 * ny + x, c, rx * q, book)
+            dy += _edge(mesh, at, 2 * ny + x, c, rx * q, book)
         if y == ny - 1:
-            dy += _edge(edges, at, ledger, 2 * ny + nx + x, c, rx * q, book)
+            dy += _edge(mesh, at, 2 * ny + nx + x, c, rx * q, book)
     return dx + q * dy
 
 
 @cuda.jit(device=True)
-def _sum_at(T, edges, at, ledger, rx, q, wrap_x, wrap_y, x, y, book):
+def _sum_at(T, mesh, at, rx, x, y, book):
     """The same of any one cell. All loads come first, so that their latencies overlap."""
     ny, nx = T.shape
-    w = x - 1 if x > 0 else (nx - 1 if wrap_x else 0)
-    e = x + 1 if x < nx - 1 else (0 if wrap_x else x)
-    s = y - 1 if y > 0 else (ny - 1 if wrap_y else 0)
-    n = y + 1 if y < ny - 1 else (0 if wrap_y else y)
-    return _sum(
-        T[y, x], T[y, w], T[y, e], T[s, x], T[n, x], edges, at, ledger, rx, q, wrap_x, wrap_y, nx, ny, x, y, book
-    )
+    w = x - 1 if x > 0 else (nx - 1 if mesh.wrap_x else 0)
+    e = x + 1 if x < nx - 1 else (0 if mesh.wrap_x else x)
+    s = y - 1 if y > 0 else (ny - 1 if mesh.wrap_y else 0)
+    n = y + 1 if y < ny - 1 else (0 if mesh.wrap_y else y)
+    c = T[y, x]
+    neighbours = (T[y, w], T[y, e], T[s, x], T[n, x])
+    return _sum(c, neighbours, mesh, at, rx, (ny, nx), x, y, book)
 
 
 @cuda.jit(cache=True)
-def steps_short(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, stride, n):
+def steps_short(T, out, mesh, at, rx, stride, n):
     """n <= DEPTH steps; the edge table's row of each is `stride` after that of the step before."""
+    mesh = Mesh(*mesh)
+    wrap_x, wrap_y = mesh.wrap_x, mesh.wrap_y
     level = cuda.shared.array(LEVELS, T.dtype)
     field = T[0] if T.ndim == 3 else T
     ny, nx = field.shape
@@ -95,7 +102,7 @@ def steps_short(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, stride, n):
     inside = 0 <= x < nx and 0 <= y < ny
     v = low = rx
     if inside:
-        total = _sum_at(field, edges, at, ledger, rx, q, wrap_x, wrap_y, x, y, own)
+        total = _sum_at(field, mesh, at, rx, x, y, own)
         v, low = stepped(T, field[y, x], lost(T, y, x), rx, total)
     for k in range(1, n):
         # Two levels by turns: a thread ahead of the others writes where none of them still reads.
@@ -108,14 +115,15 @@ def steps_short(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y, stride, n):
             s = level[here - width] if y > 0 or wrap_y else v
             north = level[here + width] if y < ny - 1 or wrap_y else v
             at += stride
-            total = _sum(v, w, e, s, north, edges, at, ledger, rx, q, wrap_x, wrap_y, nx, ny, x, y, own)
+            total = _sum(v, (w, e, s, north), mesh, at, rx, (ny, nx), x, y, own)
             v, low = stepped(T, v, low, rx, total)
     if own:
         store(out, y, x, v, low)
 
 
 @cuda.jit(cache=True)
-def step_tall(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y):
+def step_tall(T, out, mesh, at, rx):
+    mesh = Mesh(*mesh)
     x, j = cuda.grid(2)
     field = T[0] if T.ndim == 3 else T
     ny, nx = field.shape
@@ -130,7 +138,7 @@ def step_tall(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y):
                 y = first + i
                 above = field[y + 1, x]
                 n = above - c
-                total = ((field[y, x - 1] - c) + (field[y, x + 1] - c)) + q * (s + n)
+                total = ((field[y, x - 1] - c) + (field[y, x + 1] - c)) + mesh.q * (s + n)
                 settle(T, out, y, x, c, rx, total)
                 s = -n
                 c = above
@@ -140,12 +148,12 @@ def step_tall(T, out, edges, at, ledger, rx, q, wrap_x, wrap_y):
             if p < ny or nx > 1:
                 x = 0 if p < ny else nx - 1
                 y = p if p < ny else p - ny
-                total = _sum_at(field, edges, at, ledger, rx, q, wrap_x, wrap_y, x, y, True)
+                total = _sum_at(field, mesh, at, rx, x, y, True)
                 settle(T, out, y, x, field[y, x], rx, total)
         elif p < 2 * (ny + nx):
             p -= 2 * ny
             x = p if p < nx else p - nx
             if 0 < x < nx - 1:
                 y = 0 if p < nx else ny - 1
-                total = _sum_at(field, edges, at, ledger, rx, q, wrap_x, wrap_y, x, y, True)
+                total = _sum_at(field, mesh, at, rx, x, y, True)
                 settle(T, out, y, x, field[y, x], rx, total)

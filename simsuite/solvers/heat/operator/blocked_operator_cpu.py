@@ -7,15 +7,24 @@ to be looked at between two steps, and only they book.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from numba import njit
 
 from simsuite.parallel_for import kernel, parallel_for
+from simsuite.solvers.heat.operator.arguments import Plate
 from simsuite.solvers.heat.operator.edges_cpu import difference
 from simsuite.solvers.heat.operator.tiles_cpu import cut, make_tile_steps
 
 ROW_BYTES = 1 << 13  # of a tile: the rows of coefficients that its steps are at count as well
+
+
+class Steps(NamedTuple):
+    """What the steps of a tile need of the plate. ledger: of its edge points. dt: length of a step, s."""
+
+    plate: Any
+    ledger: Any
+    dt: Any
 
 
 @njit(_nrt=False)
@@ -34,9 +43,10 @@ def _run(south, centre, north, gx, gy_s, gy_n, c, q, heated, dt):
 
 
 @njit(_nrt=False)
-def _inner(rows, south, centre, north, plate, xa, cells, y):
+def _inner(rows, south, centre, north, steps, xa, cells, y):
     """Cells in the order of the coefficients: beyond a periodic edge these go on at the other end."""
-    gx, gy, c, q, heated, dt = plate[2:8]
+    plate, dt = steps.plate, steps.dt
+    gx, gy, c, q, heated = plate.gx, plate.gy, plate.c, plate.q, plate.heated
     nx = c.shape[1]
     j, x = 1, (xa + 1) % nx
     while j < cells:
@@ -58,8 +68,10 @@ def _inner(rows, south, centre, north, plate, xa, cells, y):
 
 
 @njit(_nrt=False)
-def _cell(rows, south, centre, north, j, plate, at, x, y, book):
-    edges, ledger, gx, gy, c, q, heated, dt, wrap_x, wrap_y, nx, ny = plate
+def _cell(rows, south, centre, north, j, steps, at, x, y, book):
+    plate, ledger, dt = steps.plate, steps.ledger, steps.dt
+    gx, gy, c, edges, wrap_x, wrap_y = plate.gx, plate.gy, plate.c, plate.edges, plate.wrap_x, plate.wrap_y
+    ny, nx = c.shape
     v = rows[centre, j]
     gw, ge, gs, gn = gx[y, x], gx[y, x + 1], gy[y, x], gy[y + 1, x]
     w = rows[centre, j - 1] - v if x > 0 or wrap_x else difference(edges, at, ledger, y, v, dt * gw, book)
@@ -68,45 +80,27 @@ def _cell(rows, south, centre, north, j, plate, at, x, y, book):
     p = 2 * ny + nx + x
     n = rows[north, j] - v if y < ny - 1 or wrap_y else difference(edges, at, ledger, p, v, dt * gn, book)
     heat = (gw * w + ge * e) + (gs * s + gn * n)
-    return v + dt * c[y, x] * (heat + q[y, x] if heated else heat)
+    return v + dt * c[y, x] * (heat + plate.q[y, x] if plate.heated else heat)
 
 
 _tile_steps = make_tile_steps(_inner, _cell)
 
 
 @parallel_for
-def _some_tiles(
-    begin, end, T, out, gx, gy, c, q, heated, edges, at, ledger, dt, wrap_x, wrap_y, stride, n, bands, strips
-):  # fmt: skip
-    plate = (edges, ledger, gx, gy, c, q, heated, dt, wrap_x, wrap_y, T.shape[1], T.shape[0])
+def _some_tiles(begin, end, T, out, steps, at, stride, n, bands, strips):
+    wrap_x, wrap_y = steps.plate.wrap_x, steps.plate.wrap_y
     for i in range(begin, end):
-        _tile_steps(T, out, plate, at, wrap_x, wrap_y, stride, n, bands, strips, i)
+        _tile_steps(T, out, steps, at, wrap_x, wrap_y, stride, n, bands, strips, i)
 
 
 @kernel
-def _tiles(T, out, gx, gy, c, q, heated, edges, at, ledger, dt, wrap_x, wrap_y, stride, n, bands, strips):
-    operator = (gx, gy, c, q, heated, edges, at, ledger, dt, wrap_x, wrap_y)
-    _some_tiles(bands * strips, (T, out, *operator, stride, n, bands, strips))
+def _tiles(T, out, plate, at, dt, ledger, stride, n, bands, strips):
+    steps = Steps(Plate(*plate), ledger, dt)
+    _some_tiles(bands * strips, (T, out, steps, at, stride, n, bands, strips))
 
 
-def steps_blocked(
-    T: Any,
-    out: Any,
-    gx: Any,
-    gy: Any,
-    c: Any,
-    q: Any,
-    heated: bool,
-    edges: Any,
-    at: int,
-    ledger: Any,
-    dt: Any,
-    wrap_x: bool,
-    wrap_y: bool,
-    stride: int,
-    n: int,
-) -> None:
+def steps_blocked(T: Any, out: Any, plate: tuple[Any, ...], at: int, dt: Any, ledger: Any, stride: int, n: int) -> None:
     """n steps of length dt; the edge table's row of each is `stride` after that of the step before."""
     ny, nx = T.shape
     bands, strips = cut(ny, nx, n, ROW_BYTES // T.itemsize)
-    _tiles(T, out, gx, gy, c, q, heated, edges, at, ledger, dt, wrap_x, wrap_y, stride, n, bands, strips)
+    _tiles(T, out, plate, at, dt, ledger, stride, n, bands, strips)

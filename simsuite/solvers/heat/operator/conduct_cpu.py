@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from simsuite.parallel_for import kernel, parallel_for, part
 from simsuite.solvers.heat.grid.edges import FLUX, TEMPERATURE
+from simsuite.solvers.heat.operator.arguments import Law, LawEdges, Plate
 from simsuite.solvers.unwritten import along_x, along_y
 
 fx, fy = part(along_x), part(along_y)
@@ -20,22 +21,22 @@ def _between(a, b, held_a, held_b):
 
 
 @part
-def _wall(T, p, kinds, data, row):
+def _wall(T, p, edges, row):
     """At which temperature the conductivity beside edge point p counts: with a fixed one, at the mean of both."""
-    return 0.5 * (T + data[row, p]) if kinds[p] == TEMPERATURE else T
+    return 0.5 * (T + edges.data[row, p]) if edges.kinds[p] == TEMPERATURE else T
 
 
 @part
-def _at_edge(value, p, kinds, edge_k):
-    edge_k[p] = value if value > 0.0 else 1.0
-    return edge_k[p] if value > 0.0 or kinds[p] == FLUX else 0.0
+def _at_edge(value, p, edges):
+    edges.k[p] = value if value > 0.0 else 1.0
+    return edges.k[p] if value > 0.0 or edges.kinds[p] == FLUX else 0.0
 
 
 @parallel_for
-def _conduct(
-    begin, end, T, kx, ky, which, c, dx, dy, gx, gy, kinds, data, k, edge_k, wrap_x, wrap_y, numbers_x, numbers_y
-):  # fmt: skip
-    row = min(k, data.shape[0] - 1)
+def _conduct(begin, end, T, plate, law, edges, k):
+    kx, ky, which, numbers_x, numbers_y = law.kx, law.ky, law.which, law.numbers_x, law.numbers_y
+    gx, gy, c, wrap_x, wrap_y, dx, dy = plate.gx, plate.gy, plate.c, plate.wrap_x, plate.wrap_y, law.dx, law.dy
+    row = min(k, edges.data.shape[0] - 1)
     ny, nx = T.shape
     for y in range(begin, end):
         for x in range(nx):
@@ -63,19 +64,18 @@ def _conduct(
                 for side in range(2):
                     if x == side * (nx - 1):
                         p = side * ny + y
-                        value = fx(px, py, _wall(t, p, kinds, data, row), kx[y, x], w, numbers_x)
-                        gx[y, side * nx] = _at_edge(value, p, kinds, edge_k) / (dx * dx)
+                        value = fx(px, py, _wall(t, p, edges, row), kx[y, x], w, numbers_x)
+                        gx[y, side * nx] = _at_edge(value, p, edges) / (dx * dx)
             if not wrap_y and not held:
                 for side in range(2):
                     if y == side * (ny - 1):
                         p = 2 * ny + side * nx + x
-                        value = fy(px, py, _wall(t, p, kinds, data, row), ky[y, x], w, numbers_y)
-                        gy[side * ny, x] = _at_edge(value, p, kinds, edge_k) / (dy * dy)
+                        value = fy(px, py, _wall(t, p, edges, row), ky[y, x], w, numbers_y)
+                        gy[side * ny, x] = _at_edge(value, p, edges) / (dy * dy)
 
 
 @kernel
-def conduct(T, kx, ky, which, c, dx, dy, gx, gy, kinds, data, k, edge_k, wrap_x, wrap_y, numbers_x, numbers_y):
-    """Conductances of faces divided by Δ², from expressions in x, y, T, k, which at the mean temperatures of faces;
-    numbers_x, numbers_y: those in the expressions."""
-    fields, edges = (T, kx, ky, which, c, dx, dy, gx, gy), (kinds, data, k, edge_k, wrap_x, wrap_y)
-    _conduct(T.shape[0], (*fields, *edges, numbers_x, numbers_y))
+def conduct(T, plate, law, edges, k):
+    """Conductances of faces divided by Δ², from the expressions of a law at the mean temperatures of faces, and at the
+    time of row k of what the edges say."""
+    _conduct(T.shape[0], (T, Plate(*plate), Law(*law), LawEdges(*edges), k))

@@ -19,6 +19,7 @@ import numpy as np
 
 from simsuite.core import Backend
 from simsuite.solvers.heat.grid.discretisation import Discretisation
+from simsuite.solvers.heat.operator.arguments import Flows, Law, LawEdges, Plate
 from simsuite.solvers.heat.operator.edge_table import EdgeTable
 from simsuite.solvers.heat.operator.ledger import Ledger
 from simsuite.solvers.heat.operator.sources import Sources
@@ -44,6 +45,7 @@ class Operator:
     """Owns the device arrays of a problem. offsets: of the rows of the edge table, in steps, by default the next ROWS.
     scratch: further rows for the stepper's own use. start: arrays of the state to begin with, among them the ledger's.
 
+    plate: what kernels take of it, a `Plate` as they take it; unheated: the same without sources.
     alike: gx of an inner face and of one at an edge, the same of gy; with constant coefficients they stand for all.
     """
 
@@ -70,6 +72,10 @@ class Operator:
         self.sources = Sources(made, clock, backend, dtype, self.c, offsets)
         self.wrap = (made.wrap_x, made.wrap_y)
         self.zero = self.dtype.type(0)
+        plate = self._plate()
+        self.plate = tuple(plate)
+        self.unheated = tuple(plate._replace(heated=False))
+        self._flows = tuple(Flows(power=self.sources.power, held=self.held, ledger=self.ledger.partial))
         extent = (made.nx, made.ny)
         self._conduct = None
         if made.law is not None:
@@ -78,14 +84,28 @@ class Operator:
             self._conduct = backend.launcher(own.conduct, extent, block_for(made))
             fields = (made.kx, made.ky, made.law.which)
             self._fields = [*(backend.array(np.ascontiguousarray(a)) for a in fields), *numbers]
-            views = [backend.view(a) for a in self._fields]
-            self._field_views, self._numbers = views[:3], views[3:]
+            kx, ky, which, numbers_x, numbers_y = (backend.view(a) for a in self._fields)
+            law = Law(kx=kx, ky=ky, which=which, dx=made.dx, dy=made.dy, numbers_x=numbers_x, numbers_y=numbers_y)
+            self._law = tuple(law), tuple(LawEdges(self.edges.kinds, self.edges.data, self.edges.k))
         self.entries = ledger_entries(made)
         self._book = backend.launcher(kernels.book, (self.entries,), (min(self.entries, 128),))
         self.rate_max = backend.zeros(made.ny, np.float64)
         self._rate_max = backend.view(self.rate_max)
         rows = (made.ny * kernels.THREADS,)
         self._rate_rows = backend.launcher(kernels.rate_rows, rows, (kernels.THREADS,))
+
+    def _plate(self) -> Plate:
+        return Plate(
+            gx=self.gx,
+            gy=self.gy,
+            c=self.c,
+            q=self.sources.q,
+            heated=self.sources.heated,
+            edges=self.edges.flat,
+            wrap_x=self.made.wrap_x,
+            wrap_y=self.made.wrap_y,
+            zero=self.zero,
+        )
 
     @property
     def operator(self) -> Operator:
@@ -117,16 +137,9 @@ class Operator:
     def refresh(self, T: Any, k: int) -> None:
         """Queue what depends on the temperatures T, at the time of row k: conductances, sources, that row."""
         if self._conduct is not None:
-            made = self.made
-            edges = (self.edges.kinds, self.edges.data, k, self.edges.k)
-            rest = (self.gx, self.gy, *edges, *self.wrap, *self._numbers)
-            self._conduct(T, *self._field_views, self.c, made.dx, made.dy, *rest)
+            self._conduct(T, self.plate, *self._law, k)
         self.edges.refresh(T, k)
         self.sources.refresh(T, k)
-
-    def arguments(self, k: int) -> tuple[Any, ...]:
-        """What kernels take of the operator: gx, gy, c, q, heated, edges, at."""
-        return (self.gx, self.gy, self.c, self.sources.q, self.sources.heated, self.edges.flat, self.edges.at(k))
 
     def book(self, T: Any, k: int, wx: float, wy: float, ws: float) -> None:
         """Queue the booking of what comes in at the temperatures T, for wx, wy, ws seconds through edges along x and
@@ -136,9 +149,8 @@ class Operator:
     def book_at(self, T: Any, at: int, wx: float, wy: float, ws: float) -> None:
         """The same for the row that begins at `at`, such as one of the stepper's own."""
         weights = [self.dtype.type(w) for w in (wx, wy, ws)]
-        book = (self.sources.power, self.held, self.ledger.partial)
-        self._book(T, self.gx, self.gy, self.edges.flat, at, *book, *weights, *self.wrap, self.zero)
+        self._book(T, self.plate, at, self._flows, *weights)
 
     def measure_rate(self, T: Any, k: int) -> None:
         """Queue the search for the largest |dT/dt| of each row of cells, into `rate_max`, after `refresh`."""
-        self._rate_rows(T, *self.arguments(k), *self.wrap, self.zero, self._rate_max)
+        self._rate_rows(T, self.plate, self.edges.at(k), self._rate_max)

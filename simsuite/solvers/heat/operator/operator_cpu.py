@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from simsuite.parallel_for import inlined, kernel, parallel_for, part
+from simsuite.solvers.heat.operator.arguments import Flows, Plate
 from simsuite.solvers.heat.operator.blocked_operator_cpu import steps_blocked
 from simsuite.solvers.heat.operator.compensated_cpu import settle
 from simsuite.solvers.heat.operator.tiles_cpu import MANY_CELLS, depth_for, is_narrow
 from simsuite.solvers.table import ROWS
 
 THREADS = 1  # that a row of cells is launched with
+_HELD = Flows._fields.index("held")
 
 
 def choose_constant(ny: int, nx: int, compensated: bool = False) -> tuple[Any, int]:
@@ -25,8 +27,9 @@ def choose_constant(ny: int, nx: int, compensated: bool = False) -> tuple[Any, i
 
 
 @part
-def flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, x, y):
+def flux_sums(T, plate, at, x, y):
     """Heat that comes into a cell through its faces along x and along y, W/m³."""
+    gx, gy, edges, wrap_x, wrap_y = plate.gx, plate.gy, plate.edges, plate.wrap_x, plate.wrap_y
     ny, nx = T.shape
     points = 2 * (ny + nx)
     c = T[y, x]
@@ -61,15 +64,16 @@ _inlined_flux_sums = inlined(flux_sums.py_func)  # faster where a row is gone th
 
 
 @inlined
-def _heat(T, gx, gy, q, heated, edges, at, wrap_x, wrap_y, x, y):
+def _heat(T, plate, at, x, y):
     """Heat that comes into any cell, W/m³."""
-    a, b = _inlined_flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, x, y)
-    return a + b + q[y, x] if heated else a + b
+    a, b = _inlined_flux_sums(T, plate, at, x, y)
+    return a + b + plate.q[y, x] if plate.heated else a + b
 
 
 @inlined
-def _row_heats(T, gx, gy, q, heated, edges, at, wrap_x, wrap_y, y, heats):
+def _row_heats(T, plate, at, y, heats):
     """Heat that comes into a row of cells, W/m³."""
+    gx, gy, q, heated = plate.gx, plate.gy, plate.q, plate.heated
     ny, nx = T.shape
     inner = 0 < y < ny - 1
     if inner:
@@ -79,50 +83,53 @@ def _row_heats(T, gx, gy, q, heated, edges, at, wrap_x, wrap_y, y, heats):
             s = along_x + (gy[y, x] * (T[y - 1, x] - v) + gy[y + 1, x] * (T[y + 1, x] - v))
             heats[x] = s + q[y, x] if heated else s
     for x in range(0, nx, max(nx - 1, 1) if inner else 1):  # one call of what takes long to compile
-        heats[x] = _heat(T, gx, gy, q, heated, edges, at, wrap_x, wrap_y, x, y)
+        heats[x] = _heat(T, plate, at, x, y)
 
 
 @inlined
-def row_rates(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, y, rates):
+def row_rates(T, plate, at, y, rates):
     """dT/dt of a row of cells, K/s."""
-    _row_heats(T, gx, gy, q, heated, edges, at, wrap_x, wrap_y, y, rates)
+    c = plate.c
+    _row_heats(T, plate, at, y, rates)
     for x in range(T.shape[1]):
         rates[x] *= c[y, x]
 
 
 @parallel_for
-def _rate(begin, end, T, out, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y):
+def _rate(begin, end, T, out, plate, at):
     for y in range(begin, end):
-        row_rates(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, y, out[y])
+        row_rates(T, plate, at, y, out[y])
 
 
 @kernel
-def rate(T, out, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, zero):
+def rate(T, out, plate, at):
     """dT/dt of every cell, K/s."""
-    _rate(T.shape[0], (T, out, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y))
+    _rate(T.shape[0], (T, out, Plate(*plate), at))
 
 
 @parallel_for
-def _step(begin, end, T, out, gx, gy, c, q, heated, edges, at, dt, wrap_x, wrap_y):
+def _step(begin, end, T, out, plate, at, dt):
+    c = plate.c
     for y in range(begin, end):
-        _row_heats(T, gx, gy, q, heated, edges, at, wrap_x, wrap_y, y, out[y])
+        _row_heats(T, plate, at, y, out[y])
         for x in range(T.shape[1]):
             out[y, x] = T[y, x] + dt * c[y, x] * out[y, x]
 
 
 @parallel_for
-def _compensated_step(begin, end, T, out, gx, gy, c, q, heated, edges, at, dt, wrap_x, wrap_y):
+def _compensated_step(begin, end, T, out, plate, at, dt):
+    c = plate.c
     for y in range(begin, end):
-        _row_heats(T[0], gx, gy, q, heated, edges, at, wrap_x, wrap_y, y, out[0, y])
+        _row_heats(T[0], plate, at, y, out[0, y])
         for x in range(T.shape[2]):
             out[0, y, x] *= dt * c[y, x]
         settle(T, out, y)
 
 
 @kernel
-def step(T, out, gx, gy, c, q, heated, edges, at, dt, wrap_x, wrap_y, zero):
+def step(T, out, plate, at, dt):
     """An explicit step of length dt, plain or compensated, as the fields say."""
-    arguments = (T, out, gx, gy, c, q, heated, edges, at, dt, wrap_x, wrap_y)
+    arguments = (T, out, Plate(*plate), at, dt)
     if T.ndim == 3:
         _compensated_step(T.shape[1], arguments)
     else:
@@ -130,10 +137,10 @@ def step(T, out, gx, gy, c, q, heated, edges, at, dt, wrap_x, wrap_y, zero):
 
 
 @parallel_for
-def _rate_rows(begin, end, T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, largest):
+def _rate_rows(begin, end, T, plate, at, largest):
     rates = np.empty(T.shape[1], T.dtype)
     for y in range(begin, end):
-        row_rates(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, y, rates)
+        row_rates(T, plate, at, y, rates)
         most = abs(rates[0])
         for x in range(1, rates.size):
             most = np.maximum(most, abs(rates[x]))  # NaN where one is
@@ -141,13 +148,16 @@ def _rate_rows(begin, end, T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, l
 
 
 @kernel
-def rate_rows(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, zero, largest):
+def rate_rows(T, plate, at, largest):
     """The largest |dT/dt| in every row, K/s."""
-    _rate_rows(T.shape[0], (T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, largest))
+    _rate_rows(T.shape[0], (T, Plate(*plate), at, largest))
 
 
 @kernel
-def _book_edges(T, gx, gy, edges, at, power, ledger, wx, wy, ws, wrap_x, wrap_y):
+def _book_edges(T, plate, at, flows, wx, wy, ws):
+    plate, flows = Plate(*plate), Flows(*flows)
+    gx, gy, edges, wrap_x, wrap_y = plate.gx, plate.gy, plate.edges, plate.wrap_x, plate.wrap_y
+    power, ledger = flows.power, flows.ledger
     ny, nx = T.shape
     points = 2 * (ny + nx)
     for p in range(2 * ny if wrap_x else 0, 2 * ny if wrap_y else points):
@@ -163,15 +173,17 @@ def _book_edges(T, gx, gy, edges, at, power, ledger, wx, wy, ws, wrap_x, wrap_y)
 
 
 @kernel
-def _book_held(T, gx, gy, edges, at, held, ledger, wx, wy, wrap_x, wrap_y):
+def _book_held(T, plate, at, flows, wx, wy):
+    plate, flows = Plate(*plate), Flows(*flows)
+    held, ledger = flows.held, flows.ledger
     first = ledger.size - held.shape[0]
     for i in range(held.shape[0]):
-        a, b = flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, held[i, 1], held[i, 0])
+        a, b = flux_sums(T, plate, at, held[i, 1], held[i, 0])
         ledger[first + i] -= wx * a + wy * b
 
 
-def book(T, gx, gy, edges, at, power, held, ledger, wx, wy, ws, wrap_x, wrap_y, zero):
+def book(T, plate, at, flows, wx, wy, ws):
     """Adds to the ledger what comes in through edges and sources and from held cells, times a weight, J/m³."""
-    _book_edges(T, gx, gy, edges, at, power, ledger, wx, wy, ws, wrap_x, wrap_y)
-    if len(held):
-        _book_held(T, gx, gy, edges, at, held, ledger, wx, wy, wrap_x, wrap_y)
+    _book_edges(T, plate, at, flows, wx, wy, ws)
+    if len(flows[_HELD]):
+        _book_held(T, plate, at, flows, wx, wy)

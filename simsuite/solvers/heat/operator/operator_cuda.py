@@ -10,6 +10,7 @@ from typing import Any
 
 from numba import cuda, float64, uint32
 
+from simsuite.solvers.heat.operator.arguments import Flows, Plate
 from simsuite.solvers.heat.operator.compensated_cuda import settle
 from simsuite.solvers.heat.operator.row_cuda import THREADS
 
@@ -28,8 +29,9 @@ def cell():
 
 
 @cuda.jit(device=True)
-def flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, zero, x, y):
+def flux_sums(T, plate, at, x, y):
     """Heat that comes into a cell through its faces along x and along y, W/m³."""
+    gx, gy, edges, wrap_x, wrap_y, zero = plate.gx, plate.gy, plate.edges, plate.wrap_x, plate.wrap_y, plate.zero
     none, one = uint32(0), uint32(1)
     x, y = uint32(x), uint32(y)
     ny, nx = uint32(T.shape[0]), uint32(T.shape[1])
@@ -61,47 +63,50 @@ def flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, zero, x, y):
 
 
 @cuda.jit(device=True)
-def _heat_into(T, gx, gy, q, heated, edges, at, wrap_x, wrap_y, zero, x, y):
+def _heat_into(T, plate, at, x, y):
     """Heat that comes into a cell, W/m³."""
-    a, b = flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, zero, x, y)
+    a, b = flux_sums(T, plate, at, x, y)
     total = a + b
-    if heated:
-        total += q[y, x]
+    if plate.heated:
+        total += plate.q[y, x]
     return total
 
 
 @cuda.jit(device=True)
-def rate_of(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, zero, x, y):
+def rate_of(T, plate, at, x, y):
     """dT/dt of a cell, K/s."""
-    return c[y, x] * _heat_into(T, gx, gy, q, heated, edges, at, wrap_x, wrap_y, zero, x, y)
+    return plate.c[y, x] * _heat_into(T, plate, at, x, y)
 
 
 @cuda.jit(cache=True)
-def rate(T, out, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, zero):
+def rate(T, out, plate, at):
     """dT/dt of every cell, K/s."""
+    plate = Plate(*plate)
     x, y = cell()
     if x < T.shape[1] and y < T.shape[0]:
-        out[y, x] = rate_of(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, zero, x, y)
+        out[y, x] = rate_of(T, plate, at, x, y)
 
 
 @cuda.jit(cache=True)
-def step(T, out, gx, gy, c, q, heated, edges, at, dt, wrap_x, wrap_y, zero):
+def step(T, out, plate, at, dt):
     """An explicit step of length dt, plain or compensated, as the fields say."""
+    plate = Plate(*plate)
     x, y = cell()
     field = T[0] if T.ndim == 3 else T
     if x < field.shape[1] and y < field.shape[0]:
-        heat = _heat_into(field, gx, gy, q, heated, edges, at, wrap_x, wrap_y, zero, x, y)
-        settle(T, out, y, x, field[y, x], dt * c[y, x], heat)
+        heat = _heat_into(field, plate, at, x, y)
+        settle(T, out, y, x, field[y, x], dt * plate.c[y, x], heat)
 
 
 @cuda.jit(cache=True)
-def rate_rows(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, zero, largest):
+def rate_rows(T, plate, at, largest):
     """The largest |dT/dt| in every row, K/s: one block a row."""
+    plate = Plate(*plate)
     part = cuda.shared.array(THREADS, float64)
     i, y = cuda.threadIdx.x, cuda.blockIdx.x
     most = float64(0.0)
     for x in range(i, T.shape[1], THREADS):
-        v = float64(abs(rate_of(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, zero, x, y)))
+        v = float64(abs(rate_of(T, plate, at, x, y)))
         if not v <= most:
             most = v
     part[i] = most
@@ -117,26 +122,28 @@ def rate_rows(T, gx, gy, c, q, heated, edges, at, wrap_x, wrap_y, zero, largest)
 
 
 @cuda.jit(cache=True)
-def book(T, gx, gy, edges, at, power, held, ledger, wx, wy, ws, wrap_x, wrap_y, zero):
+def book(T, plate, at, flows, wx, wy, ws):
     """Adds to the ledger what comes in through edges and sources and from held cells, times a weight, J/m³."""
+    plate, flows = Plate(*plate), Flows(*flows)
+    edges, power, ledger = plate.edges, flows.power, flows.ledger
     i = cuda.grid(1)
     ny, nx = T.shape
     points = 2 * (ny + nx)
     if i < 2 * ny:
-        if not wrap_x:
+        if not plate.wrap_x:
             y = i if i < ny else i - ny
             x = 0 if i < ny else nx - 1
-            conducted = wx * gx[y, 0 if i < ny else nx]
+            conducted = wx * plate.gx[y, 0 if i < ny else nx]
             ledger[i] += conducted * (edges[at + points + i] - edges[at + i] * T[y, x])
     elif i < points:
-        if not wrap_y:
+        if not plate.wrap_y:
             x = i - 2 * ny if i < 2 * ny + nx else i - 2 * ny - nx
             y = 0 if i < 2 * ny + nx else ny - 1
-            conducted = wy * gy[0 if i < 2 * ny + nx else ny, x]
+            conducted = wy * plate.gy[0 if i < 2 * ny + nx else ny, x]
             ledger[i] += conducted * (edges[at + points + i] - edges[at + i] * T[y, x])
     elif i < points + power.size:
         ledger[i] += ws * power[i - points]
-    elif i < points + power.size + held.shape[0]:
+    elif i < points + power.size + flows.held.shape[0]:
         j = i - points - power.size
-        a, b = flux_sums(T, gx, gy, edges, at, wrap_x, wrap_y, zero, held[j, 1], held[j, 0])
+        a, b = flux_sums(T, plate, at, flows.held[j, 1], flows.held[j, 0])
         ledger[i] -= wx * a + wy * b

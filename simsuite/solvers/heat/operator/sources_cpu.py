@@ -8,7 +8,8 @@ THREADS = 1  # that a row of cells is launched with
 
 
 @parallel_for
-def _add_products(begin, end, xs, ys, k, term, terms, c, base, q, power, first, zero):
+def _add_products(begin, end, xs, ys, k, some, c, base, q, power, first, zero):
+    term, terms = some
     ny, nx = q.shape
     row_x, row_y = min(k, xs.shape[0] - 1), min(k, ys.shape[0] - 1)
     for y in range(begin, end):
@@ -30,7 +31,7 @@ def _add_products(begin, end, xs, ys, k, term, terms, c, base, q, power, first, 
 @kernel
 def add_products(xs, ys, k, term, terms, c, base, q, power, first, zero):
     """q = base + Σ X Y at the time of row k; its sum over every row to `power`, from `first` on, without held cells."""
-    _add_products(q.shape[0], (xs, ys, k, term, terms, c, base, q, power, first, zero))
+    _add_products(q.shape[0], (xs, ys, k, (term, terms), c, base, q, power, first, zero))
 
 
 @kernel

@@ -10,11 +10,11 @@ Tiles overlap by n cells, which the tasks on both sides compute with the same ar
 fields and ledgers equal those of single steps bit for bit, however the field is cut. An edge point is booked by the
 task that owns its cell.
 
-Whose steps these are, two functions say, which take a tuple `plate` of what they need:
+Whose steps these are, two functions say, which take a tuple `steps` of what they need:
 
-    inner(rows, south, centre, north, plate, xa, cells, y): cells 1 .. cells-1 of a row between two others, written
+    inner(rows, south, centre, north, steps, xa, cells, y): cells 1 .. cells-1 of a row between two others, written
         over the row south of it; the first of its cells is in column xa. Right for all but cells at an edge.
-    cell(rows, south, centre, north, j, plate, at, x, y, book): the step of any cell; `at` is where the edge table's row
+    cell(rows, south, centre, north, j, steps, at, x, y, book): the step of any cell; `at` is where the edge table's row
         begins, `book` whether what comes in through an edge is to be booked.
 
 Functions that work on rows keep no reference counts (`_nrt=False`): counting costs as much as half a row of 200 cells.
@@ -22,7 +22,7 @@ Functions that work on rows keep no reference counts (`_nrt=False`): counting co
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import get_num_threads, njit
@@ -30,6 +30,23 @@ from numba import get_num_threads, njit
 MANY_CELLS = 1 << 14  # below, a grid is stepped before another thread is awake
 LEAST_DEPTH, MOST_DEPTH = 4, 32  # steps a launch
 LINE = 64  # bytes, where rows begin and the longest vectors end; loops take four vectors at a time
+
+
+class Tile(NamedTuple):
+    """Which cells of a field of ny × nx are stepped. y0, y1, x0, x1: rows y0 .. y1 - 1 and columns x0 .. x1 - 1 are the
+    tile's own. xa, xb: columns xa .. xb - 1 are computed, which may lie beyond a periodic edge. wrap_x, wrap_y: whether
+    a direction is periodic."""
+
+    ny: Any
+    nx: Any
+    wrap_x: Any
+    wrap_y: Any
+    y0: Any
+    y1: Any
+    x0: Any
+    x1: Any
+    xa: Any
+    xb: Any
 
 
 def is_narrow(ny: int, nx: int) -> bool:
@@ -84,28 +101,29 @@ def make_tile_steps(inner: Any, cell: Any) -> Any:
     """The function that takes the steps of a tile."""
 
     @njit(_nrt=False, inline="always")
-    def row_step(rows, south, centre, north, plate, at, tile, y, own):
+    def row_step(rows, south, centre, north, steps, at, tile, y, own):
         """The step of a row, but for its first cell where that is not at an edge: nobody needs it."""
-        nx, ny, wrap_x, wrap_y, x0, x1, xa, cells = tile
+        nx, ny, wrap_x, wrap_y = tile.nx, tile.ny, tile.wrap_x, tile.wrap_y
+        x0, x1, xa, cells = tile.x0, tile.x1, tile.xa, tile.xb - tile.xa
         left, right = xa == 0 and not wrap_x, xa + cells == nx and nx > 1 and not wrap_x
         if wrap_y or 0 < y < ny - 1:
             last = rows[centre, 0]
             if left:
-                rows[south, 0] = cell(rows, south, centre, north, 0, plate, at, 0, y, own and x0 == 0)
+                rows[south, 0] = cell(rows, south, centre, north, 0, steps, at, 0, y, own and x0 == 0)
             if right:
-                last = cell(rows, south, centre, north, cells - 1, plate, at, nx - 1, y, own and x1 == nx)
-            inner(rows, south, centre, north, plate, xa, cells, y)
+                last = cell(rows, south, centre, north, cells - 1, steps, at, nx - 1, y, own and x1 == nx)
+            inner(rows, south, centre, north, steps, xa, cells, y)
             if right:
                 rows[south, cells - 1] = last
         else:
             for j in range(0 if left else 1, cells):
                 book = own and x0 <= xa + j < x1
-                rows[south, j] = cell(rows, south, centre, north, j, plate, at, (xa + j) % nx, y, book)
+                rows[south, j] = cell(rows, south, centre, north, j, steps, at, (xa + j) % nx, y, book)
 
     @njit(_nrt=False)
-    def descend(T, out, plate, at, wrap_x, wrap_y, stride, n, x0, x1, y0, y1, xa, xb, rows):
-        ny, nx = T.shape
-        tile = (nx, ny, wrap_x, wrap_y, x0, x1, xa, xb - xa)
+    def descend(T, out, steps, at, stride, n, tile, rows):
+        ny, wrap_y = tile.ny, tile.wrap_y
+        x0, x1, y0, y1, xa, xb = tile.x0, tile.x1, tile.y0, tile.y1, tile.xa, tile.xb
         ring = rows.shape[0]  # row y after t steps is in slot y - t
         ya, yb = (y0 - n, y1 + n) if wrap_y else (max(y0 - n, 0), min(y1 + n, ny))
         for front in range(ya, y1 + n):
@@ -120,12 +138,12 @@ def make_tile_steps(inner: Any, cell: Any) -> Any:
                 south = centre - 1 if centre > 0 else ring - 1
                 y = (front - t) % ny if wrap_y else front - t
                 own = y0 <= front - t < y1
-                row_step(rows, south, centre, north, plate, at + (t - 1) * stride, tile, y, own)
+                row_step(rows, south, centre, north, steps, at + (t - 1) * stride, tile, y, own)
             if front - n >= y0:
                 _copy(rows[(front - 2 * n) % ring, x0 - xa : x1 - xa], out[front - n, x0:])
 
     @njit
-    def tile_steps(T, out, plate, at, wrap_x, wrap_y, stride, n, bands, strips, i):
+    def tile_steps(T, out, steps, at, wrap_x, wrap_y, stride, n, bands, strips, i):
         """n steps of tile i of bands × strips, from T to `out`. stride: between two steps' rows of the edge table."""
         ny, nx = T.shape
         band, strip = i // strips, i % strips
@@ -133,6 +151,7 @@ def make_tile_steps(inner: Any, cell: Any) -> Any:
         x0, x1 = strip * nx // strips, (strip + 1) * nx // strips
         xa, xb = (x0 - n, x1 + n) if wrap_x else (max(x0 - n, 0), min(x1 + n, nx))
         rows = _ring(T, n, xb - xa)
-        descend(T, out, plate, at, wrap_x, wrap_y, stride, n, x0, x1, y0, y1, xa, xb, rows)
+        tile = Tile(ny, nx, wrap_x, wrap_y, y0, y1, x0, x1, xa, xb)
+        descend(T, out, steps, at, stride, n, tile, rows)
 
     return tile_steps

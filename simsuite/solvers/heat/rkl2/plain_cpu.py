@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from simsuite.parallel_for import kernel, larger, parallel_for, part, procedure
+from simsuite.solvers.heat.explicit.arguments import Mesh
+from simsuite.solvers.heat.rkl2.arguments import Factors, TableRows
 
 
 def choose(ny: int, nx: int) -> tuple[Any, tuple[int, int], tuple[int, int]]:
@@ -15,61 +17,63 @@ def choose(ny: int, nx: int) -> tuple[Any, tuple[int, int], tuple[int, int]]:
 
 
 @part
-def _sum(T, edges, at, points, q, wrap_x, wrap_y, x, y):
+def _sum(T, mesh, at, x, y):
     """Sum of the differences to the neighbours (or ghosts) of a cell, those along y times q."""
+    edges, points = mesh.edges, mesh.ledger.size
     ny, nx = T.shape
     c = T[y, x]
     if x > 0:
         w = T[y, x - 1] - c
-    elif wrap_x:
+    elif mesh.wrap_x:
         w = T[y, nx - 1] - c
     else:
         w = edges[at + points + y] - edges[at + y] * c
     if x < nx - 1:
         e = T[y, x + 1] - c
-    elif wrap_x:
+    elif mesh.wrap_x:
         e = T[y, 0] - c
     else:
         e = edges[at + points + ny + y] - edges[at + ny + y] * c
     if y > 0:
         s = T[y - 1, x] - c
-    elif wrap_y:
+    elif mesh.wrap_y:
         s = T[ny - 1, x] - c
     else:
         s = edges[at + points + 2 * ny + x] - edges[at + 2 * ny + x] * c
     if y < ny - 1:
         n = T[y + 1, x] - c
-    elif wrap_y:
+    elif mesh.wrap_y:
         n = T[0, x] - c
     else:
         n = edges[at + points + 2 * ny + nx + x] - edges[at + 2 * ny + nx + x] * c
-    return (w + e) + q * (s + n)
+    return (w + e) + mesh.q * (s + n)
 
 
 @procedure
-def _book(T, edges, at, ledger, b, q, wrap_x, wrap_y, y):
+def _book(T, mesh, at, b, y):
     """Adds to the ledger what comes in through the edge points of a row of cells."""
+    edges, ledger = mesh.edges, mesh.ledger
     ny, nx = T.shape
     for side in range(2):
-        if not wrap_x:
+        if not mesh.wrap_x:
             p = side * ny + y
             ledger[p] += b * (edges[at + ledger.size + p] - edges[at + p] * T[y, side * (nx - 1)])
-        if not wrap_y and y == side * (ny - 1):
+        if not mesh.wrap_y and y == side * (ny - 1):
             for x in range(nx):
                 p = 2 * ny + side * nx + x
-                ledger[p] += b * q * (edges[at + ledger.size + p] - edges[at + p] * T[y, x])
+                ledger[p] += b * mesh.q * (edges[at + ledger.size + p] - edges[at + p] * T[y, x])
 
 
 @part
-def _cell(Y1, Y2, Y0, mu, nu, r, g, q, edges, at, at0, points, wrap_x, wrap_y, x, y):
+def _cell(Y1, Y2, Y0, mesh, factors, table, x, y):
     c, c0 = Y1[y, x], Y0[y, x]
-    here = _sum(Y1, edges, at, points, q, wrap_x, wrap_y, x, y)
-    rates = here + g * _sum(Y0, edges, at0, points, q, wrap_x, wrap_y, x, y)
-    return c0 + mu * (((c - c0) + nu * (Y2[y, x] - c0)) + r * rates)
+    rates = _sum(Y1, mesh, table.at, x, y) + factors.g * _sum(Y0, mesh, table.at0, x, y)
+    return c0 + factors.mu * (((c - c0) + factors.nu * (Y2[y, x] - c0)) + factors.r * rates)
 
 
 @parallel_for
-def _stage(begin, end, Y1, Y2, Y0, out, mu, nu, r, g, q, edges, at, at0, ledger, b, wrap_x, wrap_y):
+def _stage(begin, end, Y1, Y2, Y0, out, mesh, factors, table):
+    mu, nu, r, g, q = factors.mu, factors.nu, factors.r, factors.g, mesh.q
     ny, nx = Y1.shape
     # A row of its own, because `out` may be Y2: the compiler vectorises only what cannot overlap.
     new = np.empty(nx, Y1.dtype)
@@ -85,13 +89,12 @@ def _stage(begin, end, Y1, Y2, Y0, out, mu, nu, r, g, q, edges, at, at0, ledger,
                 rates = (dx + q * dy) + g * (dx0 + q * dy0)
                 new[x] = c0 + mu * (((c - c0) + nu * (Y2[y, x] - c0)) + r * rates)
         for x in range(0, nx, larger(nx - 1, 1) if inner else 1):  # one call of what takes long to compile
-            new[x] = _cell(Y1, Y2, Y0, mu, nu, r, g, q, edges, at, at0, ledger.size, wrap_x, wrap_y, x, y)
+            new[x] = _cell(Y1, Y2, Y0, mesh, factors, table, x, y)
         for x in range(nx):
             out[y, x] = new[x]
-        _book(Y1, edges, at, ledger, b, q, wrap_x, wrap_y, y)
+        _book(Y1, mesh, table.at, factors.b, y)
 
 
 @kernel
-def stage(Y1, Y2, Y0, out, mu, nu, r, g, q, edges, at, at0, ledger, b, wrap_x, wrap_y):
-    arguments = (Y1, Y2, Y0, out, mu, nu, r, g, q, edges, at, at0, ledger, b, wrap_x, wrap_y)
-    _stage(Y1.shape[0], arguments)
+def stage(Y1, Y2, Y0, out, mesh, factors, table):
+    _stage(Y1.shape[0], (Y1, Y2, Y0, out, Mesh(*mesh), Factors(*factors), TableRows(*table)))

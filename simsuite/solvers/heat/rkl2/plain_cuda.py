@@ -12,6 +12,9 @@ from typing import Any
 
 from numba import cuda
 
+from simsuite.solvers.heat.explicit.arguments import Mesh
+from simsuite.solvers.heat.rkl2.arguments import Factors, TableRows
+
 ROWS = 4
 MANY_CELLS = 1 << 20
 
@@ -32,8 +35,11 @@ def _difference(edges, at, points, p, c):
 
 
 @cuda.jit(device=True)
-def _cell(Y1, Y2, Y0, mu, nu, r, g, q, edges, at, at0, ledger, b, wrap_x, wrap_y, x, y):
+def _cell(Y1, Y2, Y0, mesh, factors, table, x, y):
     """The stage of any one cell. All loads of fields come first, so that their latencies overlap."""
+    edges, ledger, q, wrap_x, wrap_y = mesh.edges, mesh.ledger, mesh.q, mesh.wrap_x, mesh.wrap_y
+    mu, nu, r, g, b = factors.mu, factors.nu, factors.r, factors.g, factors.b
+    at, at0 = table.at, table.at0
     ny, nx = Y1.shape
     points = ledger.size
     west = x - 1 if x > 0 else (nx - 1 if wrap_x else 0)
@@ -65,16 +71,19 @@ def _cell(Y1, Y2, Y0, mu, nu, r, g, q, edges, at, at0, ledger, b, wrap_x, wrap_y
 
 
 @cuda.jit(cache=True)
-def stage(Y1, Y2, Y0, out, mu, nu, r, g, q, edges, at, at0, ledger, b, wrap_x, wrap_y):
+def stage(Y1, Y2, Y0, out, mesh, factors, table):
+    mesh, factors, table = Mesh(*mesh), Factors(*factors), TableRows(*table)
     x, y = cuda.grid(2)
     if x < Y1.shape[1] and y < Y1.shape[0]:
-        out[y, x] = _cell(Y1, Y2, Y0, mu, nu, r, g, q, edges, at, at0, ledger, b, wrap_x, wrap_y, x, y)
+        out[y, x] = _cell(Y1, Y2, Y0, mesh, factors, table, x, y)
 
 
 @cuda.jit(cache=True)
-def stage_tall(Y1, Y2, Y0, out, mu, nu, r, g, q, edges, at, at0, ledger, b, wrap_x, wrap_y):
+def stage_tall(Y1, Y2, Y0, out, mesh, factors, table):
     """No cell is taken twice, as the second thread might find Y2 overwritten: rows that are left over from strips are
     done cell by cell, with the first and the last one, then the cells at the left and right ends of the strips."""
+    mesh, factors, table = Mesh(*mesh), Factors(*factors), TableRows(*table)
+    mu, nu, r, g, q = factors.mu, factors.nu, factors.r, factors.g, mesh.q
     x, j = cuda.grid(2)
     ny, nx = Y1.shape
     strips = (ny - 2) // ROWS
@@ -103,4 +112,4 @@ def stage_tall(Y1, Y2, Y0, out, mu, nu, r, g, q, edges, at, at0, ledger, b, wrap
             x = nx if p >= rows * min(nx, 2) else (0 if p < rows else nx - 1)
             y = 1 + (p if p < rows else p - rows)
         if x < nx:
-            out[y, x] = _cell(Y1, Y2, Y0, mu, nu, r, g, q, edges, at, at0, ledger, b, wrap_x, wrap_y, x, y)
+            out[y, x] = _cell(Y1, Y2, Y0, mesh, factors, table, x, y)

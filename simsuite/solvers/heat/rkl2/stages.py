@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from simsuite.core import Backend, Snapshot
-from simsuite.solvers.heat.explicit.explicit import is_plain, mesh_ratios
+from simsuite.solvers.heat.explicit.explicit import is_plain, mesh_of, mesh_ratios
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.operator.edge_table import EdgeTable
 from simsuite.solvers.heat.operator.ledger import Ledger
@@ -31,10 +31,9 @@ STAGE_ROWS = (0.0,) * ROWS  # of the tables, whose times come with each step
 class PlainStages:
     """Stages with constant coefficients, whose ledger is a rise in temperature, K; the arguments of the kernels are
 
-    Y1, Y2, Y0, out: the last stage, the last but one, the first, and the new one, (ny, nx); out may be Y2. mu, nu, r,
-    g: μ, n, r, g as above. q: mesh ratio. edges: table of β, then γ, at all edge points, the row of Y1 beginning at
-    `at`, that of Y0 at `at0`. ledger: (points,), to which b times the difference across an edge is added, times q
-    along y. wrap_x, wrap_y: whether that direction is periodic.
+    Y1, Y2, Y0, out: the last stage, the last but one, the first, and the new one, (ny, nx); out may be Y2. mesh: a
+    `Mesh`, to whose ledger b times the difference across an edge is added, times q along y. factors, table: `Factors`
+    and `TableRows`.
     """
 
     operator = None
@@ -45,7 +44,7 @@ class PlainStages:
         """unit: of what is booked: 1 for a rise in temperature, ρc for J/m³."""
         self._made, self.edges, self.ledger, self._unit = made, edges, ledger, unit
         self._real = edges.dtype.type
-        self._wrap = (made.wrap_x, made.wrap_y)
+        self._mesh = mesh_of(made, edges, ledger)
         self._stage = backend.launcher(*backend.kernels("simsuite.solvers.heat.rkl2.plain").choose(made.ny, made.nx))
 
     def begin(self, step: int, n: int, offsets: Any = None) -> None:
@@ -54,20 +53,18 @@ class PlainStages:
 
     def launch(self, fields: Sequence[Any], j: int, row: int, dt: float, c: Coefficients) -> None:
         """Queue stage j of a step. fields: views of Y_0 .. Y_s. row: of the tables, for Y_{j-1}; that for Y_0 is 0."""
-        real, edges = self._real, self.edges
-        rx, q = mesh_ratios(self._made, dt)
+        edges, (rx, _) = self.edges, mesh_ratios(self._made, dt)
         factors = (1.0, 0.0, c.mu_tilde[1] * rx, 0.0)
         if j > 1:
             factors = (c.mu[j], c.nu[j] / c.mu[j], c.mu_tilde[j] / c.mu[j] * rx, c.gamma_tilde[j] / c.mu_tilde[j])
-        table = (edges.flat, edges.at(row), edges.at(0))
-        booked = (self.ledger.partial, real(c.weights[j - 1] * rx * self._unit))
+        typed = tuple(map(self._real, (*factors, c.weights[j - 1] * rx * self._unit)))
         before = (fields[j - 1], fields[max(0, j - 2)], fields[0])
-        self._stage(*before, fields[j], *(real(f) for f in (*factors, q)), *table, *booked, *self._wrap)
+        self._stage(*before, fields[j], self._mesh, typed, (edges.at(row), edges.at(0)))
 
 
 class GeneralStages:
-    """Stages with everything; the arguments of the kernels are those of `Operator` and the factors of the equations,
-    those of M times Δt."""
+    """Stages with everything; the arguments of the kernels are the operator's (`Plate`, and where the row of the edge
+    table begins) and the factors of the equations, those of M times Δt."""
 
     def __init__(self, operator: Operator) -> None:
         made, backend = operator.made, operator.backend
@@ -91,7 +88,7 @@ class GeneralStages:
         o.refresh(fields[j - 1], row)
         w = c.weights[j - 1] * dt
         o.book(fields[j - 1], row, w, w, w)
-        common = (*o.arguments(row), *o.wrap, o.zero)
+        common = (o.plate, o.edges.at(row))
         if j == 1:
             self._first(fields[0], fields[1], self._first_rate_view, real(c.mu_tilde[1] * dt), *common)
         else:
