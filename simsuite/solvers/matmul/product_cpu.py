@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numba
 import numpy as np
@@ -46,9 +46,29 @@ _PACKING = 16  # multiplications take as long as packing a number
 _Launch: TypeAlias = Callable[[Any, Any, int, int, int, Any], None]  # as `Multiplier.__call__`
 
 
+class Tiles(NamedTuple):
+    """How A (n, p) is multiplied; a launch passes a plain tuple, of which the kernel makes this again.
+
+    at: where the table of `products` is. longest: rows of tiles, in vectors. height: rows of tiles. panels: of A. tall:
+    rows of a task, a multiple of the height of a tile. across: tasks beside each other. alone: by one thread.
+    work[core]: its own memory, numbers.
+    """
+
+    at: Any
+    longest: Any
+    height: Any
+    panels: Any
+    tall: Any
+    across: Any
+    alone: Any
+    work: Any
+
+
 @part
-def _task(at, longest, height, panels, X, bias, row, out, tall, across, number, work):
-    """One of the tasks of so many rows, a multiple of the height of a tile, of which so many are beside each other."""
+def _task(tiles, X, bias, row, out, number, work):
+    """One of the tasks. work: its own memory."""
+    at, longest, height, panels = tiles.at, tiles.longest, tiles.height, tiles.panels
+    tall, across = tiles.tall, tiles.across
     (p, m), n = X.shape, len(out)
     lanes = VECTOR // X.itemsize
     vectors, task = -(-m // lanes), number % across
@@ -78,8 +98,9 @@ def _task(at, longest, height, panels, X, bias, row, out, tall, across, number, 
                                 source = place(out, (i + r) * m + first_column(v + c, lanes, m))
                                 move(source, ahead(edge, r * whole + c * lanes), m)
                     tile_product(
-                        *(at, long, height, place(panels, i * p + k0 * height), place(work, (v - v0) * gap)),
-                        *(lanes, gap, (long - 1) * gap, target, stride, lanes, end),
+                        *(at, long, height, place(panels, i * p + k0 * height)),
+                        (place(work, (v - v0) * gap), lanes, gap, (long - 1) * gap),
+                        (target, stride, lanes, end),
                         *(kept, first, place(shifts, i - i0), last, 1),
                     )
                     if not inside:
@@ -91,20 +112,19 @@ def _task(at, longest, height, panels, X, bias, row, out, tall, across, number, 
 
 
 @parallel_for
-def _tasks(begin, end, at, longest, height, panels, X, bias, row, out, tall, across, alone, work):
+def _tasks(begin, end, tiles, X, bias, row, out):
     for number in range(begin, end):
-        own = work[0 if alone else numba.get_thread_id()]
-        _task(at, longest, height, panels, X, bias, row, out, tall, across, number, own)
+        own = tiles.work[0 if tiles.alone else numba.get_thread_id()]
+        _task(tiles, X, bias, row, out, number, own)
 
 
 @kernel
-def product(at, longest, height, panels, tall, across, alone, work, X, bias, row, stride, n_steps, out):
-    """out = A X + b, with b the given row of `bias`, added to every column: one step, whatever is asked for. longest:
-    rows of tiles, in vectors; height: rows of tiles; panels: of A (n, p); X (p, m); out (n, m). tall: rows of a task;
-    across: tasks beside each other; alone: by one thread; work[core]: its own memory."""
-    tasks = -(-len(out) // tall) * across
-    arguments = (at, longest, height, panels, X, bias, row, out, tall, across, alone, work)
-    _tasks(tasks, arguments, 1 if alone else tasks)
+def product(tiles, X, bias, row, stride, n_steps, out):
+    """out = A X + b, with b the given row of `bias`, added to every column: one step, whatever is asked for. X (p, m);
+    out (n, m)."""
+    tiles = Tiles(*tiles)
+    tasks = -(-len(out) // tiles.tall) * tiles.across
+    _tasks(tasks, (tiles, X, bias, row, out), 1 if tiles.alone else tasks)
 
 
 class Multiplier:
@@ -166,7 +186,8 @@ class Multiplier:
         room = (min(KEPT, p) * -(-vectors // across) + height * longest) * self._lanes + tall
         work = in_lines(backend, (self._cores, room), A.dtype)
         alone = self._work * A.itemsize < SERIAL * 8
-        return functools.partial(product, self._at, longest, height, panels, tall, across, alone, work)
+        shape = {"longest": longest, "height": height, "tall": tall, "across": across}
+        return functools.partial(product, tuple(Tiles(at=self._at, panels=panels, alone=alone, work=work, **shape)))
 
     def _rows_of_a_task(self, n: int, across: int, height: int) -> int:
         """Such that all cores are done at the same time, if there are so many tasks beside each other: they get equal

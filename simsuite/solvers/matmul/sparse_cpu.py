@@ -77,7 +77,8 @@ def _column(values, columns, starts, x, shift, base, scale, out, i0, i1):
 
 
 @part
-def _task(values, columns, starts, X, bias, row, base, scale, out, i0, i1, j0, j1, lanes):
+def _task(matrix, X, bias, row, base, scale, out, i0, i1, j0, j1, lanes):
+    values, columns, starts = matrix
     # indices are unsigned: of others each would be looked at whether it counts from the end
     m, width, lanes = uintp(out.shape[1]), uintp(j1 - j0), uintp(lanes)
     x, flat, above = X.reshape(-1), out.reshape(-1), base.reshape(-1)
@@ -101,12 +102,13 @@ def _task(values, columns, starts, X, bias, row, base, scale, out, i0, i1, j0, j
 
 
 @parallel_for
-def _tasks(begin, end, values, columns, starts, X, bias, row, base, scale, out, parts, width, across, lanes):
+def _tasks(begin, end, matrix, X, bias, row, base, scale, out, parts, width, lanes):
     m = out.shape[1]
+    across = -(-m // width)
     for number in range(begin, end):
         t, j = number // across, number % across * width
         i0, i1, j1 = parts[t], parts[t + 1], min(j + width, m)
-        _task(values, columns, starts, X, bias, row, base, scale, out, i0, i1, j, j1, lanes)
+        _task(matrix, X, bias, row, base, scale, out, i0, i1, j, j1, lanes)
 
 
 @kernel
@@ -114,8 +116,8 @@ def product(values, columns, starts, X, bias, row, base, scale, out, parts, widt
     """out = A X + b if scale is 0, else base + scale (A X + b), with b the given row of `bias`, added to every column.
     parts: the rows at which tasks begin, and their number; width: columns of a task."""
     across = -(-out.shape[1] // width)
-    arguments = (values, columns, starts, X, bias, row, base, scale, out, parts, width, across, lanes)
-    _tasks((len(parts) - 1) * across, arguments)
+    matrix = (values, columns, starts)
+    _tasks((len(parts) - 1) * across, (matrix, X, bias, row, base, scale, out, parts, width, lanes))
 
 
 @kernel
@@ -123,7 +125,7 @@ def product_serial(values, columns, starts, X, bias, row, base, scale, out, part
     """The same bits from one thread."""
     m = out.shape[1]
     for j in range(0, m, width):
-        _task(values, columns, starts, X, bias, row, base, scale, out, 0, len(out), j, min(j + width, m), lanes)
+        _task((values, columns, starts), X, bias, row, base, scale, out, 0, len(out), j, min(j + width, m), lanes)
 
 
 class Multiplier:

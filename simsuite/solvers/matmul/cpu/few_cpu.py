@@ -7,16 +7,17 @@ from simsuite.solvers.matmul.cpu.registers_cpu import BESIDE, STRIP, ahead, plac
 
 
 @part
-def strips(at, columns, height, panels, source, x_stride, target, stride, shifts, n, p, t0, t1):
+def strips(at, columns, height, panels, source, x_stride, target, stride, shifts, shape, t0, t1):
     """Rows of the panels t0 .. t1 - 1 of the product with a few columns, STRIP at most. Both begin at a pointer, and
-    their rows are so far apart. Of n ≥ height rows the last panel has the last ones."""
+    their rows are so far apart. shape: (n, p) of A. Of n ≥ height rows the last panel has the last ones."""
+    n, p = shape
     beside = BESIDE if t1 - t0 >= BESIDE else 1
     gap, step = (height * p, height) if beside > 1 else (0, 0)  # a single one is multiplied again and again
     for t in range(t0, t1, beside):
         first = min(t, t1 - beside)
         i, last = min(first * height, n - height), min((first + beside - 1) * height, n - height)
         panel, shift, goal = place(panels, first * height * p), place(shifts, i), ahead(target, i * stride)
-        strip_product(at, columns, height, panel, gap, source, x_stride, goal, stride, step, last - i, p, shift)
+        strip_product(at, columns, height, (panel, gap), (source, x_stride), (goal, stride, step, last - i), p, shift)
 
 
 @part
@@ -29,7 +30,7 @@ def _group(at, height, panels, X, source, out, target, shifts, s, n_steps, t):
     after = min(t + BESIDE, -(-n // height))
     t0 = max(after - BESIDE, 0)
     for c in range(0, m, STRIP):
-        strips(at, min(STRIP, m - c), height, panels, ahead(begin, c), m, ahead(end, c), m, shifts, n, p, t0, after)
+        strips(at, min(STRIP, m - c), height, panels, ahead(begin, c), m, ahead(end, c), m, shifts, (n, p), t0, after)
 
 
 @parallel_for

@@ -72,35 +72,41 @@ def _fill(table, number):
     _store_addresses(table, number)
 
 
+def _places(given: Any) -> Any:
+    """The type of a tuple of a pointer and distances, which are numbers of one type then."""
+    return types.Tuple((given.types[0], *[types.intp] * (len(given.types) - 1)))  # type: ignore[attr-defined]
+
+
 @intrinsic
-def tile_product(
-    typing, at, vectors, rows, A, X, x_stride, x_gap, x_end, out, stride, gap, end, n, first, bias, last, count
-):
+def tile_product(typing, at, vectors, rows, A, of_X, of_out, n, first, bias, last, count):
     """out[r stride + c] = [out if not first] + sum over k < n of A[k rows + r] X[k x_stride + c] [+ bias[r] if last],
-    for all rows r and columns c of a tile of so many rows of so many vectors. The first vector begins at column 0, the
-    next one at column gap of `out` and x_gap of X, but the last at `end` and x_end; and for so many tiles that are low,
-    as far behind each other as if all vectors had that gap. Pointers and numbers; at: the table of `products`."""
+    for all rows r and columns c of a tile of so many rows of so many vectors. of_X: (X, x_stride, x_gap, x_end);
+    of_out: (out, stride, gap, end). The first vector begins at column 0, the next one at column gap of `out` and x_gap
+    of X, but the last at `end` and x_end; and for so many tiles that are low, as far behind each other as if all
+    vectors had that gap. Pointers and numbers; at: the table of `products`."""
     index = types.intp
-    signature = types.void(*[index] * 3, A, X, *[index] * 3, out, *[index] * 5, bias, index, index)
+    signature = types.void(*[index] * 3, A, _places(of_X), _places(of_out), index, index, bias, index, index)
 
     def write(context, builder, signature, given):
-        table, vectors, rows, *tile = given
+        table, vectors, rows, A, of_X, of_out, *rest = given
+        tile = [A, *(value for places in (of_X, of_out) for value in cgutils.unpack_tuple(builder, places)), *rest]
         return _call(builder, table, vectors, rows, tile)
 
     return signature, write
 
 
 @intrinsic
-def strip_product(typing, at, columns, height, A, A_gap, X, x_stride, out, stride, step, end, n, bias):
+def strip_product(typing, at, columns, height, of_A, of_X, of_out, n, bias):
     """out[r stride + c] = sum over k < n of A[k height + r] X[k x_stride + c] + bias[r], for all columns c of a few and
-    all rows r of BESIDE panels as high as tiles of two vectors a row, or as vectors are long: by vectors of rows. The
-    next panel is at A_gap in A, its rows at r = `step`, but those of the last one at `end`. Pointers and numbers; at:
-    the table of `products`."""
+    all rows r of BESIDE panels as high as tiles of two vectors a row, or as vectors are long: by vectors of rows. of_A:
+    (A, A_gap); of_X: (X, x_stride); of_out: (out, stride, step, end). The next panel is at A_gap in A, its rows at r =
+    `step`, but those of the last one at `end`. Pointers and numbers; at: the table of `products`."""
     index = types.intp
-    signature = types.void(*[index] * 3, A, index, X, index, out, *[index] * 4, bias)
+    signature = types.void(*[index] * 3, _places(of_A), _places(of_X), _places(of_out), index, bias)
 
     def write(context, builder, signature, given):
-        at, columns, height, A, A_gap, X, x_stride, out, stride, step, end, n, bias = given
+        at, columns, height, *places, n, bias = given
+        (A, A_gap), (X, x_stride), (out, stride, step, end) = (cgutils.unpack_tuple(builder, p) for p in places)
         zero, one = INDEX(0), INDEX(1)
         tile = [A, X, x_stride, A_gap, zero, out, stride, step, end, n, one, bias, one, one]
         high = builder.select(builder.icmp_signed("==", height, INDEX(ROWS[2])), zero, INDEX(STRIP))

@@ -74,11 +74,13 @@ def depth_of(n, p, height):
 
 
 @part
-def _steps(at, panels, X, bias, row, stride, n_steps, out, tasks, number, work):
+def _steps(at, panels, X, bias, course, out, tasks, number, work):
     """Those of one of so many tasks: of two vectors of columns at least, if tiles are longer than one. The last one has
-    the columns that are multiplied by vectors of rows besides.
+    the columns that are multiplied by vectors of rows besides. course: the row of `bias`, from one to the next,
+    and how many steps.
 
     A single product with a flat matrix is of a few rows of X at a time, and many columns, from end to end."""
+    row, stride, n_steps = course
     (p, m), n, lanes = X.shape, len(out), VECTOR // X.itemsize
     longest, height, low, few, vectors, flat = plan(n, p, m, X.itemsize)
     v0, v1 = number * vectors // tasks, (number + 1) * vectors // tasks
@@ -120,8 +122,9 @@ def _steps(at, panels, X, bias, row, stride, n_steps, out, tasks, number, work):
                     i, rows, at_A = _tile(t, height, low, n, p)
                     wide = 3 if rows < ROWS[longest] and long == 2 else long
                     tile_product(
-                        *(at, wide, rows, place(panels, at_A + k * rows), begin, *source[1:]),
-                        *(ahead(target[0], i * target[1]), *target[1:]),
+                        *(at, wide, rows, place(panels, at_A + k * rows)),
+                        (begin, *source[1:]),
+                        (ahead(target[0], i * target[1]), *target[1:]),
                         *(more, k == 0, place(work, i), k + more == p, count),
                     )
         v += long * count
@@ -134,14 +137,14 @@ def _steps(at, panels, X, bias, row, stride, n_steps, out, tasks, number, work):
             goal, goal_stride = (place(out, m - few), m) if s == n_steps - 1 else (then, few)
             for i in range(n):
                 work[i] = bias[row + s * stride, i]
-            strips(at, few, height, panels, begin, x_stride, goal, goal_stride, work, n, p, 0, tiles)
+            strips(at, few, height, panels, begin, x_stride, goal, goal_stride, work, (n, p), 0, tiles)
 
 
 @parallel_for
-def _tasks(begin, end, at, panels, X, bias, row, stride, n_steps, out, tasks, alone, work):
+def _tasks(begin, end, at, panels, X, bias, course, out, tasks, alone, work):
     for number in range(begin, end):
         own = work[0 if alone else numba.get_thread_id()]
-        _steps(at, panels, X, bias, row, stride, n_steps, out, tasks, number, own)
+        _steps(at, panels, X, bias, course, out, tasks, number, own)
 
 
 @kernel
@@ -153,4 +156,4 @@ def march(at, panels, tasks, shared, enough, work, X, bias, row, stride, n_steps
     depth_of(n, p, height) for each column of a task."""
     alone = n_steps < enough
     count = tasks if alone else shared
-    _tasks(count, (at, panels, X, bias, row, stride, n_steps, out, count, alone, work), 1 if alone else count)
+    _tasks(count, (at, panels, X, bias, (row, stride, n_steps), out, count, alone, work), 1 if alone else count)
