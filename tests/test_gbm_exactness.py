@@ -12,12 +12,22 @@ import numba
 import numpy as np
 import pytest
 from gbm_problems import ASIAN, ASSET, CALL, copied, outcome, problem, run, two_assets
-from sm90 import compile_sm90, few, others_long
+from sm90 import compile_sm90, few, others_long, passed
 
 from simsuite.backends.cpu import CpuBackend
 from simsuite.backends.program import compile_program
 from simsuite.errors import DeviceError
 from simsuite.solvers.gbm.market.step_terms import StepTerms
+from simsuite.solvers.gbm.paths.kernels.arguments import (
+    Between,
+    Dated,
+    Increments,
+    Paths,
+    Policy,
+    Random,
+    Stretch,
+    Terms,
+)
 from simsuite.solvers.gbm.paths.launches_nvrtc import (
     MOMENTS,
     PATHS,
@@ -30,6 +40,7 @@ from simsuite.solvers.gbm.paths.launches_nvrtc import (
 from simsuite.solvers.gbm.paths.payoff_launches import PAYOFFS, payoffs_macros, rows_together
 from simsuite.solvers.gbm.problem import GbmProblem
 from simsuite.solvers.gbm.random_numbers.precision import PRECISIONS as PRECISIONS_OF
+from simsuite.solvers.gbm.sobol.arguments import Points
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -264,14 +275,20 @@ def signatures(real, normal=None):
 
     state, i8, f8 = array(real, 2), types.int64, types.float64
     sums, fault = array(i8, 3), array(i8, 1)
+    scramble = {"directions": array(types.uint32, 4), "shift": array(types.uint32, 3), "offset": array(f8, 3)}
     return {
         "advance": (
-            *(state, state, array(real, 3), *[i8] * 7, types.uint64, types.boolean),
-            *(array(normal, 2), state, state, state, array(types.uint32, 1)),
-            *(array(real, 3), state, array(real, 1)),
-            *(state, state, array(types.uint64, 2), state, array(types.int32, 2), state),
-            *(array(i8, 1), array(types.int32, 1), array(normal, 2)),
-            *(array(types.uint32, 4), array(types.uint32, 3), array(f8, 3), array(normal, 5)),
+            passed(Paths, x=state, kept=state, seen=array(real, 3)),
+            *(i8, i8),
+            passed(Stretch, begin=i8, end=i8, valid=i8, watched=i8, first_seen=i8),
+            passed(Random, seed=types.uint64, antithetic=types.boolean),
+            passed(Increments, mix=array(normal, 2), scale=state),
+            passed(Dated, due=array(types.uint32, 1), centre=state, growth=state),
+            passed(Between, bridges=array(real, 3), dividend_drops=state, levels=array(real, 1)),
+            passed(Terms, drift=state, jumps=state, thresholds=array(types.uint64, 2), cash=state),
+            passed(Policy, row=array(types.int32, 2), rules=state),
+            passed(Points, numbering=array(i8, 1), opened=array(types.int32, 1), weights=array(normal, 2), **scramble),
+            array(normal, 5),
         ),
         "clear": (array(i8, 4), sums, i8, i8),
         "record": (state, array(real, 3), i8, i8),

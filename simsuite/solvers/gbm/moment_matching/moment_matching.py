@@ -45,6 +45,7 @@ import numpy as np
 
 from simsuite.core import Backend
 from simsuite.scenario.gbm import GROUP
+from simsuite.solvers.gbm.paths.kernels.arguments import Stretch
 from simsuite.solvers.gbm.random_numbers.precision import C_TYPES
 from simsuite.solvers.gbm.statement import Statement
 
@@ -90,22 +91,14 @@ def numba_launch(
     )
     draws = draws_of(statement)
 
-    def matched(
-        x: Any,
-        kept: Any,
-        seen: Any,
-        n: int,
-        first_path: int,
-        begin: int,
-        end: int,
-        valid: int,
-        watched: int,
-        *others: Any,
-    ) -> None:
-        for first, last in stretches(begin, end, longest):
+    def matched(paths: Any, n: int, first_path: int, stretch: tuple[int, ...], *others: Any) -> None:
+        whole = Stretch(*stretch)
+        for first, last in stretches(whole.begin, whole.end, longest):
             measure(match, n // GROUP, first_path // GROUP * draws, draws, first, last, statement.seed)
-            ending = (valid, watched) if last == end else (statement.block, 0)
-            launch(x, kept, seen, n, first_path, first, last, *ending, *others)
+            part = whole._replace(begin=first, end=last)
+            if last < whole.end:
+                part = part._replace(valid=statement.block, watched=0)
+            launch(paths, n, first_path, tuple(part), *others)
 
     return matched
 

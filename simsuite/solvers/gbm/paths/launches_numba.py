@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,16 @@ from simsuite.expressions.sharing import evaluate_each
 from simsuite.solvers.gbm.american.exercise_policy import FIRST_PATH, learning_paths, untrained_policy
 from simsuite.solvers.gbm.american.regression import learn
 from simsuite.solvers.gbm.moment_matching import moment_matching
+from simsuite.solvers.gbm.paths.kernels.arguments import (
+    Between,
+    Dated,
+    Increments,
+    Paths,
+    Policy,
+    Random,
+    Stretch,
+    Terms,
+)
 from simsuite.solvers.gbm.paths.plan import PathPlan
 from simsuite.solvers.gbm.paths.portfolio_launches import NumbaPortfolio
 from simsuite.solvers.gbm.paths.tables import tables
@@ -20,6 +30,7 @@ from simsuite.solvers.gbm.payoffs.functionals import EXTREMES, marks
 from simsuite.solvers.gbm.payoffs.variables import kept, last, noise
 from simsuite.solvers.gbm.portfolio.portfolio import PAYOFFS_CHUNK, portfolio_of
 from simsuite.solvers.gbm.sobol import sobol_tables
+from simsuite.solvers.gbm.sobol.arguments import Points
 from simsuite.solvers.gbm.statistics.statistics import GROUP
 
 _BLOCK = 128  # threads: a path each
@@ -37,6 +48,7 @@ class NumbaLaunches:
         made["match"] = np.zeros(moment_matching.table_shape(plan), plan.normal)
         self._tables = {name: backend.array(a) for name, a in made.items()}
         self._constants = {name: backend.view(a) for name, a in self._tables.items()}
+        self._alike = tuple(self._arguments())
         self._bind()
         self._portfolio = NumbaPortfolio(plan, backend, arrays, self._views, self._constants["frames"])
         self._compile()
@@ -86,8 +98,8 @@ class NumbaLaunches:
         x = backend.zeros((plan.n_assets, n), plan.dtype)
         kept = backend.zeros((len(plan.functional_codes), n), plan.dtype)
         advance = backend.launcher(self._kernel, (n,), (min(_BLOCK, n),))
-        arrays = [backend.view(a) for a in (x, kept, noise)]
-        self._stretch(advance, arrays, n, FIRST_PATH, 0, -(-int(steps[-1]) // plan.block), steps.tolist())
+        paths = tuple(map(backend.view, Paths(x=x, kept=kept, seen=noise)))
+        self._stretch(advance, paths, n, FIRST_PATH, 0, -(-int(steps[-1]) // plan.block), steps.tolist())
         policy = learn(backend, plan.holders, steps, noise, untrained_policy(plan))
         backend.copy(backend.array(policy), self._arrays["policy"])
 
@@ -97,35 +109,40 @@ class NumbaLaunches:
 
     def advance(self, n: int, first_path: int, begin: int, end: int, frames: range) -> None:
         views = self._views
-        arrays = [views["x"], views.get("kept", views["x"]), self._seen]
+        paths = tuple(Paths(x=views["x"], kept=views.get("kept", views["x"]), seen=self._seen))
         steps = [self._plan.frame_steps[frame] for frame in frames]
-        self._stretch(self._advance, arrays, n, first_path, begin, end, steps)
+        self._stretch(self._advance, paths, n, first_path, begin, end, steps)
 
     def _stretch(
-        self, launch: Any, arrays: list[Any], n: int, first_path: int, begin: int, end: int, steps: list[int]
+        self, launch: Any, paths: tuple[Any, ...], n: int, first_path: int, begin: int, end: int, steps: list[int]
     ) -> None:
-        """arrays: x, kept and seen. steps: after which it looks."""
+        """paths: what is advanced. steps: after which it looks."""
         looked_at = 0
         for block, watched in marks(steps, self._plan.block):
-            self._blocks(launch, arrays, n, first_path, begin, block + 1, watched, looked_at)
+            self._blocks(launch, paths, n, first_path, begin, block + 1, watched, looked_at)
             begin, looked_at = block + 1, looked_at + watched.bit_count()
         if begin < end:
-            self._blocks(launch, arrays, n, first_path, begin, end)
+            self._blocks(launch, paths, n, first_path, begin, end)
 
     def _blocks(
-        self, launch: Any, arrays: list[Any], n: int, first_path: int, begin: int, end: int, watched: int = 0,
+        self, launch: Any, paths: tuple[Any, ...], n: int, first_path: int, begin: int, end: int, watched: int = 0,
         first_seen: int = 0,
     ) -> None:  # fmt: skip
-        plan, tables = self._plan, self._constants
+        plan = self._plan
         valid = min(plan.block, plan.n_steps - (end - 1) * plan.block)
-        launch(
-            *arrays, n, first_path, begin, end, valid, watched, first_seen, plan.seed, plan.antithetic,
-            tables["mix"], tables["scale"], tables["centre"], tables["growth"], tables["due"], tables["bridges"],
-            tables["dividend_drops"], tables["levels"], tables["drift"], tables["jumps"], tables["thresholds"],
-            tables["cash"], tables["policy_row"], tables["rules"],
-            tables["open_numbering"], tables["opened"], tables["weights"], tables["directions"], tables["shift"],
-            tables["offset"], tables["match"],
-        )  # fmt: skip
+        stretch = Stretch(begin=begin, end=end, valid=valid, watched=watched, first_seen=first_seen)
+        launch(paths, n, first_path, tuple(stretch), *self._alike)
+
+    def _arguments(self) -> Iterator[tuple[Any, ...]]:
+        """What all launches of `advance` have in common, in its order."""
+        plan, tables = self._plan, self._constants
+        yield tuple(Random(seed=plan.seed, antithetic=plan.antithetic))
+        for group in (Increments, Dated, Between, Terms):
+            yield tuple(tables[name] for name in group._fields)
+        yield tuple(Policy(row=tables["policy_row"], rules=tables["rules"]))
+        bridge = {name: tables[name] for name in Points._fields if name != "numbering"}
+        yield tuple(Points(numbering=tables["open_numbering"], **bridge))
+        yield tables["match"]
 
     def clear(self, slot: int) -> None:
         self._clear(self._views["moments"], self._views["histogram"], slot, self._plan.n_assets)

@@ -23,7 +23,8 @@ _ONE, _NOTHING = np.float32(1.0), np.float32(0.0)  # do not widen what they are 
 @procedure
 def keep_survivals(functionals, between, dated, kept, y, past, q, w, k, single_state):
     """A step of SURVIVAL and SLOPE. q: room for a number of each path."""
-    (bridges, dividend_drops, levels), (_, centre, growth) = between, dated
+    bridges, dividend_drops, levels = between.bridges, between.dividend_drops, between.levels
+    centre, growth = dated.centre, dated.growth
     for n in range(functionals.shape[0]):
         f, kind, a = functionals[n, 0], functionals[n, 1], functionals[n, 2]
         if kind == _SURVIVAL:
@@ -39,7 +40,7 @@ def keep_survivals(functionals, between, dated, kept, y, past, q, w, k, single_s
                 if functionals[m, 1] == _SLOPE and functionals[m, 5] == f:
                     g, row = functionals[m, 0], centre.shape[0] + functionals[m, 4]
                     w0 = growth[row, k - 1] if k > 0 else levels[g]
-                    _keep_slope(kept, g, f, q, past, y, a, w, near, far, sharpness, w0, growth[row, k])
+                    _keep_slope(kept, g, f, q, past, y, a, w, (near, far, sharpness), w0, growth[row, k])
             for p in range(w):
                 kept[f, p] *= _ONE - q[p]
 
@@ -57,15 +58,17 @@ def _reach_level(q, past, y, a, w, near, far, sharpness, single_state):
 
 
 @procedure
-def _keep_slope(kept, g, f, q, past, y, a, w, near, far, sharpness, w0, w1):
-    """SLOPE number g, whose weights are w0 before the step and w1 after it, before SURVIVAL number f has taken it."""
+def _keep_slope(kept, g, f, q, past, y, a, w, level, w0, w1):
+    """SLOPE number g, whose weights are w0 before the step and w1 after it, before SURVIVAL number f has taken it.
+    level: (near, far, sharpness), see `_reach_level`."""
+    near, far, sharpness = level
     for p in range(w):
         steep = steepness(past[a, p] + near, y[a, p] + far, w0, w1, sharpness, q[p])
         kept[g, p] = kept[g, p] * (_ONE - q[p]) + (kept[f, p] * steep if q[p] < _ONE else _NOTHING * steep)
 
 
 @procedure
-def draw_radii(radii, streams, bits, w, first_path, block, seed, antithetic, single_normal):
+def draw_radii(streams, radii, bits, w, first_path, block, seed, antithetic, single_normal):
     """radii[functional, :, :w] = sqrt(-2 log U) for the steps of a block; of antithetic paths the second of a pair has
     1 - U. streams[functional]: of random numbers, 0 where none are taken."""
     for n in range(streams.shape[0]):
@@ -91,7 +94,7 @@ def draw_radii(radii, streams, bits, w, first_path, block, seed, antithetic, sin
 @procedure
 def keep_extremes_between(functionals, between, dated, kept, y, past, radii, w, j, k):
     """A step of LOWEST, HIGHEST and of what goes with them, which is taken after them. radii: see `draw_radii`."""
-    (bridges, dividend_drops, _), (_, centre, growth) = between, dated
+    bridges, dividend_drops, centre, growth = between.bridges, between.dividend_drops, dated.centre, dated.growth
     for n in range(functionals.shape[0]):
         f, kind, a, partner = functionals[n, 0], functionals[n, 1], functionals[n, 2], functionals[n, 5]
         start, end, fall = (
@@ -113,22 +116,23 @@ def keep_extremes_between(functionals, between, dated, kept, y, past, radii, w, 
             w0, w1 = growth[row, k - 1] if k > 0 else _NOTHING, growth[row, k]
             for m in range(n):
                 if functionals[m, 0] == partner:
-                    _keep_weight_at_extreme(
-                        kind, kept, f, partner, past, y, a, w, radii, m, j, start, end, fall, variance, w0, w1
-                    )
+                    ends, weights = (start, end, fall, variance), (w0, w1)
+                    _keep_weight_at_extreme(kept, kind, f, partner, past, y, a, w, radii[m, j], ends, weights)
 
 
 @procedure
-def _keep_weight_at_extreme(kind, kept, f, partner, past, y, a, w, radii, m, j, start, end, fall, variance, w0, w1):
-    """AT_LOWEST or AT_HIGHEST, after the step has been taken into the extreme, which is number m of its kind."""
+def _keep_weight_at_extreme(kept, kind, f, partner, past, y, a, w, radii, ends, weights):
+    """AT_LOWEST or AT_HIGHEST, after the step has been taken into the extreme. radii: of the step and of that extreme.
+    weights: before the step and after it."""
+    (start, end, fall, variance), (w0, w1) = ends, weights
     for p in range(w):
         x0, x1 = past[a, p] + start, y[a, p] + (end + fall)
         if kind == _AT_LOWEST:
-            found = lowest(x0, x1, variance, radii[m, j, p])
-            at = w0 + share(x0, x1, variance, radii[m, j, p], -_ONE) * (w1 - w0)
+            found = lowest(x0, x1, variance, radii[p])
+            at = w0 + share(x0, x1, variance, radii[p], -_ONE) * (w1 - w0)
             if y[a, p] + end < found:
                 found, at = y[a, p] + end, w1
         else:
-            found = highest(x0, x1, variance, radii[m, j, p])
-            at = w0 + share(x0, x1, variance, radii[m, j, p], _ONE) * (w1 - w0)
+            found = highest(x0, x1, variance, radii[p])
+            at = w0 + share(x0, x1, variance, radii[p], _ONE) * (w1 - w0)
         kept[f, p] = at if kept[partner, p] == found else kept[f, p]

@@ -1,8 +1,8 @@
 """What functionals take on a date (functionals.py), for chunks of paths on the CPU. See `continuous_cpu.py` for those
 of all times.
 
-functionals[number]: (functional, kind, asset, bit, row of the weight, partner) of those of some kinds. dated: (due,
-centre, growth), see `paths/stepper.py`. kept[functional, path], y[asset, path]: numbers of paths are within the chunk.
+functionals[number]: (functional, kind, asset, bit, row of the weight, partner) of those of some kinds. dated: a
+`Dated`, see `arguments.py`. kept[functional, path], y[asset, path]: numbers of paths are within the chunk.
 prices[asset, path]: S / S(0) of the assets whose sums have been taken on this date. single: see `normals_cpu.py`, of y.
 """
 
@@ -24,7 +24,7 @@ _WEIGHTED, _SQUARES, _EXERCISED = map(int, (Kind.WEIGHTED, Kind.SQUARES, Kind.EX
 @procedure
 def keep_sums(functionals, dated, kept, y, prices, w, k, single):
     """Add the price on a date to each SUM. The prices stay in `prices`, for the functionals that go with a sum."""
-    due, _, growth = dated
+    due, growth = dated.due, dated.growth
     for n in range(functionals.shape[0]):
         f, a, bit = functionals[n, 0], functionals[n, 2], functionals[n, 3]
         if bit < 0 or due[k] >> bit & 1:
@@ -41,7 +41,7 @@ def keep_sums(functionals, dated, kept, y, prices, w, k, single):
 @procedure
 def keep_beside_sums(functionals, dated, kept, y, prices, w, k):
     """Add the price on a date, times a weight or times the noise, to each WEIGHTED or NOISY functional."""
-    due, centre, growth = dated
+    due, centre, growth = dated.due, dated.centre, dated.growth
     for n in range(functionals.shape[0]):
         f, kind, a, bit = functionals[n, 0], functionals[n, 1], functionals[n, 2], functionals[n, 3]
         if bit < 0 or due[k] >> bit & 1:
@@ -57,7 +57,7 @@ def keep_beside_sums(functionals, dated, kept, y, prices, w, k):
 @procedure
 def keep_logarithms(functionals, dated, kept, y, w, k):
     """Take the noise on a date: add it up (LOGARITHMS), add up squares of its changes (SQUARES), keep it (LATEST)."""
-    due, centre, growth = dated
+    due, centre, growth = dated.due, dated.centre, dated.growth
     for n in range(functionals.shape[0]):
         f, kind, a, bit = functionals[n, 0], functionals[n, 1], functionals[n, 2], functionals[n, 3]
         if bit < 0 or due[k] >> bit & 1:
@@ -77,7 +77,7 @@ def keep_logarithms(functionals, dated, kept, y, w, k):
 def keep_extremes(functionals, dated, kept, y, w, k):
     """Keep the least and largest logarithm of the price (LEAST, LARGEST), and after them the weights of the dates on
     which they were reached (AT_LEAST, AT_LARGEST)."""
-    due, centre, growth = dated
+    due, centre, growth = dated.due, dated.centre, dated.growth
     for n in range(functionals.shape[0]):
         f, kind, a, bit = functionals[n, 0], functionals[n, 1], functionals[n, 2], functionals[n, 3]
         if bit < 0 or due[k] >> bit & 1:
@@ -97,8 +97,8 @@ def keep_extremes(functionals, dated, kept, y, w, k):
 @procedure
 def keep_exercised(functionals, rights, dated, kept, y, price, now, w, k, single):
     """A date of American options: EXERCISED where the rule says so, and AT_EXERCISED, which goes with that.
-    rights: (degree and call of each option, policy_row, rules). price, now: room for a number of each path."""
-    (judged, policy_row, rules), (due, centre, growth) = rights, dated
+    rights: degree and call of each option, and a `Policy`. price, now: room for a number of each path."""
+    (judged, policy), due, centre, growth = rights, dated.due, dated.centre, dated.growth
     right = -1
     for n in range(functionals.shape[0]):
         f, kind, a, bit = functionals[n, 0], functionals[n, 1], functionals[n, 2], functionals[n, 3]
@@ -111,8 +111,8 @@ def keep_exercised(functionals, rights, dated, kept, y, price, now, w, k, single
                     y,
                     a,
                     w,
-                    rules,
-                    policy_row[right, k],
+                    policy.rules,
+                    policy.row[right, k],
                     judged[right, 0],
                     judged[right, 1],
                     price,

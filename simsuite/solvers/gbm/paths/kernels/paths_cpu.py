@@ -1,14 +1,15 @@
 """Exact sampling on the CPU: threads share out chunks of paths; the innermost loops run along paths, vectorised.
 
 Most of the time that a first run takes is Numba's, which compiles for each combination of types of arguments. So what a
-run does without is None among the kernel's arguments: Numba drops what stands under `is not None` before it compiles.
+run does without is None: among the kernel's arguments, where Numba drops what stands under `is not None` before it
+compiles, or as the first argument of a procedure, whose call is left out then.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from simsuite.parallel_for import kernel, parallel_for, procedure
 from simsuite.scenario.gbm import GROUP
 from simsuite.solvers.gbm.market.schemes import Scheme
 from simsuite.solvers.gbm.market.step_terms import StepTerms
+from simsuite.solvers.gbm.paths.kernels.arguments import Between, Dated, Increments, Paths, Policy, Stretch, Terms
 from simsuite.solvers.gbm.paths.kernels.continuous import chances
 from simsuite.solvers.gbm.paths.kernels.continuous_cpu import draw_radii, keep_extremes_between, keep_survivals
 from simsuite.solvers.gbm.paths.kernels.functionals_cpu import (
@@ -37,6 +39,47 @@ _CHUNK = 512  # paths: their normals and prices stay in the first two levels of 
 _BEGUN = {Kind.SURVIVAL: 1.0, Kind.EXERCISED: -1.0, Kind.LEAST: np.inf, Kind.LARGEST: -np.inf}  # of others, 0
 
 
+class _Random(NamedTuple):
+    """`Random`, and in which blocks numbers come. summed: how many of them are a step's. single_normal, single_state:
+    see `normals_cpu.py`, of normals and of the noise."""
+
+    seed: Any
+    antithetic: Any
+    summed: Any
+    per_block: Any
+    single_normal: Any
+    single_state: Any
+
+
+class _Tables(NamedTuple):
+    """Tables that all runs read. mix, scale: of `Increments`. rights: degree and call of each American option, and a
+    `Policy`. begun: what functionals are at the beginning."""
+
+    mix: Any
+    scale: Any
+    dated: Any
+    between: Any
+    rights: Any
+    begun: Any
+
+
+class _Functionals(NamedTuple):
+    """int64[number, (functional, kind, asset, bit, row, partner)] of those that a procedure takes, which comes after
+    those on the left of it. streams: of random numbers, for each of `between`. radii: how many these are. begins: True
+    where the noise at the beginning of a step is needed. None in place of what there is none of."""
+
+    sums: Any
+    beside_sums: Any
+    logarithms: Any
+    extremes: Any
+    survivals: Any
+    between: Any
+    streams: Any
+    radii: Any
+    begins: Any
+    exercised: Any
+
+
 def make_advance(
     n_assets: int,
     functionals: Sequence[tuple[int, int, int, int, int]],
@@ -52,16 +95,8 @@ def make_advance(
     per_block = NORMALS_PER_BLOCK[np.dtype(normal)]
     single_normal, single_state = (True if np.dtype(real) == np.float32 else None for real in (normal, state))
     begun = np.array([_BEGUN.get(Kind(kind), 0.0) for kind, *_ in functionals])
-    sums, beside_sums = _of(functionals, Kind.SUM), _of(functionals, Kind.WEIGHTED, Kind.NOISY)
-    logarithms = _of(functionals, Kind.LOGARITHMS, Kind.SQUARES, Kind.LATEST)
-    extremes = _of(functionals, Kind.LEAST, Kind.LARGEST, Kind.AT_LEAST, Kind.AT_LARGEST)
-    survivals = _of(functionals, Kind.SURVIVAL, Kind.SLOPE)
-    between = _of(functionals, Kind.LOWEST, Kind.HIGHEST, Kind.AT_LOWEST, Kind.AT_HIGHEST)
-    exercised = _of(functionals, Kind.EXERCISED, Kind.AT_EXERCISED)
+    functionals_by_kind = tuple(_by_kind(functionals))
     judged = np.array(rights, np.int64).reshape(-1, 2)
-    streams = np.zeros(0, np.int64)
-    if between is not None:
-        streams = np.array([chances(Kind(kind), a) * (kind in SAMPLED) for _, kind, a, *_ in between], np.int64)
     half, jumping, paying = step_terms.scheme.half, np.array(step_terms.jumping), np.array(step_terms.paying)
 
     @functools.lru_cache(maxsize=2)
@@ -69,24 +104,19 @@ def make_advance(
         return runs(first_path, n, _CHUNK, numbering)
 
     def advance(
-        x: Any, kept: Any, seen: Any, n: int, first_path: int, begin: int, end: int, valid: int, watched: int,
-        first_seen: int, seed: Any, antithetic: bool, mix: Any, scale: Any, centre: Any, growth: Any, due: Any,
-        bridges: Any, dividend_drops: Any, levels: Any, drift: Any, jumps: Any, thresholds: Any, cash: Any,
-        policy_row: Any,
-        rules: Any, numbering: Any, *points: Any,
+        paths: tuple[Any, ...], n: int, first_path: int, stretch: tuple[Any, ...], random: tuple[Any, ...],
+        increments: Any, dated: Any, between_dates: Any, terms: Any, policy: Any, points: Any, match: Any,
     ) -> None:  # fmt: skip
-        *bridge, match = points
+        numbering, *bridge = points
         pieces = cut(first_path, n, *numbering.tolist())
+        own = Terms(*terms)
+        jumps = (jumping, own.jumps, own.thresholds) if any(step_terms.jumping) else None
+        cash = (paying, own.cash) if any(step_terms.paying) else None
         _advance(
-            pieces, (x, kept, seen), (begin, end, valid, watched, first_seen),
-            (seed, antithetic, summed, per_block), single_normal, single_state,
-            (*bridge, stack) if stack else None, match if matched else None, (mix, scale),
-            (drift, half) if step_terms.scheme is not Scheme.EXACT else None,
-            (jumping, jumps, thresholds) if any(step_terms.jumping) else None,
-            (paying, cash) if any(step_terms.paying) else None,
-            begun, (due, centre, growth), sums, beside_sums, logarithms, extremes,
-            (bridges, dividend_drops, levels), survivals, None if between is None else (between, streams),
-            None if exercised is None else (exercised, (judged, policy_row, rules)),
+            pieces, paths, stretch, (*random, summed, per_block, single_normal, single_state),
+            (*bridge, stack) if stack else None, match if matched else None,
+            (own.drift, half) if step_terms.scheme is not Scheme.EXACT else None,
+            (jumps, cash), (increments, dated, between_dates, policy, judged, begun), functionals_by_kind,
         )  # fmt: skip
 
     return advance
@@ -98,22 +128,44 @@ def _of(functionals: Sequence[tuple[int, int, int, int, int]], *kinds: Kind) -> 
     return np.array(found, np.int64) if found else None
 
 
+def _by_kind(functionals: Sequence[tuple[int, int, int, int, int]]) -> _Functionals:
+    survivals = _of(functionals, Kind.SURVIVAL, Kind.SLOPE)
+    between = _of(functionals, Kind.LOWEST, Kind.HIGHEST, Kind.AT_LOWEST, Kind.AT_HIGHEST)
+    streams = None
+    if between is not None:
+        streams = np.array([chances(Kind(kind), a) * (kind in SAMPLED) for _, kind, a, *_ in between], np.int64)
+    return _Functionals(
+        sums=_of(functionals, Kind.SUM),
+        beside_sums=_of(functionals, Kind.WEIGHTED, Kind.NOISY),
+        logarithms=_of(functionals, Kind.LOGARITHMS, Kind.SQUARES, Kind.LATEST),
+        extremes=_of(functionals, Kind.LEAST, Kind.LARGEST, Kind.AT_LEAST, Kind.AT_LARGEST),
+        survivals=survivals,
+        between=between,
+        streams=streams,
+        radii=0 if streams is None else streams.size,
+        begins=None if survivals is None and between is None else True,
+        exercised=_of(functionals, Kind.EXERCISED, Kind.AT_EXERCISED),
+    )
+
+
 @kernel
-def _advance(pieces, *arguments):
-    _advance_pieces(pieces.shape[0], (pieces, *arguments))
+def _advance(pieces, paths, stretch, random, bridge, match, scheme, terms, tables, functionals):
+    increments, dated, between, policy, judged, begun = tables
+    own = Increments(*increments)
+    named = _Tables(own.mix, own.scale, Dated(*dated), Between(*between), (judged, Policy(*policy)), begun)
+    arguments = (pieces, Paths(*paths), Stretch(*stretch), _Random(*random), bridge, match, scheme, terms, named)
+    _advance_pieces(pieces.shape[0], (*arguments, _Functionals(*functionals)))
 
 
 @parallel_for
-def _advance_pieces(
-    first, last, pieces, arrays, stretch, random, single_normal, single_state, bridge, match, own, scheme, jumps, cash,
-    begun, dated, sums, beside_sums, logarithms, extremes, tables, survivals, between, exercised
-):  # fmt: skip
-    """Pieces first .. last - 1: see `numbering_kernels.runs`. bridge: see `sobol_cpu.py`; other arguments: see
-    `paths/stepper.py`."""
-    x, kept, seen = arrays
-    begin, end, valid, watched, first_seen = stretch
-    seed, antithetic, summed, per_block = random
-    mix, scale = own
+def _advance_pieces(first, last, pieces, paths, stretch, random, bridge, match, scheme, terms, tables, functionals):
+    """Pieces first .. last - 1: see `numbering_kernels.runs`. bridge: see `sobol_cpu.py`; scheme, terms: see
+    `step_terms_cpu.py`."""
+    mix, scale, dated, between = tables.mix, tables.scale, tables.dated, tables.between
+    x, kept, seen, begin, end, valid = paths.x, paths.kept, paths.seen, stretch.begin, stretch.end, stretch.valid
+    seed, antithetic, summed, per_block = random.seed, random.antithetic, random.summed, random.per_block
+    single_normal, single_state = random.single_normal, random.single_state
+    jumps, cash = terms
     n_assets = x.shape[0]
     if bridge is None:
         z = np.empty((n_assets, per_block, _CHUNK), mix.dtype)
@@ -126,18 +178,14 @@ def _advance_pieces(
     y = np.empty((n_assets, _CHUNK), x.dtype)
     past = np.empty((n_assets, _CHUNK), x.dtype)
     prices = np.empty((n_assets, _CHUNK), x.dtype)
-    taken = np.empty((begun.size, _CHUNK), x.dtype)
-    if survivals is not None or exercised is not None:
-        q = np.empty(_CHUNK, x.dtype)
-    if exercised is not None:
-        now = np.empty(_CHUNK, np.bool_)
-    if between is not None:
-        radii = np.empty((between[1].size, per_block, _CHUNK), mix.dtype)
+    taken = np.empty((tables.begun.size, _CHUNK), x.dtype)
+    q, now = np.empty(_CHUNK, x.dtype), np.empty(_CHUNK, np.bool_)
+    radii = np.empty((functionals.radii, per_block, _CHUNK), mix.dtype)
     for piece in range(first, last):
         i, w = pieces[piece, 0], pieces[piece, 1] - pieces[piece, 0]
         replicate, point = pieces[piece, 2], pieces[piece, 3]
         if begin == 0:
-            _begin(y, taken, begun, w)
+            _begin(y, taken, tables.begun, w)
         else:
             _take(y, x, i, w)
             _take(taken, kept, i, w)
@@ -152,15 +200,12 @@ def _advance_pieces(
                         match_moments(z, a, w, match, i // GROUP, block - begin)
             else:
                 follow(z, at, block, per_block, split, single_normal)
-            if between is not None:
-                draw_radii(radii, between[1], bits, w, point, block, seed, antithetic, single_normal)
-            which = first_seen
+            draw_radii(functionals.streams, radii, bits, w, point, block, seed, antithetic, single_normal)
+            which = stretch.first_seen
             for j in range(per_block if block < end - 1 else valid):
                 k = block * per_block + j
                 for a in range(n_assets):
-                    if survivals is not None or between is not None:
-                        for p in range(w):
-                            past[a, p] = y[a, p]
+                    _copy(functionals.begins, past, y, a, w)
                     factor = scale[a, k if scale.shape[1] > 1 else 0]
                     _increments(dw, w, z, j, mix, a)
                     if scheme is None:
@@ -169,29 +214,16 @@ def _advance_pieces(
                     else:
                         drift, half = scheme
                         discretise(y, a, w, dw, factor, drift, k if drift.shape[1] > 1 else 0, half, single_state)
-                    if jumps is not None:
-                        jumping, numbers, thresholds = jumps
-                        if jumping[a]:
-                            jump(y, a, w, bits, point, k, seed, antithetic, numbers, thresholds, single_normal)
-                    if cash is not None:
-                        paying, amounts = cash
-                        if paying[a] and amounts[a, k] > 0:
-                            pay(y, a, w, amounts[a, k], amounts[n_assets + a, k], single_state)
-                if sums is not None:
-                    keep_sums(sums, dated, taken, y, prices, w, k, single_state)
-                if beside_sums is not None:
-                    keep_beside_sums(beside_sums, dated, taken, y, prices, w, k)
-                if logarithms is not None:
-                    keep_logarithms(logarithms, dated, taken, y, w, k)
-                if extremes is not None:
-                    keep_extremes(extremes, dated, taken, y, w, k)
-                if survivals is not None:
-                    keep_survivals(survivals, tables, dated, taken, y, past, q, w, k, single_state)
-                if between is not None:
-                    keep_extremes_between(between[0], tables, dated, taken, y, past, radii, w, j, k)
-                if exercised is not None:
-                    keep_exercised(exercised[0], exercised[1], dated, taken, y, q, now, w, k, single_state)
-                if block == end - 1 and watched >> j & 1:
+                    jump(jumps, y, a, w, bits, point, k, seed, antithetic, single_normal)
+                    pay(cash, y, a, w, k, single_state)
+                keep_sums(functionals.sums, dated, taken, y, prices, w, k, single_state)
+                keep_beside_sums(functionals.beside_sums, dated, taken, y, prices, w, k)
+                keep_logarithms(functionals.logarithms, dated, taken, y, w, k)
+                keep_extremes(functionals.extremes, dated, taken, y, w, k)
+                keep_survivals(functionals.survivals, between, dated, taken, y, past, q, w, k, single_state)
+                keep_extremes_between(functionals.between, between, dated, taken, y, past, radii, w, j, k)
+                keep_exercised(functionals.exercised, tables.rights, dated, taken, y, q, now, w, k, single_state)
+                if block == end - 1 and stretch.watched >> j & 1:
                     _put(seen[which], y, i, w)
                     which += 1
         _put(x, y, i, w)
@@ -207,6 +239,13 @@ def _begin(y, taken, begun, w):
     for f in range(begun.size):
         for p in range(w):
             taken[f, p] = begun[f]
+
+
+@procedure
+def _copy(wanted, rows, y, a, w):
+    """rows[a, :w] = y[a, :w], unless `wanted` is None."""
+    for p in range(w):
+        rows[a, p] = y[a, p]
 
 
 @procedure

@@ -13,6 +13,16 @@ from simsuite.rng import fill_normals32, fill_normals64, radius32, radius64, wor
 from simsuite.scenario.gbm import GROUP
 from simsuite.solvers.gbm.market.schemes import Scheme
 from simsuite.solvers.gbm.market.step_terms import StepTerms
+from simsuite.solvers.gbm.paths.kernels.arguments import (
+    Between,
+    Dated,
+    Increments,
+    Paths,
+    Policy,
+    Random,
+    Stretch,
+    Terms,
+)
 from simsuite.solvers.gbm.paths.kernels.continuous import chances
 from simsuite.solvers.gbm.paths.kernels.continuous_cuda import make_between
 from simsuite.solvers.gbm.paths.kernels.step_terms_cuda import make_step_terms
@@ -20,6 +30,7 @@ from simsuite.solvers.gbm.payoffs.exercise_rights import TERMS
 from simsuite.solvers.gbm.payoffs.functionals import CONTINUOUS, LEANING, SAMPLED, Kind
 from simsuite.solvers.gbm.random_numbers.numbering_kernels import point_of
 from simsuite.solvers.gbm.random_numbers.precision import NORMALS_PER_BLOCK
+from simsuite.solvers.gbm.sobol.arguments import Points
 from simsuite.solvers.gbm.sobol.sobol_cuda import make_bridge
 
 
@@ -68,41 +79,12 @@ def make_advance(
     start, follow = make_bridge(n_assets, normal)
 
     @cuda.jit
-    def advance(
-        x,
-        kept,
-        seen,
-        n,
-        first_path,
-        begin,
-        end,
-        valid,
-        watched,
-        first_seen,
-        seed,
-        antithetic,
-        mix,
-        scale,
-        centre,
-        growth,
-        due,
-        bridges,
-        dividend_drops,
-        levels,
-        drift,
-        jumps,
-        thresholds,
-        cash,
-        policy_row,
-        rules,
-        numbering,
-        opened,
-        weights,
-        directions,
-        shift,
-        offset,
-        match,
-    ):
+    def advance(paths, n, first_path, stretch, random, increments, dated, between, terms, policy, points, match):
+        paths, stretch, random = Paths(*paths), Stretch(*stretch), Random(*random)
+        increments, dated, between = Increments(*increments), Dated(*dated), Between(*between)
+        terms, policy, points = Terms(*terms), Policy(*policy), Points(*points)
+        begin, end, valid, watched = stretch.begin, stretch.end, stretch.valid, stretch.watched
+        centre, growth, bridges, dividend_drops = dated.centre, dated.growth, between.bridges, between.dividend_drops
         i = cuda.grid(1)
         if i < n:
             y = cuda.local.array(N, real)
@@ -113,17 +95,17 @@ def make_advance(
             now = cuda.local.array(F, int32)  # the last step at whose end it was exercised
             path = first_path + i
             sign, flip = drawn(1), uint32(0)
-            if antithetic:
+            if random.antithetic:
                 if path & 1:
                     sign, flip = drawn(-1), uint32(0xFFFFFFFF)
                 path >>= 1
             if QUASI:
                 whole = cuda.local.array(N, drawn)
                 waiting = cuda.local.array((STACK, N), drawn)
-                r, point, _ = point_of(path, numbering[0], numbering[1], numbering[2])
-                visit, depth = start(whole, waiting, begin, opened, weights, directions, shift, offset, r, point)
+                r, point, _ = point_of(path, points.numbering[0], points.numbering[1], points.numbering[2])
+                visit, depth = start(whole, waiting, begin, points, r, point)
             for a in range(N):
-                y[a] = x[a, i] if begin > 0 else real(0)
+                y[a] = paths.x[a, i] if begin > 0 else real(0)
             for f in range(F):
                 s[f] = real(0)
                 if NOTES:
@@ -137,49 +119,47 @@ def make_advance(
                 if KIND[f] == EXERCISED:
                     s[f] = real(-1)
                 if KEEPS and begin > 0:
-                    s[f] = kept[f, i]
+                    s[f] = paths.kept[f, i]
             for block in range(begin, end):
                 if QUASI:
-                    visit, depth = follow(
-                        z, block, visit, depth, whole, waiting, opened, weights, directions, shift, offset, r, point
-                    )
+                    visit, depth = follow(z, block, visit, depth, whole, waiting, points, r, point)
                 else:
                     for a in range(N):
                         if SUMMED:
                             halves = cuda.local.array((1, PER_BLOCK), drawn)
                             for h in range(2):
-                                fill(halves, 0, 2 * block + h, a, path, uint64(seed))
+                                fill(halves, 0, 2 * block + h, a, path, uint64(random.seed))
                                 for j in range(HALF):
                                     z[a, h * HALF + j] = ROOT_HALF * (halves[0, 2 * j] + halves[0, 2 * j + 1])
                         else:
-                            fill(z, a, block, a, path, uint64(seed))
+                            fill(z, a, block, a, path, uint64(random.seed))
                         if MATCHED:
                             for j in range(PER_BLOCK):
                                 factor = match[i // GROUP, block - begin, a, 0, j]
                                 z[a, j] = z[a, j] * factor + match[i // GROUP, block - begin, a, 1, j]
                 for f in range(F):
                     if STREAM[f] > 0:
-                        w0, w1, w2, w3 = words(block, STREAM[f], path, uint64(seed))
+                        w0, w1, w2, w3 = words(block, STREAM[f], path, uint64(random.seed))
                         if single:
                             radii[f, 0], radii[f, 1] = radius32(w0 ^ flip), radius32(w1 ^ flip)
                             radii[f, 2], radii[f, 3] = radius32(w2 ^ flip), radius32(w3 ^ flip)
                         else:
                             radii[f, 0], radii[f, 1] = radius64(w0 ^ flip, w1 ^ flip), radius64(w2 ^ flip, w3 ^ flip)
-                which = first_seen
+                which = stretch.first_seen
                 for j in range(PER_BLOCK):  # a constant, so that z stays in registers
                     if block < end - 1 or j < valid:
                         k = block * PER_BLOCK + j
                         for a in range(N):
                             past[a] = y[a]
-                            dw = mix[a, 0] * z[0, j]
+                            dw = increments.mix[a, 0] * z[0, j]
                             for b in range(1, N if QUASI else a + 1):
-                                dw += mix[a, b] * z[b, j]
-                            d = real(sign * scale[a, k if scale.shape[1] > 1 else 0] * dw)
-                            y[a] += discretised(d, drift, a, k) if DISCRETISED else d
+                                dw += increments.mix[a, b] * z[b, j]
+                            d = real(sign * increments.scale[a, k if increments.scale.shape[1] > 1 else 0] * dw)
+                            y[a] += discretised(d, terms.drift, a, k) if DISCRETISED else d
                             if JUMPS and JUMPING[a]:
-                                y[a] += jumped(k, a, path, uint64(seed), sign, jumps, thresholds)
-                            if CASH and PAYING[a] and cash[a, k] > real(0):
-                                y[a] = after_cash(y[a], cash[a, k], cash[N + a, k])
+                                y[a] += jumped(k, a, path, uint64(random.seed), sign, terms.jumps, terms.thresholds)
+                            if CASH and PAYING[a] and terms.cash[a, k] > real(0):
+                                y[a] = after_cash(y[a], terms.cash[a, k], terms.cash[N + a, k])
                         if SLOPES:  # before what they are slopes of
                             for f in range(F):
                                 if KIND[f] == SLOPE:
@@ -192,8 +172,8 @@ def make_advance(
                                         x1 + dividend_drops[a, k if dividend_drops.shape[1] > 1 else 0],
                                         x1,
                                         bridges[1, a, k if bridges.shape[2] > 1 else 0],
-                                        levels[h],
-                                        growth[N + ROW[f], k - 1] if k > 0 else levels[f],
+                                        between.levels[h],
+                                        growth[N + ROW[f], k - 1] if k > 0 else between.levels[f],
                                         growth[N + ROW[f], k],
                                     )
                         for f in range(F):
@@ -212,11 +192,19 @@ def make_advance(
                                     )
                                 else:
                                     s[f] = keep_between(
-                                        KIND[f], s[f], x0, before, x1, variance, sharpness, levels[f], radii[f, j]
+                                        KIND[f],
+                                        s[f],
+                                        x0,
+                                        before,
+                                        x1,
+                                        variance,
+                                        sharpness,
+                                        between.levels[f],
+                                        radii[f, j],
                                     )
                         if KEEPS:
                             for f in range(F):
-                                if BIT[f] < 0 or due[k] >> BIT[f] & 1:
+                                if BIT[f] < 0 or dated.due[k] >> BIT[f] & 1:
                                     v = y[ASSET[f]]
                                     if KIND[f] == SUM:
                                         s[f] += math.exp(ln2 * v) * growth[ASSET[f], k]
@@ -239,7 +227,7 @@ def make_advance(
                                     if KIND[f] == LATEST:
                                         s[f] = v
                                     if KIND[f] == EXERCISED:
-                                        rule, degree = rules[policy_row[RIGHT[f], k]], DEGREE[RIGHT[f]]
+                                        rule, degree = policy.rules[policy.row[RIGHT[f], k]], DEGREE[RIGHT[f]]
                                         price = math.exp(ln2 * v)
                                         value = rule[0] * price + rule[1]
                                         if s[f] < real(0) and value > real(0):
@@ -259,12 +247,12 @@ def make_advance(
                                         s[f] = growth[N + ROW[f], k]
                         if block == end - 1 and watched >> j & 1:
                             for a in range(N):
-                                seen[which, a, i] = y[a]
+                                paths.seen[which, a, i] = y[a]
                             which += 1
             for a in range(N):
-                x[a, i] = y[a]
+                paths.x[a, i] = y[a]
             if KEEPS:
                 for f in range(F):
-                    kept[f, i] = s[f]
+                    paths.kept[f, i] = s[f]
 
     return advance
