@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from simsuite.backends.numba_launch import NumbaLaunch, _format
+from simsuite.backends.numba_launch import Groups, NumbaLaunch, _flatten, _format
 from simsuite.core import Backend
 from simsuite.errors import DeviceError
 
@@ -36,15 +37,55 @@ def test_buffers_have_eight_bytes_an_argument() -> None:
     assert _format([types.complex128]) is None
 
 
+class View:
+    """As much of one of Numba's device arrays as a launch looks at."""
+
+    _numba_type_ = ""
+
+    def __init__(self, kind: str, address: int) -> None:
+        self._numba_type_, self.size, self.dtype, self.shape, self.strides = kind, 6, np.dtype(float), (6,), (8,)
+        self.address, self.looks = address, 0
+
+    @property
+    def device_ctypes_pointer(self) -> Any:
+        self.looks += 1
+        return SimpleNamespace(value=self.address)
+
+
+def test_groups_of_arguments_are_looked_at_once() -> None:
+    def flat(*arguments: Any) -> tuple[list[Any], list[Any]]:
+        types: list[Any] = []
+        values: list[Any] = []
+        assert _flatten(arguments, types, values, groups)
+        return types, values
+
+    groups: Groups = {}
+    first, second, other = View("one", 1 << 20), View("one", 1 << 21), View("another", 1 << 22)
+    group, numbers = (first, True, (second, 3)), (1.5, np.float32(2.5))
+    types, values = flat(group, numbers, 7)
+    words = [(0, 0, 6, 8, view.address, 6, 8) for view in (first, second)]
+    assert values == [*words[0], True, *words[1], 3, 1.5, 2.5, 7]
+    assert flat(group, numbers, 7) == (types, values)
+    assert set(groups) == {id(group), id(group[2])}, "numbers are other ones in every launch"
+    assert (first.looks, second.looks) == (1, 1)
+    assert flat((second, False, (first, 4)), numbers, 7)[0] == types
+    assert flat((other, True, (second, 3)), numbers, 7)[0] != types
+    assert flat((first, 1, (second, 3)), numbers, 7)[0] != types
+    for _ in range(100):
+        flat((first, 2))
+    assert len(groups) <= 32, "or arrays that nobody needs would be kept"
+    assert flat(group, numbers, 7) == (types, values)
+
+
 def mixed_kernel() -> Any:
     from numba import cuda as numba_cuda
 
     @numba_cuda.jit
-    def mixed(out, a, cells, flags, f, d, n, minus, yes, numbers):
+    def mixed(out, a, cells, group, f, d, minus, yes, numbers):
         i, j = numba_cuda.grid(2)
         if i < out.shape[1] and j < out.shape[0]:
             more = numbers[0] + 2 * numbers[1] if yes else numbers[0]
-            out[j, i] = a[j, i] * f + d * cells[j, i, 1] + n * flags[i] + minus + more
+            out[j, i] = a[j, i] * f + d * cells[j, i, 1] + group[1] * group[0][i] + minus + more
 
     return mixed
 
@@ -68,7 +109,7 @@ def test_arguments_of_all_types_arrive(cuda: Backend, real: Callable[..., Any], 
         if turn > 3:  # another type: contiguous
             kept.append(cuda.array(np.ascontiguousarray(of_a)))
             views[1] = cuda.view(kept[-1])
-        launch(*views, f, d, n, minus, yes, numbers)
+        launch(*views[:3], (views[3], n), f, d, minus, yes, numbers)
         more = numbers[0] + 2 * numbers[1] if yes else numbers[0]
         expected = of_a.astype(float) * float(f) + d * cells[:, :, 1] + n * flags + float(minus) + more
         assert cuda.to_host(kept[0]) == pytest.approx(expected, rel=1e-13, abs=1e-5 if real is np.float32 else 1e-12)

@@ -23,9 +23,11 @@ _SIGNED = np.int8, np.int16, np.int32, np.int64
 _UNSIGNED = np.uint8, np.uint16, np.uint32, np.uint64
 _NUMBERS = frozenset((int, float, bool, np.bool_, *_SIGNED, *_UNSIGNED, np.float32, np.float64))
 _OF_INTEGERS = {8: "b7x", 16: "h6x", 32: "i4x", 64: "q"}  # for `struct`; unsigned ones in capitals
-_KINDS: dict[Any, int] = {}  # of arrays: a number for each of Numba's types
+_KINDS: dict[Any, int] = {}  # of arrays: a number for each of Numba's types; of groups, for each of theirs
+_GROUPS = 32  # that a launch keeps
 
 Launch = Callable[..., None]
+Groups = dict[int, tuple[tuple[Any, ...], tuple[int], list[Any]]]  # of tuples: themselves, their kind, their values
 
 
 class NumbaLaunch:
@@ -45,11 +47,12 @@ class NumbaLaunch:
         self._how = (*(*grid, 1, 1)[:3], *(*block, 1, 1)[:3], no_shared_memory, stream[1])
         self._known: dict[tuple[Any, ...], Launch | None] = {}  # None: Numba's own launches
         self._places: list[Any] = []  # of arguments in buffers, which the driver reads
+        self._groups: Groups = {}
 
     def __call__(self, *arguments: Any) -> None:
         types: list[Any] = []
         values: list[Any] = []
-        if not _flatten(arguments, types, values):
+        if not _flatten(arguments, types, values, self._groups):
             self._by_numba(*arguments)
             return
         launch = self._known.get(key := tuple(types))
@@ -90,16 +93,24 @@ class NumbaLaunch:
         return go
 
 
-def _flatten(arguments: Iterable[Any], types: list[Any], values: list[Any]) -> bool:
-    """Append what tells the types of arguments, and their values as kernels take them. Whether all are known."""
+def _flatten(arguments: Iterable[Any], types: list[Any], values: list[Any], groups: Groups) -> bool:
+    """Append what tells the types of arguments, and their values as kernels take them. Whether all are known. groups:
+    tuples that have been looked at, by their `id`: those of arrays are made once and come again with every launch."""
     for argument in arguments:
         kind = type(argument)
         if kind in _NUMBERS:
             types.append(kind)
             values.append(argument)
         elif kind is tuple:
-            types.append(len(argument))
-            if not _flatten(argument, types, values):
+            group = groups.get(id(argument))
+            if group is not None:
+                types.append(group[1])
+                values += group[2]
+            elif argument and type(argument[0]) in _NUMBERS:
+                types.append(len(argument))
+                if not _flatten(argument, types, values, groups):
+                    return False
+            elif not _flatten_group(argument, types, values, groups):
                 return False
         elif hasattr(kind, "_numba_type_"):
             of_array, fields = _fields(argument)
@@ -107,6 +118,21 @@ def _flatten(arguments: Iterable[Any], types: list[Any], values: list[Any]) -> b
             values += fields
         else:
             return False
+    return True
+
+
+def _flatten_group(group: tuple[Any, ...], types: list[Any], values: list[Any], groups: Groups) -> bool:
+    """The same of a tuple that begins with an array, which is kept."""
+    own_types: list[Any] = []
+    own_values: list[Any] = []
+    if not _flatten(group, own_types, own_values, groups):
+        return False
+    kind = (_KINDS.setdefault(tuple(own_types), len(_KINDS)),)
+    if len(groups) >= _GROUPS:
+        groups.clear()
+    groups[id(group)] = group, kind, own_values
+    types.append(kind)
+    values += own_values
     return True
 
 
