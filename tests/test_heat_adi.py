@@ -16,8 +16,8 @@ from sm90 import others_long
 from simsuite.backends import open_backend
 from simsuite.core import Backend
 from simsuite.solvers.heat.adi.adi import AdiStepper, parts_of
-from simsuite.solvers.heat.adi.arguments import Along
 from simsuite.solvers.heat.adi.lines import Lines
+from simsuite.solvers.heat.arguments import Along
 from simsuite.solvers.heat.problem import HeatProblem
 
 HOLD = {"kind": "temperature", "value": 0.0}

@@ -10,7 +10,7 @@ import pytest
 
 from simsuite.backends import open_backend
 from simsuite.core import Snapshot
-from simsuite.solvers.heat.explicit.arguments import Mesh
+from simsuite.solvers.heat.arguments import Mesh
 from simsuite.solvers.heat.problem import HeatProblem
 
 BACKEND = open_backend("cpu")

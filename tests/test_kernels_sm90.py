@@ -17,21 +17,18 @@ from simsuite.backends.program import compile_program, program_text
 from simsuite.bench import machine_cuda
 from simsuite.expressions import Expression
 from simsuite.solvers.heat.adi import adi_cuda, lines_cuda
-from simsuite.solvers.heat.adi.arguments import Along
+from simsuite.solvers.heat.arguments import Along, Factors, Flows, Law, LawEdges, Mesh, Plate, TableRows
 from simsuite.solvers.heat.error_control import growth_cuda, missed_kinks_cuda
 from simsuite.solvers.heat.exact import exact_cuda, trigonometric_cuda
 from simsuite.solvers.heat.explicit import blocked, explicit_cuda, general
-from simsuite.solvers.heat.explicit.arguments import Mesh
 from simsuite.solvers.heat.explicit.blocked import Variant
 from simsuite.solvers.heat.explicit.resident import resident_variants
 from simsuite.solvers.heat.explicit.streamed import streamed_variants
 from simsuite.solvers.heat.operator import defect_cuda as controlled_cuda
 from simsuite.solvers.heat.operator import edges_cuda, ledger_cuda, operator_cuda, sources_cuda
-from simsuite.solvers.heat.operator.arguments import Flows, Law, LawEdges, Plate
 from simsuite.solvers.heat.results import measure_cuda
 from simsuite.solvers.heat.rkl2 import plain_cuda as rkl2_plain_cuda
 from simsuite.solvers.heat.rkl2 import rkl2_cuda
-from simsuite.solvers.heat.rkl2.arguments import Factors, TableRows
 
 REAL = {"float32": types.float32, "float64": types.float64}
 MOSTLY_REAL = others_long(REAL, {"float32"})  # where registers of float64 have no bound of their own

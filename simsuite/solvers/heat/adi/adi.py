@@ -35,8 +35,8 @@ from typing import Any
 import numpy as np
 
 from simsuite.core import Backend, Clock, Snapshot
-from simsuite.solvers.heat.adi.arguments import Along
 from simsuite.solvers.heat.adi.lines import Lines
+from simsuite.solvers.heat.arguments import Along
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.operator.operator import Operator, block_for
 from simsuite.solvers.heat.results.measure import Wanted

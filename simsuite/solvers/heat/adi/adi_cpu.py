@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from simsuite.parallel_for import kernel, larger, lesser, parallel_for, part
-from simsuite.solvers.heat.operator.arguments import Plate
+from simsuite.solvers.heat.arguments import Plate
 from simsuite.solvers.heat.operator.edges_cpu import cell_at
 from simsuite.solvers.heat.operator.operator_cpu import flux_sums
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numba import config, cuda
 
-from simsuite.solvers.heat.operator.arguments import Plate
+from simsuite.solvers.heat.arguments import Plate
 from simsuite.solvers.heat.operator.edges_cuda import cell_at
 from simsuite.solvers.heat.operator.operator_cuda import flux_sums
 from simsuite.solvers.heat.operator.row_cuda import THREADS

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from simsuite.core import Backend
-from simsuite.solvers.heat.adi.arguments import Along
+from simsuite.solvers.heat.arguments import Along
 
 
 class Lines:

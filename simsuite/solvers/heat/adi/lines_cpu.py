@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from simsuite.parallel_for import kernel, lesser, parallel_for, procedure
-from simsuite.solvers.heat.adi.arguments import Along
+from simsuite.solvers.heat.arguments import Along
 
 _WRAP = Along._fields.index("wrap")
 WIDTH = 64  # lines that are solved together: a few rows of them stay in the fastest cache

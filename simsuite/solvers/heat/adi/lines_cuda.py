@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from numba import cuda
 
-from simsuite.solvers.heat.adi.arguments import Along
+from simsuite.solvers.heat.arguments import Along
 
 LINES = 16  # neighbouring lines a block solves: whole sectors of memory
 CHUNKS = 32

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from numba import njit
 
 from simsuite.parallel_for import kernel, parallel_for
-from simsuite.solvers.heat.explicit.arguments import Mesh
+from simsuite.solvers.heat.arguments import Mesh
 from simsuite.solvers.heat.operator.edges_cpu import difference
 from simsuite.solvers.heat.operator.tiles_cpu import LINE, cut, make_tile_steps
 

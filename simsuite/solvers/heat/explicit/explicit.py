@@ -37,7 +37,7 @@ from typing import Any
 import numpy as np
 
 from simsuite.core import Backend, Clock, Snapshot
-from simsuite.solvers.heat.explicit.arguments import Mesh
+from simsuite.solvers.heat.arguments import Mesh
 from simsuite.solvers.heat.explicit.blocked import BlockedSteps
 from simsuite.solvers.heat.explicit.general import general_variants, packed, why_not
 from simsuite.solvers.heat.explicit.resident import resident_variants

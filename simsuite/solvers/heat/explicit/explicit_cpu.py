@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from simsuite.parallel_for import inlined, kernel, parallel_for, part
-from simsuite.solvers.heat.explicit.arguments import Mesh
+from simsuite.solvers.heat.arguments import Mesh
 from simsuite.solvers.heat.explicit.blocked_cpu import steps_blocked
 from simsuite.solvers.heat.operator.compensated_cpu import settle
 from simsuite.solvers.heat.operator.edges_cpu import difference

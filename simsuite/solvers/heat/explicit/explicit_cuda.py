@@ -15,7 +15,7 @@ from typing import Any
 
 from numba import cuda
 
-from simsuite.solvers.heat.explicit.arguments import Mesh
+from simsuite.solvers.heat.arguments import Mesh
 from simsuite.solvers.heat.operator.compensated_cuda import lost, settle, stepped, store
 
 ROWS = 4

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from numba import njit
 
 from simsuite.parallel_for import kernel, parallel_for
-from simsuite.solvers.heat.operator.arguments import Plate
+from simsuite.solvers.heat.arguments import Plate
 from simsuite.solvers.heat.operator.edges_cpu import difference
 from simsuite.solvers.heat.operator.tiles_cpu import cut, make_tile_steps
 

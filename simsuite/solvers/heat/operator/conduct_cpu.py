@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from simsuite.parallel_for import kernel, parallel_for, part
+from simsuite.solvers.heat.arguments import Law, LawEdges, Plate
 from simsuite.solvers.heat.grid.edges import FLUX, TEMPERATURE
-from simsuite.solvers.heat.operator.arguments import Law, LawEdges, Plate
 from simsuite.solvers.unwritten import along_x, along_y
 
 fx, fy = part(along_x), part(along_y)

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from numba import cuda, float64
 
+from simsuite.solvers.heat.arguments import Law, LawEdges, Plate
 from simsuite.solvers.heat.grid.edges import FLUX, TEMPERATURE
-from simsuite.solvers.heat.operator.arguments import Law, LawEdges, Plate
 from simsuite.solvers.unwritten import along_x, along_y
 
 fx, fy = cuda.jit(device=True)(along_x), cuda.jit(device=True)(along_y)

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from simsuite.core import Backend
+from simsuite.solvers.heat.arguments import Flows, Law, LawEdges, Plate
 from simsuite.solvers.heat.grid.discretisation import Discretisation
-from simsuite.solvers.heat.operator.arguments import Flows, Law, LawEdges, Plate
 from simsuite.solvers.heat.operator.edge_table import EdgeTable
 from simsuite.solvers.heat.operator.ledger import Ledger
 from simsuite.solvers.heat.operator.sources import Sources

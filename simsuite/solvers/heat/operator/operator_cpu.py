@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from simsuite.parallel_for import inlined, kernel, parallel_for, part
-from simsuite.solvers.heat.operator.arguments import Flows, Plate
+from simsuite.solvers.heat.arguments import Flows, Plate
 from simsuite.solvers.heat.operator.blocked_operator_cpu import steps_blocked
 from simsuite.solvers.heat.operator.compensated_cpu import settle
 from simsuite.solvers.heat.operator.tiles_cpu import MANY_CELLS, depth_for, is_narrow

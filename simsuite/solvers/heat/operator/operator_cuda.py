@@ -10,7 +10,7 @@ from typing import Any
 
 from numba import cuda, float64, uint32
 
-from simsuite.solvers.heat.operator.arguments import Flows, Plate
+from simsuite.solvers.heat.arguments import Flows, Plate
 from simsuite.solvers.heat.operator.compensated_cuda import settle
 from simsuite.solvers.heat.operator.row_cuda import THREADS
 

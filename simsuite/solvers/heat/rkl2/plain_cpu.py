@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from simsuite.parallel_for import kernel, larger, parallel_for, part, procedure
-from simsuite.solvers.heat.explicit.arguments import Mesh
-from simsuite.solvers.heat.rkl2.arguments import Factors, TableRows
+from simsuite.solvers.heat.arguments import Factors, Mesh, TableRows
 
 
 def choose(ny: int, nx: int) -> tuple[Any, tuple[int, int], tuple[int, int]]:

@@ -12,8 +12,7 @@ from typing import Any
 
 from numba import cuda
 
-from simsuite.solvers.heat.explicit.arguments import Mesh
-from simsuite.solvers.heat.rkl2.arguments import Factors, TableRows
+from simsuite.solvers.heat.arguments import Factors, Mesh, TableRows
 
 ROWS = 4
 MANY_CELLS = 1 << 20

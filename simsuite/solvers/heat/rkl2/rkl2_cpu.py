@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from simsuite.parallel_for import kernel, parallel_for
-from simsuite.solvers.heat.operator.arguments import Plate
+from simsuite.solvers.heat.arguments import Plate
 from simsuite.solvers.heat.operator.operator_cpu import row_rates
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numba import cuda
 
-from simsuite.solvers.heat.operator.arguments import Plate
+from simsuite.solvers.heat.arguments import Plate
 from simsuite.solvers.heat.operator.operator_cuda import cell, rate_of
 
 

@@ -72,3 +72,52 @@ class LawEdges(NamedTuple):
     kinds: Any
     data: Any
     k: Any
+
+
+class Mesh(NamedTuple):
+    """A plate with constant coefficients and no sources, at all times, of explicit steps and of RKL2 stages.
+
+    edges: rows of β (1), then γ (K), at all edge points, real (rows · 2 points,); which row counts is a further
+    argument, `at`, the place where it begins. ledger: rise in temperature that came in through each edge point, K, real
+    (points,). q: Δx²/Δy², times the ratio of the conductivities where they differ along x and y. wrap_x, wrap_y:
+    whether that direction is periodic.
+    """
+
+    edges: Any
+    ledger: Any
+    q: Any
+    wrap_x: Any
+    wrap_y: Any
+
+
+class Factors(NamedTuple):
+    """Of an RKL2 stage with constant coefficients, as in `rkl2/stages`, numbers of the precision of the run. mu, nu, r,
+    g: μ, n, r, g. b: what the ledger adds up of a difference across an edge along x, in the ledger's unit per K."""
+
+    mu: Any
+    nu: Any
+    r: Any
+    g: Any
+    b: Any
+
+
+class TableRows(NamedTuple):
+    """Where rows of the edge table begin. at: the one for the last stage. at0: that for the first."""
+
+    at: Any
+    at0: Any
+
+
+class Along(NamedTuple):
+    """Lines of n cells, m beside each other, along either axis.
+
+    g: conductances divided by Δ², real (n + 1, m). c: 1/(ρc), real (n, m). edges: the edge table, of which a row is
+    taken that begins at a further argument, `at`. first: number of the edge point at the beginning of line 0; that at
+    its end comes m later. wrap: whether lines are closed to rings.
+    """
+
+    g: Any
+    c: Any
+    edges: Any
+    first: Any
+    wrap: Any
