@@ -12,28 +12,19 @@ whole, even if a run stops amid it, so that no bit depends on where it was cut. 
 way.
 
 The readable kernels stand in `paths_cpu.py` and `paths_cuda.py`, the fast one for GPUs in `paths.cu`.
-`make_advance(n_assets, functionals, state, normal, step_terms, rights, stack, summed, matched)` makes advance(x, kept,
-seen, n, first_path, begin, end, valid, watched, first_seen, seed, antithetic, mix, scale, centre, growth, due, bridges,
-dividend_drops, levels, drift, jumps, thresholds, cash, policy_row, rules, numbering, opened, weights, directions,
-shift, offset, match):
+`make_advance(n_assets, functionals, state, normal, step_terms, rights, stack, summed, matched)` makes advance(paths, n,
+first_path, stretch, random, increments, dated, between, terms, policy, points, match), whose groups of arguments are
+declared in `kernels/arguments.py` and `sobol/arguments.py`:
 
-- x[asset, path]: the noise y; kept[functional, path], see functionals.py: updated for the first n columns, which are
-  the paths from number first_path on; begun anew first if begin is 0. functionals: of each (kind, asset, bit, row,
-  partner): row of `growth` with its weights, below those of assets, and number of the functional that goes with it.
-- blocks begin .. end - 1 are done, of the last one the first `valid` steps; y after those of its steps whose bit is
-  set in `watched` goes to seen[which, asset, path], which = first_seen, first_seen + 1, ...
-- seed: uint64. antithetic: paths 2 i and 2 i + 1 use the normals of number i, the latter with the opposite sign.
-- mix[a, b], scale[a, step] (one column where it is 1 throughout), centre[a, step] as in dynamics.py, growth = 2^centre,
-  and below it a row for each weight (weights.py).
-- drift, jumps, thresholds, cash: of schemes, jumps and dividends in cash, see `step_terms.py`, which says what else is
-  in a step.
-- due[step]: a bit for each schedule, set where functionals with that bit take the price at the end of the step; those
-  with bit -1 take it at every step.
-- bridges, dividend_drops, levels: for functionals of all times, see `continuous.py`.
-- policy_row[right, step], rules[row, ..]: of American options, whose `rights` are (degree, call) of each, the row of
-  the rule for the end of a step, see exercise_policy.py.
-- stack: 0 for pseudo-random numbers, or else the depth of the stack for Sobol points, of which `numbering` says which
-  ones the paths have (numbering.py), and all after it but `match` what a bridge makes of them (sobol_tables.py,
+- paths: x[asset, path], the noise y, and kept[functional, path], see functionals.py, are updated for the first n
+  columns, which are the paths from number first_path on; begun anew first if the stretch begins at block 0.
+  functionals: of each (kind, asset, bit, row, partner): row of `growth` with its weights, below those of assets, and
+  number of the functional that goes with it.
+- increments and dated: mix, scale and centre as in dynamics.py, the weights as in weights.py. Functionals with a bit
+  take the price at the end of the steps for which it is set in `due`, those with bit -1 at the end of every step.
+- terms: see `step_terms.py`, which says what else is in a step. between: see `continuous.py`.
+- policy: of American options, whose `rights` are (degree, call) of each, see exercise_policy.py.
+- stack: 0 for pseudo-random numbers, or else the depth of the stack for Sobol points (numbering.py, sobol_tables.py,
   sobol_cpu.py). mix is then no triangle.
 - summed: 2 if steps are twice as long as those whose random numbers they take (multilevel/problem.py), else 1.
 - matched: whether normals are shifted and stretched, by `match` (moment_matching.py); n and first_path are whole
