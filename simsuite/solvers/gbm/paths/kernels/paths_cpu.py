@@ -64,9 +64,9 @@ class _Tables(NamedTuple):
 
 
 class _Functionals(NamedTuple):
-    """int64[number, (functional, kind, asset, bit, row, partner)] of those that a procedure takes, which comes after
-    those on the left of it. streams: of random numbers, for each of `between`. radii: how many these are. begins: True
-    where the noise at the beginning of a step is needed. None in place of what there is none of."""
+    """int64[number, (functional, kind, asset, bit, row, partner)] of those that a procedure takes, in the order in
+    which they are taken; None in place of what there is none of. draws: which random numbers each of `between` takes,
+    see `draw_radii`. radii: how many these are. begins: True where the noise at the beginning of a step is needed."""
 
     sums: Any
     beside_sums: Any
@@ -74,7 +74,7 @@ class _Functionals(NamedTuple):
     extremes: Any
     survivals: Any
     between: Any
-    streams: Any
+    draws: Any
     radii: Any
     begins: Any
     exercised: Any
@@ -141,7 +141,7 @@ def _by_kind(functionals: Sequence[tuple[int, int, int, int, int]]) -> _Function
         extremes=_of(functionals, Kind.LEAST, Kind.LARGEST, Kind.AT_LEAST, Kind.AT_LARGEST),
         survivals=survivals,
         between=between,
-        streams=streams,
+        draws=streams,
         radii=0 if streams is None else streams.size,
         begins=None if survivals is None and between is None else True,
         exercised=_of(functionals, Kind.EXERCISED, Kind.AT_EXERCISED),
@@ -200,7 +200,7 @@ def _advance_pieces(first, last, pieces, paths, stretch, random, bridge, match, 
                         match_moments(z, a, w, match, i // GROUP, block - begin)
             else:
                 follow(z, at, block, per_block, split, single_normal)
-            draw_radii(functionals.streams, radii, bits, w, point, block, seed, antithetic, single_normal)
+            draw_radii(functionals.draws, radii, bits, w, point, block, seed, antithetic, single_normal)
             which = stretch.first_seen
             for j in range(per_block if block < end - 1 else valid):
                 k = block * per_block + j
