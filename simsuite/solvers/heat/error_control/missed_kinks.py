@@ -96,5 +96,5 @@ class MissedKinks:
         moved, rates = spare
         for T, weight in ((moved, -2.0), (before, 1.0), (after, 1.0)):
             o.refresh(T, 0)
-            self._rate(after, rates, *o.arguments(0), *o.wrap, o.zero)
+            self._rate(after, rates, o.plate, o.edges.at(0))
             self._add(error, rates, self._real(weight * self._share * dt), error)
