@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 
 from simsuite.parallel_for import kernel, lesser, parallel_for, procedure
 from simsuite.solvers.heat.arguments import Along
 
-_WRAP = Along._fields.index("wrap")
+_fields = operator.itemgetter(*map(Along._fields.index, ("g", "c", "edges", "first", "wrap")))
 WIDTH = 64  # lines that are solved together: a few rows of them stay in the fastest cache
 
 
@@ -107,21 +109,19 @@ def _solve_lines(first_block, last_block, r, g, c, edges, first, a, one, v):
 
 
 @kernel
-def _rings(r, lines, a, one, v):
-    lines = Along(*lines)
-    _solve_rings((r.shape[1] + WIDTH - 1) // WIDTH, (r, lines.g, lines.c, a, one, v))
+def _rings(r, g, c, a, one, v):
+    _solve_rings((r.shape[1] + WIDTH - 1) // WIDTH, (r, g, c, a, one, v))
 
 
 @kernel
-def _lines(r, lines, at, a, one, v):
-    lines = Along(*lines)
-    arguments = (r, lines.g, lines.c, lines.edges, at + lines.first, a, one, v)
-    _solve_lines((r.shape[1] + WIDTH - 1) // WIDTH, arguments)
+def _lines(r, g, c, edges, first, a, one, v):
+    _solve_lines((r.shape[1] + WIDTH - 1) // WIDTH, (r, g, c, edges, first, a, one, v))
 
 
 def solve(r, lines, at, a, one, v):
     """A kernel for rings and one for lines with ends: most runs need one of them."""
-    if not lines[_WRAP]:
-        _lines(r, lines, at, a, one, v)
+    g, c, edges, first, wrap = _fields(lines)
+    if not wrap:
+        _lines(r, g, c, edges, at + first, a, one, v)
     elif r.shape[0] > 1:
-        _rings(r, lines, a, one, v)
+        _rings(r, g, c, a, one, v)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ from simsuite.solvers.heat.operator.tiles_cpu import MANY_CELLS, depth_for, is_n
 from simsuite.solvers.table import ROWS
 
 THREADS = 1  # that a row of cells is launched with
-_HELD = Flows._fields.index("held")
+# Fields by name of groups that are plain tuples: to pass few arrays takes less time than to pass all.
+_of_edges = operator.itemgetter(*map(Plate._fields.index, ("gx", "gy", "edges", "wrap_x", "wrap_y")))
+_booked = operator.itemgetter(*map(Flows._fields.index, ("power", "held", "ledger")))
 
 
 def choose_constant(ny: int, nx: int, compensated: bool = False) -> tuple[Any, int]:
@@ -154,10 +157,7 @@ def rate_rows(T, plate, at, largest):
 
 
 @kernel
-def _book_edges(T, plate, at, flows, wx, wy, ws):
-    plate, flows = Plate(*plate), Flows(*flows)
-    gx, gy, edges, wrap_x, wrap_y = plate.gx, plate.gy, plate.edges, plate.wrap_x, plate.wrap_y
-    power, ledger = flows.power, flows.ledger
+def _book_edges(T, gx, gy, edges, at, power, ledger, wx, wy, ws, wrap_x, wrap_y):
     ny, nx = T.shape
     points = 2 * (ny + nx)
     for p in range(2 * ny if wrap_x else 0, 2 * ny if wrap_y else points):
@@ -184,6 +184,7 @@ def _book_held(T, plate, at, flows, wx, wy):
 
 def book(T, plate, at, flows, wx, wy, ws):
     """Adds to the ledger what comes in through edges and sources and from held cells, times a weight, J/m³."""
-    _book_edges(T, plate, at, flows, wx, wy, ws)
-    if len(flows[_HELD]):
+    (gx, gy, edges, wrap_x, wrap_y), (power, held, ledger) = _of_edges(plate), _booked(flows)
+    _book_edges(T, gx, gy, edges, at, power, ledger, wx, wy, ws, wrap_x, wrap_y)
+    if len(held):
         _book_held(T, plate, at, flows, wx, wy)
