@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from simsuite.scenario import Scenario
 from simsuite.words import measured
 
 FILE = "initial.npy"
+_ZERO = {"K": 0.0, "degC": 273.15}  # in K, by units of temperatures
 _KEYS = {"heat": ("initial.temperature", "temperature"), "linear": ("initial.state", "state")}
 
 
@@ -105,6 +106,24 @@ def _is_output(scenario: Scenario) -> bool:
 def _moment(time: float, problem: Problem) -> str:
     unit = problem.layout.series[0].coordinate.attrs.get("units", "")
     return f"t = {measured(f'{time:.9g}', unit)}"
+
+
+def fitted(state: State, other: Scenario, scenario: Scenario, run: Path) -> State:
+    """The state of a run of the scenario `other` as another scenario takes it: in its unit of temperatures.
+
+    Raises UsageError where it is of another plate, or of another grid.
+    """
+    if scenario.solver != other.solver:
+        raise UsageError(f"{run} is a run of {other.solver}, and this scenario is of {scenario.solver}")
+    if scenario.solver != "heat":
+        return state
+    old, new = other.model.grid, scenario.model.grid
+    if (old.nx, old.ny) != (new.nx, new.ny):
+        raise UsageError(f"{run} has {old.nx} x {old.ny} cells, and this scenario {new.nx} x {new.ny}")
+    if (old.lx, old.ly) != (new.lx, new.ly):
+        raise UsageError(f"{run} is of {old.lx:g} m x {old.ly:g} m, and this scenario of {new.lx:g} m x {new.ly:g} m")
+    change = _ZERO[other.model.units] - _ZERO[scenario.model.units]
+    return replace(state, values=np.asarray(state.values, np.float64) + change) if change else state
 
 
 def store(state: State, directory: Path, base: Path, fresh: bool) -> str:

@@ -153,6 +153,39 @@ def test_what_cannot_be_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert (tmp_path / "new/initial.npy").read_text() == "mine"
 
 
+@pytest.mark.parametrize(("units", "start"), [("degC", 12.0), ("K", 285.15)])
+def test_temperatures_are_taken_over_in_the_unit_of_the_new_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], units: str, start: float
+) -> None:
+    warm = PLATE | {"boundary": {}, "initial": {"temperature": start}, "units": units}
+    other = {"degC": "K", "K": "degC"}[units]
+    assert call(capsys, "run", write(tmp_path / "old.toml", warm), "-o", tmp_path / "run").returncode == 0
+    cold = write(tmp_path / "new.toml", warm | {"units": other, "initial": {"temperature": 1.0}})
+    rest = call(capsys, "run", cold, "-o", tmp_path / "rest", "--from-checkpoint", tmp_path / "run")
+    assert rest.returncode == 0, rest.stderr
+    expected = {"K": 285.15, "degC": 12.0}[other]
+    np.testing.assert_allclose(contents(tmp_path / "rest/results.h5")["temperature"][0], expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("grid.nx=21", "has 20 x 16 cells, and this scenario 21 x 16"),
+        ("grid.lx=4", "is of 1 m x 0.8 m, and this scenario of 4 m x 0.8 m"),
+    ],
+)
+def test_the_state_of_another_plate_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], change: str, said: str
+) -> None:
+    plate = write(tmp_path / "plate.toml", PLATE)
+    assert call(capsys, "run", plate, "-o", tmp_path / "run").returncode == 0
+    command = ("run", plate, "-o", tmp_path / "new", "--from-checkpoint", tmp_path / "run", "--set", change)
+    refused = call(capsys, *command)
+    assert refused.returncode == 2
+    assert said in refused.stderr
+    assert not (tmp_path / "new").exists()
+
+
 def test_data_that_depend_on_time_are_told_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(tmp_path / "plate.toml", PLATE | {"source": [{"power": "sin(t)"}, {"power": "x"}]})
     assert call(capsys, "run", path, "-o", tmp_path / "run").returncode == 0

@@ -118,7 +118,7 @@ def test_where_nobody_knows_how_many_steps_there_will_be_that_is_said(say: Say) 
     least = str(found["steps_range"][0])
     few = int(least[0]) * 10 ** (len(least) - 1)
     shown = say("check", *burning).stdout
-    assert f"some {few} or many more (a source depends on T), as long as" in shown
+    assert f"some {few} or many more (that depends on temperatures), as long as" in shown
     assert re.search(r"time       some \S+ m?s or much longer at", shown)
     assert f"some {few} or many more steps to t = 1 s" in say("run", *burning).stderr
 
@@ -697,7 +697,7 @@ def test_steps_that_control_their_error_count_iterations_in_it(say: Say) -> None
     [
         (
             "source=[]",
-            r"its bound, \S+ K, is more than temperatures differ by, as data or temperatures change fast; expl",
+            r"its bound, \S+ K, is more than those of the start and of now differ by, as data or temperatures change",
         ),
         ("source=[{power = '-1e4*(T - 20)'}]", "no bound is known where a source depends on T"),
     ],
@@ -727,6 +727,8 @@ def test_the_error_of_a_run_that_was_stopped_is_of_the_range_so_far(say: Say) ->
     low, high = json.loads(say("info", "runs/plate", "--json").stdout)["summary"]["results"]["range"]
     assert f"of the temperatures' range so far ({high - low:.2g} K), by steps in time" in stopped.stdout
     assert "so far" not in say("run", *settings(*slow)).stdout
+    celsius = say("run", *settings(*slow, "units=degC"), "-o", "celsius", "--max-minutes", "0")
+    assert re.search(r"range so far \(\S+ K\)", celsius.stdout), celsius.stderr
 
 
 def test_results_are_printed_in_one_form(say: Say) -> None:

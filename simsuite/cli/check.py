@@ -144,6 +144,6 @@ def _steps(found: Mapping[str, Any]) -> str:
     if not found["steps"]:
         return "none"
     if found["adaptive"]:
-        unsure = " (a source depends on T)" if found["steps_range"][1] is None else ""
+        unsure = " (that depends on temperatures)" if found["steps_range"][1] is None else ""
         return f"{about(*found['steps_range'])}{unsure}, as long as the error in time allows"
     return steps_in_words(found["steps"], found["dt_range"], found["time_unit"])

@@ -198,14 +198,15 @@ def _span(results: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
     if "range" not in results:
         return ""
     low, high = results["range"]
-    return f" ({measured(f'{high - low:.2g}', unit_of(summary.get('units', {}), 'temperature', 'K'))})"
+    unit = unit_of(summary.get("units", {}), "temperature", "K")
+    return f" ({measured(f'{high - low:.2g}', 'K' if unit == '°C' else unit)})"
 
 
 def _why_unknown(results: Mapping[str, Any]) -> str:
     """Why nothing is said of the error of explicit steps."""
     if "time_error_bound" not in results:
         return f"{_UNBOUNDED}; {_UNCONTROLLED}"
-    bound = f"its bound, {results['time_error_bound']:.2g} K, is more than temperatures differ by"
+    bound = f"its bound, {results['time_error_bound']:.2g} K, is more than those of the start and of now differ by"
     if "tolerance" in results:
         return f"{bound}, which is less than was foreseen when these steps were chosen for time.tolerance"
     return f"{bound}, as data or temperatures change fast; {_UNCONTROLLED}"

@@ -19,6 +19,7 @@ from simsuite.scenario.heat import EDGES, HeatScenario
 from simsuite.solvers.heat.checks.absolute_zero import fallen_below, gone_below
 from simsuite.solvers.heat.checks.advice import open_ledger, remedies, warnings
 from simsuite.solvers.heat.checks.maximum_principle import PossibleRange, gone_beyond, possible_range
+from simsuite.solvers.heat.checks.thermostats import conductivity_jumps
 from simsuite.solvers.heat.checks.tolerance import missed_tolerance, tolerance_of
 from simsuite.solvers.heat.choice.forecast import usual_seconds
 from simsuite.solvers.heat.choice.method import clock_times, controlled_times, make_plan
@@ -98,7 +99,7 @@ class HeatProblem:
 
     @property
     def decided(self) -> Mapping[str, Any]:
-        return {} if self._steady else self.plan.to_remember()
+        return {} if self.scenario.time.steady else self.plan.to_remember()
 
     @property
     def method(self) -> Mapping[str, str]:
@@ -133,7 +134,7 @@ class HeatProblem:
         return remedies(self.scenario, self.made, self.plan)
 
     def usual_seconds(self, gpu: bool) -> float | None:
-        if self._steady:
+        if self.scenario.time.steady:
             return None
         return usual_seconds(self.plan, self.clock, self.made, self.scenario.time.steady_tolerance > 0, gpu)
 
@@ -142,7 +143,8 @@ class HeatProblem:
         control = self.plan.control
         if control is None:
             return self.position(self.clock.end)[0], self.position(self.clock.end)[0]
-        return round(control.expected / FORETOLD), None if control.unsure else round(control.expected * FORETOLD)
+        open_end = control.unsure or conductivity_jumps(self.scenario, self.made)
+        return round(control.expected / FORETOLD), None if open_end else round(control.expected * FORETOLD)
 
     def work(self, step: int) -> float:
         cells = float(self.made.nx * self.made.ny)
@@ -158,7 +160,7 @@ class HeatProblem:
 
     @cached_property
     def layout(self) -> Layout:
-        if self._steady:
+        if self.scenario.time.steady:
             return heat_layout(self.scenario, self.energy.names, (1,), (1,))
         step_at = dict(zip(self.clock.times, self.clock.steps))
         frames = tuple(step_at[t] for t in frame_times(self.scenario.output, self.clock.times[-1]))
@@ -172,16 +174,12 @@ class HeatProblem:
     def position(self, step: int) -> tuple[int, float]:
         control = self.plan.control
         if control is None:
-            return 0 if self._steady else step, self._time(step)
+            return 0 if self.scenario.time.steady else step, self._time(step)
         return round(control.expected * self._time(step) / self.clock.times[-1]), self._time(step)
-
-    @property
-    def _steady(self) -> bool:
-        return self.scenario.time.steady
 
     def _time(self, step: int) -> float:
         """A steady state has no time but the one that the scenario gives it."""
-        return (self.scenario.time.end or 0.0) if self._steady else self.clock.time(step)
+        return (self.scenario.time.end or 0.0) if self.scenario.time.steady else self.clock.time(step)
 
     def initial(self) -> Snapshot:
         low = {LOW: np.zeros_like(self.T0)} if self.scenario.run.compensated else {}
@@ -197,7 +195,7 @@ class HeatProblem:
 
     def _stepper(self, backend: Backend, start: Snapshot) -> Stepper:
         wanted = Wanted([(p.x, p.y) for p in self.scenario.probe], self.scenario.time.steady_tolerance > 0)
-        if self._steady:
+        if self.scenario.time.steady:
             return SteadyStepper(self.made, wanted, self.clock, backend, start, self.scenario)
         if self.plan.control is not None:
             steps, unit = (self.plan.control, self.plan.changes), self.scenario.degrees
@@ -208,7 +206,8 @@ class HeatProblem:
     @cached_property
     def energy(self) -> Energy:
         derived = ("manufactured",) if self.scenario.manufactured else ()
-        return Energy(self.made, (*self.scenario.source_names, *derived), self.clock, self._plain, self._steady)
+        names = (*self.scenario.source_names, *derived)
+        return Energy(self.made, names, self.clock, self._plain, self.scenario.time.steady)
 
     @property
     def _plain(self) -> bool:
@@ -354,7 +353,7 @@ class HeatProblem:
     def _counts(self, observed: Snapshot) -> dict[str, int]:
         """Stages of all steps of rkl2, and the number of steps of adi, where there may be any. Those of a run that was
         begun before they were counted are not known."""
-        if self._steady:
+        if self.scenario.time.steady:
             return {}
         if "control" in observed.arrays and self.plan.control is not None:
             control = dict(zip(NAMES, map(float, observed.arrays["control"])))
