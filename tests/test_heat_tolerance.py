@@ -124,12 +124,25 @@ def test_no_tolerance_is_proposed_where_it_is_missed_by_far(heat: Callable[..., 
     assert "set time.tolerance" not in text
 
 
-def test_no_tolerance_is_proposed_where_a_source_jumps_at_a_temperature(heat: Callable[..., HeatProblem]) -> None:
+@pytest.mark.parametrize(
+    ("jumping", "what"),
+    [
+        ({"source": [{"power": "1e3*(T < 320)"}]}, "a source"),
+        (
+            {"material": {"conductivity": "9 - 5*(T > 320)", "density": 1.0, "specific_heat": 1.0}},
+            "the conductivity",
+        ),
+    ],
+)
+def test_no_tolerance_is_proposed_where_something_jumps_at_a_temperature(
+    heat: Callable[..., HeatProblem], jumping: dict[str, Any], what: str
+) -> None:
     """Steps become shorter there without end: a ramp helps, and no tolerance does."""
-    problem = heat(source=[{"power": "1e3*(T < 320)"}], time={"end": 0.5, "stepper": "adi"})
+    problem = heat(time={"end": 0.5, "stepper": "adi"}, **jumping)
     energy = {"stored": 1.0, "edges": {"left": 1.0}, "residual": 0.0}
     results = {"min": 300.0, "max": 330.0, "time_error": 3e-5, "rounding_error": 0.0, "energy": energy}
     (text,) = problem.shortcomings(results)
+    assert f"as where {what} jumps at a temperature; " in text
     assert "make it a ramp" in text
     assert "set time.tolerance" not in text
 

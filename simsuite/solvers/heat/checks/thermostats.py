@@ -63,11 +63,11 @@ def conductivity_jumps(scenario: HeatScenario, made: Discretisation) -> bool:
 
 
 def _jumps_of_conductivities(scenario: HeatScenario, made: Discretisation) -> Iterator[Jump]:
-    for k in _conductivities(scenario):
+    for k in conductivities(scenario):
         yield from _jumps(k, made, scenario.time.end or 0.0)
 
 
-def _conductivities(scenario: HeatScenario) -> Iterator[Expression]:
+def conductivities(scenario: HeatScenario) -> Iterator[Expression]:
     """Those that depend on temperature."""
     parts = [scenario.material.conducting_parts(), *(region.conducting_parts() for region in scenario.region)]
     expressions = (part for pair in parts for part in pair or () if isinstance(part, Expression))
@@ -103,11 +103,16 @@ def _at(jump: Jump) -> str:
     return "as T grows" if math.isnan(jump.at) else f"at T = {_near(jump.at):g}"
 
 
-def ramp_between(power: Expression, made: Discretisation, end: float, reached: tuple[float, float]) -> str | None:
-    """What to write in place of a jump, where a source jumps at a temperature that a run came past. reached: the least
-    and the largest of it."""
-    jump = next(_jumps(power, made, end, reached), None)
-    return None if jump is None else _ramp(jump)
+def why_jumping(scenario: HeatScenario, made: Discretisation, reached: tuple[float, float]) -> tuple[str, str] | None:
+    """What jumps at a temperature that a run came past, and what to write in its place; None where nothing does.
+    reached: the least and the largest temperature."""
+    powers = [source.power for source in scenario.source]
+    for what, functions, width in (("a source", powers, _HALF), ("the conductivity", conductivities(scenario), _FEW)):
+        for f in functions:
+            jump = next(_jumps(f, made, scenario.time.end or 0.0, reached), None)
+            if jump is not None:
+                return what, _ramp(jump, width)
+    return None
 
 
 def _jumps(

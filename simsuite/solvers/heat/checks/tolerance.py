@@ -10,7 +10,7 @@ import numpy as np
 
 from simsuite.expressions import Expression
 from simsuite.scenario.heat import HeatScenario
-from simsuite.solvers.heat.checks.thermostats import ramp_between
+from simsuite.solvers.heat.checks.thermostats import why_jumping
 from simsuite.solvers.heat.error_control.unlimited import grows_with_temperature
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.plan import Plan
@@ -147,13 +147,13 @@ def _why_missed(scenario: HeatScenario, made: Discretisation, results: Mapping[s
     """Why errors may have grown, and what to do about it, if that is not to set a smaller tolerance."""
     end, why = scenario.time.end or 0.0, "errors grew faster than could be foreseen"
     low, high = results.get("range", (results["min"], results["max"]))
-    powers = [source.power for source in scenario.source]
-    ramps = (ramp_between(power, made, end, (low, high)) for power in powers)
-    ramp = next((ramp for ramp in ramps if ramp), None)
-    if ramp is not None:
-        return f"{why}, as where a source jumps at a temperature", (
+    jumping = why_jumping(scenario, made, (low, high))
+    if jumping is not None:
+        what, ramp = jumping
+        return f"{why}, as where {what} jumps at a temperature", (
             f"; steps cannot end where each cell passes such a temperature: make it a ramp there, such as {ramp}"
         )
+    powers = [source.power for source in scenario.source]
     rising = [power for power in powers if _gives_more(power, made, end, (low, high))]
     if any(grows_with_temperature(power, made, end) for power in rising):
         return f"{why}, as where a source makes temperatures run away", ""
