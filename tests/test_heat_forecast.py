@@ -37,6 +37,17 @@ CASES = {
         "source": [{"power": "1e7*(hypot(x - 0.001*t, y - 0.05) < 0.01)"}],
         "time": {"end": 100.0, "stepper": "rkl2", "tolerance": 1e-3},
     },
+    "a can of water that jumps from one rest to the next": {
+        "grid": {"nx": 1, "ny": 1, "lx": 0.1, "ly": 0.1},
+        "material": {"conductivity": 400.0, "density": 1000.0, "specific_heat": 4186.0},
+        "initial": {"temperature": 20.0},
+        "boundary": {
+            "top": {"kind": "convection", "h": 40.0, "ambient": 20.0},
+            "left": {"kind": "convection", "h": "5 + 5*(t >= 1800)", "ambient": "20 - 10*(t > 3000)"},
+        },
+        "source": [{"power": "5e4*(t < 1200) + 2e4*(t >= 2000)*(t < 2400)"}],
+        "time": {"end": 7200.0, "tolerance": 1e-5, "stepper": "auto"},
+    },
 }
 
 
@@ -109,6 +120,9 @@ def test_runs_take_as_many_steps_as_check_says(heat: Callable[..., HeatProblem],
     stepper: Any = problem.stepper(CpuBackend(), problem.initial())
     stepper.advance(problem.clock.end)
     least, most = problem.steps_expected
+    if "freezes" in name:  # cells may stay at a jump of the conductivity, with steps without number
+        assert most is None
+        most = 9 * least
     assert most is not None
     assert least <= stepper.taken <= most
     assert most <= 9.1 * least + 10

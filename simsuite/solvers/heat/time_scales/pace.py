@@ -75,7 +75,7 @@ class _Drive:
     """What data that act on some cells do to them. third: |T'''| at each of the times looked at, K/s³; reach: by how
     much temperatures come to differ, K; by: what share of that they have come to where each part of the run begins, and
     at its end; jumps: the temperature that follows from each jump looked at, K. moves_off: whether it is a temperature
-    that moves."""
+    that moves otherwise than by jumps."""
 
     third: np.ndarray
     reach: float
@@ -271,7 +271,13 @@ def _of_temperature(
     reach = max(moves * follows, min(1.0, rate * looks.end) * max(rests, mean))
     heights = _heights(f, points, looks) * -np.expm1(-rate * looks.gaps)
     by = looks.share(u - np.mean(looks.T))
-    return _Drive(np.max(response, axis=1), reach, by, heights, moves > 0)
+    return _Drive(np.max(response, axis=1), reach, by, heights, _moves_between_changes(u, looks))
+
+
+def _moves_between_changes(values: np.ndarray, looks: _Looks) -> bool:
+    """Whether data move at all but where they jump."""
+    after = np.searchsorted(looks.changes, looks.at)
+    return bool(np.any(np.diff(values, axis=0)[np.diff(after) == 0]))
 
 
 def _of_flux(
