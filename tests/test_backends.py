@@ -253,9 +253,9 @@ def test_serial_and_parallel_kernels_do_not_share_a_cache(tmp_path: Path) -> Non
 import numpy as np
 from simsuite.backends import open_backend
 k = open_backend("cpu").kernels("simsuite.solvers.heat.explicit.explicit")
-T = np.zeros((4, 4))
+T, mesh = np.zeros((4, 4)), (np.zeros(32), np.zeros(32), 1.0, False, False)
 for f, more in ((k.steps_short, (0, 1)), (k.step, ())):
-    f(T, T.copy(), np.zeros(32), 0, np.zeros(32), 0.1, 1.0, False, False, *more)
+    f(T, T.copy(), mesh, 0, 0.1, *more)
     print(sum(f.stats.cache_misses.values()), sum(f.stats.cache_hits.values()))
 """
     environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path), "NUMBA_CACHE_DIR": "", "NUMBA_ENABLE_CUDASIM": "0"}
