@@ -108,8 +108,7 @@ class ControlledStepper(FieldStepper):
         kinking = any(kinks(f.tree) for f in made.sources)
         if feeds:
             self._growth = ErrorGrowth(made, backend, self._operator, self._adi, self._largest, T.dtype, kinking)
-        missed = MissedKinks(made, backend, self._operator, T.dtype)
-        self._missed = missed if missed.any else None
+        self._missed = MissedKinks.of(made, backend, self._operator, T.dtype)
         first = longest_step(3, safe) if math.isfinite(safe) else (clock.times[-1] - clock.times[0]) * 1e-4
         span = (float(T.min()), float(T.max()))
         state = start.arrays.get("control")

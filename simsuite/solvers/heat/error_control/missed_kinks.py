@@ -50,6 +50,12 @@ def missed_share(trees: Iterable[Node]) -> float:
     return max((MISSED_JUMP if _jumps(tree) else MISSED if kinks(tree) else 0.0 for tree in trees), default=0.0)
 
 
+def _functions(made: Discretisation) -> tuple[list[Node], list[Node]]:
+    """Conductivities that depend on T, and sources."""
+    laws = [] if made.law is None else [made.law.along_x.tree, made.law.along_y.tree]
+    return laws, [f.tree for f in made.sources]
+
+
 class MissedKinks:
     """Adds what a step may have missed to an estimate of its error. Fields are views of (ny, nx).
 
@@ -60,17 +66,17 @@ class MissedKinks:
     def __init__(self, made: Discretisation, backend: Backend, operator: Operator, dtype: Any) -> None:
         self._operator, self._real = operator, np.dtype(dtype).type
         plate = (made.nx, made.ny), block_for(made)
-        laws = () if made.law is None else (made.law.along_x.tree, made.law.along_y.tree)
-        self._conducts = missed_share(laws) > 0.0
-        self._share = missed_share([*laws, *(f.tree for f in made.sources)])
+        laws, powers = _functions(made)
+        self._conducts, self._share = missed_share(laws) > 0.0, missed_share([*laws, *powers])
         self._bend = backend.launcher(backend.kernels(__name__).bend, *plate)
         self._add = backend.launcher(backend.kernels("simsuite.solvers.heat.adi.adi").ahead, *plate)
         self._rate = backend.launcher(backend.kernels(OPERATOR).rate, *plate)
 
-    @property
-    def any(self) -> bool:
-        """Whether there is anything that steps may miss."""
-        return self._share > 0.0
+    @classmethod
+    def of(cls, made: Discretisation, backend: Backend, operator: Operator, dtype: Any) -> MissedKinks | None:
+        """None where nothing kinks or jumps at temperatures: then no kernel is needed."""
+        laws, powers = _functions(made)
+        return cls(made, backend, operator, dtype) if missed_share([*laws, *powers]) else None
 
     def add(self, error: Any, before: Any, after: Any, dt: float, spare: Sequence[Any]) -> None:
         """Queue that for a step of dt from temperatures `before` to `after`. spare: two fields whose content is
