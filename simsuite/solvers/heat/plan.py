@@ -28,9 +28,9 @@ class Control:
     stops: those at which nothing happens but that steps see the data. windows, longest: of parts of a run that begin
     there, how long steps may be for the same reason, s. worth: how many stages of rkl2 take as long as a step of adi.
     range_floor: what errors are measured by as long as temperatures differ by less, K. expected: about how many steps.
-    unsure: whether there may be many more, as sources depend on T. course_times, course_turned, course_shares: how they
-    are spread over the run, see `Course`. unsearched: data that jump at so many times and places that steps do not end
-    at each, so that nobody knows their error.
+    unsure: whether there may be many more, as sources depend on T, or a conductivity jumps with it. course_times,
+    course_turned, course_shares: how they are spread over the run, see `Course`. unsearched: data that jump at so many
+    times and places that steps do not end at each, so that nobody knows their error.
     """
 
     methods: tuple[str, ...]

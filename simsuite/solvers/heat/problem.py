@@ -19,7 +19,6 @@ from simsuite.scenario.heat import EDGES, HeatScenario
 from simsuite.solvers.heat.checks.absolute_zero import fallen_below, gone_below
 from simsuite.solvers.heat.checks.advice import open_ledger, remedies, warnings
 from simsuite.solvers.heat.checks.maximum_principle import PossibleRange, gone_beyond, possible_range
-from simsuite.solvers.heat.checks.thermostats import conductivity_jumps
 from simsuite.solvers.heat.checks.tolerance import missed_tolerance, tolerance_of
 from simsuite.solvers.heat.choice.forecast import usual_seconds
 from simsuite.solvers.heat.choice.method import clock_times, controlled_times, make_plan
@@ -143,8 +142,7 @@ class HeatProblem:
         control = self.plan.control
         if control is None:
             return self.position(self.clock.end)[0], self.position(self.clock.end)[0]
-        open_end = control.unsure or conductivity_jumps(self.scenario, self.made)
-        return round(control.expected / FORETOLD), None if open_end else round(control.expected * FORETOLD)
+        return round(control.expected / FORETOLD), None if control.unsure else round(control.expected * FORETOLD)
 
     def work(self, step: int) -> float:
         cells = float(self.made.nx * self.made.ny)

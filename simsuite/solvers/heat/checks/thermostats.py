@@ -45,7 +45,8 @@ def thermostat_warnings(scenario: HeatScenario, made: Discretisation, controlled
             jump = next(_jumps(source.power, made, scenario.time.end), None)
             if jump is not None:
                 found.append(_words(name, jump, controlled))
-    jump = next(_jumps_of_conductivities(scenario, made), None)
+    jumps = (jump for k in conductivities(scenario) for jump in _jumps(k, made, scenario.time.end))
+    jump = next(jumps, None)
     if jump is not None:
         off = "so results are off by about what flows differently in one step"
         if controlled:
@@ -55,16 +56,6 @@ def thermostat_warnings(scenario: HeatScenario, made: Discretisation, controlled
             f"{off}; make it a ramp over a few kelvin, such as {_ramp(jump, _FEW)}"
         )
     return found
-
-
-def conductivity_jumps(scenario: HeatScenario, made: Discretisation) -> bool:
-    """Whether a conductivity jumps at a temperature that can come up."""
-    return next(_jumps_of_conductivities(scenario, made), None) is not None
-
-
-def _jumps_of_conductivities(scenario: HeatScenario, made: Discretisation) -> Iterator[Jump]:
-    for k in conductivities(scenario):
-        yield from _jumps(k, made, scenario.time.end or 0.0)
 
 
 def conductivities(scenario: HeatScenario) -> Iterator[Expression]:

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from simsuite.expressions.changes import jumping
 from simsuite.solvers.heat.error_control.control import KAPPA, LASTING, MOST_CLOSE, ROUNDING, SAFETY
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.edges import FLUX, TEMPERATURE, Piece
@@ -142,6 +143,14 @@ def cells_passed(made: Discretisation, end: float) -> float:
         return 0.0
     alpha = float(np.mean(distinct(made.kx)) / np.mean(distinct(made.rho_c)))
     return max((_passed(made, piece, levels, alpha, end) for piece in made.edges.pieces if _moves(piece)), default=0.0)
+
+
+def jumps_without_number(made: Discretisation, end: float) -> bool:
+    """Whether a conductivity jumps at a temperature that comes up: cells may stay there, with a jump in every step."""
+    if made.law is None or not any(jumping(f.tree, "T") for f in (made.law.along_x, made.law.along_y)):
+        return False
+    with np.errstate(all="ignore"):
+        return _jumps_of_law(made, end).size > 0
 
 
 def _passed(made: Discretisation, piece: Piece, levels: np.ndarray, alpha: float, end: float) -> float:

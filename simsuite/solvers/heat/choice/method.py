@@ -16,7 +16,7 @@ import numpy as np
 from simsuite.core import Clock
 from simsuite.errors import Mistake
 from simsuite.scenario.heat import HeatScenario
-from simsuite.solvers.heat.choice.expected_steps import expected_steps, foretold_steps
+from simsuite.solvers.heat.choice.expected_steps import expected_steps, foretold_steps, jumps_without_number
 from simsuite.solvers.heat.choice.fastest import RatesOf, cheapest, is_long, is_short, usual
 from simsuite.solvers.heat.choice.rates import TWO_CORES, Work, work_of
 from simsuite.solvers.heat.explicit.explicit_error import explicit_error, least_range
@@ -208,7 +208,7 @@ def _controlled(
         unsearched=moves.changes.unsearched,
         stops=moves.stops,
         worth=seconds["adi"] / seconds["rkl2"] if len(methods) > 1 else 0.0,
-        unsure=runs_away(made, times[-1]),
+        unsure=runs_away(made, times[-1]) or jumps_without_number(made, times[-1]),
         windows=longest.begins,
         longest=longest.longest,
         range_floor=range_floor(made, times[-1], times),
