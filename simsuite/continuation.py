@@ -42,15 +42,39 @@ class State:
     key: str
 
 
-def last_state(directory: Path) -> State:
-    """Of the run in a directory: that of its newest checkpoint or of its last frame, whichever is later. A run that has
-    ended leaves the checkpoints of before.
+def last_state(directory: Path, scenario: Scenario) -> State:
+    """Of the run in a directory: that of its newest checkpoint or of its last frame, whichever is later, as `scenario`
+    takes it. A run that has ended leaves the checkpoints of before.
 
-    Raises UsageError where there is neither, or the solver has no such state, and SimsuiteError for damage.
+    Raises UsageError where there is neither, the solver has no such state, or it does not fit the scenario, and
+    SimsuiteError for damage.
     """
-    scenario = scenario_of_run(directory)
-    if scenario.solver not in _KEYS:
+    own = scenario_of_run(directory)
+    if own.solver not in _KEYS:
         raise UsageError(f"{directory} has no state but that of its paths: `simsuite resume {directory}` goes on")
+    _require_fit(own, scenario, directory)
+    state = _last_state(own, directory)
+    if own.solver != "heat" or own.model.units == scenario.model.units:
+        return state
+    values = np.asarray(state.values, np.float64) + (_ZERO[own.model.units] - _ZERO[scenario.model.units])
+    return replace(state, values=values)
+
+
+def _require_fit(own: Scenario, scenario: Scenario, directory: Path) -> None:
+    """Raises UsageError where another scenario is not of the same solver, or of heat not on the same grid."""
+    if own.solver != scenario.solver:
+        raise UsageError(f"{directory} is a run of {own.solver}, and this scenario is of {scenario.solver}")
+    if own.solver != "heat":
+        return
+    old, new = own.model.grid, scenario.model.grid
+    if (old.nx, old.ny) != (new.nx, new.ny):
+        raise UsageError(f"{directory} has {old.nx} x {old.ny} cells, and this scenario {new.nx} x {new.ny}")
+    if (old.lx, old.ly) != (new.lx, new.ly):
+        sizes = (f"{grid.lx:g} m x {grid.ly:g} m" for grid in (old, new))
+        raise UsageError(f"{directory} is of {next(sizes)}, and this scenario of {next(sizes)}")
+
+
+def _last_state(scenario: Scenario, directory: Path) -> State:
     found = read_checkpoint(directory)
     with reading(RunDirectory(directory).results) as file:
         frame = _last_frame(scenario, file)
@@ -106,24 +130,6 @@ def _is_output(scenario: Scenario) -> bool:
 def _moment(time: float, problem: Problem) -> str:
     unit = problem.layout.series[0].coordinate.attrs.get("units", "")
     return f"t = {measured(f'{time:.9g}', unit)}"
-
-
-def fitted(state: State, other: Scenario, scenario: Scenario, run: Path) -> State:
-    """The state of a run of the scenario `other` as another scenario takes it: in its unit of temperatures.
-
-    Raises UsageError where it is of another plate, or of another grid.
-    """
-    if scenario.solver != other.solver:
-        raise UsageError(f"{run} is a run of {other.solver}, and this scenario is of {scenario.solver}")
-    if scenario.solver != "heat":
-        return state
-    old, new = other.model.grid, scenario.model.grid
-    if (old.nx, old.ny) != (new.nx, new.ny):
-        raise UsageError(f"{run} has {old.nx} x {old.ny} cells, and this scenario {new.nx} x {new.ny}")
-    if (old.lx, old.ly) != (new.lx, new.ly):
-        raise UsageError(f"{run} is of {old.lx:g} m x {old.ly:g} m, and this scenario of {new.lx:g} m x {new.ly:g} m")
-    change = _ZERO[other.model.units] - _ZERO[scenario.model.units]
-    return replace(state, values=np.asarray(state.values, np.float64) + change) if change else state
 
 
 def store(state: State, directory: Path, base: Path, fresh: bool) -> str:

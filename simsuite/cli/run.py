@@ -128,14 +128,14 @@ def run(
 
 def _beginning_with(run: Path, scenario: Scenario, fresh: bool) -> str:
     """The override by which a scenario begins with the last good state of a run."""
-    from simsuite.assembly import default_directory, scenario_of_run
-    from simsuite.continuation import fitted, last_state, store
+    from simsuite.assembly import default_directory
+    from simsuite.continuation import last_state, store
     from simsuite.scenario.moving import moving
 
     directory = default_directory(scenario)
     if directory.resolve() == run.resolve():
         raise UsageError(f"{directory} is the run itself\n  = help: -o DIR writes the new run elsewhere")
-    state = fitted(last_state(run), scenario_of_run(run), scenario, run)
+    state = last_state(run, scenario)
     begin = store(state, directory, scenario.base, fresh)
     say(f"time 0 is {state.at} of {run}")
     if late := moving(scenario.model):
