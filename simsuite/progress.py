@@ -19,7 +19,7 @@ SETTLING = 0.05  # of the work of a run whose steps control their error: before 
 PAUSE, SLOWER = (
     1.0,
     10.0,
-)  # seconds that a stretch of steps takes in which kernels are compiled, times as long as others
+)  # what a stretch takes in which kernels are compiled: so many seconds, times as long as others
 SECONDS = 1.0  # between two notes in progress.json, at least
 
 

@@ -165,7 +165,7 @@ def _heat_quality(results: Mapping[str, Any], summary: Mapping[str, Any], verbos
         estimated = "rounding_error" in results or not results["time_error"]
         error = f"{results['time_error']:.2g}"
         asked = f"; tolerance {results['tolerance']:g}" if "tolerance" in results else ""
-        so_far = "" if summary["status"] == "complete" else f" so far{_span(results, summary)}"
+        so_far = "" if summary["status"] == "complete" else f" so far{_span(results)}"
         how = "as estimated" if estimated else "at most"
         note = f"of the temperatures' range{so_far}, by steps in time, {how}{asked}"
         yield _row("time error", error, note, "  ")
@@ -193,13 +193,12 @@ def _heat_quality(results: Mapping[str, Any], summary: Mapping[str, Any], verbos
         yield _row("last iteration", f"{change:.2g}", note, "  ")
 
 
-def _span(results: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
-    """By how much temperatures have differed, where that is known."""
+def _span(results: Mapping[str, Any]) -> str:
+    """By how much temperatures have differed, where that is known: in K, as all differences."""
     if "range" not in results:
         return ""
     low, high = results["range"]
-    unit = unit_of(summary.get("units", {}), "temperature", "K")
-    return f" ({measured(f'{high - low:.2g}', 'K' if unit == '°C' else unit)})"
+    return f" ({high - low:.2g} K)"
 
 
 def _why_unknown(results: Mapping[str, Any]) -> str:
