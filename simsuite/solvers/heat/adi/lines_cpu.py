@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import operator
-
 import numpy as np
 
 from simsuite.parallel_for import kernel, lesser, parallel_for, procedure
-from simsuite.solvers.heat.arguments import Along
 
-_fields = operator.itemgetter(*map(Along._fields.index, ("g", "c", "edges", "first", "wrap")))
 WIDTH = 64  # lines that are solved together: a few rows of them stay in the fastest cache
 
 
@@ -120,7 +116,7 @@ def _lines(r, g, c, edges, first, a, one, v):
 
 def solve(r, lines, at, a, one, v):
     """A kernel for rings and one for lines with ends: most runs need one of them."""
-    g, c, edges, first, wrap = _fields(lines)
+    g, c, edges, first, wrap = lines  # in the order of `Along`
     if not wrap:
         _lines(r, g, c, edges, at + first, a, one, v)
     elif r.shape[0] > 1:
