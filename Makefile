@@ -6,6 +6,9 @@ SEED ?= 1
 GPU := $(if $(shell command -v nvidia-smi),yes)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
+# Tests start hundreds of processes: each would compile all modules again where this is set, as in many containers.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: heat test long faults lowest lint clean
 
 heat: .venv/installed ## simulate a cooling plate and draw it
