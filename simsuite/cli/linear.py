@@ -16,6 +16,7 @@ _OF_SECONDS = {  # units of a system in continuous time; what is not here has no
     "frequency": "Hz",
 }
 _OF_STEPS = {"time_constant": "steps", "frequency": "1/step", "period": "steps"}
+_RELATIVE_NUMBERS = dict.fromkeys(("residual", "distance", "spectral_radius", "radius_error"), "1")
 _RELATIVE = "(of the smallest change that loses one, relative to A, balanced, and to each"
 _NOTES = {
     "change": "(by which one more step would change an entry, at most, before it is rounded)",
@@ -36,7 +37,7 @@ def linear_lines(results: Mapping[str, Any], verbose: bool) -> Iterator[str]:
 def linear_unit(name: tuple[str, ...], results: Mapping[str, Any]) -> str:
     """The unit of a number, whose name may end with places in a list; "" if it has none, or that of the state."""
     keys = [part for part in name if not part.isdecimal()]
-    return _units(results).get(keys[-1], "")
+    return (_units(results) | _RELATIVE_NUMBERS).get(keys[-1], "")
 
 
 def _units(results: Mapping[str, Any]) -> dict[str, str]:

@@ -143,13 +143,13 @@ def _heat(summary: Mapping[str, Any], verbose: bool) -> Iterator[Section]:
 def _energy(summary: Mapping[str, Any], energy: Mapping[str, Any], unit: str) -> Iterator[Section]:
     steady = summary.get("stepper") == "steady"
     rows = [] if steady else [_row("stored", energy["stored"])]
-    rows.append(_row("boundary", energy["boundary"], "came in through the edges"))
+    rows.append(_row("boundary", energy["boundary"], f"{'comes' if steady else 'came'} in through the edges"))
     rows += [_row(edge, value, indent="      ") for edge, value in energy["edges"].items()]
-    rows.append(_row("source", energy["source"], "arose in sources"))
+    rows.append(_row("source", energy["source"], f"{'arises' if steady else 'arose'} in sources"))
     if len(energy.get("sources", {})) > 1:
         rows += [_row(name, value, indent="      ") for name, value in energy["sources"].items()]
     if "held" in energy:
-        rows.append(_row("held", energy["held"], "came in from regions held at a temperature"))
+        rows.append(_row("held", energy["held"], f"{'comes' if steady else 'came'} in from held regions"))
     rows.append(_row("residual", energy["residual"], "what is left: rounding, if it is small"))
     yield f"heat {'flow' if steady else 'since the start'}, {unit}".rstrip(", "), rows
 

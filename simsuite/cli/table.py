@@ -12,6 +12,16 @@ from simsuite.cli.linear import linear_unit
 from simsuite.words import printable
 
 Row = tuple[str, Any, str]
+_HEAT_UNITS = {  # of numbers that are not variables of the result file; "1" where they are relative, none of counts
+    ("dt",): "s",
+    ("time_error",): "1",
+    ("rounding_error",): "1",
+    ("tolerance",): "1",
+    ("time_error_bound",): "K",
+    ("iteration_change",): "1",
+    ("steady", "largest_rate"): "K/s",
+    ("steady", "residual"): "1",
+}
 
 
 def print_csv(summary: Mapping[str, Any]) -> None:
@@ -55,6 +65,4 @@ def _heat_unit(name: tuple[str, ...], units: Mapping[str, str]) -> str:
         return units.get("energy_stored", "")
     if name[0] == "error":
         return units.get(f"error_{name[1]}", "")
-    if name == ("steady", "largest_rate"):
-        return "K/s"
-    return "s" if name[0] == "dt" else ""
+    return _HEAT_UNITS.get(name[:1], _HEAT_UNITS.get(name, ""))

@@ -21,6 +21,12 @@ from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.sampling import distinct
 from simsuite.solvers.heat.plan import Plan
 
+_LEDGER_UNITS = {  # by whether the state is steady, and whether the diffusivity alone is given
+    (False, False): "J/m",
+    (False, True): "K·m²",
+    (True, False): "W/m",
+    (True, True): "K·m²/s",
+}
 _LITTLE = 1e-3  # of a plate's shorter side
 _CLOSED, _ROUNDED = 1e-6, 1e-10  # of the heat that has moved, and of all that is stored: a ledger that closes
 
@@ -85,9 +91,10 @@ def open_ledger(scenario: HeatScenario, made: Discretisation, results: Mapping[s
     content = max(abs(results["min"]), abs(results["max"])) * capacity
     if scenario.run.precision != "float64" or not abs(energy["residual"]) > _CLOSED * moved + _ROUNDED * content:
         return []
+    unit = _LEDGER_UNITS[scenario.time.steady, scenario.material.alone]
     return [
-        f"the heat ledger does not close: {abs(energy['residual']):.3g} J/m of {moved:.3g} J/m are missing, far more "
-        "than rounding; that is a fault of simsuite: do not trust these results, and please report it"
+        f"the heat ledger does not close: {abs(energy['residual']):.3g} {unit} of {moved:.3g} {unit} are missing, far "
+        "more than rounding; that is a fault of simsuite: do not trust these results, and please report it"
     ]
 
 

@@ -25,6 +25,7 @@ def heat_layout(
     # Where the diffusivity alone is given, rho c counts as 1. A steady state has powers in place of energies.
     units = ("K m2 s-1", "W m-1") if scenario.time.steady else ("K m2", "J m-1")
     joules = {"units": units[not scenario.material.alone]}
+    meaning = _meaning_of_flow if scenario.time.steady else _meaning
     degrees = {"units": scenario.units, "long_name": "temperature"}
     variables = [
         Variable(
@@ -37,7 +38,7 @@ def heat_layout(
             scenario.run.dtype,
             degrees,
         ),
-        *(Variable(f"energy_{name}", ("sample",), attrs=joules | {"long_name": _meaning(name)}) for name in energies),
+        *(Variable(f"energy_{name}", ("sample",), attrs=joules | {"long_name": meaning(name)}) for name in energies),
     ]
     sizes = {"y": g.ny, "x": g.nx}
     if scenario.probe:
@@ -79,4 +80,17 @@ def _meaning(name: str) -> str:
         "stored": "heat stored since the start",
         "held": "heat that came in from regions held at a temperature",
         "residual": "stored minus what came in",
+    }[name]
+
+
+def _meaning_of_flow(name: str) -> str:
+    """Of the heat ledger of a steady state, whose numbers are what comes in each second."""
+    if name in EDGES:
+        return f"heat flow in through the {name} edge"
+    if name.startswith("source_"):
+        return f"power of the source {name.removeprefix('source_')}"
+    return {
+        "stored": "heat stored each second, none at a steady state",
+        "held": "heat flow in from regions held at a temperature",
+        "residual": "what is left of the heat flows",
     }[name]
