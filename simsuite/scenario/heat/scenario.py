@@ -15,6 +15,7 @@ from simsuite.scenario.heat import foreign
 from simsuite.scenario.heat.boundary import EDGES, Boundary, Moving, Radiation, derived_keys, fixes_level
 from simsuite.scenario.heat.material import HOW, Material
 from simsuite.scenario.heat.region import Region, region_mistakes
+from simsuite.scenario.heat.sound_parts import sound_parts
 from simsuite.scenario.heat.source import Source, source_mistakes, source_names
 from simsuite.scenario.heat.time import Time
 from simsuite.scenario.types import FileRef, Name, NumberOrExpression, Title, mistake
@@ -99,6 +100,7 @@ class HeatRun(AnyRun):
 
 class HeatScenario(Section):
     expected_keys: ClassVar[Mapping[str, str]] = foreign.SECTIONS
+    sound_parts: ClassVar = staticmethod(sound_parts)
 
     solver: Literal["heat"] = Field(description="the equation: ρc ∂T/∂t = ∇·(k∇T) + q on a rectangle")
     title: Title = Field("", description="shown in pictures and stored with the results")

@@ -11,6 +11,7 @@ from simsuite.errors import Mistake
 from simsuite.scenario.common import FieldMistake, NonNegative, Positive, Section
 from simsuite.scenario.heat import foreign
 
+_END = "add end = .., the time at which the run ends, s; or steady = true, for the steady state without any steps"
 _IMPLICIT = 'write "adi", which is implicit and of second order, or "auto", which takes what is fastest'
 _EULER = 'write "explicit", which is forward Euler; implicit is "adi"'
 _RUNGE_KUTTA = 'write "rkl2", a Runge-Kutta method of second order with as many stages as a step needs, or "auto"'
@@ -51,7 +52,7 @@ class Time(Section):
     def _check(self) -> Time:
         found = []
         if self.end is None and not self.steady:
-            found.append(Mistake(("end",), "missing key `end` in [time]", "s; or steady = true"))
+            found.append(Mistake(("end",), "missing key `end` in [time]", _END))
         if self.steady and self.stepper != "auto":
             found.append(Mistake(("stepper",), "a steady state is found without a stepper", 'write stepper = "auto"'))
         if self.steady and self.dt != "auto":

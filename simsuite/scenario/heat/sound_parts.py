@@ -1,0 +1,43 @@
+"""What is left of a heat scenario without its faulty sections, so that mistakes between the others are found in the same
+round. Sections that say when, how and what is stored are replaced by the least that stands for them; a mistake in any
+other section, such as [grid], leaves too little to look at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from simsuite.scenario.spans import KeyPath
+
+_REPLACED = ("run", "time", "output", "probe", "title")
+
+
+@dataclass(frozen=True)
+class SoundParts:
+    """data: a scenario. faulty: sections that are not as they are in the file."""
+
+    data: dict[str, Any]
+    faulty: frozenset[str | int]
+
+    def in_file(self, path: KeyPath) -> KeyPath | None:
+        """The place in the file of a mistake that is found in `data`; None where a section that was replaced may be the
+        reason."""
+        return None if not path or path[0] in self.faulty else path
+
+
+def sound_parts(data: Mapping[str, Any], mistakes: Iterable[KeyPath]) -> SoundParts | None:
+    """data: of the file. mistakes: where they are. None if too little is sound."""
+    places = list(mistakes)
+    faulty = frozenset(path[0] for path in places if path)
+    if () in places or not faulty <= set(_REPLACED):
+        return None
+    found = {key: value for key, value in data.items() if key not in faulty}
+    if "time" in faulty:
+        time = data.get("time")
+        steady = time.get("steady", False) if isinstance(time, Mapping) else None
+        if not isinstance(steady, bool):  # nobody knows which of the two kinds of problem it is
+            return None
+        found["time"] = {"steady": True} if steady else {"end": 1.0}
+    return SoundParts(found, faulty)
