@@ -248,6 +248,7 @@ class Execution:
                 "device": backend.name,
                 "device_name": backend.device_name,
                 "threads": threads_for(problem, backend),
+                **({"resumed": True} if start.step > 0 else {}),
                 **problem.method,
                 **stepper.chosen,
                 **progress_made(problem, stepper, found),

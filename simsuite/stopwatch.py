@@ -44,7 +44,7 @@ class Stopwatch:
         """When the first stretch was over, by `time.monotonic`; when it began if it did all the work."""
         return self._started if self._last > self._first else self._entered
 
-    def rate(self) -> float:
-        """Work a second between the first stretches and the last, by the device's clock; 0 where there was none."""
+    def rate(self) -> float | None:
+        """Work a second between the first stretches and the last, by the device's clock; None where there was none."""
         done, seconds = self._last - self._first, self._end_of_last.seconds_since(self._begin)
-        return done / seconds if done and seconds > 0 else 0.0
+        return done / seconds if done and seconds > 0 else None

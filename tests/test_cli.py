@@ -213,7 +213,7 @@ COMMON = {
     "time": float,
     "wall_seconds": float,
     "compile_seconds": float,
-    "rate": float,
+    "rate": (float, type(None)),  # of a run that ends with its first stretch of steps none is known
     "rate_unit": str,
     "results": dict,
 }

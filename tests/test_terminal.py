@@ -735,7 +735,11 @@ def test_the_error_of_a_run_that_was_stopped_is_of_the_range_so_far(say: Say) ->
     assert stopped.returncode == 75
     low, high = json.loads(say("info", "runs/plate", "--json").stdout)["summary"]["results"]["range"]
     assert f"of the temperatures' range so far ({high - low:.2g} K), by steps in time" in stopped.stdout
-    assert "so far" not in say("run", *settings(*slow)).stdout
+    assert json.loads(say("info", "runs/plate", "--json").stdout)["summary"]["rate"] is None
+    assert "since it was resumed" not in stopped.stdout
+    resumed = say("run", *settings(*slow)).stdout
+    assert "so far" not in resumed
+    assert re.search(r"took +\S+ s since it was resumed, of which", resumed)
     celsius = say("run", *settings(*slow, "units=degC"), "-o", "celsius", "--max-minutes", "0")
     assert re.search(r"range so far \(\S+ K\)", celsius.stdout), celsius.stderr
 

@@ -90,7 +90,8 @@ def _head(summary: Mapping[str, Any], verbose: bool) -> list[str]:
     ended = f"{summary['status']}: {reached}"
     if summary["solver"] == "gbm" and "percent" in summary:  # its steps begin anew with every batch of paths
         ended = f"{summary['status']} at {summary['percent']:.1f} %"
-    took = f"{duration(summary['wall_seconds'])}, of which {duration(summary['compile_seconds'])} to start"
+    since = " since it was resumed" if summary.get("resumed") else ""
+    took = f"{duration(summary['wall_seconds'])}{since}, of which {duration(summary['compile_seconds'])} to start"
     stages = ", each stage a step" if "rkl2" in str(summary.get("stepper")) else ""
     rate = f", then {with_prefix(summary['rate'], summary['rate_unit'])}{stages}" if summary["rate"] else ""
     kernel = f", {summary['kernel']} kernels" if "kernel" in summary else ""
