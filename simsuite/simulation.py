@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from typing import Any
 
@@ -47,8 +48,14 @@ class Simulation:
         return state
 
     def advance(self, n: int = 1) -> None:
-        """Take n steps. Raises ValueError when n is negative or leads past the end of the run; where the number of
-        steps is not known before, all that are left have been taken then, as the error says."""
+        """Take n steps. Raises TypeError when n is not a whole number, ValueError when it is negative or leads past the
+        end of the run; where the number of steps is not known before, all that are left have been taken then, as the
+        error says."""
+        try:
+            n = operator.index(n)
+        except TypeError:
+            until = "to get to a time, call advance() as long as `time` is less"
+            raise TypeError(f"advance(n) takes a whole number of steps, not {n!r}; {until}") from None
         end = self.problem.clock.end
         adaptive = isinstance(self._stepper, Adaptive)
         if n < 0:

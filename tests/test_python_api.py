@@ -177,6 +177,16 @@ def test_a_simulation_that_is_led_past_its_end_says_how_far_it_came(plate: Path)
     assert str(caught.value).endswith(f"the run ends with step {sim.step}; steps taken before that: {sim.step - 2}")
 
 
+def test_steps_are_counted_in_whole_numbers(plate: Path) -> None:
+    sim = simsuite.open_simulation(plate, device="cpu")
+    for n in (0.5, 2.0, "3", None):
+        with pytest.raises(TypeError, match=r"advance\(n\) takes a whole number of steps, not .*; to get to a time"):
+            sim.advance(n)  # type: ignore[arg-type]
+    assert sim.step == 0
+    sim.advance(np.int64(2))
+    assert sim.step == 2
+
+
 def test_the_state_is_the_live_array(plate: Path) -> None:
     sim, other = (simsuite.open_simulation(plate, device="cpu") for _ in range(2))
     sim.state["temperature"][...] = 0.25

@@ -744,6 +744,23 @@ def test_the_error_of_a_run_that_was_stopped_is_of_the_range_so_far(say: Say) ->
     assert re.search(r"range so far \(\S+ K\)", celsius.stdout), celsius.stderr
 
 
+def test_all_runs_of_a_directory_are_listed_where_one_is_asked_for(say: Say) -> None:
+    """As CSV too; and where a picture is wanted of a run that is not there."""
+    assert say("run", *settings("time.end=1.0"), "-q").returncode == 0
+    assert say("run", *settings("time.end=1.0"), "-o", "runs/other", "-q").returncode == 0
+    found = list(csv.DictReader(say("info", "runs", "--csv").stdout.splitlines()))
+    assert [(row["directory"], row["status"]) for row in found] == [
+        ("runs/other", "complete"),
+        ("runs/plate", "complete"),
+    ]
+    assert {(row["solver"], row["time"], row["time_unit"]) for row in found} == {("heat", "1.0", "s")}
+    for command in ("info", "plot"):
+        refused = say(command, "runs/nix")
+        assert refused.returncode == 2
+        assert "runs/nix holds no run" in refused.stderr
+        assert "there are runs/other, runs/plate" in refused.stderr
+
+
 def test_results_are_printed_in_one_form(say: Say) -> None:
     refused = say("info", "runs/plate", "--csv", "--json")
     assert refused.returncode == 2
@@ -753,8 +770,8 @@ def test_results_are_printed_in_one_form(say: Say) -> None:
 @pytest.mark.parametrize(
     ("steps", "by_adi", "said"),
     [
-        (40, 0, "rkl2 in all steps, of rkl2 and adi, as long as their error allows"),
-        (40, 40, "adi in all steps, of rkl2 and adi, as long as their error allows"),
+        (40, 0, "rkl2 for all steps, adi for none; steps as long as their error allows"),
+        (40, 40, "adi for all steps, rkl2 for none; steps as long as their error allows"),
         (40, 3, "rkl2 and adi by turns, steps as long as their error allows"),
     ],
 )

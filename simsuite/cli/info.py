@@ -11,7 +11,7 @@ import typer
 from simsuite.cli.console import print_json, show
 from simsuite.cli.run import Json, Verbose, run_directory
 from simsuite.cli.summary import print_summary, short_stepper
-from simsuite.cli.table import print_csv
+from simsuite.cli.table import print_csv, print_runs_csv
 from simsuite.errors import SimsuiteError, UsageError
 from simsuite.words import counted, duration, measured
 
@@ -26,7 +26,10 @@ def info(
     as_json: Json = False,
     verbose: Verbose = False,
     as_csv: Annotated[
-        bool, typer.Option("--csv", help="Print the results of a run that has ended: name, value, unit.")
+        bool,
+        typer.Option(
+            "--csv", help="Print the results of a run that has ended: name, value, unit; or a line for each run."
+        ),
     ] = False,
 ) -> None:
     """Say how far the run in a directory is, also while it runs, and what its files hold; or list the runs there."""
@@ -36,7 +39,7 @@ def info(
         raise UsageError("--json and --csv are two forms of the same results: give one of them")
     run = run_directory(path)
     if not run.exists and (runs := runs_in(run.path)):
-        _list(run.path, runs, as_json)
+        _list(run.path, runs, as_json, as_csv)
         return
     found = inspect(run)
     if as_json:
@@ -123,7 +126,7 @@ def _print_datasets(shapes: Mapping[str, Sequence[int]], verbose: bool) -> None:
         show(f"  holds      {', '.join([*shown, counted(len(named) - len(shown), 'more array')])}")
 
 
-def _list(directory: Path, runs: Sequence[Any], as_json: bool) -> None:
+def _list(directory: Path, runs: Sequence[Any], as_json: bool, as_csv: bool) -> None:
     from simsuite.inspection import inspect
 
     found: list[dict[str, Any]] = []
@@ -134,6 +137,9 @@ def _list(directory: Path, runs: Sequence[Any], as_json: bool) -> None:
             found.append({"directory": str(run.path), "status": "damaged", "error": str(error)})
     if as_json:
         print_json({"directory": str(directory), "runs": found})
+        return
+    if as_csv:
+        print_runs_csv(found)
         return
     width = max(len(each["directory"]) for each in found)
     for each in found:

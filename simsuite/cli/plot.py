@@ -9,6 +9,7 @@ import typer
 
 from simsuite.cli.console import say
 from simsuite.cli.run import RunPath, run_directory
+from simsuite.errors import UsageError
 
 
 def plot(
@@ -18,9 +19,13 @@ def plot(
     ] = None,
 ) -> None:
     """Draw what a run found, as far as it got."""
+    from simsuite.inspection import runs_nearby
     from simsuite.pictures import draw
 
-    directory = run_directory(directory).path
+    run = run_directory(directory)
+    if not run.exists:
+        raise UsageError(f"{run.path} holds no run (no results.h5 in it){runs_nearby(run.path)}")
+    directory = run.path
     path = output if output is not None else directory / "plot.png"
     draw(directory, path)
     say(f"wrote {path}")

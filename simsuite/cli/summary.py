@@ -63,7 +63,8 @@ def short_stepper(about: Mapping[str, Any], controlled: bool) -> str:
     """The stepper in a few words. controlled: whether the error of its steps is."""
     name = str(about.get("stepper", ""))
     if name == "rkl2+adi" and controlled and (alone := _alone(about)):
-        return f"{alone} in all steps, of rkl2 and adi, as long as their error allows"
+        other = {"rkl2": "adi", "adi": "rkl2"}[alone]
+        return f"{alone} for all steps, {other} for none; steps as long as their error allows"
     if about.get("solver") == "gbm":
         return {"exact": "exact sampling"}.get(name, STEPPERS.get(name, name))
     return STEPPERS.get(name, name) + (", steps as long as their error allows" if controlled else "")

@@ -32,6 +32,16 @@ def print_csv(summary: Mapping[str, Any]) -> None:
         writer.writerow([printable(cell) if isinstance(cell, str) else cell for cell in row])
 
 
+def print_runs_csv(runs: Sequence[Mapping[str, Any]]) -> None:
+    """A line for each run in a directory: where it is and how far it came. runs: as `inspect` tells of them."""
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(("directory", "status", "solver", "steps", "time", "time_unit"))
+    for run in runs:
+        at = {**(run.get("summary") or {}), **run}
+        cells = (at.get(name) for name in ("directory", "status", "solver", "steps", "time", "time_unit"))
+        writer.writerow(["" if c is None else printable(c) if isinstance(c, str) else c for c in cells])
+
+
 def rows(summary: Mapping[str, Any]) -> Iterator[Row]:
     """Of all results, beginning with the time and the number of steps."""
     units = summary.get("units", {})
