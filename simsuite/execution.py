@@ -214,8 +214,7 @@ class Execution:
 
             try:
                 due: list[Output] = [*outputs, settling, checkpoint]
-                end = problem.clock.end
-                reason = march(stepper, end, due, backend, self.stopped, progress, lambda: settling.over)
+                reason = march(stepper, problem.clock.end, due, backend, self.stopped, progress, lambda: settling.over)
                 watch.stop(stepper.step)
                 if reason is not None or isinstance(problem, Extensible):
                     checkpoint.emit(stepper)
