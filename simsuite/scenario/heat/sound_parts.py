@@ -1,5 +1,6 @@
-"""What is left of a heat scenario without its faulty sections, so that mistakes between the others are found in the same
-round. Sections that say when, how and what is stored are replaced by the least that stands for them; a mistake in any
+"""What is left of a heat scenario without its faulty sections, so that mistakes between the others are found as well.
+
+Sections that say when, how and what is stored are replaced by the least that stands for them; a mistake in any
 other section, such as [grid], leaves too little to look at.
 """
 
