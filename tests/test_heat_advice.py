@@ -344,7 +344,11 @@ def test_conductivities_that_jump(heat: Callable[..., HeatProblem], conductivity
     told = [text for text in problem.warnings if "conductivity jumps" in text]
     assert [said in text for text in told] == [True] if said else not told
     assert (problem.steps_expected[1] is None) == bool(said)  # cells that stay at the jump take steps without number
-    assert all("a ramp over a few kelvin, such as min(1, max(0, " in text for text in told)
+    ramps = {0.0: "min(1, max(0, (2.5 - T)/5)) for (T < 0)", 3.0: "min(1, max(0, (5.5 - T)/5)) for (T < 3)"}
+    if said:  # one is 1.2 above the jump and the other one below: both are said as the comparison is written
+        level = 3.0 if "T = 3" in said else 0.0
+        ramp = ramps[level] if level else "min(1, max(0, (T + 2.5)/5)) for (T > 0)"
+        assert f"a ramp over a few kelvin about that temperature, such as {ramp}" in told[0]
 
 
 @pytest.mark.parametrize(
@@ -571,3 +575,62 @@ def test_temperatures_in_degrees_that_look_like_kelvin(
     found = [text for text in heat(**plate | {"units": "degC"}).warnings if " in K: write" in text]
     assert [said in text for text in found] == [True] if said else not found
     assert not [text for text in heat(**plate | {"units": "K"}).warnings if " in K: write" in text]
+
+
+SOLID = {"conductivity": 45.0, "density": 7800.0, "specific_heat": 470.0}
+
+
+@pytest.mark.parametrize(
+    ("sections", "told"),
+    [
+        ({"material": SOLID}, True),
+        ({"material": SOLID, "units": "degC"}, True),
+        ({}, False),  # of a diffusivity alone: anything that diffuses
+        ({"material": SOLID, "initial": {"temperature": 2e8}}, False),
+    ],
+)
+def test_temperatures_of_no_solid_are_told_once_a_run_is_over(heat: Callable, sections: dict, told: bool) -> None:
+    results = {"min": 20.0, "max": 1.6e8, "energy": {"stored": 0.0, "residual": 0.0, "edges": {"left": 0.0}}}
+    problem = heat(**sections)
+    texts = [text for text in problem.shortcomings(results) if "hotter than any solid" in text]
+    assert len(texts) == told
+    assert all(f"comes to 1.6e+08 {problem.scenario.degrees}, " in text for text in texts)
+    assert not problem.shortcomings(results | {"max": 5e4})
+
+
+def test_a_ledger_that_is_open_is_told_in_its_unit(heat: Callable) -> None:
+    results = {"min": 0.0, "max": 1.0, "energy": {"stored": 1e9, "residual": 1e8, "edges": {"left": 9e8}}}
+    steady = {"time": {"steady": True, "stepper": "auto"}, "boundary": {"left": {"kind": "temperature", "value": 1.0}}}
+    for sections, unit in (({}, "K·m²"), ({"material": SOLID}, "J/m"), (steady, "K·m²/s")):
+        (text,) = heat(**sections).shortcomings(results)
+        assert f"1e+08 {unit} of 1e+09 {unit} are missing" in text
+
+
+@pytest.mark.parametrize(
+    ("sections", "told"),
+    [
+        ({"source": [{"power": "1e6*((t > 3) + (x > 0.5))"}]}, ["`t > 3` in the source source1"]),
+        ({"source": [{"power": "1e6*(t < 0.005) + (5 >= t)"}]}, ["`5 >= t` in the source source1"]),
+        ({"boundary": {"left": {"kind": "temperature", "value": "20 + (t > 2)"}}}, ["`t > 2` in the left edge"]),
+        ({"source": [{"power": "1e6*(t < 0.005)"}]}, []),
+        ({"source": [{"power": "1e6*(t < 0.01)"}]}, []),  # at the end of the run itself
+    ],
+)
+def test_switches_after_the_end_are_named_once(heat: Callable, sections: dict[str, Any], told: list[str]) -> None:
+    found = [text for text in heat(**sections).warnings if "after the end of the run at 0.01 s" in text]
+    assert [text.partition(" has no effect")[0] for text in found] == told
+
+
+@pytest.mark.parametrize(
+    ("conductivity", "told"), [("max(T, 0)", True), ("abs(T - 5)*(T < 5)", True), ("max(T, 1e-6)", False)]
+)
+def test_a_conductivity_that_vanishes_at_a_given_temperature_is_named(
+    heat: Callable, conductivity: str, told: bool
+) -> None:
+    edge = {"left": {"kind": "temperature", "value": 10.0}}
+    material = {"conductivity": conductivity, "density": 1.0, "specific_heat": 1.0}
+    texts = heat(material=material, boundary=edge, time={"end": 1e-3, "stepper": "adi"}).warnings
+    assert sum("the conductivity is 0 at T = " in text for text in texts) == told
+    warm = {"temperature": 1.0}
+    texts = heat(material=material | {"conductivity": "T"}, initial=warm, boundary=edge).warnings
+    assert not [text for text in texts if "is 0 at T" in text]

@@ -193,3 +193,19 @@ def test_who_missed_a_tolerance_below_rounding_is_told_to_set_a_larger_one(
     (text,) = heat(**SMOOTH, run={"precision": precision}, time=time).shortcomings(results)
     assert "set time.tolerance = 1e-11 or more" in text
     assert "count all of them from" not in text
+
+
+@pytest.mark.parametrize(
+    ("precision", "asked", "told"),
+    [("float64", 1e-13, True), ("float64", 1e-9, False), ("float32", 1e-4, True), ("float32", 1.0, False)],
+)
+def test_a_steady_tolerance_below_rounding_is_told(
+    heat: Callable[..., HeatProblem], precision: str, asked: float, told: bool
+) -> None:
+    """8 by 8 cells of a diffusivity of 1: rounding is half a unit of 300 in the last place, times 128/s."""
+    time = {"end": 1.0, "steady_tolerance": asked}
+    problem = heat(run={"precision": precision}, initial={"temperature": "300*x"}, time=time)
+    texts = [text for text in problem.warnings if "may never be met" in text]
+    assert len(texts) == told
+    rate = 0.5 * np.finfo(precision).eps * float(problem.T0.max()) * 128
+    assert all(f"rates of {rate:.1g} K/s" in text for text in texts)

@@ -20,6 +20,7 @@ from simsuite.solvers.heat.checks.absolute_zero import fallen_below, gone_below
 from simsuite.solvers.heat.checks.advice import open_ledger, remedies, warnings
 from simsuite.solvers.heat.checks.maximum_principle import PossibleRange, gone_beyond, possible_range
 from simsuite.solvers.heat.checks.tolerance import missed_tolerance, tolerance_of
+from simsuite.solvers.heat.checks.too_hot import too_hot
 from simsuite.solvers.heat.choice.forecast import usual_seconds
 from simsuite.solvers.heat.choice.method import clock_times, controlled_times, make_plan
 from simsuite.solvers.heat.choice.trials import rates_on
@@ -365,7 +366,7 @@ class HeatProblem:
 
     def shortcomings(self, results: Mapping[str, Any], complete: bool = True) -> Sequence[str]:
         own = self.scenario, self.made, results
-        return [*missed_tolerance(*own, self.plan, complete), *open_ledger(*own), *fallen_below(*own)]
+        return [*missed_tolerance(*own, self.plan, complete), *open_ledger(*own), *fallen_below(*own), *too_hot(*own)]
 
     def _error(self, observed: Snapshot) -> dict[str, float]:
         """Norms of the difference to the reference: l1 mean absolute, l2 root mean square, linf largest, and l2

@@ -12,10 +12,12 @@ from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.checks.absolute_zero import kelvin_warnings, unit_warnings
 from simsuite.solvers.heat.checks.coarse import coarse_warnings
 from simsuite.solvers.heat.checks.idle import idle_warnings
+from simsuite.solvers.heat.checks.late_switches import late_switches
 from simsuite.solvers.heat.checks.moments import moment_warnings
+from simsuite.solvers.heat.checks.no_conduction import no_conduction
 from simsuite.solvers.heat.checks.not_finite import not_finite_warnings, why_undefined
 from simsuite.solvers.heat.checks.thermostats import thermostat_warnings
-from simsuite.solvers.heat.checks.tolerance import idle_keys, loose_tolerance, strict_tolerance
+from simsuite.solvers.heat.checks.tolerance import idle_keys, loose_tolerance, strict_tolerance, unreachable_rate
 from simsuite.solvers.heat.error_control.unlimited import grows_with_temperature
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.sampling import distinct
@@ -35,13 +37,22 @@ def warnings(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[s
     """What is probably not meant, although it can be run: one sentence each."""
     jumps = thermostat_warnings(scenario, made, plan.control is not None)
     idle = idle_warnings(scenario, made)
-    idle += [] if idle else moment_warnings(scenario, made, plan)
+    idle += [] if idle else [*moment_warnings(scenario, made, plan), *late_switches(scenario, made)]
     coarse = [] if idle else coarse_warnings(scenario, made, plan)
     unsearched = _unsearched_warnings(plan)
     units = [*not_finite_warnings(scenario, made), *unit_warnings(scenario, made), *kelvin_warnings(scenario, made)]
-    tolerance = [*loose_tolerance(scenario, plan), *strict_tolerance(scenario, plan)]
+    tolerance = [*loose_tolerance(scenario, plan), *strict_tolerance(scenario, plan), *unreachable_rate(scenario, made)]
     keys = [*idle_keys(scenario, plan), *tolerance, *_rare_frames(scenario)]
-    return [*units, *keys, *unsearched, *_scale_warnings(scenario, made), *idle, *coarse, *jumps]
+    return [
+        *units,
+        *keys,
+        *unsearched,
+        *_scale_warnings(scenario, made),
+        *no_conduction(scenario, made),
+        *idle,
+        *coarse,
+        *jumps,
+    ]
 
 
 def _rare_frames(scenario: HeatScenario) -> list[str]:

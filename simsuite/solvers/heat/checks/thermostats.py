@@ -53,7 +53,7 @@ def thermostat_warnings(scenario: HeatScenario, made: Discretisation, controlled
             off = "so that steps that control their error become short there"
         found.append(
             f"the conductivity jumps {_at(jump)}, which each cell passes at a time of its own: steps cannot end there, "
-            f"{off}; make it a ramp over a few kelvin, such as {_ramp(jump, _FEW)}"
+            f"{off}; make it a ramp over a few kelvin about that temperature, such as {_ramp(jump, _FEW, True)}"
         )
     return found
 
@@ -76,11 +76,13 @@ def _words(name: str, jump: Jump, controlled: bool) -> str:
     )
 
 
-def _ramp(jump: Jump, width: float = _HALF) -> str:
-    """An example of one in place of a jump there, or anywhere."""
+def _ramp(jump: Jump, width: float = _HALF, centred: bool = False) -> str:
+    """An example of one in place of a jump there, or anywhere. It begins at the jump, on the side on which what is
+    written is 1, as a thermostat should be off beyond its temperature; centred: the jump is in its middle."""
     value = 330.0 if math.isnan(jump.at) else _near(jump.at)
-    beyond = "T" if value == 0.0 else f"(T {'+' if value < 0 else '-'} {abs(value):g})"
-    below = "-T" if value == 0.0 else f"({value:g} - T)"
+    begin = value + (-0.5 if jump.rises else 0.5) * width if centred else value
+    beyond = "T" if begin == 0.0 else f"(T {'+' if begin < 0 else '-'} {abs(begin):g})"
+    below = "-T" if begin == 0.0 else f"({begin:g} - T)"
     way, distance = (">", beyond) if jump.rises else ("<", below)
     return f"min(1, max(0, {distance}/{width:g})) for (T {way} {value:g})"
 
@@ -98,11 +100,12 @@ def why_jumping(scenario: HeatScenario, made: Discretisation, reached: tuple[flo
     """What jumps at a temperature that a run came past, and what to write in its place; None where nothing does.
     reached: the least and the largest temperature."""
     powers = [source.power for source in scenario.source]
-    for what, functions, width in (("a source", powers, _HALF), ("the conductivity", conductivities(scenario), _FEW)):
+    kinds = (("a source", powers, _HALF, False), ("the conductivity", conductivities(scenario), _FEW, True))
+    for what, functions, width, centred in kinds:
         for f in functions:
             jump = next(_jumps(f, made, scenario.time.end or 0.0, reached), None)
             if jump is not None:
-                return what, _ramp(jump, width)
+                return what, _ramp(jump, width, centred)
     return None
 
 

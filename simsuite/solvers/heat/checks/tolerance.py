@@ -13,6 +13,7 @@ from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.checks.thermostats import why_jumping
 from simsuite.solvers.heat.error_control.unlimited import grows_with_temperature
 from simsuite.solvers.heat.grid.discretisation import Discretisation
+from simsuite.solvers.heat.grid.sampling import distinct
 from simsuite.solvers.heat.plan import Plan
 from simsuite.words import more_than
 
@@ -73,6 +74,25 @@ def strict_tolerance(scenario: HeatScenario, plan: Plan) -> list[str]:
     return [
         f"time.tolerance = {tolerance:g} is less than rounding in {precision}, which is {least:g} of the temperatures' "
         f"range or more, so that no steps can meet it: set time.tolerance = {larger}"
+    ]
+
+
+def unreachable_rate(scenario: HeatScenario, made: Discretisation) -> list[str]:
+    """A sentence where rounding of temperatures alone makes rates of change that are more than the steady_tolerance:
+    half a unit in the last place of the largest temperature, times what a cell exchanges with its neighbours."""
+    asked = scenario.time.steady_tolerance
+    if scenario.time.steady or not asked > 0.0:
+        return []
+    hottest = max(map(abs, made.temperatures(made.edges.looks(scenario.time.end or 0.0))))
+    largest = (float(np.max(distinct(k))) for k in (made.kx, made.ky))
+    across = sum(k / d**2 for k, d, n in zip(largest, (made.dx, made.dy), (made.nx, made.ny)) if n > 1)
+    rate = 0.5 * float(np.finfo(made.T0.dtype).eps) * hottest * across / float(np.min(distinct(made.rho_c)))
+    if asked >= rate:
+        return []
+    precise = "" if scenario.run.precision == "float64" else ', or precision = "float64" in [run]'
+    return [
+        f"time.steady_tolerance = {asked:g} K/s may never be met: rounding in {scenario.run.precision} alone makes "
+        f"rates of {rate:.1g} K/s or so on this grid; set it to {10.0 * rate:.0e} or more{precise}"
     ]
 
 
