@@ -10,14 +10,27 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+HostArray: TypeAlias = "npt.NDArray[Any]"
+"""An array of NumPy's. Any: the data type of its elements follows from the scenario, so no checker can know it."""
+DeviceArray: TypeAlias = Any
+"""An array of a backend, or the view of one that kernels take: NumPy's on the CPU, CuPy's or Numba's on a GPU. Any:
+neither CuPy nor Numba says what types its own arrays have."""
+Kernel: TypeAlias = Any
+"""A function that Numba compiles. Any: Numba does not say what types its functions have."""
+JsonObject: TypeAlias = dict[str, Any]
+"""What JSON calls an object. Any: its values are of any type that JSON has, as `json.loads` says, too."""
 
 # Of a run: so far before or after a time at which data change they are looked at. It is more than rounding may move
 # such times, and than those differ that count as one.
@@ -112,7 +125,7 @@ class Snapshot:
     """State at a step, on the host. `arrays` may view reused memory: valid while its `Pending` is held."""
 
     step: int
-    arrays: Mapping[str, np.ndarray]
+    arrays: Mapping[str, HostArray]
 
 
 class Pending(AbstractContextManager[Snapshot], Protocol):
@@ -124,17 +137,17 @@ class Fence(Protocol):
 
     def wait(self) -> None: ...
 
-    def seconds_since(self, earlier: Any) -> float:
+    def seconds_since(self, earlier: Self) -> float:
         """What the device took from an earlier fence to this one, which is waited for."""
 
 
 class Recorder(Protocol):
     """Queues launches, and may record them once and replay the recording."""
 
-    def replay(self, key: Any, launches: Callable[[], None]) -> None:
+    def replay(self, key: Hashable, launches: Callable[[], None]) -> None:
         """Queue what `launches` queues. The same `key` must always mean the same launches with the same arguments."""
 
-    def prepare(self, key: Any, launches: Callable[[], None]) -> None:
+    def prepare(self, key: Hashable, launches: Callable[[], None]) -> None:
         """Record what `launches` queues, and queue nothing. Its kernels must have been loaded."""
 
 
@@ -157,7 +170,7 @@ class Fourier(Protocol):
 
     name: str
 
-    def plan(self, kind: str, rows: int, n: int, dtype: Any) -> Callable[[Any, Any], None]:
+    def plan(self, kind: str, rows: int, n: int, dtype: npt.DTypeLike) -> Callable[[DeviceArray, DeviceArray], None]:
         """f(source, target) queues the transforms of all rows of an array. What that needs is allocated now.
 
         kind: "real" for (rows, n) to the half spectrum (rows, n // 2 + 1), "back" for the inverse, which may spoil the
@@ -170,10 +183,10 @@ class Products(Protocol):
 
     name: str
 
-    def multiply(self, A: Any, B: Any, out: Any) -> None:
+    def multiply(self, A: DeviceArray, B: DeviceArray, out: DeviceArray) -> None:
         """Queue out = A B. Each of them is an array of the device, in C order, or the transpose (`.T`) of one."""
 
-    def multiply_add(self, A: Any, B: Any, out: Any, add: bool) -> None:
+    def multiply_add(self, A: DeviceArray, B: DeviceArray, out: DeviceArray, add: bool) -> None:
         """Queue out = A B, or out + A B if `add`, for views of arrays in C order."""
 
 
@@ -192,18 +205,18 @@ class Backend(Protocol):
     announce: Callable[[str], None]  # told what takes long before a run begins
     threads: int  # of a CPU that a run may take; 1 on other devices
 
-    def array(self, host: np.ndarray) -> Any:
+    def array(self, host: HostArray) -> DeviceArray:
         """A copy of `host` on the device."""
 
-    def zeros(self, shape: int | tuple[int, ...], dtype: Any) -> Any: ...
+    def zeros(self, shape: int | tuple[int, ...], dtype: npt.DTypeLike) -> DeviceArray: ...
 
-    def view(self, array: Any) -> Any:
+    def view(self, array: DeviceArray) -> DeviceArray:
         """What a kernel takes as argument for `array`; made once, passed many times."""
 
-    def to_host(self, array: Any) -> np.ndarray:
+    def to_host(self, array: DeviceArray) -> HostArray:
         """A copy on the host; waits for all queued work. For set-up and tests, never inside `advance`."""
 
-    def copy(self, source: Any, target: Any) -> None:
+    def copy(self, source: DeviceArray, target: DeviceArray) -> None:
         """Queue the copying of an array to another of the same shape and type."""
 
     def arithmetic(self) -> AbstractContextManager[None]:
@@ -213,7 +226,7 @@ class Backend(Protocol):
         """The module `<module>_<dialect>`: one method's kernels for this kind of device. functions: where that is a
         template (`solvers.unwritten`), the text of each function that it calls."""
 
-    def launcher(self, kernel: Any, extent: tuple[int, ...], block: tuple[int, ...]) -> Callable[..., None]:
+    def launcher(self, kernel: Kernel, extent: tuple[int, ...], block: tuple[int, ...]) -> Callable[..., None]:
         """`kernel` bound to enough `block`s to cover `extent` (x first) and to this backend's compute stream."""
 
     def program(self, source: Path, macros: Mapping[str, str | int]) -> Program:
@@ -241,7 +254,7 @@ class Backend(Protocol):
     def recorder(self) -> Recorder:
         """For the launches of one stepper, whose buffers it outlives with no harm."""
 
-    def stage(self, step: int, arrays: Mapping[str, Any]) -> Pending:
+    def stage(self, step: int, arrays: Mapping[str, DeviceArray]) -> Pending:
         """Start copying `arrays` to the host; later work may overwrite them at once."""
 
     def fence(self) -> Fence:
@@ -274,7 +287,7 @@ class Stepper(Protocol):
         """What `Problem.rows` needs for one row of `series`."""
 
     @property
-    def state(self) -> Mapping[str, Any]:
+    def state(self) -> Mapping[str, DeviceArray]:
         """The live device arrays by name."""
 
 
@@ -285,9 +298,9 @@ class Variable:
 
     name: str
     dims: tuple[str, ...]
-    dtype: Any = np.float64
+    dtype: npt.DTypeLike = np.float64
     attrs: Mapping[str, str] = field(default_factory=dict)
-    values: np.ndarray | None = None
+    values: HostArray | None = None
 
 
 @dataclass(frozen=True)
@@ -327,7 +340,7 @@ class Problem(Protocol):
     """
 
     solver: str
-    decided: Mapping[str, Any]  # what does not follow from the scenario alone, as JSON; {} where there is nothing
+    decided: Mapping[str, object]  # what does not follow from the scenario alone, as JSON; {} where there is nothing
     clock: Clock
     layout: Layout
     method: Mapping[str, str]  # what was chosen: {"stepper": .., "precision": ..}
@@ -359,13 +372,13 @@ class Problem(Protocol):
 
     def stepper(self, backend: Backend, start: Snapshot) -> Stepper: ...
 
-    def rows(self, series: str, observed: Snapshot) -> Mapping[str, np.ndarray]:
+    def rows(self, series: str, observed: Snapshot) -> Mapping[str, HostArray]:
         """One row for each variable that grows along `series`, its coordinate included."""
 
-    def totals(self, observed: Snapshot) -> Mapping[str, np.ndarray]:
+    def totals(self, observed: Snapshot) -> Mapping[str, HostArray]:
         """The fixed variables without `values`, known at the end of the run."""
 
-    def results(self, observed: Snapshot) -> dict[str, Any]:
+    def results(self, observed: Snapshot) -> JsonObject:
         """What `run --json` prints under "results", from the last observation of the first series."""
 
     def fault(self, observed: Snapshot) -> str | None:
