@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Protocol, TypedDict
 
 
-def address(array: Any) -> int:
+class Interface(TypedDict, total=False):
+    """What is read of the CUDA array interface, version 3. strides: in bytes; None, or left out, for an array in C
+    order. data: the address of the first number, and whether the array is read only."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...] | None
+    data: tuple[int, bool]
+
+
+class OnDevice(Protocol):
+    """An array in a GPU's memory, of CuPy, Numba or any other library that has the CUDA array interface."""
+
+    @property
+    def __cuda_array_interface__(self) -> Interface: ...
+
+
+def address(array: OnDevice) -> int:
     """Of the first number of an array in C order. Raises ValueError for any other order, which an address does not
     tell."""
     interface = array.__cuda_array_interface__

@@ -8,13 +8,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from simsuite.backends.host import HostBackend
 from simsuite.backends.kernel_cache import cache_directory
 from simsuite.backends.numba_arrays import import_arrays
 from simsuite.backends.threads import load_openmp, on_threads, threads_available
 from simsuite.backends.tuning import times
+from simsuite.core import Kernel
 from simsuite.words import counted
 
 _TRIES, _TRYING = 4, 0.2  # as often, and as many seconds; the shortest counts: other programs only ever lengthen it
@@ -65,8 +65,9 @@ class CpuBackend(HostBackend):
     def on_threads(self, n: int) -> contextlib.AbstractContextManager[None]:
         return on_threads(n)
 
-    def launcher(self, kernel: Any, extent: tuple[int, ...], block: tuple[int, ...]) -> Callable[..., None]:
-        return kernel
+    def launcher(self, kernel: Kernel, extent: tuple[int, ...], block: tuple[int, ...]) -> Callable[..., None]:
+        loops: Callable[..., None] = kernel
+        return loops
 
 
 def _seconds(trial: Callable[[], None]) -> float:

@@ -12,10 +12,10 @@ import gc
 import importlib.util
 import os
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,14 +28,19 @@ from simsuite.backends.numba_launch import NumbaLaunch
 from simsuite.backends.program import CudaProgram
 from simsuite.backends.staging import Staging
 from simsuite.backends.tuning import choose, times
-from simsuite.core import Fence, Fourier, Pending, Products, Program, Recorder
+from simsuite.core import DeviceArray, Fence, Fourier, HostArray, Kernel, Pending, Products, Program, Recorder
 from simsuite.errors import DeviceError
+
+if TYPE_CHECKING:
+    import cupy
+    import numpy.typing as npt
+    from numba import cuda
 
 _GRAPHS = 128  # kept at once
 _TRIES = 5  # of which the median counts
 
 
-def _import_cupy() -> Any:
+def _import_cupy() -> ModuleType:
     """CuPy, or a DeviceError that says what is missing, Numba's CUDA target included."""
     try:
         ctypes.CDLL("nvcuda.dll" if os.name == "nt" else "libcuda.so.1")
@@ -52,10 +57,11 @@ def _import_cupy() -> Any:
         raise DeviceError(f"the CUDA driver does not answer ({e})") from None
     if importlib.util.find_spec("numba_cuda") is None:
         raise DeviceError(f"numba-cuda is not installed (only Numba's built-in target): {GPU_PACKAGES}")
-    return cupy
+    module: ModuleType = cupy
+    return module
 
 
-def _import_numba() -> Any:
+def _import_numba() -> ModuleType:
     """numba.cuda, which takes most of a second, or a DeviceError that says what is wrong with it."""
     try:
         cuda = import_numba_cuda()
@@ -67,7 +73,7 @@ def _import_numba() -> Any:
 
 
 class _EventFence:
-    def __init__(self, cupy: Any, stream: Any) -> None:
+    def __init__(self, cupy: ModuleType, stream: cupy.cuda.Stream) -> None:
         self._cupy, self._event = cupy, cupy.cuda.Event(block=True)
         self._event.record(stream)
 
@@ -76,7 +82,8 @@ class _EventFence:
 
     def seconds_since(self, earlier: _EventFence) -> float:
         self.wait()
-        return 1e-3 * self._cupy.cuda.get_elapsed_time(earlier._event, self._event)
+        milliseconds: float = self._cupy.cuda.get_elapsed_time(earlier._event, self._event)
+        return 1e-3 * milliseconds
 
 
 @contextlib.contextmanager
@@ -99,12 +106,12 @@ class _GraphRecorder:
     graph, which from then on is one launch: 1.4 microseconds a kernel instead of 12.
     """
 
-    def __init__(self, stream: Any, capture_mode: int) -> None:
+    def __init__(self, stream: cupy.cuda.Stream, capture_mode: int) -> None:
         self._stream, self._mode = stream, capture_mode
-        self._seen: set[Any] = set()
-        self._graphs: dict[Any, Any] = {}  # the least recently used first
+        self._seen: set[Hashable] = set()
+        self._graphs: dict[Hashable, cupy.cuda.Graph] = {}  # the least recently used first
 
-    def replay(self, key: Any, launches: Callable[[], None]) -> None:
+    def replay(self, key: Hashable, launches: Callable[[], None]) -> None:
         graph = self._graphs.pop(key, None)
         if graph is None:
             if key not in self._seen:
@@ -117,11 +124,11 @@ class _GraphRecorder:
         self._graphs[key] = graph
         graph.launch(self._stream)
 
-    def prepare(self, key: Any, launches: Callable[[], None]) -> None:
+    def prepare(self, key: Hashable, launches: Callable[[], None]) -> None:
         graph = self._graphs[key] = self._record(launches)
         graph.upload(self._stream)
 
-    def _record(self, launches: Callable[[], None]) -> Any:
+    def _record(self, launches: Callable[[], None]) -> cupy.cuda.Graph:
         with self._stream, _no_garbage_collection():
             self._stream.begin_capture(self._mode)
             try:
@@ -169,10 +176,10 @@ class CudaBackend(NumbaKernels):
         self._staging = Staging(cupy, self._device, self.compute, self._allocating)
         self._fourier: CuFft | None = None
         self._products: CuBlas | None = None
-        self._programs: dict[Any, CudaProgram] = {}
+        self._programs: dict[Hashable, CudaProgram] = {}
 
     @functools.cached_property
-    def _numba(self) -> tuple[Any, Any]:
+    def _numba(self) -> tuple[ModuleType, cuda.Stream]:
         """numba.cuda, on this device, and its name for the compute stream. Runs whose kernels are all in CUDA C++ never
         import it."""
         cuda = _import_numba()
@@ -186,30 +193,31 @@ class CudaBackend(NumbaKernels):
         _ = self._numba  # which the module imports under the name that NVIDIA's package takes
         return super().kernels(module, functions)
 
-    def array(self, host: np.ndarray) -> Any:
+    def array(self, host: HostArray) -> DeviceArray:
         with self._allocating():
             return self._cupy.asarray(np.ascontiguousarray(host), blocking=True)
 
-    def zeros(self, shape: int | tuple[int, ...], dtype: Any) -> Any:
+    def zeros(self, shape: int | tuple[int, ...], dtype: npt.DTypeLike) -> DeviceArray:
         with self._allocating():
             return self._cupy.zeros(shape, dtype)
 
-    def view(self, array: Any) -> Any:
+    def view(self, array: DeviceArray) -> DeviceArray:
         cuda, _ = self._numba
         return cuda.as_cuda_array(array, sync=False)
 
-    def to_host(self, array: Any) -> np.ndarray:
+    def to_host(self, array: DeviceArray) -> HostArray:
         with self.compute:
-            return self._cupy.asnumpy(array)
+            host: HostArray = self._cupy.asnumpy(array)
+        return host
 
-    def copy(self, source: Any, target: Any) -> None:
+    def copy(self, source: DeviceArray, target: DeviceArray) -> None:
         with self.compute:
             self._cupy.copyto(target, source)
 
     def arithmetic(self) -> contextlib.AbstractContextManager[None]:
         return self._allocating()
 
-    def launcher(self, kernel: Any, extent: tuple[int, ...], block: tuple[int, ...]) -> Callable[..., None]:
+    def launcher(self, kernel: Kernel, extent: tuple[int, ...], block: tuple[int, ...]) -> Callable[..., None]:
         grid = tuple(-(-n // b) for n, b in zip(extent, block))
         _, stream = self._numba
         from cupy_backends.cuda.api import driver
@@ -240,7 +248,7 @@ class CudaBackend(NumbaKernels):
             if i == 0:
                 self.announce(what)
             begin, end = (self._cupy.cuda.Event() for _ in range(2))
-            found = []
+            found: list[float] = []
             for _ in range(2 + _TRIES):
                 begin.record(self.compute)
                 trials[i]()
@@ -268,7 +276,7 @@ class CudaBackend(NumbaKernels):
     def recorder(self) -> Recorder:
         return _GraphRecorder(self.compute, self._cupy.cuda.runtime.streamCaptureModeThreadLocal)
 
-    def stage(self, step: int, arrays: Mapping[str, Any]) -> Pending:
+    def stage(self, step: int, arrays: Mapping[str, DeviceArray]) -> Pending:
         return self._staging.stage(step, arrays)
 
     @contextlib.contextmanager
@@ -289,4 +297,5 @@ class CudaBackend(NumbaKernels):
         self.compute.wait_event(event)
 
     def memory_free(self) -> int:
-        return self._device.mem_info[0] + self._cupy.get_default_memory_pool().free_bytes()
+        free: int = self._device.mem_info[0] + self._cupy.get_default_memory_pool().free_bytes()
+        return free

@@ -11,13 +11,18 @@ import ctypes
 import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simsuite.backends.address import address
 from simsuite.backends.install import GPU_PACKAGES
+from simsuite.core import DeviceArray
 from simsuite.errors import DeviceError, LibraryMissing
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 WORKSPACE = 32 << 20  # bytes, as cuBLAS itself takes on an H100
 _MISSING = "{} is not installed: " + GPU_PACKAGES
@@ -35,7 +40,7 @@ class CuFft:
             raise LibraryMissing(_MISSING.format(self.name)) from None
         self._cufft, self._allocating = cufft, allocating
 
-    def plan(self, kind: str, rows: int, n: int, dtype: Any) -> Callable[[Any, Any], None]:
+    def plan(self, kind: str, rows: int, n: int, dtype: npt.DTypeLike) -> Callable[[DeviceArray, DeviceArray], None]:
         double = np.dtype(dtype) == np.float64
         names = {"real": ("R2C", "D2Z"), "back": ("C2R", "Z2D"), "complex": ("C2C", "Z2Z")}
         number = getattr(self._cufft, f"CUFFT_{names[kind][double]}")
@@ -45,7 +50,7 @@ class CuFft:
         except self._cufft.CuFFTError as e:
             raise DeviceError(f"{self.name} cannot transform {rows} rows of {n} numbers: {e}") from None
 
-        def queue(source: Any, target: Any) -> None:
+        def queue(source: DeviceArray, target: DeviceArray) -> None:
             with self._allocating():
                 plan.fft(source, target, self._cufft.CUFFT_FORWARD)
 
@@ -57,7 +62,7 @@ class CuBlas:
 
     name = "cuBLAS"
 
-    def __init__(self, cupy: Any, stream: int) -> None:
+    def __init__(self, cupy: ModuleType, stream: int) -> None:
         self._library = _load()
         handle = ctypes.c_void_p()
         self._check(self._library.cublasCreate_v2(ctypes.byref(handle)))
@@ -68,19 +73,19 @@ class CuBlas:
         # After the stream, which would take it away again.
         self._check(self._library.cublasSetWorkspace_v2(handle, self._workspace.data.ptr, WORKSPACE))
 
-    def multiply(self, A: Any, B: Any, out: Any) -> None:
+    def multiply(self, A: DeviceArray, B: DeviceArray, out: DeviceArray) -> None:
         (first, second), operations, sizes, leading = columnwise(A, B, out)
         places = tuple(a.data.ptr for a in (first, second, out))
         self._gemm(out.dtype, operations, sizes, leading, places, 0)
 
-    def multiply_add(self, A: Any, B: Any, out: Any, add: bool) -> None:
+    def multiply_add(self, A: DeviceArray, B: DeviceArray, out: DeviceArray, add: bool) -> None:
         (n, p), m = A.shape, B.shape[1]
         places = tuple(map(address, (B, A, out)))
         self._gemm(out.dtype, (0, 0), (m, n, p), (m, p, m), places, int(add))
 
     def _gemm(
         self,
-        dtype: Any,
+        dtype: npt.DTypeLike,
         operations: tuple[int, int],
         sizes: tuple[int, int, int],
         leading: tuple[int, int, int],
@@ -100,8 +105,8 @@ class CuBlas:
 
 
 def columnwise(
-    A: Any, B: Any, out: Any
-) -> tuple[tuple[Any, Any], tuple[int, int], tuple[int, int, int], tuple[int, int, int]]:
+    A: DeviceArray, B: DeviceArray, out: DeviceArray
+) -> tuple[tuple[DeviceArray, DeviceArray], tuple[int, int], tuple[int, int, int], tuple[int, int, int]]:
     """((first, second), operations, (m, n, k), leading dimensions): out = A B as a library sees it that takes all
     memory column by column. operations: 0 as it lies there, 1 transposed."""
     if out.flags.f_contiguous:
@@ -127,8 +132,8 @@ def _load() -> ctypes.CDLL:
     library = ctypes.CDLL(path)
     address, number = ctypes.c_void_p, ctypes.c_int
     matrix = (address, number)
-    gemm = [address, *[number] * 5, address, *matrix, *matrix, address, *matrix]
-    arguments: dict[str, list[Any]] = {
+    gemm: list[type] = [address, *[number] * 5, address, *matrix, *matrix, address, *matrix]
+    arguments: dict[str, list[type]] = {
         "cublasCreate_v2": [address],
         "cublasDestroy_v2": [address],
         "cublasSetStream_v2": [address, address],

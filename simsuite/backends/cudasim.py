@@ -9,7 +9,8 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from types import TracebackType
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numba import config
@@ -18,24 +19,27 @@ from numba.cuda.simulator import kernelapi
 from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray, FakeWithinKernelCUDAArray
 
 from simsuite.backends.host import HostBackend
-from simsuite.core import Products
+from simsuite.core import DeviceArray, HostArray, Kernel, Products
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 class _NumPyProducts:
     name = "NumPy"
 
-    def multiply(self, A: np.ndarray, B: np.ndarray, out: np.ndarray) -> None:
+    def multiply(self, A: HostArray, B: HostArray, out: HostArray) -> None:
         np.matmul(A, B, out=out)
 
-    def multiply_add(self, A: Any, B: Any, out: Any, add: bool) -> None:
+    def multiply_add(self, A: DeviceArray, B: DeviceArray, out: DeviceArray, add: bool) -> None:
         a, b, c = (view._ary for view in (A, B, out))
         c[...] = a @ b + (c if add else 0)
 
 
-class _Player(simulator.BlockThread):
+class _Player(simulator.BlockThread):  # type: ignore[misc]  # Numba has no types
     """A Python thread that is the threads of a block one after the other, as far as one that waits at a barrier."""
 
-    def __init__(self, block: _Block, place: Any) -> None:
+    def __init__(self, block: _Block, place: tuple[int, ...]) -> None:
         super().__init__(block.play, block, place, (0, 0, 0), False)
         self.turn = threading.Lock()
         self.turn.acquire()
@@ -56,19 +60,19 @@ class _Player(simulator.BlockThread):
             raise RuntimeError("another thread of the block failed")
 
 
-class _Block(simulator.BlockManager):
+class _Block(simulator.BlockManager):  # type: ignore[misc]  # Numba has no types
     """The threads of a block, one at a time from barrier to barrier.
 
     Numba's own block runs them all at once and asks each over and over whether it waits, which takes many times as
     long. Their order turns around at every barrier, so that one that is missing does not go unnoticed.
     """
 
-    def run(self, place: Any, *arguments: Any) -> None:
+    def run(self, place: tuple[int, ...], *arguments: object) -> None:
         self._place, self._arguments = place, arguments
         self._new = deque(np.ndindex(*self._block_dim))
         self._waiting: list[_Player] = []  # at the barrier
         self._ready: list[_Player] = []  # to go on beyond it
-        self._failure: Any = None
+        self._failure: tuple[BaseException, TracebackType] | None = None
         self._over = threading.Lock()
         self._over.acquire()
         self._go_on()
@@ -79,7 +83,7 @@ class _Block(simulator.BlockManager):
 
     def play(self) -> None:
         """What a player does."""
-        player: Any = threading.current_thread()
+        player = cast("_Player", threading.current_thread())
         while self._new:
             player.become(self._new.popleft())
             self._f(*self._arguments)
@@ -111,25 +115,27 @@ class _Block(simulator.BlockManager):
         (self._ready.pop().turn if self._ready else self._over).release()
 
 
-class _Shared(kernelapi.FakeCUDAShared):
+class _Shared(kernelapi.FakeCUDAShared):  # type: ignore[misc]  # Numba has no types
     """Shared memory. Numba's own reads the names of files and functions up to the first for every array."""
 
-    def array(self, shape: Any, dtype: Any, alignment: int | None = None) -> Any:
+    def array(self, shape: int | tuple[int, ...], dtype: npt.DTypeLike, alignment: int | None = None) -> HostArray:
         if shape == 0 or alignment is not None:
-            return super().array(shape, dtype, alignment)
+            by_numba: HostArray = super().array(shape, dtype, alignment)
+            return by_numba
         kernel = sys._getframe(1)
         line = kernel.f_code, kernel.f_lineno
         if line not in self._allocations:
             if isinstance(dtype, kernelapi.types.Type):
                 dtype = kernelapi.numpy_support.as_dtype(dtype)
             self._allocations[line] = np.empty(shape, dtype)
-        return self._allocations[line]
+        shared: HostArray = self._allocations[line]
+        return shared
 
 
 simulator.BlockManager, kernelapi.FakeCUDAShared = _Block, _Shared
 
 
-def _within(argument: Any) -> Any:
+def _within(argument: object) -> object:
     """An argument as kernels see it. Numba's simulator looks at arrays alone, and not into tuples."""
     if isinstance(argument, tuple):
         return tuple(map(_within, argument))
@@ -148,16 +154,16 @@ class CudaSimulatorBackend(HostBackend):
         if not config.ENABLE_CUDASIM:
             raise RuntimeError("numba was imported before NUMBA_ENABLE_CUDASIM was set")
 
-    def view(self, array: np.ndarray) -> Any:
+    def view(self, array: HostArray) -> DeviceArray:
         return FakeCUDAArray(array)
 
     def products(self) -> Products:
         return _NumPyProducts()
 
-    def launcher(self, kernel: Any, extent: tuple[int, ...], block: tuple[int, ...]) -> Callable[..., None]:
+    def launcher(self, kernel: Kernel, extent: tuple[int, ...], block: tuple[int, ...]) -> Callable[..., None]:
         grid = tuple(-(-n // b) for n, b in zip(extent, block))
 
-        def launch(*arguments: Any) -> None:
+        def launch(*arguments: object) -> None:
             configured = kernel[grid, block]  # which is the kernel itself here: another launcher may do it again
             configured(*map(_within, arguments))
 

@@ -6,16 +6,19 @@ import contextlib
 import math
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simsuite.backends.numba_kernels import NumbaKernels
-from simsuite.core import Fence, Fourier, Pending, Products, Program, Recorder, Snapshot
+from simsuite.core import Fence, Fourier, HostArray, Kernel, Pending, Products, Program, Recorder, Snapshot
 from simsuite.errors import DeviceError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _LINE = 64  # bytes
 
@@ -30,7 +33,7 @@ def memory_available() -> int | None:
     return int(sizes["MemAvailable"].split()[0]) * 1024 if "MemAvailable" in sizes else None
 
 
-def _zeros(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+def _zeros(shape: tuple[int, ...], dtype: np.dtype) -> HostArray:
     """Begins on a line of the caches: vectors that lie across two take twice as long to store."""
     size = math.prod(shape) * dtype.itemsize
     raw = np.zeros(size + _LINE, np.uint8)
@@ -67,10 +70,10 @@ class _Done:
 class _Direct:
     """Launches that cost nothing need no recording."""
 
-    def replay(self, key: Any, launches: Callable[[], None]) -> None:
+    def replay(self, key: Hashable, launches: Callable[[], None]) -> None:
         launches()
 
-    def prepare(self, key: Any, launches: Callable[[], None]) -> None:
+    def prepare(self, key: Hashable, launches: Callable[[], None]) -> None:
         return None
 
 
@@ -79,14 +82,15 @@ class _SciPyFourier:
 
     name = "SciPy"
 
-    def plan(self, kind: str, rows: int, n: int, dtype: Any) -> Callable[[np.ndarray, np.ndarray], None]:
+    def plan(self, kind: str, rows: int, n: int, dtype: npt.DTypeLike) -> Callable[[HostArray, HostArray], None]:
         from scipy import fft
 
-        transform = {
+        transforms: dict[str, Callable[[HostArray], HostArray]] = {
             "real": lambda source: fft.rfft(source, axis=1, workers=-1),
             "back": lambda source: fft.irfft(source, n, axis=1, norm="forward", workers=-1),
             "complex": lambda source: fft.fft(source, axis=1, workers=-1),
-        }[kind]
+        }
+        transform = transforms[kind]
         return lambda source, target: np.copyto(target, transform(source))
 
 
@@ -105,27 +109,27 @@ class HostBackend(NumbaKernels):
     announce: Callable[[str], None] = staticmethod(lambda text: None)
     threads = 1
 
-    def array(self, host: np.ndarray) -> np.ndarray:
+    def array(self, host: HostArray) -> HostArray:
         kept = _zeros(host.shape, host.dtype)
         kept[...] = host
         return kept
 
-    def zeros(self, shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
+    def zeros(self, shape: int | tuple[int, ...], dtype: npt.DTypeLike) -> HostArray:
         return _zeros(shape if isinstance(shape, tuple) else (shape,), np.dtype(dtype))
 
-    def view(self, array: np.ndarray) -> Any:
+    def view(self, array: HostArray) -> HostArray:
         return array
 
-    def to_host(self, array: np.ndarray) -> np.ndarray:
+    def to_host(self, array: HostArray) -> HostArray:
         return array.copy()
 
-    def copy(self, source: np.ndarray, target: np.ndarray) -> None:
+    def copy(self, source: HostArray, target: HostArray) -> None:
         np.copyto(target, source)
 
     def arithmetic(self) -> AbstractContextManager[None]:
         return contextlib.nullcontext()
 
-    def launcher(self, kernel: Any, extent: tuple[int, ...], block: tuple[int, ...]) -> Callable[..., None]:
+    def launcher(self, kernel: Kernel, extent: tuple[int, ...], block: tuple[int, ...]) -> Callable[..., None]:
         raise NotImplementedError
 
     def program(self, source: Path, macros: Mapping[str, str | int]) -> Program:
@@ -150,7 +154,7 @@ class HostBackend(NumbaKernels):
     def recorder(self) -> Recorder:
         return _Direct()
 
-    def stage(self, step: int, arrays: Mapping[str, np.ndarray]) -> Pending:
+    def stage(self, step: int, arrays: Mapping[str, HostArray]) -> Pending:
         return _Copied(Snapshot(step, {name: a.copy() for name, a in arrays.items()}))
 
     def fence(self) -> Fence:

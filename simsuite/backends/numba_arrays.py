@@ -13,6 +13,7 @@ def import_arrays(package: str) -> None:
     which no kernel of ours needs. SciPy is installed with simsuite, so the answer is known; who compiles `numpy.dot`
     has Numba import it then. Does nothing in versions of Numba that do not ask.
     """
+    # Any: functions of these modules are exchanged, which no type of a module allows.
     linalg: Any = importlib.import_module(f"{package}.linalg")
     ask = getattr(linalg, "ensure_blas", None)
     if ask is None:

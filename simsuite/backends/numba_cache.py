@@ -14,7 +14,7 @@ import importlib
 import pickle
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 from simsuite.backends.sealed import read_sealed, write_sealed
 
@@ -35,7 +35,7 @@ def caching_in(directory: Path, cuda: bool) -> Iterator[None]:
     Numba asks for the place, and makes the cache of a function, when the function is decorated, so those of other
     packages stay where they are.
     """
-    changed: list[tuple[Any, str, Any]] = []
+    changed: list[tuple[ModuleType, str, object]] = []
     for package in (_CPU, *([_CUDA] if cuda else [])):  # whose import takes long
         with contextlib.suppress(ImportError):
             config, caching = (importlib.import_module(f"{package}.{name}") for name in ("config", "caching"))
@@ -65,22 +65,23 @@ class _Sealed:
     _cache_path: str
     _index_name: str
     _version: str
+    _dump: Callable[[object], bytes]
 
-    def save(self, key: Any, data: Any) -> None:
-        whole = pickle.dumps(self._identity(key)) + self._dump(data)  # type: ignore[attr-defined]
+    def save(self, key: object, data: object) -> None:
+        whole = pickle.dumps(self._identity(key)) + self._dump(data)
         write_sealed(self._path(key), whole)
 
-    def load(self, key: Any) -> Any:
+    def load(self, key: object) -> object:
         whole, identity = read_sealed(self._path(key)), pickle.dumps(self._identity(key))
         if whole is None or not whole.startswith(identity):
             Missing.tell()
             return None
         return pickle.loads(whole[len(identity) :])
 
-    def _identity(self, key: Any) -> tuple[str, str]:
+    def _identity(self, key: object) -> tuple[str, str]:
         """Without the time of the function's file: the directory is named after what is in the sources."""
         return repr(key), self._version
 
-    def _path(self, key: Any) -> Path:
+    def _path(self, key: object) -> Path:
         name = hashlib.sha256(repr(self._identity(key)).encode()).hexdigest()[:20]
         return Path(self._cache_path) / f"{self._index_name.removesuffix('.nbi')}.{name}.kernel"

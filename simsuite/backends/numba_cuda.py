@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import os
 from collections.abc import Iterator
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from simsuite.backends.numba_arrays import import_arrays
 _ADVICE = "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS"
 
 
-def import_numba_cuda() -> Any:
+def import_numba_cuda() -> ModuleType:
     """The module `numba.cuda`, with which kernels can be compiled and launched.
 
     An installation without .pth files leaves out the redirection to numba-cuda, so it is imported here; a second
@@ -30,7 +31,8 @@ def import_numba_cuda() -> Any:
             importlib.import_module("numba.cuda.np.arrayobj")
             import_arrays("numba.cuda.np")
         _without_advice()
-    return cuda
+    module: ModuleType = cuda
+    return module
 
 
 def _without_advice() -> None:
@@ -47,7 +49,7 @@ def _row_stack() -> Iterator[None]:
     numba-cuda 0.30.4, its last version, asks for it while `numba.cuda.np.arrayobj` is imported, to register an
     implementation, and fails where NumPy does not have it.
     """
-    numpy: Any = np  # whether type checkers know the name depends on the version
+    numpy: Any = np  # Any: the name is set, and whether type checkers know it depends on the version
     if hasattr(numpy, "row_stack"):
         yield
         return

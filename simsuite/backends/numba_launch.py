@@ -12,22 +12,34 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from simsuite.core import DeviceArray, Kernel
 from simsuite.errors import DeviceError
+
+if TYPE_CHECKING:
+    from numba import cuda
 
 _SIGNED = np.int8, np.int16, np.int32, np.int64
 _UNSIGNED = np.uint8, np.uint16, np.uint32, np.uint64
 _NUMBERS = frozenset((int, float, bool, np.bool_, *_SIGNED, *_UNSIGNED, np.float32, np.float64))
 _OF_INTEGERS = {8: "b7x", 16: "h6x", 32: "i4x", 64: "q"}  # for `struct`; unsigned ones in capitals
-_KINDS: dict[Any, int] = {}  # of arrays: a number for each of Numba's types; of groups, for each of theirs
+_KINDS: dict[Hashable, int] = {}  # of arrays: a number for each of Numba's types; of groups, for each of theirs
 _GROUPS = 32  # that a launch keeps
 
-Launch = Callable[..., None]
-Groups = dict[int, tuple[tuple[Any, ...], tuple[int], list[Any]]]  # of tuples: themselves, their kind, their values
+Argument: TypeAlias = Any
+"""An argument of a kernel: a number, an array of Numba's, or a tuple of arguments. Any: the host tells them apart by
+`type(argument)`, which checkers do not follow; `isinstance` would take longer, at every launch."""
+Kind: TypeAlias = type | int | tuple[int]
+"""What stands for the type of an argument: the type of a number, the length of a tuple that begins with a number, or,
+in a tuple of its own, the number that `_KINDS` has for an array or for a tuple that begins with one."""
+Launch: TypeAlias = Callable[..., None]
+Groups: TypeAlias = dict[int, tuple[tuple[Argument, ...], tuple[int], list[object]]]
+"""Tuples of arguments by their `id`: the tuple itself, its kind, and its values."""
 
 
 class NumbaLaunch:
@@ -39,19 +51,24 @@ class NumbaLaunch:
     """
 
     def __init__(
-        self, kernel: Any, grid: tuple[int, ...], block: tuple[int, ...], stream: tuple[Any, int], driver: Any
+        self,
+        kernel: Kernel,
+        grid: tuple[int, ...],
+        block: tuple[int, ...],
+        stream: tuple[cuda.Stream, int],
+        driver: ModuleType,
     ) -> None:
         self._kernel, self._driver = kernel, driver
         self._by_numba: Launch = kernel[grid, block, stream[0]]
         no_shared_memory = 0
         self._how = (*(*grid, 1, 1)[:3], *(*block, 1, 1)[:3], no_shared_memory, stream[1])
-        self._known: dict[tuple[Any, ...], Launch | None] = {}  # None: Numba's own launches
-        self._places: list[Any] = []  # of arguments in buffers, which the driver reads
+        self._known: dict[tuple[Kind, ...], Launch | None] = {}  # None: Numba's own launches
+        self._places: list[ctypes.Array[ctypes.c_void_p]] = []  # of arguments in buffers, which the driver reads
         self._groups: Groups = {}
 
-    def __call__(self, *arguments: Any) -> None:
-        types: list[Any] = []
-        values: list[Any] = []
+    def __call__(self, *arguments: Argument) -> None:
+        types: list[Kind] = []
+        values: list[object] = []
         if not _flatten(arguments, types, values, self._groups):
             self._by_numba(*arguments)
             return
@@ -63,7 +80,7 @@ class NumbaLaunch:
         if key not in self._known:
             self._known[key] = self._packed(arguments)
 
-    def _packed(self, arguments: tuple[Any, ...]) -> Launch | None:
+    def _packed(self, arguments: tuple[Argument, ...]) -> Launch | None:
         """A launch with the flattened values of arguments of these types, where that can be had."""
         types = tuple(map(self._kernel.typeof_pyval, arguments))
         compiled = self._kernel.overloads.get(types)
@@ -72,7 +89,7 @@ class NumbaLaunch:
             return None
         return self._by_driver(compiled, struct.Struct(f"<{text}"))
 
-    def _by_driver(self, compiled: Any, layout: struct.Struct) -> Launch:
+    def _by_driver(self, compiled: Kernel, layout: struct.Struct) -> Launch:
         buffer = ctypes.create_string_buffer(layout.size)
         begin = ctypes.addressof(buffer)
         places = (ctypes.c_void_p * (layout.size // 8))(*range(begin, begin + layout.size, 8))
@@ -81,7 +98,7 @@ class NumbaLaunch:
         pack, launch, failed = layout.pack_into, self._driver.launchKernel, self._driver.CUDADriverError
         name = self._kernel.py_func.__name__
 
-        def go(*values: Any) -> None:
+        def go(*values: object) -> None:
             pack(buffer, 0, *values)
             try:
                 launch(*how)
@@ -93,7 +110,7 @@ class NumbaLaunch:
         return go
 
 
-def _flatten(arguments: Iterable[Any], types: list[Any], values: list[Any], groups: Groups) -> bool:
+def _flatten(arguments: Iterable[Argument], types: list[Kind], values: list[object], groups: Groups) -> bool:
     """Append what tells the types of arguments, and their values as kernels take them. Whether all are known. groups:
     tuples that have been looked at, by their `id`: those of arrays are made once and come again with every launch."""
     for argument in arguments:
@@ -121,10 +138,10 @@ def _flatten(arguments: Iterable[Any], types: list[Any], values: list[Any], grou
     return True
 
 
-def _flatten_group(group: tuple[Any, ...], types: list[Any], values: list[Any], groups: Groups) -> bool:
+def _flatten_group(group: tuple[Argument, ...], types: list[Kind], values: list[object], groups: Groups) -> bool:
     """The same of a tuple that begins with an array, which is kept."""
-    own_types: list[Any] = []
-    own_values: list[Any] = []
+    own_types: list[Kind] = []
+    own_values: list[object] = []
     if not _flatten(group, own_types, own_values, groups):
         return False
     kind = (_KINDS.setdefault(tuple(own_types), len(_KINDS)),)
@@ -136,7 +153,7 @@ def _flatten_group(group: tuple[Any, ...], types: list[Any], values: list[Any], 
     return True
 
 
-def _fields(view: Any) -> tuple[int, tuple[int, ...]]:
+def _fields(view: DeviceArray) -> tuple[int, tuple[int, ...]]:
     """Of one of Numba's device arrays: a number for its type, and what kernels take of it. Found once, kept in it."""
     found = getattr(view, "_simsuite_fields", None)
     if found is None:
@@ -147,11 +164,11 @@ def _fields(view: Any) -> tuple[int, tuple[int, ...]]:
     return found
 
 
-def _format(kinds: Iterable[Any]) -> str | None:
+def _format(kinds: Iterable[object]) -> str | None:
     """Of a buffer with arguments of Numba's types, for `struct`; None where one of them is none of the above."""
     from numba.core import types
 
-    of_numba: Any = types  # whose attributes type checkers do not know
+    of_numba: ModuleType = types  # Numba's stubs do not have all of its types
     text = ""
     for kind in kinds:
         if isinstance(kind, of_numba.Array):

@@ -10,15 +10,19 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, TextIO
 
 import numpy as np
 
-from simsuite.backends.address import address
+from simsuite.backends.address import OnDevice, address
 from simsuite.backends.kernel_cache import cache_directory
 from simsuite.backends.sealed import read_sealed, write_sealed
 from simsuite.backends.threads import cores
 from simsuite.errors import DeviceError
+
+if TYPE_CHECKING:
+    import cupy
 
 _MAX_DYNAMIC_SHARED_SIZE_BYTES = 8  # of the driver's function attributes
 _WITHOUT_ASKING = 48 * 1024  # bytes of shared memory
@@ -39,7 +43,7 @@ def program_text(source: Path, macros: Mapping[str, str | int]) -> str:
     return "".join(f"#define {name} {value}\n" for name, value in macros.items()) + whole_text(source)
 
 
-def compile_program(source: Path, macros: Mapping[str, str | int], arch: str, log: Any = None) -> bytes:
+def compile_program(source: Path, macros: Mapping[str, str | int], arch: str, log: TextIO | None = None) -> bytes:
     """Machine code for an architecture such as "sm_90". log: a text stream for what the compiler says.
 
     Sums and products are fused where the source says `fma` and nowhere else, and subnormal numbers are kept: so there
@@ -47,7 +51,7 @@ def compile_program(source: Path, macros: Mapping[str, str | int], arch: str, lo
     """
     from cuda.core import Program, ProgramOptions
 
-    more: dict[str, Any] = {"ptxas_options": ["-v"]} if log is not None else {}
+    more: dict[str, list[str]] = {"ptxas_options": ["-v"]} if log is not None else {}
     options = ProgramOptions(name=source.name, arch=arch, std="c++17", fma=False, ftz=False, **more)
     return bytes(Program(program_text(source, macros), "c++", options).compile("cubin", logs=log).code)
 
@@ -56,14 +60,16 @@ class CudaProgram:
     """A source file compiled for a device of CuPy's, by a thread of its own: many are compiled at the same time.
     stream: in which its kernels run."""
 
-    def __init__(self, cupy: Any, arch: str, stream: Any, source: Path, macros: Mapping[str, str | int]) -> None:
+    def __init__(
+        self, cupy: ModuleType, arch: str, stream: cupy.cuda.Stream, source: Path, macros: Mapping[str, str | int]
+    ) -> None:
         self._cupy, self._stream, self._overlaps = cupy, stream, int(arch.removeprefix("sm_")) >= _OVERLAPPING
         self._name = f"{source.name} cannot be compiled for {arch}"
         with self._compiling():
             self._code = _code(source, macros, arch)
 
     @functools.cached_property
-    def _module(self) -> Any:
+    def _module(self) -> cupy.cuda.function.Module:
         """Loaded, once it is compiled."""
         with self._compiling():
             module = self._cupy.cuda.function.Module()
@@ -100,7 +106,7 @@ class CudaProgram:
         if waits_for == "launches" and self._overlaps:
             return _early_launch(function, grid, threads, shared_bytes, self._stream)
 
-        def launch(*arguments: Any) -> None:
+        def launch(*arguments: np.generic | OnDevice) -> None:
             passed = tuple(map(_passed, arguments))
             with _explained(kernel):
                 function(grid, (threads,), passed, shared_mem=shared_bytes, stream=self._stream, **together)
@@ -109,7 +115,11 @@ class CudaProgram:
 
 
 def _early_launch(
-    function: Any, grid: tuple[int, ...], threads: int, shared_bytes: int, stream: Any
+    function: cupy.cuda.function.Function,
+    grid: tuple[int, ...],
+    threads: int,
+    shared_bytes: int,
+    stream: cupy.cuda.Stream,
 ) -> Callable[..., None]:
     """Beside the end of the launch before it: CuPy cannot ask for that, the driver can."""
     from cuda.bindings import driver
@@ -123,7 +133,7 @@ def _early_launch(
     config.sharedMemBytes, config.hStream = shared_bytes, stream.ptr
     config.attrs, config.numAttrs = [attribute], 1
 
-    def launch(*arguments: Any) -> None:
+    def launch(*arguments: np.generic | OnDevice) -> None:
         passed = [_passed(a) for a in arguments]
         types = tuple(_c_type(a.dtype) for a in passed)
         (status,) = driver.cuLaunchKernelEx(config, function.ptr, (tuple(a.item() for a in passed), types), 0)
@@ -171,7 +181,7 @@ def _code(source: Path, macros: Mapping[str, str | int], arch: str) -> Callable[
     return _compilers().submit(compiled).result
 
 
-def _passed(argument: Any) -> Any:
+def _passed(argument: np.generic | OnDevice) -> np.generic:
     """Arrays of any library as their addresses; numbers as they are, with the types that the kernel wants."""
     if isinstance(argument, np.generic):
         return argument

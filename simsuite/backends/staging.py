@@ -11,11 +11,15 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simsuite.core import SNAPSHOTS, Pending, Snapshot
+from simsuite.core import SNAPSHOTS, DeviceArray, HostArray, Pending, Snapshot
+
+if TYPE_CHECKING:
+    import cupy
 
 _ALIGN = 512
 
@@ -23,10 +27,10 @@ _ALIGN = 512
 class _Slot:
     """Memory on the device for one snapshot; free again when that is on the host."""
 
-    def __init__(self, cupy: Any) -> None:
+    def __init__(self, cupy: ModuleType) -> None:
         self.free = threading.Semaphore(1)
         self.staged = cupy.cuda.Event(disable_timing=True)
-        self.memory: Any = None
+        self.memory: DeviceArray = None  # until the slot is first used
 
     @property
     def nbytes(self) -> int:
@@ -36,7 +40,7 @@ class _Slot:
 class _Ring:
     """Slots for snapshots of about the same size, used in turn."""
 
-    def __init__(self, cupy: Any) -> None:
+    def __init__(self, cupy: ModuleType) -> None:
         self._cupy = cupy
         self._slots = [_Slot(cupy) for _ in range(SNAPSHOTS)]
         self._turn = 0
@@ -69,10 +73,10 @@ class _Ring:
 class _HostBuffers:
     """Page-locked memory: one buffer, unless several snapshots are held at the same time."""
 
-    def __init__(self, cupy: Any) -> None:
+    def __init__(self, cupy: ModuleType) -> None:
         self._cupy = cupy
         self._lock = threading.Lock()
-        self._idle: list[np.ndarray] = []
+        self._idle: list[HostArray] = []
         self._largest = 0
 
     def prepare(self, nbytes: int) -> None:
@@ -81,7 +85,7 @@ class _HostBuffers:
             self._largest = nbytes
             self.give(self._made(nbytes))
 
-    def take(self, nbytes: int) -> np.ndarray:
+    def take(self, nbytes: int) -> HostArray:
         with self._lock:
             fitting = [buffer for buffer in self._idle if buffer.nbytes >= nbytes]
             if fitting:
@@ -90,11 +94,11 @@ class _HostBuffers:
                 return found
         return self._made(nbytes)
 
-    def give(self, buffer: np.ndarray) -> None:
+    def give(self, buffer: HostArray) -> None:
         with self._lock:
             self._idle.append(buffer)
 
-    def _made(self, nbytes: int) -> np.ndarray:
+    def _made(self, nbytes: int) -> HostArray:
         return np.frombuffer(self._cupy.cuda.alloc_pinned_memory(nbytes), np.uint8, nbytes)
 
 
@@ -107,7 +111,7 @@ class _Part:
     dtype: np.dtype
     shape: tuple[int, ...]
 
-    def of(self, memory: Any) -> Any:
+    def of(self, memory: DeviceArray) -> DeviceArray:
         return memory[self.at : self.at + self.nbytes].view(self.dtype).reshape(self.shape)
 
 
@@ -116,7 +120,7 @@ class _Copying:
 
     def __init__(self, staging: Staging, slot: _Slot, step: int, parts: Mapping[str, _Part], nbytes: int) -> None:
         self._staging, self._slot, self._step, self._parts, self._nbytes = staging, slot, step, parts, nbytes
-        self._host: np.ndarray | None = None
+        self._host: HostArray | None = None
 
     def __enter__(self) -> Snapshot:
         try:
@@ -135,14 +139,18 @@ class Staging:
     memory belongs to that stream, and a lack of it is explained."""
 
     def __init__(
-        self, cupy: Any, device: Any, compute: Any, allocating: Callable[[], AbstractContextManager[None]]
+        self,
+        cupy: ModuleType,
+        device: cupy.cuda.Device,
+        compute: cupy.cuda.Stream,
+        allocating: Callable[[], AbstractContextManager[None]],
     ) -> None:
         self._cupy, self._device, self._compute, self._allocating = cupy, device, compute, allocating
         self._outgoing = cupy.cuda.Stream(non_blocking=True)
         self._rings: dict[int, _Ring] = {}
         self.hosts = _HostBuffers(cupy)
 
-    def stage(self, step: int, arrays: Mapping[str, Any]) -> Pending:
+    def stage(self, step: int, arrays: Mapping[str, DeviceArray]) -> Pending:
         """See `core.Backend.stage`."""
         parts: dict[str, _Part] = {}
         for name, a in arrays.items():
@@ -167,7 +175,7 @@ class Staging:
             self._rings[kind] = _Ring(self._cupy)
         return self._rings[kind]
 
-    def fetched(self, slot: _Slot, nbytes: int) -> np.ndarray:
+    def fetched(self, slot: _Slot, nbytes: int) -> HostArray:
         """What a slot holds, on the host; waits until it is there."""
         with self._device:
             host = self.hosts.take(nbytes)
