@@ -14,18 +14,21 @@ import os
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import h5py
 import numpy as np
 
-from simsuite.core import Snapshot
+from simsuite.core import HostArray, JsonObject, Snapshot
 from simsuite.errors import AFRESH, NumericalFailure, SimsuiteError
 from simsuite.io.disk import abandon, explained, require_room, sync_directory, sync_file
 from simsuite.io.foreign import refuse_foreign
 from simsuite.io.metadata import MetadataCopy
 from simsuite.io.unflag import clear_flags
 from simsuite.version import FORMAT_VERSION
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 NEWEST, PREVIOUS = "checkpoint.h5", "checkpoint.previous.h5"
 FRESH, LEAVING = "checkpoint.new.h5", "checkpoint.leaving.h5"  # on their way in and out
@@ -105,17 +108,18 @@ def read_about(directory: Path) -> tuple[int, Mapping[str, str | int | float]] |
     return None
 
 
-def _is_number(values: np.ndarray) -> np.ndarray:
-    return ~np.isnan(values)
+def _is_number(values: HostArray) -> npt.NDArray[np.bool_]:
+    numbers: npt.NDArray[np.bool_] = ~np.isnan(values)
+    return numbers
 
 
-def stored_bytes(array: np.ndarray) -> int:
+def stored_bytes(array: HostArray) -> int:
     """What an array takes in a checkpoint, where its chunks are whole."""
     chunk = min(max(array.size, 1), _BLOCK)
     return -(-array.size // chunk) * chunk * array.itemsize
 
 
-def _require(good: Callable[[np.ndarray], np.ndarray], name: str, array: np.ndarray, step: int) -> None:
+def _require(good: Callable[[HostArray], npt.NDArray[np.bool_]], name: str, array: HostArray, step: int) -> None:
     """Looks at a block at a time: a mask of the whole array could be too much for the memory."""
     if array.dtype.kind not in "fc":
         return
@@ -156,7 +160,7 @@ def _write(
     sync_file(path)
 
 
-def _store(file: h5py.File, name: str, flat: np.ndarray) -> h5py.Dataset:
+def _store(file: h5py.File, name: str, flat: HostArray) -> h5py.Dataset:
     if flat.size == 0:
         return file.create_dataset(name, data=flat)  # HDF5 has no chunks, and so no checksum, for nothing
     chunk = min(flat.size, _BLOCK)
@@ -192,9 +196,9 @@ def _read(path: Path) -> tuple[Snapshot, dict[str, int], dict[str, str | int | f
         return Snapshot(int(about["step"]), arrays), about["rows"], about["meta"], _results(file, about.get("results"))
 
 
-def _about(file: h5py.File) -> dict[str, Any]:
+def _about(file: h5py.File) -> JsonObject:
     """What the checkpoint says of itself. Raises SimsuiteError where that is of another version of simsuite."""
-    about = json.loads(_load(file, "meta").tobytes())
+    about: JsonObject = json.loads(_load(file, "meta").tobytes())
     version = about.get("format_version", 1)
     if version != FORMAT_VERSION:
         raise SimsuiteError(
@@ -207,18 +211,18 @@ def _about(file: h5py.File) -> dict[str, Any]:
     return about
 
 
-def _digest(about: Mapping[str, Any]) -> str:
+def _digest(about: JsonObject) -> str:
     return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
 
 
-def _results(file: h5py.File, about: Mapping[str, Any] | None) -> MetadataCopy | None:
+def _results(file: h5py.File, about: JsonObject | None) -> MetadataCopy | None:
     if about is None:
         return None
     places = np.array(about["places"], np.int64).reshape(-1, 2)
     return MetadataCopy(str(about["mark"]), int(about["size"]), places, _load(file, "results"))
 
 
-def _load(file: h5py.File, name: str) -> np.ndarray:
+def _load(file: h5py.File, name: str) -> HostArray:
     dataset = file[name]
     if dataset.dtype.kind not in "biufc" or dataset.ndim != 1:
         raise ValueError(f"{name} is no flat array of numbers")
@@ -226,4 +230,5 @@ def _load(file: h5py.File, name: str) -> np.ndarray:
         raise ValueError(f"{name} has no checksum")
     if dataset.id.get_storage_size() < math.prod(dataset.shape) * dataset.dtype.itemsize:
         raise ValueError(f"{name} is incomplete")
-    return dataset[...]
+    values: HostArray = dataset[...]
+    return values

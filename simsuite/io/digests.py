@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import h5py
 import numpy as np
 
+from simsuite.core import HostArray
 from simsuite.words import counted
 
 GROUP, FIXED = "digests", "fixed"
@@ -41,7 +42,7 @@ class Damage:
     rows: list[int]
 
 
-def digest(values: np.ndarray) -> int:
+def digest(values: HostArray) -> int:
     """Of the bytes of an array in C order."""
     values = np.ascontiguousarray(values)
     if values.nbytes <= _SMALL:
@@ -61,18 +62,18 @@ class FixedDigests:
         self._names = list(json.loads(dataset.attrs["variables"]))
 
     @staticmethod
-    def create(file: h5py.File, values: Mapping[str, np.ndarray | None]) -> h5py.Dataset:
+    def create(file: h5py.File, values: Mapping[str, HostArray | None]) -> h5py.Dataset:
         """The dataset in a new file. values: of the variables, as they are stored; None where they are to come."""
         digests = [0 if found is None else _fixed_digest(found) for found in values.values()]
         dataset = file.require_group(GROUP).create_dataset(FIXED, data=np.array(digests, np.uint64))
         dataset.attrs["variables"] = json.dumps(list(values))
         return dataset
 
-    def store(self, name: str, values: np.ndarray) -> None:
+    def store(self, name: str, values: HostArray) -> None:
         self.dataset[self._names.index(name)] = np.uint64(_fixed_digest(values))
 
 
-def _fixed_digest(values: np.ndarray) -> int:
+def _fixed_digest(values: HostArray) -> int:
     """Of numbers or strings; never 0."""
     values = np.asarray(values)
     if values.dtype.kind == "O":
@@ -152,7 +153,7 @@ def coordinate_of(file: h5py.File, dim: str) -> str:
     return next(iter(SeriesDigests.variables(file[GROUP][dim])))
 
 
-def _changed(column: h5py.Dataset, axis: int, known: np.ndarray) -> list[int]:
+def _changed(column: h5py.Dataset, axis: int, known: HostArray) -> list[int]:
     """The rows whose digests are others than those that are known, and those that cannot be read."""
     rows = min(len(known), column.shape[axis])
     row_bytes = max(column.dtype.itemsize * column.size // max(column.shape[axis], 1), 1)

@@ -12,10 +12,11 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import overload
 
 import tomli_w
 
+from simsuite.core import JsonObject
 from simsuite.errors import AFRESH, Advice, SimsuiteError, UsageError
 from simsuite.io import checkpoint
 from simsuite.io.disk import explained, read_text, replace_text, sync_directory
@@ -29,7 +30,15 @@ _ANOTHER = Advice(
 )
 
 
-def without_nan(value: Any) -> Any:
+@overload
+def without_nan(value: Mapping[str, object]) -> JsonObject: ...
+
+
+@overload
+def without_nan(value: object) -> object: ...
+
+
+def without_nan(value: object) -> object:
     """The value with None for every NaN and Inf, which JSON does not have."""
     if isinstance(value, Mapping):
         return {key: without_nan(item) for key, item in value.items()}
@@ -185,11 +194,11 @@ class RunDirectory:
         except (OSError, ValueError, RecursionError) as error:
             raise SimsuiteError(f"{self.scenario} is damaged ({error}); ", AFRESH) from error
 
-    def write_summary(self, summary: Mapping[str, Any]) -> None:
+    def write_summary(self, summary: Mapping[str, object]) -> None:
         """What `run --json` printed. Raises SimsuiteError when the disk fails."""
         replace_text(self.summary, json.dumps(without_nan(summary), indent=2, ensure_ascii=False) + "\n")
 
-    def read_summary(self) -> dict[str, Any] | None:
+    def read_summary(self) -> JsonObject | None:
         """None when there is none. Raises SimsuiteError when it is damaged."""
         try:
             summary = json.loads(read_text(self.summary))
@@ -201,7 +210,7 @@ class RunDirectory:
             raise SimsuiteError(f"{self.summary} is damaged; ", AFRESH)
         return summary
 
-    def write_progress(self, progress: Mapping[str, Any]) -> None:
+    def write_progress(self, progress: Mapping[str, object]) -> None:
         """How far the run is, for others to read: the old text or the new one, whenever they look. It is of no use
         after a crash of the machine and does not wait for the disk; a disk that fails is no reason to end a run."""
         fresh = self.progress.with_name(self.progress.name + ".new")
@@ -209,7 +218,7 @@ class RunDirectory:
             fresh.write_text(json.dumps(without_nan(progress), ensure_ascii=False) + "\n", encoding="utf-8")
             os.replace(fresh, self.progress)
 
-    def read_progress(self) -> dict[str, Any] | None:
+    def read_progress(self) -> JsonObject | None:
         """None where there is none that can be read."""
         try:
             found = json.loads(read_text(self.progress))

@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 import h5py
 import numpy as np
 
-from simsuite.core import Image, Layout, Series, Variable
+from simsuite.core import HostArray, Image, Layout, Series, Variable
 from simsuite.io.digests import FixedDigests, SeriesDigests, digest
 
 CONVENTIONS = "CF-1.11"
@@ -37,20 +37,22 @@ class Column:
 
     def __init__(self, dataset: h5py.Dataset, axis: int) -> None:
         self.dataset, self.axis = dataset, axis
-        self._row = (*dataset.shape[:axis], 1, *dataset.shape[axis + 1 :])
+        self._row: tuple[int, ...] = (*dataset.shape[:axis], 1, *dataset.shape[axis + 1 :])
         self._direct = dataset.chunks[axis] == 1 and dataset.compression is None
 
     def __len__(self) -> int:
-        return self.dataset.shape[self.axis]
+        rows: int = self.dataset.shape[self.axis]
+        return rows
 
     @property
     def row_bytes(self) -> int:
-        return math.prod(self._row) * self.dataset.dtype.itemsize
+        itemsize: int = self.dataset.dtype.itemsize
+        return math.prod(self._row) * itemsize
 
     def resize(self, n: int) -> None:
         self.dataset.resize(n, axis=self.axis)
 
-    def write(self, k: int, row: np.ndarray) -> int:
+    def write(self, k: int, row: HostArray) -> int:
         """Make `row` the last of k + 1 rows; returns its digest. row: shape of the variable without its growing axis.
 
         Raises ValueError when the shape is another one.
@@ -69,7 +71,7 @@ class Column:
         return digest(row) if found is None else found.result()
 
 
-def _chunks(row: np.ndarray, chunk: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
+def _chunks(row: HostArray, chunk: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], HostArray]]:
     """`row` in pieces of exactly the shape `chunk`, each with its offset; what lies beyond the edge is NaN or 0."""
     for offset in itertools.product(*(range(0, n, c) for n, c in zip(row.shape, chunk))):
         block = row[tuple(slice(o, o + c) for o, c in zip(offset, chunk))]
@@ -189,8 +191,10 @@ def restore_fixed(file: h5py.File, layout: Layout) -> None:
 def stored_type(variable: Variable) -> np.dtype:
     """As which type the variable is stored: strings with variable length."""
     if variable.values is not None and np.asarray(variable.values).dtype.kind in "USO":
-        return h5py.string_dtype()
-    return np.dtype(variable.dtype)
+        text: np.dtype = h5py.string_dtype()
+        return text
+    number: np.dtype = np.dtype(variable.dtype)
+    return number
 
 
 def length(dim: str, layout: Layout, variable: Variable) -> int:
@@ -207,17 +211,18 @@ def length(dim: str, layout: Layout, variable: Variable) -> int:
 
 def _create(file: h5py.File, variable: Variable, layout: Layout, compression: str) -> h5py.Dataset:
     growing, dtype = growing_axis(variable, layout), stored_type(variable)
-    options: dict = {"track_order": True, "dtype": dtype}
+    options: dict[str, object] = {"track_order": True, "dtype": dtype}
     if growing is not None:
         dim, axis = growing
         row = tuple(length(d, layout, variable) for d in variable.dims if d != dim)
+        chunks = chunk_shape(row, axis, dtype.itemsize, compression)
         options |= {
             "shape": (*row[:axis], 0, *row[axis:]),
             "maxshape": (*row[:axis], None, *row[axis:]),
-            "chunks": chunk_shape(row, axis, dtype.itemsize, compression),
+            "chunks": chunks,
             "fillvalue": _fill(dtype),
         }
-        if compression == "lossless" and options["chunks"][axis] == 1:
+        if compression == "lossless" and chunks[axis] == 1:
             options |= {"shuffle": True, "compression": "gzip", "compression_opts": 4}
     else:
         options["data"] = _fixed_values(variable, layout)
@@ -227,7 +232,7 @@ def _create(file: h5py.File, variable: Variable, layout: Layout, compression: st
     return dataset
 
 
-def _fixed_values(variable: Variable, layout: Layout) -> np.ndarray:
+def _fixed_values(variable: Variable, layout: Layout) -> HostArray:
     """The values of a variable that does not grow, strings as objects; NaN or 0 for what is known only at the end."""
     shape, dtype = tuple(length(d, layout, variable) for d in variable.dims), stored_type(variable)
     if variable.values is None:

@@ -11,9 +11,13 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import h5py
 import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 @dataclass(frozen=True)
@@ -23,11 +27,11 @@ class MetadataCopy:
 
     mark: str
     size: int
-    places: np.ndarray
-    content: np.ndarray
+    places: npt.NDArray[np.int64]
+    content: npt.NDArray[np.uint8]
 
     @classmethod
-    def of(cls, fd: int, mark: str, rows: np.ndarray) -> MetadataCopy:
+    def of(cls, fd: int, mark: str, rows: npt.NDArray[np.int64]) -> MetadataCopy:
         """Copy the file but for `rows`, the offsets and lengths [part, 2] of what will not change any more."""
         size = os.fstat(fd).st_size
         rows = rows[np.argsort(rows[:, 0])]

@@ -20,7 +20,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from simsuite.core import Layout
+from simsuite.core import HostArray, Layout
 from simsuite.errors import AFRESH, Advice, SimsuiteError, UsageError
 from simsuite.io.digests import FIXED, GROUP, FixedDigests, SeriesDigests, damages, in_words
 from simsuite.io.disk import abandon, explained, require_room, require_whole, sync_directory
@@ -155,7 +155,7 @@ class ResultsFile:
         """Committed rows of every series, by dimension."""
         return dict(self._rows)
 
-    def append(self, series_dim: str, rows: Mapping[str, np.ndarray]) -> None:
+    def append(self, series_dim: str, rows: Mapping[str, HostArray]) -> None:
         """Commit one row: for every variable that grows along `series_dim`, its coordinate included, an array of the
         variable's shape without that dimension.
 
@@ -179,7 +179,7 @@ class ResultsFile:
             self._count_frames(series_dim, n + 1)
         self._rows[series_dim] = n + 1
 
-    def write_totals(self, totals: Mapping[str, np.ndarray]) -> None:
+    def write_totals(self, totals: Mapping[str, HostArray]) -> None:
         """Fill in fixed variables that are known at the end of the run.
 
         Raises ValueError for a name that is no fixed variable, or another shape.

@@ -24,6 +24,9 @@ def _rotate(x: int, n: int) -> int:
 
 def lookup3(key: bytes) -> int:
     """Bob Jenkins' lookup3 hash (`hashlittle`, seed 0) of `key`, which HDF5 uses as checksum of its metadata."""
+    a: int
+    b: int
+    c: int
     a = b = c = (0xDEADBEEF + len(key)) & _MASK
     at = 0
     while len(key) - at > 12:
