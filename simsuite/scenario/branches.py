@@ -10,16 +10,22 @@ from __future__ import annotations
 import difflib
 import re
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic import ValidationError
 
 from simsuite.scenario.common import FieldMistake
 from simsuite.scenario.shape import holds
-from simsuite.scenario.spans import KeyPath
+from simsuite.scenario.spans import KeyPath, Table
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 MAX_ERRORS = 200  # more are of no use to anyone, and a hostile file can cause half a million
 
+Context: TypeAlias = dict[str, Any]
+"""What pydantic says of an error besides its type, by name. Any: which names there are, with values of which types,
+depends on the type of the error, and pydantic does not say."""
 _TAG_ERRORS = {"union_tag_invalid": "literal_error", "union_tag_not_found": "missing"}
 
 
@@ -31,8 +37,8 @@ class Fault:
 
     path: KeyPath
     kinds: list[str]
-    input: Any
-    context: dict[str, Any]
+    input: object
+    context: Context
     expected: list[str] = field(default_factory=list)
     suggestion: str | None = None
 
@@ -50,15 +56,15 @@ class _Node:
     branches: dict[str | int, _Node] = field(default_factory=dict)
 
 
-def faults(error: ValidationError, data: dict[str, Any]) -> list[Fault]:
+def faults(error: ValidationError, data: Table) -> list[Fault]:
     """The faults of `data` that the user should know about."""
     root = _Node(())
     for details in error.errors(include_url=False)[:MAX_ERRORS]:
-        _insert(root, data, dict(details))
+        _insert(root, data, details)
     return _collapse(root)
 
 
-def _insert(root: _Node, data: Any, details: dict[str, Any]) -> None:
+def _insert(root: _Node, data: object, details: ErrorDetails) -> None:
     node, value, tags = root, data, _tags(data)
     *front, last = details["loc"] or (None,)
     for key in front:
@@ -75,12 +81,12 @@ def _insert(root: _Node, data: Any, details: dict[str, Any]) -> None:
     node.faults.append(_fault(node.path, details))
 
 
-def _tags(value: Any) -> set[str]:
+def _tags(value: object) -> set[str]:
     """What may stand for the branch of a tagged union in an error's place: the value of some key."""
     return {item for item in value.values() if isinstance(item, str)} if isinstance(value, dict) else set()
 
 
-def _fault(path: KeyPath, details: dict[str, Any]) -> Fault:
+def _fault(path: KeyPath, details: ErrorDetails) -> Fault:
     kind, value, context = details["type"], details["input"], details.get("ctx", {})
     if kind in _TAG_ERRORS:
         key = context["discriminator"].strip("'")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import cmath
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import PydanticCustomError, PydanticSerializationUnexpectedValue, core_schema
+
+if TYPE_CHECKING:
+    from pydantic.json_schema import JsonSchemaValue
 
 
 @dataclass(frozen=True)
@@ -15,21 +18,21 @@ class _RealOrComplex:
     """Marks a field whose numbers become float and whose texts become complex, real ones as well ("2+0j"): what is
     complex is so by the way it is written. Both dump to JSON so that they give the same again."""
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         return core_schema.no_info_plain_validator_function(
             _number, serialization=core_schema.plain_serializer_function_ser_schema(_as_written, when_used="json")
         )
 
     def __get_pydantic_json_schema__(
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
+    ) -> JsonSchemaValue:
         return {"anyOf": [{"type": "number"}, {"type": "string", "description": 'complex number: "0.5-0.25j"'}]}
 
 
 RealOrComplex: TypeAlias = Annotated[complex, _RealOrComplex()]
 
 
-def _number(value: Any) -> float | complex:
+def _number(value: object) -> float | complex:
     number: float | complex
     if isinstance(value, complex):
         number = value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar
+from typing import Annotated, ClassVar, Literal, TypeAlias, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
@@ -37,7 +37,7 @@ RealRows: TypeAlias = Annotated[list[RealVector], Field(min_length=1), AfterVali
 Input: TypeAlias = Annotated[Expression, NumberOrExpression("t", notes=_NO_STATE, of_file=_NO_FILE)]
 
 
-def _no_file(inputs: Any) -> Any:
+def _no_file(inputs: object) -> object:
     if isinstance(inputs, dict) and "file" in inputs:
         raise mistake((), "is not read from a file", _NO_FILE)
     return inputs

@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import tomli_w
 from pydantic import BaseModel, ValidationError
@@ -21,9 +21,12 @@ from simsuite.scenario.diagnostics import Document, joined, plain, render, rende
 from simsuite.scenario.overrides import Override, OverrideError, settings
 from simsuite.scenario.shape import fields_of, header
 from simsuite.scenario.source import Source, SourceError
-from simsuite.scenario.spans import KeyPath
+from simsuite.scenario.spans import KeyPath, Table
 from simsuite.scenario.words import mistakes
 
+Model: TypeAlias = Any
+"""A model of `SOLVERS`. Any: which of them it is depends on the file, and each has sections of its own, which are read
+where the solver is known."""
 SOLVERS = {  # imported when first needed
     "heat": "simsuite.scenario.heat:HeatScenario",
     "gbm": "simsuite.scenario.gbm:GbmScenario",
@@ -34,7 +37,8 @@ SOLVERS = {  # imported when first needed
 def model_class(solver: str) -> type[BaseModel]:
     """The model of a solver's scenarios."""
     module, _, name = SOLVERS[solver].partition(":")
-    return getattr(importlib.import_module(module), name)
+    model: type[BaseModel] = getattr(importlib.import_module(module), name)
+    return model
 
 
 @dataclass(frozen=True)
@@ -44,21 +48,23 @@ class Scenario:
     model: what it says, with all defaults. path: its file. base: the directory that names of data files start from.
     """
 
-    model: Any
+    model: Model
     path: Path
     base: Path
     document: Document = field(repr=False, compare=False)
 
     @property
     def solver(self) -> str:
-        return self.model.solver
+        name: str = self.model.solver
+        return name
 
     def resolved_toml(self) -> str:
         """The scenario with all defaults and overrides, as a file that loads back to an equal model."""
         return tomli_w.dumps(self._resolved())
 
-    def _resolved(self) -> dict[str, Any]:
-        return self.model.model_dump(mode="json", by_alias=True, exclude_none=True)
+    def _resolved(self) -> Table:
+        table: Table = self.model.model_dump(mode="json", by_alias=True, exclude_none=True)
+        return table
 
     def differences(self, resolved: str) -> list[str]:
         """The keys, dotted as ``--set`` takes them, in which another resolved scenario differs from this one; of a list
@@ -112,7 +118,7 @@ def load(
 
 
 def load_table(
-    table: Mapping[str, Any], path: Path, overrides: Sequence[str] = (), override_name: str = "--set "
+    table: Mapping[str, object], path: Path, overrides: Sequence[str] = (), override_name: str = "--set "
 ) -> Scenario:
     """The scenario that a Python dictionary holds, as a file would. path: what its file would be called; names of data
     files start from the working directory. Raises `ScenarioError`, and `UsageError` for what a scenario cannot hold."""
@@ -153,12 +159,12 @@ def _of_lists(mistake: Mistake, document: Document, model: type[BaseModel]) -> M
     return replace(mistake, help=help)
 
 
-def _mistakes(error: ValidationError, model: type[BaseModel], data: dict[str, Any]) -> list[Mistake]:
+def _mistakes(error: ValidationError, model: type[BaseModel], data: Table) -> list[Mistake]:
     return [mistake for fault in faults(error, data) for mistake in mistakes(fault, model, data)]
 
 
 def _between_sound_parts(
-    found: Sequence[Mistake], model: type[BaseModel], data: dict[str, Any], base: Path
+    found: Sequence[Mistake], model: type[BaseModel], data: Table, base: Path
 ) -> Iterator[Mistake]:
     """Mistakes between those parts of a scenario in which none was found, which models are not asked about before all
     parts are sound."""
@@ -183,9 +189,7 @@ def _unreadable(source: Source, error: SourceError, colour: bool) -> ScenarioErr
     return ScenarioError([Mistake((), error.message, error.help)], report)
 
 
-def _read(
-    source: Source, overrides: Sequence[str], colour: bool, override_name: str
-) -> tuple[Document, dict[str, Any]]:
+def _read(source: Source, overrides: Sequence[str], colour: bool, override_name: str) -> tuple[Document, Table]:
     try:
         data = source.parse()
     except SourceError as error:
@@ -204,7 +208,7 @@ def _read(
     return Document(source, tuple(applied), override_name), data
 
 
-def _model(data: dict[str, Any]) -> tuple[list[Mistake], type[BaseModel] | None]:
+def _model(data: Table) -> tuple[list[Mistake], type[BaseModel] | None]:
     solver = data.get("solver")
     if isinstance(solver, str) and solver in SOLVERS:
         return [], model_class(solver)
@@ -216,7 +220,7 @@ def _model(data: dict[str, Any]) -> tuple[list[Mistake], type[BaseModel] | None]
     return [Mistake(("solver",), f"`solver` must be one of {known}", help)], None
 
 
-def _leaves(value: Any, path: KeyPath) -> Iterator[tuple[KeyPath, Any]]:
+def _leaves(value: object, path: KeyPath) -> Iterator[tuple[KeyPath, object]]:
     """Every value of a nested table that is not itself a table or a list with tables in it."""
     if isinstance(value, dict):
         for key, item in value.items():

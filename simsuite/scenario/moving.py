@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from pydantic import BaseModel
 
@@ -15,7 +14,7 @@ def moving(model: BaseModel) -> list[str]:
     return sorted({key for key, found in _expressions(model, "") if "t" in found.names})
 
 
-def _expressions(value: Any, key: str) -> Iterator[tuple[str, Expression]]:
+def _expressions(value: object, key: str) -> Iterator[tuple[str, Expression]]:
     if isinstance(value, Expression):
         yield key, value
     elif isinstance(value, BaseModel):

@@ -14,7 +14,7 @@ import tomli_w
 
 from simsuite.errors import UsageError
 from simsuite.scenario.source import MAX_NESTING, Source, SourceError
-from simsuite.scenario.spans import KeyPath, Span, Spans, find_spans
+from simsuite.scenario.spans import KeyPath, Span, Spans, Table, find_spans
 
 _KEY = re.compile(r"\s*([A-Za-z0-9_-]+|\"[^\"\\]*\"|'[^']*')\s*(\.|=|$)")
 _INDEX = re.compile(r"\[(\d+)\]")
@@ -66,11 +66,11 @@ class Override:
         raise OverrideError("expected key=value", (at, at + 1), help)
 
     @cached_property
-    def value(self) -> Any:
+    def value(self) -> object:
         return self._toml[0]
 
     @cached_property
-    def _toml(self) -> tuple[Any, Spans | None]:
+    def _toml(self) -> tuple[object, Spans | None]:
         """The value, and the spans within `_PREFIX` and the value, if it is TOML."""
         line = _PREFIX + self.text[self.start :]
         try:
@@ -81,9 +81,9 @@ class Override:
             return self.text[self.start :].rstrip(), None
         return data["value"], find_spans(line)
 
-    def apply(self, data: dict[str, Any]) -> KeyPath:
+    def apply(self, data: Table) -> KeyPath:
         """Puts the value into `data` and returns its path there. Raises `OverrideError`."""
-        target: Any = data
+        target: Any = data  # Any: tables take names and lists take indices, and no one type allows both
         path: KeyPath = ()
         for i, (name, span) in enumerate(self.names):
             key: str | int = name
@@ -123,7 +123,7 @@ class Override:
         return spans
 
 
-def settings(values: Mapping[str, Any]) -> tuple[str, ...]:
+def settings(values: Mapping[str, object]) -> tuple[str, ...]:
     """Overrides as text from Python values: ``{"grid.nx": 512}`` gives ``("grid.nx=512",)``.
 
     Values may also be of NumPy's types, or paths. Raises `UsageError` for what a scenario cannot hold.
@@ -131,7 +131,7 @@ def settings(values: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(f"{key}={_written(key, value)}" for key, value in values.items())
 
 
-def _written(key: str, value: Any) -> str:
+def _written(key: str, value: object) -> str:
     try:
         return _inline(value)
     except (TypeError, ValueError):
@@ -143,9 +143,9 @@ def _written(key: str, value: Any) -> str:
     raise UsageError(f"`{where}` cannot be set to {_described(part)}: a scenario has no way to write it{help}")
 
 
-def _unwritable(key: str, value: Any) -> tuple[str, Any]:
+def _unwritable(key: str, value: object) -> tuple[str, object]:
     """The first part of a value that cannot be written, with its dotted key."""
-    parts: Iterable[tuple[Any, Any]] = ()
+    parts: Iterable[tuple[object, object]] = ()
     if isinstance(value, Mapping):
         parts = value.items()
     elif isinstance(value, (list, tuple)):
@@ -158,11 +158,11 @@ def _unwritable(key: str, value: Any) -> tuple[str, Any]:
     return key, value
 
 
-def _described(value: Any) -> str:
+def _described(value: object) -> str:
     return "None" if value is None else f"this value of type {type(value).__name__}"
 
 
-def _inline(value: Any) -> str:
+def _inline(value: object) -> str:
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{_inline(str(key))} = {_inline(item)}" for key, item in value.items()) + "}"
     if isinstance(value, (list, tuple)):

@@ -11,6 +11,7 @@ from simsuite.scenario.load import SOLVERS
 from simsuite.scenario.schema import json_schema
 
 Node: TypeAlias = Mapping[str, Any]
+"""A part of a JSON schema. Any: pydantic does not say what types the values of its keys have."""
 
 _HEAD = """# All keys of scenario files
 
@@ -136,7 +137,8 @@ class _Page:
         yield words if size else f"list of {'tables' if kind == 'table' else kind}"
 
     def _resolved(self, node: Node) -> Node:
-        return self._schema["$defs"][node["$ref"].rpartition("/")[2]]
+        resolved: Node = self._schema["$defs"][node["$ref"].rpartition("/")[2]]
+        return resolved
 
 
 def _is_file(table: Node) -> bool:
@@ -144,5 +146,5 @@ def _is_file(table: Node) -> bool:
     return set(table["properties"]) == {"file"}
 
 
-def _toml(value: Any) -> str:
+def _toml(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)

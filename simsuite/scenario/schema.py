@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from pydantic.json_schema import GenerateJsonSchema, models_json_schema
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, models_json_schema
 
 from simsuite.expressions import Expression
 from simsuite.scenario.load import SOLVERS, model_class
@@ -15,13 +13,13 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 class _Generator(GenerateJsonSchema):
-    def encode_default(self, dft: Any) -> Any:
+    def encode_default(self, dft: object) -> object:
         if isinstance(dft, Schedule):
             return dft.written
         return as_written(dft) if isinstance(dft, Expression) else super().encode_default(dft)
 
 
-def json_schema(solver: str | None = None) -> dict[str, Any]:
+def json_schema(solver: str | None = None) -> JsonSchemaValue:
     """The schema of one solver's scenarios, or of all of them. Raises `KeyError` for an unknown solver."""
     if solver is not None:
         return {

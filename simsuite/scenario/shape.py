@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Literal, Protocol, TypeGuard, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from simsuite.scenario.spans import KeyPath
+from simsuite.scenario.spans import KeyPath, Table
 
 Models = tuple[type[BaseModel], ...]
 
 
-def tables_in(annotation: Any) -> Models:
+class Container(Protocol):
+    """A table with a given key, or a list with a given index."""
+
+    def __getitem__(self, key: str | int, /) -> object: ...
+
+
+def tables_in(annotation: object) -> Models:
     """The models that a field's annotation speaks of, directly or in lists and unions."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return (annotation,)
@@ -33,7 +39,7 @@ def is_section(field: FieldInfo) -> bool:
     return _only_tables(field.annotation)
 
 
-def _only_tables(annotation: Any) -> bool:
+def _only_tables(annotation: object) -> bool:
     if isinstance(annotation, type):
         return issubclass(annotation, BaseModel) or annotation is type(None)
     if get_origin(annotation) is Annotated:
@@ -41,7 +47,7 @@ def _only_tables(annotation: Any) -> bool:
     return get_origin(annotation) is not Literal and all(_only_tables(a) for a in get_args(annotation))
 
 
-def value_at(data: Any, path: KeyPath) -> Any:
+def value_at(data: object, path: KeyPath) -> object:
     """The value at `path`, or None if there is none."""
     for key in path:
         if not holds(data, key):
@@ -50,7 +56,7 @@ def value_at(data: Any, path: KeyPath) -> Any:
     return data
 
 
-def holds(data: Any, key: Any) -> bool:
+def holds(data: object, key: str | int) -> TypeGuard[Container]:
     """Whether `key` is a key of a table or an index of a list."""
     if isinstance(data, dict):
         return key in data
@@ -67,7 +73,7 @@ def candidates(root: type[BaseModel], path: KeyPath) -> Models:
     return models
 
 
-def models_at(root: type[BaseModel], data: Any, path: KeyPath) -> Models:
+def models_at(root: type[BaseModel], data: object, path: KeyPath) -> Models:
     """The models that the table at `path` of `data` may be meant as."""
     models, table = candidates(root, path), value_at(data, path)
     if not isinstance(table, dict):
@@ -75,22 +81,22 @@ def models_at(root: type[BaseModel], data: Any, path: KeyPath) -> Models:
     return tuple(model for model in models if _agrees(model, table)) or models
 
 
-def selectors(model: type[BaseModel]) -> dict[str, Any]:
+def selectors(model: type[BaseModel]) -> dict[str, object]:
     """The keys that say what a table is, each with the one value it may have: ``{"kind": "flux"}``."""
     fields = fields_of(model).items()
     return {name: choices(f)[0] for name, f in fields if f.is_required() and len(choices(f)) == 1}
 
 
-def choices(field: FieldInfo) -> tuple[Any, ...]:
+def choices(field: FieldInfo) -> tuple[object, ...]:
     """What a field may be, if it is one of a few words."""
     return get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
 
 
-def _agrees(model: type[BaseModel], data: dict[str, Any]) -> bool:
+def _agrees(model: type[BaseModel], data: Table) -> bool:
     return all(data.get(name) == value for name, value in selectors(model).items())
 
 
-def field_at(root: type[BaseModel], data: Any, path: KeyPath) -> FieldInfo | None:
+def field_at(root: type[BaseModel], data: object, path: KeyPath) -> FieldInfo | None:
     """The field that `path` is the value of, list indices aside."""
     while path and isinstance(path[-1], int):
         path = path[:-1]

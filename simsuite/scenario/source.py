@@ -7,10 +7,9 @@ import tomllib
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from simsuite.scenario.near import DATA, IMAGES, SCENARIOS, files_there, near_file
-from simsuite.scenario.spans import Span, Spans, find_spans
+from simsuite.scenario.spans import Span, Spans, Table, find_spans
 
 MAX_BYTES = 1 << 20
 MAX_NESTING = 64  # of brackets, and parts of a dotted key: beyond, tomllib recurses too deeply or takes seconds
@@ -73,7 +72,7 @@ class Source:
             raise SourceError(f"{str(path)!r} is not UTF-8 text (line {line})", None, help) from None
         return cls(str(path), text.replace("\r\n", "\n"))
 
-    def parse(self) -> dict[str, Any]:
+    def parse(self) -> Table:
         """What the text says. Raises `SourceError`."""
         self._check_limits()
         try:

@@ -13,6 +13,8 @@ import tree_sitter_toml
 
 Span: TypeAlias = tuple[int, int]  # from and to, in characters from the start of the text
 KeyPath: TypeAlias = tuple[str | int, ...]  # keys and list indices from the root
+Table: TypeAlias = dict[str, Any]
+"""A table of a scenario as `tomllib` reads it. Any: a key may have a value of any type until a model has checked it."""
 
 _VALUES = {"string", "integer", "float", "boolean", "array", "inline_table"}
 _VALUES |= {"offset_date_time", "local_date_time", "local_date", "local_time"}
@@ -54,14 +56,14 @@ class _Finder:
         # For each byte, how many characters begin up to and with it.
         self._characters = None if raw.isascii() else np.cumsum((np.frombuffer(raw, np.uint8) & 0xC0) != 0x80)
 
-    def document(self, root: Any) -> None:
+    def document(self, root: tree_sitter.Node) -> None:
         for node in root.children:
             if node.type == "pair":
                 self._pair(node, ())
             elif node.type in ("table", "table_array_element"):
                 self._table(node)
 
-    def _span(self, node: Any) -> Span:
+    def _span(self, node: tree_sitter.Node) -> Span:
         if self._characters is None:
             return node.start_byte, node.end_byte
         return self._character(node.start_byte), self._character(node.end_byte)
@@ -70,7 +72,7 @@ class _Finder:
         assert self._characters is not None
         return int(self._characters[byte - 1]) if byte else 0
 
-    def _parts(self, node: Any) -> list[tuple[str, Span]]:
+    def _parts(self, node: tree_sitter.Node) -> list[tuple[str, Span]]:
         """The parts of a dotted key, which the grammar nests to the left."""
         if node.type == "dotted_key":
             return [part for child in node.children for part in self._parts(child)]
@@ -84,7 +86,7 @@ class _Finder:
                 name = name[1:-1]
         return [(name, self._span(node))]
 
-    def _table(self, node: Any) -> None:
+    def _table(self, node: tree_sitter.Node) -> None:
         parts = next((parts for child in node.children if (parts := self._parts(child))), [])
         if not parts:
             return
@@ -107,7 +109,7 @@ class _Finder:
             if child.type == "pair":
                 self._pair(child, path)
 
-    def _pair(self, node: Any, path: KeyPath) -> None:
+    def _pair(self, node: tree_sitter.Node, path: KeyPath) -> None:
         parts = self._parts(node.children[0])
         value = next((child for child in node.children[1:] if child.type in _VALUES), None)
         if not parts or value is None:
@@ -126,7 +128,7 @@ class _Finder:
         if seen:
             self.spans.duplicates.append((path, self.spans.keys[path], span))
 
-    def _value(self, node: Any, path: KeyPath) -> None:
+    def _value(self, node: tree_sitter.Node, path: KeyPath) -> None:
         self.spans.values.setdefault(path, self._span(node))
         if node.type == "inline_table":
             for child in node.children:

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, get_args
+from typing import TYPE_CHECKING, Annotated, TypeAlias, get_args
 
 from pydantic import AfterValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationInfo
 from pydantic_core import PydanticCustomError, PydanticSerializationUnexpectedValue, core_schema
@@ -24,6 +24,9 @@ from simsuite.errors import Mistake
 from simsuite.expressions import Expression, ExpressionError, NumberWithUnit
 from simsuite.scenario.common import FieldMistake, Section
 from simsuite.scenario.near import DATA, near_file
+
+if TYPE_CHECKING:
+    from pydantic.json_schema import JsonSchemaValue
 
 _UNITS = {"x": "x in m", "y": "y in m", "t": "t in s", "T": "T in K (or °C)"}
 _FILE_NAME = re.compile(r"[\w./\\: -]+\.(csv|npy|npz|mtx|mat|txt|dat|tsv|h5|xlsx?|png)", re.IGNORECASE)
@@ -71,7 +74,7 @@ class NumberOrExpression:
         for name, value in given.items():
             object.__setattr__(self, name, value)
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         return core_schema.no_info_plain_validator_function(
             self._validate,
             serialization=core_schema.plain_serializer_function_ser_schema(as_written, when_used="json"),
@@ -79,8 +82,8 @@ class NumberOrExpression:
 
     def __get_pydantic_json_schema__(
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        number: dict[str, Any] = {"type": "number"}
+    ) -> JsonSchemaValue:
+        number: JsonSchemaValue = {"type": "number"}
         if self.gt is not None:
             number["exclusiveMinimum"] = self.gt
         if self.ge is not None:
@@ -90,13 +93,13 @@ class NumberOrExpression:
         known = f"expression in {', '.join(self.variables)}" if self.variables else "constant expression"
         return {"anyOf": [number, {"type": "string", "description": known}]}
 
-    def _validate(self, value: Any) -> Expression:
+    def _validate(self, value: object) -> Expression:
         expression = self._expression(value)
         if not expression.names:
             self._check_bounds(float(expression()))
         return expression
 
-    def _about_file(self, name: str) -> dict[str, Any]:
+    def _about_file(self, name: str) -> dict[str, object]:
         message = f"{name!r} is the name of a file, not an expression"
         return {"message": message, "column": None, "help": self.of_file or _OF_FILE.format(name)}
 
@@ -105,7 +108,7 @@ class NumberOrExpression:
         units = ", ".join(_UNITS[name] for name in self.variables if name in _UNITS)
         return f"{error.help}: {units}" if units else str(error.help)
 
-    def _expression(self, value: Any) -> Expression:
+    def _expression(self, value: object) -> Expression:
         if isinstance(value, Expression):
             return value
         if isinstance(value, str):
@@ -141,7 +144,7 @@ class NumberOrExpression:
             raise PydanticCustomError("less_than_equal", "Input should be at most {le}", {"le": self.le})
 
 
-def variables_of(parts: Iterable[Any]) -> Iterator[tuple[str, ...]]:
+def variables_of(parts: Iterable[object]) -> Iterator[tuple[str, ...]]:
     """The variables of all expressions that a field allows. parts: its annotation, and what stands beside it."""
     for part in parts:
         if isinstance(part, NumberOrExpression):

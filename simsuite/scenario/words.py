@@ -7,18 +7,17 @@ import difflib
 import math
 import re
 from collections.abc import Iterable
-from typing import Any
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from simsuite.errors import Mistake
 from simsuite.expressions import Expression, ExpressionError
-from simsuite.scenario.branches import Fault
+from simsuite.scenario.branches import Context, Fault
 from simsuite.scenario.common import FieldMistake, Section
 from simsuite.scenario.near import DATA
 from simsuite.scenario.shape import choices, field_at, fields_of, header, homes, is_section, models_at, tables_in
-from simsuite.scenario.spans import KeyPath, key_name
+from simsuite.scenario.spans import KeyPath, Table, key_name
 from simsuite.scenario.types import variables_of
 from simsuite.words import counted
 
@@ -54,7 +53,7 @@ _TRUTHS = {**dict.fromkeys(("yes", "on", "y"), "true"), **dict.fromkeys(("no", "
 _LENGTHS = {"too_short": ("min_length", "at least"), "too_long": ("max_length", "at most")}
 
 
-def mistakes(fault: Fault, model: type[BaseModel], data: dict[str, Any]) -> list[Mistake]:
+def mistakes(fault: Fault, model: type[BaseModel], data: Table) -> list[Mistake]:
     """What is wrong, for users. Several only where a validator found several."""
     kind, path, context = fault.kinds[0], fault.path, fault.context
     if isinstance(context.get("error"), FieldMistake):
@@ -71,7 +70,7 @@ def mistakes(fault: Fault, model: type[BaseModel], data: dict[str, Any]) -> list
     field = field_at(model, data, path)
     description = field.description if field else None
     if kind == "expression_with_unit":
-        whole = _WITH_UNIT.match(fault.input)
+        whole = _WITH_UNIT.match(str(fault.input))
         help = _without_unit("numbers stand without a unit", field) if whole else context["help"]
         return [Mistake(path, context["message"], help, context["column"])]
     if kind == "string_pattern_mismatch":
@@ -85,14 +84,13 @@ def mistakes(fault: Fault, model: type[BaseModel], data: dict[str, Any]) -> list
     return [Mistake(path, message, help, on_key=kind in ("value_error", "assertion_error"))]
 
 
-def _about_value(fault: Fault, kind: str, context: dict[str, Any]) -> tuple[str, str | None]:
+def _about_value(fault: Fault, kind: str, context: Context) -> tuple[str, str | None]:
     name, got = key_name(fault.path), _shown(fault.input)
     if kind in _BOUNDS:
         key, words = _BOUNDS[kind]
         short = f"{context[key]:g}"
         bound = short if float(short) == context[key] else context[key]
-        percent = key == "le" and context[key] == 1.0 and _is_percent(fault.input)
-        help = f"{fault.input:g} % is {fault.input / 100:g}" if percent else None
+        help = _of_percent(fault.input) if key == "le" and context[key] == 1.0 else None
         return f"{name} must be {words} {bound}, got {got}", help
     if kind in _LENGTHS:
         key, words = _LENGTHS[kind]
@@ -107,12 +105,14 @@ def _about_value(fault: Fault, kind: str, context: dict[str, Any]) -> tuple[str,
     return str(context.get("error", kind.replace("_", " "))), None
 
 
-def _is_percent(value: Any) -> bool:
-    """Whether a number that is to be 1 at most was probably meant in per cent."""
-    return isinstance(value, (int, float)) and 2.0 <= value <= 100.0
+def _of_percent(value: object) -> str | None:
+    """What to say of a number that is to be 1 at most, where it was probably meant in per cent."""
+    if isinstance(value, (int, float)) and 2.0 <= value <= 100.0:
+        return f"{value:g} % is {value / 100:g}"
+    return None
 
 
-def _unknown(fault: Fault, model: type[BaseModel], data: dict[str, Any]) -> Mistake:
+def _unknown(fault: Fault, model: type[BaseModel], data: Table) -> Mistake:
     *front, key = fault.path
     tables = list(models_at(model, data, tuple(front)))
     known = list(dict.fromkeys(name for m in tables for name in fields_of(m)))
@@ -138,7 +138,7 @@ def _unknown(fault: Fault, model: type[BaseModel], data: dict[str, Any]) -> Mist
     return Mistake(fault.path, f"unknown key `{key}`{_where(front)}", help, on_key=True)
 
 
-def _missing(path: KeyPath, model: type[BaseModel], data: dict[str, Any]) -> Mistake:
+def _missing(path: KeyPath, model: type[BaseModel], data: Table) -> Mistake:
     field = field_at(model, data, path)
     help = field.description if field else None
     if isinstance(path[-1], int):
@@ -156,7 +156,7 @@ def _missing(path: KeyPath, model: type[BaseModel], data: dict[str, Any]) -> Mis
     return Mistake(path, f"missing key `{path[-1]}`{_where(path[:-1])}", help)
 
 
-def _expected_word(fault: Fault, model: type[BaseModel], data: dict[str, Any]) -> str | None:
+def _expected_word(fault: Fault, model: type[BaseModel], data: Table) -> str | None:
     """What to answer to a word that a key does not take, though one might think so."""
     if not isinstance(fault.input, str) or not fault.path:
         return None
@@ -177,7 +177,7 @@ def _mismatch(fault: Fault, field: FieldInfo | None, answer: str | None) -> Mist
     return Mistake(fault.path, f"{key_name(fault.path)} must be {wanted}, got {_shown(fault.input)}", help)
 
 
-def _example(fault: Fault, model: type[BaseModel], data: dict[str, Any]) -> str | None:
+def _example(fault: Fault, model: type[BaseModel], data: Table) -> str | None:
     """How the table is written that a key takes, where something else is given."""
     tables = [m for m in models_at(model, data, fault.path[:-1]) if issubclass(m, Section)]
     shown = next((m.examples[str(fault.path[-1])] for m in tables if str(fault.path[-1]) in m.examples), None)
@@ -239,7 +239,7 @@ def _of_array(field: FieldInfo | None, path: KeyPath) -> str:
     return f'; an array of all cells is {{file = "{name}.npy"}}, as numpy.save writes it'
 
 
-def _no_table(value: dict[str, Any], field: FieldInfo) -> str:
+def _no_table(value: Table, field: FieldInfo) -> str:
     """What to write in place of a table for a key that takes a number or an expression alone."""
     variables = next(variables_of((*field.metadata, field.annotation)), ())
     forms = "numbers and expressions" + (f" in {', '.join(variables)}" if variables else "")
@@ -289,7 +289,7 @@ def _listed(names: list[str]) -> str:
     return shown + (", …" if len(names) > 16 else "") if names else "no keys"
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     """A value in a few words."""
     if isinstance(value, bool):
         return "true" if value else "false"

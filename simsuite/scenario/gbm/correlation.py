@@ -10,8 +10,12 @@ Source:   N. J. Higham, IMA J. Numerical Analysis 22 (2002), algorithm 3.3, here
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 DIGITS = 4  # that are offered
 _FLOOR = 10.0**-DIGITS
@@ -19,16 +23,16 @@ _TOLERANCE = 1e-8
 _MOST_ITERATIONS = 2000
 
 
-def smallest_eigenvalue(matrix: np.ndarray) -> float:
+def smallest_eigenvalue(matrix: npt.NDArray[np.float64]) -> float:
     return float(np.linalg.eigvalsh(matrix)[0])
 
 
-def is_definite(matrix: np.ndarray) -> bool:
+def is_definite(matrix: npt.NDArray[np.float64]) -> bool:
     """Whether a symmetric matrix is positive definite beyond what rounding can hide."""
     return smallest_eigenvalue(matrix) > len(matrix) * float(np.finfo(np.float64).eps)
 
 
-def nearest(matrix: np.ndarray, floor: float) -> np.ndarray:
+def nearest(matrix: npt.NDArray[np.float64], floor: float) -> npt.NDArray[np.float64]:
     """The nearest correlation matrix to a symmetric one, with no eigenvalue below `floor`, which lies in (0, 1]."""
     y, correction = matrix, np.zeros_like(matrix)
     for _ in range(_MOST_ITERATIONS):
@@ -43,7 +47,7 @@ def nearest(matrix: np.ndarray, floor: float) -> np.ndarray:
     return y
 
 
-def nearest_in_digits(matrix: np.ndarray) -> np.ndarray:
+def nearest_in_digits(matrix: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """The same rounded to `DIGITS` digits, with the floor raised until that is positive definite too."""
     floor = _FLOOR
     while True:
@@ -53,7 +57,7 @@ def nearest_in_digits(matrix: np.ndarray) -> np.ndarray:
         floor = min(2 * floor, 1.0)  # at 1 it is the identity
 
 
-def as_toml(matrix: np.ndarray | Sequence[Sequence[float]]) -> str:
+def as_toml(matrix: npt.NDArray[np.float64] | Sequence[Sequence[float]]) -> str:
     """The lines that say it in a scenario."""
     rows = (
         ", ".join("1.0" if i == j else f"{x:.{DIGITS}f}" for j, x in enumerate(row)) for i, row in enumerate(matrix)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from pydantic import Field, field_validator
@@ -13,6 +13,9 @@ from simsuite.scenario.gbm.correlation import as_toml, is_definite, nearest_in_d
 from simsuite.scenario.gbm.piecewise import PIECES, Rate
 from simsuite.scenario.types import mistake
 from simsuite.words import counted
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _MOST_OFFERED = 24  # rows of a matrix that a message may show
 
@@ -73,7 +76,7 @@ def _entry_mistakes(rows: list[list[float]]) -> list[Mistake]:
     return found
 
 
-def _offer(matrix: np.ndarray) -> str:
+def _offer(matrix: npt.NDArray[np.float64]) -> str:
     if len(matrix) > _MOST_OFFERED:
         return "weaken the correlations, or drop an asset that follows from the others"
     return "one near it that is, by Higham's method:\n" + as_toml(nearest_in_digits(matrix))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, TypeAlias
 
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import PydanticSerializationUnexpectedValue, core_schema
@@ -20,7 +20,7 @@ class Piecewise:
     ge: float
     le: float
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         number = core_schema.float_schema(ge=self.ge, le=self.le)
         time = core_schema.float_schema(ge=0)
         # `strict` would want a tuple of Python's, which TOML has not
@@ -38,7 +38,7 @@ Volatility: TypeAlias = Annotated[Schedule, Piecewise(ge=0, le=100)]
 PIECES = "number, or [[t, value], ..] for each value from the time t in years on"
 
 
-def _schedule(value: Any, validated: core_schema.ValidatorFunctionWrapHandler) -> Schedule:
+def _schedule(value: object, validated: core_schema.ValidatorFunctionWrapHandler) -> Schedule:
     if isinstance(value, Schedule):
         return value
     written = validated(value)

@@ -6,9 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from simsuite.scenario.spans import KeyPath
+from simsuite.scenario.spans import KeyPath, Table
 
 _STAND_IN = {"market": {"rate": 0.0}, "paths": {"count": 1 << 30}, "output": {}, "run": {}, "title": ""}
 _OF_ALL = {("paths", "target_standard_error"), ("paths", "regression"), ("output", "risk"), ("output", "exposure")}
@@ -19,7 +18,7 @@ class SoundParts:
     """data: a scenario. options: the place in the file of each of its options. faulty: tables that are not as they are
     in the file, elements of lists with their places."""
 
-    data: dict[str, Any]
+    data: Table
     options: list[int]
     faulty: frozenset[KeyPath]
 
@@ -38,7 +37,7 @@ class SoundParts:
         return path
 
 
-def sound_parts(data: Mapping[str, Any], mistakes: Iterable[KeyPath]) -> SoundParts | None:
+def sound_parts(data: Table, mistakes: Iterable[KeyPath]) -> SoundParts | None:
     """data: of the file. mistakes: where they are. None if too little is sound."""
     faulty = frozenset(path[: 2 if path[:1] in (("asset",), ("option",)) else 1] for path in mistakes)
     if () in faulty or ("asset",) in faulty or ("option",) in faulty:
@@ -58,15 +57,15 @@ def sound_parts(data: Mapping[str, Any], mistakes: Iterable[KeyPath]) -> SoundPa
     return SoundParts(found, options, faulty)
 
 
-def _asset(asset: Any) -> dict[str, Any] | None:
+def _asset(asset: object) -> Table | None:
     """The least that options on it need."""
     found = _with_numbers(asset, ("spot",))
-    if found is None or not isinstance(asset.get("name", ""), str):
+    if found is None or not isinstance(asset, dict) or not isinstance(asset.get("name", ""), str):
         return None
     return {**found, **{key: asset[key] for key in ("name",) if key in asset}, "volatility": 0.1}
 
 
-def _with_numbers(table: Any, keys: Iterable[str]) -> dict[str, Any] | None:
+def _with_numbers(table: object, keys: Iterable[str]) -> Table | None:
     """A table of these keys only; None unless it has a positive number for each."""
     if not isinstance(table, dict):
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
@@ -18,6 +18,7 @@ from simsuite.scenario.heat.region import Region, region_mistakes
 from simsuite.scenario.heat.sound_parts import sound_parts
 from simsuite.scenario.heat.source import Source, source_mistakes, source_names
 from simsuite.scenario.heat.time import Time
+from simsuite.scenario.spans import Table
 from simsuite.scenario.types import FileRef, Name, NumberOrExpression, Title, mistake
 
 _DERIVED = "follows from the manufactured solution"
@@ -145,9 +146,9 @@ class HeatScenario(Section):
         return self
 
     @model_serializer(mode="wrap")
-    def _without_what_is_derived(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _without_what_is_derived(self, handler: SerializerFunctionWrapHandler) -> Table:
         """Where the solution is manufactured, the initial state cannot be given, so its default is not written."""
-        data = handler(self)
+        data: Table = handler(self)
         if self.manufactured:
             del data["initial"]
         return data
@@ -261,7 +262,7 @@ class HeatScenario(Section):
 
     def _steady_mistakes(self) -> list[Mistake]:
         """What keeps a steady state from being one, or from being the only one."""
-        named: list[tuple[tuple[str | int, ...], Any]] = []
+        named: list[tuple[tuple[str | int, ...], object]] = []
         conditions = [item for edge in EDGES for item in self.boundary.conditions(edge)]
         for path, condition in conditions:
             named += [((*path, key), getattr(condition, key)) for key in type(condition).model_fields]
