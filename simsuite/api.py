@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simsuite.assembly import default_directory
-from simsuite.core import Problem
+from simsuite.core import JsonObject, Problem
 from simsuite.errors import Advice, PackageMissing, SimsuiteError, UsageError
 from simsuite.execution import Execution
 from simsuite.io.directory import RunDirectory
@@ -36,12 +36,13 @@ class Run:
     """
 
     directory: Path
-    summary: Mapping[str, Any] = field(repr=False)
+    summary: Mapping[str, Any] = field(repr=False)  # Any: as in `JsonObject`, which could be changed
 
     @property
-    def results(self) -> dict[str, Any]:
+    def results(self) -> JsonObject:
         """`summary["results"]`: the numbers that the run was made for, with their errors."""
-        return self.summary["results"]
+        results: JsonObject = self.summary["results"]
+        return results
 
     @cached_property
     def dataset(self) -> xarray.Dataset:
@@ -55,8 +56,8 @@ class Run:
 
 
 def run(
-    path: Path | str | Mapping[str, Any],
-    set: Mapping[str, Any] | None = None,
+    path: Path | str | Mapping[str, object],
+    set: Mapping[str, object] | None = None,
     device: str | None = None,
     directory: Path | str | None = None,
     fresh: bool = False,
@@ -89,7 +90,7 @@ def run(
 
 
 def open_simulation(
-    path: Path | str | Mapping[str, Any], set: Mapping[str, Any] | None = None, device: str | None = None
+    path: Path | str | Mapping[str, object], set: Mapping[str, object] | None = None, device: str | None = None
 ) -> Simulation:
     """The scenario in the file `path` at its first step on its device, to be stepped by hand; it writes no files.
 
@@ -113,8 +114,8 @@ def _python_words() -> Iterator[None]:
 
 
 def _load(
-    path: Path | str | Mapping[str, Any],
-    set: Mapping[str, Any] | None,
+    path: Path | str | Mapping[str, object],
+    set: Mapping[str, object] | None,
     device: str | None,
     directory: Path | str | None,
     stored: bool,

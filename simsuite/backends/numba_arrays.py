@@ -13,14 +13,13 @@ def import_arrays(package: str) -> None:
     which no kernel of ours needs. SciPy is installed with simsuite, so the answer is known; who compiles `numpy.dot`
     has Numba import it then. Does nothing in versions of Numba that do not ask.
     """
-    # Any: functions of these modules are exchanged, which no type of a module allows.
-    linalg: Any = importlib.import_module(f"{package}.linalg")
+    linalg: Any = importlib.import_module(f"{package}.linalg")  # Any: a function of it is replaced
     ask = getattr(linalg, "ensure_blas", None)
     if ask is None:
         return
     linalg.ensure_blas = lambda: None
     try:
-        arraymath: Any = importlib.import_module(f"{package}.arraymath")
+        arraymath: Any = importlib.import_module(f"{package}.arraymath")  # Any: as before
     finally:
         linalg.ensure_blas = ask
     if hasattr(arraymath, "ensure_blas"):
