@@ -8,6 +8,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,7 @@ ALLOWED = {
     "verify": BASE | {"assembly", "backends", "capabilities", "expressions", "scenario", "solvers", "words"},
     "version": set(),
 }
+EXPLAINED = re.compile(r"[#.] Any: \w")
 LIBRARIES = {  # and which parts may import these
     "cupy": {"backends", "bench"},
     "cupy_backends": {"backends"},
@@ -242,6 +244,42 @@ def test_only_backends_ask_which_backend_it_is() -> None:
         for node in ast.walk(tree(path))
         if asks_which_backend(node)
     ]
+    assert not wrong, "\n".join(wrong)
+
+
+def typed_strictly() -> list[Path]:
+    """The files for which pyproject.toml has mypy demand types of everything."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["mypy"]["overrides"]
+    names = [name for table in settings if table.get("disallow_untyped_defs") for name in table["module"]]
+    parts = {name.removeprefix("simsuite.").removesuffix(".*") for name in names}
+    return [path for path in FILES if part(path) in parts]
+
+
+def unexplained(source: str) -> list[int]:
+    """The lines with an `Any` for which no sentence or comment that begins with "Any: " gives the reason, in the line
+    itself, the one before or the two after."""
+    lines = source.splitlines()
+    found = {n.lineno for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Name) and n.id == "Any"}
+    return [n for n in sorted(found) if not EXPLAINED.search(" ".join(lines[max(n - 2, 0) : n + 2]))]
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("x: Any = 1", [1]),
+        ("x: Any = 1  # Any: CuPy has no types", []),
+        ('X = Any\n"""An array. Any: CuPy has no types."""', []),
+        ("def f(a: list[Any]) -> Any: ...", [1]),
+    ],
+)
+def test_an_any_without_a_reason_is_recognised(source: str, found: list[int]) -> None:
+    assert unexplained(source) == found
+
+
+def test_strictly_typed_parts_say_why_a_type_is_any() -> None:
+    files = typed_strictly()
+    assert {"core", "loop", "io", "api", "scenario", "backends"} <= {part(path) for path in files}
+    wrong = [f"{path.relative_to(ROOT)}:{n}" for path in files for n in unexplained(path.read_text(encoding="utf-8"))]
     assert not wrong, "\n".join(wrong)
 
 
