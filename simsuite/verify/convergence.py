@@ -88,7 +88,8 @@ def averaged(field: np.ndarray, factor: int) -> np.ndarray:
     ny, nx = field.shape
     if ny % factor or nx % factor:
         raise ValueError(f"{nx} × {ny} cells cannot be averaged by {factor}")
-    return field.reshape(ny // factor, factor, nx // factor, factor).mean(axis=(1, 3))
+    means: np.ndarray = field.reshape(ny // factor, factor, nx // factor, factor).mean(axis=(1, 3))
+    return means
 
 
 def root_mean_square(field: np.ndarray) -> float:

@@ -38,7 +38,9 @@ class Case:
     low: bool = False
 
 
-def world(assets: Sequence[Mapping[str, Any]], steps: int, options: Sequence[Mapping[str, Any]], **more: Any) -> dict:
+def world(
+    assets: Sequence[Mapping[str, Any]], steps: int, options: Sequence[Mapping[str, Any]], **more: Any
+) -> dict[str, Any]:
     """A market over a year, with options named after what they say unless they have names."""
     market = {"rate": 0.05, **more.pop("market", {})}
     return {
@@ -95,7 +97,7 @@ def lookbacks(**more: Any) -> list[dict[str, Any]]:
     return fixed + [option(f"floating {p}", "lookback", p, strike_type="floating", **more) for p in ("call", "put")]
 
 
-def two(volatilities: Sequence[float], options: Sequence[Mapping[str, Any]]) -> dict:
+def two(volatilities: Sequence[float], options: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     first, second = volatilities
     assets = [
         {"spot": 100.0, "volatility": first, "dividend_yield": 0.02},

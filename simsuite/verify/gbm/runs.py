@@ -33,7 +33,8 @@ class Outcome:
 
     @property
     def options(self) -> Mapping[str, Mapping[str, Any]]:
-        return self.results["options"]
+        options: Mapping[str, Mapping[str, Any]] = self.results["options"]
+        return options
 
 
 def scenario_of(case: Case, way: Way, count: int, greeks: bool = False, **output: Any) -> GbmScenario:

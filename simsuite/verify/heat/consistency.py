@@ -35,7 +35,7 @@ def whole_checks(backend: Backend, cpu: Backend | None, cells: int) -> Iterator[
 
 def moved(energy: Mapping[str, Any]) -> float:
     """The energy in a ledger that was stored, went through edges, arose in sources and went into held regions, J/m."""
-    total = abs(energy["stored"])
+    total: float = abs(energy["stored"])
     for name in ("edges", "sources", "held"):
         part = energy.get(name, 0.0)
         total += sum(map(abs, part.values())) if isinstance(part, Mapping) else abs(part)

@@ -93,17 +93,19 @@ class SemiDiscrete:
         half = 2 * k / delta  # W/(m²·K) between centre and edge
         match self._edges[edge]:
             case Temperature() as c:
-                return half * (at(c.value) - T)
+                flux: np.ndarray = half * (at(c.value) - T)
             case Flux() as c:
-                return np.broadcast_to(at(c.value), T.shape)
+                flux = np.broadcast_to(at(c.value), T.shape)
             case Convection() as c:
                 h = at(c.h)
-                return h * half / (h + half) * (at(c.ambient) - T)
+                flux = h * half / (h + half) * (at(c.ambient) - T)
             case Radiation() as c:
-                return half * (_radiating_wall(T, half, STEFAN_BOLTZMANN * at(c.emissivity), at(c.ambient)) - T)
+                flux = half * (_radiating_wall(T, half, STEFAN_BOLTZMANN * at(c.emissivity), at(c.ambient)) - T)
             case Insulated():
-                return np.zeros_like(T)
-        raise ValueError(f"a {edge} edge of this kind is not known here")
+                flux = np.zeros_like(T)
+            case _:
+                raise ValueError(f"a {edge} edge of this kind is not known here")
+        return flux
 
     def at(self, times: Sequence[float], changes: Sequence[float] = ()) -> list[np.ndarray]:
         """T at increasing times, integrated by DOP853 almost exactly (Hairer, Nørsett, Wanner, Solving ODEs I).
@@ -135,7 +137,9 @@ class SemiDiscrete:
         for j, unit in enumerate(np.eye(n)):
             matrix[:n, j] = self.rate(0.0, unit.reshape(self._shape)).ravel() - constant
         matrix[:n, n] = constant
-        return (expm(t * matrix)[:n] @ np.append(self.start.ravel(), 1.0)).reshape(self._shape)
+        propagator: np.ndarray = expm(t * matrix)
+        T: np.ndarray = propagator[:n] @ np.append(self.start.ravel(), 1.0)
+        return T.reshape(self._shape)
 
 
 def _whole(scenario: HeatScenario, edge: str) -> Condition:
@@ -146,7 +150,8 @@ def _whole(scenario: HeatScenario, edge: str) -> Condition:
 
 
 def _harmonic(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return 2 * a * b / (a + b)
+    mean: np.ndarray = 2 * a * b / (a + b)
+    return mean
 
 
 def _radiating_wall(T: np.ndarray, half: np.ndarray, radiance: np.ndarray, ambient: np.ndarray) -> np.ndarray:

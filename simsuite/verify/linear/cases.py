@@ -217,7 +217,8 @@ def _switched_on() -> Case:
     ones = np.ones(LADDER["sections"])
 
     def forced(k: int) -> np.ndarray:
-        return volts * (ones - exact(k) @ ones)
+        voltages: np.ndarray = volts * (ones - exact(k) @ ones)
+        return voltages
 
     system = {**generated("rc_ladder", **LADDER), "input": [volts]}
     return Case("ladder, switched on", INPUT, system, 80, columns(8, 3), exact, dt, forced, volts)

@@ -54,7 +54,8 @@ def _kept(name: str, case: Case, kept: np.ndarray, found: Outcome, limit: float)
     """The largest change of what stays as it is, relative to its size; limit: of changes of the state."""
 
     def measure(X: np.ndarray) -> np.ndarray:
-        return kept @ X if kept.ndim == 1 else np.sum((X.conj() * (kept @ X)).real, axis=0)
+        values: np.ndarray = kept @ X if kept.ndim == 1 else np.sum((X.conj() * (kept @ X)).real, axis=0)
+        return values
 
     start = measure(case.start)
     size = float(np.linalg.norm(start))

@@ -115,7 +115,8 @@ def markov(states: int, up: float, down: float, continuous: bool) -> Propagator:
 
     def at(t: float) -> np.ndarray:
         powers = np.exp((eigenvalues - 1) * t) if continuous else eigenvalues**t
-        return (root[:, None] * V * powers) @ (V.T / root)
+        matrix: np.ndarray = (root[:, None] * V * powers) @ (V.T / root)
+        return matrix
 
     return at
 
@@ -135,7 +136,7 @@ def quantum_walk(sites: int) -> Propagator:
 
     def at(t: float) -> np.ndarray:
         powers = (a**t * (M - b * one) - b**t * (M - a * one)) / (a - b)
-        spread = np.einsum("xyj,jcd->xcyd", waves, powers).real / N
+        spread: np.ndarray = np.einsum("xyj,jcd->xcyd", waves, powers).real / N
         return spread.reshape(2 * N, 2 * N)
 
     return at

@@ -64,7 +64,8 @@ class Case:
         """X_k (n, m), or C X_k (q, m), exactly."""
         X = self.propagator(k) @ self.start
         X = X if self.forced is None else X + self.forced(k)[:, None]
-        return X if self.observed is None else self.observed @ X
+        observed: np.ndarray = X if self.observed is None else self.observed @ X
+        return observed
 
     def scenario(self, **run: str) -> dict[str, Any]:
         """run: keys of `[run]`, and `method`."""
