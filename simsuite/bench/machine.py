@@ -54,7 +54,8 @@ def write_rate(backend: Backend, patience: Patience) -> float:
         for _ in range(n):
             launch(view, 1.0)
 
-    return 8 * target.size / seconds(backend, work, patience, pick=min)[0]
+    nbytes: int = 8 * target.size
+    return nbytes / seconds(backend, work, patience, pick=min)[0]
 
 
 def copy_rate(backend: Backend, nbytes: int, patience: Patience) -> float:
@@ -88,7 +89,7 @@ def fma_rate(backend: Backend, precision: str, patience: Patience) -> float:
         for _ in range(n):
             launch(view, real(0.5), real(1.0), ROUNDS)
 
-    per_launch = kernels.ELEMENTS * ROUNDS * kernels.PER_ROUND
+    per_launch: int = kernels.ELEMENTS * ROUNDS * kernels.PER_ROUND
     found = per_launch / seconds(backend, work, patience, pick=min)[0]
     assert np.all(backend.to_host(out) == kernels.LIMIT), "x ← x/2 + 1 has not come to its limit"
     return found

@@ -156,4 +156,5 @@ def crossing(before: Timed, after: Timed, target: float) -> float:
     if not before.error > target >= after.error > 0 or not before.seconds < after.seconds:
         return after.seconds
     share = math.log(before.error / target) / math.log(before.error / after.error)
-    return before.seconds * (after.seconds / before.seconds) ** share
+    seconds: float = before.seconds * (after.seconds / before.seconds) ** share
+    return seconds

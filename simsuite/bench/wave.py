@@ -91,7 +91,8 @@ def reference(n: int, material: str, backend: Backend) -> Reference:
 def _extrapolated(n: int, material: str, backend: Backend, stepper: str) -> np.ndarray:
     steps = (REFERENCE_STEPS, 2 * REFERENCE_STEPS)
     once, twice = (at_end(wave(n, material, "float64", stepper=stepper, dt=END / k), backend) for k in steps)
-    return twice + (twice - once) / 3
+    limit: np.ndarray = twice + (twice - once) / 3
+    return limit
 
 
 def closed_form(n: int) -> np.ndarray:

@@ -69,7 +69,7 @@ def main(scenario: str, directory: str, device: str, spawned: float) -> dict[str
         def progress(self, step: int) -> None:
             first.append(time.monotonic())
 
-    class Compiles(event.Listener):
+    class Compiles(event.Listener):  # type: ignore[misc]  # Numba has no types
         """Counts functions that Numba compiles, and the time that takes."""
 
         def __init__(self) -> None:

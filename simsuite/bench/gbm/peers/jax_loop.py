@@ -14,7 +14,6 @@ def _start(asian: Asian, precision: str, device: str, chunk: int) -> Pricer:
 
     dtype = jnp.dtype(precision)
 
-    @jax.jit
     def batch(key: Any) -> Any:
         def fixing(i: Any, state: Any) -> Any:
             x, total = state
@@ -27,11 +26,12 @@ def _start(asian: Asian, precision: str, device: str, chunk: int) -> Pricer:
         payoff = jnp.maximum(asian.spot * total.astype("float64") / asian.fixings - asian.strike, 0.0)
         return payoff.sum(), payoff @ payoff
 
+    compiled = jax.jit(batch)
     keys = [jax.device_put(jax.random.key(1), place)]
 
     def sums() -> tuple[float, float]:
         keys[0], own = jax.random.split(keys[0])
-        total, squares = batch(own)
+        total, squares = compiled(own)
         return float(total), float(squares)
 
     return in_chunks(asian, chunk, sums)
