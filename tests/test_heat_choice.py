@@ -28,12 +28,18 @@ from simsuite.core import Backend, Clock
 from simsuite.errors import DeviceError, SimsuiteError
 from simsuite.scenario import load
 from simsuite.scenario.heat import HeatRun, HeatScenario
+from simsuite.solvers.heat.adi import adi
 from simsuite.solvers.heat.choice import fastest as choice
-from simsuite.solvers.heat.choice import rates, trials
+from simsuite.solvers.heat.choice import trials
 from simsuite.solvers.heat.choice.fastest import cheapest, contenders, usual
-from simsuite.solvers.heat.choice.rates import H200, KINDS, TWO_CORES, Rates, Times, Work
+from simsuite.solvers.heat.choice.rates import H200, TWO_CORES, Rates, Times
+from simsuite.solvers.heat.exact import exact
+from simsuite.solvers.heat.explicit import explicit
 from simsuite.solvers.heat.plan import Plan
 from simsuite.solvers.heat.problem import HeatProblem
+from simsuite.solvers.heat.rkl2 import rkl2
+from simsuite.solvers.heat.stepper_record import Work
+from simsuite.solvers.heat.steppers import kinds_of_work
 from simsuite.verify.benchmarks import benchmark_files
 
 PLATE: dict[str, Any] = {
@@ -45,6 +51,7 @@ PLATE: dict[str, Any] = {
     "time": {"end": 0.2},
     "output": {"frames": 3},
 }
+KINDS = tuple(kinds_of_work())
 LONG = {"time": {"end": 0.2, "tolerance": 1e-8}}  # seconds on two cores
 
 
@@ -111,7 +118,7 @@ def test_a_device_is_timed_with_the_steppers_of_runs(
     backend.announce = lambda text: None if text.startswith("compiling") else said.append(text)
     found = trials.measured(backend, [kind], HeatRun())
     times = found.times[kind]
-    assert len(times.amounts) == len(times.seconds) == (1 if kind == rates.PRODUCT else 2)
+    assert len(times.amounts) == len(times.seconds) == (1 if kind == exact.PRODUCTS.name else 2)
     assert min(times.seconds) > 0
     assert list(times.amounts) == sorted(times.amounts)
     assert len(said) == 1
@@ -119,7 +126,7 @@ def test_a_device_is_timed_with_the_steppers_of_runs(
     assert re.search(r"\d steps? on plates of \d+ x \d+( and \d+ x \d+)? cells", said[0])
     assert trials.measured(backend, [kind], HeatRun()) == found
     assert len(said) == 1
-    if kind == rates.EXPLICIT_PLAIN:
+    if kind == explicit.PLAIN.name:
         trials.measured(backend, [kind], HeatRun(precision="float32"))
         assert len(said) == 2
 
@@ -141,8 +148,11 @@ def test_only_long_runs_are_worth_measuring_for() -> None:
         return TWO_CORES
 
     for count in (choice.LONG / 10, choice.LONG * 10):
-        seconds = TWO_CORES.times[rates.ADI].at(1e6)
-        works = {"adi": [Work(rates.ADI, 1e6, count / seconds)], "again": [Work(rates.ADI, 1e6, 1.1 * count / seconds)]}
+        seconds = TWO_CORES.times[adi.STEPS.name].at(1e6)
+        works = {
+            "adi": [Work(adi.STEPS.name, 1e6, count / seconds)],
+            "again": [Work(adi.STEPS.name, 1e6, 1.1 * count / seconds)],
+        }
         cheapest(works, {"adi": "", "again": ""}, rates_of)
     assert asked == [False, True]
 
@@ -151,10 +161,12 @@ def test_only_long_runs_are_worth_measuring_for() -> None:
 
 
 def test_the_plan_that_takes_least_is_chosen() -> None:
-    works = {"a": [Work(rates.ADI, 1e6, 100)], "b": [Work(rates.RKL2_GENERAL, 1e6, 1000)]}
+    works = {"a": [Work(adi.STEPS.name, 1e6, 100)], "b": [Work(rkl2.GENERAL.name, 1e6, 1000)]}
     sizes = {"a": "100 steps", "b": "100 steps of 10 stages"}
     for quick, slow, best in ((1.0, 3.0, "a"), (3.0, 0.1, "b")):
-        found = Rates({rates.ADI: Times((1e6,), (quick,)), rates.RKL2_GENERAL: Times((1e6,), (slow,))}, "given rates")
+        found = Rates(
+            {adi.STEPS.name: Times((1e6,), (quick,)), rkl2.GENERAL.name: Times((1e6,), (slow,))}, "given rates"
+        )
         name, why = cheapest(works, sizes, lambda kinds, worth, found=found: found)
         assert name == best
         other = {"a": "b 100 steps of 10 stages, 30 times as long", "b": "a 100 steps, 3 times as long"}[best]
@@ -178,7 +190,7 @@ def test_what_is_asked_for_is_not_measured(time: dict) -> None:
 
 
 def test_what_no_device_could_prefer_is_not_measured() -> None:
-    steps = {"far": [Work(rates.EXPLICIT_GENERAL, 1e6, 1e7)], "near": [Work(rates.ADI, 1e6, 100.0)]}
+    steps = {"far": [Work(explicit.GENERAL.name, 1e6, 1e7)], "near": [Work(adi.STEPS.name, 1e6, 100.0)]}
     assert contenders(steps) == ["near"]
 
     def never(kinds: Iterable[str]) -> Rates:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from simsuite.cli.console import show
 from simsuite.cli.gbm import gbm_sections
@@ -13,9 +13,11 @@ from simsuite.cli.numbers import number
 from simsuite.cli.numbers import row as _row
 from simsuite.words import counted, duration, measured, steps_in_words, with_prefix
 
+if TYPE_CHECKING:
+    from simsuite.solvers.heat.stepper_record import StepperRecord
+
 MOST_LINES = 40
 _SETTLED = 1e-2  # of the change of a step: more by its last iteration says that others should follow
-_MEASURING = ("rkl2", "adi")  # steppers that estimate the error of steps whose lengths they choose
 _UNCONTROLLED = "explicit steps ignore time.tolerance"
 _UNBOUNDED = "no bound is known where a source depends on T, h or an emissivity on t, or k(T) has no limit"
 _AT_EACH_END = 6  # lines of a section that has to be cut short, at least
@@ -26,12 +28,8 @@ UNIT_NAMES = {
     "W m-1": "W per metre of depth",
     "K m2 s-1": "K·m²/s, as ρc counts as 1",
 }
-STEPPERS = {
-    "explicit": "explicit Euler",
-    "rkl2": "rkl2, super-time-stepping",
-    "adi": "adi, implicit",
+STEPPERS = {  # without those of heat, whose records have their words
     "rkl2+adi": "rkl2 and adi by turns",
-    "exact": "exact, no error in time",
     "steady": "steady state, without steps in time",
     "step": "one product with A a step",
     "power": "powers of A from frame to frame",
@@ -67,7 +65,18 @@ def short_stepper(about: Mapping[str, Any], controlled: bool) -> str:
         return f"{alone} for all steps, {other} for none; steps as long as their error allows"
     if about.get("solver") == "gbm":
         return {"exact": "exact sampling"}.get(name, STEPPERS.get(name, name))
-    return STEPPERS.get(name, name) + (", steps as long as their error allows" if controlled else "")
+    record = _heat_record(about)
+    words = STEPPERS.get(name, name) if record is None else record.words
+    return words + (", steps as long as their error allows" if controlled else "")
+
+
+def _heat_record(about: Mapping[str, Any]) -> StepperRecord | None:
+    """The record of the stepper of a heat run; None for other runs, and for those by no stepper or by two."""
+    if about.get("solver") != "heat":
+        return None
+    from simsuite.solvers.heat.steppers import record_or_none
+
+    return record_or_none(str(about.get("stepper", "")))
 
 
 def _alone(about: Mapping[str, Any]) -> str | None:
@@ -158,10 +167,11 @@ def _energy(summary: Mapping[str, Any], energy: Mapping[str, Any], unit: str) ->
 
 def _heat_quality(results: Mapping[str, Any], summary: Mapping[str, Any], verbose: bool) -> Iterator[str]:
     steps = summary["steps"]
-    if "time_error" not in results and steps:
-        if summary.get("stepper") in _MEASURING:
+    record = _heat_record(summary)
+    if "time_error" not in results and steps and record is not None:
+        if record.controls_error:
             yield _row("time error", "not estimated", 'as time.dt is given; dt = "auto" does', "  ")
-        elif summary.get("stepper") == "explicit":
+        elif record.order_in_time is not None:
             yield _row("time error", "unknown", _why_unknown(results), "  ")
     if "time_error" in results:
         estimated = "rounding_error" in results or not results["time_error"]

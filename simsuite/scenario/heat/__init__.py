@@ -17,10 +17,11 @@ from simsuite.scenario.heat.material import ArrayRef, Coefficient, ImageRef, Mat
 from simsuite.scenario.heat.region import Circle, Mask, Polygon, Rectangle, Region
 from simsuite.scenario.heat.scenario import Grid, HeatRun, HeatScenario, Initial, Probe, Reference
 from simsuite.scenario.heat.source import Source
-from simsuite.scenario.heat.time import Time
+from simsuite.scenario.heat.time import STEPPERS, Time
 
 __all__ = [
     "EDGES",
+    "STEPPERS",
     "ArrayRef",
     "Boundary",
     "Circle",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -19,6 +19,16 @@ _IMPLICIT_WORDS = (
     *("implicit", "cranknicolson", "cn", "backwardeuler", "impliciteuler", "bdf", "bdf2", "btcs", "theta"),
     *("imex", "semiimplicit", "lod", "douglas", "peacemanrachford"),
 )
+STEPPERS: Mapping[str, str] = {  # each with what the description of the key says of it
+    "explicit": "first order",
+    "rkl2": "stabilised explicit, second order",
+    "adi": "implicit, second order",
+    "exact": "no steps; constant coefficients only",
+}
+if TYPE_CHECKING:
+    StepperName = str
+else:
+    StepperName = Literal["auto", *STEPPERS]
 
 
 class Time(Section):
@@ -34,10 +44,9 @@ class Time(Section):
         }
     }
     end: Positive | None = Field(None, description="time at which the run ends, s; needed unless steady = true")
-    stepper: Literal["auto", "explicit", "rkl2", "adi", "exact"] = Field(
+    stepper: StepperName = Field(
         "auto",
-        description="time integration: explicit (first order), rkl2 (stabilised explicit, second order), "
-        "adi (implicit, second order), exact (no steps; constant coefficients only)",
+        description=f"time integration: {', '.join(f'{name} ({what})' for name, what in STEPPERS.items())}",
     )
     dt: Literal["auto"] | Positive = Field(
         "auto",

@@ -25,11 +25,8 @@ from simsuite.solvers.heat.choice.forecast import usual_seconds
 from simsuite.solvers.heat.choice.method import clock_times, controlled_times, make_plan
 from simsuite.solvers.heat.choice.trials import rates_on
 from simsuite.solvers.heat.error_control.control import NAMES
-from simsuite.solvers.heat.error_control.controlled import ControlledStepper
-from simsuite.solvers.heat.exact.exact import device_bytes as exact_device_bytes
-from simsuite.solvers.heat.exact.separation import obstacle
+from simsuite.solvers.heat.error_control.controlled import CONTROLLED_FIELDS, ControlledStepper
 from simsuite.solvers.heat.explicit.explicit import is_plain
-from simsuite.solvers.heat.explicit.general import kinds
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.sampling import distinct
 from simsuite.solvers.heat.operator.compensated import LOW
@@ -40,11 +37,11 @@ from simsuite.solvers.heat.results.energy import Energy
 from simsuite.solvers.heat.results.layout import heat_layout
 from simsuite.solvers.heat.results.measure import Wanted
 from simsuite.solvers.heat.statement import discretise
-from simsuite.solvers.heat.steady.stepper import STEADY_CLOCK, SteadyStepper
-from simsuite.solvers.heat.steppers import make_stepper
+from simsuite.solvers.heat.steady.stepper import STEADY_CLOCK, STEADY_FIELDS, SteadyStepper
+from simsuite.solvers.heat.stepper_record import Ingredients, bytes_of_fields
+from simsuite.solvers.heat.steppers import record_or_none, stepper_record
 from simsuite.solvers.heat.time_scales.course import Course
 from simsuite.solvers.schedule import frame_times, sample_steps, sample_times
-from simsuite.solvers.table import ROWS
 from simsuite.words import cell_in_words
 
 CELLS_A_THREAD = 8192  # fewer do not pay for threads that wait for each other
@@ -81,9 +78,7 @@ class HeatProblem:
         if decided:
             times = controlled_times(model, ()) if "control" in decided else clock_times(model)
             return cls(model, made, Plan.remembered(decided, times))
-        found = obstacle(model, made)
-        rates_of = functools.partial(rates_on, device, model.run)
-        plan = make_plan(model, made, None if found is None else found[1], mistakes, rates_of)
+        plan = make_plan(model, made, mistakes, functools.partial(rates_on, device, model.run))
         if mistakes:
             raise ScenarioError(mistakes)
         return cls(model, made, plan)
@@ -199,8 +194,9 @@ class HeatProblem:
         if self.plan.control is not None:
             steps, unit = (self.plan.control, self.plan.changes), self.scenario.degrees
             return ControlledStepper(self.made, wanted, self.clock, backend, start, *steps, unit)
-        name, stages, kernel = self.plan.stepper, self.plan.stages, self.scenario.run.kernel
-        return make_stepper(name, stages, self.made, wanted, self.clock, backend, start, kernel)
+        how = (self.plan.stages, self.scenario.run.kernel)
+        ingredients = Ingredients(self.made, wanted, self.clock, backend, start, *how)
+        return stepper_record(self.plan.stepper).make(ingredients)
 
     @cached_property
     def energy(self) -> Energy:
@@ -211,23 +207,17 @@ class HeatProblem:
     @property
     def _plain(self) -> bool:
         """See `Energy`: steps that control their error book heat, since those of adi do."""
-        rate, controlled = self.scenario.time.steady_tolerance > 0, self.plan.control is not None
-        return self.plan.stepper in ("explicit", "rkl2") and not controlled and is_plain(self.made) and not rate
+        rate, record = self.scenario.time.steady_tolerance > 0, record_or_none(self.plan.stepper)
+        if record is None or self.plan.control is not None:
+            return False
+        return record.has_plain_kernels and is_plain(self.made) and not rate
 
     def device_bytes(self) -> int:
-        if self.plan.stepper == "exact":
-            return exact_device_bytes(self.made, self.T0.itemsize)
-        run = self.scenario.run
-        programs = run.kernel != "numba" and run.device != "cpu" and self.made.law is None and not run.compensated
-        packed = kinds(self.made) if programs else 0
-        explicit = (2 if self._plain else 6 + packed) + (2 if run.compensated else 0)
-        rkl2, adi = 3 if self._plain else 8, 14
-        by = {"explicit": explicit, "rkl2": rkl2, "adi": adi, "steady": 7}
-        fields = by[self.plan.stepper] if self.plan.control is None else adi + 6  # six to estimate errors
-        if self.made.law is not None:
-            fields += 4
-        rows = 2 * (ROWS + 3) * 2 * self.made.edges.size * 8  # data of edges, and what comes of them
-        return fields * self.T0.nbytes + rows
+        if self.scenario.time.steady:
+            return bytes_of_fields(self.made, STEADY_FIELDS)
+        if self.plan.control is not None:
+            return bytes_of_fields(self.made, CONTROLLED_FIELDS)
+        return stepper_record(self.plan.stepper).device_bytes(self.made, self._plain, self.scenario.run)
 
     @property
     def unbounded(self) -> frozenset[str]:

@@ -1,31 +1,39 @@
-"""The steppers by name."""
+"""The steppers by the names that `time.stepper` takes: the stepper `name` has its record in `<name>/<name>.py`."""
 
 from __future__ import annotations
 
-from simsuite.core import Backend, Clock, Snapshot, Stepper
-from simsuite.solvers.heat.adi.adi import AdiStepper
-from simsuite.solvers.heat.exact.exact import ExactStepper
-from simsuite.solvers.heat.explicit.explicit import ExplicitStepper
-from simsuite.solvers.heat.grid.discretisation import Discretisation
-from simsuite.solvers.heat.results.measure import Wanted
-from simsuite.solvers.heat.rkl2.rkl2 import Rkl2Stepper
+import functools
+import importlib
+
+from simsuite.scenario.heat import STEPPERS
+from simsuite.solvers.heat.stepper_record import KindOfWork, StepperRecord
 
 
-def make_stepper(
-    name: str,
-    stages: int,
-    made: Discretisation,
-    wanted: Wanted,
-    clock: Clock,
-    backend: Backend,
-    start: Snapshot,
-    kernel: str,
-) -> Stepper:
-    """The stepper that a plan names. stages: of a step of rkl2. kernel: which kernels explicit steps are to take."""
-    if name == "rkl2":
-        return Rkl2Stepper(made, wanted, clock, backend, start, stages)
-    if name == "adi":
-        return AdiStepper(made, wanted, clock, backend, start)
-    if name == "exact":
-        return ExactStepper(made, wanted, clock, backend, start)
-    return ExplicitStepper(made, wanted, clock, backend, start, kernel)
+@functools.cache
+def stepper_record(name: str) -> StepperRecord:
+    """The record of a stepper that a scenario can name."""
+    record = importlib.import_module(f"simsuite.solvers.heat.{name}.{name}").RECORD
+    assert isinstance(record, StepperRecord)
+    assert record.name == name
+    return record
+
+
+def stepper_records() -> dict[str, StepperRecord]:
+    """All of them by name, in the order in which the description of `time.stepper` lists them."""
+    return {name: stepper_record(name) for name in STEPPERS}
+
+
+def record_or_none(name: str) -> StepperRecord | None:
+    """The record of a plan's stepper; None for a steady state, and for steps of two steppers by turns."""
+    return stepper_record(name) if name in STEPPERS else None
+
+
+def is_exact_in_time(name: str) -> bool:
+    """Whether a plan's stepper makes no error in time that shorter steps could lessen."""
+    record = record_or_none(name)
+    return name == "steady" or (record is not None and record.order_in_time is None)
+
+
+def kinds_of_work() -> dict[str, tuple[StepperRecord, KindOfWork]]:
+    """All kinds of work that steppers consist of, by name, with the stepper that does it."""
+    return {kind.name: (record, kind) for record in stepper_records().values() for kind in record.kinds}

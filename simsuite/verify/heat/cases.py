@@ -11,6 +11,8 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from simsuite.solvers.heat.steppers import stepper_record
+
 LX, LY = 1.0, 0.75
 END = 0.1  # s
 
@@ -290,10 +292,8 @@ STILL: Mapping[str, Any] = {  # what `exact` can do of it
 
 def everything(stepper: str, n: int) -> Iterator[tuple[str, dict[str, Any]]]:
     """Named scenarios on n × n cells with all that a stepper can do at once."""
-    cases = {"all, still": STILL} if stepper == "exact" else {"all at once": EVERYTHING, "all, periodic": ROUND}
+    record = stepper_record(stepper)
+    cases = {"all at once": EVERYTHING, "all, periodic": ROUND} if record.obstacle is None else {"all, still": STILL}
     for name, sections in cases.items():
-        yield name, plate(n, n, **sections, time={"end": END, "stepper": stepper, "dt": _dt(stepper, n)})
-
-
-def _dt(stepper: str, n: int) -> Any:
-    return "auto" if stepper == "explicit" else END / (2 * n)
+        dt = END / (2 * n) if record.automatic is None else "auto"
+        yield name, plate(n, n, **sections, time={"end": END, "stepper": stepper, "dt": dt})

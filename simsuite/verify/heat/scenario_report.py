@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from simsuite.solvers.heat.steppers import stepper_record
 from simsuite.verify.checks import Check
 from simsuite.verify.convergence import changes, fitted_line
 from simsuite.verify.heat.runs import Outcome
@@ -91,10 +92,10 @@ def _shorter(why: Cause) -> str:
     """How to get shorter steps, which depends on what their length goes by."""
     if why.estimated:
         return "They are as long as the tolerance allows:\ngive a smaller tolerance in [time]."
-    if why.stepper == "explicit":
+    if stepper_record(why.stepper).automatic is not None:
         return (
-            "Explicit steps go by stability, whatever the\ntolerance: give a smaller dt in [time], or a stepper whose "
-            'steps go by their error, "rkl2" or "adi", without dt.'
+            f"{why.stepper.capitalize()} steps go by stability, whatever the\ntolerance: give a smaller dt in [time], "
+            'or a stepper whose steps go by their error, "rkl2" or "adi", without dt.'
         )
     return (
         f"These steps of {why.stepper} are equal, as\ndt says: give a smaller dt in [time], or leave dt out, and they "

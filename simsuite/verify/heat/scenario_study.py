@@ -12,6 +12,8 @@ import numpy as np
 
 from simsuite.core import Backend
 from simsuite.scenario.heat import HeatScenario
+from simsuite.solvers.heat.stepper_record import ORDER_IN_SPACE
+from simsuite.solvers.heat.steppers import is_exact_in_time
 from simsuite.verify.checks import Check
 from simsuite.verify.convergence import (
     Limit,
@@ -23,7 +25,7 @@ from simsuite.verify.convergence import (
     orders,
     root_mean_square,
 )
-from simsuite.verify.heat.refinement import ORDER_IN_SPACE, ORDER_IN_TIME, in_shorter_steps, problems
+from simsuite.verify.heat.refinement import in_shorter_steps, problems
 from simsuite.verify.heat.runs import Outcome, run
 
 OFF_BY = 0.3  # how far from 2 the observed order may be
@@ -64,7 +66,7 @@ class Cause:
     @property
     def timeless(self) -> bool:
         """Whether there is no error in time: a steady state is found without steps, and exact steps have none."""
-        return self.stepper in ("steady", "exact")
+        return is_exact_in_time(self.stepper)
 
 
 def cause(found: Sequence[Outcome], checks: Sequence[Check], base: Path, backend: Backend) -> Cause:
@@ -90,7 +92,7 @@ def _error_in_time(outcome: Outcome, base: Path, backend: Backend) -> tuple[floa
     if problem.adaptive:
         range_ = max(float(np.ptp(outcome.temperature)), float(np.ptp(problem.T0)))
         return outcome.results["time_error"] * range_, True
-    if problem.scenario.time.steady or problem.method["stepper"] not in ORDER_IN_TIME:
+    if is_exact_in_time(problem.method["stepper"]):
         return 0.0, True
     shorter = run(in_shorter_steps(problem, base, SHORTER), backend)
     return root_mean_square(shorter.temperature - outcome.temperature), False

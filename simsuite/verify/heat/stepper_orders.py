@@ -16,10 +16,12 @@ import numpy as np
 from simsuite.core import Backend
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.grid.sampling import cell_centres
+from simsuite.solvers.heat.stepper_record import ORDER_IN_SPACE
+from simsuite.solvers.heat.steppers import stepper_record
 from simsuite.verify.checks import Check, at_most, near
 from simsuite.verify.convergence import fitted_line, orders, root_mean_square
 from simsuite.verify.heat import cases
-from simsuite.verify.heat.refinement import ORDER_IN_SPACE, ORDER_IN_TIME
+from simsuite.verify.heat.refinement import ORDER_IN_TIME
 from simsuite.verify.heat.runs import Outcome, problem_of, run_scenario
 from simsuite.verify.heat.semidiscrete import SemiDiscrete
 
@@ -40,7 +42,8 @@ class Extent:
 
 FULL = Extent(tuple(cases.MATERIALS), (12, 16, 24, 32), 3, (1, 7, 64))
 QUICK = Extent(("orthotropic",), (8, 12, 16), 2, (1, 7))
-FEWEST_STEPS = {"rkl2": 24, "adi": 32}  # of the coarsest run in time; explicit takes as many as are stable
+FEWEST_STEPS = {"rkl2": 24}  # of the coarsest run in time, of steps that may have any length
+OTHERS = 32  # the same for other steppers; those whose steps follow from what is stable take as many as that is
 
 
 def order_checks(backend: Backend, extent: Extent) -> Iterator[Check]:
@@ -78,7 +81,9 @@ def time_checks(backend: Backend, extent: Extent) -> Iterator[Check]:
                 scenario = cases.moving(kind, material, {"stepper": stepper})
                 if wanted is None:
                     wanted = SemiDiscrete(HeatScenario.model_validate(scenario)).at([cases.END])[0]
-                first = FEWEST_STEPS.get(stepper) or problem_of(scenario).clock.end
+                first = FEWEST_STEPS.get(stepper, OTHERS)
+                if stepper_record(stepper).automatic is not None:
+                    first = problem_of(scenario).clock.end
                 dts = [cases.END / (first << k) for k in range(extent.doublings + 1)]
                 errors = [
                     _difference(run_scenario(_with_time(scenario, dt=dt), backend).temperature, wanted) for dt in dts
@@ -125,7 +130,8 @@ def _name(stepper: str, edge: str, material: str) -> str:
 
 def _fine(stepper: str, n: int) -> dict[str, Any]:
     """`[time]` with steps that add next to nothing to the error of a grid of n × n cells."""
-    return {"stepper": stepper, "dt": "auto" if stepper == "explicit" else cases.END / (4 * n)}
+    automatic = stepper_record(stepper).automatic is not None
+    return {"stepper": stepper, "dt": "auto" if automatic else cases.END / (4 * n)}
 
 
 def _with_time(scenario: Mapping[str, Any], **keys: Any) -> dict[str, Any]:

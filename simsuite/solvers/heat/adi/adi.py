@@ -35,6 +35,7 @@ from typing import Any
 import numpy as np
 
 from simsuite.core import Backend, Clock, Snapshot
+from simsuite.scenario.heat import HeatRun
 from simsuite.solvers.heat.adi.lines import Lines
 from simsuite.solvers.heat.arguments import Along
 from simsuite.solvers.heat.grid.discretisation import Discretisation
@@ -42,7 +43,17 @@ from simsuite.solvers.heat.operator.operator import Operator, block_for
 from simsuite.solvers.heat.results.measure import Wanted
 from simsuite.solvers.heat.smooth_rate import SmoothRate
 from simsuite.solvers.heat.stepper import FieldStepper
+from simsuite.solvers.heat.stepper_record import (
+    VARYING,
+    KindOfWork,
+    StepperRecord,
+    Trial,
+    Usual,
+    Work,
+    bytes_of_fields,
+)
 
+FIELDS = 14  # that steps take memory for
 ITERATIONS = 3
 GROWTH = 1.6  # of the parts of a first step: with 2 there remain errors of 3e-4
 _LEAST = 2.0**22  # units of rounding of the largest temperature: changes of a step that count as none
@@ -238,3 +249,27 @@ class AdiStepper(FieldStepper):
                 self.recorder.replay(dt, functools.partial(self._steps.queue, T, T, (0, 1, 2), dt))
             self.step += 1
             self.operator.ledger.fold(self.step)
+
+
+STEPS = KindOfWork("adi steps", Usual(30.0, 30.0), Usual(50.0, 0.1), Trial(2, 10.0, VARYING))
+
+
+def _work(steps: int, stages: int, made: Discretisation, rate_wanted: bool) -> list[Work]:
+    return [Work(STEPS.name, made.nx * made.ny, steps * (ITERATIONS if made.nonlinear else 1))]
+
+
+def _device_bytes(made: Discretisation, plain: bool, run: HeatRun) -> int:
+    return bytes_of_fields(made, FIELDS)
+
+
+RECORD = StepperRecord(
+    name="adi",
+    words="adi, implicit",
+    order_in_time=2,
+    make=lambda of: AdiStepper(of.made, of.wanted, of.clock, of.backend, of.start),
+    kinds=(STEPS,),
+    work=_work,
+    device_bytes=_device_bytes,
+    controls_error=True,
+    solves=True,
+)

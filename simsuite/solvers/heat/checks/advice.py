@@ -22,6 +22,7 @@ from simsuite.solvers.heat.error_control.unlimited import grows_with_temperature
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.sampling import distinct
 from simsuite.solvers.heat.plan import Plan
+from simsuite.solvers.heat.steppers import record_or_none
 
 _LEDGER_UNITS = {  # by whether the state is steady, and whether the diffusivity alone is given
     (False, False): "J/m",
@@ -112,7 +113,9 @@ def open_ledger(scenario: HeatScenario, made: Discretisation, results: Mapping[s
 def remedies(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[str]:
     """What may have brought temperatures to NaN or Inf in this scenario, the likeliest first."""
     found = []
-    if scenario.time.dt != "auto" and plan.stepper == "explicit" and made.law is not None:
+    record = record_or_none(plan.stepper)
+    bounded = record is not None and record.automatic is not None
+    if scenario.time.dt != "auto" and bounded and made.law is not None:
         found.append('the given dt was stable at the first temperatures; k(T) has changed since: try dt = "auto"')
     found += _undefined(scenario, made)
     named = zip(scenario.source_names, made.sources)

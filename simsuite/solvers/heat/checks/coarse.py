@@ -12,6 +12,7 @@ from simsuite.solvers.heat.checks.grid_power import GridPower, grid_power
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.irregular import GOLDEN
 from simsuite.solvers.heat.plan import Plan
+from simsuite.solvers.heat.steppers import is_exact_in_time
 from simsuite.solvers.heat.time_scales.longest_steps import FINEST, LongestSteps
 
 _MANY, _OFTEN = 1024, 0.3  # looks at a run, and the share of them after which data leave the line to the next one
@@ -29,7 +30,7 @@ def coarse_warnings(scenario: HeatScenario, made: Discretisation, plan: Plan) ->
     """A sentence for each edge and source that changes by much within a step of a given dt, and for each source that
     does within a cell."""
     found = [*_sources_in_cells(scenario, made)]
-    if scenario.time.steady or plan.stepper == "exact":
+    if is_exact_in_time(plan.stepper):
         return found
     if plan.control is not None:
         return [*found, *_fast_data(scenario, made, plan.control.longest_steps)]

@@ -17,6 +17,7 @@ from simsuite.solvers.heat.checks.source_range import SourceRange, source_range
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.edges import FLUX, TEMPERATURE, Edges
 from simsuite.solvers.heat.plan import Plan
+from simsuite.solvers.heat.steppers import is_exact_in_time
 
 _BEYOND = 0.01  # of that range: more is no matter of a small error
 _PARTS, _MOST_BOXES = 256, 1 << 20  # of a run in which data are bounded; in all places together
@@ -35,7 +36,7 @@ class PossibleRange:
 def possible_range(scenario: HeatScenario, made: Discretisation, plan: Plan) -> PossibleRange | None:
     """Which temperatures there can be; None where fluxes, or sources whose bounds are not known, lead to others, or
     where steps keep to that range by themselves."""
-    by_itself = plan.control is not None or plan.stepper in ("exact", "steady") or scenario.time.dt == "auto"
+    by_itself = plan.control is not None or is_exact_in_time(plan.stepper) or scenario.time.dt == "auto"
     if by_itself or _any_flux(made.edges):
         return None
     sources = source_range(made, plan.clock.times[-1], float(scenario.time.dt))

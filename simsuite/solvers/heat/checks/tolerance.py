@@ -15,6 +15,7 @@ from simsuite.solvers.heat.error_control.unlimited import grows_with_temperature
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.sampling import distinct
 from simsuite.solvers.heat.plan import Plan
+from simsuite.solvers.heat.steppers import is_exact_in_time, record_or_none, stepper_record
 from simsuite.words import more_than
 
 _OF_STEPS = ("end", "tolerance", "steady_tolerance")  # keys of [time] that do nothing where there are no steps
@@ -31,7 +32,8 @@ def tolerance_of(scenario: HeatScenario, plan: Plan) -> float | None:
     """What the error of a run's time steps is to keep to; None where nothing sees to that."""
     time = scenario.time
     chosen = time.stepper == "auto" and time.dt == "auto" and not scenario.run.compensated
-    counts = plan.control is not None or (chosen and plan.stepper == "explicit")
+    record = record_or_none(plan.stepper)
+    counts = plan.control is not None or (chosen and record is not None and record.error_bound is not None)
     return time.tolerance if counts else None
 
 
@@ -47,7 +49,7 @@ def idle_keys(scenario: HeatScenario, plan: Plan) -> list[str]:
         have = "has" if len(given) == 1 else "have"
         names = " and ".join(f"time.{key}" for key in given)
         return [f"{names} {have} no effect with steady = true, which takes no steps in time"]
-    chosen = plan.stepper == "exact" and time.stepper == "auto"  # by a tolerance that it meets
+    chosen = is_exact_in_time(plan.stepper) and time.stepper == "auto"  # by a tolerance that it meets
     if "tolerance" not in given or chosen or tolerance_of(scenario, plan) is not None:
         return []
     return [_why_idle(scenario, plan)]
@@ -97,8 +99,8 @@ def unreachable_rate(scenario: HeatScenario, made: Discretisation) -> list[str]:
 
 
 def _why_idle(scenario: HeatScenario, plan: Plan) -> str:
-    if plan.stepper == "exact":
-        return 'time.tolerance has no effect with stepper = "exact", which makes no error in time'
+    if is_exact_in_time(plan.stepper):
+        return f'time.tolerance has no effect with stepper = "{plan.stepper}", which makes no error in time'
     others = 'stepper = "auto", "rkl2" or "adi"'
     if scenario.run.compensated:
         others += ' and precision = "float64"'
@@ -106,7 +108,7 @@ def _why_idle(scenario: HeatScenario, plan: Plan) -> str:
         return (
             f"time.tolerance does not limit the error of explicit steps, which are as long as is stable: set {others}"
         )
-    also = "" if plan.stepper in ("rkl2", "adi") else f", and set {others}"
+    also = "" if stepper_record(plan.stepper).controls_error else f", and set {others}"
     return f"time.tolerance has no effect with a given time.dt: leave dt out{also}, for steps as long as it allows"
 
 

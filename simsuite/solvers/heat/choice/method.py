@@ -18,12 +18,14 @@ from simsuite.errors import Mistake
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.choice.expected_steps import expected_steps, foretold_steps, jumps_without_number
 from simsuite.solvers.heat.choice.fastest import RatesOf, cheapest, is_long, is_short, usual
-from simsuite.solvers.heat.choice.rates import TWO_CORES, Work, work_of
-from simsuite.solvers.heat.explicit.explicit_error import explicit_error, least_range
+from simsuite.solvers.heat.choice.rates import TWO_CORES, work_of
+from simsuite.solvers.heat.explicit.explicit_error import least_range
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.sampling import distinct
 from simsuite.solvers.heat.plan import TICKS, Control, Plan
 from simsuite.solvers.heat.rkl2.coefficients import MOST_STAGES, longest_step, stages_for
+from simsuite.solvers.heat.stepper_record import SAFETY, StepLimits, Work
+from simsuite.solvers.heat.steppers import stepper_record
 from simsuite.solvers.heat.time_scales.data_changes import Changes, data_changes
 from simsuite.solvers.heat.time_scales.data_stops import data_stops
 from simsuite.solvers.heat.time_scales.longest_steps import LongestSteps, longest_steps
@@ -32,10 +34,9 @@ from simsuite.solvers.heat.time_scales.reach import range_floor
 from simsuite.solvers.schedule import frame_times, sample_times, snapped
 from simsuite.words import counted
 
-SAFETY = 0.9  # of the largest stable step, so that the shortest waves die out as well
 MOST_STEPS = 1e15  # which no machine gets through
 MOST_PATIENT = 1e5  # steps of rkl2 of the most stages, which take hours on a plate of any size
-METHODS = ("rkl2", "adi")  # whose error is controlled
+METHODS = ("rkl2", "adi")  # that control their error by turns
 ADI_STEPS = 1.7  # for each step of rkl2: three for each estimate of an error, of steps that may be longer
 _AT_FIRST = 1e-4  # of the run: a step to begin with where nothing is exchanged between cells
 _ONLY_ADI = "steps of the others would be too short to be stable at all temperatures that sources could drive cells to"
@@ -51,22 +52,8 @@ class _Moves:
     pace: Pace
 
 
-@dataclass(frozen=True)
-class _Limits:
-    stable: float  # largest stable explicit step at the temperatures of the data, s
-    safe: float  # at all temperatures that may come up, s
-    monotone: float  # largest one that obeys the maximum principle, at these, s
-
-
-def make_plan(
-    scenario: HeatScenario,
-    made: Discretisation,
-    exact_refused: str | None,
-    mistakes: list[Mistake],
-    rates_of: RatesOf = usual,
-) -> Plan:
-    """The plan of a scenario. exact_refused: why the exact propagator does not apply, None if it does. rates_of: see
-    `fastest`.
+def make_plan(scenario: HeatScenario, made: Discretisation, mistakes: list[Mistake], rates_of: RatesOf = usual) -> Plan:
+    """The plan of a scenario. rates_of: see `fastest`.
 
     What is wrong, such as an unstable dt, is added to `mistakes`; the result is then of no use.
     """
@@ -79,9 +66,9 @@ def make_plan(
         mistakes.append(_no_step(scenario, made, times[-1]))
         return Plan("explicit", Clock((0, 1), (0.0, times[-1])), "")
     wanted, dt = scenario.time.stepper, scenario.time.dt
-    if wanted == "exact" and exact_refused is not None:
+    if wanted != "auto" and (refused := _refused(wanted, scenario, made)) is not None:
         help = 'write stepper = "adi", "rkl2" or "explicit", or "auto"'
-        mistakes.append(Mistake(("time", "stepper"), f"`exact` does not apply: {exact_refused}", help))
+        mistakes.append(Mistake(("time", "stepper"), f"`{wanted}` does not apply: {refused}", help))
         wanted = "explicit"
     if wanted == "auto" and scenario.run.compensated:
         reason = 'precision = "float32c" is a way to take its steps'
@@ -89,14 +76,21 @@ def make_plan(
     if wanted == "auto" and dt != "auto":
         plan = _between_changes("explicit", scenario, made, limits, "dt is given")
         return _checked(scenario, plan, limits, mistakes)
-    if wanted in METHODS and dt == "auto":
+    if wanted != "auto" and stepper_record(wanted).controls_error and dt == "auto":
         return _controlled(scenario, made, limits, (wanted,), {}, "asked for", _moves(scenario, made, limits))
     if wanted != "auto":
         return _checked(scenario, _between_changes(wanted, scenario, made, limits, "asked for"), limits, mistakes)
-    return _cheapest(scenario, made, limits, exact_refused, rates_of)
+    return _cheapest(scenario, made, limits, rates_of)
 
 
-def _only_adi(scenario: HeatScenario, made: Discretisation, limits: _Limits, end: float) -> bool:
+def _refused(name: str, scenario: HeatScenario, made: Discretisation) -> str | None:
+    """Why a stepper does not apply to a scenario; None if it does."""
+    obstacle = stepper_record(name).obstacle
+    found = None if obstacle is None else obstacle(scenario, made)
+    return None if found is None else found[1]
+
+
+def _only_adi(scenario: HeatScenario, made: Discretisation, limits: StepLimits, end: float) -> bool:
     """Whether conductivities at temperatures that sources could drive cells to, but hardly will, leave rkl2 no steps
     that anyone would wait for. Steps of adi are stable whatever they are, and find out themselves how long to be."""
     wanted, dt = scenario.time.stepper, scenario.time.dt
@@ -119,11 +113,10 @@ def _no_step(scenario: HeatScenario, made: Discretisation, end: float) -> Mistak
     return Mistake(("material", key), message, help)
 
 
-def _cheapest(
-    scenario: HeatScenario, made: Discretisation, limits: _Limits, exact_refused: str | None, rates_of: RatesOf
-) -> Plan:
+def _cheapest(scenario: HeatScenario, made: Discretisation, limits: StepLimits, rates_of: RatesOf) -> Plan:
     """Of all that meets the tolerance."""
     times, rate_wanted = clock_times(scenario), scenario.time.steady_tolerance > 0
+    exact_refused = _refused("exact", scenario, made)
     plans: dict[str, Plan] = {}
     works: dict[str, list[Work]] = {}
     refused = f"; exact does not apply: {exact_refused}" if exact_refused is not None else ""
@@ -164,34 +157,35 @@ def _between_changes(
     name: str,
     scenario: HeatScenario,
     made: Discretisation,
-    limits: _Limits,
+    limits: StepLimits,
     reason: str,
     moves: _Moves | None = None,
 ) -> Plan:
-    """Equal steps that end where data change, too; those of the explicit stepper with a bound of their error. moves: if
-    it is known."""
+    """Equal steps that end where data change, too, with a bound of their error if there is one. moves: if it is
+    known."""
     times, dt = clock_times(scenario), math.inf
+    record = stepper_record(name)
     plan = _equal_steps(name, scenario, times, limits, reason)
-    if plan.possible and name != "exact":
+    if plan.possible and record.order_in_time is not None:
         found = data_changes(made, times[-1]) if moves is None else moves.changes
-        if name == "explicit" and scenario.time.dt == "auto":
+        if record.automatic is not None and scenario.time.dt == "auto":
             tolerance = scenario.time.tolerance
             longest = longest_steps(made, times[-1], found.all, tolerance) if moves is None else moves.longest
             dt = longest.least
         changes = sorted(snapped(found.all, times))
         plan = _equal_steps(name, scenario, sorted({*times, *changes}), limits, reason, dt)
         plan = replace(plan, clock=replace(plan.clock, changes=tuple(changes)), changes=tuple(changes))
-    if name != "explicit" or not plan.possible:
+    if record.error_bound is None or not plan.possible:
         return plan
     peaks = data_stops(made, times[-1], plan.clock.times).times if moves is None else moves.stops
-    error = explicit_error(made, plan.clock, frame_times(scenario.output, times[-1]), dt, peaks)
+    error = record.error_bound(made, plan.clock, frame_times(scenario.output, times[-1]), dt, peaks)
     return replace(plan, time_error=error)
 
 
 def _controlled(
     scenario: HeatScenario,
     made: Discretisation,
-    limits: _Limits,
+    limits: StepLimits,
     methods: tuple[str, ...],
     seconds: Mapping[str, float],
     reason: str,
@@ -218,7 +212,7 @@ def _controlled(
     return Plan(name, clock, reason, control=control, changes=moves.changes.all)
 
 
-def _expected(methods: str, scenario: HeatScenario, limits: _Limits, times: int, moves: _Moves) -> int:
+def _expected(methods: str, scenario: HeatScenario, limits: StepLimits, times: int, moves: _Moves) -> int:
     """See `expected_steps`, which steppers are compared by; at least as many as it takes to see all that data do."""
     end = clock_times(scenario)[-1]
     expected = expected_steps(methods, scenario.time.tolerance, end, limits.safe, times, moves.pace)
@@ -226,7 +220,7 @@ def _expected(methods: str, scenario: HeatScenario, limits: _Limits, times: int,
 
 
 def _foretold(
-    methods: str, scenario: HeatScenario, made: Discretisation, limits: _Limits, times: int, moves: _Moves
+    methods: str, scenario: HeatScenario, made: Discretisation, limits: StepLimits, times: int, moves: _Moves
 ) -> dict[str, Any]:
     """What a `Control` tells of steps that are yet to be taken: how many, and when."""
     end, pace = clock_times(scenario)[-1], moves.pace
@@ -241,7 +235,7 @@ def _foretold(
     }
 
 
-def _moves(scenario: HeatScenario, made: Discretisation, limits: _Limits) -> _Moves:
+def _moves(scenario: HeatScenario, made: Discretisation, limits: StepLimits) -> _Moves:
     end, outputs = clock_times(scenario)[-1], controlled_times(scenario, ())
     found = data_changes(made, end)
     changes = Changes(snapped(found.jumps, outputs), snapped(found.kinks, outputs), found.unsearched)
@@ -272,7 +266,7 @@ def clock_times(scenario: HeatScenario) -> list[float]:
     return sorted({0.0, *frame_times(scenario.output, end)})
 
 
-def _limits(scenario: HeatScenario, made: Discretisation, end: float) -> _Limits:
+def _limits(scenario: HeatScenario, made: Discretisation, end: float) -> StepLimits:
     looks = made.edges.looks(end)
     try:
         with np.errstate(all="ignore"):
@@ -280,9 +274,9 @@ def _limits(scenario: HeatScenario, made: Discretisation, end: float) -> _Limits
             at_first = fastest if made.law is None else made.rates(looks)[0]
         safe = math.inf if fastest == 0 and _has_no_faces(made) else 2.0 / fastest
         stable = 2.0 / at_first if at_first > 0 else math.inf
-        return _Limits(stable, safe, 1.0 / loss if loss > 0 else math.inf)
+        return StepLimits(stable, safe, 1.0 / loss if loss > 0 else math.inf)
     except (OverflowError, ZeroDivisionError):
-        return _Limits(0.0, 0.0, 0.0)
+        return StepLimits(0.0, 0.0, 0.0)
 
 
 def _has_no_faces(made: Discretisation) -> bool:
@@ -291,40 +285,42 @@ def _has_no_faces(made: Discretisation) -> bool:
 
 
 def _equal_steps(
-    name: str, scenario: HeatScenario, times: list[float], limits: _Limits, reason: str, most: float = math.inf
+    name: str, scenario: HeatScenario, times: list[float], limits: StepLimits, reason: str, most: float = math.inf
 ) -> Plan:
-    """Steps of a given length, or for explicit the longest that obey the maximum principle and that are no longer than
-    `most`, or for exact those of the frames and samples; equal between every two times."""
+    """Steps of a given length; or as long as the stepper's record says, and no longer than `most`; or those of the
+    frames and samples. They are equal between every two times."""
+    record = stepper_record(name)
     given, samples = scenario.time.dt, scenario.output.samples
     longest = times[-1] / (samples - 1) if samples is not None else math.inf
     dt = longest
     if given != "auto":
         dt = float(given)
-    elif name == "explicit":
-        dt = min(SAFETY * limits.safe, limits.monotone, longest, most)
+    elif record.automatic is not None:
+        dt = min(record.automatic(limits), longest, most)
     expected = times[-1] / dt if dt > 0 else math.inf
     if not expected <= MOST_STEPS:
         return Plan(name, Clock((0, 1), (0.0, times[-1])), f"that takes {expected:.1e} steps", possible=False)
     clock = Clock.filling(times, dt)
     largest = max(clock.dt(step) for step in clock.steps[:-1])
-    return Plan(name, clock, reason, stages_for(largest, limits.safe) if name == "rkl2" else 0)
+    return Plan(name, clock, reason, 0 if record.stages is None else record.stages(largest, limits.safe))
 
 
-def _checked(scenario: HeatScenario, plan: Plan, limits: _Limits, mistakes: list[Mistake]) -> Plan:
-    dt = scenario.time.dt
-    if dt != "auto" and plan.stepper == "explicit" and dt > limits.stable * (1 + 1e-12):
-        message = f"dt = {dt:g} s is unstable for the explicit stepper on this grid"
-        help = f'the largest stable dt is {rounded_down(limits.stable)} s; or write dt = "auto"'
+def _checked(scenario: HeatScenario, plan: Plan, limits: StepLimits, mistakes: list[Mistake]) -> Plan:
+    dt, record = scenario.time.dt, stepper_record(plan.stepper)
+    bound = record.bound(limits)
+    if dt != "auto" and record.stages is None and dt > bound * (1 + 1e-12):
+        message = f"dt = {dt:g} s is unstable for the {plan.stepper} stepper on this grid"
+        help = f'the largest stable dt is {rounded_down(bound)} s; or write dt = "auto"'
         if scenario.time.stepper == "auto":
             help += ', or stepper = "adi" for longer steps'
         mistakes.append(Mistake(("time", "dt"), message, help))
     elif not plan.possible:
         message = f"{plan.reason}; at most {MOST_STEPS:.0e} are possible"
         mistakes.append(Mistake(("time", "end" if dt == "auto" else "dt"), message))
-    elif plan.stages > MOST_STAGES:
-        longest = rounded_down(longest_step(MOST_STAGES, limits.safe))
-        message = f"a step of {dt:g} s takes {plan.stages} stages, of which {MOST_STAGES} are the most"
-        mistakes.append(Mistake(("time", "dt"), message, f"the longest step is {longest} s; adi has no limit"))
+    elif plan.stages > record.most_stages:
+        message = f"a step of {dt:g} s takes {plan.stages} stages, of which {record.most_stages} are the most"
+        help = f"the longest step is {rounded_down(bound)} s; adi has no limit"
+        mistakes.append(Mistake(("time", "dt"), message, help))
     return plan
 
 

@@ -22,31 +22,16 @@ from simsuite.solvers.heat.operator.ledger import empty_ledger
 from simsuite.solvers.heat.operator.operator import ledger_entries
 from simsuite.solvers.heat.results.measure import Wanted
 from simsuite.solvers.heat.statement import discretise
-from simsuite.solvers.heat.steppers import make_stepper
+from simsuite.solvers.heat.stepper_record import Ingredients, StepperRecord, Trial
+from simsuite.solvers.heat.steppers import kinds_of_work
 from simsuite.words import counted
 
 SIDES = (128, 1024)  # cells along the edges of the plates
 PRODUCT_SIDE = 512  # of the one plate whose edges have no fast transform
 BUSY = 2  # times these on devices of many processors, which smaller ones leave idle
-STAGES = 9
 _USUAL = {"cpu": rates.TWO_CORES, "cuda": rates.H200}
 _MOST_STEPS = 1 << 20  # more than are taken
 _HELD = {"kind": "temperature", "value": 1.0}
-_CONVECTION = {"kind": "convection", "h": 1.0, "ambient": 1.0}
-_MATERIAL = {"conductivity": "1 + 0.5*sin(x)*cos(y)", "density": 1.0, "specific_heat": "1 + 0.3*cos(x)"}
-_VARYING: dict[str, Any] = {"material": _MATERIAL}
-_HOLE = [{"shape": "circle", "center": [4.0, 4.0], "radius": 2.0, "temperature": 1.0}]
-# By kind: stepper, steps of a trial, its dt, and sections that differ from a plate of constant coefficients.
-_PLATES: dict[str, tuple[str, int, float, dict[str, Any]]] = {
-    rates.EXPLICIT_PLAIN: ("explicit", 64, 0.1, {}),
-    rates.EXPLICIT_GENERAL: ("explicit", 64, 0.1, _VARYING),
-    rates.EXPLICIT_CHANGING: ("explicit", 16, 0.1, {**_VARYING, "region": _HOLE}),
-    rates.RKL2_PLAIN: ("rkl2", 2, 1.0, {}),
-    rates.RKL2_GENERAL: ("rkl2", 2, 1.0, _VARYING),
-    rates.ADI: ("adi", 2, 10.0, _VARYING),
-    rates.EXACT: ("exact", 2, 10.0, {}),
-    rates.PRODUCT: ("exact", 2, 10.0, {"boundary": {"left": _CONVECTION, "bottom": _CONVECTION}}),
-}
 
 
 def rates_on(device: Device | None, run: HeatRun, kinds: Iterable[str], worth: bool) -> Rates:
@@ -69,23 +54,24 @@ def measured(backend: Backend, kinds: Iterable[str], run: HeatRun) -> Rates:
 
 
 def _times(backend: Backend, kind: str, run: HeatRun) -> Times:
-    stepper, steps, _, _ = _PLATES[kind]
+    record, of = kinds_of_work()[kind]
+    trial = of.trial
     wider = BUSY if backend.processors > 1 else 1
-    sides = [n * wider for n in ((PRODUCT_SIDE,) if kind == rates.PRODUCT else SIDES)]
-    kernel = run.kernel if stepper == "explicit" else "auto"
+    sides = [n * wider for n in ((PRODUCT_SIDE,) if trial.times_line else SIDES)]
+    kernel = run.kernel if record.chooses_kernel else "auto"
     plates = " and ".join(f"{n} x {n}" for n in sides)
-    about = f"{run.precision}, kernel = {kernel}, {counted(steps, 'step')} on plates of {plates} cells"
-    trials = [_trial(backend, kind, n, run.precision, kernel) for n in sides]
+    about = f"{run.precision}, kernel = {kernel}, {counted(trial.steps, 'step')} on plates of {plates} cells"
+    trials = [_trial(backend, record, trial, n, run.precision, kernel) for n in sides]
     seconds = backend.times(f"{kind} ({about})", trials)
-    units = steps * (STAGES if stepper == "rkl2" else 1)
-    amounts = [float(n * n * (2 * n if kind == rates.PRODUCT else 1)) for n in sides]
-    return Times(tuple(amounts), tuple(second / units for second in seconds))
+    units = trial.steps * trial.stages
+    return Times(tuple(map(trial.amount, sides)), tuple(second / units for second in seconds))
 
 
-def _trial(backend: Backend, kind: str, n: int, precision: str, kernel: str) -> Callable[[], None]:
+def _trial(
+    backend: Backend, record: StepperRecord, trial: Trial, n: int, precision: str, kernel: str
+) -> Callable[[], None]:
     """What queues some steps on a plate of n × n cells, made when it is first called. The plate is at rest: what is
     computed does not change how long it takes."""
-    name, steps, dt, sections = _PLATES[kind]
 
     @functools.cache
     def stepper() -> Any:
@@ -96,11 +82,12 @@ def _trial(backend: Backend, kind: str, n: int, precision: str, kernel: str) -> 
             "material": {"diffusivity": 1.0},
             "initial": {"temperature": 1.0},
             "boundary": {"left": _HELD},
-            "time": {"end": _MOST_STEPS * dt},
+            "time": {"end": _MOST_STEPS * trial.dt},
         }
-        made = discretise(HeatScenario.model_validate(plate | sections), Path(), [])
+        made = discretise(HeatScenario.model_validate({**plate, **trial.sections}), Path(), [])
         start = Snapshot(0, {"temperature": made.T0, **empty_ledger(ledger_entries(made), made.T0.dtype)})
-        clock = Clock((0, _MOST_STEPS), (0.0, _MOST_STEPS * dt))
-        return make_stepper(name, STAGES, made, Wanted([], False), clock, backend, start, kernel)
+        clock = Clock((0, _MOST_STEPS), (0.0, _MOST_STEPS * trial.dt))
+        wanted = Wanted([], False)
+        return record.make(Ingredients(made, wanted, clock, backend, start, trial.stages, kernel))
 
-    return lambda: stepper().advance(steps)
+    return lambda: stepper().advance(trial.steps)

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from simsuite.core import BESIDE, Backend, Clock, Pending, Snapshot
-from simsuite.solvers.heat.adi.adi import AdiSteps
+from simsuite.solvers.heat.adi.adi import FIELDS, AdiSteps
 from simsuite.solvers.heat.error_control.control import ADI_TAKES, MORE_TAKES, NOISE, StepControl
 from simsuite.solvers.heat.error_control.growth import ErrorGrowth
 from simsuite.solvers.heat.error_control.missed_kinks import MissedKinks, kinks
@@ -41,6 +41,7 @@ from simsuite.solvers.heat.smooth_rate import SmoothRate
 from simsuite.solvers.heat.stepper import FieldStepper
 from simsuite.solvers.table import ROWS
 
+CONTROLLED_FIELDS = FIELDS + 6  # that it takes memory for: those of adi, and six to estimate errors
 _ATTEMPTS = 100  # of a step
 _HALVES = (0.0, 0.5, 1.0, 0.25, 0.75)  # times in a step of adi
 _WHOLE, _FIRST, _SECOND = (0, 1, 2), (0, 3, 1), (1, 4, 2)  # rows of them: begin, middle and end

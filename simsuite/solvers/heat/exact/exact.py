@@ -32,13 +32,15 @@ from typing import Any
 import numpy as np
 
 from simsuite.core import Backend, Clock, Snapshot
-from simsuite.solvers.heat.exact.separation import Separated, axes, separate
-from simsuite.solvers.heat.exact.transform import transform, transform_entries
+from simsuite.scenario.heat import HeatRun
+from simsuite.solvers.heat.exact.separation import Separated, axes, obstacle, separate
+from simsuite.solvers.heat.exact.transform import is_fast, transform, transform_entries
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.sampling import distinct
 from simsuite.solvers.heat.operator.operator import Operator
 from simsuite.solvers.heat.results.measure import Wanted
 from simsuite.solvers.heat.stepper import FieldStepper
+from simsuite.solvers.heat.stepper_record import KindOfWork, StepperRecord, Trial, Usual, Work
 from simsuite.solvers.table import ROWS
 
 TERMS = 16  # of the series of φ₂: the first one left out is below 1e-19 of the sum
@@ -136,9 +138,39 @@ class ExactStepper(FieldStepper):
         self.ledger.fold(after)
 
 
-def device_bytes(made: Discretisation, itemsize: int) -> int:
+_CONVECTION = {"kind": "convection", "h": 1.0, "ambient": 1.0}
+_WITHOUT_FAST_TRANSFORMS = {"boundary": {"left": _CONVECTION, "bottom": _CONVECTION}}
+STEPS = KindOfWork("exact steps", Usual(100.0, 30.0), Usual(50.0, 0.12), Trial(2, 10.0))
+PRODUCTS = KindOfWork(  # the amount of work is the number of cells times the number of modes of an axis
+    "matrix products of exact steps",
+    Usual(0.0, 0.7),
+    Usual(0.0, 0.0001),
+    Trial(2, 10.0, _WITHOUT_FAST_TRANSFORMS, times_line=True),
+)
+
+
+def _work(steps: int, stages: int, made: Discretisation, rate_wanted: bool) -> list[Work]:
+    cells, dense = made.nx * made.ny, sum(axis.n for axis in axes(made) if not is_fast(axis))
+    return [Work(STEPS.name, cells, steps), *([Work(PRODUCTS.name, cells * dense, steps)] if dense else [])]
+
+
+def _device_bytes(made: Discretisation, plain: bool, run: HeatRun) -> int:
     """What an ExactStepper allocates at most, with the libraries that its device should have."""
     x, y = axes(made)
     fields = (9 if made.sources else 8) * made.ny * made.nx  # with the operator's, and sums of tiles of 32 × 32
     transforms = transform_entries(x, made.ny) + transform_entries(y, made.nx)
-    return itemsize * (fields + transforms) + 8 * (2 * (ROWS + 1) * made.edges.size + 64 * (made.ny + made.nx))
+    tables = 8 * (2 * (ROWS + 1) * made.edges.size + 64 * (made.ny + made.nx))
+    return made.T0.itemsize * (fields + transforms) + tables
+
+
+RECORD = StepperRecord(
+    name="exact",
+    words="exact, no error in time",
+    order_in_time=None,
+    make=lambda of: ExactStepper(of.made, of.wanted, of.clock, of.backend, of.start),
+    kinds=(STEPS, PRODUCTS),
+    work=_work,
+    device_bytes=_device_bytes,
+    obstacle=obstacle,
+    solves=True,
+)

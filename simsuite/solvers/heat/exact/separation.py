@@ -19,8 +19,7 @@ from simsuite.solvers.heat.exact.modes import Axis
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.edges import CONVECTION, RADIATION, Piece
 from simsuite.solvers.heat.grid.sampling import distinct
-
-Obstacle = tuple[tuple[str | int, ...], str]  # path of the key, and what of it is in the way
+from simsuite.solvers.heat.stepper_record import Obstacle
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,9 +37,11 @@ from typing import Any
 import numpy as np
 
 from simsuite.core import Backend, Clock, Snapshot
+from simsuite.scenario.heat import HeatRun
 from simsuite.solvers.heat.arguments import Mesh
 from simsuite.solvers.heat.explicit.blocked import BlockedSteps
-from simsuite.solvers.heat.explicit.general import general_variants, packed, why_not
+from simsuite.solvers.heat.explicit.explicit_error import explicit_error
+from simsuite.solvers.heat.explicit.general import general_variants, kinds, packed, why_not
 from simsuite.solvers.heat.explicit.resident import resident_variants
 from simsuite.solvers.heat.explicit.streamed import streamed_variants
 from simsuite.solvers.heat.grid.discretisation import Discretisation
@@ -49,6 +51,18 @@ from simsuite.solvers.heat.operator.ledger import Ledger
 from simsuite.solvers.heat.operator.operator import OPERATOR, Operator, block_for
 from simsuite.solvers.heat.results.measure import Wanted
 from simsuite.solvers.heat.stepper import FieldStepper
+from simsuite.solvers.heat.stepper_record import (
+    SAFETY,
+    VARYING,
+    KindOfWork,
+    StepLimits,
+    StepperRecord,
+    Trial,
+    Usual,
+    Work,
+    bytes_of_fields,
+    longer,
+)
 from simsuite.solvers.kernel_choice import kernel_of, made_or_not
 from simsuite.solvers.table import ROWS
 
@@ -319,3 +333,47 @@ class ExplicitStepper(FieldStepper):
             self.now = (self.now + self._steps.launches(self.step, count)) % 2
             self.step += count
             n -= count
+
+
+_HOLE = [{"shape": "circle", "center": [4.0, 4.0], "radius": 2.0, "temperature": 1.0}]
+PLAIN = KindOfWork("explicit steps with constant coefficients", Usual(0.4, 0.3), Usual(0.6, 0.0007), Trial(64, 0.1))
+GENERAL = KindOfWork(
+    "explicit steps with coefficients that vary", Usual(1.0, 0.7), Usual(4.0, 0.002), Trial(64, 0.1, VARYING)
+)
+CHANGING = KindOfWork(
+    "explicit steps one by one", Usual(6.0, 3.0), Usual(8.0, 0.02), Trial(16, 0.1, {**VARYING, "region": _HOLE})
+)
+
+
+def _work(steps: int, stages: int, made: Discretisation, rate_wanted: bool) -> list[Work]:
+    cells = made.nx * made.ny
+    if is_plain(made) and not rate_wanted:
+        return [Work(PLAIN.name, cells, steps)]
+    changing = not all(made.static) or made.nonlinear or made.any_held
+    return [Work((CHANGING if changing else GENERAL).name, cells, steps * longer(made))]
+
+
+def _device_bytes(made: Discretisation, plain: bool, run: HeatRun) -> int:
+    programs = run.kernel != "numba" and run.device != "cpu" and made.law is None and not run.compensated
+    general = 6 + (kinds(made) if programs else 0)
+    return bytes_of_fields(made, (2 if plain else general) + (2 if run.compensated else 0))
+
+
+def _automatic(limits: StepLimits) -> float:
+    return min(SAFETY * limits.safe, limits.monotone)
+
+
+RECORD = StepperRecord(
+    name="explicit",
+    words="explicit Euler",
+    order_in_time=1,
+    make=lambda of: ExplicitStepper(of.made, of.wanted, of.clock, of.backend, of.start, of.kernel),
+    kinds=(PLAIN, GENERAL, CHANGING),
+    work=_work,
+    device_bytes=_device_bytes,
+    bound=lambda limits: limits.stable,
+    automatic=_automatic,
+    error_bound=explicit_error,
+    has_plain_kernels=True,
+    chooses_kernel=True,
+)

@@ -23,11 +23,23 @@ from typing import Any
 import numpy as np
 
 from simsuite.core import Backend, Clock, Recorder, Snapshot
+from simsuite.scenario.heat import HeatRun
+from simsuite.solvers.heat.explicit.explicit import is_plain
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.results.measure import Wanted
-from simsuite.solvers.heat.rkl2.coefficients import Coefficients, coefficients
+from simsuite.solvers.heat.rkl2.coefficients import MOST_STAGES, Coefficients, coefficients, longest_step, stages_for
 from simsuite.solvers.heat.rkl2.stages import GeneralStages, PlainStages, make_stages
 from simsuite.solvers.heat.stepper import FieldStepper
+from simsuite.solvers.heat.stepper_record import (
+    VARYING,
+    KindOfWork,
+    StepperRecord,
+    Trial,
+    Usual,
+    Work,
+    bytes_of_fields,
+    longer,
+)
 from simsuite.solvers.table import ROWS
 
 
@@ -113,3 +125,37 @@ class Rkl2Stepper(FieldStepper):
             self.now = self._steps.take(self.views, self.now, self.step, self.clock.dt(self.step), self._number)
             self.step += 1
             self._ledger.fold(self.step)
+
+
+_TRIED = 9  # stages of a step that is timed
+PLAIN = KindOfWork(
+    "rkl2 stages with constant coefficients", Usual(6.0, 1.5), Usual(3.0, 0.01), Trial(2, 1.0, stages=_TRIED)
+)
+GENERAL = KindOfWork(
+    "rkl2 stages with coefficients that vary", Usual(8.0, 4.0), Usual(3.0, 0.02), Trial(2, 1.0, VARYING, stages=_TRIED)
+)
+
+
+def _work(steps: int, stages: int, made: Discretisation, rate_wanted: bool) -> list[Work]:
+    kind = PLAIN if is_plain(made) and not rate_wanted else GENERAL
+    return [Work(kind.name, made.nx * made.ny, steps * stages * longer(made))]
+
+
+def _device_bytes(made: Discretisation, plain: bool, run: HeatRun) -> int:
+    return bytes_of_fields(made, 3 if plain else 8)
+
+
+RECORD = StepperRecord(
+    name="rkl2",
+    words="rkl2, super-time-stepping",
+    order_in_time=2,
+    make=lambda of: Rkl2Stepper(of.made, of.wanted, of.clock, of.backend, of.start, of.stages),
+    kinds=(PLAIN, GENERAL),
+    work=_work,
+    device_bytes=_device_bytes,
+    bound=lambda limits: longest_step(MOST_STAGES, limits.safe),
+    controls_error=True,
+    stages=stages_for,
+    most_stages=MOST_STAGES,
+    has_plain_kernels=True,
+)
