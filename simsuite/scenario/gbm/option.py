@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from pydantic import Field, field_validator, model_validator
@@ -56,11 +56,31 @@ class Contract(Section):
     )
     holding: Holding = Field(0.0, description="units held in the portfolio of which risk is measured; may be negative")
 
+    exercised_early: ClassVar[bool] = False
+
+    def asset_numbers(self, names: Sequence[str]) -> list[int]:
+        """The numbers of the assets that it depends on. names: of all assets of the scenario, in order."""
+        return list(range(len(names)))
+
+    @property
+    def watched_continuously(self) -> bool:
+        """Whether what happens between the time steps counts."""
+        return False
+
+    @property
+    def own_dates(self) -> tuple[str, int | list[float] | None]:
+        """What the dates are called that the option looks at, and their number or times; None for every step, and for
+        options without such dates."""
+        return "dates", None
+
 
 class OnOne(Contract):
     """An option on a single asset."""
 
     asset: Name | None = Field(None, description="name of its asset (default: the first)")
+
+    def asset_numbers(self, names: Sequence[str]) -> list[int]:
+        return [0 if self.asset is None else names.index(self.asset)]
 
 
 class European(OnOne):
@@ -96,6 +116,10 @@ class Asian(OnOne):
     def _increasing(cls, fixings: int | list[float] | None) -> int | list[float] | None:
         return increasing(fixings) if isinstance(fixings, list) else fixings
 
+    @property
+    def own_dates(self) -> tuple[str, int | list[float] | None]:
+        return "fixings", self.fixings
+
 
 class Monitored(OnOne):
     """An option that depends on the extremes of the path."""
@@ -109,6 +133,14 @@ class Monitored(OnOne):
             message = "continuous monitoring has no dates"
             raise mistake(("dates",), message, 'leave dates out, or set monitoring = "discrete"', None, True)
         return self
+
+    @property
+    def watched_continuously(self) -> bool:
+        return self.monitoring == "continuous"
+
+    @property
+    def own_dates(self) -> tuple[str, int | list[float] | None]:
+        return "dates", self.dates
 
 
 class Barrier(Monitored):
@@ -190,6 +222,9 @@ class OnTwo(Contract):
             raise mistake((1,), f"the two assets are both {assets[0]!r}", "name two different ones")
         return assets
 
+    def asset_numbers(self, names: Sequence[str]) -> list[int]:
+        return [names.index(name) for name in self.assets]
+
 
 class Exchange(OnTwo):
     """Pays max(S_A - S_B, 0)."""
@@ -216,6 +251,12 @@ class American(OnOne):
         3,
         description="of the polynomial by which waiting is judged, in S / strike for puts, strike / S for calls",
     )
+
+    exercised_early: ClassVar[bool] = True
+
+    @property
+    def own_dates(self) -> tuple[str, int | list[float] | None]:
+        return "exercise dates", self.exercise
 
 
 class Formula(Contract):

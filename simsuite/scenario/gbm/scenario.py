@@ -13,7 +13,7 @@ from simsuite.scenario.common import AnyRun, FieldMistake, Section, frame_mistak
 from simsuite.scenario.gbm.asset import Asset, dividend_mistakes
 from simsuite.scenario.gbm.functionals import parse_payoff
 from simsuite.scenario.gbm.market import Market
-from simsuite.scenario.gbm.option import American, Formula, Option
+from simsuite.scenario.gbm.option import Formula, Option
 from simsuite.scenario.gbm.option_mistakes import option_mistakes
 from simsuite.scenario.gbm.output import GbmOutput
 from simsuite.scenario.gbm.paths import Paths, dimension_mistakes
@@ -97,7 +97,7 @@ class GbmScenario(Section):
         if paths.target_standard_error > 0 and not self.option:
             message = "there is no option whose standard error could reach it"
             found.append(Mistake(("paths", "target_standard_error"), message, "leave it out, or add an [[option]]"))
-        if paths.regression is not None and not any(isinstance(option, American) for option in self.option):
+        if paths.regression is not None and not any(option.exercised_early for option in self.option):
             message, help = "there is no American option to learn the exercise of", "leave regression out"
             found.append(Mistake(("paths", "regression"), message, help, on_key=True))
         return found

@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from simsuite.core import Backend, Snapshot
-from simsuite.scenario.gbm import American
 from simsuite.solvers.gbm.paths.plan import PathPlan
 from simsuite.solvers.gbm.paths.stepper import PathStepper
 from simsuite.solvers.gbm.statistics.statistics import GROUP
@@ -46,7 +45,7 @@ def _last_group(plan: PathPlan, end: Snapshot, first_path: int, backend: Backend
 
 def _same_exercise(plan: PathPlan, before: PathPlan) -> bool:
     """Whether both learn the exercise of American options from as many paths, which may follow from their number."""
-    american = any(isinstance(option, American) for option in plan.scenario.option)
+    american = any(option.exercised_early for option in plan.scenario.option)
     return not american or plan.scenario.paths.regression_paths == before.scenario.paths.regression_paths
 
 

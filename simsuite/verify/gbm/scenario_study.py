@@ -16,7 +16,7 @@ from typing import Any
 
 from simsuite.core import Backend
 from simsuite.errors import UsageError
-from simsuite.scenario.gbm import GROUP, American, Digital, GbmScenario, Option
+from simsuite.scenario.gbm import GROUP, Digital, GbmScenario, Option
 from simsuite.solvers.gbm.reference_prices.prices import reference_price
 from simsuite.verify.checks import Check
 from simsuite.verify.convergence import fitted_line
@@ -104,7 +104,7 @@ class _Found:
     @property
     def nested(self) -> bool:
         """Whether a level begins with the paths of the one before. The exercise of American options is learnt anew."""
-        return self.way[1] != SOBOL and not isinstance(self.option, American)
+        return self.way[1] != SOBOL and not self.option.exercised_early
 
     @property
     def data(self) -> dict[str, Any]:
@@ -137,7 +137,7 @@ def _by_errors(model: GbmScenario, found: _Found, note: Note) -> Iterator[Check]
         scatter = errors[-1] * math.sqrt(paths[-1] / paths[-2] - 1)
         yield within(name, CHANGE, found.prices[-1] - found.prices[-2], 0.0, scatter, way, model)
     if found.exact is not None:
-        bounds = LOW if isinstance(found.option, American) else (-LIMIT, LIMIT)
+        bounds = LOW if found.option.exercised_early else (-LIMIT, LIMIT)
         yield within(name, REFERENCE, found.prices[-1], found.exact, errors[-1], way, model, bounds)
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from itertools import pairwise
 
-from simsuite.scenario.gbm import GbmScenario, Monitored, Time
+from simsuite.scenario.gbm import GbmScenario, Time
 from simsuite.scenario.schedule import Schedule
 from simsuite.solvers.gbm.checks.moved_dates import moved_date_warnings
 from simsuite.solvers.gbm.checks.rare_prices import rare_price_warnings
@@ -101,8 +101,8 @@ def _biased_between_steps(scenario: GbmScenario) -> Iterator[str]:
     names, time = scenario.asset_names, scenario.time
     watching: dict[int, list[str]] = {}
     for name, option in zip(scenario.option_names, scenario.option):
-        if isinstance(option, Monitored) and option.monitoring == "continuous":
-            watching.setdefault(0 if option.asset is None else names.index(option.asset), []).append(repr(name))
+        if option.watched_continuously:
+            watching.setdefault(option.asset_numbers(names)[0], []).append(repr(name))
     for a, options in watching.items():
         changes = _bends_within_steps(scenario, a)
         if changes:

@@ -8,9 +8,9 @@ from typing import Any
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.scenario.gbm.paths import dimension_mistakes
 from simsuite.solvers.gbm.checks.unsupported import not_yet
-from simsuite.solvers.gbm.payoffs.control_variates import wanted
 from simsuite.solvers.gbm.schedule.level_steps import level_steps
 from simsuite.solvers.gbm.statement import Statement
+from simsuite.solvers.gbm.style_record import style_of
 
 RANDOM = {"antithetic": False, "moment_matching": False, "multilevel": False}  # what Sobol points do not go with
 
@@ -19,8 +19,8 @@ def alternatives(statement: Statement, option: int) -> Iterator[str]:
     """Keys with values that lower the standard error of an option for as many paths, of those that the scenario may
     have."""
     scenario, contract = statement.scenario, statement.scenario.option[option]
-    controlled = contract.model_copy(update={"control_variate": True})
-    if statement.dynamics.step_terms.lognormal and wanted(controlled) and not wanted(contract):
+    may_have_control = statement.dynamics.step_terms.lognormal and style_of(contract).has_control(contract)
+    if may_have_control and not contract.control_variate:
         yield "control_variate = true"
     if scenario.paths.sampling == "pseudo" and goes(scenario, {"sampling": "sobol", **RANDOM}):
         dropped = [f"`{key}`" for key in RANDOM if getattr(scenario.paths, key)]

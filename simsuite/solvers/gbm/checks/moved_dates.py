@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from simsuite.scenario.gbm import American, Asian, GbmScenario, Monitored, Option, Time
+from simsuite.scenario.gbm import GbmScenario, Time
 from simsuite.solvers.gbm.payoffs.functionals import Dates
 from simsuite.solvers.schedule import frame_times
 from simsuite.words import measured
@@ -60,7 +60,7 @@ def _cure(schedules: list[_Schedule], steps: int) -> str:
 def _schedules(scenario: GbmScenario) -> Iterator[_Schedule]:
     time = scenario.time
     for name, option in zip(scenario.option_names, scenario.option):
-        words, dates = _dates_of(option)
+        words, dates = option.own_dates
         if isinstance(dates, int):
             steps = Dates(dates).steps(time.steps)
             off = np.abs(np.arange(1, dates + 1) / dates - steps / time.steps).max()
@@ -79,15 +79,6 @@ def _schedules(scenario: GbmScenario) -> Iterator[_Schedule]:
         shares = np.array(frame_times(output, time.end)) / time.end
         off = np.abs(shares - np.rint(shares * time.steps) / time.steps).max()
         yield _Schedule("frames of output.every", float(off) * time.end, _parts([output.every / time.end]))
-
-
-def _dates_of(option: Option) -> tuple[str, int | list[float] | None]:
-    """What they are called, and their number or times; None for every step, and where there are none."""
-    if isinstance(option, Asian):
-        return "fixings", option.fixings
-    if isinstance(option, Monitored):
-        return "dates", option.dates
-    return "exercise dates", option.exercise if isinstance(option, American) else None
 
 
 def _listed(what: str, times: list[float], time: Time) -> _Schedule:

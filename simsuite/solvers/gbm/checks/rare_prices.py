@@ -10,9 +10,10 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from simsuite.scenario.gbm import Asian, Basket, European, GbmScenario, Spread
+from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm.checks.alternatives import RANDOM, goes
 from simsuite.solvers.gbm.results.text_lines import with_error
+from simsuite.solvers.gbm.style_record import style_of
 from simsuite.words import measured
 
 _RARE = 2.5  # deviations
@@ -76,7 +77,7 @@ def _missed(scenario: GbmScenario, a: int, asset: Mapping[str, Any]) -> str:
 def _remedies(scenario: GbmScenario, deviation: float, before: bool) -> str:
     """What can be done about it. before: the run, which proposes other points only then."""
     found, count = [], scenario.paths.count
-    if not scenario.option or any(_has_parity(option) for option in scenario.option):
+    if not scenario.option or any(style_of(option).has_parity(option) for option in scenario.option):
         found.append("price the put and go by put-call parity")
     pseudo = scenario.paths.sampling == "pseudo"
     if before and pseudo and _error(deviation, count) < 1 and goes(scenario, {"sampling": "sobol", **RANDOM}):
@@ -86,11 +87,6 @@ def _remedies(scenario: GbmScenario, deviation: float, before: bool) -> str:
         found.append(f"take {enough:.0e} paths" if enough > count else "take more paths")
     found.append("take fewer years")
     return f"{', '.join(found[:-1])}, or {found[-1]}" if len(found) > 1 else found[0]
-
-
-def _has_parity(option: Any) -> bool:
-    summed = isinstance(option, Basket) and option.combine == "sum"
-    return (isinstance(option, (European, Asian, Spread)) or summed) and option.payoff == "call"
 
 
 def _error(deviation: float, paths: int) -> float:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from simsuite.errors import Mistake, ScenarioError
-from simsuite.scenario.gbm import American, Barrier, GbmScenario, Lookback, Option
+from simsuite.scenario.gbm import Barrier, GbmScenario, Lookback, Option
 from simsuite.solvers.gbm.market.jumps import MOST_A_STEP
 
 _HELP = "leave it out, or take another value"
@@ -32,7 +32,7 @@ def not_yet(model: GbmScenario) -> list[Mistake]:
         if asset.jumps is not None and asset.jumps.intensity * model.time.end / model.time.steps > MOST_A_STEP:
             found.append(_mistake(("asset", i, "jumps", "intensity"), f"more than {MOST_A_STEP:g} jumps in a step"))
     for i, option in enumerate(model.option):
-        if model.output.risk is not None and option.holding and isinstance(option, American):
+        if model.output.risk is not None and option.holding and option.exercised_early:
             found.append(_mistake(("option", i, "holding"), "the risk of American options"))
         if model.output.risk is not None and option.holding and _expected_only(option):
             found.append(_mistake(("option", i, "holding"), "the risk of barriers that are watched continuously"))
@@ -109,10 +109,10 @@ def _beside_sobol(model: GbmScenario) -> Iterator[Mistake]:
             help = f"{_PSEUDO}, or a `proportion` in place of each `cash`"
             yield _mistake(("asset", i, "dividends"), "dividends in cash by Sobol points", help)
     for i, option in enumerate(model.option):
-        if isinstance(option, Lookback) and option.monitoring == "continuous":
+        if isinstance(option, Lookback) and option.watched_continuously:
             help = f'{_PSEUDO}, or monitoring = "discrete"'
             yield _mistake(("option", i, "monitoring"), "continuous monitoring of lookbacks by Sobol points", help)
-        if isinstance(option, American):
+        if option.exercised_early:
             yield _mistake(("option", i, "style"), "American options by Sobol points", _PSEUDO)
 
 
@@ -128,7 +128,7 @@ def _beside_multilevel(model: GbmScenario) -> Iterator[Mistake]:
         if asset.jumps is not None:
             yield _mistake(("asset", i, "jumps"), "jumps by multilevel Monte Carlo")
     for i, option in enumerate(model.option):
-        if isinstance(option, American):
+        if option.exercised_early:
             yield _mistake(("option", i, "style"), "American options by multilevel Monte Carlo")
 
 

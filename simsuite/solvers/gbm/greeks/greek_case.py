@@ -12,7 +12,7 @@ import numpy as np
 from simsuite.expressions.derivative import add, directional, is_lipschitz, multiply, subtract
 from simsuite.expressions.homogeneous import degree
 from simsuite.expressions.tree import Node, Number, names_in
-from simsuite.scenario.gbm import American, GbmScenario, Lookback, Option
+from simsuite.scenario.gbm import GbmScenario, Option
 from simsuite.solvers.gbm.greeks.kinks import KNOWN, kinks_at_spot
 from simsuite.solvers.gbm.greeks.last_dividend import jumps_in_the_end
 from simsuite.solvers.gbm.greeks.likelihood_ratio import Score
@@ -24,6 +24,7 @@ from simsuite.solvers.gbm.payoffs.functionals import CONTINUOUS, Functional, Kin
 from simsuite.solvers.gbm.payoffs.option_greeks import Greek, NotEstimated
 from simsuite.solvers.gbm.payoffs.variables import first, last
 from simsuite.solvers.gbm.random_numbers.precision import PRECISIONS
+from simsuite.solvers.gbm.style_record import style_of
 
 JUMPING = "the payoff jumps"
 AT_ALL_TIMES = "while the price is watched at all times"
@@ -53,7 +54,7 @@ class GreekCase:
     def obstacle(self) -> str | None:
         """What stands in the way of all of them."""
         if not self._known:
-            assert isinstance(self._option, American)
+            assert self._option.exercised_early
             return "an American option's are estimated only where the rate is constant"
         if any(self._dynamics.step_terms.paying[a] for a in self._assets):
             return "a dividend is paid in cash"
@@ -175,13 +176,9 @@ class GreekCase:
     @property
     def _is_homogeneous(self) -> bool:
         """Whether the price is proportional to the spot, plus a constant."""
-        option = self._option
-        if not isinstance(option, Lookback):
+        if not self._assets:
             return False
-        if option.strike is None:
-            return True
-        spot = self._model.asset[self._assets[0]].spot
-        return option.strike <= spot if option.payoff == "call" else option.strike >= spot
+        return style_of(self._option).is_homogeneous(self._option, self._model.asset[self._assets[0]].spot)
 
     @property
     def _degree(self) -> float | None:

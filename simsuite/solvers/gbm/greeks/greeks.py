@@ -34,7 +34,7 @@ import numpy as np
 
 from simsuite.expressions.derivative import ZERO, add, directional, divide, multiply, subtract
 from simsuite.expressions.tree import ExpressionError, IntegerPower, Name, Node, Number, check_size
-from simsuite.scenario.gbm import GbmScenario, Lookback, Option
+from simsuite.scenario.gbm import GbmScenario, Option
 from simsuite.solvers.gbm.greeks.greek_case import AT_ALL_TIMES, JUMPING, GreekCase
 from simsuite.solvers.gbm.greeks.last_dividend import derivative
 from simsuite.solvers.gbm.greeks.pathwise import PathwiseDerivatives, total
@@ -56,6 +56,7 @@ from simsuite.solvers.gbm.payoffs.option_greeks import (
     no_greeks,
 )
 from simsuite.solvers.gbm.payoffs.variables import first, kept, noise
+from simsuite.solvers.gbm.style_record import style_of
 
 Found = tuple[str, dict[int, Greek]]  # how, and by asset
 
@@ -150,7 +151,7 @@ class _Case(GreekCase):
         """S^2 times the second derivative by the spot is the mean of this."""
         if self._mean is not None:
             return self._second_of_mean_by_parts(*self._mean)
-        if self._with_spot and not isinstance(self._option, Lookback):
+        if self._with_spot and not style_of(self._option).smooth_at_spot:
             raise NotEstimated("an extreme price may be the spot itself")
         moved = self._by_spot[a]
         # The spot itself is no price that the score is about. A lookback's slope is continuous in it.

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from simsuite.expressions.tree import Node
-from simsuite.scenario.gbm import Asian, Basket, GbmScenario, Option
+from simsuite.scenario.gbm import Asian, Basket, GbmScenario
 from simsuite.solvers.gbm.logarithms import LN2
 from simsuite.solvers.gbm.market.dynamics import Dynamics
 from simsuite.solvers.gbm.payoffs.functionals import Dates
@@ -92,13 +92,6 @@ def law_of_basket(
         },
         by_rate=dynamics.dt * dynamics.n_steps,
     )
-
-
-def wanted(option: Option) -> bool:
-    """Whether there may be one."""
-    if isinstance(option, Asian):
-        return option.control_variate and option.average == "arithmetic"
-    return isinstance(option, Basket) and option.control_variate and option.combine == "sum" and option.strike >= 0
 
 
 def _end_logarithms(model: GbmScenario, dynamics: Dynamics) -> np.ndarray:

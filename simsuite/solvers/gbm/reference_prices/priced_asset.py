@@ -9,11 +9,14 @@ import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
-from simsuite.scenario.gbm import Asset, GbmScenario
+from simsuite.scenario.gbm import Asset, GbmScenario, Jumps
 from simsuite.solvers.gbm.closed_forms.terms import Steps, Terms
+
+JumpingMarket: TypeAlias = tuple[float, float, float, float, float, float, float, float, float]
 
 
 @dataclass(frozen=True)
@@ -92,3 +95,17 @@ class Priced:
         market, asset = self.model.market, self.asset
         growth = market.rate.value - asset.dividend_yield.value if market.drift is None else market.drift.value
         return market.rate.value, growth, asset.volatility.value, self.model.time.end
+
+
+def jumping_market(asset: Priced, strike: float, jumps: Jumps) -> JumpingMarket:
+    """What the closed forms of jumps take; constants are means over all time."""
+    end = asset.model.time.end
+    rate, growth = asset.model.market.rate.mean(end), asset.growth(end) / end
+    diffusion = (asset.spot, strike, rate, growth, asset.deviation / math.sqrt(end), end)
+    return (*diffusion, jumps.intensity, jumps.mean, jumps.deviation)
+
+
+def steps_of_dates(count: int | None, model: GbmScenario) -> list[int]:
+    """The steps nearest to i / count of all, for i = 1 .. count; every step where there is no count."""
+    n = model.time.steps
+    return [(2 * n * i + count) // (2 * count) for i in range(1, count + 1)] if count else list(range(1, n + 1))

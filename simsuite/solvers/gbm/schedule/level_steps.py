@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simsuite.scenario.gbm import Asian, GbmScenario
-from simsuite.scenario.gbm.option import Monitored
+from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm.payoffs.functionals import Dates
 
 FEWEST_STEPS = 4  # of a level: random numbers come in blocks of so many, and payoffs cost as much as a few steps
@@ -29,7 +28,7 @@ def _dates(model: GbmScenario) -> Iterator[int]:
     for asset in model.asset:
         yield from (time.nearest_step(dividend.time) for dividend in asset.dividends)
     for option in model.option:
-        named = option.fixings if isinstance(option, Asian) else option.dates if isinstance(option, Monitored) else None
+        _, named = option.own_dates
         if isinstance(named, list):
             yield from map(time.nearest_step, named)
         elif named is not None:

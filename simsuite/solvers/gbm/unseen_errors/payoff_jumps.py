@@ -27,13 +27,14 @@ from simsuite.expressions.derivative import is_lipschitz
 from simsuite.expressions.evaluate import evaluate
 from simsuite.expressions.magnitude import magnitudes
 from simsuite.expressions.tree import Node, names_in
-from simsuite.scenario.gbm import Barrier, Digital, Formula, Option
+from simsuite.scenario.gbm import Barrier, Option
 from simsuite.solvers.gbm.closed_forms.quadrature import gauss_normal
 from simsuite.solvers.gbm.logarithms import LN2
 from simsuite.solvers.gbm.payoffs.functionals import Kind
 from simsuite.solvers.gbm.payoffs.option_greeks import RATIO
 from simsuite.solvers.gbm.payoffs.variables import kept, last, noise, number
 from simsuite.solvers.gbm.statement import Statement, once
+from simsuite.solvers.gbm.style_record import style_of
 from simsuite.solvers.gbm.unseen_errors.constant_payoffs import is_constant
 from simsuite.solvers.gbm.unseen_errors.strata import scatter
 
@@ -96,13 +97,12 @@ def _of_price(statement: Statement, option: Option, tree: Node) -> PayoffJump:
     size = found.size
     if isinstance(option, Barrier) and _never_pays(option):
         return _CERTAIN
-    if isinstance(option, Barrier) and option.monitoring == "discrete" and found.curve is None:
+    if isinstance(option, Barrier) and not option.watched_continuously and found.curve is None:
         size = _at_barrier(statement, option)
-    least = -math.inf if isinstance(option, Formula) else 0.0
-    most = option.cash if isinstance(option, Digital) else math.inf
+    style = style_of(option)
     far = _call_far_out(statement, option) if isinstance(option, Barrier) and found.curve is None else found.far
     asset = _option_asset(statement, option) if isinstance(option, Barrier) else found.asset
-    return replace(found, size=size, asset=asset, far=far, least=least, most=most)
+    return replace(found, size=size, asset=asset, far=far, least=style.least, most=style.most(option))
 
 
 def _call_far_out(statement: Statement, option: Barrier) -> Curve | None:

@@ -1,0 +1,83 @@
+"""Payoffs as expressions in what is kept of a path, from parts that styles of options put together.
+
+Variables are named in variables.py. Prices are in units of the asset's spot.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from simsuite.expressions.tree import Apply, Name, Node, Number
+from simsuite.scenario.gbm import GbmScenario
+from simsuite.solvers.gbm.logarithms import LN2
+from simsuite.solvers.gbm.market.dynamics import Dynamics
+from simsuite.solvers.gbm.payoffs.functionals import Dates, Functional, Functionals, Kind, Right
+from simsuite.solvers.gbm.payoffs.variables import first, kept, last
+
+Tree = Node | float
+
+
+def _node(value: Tree) -> Node:
+    return Number(float(value)) if isinstance(value, (int, float)) else value
+
+
+def _op(name: str) -> Callable[..., Node]:
+    return lambda *args: Apply(name, tuple(map(_node, args)))
+
+
+add, subtract, times, exp, log = _op("+"), _op("-"), _op("*"), _op("exp"), _op("log")
+least, largest, where, greater = _op("min"), _op("max"), _op("where"), _op(">")
+
+
+def vanilla(payoff: str, price: Node, strike: float) -> Node:
+    """max(price - strike, 0) for a call, max(strike - price, 0) for a put."""
+    sides = (price, strike) if payoff == "call" else (strike, price)
+    return largest(subtract(*sides), 0.0)
+
+
+class PayoffReader:
+    """The parts of payoffs on the assets of a scenario; it collects the functionals of paths that they need."""
+
+    def __init__(self, model: GbmScenario, dynamics: Dynamics) -> None:
+        self.model, self.dynamics = model, dynamics
+        self.names = model.asset_names
+        self.n = dynamics.n_steps
+        self.functionals = Functionals(self.n)
+
+    def asset(self, name: str | None) -> int:
+        """The number of an asset; the first one where a scenario names none."""
+        return 0 if name is None else self.names.index(name)
+
+    def spot(self, asset: int) -> float:
+        return self.model.asset[asset].spot
+
+    def last(self, asset: int) -> Node:
+        """The price at the end."""
+        return times(self.spot(asset), Name(last(asset)))
+
+    def kept(self, kind: Kind, asset: int, dates: Dates, level: float = 0.0, right: Right | None = None) -> Node:
+        """A functional of the path."""
+        return Name(kept(self.functionals.number(Functional(kind, asset, dates, level, right=right))))
+
+    def dates(self, count: int | None) -> Dates:
+        """So many dates, or every step."""
+        return Dates(count or self.n)
+
+    def mean(self, asset: int, dates: Dates, arithmetic: bool, past: Sequence[float] = ()) -> Node:
+        """The mean of prices on dates and of past ones."""
+        weight, spot = 1.0 / (dates.count + len(past)), self.spot(asset)
+        if arithmetic:
+            mean = times(weight * spot, self.kept(Kind.SUM, asset, dates))
+            return add(mean, weight * math.fsum(past)) if past else mean
+        centre = self.dynamics.centre(dates.steps(self.n))[asset] * LN2
+        known = math.fsum(map(math.log, past)) + float(centre.sum()) + dates.count * math.log(spot)
+        noise = times(weight * LN2, self.kept(Kind.LOGARITHMS, asset, dates))
+        return exp(add(noise, weight * known))
+
+    def extreme(self, kind: Kind, asset: int, dates: Dates, with_spot: bool = True) -> Node:
+        """The least or the largest price, the spot among the prices or not."""
+        price = self.kept(kind, asset, dates)
+        if with_spot:
+            price = (least if kind == Kind.LEAST else largest)(price, Name(first(asset)))
+        return times(self.spot(asset), price)
