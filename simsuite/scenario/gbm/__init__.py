@@ -1,6 +1,7 @@
 """Scenario files with ``solver = "gbm"``: Monte Carlo on geometric Brownian motions, dS/S = (r - q) dt + sigma dW."""
 
 from simsuite.scenario.gbm.asset import LARGEST_PRICE, Asset, Dividend, Jumps
+from simsuite.scenario.gbm.contract import Contract, Monitored, OnOne, OnTwo
 from simsuite.scenario.gbm.functionals import FUNCTIONALS
 from simsuite.scenario.gbm.market import Market
 from simsuite.scenario.gbm.option import (
@@ -13,9 +14,6 @@ from simsuite.scenario.gbm.option import (
     Exchange,
     Formula,
     Lookback,
-    Monitored,
-    OnOne,
-    OnTwo,
     Option,
     Spread,
 )
@@ -37,6 +35,7 @@ __all__ = [
     "Asset",
     "Barrier",
     "Basket",
+    "Contract",
     "Digital",
     "Dividend",
     "European",

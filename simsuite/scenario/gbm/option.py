@@ -1,105 +1,53 @@
-"""`[[option]]`: what is paid at the end, by style."""
+"""`[[option]]`: what is paid at the end, by style. The list of styles is at the end."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from pydantic import Field, field_validator, model_validator
 
-from simsuite.scenario.common import Count, Positive, Section
-from simsuite.scenario.gbm.asset import LARGEST_PRICE, Holding, Price
-from simsuite.scenario.gbm.output import increasing
-from simsuite.scenario.types import Name, mistake
-
-Payoff: TypeAlias = Literal["call", "put"]
-Monitoring: TypeAlias = Literal["discrete", "continuous"]
-Strike: TypeAlias = Annotated[float, Field(ge=0, le=LARGEST_PRICE)]
-AnyStrike: TypeAlias = Annotated[float, Field(ge=-LARGEST_PRICE, le=LARGEST_PRICE)]
-Weight: TypeAlias = Annotated[float, Field(ge=-1e6, le=1e6)]
-Pair: TypeAlias = Annotated[list[Name], Field(min_length=2, max_length=2)]
-
-_IN_PRICE = "in units of price"
-_STRIKE = f"strike price, {_IN_PRICE}"
-_MONITORING = "discrete: at the dates; continuous: at all times in between too, by Brownian bridges (scheme exact only)"
-_DATES = (
-    "number of dates of discrete monitoring, at i end / dates for i = 1 .. dates, or the step nearest to each "
-    "(default: every step)"
+from simsuite.errors import Mistake
+from simsuite.expressions import ExpressionError
+from simsuite.scenario.common import Count, Positive
+from simsuite.scenario.gbm.asset import LARGEST_PRICE, Asset, Price
+from simsuite.scenario.gbm.contract import (
+    IN_PRICE,
+    STRIKE,
+    AnyStrike,
+    Contract,
+    Monitored,
+    OnOne,
+    OnTwo,
+    Payoff,
+    Strike,
 )
+from simsuite.scenario.gbm.functionals import parse_payoff
+from simsuite.scenario.gbm.output import increasing
+from simsuite.scenario.gbm.time import Time
+from simsuite.scenario.types import mistake
+from simsuite.words import counted
 
-
-_KNOCK = 'write "barrier", with direction = "down" or "up" and knock = "out" or "in"'
-
-
-class Contract(Section):
-    """What options of all styles can say."""
-
-    expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {
-        "style": {
-            **dict.fromkeys(("vanilla", "call", "put"), 'write "european", with payoff "call" or "put"'),
-            "binary": 'write "digital"',
-            "bermudan": 'write "american", with exercise = the number of dates',
-            **dict.fromkeys(("knockout", "knockin", "upandout", "downandout", "upandin", "downandin"), _KNOCK),
-            **dict.fromkeys(("rainbow", "bestof", "worstof"), 'write "basket", with combine "max" or "min"'),
-            **dict.fromkeys(("margrabe", "outperformance"), 'write "exchange"'),
-            "custom": 'write "expression", with value',
-        },
-        "average": {"mean": 'write "arithmetic"', "geomean": 'write "geometric"'},
-        "strike_type": dict.fromkeys(("float", "floated"), 'write "floating"'),
-        "monitoring": dict.fromkeys(("daily", "weekly", "monthly"), 'write "discrete", with dates = their number'),
-    }
-
-    name: Name | None = Field(None, description='name in results (default: "option1", .. in order)')
-    greeks: bool = Field(True, description="estimate delta, gamma, vega, rho and theta too")
-    control_variate: bool = Field(
-        True, description="lower the standard error by something similar whose mean is known, where there is one"
-    )
-    holding: Holding = Field(0.0, description="units held in the portfolio of which risk is measured; may be negative")
-
-    exercised_early: ClassVar[bool] = False
-
-    def asset_numbers(self, names: Sequence[str]) -> list[int]:
-        """The numbers of the assets that it depends on. names: of all assets of the scenario, in order."""
-        return list(range(len(names)))
-
-    @property
-    def watched_continuously(self) -> bool:
-        """Whether what happens between the time steps counts."""
-        return False
-
-    @property
-    def own_dates(self) -> tuple[str, int | list[float] | None]:
-        """What the dates are called that the option looks at, and their number or times; None for every step, and for
-        options without such dates."""
-        return "dates", None
-
-
-class OnOne(Contract):
-    """An option on a single asset."""
-
-    asset: Name | None = Field(None, description="name of its asset (default: the first)")
-
-    def asset_numbers(self, names: Sequence[str]) -> list[int]:
-        return [0 if self.asset is None else names.index(self.asset)]
+Weight: TypeAlias = Annotated[float, Field(ge=-1e6, le=1e6)]
 
 
 class European(OnOne):
     style: Literal["european"] = Field(description="pays at the end, by the price then")
     payoff: Payoff = Field(description="call: max(S - strike, 0); put: max(strike - S, 0)")
-    strike: Strike = Field(description=_STRIKE)
+    strike: Strike = Field(description=STRIKE)
 
 
 class Digital(OnOne):
     style: Literal["digital"] = Field(description="pays a fixed sum at the end, or nothing")
     payoff: Payoff = Field(description="call: pays if S > strike; put: pays if S < strike")
-    strike: Strike = Field(description=_STRIKE)
-    cash: Price = Field(1.0, description=f"what it pays, {_IN_PRICE}")
+    strike: Strike = Field(description=STRIKE)
+    cash: Price = Field(1.0, description=f"what it pays, {IN_PRICE}")
 
 
 class Asian(OnOne):
     style: Literal["asian"] = Field(description="pays at the end, by the mean of prices at fixing dates")
     payoff: Payoff = Field(description="call: max(mean - strike, 0); put: max(strike - mean, 0)")
-    strike: Strike = Field(description=_STRIKE)
+    strike: Strike = Field(description=STRIKE)
     average: Literal["arithmetic", "geometric"] = Field("arithmetic", description="which mean of the fixings")
     fixings: Count | Annotated[list[Positive], Field(min_length=1)] | None = Field(
         None,
@@ -116,31 +64,14 @@ class Asian(OnOne):
     def _increasing(cls, fixings: int | list[float] | None) -> int | list[float] | None:
         return increasing(fixings) if isinstance(fixings, list) else fixings
 
+    def mistakes(self, assets: Sequence[Asset], names: Sequence[str], time: Time) -> Iterator[Mistake]:
+        if isinstance(self.fixings, list):
+            yield from _fixing_mistakes(self.fixings, time)
+        yield from super().mistakes(assets, names, time)
+
     @property
     def own_dates(self) -> tuple[str, int | list[float] | None]:
         return "fixings", self.fixings
-
-
-class Monitored(OnOne):
-    """An option that depends on the extremes of the path."""
-
-    monitoring: Monitoring = Field("discrete", description=_MONITORING)
-    dates: Count | None = Field(None, description=_DATES)
-
-    @model_validator(mode="after")
-    def _dates_of_discrete(self) -> Monitored:
-        if self.dates is not None and self.monitoring == "continuous":
-            message = "continuous monitoring has no dates"
-            raise mistake(("dates",), message, 'leave dates out, or set monitoring = "discrete"', None, True)
-        return self
-
-    @property
-    def watched_continuously(self) -> bool:
-        return self.monitoring == "continuous"
-
-    @property
-    def own_dates(self) -> tuple[str, int | list[float] | None]:
-        return "dates", self.dates
 
 
 class Barrier(Monitored):
@@ -148,13 +79,22 @@ class Barrier(Monitored):
         description="pays at the end like a European option, if the price has reached a barrier, or has not"
     )
     payoff: Payoff = Field(description="call: max(S - strike, 0); put: max(strike - S, 0)")
-    strike: Strike = Field(description=_STRIKE)
+    strike: Strike = Field(description=STRIKE)
     direction: Literal["down", "up"] = Field(description="whether the barrier is reached from above or from below")
     knock: Literal["out", "in"] = Field(description="out: void once the barrier is reached; in: void until then")
-    level: Price = Field(description=f"of the barrier, {_IN_PRICE}; down: below the spot, up: above")
+    level: Price = Field(description=f"of the barrier, {IN_PRICE}; down: below the spot, up: above")
     rebate: Annotated[float, Field(ge=0, le=LARGEST_PRICE)] = Field(
-        0.0, description=f"paid at the end in place of the payoff where the option is void, {_IN_PRICE}"
+        0.0, description=f"paid at the end in place of the payoff where the option is void, {IN_PRICE}"
     )
+
+    def mistakes_on(self, asset: Asset, time: Time) -> Iterator[Mistake]:
+        if self.is_reached(asset.spot):
+            side, other = ("below", "up") if self.direction == "down" else ("above", "down")
+            message = f"the barrier at {self.level:g} is reached from the start: the spot is {asset.spot:g}"
+            help = f'direction = "{self.direction}" needs a level {side} the spot'
+            turned = f'; or write direction = "{other}"' if self.level != asset.spot else ""
+            yield Mistake(("level",), message, help + turned)
+        yield from super().mistakes_on(asset, time)
 
     def is_reached(self, price: float) -> bool:
         return price <= self.level if self.direction == "down" else price >= self.level
@@ -169,7 +109,7 @@ class Lookback(Monitored):
     strike_type: Literal["fixed", "floating"] = Field(
         description="fixed: as strike says; floating: the lowest price of the path (call) or the highest (put)"
     )
-    strike: Strike | None = Field(None, description=f"{_STRIKE}; with a fixed strike only")
+    strike: Strike | None = Field(None, description=f"{STRIKE}; with a fixed strike only")
 
     @model_validator(mode="after")
     def _strike_if_fixed(self) -> Lookback:
@@ -185,7 +125,7 @@ class Lookback(Monitored):
 class Basket(Contract):
     style: Literal["basket"] = Field(description="pays at the end, by the prices of all assets together")
     payoff: Payoff = Field(description="call: max(basket - strike, 0); put: max(strike - basket, 0)")
-    strike: AnyStrike = Field(description=_STRIKE)
+    strike: AnyStrike = Field(description=STRIKE)
     combine: Literal["sum", "max", "min"] = Field(
         "sum",
         description="what the basket is of the weighted prices of all assets: their sum, the largest, the smallest",
@@ -203,27 +143,16 @@ class Basket(Contract):
             raise mistake((), "must not all be 0")
         return weights
 
+    def mistakes(self, assets: Sequence[Asset], names: Sequence[str], time: Time) -> Iterator[Mistake]:
+        if self.weights is not None and len(self.weights) != len(assets):
+            entries = counted(len(self.weights), "entry", "entries")
+            yield Mistake(("weights",), f"has {entries} for {counted(len(assets), 'asset')}")
+
     def weights_of(self, assets: int) -> list[float]:
         """With the default in place."""
         if self.weights is not None:
             return self.weights
         return [1 / assets if self.combine == "sum" else 1.0] * assets
-
-
-class OnTwo(Contract):
-    """An option on the difference of two prices."""
-
-    assets: Pair = Field(description="names of two assets: what is received, what is given")
-
-    @field_validator("assets")
-    @classmethod
-    def _different(cls, assets: list[str]) -> list[str]:
-        if assets[0] == assets[1]:
-            raise mistake((1,), f"the two assets are both {assets[0]!r}", "name two different ones")
-        return assets
-
-    def asset_numbers(self, names: Sequence[str]) -> list[int]:
-        return [names.index(name) for name in self.assets]
 
 
 class Exchange(OnTwo):
@@ -235,13 +164,13 @@ class Exchange(OnTwo):
 class Spread(OnTwo):
     style: Literal["spread"] = Field(description="pays at the end, by the difference of two prices")
     payoff: Payoff = Field(description="call: max(S_A - S_B - strike, 0); put: max(strike - (S_A - S_B), 0)")
-    strike: AnyStrike = Field(description=f"{_STRIKE}; may be negative")
+    strike: AnyStrike = Field(description=f"{STRIKE}; may be negative")
 
 
 class American(OnOne):
     style: Literal["american"] = Field(description="pays when it is exercised, at any of some dates up to the end")
     payoff: Payoff = Field(description="when exercised: call: max(S - strike, 0); put: max(strike - S, 0)")
-    strike: Strike = Field(description=_STRIKE)
+    strike: Strike = Field(description=STRIKE)
     exercise: Count | None = Field(
         None,
         description="number of dates at which it can be exercised, at i end / exercise for i = 1 .. exercise, or the "
@@ -265,6 +194,25 @@ class Formula(Contract):
         description="what it pays, an expression in last(A), mean(A), geomean(A), min(A), max(A) of any assets A: "
         "price at the end, both means over all steps, least and largest price with the spot among them"
     )
+
+    def mistakes(self, assets: Sequence[Asset], names: Sequence[str], time: Time) -> Iterator[Mistake]:
+        try:
+            parse_payoff(self.value, names)
+        except ExpressionError as error:
+            yield Mistake(("value",), error.message, error.help, error.column)
+
+
+def _fixing_mistakes(fixings: Sequence[float], time: Time) -> Iterator[Mistake]:
+    before = 0
+    for k, t in enumerate(fixings):
+        wrong = time.date_mistake(t, "the price there is the spot: give it as one of past_fixings")
+        step = time.nearest_step(t)
+        if wrong:
+            yield Mistake(("fixings", k), *wrong)
+        elif step == before:
+            message = f"the fixing at {t:g} falls on the same time step as the fixing at {fixings[k - 1]:g}"
+            yield Mistake(("fixings", k), message, "raise time.steps")
+        before = step
 
 
 Option: TypeAlias = Annotated[

@@ -54,11 +54,12 @@ class StyleRecord(Generic[T]):
 
 def style_of(option: Option) -> StyleRecord[Any]:
     """The record of an option's style."""
-    return _record(option.style)
+    return style_record(option.style)
 
 
 @functools.cache
-def _record(style: str) -> StyleRecord[Any]:
+def style_record(style: str) -> StyleRecord[Any]:
+    """The record of a style by its name."""
     record = importlib.import_module(f"simsuite.solvers.gbm.styles.{style}").RECORD
     assert isinstance(record, StyleRecord)
     return record
