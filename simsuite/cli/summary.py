@@ -171,7 +171,7 @@ def _heat_quality(results: Mapping[str, Any], summary: Mapping[str, Any], verbos
     if "time_error" not in results and steps and record is not None:
         if record.controls_error:
             yield _row("time error", "not estimated", 'as time.dt is given; dt = "auto" does', "  ")
-        elif record.order_in_time is not None:
+        elif record.error_bound is not None:
             yield _row("time error", "unknown", _why_unknown(results), "  ")
     if "time_error" in results:
         estimated = "rounding_error" in results or not results["time_error"]
