@@ -288,11 +288,10 @@ def signatures(real, normal=None):
             passed(Terms, drift=state, jumps=state, thresholds=array(types.uint64, 2), cash=state),
             passed(Policy, row=array(types.int32, 2), rules=state),
             passed(Points, numbering=array(i8, 1), opened=array(types.int32, 1), weights=array(normal, 2), **scramble),
-            array(normal, 5),
         ),
         "clear": (array(i8, 4), sums, i8, i8),
         "record": (state, array(real, 3), i8, i8),
-        "moments": (state, i8, i8, i8, array(f8, 3), i8, i8, array(i8, 4), sums, fault),
+        "moments": (state, i8, i8, array(f8, 3), i8, i8, array(i8, 4), sums, fault),
         "payoffs": (array(f8, 2), i8, i8, i8, fault, array(f8, 1), fault, array(i8, 2), i8, sums, fault),
     }
 

@@ -74,7 +74,6 @@ def test_exact_prices_of_other_options_and_the_density_are_shown(tmp_path: Path)
         {"count": 1 << 12, "sampling": "sobol", "replicates": 4},
         {"count": 1 << 22, "target_standard_error": 0.3, "batch": 1 << 10},
         {"count": 1 << 22, "target_standard_error": 0.3, "multilevel": True},
-        {"count": 1 << 13, "moment_matching": True},
     ],
 )
 def test_paths_and_intervals_are_those_of_the_run(tmp_path: Path, paths: dict[str, Any]) -> None:

@@ -22,7 +22,6 @@ JUMPS = {"intensity": 1.0, "mean": -0.1, "deviation": 0.2}
 WAYS = [
     {"paths": PATHS},
     {"paths": PATHS | {"antithetic": True}},
-    {"paths": PATHS | {"moment_matching": True}},
     {"paths": PATHS, **EULER},
     {"paths": PATHS | {"multilevel": True}, **EULER},
 ]
@@ -68,9 +67,8 @@ def test_where_no_count_does_none_is_proposed(way: dict[str, Any]) -> None:
     [
         (WAYS[0], ['sampling = "sobol"']),
         (WAYS[1], ['sampling = "sobol" without `antithetic`']),
-        (WAYS[2], ['sampling = "sobol" without `moment_matching`']),
-        (WAYS[3], ["multilevel = true"]),
-        (WAYS[4], []),
+        (WAYS[2], ["multilevel = true"]),
+        (WAYS[3], []),
         ({"paths": PATHS, "time": {"steps": 15, "scheme": "euler"}}, []),
         ({"paths": PATHS, "asset": [ASSET | {"jumps": JUMPS}]}, []),
         ({"paths": PATHS, "option": [CALL | {"style": "american"}], "time": {"steps": 4}}, []),

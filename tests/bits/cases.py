@@ -56,7 +56,6 @@ PATHS: dict[str, dict[str, Any]] = {
     "sobol": {"paths": {"sampling": "sobol", "replicates": 8}, "output": WITHOUT_PORTFOLIO},
     "batches": {"paths": {"batch": 1024}},
     "target": {"paths": {"target_standard_error": 3.0, "batch": 1024}},
-    "matching": {"paths": {"moment_matching": True}, "output": WITHOUT_PORTFOLIO},
     "euler": {"time": {"scheme": "euler"}},
     "milstein": {"time": {"scheme": "milstein"}},
     "multilevel": {
@@ -110,7 +109,7 @@ def _options(small: bool) -> Iterator[tuple[str, dict[str, Any]]]:
         for way, changed in PATHS.items():
             yield f"options/{style} {way}", _merged({**usual, "option": [option]}, changed)
     for way, changed in PATHS.items():
-        if not (small and way in ("matching", "multilevel")):  # which take too many paths for it
+        if not (small and way == "multilevel"):  # which takes too many paths for it
             yield f"options/all {way}", _merged({**usual, "option": [STYLES["european"], STYLES["barrier"]]}, changed)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -33,6 +33,9 @@ class Paths(Section):
             "antithetic": "write antithetic = true",
         }
     }
+    expected_keys: ClassVar[Mapping[str, str]] = {
+        "moment_matching": 'moment matching was removed: write antithetic = true, or sampling = "sobol"'
+    }
     count: Annotated[int, Field(ge=1, le=MOST_PATHS)] = Field(
         description="number of paths; the largest number if there is a target_standard_error"
     )
@@ -55,11 +58,6 @@ class Paths(Section):
     target_standard_error: NonNegative = Field(
         0.0, description="stop once the price of every option has this standard error, in units of price; 0 = off"
     )
-    moment_matching: bool = Field(
-        False,
-        description="shift and stretch the normals of a step so that they have mean 0 and variance 1 over each "
-        f"{GROUP} paths; needs a count that is a multiple of {GROUP}",
-    )
     multilevel: bool = Field(
         False,
         description="multilevel Monte Carlo: most paths with few steps, few with all; needs scheme euler or milstein "
@@ -74,8 +72,6 @@ class Paths(Section):
     @property
     def width(self) -> int:
         """Paths that make one independent observation."""
-        if self.moment_matching:
-            return GROUP
         return 2 if self.antithetic else 1
 
     @property
@@ -89,6 +85,15 @@ class Paths(Section):
         fewest, most = _REGRESSION
         return min(max(self.count, fewest), most) if self.regression is None else self.regression
 
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_moment_matching(cls, data: Any) -> Any:
+        """Earlier versions wrote `moment_matching = false` into the scenarios of their runs, which can still be
+        continued."""
+        if isinstance(data, Mapping) and data.get("moment_matching") is False:
+            return {key: value for key, value in data.items() if key != "moment_matching"}
+        return data
+
     @model_validator(mode="after")
     def _check(self) -> Paths:
         found = self._sobol_mistakes() if self.sampling == "sobol" else self._pseudo_mistakes()
@@ -98,11 +103,7 @@ class Paths(Section):
 
     def _pseudo_mistakes(self) -> list[Mistake]:
         found = []
-        if self.moment_matching and self.count % GROUP:
-            message = f"moments are matched over groups of {GROUP} paths, but {self.count} are not whole groups"
-            nearest = max(round(self.count / GROUP), 1) * GROUP
-            found.append(Mistake(("count",), message, f"use {nearest}"))
-        elif self.antithetic and self.count % 2:
+        if self.antithetic and self.count % 2:
             message = f"antithetic paths come in pairs, but {self.count} is odd"
             found.append(Mistake(("count",), message, f"use {self.count + 1}"))
         if self.replicates is not None:

@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-PLAIN, ANTITHETIC, SOBOL, MATCHED = "plain", "antithetic", "sobol", "moment matching"
+PLAIN, ANTITHETIC, SOBOL = "plain", "antithetic", "sobol"
 REPLICATES = 32  # of Sobol points
 AT_ALL = {"monitoring": "continuous"}
-GROUPS = 16  # of paths whose moments are matched
 
 Way = tuple[str, str]  # precision, sampling
 EVERY_WAY: tuple[Way, ...] = (
@@ -236,7 +235,6 @@ CASES = (
     AMERICAN,
 )
 SEEDED = (ONE, WATCHED, TWO, CONTINUOUS, JUMPS, CASH, AMERICAN)
-SEEDED_MATCHED = (ONE, TWO)
 WITH_GREEKS = {
     True: (ONE, TWO, LAST_DIVIDEND),
     False: (ONE, TWO, JUMPS, WATCHED, CONTINUOUS, CHANGING, LAST_DIVIDEND),

@@ -17,7 +17,7 @@ from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm.problem import GbmProblem
 from simsuite.solvers.gbm.reference_prices.prices import reference_price
 from simsuite.solvers.gbm.solver import GbmSolver
-from simsuite.verify.gbm.cases import ANTITHETIC, GROUPS, MATCHED, PLAIN, REPLICATES, SOBOL, Case, Way
+from simsuite.verify.gbm.cases import ANTITHETIC, PLAIN, REPLICATES, SOBOL, Case, Way
 
 Note = Callable[[str], None]
 ROUNDING = {"float64": 1e-11, "mixed": 1e-6, "float32": 2e-6}  # that no estimate averages out, relative to the spot
@@ -43,7 +43,7 @@ def scenario_of(case: Case, way: Way, count: int, greeks: bool = False, **output
     paths: dict[str, Any] = {"count": count, **case.scenario.get("paths", {})}
     if sampling == SOBOL:
         paths |= {"sampling": "sobol", "replicates": REPLICATES}
-    paths |= {"antithetic": sampling == ANTITHETIC, "moment_matching": sampling == MATCHED}
+    paths |= {"antithetic": sampling == ANTITHETIC}
     parts = {
         "run": {"precision": precision, "seed": 1},
         "paths": paths,
@@ -101,15 +101,13 @@ def label(case: Case, way: Way, what: str) -> str:
 def deviations(value: float, exact: float, error: float, way: Way, rounding: float = 0.0) -> float:
     """How many standard errors `value` is too high, less what rounding may explain.
 
-    Few replicates of Sobol points, or groups whose moments are matched, have Student's law, of which this is the normal
-    number with the same odds.
+    Few replicates of Sobol points have Student's law, of which this is the normal number with the same odds.
     """
     off = value - exact
     off = math.copysign(max(abs(off) - rounding, 0.0), off)
     if off == 0:
         return 0.0
     z = off / error if error > 0 else math.copysign(math.inf, off)
-    observations = {SOBOL: REPLICATES, MATCHED: GROUPS}.get(way[1])
-    if observations is None or math.isinf(z):
+    if way[1] != SOBOL or math.isinf(z):
         return z
-    return math.copysign(float(-ndtri(stdtr(observations - 1, -abs(z)))), z)
+    return math.copysign(float(-ndtri(stdtr(REPLICATES - 1, -abs(z)))), z)

@@ -16,7 +16,7 @@ from typing import Any
 
 from simsuite.core import Backend
 from simsuite.errors import UsageError
-from simsuite.scenario.gbm import GROUP, Digital, GbmScenario, Option
+from simsuite.scenario.gbm import Digital, GbmScenario, Option
 from simsuite.solvers.gbm.reference_prices.prices import reference_price
 from simsuite.verify.checks import Check
 from simsuite.verify.convergence import fitted_line
@@ -29,7 +29,6 @@ from simsuite.words import counted
 ERROR, CHANGE = "standard error", "change"
 RATIO = 4
 FEWEST = 256  # paths of the first level
-FEWEST_MATCHED = 64 * GROUP  # where groups are the observations: errors from fewer scatter too much for an order
 ORDER, ORDER_WITHIN = -0.5, 0.1
 
 
@@ -43,11 +42,10 @@ def levels_of(model: GbmScenario, backend: Backend, count: int) -> Iterator[Leve
     """One after another. UsageError where there is nothing to refine, or too few paths."""
     if not model.option:
         raise UsageError("the scenario has no [[option]] whose price could converge")
-    unit = model.paths.scrambles if model.paths.sampling == "sobol" else max(model.paths.width, 2)
+    unit = model.paths.scrambles if model.paths.sampling == "sobol" else 2
     first = model.paths.count // RATIO ** (count - 1) // unit * unit
-    fewest = FEWEST_MATCHED if model.paths.moment_matching else FEWEST
-    if first < fewest:
-        least = RATIO ** (count - 1) * fewest
+    if first < FEWEST:
+        least = RATIO ** (count - 1) * FEWEST
         raise UsageError(f"{count} levels need paths.count of at least {least}, and there are {model.paths.count}")
     for k in range(count):
         paths = first * RATIO**k
@@ -115,7 +113,7 @@ class _Found:
 
 def _by_counts(found: _Found, counts: Counts, levels: Sequence[Level]) -> Iterator[Check]:
     """Of a digital that few paths tell from one that never pays, or always does."""
-    if counts.width == 1 or (counts.width == 2 and levels[0].outcome.problem.dynamics.lognormal):
+    if counts.width == 1 or levels[0].outcome.problem.dynamics.lognormal:
         ratios = [error_ratio(counts, k, error) for k, error in enumerate(found.errors)]
         off = max(ratios, key=lambda ratio: abs(ratio - 1))
         words = f"1 +- {ERROR_WITHIN:g} of that of {counts.rare[-1]} in {counts.paths[-1]}"

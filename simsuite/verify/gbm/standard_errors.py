@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from simsuite.core import Backend
 from simsuite.errors import ScenarioError
-from simsuite.scenario.gbm import GROUP, GbmScenario
+from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm.problem import GbmProblem
 from simsuite.solvers.gbm.reference_prices.prices import reference_greeks
 from simsuite.verify.checks import Check, not_checked
-from simsuite.verify.gbm.cases import ANTITHETIC, GROUPS, MATCHED, PLAIN, SEEDED_MATCHED, SOBOL, Case, Way
+from simsuite.verify.gbm.cases import ANTITHETIC, PLAIN, SOBOL, Case, Way
 from simsuite.verify.gbm.prices import greeks_of
 from simsuite.verify.gbm.runs import Note, deviations, label, prices_of, problem_of, reseeded, run, scenario_of
 from simsuite.verify.z_scores import SEEDS, judged
@@ -30,13 +30,13 @@ ROUNDING = 1e-9  # of what is known exactly, of the units of prices
 def seed_checks(
     backend: Backend, cases: Sequence[Case], with_greeks: Sequence[Case], seeds: int, note: Note
 ) -> Iterator[Check]:
-    """All that is known of every case, in float64, however paths are drawn; Greeks with plain random numbers, moments
-    matched where all options are of end and means. Paths are the same on every device."""
+    """All that is known of every case, in float64, however paths are drawn; Greeks with plain random numbers.
+    Paths are the same on every device."""
     for case in cases:
-        for sampling in (PLAIN, ANTITHETIC, SOBOL, *([MATCHED] if case in SEEDED_MATCHED else [])):
+        for sampling in (PLAIN, ANTITHETIC, SOBOL):
             way = ("float64", sampling)
             greeks = case in with_greeks and sampling == PLAIN
-            paths = PATHS_WITH_GREEKS if greeks else GROUPS * GROUP if sampling == MATCHED else PATHS
+            paths = PATHS_WITH_GREEKS if greeks else PATHS
             try:
                 problem = problem_of(scenario_of(case, way, paths, greeks))
             except ScenarioError as refusal:

@@ -12,7 +12,7 @@ from simsuite.solvers.gbm.schedule.level_steps import level_steps
 from simsuite.solvers.gbm.statement import Statement
 from simsuite.solvers.gbm.style_record import style_of
 
-RANDOM = {"antithetic": False, "moment_matching": False, "multilevel": False}  # what Sobol points do not go with
+RANDOM = {"antithetic": False, "multilevel": False}  # what Sobol points do not go with
 
 
 def alternatives(statement: Statement, option: int) -> Iterator[str]:
@@ -26,7 +26,7 @@ def alternatives(statement: Statement, option: int) -> Iterator[str]:
         dropped = [f"`{key}`" for key in RANDOM if getattr(scenario.paths, key)]
         yield 'sampling = "sobol"' + (f" without {' and '.join(dropped)}" if dropped else "")
     halved = scenario.time.scheme != "exact" and len(level_steps(scenario)) > 1
-    if halved and not scenario.paths.multilevel and goes(scenario, {"multilevel": True, "moment_matching": False}):
+    if halved and not scenario.paths.multilevel and goes(scenario, {"multilevel": True}):
         yield "multilevel = true"
 
 

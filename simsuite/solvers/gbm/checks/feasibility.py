@@ -18,7 +18,7 @@ from simsuite.solvers.gbm.statement import Statement
 from simsuite.solvers.gbm.statistics.replicates import BEST_ORDER, LIKELY_ORDER
 from simsuite.solvers.gbm.statistics.statistics import GROUP
 
-PATHS, MATCHED_PATHS = 16 * GROUP, 128 * GROUP  # the latter where groups are observations
+PATHS = 16 * GROUP
 MARGIN = 1.5  # standard errors by a few paths are rough: what looks out of reach by less may be in reach
 DOUBT = 1e-4  # how probable it is that an error from replicates is larger than all that is taken for plausible
 
@@ -27,10 +27,7 @@ def require_feasible(statement: Statement, plan_of: Callable[[GbmScenario], Path
     """Raises ScenarioError if the target is out of reach. plan_of: what runs the scenario with a few paths."""
     scenario = statement.scenario
     count = scenario.paths.count
-    if statement.uses_sobol:
-        paths = GROUP * scenario.paths.scrambles
-    else:
-        paths = MATCHED_PATHS if scenario.paths.moment_matching else PATHS
+    paths = GROUP * scenario.paths.scrambles if statement.uses_sobol else PATHS
     if count <= paths:
         return
     few = scenario.paths.model_copy(update={"count": paths, "target_standard_error": 0.0, "batch": None})

@@ -46,8 +46,6 @@ def _plain_mistakes(model: GbmScenario) -> Iterator[Mistake]:
         yield from _beside_sobol(model)
     if paths.multilevel:
         yield from _beside_multilevel(model)
-    if paths.moment_matching:
-        yield from _beside_moment_matching(model)
 
 
 def _unlike_volatilities(model: GbmScenario) -> Iterator[Mistake]:
@@ -130,18 +128,6 @@ def _beside_multilevel(model: GbmScenario) -> Iterator[Mistake]:
     for i, option in enumerate(model.option):
         if option.exercised_early:
             yield _mistake(("option", i, "style"), "American options by multilevel Monte Carlo")
-
-
-def _beside_moment_matching(model: GbmScenario) -> Iterator[Mistake]:
-    """What is even already, and what takes single paths to be independent."""
-    path = ("paths", "moment_matching")
-    if model.paths.sampling == "sobol":
-        yield _mistake(path, "`moment_matching` by Sobol points", f"leave it out, or {_PSEUDO}")
-    if model.paths.multilevel:
-        yield _mistake(path, "`moment_matching` by multilevel Monte Carlo", "leave it out, or leave multilevel out")
-    for key, asked in (("risk", model.output.risk is not None), ("exposure", model.output.exposure)):
-        if asked:
-            yield _mistake(("output", key), f"`{key}` with `moment_matching`")
 
 
 def _mistake(path: tuple[str | int, ...], what: str, help: str = _HELP) -> Mistake:

@@ -11,7 +11,6 @@ from simsuite.core import Backend
 from simsuite.expressions.sharing import evaluate_each
 from simsuite.solvers.gbm.american.exercise_policy import FIRST_PATH, learning_paths, untrained_policy
 from simsuite.solvers.gbm.american.regression import learn
-from simsuite.solvers.gbm.moment_matching import moment_matching
 from simsuite.solvers.gbm.paths.kernels.arguments import (
     Between,
     Dated,
@@ -45,7 +44,6 @@ class NumbaLaunches:
         self._seen = backend.view(self.seen)
         self._each_seen = [backend.view(self.seen[i]) for i in range(plan.most_watched)]
         made = tables(plan, plan.dtype) | sobol_tables.numba_tables(plan)
-        made["match"] = np.zeros(moment_matching.table_shape(plan), plan.normal)
         self._tables = {name: backend.array(a) for name, a in made.items()}
         self._constants = {name: backend.view(a) for name, a in self._tables.items()}
         self._alike = tuple(self._arguments())
@@ -63,13 +61,8 @@ class NumbaLaunches:
         step_terms, rights = plan.dynamics.step_terms, basis_specs(payoffs.functionals)
         stack = sobol_tables.bridge_of(plan).depth if plan.uses_sobol else 0
         codes, drawn = plan.functional_codes, (stack, plan.summed)
-        own = (n_assets, codes, plan.dtype, plan.normal, step_terms, rights, *drawn)
-        matched = plan.scenario.paths.moment_matching
-        self._kernel = make_advance(*own)
-        kernel = make_advance(*own, matched) if matched else self._kernel
-        self._advance = backend.launcher(kernel, (batch,), (min(_BLOCK, batch),))
-        if matched:
-            self._advance = moment_matching.numba_launch(plan, backend, self._constants["match"], self._advance)
+        self._kernel = make_advance(n_assets, codes, plan.dtype, plan.normal, step_terms, rights, *drawn)
+        self._advance = backend.launcher(self._kernel, (batch,), (min(_BLOCK, batch),))
         self._clear = backend.launcher(kernels.clear, (kernels.THREADS, n_assets), block)
         self._moments = backend.launcher(kernels.moments, (groups, n_assets), block)
         if plan.stored:
@@ -142,7 +135,6 @@ class NumbaLaunches:
         yield tuple(Policy(row=tables["policy_row"], rules=tables["rules"]))
         bridge = {name: tables[name] for name in Points._fields if name != "numbering"}
         yield tuple(Points(numbering=tables["open_numbering"], **bridge))
-        yield tables["match"]
 
     def clear(self, slot: int) -> None:
         self._clear(self._views["moments"], self._views["histogram"], slot, self._plan.n_assets)
@@ -156,8 +148,8 @@ class NumbaLaunches:
         plan, views = self._plan, self._views
         for which, frame in enumerate(frames):
             self._moments(
-                self._each_seen[which], n, first_path, plan.width, self._constants["frames"], frame,
-                plan.slot(frame), views["moments"], views["histogram"], views["fault"],
+                self._each_seen[which], n, first_path, self._constants["frames"], frame, plan.slot(frame),
+                views["moments"], views["histogram"], views["fault"],
             )  # fmt: skip
         self._portfolio.expose(self._each_seen, n, frames)
 

@@ -13,9 +13,8 @@ import numpy as np
 from simsuite.core import Backend, Program
 from simsuite.solvers.gbm.american.exercise_policy import FIRST_PATH, learning_paths
 from simsuite.solvers.gbm.american.regression_launches import learn_by_program
-from simsuite.solvers.gbm.moment_matching import moment_matching
 from simsuite.solvers.gbm.paths.kernels import continuous
-from simsuite.solvers.gbm.paths.payoff_launches import ProgramPayoffs, observation, payoffs_programs
+from simsuite.solvers.gbm.paths.payoff_launches import ProgramPayoffs, payoffs_programs
 from simsuite.solvers.gbm.paths.plan import PathPlan
 from simsuite.solvers.gbm.paths.portfolio_launches import ProgramPortfolio
 from simsuite.solvers.gbm.paths.tables import tables
@@ -42,8 +41,7 @@ def is_crowded(plan: PathPlan) -> bool:
     rights, step_terms = basis_specs(plan.payoffs.functionals), plan.dynamics.step_terms
     many = plan.n_assets * (1 + plan.antithetic) + len(plan.functional_codes) > 4
     between = continuous.watched(plan) and plan.normal == np.float64
-    drawn = plan.uses_sobol or plan.scenario.paths.moment_matching
-    return many or between or bool(rights) or not step_terms.lognormal or drawn
+    return many or between or bool(rights) or not step_terms.lognormal or plan.uses_sobol
 
 
 def shapes_of(plan: PathPlan) -> tuple[tuple[int, ...], ...]:
@@ -81,7 +79,6 @@ def paths_macros(plan: PathPlan, threads: int, unroll: int, blocks: int = 1) -> 
         "BOUNDS": f"{threads}, {blocks}" if is_crowded(plan) else threads,
         **({"SOBOL": 1, "GROUP": GROUP, "STACK": sobol_tables.bridge_of(plan).depth} if plan.uses_sobol else {}),
         **({"SUMMED": 1} if plan.summed == 2 else {}),
-        **({"MATCHED": 1, "GROUP": GROUP} if plan.scenario.paths.moment_matching else {}),
     }
 
 
@@ -117,7 +114,7 @@ def moments_macros(plan: PathPlan) -> dict[str, str | int]:
         "STATE": C_TYPES[plan.dtype],
         "NORMAL": C_TYPES[plan.normal],
         "ASSETS": plan.n_assets,
-        **observation(plan),
+        "SIGNS": plan.width,
         "GROUP": GROUP,
         "LIMBS": LIMBS,
         "BINS": BINS,
@@ -145,11 +142,6 @@ class NvrtcLaunches:
         replicates, whole, each = plan.numbering
         self._numbering = np.uint32(replicates), np.uint64(whole), np.uint32(each)
         self._end_growth = backend.array(plan.end_growth)
-        self._longest, self._measure = -(-plan.n_steps // plan.block), None
-        if plan.scenario.paths.moment_matching:
-            self._match = backend.zeros(moment_matching.table_shape(plan), plan.normal)
-            self._longest = self._match.shape[1]
-            self._measure = moment_matching.program_measure(plan, backend, self._match)
         self._marks = marks(plan.frame_steps[1:], plan.block)
         self._marks_table = backend.array(_with_end(self._marks))
         self._advance = self._fastest()
@@ -168,7 +160,7 @@ class NvrtcLaunches:
         plan, backend = self._plan, self._backend
         most = _TRIED_BYTES // (plan.dtype.itemsize * (plan.n_assets + len(plan.functional_codes)))
         n = min(plan.batch, max(most // GROUP, 1) * GROUP)
-        end = min(self._longest, _TRIED_BLOCKS)
+        end = min(-(-plan.n_steps // plan.block), _TRIED_BLOCKS)
         if is_dense(plan):  # what is seen has to have room
             end = min(end, max(plan.most_watched // plan.block, 1))
         shapes = [paths_macros(plan, *shape) for shape in shapes_of(plan)]
@@ -209,8 +201,6 @@ class NvrtcLaunches:
         )
         if plan.uses_sobol:
             points += [np.int32(tables["opened"].size), *self._numbering]
-        if "MATCHED" in macros:
-            points += [self._match, np.int32(self._longest)]
 
         def launch(
             x: Any, kept: Any, seen: Any, n: int, room: int, first_path: int, begin: int, end: int, looks: Any
@@ -235,11 +225,7 @@ class NvrtcLaunches:
         )
         looks = marks(steps.tolist(), plan.block)
         end = looks[-1][0] + 1
-        macros = {name: value for name, value in self._shape.items() if name != "MATCHED"} | {
-            "LOOKS": 1,
-            "DENSE": 0,
-            "EACH": 1,
-        }
+        macros = {**self._shape, "LOOKS": 1, "DENSE": 0, "EACH": 1}
         launch = self._paths_launcher(backend.program(PATHS, macros), macros, n)
         launch(x, kept, noise, n, n, FIRST_PATH, 0, end, backend.array(_with_end(looks)))
         learn_by_program(backend, plan.holders, steps, noise, self._arrays["policy"])
@@ -249,16 +235,10 @@ class NvrtcLaunches:
             self._tables["rules"][...] = self._arrays["policy"]
 
     def advance(self, n: int, first_path: int, begin: int, end: int, frames: range) -> None:
-        x, room, looked_at = self._arrays["x"], self._plan.batch, 0
-        kept = self._arrays.get("kept", x)
-        for stretch in moment_matching.stretches(begin, end, self._longest):
-            first, last = (bisect.bisect_left(self._marks, (block, 0)) for block in stretch)
-            looks = self._marks_table[first:] if frames else self._no_marks()
-            seen = self.seen[looked_at:] if looked_at and first < last else self.seen
-            if self._measure is not None:
-                self._measure(n, first_path, *stretch)
-            self._advance(x, kept, seen, n, room, first_path, *stretch, looks)
-            looked_at += sum(watched.bit_count() for _, watched in self._marks[first:last])
+        x = self._arrays["x"]
+        first = bisect.bisect_left(self._marks, (begin, 0))
+        looks = self._marks_table[first:] if frames else self._no_marks()
+        self._advance(x, self._arrays.get("kept", x), self.seen, n, self._plan.batch, first_path, begin, end, looks)
 
     def clear(self, slot: int) -> None:
         with self._backend.arithmetic():

@@ -39,7 +39,7 @@ def payoffs_macros(statement: Statement, rows: range, coarse: Payoffs | None = N
         "ASSETS": statement.n_assets,
         "COUNT": max(len(payoffs.functionals), 1),
         "FUNCTIONALS": ",".join(f.kind.name for f in payoffs.functionals) or "NOTHING",
-        **observation(statement),
+        "SIGNS": statement.width,
         "GROUP": GROUP,
         "LIMBS": LIMBS,
         "LARGEST_PRICE": repr(LARGEST),
@@ -66,11 +66,6 @@ def _calls(n_assets: int, payoffs: Payoffs, values: Sequence[int], name: str) ->
         texts.append(" ".join(expression.cuda_function(f"{name}{value}", used).split("\n")))
         calls.append(f"{name}{value}({','.join(f'v[{variables.index(name)}]' for name in used)})")
     return texts, calls
-
-
-def observation(statement: Statement) -> dict[str, str | int]:
-    """The paths that make one: a few of them, or a group."""
-    return {"SIGNS": 1, "MATCHED": 1} if statement.scenario.paths.moment_matching else {"SIGNS": statement.width}
 
 
 def rows_together(statement: Statement) -> list[range]:

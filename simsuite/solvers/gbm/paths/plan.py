@@ -13,7 +13,6 @@ import numpy as np
 
 from simsuite.core import Snapshot
 from simsuite.solvers.gbm.american.exercise_policy import learning_bytes, untrained_policy
-from simsuite.solvers.gbm.moment_matching import moment_matching
 from simsuite.solvers.gbm.paths.tables import table_bytes
 from simsuite.solvers.gbm.payoffs.exercise_rights import policy_shape
 from simsuite.solvers.gbm.portfolio.portfolio import PAYOFFS_CHUNK, portfolio_of
@@ -99,5 +98,5 @@ class PathPlan(Statement):
         state = sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in shapes.values())
         seen = self.most_watched * self.n_assets * self.batch * self.dtype.itemsize
         payoffs = 8 * (len(self.payoffs.values) + self.passing_arrays) * min(PAYOFFS_CHUNK, self.batch)
-        more = portfolio_of(self).device_bytes() + learning_bytes(self) + moment_matching.table_bytes(self)
+        more = portfolio_of(self).device_bytes() + learning_bytes(self)
         return state + seen + table_bytes(self) + payoffs + more

@@ -12,9 +12,9 @@ whole, even if a run stops amid it, so that no bit depends on where it was cut. 
 way.
 
 The readable kernels stand in `paths_cpu.py` and `paths_cuda.py`, the fast one for GPUs in `paths.cu`.
-`make_advance(n_assets, functionals, state, normal, step_terms, rights, stack, summed, matched)` makes advance(paths, n,
-first_path, stretch, random, increments, dated, between, terms, policy, points, match), whose groups of arguments are
-declared in `kernels/arguments.py` and `sobol/arguments.py`:
+`make_advance(n_assets, functionals, state, normal, step_terms, rights, stack, summed)` makes advance(paths, n,
+first_path, stretch, random, increments, dated, between, terms, policy, points), whose groups of arguments are declared
+in `kernels/arguments.py` and `sobol/arguments.py`:
 
 - paths: x[asset, path], the noise y, and kept[functional, path], see functionals.py, are updated for the first n
   columns, which are the paths from number first_path on; begun anew first if the stretch begins at block 0.
@@ -27,8 +27,6 @@ declared in `kernels/arguments.py` and `sobol/arguments.py`:
 - stack: 0 for pseudo-random numbers, or else the depth of the stack for Sobol points (numbering.py, sobol_tables.py,
   sobol_cpu.py). mix is then no triangle.
 - summed: 2 if steps are twice as long as those whose random numbers they take (multilevel/problem.py), else 1.
-- matched: whether normals are shifted and stretched, by `match` (moment_matching.py); n and first_path are whole
-  groups then.
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ import math
 
 import numpy as np
 
-from simsuite.elementary import fma
 from simsuite.parallel_for import procedure
 from simsuite.rng import direction32, direction64, radius32, radius64, words
 
@@ -76,11 +75,3 @@ def _add_pairs(z, a, first, room, w, single):
         else:
             for p in range(w):
                 z[a, first + j, p] = _ROOT_HALF_SINGLE * (room[1, 2 * j, p] + room[1, 2 * j + 1, p])
-
-
-@procedure
-def match_moments(z, a, w, match, group, block):
-    """Shift and stretch the normals of a block. match: factors and shifts, see `moment_matching.py`."""
-    for j in range(z.shape[1]):
-        for p in range(w):
-            z[a, j, p] = fma(z[a, j, p], match[group, block, a, 0, j], match[group, block, a, 1, j])

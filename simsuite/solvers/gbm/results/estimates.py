@@ -5,7 +5,6 @@ from __future__ import annotations
 from simsuite.core import Snapshot
 from simsuite.solvers.gbm.payoffs.payoffs import Mean
 from simsuite.solvers.gbm.statement import Statement
-from simsuite.solvers.gbm.statistics.matched_groups import grouped_estimate
 from simsuite.solvers.gbm.statistics.replicates import replicated_estimate
 from simsuite.solvers.gbm.statistics.statistics import Estimate, controlled_estimate, estimate
 from simsuite.solvers.gbm.unseen_errors.unseen import completed
@@ -21,8 +20,6 @@ def _estimate(statement: Statement, observed: Snapshot, mean: Mean) -> Estimate:
     n, sums = int(observed.arrays["done"][0]) // statement.width, observed.arrays["options"][:, mean.rows]
     shift = float(statement.shifts[mean.value])
     known = None if mean.control is None else mean.control_mean - float(statement.shifts[mean.control])
-    if statement.scenario.paths.moment_matching:
-        return grouped_estimate(sums[0], n, statement.discount, shift, known)
     if statement.uses_sobol:
         return replicated_estimate(sums, n // statement.numbering[0], statement.discount, shift, known)
     if known is None:

@@ -19,7 +19,6 @@ from simsuite.solvers.gbm.results.portfolio_results import number, numbers
 from simsuite.solvers.gbm.results.price_statistics import PriceStatistics, price_statistics, stored_prices
 from simsuite.solvers.gbm.statement import Statement
 from simsuite.solvers.gbm.statistics.intervals import CONFIDENCE
-from simsuite.solvers.gbm.statistics.matched_groups import FEWEST_GROUPS
 from simsuite.solvers.gbm.statistics.replicates import LIKELY_ORDER
 from simsuite.solvers.gbm.statistics.statistics import Estimate
 from simsuite.solvers.gbm.unseen_errors.payoff_jumps import payoff_jumps_of
@@ -88,7 +87,6 @@ def results(statement: Statement, observed: Snapshot) -> dict[str, Any]:
     return {
         "paths": n,
         **({"replicates": statement.numbering[0]} if statement.uses_sobol else {}),
-        **({"groups": n // statement.width} if statement.scenario.paths.moment_matching else {}),
         **({"target": target} if statement.target > 0 else {}),
         **({"measure": REAL_WORLD} if scenario.market.drift is not None else {}),
         "options": options,
@@ -153,8 +151,7 @@ def paths_needed(statement: Statement, observed: Snapshot) -> int:
     done = int(observed.arrays["done"][0])
     excess = min(max(errors, default=0.0) / statement.target, _MOST_EXCESS)
     order = LIKELY_ORDER if statement.uses_sobol else 0.5
-    needed = done if excess <= 1 else max(math.ceil(done * excess ** (1 / order)), done + 1)
-    return max(needed, FEWEST_GROUPS * statement.width) if statement.scenario.paths.moment_matching else needed
+    return done if excess <= 1 else max(math.ceil(done * excess ** (1 / order)), done + 1)
 
 
 def _estimates(statement: Statement, observed: Snapshot) -> list[Estimate]:

@@ -8,10 +8,6 @@ Quantile:   the number of observations below the q-quantile is binomial, so that
             of ranks n q -+ z sqrt(n q (1 - q)), rounded outwards (H. David and H. Nagaraja, Order Statistics,
             2003). Such an interval knows no law. None where a rank is not among 1 .. n.
 
-Where the moments of normals are matched (`moment_matching.py`), groups of paths are the observations of a mean. For
-deviation and quantile paths count as if they were independent: the variance over all of them of any mean is at most
-what it then would be, so that standard errors and intervals are rather too large.
-
 Antithetic pairs and quantiles: if one of a pair is a falling function of the other, at most as many of them lie on the
 same side as if they were independent, and the ranks hold: they are somewhat too far apart. Whatever else a pair is, the
 variance of the number below is at most twice the binomial one (that of n / 2 pairs of equals): ranks for `shared` pairs
@@ -39,13 +35,11 @@ def ranks(n: int, q: float, shared: bool) -> tuple[int | None, int | None]:
 
 
 def error_of_mean(sums: np.ndarray, n: int, width: int) -> float:
-    """sums: of n values and of their squares; where `width` of them are one observation, their mean, also of products
-    of two that make a pair, or of squares of the sums of a group."""
+    """sums: of n values and of their squares; where two of them are one observation (width 2), their mean, also of the
+    products of the two of each pair."""
     total, squares = exact(sums[0]), exact(sums[1])
     if width == 2:
         n, total, squares = n // 2, total / 2, (squares + 2 * exact(sums[2])) / 4
-    elif width > 2:
-        n, total, squares = n // width, total / width, exact(sums[2]) / width**2
     if n < 2:
         return math.nan
     return math.sqrt(max(float((squares - total * total / n) / (n - 1)), 0.0) / n)

@@ -2,8 +2,8 @@
 // a frame (grid y, z); a warp adds up a group of paths in a fixed order, and the sums of groups are added exactly.
 //
 // Compiled at run time, with the macros STATE and NORMAL (float or double: of the noise and of random numbers), ASSETS,
-// SIGNS (2: paths come in pairs, and the products of two are added up too), MATCHED (1: so are squares of the sums of
-// groups), GROUP, LIMBS, BINS, BINS_PER_UNIT, Z_MAX, LARGEST (a price) and LOG_LARGEST (to base 2), THREADS.
+// SIGNS (2: paths come in pairs, and the products of two are added up too), GROUP, LIMBS, BINS, BINS_PER_UNIT, Z_MAX,
+// LARGEST (a price) and LOG_LARGEST (to base 2), THREADS.
 
 #include "exact_sums.cuh"
 #include "../random_numbers/normals.cuh"
@@ -18,11 +18,7 @@ __device__ __forceinline__ double raised(double y) { return expm1(0.693147180559
 __device__ __forceinline__ int below(float z) { return __float_as_int(__fadd_rd(z, 12582912.0f)) - 0x4b400000; }
 __device__ __forceinline__ int below(double z) { return __double2loint(__dadd_rd(z, 0x1.8p52)); }
 
-#if MATCHED
-constexpr int SUMS = 3;
-#else
 constexpr int SUMS = SIGNS + 1;
-#endif
 constexpr int AT_ONCE = sizeof(real) == 4 ? 8 : 2;  // paths a lane adds up in `real`
 
 // How far from its first path the one is that a lane adds up k-th: those of a pair one after the other.
@@ -92,9 +88,6 @@ moments(const state* __restrict__ y, unsigned long long room, unsigned n, unsign
     if (worst != 0xffffffffu) atomicMin(fault, (long long)(first_path + worst) * ASSETS + a);
     s1 = total(s1), s2 = total(s2);
     if (lane == 0) add_exactly(mine, s1), add_exactly(mine + LIMBS, s2);
-#if MATCHED
-    if (lane == 0) add_exactly(mine + 2 * LIMBS, s1 * s1);
-#endif
     if (SIGNS > 1) {
       s3 = total(s3);
       if (lane == 0) add_exactly(mine + 2 * LIMBS, s3);

@@ -7,20 +7,20 @@ Sums are taken over groups of GROUP paths, by absolute path number and in a fixe
 - clear(sums, counts, slot, n): zero the first n rows of a slot of sums[slot, row, sum, limb] and counts[slot, row,
   bin], before the first batch adds to it.
 - record(y, paths, frame, n): keep the first n paths.
-- moments(y, n, first_path, width, frames, frame, slot, sums, histogram, fault): of the first n columns of
+- moments(y, n, first_path, frames, frame, slot, sums, histogram, fault): of the first n columns of
   y[asset, path], the noise in the logarithms to base 2 (dynamics.py). frames[frame, 0, asset]: centre - log_mean
   there, so that
   d = 2^{y + that} - 1 = S / E S - 1, of which d and d^2 are summed and no digits cancel in the variance; where paths
-  are no independent observations, for the error of the mean also (width 2) the product of d of the antithetic paths 2 i
-  and 2 i + 1, or (GROUP, see moment_matching.py) the square of the sum over a group.
+  come in antithetic pairs, and `sums` has room for a third sum, for the error of the mean also the product of d of the
+  paths 2 i and 2 i + 1.
   frames[frame, 1, asset]: 1 / spread of y, which is its standard deviation if it is normal (dynamics.py); quantiles
   come from a histogram of their product. frames[frame, 2, asset]: the centre.
 - payoffs(values, n, first_path, width, sharing, shifts, assets, products, n_assets, sums, fault): for each replicate
   (numbering.py), of which there is one unless paths come from Sobol points, of values[value, path], less shifts[value]
   (what it is on a path of expected prices, again so that no digits cancel): products[row] says which value to add up,
-  or which two to multiply. `width` paths count as one observation, their mean, where they are not independent:
-  antithetic pairs, or groups whose moments are matched (P. Glasserman, "Monte Carlo Methods in Financial Engineering",
-  2003, sections 4.2 and 4.5). assets[value]: which to blame for a fault.
+  or which two to multiply. Of antithetic pairs (width 2) the two paths, which are not independent, count as one
+  observation, their mean (P. Glasserman, "Monte Carlo Methods in Financial Engineering", 2003, section 4.2).
+  assets[value]: which to blame for a fault.
 
 sums[.., limb]: exact sums, of moments for a value and its square. fault[0]: the smallest
 path * n_assets + asset whose price is NaN or beyond LARGEST, NO_FAULT if there is none; such a price is left out.

@@ -29,25 +29,24 @@ def record(y: np.ndarray, paths: np.ndarray, frame: int, n: int) -> None:
 
 
 def moments(
-    y: Any, n: int, first_path: int, width: int, frames: Any, frame: int, slot: int, sums: Any, histogram: Any,
-    fault: Any,
+    y: Any, n: int, first_path: int, frames: Any, frame: int, slot: int, sums: Any, histogram: Any, fault: Any
 ) -> None:  # fmt: skip
     n_assets, groups, n_sums = len(y), -(-n // GROUP), sums.shape[2]
     parts, bad = np.zeros((groups, n_assets * n_sums)), np.full(groups, fault[0])
     owners, totals = np.zeros(groups, np.int64), sums[slot].reshape(1, n_assets * n_sums, -1)
-    _moments(parts, bad, y, n, first_path, width, frames[frame], owners, totals, histogram[slot])
+    _moments(parts, bad, y, n, first_path, frames[frame], owners, totals, histogram[slot])
     fault[0] = bad.min(initial=fault[0])
 
 
 @kernel
-def _moments(parts, bad, y, n, first_path, width, frame, owners, sums, histogram):
-    _moments_of_groups(parts.shape[0], (parts, bad, y, n, first_path, width, frame))
+def _moments(parts, bad, y, n, first_path, frame, owners, sums, histogram):
+    _moments_of_groups(parts.shape[0], (parts, bad, y, n, first_path, frame))
     add_exactly(parts, owners, sums)
     _histograms(y.shape[0], (y, n, frame, histogram))
 
 
 @parallel_for
-def _moments_of_groups(first, last, parts, bad, y, n, first_path, width, frame):
+def _moments_of_groups(first, last, parts, bad, y, n, first_path, frame):
     n_assets = y.shape[0]
     n_sums = parts.shape[1] // n_assets
     for g in range(first, last):
@@ -69,7 +68,7 @@ def _moments_of_groups(first, last, parts, bad, y, n, first_path, width, frame):
             parts[g, a * n_sums] = s1
             parts[g, a * n_sums + 1] = s2
             if n_sums > 2:
-                parts[g, a * n_sums + 2] = s3 if width == 2 else s1 * s1
+                parts[g, a * n_sums + 2] = s3
 
 
 @parallel_for

@@ -39,7 +39,7 @@ def record(y, paths, frame, n):
 
 
 @cuda.jit
-def moments(y, n, first_path, width, frames, frame, slot, sums, histogram, fault):
+def moments(y, n, first_path, frames, frame, slot, sums, histogram, fault):
     r, g, a = cuda.threadIdx.x, cuda.blockIdx.x, cuda.blockIdx.y
     parts = cuda.shared.array(_PARTS, float64)
     s1, s2, s3 = float64(0.0), float64(0.0), float64(0.0)
@@ -49,7 +49,7 @@ def moments(y, n, first_path, width, frames, frame, slot, sums, histogram, fault
         if abs(d) < LARGEST and noise + frames[frame, 2, a] < LOG_LARGEST:
             s1 += d
             s2 += d * d
-            if width == 2 and i & 1:
+            if sums.shape[2] > 2 and i & 1:
                 twin = math.expm1(LN2 * (float64(y[a, i - 1]) + frames[frame, 0, a]))
                 if abs(twin) < LARGEST:
                     s3 += d * twin
@@ -63,10 +63,7 @@ def moments(y, n, first_path, width, frames, frame, slot, sums, histogram, fault
     parts[2, r] = s3
     cuda.syncthreads()
     if r < sums.shape[2]:
-        found = _total(parts, r)
-        if width == GROUP and r == 2:
-            found = _total(parts, 0) ** 2
-        k, d0, d1, d2 = digits(found)
+        k, d0, d1, d2 = digits(_total(parts, r))
         cuda.atomic.add(sums, (slot, a, r, k), d0)
         cuda.atomic.add(sums, (slot, a, r, k + 1), d1)
         cuda.atomic.add(sums, (slot, a, r, k + 2), d2)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from simsuite.solvers.gbm.statement import Statement
-from simsuite.solvers.gbm.statistics.statistics import GROUP, Estimate
+from simsuite.solvers.gbm.statistics.statistics import Estimate
 from simsuite.words import counted
 
 ALIKE = "all paths gave the same, and what others would give is not known"
@@ -27,7 +27,7 @@ def with_reasons(found: Mapping[str, Any], reasons: Mapping[str, str]) -> dict[s
 def few(statement: Statement, paths: int) -> str:
     """Where so many paths are too few for a standard error."""
     width = statement.width
-    kind = {1: "path", 2: "antithetic pair", GROUP: "group"}[width]
+    kind = {1: "path", 2: "antithetic pair"}[width]
     return f"{counted(max(paths // width, 1), kind)} cannot tell it"
 
 

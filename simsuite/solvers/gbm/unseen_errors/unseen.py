@@ -24,9 +24,8 @@ R = 4, in place of 0.9 and 5.8 %, and of means on a lattice 0.2 %.
 
 J is that of `payoff_jumps.py`. Where the size of jumps is not known it is taken from the values themselves, E v^2 / |E
 v|, which for anything that pays an amount or nothing is the amount, at most 10 times their root mean square. Of
-antithetic pairs and of groups whose moments are matched only the means are known: E v^2 is (E v)^2 and their variance
-times the paths of each. That is right where few paths pay, which depend on each other hardly at all, and too little
-elsewhere, where the part does not count.
+antithetic pairs only the means are known: E v^2 is (E v)^2 and twice their variance. That is right where few paths pay,
+which depend on each other hardly at all, and too little elsewhere, where the part does not count.
 
 Extremes. What a call pays for the highest of m points decides how far its mean is off, and so do few replicates with a
 high point: the spread of their means is skew, and too small most of the time (a call with s = 1, 8 replicates of 4096
@@ -85,7 +84,7 @@ _BASE, _A_STEP, _LEVEL = 0.5, 1 / 40, 0.75
 @dataclass(frozen=True)
 class Seen:
     """What observations were: how many, paths of each, and whether all were alike. mean, square: those of single paths,
-    undiscounted; the square of pairs and of groups as if their paths were independent of each other."""
+    undiscounted; the square of pairs as if their paths were independent of each other."""
 
     count: int
     points: int

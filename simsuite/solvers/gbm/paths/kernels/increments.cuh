@@ -68,23 +68,11 @@ struct Increments {
     }
     if (BESIDES) besides(philox, tables, block);
     if (FOLDED) return;
-#if MATCHED
-    Row<normal> factor[ASSETS], shift[ASSETS];
-#pragma unroll
-    for (int a = 0; a < ASSETS; a++) {
-      const int row = 2 * ((block - philox.begin) * ASSETS + a);
-      factor[a] = row_of(philox.rows, STEPS, row, 0), shift[a] = row_of(philox.rows, STEPS, row + 1, 0);
-    }
-#endif
 #pragma unroll
     for (int j = 0; j < STEPS; j++) {
       normal z[ASSETS];
 #pragma unroll
       for (int a = 0; a < ASSETS; a++) z[a] = r[a][j / 2] * d[a][j];
-#if MATCHED
-#pragma unroll
-      for (int a = 0; a < ASSETS; a++) z[a] = fma(z[a], factor[a].v[j], shift[a].v[j]);
-#endif
 #pragma unroll
       for (int a = 0; a < ASSETS; a++) {
         d[a][j] = mix[a][0] * z[0];

@@ -9,7 +9,7 @@
 // asset jumps, and whether it pays dividends in cash), LOOKS (0: no frame before the end is one), DENSE (1: every step is one), EACH (paths of a thread, or pairs
 // of them), UNROLL (blocks of steps in a turn), THREADS (of a block) and BOUNDS (the same, and blocks a multiprocessor at
 // least). For Sobol points also SOBOL (1), GROUP (see numbering.py) and STACK (see sobol.cuh). SUMMED (1): steps are two of
-// those whose normals are drawn. MATCHED (1), with GROUP: normals are shifted and stretched, see moment_matching.py.
+// those whose normals are drawn.
 
 #include "kinds.cuh"
 #include "../../random_numbers/normals.cuh"
@@ -25,7 +25,7 @@ typedef NORMAL normal;
 constexpr int STEPS = Normals<normal>::PER_BLOCK;
 constexpr bool MIXED = sizeof(state) > sizeof(normal);
 constexpr bool FOLDED =  // the standard deviation goes into the radius
-    ASSETS == 1 && !VARYING && scheme == EXACT && !MATCHED;
+    ASSETS == 1 && !VARYING && scheme == EXACT;
 constexpr bool jumping[] = {JUMPING}, paying[] = {IN_CASH};
 __host__ __device__ constexpr bool besides() {
   for (int a = 0; a < ASSETS; a++)
@@ -264,12 +264,7 @@ advance(state* x, state* f, state* seen, unsigned n, unsigned long long room, un
                 waiting);
 #else
   const unsigned i = (blockIdx.x * THREADS + threadIdx.x) * EACH;
-#if MATCHED
-  const size_t group = i / (GROUP / SIGNS);
-  Source source(first + i, seed, match + group * longest * (2 * ASSETS * STEPS), begin);
-#else
   const Philox source(first + i, seed);
-#endif
   if (i >= n) return;
   constexpr bool wanted = true;
 #endif

@@ -15,7 +15,6 @@ import numpy as np
 
 from simsuite.elementary import fma
 from simsuite.parallel_for import kernel, parallel_for, procedure
-from simsuite.scenario.gbm import GROUP
 from simsuite.solvers.gbm.market.schemes import Scheme
 from simsuite.solvers.gbm.market.step_terms import StepTerms
 from simsuite.solvers.gbm.paths.kernels.arguments import Between, Dated, Increments, Paths, Policy, Stretch, Terms
@@ -30,7 +29,7 @@ from simsuite.solvers.gbm.paths.kernels.functionals_cpu import (
 )
 from simsuite.solvers.gbm.paths.kernels.step_terms_cpu import discretise, jump, pay
 from simsuite.solvers.gbm.payoffs.functionals import SAMPLED, Kind
-from simsuite.solvers.gbm.random_numbers.normals_cpu import draw, match_moments
+from simsuite.solvers.gbm.random_numbers.normals_cpu import draw
 from simsuite.solvers.gbm.random_numbers.numbering_kernels import runs
 from simsuite.solvers.gbm.random_numbers.precision import NORMALS_PER_BLOCK
 from simsuite.solvers.gbm.sobol.sobol_cpu import SPAN, follow, start
@@ -89,7 +88,6 @@ def make_advance(
     rights: Sequence[tuple[int, bool]] = (),
     stack: int = 0,
     summed: int = 1,
-    matched: bool = False,
 ) -> Any:
     """The kernel for so many assets and functionals; see `paths/stepper.py` for its arguments."""
     per_block = NORMALS_PER_BLOCK[np.dtype(normal)]
@@ -105,7 +103,7 @@ def make_advance(
 
     def advance(
         paths: tuple[Any, ...], n: int, first_path: int, stretch: tuple[Any, ...], random: tuple[Any, ...],
-        increments: Any, dated: Any, between_dates: Any, terms: Any, policy: Any, points: Any, match: Any,
+        increments: Any, dated: Any, between_dates: Any, terms: Any, policy: Any, points: Any,
     ) -> None:  # fmt: skip
         numbering, *bridge = points
         pieces = cut(first_path, n, *numbering.tolist())
@@ -114,7 +112,7 @@ def make_advance(
         cash = (paying, own.cash) if any(step_terms.paying) else None
         _advance(
             pieces, paths, stretch, (*random, summed, per_block, single_normal, single_state),
-            (*bridge, stack) if stack else None, match if matched else None,
+            (*bridge, stack) if stack else None,
             (own.drift, half) if step_terms.scheme is not Scheme.EXACT else None,
             (jumps, cash), (increments, dated, between_dates, policy, judged, begun), functionals_by_kind,
         )  # fmt: skip
@@ -149,16 +147,16 @@ def _by_kind(functionals: Sequence[tuple[int, int, int, int, int]]) -> _Function
 
 
 @kernel
-def _advance(pieces, paths, stretch, random, bridge, match, scheme, terms, tables, functionals):
+def _advance(pieces, paths, stretch, random, bridge, scheme, terms, tables, functionals):
     increments, dated, between, policy, judged, begun = tables
     own = Increments(*increments)
     named = _Tables(own.mix, own.scale, Dated(*dated), Between(*between), (judged, Policy(*policy)), begun)
-    arguments = (pieces, Paths(*paths), Stretch(*stretch), _Random(*random), bridge, match, scheme, terms, named)
+    arguments = (pieces, Paths(*paths), Stretch(*stretch), _Random(*random), bridge, scheme, terms, named)
     _advance_pieces(pieces.shape[0], (*arguments, _Functionals(*functionals)))
 
 
 @parallel_for
-def _advance_pieces(first, last, pieces, paths, stretch, random, bridge, match, scheme, terms, tables, functionals):
+def _advance_pieces(first, last, pieces, paths, stretch, random, bridge, scheme, terms, tables, functionals):
     """Pieces first .. last - 1: see `numbering_kernels.runs`. bridge: see `sobol_cpu.py`; scheme, terms: see
     `step_terms_cpu.py`."""
     mix, scale, dated, between = tables.mix, tables.scale, tables.dated, tables.between
@@ -196,8 +194,6 @@ def _advance_pieces(first, last, pieces, paths, stretch, random, bridge, match, 
             if bridge is None:
                 for a in range(n_assets):
                     draw(z, a, room, bits, w, point, block, seed, antithetic, summed, single_normal)
-                    if match is not None:
-                        match_moments(z, a, w, match, i // GROUP, block - begin)
             else:
                 follow(z, at, block, per_block, split, single_normal)
             draw_radii(functionals.draws, radii, bits, w, point, block, seed, antithetic, single_normal)

@@ -10,7 +10,6 @@ import numpy as np
 from numba import cuda, float32, float64, int32, uint32, uint64
 
 from simsuite.rng import fill_normals32, fill_normals64, radius32, radius64, words
-from simsuite.scenario.gbm import GROUP
 from simsuite.solvers.gbm.market.schemes import Scheme
 from simsuite.solvers.gbm.market.step_terms import StepTerms
 from simsuite.solvers.gbm.paths.kernels.arguments import (
@@ -43,7 +42,6 @@ def make_advance(
     rights: Sequence[tuple[int, bool]] = (),
     stack: int = 0,
     summed: int = 1,
-    matched: bool = False,
 ) -> Any:
     """The kernel for so many assets and functionals; see `paths/stepper.py` for its arguments.
 
@@ -75,11 +73,10 @@ def make_advance(
     discretised, jumped, after_cash = make_step_terms(step_terms, real, drawn)
     QUASI, STACK = stack > 0, max(stack, 1)
     SUMMED, HALF, ROOT_HALF = summed == 2, PER_BLOCK // 2, drawn(math.sqrt(0.5))
-    MATCHED = matched
     start, follow = make_bridge(n_assets, normal)
 
     @cuda.jit
-    def advance(paths, n, first_path, stretch, random, increments, dated, between, terms, policy, points, match):
+    def advance(paths, n, first_path, stretch, random, increments, dated, between, terms, policy, points):
         paths, stretch, random = Paths(*paths), Stretch(*stretch), Random(*random)
         increments, dated, between = Increments(*increments), Dated(*dated), Between(*between)
         terms, policy, points = Terms(*terms), Policy(*policy), Points(*points)
@@ -133,10 +130,6 @@ def make_advance(
                                     z[a, h * HALF + j] = ROOT_HALF * (halves[0, 2 * j] + halves[0, 2 * j + 1])
                         else:
                             fill(z, a, block, a, path, uint64(random.seed))
-                        if MATCHED:
-                            for j in range(PER_BLOCK):
-                                factor = match[i // GROUP, block - begin, a, 0, j]
-                                z[a, j] = z[a, j] * factor + match[i // GROUP, block - begin, a, 1, j]
                 for f in range(F):
                     if STREAM[f] > 0:
                         w0, w1, w2, w3 = words(block, STREAM[f], path, uint64(random.seed))

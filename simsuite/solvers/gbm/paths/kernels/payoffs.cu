@@ -2,7 +2,7 @@
 // as come its way, of a replicate (grid y) whose sums are `stride` limbs from those of the one before.
 //
 // Compiled at run time, with the macros STATE, ASSETS, COUNT (functionals, at least 1), FUNCTIONALS (their kinds),
-// SIGNS (paths of an observation, whose mean counts), MATCHED (1: groups of paths are observations), GROUP, LIMBS,
+// SIGNS (paths of an observation, whose mean counts), GROUP, LIMBS,
 // LARGEST_PRICE, FUNCTIONS (value0, value1, ..), CALLS (of them, on `v`, which has the price of each asset in the end, what
 // was kept, the noise of each asset), VALUES (how many), SHIFTS (what is subtracted from each), NAMED (the asset to blame),
 // COARSE (calls on `v` of the coarse path, if there is one: what they give is subtracted), PRODUCTS (a list of {value,
@@ -35,11 +35,6 @@ payoffs(const state* __restrict__ y, const state* __restrict__ kept, unsigned lo
   for (unsigned g = blockIdx.x * (THREADS / 32) + threadIdx.x / 32; g < pieces.count(); g += warps) {
     unsigned begin, end;
     pieces.piece(g, begin, end);
-#if MATCHED
-    real of_group[VALUES];
-#pragma unroll
-    for (int o = 0; o < VALUES; o++) of_group[o] = 0;
-#endif
     real sum[ROWS];
 #pragma unroll
     for (int r = 0; r < ROWS; r++) sum[r] = 0;
@@ -90,26 +85,13 @@ payoffs(const state* __restrict__ y, const state* __restrict__ kept, unsigned lo
         value[o] /= SIGNS;
         if (!(abs(value[o]) < LARGEST_PRICE)) value[o] = 0;  // which leaves out what it is a factor of
       }
-#if MATCHED
-#pragma unroll
-      for (int o = 0; o < VALUES; o++) of_group[o] += value[o];
-#else
 #pragma unroll
       for (int r = 0; r < ROWS; r++)
         sum[r] = fma(value[products[r].a], products[r].b < 0 ? 1 : value[max(products[r].b, 0)], sum[r]);
-#endif
     }
-#if MATCHED
-#pragma unroll
-    for (int o = 0; o < VALUES; o++) of_group[o] = total(of_group[o]) / GROUP;
-#endif
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
-#if MATCHED
-      const real all = of_group[products[r].a] * (products[r].b < 0 ? 1 : of_group[max(products[r].b, 0)]);
-#else
       const real all = total(sum[r]);
-#endif
       if (lane == 0) add_exactly(mine + r * LIMBS, all);
     }
   }

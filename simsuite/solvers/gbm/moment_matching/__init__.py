@@ -1,1 +1,0 @@
-"""Moment matching: normals of a group of paths that have the moments of their law."""
