@@ -213,6 +213,9 @@ class Backend(Protocol):
     def view(self, array: DeviceArray) -> DeviceArray:
         """What a kernel takes as argument for `array`; made once, passed many times."""
 
+    def address(self, array: DeviceArray) -> int:
+        """Where an array in C order begins in this device's memory, for structs that programs take."""
+
     def to_host(self, array: DeviceArray) -> HostArray:
         """A copy on the host; waits for all queued work. For set-up and tests, never inside `advance`."""
 

@@ -53,6 +53,7 @@ inline float __uint_as_float(unsigned v) { return same_bits<float>(v); }
 inline float __int_as_float(int v) { return same_bits<float>(v); }
 inline int __float_as_int(float v) { return same_bits<int>(v); }
 inline unsigned __funnelshift_r(unsigned low, unsigned high, int n) { return ((uint64_t)high << 32 | low) >> n; }
+template <typename R> inline R __ldg(const R* from) { return *from; }
 inline float __fdividef(float a, float b) { return a / b; }
 inline float __fadd_rd(float a, float b) {
   const double sum = (double)a + b;

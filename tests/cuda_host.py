@@ -92,6 +92,11 @@ def compiled(source: Path, macros: tuple[tuple[str, str | int], ...]) -> ctypes.
     return ctypes.CDLL(str(built("program.so", whole, "-include", header(), start(), "-shared", own)))
 
 
+def is_by_value(argument: Any) -> bool:
+    """Whether a kernel takes a number or a struct, or else the address of an array."""
+    return isinstance(argument, np.generic) or argument.dtype.names is not None
+
+
 class HostProgram:
     """Stands in for `backends.program.CudaProgram`."""
 
@@ -111,8 +116,7 @@ class HostProgram:
         together = columns if waits_for == "blocks" else 1
 
         def launch(*arguments: Any) -> None:
-            passed = [np.asarray(a) if isinstance(a, np.generic) else np.uint64(a.ctypes.data) for a in arguments]
-            kept = [np.array(a) for a in passed]
+            kept = [np.array(a if is_by_value(a) else np.uint64(a.ctypes.data)) for a in arguments]
             pointers = (ctypes.c_void_p * len(kept))(*(a.ctypes.data for a in kept))
             for row, layer in itertools.product(range(rows), range(layers)):
                 library = compiled(self._source, self._macros)

@@ -1,4 +1,5 @@
-"""That kernels, and the functions they are made of, take few arguments: more are grouped by meaning in a NamedTuple."""
+"""That kernels, and the functions they are made of, take few arguments: more are grouped by meaning in a NamedTuple,
+in CUDA C++ in a struct (`solvers.structs`)."""
 
 from __future__ import annotations
 
@@ -11,14 +12,10 @@ import pytest
 from test_architecture import PACKAGE, tree
 
 MOST = 12
-# Programs in CUDA C++ that have more, each with its number, which may only fall. They are not grouped yet: a struct of
-# pointers takes `__restrict__` from them, and what that costs has to be measured on a GPU.
+# Programs in CUDA C++ that have more, each with its number, which may only fall.
 LONGER = {
     "solvers/gbm/paths/kernels/paths.cu: advance": 27,
     "solvers/gbm/paths/kernels/payoffs.cu: payoffs": 15,
-    "solvers/heat/explicit/general.cu: steps": 34,
-    "solvers/heat/explicit/resident.cu: steps": 17,
-    "solvers/heat/explicit/streamed.cu: steps": 24,
 }
 COMPILER = PACKAGE / "parallel_for.py"  # which passes on whatever arguments a function has
 # What decorates functions that Numba compiles, by the last part of its name; those of `simsuite.parallel_for`, too.

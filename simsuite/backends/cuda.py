@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simsuite.backends.address import address
 from simsuite.backends.cuda_libraries import CuBlas, CuFft
 from simsuite.backends.install import GPU_PACKAGES
 from simsuite.backends.kernel_cache import cache_directory
@@ -204,6 +205,9 @@ class CudaBackend(NumbaKernels):
     def view(self, array: DeviceArray) -> DeviceArray:
         cuda, _ = self._numba
         return cuda.as_cuda_array(array, sync=False)
+
+    def address(self, array: DeviceArray) -> int:
+        return address(array)
 
     def to_host(self, array: DeviceArray) -> HostArray:
         with self.compute:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simsuite.backends.numba_kernels import NumbaKernels
-from simsuite.core import Fence, Fourier, HostArray, Kernel, Pending, Products, Program, Recorder, Snapshot
+from simsuite.core import DeviceArray, Fence, Fourier, HostArray, Kernel, Pending, Products, Program, Recorder, Snapshot
 from simsuite.errors import DeviceError
 
 if TYPE_CHECKING:
@@ -131,6 +131,9 @@ class HostBackend(NumbaKernels):
 
     def launcher(self, kernel: Kernel, extent: tuple[int, ...], block: tuple[int, ...]) -> Callable[..., None]:
         raise NotImplementedError
+
+    def address(self, array: DeviceArray) -> int:
+        return int(array.ctypes.data)
 
     def program(self, source: Path, macros: Mapping[str, str | int]) -> Program:
         raise DeviceError(f"{self.name} does not run CUDA C++")

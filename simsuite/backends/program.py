@@ -19,6 +19,7 @@ from simsuite.backends.address import OnDevice, address
 from simsuite.backends.kernel_cache import cache_directory
 from simsuite.backends.sealed import read_sealed, write_sealed
 from simsuite.backends.threads import cores
+from simsuite.core import HostArray
 from simsuite.errors import DeviceError
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ class CudaProgram:
         if waits_for == "launches" and self._overlaps:
             return _early_launch(function, grid, threads, shared_bytes, self._stream)
 
-        def launch(*arguments: np.generic | OnDevice) -> None:
+        def launch(*arguments: np.generic | HostArray | OnDevice) -> None:
             passed = tuple(map(_passed, arguments))
             with _explained(kernel):
                 function(grid, (threads,), passed, shared_mem=shared_bytes, stream=self._stream, **together)
@@ -133,7 +134,7 @@ def _early_launch(
     config.sharedMemBytes, config.hStream = shared_bytes, stream.ptr
     config.attrs, config.numAttrs = [attribute], 1
 
-    def launch(*arguments: np.generic | OnDevice) -> None:
+    def launch(*arguments: np.generic | HostArray | OnDevice) -> None:
         passed = [_passed(a) for a in arguments]
         types = tuple(_c_type(a.dtype) for a in passed)
         (status,) = driver.cuLaunchKernelEx(config, function.ptr, (tuple(a.item() for a in passed), types), 0)
@@ -181,8 +182,9 @@ def _code(source: Path, macros: Mapping[str, str | int], arch: str) -> Callable[
     return _compilers().submit(compiled).result
 
 
-def _passed(argument: np.generic | OnDevice) -> np.generic:
-    """Arrays of any library as their addresses; numbers as they are, with the types that the kernel wants."""
-    if isinstance(argument, np.generic):
+def _passed(argument: np.generic | HostArray | OnDevice) -> np.generic | HostArray:
+    """Arrays on the device, of any library, as their addresses; numbers and structs (`solvers.structs`), which are
+    NumPy's, as they are, with the types that the kernel wants."""
+    if isinstance(argument, (np.generic, np.ndarray)):
         return argument
     return np.uint64(address(argument))

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 
 from simsuite.core import Backend, Program
+from simsuite.solvers.heat.explicit.arguments import Exchange, Tiles
+from simsuite.solvers.structs import packed
 
 _TRIED = 192  # steps a trial takes, or a multiple of it: all depths are divisors
 _WORK = 1 << 28  # that many cells times steps make a trial that is long enough
@@ -24,8 +26,8 @@ _MOST_TIMES = 16
 @dataclass(frozen=True)
 class Variant:
     """A program and a launch of it. source, macros: what is compiled. depth: steps a launch; any: or fewer, as many as
-    its argument `count` says. numbers: further arguments, 32-bit integers. exchanging: blocks give each other cells,
-    for which they have two further fields, and counters."""
+    its argument `count` says. parts: how the grid is divided, tiles or blocks (columns and lines of them). exchanging:
+    blocks give each other cells, for which they have two further fields, and counters."""
 
     source: Path
     macros: Mapping[str, str | int]
@@ -34,12 +36,12 @@ class Variant:
     shared_bytes: int
     depth: int
     any: bool
-    numbers: tuple[int, ...]
+    parts: Tiles | tuple[int, int]
     exchanging: bool = False
 
     def __str__(self) -> str:
         macros = " ".join(f"{name}={value}" for name, value in self.macros.items())
-        return f"{self.source.name} {macros} {self.blocks} {self.depth} {self.numbers}"
+        return f"{self.source.name} {macros} {self.blocks} {self.depth} {tuple(self.parts)}"
 
 
 def loaded_together(lane: int, dtype: np.dtype, nx: int) -> int:
@@ -51,8 +53,8 @@ class BlockedSteps:
     """Launches of the fastest of `variants`.
 
     shape, dtype: of the field, with all its planes. about: the problem, as far as else the answer depends on it.
-    fields: two arrays; what the second holds is lost. harmless: arguments of a launch, after the fields, with which
-    nothing else is changed.
+    fields: two arrays; what the second holds is lost. harmless: arguments of a launch, after the size of the fields,
+    with which nothing else is changed.
     """
 
     def __init__(
@@ -81,7 +83,8 @@ class BlockedSteps:
         return n == self.variant.depth or (self.variant.any and n < self.variant.depth)
 
     def __call__(self, T: Any, out: Any, n: int, *rest: Any) -> None:
-        """Queue n steps from T to out. rest: the arguments of the program that follow the fields, up to q."""
+        """Queue n steps from T to out. rest: arguments of the program, after the size of the fields and before `count`
+        and what comes last."""
         self._launch(T, out, n, *rest)
 
     def _trial(
@@ -108,22 +111,26 @@ class BlockedSteps:
     def _launcher(self, variant: Variant, program: Program) -> Callable[..., None]:
         waits_for = "blocks" if variant.exchanging else ""
         launch = program.launcher("steps", variant.blocks, variant.threads, variant.shared_bytes, waits_for)
-        numbers = tuple(map(np.int32, variant.numbers))
-        room = self._room(variant) if variant.any else ()
+        *_, ny, nx = map(np.int32, self._shape)
+        parts = packed(self._backend, self._parts(variant), self._dtype)
 
         def go(T: Any, out: Any, n: int, *rest: Any) -> None:
             count = (np.int32(n),) if variant.any else ()
-            launch(T, out, *rest, *count, *room, *numbers)
+            launch(T, out, nx, ny, *rest, *count, parts)
 
         return go
 
-    def _room(self, variant: Variant) -> tuple[Any, ...]:
-        """The fields through which blocks exchange cells, the same for all variants, and counters."""
+    def _parts(self, variant: Variant) -> Tiles | Exchange:
+        """The last argument of its program. The fields through which blocks exchange cells are the same for all
+        variants."""
+        if isinstance(variant.parts, Tiles):
+            return variant.parts
         if not variant.exchanging:
-            return self._kept(np.zeros(1, self._dtype)), self._kept(np.zeros(1, np.int32))
+            none = self._kept(np.zeros(1, self._dtype)), self._kept(np.zeros(1, np.int32))
+            return Exchange(*none, *variant.parts)
         if self._rims is None:
             self._rims = self._kept(np.zeros(self._shape, self._dtype))
-        return self._rims, self._kept(np.zeros(variant.blocks, np.int32))
+        return Exchange(self._rims, self._kept(np.zeros(variant.blocks, np.int32)), *variant.parts)
 
     def _kept(self, host: np.ndarray) -> Any:
         self._arrays.append(self._backend.array(host))

@@ -39,9 +39,10 @@ import numpy as np
 from simsuite.core import Backend, Clock, Snapshot
 from simsuite.scenario.heat import HeatRun
 from simsuite.solvers.heat.arguments import Mesh
+from simsuite.solvers.heat.explicit import arguments as structs
 from simsuite.solvers.heat.explicit.blocked import BlockedSteps
 from simsuite.solvers.heat.explicit.explicit_error import explicit_error
-from simsuite.solvers.heat.explicit.general import general_variants, kinds, packed, why_not
+from simsuite.solvers.heat.explicit.general import general_variants, kinds, pack_coefficients, why_not
 from simsuite.solvers.heat.explicit.resident import resident_variants
 from simsuite.solvers.heat.explicit.streamed import streamed_variants
 from simsuite.solvers.heat.grid.discretisation import Discretisation
@@ -64,6 +65,7 @@ from simsuite.solvers.heat.stepper_record import (
     longer,
 )
 from simsuite.solvers.kernel_choice import kernel_of, made_or_not
+from simsuite.solvers.structs import packed
 from simsuite.solvers.table import ROWS
 
 FEW_CELLS = 1 << 20  # up to which Numba's kernel, out of the cache, is faster than programs that stream the field
@@ -128,10 +130,22 @@ class PlainSteps:
                     return
                 variants = [*variants, *streamed_variants(*grid, *self._wrap, processors, compensated)]
             about = f"explicit {grid} periodic {self._wrap} moving {moving}"
-            harmless = self._typed(0, 0, backend.zeros(self.edges.points, self._dtype), 0.1, 1.0)
+            nowhere = backend.zeros(self.edges.points, self._dtype)  # where trials book
+            edges = packed(backend, structs.Edges(self.edges.flat, nowhere, stride=0), self._dtype)
+            harmless = (edges, np.int64(0), self._packed_mesh(), self._dtype.type(0.1))
             whole = (2, *shape) if compensated else shape
             make = functools.partial(BlockedSteps, backend, whole, self._dtype, about, variants, fields, harmless)
+            self._structs = self._packed_edges(), self._packed_mesh()
             self._blocked, self.chosen = made_or_not(make, self._choice, self.chosen)
+
+    def _packed_edges(self) -> np.ndarray:
+        table = self.edges
+        own = structs.Edges(table.flat, self.ledger.partial, stride=table.at(1))
+        return packed(self._backend, own, self._dtype)
+
+    def _packed_mesh(self) -> np.ndarray:
+        _, q = mesh_ratios(self._made, 1.0)
+        return packed(self._backend, structs.Mesh(*self._wrap, q), self._dtype)
 
     def begin(self, step: int, n: int) -> None:
         """Queue what depends on time for n steps."""
@@ -148,27 +162,21 @@ class PlainSteps:
 
     def launch(self, states: list[State], now: int, step: int, count: int, dt: float) -> None:
         """Queue `count` steps from states[now] on."""
-        rx, q = mesh_ratios(self._made, dt)
+        rx, _ = mesh_ratios(self._made, dt)
         for k, n in _stretches(step, count, self._blocked, self._few):
-            self._launch(states[now].whole, states[1 - now].whole, k, n, rx, q)
+            self._launch(states[now].whole, states[1 - now].whole, k, n, rx)
             self.ledger.fold(step + k + n)
             now = 1 - now
 
-    def _launch(self, T: Any, out: Any, k: int, n: int, rx: float, q: float) -> None:
+    def _launch(self, T: Any, out: Any, k: int, n: int, rx: float) -> None:
         """Queue n steps from T to out, the first of them with row k of the edge table."""
         table = self.edges
-        at, stride = table.at(k), table.at(1) - table.at(0)
         if self._blocked and self._blocked.takes(n):
-            self._blocked(T, out, n, *self._typed(at, stride, self.ledger.partial, rx, q))
+            edges, mesh = self._structs
+            self._blocked(T, out, n, edges, np.int64(table.at(k)), mesh, self._dtype.type(rx))
         else:
-            several = (stride, n) if self._few > 1 else ()
-            self._numba(T, out, self._mesh, at, self._dtype.type(rx), *several)
-
-    def _typed(self, at: int, stride: int, ledger: Any, rx: float, q: float) -> tuple[Any, ...]:
-        """What the program gets after the fields, in the types that it declares."""
-        real = self._dtype.type
-        shape = map(np.int32, (self._made.nx, self._made.ny, *self._wrap))
-        return (self.edges.flat, np.int64(at), np.int64(stride), ledger, *shape, real(rx), real(q))
+            several = (table.at(1) - table.at(0), n) if self._few > 1 else ()
+            self._numba(T, out, self._mesh, table.at(k), self._dtype.type(rx), *several)
 
 
 class GeneralSteps:
@@ -209,9 +217,11 @@ class GeneralSteps:
             about = f"general {o.dtype} {made.ny} {made.nx} periodic {o.wrap} moving {not self.edges.steady}"
 
             def make() -> BlockedSteps:
-                self._packed = packed(o, variants[0])
+                self._packed = pack_coefficients(o, variants[0])
                 self._coefficients = backend.view(self._packed)
-                harmless = self._typed(0, backend.zeros(o.entries, o.dtype), 0.0)
+                nowhere = backend.zeros(o.entries, o.dtype)  # where trials book
+                harmless = self._program_arguments(self._packed_structs(nowhere), 0, 0.0)
+                self._structs = self._packed_structs(self.ledger.partial)
                 return BlockedSteps(backend, shape, o.dtype, about, variants, fields, harmless)
 
             self._blocked, self.chosen = made_or_not(make, self._choice, self.chosen)
@@ -234,7 +244,7 @@ class GeneralSteps:
         for k, n in _stretches(step, count, self._blocked, self._few):
             before, after = states[now], states[1 - now]
             if self._blocked and self._blocked.takes(n):
-                self._blocked(before.whole, after.whole, n, *self._typed(k, self.ledger.partial, dt))
+                self._blocked(before.whole, after.whole, n, *self._program_arguments(self._structs, k, dt))
                 self.operator.sources.book(k, n, dt, self.ledger.partial, self.operator.made.edges.size)
             else:
                 self._step(before, after, k, n, dt)
@@ -253,20 +263,23 @@ class GeneralSteps:
             o.book(before.T, k, dt, dt, dt)
             self._numba(before.whole, after.whole, o.plate, at, h)
 
-    def _typed(self, k: int, ledger: Any, dt: float) -> tuple[Any, ...]:
-        """What the program gets after the fields, in the types that it declares, for steps from row k on."""
-        o, made = self.operator, self.operator.made
-        xs, ys = o.sources.x_table, o.sources.y_table
-        tables: list[Any] = []
-        for table, at, stride in (
-            (self.edges.flat, self.edges.at(k), self.edges.at(1)),
-            (xs.flat, xs.offset(k), xs.offset(1)),
-            (ys.flat, ys.offset(k), ys.offset(1)),
-        ):
-            tables += [table, np.int64(at), np.int64(stride)]
-        numbers = (dt, made.inverse_capacity.flat[0], *o.alike)
-        size = (np.int32(made.nx), np.int32(made.ny))
-        return (self._coefficients, o.gx, *tables, ledger, *size, *map(o.dtype.type, numbers))
+    def _packed_structs(self, ledger: Any) -> tuple[np.ndarray, ...]:
+        """The plate, its edges and its sources, for the program."""
+        o = self.operator
+        xs, ys, edges = o.sources.x_table, o.sources.y_table, self.edges
+        groups = (
+            structs.Plate(self._coefficients, o.gx, o.made.inverse_capacity.flat[0], *o.alike),
+            structs.Edges(edges.flat, ledger, stride=edges.at(1)),
+            structs.Sources(xs.flat, ys.flat, xs.offset(1), ys.offset(1)),
+        )
+        return tuple(packed(o.backend, group, o.dtype) for group in groups)
+
+    def _program_arguments(self, packed_structs: Sequence[np.ndarray], k: int, dt: float) -> tuple[Any, ...]:
+        """What the program gets after the size of the fields, for steps from row k of the tables on."""
+        plate, edges, sources = packed_structs
+        xs, ys = self.operator.sources.x_table, self.operator.sources.y_table
+        at, x_at, y_at = map(np.int64, (self.edges.at(k), xs.offset(k), ys.offset(k)))
+        return plate, edges, at, sources, x_at, y_at, self.operator.dtype.type(dt)
 
 
 def _stretches(step: int, count: int, blocked: BlockedSteps | None, few: int) -> Iterator[tuple[int, int]]:

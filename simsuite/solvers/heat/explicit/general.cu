@@ -10,23 +10,13 @@
 #include "tiles.cuh"
 #include "held.cuh"
 
-struct Alike { real inner, edge; };  // what faces conduct where they are
-
-// Factors of the sources that move, in a row for each step: TERMS times nx or ny of them.
-struct Factors {
-  const real* __restrict__ rows;
-  long long stride;  // from one row to the next
-};
-
 struct Field {
   const real* __restrict__ T;
   real* __restrict__ out;
-  const real* __restrict__ G;   // (ny + 1, KINDS, nx), see pack
-  const real* __restrict__ gx;  // (ny, nx + 1)
   int nx, ny;
-  real dt, c;
-  Alike along_x, along_y;
-  Factors x, y;
+  real dt;
+  const Plate& plate;
+  const Sources& sources;
 };
 
 // Of coefficients: of faces to the east and to the north, 1/(ρc), source.
@@ -63,7 +53,8 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
   typedef Cells<W> Part;
   const int lane = threadIdx.x & 31, nx = f.nx, ny = f.ny;
   const long long plane = (long long)nx * ny;
-  const real dt = f.dt, even = f.dt * f.c;
+  const real* const gx = f.plate.gx;
+  const real dt = f.dt, even = f.dt * f.plate.c;
   const int first = tile.x0 - HALO;  // column of lane 0
   const int begin = ENDS && !WRAP_Y ? max(tile.y0 - DEPTH, 0) : tile.y0 - DEPTH, end = tile.y1 + DEPTH;
 
@@ -84,7 +75,7 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
   constexpr bool INNER = !SIDES && !ENDS && !WRAP_X;  // all columns exist
   const int shift = INNER ? first + lane * W : 0, around = (begin % ny + ny) % ny;
   const real* source = f.T + (long long)around * nx + shift;
-  const real* coefficients = f.G + (long long)around * KINDS * nx + shift;
+  const real* coefficients = f.plate.G + (long long)around * KINDS * nx + shift;
   const real* const last = f.T + (long long)(ny - 1) * nx + shift;
   real* target = f.out + (long long)(begin - DEPTH) * nx + first + lane * K;
   int fill = 0, fill_ring = ROWS * ROW;
@@ -111,6 +102,7 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
     fill_ring = fill_ring == (ROWS + (RING - 1) * KINDS) * ROW ? ROWS * ROW : fill_ring + KINDS * ROW;
   };
 
+  const Sources& moving = f.sources;
   // Sources that move: of all levels the factors in x, which stay the same all the way up; of level `lane` those in y,
   // in the row that is complete there, loaded a row ahead.
 #pragma unroll
@@ -119,14 +111,14 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
     for (int i = 0; i < TERMS; i++)
 #pragma unroll
       for (int p = 0; p < PARTS; p++)
-        copy_async<BYTES>(to[p] + ring_bytes(K) + (t * TERMS + i) * ROW, f.x.rows + t * f.x.stride + i * nx + from[p]);
+        copy_async<BYTES>(to[p] + ring_bytes(K) + (t * TERMS + i) * ROW, moving.xs + t * moving.x_stride + i * nx + from[p]);
   constexpr int SOME = TERMS ? TERMS : 1;
   real next_y[SOME];
   auto look_up_y = [&](int row) {
     if (TERMS && lane < DEPTH) {
       const int y = row - lane - 1, inside = WRAP_Y ? (y % ny + ny) % ny : min(max(y, 0), ny - 1);
 #pragma unroll
-      for (int i = 0; i < TERMS; i++) next_y[i] = f.y.rows[lane * f.y.stride + (long long)i * ny + inside];
+      for (int i = 0; i < TERMS; i++) next_y[i] = __ldg(moving.ys + lane * moving.y_stride + (long long)i * ny + inside);
     }
   };
   look_up_y(begin);
@@ -156,8 +148,8 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
       const int y = row - lane - 1, inside = WRAP_Y ? (y % ny + ny) % ny : min(max(y, 0), ny - 1);
       const real* beta = e.table + lane * e.stride + inside;
       if (SIDES & LEFT && left >= 0)
-        left_beta = beta[0], left_gamma = beta[points], left_face = f.gx[(long long)inside * (nx + 1)];
-      if (SIDES & RIGHT && right >= 0) right_beta = beta[ny], right_gamma = beta[points + ny];
+        left_beta = __ldg(beta), left_gamma = __ldg(beta + points), left_face = __ldg(gx + (long long)inside * (nx + 1));
+      if (SIDES & RIGHT && right >= 0) right_beta = __ldg(beta + ny), right_gamma = __ldg(beta + points + ny);
     }
   };
   if (SIDES) look_up(begin);
@@ -184,9 +176,9 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
       read<W>(rest, mine + slot + (PLANES - 1) * ROW, PLANE);
       slot = slot == AHEAD * PLANES * ROW ? 0 : slot + PLANES * ROW;
       if (SIDES && row - 1 >= tile.y0 && row - 1 < tile.y1 && lane == (row - 1 & 31)) {
-        const real* faces = f.gx + (long long)(row - 1) * (nx + 1);
-        if (SIDES & LEFT && book_left) left_sum = e.ledger[row - 1], left_conducts = dt * faces[0];
-        if (SIDES & RIGHT && book_right) right_sum = e.ledger[ny + row - 1], right_conducts = dt * faces[nx];
+        const real* faces = gx + (long long)(row - 1) * (nx + 1);
+        if (SIDES & LEFT && book_left) left_sum = e.ledger[row - 1], left_conducts = dt * __ldg(faces);
+        if (SIDES & RIGHT && book_right) right_sum = e.ledger[ny + row - 1], right_conducts = dt * __ldg(faces + nx);
       }
       if (SIDES) {
         if (lane < DEPTH) {
@@ -205,8 +197,14 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
         for (int k = 0; k < K; k++) {
           const int x = first + lane * K + k, within = WRAP_X ? (x % nx + nx) % nx : min(max(x, 0), nx - 1);
           const real* beta = e.table + 2 * ny + within;
-          if (low >= 0) low_beta[k] = beta[low * e.stride], low_gamma[k] = beta[low * e.stride + points];
-          if (high >= 0) high_beta[k] = beta[high * e.stride + nx], high_gamma[k] = beta[high * e.stride + points + nx];
+          if (low >= 0) {
+            low_beta[k] = __ldg(beta + low * e.stride);
+            low_gamma[k] = __ldg(beta + low * e.stride + points);
+          }
+          if (high >= 0) {
+            high_beta[k] = __ldg(beta + high * e.stride + nx);
+            high_gamma[k] = __ldg(beta + high * e.stride + points + nx);
+          }
         }
       }
       real factor_y[SOME];
@@ -222,7 +220,7 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
 #pragma unroll
         for (int k = 0; k < K; k++) {
           const bool edge = (SIDES & RIGHT && right == lane * K + k), end = ENDS && (t == low || t == high);
-          to_east[k] = edge ? f.along_x.edge : f.along_x.inner, to_north[k] = end ? f.along_y.edge : f.along_y.inner;
+          to_east[k] = edge ? f.plate.edge_x : f.plate.inner_x, to_north[k] = end ? f.plate.edge_y : f.plate.inner_y;
           heat[k] = 0;
         }
         if (!UNIFORM) {
@@ -324,19 +322,15 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
   }
 }
 
+// at, x_at, y_at: where the rows of the edge table and of the factors of sources for the first step begin.
 extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
-steps(const real* __restrict__ T, real* __restrict__ out, const real* __restrict__ G, const real* __restrict__ gx,
-      const real* __restrict__ table, long long at, long long stride, const real* __restrict__ xs, long long x_at,
-      long long x_stride, const real* __restrict__ ys, long long y_at, long long y_stride, real* ledger, int nx, int ny,
-      real dt, real c, real inner_x, real edge_x, real inner_y, real edge_y,
-      int columns, int band_rows, int low, int low_end, int high, int sides, int side_rows, int side, int strips, int chunks,
-      int rows, int short_rows) {
-  const Tiles tiles = {columns, band_rows, low, low_end, high, sides, side_rows, side, strips, chunks, rows, short_rows};
+steps(const real* __restrict__ T, real* __restrict__ out, int nx, int ny, Plate plate, Edges edges, long long at,
+      Sources sources, long long x_at, long long y_at, real dt, Tiles tiles) {
   extern __shared__ __align__(16) char memory[];
   const int warp = WARPS > 1 ? __shfl_sync(ALL, threadIdx.x >> 5, 0) : 0;
-  const Field f = {T, out, G, gx, nx, ny, dt, c, {inner_x, edge_x}, {inner_y, edge_y}, {xs + x_at, x_stride},
-                   {ys + y_at, y_stride}};
-  march_up(blockIdx.x * WARPS + warp, tiles, f, {table + at, stride, ledger}, memory + warp * MEMORY);
+  edges.table += at, sources.xs += x_at, sources.ys += y_at;
+  const Field f = {T, out, nx, ny, dt, plate, sources};
+  march_up(blockIdx.x * WARPS + warp, tiles, f, edges, memory + warp * MEMORY);
 }
 
 // Row y of G has, of the cells of row y - 1, the conductances of their faces to the east and to the north, 1/(ρc), and

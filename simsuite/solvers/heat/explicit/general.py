@@ -149,11 +149,11 @@ def general_variants(
         macros = tile_macros(shape, dtype, nx, *wrap) | {"AHEAD": shape.ahead, **flags}
         for tiling in tilings(shape, dtype, ny, nx, *wrap, processors):
             blocks = tiling.blocks(shape)
-            found.append(Variant(SOURCE, macros, blocks, 32 * shape.warps, shared, shape.depth, False, tiling.numbers))
+            found.append(Variant(SOURCE, macros, blocks, 32 * shape.warps, shared, shape.depth, False, tiling.tiles))
     return found
 
 
-def packed(operator: Operator, variant: Variant) -> Any:
+def pack_coefficients(operator: Operator, variant: Variant) -> Any:
     """The coefficients in the order in which `variant` reads them, (ny + 1, kinds, nx), on the device."""
     made, backend = operator.made, operator.backend
     ny, nx = made.ny, made.nx

@@ -7,8 +7,7 @@
 // temperatures follows them in memory, see compensated.py). The grid is as large as a block or larger.
 
 #include "../../exchange.cuh"
-
-typedef REAL real;
+#include "arguments.cuh"
 
 constexpr unsigned ALL = ~0u;
 constexpr int WIDTH = 32 * LANE, HEIGHT = WARPS * ROWS;  // cells a block holds
@@ -187,12 +186,18 @@ __device__ __forceinline__ void advance(real (&field)[PLANES][ROWS][LANE], Memor
     if (END) memory.sums[HEIGHT + lane + 32 * k] = end_sum[k];
 }
 
-// Blocks are numbered row by row; all of them run at once if count > DEPTH. rims: two fields through which they
-// exchange the cells within DEPTH of their borders, by turns. turns: how many exchanges each block has begun.
+// `count` steps. at: where the row of the edge table for the first of them begins. Blocks are numbered row by row; all of
+// them run at once if count > DEPTH.
 extern "C" __global__ void __launch_bounds__(32 * WARPS, 1)
-steps(const real* __restrict__ T, real* __restrict__ out, const real* __restrict__ table, long long at, long long stride,
-      real* ledger, int nx, int ny, int wrap_x, int wrap_y, real rx, real q, int count, real* rims, int* turns, int columns,
-      int lines) {
+steps(const real* __restrict__ T, real* __restrict__ out, int nx, int ny, Edges edges, long long at, Mesh mesh, real rx,
+      int count, Exchange exchange) {
+  const int wrap_x = mesh.wrap_x, wrap_y = mesh.wrap_y;
+  const int columns = exchange.columns, lines = exchange.lines;
+  const real q = mesh.q;
+  const long long stride = edges.stride;
+  const real* const table = edges.table;
+  real *const ledger = edges.ledger, *const rims = exchange.rims;
+  int* const turns = exchange.turns;
   extern __shared__ __align__(16) char shared[];
   Memory& memory = *(Memory*)shared;
   if (threadIdx.x == 0) memory.here = locate(nx, ny, wrap_x, wrap_y, columns, lines);
@@ -217,7 +222,7 @@ steps(const real* __restrict__ T, real* __restrict__ out, const real* __restrict
     for (int i = threadIdx.x; i < n * POINTS; i += 32 * WARPS) {
       if (!exists(i % POINTS)) continue;
       const real* beta = table + at + (done + i / POINTS) * stride + point_of(i % POINTS);
-      memory.edge[i] = {beta[0], beta[edge_points]};
+      memory.edge[i] = {__ldg(beta), __ldg(beta + edge_points)};
     }
   };
 

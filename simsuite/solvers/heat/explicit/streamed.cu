@@ -103,8 +103,8 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
     if (lane < DEPTH) {
       const int y = row - lane - 1, inside = WRAP_Y ? (y % ny + ny) % ny : min(max(y, 0), ny - 1);
       const real* beta = e.table + lane * e.stride + inside;
-      if (SIDES & LEFT && left >= 0) left_beta = beta[0], left_gamma = beta[points];
-      if (SIDES & RIGHT && right >= 0) right_beta = beta[ny], right_gamma = beta[points + ny];
+      if (SIDES & LEFT && left >= 0) left_beta = __ldg(beta), left_gamma = __ldg(beta + points);
+      if (SIDES & RIGHT && right >= 0) right_beta = __ldg(beta + ny), right_gamma = __ldg(beta + points + ny);
     }
   };
   if (SIDES) look_up(begin);
@@ -171,8 +171,14 @@ __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile
         for (int k = 0; k < K; k++) {
           const int x = first + lane * K + k, within = WRAP_X ? (x % nx + nx) % nx : min(max(x, 0), nx - 1);
           const real* beta = e.table + 2 * ny + within;
-          if (low >= 0) low_beta[k] = beta[low * e.stride], low_gamma[k] = beta[low * e.stride + points];
-          if (high >= 0) high_beta[k] = beta[high * e.stride + nx], high_gamma[k] = beta[high * e.stride + points + nx];
+          if (low >= 0) {
+            low_beta[k] = __ldg(beta + low * e.stride);
+            low_gamma[k] = __ldg(beta + low * e.stride + points);
+          }
+          if (high >= 0) {
+            high_beta[k] = __ldg(beta + high * e.stride + nx);
+            high_gamma[k] = __ldg(beta + high * e.stride + points + nx);
+          }
         }
       }
 #pragma unroll
@@ -272,15 +278,14 @@ __device__ __forceinline__ int tile_of(const Tiles& tiles, int ny, int warp) {
   return edge < edges ? tall + edge : -1;
 }
 
+// at: where the row of the edge table for the first step begins.
 extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
-steps(const real* __restrict__ T, real* __restrict__ out, const real* __restrict__ table, long long at, long long stride,
-      real* ledger, int nx, int ny, int wrap_x, int wrap_y, real rx, real q,
-      int columns, int band_rows, int low, int low_end, int high, int sides, int side_rows, int side, int strips, int chunks,
-      int rows, int short_rows) {
-  const Tiles tiles = {columns, band_rows, low, low_end, high, sides, side_rows, side, strips, chunks, rows, short_rows};
+steps(const real* __restrict__ T, real* __restrict__ out, int nx, int ny, Edges edges, long long at, Mesh mesh, real rx,
+      Tiles tiles) {
   extern __shared__ __align__(16) char memory[];
   const int warp = WARPS > 1 ? __shfl_sync(ALL, threadIdx.x >> 5, 0) : 0;
-  const Field f = {T, out, nx, ny, rx, q};
+  const Field f = {T, out, nx, ny, rx, mesh.q};
   const int number = tile_of(tiles, ny, warp);
-  if (TEAM == 1 || number >= 0) march_up(number, tiles, f, {table + at, stride, ledger}, memory + warp * MEMORY);
+  edges.table += at;
+  if (TEAM == 1 || number >= 0) march_up(number, tiles, f, edges, memory + warp * MEMORY);
 }

@@ -85,5 +85,5 @@ def streamed_variants(
         shared = shape.shared_bytes(dtype.itemsize, 2 if compensated else 1)
         for made in tilings(shape, dtype, ny, nx, wrap_x, wrap_y, processors):
             blocks = made.blocks(shape)
-            found.append(Variant(SOURCE, macros, blocks, 32 * shape.warps, shared, shape.depth, False, made.numbers))
+            found.append(Variant(SOURCE, macros, blocks, 32 * shape.warps, shared, shape.depth, False, made.tiles))
     return found

@@ -5,15 +5,9 @@
 // and WRAP_Y (0 or 1: periodic), UNROLL (rows a turn of the loop of inner tiles), WARPS (a block), BLOCKS (a
 // multiprocessor).
 
-typedef REAL real;
+#include "arguments.cuh"
 
 struct Field;  // what a kernel marches over: has nx and ny
-
-struct Edges {
-  const real* __restrict__ table;  // rows of beta, then gamma, at all edge points
-  long long stride;                // from the row of one step to that of the next
-  real* ledger;
-};
 
 struct Tile {  // of the result
   int x0, x1, y0, y1;
@@ -29,15 +23,6 @@ constexpr unsigned ALL = ~0u;
 constexpr int LEFT = 1, RIGHT = 2;
 template <int K, int W, int SIDES, bool ENDS>
 __device__ __forceinline__ void march(const Field& f, const Edges& e, const Tile tile, char* memory);
-
-// Which tile is which, by number: inner tiles that are high; rows of edge tiles up to `low_end`, one from `high` on,
-// `sides` at the left and as many at the right; then the inner tiles that are left. See tiling.py.
-struct Tiles {
-  int columns, band_rows, low, low_end, high;  // edge tiles side by side, cells of one upwards, rows of tiles below
-  int sides, side_rows, side;                  // cells of one upwards, cells of one along x
-  int strips, chunks, rows;                    // side by side, one above the other, cells of one upwards
-  int short_rows;                              // the same of those above them, which fill the gaps at the end
-};
 
 // Columns at each side of a tile that it computes, but has no results for.
 __device__ constexpr int halo(int width) { return (DEPTH + width - 1) / width * width; }

@@ -13,6 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
+from simsuite.solvers.heat.explicit.arguments import Tiles
 from simsuite.solvers.heat.explicit.blocked import loaded_together
 
 _SIDE_ROWS = 128  # at most, of a tile at a side
@@ -81,9 +82,9 @@ def outcome(shape: Tiled, lane: int, dtype: np.dtype, nx: int) -> int:
 
 @dataclass(frozen=True)
 class Tiling:
-    """Which tiles cover a grid; see `Tiles` in tiles.cuh for the numbers. inner, edges: how many of either kind."""
+    """Which tiles cover a grid. inner, edges: how many of either kind."""
 
-    numbers: tuple[int, ...]
+    tiles: Tiles
     inner: int
     edges: int
 
@@ -99,7 +100,9 @@ def _edges_only(shape: Tiled, dtype: np.dtype, ny: int, nx: int, processors: int
     columns = -(-nx // outcome(shape, shape.band_lane, dtype, nx))
     rows = max(shape.depth, -(-ny * columns // (8 * processors)))
     low = -(-ny // rows)
-    return Tiling((columns, rows, low, ny, ny, 0, 1, 0, 0, 1, 1, 1), 0, columns * low)
+    bands = {"columns": columns, "band_rows": rows, "low": low, "low_end": ny, "high": ny}
+    none = {"sides": 0, "side_rows": 1, "side": 0, "strips": 0, "chunks": 1, "rows": 1, "short_rows": 1}
+    return Tiling(Tiles(**bands, **none), 0, columns * low)
 
 
 def tiling(
@@ -131,8 +134,10 @@ def tiling(
     side_rows = min(_SIDE_ROWS, max(shape.depth, rows // 2))
     sides = -(-inner_y // side_rows) if side else 0
     low = 1 if band else 0
-    numbers = (columns, max(band, 1), low, band, ny - band, sides, side_rows, side, strips, chunks, rows, short_rows)
-    return Tiling(numbers, strips * (chunks + short), columns * 2 * low + 2 * sides)
+    bands = {"columns": columns, "band_rows": max(band, 1), "low": low, "low_end": band, "high": ny - band}
+    at_sides = {"sides": sides, "side_rows": side_rows, "side": side}
+    within = {"strips": strips, "chunks": chunks, "rows": rows, "short_rows": short_rows}
+    return Tiling(Tiles(**bands, **at_sides, **within), strips * (chunks + short), columns * 2 * low + 2 * sides)
 
 
 def tilings(

@@ -1,0 +1,51 @@
+"""Structs that kernels in CUDA C++ take by value: several arguments under one name, filled in once for many launches.
+
+In Python a struct is a NamedTuple whose fields are annotated with `Array`, `Int`, `Uint`, `Long`, `Ulong` or `Real`; in
+CUDA C++ it is declared under the same name, with the same fields in the same order. Both are laid out by the rules of
+C, and `tests/test_structs.py` has the compiler compare names, types and places of fields.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Hashable
+from typing import Annotated, Any, get_type_hints
+
+import numpy as np
+
+from simsuite.core import Backend
+
+_ADDRESS, _PRECISION = "address", "precision"
+
+Array = Annotated[Any, _ADDRESS]  # in the device's memory: the kernel gets a pointer
+Int = Annotated[int, np.int32]
+Uint = Annotated[int, np.uint32]
+Long = Annotated[int, np.int64]
+Ulong = Annotated[int, np.uint64]
+Real = Annotated[float, _PRECISION]  # of the precision of the run
+
+
+@functools.cache
+def types_of(struct: type) -> dict[str, Any]:
+    """What the fields of a struct are annotated with, by their names."""
+    return {name: hint.__metadata__[0] for name, hint in get_type_hints(struct, include_extras=True).items()}
+
+
+@functools.cache
+def layout_of(struct: type, real: np.dtype) -> np.dtype:
+    """Where the fields of a struct are, with padding as in C. real: the precision of the run."""
+    special = {_ADDRESS: np.dtype(np.uint64), _PRECISION: real}
+    return np.dtype([(name, special.get(kind, kind)) for name, kind in types_of(struct).items()], align=True)
+
+
+def packed(backend: Backend, values: Any, real: Any) -> np.ndarray:
+    """A struct with these values, as launches take it. It does not keep its arrays alive: whoever launches does.
+
+    values: an instance of the NamedTuple. real: the precision of the run.
+    """
+    kind_of: Hashable = type(values)
+    struct = np.zeros((), layout_of(kind_of, np.dtype(real)))
+    for name, kind in types_of(kind_of).items():
+        value = getattr(values, name)
+        struct[name] = backend.address(value) if kind == _ADDRESS else value
+    return struct
