@@ -15,7 +15,6 @@ MOST = 12
 # Programs in CUDA C++ that have more, each with its number, which may only fall.
 LONGER = {
     "solvers/gbm/paths/kernels/paths.cu: advance": 27,
-    "solvers/gbm/paths/kernels/payoffs.cu: payoffs": 15,
 }
 COMPILER = PACKAGE / "parallel_for.py"  # which passes on whatever arguments a function has
 # What decorates functions that Numba compiles, by the last part of its name; those of `simsuite.parallel_for`, too.

@@ -12,6 +12,7 @@ from cuda_host import HostCuda, host_cuda
 from sm90 import ptx_of
 
 from simsuite.backends.program import _passed
+from simsuite.solvers.gbm.paths import payoff_arguments
 from simsuite.solvers.heat.explicit import arguments as heat
 from simsuite.solvers.structs import Array, Int, Long, Real, layout_of, packed, types_of
 
@@ -37,9 +38,7 @@ class Mixed(NamedTuple):
     stride: Long
 
 
-DECLARED = {  # what a file with structs needs to be compiled, and the structs
-    heat: "",
-}
+DECLARED = (heat, payoff_arguments)
 STRUCTS = [
     (module, struct)
     for module in DECLARED
@@ -72,8 +71,8 @@ def checks(struct: type, layout: np.dtype, real: str) -> str:
 @pytest.mark.parametrize(("module", "struct"), STRUCTS, ids=lambda each: each.__name__.rpartition(".")[2])
 def test_a_struct_is_the_same_in_both_languages(module: object, struct: type, precision: str) -> None:
     real = REAL[precision]
-    macros = f"#define REAL {real}\n{DECLARED[module]}"
-    ptx_of(f"{macros}\n{source(module)}\n{CHECK}\n{checks(struct, layout_of(struct, np.dtype(precision)), real)}")
+    same = checks(struct, layout_of(struct, np.dtype(precision)), real)
+    ptx_of(f"#define REAL {real}\n{source(module)}\n{CHECK}\n{same}")
 
 
 @pytest.mark.parametrize("module", DECLARED, ids=lambda module: module.__name__)

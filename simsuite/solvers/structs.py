@@ -7,8 +7,6 @@ C, and `tests/test_structs.py` has the compiler compare names, types and places 
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Hashable
 from typing import Annotated, Any, get_type_hints
 
 import numpy as np
@@ -25,13 +23,11 @@ Ulong = Annotated[int, np.uint64]
 Real = Annotated[float, _PRECISION]  # of the precision of the run
 
 
-@functools.cache
 def types_of(struct: type) -> dict[str, Any]:
     """What the fields of a struct are annotated with, by their names."""
     return {name: hint.__metadata__[0] for name, hint in get_type_hints(struct, include_extras=True).items()}
 
 
-@functools.cache
 def layout_of(struct: type, real: np.dtype) -> np.dtype:
     """Where the fields of a struct are, with padding as in C. real: the precision of the run."""
     special = {_ADDRESS: np.dtype(np.uint64), _PRECISION: real}
@@ -43,9 +39,8 @@ def packed(backend: Backend, values: Any, real: Any) -> np.ndarray:
 
     values: an instance of the NamedTuple. real: the precision of the run.
     """
-    kind_of: Hashable = type(values)
-    struct = np.zeros((), layout_of(kind_of, np.dtype(real)))
-    for name, kind in types_of(kind_of).items():
+    struct = np.zeros((), layout_of(type(values), np.dtype(real)))
+    for name, kind in types_of(type(values)).items():
         value = getattr(values, name)
         struct[name] = backend.address(value) if kind == _ADDRESS else value
     return struct

@@ -10,12 +10,14 @@ import numpy as np
 
 from simsuite.core import Backend, Program
 from simsuite.expressions import Expression
+from simsuite.solvers.gbm.paths import payoff_arguments
 from simsuite.solvers.gbm.payoffs.payoffs import Payoffs
 from simsuite.solvers.gbm.payoffs.variables import kept, last, noise
 from simsuite.solvers.gbm.random_numbers.precision import C_TYPES
 from simsuite.solvers.gbm.statement import Statement
 from simsuite.solvers.gbm.statistics.exact_sums import LIMBS
 from simsuite.solvers.gbm.statistics.statistics import GROUP, LARGEST
+from simsuite.solvers.structs import packed
 
 PAYOFFS = Path(__file__).parent / "kernels" / "payoffs.cu"
 _THREADS, _BLOCKS = 256, 4  # of a block; blocks a multiprocessor
@@ -95,11 +97,12 @@ class ProgramPayoffs:
         grid = -(-backend.processors * _BLOCKS // replicates), replicates
         programs = payoffs_programs(statement, backend, coarse[1] if coarse else None)
         self._launches = [program.launcher("payoffs", grid, _THREADS) for program in programs]
-        stride = np.uint32(LIMBS * len(statement.payoffs.products))
-        self._numbering = np.uint32(replicates), np.uint64(whole), np.uint32(each), stride
-        self._room = np.uint64(statement.batch)
         self._growth = backend.array(statement.end_growth)
         self._coarse_growth = backend.array(coarse[0].end_growth) if coarse else self._growth
+        numbering = {"room": statement.batch, "whole": whole, "replicates": replicates, "each": each}
+        stride = LIMBS * len(statement.payoffs.products)
+        common = payoff_arguments.Payoffs(self._growth, self._coarse_growth, **numbering, stride=stride)
+        self._common = packed(backend, common, np.float64)
 
     def add(
         self, y: Any, kept: Any, n: int, first_path: int, sums: Any, fault: Any, coarse: tuple[Any, Any] | None = None
@@ -107,7 +110,5 @@ class ProgramPayoffs:
         """coarse: y and kept of the other paths. sums[row, limb]: of the first replicate."""
         of_coarse = (y, kept) if coarse is None else coarse
         for rows, launch in zip(self.rows, self._launches):
-            launch(
-                y, kept, self._room, np.uint32(n), np.uint64(first_path), *self._numbering, self._growth,
-                sums[rows.start :], fault, *of_coarse, self._coarse_growth,
-            )  # fmt: skip
+            own = sums[rows.start :]
+            launch(y, kept, *of_coarse, self._common, np.uint32(n), np.uint64(first_path), own, fault)

@@ -1,5 +1,5 @@
 // Sums of payoffs of all paths of a batch, and of products of two, see statistics.py. A block for as many groups of paths
-// as come its way, of a replicate (grid y) whose sums are `stride` limbs from those of the one before.
+// as come its way, of a replicate (grid y).
 //
 // Compiled at run time, with the macros STATE, ASSETS, COUNT (functionals, at least 1), FUNCTIONALS (their kinds),
 // SIGNS (paths of an observation, whose mean counts), GROUP, LIMBS,
@@ -9,6 +9,7 @@
 // value or -1}), ROWS (how many), THREADS.
 
 #include "ends.cuh"
+#include "../payoff_arguments.cuh"
 #include "../../statistics/exact_sums.cuh"
 #include "../../random_numbers/numbering.cuh"
 
@@ -23,14 +24,14 @@ struct Product {
 constexpr Product products[] = {PRODUCTS};
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
-payoffs(const state* __restrict__ y, const state* __restrict__ kept, unsigned long long room, unsigned n,
-        unsigned long long first_path, unsigned replicates, unsigned long long whole, unsigned each, unsigned stride,
-        const real* __restrict__ growth, Limb* sums, long long* fault, const state* __restrict__ coarse_y,
-        const state* __restrict__ coarse_kept, const real* __restrict__ coarse_growth) {
+payoffs(const state* __restrict__ y, const state* __restrict__ kept, const state* __restrict__ coarse_y,
+        const state* __restrict__ coarse_kept, Payoffs common, unsigned n, unsigned long long first_path, Limb* sums,
+        long long* fault) {
+  const unsigned long long room = common.room;
   __shared__ Limb mine[ROWS * LIMBS];
   clear(mine, ROWS * LIMBS);
   const int lane = threadIdx.x & 31;
-  const Pieces pieces({replicates, whole, each}, first_path, n, blockIdx.y);
+  const Pieces pieces({common.replicates, common.whole, common.each}, first_path, n, blockIdx.y);
   const unsigned warps = gridDim.x * (THREADS / 32);
   for (unsigned g = blockIdx.x * (THREADS / 32) + threadIdx.x / 32; g < pieces.count(); g += warps) {
     unsigned begin, end;
@@ -60,10 +61,10 @@ payoffs(const state* __restrict__ y, const state* __restrict__ kept, unsigned lo
 #pragma unroll
       for (int s = 0; s < SIGNS; s++) {
         real v[2 * ASSETS + COUNT];
-        now[s].tell(v, growth);
+        now[s].tell(v, common.growth);
         real found[VALUES] = {CALLS};
 #ifdef COARSE
-        now_coarse[s].tell(v, coarse_growth);
+        now_coarse[s].tell(v, common.coarse_growth);
         const real less[VALUES] = {COARSE};
 #pragma unroll
         for (int o = 0; o < VALUES; o++) found[o] -= less[o];
@@ -95,5 +96,5 @@ payoffs(const state* __restrict__ y, const state* __restrict__ kept, unsigned lo
       if (lane == 0) add_exactly(mine + r * LIMBS, all);
     }
   }
-  deliver(mine, sums + blockIdx.y * (size_t)stride, ROWS * LIMBS);
+  deliver(mine, sums + blockIdx.y * (size_t)common.stride, ROWS * LIMBS);
 }
