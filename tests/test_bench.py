@@ -385,7 +385,7 @@ def test_the_command_prints_one_object(
     data = json.loads(done.stdout)
     assert data["passed"]
     assert (data["solver"], data["device"], data["format"]) == ("heat", "cpu", 1)
-    page = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "bench.md").read_text(encoding="utf-8")
     documented = set(re.findall(r"`(\w+)`", page))
     for section in ("rates", "steppers", "work_precision", "peers"):
         assert len(data[section]) == len(rows(found, section))

@@ -21,7 +21,8 @@ from simsuite.scenario.linear_generators import CONTINUOUS_ONLY, DISCRETE_ONLY, 
 from simsuite.version import VERSION
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))]
+PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+PAGES += sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md"))
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -65,7 +65,7 @@ class GbmProblem(PathPlan):
         return problem
 
     def usual_seconds(self, gpu: bool) -> float | None:
-        """As measured for one asset and an Asian option (docs/performance.md), in proportion to the assets, and what
+        """As measured for one asset and an Asian option (docs/notes/gbm_paths.md), in proportion to the assets, and what
         values of options take, which is known of a CPU. How many paths reach a target is not known before."""
         if self.multilevel or self.target > 0:
             return None

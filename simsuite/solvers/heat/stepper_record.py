@@ -92,7 +92,7 @@ class Trial:
 class KindOfWork:
     """A kind of work whose time is known for each amount of it, which is the number of cells unless its trial says
     otherwise. The usual times are for float64, to one digit, on two cores of an AMD EPYC (Zen 4) and on an H200
-    (docs/performance.md); float32 takes between half of them and all."""
+    (docs/notes/heat_steppers_gpu.md); float32 takes between half of them and all."""
 
     name: str
     two_cores: Usual

@@ -13,7 +13,7 @@ every entry in order of the inner index, from zero.
    is multiplied; there are two slices in shared memory, so that a slice takes one barrier.
 
 A patch is made of pieces of four rows and columns, as a thread reads 16 bytes at once. The kernels take their precision
-from A; no literal appears in their arithmetic, so float32 stays float32. What they reach: docs/performance.md.
+from A; no literal appears in their arithmetic, so float32 stays float32. What they reach: docs/notes/matmul_gpu.md.
 """
 
 from __future__ import annotations
