@@ -83,11 +83,11 @@ def test_the_page_is_what_the_command_writes(capsys: pytest.CaptureFixture[str])
     assert '## solver = "heat"' not in reference("gbm")
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/gbm.md"])
+@pytest.mark.parametrize("page", ["docs/running.md", "docs/gbm.md"])
 def test_keys_that_are_easily_missed_are_in_the_text(page: str) -> None:
     """Beside the page of all keys."""
     missed = {
-        "README.md": ("checkpoint_minutes", "compression"),
+        "docs/running.md": ("checkpoint_minutes", "compression"),
         "docs/gbm.md": ("combine", "weights", "past_fixings", "strike_type"),
     }
     text = (ROOT / page).read_text(encoding="utf-8")

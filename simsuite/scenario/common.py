@@ -98,7 +98,7 @@ class Output(Section):
         ),
         **dict.fromkeys(("snapshots", "n_frames", "steps", "n_snapshots"), "write `frames`, their number"),
         **dict.fromkeys(("dir", "path", "file", "folder", "filename"), "write `directory`, where results.h5 goes"),
-        **dict.fromkeys(("format", "fields", "variables"), "results are HDF5 with all there is: see the README"),
+        **dict.fromkeys(("format", "fields", "variables"), "results are HDF5 with all there is: see docs/running.md"),
     }
     expected_values: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "compression": dict.fromkeys(("gzip", "lzf", "zip", "zlib"), 'write "lossless", which is gzip after shuffling')
