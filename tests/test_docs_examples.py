@@ -78,7 +78,7 @@ def test_commands_run(
 COMMANDS = [
     pytest.param(line.strip(), id=f"{page}: {line.strip()[:60]}")
     for page in PAGES
-    for line in re.findall(r"^ *simsuite [a-z].*$", TEXTS[page], re.MULTILINE)
+    for line in re.findall(r"^    simsuite [a-z]+.*$", TEXTS[page], re.MULTILINE)
 ]
 
 
