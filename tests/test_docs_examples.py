@@ -48,6 +48,13 @@ def cases(of: Any) -> list[Any]:
     return [pytest.param(page, block, id=f"{page}: {first_line(block)}") for page in PAGES for block in of(page)]
 
 
+def test_pages_of_solvers_have_examples() -> None:
+    for page in ("README.md", "docs/heat.md", "docs/gbm.md", "docs/linear.md"):
+        assert scenarios(page), page
+        assert blocks(page, "console"), page
+    assert min(len(parts(f"docs/{solver}.md")) for solver in ("heat", "gbm", "linear")) >= 3
+
+
 @pytest.mark.parametrize(("page", "text"), cases(scenarios))
 def test_scenarios_can_be_run(page: str, text: str, tmp_path: Path) -> None:
     (tmp_path / "case.toml").write_text(text, encoding="utf-8")
