@@ -65,8 +65,8 @@ class GbmProblem(PathPlan):
         return problem
 
     def usual_seconds(self, gpu: bool) -> float | None:
-        """As measured for one asset and an Asian option (docs/notes/gbm_paths.md), in proportion to the assets, and what
-        values of options take, which is known of a CPU. How many paths reach a target is not known before."""
+        """As measured for one asset and an Asian option (docs/notes/gbm_paths.md), in proportion to the assets, and
+        what values of options take, which is known of a CPU. How many paths reach a target is not known before."""
         if self.multilevel or self.target > 0:
             return None
         rates = USUAL_GPU if gpu else USUAL_CPU
