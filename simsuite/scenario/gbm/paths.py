@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -87,7 +87,7 @@ class Paths(Section):
 
     @model_validator(mode="before")
     @classmethod
-    def _drop_moment_matching(cls, data: Any) -> Any:
+    def _drop_moment_matching(cls, data: object) -> object:
         """Earlier versions wrote `moment_matching = false` into the scenarios of their runs, which can still be
         continued."""
         if isinstance(data, Mapping) and data.get("moment_matching") is False:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from simsuite.scenario.spans import KeyPath
 
@@ -19,7 +18,7 @@ _REPLACED = ("run", "time", "output", "probe", "title")
 class SoundParts:
     """data: a scenario. faulty: sections that are not as they are in the file."""
 
-    data: dict[str, Any]
+    data: dict[str, object]
     faulty: frozenset[str | int]
 
     def in_file(self, path: KeyPath) -> KeyPath | None:
@@ -28,13 +27,13 @@ class SoundParts:
         return None if not path or path[0] in self.faulty else path
 
 
-def sound_parts(data: Mapping[str, Any], mistakes: Iterable[KeyPath]) -> SoundParts | None:
+def sound_parts(data: Mapping[str, object], mistakes: Iterable[KeyPath]) -> SoundParts | None:
     """data: of the file. mistakes: where they are. None if too little is sound."""
     places = list(mistakes)
     faulty = frozenset(path[0] for path in places if path)
     if () in places or not faulty <= set(_REPLACED):
         return None
-    found = {key: value for key, value in data.items() if key not in faulty}
+    found: dict[str, object] = {key: value for key, value in data.items() if key not in faulty}
     if "time" in faulty:
         time = data.get("time")
         steady = time.get("steady", False) if isinstance(time, Mapping) else None
