@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from simsuite.expressions import Expression
-from simsuite.expressions.separable import Pair, separate, time_factor
+from simsuite.expressions.separable import Pair, separate
 
 VARIABLES = ("x", "y", "t", "T")
 PLATE = ((0.0, 1.0), (0.0, 1.0), (0.0, 1.0))
@@ -226,34 +226,3 @@ def test_products_add_up_to_the_field(made: tuple[str, int]) -> None:
     assert pairs is not None
     assert len(pairs) <= 8
     assert_same(text, pairs)
-
-
-@pytest.mark.parametrize(
-    ("text", "space", "time"),
-    [
-        ("hypot(x, y)*exp(-t)", "hypot(x, y)", "exp(-t)"),
-        ("5*t**2", "5.0", "t**2"),
-        ("x + y", "x + y", "1.0"),
-        ("3", "3.0", "1.0"),
-        ("x*y*t + 2*t", "x * y + 2", "t"),
-        ("(1 + sin(t))*where(hypot(x, y) < 0.5, 1e6, 0)", "1000000 * where(hypot(x, y) < 0.5, 1, 0)", None),
-        ("exp(-x*y - 0.1*t)", None, None),
-        ("where(t < 0.5, x*y, 0)", None, None),
-        ("where(t < 0.5 and x < y, 7, 0)", None, None),
-        ("sqrt(x*y*t)/(1 + t)", None, None),
-    ],
-)
-def test_time_factor(text: str, space: str | None, time: str | None) -> None:
-    pair = time_factor(Expression.parse(text), *PLATE)
-    assert pair is not None
-    assert (pair[0].variables, pair[1].variables) == (("x", "y"), ("t",))
-    assert space is None or Expression.parse(space)(**random_points()) == pytest.approx(pair[0](**random_points()))
-    assert time is None or str(pair[1]) == time
-    assert_same(text, (pair,))
-
-
-@pytest.mark.parametrize(
-    "text", ["x + t", "sin(x + t)", "where(x > t, 1, 0)", "x*exp(-x*t)", "T*t", "x/t", "(x + t)**2"]
-)
-def test_no_time_factor(text: str) -> None:
-    assert time_factor(Expression.parse(text, VARIABLES), *PLATE) is None

@@ -59,12 +59,6 @@ def separate(expression: Expression, x_range: Range, y_range: Range, t_range: Ra
     return _pairs(expression, ("x", "t"), ("y", "t"), {"x": x_range, "y": y_range, "t": t_range})
 
 
-def time_factor(expression: Expression, x_range: Range, y_range: Range, t_range: Range) -> Pair | None:
-    """S(x, y) and h(t) whose product is the expression; None if none are known. Constants go with S; see `separate`."""
-    pairs = _pairs(expression, ("x", "y"), ("t",), {"x": x_range, "y": y_range, "t": t_range})
-    return pairs[0] if pairs and len(pairs) == 1 else None
-
-
 def _pairs(
     expression: Expression, first: tuple[str, ...], second: tuple[str, ...], ranges: Mapping[str, Range]
 ) -> tuple[Pair, ...] | None:

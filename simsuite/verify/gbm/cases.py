@@ -21,7 +21,6 @@ EVERY_WAY: tuple[Way, ...] = (
     ("float32", ANTITHETIC),
 )
 BOTH_ENDS: tuple[Way, ...] = (("float64", PLAIN), ("float32", ANTITHETIC))
-ONE_WAY: tuple[Way, ...] = (("float64", PLAIN),)
 
 
 @dataclass(frozen=True)

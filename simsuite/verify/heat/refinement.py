@@ -21,7 +21,6 @@ from simsuite.verify.heat.runs import Outcome, run
 ORDER_IN_TIME = {
     name: record.order_in_time for name, record in stepper_records().items() if record.order_in_time is not None
 }
-LARGEST_LEVEL = 6
 
 
 def refined(model: HeatScenario, level: int, dt: float | None = None, stepper: str | None = None) -> HeatScenario:
