@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from pathlib import Path
 from typing import NamedTuple
@@ -67,9 +68,21 @@ def checks(struct: type, layout: np.dtype, real: str) -> str:
     return "\n".join(lines)
 
 
+@functools.cache
+def knows_offsets() -> bool:
+    """Whether NVRTC has `__builtin_offsetof`, which that of CUDA 13.0 does not have yet."""
+    try:
+        ptx_of("struct One { int a; };\nstatic_assert(__builtin_offsetof(One, a) == 0);")
+    except AssertionError:
+        return False
+    return True
+
+
 @pytest.mark.parametrize("precision", REAL)
 @pytest.mark.parametrize(("module", "struct"), STRUCTS, ids=lambda each: each.__name__.rpartition(".")[2])
 def test_a_struct_is_the_same_in_both_languages(module: object, struct: type, precision: str) -> None:
+    if not knows_offsets():
+        pytest.skip("this NVRTC does not say where fields of a struct are")
     real = REAL[precision]
     same = checks(struct, layout_of(struct, np.dtype(precision)), real)
     ptx_of(f"#define REAL {real}\n{source(module)}\n{CHECK}\n{same}")
