@@ -77,6 +77,16 @@ def test_a_jump_at_that_very_time_is_no_steady_state(heat: Callable[..., HeatPro
     assert rate(stepper) == pytest.approx(2 * alpha / dx**2 * 1e-6, rel=0.1)
 
 
+def test_a_plate_in_equilibrium_that_a_source_begins_to_warm_is_not_steady(heat: Callable[..., HeatProblem]) -> None:
+    """Its source is 0 at the start, and so are all rates of change."""
+    source = [{"power": "1e5*sin(0.2*t)"}]
+    time = {"end": 60.0, "stepper": "rkl2", "tolerance": 1e-3, "steady_tolerance": 1e-3}
+    problem = heat(**PLATE | {"boundary": {}, "source": source}, time=time)
+    stepper: Any = problem.stepper(open_backend("cpu"), problem.initial())
+    assert rate(stepper) == 0
+    assert problem.settle(stepper) == problem.clock.end
+
+
 def test_a_run_that_is_continued_measures_the_same(heat: Callable[..., HeatProblem], backend: Backend) -> None:
     """To the bit; and on every device about the same, which is less than the rate with all waves."""
     time = {"end": 1e5, "stepper": "adi", "tolerance": 1e-2, "steady_tolerance": 1e-8}

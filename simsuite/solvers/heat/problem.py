@@ -236,6 +236,9 @@ class HeatProblem:
             return stepper.step if self._settled(observed) else self.clock.end
 
     def _settled(self, observed: Snapshot) -> bool:
+        """Never at the start: a plate in equilibrium that sources or edges begin to warm then still rests."""
+        if observed.step == 0:
+            return False
         slow = _largest_rate(observed) <= self.scenario.time.steady_tolerance
         return slow and not self.plan.changes_from(self._time(observed.step))
 
