@@ -3,27 +3,29 @@
     (I - a c A_x) V  = Δt c (A_x T + b_x + A_y T + b_y + q) + a c (Δb_x - a b_x[W])        a = Δt/2
     (I - a c A_y) ΔT = V + a c Δb_y                                    T' = T + ΔT
 
-with A the differences along one axis, b = g·γ what the edges add (see `edges`, at the beginning of the step), Δb its
-change over the step and q in its middle (J. Douglas & J. E. Gunn, Numer. Math. 6:428, 1964, in the form for
-increments). That is the trapezoidal rule but for a² c A_x(c A_y ΔT), of third order in Δt. A mode with eigenvalues λ_x,
-λ_y is multiplied by exactly (1 - zx)(1 - zy) / ((1 + zx)(1 + zy)) a step, z = aλ. Order 2 in time and space, stable for
-any Δt, but no maximum principle: where Δt·λ is large, kinks in the data decay slowly and with changing sign.
+A stands for the differences along one axis, and b = g·γ is what the edges add (see `edges`), taken at the beginning of
+the step; Δb is its change over the step. The sources q are taken in the middle of the step (J. Douglas & J. E. Gunn,
+Numer. Math. 6:428, 1964, in the form for increments). That is the trapezoidal rule but for a² c A_x(c A_y ΔT), of third
+order in Δt. A mode with eigenvalues λ_x, λ_y is multiplied by exactly (1 - zx)(1 - zy) / ((1 + zx)(1 + zy)) a step,
+z = aλ. It has order 2 in time and space, stable for any Δt, but no maximum principle: where Δt·λ is large, kinks in the
+data decay slowly and with changing sign.
 
-b_x[W]: W = c(A_y ΔT + Δb_y), to which A_x is applied in the rest, has values of its own at the left and right edge,
+The term b_x[W]: A_x is also applied to W = c(A_y ΔT + Δb_y), which has values of its own at the left and right edge,
 c·A_y along the edge applied to the change of the edge's temperatures. Without it the order is 2 as well, but an error
 of a²·∂²/∂y² of these values stays beside edges that move (G. Fairweather & A. R. Mitchell, SIAM J. Numer. Anal. 4:163,
-1967). Edges of given flux need none of it, and get what they are given exactly.
+1967). Edges of given flux do not need this term, and let in exactly the flux that is given.
 
-Where coefficients depend on T, the step is taken ITERATIONS times, each with the conductivities, tangents of radiating
-edges and sources at the mean of T and the last T' (the implicit midpoint rule); `iteration_change` is the largest
-change that the last of these made in any step so far, relative to that of the step.
+Where coefficients depend on T, the step is taken ITERATIONS times, each time with the conductivities, tangents of
+radiating edges and sources at the mean of T and the last T' (the implicit midpoint rule); `iteration_change` is the
+largest change that the last iteration made in any step so far, relative to the change that the step made.
 
-Rough data, such as an initial state that does not agree with the edges: the first step is taken in parts that grow by
-the factor GROWTH, from 2/λ of the fastest mode on. Among their a there are some near 1/λ for every mode, which all but
-remove it (as the sequences of D. W. Peaceman & H. H. Rachford, J. SIAM 3:28, 1955, do on the way to a steady state).
+Where data are rough, such as an initial state that does not agree with the edges, the first step is taken in parts that
+grow by the factor GROWTH, beginning with 2/λ of the fastest mode. For every mode the a of some part is near 1/λ, and
+that part all but removes the mode (as the sequences of D. W. Peaceman & H. H. Rachford, J. SIAM 3:28, 1955, do on the
+way to a steady state).
 
-Ledger: a step is a sum of fluxes of T, V and ΔT with edge rows of their own.
-"""
+The ledger books the fluxes of T, V and ΔT, of which a step is the sum. V and ΔT have rows of the edge table of their
+own."""
 
 from __future__ import annotations
 
@@ -53,15 +55,18 @@ from simsuite.solvers.heat.stepper_record import (
     bytes_of_fields,
 )
 
-FIELDS = 14  # that steps take memory for
+FIELDS = 14  # the number of fields that ADI steps take memory for
 ITERATIONS = 3
-GROWTH = 1.6  # of the parts of a first step: with 2 there remain errors of 3e-4
-_LEAST = 2.0**22  # units of rounding of the largest temperature: changes of a step that count as none
-START, CHANGE = 0, 1  # scratch rows of the edge table: for T, and for V and ΔT
+GROWTH = 1.6  # the ratio of the lengths of two successive parts of a first step: with 2 there remain errors of 3e-4
+# A change in a step counts as none if it is less than so many units of rounding of the largest temperature.
+_LEAST = 2.0**22
+START, CHANGE = 0, 1  # numbers of the scratch rows of the edge table: one for T, and one for V and ΔT
 
 
 def parts_of(stiffness: float) -> np.ndarray:
-    """Where the parts of a first step end, in steps, 0 first. stiffness: its length times the largest eigenvalue."""
+    """The times at which the parts of a rough first step end, as shares of the step, beginning with 0.
+
+    stiffness: the length of the step times the largest eigenvalue."""
     n = max(1, math.ceil(math.log(1.0 + 0.5 * stiffness * (GROWTH - 1.0), GROWTH)))
     return (GROWTH ** np.arange(n + 1) - 1.0) / (GROWTH**n - 1.0)
 
@@ -73,10 +78,11 @@ class AdiSteps:
         self.operator = o = operator
         b, dtype, (ny, nx) = o.backend, o.dtype, (o.made.ny, o.made.nx)
         self._real = dtype.type
-        # The increment, and where it is iterated, the one before and the temperature in the middle.
+        # The increment; where a step is iterated, also the increment of the iteration before and the mean temperature.
         self._increments = [b.zeros((ny, nx), dtype) for _ in range(3 if o.nonlinear else 1)]
         self._views = [b.view(a) for a in self._increments]
-        # Twins of what lines along x need, transposed. Scratch for either direction is the other one's field.
+        # Transposed copies of the arrays that the solution along x needs. Each direction uses the field of the other
+        # one as scratch.
         self._arrays = [b.zeros(shape, dtype) for shape in ((nx, ny), (nx + 1, ny), (nx, ny), (3, ny), (3, nx))]
         self._turned, self._gx, self._c, self._rows, self._columns = (b.view(a) for a in self._arrays)
         self._scratch_y = b.view(self._arrays[0].reshape(ny, nx))
@@ -105,7 +111,8 @@ class AdiSteps:
         self._transpose_gx(o.gx, self._gx)
 
     def largest_first_change(self, T: Any, dt: float) -> float:
-        """The largest change of a temperature in a step at the rates of T and of row 0, which must have been filled."""
+        """The largest change of a temperature in a step of length dt, if temperatures changed at the rates that T and
+        row 0 of the tables give. Row 0 must have been filled."""
         o = self.operator
         o.refresh(T, 0)
         R = self._turned
@@ -114,8 +121,10 @@ class AdiSteps:
         return float(np.max(o.backend.to_host(self._arrays[4])[1]))
 
     def queue(self, T: Any, out: Any, rows: tuple[int, int, int], dt: float, booked: bool = True) -> None:
-        """Queue a step of length dt from T to out, which may be T. rows: of the tables, for its begin, middle and end.
-        booked: whether what flows goes into the ledger."""
+        """Queue a step of length dt from T to out, which may be T.
+
+        rows: the rows of the tables for the beginning, the middle and the end of the step. booked: whether the heat
+        that flows is added to the ledger."""
         o, real = self.operator, self._real
         begin, middle, end = rows
         iterations = ITERATIONS if o.nonlinear else 1
@@ -125,7 +134,7 @@ class AdiSteps:
                 M = self._views[2]
                 self._ahead(T, self._views[1 - i % 2], real(0.5), M)
             o.refresh(M, middle)
-            if o.nonlinear:  # rows differ by what depends on time alone
+            if o.nonlinear:  # else rows differ only by what depends on time alone
                 o.edges.refresh(M, begin)
                 o.edges.refresh(M, end)
             self._increment(T, begin, end, i % 2, dt, booked and i == iterations - 1)
@@ -136,9 +145,11 @@ class AdiSteps:
         self._ahead(T, self._views[newest], real(1), out)
 
     def smooth(self, D: Any, T: Any, begin: int, dt: float) -> None:
-        """Queue (I - a c A_y)⁻¹ (I - a c A_x)⁻¹ D, a = Δt/2, in place of D, with edges and sources that give nothing: a
-        mode of eigenvalues λ_x, λ_y is divided by (1 + zx)(1 + zy). Coefficients are those of the last step; T, begin:
-        as for it."""
+        """Queue the replacement of D by (I - a c A_y)⁻¹ (I - a c A_x)⁻¹ D, a = Δt/2, with edges and sources that give
+        nothing. A mode of eigenvalues λ_x, λ_y is divided by (1 + zx)(1 + zy).
+
+        The coefficients are those of the last step, which began at the temperatures T with row `begin` of the tables.
+        """
         o, real, a = self.operator, self._real, 0.5 * dt
         start, unmoved = o.edges.scratch_at(START), o.edges.scratch_at(CHANGE)
         if o.made.law is not None:
@@ -151,13 +162,15 @@ class AdiSteps:
         self._along_y.solve(D, unmoved, a, self._scratch_y)
 
     def splitting(self, T: Any, W: Any, begin: int, end: int, dt: float) -> None:
-        """Queue into W by about how much a step of dt from T is off since directions alternate,
+        """Queue the computation of an estimate of the error that a step of dt from T makes because directions
+        alternate. The result goes to W:
 
             (I - a c A_x)⁻¹ a² c A_x(c A_y ΔT)
 
-        where the last factor is what the step leaves of the trapezoidal rule. Halving dt does not show it: in a region
-        that conducts very well ΔT hardly depends on a, and modes that neither direction has by itself are left as they
-        are. Coefficients are those of the last step. begin, end: rows of the tables for its beginning and its end."""
+        where the last factor is what the step leaves of the trapezoidal rule. Comparing steps of dt and dt/2 does not
+        show this error: in a region that conducts very well ΔT hardly depends on a, and modes that neither direction
+        has by itself are left as they are. Coefficients are those of the last step. begin, end: rows of the tables for
+        its beginning and its end."""
         o, real, a = self.operator, self._real, 0.5 * dt
         start, change = o.edges.scratch_at(START), o.edges.scratch_at(CHANGE)
         edges, at = o.edges.flat, o.edges.at(begin)
@@ -176,7 +189,9 @@ class AdiSteps:
         self._ahead(W, D, real(-1), W)
 
     def _increment(self, T: Any, begin: int, end: int, place: int, dt: float, booked: bool) -> None:
-        """Queue the two sweeps that leave ΔT in a place."""
+        """Queue the two sweeps of a step of length dt, which leave ΔT in the increment of number `place`.
+
+        begin, end: rows of the tables for the beginning and the end of the step. booked: as for `queue`."""
         o, real, a, edges = self.operator, self._real, 0.5 * dt, self.operator.edges.flat
         D, R = self._views[place], self._turned
         start, change = o.edges.scratch_at(START), o.edges.scratch_at(CHANGE)
@@ -201,7 +216,7 @@ class AdiStepper(FieldStepper):
 
     def __init__(self, made: Discretisation, wanted: Wanted, clock: Clock, backend: Backend, start: Snapshot) -> None:
         T = start.arrays["temperature"]
-        # Three rows of the edge table a step or part of one: its begin, middle and end.
+        # The edge table has three rows for each step or part of one: for its beginning, its middle and its end.
         self.parts = self._parts_of_first(made, clock) if start.step == 0 else np.zeros(0)
         halves = np.stack([self.parts[:-1], 0.5 * (self.parts[:-1] + self.parts[1:])], axis=1).ravel()
         offsets = (0.0, 0.5, 1.0, *halves, *self.parts[-1:])

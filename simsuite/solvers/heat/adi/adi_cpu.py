@@ -20,7 +20,7 @@ def tiles_of(ny: int, nx: int) -> tuple[tuple[int, int], tuple[int, int]]:
 
 @part
 def _change(edges, points, before, after, half, T, p):
-    """Mean β of edge point p, and the change of γ - βT over the step at a fixed T."""
+    """The mean of β at edge point p over the step, and the change of γ - βT over the step at a fixed T."""
     moved = edges[after + points + p] - edges[before + points + p]
     d = moved - (edges[after + p] - edges[before + p]) * cell_at(T, p)
     return half * (edges[before + p] + edges[after + p]), d
@@ -28,8 +28,9 @@ def _change(edges, points, before, after, half, T, p):
 
 @part
 def _corner(edges, points, before, after, half, T, p, inwards):
-    """The same in the corner beside point p: a parabola through it and the next points, a line through two, as far as
-    they are of one kind."""
+    """The mean of β and the change of γ - βT, as `_change` gives them, extrapolated to the corner beside point p: by a
+    parabola through p and the next two points, or by a line through two points, as far as these have the same kind of
+    condition."""
     nx = T.shape[1]
     beta, d = _change(edges, points, before, after, half, T, p)
     if nx > 1:
@@ -46,9 +47,11 @@ def _corner(edges, points, before, after, half, T, p, inwards):
 
 @part
 def _bent(edges, before, after, half, T, gy, c, wrap_y, far, j):
-    """c·(A_y e + b_y) along the left or right edge, e the change of its outer temperatures; 0 beside a part of the edge
-    that has none. At the ends of an edge of given temperature with b_y from the corner; where e is the temperature of
-    surroundings, b_y is not known for it, and the next point's is near enough."""
+    """c·(A_y e + b_y) along the left or right edge, where e is the change of the edge's outer temperatures. It is 0
+    beside a part of the edge that has no such temperatures.
+
+    At the ends of an edge of given temperature, b_y comes from the values at the corner. Where e is the temperature of
+    surroundings, b_y is not known for it, and the value of the next point is near enough."""
     ny, nx = T.shape
     points = 2 * (ny + nx)
     x = far * (nx - 1)
@@ -80,7 +83,7 @@ def _bent(edges, before, after, half, T, gy, c, wrap_y, far, j):
 
 @kernel
 def edge_data(T, gy, c, edges, before, after, half, a, start, change, wrap_y):
-    """The rows of T and of V and ΔT."""
+    """Computes the scratch rows of the edge table: row `start` for T, and row `change` for V and ΔT."""
     ny, nx = T.shape
     points = 2 * (ny + nx)
     for p in range(points):
@@ -125,7 +128,7 @@ def _transpose(first_strip, last_strip, field, out):
     ny, nx = field.shape
     for strip in range(first_strip, last_strip):
         for begin in range(0, nx, TILE):
-            for y in range(strip * TILE, min(ny, (strip + 1) * TILE)):  # with `lesser` it takes a tenth longer
+            for y in range(strip * TILE, min(ny, (strip + 1) * TILE)):  # using `lesser` here takes a tenth longer
                 for x in range(begin, min(nx, begin + TILE)):
                     out[x, y] = field[y, x]
 
@@ -152,7 +155,8 @@ def _largest_rows(begin, end, T, change, before, rows):
     for y in range(begin, end):
         moved, size, most = abs(change[y, 0] - before[y, 0]), abs(change[y, 0]), abs(T[y, 0])
         for x in range(1, T.shape[1]):
-            moved = np.maximum(moved, abs(change[y, x] - before[y, x]))  # NaN where one is
+            # np.maximum gives NaN where one of its arguments is NaN
+            moved = np.maximum(moved, abs(change[y, x] - before[y, x]))
             size = np.maximum(size, abs(change[y, x]))
             most = np.maximum(most, abs(T[y, x]))
         rows[0, y], rows[1, y], rows[2, y] = moved, size, most

@@ -9,9 +9,10 @@ from simsuite.solvers.heat.operator.edges_cuda import cell_at
 from simsuite.solvers.heat.operator.operator_cuda import flux_sums
 from simsuite.solvers.heat.operator.row_cuda import THREADS
 
-# Cells along a side of a tile, and threads a tile has in the slow direction. In the simulator threads are Python's.
+# The number of cells along a side of a tile, and of threads that a tile has in the slow direction. In the simulator
+# these are Python's threads.
 TILE, TALL = (4, 2) if config.ENABLE_CUDASIM else (32, 8)
-PITCH = TILE + 1  # so that a column of a tile lies in different banks of shared memory
+PITCH = TILE + 1  # one more than TILE, so that a column of a tile lies in different banks of shared memory
 TILE_CELLS = TILE * PITCH
 
 
@@ -22,7 +23,7 @@ def tiles_of(ny: int, nx: int) -> tuple[tuple[int, int], tuple[int, int]]:
 
 @cuda.jit(device=True)
 def _change(edges, points, before, after, half, T, p):
-    """Mean β of edge point p, and the change of γ - βT over the step at a fixed T."""
+    """The mean of β at edge point p over the step, and the change of γ - βT over the step at a fixed T."""
     moved = edges[after + points + p] - edges[before + points + p]
     d = moved - (edges[after + p] - edges[before + p]) * cell_at(T, p)
     return half * (edges[before + p] + edges[after + p]), d
@@ -30,8 +31,9 @@ def _change(edges, points, before, after, half, T, p):
 
 @cuda.jit(device=True)
 def _corner(edges, points, before, after, half, T, p, inwards):
-    """The same in the corner beside point p: a parabola through it and the next points, a line through two, as far as
-    they are of one kind."""
+    """The mean of β and the change of γ - βT, as `_change` gives them, extrapolated to the corner beside point p: by a
+    parabola through p and the next two points, or by a line through two points, as far as these have the same kind of
+    condition."""
     nx = T.shape[1]
     beta, d = _change(edges, points, before, after, half, T, p)
     if nx > 1:
@@ -48,9 +50,11 @@ def _corner(edges, points, before, after, half, T, p, inwards):
 
 @cuda.jit(device=True)
 def _bent(edges, before, after, half, T, gy, c, wrap_y, far, j):
-    """c·(A_y e + b_y) along the left or right edge, e the change of its outer temperatures; 0 beside a part of the edge
-    that has none. At the ends of an edge of given temperature with b_y from the corner; where e is the temperature of
-    surroundings, b_y is not known for it, and the next point's is near enough."""
+    """c·(A_y e + b_y) along the left or right edge, where e is the change of the edge's outer temperatures. It is 0
+    beside a part of the edge that has no such temperatures.
+
+    At the ends of an edge of given temperature, b_y comes from the values at the corner. Where e is the temperature of
+    surroundings, b_y is not known for it, and the value of the next point is near enough."""
     ny, nx = T.shape
     points = 2 * (ny + nx)
     x = far * (nx - 1)
@@ -82,7 +86,7 @@ def _bent(edges, before, after, half, T, gy, c, wrap_y, far, j):
 
 @cuda.jit(cache=True)
 def edge_data(T, gy, c, edges, before, after, half, a, start, change, wrap_y):
-    """The rows of T and of V and ΔT."""
+    """Computes the scratch rows of the edge table: row `start` for T, and row `change` for V and ΔT."""
     p = cuda.grid(1)
     ny, nx = T.shape
     points = 2 * (ny + nx)
@@ -147,7 +151,7 @@ def ahead(T, change, part, out):
 
 @cuda.jit(device=True)
 def _largest_of(part, i):
-    """The largest number in `part`, NaN if there is one, to its first place."""
+    """Puts the largest number in `part` to its first place, or NaN if `part` contains one. i: number of this thread."""
     cuda.syncthreads()
     half = THREADS // 2
     while half > 0:

@@ -2,13 +2,12 @@
 
     (I - a·c·A) X = R + a·c·g_edge·γ,   (A X)_i = g_i (X_{i-1} - X_i) + g_{i+1} (X_{i+1} - X_i),
 
-and -g·β·X in place of the difference to a neighbour outside (see `edges`); lines may be closed to rings. Arrays have
-the position on the line first and the line last, R (n, m), g (n+1, m), c (n, m), so that neighbouring lines are
-neighbours in memory. All systems are diagonally dominant M-matrices, for which elimination without pivoting is stable
-(N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., 2002, section 9.6); sums of rows are carried
-along with the pivots (v = 1 - s, where s is what a cell has of the next one), so that nothing cancels however large
-a·c·g is.
-"""
+At the ends of a line, -g·β·X takes the place of the difference to a neighbour outside (see `edges`); lines may be
+closed to rings. The first index of an array is the position on the line and the last one the number of the line, R
+(n, m), g (n+1, m), c (n, m), so that neighbouring lines are neighbours in memory. All systems are diagonally dominant
+M-matrices, for which elimination without pivoting is stable (N. J. Higham, Accuracy and Stability of Numerical
+Algorithms, 2nd ed., 2002, section 9.6); sums of rows are carried along with the pivots (v = 1 - s, where s is the
+factor by which an eliminated unknown depends on the next one), so that nothing cancels however large a·c·g is."""
 
 from __future__ import annotations
 
@@ -30,5 +29,6 @@ class Lines:
         self._along = tuple(along)
 
     def solve(self, R: Any, at: int, a: float, scratch: Any) -> None:
-        """Queue the solution for the right-hand sides R, which it replaces. a: s; at: where the row of β, γ begins."""
+        """Queue the solution for the right-hand sides R, which it replaces. a: the factor a of the equation above, s.
+        at: where the row of β, γ begins in the edge table."""
         self._solve(R, self._along, at, self._type(a), self._type(1), scratch)

@@ -6,7 +6,7 @@ import numpy as np
 
 from simsuite.parallel_for import kernel, lesser, parallel_for, procedure
 
-WIDTH = 64  # lines that are solved together: a few rows of them stay in the fastest cache
+WIDTH = 64  # the number of lines that are solved together: a few rows of them stay in the fastest cache
 
 
 def lines_of(n: int, m: int) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -16,7 +16,8 @@ def lines_of(n: int, m: int) -> tuple[tuple[int, int], tuple[int, int]]:
 
 @procedure
 def _ring(r, g, c, a, one, begin, end, last):
-    """The last unknown of each line that is a ring: what lies between is affine in it."""
+    """Computes the last unknown of each line that is a ring. All other unknowns of the ring are affine functions of it.
+        """
     n = r.shape[0]
     for j in range(begin, end):
         d, p, v, u = one - one, one, one, one - one
@@ -33,7 +34,7 @@ def _ring(r, g, c, a, one, begin, end, last):
 
 @procedure
 def _end_row(r, g, c, edges, first, points, a, one, v, i, j):
-    """Elimination of a row at the end of a line, where there are edges."""
+    """Eliminates the row at one end of line j, where the edge takes the place of a neighbour."""
     n, m = r.shape
     w, e = a * c[i, j] * g[i, j], a * c[i, j] * g[i + 1, j]
     t, right = one, r[i, j]
@@ -54,7 +55,7 @@ def _end_row(r, g, c, edges, first, points, a, one, v, i, j):
 
 @procedure
 def _rows(r, g, c, a, one, v, i, begin, end):
-    """Elimination of a row of cells of several lines."""
+    """Eliminates row i of the lines from `begin` to `end`, for cells between two others."""
     for j in range(begin, end):
         w, e = a * c[i, j] * g[i, j], a * c[i, j] * g[i + 1, j]
         t = one + w * v[i - 1, j]
@@ -65,7 +66,7 @@ def _rows(r, g, c, a, one, v, i, begin, end):
 
 @procedure
 def _substitute(r, one, v, begin, end):
-    """The unknowns of several lines, from the last but one to the first."""
+    """Computes the unknowns of several lines by back substitution, from the last but one to the first."""
     for i in range(r.shape[0] - 2, -1, -1):
         for j in range(begin, end):
             r[i, j] += (one - v[i, j]) * r[i + 1, j]
@@ -115,8 +116,8 @@ def _lines(r, g, c, edges, first, a, one, v):
 
 
 def solve(r, lines, at, a, one, v):
-    """A kernel for rings and one for lines with ends: most runs need one of them."""
-    g, c, edges, first, wrap = lines  # in the order of `Along`
+    """Solves the systems. Rings and lines with ends have a kernel each, because most runs need only one of them."""
+    g, c, edges, first, wrap = lines  # fields in the order of `Along`
     if not wrap:
         _lines(r, g, c, edges, at + first, a, one, v)
     elif r.shape[0] > 1:

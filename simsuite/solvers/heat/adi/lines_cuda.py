@@ -12,9 +12,9 @@ from numba import cuda
 
 from simsuite.solvers.heat.arguments import Along
 
-LINES = 16  # neighbouring lines a block solves: whole sectors of memory
+LINES = 16  # the number of neighbouring lines that a block solves, so that it reads whole sectors of memory
 CHUNKS = 32
-SHORTEST = 8  # cells a thread should have
+SHORTEST = 8  # the least number of cells that a thread should have
 SIZE = LINES * CHUNKS
 ENDS = 8 * SIZE
 
@@ -27,7 +27,8 @@ def lines_of(n: int, m: int) -> tuple[tuple[int, int], tuple[int, int]]:
 
 @cuda.jit(device=True)
 def _row(r, lines, first, a, one, i, j):
-    """(k, w, e, right) of a row (k + w + e)·x[i] - w·x[i-1] - e·x[i+1] = right; at edges w and e are part of k."""
+    """The numbers (k, w, e, right) of the equation (k + w + e)·x[i] - w·x[i-1] - e·x[i+1] = right of row i; beside
+    edges w and e are part of k."""
     n, m = r.shape
     points = 2 * (n + m)
     g, c, edges = lines.g, lines.c, lines.edges
@@ -47,8 +48,9 @@ def _row(r, lines, first, a, one, i, j):
 
 @cuda.jit(device=True)
 def _piece(r, lines, first, a, one, begin, end, j, ends, here):
-    """Eliminates the inside of a piece: its first unknown is P + Q·before + R·after, its last d + p·before + s·after,
-    where U = 1 - Q - R and u = 1 - p - s are computed without cancellation."""
+    """Eliminates the inside of a piece: its first unknown becomes P + Q·before + R·after and its last one d + p·before
+    + s·after, where `before` and `after` are the unknowns beside the piece. U = 1 - Q - R and u = 1 - p - s are
+    computed without cancellation."""
     zero = one - one
     d, p, v, u, s = zero, one, one, zero, zero
     P, Q, R, U = zero, zero, one, zero
@@ -77,10 +79,11 @@ def _piece(r, lines, first, a, one, begin, end, j, ends, here):
 
 @cuda.jit(device=True)
 def _join(r, lines, first, a, one, j, ends, line, width, pieces):
-    """From piece to piece: the unknowns before and after each, left in the first two rows of `ends`.
+    """Goes from piece to piece and computes the unknowns before and after each of them, which are left in the first two
+    rows of `ends`.
 
-    Before a piece is A + B·(its first unknown) + C·z, with z the last unknown of a ring; V = 1 - B, W = 1 - B - C.
-    """
+    The unknown before a piece is A + B·(its first unknown) + C·z, where z is the last unknown of a ring; V = 1 - B, W =
+    1 - B - C."""
     zero = one - one
     A, B, C, V, W = zero, zero, zero, one, one
     if lines.wrap:
