@@ -16,8 +16,8 @@ def lines_of(n: int, m: int) -> tuple[tuple[int, int], tuple[int, int]]:
 
 @procedure
 def _ring(r, g, c, a, one, begin, end, last):
-    """Computes the last unknown of each line that is a ring. All other unknowns of the ring are affine functions of it.
-        """
+    """Computes the last unknown of each line that is a ring. All other unknowns of the ring are affine functions
+    of it."""
     n = r.shape[0]
     for j in range(begin, end):
         d, p, v, u = one - one, one, one, one - one

@@ -1,4 +1,5 @@
-"""Temperatures below absolute zero, where it is known where that is: edges that radiate need kelvin, °C are °C."""
+"""Mistakes and warnings about temperatures below absolute zero. It is known which temperature that is only where the
+unit is °C, and where edges radiate, for which temperatures must be in K."""
 
 from __future__ import annotations
 
@@ -20,10 +21,10 @@ _CELSIUS = -273.15
 _USUAL = (
     230.0,
     330.0,
-)  # temperatures that are usual in K; in °C hardly all of a plate and its surroundings have such ones
-_SEEN = 200.0, 2000.0  # temperatures in K that are written with the .15 of 273.15
-_ROUNDING = 1e-6  # of the largest temperature, that a step may go below 0 K by
-_SOME = 1e-3  # of the largest temperature: less below 0 K may be the error of a method
+)  # Temperatures in this range are usual in K; as °C they are unlikely for all of a plate and its surroundings.
+_SEEN = 200.0, 2000.0  # the range of temperatures in K that are written with the .15 of 273.15
+_ROUNDING = 1e-6  # share of the largest temperature by which a step may go below 0 K because of rounding
+_SOME = 1e-3  # share of the largest temperature: a run may come to so much less than 0 K by the error of a method
 _WITHOUT_UNIT = (
     'as temperatures without a unit are in K: write units = "degC" at the top of the file if they are in °C, or '
     'units = "K" if they are differences'
@@ -39,7 +40,7 @@ def absolute_zero(scenario: HeatScenario, edges: Edges) -> float:
 
 
 def too_cold(scenario: HeatScenario, made: Discretisation, inside: list[np.ndarray], coldest: float) -> list[Mistake]:
-    """Initial and held temperatures below the coldest. inside: which cells belong to each region."""
+    """Finds initial and held temperatures below `coldest`. inside: which cells belong to each region."""
     cold = np.less(made.T0, coldest)
     found = []
     for i in reversed(range(len(inside))):  # the last region that a cell belongs to is the one that holds it
@@ -58,7 +59,8 @@ def _is_constant(temperature: object) -> bool:
 def _mistakes(
     made: Discretisation, bad: np.ndarray, path: tuple[str | int, ...], coldest: float, constant: bool
 ) -> list[Mistake]:
-    """One of the first cell that is bad, if any is. constant: whether the temperature is the same in all cells."""
+    """A mistake about the first cell that is bad, if any cell is. constant: whether the temperature is the same in all
+    cells."""
     if not bad.any():
         return []
     y, x = np.argwhere(bad)[0]
@@ -81,7 +83,7 @@ def unit_warnings(scenario: HeatScenario, made: Discretisation) -> list[str]:
 
 def kelvin_warnings(scenario: HeatScenario, made: Discretisation) -> list[str]:
     """A sentence where temperatures that are to be in °C look as if they were written in K: a number such as 298.15, or
-    all of them such as are usual in K, and hot in °C."""
+    if all of them are usual in K, and hot in °C."""
     if scenario.units != "degC" or scenario.manufactured:
         return []
     given = list(_given(scenario, made))
@@ -117,12 +119,13 @@ def fallen_below(scenario: HeatScenario, made: Discretisation, results: Mapping[
 
 
 def _unit_is_known(scenario: HeatScenario, made: Discretisation) -> bool:
-    """A solution that is manufactured needs none."""
+    """Whether the unit of the temperatures is known. A manufactured solution needs no unit."""
     return "units" in scenario.model_fields_set or made.edges.radiates or scenario.manufactured
 
 
 class _Given(NamedTuple):
-    """What a key says of temperatures. text: the least of them, in words, and when. numbers: that it is made of."""
+    """What a key of the scenario says about temperatures. text: the least of them, in words, and when it is reached.
+    numbers: the numbers that occur in its expression."""
 
     name: str
     text: str
@@ -132,7 +135,7 @@ class _Given(NamedTuple):
 
 
 def _given(scenario: HeatScenario, made: Discretisation) -> Iterator[_Given]:
-    """For each key that gives temperatures."""
+    """The `_Given` of each key that gives temperatures."""
     x, y, unit = *made.centres, scenario.degrees
     held, T0 = np.broadcast_to(made.held, made.T0.shape), made.T0
     if not held.all():
@@ -145,7 +148,7 @@ def _given(scenario: HeatScenario, made: Discretisation) -> Iterator[_Given]:
     for i, region in enumerate(scenario.region):
         if isinstance(region.temperature, Expression):
             values = np.broadcast_to(region.temperature(x=x, y=y), T0.shape).astype(T0.dtype)
-            own = held & (values == T0)  # or of another region that is as cold there
+            own = held & (values == T0)  # cells of another region that is as cold there count as well
             if own.any():
                 yield _words(("region", i, "temperature"), region.temperature, values[own], unit)
 
@@ -153,7 +156,8 @@ def _given(scenario: HeatScenario, made: Discretisation) -> Iterator[_Given]:
 def _words(
     path: tuple[str | int, ...], f: Expression | Any, values: np.ndarray, unit: str, t: np.ndarray | None = None
 ) -> _Given:
-    """t: times of the values, one a row, if they have some."""
+    """The `_Given` of the key at `path`, with the expression f and its values. t: the times of the values, one for each
+    row, if they have times."""
     name, lowest, highest = ".".join(map(str, path)), float(np.min(values)), float(np.max(values))
     numbers = [n.value for n in walk(f.tree) if isinstance(n, Number)] if isinstance(f, Expression) else []
     if isinstance(f, Expression) and not f.names:

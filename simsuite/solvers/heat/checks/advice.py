@@ -1,4 +1,4 @@
-"""What people often get wrong in heat scenarios: said before a run, or where one comes to NaN."""
+"""Warnings about what people often get wrong in heat scenarios, given before a run, or after one that came to NaN."""
 
 from __future__ import annotations
 
@@ -24,18 +24,19 @@ from simsuite.solvers.heat.grid.sampling import distinct
 from simsuite.solvers.heat.plan import Plan
 from simsuite.solvers.heat.steppers import record_or_none
 
-_LEDGER_UNITS = {  # by whether the state is steady, and whether the diffusivity alone is given
+_LEDGER_UNITS = {  # The keys say whether the state is steady, and whether the diffusivity alone is given.
     (False, False): "J/m",
     (False, True): "K·m²",
     (True, False): "W/m",
     (True, True): "K·m²/s",
 }
-_LITTLE = 1e-3  # of a plate's shorter side
-_CLOSED, _ROUNDED = 1e-6, 1e-10  # of the heat that has moved, and of all that is stored: a ledger that closes
+_LITTLE = 1e-3  # share of a plate's shorter side: heat that spreads over less than this gets nowhere
+# A ledger closes if less is missing in it than these shares of the heat that has moved and of all stored heat.
+_CLOSED, _ROUNDED = 1e-6, 1e-10
 
 
 def warnings(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[str]:
-    """What is probably not meant, although it can be run: one sentence each."""
+    """One sentence for each thing in the scenario that is probably not meant, although it can be run."""
     jumps = thermostat_warnings(scenario, made, plan.control is not None)
     idle = idle_warnings(scenario, made)
     idle += [] if idle else [*moment_warnings(scenario, made, plan), *late_switches(scenario, made)]
@@ -78,8 +79,8 @@ def _unsearched_warnings(plan: Plan) -> list[str]:
 def _scale_warnings(scenario: HeatScenario, made: Discretisation) -> list[str]:
     """A sentence where heat cannot get anywhere: it spreads over √(4Dt) in a time t, D being the largest diffusivity.
 
-    That length is compared with a cell and with the plate. Where conductivities depend on T, D is that of the start.
-    """
+    That length is compared with a cell and with the plate. Where conductivities depend on T, D is taken at the initial
+    temperatures."""
     if scenario.time.steady or scenario.time.end is None:
         return []
     k = max(float(np.max(distinct(made.kx))), float(np.max(distinct(made.ky))))
@@ -96,7 +97,8 @@ def _scale_warnings(scenario: HeatScenario, made: Discretisation) -> list[str]:
 
 
 def open_ledger(scenario: HeatScenario, made: Discretisation, results: Mapping[str, Any]) -> list[str]:
-    """A sentence where more heat is missing in the ledger than rounding explains. In float32 that may be much."""
+    """A sentence where more heat is missing in the ledger than rounding explains. Runs in float32 have none, as
+    rounding may explain much there."""
     energy = results["energy"]
     parts = [energy["stored"], energy.get("held", 0.0), *energy["edges"].values(), *energy.get("sources", {}).values()]
     moved, capacity = max(map(abs, parts)), float(np.sum(made.rho_c)) * made.dx * made.dy

@@ -1,4 +1,5 @@
-"""Data that change by much within a step of a given dt, within a cell, or so fast that steps are very many."""
+"""Warnings about data that change by much within a step of a given dt or within a cell, or so fast that a run takes
+very many steps."""
 
 from __future__ import annotations
 
@@ -15,20 +16,23 @@ from simsuite.solvers.heat.plan import Plan
 from simsuite.solvers.heat.steppers import is_exact_in_time
 from simsuite.solvers.heat.time_scales.longest_steps import FINEST, LongestSteps
 
-_MANY, _OFTEN = 1024, 0.3  # looks at a run, and the share of them after which data leave the line to the next one
-_ASIDE = 0.1  # of the data's range, by which they leave it
-_LOOKS = 9  # times within a step, its ends included
-_MOST_STEPS = 8192  # that are looked at; a dt that is shorter than that is short for most data
-_MUCH = 0.5  # of what a function changes by in the whole run
-_POINTS = 8  # along an edge, and along each axis of a source
-_OFF = 0.1  # of the power of a source: by how much that of the grid differs
-_ROUNDING = 1e-9  # of the power of a source on the grid: less is 0
-_BURSTS = 0.5  # standard deviation of the power of a source on the grid while it moves, by its own
+# Data are looked at so many times in a run. They are too fast if, after more than this share of the looks, they leave
+# the line to the next look.
+_MANY, _OFTEN = 1024, 0.3
+_ASIDE = 0.1  # the share of the data's range by which they must be off the line to have left it
+_LOOKS = 9  # the number of times at which data are looked at within a step, its ends included
+_MOST_STEPS = 8192  # the most steps that are looked at; a dt that needs more steps is short enough for most data
+_MUCH = 0.5  # A change within a step is large if it is more than this share of a function's change in the whole run.
+_POINTS = 8  # the number of points along an edge, and along each axis of a source
+_OFF = 0.1  # A warning is due if the power on the grid differs from a source's own power by more than this share of it.
+_ROUNDING = 1e-9  # share of the power of a source on the grid: an own power that is less counts as 0
+# A warning is due if the ratio of a moving source's power on the grid to its own has a larger standard deviation.
+_BURSTS = 0.5
 
 
 def coarse_warnings(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[str]:
     """A sentence for each edge and source that changes by much within a step of a given dt, and for each source that
-    does within a cell."""
+    changes by much within a cell."""
     found = [*_sources_in_cells(scenario, made)]
     if is_exact_in_time(plan.stepper):
         return found
@@ -83,7 +87,8 @@ def _data_in_steps(scenario: HeatScenario, made: Discretisation, plan: Plan) -> 
 
 
 def _moving(scenario: HeatScenario, made: Discretisation) -> Iterator[tuple[str, Expression, np.ndarray, np.ndarray]]:
-    """What depends on time: its name, and some of the points where it counts."""
+    """The name and the function of everything that depends on time, with x and y of some of the points where it
+    counts."""
     for piece in made.edges.pieces:
         edge = next(edge for edge in EDGES if edge in piece.path)
         few = slice(None, None, -(-len(piece.x) // _POINTS))
@@ -119,15 +124,17 @@ def _sources_in_cells(scenario: HeatScenario, made: Discretisation) -> Iterator[
 
 
 def _wrong_power(found: GridPower, area: float, unit: str) -> str:
-    """How far the power of a source on the grid is from its own, and in which direction. area: of the plate, m²; unit:
-    of what is given over all of it."""
+    """Says how far the power of a source on the grid is from its own power, and in which direction.
+
+    area: the area of the plate, m². unit: the unit of the heat that is given over the whole plate."""
     if found.signed:
         given, own = found.given * area, found.own * area
         own = 0.0 if abs(own) < _ROUNDING * abs(given) else own
         return f"it heats by {given:.3g} {unit} in all where its power says {own:.3g}"
     if found.ratio >= 2.0:
         return f"it gives about {_times(found.ratio)} times the heat that its power says"
-    if not abs(abs(found.ratio - 1.0) - found.off) < 0.5 * found.off:  # it heats now and cools then
+    # here the source heats at some times and cools at others
+    if not abs(abs(found.ratio - 1.0) - found.off) < 0.5 * found.off:
         return f"its power is off by about {100 * found.off:.0f} %"
     if found.ratio < 0.005:
         return "it gives hardly any heat"

@@ -1,10 +1,9 @@
 """How the power of a source on the grid, which takes it in the middle of cells, differs from its own.
 
 Its own power is the mean over many places in each cell. A source that moves over the cells is compared at many times of
-a run; that is cheap where it is a sum of products X(x, t) Y(y, t), as spots and rectangles are. The places in a cell
-are evenly spaced, and shifted together from one time to the next, so that the mean over all times is that of very many
-places. What does not depend on time is looked at once, in more places. Cells that are held take no part.
-"""
+a run; that is cheap where the source is a sum of products X(x, t) Y(y, t), as spots and rectangles are. The places in a
+cell are evenly spaced, and shifted together from one time to the next, so that the mean over all times is that of very
+many places. What does not depend on time is looked at once, in more places. Cells that are held take no part."""
 
 from __future__ import annotations
 
@@ -19,29 +18,40 @@ from simsuite.expressions.separable import Pair, separate
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.irregular import GOLDEN
 
-_FEW_PARTS, _PARTS = 4, 16  # of a cell along each axis: at first, and of what moves and is no sum; else
-_FEW_TIMES, _TIMES = 64, 4096  # of a run, at first and then, at most
-_MOST_PARTS, _STILL_LOOKS = 1024, 1 << 16  # of a cell, and in all, along an axis, of what does not depend on time
-_FINEST_PARTS, _FINE_LOOKS = 128, 1 << 19  # of a cell in which a source at rest that is no sum differs, and in all
-_DIFFERS = 1e-3  # of the largest power: by how much it differs within such a cell
-_SHIFTS = (0.7548776662466927, 0.5698402909980532)  # whose multiples, modulo 1, lie evenly in a square
-_LOOKS, _CACHED = 1 << 24, 1 << 15  # in all places and at all times together; at once, as caches hold them
-_MOST_CELLS = 1 << 18  # of a source that is no sum of products
-_PERHAPS = 0.03  # of its own power: by what a source may be off, or go up and down, to be looked at closely
-_COUNTS = 0.1  # of the mean size of its own power: where it is less, ratios say nothing
-_ONE_SIGN = 0.9  # of the power without its sign: where that with its sign is less, a source both heats and cools
-_GROSS_TIMES, _GROSS_PARTS = 16, 4  # at which, and parts of a cell in which, the power without its sign is looked at
+# The number of places in a cell along each axis: the first one counts at first, and always for a source that depends on
+# time and is no sum of products; the second one counts in all other cases.
+_FEW_PARTS, _PARTS = 4, 16
+# the number of times of a run at which a source is looked at first, and the largest number after that
+_FEW_TIMES, _TIMES = 64, 4096
+# For what does not depend on time: the most places in a cell along an axis, and the most in all cells together.
+_MOST_PARTS, _STILL_LOOKS = 1024, 1 << 16
+# For cells within which a source differs that is at rest and no sum of products: the most places along each axis of a
+# cell, and the most places in all.
+_FINEST_PARTS, _FINE_LOOKS = 128, 1 << 19
+_DIFFERS = 1e-3  # A source differs within a cell if its spread there is more than this share of the largest spread.
+# The multiples of these two numbers, modulo 1, lie evenly in a square.
+_SHIFTS = (0.7548776662466927, 0.5698402909980532)
+# the most values in all places and at all times together; how many are computed at once, as caches hold them
+_LOOKS, _CACHED = 1 << 24, 1 << 15
+_MOST_CELLS = 1 << 18  # the most cells of a grid on which a source is looked at that is no sum of products
+# A source is looked at closely if it is off, or goes up and down, by more than this share of its own power.
+_PERHAPS = 0.03
+_COUNTS = 0.1  # share of the mean size of a source's own power: where the power is less, ratios say nothing
+# A source both heats and cools if the power with its sign is less than this share of the power without sign.
+_ONE_SIGN = 0.9
+# the number of times at which the power without its sign is looked at, and of places in a cell along each axis
+_GROSS_TIMES, _GROSS_PARTS = 16, 4
 
 
 @dataclass(frozen=True)
 class GridPower:
     """What a source gives on the grid, compared with its own power.
 
-    given, own: the means over the plate and the run, W/m³. signed: whether it heats here and cools there, so that they
-    are small beside what moves, and their quotient says nothing. off: the difference of these means, as a share of the
-    mean size of its own power, which counts without its sign; error: what that may be wrong by, as times are few.
-    least, most: the quotient at single times; swing: its standard deviation; of sources of one sign only.
-    """
+    given, own: the means over the plate and the run of the power on the grid and of the source's own power, W/m³.
+    signed: whether the source heats in some places and cools in others, so that both means are small and their quotient
+    says nothing. off: the difference of the two means, as a share of the mean size of the source's own power without
+    its sign. error: by how much `off` may be wrong, because times are few. least, most, swing: the least and the
+    largest quotient at single times, and its standard deviation; they are 1, 1 and 0 for signed sources."""
 
     given: float = 0.0
     own: float = 0.0
@@ -54,12 +64,13 @@ class GridPower:
 
     @property
     def ratio(self) -> float:
-        """The quotient of the means over a run."""
+        """The quotient of the mean power on the grid and the source's own mean power over a run."""
         return self.given / self.own if self.own != 0.0 else math.nan
 
 
 def grid_power(f: Expression, made: Discretisation, end: float) -> GridPower:
-    """That of a source in a run until `end`. The grid is taken for good where it has too many cells to look."""
+    """The `GridPower` of a source in a run until `end`. Where the grid has too many cells to look at, the power on it
+    is assumed to be right."""
     if not (f.depends_on("x") or f.depends_on("y")):
         return GridPower()
     pairs = separate(f, (0.0, made.nx * made.dx), (0.0, made.ny * made.dy), (0.0, end))
@@ -76,7 +87,7 @@ def grid_power(f: Expression, made: Discretisation, end: float) -> GridPower:
 def _looked_at(
     f: Expression, pairs: tuple[Pair, ...] | None, made: Discretisation, end: float, parts: int, most: int
 ) -> GridPower:
-    """By so many parts of each cell along each axis, at so many times at most."""
+    """The `GridPower` of a source, found with `parts` places in each cell along each axis, at `most` times at most."""
     looks = parts * (made.nx + made.ny) if pairs is not None else parts**2 * made.nx * made.ny
     count = max(1, min(most, _LOOKS // looks)) if f.depends_on("t") else 1
     times = _times(end, count)
@@ -101,11 +112,10 @@ def _looked_at(
 def _size(
     f: Expression, pairs: tuple[Pair, ...] | None, made: Discretisation, times: np.ndarray, own: np.ndarray
 ) -> tuple[bool, float]:
-    """Whether a source both heats and cools, and the mean size of its power; own: that with its sign, at each time.
+    """Whether a source both heats and cools, and the mean size of its power. own: the power with its sign at each time.
 
-    Without its sign, the power of a sum of products is at most that of all products. Where that is much more than what
-    comes out, the field itself is looked at, at some of the times.
-    """
+    The mean of |f| of a sum of products is at most the sum of the means of its products' absolute values. Where that
+    sum is much more than the power with its sign, |f| itself is evaluated at some of the times."""
     net = float(np.mean(np.abs(own)))
     if pairs is not None:
         most = sum(_powers(f, ((a, b),), made, times, _GROSS_PARTS, without_sign=True) for a, b in pairs)
@@ -123,8 +133,8 @@ def _size(
 
 
 def _times(end: float, count: int) -> np.ndarray:
-    """(3, n): irregular times of a run, and at each how far places in cells are shifted along x and along y, as a share
-    of their distance."""
+    """Irregular times of a run, and for each of them how far the places in cells are shifted along x and along y, as
+    shares of the distance between places: an array (3, n)."""
     multiples = np.arange(count) + 1
     return np.array([end * (multiples * GOLDEN % 1.0), *(multiples * shift % 1.0 for shift in _SHIFTS)])
 
@@ -137,8 +147,8 @@ def _powers(
     parts: int,
     without_sign: bool = False,
 ) -> np.ndarray:
-    """The mean over the plate, at each time, of f in cells that are not held, from so many places in each cell along
-    each axis; or that of |f|, for which there must be one product at most."""
+    """The mean over the plate, at each time, of f in the cells that are not held, from `parts` places in each cell
+    along each axis. With `without_sign` it is the mean of |f|, for which `pairs` must have one product at most."""
     size = np.abs if without_sign else np.asarray
     free = ~np.broadcast_to(made.held, (made.ny, made.nx)) if made.any_held else None
     if pairs is None:
@@ -155,7 +165,7 @@ def _powers(
 
 
 def _distinct_rows(free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of a plate that differ, and of each row, which of these it is."""
+    """The distinct rows of `free`, and for each row of the plate the number of the distinct row that equals it."""
     rows, group = np.unique(free, axis=0, return_inverse=True)
     return rows.astype(float), group.reshape(-1)
 
@@ -169,7 +179,8 @@ def _along(
     parts: int,
     size: Callable[[np.ndarray], np.ndarray],
 ) -> np.ndarray:
-    """The mean of a factor in each cell along an axis, at each time: (times, cells); (1, cells) where it is at rest."""
+    """The mean of a factor in each cell along an axis, at each time: (times, cells), or (1, cells) if the factor does
+    not depend on time."""
     if not f.depends_on("t"):
         times = times[:, :1]
         parts = max(parts, min(_MOST_PARTS, _STILL_LOOKS // cells)) if parts > 1 else 1
@@ -184,8 +195,8 @@ def _along(
 
 
 def _places(cells: int, d: float, parts: int, shift: np.ndarray | float) -> np.ndarray:
-    """So many places in each cell along an axis; its middle where that is one. shift: from the first of a part on, as a
-    share of it."""
+    """`parts` evenly spaced places in each cell along an axis; the cell's middle if `parts` is 1. shift: the distance
+    of a place from the beginning of its part, as a share of the part."""
     return (np.arange(cells * parts) + (shift if parts > 1 else 0.5)) * (d / parts)
 
 
@@ -198,7 +209,7 @@ def _of_plate(
     size: Callable[[np.ndarray], np.ndarray],
     free: np.ndarray | None,
 ) -> float:
-    """The mean over the plate at one time, of a source that is no sum of products, at temperature T."""
+    """The mean over the plate, at one time and at temperature T, of a source that is no sum of products."""
     shift_x, shift_y = time[1:] if f.depends_on("t") else (0.5, 0.5)
     x, y = _places(made.nx, made.dx, parts, shift_x), _places(made.ny, made.dy, parts, shift_y)
     refined = parts > _FEW_PARTS and not f.depends_on("t")
@@ -225,7 +236,8 @@ def _of_plate(
 def _refine(
     means: np.ndarray, differing: np.ndarray, parts: int, f: Callable[..., np.ndarray], made: Discretisation
 ) -> None:
-    """Puts the means of f from more places into cells within which it differs, unless these are too many."""
+    """Replaces the means of f in cells within which it differs by means over more places, unless these cells are too
+    many."""
     j, i = np.nonzero(differing)
     finer = min(_FINEST_PARTS, math.isqrt(_FINE_LOOKS // max(1, j.size)))
     if j.size and finer > parts:

@@ -1,5 +1,5 @@
-"""What a heat scenario says without any effect: regions and pieces of edges between the cells, sources and edges that
-are 0."""
+"""Warnings about parts of a heat scenario that have no effect: regions and pieces of edges that lie between the cells'
+centres, and sources and edges that are 0."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ from simsuite.scenario.heat import EDGES, HeatScenario, Mask
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.edges import CONVECTION, FLUX, RADIATION
 
-_COLDEST, _HOTTEST = 1.0, 1e4  # temperatures up to which sources are looked at, if the data do not go beyond
-_BLOCK = 1 << 16  # cells that are looked at at a time
-_LATER, _LATEST = 64, 1e4  # times after the end at which something that is 0 is looked at, up to so many runs later
-_PLACES = 128  # along each axis, at which it is
-_KEYS = {FLUX: "value", CONVECTION: "h", RADIATION: "emissivity"}  # which let heat in or out where they are not 0
+# the range of temperatures for which sources are looked at; it is wider where the data go beyond it
+_COLDEST, _HOTTEST = 1.0, 1e4
+_BLOCK = 1 << 16  # the number of cells that are looked at together
+# Something that is 0 is looked at so many times after the end, up to so many lengths of the run.
+_LATER, _LATEST = 64, 1e4
+_PLACES = 128  # the number of places along each axis in which it is looked at then
+# for each kind of edge, the key that lets heat in or out where it is not 0
+_KEYS = {FLUX: "value", CONVECTION: "h", RADIATION: "emissivity"}
 
 _Range: TypeAlias = tuple[np.ndarray, np.ndarray]
 
@@ -92,8 +95,8 @@ def _edges(scenario: HeatScenario, made: Discretisation) -> list[str]:
 def _at_all_times(
     f: Expression, made: Discretisation, end: float, x: np.ndarray, y: np.ndarray, free: np.ndarray, or_else: str = ""
 ) -> str:
-    """When a function is 0 that is so during a whole run, and what to do about it; see `_acts_later`. or_else: what to
-    do besides, where it does not act later either."""
+    """Says when a function is 0 that is 0 during a whole run, and what to do about it; see `_acts_later`. or_else: what
+    else to do, if the function is 0 after the run as well."""
     if end > 0.0 and _acts_later(f, made, end, x, y, free):
         return f"at all times of the run, which ends at {end:g} s, before it acts: check time.end and its t, in seconds"
     return f"at all times: check that its x and y are in metres and its t in seconds{or_else}"
@@ -102,8 +105,10 @@ def _at_all_times(
 def _acts_later(
     f: Expression, made: Discretisation, end: float, x: np.ndarray, y: np.ndarray, free: np.ndarray
 ) -> bool:
-    """Whether a function is seen not to be 0 after the end of a run, at few times, those among its numbers included,
-    and in some of the places x and y (one array each, which broadcast) that are free."""
+    """Whether a function is seen not to be 0 at some time after the end of a run.
+
+    It is looked at few times, among them the numbers in its expression, and in some of the places x and y (one array
+    each, which broadcast) that are `free`."""
     if not f.depends_on("t"):
         return False
     numbers = [abs(node.value) for node in walk(f.tree) if isinstance(node, Number)]
@@ -129,12 +134,12 @@ def _is_zero(power: Expression, made: Discretisation, end: float) -> bool:
 
 
 def _times_and_temperatures(made: Discretisation, end: float) -> tuple[_Range, _Range]:
-    """Those of a run, as bounds."""
+    """Bounds of the times and of the temperatures of a run."""
     low, high = made.temperatures(made.edges.looks(end))
     return (np.array(0.0), np.array(end)), (np.array(min(low, _COLDEST)), np.array(max(high, _HOTTEST)))
 
 
 def _vanishes(f: Expression, x: np.ndarray, y: np.ndarray, t: _Range, T: _Range) -> np.ndarray:
-    """At which places a function is certainly 0 at all times and temperatures."""
+    """For each place, whether a function is certainly 0 there at all times t and temperatures T."""
     lower, upper = bounds_within(f.tree, {"x": (x, x), "y": (y, y), "t": t, "T": T})
     return np.asarray((lower == 0.0) & (upper == 0.0))

@@ -31,7 +31,7 @@ def late_switches(scenario: HeatScenario, made: Discretisation) -> list[str]:
 
 
 def _switches(tree: Node) -> Iterator[tuple[Node, float]]:
-    """Comparisons of t itself with a number, and that number."""
+    """The comparisons of t itself with a number, each with that number."""
     for node in walk(tree):
         if isinstance(node, Apply) and node.op in _COMPARISONS:
             numbers = [part.value for part in node.args if isinstance(part, Number)]

@@ -1,9 +1,10 @@
-"""Temperatures that heat cannot lead to: without sources and given fluxes, none leaves the range of the start, of what
-is held, of edges and of what is outside (the maximum principle; M. H. Protter & H. F. Weinberger, Maximum Principles in
-Differential Equations, 1967, chapter 3); with sources, by no more than these can heat or cool a cell. The equations of
-the cells obey it too. Steps of a given length may not: those of adi ring where they are much longer than heat takes
-through a cell, after something has jumped.
-"""
+"""Warnings about temperatures that heat cannot lead to.
+
+Without sources and given fluxes, no temperature leaves the range of the initial, held, edge and ambient temperatures
+(the maximum principle; M. H. Protter & H. F. Weinberger, Maximum Principles in Differential Equations, 1967, chapter
+3). With sources, a temperature leaves it by no more than these can heat or cool a cell. The discretised equations obey
+the same principle. Steps of a given length may not: after something has jumped, adi oscillates if its steps are much
+longer than heat takes to cross a cell."""
 
 from __future__ import annotations
 
@@ -19,14 +20,16 @@ from simsuite.solvers.heat.grid.edges import FLUX, TEMPERATURE, Edges
 from simsuite.solvers.heat.plan import Plan
 from simsuite.solvers.heat.steppers import is_exact_in_time
 
-_BEYOND = 0.01  # of that range: more is no matter of a small error
-_PARTS, _MOST_BOXES = 256, 1 << 20  # of a run in which data are bounded; in all places together
-_FIRST = 16  # steps' worth of rounding that any run may have
+_BEYOND = 0.01  # share of the possible range: going further beyond the range is not a matter of a small error
+# the number of parts of a run in which data are bounded, and the most bounds in all places together
+_PARTS, _MOST_BOXES = 256, 1 << 20
+_FIRST = 16  # Every run may have the rounding of so many steps more than it has steps.
 
 
 @dataclass(frozen=True)
 class PossibleRange:
-    """low, high: the least and the largest temperature of start, edges and surroundings. sources: what they add."""
+    """The range of temperatures that are possible. low, high: the least and the largest temperature of start, edges and
+    surroundings. sources: by how much sources may lead beyond these."""
 
     low: float
     high: float
@@ -34,8 +37,8 @@ class PossibleRange:
 
 
 def possible_range(scenario: HeatScenario, made: Discretisation, plan: Plan) -> PossibleRange | None:
-    """Which temperatures there can be; None where fluxes, or sources whose bounds are not known, lead to others, or
-    where steps keep to that range by themselves."""
+    """The range of temperatures that are possible. None where fluxes, or sources whose bounds are not known, may lead
+    beyond any range, and where steps cannot leave the range anyway."""
     by_itself = plan.control is not None or is_exact_in_time(plan.stepper) or scenario.time.dt == "auto"
     if by_itself or _any_flux(made.edges):
         return None
@@ -55,7 +58,7 @@ def possible_range(scenario: HeatScenario, made: Discretisation, plan: Plan) -> 
 
 
 def _any_flux(edges: Edges) -> bool:
-    """Whether heat comes in or goes out at some edge at a given rate."""
+    """Whether the flux through some edge is given and not 0."""
     given = (piece for piece in edges.pieces if piece.kind == FLUX)
     return any(p.first.depends_on("t") or bool(np.any(p.first(x=p.x, y=p.y) != 0.0)) for p in given)
 
@@ -63,8 +66,8 @@ def _any_flux(edges: Edges) -> bool:
 def gone_beyond(
     scenario: HeatScenario, plan: Plan, possible: PossibleRange, lowest: float, highest: float, steps: int
 ) -> str | None:
-    """A sentence, if temperatures from lowest to highest are beyond what is possible, by more than so many steps may be
-    off by rounding."""
+    """A sentence, if temperatures from `lowest` to `highest` are further beyond the possible range than the rounding of
+    so many steps explains; else None."""
     fall, rise = possible.sources.until(plan.clock.time(steps))
     low, high = possible.low - fall, possible.high + rise
     rounding = (steps + _FIRST) * float(np.finfo(scenario.run.dtype).eps) * max(abs(low), abs(high))

@@ -1,6 +1,6 @@
-"""Sources and edges that act at single moments only, such as `(t == 50)`, and so have no effect in steps of any length;
-and sources that are 0 at all times at which they are looked at, although interval arithmetic does not show that they
-always are."""
+"""Warnings about sources and edges that act at single moments only, such as `(t == 50)`, and so have no effect in steps
+of any length. Others are about sources that are 0 at all times at which they are looked at, although interval
+arithmetic does not show that they are always 0."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ from simsuite.solvers.heat.grid.irregular import GOLDEN
 from simsuite.solvers.heat.plan import Plan
 from simsuite.solvers.heat.time_scales.data_stops import data_stops
 
-_LOOKS, _BETWEEN = 64, 512  # irregular times, and at most so many between two changes of the data
-_CELLS = 16  # along each axis, in which comparisons are looked at
-_CONSTANT = ("floor", "ceil", "//", "sign", "step", "<", "<=", ">", ">=")  # but for jumps
-_MOST = 1 << 24  # values of a source that are looked at
+# the number of irregular times that are looked at, and the most times between changes of the data
+_LOOKS, _BETWEEN = 64, 512
+_CELLS = 16  # the number of cells along each axis in which comparisons are looked at
+_CONSTANT = ("floor", "ceil", "//", "sign", "step", "<", "<=", ">", ">=")  # functions that are constant but for jumps
+_MOST = 1 << 24  # the most values of a source that are looked at
 
 
 def moment_warnings(scenario: HeatScenario, made: Discretisation, plan: Plan) -> list[str]:
@@ -49,7 +50,7 @@ def moment_warnings(scenario: HeatScenario, made: Discretisation, plan: Plan) ->
 
 
 def _times(end: float, changes: Sequence[float]) -> np.ndarray:
-    """Irregular times, changes of the data, and times between two of these."""
+    """The times that are looked at: irregular ones, and one between every two changes of the data, or every few."""
     ends = np.unique(np.clip([0.0, *changes, end], 0.0, end))
     between = ends[:-1] + GOLDEN * np.diff(ends)
     few = between[:: 1 + between.size // _BETWEEN]
@@ -57,7 +58,8 @@ def _times(end: float, changes: Sequence[float]) -> np.ndarray:
 
 
 def _data(scenario: HeatScenario, made: Discretisation) -> Iterator[tuple[str, Expression, np.ndarray, np.ndarray]]:
-    """What may depend on time: its name, and some of the points where it counts."""
+    """The name and the function of everything that may depend on time, with x and y of some of the points where it
+    counts."""
     for piece in made.edges.pieces:
         few = slice(None, None, -(-len(piece.x) // _CELLS))
         yield f"the {piece.path[1]} edge", piece.first, piece.x[few], piece.y[few]
@@ -69,14 +71,15 @@ def _data(scenario: HeatScenario, made: Discretisation) -> Iterator[tuple[str, E
 
 
 def _equations(tree: Node) -> Iterator[Apply]:
-    """Comparisons of times that do not go up in jumps, as whole parts do."""
+    """The comparisons `==` that contain t, but for those of functions that go up in jumps, such as `floor(t)`."""
     for node in walk(tree):
         if isinstance(node, Apply) and node.op == "==" and "t" in names_in(node) and not _goes_by_jumps(node):
             yield node
 
 
 def _goes_by_jumps(node: Node) -> bool:
-    """`%` goes up in between."""
+    """Whether a comparison contains a function that is constant between its jumps. `%` is not one: it grows in
+    between."""
     return any(isinstance(part, Apply) and part.op in _CONSTANT for part in walk(node))
 
 
@@ -89,14 +92,14 @@ def _may_act(f: Expression, made: Discretisation, plan: Plan, end: float) -> boo
 
 
 def _holds(equation: Apply, times: np.ndarray, x: np.ndarray, y: np.ndarray) -> bool:
-    """At any of some times and points."""
+    """Whether a comparison holds at any of these times and points."""
     f = Expression.from_tree(equation, ("x", "y", "t"))
     return bool(np.any(f(x=x, y=y, t=times[:, None])))
 
 
 def _is_never_seen(f: Expression, made: Discretisation, times: np.ndarray) -> bool:
-    """Whether a source that depends on place or time is 0 in all cells that are not held, at all times; False where
-    that would take too long to find out."""
+    """Whether a source that depends on place or time is 0 at all of these times in all cells that are not held; False
+    where it would take too long to find out."""
     looks = times if f.depends_on("t") else times[:1]
     if not f.names or made.nx * made.ny * looks.size > _MOST:
         return False

@@ -1,4 +1,5 @@
-"""Conductivities that depend on T and are 0 at temperatures that come up: such cells exchange no heat at all."""
+"""Warnings about conductivities that depend on T and are 0 at temperatures that come up: cells of such temperatures
+exchange no heat at all."""
 
 from __future__ import annotations
 
@@ -9,8 +10,8 @@ from simsuite.solvers.heat.grid.discretisation import Discretisation
 
 
 def no_conduction(scenario: HeatScenario, made: Discretisation) -> list[str]:
-    """A sentence where some cell that is not held conducts nothing at a temperature between the least and the largest
-    that are given, and something at another."""
+    """A sentence where some cell that is not held conducts nothing at one temperature between the least and the largest
+    that are given, and conducts something at another."""
     if made.law is None:
         return []
     bounds = made.temperatures(made.edges.looks(scenario.time.end or 0.0))

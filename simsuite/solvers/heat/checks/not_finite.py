@@ -1,10 +1,9 @@
 """Data of a heat scenario that are NaN or infinite: at the start, or at some time later in the run.
 
 Edges are looked at at the start, as sources are elsewhere (`statement`). What depends on time is looked at in some
-cells at irregular times, which meet every span of time that is not very short, and at frames, at which steps end: there
-a single moment counts as well, as that of `1/(t - 50)`. Sources that depend on T are looked at at the start only, as
-nobody knows later temperatures.
-"""
+cells at irregular times, which meet every span of time that is not very short, and at frames. Since steps end at
+frames, even a single moment counts there, such as t = 50 in `1/(t - 50)`. Sources that depend on T are looked at at the
+start only, as nobody knows later temperatures."""
 
 from __future__ import annotations
 
@@ -23,11 +22,11 @@ from simsuite.solvers.heat.grid.irregular import GOLDEN
 from simsuite.solvers.schedule import frame_times
 from simsuite.words import cell_in_words
 
-_LOOKS = 32  # irregular times, and as many frames at most
-_POINTS = 256  # along an edge, that are looked at after the start
-_CELLS = 32  # along each axis
-_HALVINGS = 50  # of the time between two looks, in search of the first moment
-_HOTTEST = 1e300  # temperatures that may come up where they grow without bound
+_LOOKS = 32  # the number of irregular times at which data are looked at, and the most frames
+_POINTS = 256  # the most points along an edge that are looked at after the start
+_CELLS = 32  # the most cells along each axis that are looked at after the start
+_HALVINGS = 50  # how often the time between two looks is halved in search of the first moment
+_HOTTEST = 1e300  # the highest temperature that is considered where temperatures grow without bound
 _TOO_COLD = (
     "nothing outside the {} edge is cold enough for that solution: take a larger emissivity there, or another kind"
 )
@@ -37,9 +36,12 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True, eq=False)
 class _Data:
-    """A function of place and time, and the points where it counts, by x and y that broadcast. path: of its text in the
-    scenario. name: in words. free: which points count. columns, rows: of the cells that points are the centres of; None
-    at an edge. help: what to do, where that does not follow from the expression."""
+    """A function of place and time, and the points where it counts.
+
+    x, y: the points, as arrays that broadcast. path: the place of the function's text in the scenario. name: the
+    function's name in words. free: which points count. columns, rows: the columns and rows of the cells whose centres
+    the points are; None at an edge. help: what to do if the function is not finite, where that does not follow from the
+    expression."""
 
     path: Path
     name: str
@@ -52,11 +54,11 @@ class _Data:
     help: str = ""
 
     def bad(self, t: float) -> np.ndarray:
-        """Which points have no finite value at a time."""
+        """For each point, whether the function is not finite there at time t."""
         return np.asarray(~np.isfinite(self.f(x=self.x, y=self.y, t=t)) & self.free)
 
     def place(self, t: float) -> str:
-        """The first such point, and the value there."""
+        """Says where the first point is at which the function is not finite at time t, and which value it has there."""
         x, y, bad = np.broadcast_arrays(*map(np.atleast_2d, (self.x, self.y, self.bad(t))))
         j, i = np.argwhere(bad)[0]
         value = float(self.f(x=x[j, i], y=y[j, i], t=t))
@@ -67,8 +69,11 @@ class _Data:
 
 @dataclass(frozen=True)
 class NotFinite:
-    """path, name: of the condition or source. text: its value, where, and when. help: why, and what to do. t: when, s.
-    lasts: whether that is so for some time, and not for a moment alone."""
+    """A condition or source that is not finite at some time.
+
+    path, name: its place in the scenario, and its name in words. text: its value, where, and when. help: why it is not
+    finite, and what to do. t: when that begins, s. lasts: whether that is so for some time, and not only for a moment.
+    """
 
     path: Path
     name: str
@@ -79,12 +84,13 @@ class NotFinite:
 
     @property
     def message(self) -> str:
-        """Of data that a manufactured solution gives, which stand in no place of their own, it says which."""
+        """The message for users. Data that follow from a manufactured solution have no place of their own in the
+        scenario, so that their message begins with their name."""
         return f"{self.name} is {self.text}" if self.path[0] == "reference" else f"is not finite: it is {self.text}"
 
 
 def not_finite(scenario: HeatScenario, made: Discretisation) -> list[NotFinite]:
-    """Of every condition of an edge and every source the first moment at which it is known not to be finite."""
+    """For every condition of an edge and every source, the first moment at which it is known not to be finite."""
     end = scenario.time.end or 0.0
     found = []
     for data in _edges(scenario, made, 1):
@@ -108,8 +114,9 @@ def not_finite(scenario: HeatScenario, made: Discretisation) -> list[NotFinite]:
 
 
 def not_finite_mistakes(scenario: HeatScenario, made: Discretisation) -> list[Mistake]:
-    """Those with which a run cannot get to its end."""
-    early = scenario.time.steady_tolerance > 0.0  # it may end before
+    """The mistakes among what `not_finite` finds: data that are not finite in such a way that a run cannot get to its
+    end."""
+    early = scenario.time.steady_tolerance > 0.0  # a run that ends at a steady state may end before data are not finite
     return [
         Mistake(one.path, one.message, one.help)
         for one in not_finite(scenario, made)
@@ -118,7 +125,7 @@ def not_finite_mistakes(scenario: HeatScenario, made: Discretisation) -> list[Mi
 
 
 def not_finite_warnings(scenario: HeatScenario, made: Discretisation) -> list[str]:
-    """A sentence for each of the others."""
+    """A sentence for each datum that is not finite at some time, but is no mistake in `not_finite_mistakes`."""
     return [
         f"{one.name} is {one.text}: a run whose steps come to that moment ends there with NaN; {one.help}"
         for one in not_finite(scenario, made)
@@ -132,14 +139,15 @@ def _found(data: _Data, t: float, lasts: bool, made: Discretisation, end: float)
 
 
 def why_undefined(f: Expression, made: Discretisation, end: float, at_edge: bool = False) -> str:
-    """What of an expression may be no finite number until `end`, at any temperature, and what to do about it; nothing
-    where that is not known."""
+    """Which part of an expression may not be a finite number at some time until `end`, at any temperature, and what to
+    do about it; an empty text where that is not known."""
     parts = undefined(f.tree, _ranges(made, end, at_edge))
     return f"it has {' and '.join(parts[:2])}: keep it from that, as by max(.., 1e-9)" if parts else ""
 
 
 def _ranges(made: Discretisation, end: float, at_edge: bool) -> dict[str, tuple[float, float]]:
-    """From the first to the last cell, or from edge to edge; at any temperature."""
+    """The ranges of the variables x, y, t and T. Those of x and y go from the first to the last cell, or from edge to
+    edge if `at_edge`; T may be any temperature."""
     x, y = (a.ravel() for a in made.centres)
     if at_edge:
         x, y = np.array([0.0, made.nx * made.dx]), np.array([0.0, made.ny * made.dy])
@@ -148,7 +156,8 @@ def _ranges(made: Discretisation, end: float, at_edge: bool) -> dict[str, tuple[
 
 
 def _first(data: _Data, good: float, bad: float) -> float:
-    """The first moment between two at which it is bad; the start, where it is bad from there on."""
+    """The first moment between the times `good` and `bad` at which the data are not finite; the start, if they are not
+    finite from there on."""
     if good == 0.0 and np.any(data.bad(good)):
         return good
     for _ in range(_HALVINGS):
@@ -171,7 +180,8 @@ def _edges(scenario: HeatScenario, made: Discretisation, stride: int) -> Iterato
 
 
 def _path(scenario: HeatScenario, piece: Piece, key: str) -> Path:
-    """What is derived of a manufactured solution stands in no place of its own."""
+    """The place in the scenario of a key of an edge's condition; data that follow from a manufactured solution have no
+    place of their own."""
     derived = scenario.manufactured and key in ("value", "ambient")
     return ("reference", "temperature") if derived else (*piece.path, key)
 

@@ -1,6 +1,7 @@
-"""How much sources can heat or cool a cell in the course of a run, at most: the integral over time of the largest and
-of the least of all sources at a time, divided by ρc, as if all heat stayed where it arises. By interval arithmetic.
-"""
+"""How much sources can heat or cool a cell in the course of a run, at most.
+
+That is the integral over time of the largest and of the least power density of all sources at each time, divided by ρc,
+as if all heat stayed where it arises. The bounds of the sources come from interval arithmetic."""
 
 from __future__ import annotations
 
@@ -11,12 +12,14 @@ import numpy as np
 from simsuite.expressions.intervals import Bounds, bounds_within
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 
-_PARTS, _BLOCKS = 256, 64  # of a run; of the plate, along x and along y
+# the number of parts of a run, and of blocks of the plate along x and along y, in which sources are bounded
+_PARTS, _BLOCKS = 256, 64
 
 
 @dataclass(frozen=True)
 class SourceRange:
-    """times: ascending, s, the first is 0. falls, rises: until each of them, K, not negative."""
+    """By how much sources can cool and heat a cell until each of some times. times: ascending, s; the first is 0.
+    falls, rises: the most that temperatures can fall and rise until each time, K, not negative."""
 
     times: np.ndarray
     falls: np.ndarray
@@ -29,8 +32,8 @@ class SourceRange:
 
 
 def source_range(made: Discretisation, end: float, dt: float) -> SourceRange | None:
-    """Of a run until `end` in steps of dt, s, of which each may take a source as it is at any time in it or beside it;
-    None where sources depend on T, or where no bounds of them are known."""
+    """The `SourceRange` of a run until `end` in steps of dt, s, each of which may take a source as it is at any time in
+    the step or beside it. None where sources depend on T, or where no bounds of them are known."""
     if any(f.depends_on("T") for f in made.sources):
         return None
     times = np.linspace(0.0, end, _PARTS + 1)
@@ -53,7 +56,7 @@ def source_range(made: Discretisation, end: float, dt: float) -> SourceRange | N
 
 
 def _blocks(n: int) -> np.ndarray:
-    """The first of each of the blocks that n cells in a row are divided into."""
+    """The number of the first cell of each of the blocks that n cells in a row are divided into."""
     blocks = min(n, _BLOCKS)
     return np.arange(blocks) * n // blocks
 
@@ -65,7 +68,9 @@ def _ends(centres: np.ndarray, firsts: np.ndarray, shape: tuple[int, ...]) -> Bo
 
 
 def _integral(most: np.ndarray, c: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """Until each time, of the largest temperature rate of a block, K/s, where that is positive. most: W/m³ in blocks of
-    time, y and x; c: 1/(ρc) in blocks of y and x."""
+    """The integral, until each time, of the largest rate at which sources heat a block, K/s, where that rate is
+    positive.
+
+    most: the largest power density in blocks of time, y and x, W/m³. c: 1/(ρc) in blocks of y and x."""
     rates = np.max(np.maximum(most, 0.0) * c, axis=(-2, -1))
     return np.append(0.0, np.cumsum(np.broadcast_to(rates, len(times) - 1) * np.diff(times)))

@@ -1,8 +1,8 @@
-"""Sources and conductivities that jump where the temperature passes a value, as a thermostat does, `(T < 330)`.
+"""Warnings about sources and conductivities that jump where the temperature passes a value, such as a thermostat
+`(T < 330)`.
 
-Every cell passes that value at a time of its own, so steps cannot end there as they end where data jump in time. A step
-that goes over it heats a cell as if the source had been on, or off, for all of it.
-"""
+Every cell passes that value at a time of its own, so steps cannot end at these times, as they end where data jump in
+time. A step that goes beyond such a time heats the cell as if the source had been on, or off, for the whole step."""
 
 from __future__ import annotations
 
@@ -20,15 +20,17 @@ from simsuite.expressions.tree import Apply, Node, names_in
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 
-_LOOKS = 11  # times at which sources are looked at
-_MOST = 512  # cells along each axis in which they are
-_HALF, _FEW = 0.5, 5.0  # kelvin that ramps in the place of jumps extend over
-_JUMP = 1e-9  # of the largest power: less is rounding
+_LOOKS = 11  # the number of times at which sources are looked at
+_MOST = 512  # the most cells along each axis in which sources are looked at
+# the widths in kelvin of the ramps that are proposed in place of jumps, of sources and of conductivities
+_HALF, _FEW = 0.5, 5.0
+_JUMP = 1e-9  # share of the largest power: a smaller difference is rounding and no jump
 
 
 class Jump(NamedTuple):
-    """at: the temperature; NaN for one that depends on place or time, or that is too far to be looked for. rises:
-    whether what is written jumps up there, as `(T > 330)` does, and `(T < 330)` does not."""
+    """A jump of a function at a temperature. at: the temperature; NaN if it depends on place or time, or is too far off
+    to be looked for. rises: whether the function jumps up there as T grows, as `(T > 330)` does and `(T < 330)` does
+    not."""
 
     at: float
     rises: bool
@@ -59,7 +61,7 @@ def thermostat_warnings(scenario: HeatScenario, made: Discretisation, controlled
 
 
 def conductivities(scenario: HeatScenario) -> Iterator[Expression]:
-    """Those that depend on temperature."""
+    """The conductivities that depend on temperature."""
     parts = [scenario.material.conducting_parts(), *(region.conducting_parts() for region in scenario.region)]
     expressions = (part for pair in parts for part in pair or () if isinstance(part, Expression))
     yield from (part for part in dict.fromkeys(expressions) if part.depends_on("T"))
@@ -77,8 +79,11 @@ def _words(name: str, jump: Jump, controlled: bool) -> str:
 
 
 def _ramp(jump: Jump, width: float = _HALF, centred: bool = False) -> str:
-    """An example of one in place of a jump there, or anywhere. It begins at the jump, on the side on which what is
-    written is 1, as a thermostat should be off beyond its temperature; centred: the jump is in its middle."""
+    """An example of a ramp in place of a jump; an example at any temperature, if that of the jump is not known. width:
+    of the ramp, K.
+
+    The ramp begins at the jump, on the side on which the function is 1, because a thermostat should be off beyond its
+    temperature. If `centred`, the jump is in the middle of the ramp."""
     value = 330.0 if math.isnan(jump.at) else _near(jump.at)
     begin = value + (-0.5 if jump.rises else 0.5) * width if centred else value
     beyond = "T" if begin == 0.0 else f"(T {'+' if begin < 0 else '-'} {abs(begin):g})"
@@ -88,7 +93,7 @@ def _ramp(jump: Jump, width: float = _HALF, centred: bool = False) -> str:
 
 
 def _near(where: float) -> float:
-    """The first number above 0, where `T > 0` begins, counts as 0."""
+    """The temperature of a jump, for people: the first number above 0, where `T > 0` begins to hold, is shown as 0."""
     return where if abs(where) > 1e-300 else 0.0
 
 
@@ -97,8 +102,8 @@ def _at(jump: Jump) -> str:
 
 
 def why_jumping(scenario: HeatScenario, made: Discretisation, reached: tuple[float, float]) -> tuple[str, str] | None:
-    """What jumps at a temperature that a run came past, and what to write in its place; None where nothing does.
-    reached: the least and the largest temperature."""
+    """What jumps at a temperature that a run passed, and what to write in its place; None where nothing jumps. reached:
+    the least and the largest temperature that the run came to."""
     powers = [source.power for source in scenario.source]
     kinds = (("a source", powers, _HALF, False), ("the conductivity", conductivities(scenario), _FEW, True))
     for what, functions, width, centred in kinds:
@@ -112,7 +117,8 @@ def why_jumping(scenario: HeatScenario, made: Discretisation, reached: tuple[flo
 def _jumps(
     power: Expression, made: Discretisation, end: float, reached: tuple[float, float] | None = None
 ) -> Iterator[Jump]:
-    """Where a source jumps, at temperatures that can come up, or that were reached."""
+    """The jumps of a source at temperatures that can come up, or, if `reached` is given, between these two
+    temperatures."""
     parts = dict.fromkeys(jumping(power.tree, "T"))
     if not parts:
         return
@@ -146,8 +152,8 @@ def _rises(part: Node) -> bool:
 
 
 def _passes(power: Expression, made: Discretisation, at: tuple[float, float, float], looks: list[float]) -> bool:
-    """Whether the source differs on both sides of a temperature in some cell at some time. at: the least temperature
-    that can come up, that one, and the largest."""
+    """Whether the source has different values on both sides of a temperature, in some cell at some time. at: the least
+    temperature that can come up, the temperature in question, and the largest one."""
     low, where, high = at
     x, y = (a[:: max(1, a.size // _MOST)] for a in made.centres)
     for t in looks if power.depends_on("t") else looks[:1]:

@@ -1,4 +1,5 @@
-"""`time.tolerance`: of which runs it is, where it does nothing, and what to do where a run has missed it."""
+"""Warnings about `time.tolerance`: where it has no effect, where it is too loose or too strict, and what to do where a
+run has missed it."""
 
 from __future__ import annotations
 
@@ -19,17 +20,18 @@ from simsuite.solvers.heat.steppers import is_exact_in_time, record_or_none, ste
 from simsuite.words import more_than
 
 _OF_STEPS = ("end", "tolerance", "steady_tolerance")  # keys of [time] that do nothing where there are no steps
-_ROUNDED = 0.03  # of the tolerance: rounding in float64 that is more is why an error cannot be told to be within it
-_NOTHING = 0.1  # of the range: rounding in float64 that is more shows that temperatures do not change at all
-_FEW = 17  # places along each axis, and times, at which a source is looked at
-_FAR = 1e3  # times the tolerance: errors that are larger are hardly in proportion to it
-_LEAST = 1e-11  # what tolerances may be, beside rounding
-_EXACT, _SINGLE = 1e-13, 1e-6  # smaller tolerances are less than rounding in float64, and in float32, at its best
-_MARGIN = 1.2  # by which a tolerance that is proposed is smaller than in proportion to the error
+# share of the tolerance: if rounding in float64 is more, it is why an error cannot be told to be within the tolerance
+_ROUNDED = 0.03
+_NOTHING = 0.1  # share of the range: if rounding in float64 is more, temperatures do not change at all
+_FEW = 17  # the number of places along each axis, and of times, at which a source is looked at
+_FAR = 1e3  # Errors of more than so many times the tolerance are hardly in proportion to it.
+_LEAST = 1e-11  # the least tolerance that is proposed, rounding aside
+_EXACT, _SINGLE = 1e-13, 1e-6  # Smaller tolerances are less than the least rounding in float64 and in float32.
+_MARGIN = 1.2  # A proposed tolerance is smaller by this factor than one in proportion to the error.
 
 
 def tolerance_of(scenario: HeatScenario, plan: Plan) -> float | None:
-    """What the error of a run's time steps is to keep to; None where nothing sees to that."""
+    """The tolerance for the error of a run's time steps; None where nothing makes steps keep to it."""
     time = scenario.time
     chosen = time.stepper == "auto" and time.dt == "auto" and not scenario.run.compensated
     record = record_or_none(plan.stepper)
@@ -38,8 +40,8 @@ def tolerance_of(scenario: HeatScenario, plan: Plan) -> float | None:
 
 
 def idle_keys(scenario: HeatScenario, plan: Plan) -> list[str]:
-    """A sentence where keys of [time] are given that do nothing. In the scenario that a run keeps, which has all keys,
-    those that stand at their defaults are taken as not given."""
+    """A sentence where keys of [time] are given that have no effect. The scenario that a run stores has all keys;
+    there, keys with their default values count as not given."""
     time = scenario.time
     fields = type(time).model_fields
     given = [key for key in _OF_STEPS if key in time.model_fields_set]
@@ -49,14 +51,16 @@ def idle_keys(scenario: HeatScenario, plan: Plan) -> list[str]:
         have = "has" if len(given) == 1 else "have"
         names = " and ".join(f"time.{key}" for key in given)
         return [f"{names} {have} no effect with steady = true, which takes no steps in time"]
-    chosen = is_exact_in_time(plan.stepper) and time.stepper == "auto"  # by a tolerance that it meets
+    # the stepper was chosen automatically and makes no error in time, so it meets the tolerance
+    chosen = is_exact_in_time(plan.stepper) and time.stepper == "auto"
     if "tolerance" not in given or chosen or tolerance_of(scenario, plan) is not None:
         return []
     return [_why_idle(scenario, plan)]
 
 
 def loose_tolerance(scenario: HeatScenario, plan: Plan) -> list[str]:
-    """A sentence where the tolerance, which is relative, lets steps be off by all that there is."""
+    """A sentence where the tolerance, which is relative, is so large that steps may be off by the whole range of
+    temperatures."""
     tolerance = tolerance_of(scenario, plan)
     if tolerance is None or tolerance < 1.0:
         return []
@@ -67,7 +71,7 @@ def loose_tolerance(scenario: HeatScenario, plan: Plan) -> list[str]:
 
 
 def strict_tolerance(scenario: HeatScenario, plan: Plan) -> list[str]:
-    """A sentence where rounding alone is more than the tolerance."""
+    """A sentence where rounding alone makes errors larger than the tolerance."""
     tolerance, precision = tolerance_of(scenario, plan), scenario.run.precision
     least = _EXACT if precision == "float64" else _SINGLE
     if tolerance is None or tolerance >= least:
@@ -80,8 +84,9 @@ def strict_tolerance(scenario: HeatScenario, plan: Plan) -> list[str]:
 
 
 def unreachable_rate(scenario: HeatScenario, made: Discretisation) -> list[str]:
-    """A sentence where rounding of temperatures alone makes rates of change that are more than the steady_tolerance:
-    half a unit in the last place of the largest temperature, times what a cell exchanges with its neighbours."""
+    """A sentence where rounding of temperatures alone makes rates of change that are more than the steady_tolerance.
+    Such a rate is half a unit in the last place of the largest temperature, times the rate at which a cell exchanges
+    heat with its neighbours."""
     asked = scenario.time.steady_tolerance
     if scenario.time.steady or not asked > 0.0:
         return []
@@ -126,9 +131,9 @@ def _gives_more(power: Expression, made: Discretisation, end: float, reached: tu
 def missed_tolerance(
     scenario: HeatScenario, made: Discretisation, results: Mapping[str, Any], plan: Plan, complete: bool
 ) -> list[str]:
-    """A sentence where steps that control their error may have missed the tolerance. Results of explicit steps have a
-    bound of their error, which is no reason to warn. complete: whether the run came to its end; in one that was stopped
-    temperatures may be about to range over more, which errors are then measured by."""
+    """A sentence where steps that control their error may have missed the tolerance. Explicit steps are no reason to
+    warn, since their results have a bound of the error. complete: whether the run came to its end. In a run that was
+    stopped, the range of temperatures, by which errors are measured, might still have grown."""
     error, tolerance = results.get("time_error", 0.0), scenario.time.tolerance
     if "rounding_error" not in results or not error > tolerance:
         return []
@@ -157,7 +162,7 @@ def missed_tolerance(
 
 
 def _counted_from_elsewhere(results: Mapping[str, Any]) -> str:
-    """What to do where temperatures differ too little for float64."""
+    """Advice where temperatures differ too little for float64: count them from another zero."""
     level = f"{results['min']:.4g}"
     return (
         f"; temperatures differ little beside {level}: where nothing radiates, count all of them from {level} "
@@ -183,8 +188,8 @@ def _why_missed(scenario: HeatScenario, made: Discretisation, results: Mapping[s
 
 
 def _smaller(tolerance: float, error: float) -> str | None:
-    """A tolerance, of one digit, that a run meets the wanted one with, as errors are about in proportion to it; None
-    where it misses that by too much to say."""
+    """A tolerance of one digit with which a run keeps to the wanted one, assuming that errors are in proportion to the
+    tolerance; None where the error is too large to tell."""
     wanted = tolerance * tolerance / (_MARGIN * error)
     if error > _FAR * tolerance or wanted < _LEAST:
         return None

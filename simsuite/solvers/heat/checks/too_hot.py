@@ -1,4 +1,4 @@
-"""Temperatures that no solid has, as a source that is given in wrong units brings about: told at the end of a run."""
+"""Warnings, at the end of a run, about temperatures that no solid has, such as a source in wrong units brings about."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 
-_TOO_HOT = 1e5  # K: all matter is plasma, and conductivities are those of something else
-_BEYOND = 10.0  # times the hottest temperature that is given: less is what the scenario is about
+_TOO_HOT = 1e5  # K: at such temperatures all matter is plasma, and the given conductivities mean nothing
+_BEYOND = 10.0  # Temperatures of less than so many times the hottest given one are what the scenario is about.
 
 
 def too_hot(scenario: HeatScenario, made: Discretisation, results: Mapping[str, Any]) -> list[str]:
     """A sentence where a run has come to temperatures that are far beyond those given, and hotter than any solid.
 
-    Where the diffusivity alone is given, temperatures may be anything that diffuses; a manufactured solution is meant.
-    """
+    There is no such sentence where the diffusivity alone is given, since temperatures may then be any quantity that
+    diffuses, nor for a manufactured solution, whose temperatures are meant."""
     if scenario.material.alone or scenario.manufactured:
         return []
     hottest = max(results["max"], results.get("range", (0.0, 0.0))[1])
