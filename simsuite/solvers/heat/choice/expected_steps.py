@@ -1,10 +1,11 @@
 """About how many steps a run takes that controls their error.
 
-They are in proportion to the turns that a solution makes, because its data move or jump (see `pace`), and because it
-starts out rough. Of the rest that `control` goes by, four things change their number most:
+The number of steps is in proportion to the turns that a solution makes because its data move or jump (see `pace`) and
+because it starts out rough. Of everything else that `control` goes by, four things change the number most:
 
-A plate at rest. Where an edge moves away from its temperature, the range of temperatures, by which errors are measured,
-begins at next to nothing and grows as t^1.5, and so ω = 0.72/t: that makes OF_GROWTH turns for each time e it grows.
+A plate at rest. Where the temperature of an edge moves away from that of the plate, the range of temperatures, by which
+errors are measured, begins at next to nothing and grows as t^1.5, and so ω = 0.72/t: that makes OF_GROWTH turns for
+each growth by a factor of e.
 
 Errors that a plate keeps. Where heat comes in as a flux, by convection or from a source, or where the conductivity
 depends on T, errors of the same sign add up for as long as the plate keeps heat, and steps become shorter as soon as
@@ -14,9 +15,8 @@ is the limit here, since errors of alternating signs cancel. Errors at an edge o
 Rounding. An error that may consist of it, of ROUNDING units in the last place, does not make steps shorter. So no steps
 are as short as a tolerance asks for that is less than what follows from such an error.
 
-Conductivities that jump at a temperature, as that of soil where it freezes. They jump in one cell after the other while
-that temperature moves over the plate, and each time this counts as a jump of the data.
-"""
+Conductivities that jump at a temperature, as that of soil where it freezes. The conductivity jumps in one cell after
+the other while that temperature moves over the plate, and each of these jumps counts as a jump of the data."""
 
 from __future__ import annotations
 
@@ -33,22 +33,27 @@ from simsuite.solvers.heat.grid.edges import FLUX, TEMPERATURE, Piece
 from simsuite.solvers.heat.grid.sampling import distinct
 from simsuite.solvers.heat.time_scales.pace import Pace, coefficient
 
-OF_TURNS = {"rkl2": 0.42, "adi": 0.2, "rkl2+adi": 0.33}  # steps at a tolerance of 1, for each turn of moving data
-OF_JUMPS = {"rkl2": 0.28, "adi": 0.2, "rkl2+adi": 0.28}  # the same where they jump
-KEPT = 0.033  # of the tolerance: what errors come to that a plate keeps, for each turn
-OF_GROWTH = 0.48  # turns for each time e that temperatures grow from nothing: 0.72/1.5
-_SLOWEST = math.pi**2 / 4  # κ L²/α of the mode that lasts longest, where heat leaves at one end of a length L
-_LEVELS = 257  # temperatures at which conductivities are looked at
-_MOST_CELLS = 32  # along each axis, that they are looked at in
-_JUMP = 0.1  # of the largest one: a change from one temperature to the next that counts as a jump
-_PASSES = 8192  # times at which it is seen whether temperatures at an edge pass by that of a jump
-_POINTS = 4  # along an edge
-_DEEP = 3.0  # penetration depths of a wave within which its height is enough, at most
+# the number of steps at a tolerance of 1 for each turn of moving data
+OF_TURNS = {"rkl2": 0.42, "adi": 0.2, "rkl2+adi": 0.33}
+# the number of steps at a tolerance of 1 for each turn after jumps of data
+OF_JUMPS = {"rkl2": 0.28, "adi": 0.2, "rkl2+adi": 0.28}
+KEPT = 0.033  # what the errors that a plate keeps come to for each turn, as a share of the tolerance
+OF_GROWTH = 0.48  # turns for each growth by a factor of e of temperatures that grow from nothing: 0.72/1.5
+_SLOWEST = math.pi**2 / 4  # κ L²/α of the mode that decays slowest, where heat leaves at one end of a length L
+_LEVELS = 257  # the number of temperatures at which conductivities are looked at
+_MOST_CELLS = 32  # the most cells along each axis in which conductivities are looked at
+# A change from one temperature to the next counts as a jump if it is more than this share of the largest conductivity.
+_JUMP = 0.1
+# the number of times at which edge temperatures are looked at, to count how often they pass that of a jump
+_PASSES = 8192
+_POINTS = 4  # the number of points along an edge
+_DEEP = 3.0  # A wave reaches the temperature of a jump at most so many of its penetration depths below the edge.
 
 
 @dataclass(frozen=True)
 class Steps:
-    """How many there are at a tolerance of 1: for turns of moving data, to begin a run with, and after changes."""
+    """The number of steps at a tolerance of 1: by_turns for turns of moving data, at_first to begin a run, and
+    after_changes after jumps and kinks."""
 
     by_turns: float
     at_first: float
@@ -60,27 +65,30 @@ class Steps:
 
     @property
     def shares(self) -> tuple[float, float]:
-        """Of steps for turns, and of those to begin with."""
+        """The shares of all steps that go with turns of moving data and that begin the run."""
         return self.by_turns / self.all, self.at_first / self.all
 
 
 def expected_steps(methods: str, tolerance: float, end: float, safe: float, times: int, pace: Pace) -> int:
-    """By turns alone, as seen on random plates: what steppers are compared by. safe: largest stable explicit step, s.
-    times: at which steps end anyway."""
+    """The number of steps that follows from turns alone, as it was seen on random plates. Steppers are compared by this
+    number.
+
+    safe: largest stable explicit step, s. times: the number of times at which steps end anyway."""
     return _number(_steps(methods, end, safe, pace), tolerance, times)
 
 
 def foretold_steps(
     methods: str, tolerance: float, made: Discretisation, end: float, safe: float, times: int, pace: Pace
 ) -> tuple[int, Steps]:
-    """By all that is told above; and what they consist of."""
+    """The number of steps that follows from everything that is told above, and the `Steps` that it consists of at a
+    tolerance of 1."""
     with np.errstate(all="ignore"):
         shorter = math.sqrt(min(max(kept_errors(made, end, pace.turns), 1.0), math.sqrt(MOST_CLOSE)))
         passed = cells_passed(made, end)
         least = least_tolerance(methods, made, end, pace.range)
     steps = _steps(methods, end, safe, pace)
     by_turns = shorter * steps.by_turns + OF_JUMPS[methods] * passed
-    # Where rounding sets the lengths of steps, there are fewer of them by the cube root of the range so far.
+    # Where rounding sets the lengths of steps, their number is smaller by the cube root of the range so far.
     seen = 3.0 + 1.5 * math.log(max(tolerance / least, 1.0)) if least > 0 else math.inf
     at_first = steps.at_first + OF_TURNS[methods] * max(OF_GROWTH * min(pace.growth, seen) - pace.turns, 0.0)
     steps = Steps(by_turns, at_first, steps.after_changes)
@@ -97,8 +105,8 @@ def _number(steps: Steps, tolerance: float, times: int) -> int:
 
 
 def least_tolerance(methods: str, made: Discretisation, end: float, range_: float) -> float:
-    """What is met by steps whose estimated errors are as large as those that may be rounding. range_: of the
-    temperatures, K."""
+    """The tolerance that is met by steps whose estimated errors are as large as those that may be rounding. range_: the
+    range of the temperatures, K."""
     if range_ <= 0:
         return 0.0
     method = "adi" if methods == "adi" else "rkl2"
@@ -108,14 +116,16 @@ def least_tolerance(methods: str, made: Discretisation, end: float, range_: floa
 
 
 def kept_errors(made: Discretisation, end: float, turns: float) -> float:
-    """What errors of the same sign come to, in tolerances, without steps that are shorter because of that."""
+    """What errors of the same sign add up to, in units of the tolerance, if steps do not become shorter because of
+    that."""
     feeding = any(f.depends_on("t") for f in made.sources) or made.law is not None
     feeding = feeding or any(_moves(piece) and piece.kind != TEMPERATURE for piece in made.edges.pieces)
     return KEPT * turns * min(1.0, memory(made) / end) if feeding else 0.0
 
 
 def memory(made: Discretisation) -> float:
-    """For how long a plate keeps heat, s, which it gives away at edges of temperature, convection and radiation."""
+    """For how long a plate keeps heat, s, until it loses it at edges of given temperature, of convection or of
+    radiation."""
     k, rho_c = (float(np.mean(distinct(a))) for a in (made.kx, made.rho_c))
     hottest = max(map(abs, made.temperatures([0.0])))
     found = [math.inf]
@@ -136,8 +146,8 @@ def _moves(piece: Piece) -> bool:
 
 
 def cells_passed(made: Discretisation, end: float) -> float:
-    """How many cells are passed by temperatures at which the conductivity jumps, each time counted, one row of cells
-    after another from an edge inwards."""
+    """How many cells are passed by temperatures at which the conductivity jumps, as these move inwards from an edge
+    through one row of cells after another. A cell counts each time that it is passed."""
     levels = _jumps_of_law(made, end)
     if not levels.size:
         return 0.0
@@ -146,7 +156,8 @@ def cells_passed(made: Discretisation, end: float) -> float:
 
 
 def jumps_without_number(made: Discretisation, end: float) -> bool:
-    """Whether a conductivity jumps at a temperature that comes up: cells may stay there, with a jump in every step."""
+    """Whether a conductivity jumps at a temperature that comes up. Cells may then stay at that temperature, with a jump
+    in every step."""
     if made.law is None or not any(jumping(f.tree, "T") for f in (made.law.along_x, made.law.along_y)):
         return False
     with np.errstate(all="ignore"):
@@ -166,11 +177,13 @@ def _passed(made: Discretisation, piece: Piece, levels: np.ndarray, alpha: float
 
 
 def _of_level(u: np.ndarray, level: float, alpha: float, end: float, cells: int, size: float) -> float:
-    """u: temperatures at points of an edge, (times, points)."""
+    """How many cells are passed by the temperature `level` of a jump. u: temperatures at points of an edge,
+    (times, points)."""
     passes = int(np.max(np.count_nonzero(np.diff(u > level, axis=0), axis=0)))
     if not passes:
         return 0.0
-    depth = math.sqrt(2.0 * alpha * end / (math.pi * passes))  # √(2α/ω) of a wave that passes so often
+    # penetration depth √(2α/ω) of a wave that passes so often
+    depth = math.sqrt(2.0 * alpha * end / (math.pi * passes))
     away = abs(level - float(np.mean(u)))
     half = 0.5 * float(np.max(np.ptp(u, axis=0)))
     deep = min(math.log(half / away), _DEEP) if half > away > 0 else _DEEP if half > away else 0.0
@@ -178,7 +191,7 @@ def _of_level(u: np.ndarray, level: float, alpha: float, end: float, cells: int,
 
 
 def _jumps_of_law(made: Discretisation, end: float) -> np.ndarray:
-    """Temperatures at which the conductivity of some cell jumps, or changes as steeply, K."""
+    """The temperatures, K, at which the conductivity of some cell jumps, or changes as steeply as in a jump."""
     if made.law is None:
         return np.zeros(0)
     low, high = made.temperatures(made.edges.looks(end))
@@ -203,6 +216,6 @@ def _laws(made: Discretisation, x: np.ndarray, y: np.ndarray, T: np.ndarray) -> 
 
 
 def _some(values: np.ndarray) -> np.ndarray:
-    """Of a field of cells, or of one of its rows or columns."""
+    """Every few rows and columns of a field of cells, so that at most about _MOST_CELLS along each axis are left."""
     rows, columns = (1 + n // _MOST_CELLS for n in values.shape)
     return values[::rows, ::columns]

@@ -21,13 +21,15 @@ RatesOf = Callable[[Iterable[str], bool], Rates]
 
 
 def usual(kinds: Iterable[str], worth: bool) -> Rates:
-    """Where no device is known."""
+    """The usual rates on two CPU cores, where no device is known."""
     return TWO_CORES
 
 
 def cheapest(works: Mapping[str, Sequence[Work]], sizes: Mapping[str, str], rates_of: RatesOf) -> tuple[str, str]:
-    """Its name, and why: how much longer others take, as how long it takes itself is foretold from its plan. works:
-    what each plan takes; sizes: the same in words."""
+    """The name of the plan that takes the least time, and the reason: how much longer other plans take. How long the
+    plan itself takes is not said, as it is foretold elsewhere.
+
+    works: the work of each plan, by name. sizes: the work in words."""
     rates, near = TWO_CORES, list(works)
     if not is_short(works):
         near = contenders(works)
@@ -44,7 +46,7 @@ def cheapest(works: Mapping[str, Sequence[Work]], sizes: Mapping[str, str], rate
 
 
 def is_short(works: Mapping[str, Sequence[Work]]) -> bool:
-    """Whether some plan takes a moment only."""
+    """Whether some plan takes only a moment."""
     return _least(works) < MOMENT
 
 
@@ -54,7 +56,7 @@ def is_long(works: Mapping[str, Sequence[Work]]) -> bool:
 
 
 def _least(works: Mapping[str, Sequence[Work]]) -> float:
-    """Seconds of the best on two CPU cores."""
+    """The time in seconds of the fastest plan on two CPU cores."""
     return min(map(TWO_CORES.seconds, works.values()))
 
 

@@ -10,14 +10,14 @@ from simsuite.solvers.heat.choice.rates import H200, TWO_CORES, work_of
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.plan import Plan
 
-# Seconds that a step with control of its error takes besides the work per cell: launches, and the estimate that is read
-# back before the next step. As small grids take, to one digit.
+# Seconds that a step with control of its error takes besides the work per cell, for launches and for reading back the
+# estimate before the next step. The numbers are those of small grids, to one digit.
 CONTROL_ON_CPU, CONTROL_ON_GPU = 4e-4, 1e-3
 
 
 def usual_seconds(plan: Plan, clock: Clock, made: Discretisation, rate_wanted: bool, gpu: bool) -> float:
-    """Of all steps of a plan, on two CPU cores or on an H200. Where steps find out how long they may be, of as many as
-    are expected, by the method that is faster."""
+    """The seconds that all steps of a plan usually take, on two CPU cores or on an H200. Where steps find out on the
+    way how long they may be, the expected number of them is counted, and the method that is faster."""
     rates = H200 if gpu else TWO_CORES
     if plan.control is None:
         return rates.seconds(work_of(plan.stepper, clock.end, plan.stages, made, rate_wanted))

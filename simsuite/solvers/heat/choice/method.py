@@ -1,8 +1,7 @@
 """Which stepper a scenario gets, with which steps, and why.
 
-Steps of rkl2 and adi are as long as their error allows, which they find out themselves (see `controlled`). Explicit
-steps are as long as they are stable; whether they are accurate is estimated before the run (see `explicit_error`).
-"""
+Steps of rkl2 and adi are as long as their error allows; that is found out during the run (see `controlled`). Explicit
+steps are as long as they are stable; whether they are accurate is estimated before the run (see `explicit_error`)."""
 
 from __future__ import annotations
 
@@ -34,17 +33,18 @@ from simsuite.solvers.heat.time_scales.reach import range_floor
 from simsuite.solvers.schedule import frame_times, sample_times, snapped
 from simsuite.words import counted
 
-MOST_STEPS = 1e15  # which no machine gets through
-MOST_PATIENT = 1e5  # steps of rkl2 of the most stages, which take hours on a plate of any size
-METHODS = ("rkl2", "adi")  # that control their error by turns
-ADI_STEPS = 1.7  # for each step of rkl2: three for each estimate of an error, of steps that may be longer
-_AT_FIRST = 1e-4  # of the run: a step to begin with where nothing is exchanged between cells
+MOST_STEPS = 1e15  # No machine gets through more steps than that.
+MOST_PATIENT = 1e5  # So many steps of rkl2 with the most stages take hours on a plate of any size.
+METHODS = ("rkl2", "adi")  # the methods that control their error, alone or by turns
+ADI_STEPS = 1.7  # steps of adi for each step of rkl2: each estimate of an error takes three, but steps may be longer
+_AT_FIRST = 1e-4  # the length of a first step, as a share of the run, where cells exchange no heat
 _ONLY_ADI = "steps of the others would be too short to be stable at all temperatures that sources could drive cells to"
 
 
 @dataclass(frozen=True)
 class _Moves:
-    """When data change in a way that steps end there, how fast they do else, and how long steps may be to see it."""
+    """How data move. changes: when they change such that steps end there. stops: other times at which steps end, so
+    that they see the data. longest: how long steps may be for that. pace: how fast data change otherwise."""
 
     changes: Changes
     stops: tuple[float, ...]
@@ -91,8 +91,10 @@ def _refused(name: str, scenario: HeatScenario, made: Discretisation) -> str | N
 
 
 def _only_adi(scenario: HeatScenario, made: Discretisation, limits: StepLimits, end: float) -> bool:
-    """Whether conductivities at temperatures that sources could drive cells to, but hardly will, leave rkl2 no steps
-    that anyone would wait for. Steps of adi are stable whatever they are, and find out themselves how long to be."""
+    """Whether rkl2 would need steps so short that nobody would wait for them, because conductivities are very large at
+    temperatures that sources could drive cells to, but hardly will.
+
+    Steps of adi are stable at all temperatures, and their lengths follow from their errors."""
     wanted, dt = scenario.time.stepper, scenario.time.dt
     free = dt == "auto" and (wanted == "adi" or (wanted == "auto" and not scenario.run.compensated))
     if not (free and made.law is not None and 0 < limits.stable < math.inf):
@@ -101,7 +103,7 @@ def _only_adi(scenario: HeatScenario, made: Discretisation, limits: StepLimits, 
 
 
 def _no_step(scenario: HeatScenario, made: Discretisation, end: float) -> Mistake:
-    """Why no time step is stable."""
+    """The mistake of a scenario for which no time step is stable."""
     if made.law is None:
         message = "cells so small, or a diffusivity so far from 1, leave no stable time step"
         return Mistake(("grid",), message, "check the units of grid.lx, grid.ly and [material]")
@@ -114,7 +116,7 @@ def _no_step(scenario: HeatScenario, made: Discretisation, end: float) -> Mistak
 
 
 def _cheapest(scenario: HeatScenario, made: Discretisation, limits: StepLimits, rates_of: RatesOf) -> Plan:
-    """Of all that meets the tolerance."""
+    """The plan that takes the least time of all that meet the tolerance."""
     times, rate_wanted = clock_times(scenario), scenario.time.steady_tolerance > 0
     exact_refused = _refused("exact", scenario, made)
     plans: dict[str, Plan] = {}
@@ -161,8 +163,8 @@ def _between_changes(
     reason: str,
     moves: _Moves | None = None,
 ) -> Plan:
-    """Equal steps that end where data change, too, with a bound of their error if there is one. moves: if it is
-    known."""
+    """The plan of equal steps that also end where data change, with a bound of their error if there is one. moves: how
+    data move, if that is known."""
     times, dt = clock_times(scenario), math.inf
     record = stepper_record(name)
     plan = _equal_steps(name, scenario, times, limits, reason)
@@ -191,7 +193,7 @@ def _controlled(
     reason: str,
     moves: _Moves,
 ) -> Plan:
-    """Steps as long as they may be. seconds: of a stage of rkl2 and of a step of adi."""
+    """The plan of steps as long as their error allows. seconds: how long a stage of rkl2 and a step of adi take."""
     name, longest = "+".join(methods), moves.longest
     times = sorted({*controlled_times(scenario, moves.changes.all), *moves.stops})
     control = Control(
@@ -213,7 +215,8 @@ def _controlled(
 
 
 def _expected(methods: str, scenario: HeatScenario, limits: StepLimits, times: int, moves: _Moves) -> int:
-    """See `expected_steps`, which steppers are compared by; at least as many as it takes to see all that data do."""
+    """The number of steps by `expected_steps`, which steppers are compared by; at least as many as it takes to see all
+    that data do."""
     end = clock_times(scenario)[-1]
     expected = expected_steps(methods, scenario.time.tolerance, end, limits.safe, times, moves.pace)
     return max(expected, math.ceil(moves.longest.steps(end)))
@@ -222,7 +225,7 @@ def _expected(methods: str, scenario: HeatScenario, limits: StepLimits, times: i
 def _foretold(
     methods: str, scenario: HeatScenario, made: Discretisation, limits: StepLimits, times: int, moves: _Moves
 ) -> dict[str, Any]:
-    """What a `Control` tells of steps that are yet to be taken: how many, and when."""
+    """The fields of a `Control` about the steps to come: how many there are, and how they are spread over the run."""
     end, pace = clock_times(scenario)[-1], moves.pace
     foretold, steps = foretold_steps(methods, scenario.time.tolerance, made, end, limits.safe, times, pace)
     whole = pace.turned[-1] if pace.turned else 0.0
@@ -249,12 +252,12 @@ def _moves(scenario: HeatScenario, made: Discretisation, limits: StepLimits) -> 
 
 
 def expected_stages(end: float, steps: int, safe: float) -> int:
-    """Of each of so many steps of rkl2."""
+    """The number of stages of each of so many steps of rkl2."""
     return min(stages_for(end / steps, safe), MOST_STAGES) if math.isfinite(safe) else 3
 
 
 def controlled_times(scenario: HeatScenario, changes: Sequence[float]) -> list[float]:
-    """The times at which steps as long as they may be end: frames, samples and changes of the data."""
+    """The times at which steps end that are as long as their error allows: frames, samples and changes of the data."""
     times = clock_times(scenario)
     return sorted({*times, *sample_times(scenario.output.samples, times), *changes})
 
@@ -280,15 +283,16 @@ def _limits(scenario: HeatScenario, made: Discretisation, end: float) -> StepLim
 
 
 def _has_no_faces(made: Discretisation) -> bool:
-    """Whether no two cells exchange heat, for there is one only, or all are held: any step is stable."""
+    """Whether no two cells exchange heat, because there is only one cell or all are held. Steps of any length are then
+    stable."""
     return made.law is None and (made.nx * made.ny == 1 or bool(distinct(made.held).all()))
 
 
 def _equal_steps(
     name: str, scenario: HeatScenario, times: list[float], limits: StepLimits, reason: str, most: float = math.inf
 ) -> Plan:
-    """Steps of a given length; or as long as the stepper's record says, and no longer than `most`; or those of the
-    frames and samples. They are equal between every two times."""
+    """A plan of equal steps between every two of these times. Their length is the given one; or the one that the
+    stepper's record says, but at most `most`; or steps go from each of the frames and samples to the next."""
     record = stepper_record(name)
     given, samples = scenario.time.dt, scenario.output.samples
     longest = times[-1] / (samples - 1) if samples is not None else math.inf
@@ -325,6 +329,6 @@ def _checked(scenario: HeatScenario, plan: Plan, limits: StepLimits, mistakes: l
 
 
 def rounded_down(value: float) -> str:
-    """Six digits of a positive number that are not more than it."""
+    """A positive number as text, rounded down to six digits."""
     text = f"{value:.6g}"
     return text if float(text) <= value else f"{value * (1 - 5e-6):.6g}"

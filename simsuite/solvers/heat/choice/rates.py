@@ -1,9 +1,8 @@
-"""How long steps take: what `auto` compares.
+"""How long steps take. The stepper `auto` compares plans by that.
 
-A run is `Work`: so many times an amount of one kind, such as 128 steps of adi on 4 million cells. `Rates` say how many
-seconds that is, by `trials` on the device that the run is on, or as is usual on a kind of device, which is enough to
-see what is cheap on any and what is out of the question.
-"""
+The work of a run is a list of `Work`: each is a number of times an amount of one kind, such as 128 steps of adi on 4
+million cells. `Rates` say how many seconds that takes. They are measured by `trials` on the device of the run, or are
+those usual on a kind of device, which is enough to see what is cheap on any device and what is out of the question."""
 
 from __future__ import annotations
 
@@ -18,8 +17,9 @@ from simsuite.solvers.heat.steppers import kinds_of_work, stepper_record
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds for an amount of work: straight lines through what was measured, amounts increasing, and on from the
-    first and the last two. More work never takes less time: of a measurement that says so the time before counts."""
+    """Seconds for an amount of work, from measurements with increasing amounts. Between measurements, and beyond the
+    first and the last one, the time follows straight lines through two of them. More work never takes less time: a
+    measurement that says so counts with the time of the one before it."""
 
     amounts: tuple[float, ...]
     seconds: tuple[float, ...]
@@ -36,19 +36,20 @@ class Times:
 
 @dataclass(frozen=True)
 class Rates:
-    """times: by kind of work. origin: whose they are, in words."""
+    """The times of all kinds of work on a device. times: by kind of work. origin: which device they were measured on,
+    in words."""
 
     times: Mapping[str, Times]
     origin: str
 
     def seconds(self, work: Iterable[Work]) -> float:
-        """What all of it takes."""
+        """The seconds that all of this work takes."""
         return sum(w.count * self.times[w.kind].at(w.amount) for w in work)
 
 
 def work_of(stepper: str, steps: int, stages: int, made: Discretisation, rate_wanted: bool) -> list[Work]:
-    """What a run takes. rate_wanted: whether the rate of change is, which the kernels for constant coefficients do not
-    find."""
+    """The work of a run. rate_wanted: whether the rate of change is wanted, which the kernels for constant coefficients
+    do not compute."""
     return stepper_record(stepper).work(steps, stages, made, rate_wanted)
 
 

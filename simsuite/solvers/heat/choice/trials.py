@@ -26,16 +26,18 @@ from simsuite.solvers.heat.stepper_record import Ingredients, StepperRecord, Tri
 from simsuite.solvers.heat.steppers import kinds_of_work
 from simsuite.words import counted
 
-SIDES = (128, 1024)  # cells along the edges of the plates
-PRODUCT_SIDE = 512  # of the one plate whose edges have no fast transform
-BUSY = 2  # times these on devices of many processors, which smaller ones leave idle
+SIDES = (128, 1024)  # the numbers of cells along the edges of the two plates on which work is timed
+# the number of cells along the edges of the one plate that is used where edges have no fast transform
+PRODUCT_SIDE = 512
+BUSY = 2  # Plates are larger by this factor on devices of many processors, which smaller plates leave idle.
 _USUAL = {"cpu": rates.TWO_CORES, "cuda": rates.H200}
-_MOST_STEPS = 1 << 20  # more than are taken
+_MOST_STEPS = 1 << 20  # more steps than any trial takes
 _HELD = {"kind": "temperature", "value": 1.0}
 
 
 def rates_on(device: Device | None, run: HeatRun, kinds: Iterable[str], worth: bool) -> Rates:
-    """The rates of a run's device for these kinds of work; usual ones where there is none or it is not worth it."""
+    """The rates of a run's device for these kinds of work; the usual ones if there is no device, or if measuring is not
+    worth it."""
     if device is None:
         return rates.TWO_CORES
     try:
@@ -70,8 +72,8 @@ def _times(backend: Backend, kind: str, run: HeatRun) -> Times:
 def _trial(
     backend: Backend, record: StepperRecord, trial: Trial, n: int, precision: str, kernel: str
 ) -> Callable[[], None]:
-    """What queues some steps on a plate of n × n cells, made when it is first called. The plate is at rest: what is
-    computed does not change how long it takes."""
+    """A function that queues some steps on a plate of n × n cells. The plate is made when the function is first called.
+    It is at rest, since the values that are computed do not change how long steps take."""
 
     @functools.cache
     def stepper() -> Any:

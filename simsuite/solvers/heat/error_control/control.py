@@ -1,41 +1,40 @@
 """How long the next step may be: a controller for steps whose error is estimated.
 
 A step of order 2 makes a local error e = κ (Δt/τ)³ R, where R is the range of the temperatures so far and τ the time in
-which the solution changes. What diffusion smooths out, it forgets in about that time, so the errors of τ/Δt steps add
-up (those of the whole run, if there are fewer), to
+which the solution changes. Diffusion smooths out errors in about that time, so the errors of τ/Δt steps add up (or
+those of all steps of the run, if there are fewer), to
 
     E = e · min((κ R / e)^(1/3), t_end / Δt) / R
 
-of the range, times the number of such times LASTING that do count, which was measured on random plates. E is of order
-Δt² and must not exceed the tolerance. A step that does is taken again, shorter. The step after is
-Δt·√(SAFETY · tolerance / E), within limits (after the control of the error per unit step: Hairer, Nørsett & Wanner,
-Solving ODEs I, 2nd ed., 1993, section II.4; the unit is τ).
+as a share of the range, times the number LASTING of times τ whose errors really add up, which was measured on random
+plates. E is of order Δt² and must not exceed the tolerance. A step with a larger E is taken again, shorter. The next
+step has the length Δt·√(SAFETY · tolerance / E), within limits (after the control of the error per unit step: Hairer,
+Nørsett & Wanner, Solving ODEs I, 2nd ed., 1993, section II.4; the unit is τ).
 
 Long steps of adi make errors in waves much shorter than √(diffusivity · Δt), which diffusion smooths out within a step
 and which therefore do not add up. What is left of an estimate without these waves is measured now and then (a filter,
-as for the estimates of stiff integrators: Hairer & Wanner, Solving ODEs II, 2nd ed., 1996, section IV.8), and counts
-as e above; all of e counts AT_ONCE times, since steps of adi forget such waves later than diffusion does. Measured at
-the same time is the error by alternating directions that a step and its halves share (see `AdiSteps.splitting`); it
+as for the estimates of stiff integrators: Hairer & Wanner, Solving ODEs II, 2nd ed., 1996, section IV.8), and counts as
+e above; all of e counts AT_ONCE times, since steps of adi forget such waves later than diffusion does. The error by
+alternating directions, which a step and its halves share, is measured at the same time (see `AdiSteps.splitting`); it
 counts as another e, in proportion to Δt in between.
 
-That a solution forgets errors is an assumption, which does not hold for the heat of a plate, or of a part of it, that
-is kept. So the estimates of all steps are added up, each with its sign, and every dozen steps, or sooner at first,
-diffusion, and sources that depend on T, take their effect on the sum as on a difference of temperatures: it is an
-estimate of the error so far. What diffusion leaves of it in a time as long as the run is what lasts. If it goes on
+That errors are smoothed out is an assumption. It does not hold where a plate, or a part of it, keeps its heat. So the
+estimates of all steps are added up, each with its sign. Every dozen steps, or sooner at first, diffusion and sources
+that depend on T are applied to the sum as to a difference of temperatures, so that it is an estimate of the error so
+far. The part of it that diffusion would leave in a time as long as the run is called what lasts. If that goes on
 growing as it did lately, it must not come to more than LASTS of the tolerance; steps are made as much shorter as that
-takes (`tight`). They are as well while the sum grows and is NEAR the tolerance (`close`): where data kink again and
-again, errors of one sign come sooner than they are forgotten. What rounding alone may have made of the sum does not
-count: at the beginning, while temperatures have hardly changed, it may be more than the tolerance. Nor does the range
-count then, as long as it is less than data will make of it (see `reach`). While the sum grows by itself, because
-sources give more for a higher temperature, errors of all steps count for as long as it does: until data change
-next, and then for as large a part of the run as before (`piece`). What each error may grow to by the end counts too
-(see `growth`).
+takes (`tight`). Steps are also made shorter while the sum grows and is NEAR the tolerance (`close`): where data kink
+again and again, errors of one sign come sooner than they are forgotten. What rounding alone may have made of the sum
+does not count: at the beginning, while temperatures have hardly changed, it may be more than the tolerance. Nor does
+the range of temperatures count as long as it is much smaller than data will make it (see `reach`). While the sum grows
+by itself, because sources give more for a higher temperature, errors of all steps count for as long as it does: until
+data change next, and after that for as large a share of the time as so far (`piece`). What each error may grow to by
+the end counts too (see `growth`).
 
 Every step also rounds temperatures, by up to half a unit in their last place, in the same direction for many steps
-where they change little. That is counted (`rounded`), because in float32 it exceeds a small tolerance: 100 steps at
-300 K lose up to 1.8e-3 K. An estimate that may consist of rounding does not make steps shorter, and lets them grow as
-long as the rounding of all steps would exceed the tolerance: fewer steps round less.
-"""
+where they change little. That is counted (`rounded`), because in float32 it exceeds a small tolerance: 100 steps at 300
+K lose up to 1.8e-3 K. An estimate that may consist of rounding does not make steps shorter, and lets them grow as long
+as the rounding of all steps would exceed the tolerance: fewer steps round less."""
 
 from __future__ import annotations
 
@@ -45,60 +44,73 @@ from dataclasses import dataclass
 
 import numpy as np
 
-SAFETY = 0.7  # of the tolerance that the next step aims at
-MOST_GROWTH = {"rkl2": 4.0, "adi": 3.0}  # of a step to the next
-LEAST_SHRINKING, MOST_SHRINKING = 0.8, 0.1  # of a step that is taken again
-SAME = 1.2  # growth that is not worth it: equal steps are queued faster
-KINK = 0.2  # of a step, after data kinked
-KAPPA = {"rkl2": 1 / 18, "adi": 1 / 48}  # of a mode that decays by itself
-LASTING = {"rkl2": 0.7, "adi": 0.8}  # times τ whose errors add up
-AT_ONCE = 5.0  # errors of adi that add up however soon they are smoothed out
-OFTEN = 4.0  # steps after which what errors have come to is looked at first, and then after ever more, up to LATELY
-LATELY, MUCH_LONGER = 12.0, 3.0  # steps, and factor between two, for which what is measured of steps of adi holds
-CHANGING = 1.4  # as many where data jump or kink: what is left of each change adds up
-BEGUN = 0.03  # share of a run before which what lasts is due to its beginning
-LOOKED = 1.5  # by how much further a run is each time that it decides on what lasts of its errors
-LASTS = 0.5  # of the tolerance that this may come to by the end
-NEAR, TIGHTER = 0.75, 1.5  # of the tolerance: a sum of errors that makes steps shorter while it grows; by so much
+SAFETY = 0.7  # the share of the tolerance that the next step aims at
+MOST_GROWTH = {"rkl2": 4.0, "adi": 3.0}  # the most by which a step may be longer than the one before
+# the factors by which a step that is taken again is shorter, at least and at most
+LEAST_SHRINKING, MOST_SHRINKING = 0.8, 0.1
+SAME = 1.2  # Growth by less than this factor is not worth it, since equal steps are queued faster.
+KINK = 0.2  # the factor by which a step is shorter after data kinked
+KAPPA = {"rkl2": 1 / 18, "adi": 1 / 48}  # the constant κ of the local error, for a mode that decays by itself
+LASTING = {"rkl2": 0.7, "adi": 0.8}  # the number of times τ whose errors add up
+AT_ONCE = 5.0  # the number of steps of adi whose errors add up however soon they are smoothed out
+# After so many steps the sum of errors is looked at first, and then after more and more steps, up to LATELY.
+OFTEN = 4.0
+# What is measured of a step of adi holds for so many steps, and for lengths that differ by at most this factor.
+LATELY, MUCH_LONGER = 12.0, 3.0
+CHANGING = 1.4  # Where data jump or kink, so many times as many errors add up, because a part of each change stays.
+BEGUN = 0.03  # Before this share of a run, what lasts of the errors is due to the beginning of the run.
+LOOKED = 1.5  # What lasts of the errors is considered again when a run is further by this factor.
+LASTS = 0.5  # the share of the tolerance that what lasts of the errors may come to by the end
+# A growing sum of errors of more than this share of the tolerance makes the error of each step smaller, by this factor.
+NEAR, TIGHTER = 0.75, 1.5
 HARDLY = 0.1  # growth by a factor of e to this power, or less, is too little to count
-GROWN = 0.5  # share of the sum of what the errors of all steps may grow to that counts as their joint error
-FAR, MOST_CLOSE = 0.5, 32.0  # of that: a sum with which they may be longer again; how much shorter at most
-ROUNDING = 64.0  # units of it in the largest temperature, that an estimate may consist of
-NOISE = {"rkl2": 16.0, "adi": 4.0}  # units that an estimate has of it even where there is no error
-GROWTH_IN_NOISE = 1.5  # of a step whose estimate is nothing but rounding
-MOST_TIGHTER, MOST_LOOSER, MOST_TIGHT = 4.0, 1.5, 1e3  # at a time; at all
-ADI_TAKES, MORE_TAKES = 3, 2  # steps of adi for one that counts, and for measuring more of it
-PROMISING = 1.5  # by how much longer steps of adi mostly are than those of rkl2
-GAIN, KEEPING = 1.25, 1.1  # by how much less work a method must be to be tried, and to be kept
-SETTLED = 200.0  # steps of rkl2 before adi is tried in the hope that its steps are longer still
-HOPED, HOPED_AGAIN = 10.0, 3.0  # by how much; by how much more than they were when adi was tried before
-LONGER = 1.25  # each length that is considered than the one before
-PATIENCE = 16.0  # steps by one method before the other one is tried again in that hope, twice as many each time
+GROWN = 0.5  # the share of what the errors of all steps may grow to, added up, that counts as their joint error
+# Below this share of that sum errors of steps may be larger again; the factor by which they are smaller at most.
+FAR, MOST_CLOSE = 0.5, 32.0
+ROUNDING = 64.0  # the units of rounding in the largest temperature that an estimate may consist of
+NOISE = {"rkl2": 16.0, "adi": 4.0}  # the units of rounding that an estimate has even where there is no error
+GROWTH_IN_NOISE = 1.5  # the factor by which a step grows whose estimate is nothing but rounding
+# the most by which `tight` grows and falls at a time, and the largest `tight`
+MOST_TIGHTER, MOST_LOOSER, MOST_TIGHT = 4.0, 1.5, 1e3
+# how many steps of adi are taken for one that counts, and to measure more of it than its error
+ADI_TAKES, MORE_TAKES = 3, 2
+PROMISING = 1.5  # the factor by which steps of adi are mostly longer than those of rkl2
+GAIN, KEEPING = 1.25, 1.1  # the factors by which the work of a method must be less for it to be tried, and to be kept
+SETTLED = 200.0  # the number of steps of rkl2 before adi is tried in the hope that its steps are longer than expected
+# the factor by which they may be longer than expected, and by which they may be longer than when adi was tried before
+HOPED, HOPED_AGAIN = 10.0, 3.0
+LONGER = 1.25  # the ratio of each length that is considered to the one before
+# the number of steps by one method before the other one is tried again in that hope; it doubles each time
+PATIENCE = 16.0
 NAMES = (
-    # error: the largest of a step, K.
+    # error: the largest error of a step so far, K.
     *("dt", "low", "high", "taken", "rejected", "error", "shortest", "longest"),
-    # Of an estimate of adi the share left after its step, its error by splitting in K/s, and when these were so.
+    # left: the share of an estimate of adi that is left after its step. splitting: its error by splitting, K/s.
+    # measured, measured_dt: after how many steps, and for which length, these were measured.
     *("left", "splitting", "measured", "measured_dt"),
-    # By which `choose` goes; ratio: of steps of adi to those of rkl2; probing: how long a step is tried.
-    # What lasts of all errors, K, when it was looked at; how much less each step may be off for its sake.
-    # rounded: what rounding in all steps may come to, K. largest: of the errors so far, or that may be rounding, K.
-    # looked_at: the time of that, s. growing: how fast errors grew by then, 1/s.
+    # lasted: what lasts of all errors, K, when it was last considered. lasted_at: how far the run was then. looked: the
+    # number of steps then taken. tight: how much smaller the error of each step must be because of what lasts. rounded:
+    # what rounding in all steps may come to, K. largest: the largest error so far, or one that may be rounding, K.
+    # looked_at: the time of the last look at the sum of errors, s. growing: how fast errors grew then, 1/s.
     *("lasted", "lasted_at", "looked", "tight", "rounded", "largest", "looked_at", "growing"),
+    # These are what `choose` goes by. ratio: of the length of steps of adi to those of rkl2. probing: the length of a
+    # step by which the other method is tried.
     *("adi", "other_dt", "ratio", "compared", "probing", "wait", "patience", "restarted"),
-    # Of all steps of rkl2 that count; steps of adi that count. summed: what the errors of all steps came to by
-    # looked_at, K. unsure: the sum of the largest estimates of all steps that may consist of rounding, K. lost_at: the
-    # time at which temperatures were finite no more, s; 0 as long as they are. grown: for how long errors grew, s.
-    # close: how much less each step may be off as long as the sum is near the tolerance. rate: how fast errors may grow
-    # where they do most, 1/s, see `growth`; Inf where that is not known. rising: for how long it was more than 0, s.
+    # stages: the stages of all steps of rkl2 that count. adi_steps: the number of steps of adi that count. summed: what
+    # the errors of all steps came to by looked_at, K. unsure: the sum of the largest estimates of all steps that may
+    # consist of rounding, K. lost_at: the time from which on temperatures were not finite, s; 0 as long as they are.
+    # grown: for how long errors grew, s. close: how much smaller the error of each step must be as long as the sum is
+    # near the tolerance. rate: how fast errors may grow where they grow fastest, 1/s, see `growth`; Inf where that is
+    # not known. rising: for how long this rate was positive, s.
     *("stages", "adi_steps", "summed", "unsure", "lost_at", "grown", "close", "rate", "rising"),
 )
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a step may be off. error: E. unsure: the same in K, so far as its estimate may be due to rounding alone.
-    rounding: its estimate in K, where that may be due to rounding alone. deciding: the error by which to decide on this
-    step and the next one."""
+    """The error of a step. error: E; 0 if the estimate may be due to rounding alone. unsure: E in K in that case; else
+    0. rounding: the estimate itself in K, if it may be due to rounding alone; else 0. deciding: the error that decides
+    on this step and the next one."""
 
     error: float = 0.0
     unsure: float = 0.0
@@ -107,12 +119,12 @@ class Judgement:
 
 
 class StepControl:
-    """Decides on steps; what it goes by is in `state`, one number for each of NAMES, which belongs into a snapshot.
+    """Decides on the lengths of steps. All that decisions depend on is in `state`, one number for each of NAMES, which
+    is stored in snapshots.
 
     tolerance: of the error, relative to the range. end: of the run, s. first: length of the first step, also after data
-    jumped, s. span: least and largest temperature at the start. changing: whether data jump or kink. least: of the
-    range, K, as long as temperatures differ by less. feeding: whether a source depends on T.
-    """
+    jumped, s. span: least and largest temperature at the start. changing: whether data jump or kink. least: the range,
+    K, by which errors are measured as long as temperatures differ by less. feeding: whether a source depends on T."""
 
     def __init__(
         self,
@@ -145,20 +157,19 @@ class StepControl:
 
     @property
     def range(self) -> float:
-        """Of the temperatures so far, by which errors are measured, K; NaN once they are not finite."""
+        """The range of the temperatures so far, by which errors are measured, K; NaN once they are not finite."""
         return max(self["high"] - self["low"], self._least)
 
     def limit(self, longest: float) -> None:
-        """From now on no step is longer than that, s."""
+        """Let no step be longer than `longest`, s, from now on."""
         self._limit, self["dt"] = longest, min(self["dt"], longest)
 
     def piece(self, begin: float, end: float, alike: float) -> None:
-        """The step to come lies between these two times, s, at which data jump, kink or peak, or the run begins or
-        ends. alike: the share of the run that is made up of times between changes as short as these two, or shorter.
+        """Note that the next step lies between these two times, s, at which data jump, kink or peak, or the run begins
+        or ends. alike: the share of the run that is made up of times between changes as short as these two, or shorter.
 
-        Errors that grow may do so until `end`. Of the time after that, for as large a part as before `begin`, or, when
-        nothing is known yet, as alike.
-        """
+        Errors that grow may do so until `end`. After that they may grow for the same share of the time as before
+        `begin`, or for the share `alike` if the run has just begun."""
         now = min(max(self["looked_at"], begin), end)
 
         def coming(before: float) -> float:
@@ -176,7 +187,7 @@ class StepControl:
         return self._rising_for if self["rate"] * self._rising_for > HARDLY else 0.0
 
     def restart(self, jump: bool) -> None:
-        """After data jumped, or kinked: begin with shorter steps again."""
+        """Begin with shorter steps again, after data jumped (if `jump`) or kinked."""
         self["restarted"], self["rate"] = self["taken"], self._unknown
         self["measured"] = -LATELY
         if jump:
@@ -189,9 +200,10 @@ class StepControl:
     def judge(
         self, method: str, local: float, low: float, high: float, dt: float, unit: float, grown: float = 0.0
     ) -> Judgement:
-        """A step whose local error is estimated, K, and which leads to temperatures from low to high. unit: of rounding
-        in the largest temperature, K. While errors grow they are not forgotten, and those of all steps add up. grown:
-        what its errors may grow to by the end, K."""
+        """Judge a step whose local error is estimated, K, and which leads to temperatures from low to high.
+
+        unit: of rounding in the largest temperature, K. grown: what the errors of the step may grow to by the end, K.
+        While errors grow they are not smoothed out, and those of all steps add up."""
         range_ = max(max(self["high"], high) - min(self["low"], low), self._least)
         unit = max(unit, np.finfo(float).tiny)
         if local == 0.0 or (range_ == 0.0 and local <= ROUNDING * unit):
@@ -217,16 +229,17 @@ class StepControl:
         return Judgement(error, deciding=deciding)
 
     def _deciding(self, error: float, units: float, noise: float) -> float:
-        """Of an error that follows from an estimate of so many units of rounding: what counts for the lengths of steps.
-        It is more for the sake of what lasts, and small enough where the estimate may be due to rounding. noise: units
-        up to which steps may grow."""
+        """The error that decides on the lengths of steps, from an error whose estimate is so many units of rounding.
+
+        It is larger than `error` where `tight` and `close` ask for shorter steps, and so small where the estimate may
+        be due to rounding that steps do not become shorter. noise: the units up to which steps may grow."""
         error *= self["tight"] * self["close"]
         if units <= noise:
             return min(error, SAFETY * self.tolerance / GROWTH_IN_NOISE**2)
         return min(error, SAFETY * self.tolerance) if units <= ROUNDING else error
 
     def asks_for_more(self, error: float, dt: float) -> bool:
-        """Whether to measure more of a step of adi than its error, by which was decided."""
+        """Whether to measure more of a step of adi than its error, by which was decided on it."""
         since = self["taken"] - self["measured"]
         if not math.isfinite(error):
             return False
@@ -234,7 +247,8 @@ class StepControl:
         return other or since > 0 if error > self.tolerance else other or since >= LATELY
 
     def note_more(self, local: float, left: float, splitting: float, dt: float) -> None:
-        """See `asks_for_more`. left, splitting: K, of a step of dt whose error is estimated to be local, K."""
+        """Note what was measured because `asks_for_more` said so, of a step of dt whose estimated error is `local`, K.
+        left: what diffusion leaves of that error, K. splitting: the error by alternating directions, K."""
         self["left"] = min(left / local, 1.0) if local > 0 else 1.0
         self["splitting"], self["measured"], self["measured_dt"] = splitting / dt, self["taken"], dt
 
@@ -244,8 +258,8 @@ class StepControl:
         return self["taken"] - self["looked"] >= min(LATELY, max(OFTEN, OFTEN / 16 * self["taken"]))
 
     def note_errors(self, t: float, error: float, growth: float) -> None:
-        """See `looks`. error: the largest that the errors of all steps have come to by a time t, K. growth: how fast
-        they would grow without new ones, 1/s; 0 if they would not."""
+        """Note the sum of errors when `looks` said so. error: the largest value of that sum at time t, K. growth: how
+        fast it would grow without new errors, 1/s; 0 if it would not grow."""
         self["rising"] += t - self["looked_at"] if self["rate"] > 0 else 0.0
         self["grown"] += t - self["looked_at"] if growth > 0 else 0.0
         self["looked_at"], self["growing"] = t, growth
@@ -258,13 +272,12 @@ class StepControl:
         self["summed"] = error
 
     def note_lasting(self, lasting: float, progress: float, unit: float) -> None:
-        """See `looks`. lasting: the largest, K. progress: how far the run is, as a share of it. unit: of rounding in
-        the largest temperature, K.
+        """Note what lasts of all errors when `looks` said so. lasting: its largest value, K. progress: the share of the
+        run that is done. unit: of rounding in the largest temperature, K.
 
         Errors of the same sign add up where a plate, or a part of it, keeps its heat: what lasts grows with the run. If
-        it goes on growing as it did lately, at the end it must not be more than LASTS of the tolerance. How it grows
-        while sources make errors grow says nothing of that.
-        """
+        it goes on growing as it did lately, at the end it must not be more than LASTS of the tolerance. While sources
+        make errors grow, nothing can be concluded from this growth."""
         self["looked"] = self["taken"]
         if self["rate"] * self._rising_for > 1.0:
             return
@@ -280,8 +293,8 @@ class StepControl:
 
     @property
     def _unsure(self) -> float:
-        """What rounding alone may have made of the sum of all estimates, K; not known of runs that began before it was
-        kept."""
+        """What rounding alone may have made of the sum of all estimates, K; 0 for runs that began before that was
+        stored."""
         return self["unsure"] if math.isfinite(self["unsure"]) else 0.0
 
     def _tighten(self, lasting: float, progress: float, enough: float) -> None:
@@ -292,11 +305,12 @@ class StepControl:
 
     @property
     def lost(self) -> bool:
-        """Whether temperatures are not finite any more: no step helps, and the run will end with what is due next."""
+        """Whether temperatures are not finite any more. No shorter step helps then, and the run will end with the next
+        output."""
         return math.isnan(self["low"])
 
     def accept(self, step: Judgement, low: float, high: float, t: float, dt: float, unit: float) -> None:
-        """Note a step that counts, from a time t on. unit: of rounding in the largest temperature, K."""
+        """Note a step of dt that was accepted and began at time t. unit: of rounding in the largest temperature, K."""
         lost = not math.isfinite(low + high)
         if lost and self["lost_at"] == 0.0:
             self["lost_at"] = t + dt
@@ -309,14 +323,14 @@ class StepControl:
         self["shortest"], self["longest"] = min(self["shortest"], dt), max(self["longest"], dt)
 
     def count(self, method: str, stages: int) -> None:
-        """Note by what a step was taken that counts. stages: of a step of rkl2."""
+        """Count an accepted step by its method. stages: the stages of a step of rkl2."""
         if method == "adi":
             self["adi_steps"] += 1
         else:
             self["stages"] += stages
 
     def go_on(self, method: str, error: float, dt: float) -> None:
-        """Decide on the step after one of dt with that error."""
+        """Decide on the length of the next step, after one of dt with that error."""
         most = MOST_GROWTH[method]
         growth = min(max(math.sqrt(SAFETY * self.tolerance / error), MOST_SHRINKING), most) if error > 0 else most
         following = dt * (growth if not 1.0 <= growth <= SAME else 1.0)
@@ -324,7 +338,7 @@ class StepControl:
         self["dt"] = following if growth < 1.0 else max(following, self["dt"])
 
     def take_again(self, error: float, dt: float) -> None:
-        """Decide on a shorter step in place of one of dt with that error."""
+        """Decide on the length of a shorter step in place of one of dt with that error."""
         self["rejected"] += 1
         if self["probing"]:
             self._compare(error, dt)
@@ -335,10 +349,13 @@ class StepControl:
 
     def choose(self, error: float, dt: float, stages: Callable[[float], int], worth: float) -> None:
         """Change between rkl2 and adi where the other one gets further in the same time, after a step of dt with that
-        error. stages: of rkl2 for a step of some length. worth: how many stages take as long as a step of adi."""
+        error.
+
+        stages: how many stages rkl2 needs for a step of a length. worth: how many stages take as long as a step of adi.
+        """
 
         def cost(adi: float, dt: float) -> float:
-            """Stages for each second."""
+            """The work of a method with steps of dt, in stages for each second of the run's time."""
             return (ADI_TAKES * worth if adi else stages(dt)) / dt
 
         adi = self["adi"]
@@ -346,7 +363,7 @@ class StepControl:
             return
         if self["probing"]:
             if dt < 0.5 * self["probing"]:
-                return  # the clock had a time so soon that such a step says little
+                return  # a step that was cut short by a time of the clock says little
             self._compare(error, dt)
             if cost(adi, self["dt"]) * KEEPING < cost(1.0 - adi, self["other_dt"]):
                 self["probing"], self["wait"], self["patience"] = 0.0, PATIENCE, PATIENCE
@@ -376,7 +393,8 @@ class StepControl:
         self["patience"] = 2.0 * self["patience"]
 
     def _compare(self, error: float, dt: float) -> None:
-        """Note how much longer steps of adi are than those of rkl2, after one that was tried."""
+        """Note how much longer steps of adi are than those of rkl2, after a step by which the other method was
+        tried."""
         factor = math.sqrt(SAFETY * self.tolerance / error) if error > 0 else math.inf
         longest = dt * min(max(factor, MOST_SHRINKING), 4.0)
         ratio = longest / self["other_dt"]
@@ -384,7 +402,8 @@ class StepControl:
 
 
 def _completed(state: np.ndarray) -> np.ndarray:
-    """A state of a run that began before some of NAMES were kept: what they count is not known, and Inf."""
+    """The state of a run that began when NAMES had fewer entries. What the missing ones count is not known and becomes
+    Inf."""
     completed = np.concatenate([state, np.full(len(NAMES) - len(state), math.inf)])
     if len(state) <= NAMES.index("close"):
         completed[NAMES.index("close")] = 1.0

@@ -1,4 +1,5 @@
-"""The stepper that controls its error: steps of rkl2, or adi, or first one and then the other, as long as they may be.
+"""The stepper that controls its error. It takes steps of rkl2, or of adi, or first of one and then of the other, which
+are as long as their error allows.
 
 Each step comes with an estimate of its error, by which `control` accepts it or has it taken again, shorter:
 
@@ -6,10 +7,9 @@ Each step comes with an estimate of its error, by which `control` accepts it or 
     adi    of the same step taken at once and in two halves, which is the one that counts: a third of the difference
 
 The clock counts TICKS between every two of its times (frames, samples, times at which data jump or kink), at which
-steps end; how many ticks a step takes is decided on the way. That is state: what a run goes by is in its snapshots, and
-how it is cut does not matter. `advance(n)` takes steps until n ticks are over, the last of which may go further, but
-not beyond a time of the clock.
-"""
+steps end; how many ticks a step takes is decided on the way. All that these decisions depend on is stored in snapshots,
+so that it does not matter where a run is interrupted and continued. `advance(n)` takes steps until n ticks are over,
+the last of which may go further, but not beyond a time of the clock."""
 
 from __future__ import annotations
 
@@ -41,15 +41,18 @@ from simsuite.solvers.heat.smooth_rate import SmoothRate
 from simsuite.solvers.heat.stepper import FieldStepper
 from simsuite.solvers.table import ROWS
 
-CONTROLLED_FIELDS = FIELDS + 6  # that it takes memory for: those of adi, and six to estimate errors
+# the number of fields that this stepper takes memory for: those of adi, and six to estimate errors
+CONTROLLED_FIELDS = FIELDS + 6
 _ATTEMPTS = 100  # of a step
-_HALVES = (0.0, 0.5, 1.0, 0.25, 0.75)  # times in a step of adi
-_WHOLE, _FIRST, _SECOND = (0, 1, 2), (0, 3, 1), (1, 4, 2)  # rows of them: begin, middle and end
-_ESTIMATE, _LASTING, _ROOM = 3, 4, 5  # fields: the error of a step, of all steps so far, and to work with
+_HALVES = (0.0, 0.5, 1.0, 0.25, 0.75)  # times within a step of adi, one for each row of the tables
+# rows for the beginning, the middle and the end of a whole step and of its two halves
+_WHOLE, _FIRST, _SECOND = (0, 1, 2), (0, 3, 1), (1, 4, 2)
+# numbers of the fields for the error of a step, for the errors of all steps so far, and for intermediate results
+_ESTIMATE, _LASTING, _ROOM = 3, 4, 5
 
 
 class _Moment:
-    """A clock for tables that are filled for one step: from `begin` on, `span` long."""
+    """A clock for tables that are filled for a single step, which begins at `begin` and is `span` long."""
 
     def __init__(self, clock: Clock) -> None:
         self.times = clock.times
@@ -95,7 +98,8 @@ class ControlledStepper(FieldStepper):
         self._adi = AdiSteps(self._operator, start.arrays.get("iteration_change"))
         if wanted.rate:
             self._smooth_rate = SmoothRate(self._operator, self.views[_ROOM], self._adi.smooth)
-        kept = [*self._ledger.arrays.values(), self._adi.iteration_change]  # a step that is taken again leaves no trace
+        # what a step changes besides the field, so that a step that is taken again leaves no trace
+        kept = [*self._ledger.arrays.values(), self._adi.iteration_change]
         self._kept = [(a, backend.zeros(a.shape, a.dtype)) for a in kept]
         offsets = np.zeros(ROWS)
         offsets[: len(_HALVES)] = _HALVES
@@ -105,7 +109,7 @@ class ControlledStepper(FieldStepper):
         self._cells, self.work = float(made.nx * made.ny), 0.0
         self._bind(made)
         feeds = any(f.depends_on("T") for f in made.sources)
-        self._growth: ErrorGrowth | None = None  # only where sources depend on T
+        self._growth: ErrorGrowth | None = None  # not None only where sources depend on T
         kinking = any(kinks(f.tree) for f in made.sources)
         if feeds:
             self._growth = ErrorGrowth(made, backend, self._operator, self._adi, self._largest, T.dtype, kinking)
@@ -174,7 +178,7 @@ class ControlledStepper(FieldStepper):
             self._take_step()
 
     def advance_for(self, n: int, seconds: float) -> None:
-        """Like `advance`, and back before that once so much time has gone by."""
+        """Take steps like `advance`, but return before that once so much time has gone by."""
         self.check_end(n)
         goal, late = self.step + n, time.monotonic() + seconds
         while self.step < goal:
@@ -183,7 +187,7 @@ class ControlledStepper(FieldStepper):
                 break
 
     def _take_step(self) -> None:
-        """Take the next step, as long as it may be."""
+        """Take the next step, as long as its error allows."""
         control = self.control
         _, span, k, ticks = self.clock.interval(self.step)
         t = self.clock.time(self.step)
@@ -234,15 +238,15 @@ class ControlledStepper(FieldStepper):
 
     @property
     def _method(self) -> str:
-        """That of the next step."""
+        """The method of the next step."""
         return self._plan.methods[-1 if self.control["adi"] else 0]
 
     def _stages(self, dt: float) -> int:
         return stages_for(dt, self._plan.safe)
 
     def _look(self, t: float, dt: float, last: bool) -> None:
-        """Fill tables for a step of dt from t on, from now on; where data jump, from one side. last: whether the step
-        ends at a time of the clock."""
+        """Fill the tables for a step of dt from time t on, and use them from now on. Where data jump, their values on
+        the side of the step count. last: whether the step ends at a time of the clock."""
         small = min(BESIDE * self.clock.times[-1], 0.25 * dt)
         begin, end = t, t + dt
         if t in self._jumps:
@@ -294,7 +298,7 @@ class ControlledStepper(FieldStepper):
 
     def _look_at_errors(self, t: float, progress: float, unit: float) -> None:
         """Look at what the errors of all steps have come to by a time t, which the step just tried has led to. Where
-        sources depend on T their errors grow, or shrink, with them: the rate of that is measured too."""
+        sources depend on T they make errors grow or shrink, and the rate of that is measured too."""
         control, E, W = self.control, self.views[_LASTING], self.views[_ROOM]
         new, since = self.views[(self.now + 1) % 3], t - control["looked_at"]
         made = self._largest(E)
@@ -312,8 +316,8 @@ class ControlledStepper(FieldStepper):
         control.note_lasting(self._largest(W), progress, unit)
 
     def _grown(self, local: float, t: float, noise: float) -> float:
-        """The largest, K, that the errors of the step just tried may grow to, of which `local` is the largest. t: when
-        it began, s. noise: of rounding in errors, K."""
+        """The largest temperature error, K, that the errors of the step just tried may grow to by the end. local: the
+        largest of these errors, K. t: when the step began, s. noise: of rounding in errors, K."""
         control, T, new, spare = self.control, *(self.views[(self.now + i) % 3] for i in range(3))
         D, W, span = self.views[_ESTIMATE], self.views[_ROOM], (control["low"], control["high"])
         if self._growth is None or not math.isfinite(local):
@@ -325,13 +329,14 @@ class ControlledStepper(FieldStepper):
         return self._growth.grown(D, new, T, span, control["rate"], control.rising_for, noise, [spare, W])
 
     def _largest(self, field: Any) -> float:
-        """The largest absolute value."""
+        """The largest absolute value of a field."""
         real = self._real
         self._judge(field, field, real(0), field, real(0), self._rows)
         return self._judged()[0]
 
     def _progress(self, t: float) -> float:
-        """How far a run is at a time: half of it by the time, half by changes of the data, if there are any."""
+        """The share of the run that is done at time t. If there are changes of the data, half of the share goes by the
+        number of them that are over, and half by time."""
         share = t / self.clock.times[-1]
         if not self._changing:
             return share
@@ -351,8 +356,8 @@ class ControlledStepper(FieldStepper):
         return before, self._changing[i] if i < len(self._changing) else self.clock.times[-1]
 
     def _measure_more(self, dt: float) -> tuple[float, float]:
-        """For the step of adi just tried: the largest error that was estimated, but for what diffusion smooths out in
-        that step; and how far its halves are off since directions alternate, K."""
+        """Measures more of the step of adi just tried: the largest estimated error without the part that diffusion
+        smooths out in that step, and how far the two halves are off since directions alternate, both in K."""
         T, new, W = (self.views[(self.now + i) % 3] for i in range(3))
         D, left, real = self.views[_ESTIMATE], self.views[_ROOM], self._real
         self.work += self._cells * MORE_TAKES
@@ -366,13 +371,13 @@ class ControlledStepper(FieldStepper):
         return remains, 2.0 * off
 
     def _judged(self) -> tuple[float, float, float]:
-        """The largest estimate of the error, and the least and largest temperature."""
+        """The largest estimate of the error, and the least and the largest temperature after the step."""
         rows = self.backend.to_host(self._rows_array)
         return float(rows[0].max()), float(rows[1].min()), float(rows[2].max())
 
 
 def _alike(lengths: np.ndarray) -> np.ndarray:
-    """For each length the share of their sum that lengths have that are at most twice as long."""
+    """For each length, the share that all lengths of at most twice that length have of the sum of all."""
     increasing = np.sort(lengths)
     up_to = np.append(0.0, np.cumsum(increasing))
     return np.asarray(up_to[np.searchsorted(increasing, 2.0 * lengths, side="right")] / up_to[-1])

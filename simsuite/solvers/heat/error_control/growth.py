@@ -5,17 +5,16 @@ Errors δ are carried on as small differences of temperatures are, with λ = (�
     ∂δ/∂t = λ δ + diffusion
 
 An error made at a time t may grow by exp(λ τ) in the time τ that is left, less what diffusion takes out of it: by
-exp(μ τ), μ being the largest eigenvalue of the right side. It does not grow for ever either. Where nothing but T itself
-moves the temperatures, their rate of change obeys the same equation: an error that is a shift in time stays one, and
-grows by no more than |∂T/∂t| does, the largest that it is anywhere over what it is where the error is made. So
+exp(μ τ), μ being the largest eigenvalue of the right side. Nor does it grow for ever. Where nothing but T itself moves
+the temperatures, their rate of change obeys the same equation: an error that is a shift in time stays one, and grows by
+no more than |∂T/∂t| does, the largest that it is anywhere over what it is where the error is made. So
 
     growth ≤ min(exp(min(λ, μ) τ), max |∂T/∂t| / |∂T/∂t|)
 
 That matters for fronts that run into a state which is unstable, such as those of ∂T/∂t = D ∂²T/∂x² + r T (1 - T): far
 ahead of one temperatures differ from that state by less than any tolerance, and yet what they are there decides when
 the front arrives (pulled fronts: van Saarloos, Front propagation into unstable states, Physics Reports 386, 2003,
-section 2).
-"""
+section 2)."""
 
 from __future__ import annotations
 
@@ -31,20 +30,21 @@ from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.operator.operator import Operator, block_for
 from simsuite.solvers.heat.time_scales.feeding import fastest_growth
 
-PARTS, MOST_PARTS = 3.0, 64  # steps in which errors are followed between two looks, for each e-fold growth; at most
-_SMALL = 1e-4  # of the range of temperatures: by how much they are varied to see what sources give then
-_MORE = 1e3  # units of rounding in temperatures that this is at least
-_ITERATIONS = 4  # of power iteration, each for a time 1/λ
-_SMOOTHED = 0.5  # of a time 1/λ: for so long diffusion acts on errors before it is seen how large they are
-_MOST = 80.0  # e-fold growth, which is more than any error may have and a number in single precision
+# the number of steps in which errors are followed between two looks, for each growth by e, and at most
+PARTS, MOST_PARTS = 3.0, 64
+_SMALL = 1e-4  # share of the range by which temperatures are varied to see how sources respond
+_MORE = 1e3  # the least such variation, in units of rounding in temperatures
+_ITERATIONS = 4  # the number of power iterations, each for a time 1/λ
+_SMOOTHED = 0.5  # For so many times 1/λ diffusion acts on errors before it is seen how large they are.
+# the most e-fold growth that is computed: more than any error may have, and e to it is still a number in float32
+_MOST = 80.0
 
 
 class ErrorGrowth:
-    """Follows errors on a device. Fields are views of (ny, nx); what those given as `spare` hold is lost.
+    """Follows errors on a device. Fields are views of (ny, nx). Those that are given as `spare` are overwritten.
 
-    largest: absolute value of a field. kinking: whether a source kinks at a temperature. The sources' tables are to be
-    filled for row 0; what they gave at last is lost.
-    """
+    largest: the function for the largest absolute value of a field. kinking: whether a source kinks at a temperature.
+    The sources' tables must be filled for row 0; the sources that were computed last are overwritten."""
 
     def __init__(
         self,
@@ -67,19 +67,22 @@ class ErrorGrowth:
         self._add = backend.launcher(backend.kernels("simsuite.solvers.heat.adi.adi").ahead, *plate)
 
     def follow(self, E: Any, T: Any, t: float, since: float, span: tuple[float, float], spare: Sequence[Any]) -> None:
-        """Queue what diffusion and sources make of errors E in a time `since`, up to t, s. T: temperatures by then;
-        span: what they were between so far, K. spare: two."""
+        """Queue the effect of diffusion and sources on errors E in a time `since`, up to time t, s.
+
+        T: temperatures by then. span: the least and the largest temperature so far, K. spare: two fields."""
         fastest = fastest_growth(self._made, t, *span)
         parts = 1 + int(min(MOST_PARTS - 1, PARTS * fastest * since))
-        for _ in range(parts):  # in each a mode of eigenvalue κ is divided by 1 + κ·since/parts
+        for _ in range(parts):  # each of these steps divides a mode of eigenvalue κ by 1 + κ·since/parts
             self._adi.smooth(E, T, 0, 2.0 * since / parts)
             self._feed(E, T, since / parts, span, spare)
 
     def _feed(self, E: Any, T: Any, since: float, span: tuple[float, float], spare: Sequence[Any]) -> None:
-        """Queue what sources make of the errors in a time: its length times the change that errors make in what they
-        give, which is found from a small part or a multiple of them, _SMALL of the range of temperatures. Where a
-        source kinks, from the errors themselves if they are more than rounding: where temperatures rest just below the
-        kink, larger ones would pass it, and seem to grow for ever."""
+        """Queue the effect of sources on the errors E in a time `since`: that time multiplied by the change of the
+        sources that errors cause. This change is computed for a part or a multiple of the errors that is _SMALL of the
+        range of temperatures.
+
+        Where a source kinks, it is computed for the errors themselves if they are more than rounding: where
+        temperatures rest just below the kink, larger ones would pass it and seem to grow for ever."""
         q1, moved = spare
         sources, real = self._operator.sources, self._real
         largest = self._largest(E)
@@ -96,7 +99,8 @@ class ErrorGrowth:
         self._grow(E, q1, sources.q, self._operator.c, real(since / part))
 
     def rate(self, T: Any, t: float, span: tuple[float, float], spare: Sequence[Any]) -> float:
-        """About the largest μ, 1/s, at temperatures T, by power iteration; 0 where it is negative. spare: two."""
+        """About the largest μ, 1/s, at temperatures T, by power iteration; 0 where it is negative. spare: two
+        fields."""
         if fastest_growth(self._made, t, *span) == 0.0:
             return 0.0
         rates, V = spare
@@ -106,7 +110,7 @@ class ErrorGrowth:
             return 0.0
         self._add(rates, rates, self._real(0), V)
         before = after = 0.0
-        for i in range(_ITERATIONS):  # in each a mode is multiplied by (1 + λ/most) / (1 + κ/most)
+        for i in range(_ITERATIONS):  # each of these iterations multiplies a mode by (1 + λ/most) / (1 + κ/most)
             self._multiply(V, rates, self._real(1.0 / most))
             self._adi.smooth(V, T, 0, 2.0 / most)
             if i >= _ITERATIONS - 2:
@@ -124,8 +128,10 @@ class ErrorGrowth:
         noise: float,
         spare: Sequence[Any],
     ) -> float:
-        """The largest, K, that the errors of one step may grow to in the time that is left, s, but none where λ is not
-        positive. T, before: temperatures after the step and before it, K. rate: μ, 1/s. spare: two."""
+        """The largest error, K, that the errors of one step may grow to in the time that is left, s. Errors where λ is
+        not positive do not count.
+
+        T, before: temperatures after the step and before it, K. rate: μ, 1/s. spare: two fields."""
         rates, W = spare
         real = self._real
         self._add(T, before, real(-1), W)

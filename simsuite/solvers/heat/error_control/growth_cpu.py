@@ -1,4 +1,4 @@
-"""What becomes of errors on the CPU: rows in parallel. See `growth`."""
+"""Kernels that follow the growth of errors on the CPU, with rows in parallel. See `growth`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ def _grow(begin, end, error, q1, q0, c, weight):
 
 @kernel
 def grow(error, q1, q0, c, weight):
-    """error += d, d = weight c (q1 - q0); where that makes it less, error / (1 - d / error), which changes no sign."""
+    """error += d, d = weight c (q1 - q0). Where d makes an error smaller, error / (1 - d / error) is taken instead,
+    which does not change its sign."""
     _grow(error.shape[0], (error, q1, q0, c, weight))
 
 
@@ -76,7 +77,7 @@ def _weigh(begin, end, smooth, error, T, before, rates, limits):
 
 @kernel
 def weigh(smooth, error, T, before, rates, rate, time, fastest, noise, zero, one, most):
-    """smooth = (min(|smooth|, |error|) - noise) · growth, where that is positive: growth by min(rates, rate) in a
-    time, or by fastest / |T - before| if that is less, and in proportion to the time where it is so short that errors
-    hardly grow. most: of what is raised to e."""
+    """smooth = (min(|smooth|, |error|) - noise) · growth, where that is positive: growth by min(rates, rate) in a time,
+    or by fastest / |T - before| if that is less, and in proportion to the time where it is so short that errors hardly
+    grow. most: the largest exponent of e."""
     _weigh(error.shape[0], (smooth, error, T, before, rates, (rate, time, fastest, noise, zero, one, most)))

@@ -1,4 +1,4 @@
-"""What becomes of errors on a GPU, one thread a cell. See `growth`."""
+"""Kernels that follow the growth of errors on a GPU, with one thread for each cell. See `growth`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from numba import cuda
 
 @cuda.jit(cache=True)
 def grow(error, q1, q0, c, weight):
-    """error += d, d = weight c (q1 - q0); where that makes it less, error / (1 - d / error), which changes no sign."""
+    """error += d, d = weight c (q1 - q0). Where d makes an error smaller, error / (1 - d / error) is taken instead,
+    which does not change its sign."""
     x, y = cuda.grid(2)
     if x < error.shape[1] and y < error.shape[0]:
         e, d = error[y, x], weight * c[y, x] * (q1[y, x] - q0[y, x])
@@ -42,9 +43,9 @@ def multiply(V, rates, time):
 
 @cuda.jit(cache=True)
 def weigh(smooth, error, T, before, rates, rate, time, fastest, noise, zero, one, most):
-    """smooth = (min(|smooth|, |error|) - noise) · growth, where that is positive: growth by min(rates, rate) in a
-    time, or by fastest / |T - before| if that is less, and in proportion to the time where it is so short that errors
-    hardly grow. most: of what is raised to e."""
+    """smooth = (min(|smooth|, |error|) - noise) · growth, where that is positive: growth by min(rates, rate) in a time,
+    or by fastest / |T - before| if that is less, and in proportion to the time where it is so short that errors hardly
+    grow. most: the largest exponent of e."""
     x, y = cuda.grid(2)
     if x < error.shape[1] and y < error.shape[0]:
         grows, factor = max(min(rates[y, x], rate) * time, zero), zero

@@ -1,7 +1,7 @@
 """What a step misses of a source or a conductivity that kinks or jumps at a temperature.
 
-A source such as max(T - 350, 0) begins to act while a step is on its way. The stages of the step do not see that if
-the temperature is passed after the last one at which the source is evaluated, and neither does an estimate of the error
+A source such as max(T - 350, 0) begins to act while a step is on its way. The stages of the step do not see that if the
+temperature is passed after the last one at which the source is evaluated, and neither does an estimate of the error
 that is made of the stages: 3 stages of rkl2 look at the source last at 0.4 of the step. Where the slope of q(T) changes
 by σ at a share φ of a step from T₀ to T₁ that is
 
@@ -11,9 +11,8 @@ so that MISSED Δt of this second difference, over ρc, is about the largest tha
 second difference is q'' (T₁ - T₀)²/4, of the same order in Δt as the estimate, and less. A source that jumps by J, such
 as a thermostat, is off for up to 0.6 Δt without being seen; its second difference is J.
 
-Of a conductivity the heat that cells exchange takes the place of q: that at the temperatures T₁, by the conductivities
-that belong to T₀, T½ and T₁, so that only what the conductivity changes counts.
-"""
+For a conductivity, q stands for the heat that cells exchange at the temperatures T₁, computed with the conductivities
+that belong to T₀, T½ and T₁. So only the change of the conductivity counts."""
 
 from __future__ import annotations
 
@@ -28,13 +27,13 @@ from simsuite.expressions.tree import Apply, Node, names_in, walk
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.operator.operator import OPERATOR, Operator, block_for
 
-MISSED = 0.3  # share of a step that a source that kinks acts without being seen, halved: (1 - 0.4)/2
-MISSED_JUMP = 0.6  # share of a step that a source that jumps acts, or does not act any more, without being seen
+MISSED = 0.3  # half of the share of a step for which a source that kinks may act unseen: (1 - 0.4)/2
+MISSED_JUMP = 0.6  # the share of a step for which a source that jumps may act, or have stopped, unseen
 _KINKING = ("abs", "min", "max")
 
 
 def kinks(tree: Node) -> bool:
-    """Whether a function kinks at temperatures, and does not jump at any."""
+    """Whether a function kinks at some temperature, and jumps at none."""
     at = [node for node in walk(tree) if isinstance(node, Apply) and node.op in _KINKING and "T" in names_in(node)]
     return bool(at) and not _jumps(tree)
 
@@ -45,13 +44,13 @@ def _jumps(tree: Node) -> bool:
 
 
 def missed_share(trees: Iterable[Node]) -> float:
-    """The largest share of a step, by the second difference, that functions of T may act without being seen; 0 where
-    none kinks or jumps at temperatures."""
+    """The largest factor of the second difference, as a share of a step, for which functions of T may act unseen; 0
+    where none of them kinks or jumps at a temperature."""
     return max((MISSED_JUMP if _jumps(tree) else MISSED if kinks(tree) else 0.0 for tree in trees), default=0.0)
 
 
 def _functions(made: Discretisation) -> tuple[list[Node], list[Node]]:
-    """Conductivities that depend on T, and sources."""
+    """The conductivities that depend on T, and the sources."""
     laws = [] if made.law is None else [made.law.along_x.tree, made.law.along_y.tree]
     return laws, [f.tree for f in made.sources]
 
@@ -59,9 +58,8 @@ def _functions(made: Discretisation) -> tuple[list[Node], list[Node]]:
 class MissedKinks:
     """Adds what a step may have missed to an estimate of its error. Fields are views of (ny, nx).
 
-    The sources' and edges' tables are to be filled for row 0; what sources, conductances and edges were at last is
-    lost.
-    """
+    The tables of sources and edges must be filled for row 0. The sources, conductances and edge rows that were computed
+    last are overwritten."""
 
     def __init__(self, made: Discretisation, backend: Backend, operator: Operator, dtype: Any) -> None:
         self._operator, self._real = operator, np.dtype(dtype).type
@@ -74,13 +72,14 @@ class MissedKinks:
 
     @classmethod
     def of(cls, made: Discretisation, backend: Backend, operator: Operator, dtype: Any) -> MissedKinks | None:
-        """None where nothing kinks or jumps at temperatures: then no kernel is needed."""
+        """A `MissedKinks` for a problem, or None where nothing kinks or jumps at temperatures: then no kernel is
+        needed."""
         laws, powers = _functions(made)
         return cls(made, backend, operator, dtype) if missed_share([*laws, *powers]) else None
 
     def add(self, error: Any, before: Any, after: Any, dt: float, spare: Sequence[Any]) -> None:
-        """Queue that for a step of dt from temperatures `before` to `after`. spare: two fields whose content is
-        lost."""
+        """Queue the addition to `error` of what a step of dt from temperatures `before` to `after` may have missed.
+        spare: two fields, which are overwritten."""
         moved = spare[0]
         self._add(after, before, self._real(-1), moved)  # T₁ - T₀
         self._add(before, moved, self._real(0.5), moved)
@@ -97,7 +96,7 @@ class MissedKinks:
         self._bend(error, moved, between, sources.q, self._operator.c, real(self._share * dt))
 
     def _add_of_rates(self, error: Any, before: Any, after: Any, dt: float, spare: Sequence[Any]) -> None:
-        """The same of all heat that comes into cells, sources included."""
+        """Like `add`, but for all heat that comes into cells, through faces as well as from sources."""
         o = self._operator
         moved, rates = spare
         for T, weight in ((moved, -2.0), (before, 1.0), (after, 1.0)):

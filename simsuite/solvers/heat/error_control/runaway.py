@@ -1,38 +1,44 @@
 """Temperatures that run away: a source gives more for a higher temperature, such as T' = T² with T = 1/(t* - t). Steps
 that control their error come ever closer to t*, and do not get there in any time.
 
-That shows in how soon the range of temperatures grows by a factor GROWN: each time in less than SOONER of the time
-before, with steps less than SHORTER of those before. If that goes on, all of these times add up to a geometric series,
-which ends at t*.
-"""
+This is recognised by how soon the range of temperatures grows by a factor GROWN: each time it takes less than SOONER of
+the time that it took before, with steps shorter than SHORTER of those before. If that goes on, these times add up like
+a geometric series, whose sum leads to t*."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 
 GROWN = 2.0**0.5
-SOONER = 0.92  # of the time that the range took to grow so before: less, twice in a row
-SHORTER = 0.9  # of the steps when it had grown so before: less, twice in a row, and since then no longer ones
-LATER = 1.5  # times the time that it should take to grow so again: more, and it does not go on
-BEGUN = 400  # steps, before which nothing is said
-FAR = 10.0  # times as many steps as were taken would be left, were all as long as the last
+SOONER = 0.92  # The range must grow by GROWN in less than this share of the time it took before, twice in a row.
+# Steps must be shorter than this share of those when the range had last grown by GROWN, twice in a row, and not longer
+# since.
+SHORTER = 0.9
+# If the next growth takes more than so many times the time that it should take, temperatures do not run away.
+LATER = 1.5
+BEGUN = 400  # Nothing is said before so many steps.
+FAR = 10.0  # So many times as many steps as were taken must be left, if all are as long as the last one.
 
 
 class Runaway:
-    """Told of each step of a run that ends at `end`, s, says where it comes to if it goes on like that."""
+    """Is told of each step of a run that ends at `end`, s, and finds the time that steps will not get beyond if
+    temperatures run away."""
 
     def __init__(self, end: float) -> None:
         self._end = end
         self._taken, self._next = 0, 0.0
-        self._grown: list[tuple[float, float]] = []  # the last times, s, and steps then, s, with which the range had
-        self.limit: float | None = None  # s, beyond which steps hardly get; None where nothing says that they do not
+        # the last times, s, at which the range had grown by GROWN, each with the length of the step then, s
+        self._grown: list[tuple[float, float]] = []
+        # the time, s, that steps hardly get beyond; None where temperatures do not seem to run away
+        self.limit: float | None = None
 
     def restart(self) -> None:
-        """Data jumped or kinked: how soon the range grew before that says nothing about the time after."""
+        """Begin anew after data jumped or kinked: how soon the range grew before says nothing about the time after."""
         self._grown, self._next, self.limit = [], 0.0, None
 
     def note(self, t: float, dt: float, range_: float) -> None:
-        """A step that has led to a time t, after which steps are to be of dt, and what temperatures range over."""
+        """Note a step that has led to time t. dt: the length of steps from now on. range_: the range of the
+        temperatures."""
         self._taken += 1
         if range_ >= self._next:
             self._grown = [*self._grown[-3:], (t, dt)]
@@ -41,7 +47,7 @@ class Runaway:
         self.limit = self._sum(t, dt) if begun and len(self._grown) == 4 else None
 
     def _sum(self, t: float, dt: float) -> float | None:
-        """When the range would have grown without end; None where it does not grow sooner and sooner."""
+        """The time at which the range would have grown without end; None where it does not grow sooner and sooner."""
         times, steps = zip(*self._grown)
         first, second, third = (after - before for before, after in pairwise(times))
         if not (0 < second <= SOONER * first and 0 < third <= SOONER * second):

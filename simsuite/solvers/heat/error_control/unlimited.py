@@ -1,4 +1,4 @@
-"""Sources that give ever more heat as the temperature grows, so that temperatures may run away."""
+"""Recognises sources that give ever more heat as the temperature grows, so that temperatures may run away."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _HOTTEST, _UNLIMITED = 1e200, 1e50  # a temperature, and a power that no source 
 
 
 def grows_with_temperature(f: Expression, made: Discretisation, end: float) -> bool:
-    """Whether interval arithmetic leaves open that a source gives any power, at a temperature that is high enough. One
-    that is limited, as by min(.., 1e9), is not such a source."""
+    """Whether a source may give any power at a temperature that is high enough, as far as interval arithmetic can tell.
+    A source that is limited, as by min(.., 1e9), does not."""
     if not f.depends_on("T"):
         return False
     width, height = made.nx * made.dx, made.ny * made.dy
