@@ -1,18 +1,19 @@
-"""The exact stepper: no error in time, for coefficients that are the same everywhere and edges that do not move.
+"""The exact stepper, which makes no error in time. It is for coefficients that are the same everywhere and edges that
+do not move.
 
     dT/dt = S - (αx Mx/Δx² + αy My/Δy²) T      (M: see `modes`; S: what edges and sources add, K/s, see `separation`)
 
-T = V_y T̂ V_xᵀ in the eigenvectors of both axes takes the system apart into one equation for each pair of modes, with
-the rate λ = αx µx/Δx² + αy µy/Δy², whose solution after a time dt is, with z = λ dt (M. Hochbruck, A. Ostermann,
+T = V_y T̂ V_xᵀ in the eigenvectors of both axes separates the system into one equation for each pair of modes, with the
+rate λ = αx µx/Δx² + αy µy/Δy², whose solution after a time dt is, with z = λ dt (M. Hochbruck, A. Ostermann,
 Exponential integrators, Acta Numerica 19, 2010, section 2.1),
 
     T̂(dt) = T̂ + dt φ₁(-z) (Ŝ - λ T̂),          φ₁(w) = (eʷ - 1)/w, 1 at w = 0
     ∫ T̂ dt = dt φ₁(-z) T̂ + dt² φ₂(-z) Ŝ,      φ₂(w) = (φ₁(w) - 1)/w, ½ at w = 0.
 
-Order 2 in space; in time exact for steps of any length, and stable. The integral, at the cells along the edges, gives
-the energy that came in there: g (γ dt - β ∫T dt) for the edge's conductance g (see `edges`).
+The stepper has order 2 in space; in time it is exact for steps of any length, and stable. The integral, at the cells
+along the edges, gives the energy that came in there: g (γ dt - β ∫T dt) for the edge's conductance g (see `edges`).
 
-No exponential is taken for a pair of modes, as z = z_x + z_y: with a = 1 - e^(-z) of either axis,
+Since z = z_x + z_y, no exponential has to be computed for a pair of modes: with a_x = 1 - e^(-z_x), and a_y alike,
 
     z φ₁(-z) = a_x + a_y - a_x a_y,     z² φ₂(-z) = (z_x - a_x) + (z_y - a_y) + a_x a_y,
 
@@ -20,8 +21,8 @@ without cancellation, since 0 ≤ a ≤ min(1, z).
 
 What is transformed is the deviation from a constant level, to which edges and sources are adapted, and its change is
 added to the field: a uniform field between edges of the same temperature does not change by a bit, and a small signal
-on a high level keeps its digits. So a step is one transform there and one back (see `transform`), whatever heats.
-"""
+on a high level keeps its digits. So a step takes one transform to the modes and one back (see `transform`), whatever
+the sources are."""
 
 from __future__ import annotations
 
@@ -43,8 +44,8 @@ from simsuite.solvers.heat.stepper import FieldStepper
 from simsuite.solvers.heat.stepper_record import KindOfWork, StepperRecord, Trial, Usual, Work
 from simsuite.solvers.table import ROWS
 
-TERMS = 16  # of the series of φ₂: the first one left out is below 1e-19 of the sum
-LEAST = 1e-17  # z below which φ₁ and φ₂ are 1 and ½ to the last bit, and whose square is above the smallest float32
+TERMS = 16  # the number of terms of the series of φ₂: the first one left out is below 1e-19 of the sum
+LEAST = 1e-17  # Below this z, φ₁ and φ₂ are 1 and ½ to the last bit; its square is above the smallest float32.
 
 
 class ExactStepper(FieldStepper):
@@ -63,7 +64,7 @@ class ExactStepper(FieldStepper):
         self._bind(parts)
 
     def _allocate(self, parts: Separated, level: float) -> None:
-        """Device arrays; edges and sources as the deviation from the level sees them."""
+        """Allocates the device arrays. Edges and sources are those for temperatures measured from `level`."""
         ny, nx = parts.y.n, parts.x.n
         (across, up), _, _ = self.backend.kernels(__name__).tiles_of(ny, nx)
         self._level, self._gx, self._gy = (self._dtype.type(v) for v in (level, parts.gx, parts.gy))
@@ -83,7 +84,8 @@ class ExactStepper(FieldStepper):
         self._v: Mapping[str, Any] = {name: self.backend.view(a) for name, a in self._held.items()}
 
     def _bind(self, parts: Separated) -> None:
-        """Launches. Between two transforms `turned` holds what one axis has seen and the other not."""
+        """Prepares the launches. Between two transforms `turned` holds the field that has been transformed along one
+        axis only."""
         b, a, ny, nx = self.backend, self._held, parts.y.n, parts.x.n
         k = b.kernels(__name__)
         block = (min(nx, 32), min(ny, 8))
@@ -113,7 +115,8 @@ class ExactStepper(FieldStepper):
             self.recorder.replay(self.step % ROWS == 0, functools.partial(self._launch, self.step))
 
     def _begin_step(self, dt: Any) -> None:
-        """Queue what depends on the length of the step alone. Not to be recorded."""
+        """Queue the computation of what depends on the length of the step alone. These launches must not be
+        recorded."""
         if dt != self._dt:
             v, real = self._v, self._dtype.type
             self._decay_x(v["rate_x"], dt, real(1), real(TERMS), v["line_x"], v["step"])
@@ -155,9 +158,10 @@ def _work(steps: int, stages: int, made: Discretisation, rate_wanted: bool) -> l
 
 
 def _device_bytes(made: Discretisation, plain: bool, run: HeatRun) -> int:
-    """What an ExactStepper allocates at most, with the libraries that its device should have."""
+    """The memory that an ExactStepper allocates at most, with the libraries that its device should have."""
     x, y = axes(made)
-    fields = (9 if made.sources else 8) * made.ny * made.nx  # with the operator's, and sums of tiles of 32 × 32
+    # these include the operator's fields, and sums of tiles of 32 × 32
+    fields = (9 if made.sources else 8) * made.ny * made.nx
     transforms = transform_entries(x, made.ny) + transform_entries(y, made.nx)
     tables = 8 * (2 * (ROWS + 1) * made.edges.size + 64 * (made.ny + made.nx))
     return made.T0.itemsize * (fields + transforms) + tables

@@ -9,11 +9,11 @@ import numpy as np
 
 from simsuite.parallel_for import kernel, parallel_for
 
-ROWS = 32  # of modes that are summed by one thread
+ROWS = 32  # the number of rows of modes that are summed by one thread
 
 
 def working_precision(dtype: Any) -> np.dtype:
-    """Of the arithmetic, in a run of precision `dtype`."""
+    """The precision of the arithmetic in a run of precision `dtype`."""
     return np.dtype(np.float64)
 
 
@@ -101,8 +101,9 @@ def _propagate(begin, end, modes, source, lines, step, one, least, ends, sums):
 
 @kernel
 def propagate(modes, source, line_x, line_y, step, one, least, ends_x, ends_y, sums_x, sums_y):
-    """Replaces modes by their change. sums_x, sums_y (parts, 2, n): of the integrals of modes, times the rows of ends,
-    along x and along y. least: z below which φ₁ and φ₂ are what they are at 0."""
+    """Replaces modes by their change. sums_x, sums_y (parts, 2, n): the integrals of the modes over the step,
+    multiplied by the rows of ends_x and ends_y and summed along x and along y. least: z below which φ₁ and φ₂ are what
+    they are at 0."""
     lines, ends, sums = (line_x, line_y), (ends_x, ends_y), (sums_x, sums_y)
     _propagate(sums_y.shape[0], (modes, source, lines, step, one, least, ends, sums))
 

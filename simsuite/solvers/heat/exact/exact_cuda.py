@@ -9,20 +9,20 @@ import numpy as np
 from numba import cuda
 
 TILE = 32
-PITCH = TILE + 1  # so that a column of a tile lies in different banks of shared memory
-TALL = 8  # threads a tile has in the slow direction
+PITCH = TILE + 1  # one more than TILE, so that a column of a tile lies in different banks of shared memory
+TALL = 8  # the number of threads of a tile in the slow direction
 TILE_CELLS = TILE * PITCH
 SHARE = TILE * TALL
 
 
 def working_precision(dtype: Any) -> np.dtype:
-    """Of the arithmetic, in a run of precision `dtype`."""
+    """The precision of the arithmetic in a run of precision `dtype`."""
     return np.dtype(dtype)
 
 
 def tiles_of(ny: int, nx: int) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int]]:
-    """(parts, extent, block) of `propagate`: in how many parts rows and columns are summed, and its launch; small
-    fields with fewer threads."""
+    """(parts, extent, block) of `propagate`: in how many parts rows and columns are summed, and its launch. Small
+    fields have fewer threads."""
     parts = -(-nx // TILE), -(-ny // TILE)
     block = min(TILE, nx), min(TALL, ny)
     return parts, (parts[0] * block[0], parts[1] * block[1]), block
@@ -71,8 +71,9 @@ def decay(rate, dt, one, terms, line, step):
 
 @cuda.jit(cache=True)
 def propagate(modes, source, line_x, line_y, step, one, least, ends_x, ends_y, sums_x, sums_y):
-    """Replaces modes by their change. sums_x, sums_y (parts, 2, n): of the integrals of modes, times the rows of ends,
-    along x and along y. least: z below which φ₁ and φ₂ are what they are at 0."""
+    """Replaces modes by their change. sums_x, sums_y (parts, 2, n): the integrals of the modes over the step,
+    multiplied by the rows of ends_x and ends_y and summed along x and along y. least: z below which φ₁ and φ₂ are what
+    they are at 0."""
     integrals = cuda.shared.array(TILE_CELLS, modes.dtype)
     ny, nx = modes.shape
     x0, y0 = TILE * cuda.blockIdx.x, TILE * cuda.blockIdx.y
@@ -93,7 +94,7 @@ def propagate(modes, source, line_x, line_y, step, one, least, ends_x, ends_y, s
             modes[y, x] = phi1 * (s - z * a)
             integrals[j * PITCH + i] = dt * (phi1 * a + phi2 * s)
     cuda.syncthreads()
-    # A thread for each row and each end of it, then for each column and each end.
+    # There is a thread for each row and each end of it, and then one for each column and each end.
     own = cuda.threadIdx.y * cuda.blockDim.x + cuda.threadIdx.x
     for line in range(own, 4 * TILE, cuda.blockDim.x * cuda.blockDim.y):
         side, k = line // TILE % 2, line % TILE

@@ -9,10 +9,10 @@ import scipy.fft
 
 
 def fast_transform(kind: str) -> Callable[[np.ndarray, np.ndarray, int, bool], None] | None:
-    """f(field, out, axis, back): to the modes of that kind along an axis, or back from them; None if there is none.
+    """A function (field, out, axis, back) that transforms to the modes of a kind along an axis, or back from them; None
+    if there is no such transform.
 
-    kind: as `modes.Axis` calls it.
-    """
+    kind: as `modes.Axis` calls it."""
     if kind == "hartley":
         return _hartley
     if not kind:
@@ -32,7 +32,7 @@ def fast_transform(kind: str) -> Callable[[np.ndarray, np.ndarray, int, bool], N
 
 
 def _hartley(field: np.ndarray, out: np.ndarray, axis: int, back: bool) -> None:
-    """Real minus imaginary part of the Fourier transform; its own inverse."""
+    """The real part of the Fourier transform minus its imaginary part. This transform is its own inverse."""
     n = field.shape[axis]
     spectrum = np.moveaxis(scipy.fft.rfft(field, axis=axis, norm="ortho", workers=-1), axis, 0)
     modes = np.moveaxis(out, axis, 0)

@@ -8,12 +8,11 @@ its eigenvalues are µ = (2 sin(θ/2))². Between two edges
     v_j = cos(θ (j + ½) - φ₀),   φ = atan2(β cos(θ/2), (2 - β) sin(θ/2)) at each edge,
     n θ = kπ + φ₀ + φ₁,          k = 0 .. n-1:
 
-the ghost conditions, solved. The right side decreases in θ, so each k has one root, in [kπ/n, (k+1)π/n]. For β of 0
-and 2 these are the bases of the discrete cosine and sine transforms (G. Strang, The discrete cosine transform, SIAM
-Review 41 (1999) 135-147); periodic axes have those of Hartley's, cos + sin. A numerical eigensolver would be right to
-an ulp of the largest eigenvalue, 4; these are right to a few ulps each, and the smallest decides how fast an insulated
-body cools.
-"""
+which solves the ghost conditions. The right side decreases in θ, so each k has one root, in [kπ/n, (k+1)π/n]. For β of
+0 and 2 these are the bases of the discrete cosine and sine transforms (G. Strang, The discrete cosine transform, SIAM
+Review 41 (1999) 135-147); periodic axes have those of Hartley's, cos + sin. A numerical eigensolver would have errors
+of an ulp of the largest eigenvalue, 4. These eigenvalues are each right to a few of their own ulps; the smallest one
+decides how fast an insulated body cools."""
 
 from __future__ import annotations
 
@@ -24,9 +23,9 @@ from functools import cached_property
 import numpy as np
 
 _BISECTIONS = 60
-_NEWTON = 4  # steps after that, each of which squares the relative error
-_SMALLEST = 1e-30  # β below that is 0
-_BLOCK = 256  # rows at once
+_NEWTON = 4  # the number of Newton steps after that, each of which squares the relative error
+_SMALLEST = 1e-30  # a smaller β counts as 0
+_BLOCK = 256  # the number of rows that are computed together
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,8 @@ class Axis:
 
     @property
     def kind(self) -> str:
-        """The transform that its modes are the basis of: hartley, cosine2, sine2, cosine4, sine4, or none of them."""
+        """The transform whose basis the modes are: hartley, cosine2, sine2, cosine4, sine4, or an empty text if there
+        is none."""
         if self.periodic:
             return "hartley"
         names = {(0.0, 0.0): "cosine2", (2.0, 2.0): "sine2", (0.0, 2.0): "cosine4", (2.0, 0.0): "sine4"}
@@ -84,7 +84,7 @@ class Axis:
         return (2.0 * np.sin(0.5 * theta)) ** 2
 
     def vectors(self, rows: np.ndarray) -> np.ndarray:
-        """The given rows j of the orthonormal matrix of modes, which are its columns: (rows, n)."""
+        """The given rows j of the orthonormal matrix whose columns are the modes: (rows, n)."""
         if self.periodic:
             angle = 2.0 * math.pi / self.n * ((rows[:, None] * np.arange(self.n)) % self.n)
             return (np.cos(angle) + np.sin(angle)) / math.sqrt(self.n)
@@ -93,13 +93,13 @@ class Axis:
     def _cosines(self, rows: np.ndarray) -> np.ndarray:
         n, j, k = self.n, rows[:, None], np.arange(self.n)
         _, first, total = self._phases
-        # kπ(j + ½)/n without whole turns, so that high modes keep all their digits.
+        # This is kπ(j + ½)/n without whole turns, so that high modes keep all their digits.
         turned = (k * (2 * j + 1)) % (4 * n) * (math.pi / (2 * n))
         return np.cos(turned + (total * ((2 * j + 1) / (2 * n)) - first))
 
     @cached_property
     def _norm(self) -> np.ndarray:
-        """Of each mode before it is normalised: n/2 is the sum of the squares of nearly all sines and cosines."""
+        """The norm of each mode before it is normalised; for nearly all modes the sum of squares is n/2."""
         if self.kind:
             square = np.full(self.n, 0.5 * self.n)
             square[{"cosine2": 0, "sine2": -1}.get(self.kind, slice(0, 0))] = self.n
@@ -120,6 +120,6 @@ def _phase(beta: float, theta: np.ndarray) -> np.ndarray:
 
 
 def _slope(beta: float, theta: np.ndarray) -> np.ndarray:
-    """dφ/dθ"""
+    """The derivative dφ/dθ."""
     size = (beta * np.cos(0.5 * theta)) ** 2 + ((2.0 - beta) * np.sin(0.5 * theta)) ** 2
     return np.divide(-0.5 * beta * (2.0 - beta), size, out=np.zeros_like(theta), where=size > 0)

@@ -1,9 +1,9 @@
-"""Where the axes of the grid separate: the same coefficients everywhere, and edges and sources that do not move.
+"""Problems in which the axes of the grid separate: those with the same coefficients everywhere, and with edges and
+sources that do not move.
 
     dT/dt = S - (αx Mx/Δx² + αy My/Δy²) T,
 
-with M of `modes`, and S what edges and sources add: γ g / ρc at each edge point, q / ρc in each cell.
-"""
+with M of `modes`; S is what edges and sources add: γ g / ρc at each edge point, q / ρc in each cell."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ class Separated:
 
 
 def axes(d: Discretisation) -> tuple[Axis, Axis]:
-    """(x, y) of a problem for which `obstacle` finds nothing."""
+    """The axes x and y of a problem for which `obstacle` finds nothing."""
     beta, _ = d.edges.coefficients(0.0, d.edge_k())
     left, right, bottom, top = (float(part[0]) for part in np.split(beta, np.cumsum([d.ny, d.ny, d.nx])))
     return Axis(d.nx, d.wrap_x, left, right), Axis(d.ny, d.wrap_y, bottom, top)
 
 
 def separate(d: Discretisation) -> Separated:
-    """The same with all that is needed to step it."""
+    """A problem for which `obstacle` finds nothing, with all that is needed to step it."""
     kx, ky, rho_c = (float(distinct(a)[0, 0]) for a in (d.kx, d.ky, d.rho_c))
     beta, gamma = d.edges.coefficients(0.0, d.edge_k())
     x, y = axes(d)

@@ -1,13 +1,13 @@
-"""Fields to modes and back on the device, along either axis. See `modes`.
+"""Transforms from fields to modes and back on the device, along either axis. See `modes`.
 
-A transform works along the rows of an array (m, n) and leaves its result turned, (n, m): one after the other along x
-and along y take a field (ny, nx) to its modes (ny, nx), and all memory is read and written in order.
+A transform works along the rows of an array (m, n) and leaves its result transposed, (n, m). Two transforms one after
+the other, along x and along y, turn a field (ny, nx) into its modes (ny, nx), and all memory is read and written in
+order.
 
-Sines and cosines go by Fourier transforms of the device's library (`trigonometric`), some rows at a time, so that what
-lies between the steps stays in the cache: n log n operations a row, and one pass over memory. All other modes are
-products with the matrix of modes, 2 n² operations a row, by the device's library where it has one; a single cell is its
-own mode.
-"""
+Modes of sines and cosines are computed by Fourier transforms of the device's library (`trigonometric`), some rows at a
+time, so that what lies between the steps stays in the cache: n log n operations a row, and one pass over memory. All
+other modes are products with the matrix of modes, 2 n² operations a row, by the device's library where it has one; a
+single cell is its own mode."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ from simsuite.solvers.heat.exact.trigonometric import Moved, Paired, recipe
 from simsuite.solvers.matmul import host_entries
 from simsuite.solvers.matmul.product import product
 
-LARGEST = 1 << 21  # CHUNK of any device
-_ALIGNED = 32  # rows at once are a multiple of that, so that turned they fill whole sectors of memory
+LARGEST = 1 << 21  # the largest CHUNK of any device
+# The number of rows in a part is a multiple of this, so that transposed rows fill whole sectors of memory.
+_ALIGNED = 32
 _KERNELS = "simsuite.solvers.heat.exact.trigonometric"
 
 
 class Fast:
-    """By Fourier transforms. Not for those of length 1."""
+    """Transforms to modes by Fourier transforms. These must not have length 1."""
 
     note: str | None = None
 
@@ -42,7 +43,8 @@ class Fast:
         self.libraries = {library.name}
 
     def bind(self, source: Any, target: Any, back: bool) -> Callable[[], None]:
-        """What queues the transform of a device array (m, n) to the modes, or back from them, into another (n, m)."""
+        """A function that queues the transform of a device array (m, n) to the modes, or back from them, into another
+        array (n, m)."""
         m, n = source.shape
         made = recipe(self._cells.kind, n, back)
         rows = rows_at_once(m, n, self._kernels.CHUNK)
@@ -65,7 +67,8 @@ class Fast:
         return functools.partial(_queue, list(steps()))
 
     def _part(self, i: int, shape: tuple[int, ...]) -> Any:
-        """Memory between the steps. All transforms share it; what was bound before keeps what it has."""
+        """Memory for what lies between the steps of a transform. All transforms share it; a transform that was bound
+        before keeps its memory."""
         size = int(np.prod(shape))
         if self._work[i].size < size:
             self._work[i] = self._backend.zeros(size, self._dtype)
@@ -87,7 +90,7 @@ class Fast:
 
 
 class Single:
-    """Of an axis of one cell, whose only mode is 1."""
+    """Transforms along an axis of one cell, whose only mode is 1."""
 
     note: str | None = None
 
@@ -101,7 +104,7 @@ class Single:
 
 
 class Dense:
-    """By the library's products with the matrix of modes."""
+    """Transforms by products of the device's library with the matrix of modes."""
 
     note: str | None = None
 
@@ -115,7 +118,7 @@ class Dense:
 
 
 class Turned:
-    """By our own products with the matrix of modes, of rows that are turned before."""
+    """Transforms by our own products with the matrix of modes, of rows that are transposed first."""
 
     note: str | None = None
 
@@ -140,7 +143,8 @@ class Turned:
 
 
 def transform(backend: Backend, cells: Axis, dtype: Any) -> Fast | Single | Dense | Turned:
-    """The best there is for these cells on this device. Its note: what users should know about how it works."""
+    """The best transform that there is for these cells on this device. Its `note` is what users should know about how
+    it works."""
     if cells.n == 1:
         return Single(backend)
     notes = []
@@ -170,12 +174,12 @@ def transform_entries(cells: Axis, m: int) -> int:
     if n == 1:
         return 0
     if not is_fast(cells):
-        # There and back for the field, back for the lines along the edges, and what is turned before. A GPU's library
-        # holds the modes alone.
+        # There are transforms to the modes and back for the field, transforms back for the lines along the edges, and a
+        # transposed field. A GPU's library holds only the modes.
         return 2 * host_entries(n, n, m) + host_entries(n, n, 2) + n * n + n + n * (m + 2)
     between = rows_at_once(m, n, LARGEST) * (n + 2)
-    # There and back each have a plan, which may need 8 complex numbers for each (cuFFT's documentation, 13.0, section
-    # 2.6), and so have the two lines along the edges.
+    # Transforms to the modes and back have a plan each, which may need 8 complex numbers for each number (cuFFT's
+    # documentation, 13.0, section 2.6); so have those for the two lines along the edges.
     return 2 * between + 2 * 16 * between + 16 * 2 * (n + 2) + 16 * n
 
 

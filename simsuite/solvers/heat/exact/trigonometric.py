@@ -27,7 +27,7 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Moved:
-    """Number j goes to places[j], times factors[j]. Both (n,)."""
+    """A step that moves numbers: number j is multiplied by factors[j] and goes to places[j]. Both arrays are (n,)."""
 
     places: np.ndarray
     factors: np.ndarray
@@ -35,11 +35,12 @@ class Moved:
 
 @dataclass(frozen=True, eq=False)
 class Paired:
-    """Complex number k and the real ones at places[0, k] and places[1, k]; places (2, h).
+    """A step between complex number k and the real numbers at places[0, k] and places[1, k]. places: (2, h). factors:
+    (4, h).
 
-    Real and imaginary part are factors[0:2, k] and factors[2:4, k] times the two, or the other way round, the two are
-    these times real and imaginary part. Where both places are the same, the second does not exist. factors: (4, h).
-    """
+    To make a complex number, its real part is the two real numbers times factors[0:2, k], added up, and its imaginary
+    part is the two times factors[2:4, k]. The other way round, the two real numbers are the real and imaginary part
+    times these factors. Where both places are the same, there is no second number."""
 
     places: np.ndarray
     factors: np.ndarray
@@ -47,7 +48,8 @@ class Paired:
 
 @dataclass(frozen=True, eq=False)
 class Recipe:
-    """kind: of the Fourier transform, as `core.Fourier` calls it; length: its length."""
+    """The three steps of a transform. kind: of the Fourier transform, as `core.Fourier` calls it. length: its
+    length."""
 
     before: Moved | Paired
     kind: str
@@ -73,7 +75,7 @@ def _hartley(n: int) -> Recipe:
 
 
 def _order_2(n: int, sine: bool) -> Moved:
-    """Even cells, then odd ones from the last to the first."""
+    """The step that puts even cells first, and then odd ones from the last to the first."""
     j = np.arange(n)
     return Moved(np.where(j % 2, n - 1 - j // 2, j // 2), np.where(j % 2, -1.0, 1.0) if sine else np.ones(n))
 
@@ -111,7 +113,8 @@ def _even_4(n: int, sine: bool) -> Recipe:
 
 
 def _odd_4(n: int, sine: bool) -> Recipe:
-    angle = (n + 8 * np.arange(n)) % (8 * n)  # of which cell j has 2j + 1, in units of 2π/8n
+    # angles in units of 2π/8n, in which cell j lies at 2j + 1
+    angle = (n + 8 * np.arange(n)) % (8 * n)
     quarter, rest = np.divmod(angle, 2 * n)
     cell = np.where(quarter % 2, 2 * n - rest, rest) // 2
     places, factors = np.empty(n, np.int64), np.empty(n)
@@ -119,7 +122,7 @@ def _odd_4(n: int, sine: bool) -> Recipe:
     factors[cell] = np.where((quarter == 1) | (quarter == 2), -1.0, 1.0)
     mode = np.arange(n)
     index = (2 * mode + 1) % n
-    mirrored = 2 * index > n  # where the spectrum is not kept but the conjugate of what is
+    mirrored = 2 * index > n  # where not this entry of the spectrum is kept, but its conjugate
     size = n**-0.5 * np.where(sine & (mode % 2 == 1), -1.0, 1.0)
     real = size * np.where((2 * mode + 1) % 8 % 6 == 1, 1.0, -1.0)  # cos(π/4 (2k + 1)), but for √½
     imaginary = size * np.where((2 * mode + 1) % 8 < 4, 1.0, -1.0) * np.where(mirrored, -1.0, 1.0)

@@ -1,15 +1,14 @@
 """Kernels around the Fourier transforms of `trigonometric` on the CPU.
 
-Real arrays (rows, n), complex ones (rows, h, 2) as real and imaginary part. Only some rows are worked on at once:
-`first` is the number of row 0 in the whole array.
-"""
+Real arrays are (rows, n). Complex ones are (rows, h, 2), with real and imaginary part. Only some rows are worked on at
+once: `first` is the number of row 0 in the whole array."""
 
 from __future__ import annotations
 
 from simsuite.parallel_for import kernel, parallel_for
 
-CHUNK = 1 << 17  # numbers at once: with what lies between the steps, they stay in the cache
-LINE = 8  # numbers that a turned array takes at once, for whole lines of the cache
+CHUNK = 1 << 17  # how many numbers are transformed together: with all intermediate results, they stay in the cache
+LINE = 8  # how many numbers are written to a transposed array together, so that these fill whole lines of the cache
 
 
 def tiles_of(rows: int, columns: int) -> tuple[tuple[int, int], tuple[int, int]]:

@@ -1,23 +1,23 @@
 """Kernels around the Fourier transforms of `trigonometric` on a GPU, neighbouring threads on neighbouring memory.
 
-Real arrays (rows, n), complex ones (rows, h, 2) as real and imaginary part. Only some rows are worked on at once:
-`first` is the number of row 0 in the whole array. A block takes a tile of TILE × TILE; what is stored turned goes
-through shared memory.
-"""
+Real arrays are (rows, n). Complex ones are (rows, h, 2), with real and imaginary part. Only some rows are worked on at
+once: `first` is the number of row 0 in the whole array. A block takes a tile of TILE × TILE; what is stored transposed
+goes through shared memory."""
 
 from __future__ import annotations
 
 from numba import cuda
 
-CHUNK = 1 << 21  # numbers at once: with what lies between the steps, they stay in the cache of an H100 or H200
+# how many numbers are transformed together: with all intermediate results, they stay in the cache of an H100 or H200
+CHUNK = 1 << 21
 TILE = 32
-PITCH = TILE + 1  # so that a column of a tile lies in different banks of shared memory
-TALL = 8  # threads a tile has in the slow direction
+PITCH = TILE + 1  # one more than TILE, so that a column of a tile lies in different banks of shared memory
+TALL = 8  # the number of threads of a tile in the slow direction
 TILE_CELLS = TILE * PITCH
 
 
 def tiles_of(rows: int, columns: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """(extent, block) of a launch that takes an array in tiles; small ones with fewer threads."""
+    """(extent, block) of a launch that takes an array in tiles. Small arrays have fewer threads."""
     side = max(rows, columns)
     width, height = min(TILE, side), min(TALL, side)
     return (-(-columns // TILE) * width, -(-rows // TILE) * height), (width, height)

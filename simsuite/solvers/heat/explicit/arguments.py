@@ -1,9 +1,9 @@
-"""What programs in CUDA C++ take besides the fields before and after: the structs of `arguments.cuh`, see `structs`.
+"""The arguments of programs in CUDA C++ besides the fields before and after a step: the structs of `arguments.cuh`, see
+`structs`.
 
 What changes from launch to launch is a further argument: rx or dt, where the row of a table for the first step begins,
-how many steps to take. So are ny and nx, cells along y and x: NVRTC computes addresses from fields of a struct by more
-instructions. points = 2 (ny + nx): edge points. "real" is the precision of the run.
-"""
+how many steps to take. So are ny and nx, cells along y and x, because NVRTC needs more instructions to compute
+addresses from fields of a struct. points = 2 (ny + nx): edge points. "real" is the precision of the run."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from simsuite.solvers.structs import Array, Int, Long, Real
 
 
 class Plate(NamedTuple):
-    """A plate whose coefficients differ from cell to cell, see `general`. G: the coefficients that do, packed, real
-    (ny + 1, kinds, nx). gx: conductances of faces along x divided by Δx², W/(m³·K), real (ny, nx + 1). The rest counts
-    where coefficients are alike: c: 1/(ρc), m³·K/J. inner_x, edge_x, inner_y, edge_y: conductances of inner faces and
-    of those at edges, along x and y.
-    """
+    """A plate whose coefficients differ from cell to cell, see `general`. G: the coefficients that differ, packed, real
+    (ny + 1, kinds, nx). gx: conductances of faces along x divided by Δx², W/(m³·K), real (ny, nx + 1). The other fields
+    are used for coefficients that are the same everywhere. c: 1/(ρc), m³·K/J. inner_x, edge_x, inner_y, edge_y:
+    conductances of inner faces and of those at edges, along x and y."""
 
     G: Array
     gx: Array
@@ -40,7 +39,7 @@ class Sources(NamedTuple):
 
 
 class Edges(NamedTuple):
-    """Edges of the plate, and what is booked. table: rows of β (1), then γ (K), at all edge points, real
+    """The edges of the plate, and the ledger. table: rows of β (1), then γ (K), at all edge points, real
     (rows · 2 points,). ledger: what came in at edge points, and from cells that are held, real (entries,). stride: from
     the row of one step to that of the next, 0 where one row serves all."""
 
@@ -59,12 +58,11 @@ class Mesh(NamedTuple):
 
 
 class Exchange(NamedTuple):
-    """Blocks that step a part of a small grid each, and give each other cells.
+    """How blocks that step a part of a small grid each exchange cells.
 
-    rims: two fields through which they exchange cells, by turns, real (2, ny, nx), or (2, 2, ny, nx) where steps are
-    compensated. turns: how many exchanges each block has begun, int32 (blocks,). Both are of one number where blocks do
-    not exchange anything. columns, lines: how many blocks there are along x and y.
-    """
+    rims: two fields that are used in turn to exchange cells, real (2, ny, nx), or (2, 2, ny, nx) where steps are
+    compensated. turns: how many exchanges each block has begun, int32 (blocks,). Both arrays have only one number where
+    blocks do not exchange anything. columns, lines: how many blocks there are along x and y."""
 
     rims: Array
     turns: Array
@@ -73,15 +71,14 @@ class Exchange(NamedTuple):
 
 
 class Tiles(NamedTuple):
-    """Which tile is which, by number; see `tiling`.
+    """Which cells each tile covers, by the number of the tile; see `tiling`.
 
-    Inner tiles that are high come first; then rows of edge tiles up to `low_end`, one from `high` on, `sides` at the
-    left and as many at the right; then the inner tiles that are left. columns: edge tiles side by side. band_rows: rows
-    of cells of one of them. low: rows of edge tiles below. low_end, high: rows of cells where inner tiles begin and
-    end. sides: edge tiles at one side. side_rows: rows of cells of one. side: columns of cells of one. strips, chunks:
-    high inner tiles side by side, and one above the other. rows: rows of cells of one. short_rows: the same of those
-    above them, which fill the gaps at the end.
-    """
+    High inner tiles come first. Edge tiles follow: rows of them up to `low_end`, one row from `high` on, `sides` at the
+    left and as many at the right. The other inner tiles come last. columns: edge tiles side by side. band_rows: rows of
+    cells of one of them. low: rows of edge tiles below. low_end, high: rows of cells where inner tiles begin and end.
+    sides: edge tiles at one side. side_rows: rows of cells of one. side: columns of cells of one. strips, chunks: high
+    inner tiles side by side, and one above the other. rows: rows of cells of one. short_rows: rows of cells of the
+    inner tiles above them, which give work to the warps that are done first."""
 
     columns: Int
     band_rows: Int

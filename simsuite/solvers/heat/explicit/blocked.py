@@ -1,8 +1,7 @@
 """Temporal blocking on a GPU: several explicit steps a launch, by the program that is the fastest on this device.
 
-The arithmetic is that of every other kernel of the explicit step, in the same order, to the bit: so the choice, which
-is made by trying, does not show in results.
-"""
+The arithmetic is that of every other kernel of the explicit step, in the same order, to the bit: so results do not
+depend on the choice, which is made by trying all programs."""
 
 from __future__ import annotations
 
@@ -18,16 +17,18 @@ from simsuite.core import Backend, Program
 from simsuite.solvers.heat.explicit.arguments import Exchange, Tiles
 from simsuite.solvers.structs import packed
 
-_TRIED = 192  # steps a trial takes, or a multiple of it: all depths are divisors
-_WORK = 1 << 28  # that many cells times steps make a trial that is long enough
+_TRIED = 192  # the number of steps of a trial, which may also be a multiple of this; all depths divide it
+_WORK = 1 << 28  # A trial of so many cells times steps is long enough.
 _MOST_TIMES = 16
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A program and a launch of it. source, macros: what is compiled. depth: steps a launch; any: or fewer, as many as
-    its argument `count` says. parts: how the grid is divided, tiles or blocks (columns and lines of them). exchanging:
-    blocks give each other cells, for which they have two further fields, and counters."""
+    """A program and how it is launched.
+
+    source, macros: what is compiled. depth: the number of steps of a launch. any: whether a launch may also take fewer
+    steps, as many as its argument `count` says. parts: how the grid is divided, into tiles or into columns and lines of
+    blocks. exchanging: whether blocks give each other cells, for which they have two further fields, and counters."""
 
     source: Path
     macros: Mapping[str, str | int]
@@ -45,17 +46,17 @@ class Variant:
 
 
 def loaded_together(lane: int, dtype: np.dtype, nx: int) -> int:
-    """How many of a lane's cells in a row of nx can be loaded at once: 16 bytes at most, at multiples of their size."""
+    """How many of a lane's cells in a row of nx can be loaded by one instruction, which loads 16 bytes at most, at a
+    multiple of their number."""
     return next(w for w in (4, 2, 1) if w * dtype.itemsize <= 16 and lane % w == 0 and nx % w == 0)
 
 
 class BlockedSteps:
     """Launches of the fastest of `variants`.
 
-    shape, dtype: of the field, with all its planes. about: the problem, as far as else the answer depends on it.
-    fields: two arrays; what the second holds is lost. harmless: arguments of a launch, after the size of the fields,
-    with which nothing else is changed.
-    """
+    shape, dtype: of the field, with all its planes. about: everything else about the problem on which it depends which
+    variant is the fastest, in words. fields: two arrays; the second one is overwritten. harmless: arguments of a
+    launch, after the size of the fields, with which it changes nothing but the second array."""
 
     def __init__(
         self,
@@ -70,21 +71,23 @@ class BlockedSteps:
         self._backend = backend
         self._rims: Any = None
         self._arrays: list[Any] = []
-        self._shape, self._dtype = (2, *shape), dtype  # of what blocks exchange: two fields
-        compiled = functools.cache(lambda: [backend.program(v.source, v.macros) for v in variants])  # at the same time
+        # the shape and precision of the two fields through which blocks exchange cells
+        self._shape, self._dtype = (2, *shape), dtype
+        # all programs are compiled at the same time
+        compiled = functools.cache(lambda: [backend.program(v.source, v.macros) for v in variants])
         trials = [self._trial(i, variants[i], compiled, fields, harmless) for i in range(len(variants))]
         question = "\n".join([about, *map(str, variants)])
         self.variant = variants[backend.fastest(question, trials) if len(trials) > 1 else 0]
         self._launch = self._launcher(self.variant, backend.program(self.variant.source, self.variant.macros))
-        self(*fields, self.variant.depth, *harmless)  # after which it is loaded
+        self(*fields, self.variant.depth, *harmless)  # this launch loads the program
 
     def takes(self, n: int) -> bool:
         """Whether a launch can take n steps."""
         return n == self.variant.depth or (self.variant.any and n < self.variant.depth)
 
     def __call__(self, T: Any, out: Any, n: int, *rest: Any) -> None:
-        """Queue n steps from T to out. rest: arguments of the program, after the size of the fields and before `count`
-        and what comes last."""
+        """Queue n steps from T to out. rest: arguments of the program that come after the size of the fields and before
+        `count`, which the last argument follows."""
         self._launch(T, out, n, *rest)
 
     def _trial(
@@ -95,8 +98,8 @@ class BlockedSteps:
         fields: Sequence[Any],
         harmless: Sequence[Any],
     ) -> Callable[[], None]:
-        """Of variant number i. Recorded as steps of a run are, for small grids are done before the host has launched
-        the next step."""
+        """A function that queues the trial of variant number i. Its launches are recorded as steps of a run are,
+        because small grids are done before the host has launched the next step."""
         launcher = functools.cache(lambda: self._launcher(variant, compiled()[i]))
         recorder = self._backend.recorder()
         *_, ny, nx = self._shape
@@ -121,8 +124,7 @@ class BlockedSteps:
         return go
 
     def _parts(self, variant: Variant) -> Tiles | Exchange:
-        """The last argument of its program. The fields through which blocks exchange cells are the same for all
-        variants."""
+        """The last argument of a variant's program. All variants exchange cells through the same fields."""
         if isinstance(variant.parts, Tiles):
             return variant.parts
         if not variant.exchanging:

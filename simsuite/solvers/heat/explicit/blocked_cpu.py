@@ -1,4 +1,5 @@
-"""Several explicit steps with constant coefficients. See `tiles_cpu` for how, `explicit` for scheme and arguments."""
+"""Several explicit steps with constant coefficients. See `tiles_cpu` for how they are taken, and `explicit` for the
+scheme and the arguments."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from simsuite.solvers.heat.arguments import Mesh
 from simsuite.solvers.heat.operator.edges_cpu import difference
 from simsuite.solvers.heat.operator.tiles_cpu import LINE, cut, make_tile_steps
 
-ROW_BYTES = 1 << 13  # of a tile: 32 steps of it take half a megabyte, less than a core's second cache
+# the bytes of a row of a tile: 32 steps of it take half a megabyte, less than a core's second-level cache
+ROW_BYTES = 1 << 13
 
 
 class Steps(NamedTuple):
@@ -25,7 +27,8 @@ class Steps(NamedTuple):
 
 @njit(_nrt=False)
 def _inner(rows, south, centre, north, steps, xa, cells, y):
-    """A cell's difference to its western neighbour is minus that one's to its eastern: computed once."""
+    """Computes cells between others. A cell's difference to its western neighbour is minus the difference of that
+    neighbour to the cell, and is computed only once."""
     rx, q = steps.rx, steps.mesh.q
     before = rows[centre, 1] - rows[centre, 0]
     for j in range(1, rows.shape[1] - LINE // rows.itemsize + 1):
@@ -64,7 +67,7 @@ def _tiles(T, out, mesh, at, rx, stride, n, bands, strips):
 
 
 def steps_blocked(T: Any, out: Any, mesh: tuple[Any, ...], at: int, rx: Any, stride: int, n: int) -> None:
-    """n steps; the edge table's row of each is `stride` after that of the step before."""
+    """Take n steps. The row of the edge table for each step is `stride` numbers after the row of the step before."""
     ny, nx = T.shape
     bands, strips = cut(ny, nx, n, ROW_BYTES // T.itemsize)
     _tiles(T, out, mesh, at, rx, stride, n, bands, strips)

@@ -4,11 +4,11 @@
 
     T' = T + Δt·dT/dt        with dT/dt as in `operator`, c = 1/(ρc) there multiplied by Δt first
 
-Order 2 in space, 1 in time. Stable for Δt·λ ≤ 2 with λ the operator's largest eigenvalue, for which Gershgorin's
-circles give a bound; with constant coefficients that is Δt ≤ 1/(2α(1/Δx² + 1/Δy²)) (Morton & Mayers, Numerical Solution
-of Partial Differential Equations, 2nd ed., 2005, section 3.1). Cells beside an edge of fixed temperature lose heat over
-half a cell, so that up to 3/2 of that bound's rate: `dt = "auto"` keeps each step a mean of the old temperatures
-(maximum principle), which is a little shorter.
+The scheme has order 2 in space and 1 in time. It is stable for Δt·λ ≤ 2 with λ the operator's largest eigenvalue, for
+which Gershgorin's circles give a bound; with constant coefficients that is Δt ≤ 1/(2α(1/Δx² + 1/Δy²)) (Morton & Mayers,
+Numerical Solution of Partial Differential Equations, 2nd ed., 2005, section 3.1). Cells beside an edge of fixed
+temperature conduct over half a cell only, and so lose heat at up to 3/2 of the rate that this bound assumes. With
+`dt = "auto"` steps are a little shorter, so that each new temperature is a mean of old ones (maximum principle).
 
 With constant coefficients and no sources:
 
@@ -19,13 +19,12 @@ with the differences across edges taken from affine ghosts (see `edges`) at the 
 eigenvalue λ of the 5-point operator is multiplied by exactly 1 - Δtλ a step.
 
 The sum is formed from differences, so that a uniform field stays exactly uniform, and what leaves one cell enters its
-neighbour; with a precomputed centre coefficient 1 - 2rx(1 + q) the energy would drift by a rounding error each step.
-No sum has two products in it, so there is one way only to contract it into fused multiply-adds: all kernels of a
-device agree bit for bit.
+neighbour; with a precomputed centre coefficient 1 - 2rx(1 + q) the energy would drift by a rounding error each step. No
+sum has two products in it, so there is one way only to contract it into fused multiply-adds: all kernels of a device
+agree bit for bit.
 
 Ledger: each edge point adds up rx or rx·q times its difference, that is the rise in temperature that the flux through
-it caused (see `ledger`); times ρcΔxΔy that is the energy which came in there, joules per metre of depth.
-"""
+it caused (see `ledger`); times ρcΔxΔy that is the energy which came in there, joules per metre of depth."""
 
 from __future__ import annotations
 
@@ -68,8 +67,11 @@ from simsuite.solvers.kernel_choice import kernel_of, made_or_not
 from simsuite.solvers.structs import packed
 from simsuite.solvers.table import ROWS
 
-FEW_CELLS = 1 << 20  # up to which Numba's kernel, out of the cache, is faster than programs that stream the field
-MANY = 8  # times ROWS steps are recorded at once where they are alike: on small grids they take less than a launch
+# Up to so many cells, Numba's kernel works from the cache and is faster than programs that stream the field.
+FEW_CELLS = 1 << 20
+# so many times ROWS steps are recorded at once where all are alike, since a step takes less time than a launch on small
+# grids
+MANY = 8
 
 
 def is_plain(made: Discretisation) -> bool:
@@ -94,11 +96,10 @@ class PlainSteps:
     """Steps with constant coefficients; the arguments of the kernels are
 
     T, out: field before and after, (ny, nx), or (2, ny, nx) where steps are compensated (see `compensated`). mesh: a
-    `Mesh`. at: where the row of its edge table begins. rx: mesh ratio.
-    Kernels that take several steps a launch also get how far apart the table's rows are, and how many steps to take.
+    `Mesh`. at: where the row of its edge table begins. rx: mesh ratio. Kernels that take several steps a launch also
+    get how far apart the table's rows are, and how many steps to take.
 
-    choice: which kernels to use, "auto", "numba" or "nvrtc".
-    """
+    choice: which kernels to use, "auto", "numba" or "nvrtc"."""
 
     operator = None
 
@@ -115,7 +116,8 @@ class PlainSteps:
         self._blocked: BlockedSteps | None = None
 
     def prepare(self, fields: Sequence[Any]) -> None:
-        """Get the kernels, after trying which are the fastest here. fields: two; what the second holds is lost."""
+        """Get the kernels, after trying which are the fastest here. fields: two arrays; the second one is
+        overwritten."""
         made, backend = self._made, self._backend
         shape, compensated = (made.ny, made.nx), self._compensated
         kernel, extent, block, self._few = backend.kernels(__name__).choose(*shape, compensated)
@@ -124,13 +126,14 @@ class PlainSteps:
             grid, processors = (shape, self._dtype), backend.processors
             moving = not self.edges.steady
             variants = resident_variants(*grid, *self._wrap, moving, processors, processors, compensated)
-            if not (variants and variants[0].exchanging):  # else the fastest by far
+            # otherwise the variants that exchange cells are the fastest by far
+            if not (variants and variants[0].exchanging):
                 if not variants and self._choice == "auto" and made.ny * made.nx < FEW_CELLS:
                     self.chosen = {"kernel": "numba"}
                     return
                 variants = [*variants, *streamed_variants(*grid, *self._wrap, processors, compensated)]
             about = f"explicit {grid} periodic {self._wrap} moving {moving}"
-            nowhere = backend.zeros(self.edges.points, self._dtype)  # where trials book
+            nowhere = backend.zeros(self.edges.points, self._dtype)  # trials book heat here
             edges = packed(backend, structs.Edges(self.edges.flat, nowhere, stride=0), self._dtype)
             harmless = (edges, np.int64(0), self._packed_mesh(), self._dtype.type(0.1))
             whole = (2, *shape) if compensated else shape
@@ -148,20 +151,20 @@ class PlainSteps:
         return packed(self._backend, structs.Mesh(*self._wrap, q), self._dtype)
 
     def begin(self, step: int, n: int) -> None:
-        """Queue what depends on time for n steps."""
+        """Queue the evaluation of what depends on time, for n steps."""
         self.edges.fill(step, n)
 
     @property
     def span(self) -> int:
-        """How many steps may be recorded at once: from a multiple of it on, so many."""
+        """How many steps may be recorded at once, beginning with a step whose number is a multiple of that."""
         return _span(self._blocked, self.edges.steady)
 
     def launches(self, step: int, count: int) -> int:
-        """How many launches `count` steps from `step` on take."""
+        """How many launches it takes to take `count` steps from number `step` on."""
         return sum(1 for _ in _stretches(step, count, self._blocked, self._few))
 
     def launch(self, states: list[State], now: int, step: int, count: int, dt: float) -> None:
-        """Queue `count` steps from states[now] on."""
+        """Queue `count` steps from number `step` on. The field before them is states[now]."""
         rx, _ = mesh_ratios(self._made, dt)
         for k, n in _stretches(step, count, self._blocked, self._few):
             self._launch(states[now].whole, states[1 - now].whole, k, n, rx)
@@ -180,14 +183,13 @@ class PlainSteps:
 
 
 class GeneralSteps:
-    """Steps with everything; the arguments of the kernel are the fields before and after, the operator's (`Plate`, and
-    where the row of the edge table begins) and dt.
+    """Steps for all problems, with any coefficients and sources. The arguments of the kernel are the fields before and
+    after, the operator's (`Plate`, and where the row of the edge table begins) and dt.
 
     Kernels that take several steps a launch book as well, and also get the ledger, how far apart the edge table's rows
     are, and how many steps to take.
 
-    choice: which kernels to use, "auto", "numba" or "nvrtc".
-    """
+    choice: which kernels to use, "auto", "numba" or "nvrtc"."""
 
     def __init__(
         self, made: Discretisation, clock: Clock, backend: Backend, dtype: Any, start: Snapshot, choice: str
@@ -208,7 +210,8 @@ class GeneralSteps:
         self._blocked: BlockedSteps | None = None
 
     def prepare(self, fields: Sequence[Any]) -> None:
-        """Get the kernels, after trying which are the fastest here. fields: two; what the second holds is lost."""
+        """Get the kernels, after trying which are the fastest here. fields: two arrays; the second one is
+        overwritten."""
         if self.chosen["kernel"] == "nvrtc":
             o = self.operator
             made, backend = o.made, o.backend
@@ -219,7 +222,7 @@ class GeneralSteps:
             def make() -> BlockedSteps:
                 self._packed = pack_coefficients(o, variants[0])
                 self._coefficients = backend.view(self._packed)
-                nowhere = backend.zeros(o.entries, o.dtype)  # where trials book
+                nowhere = backend.zeros(o.entries, o.dtype)  # trials book heat here
                 harmless = self._program_arguments(self._packed_structs(nowhere), 0, 0.0)
                 self._structs = self._packed_structs(self.ledger.partial)
                 return BlockedSteps(backend, shape, o.dtype, about, variants, fields, harmless)
@@ -227,20 +230,21 @@ class GeneralSteps:
             self._blocked, self.chosen = made_or_not(make, self._choice, self.chosen)
 
     def begin(self, step: int, n: int) -> None:
-        """Queue what depends on time for n steps."""
+        """Queue the evaluation of what depends on time, for n steps."""
         self.operator.begin(step, n)
 
     @property
     def span(self) -> int:
-        """How many steps may be recorded at once: from a multiple of it on, so many."""
+        """How many steps may be recorded at once, beginning with a step whose number is a multiple of that."""
         return _span(self._blocked, self.edges.steady and all(self.operator.made.static))
 
     def launches(self, step: int, count: int) -> int:
-        """How many launches, from one field to the other, `count` steps from `step` on take."""
+        """How many launches it takes to take `count` steps from number `step` on. Each launch leads from one field to
+        the other."""
         return sum(1 for _ in _stretches(step, count, self._blocked, self._few))
 
     def launch(self, states: list[State], now: int, step: int, count: int, dt: float) -> None:
-        """Queue `count` steps from states[now] on."""
+        """Queue `count` steps from number `step` on. The field before them is states[now]."""
         for k, n in _stretches(step, count, self._blocked, self._few):
             before, after = states[now], states[1 - now]
             if self._blocked and self._blocked.takes(n):
@@ -252,7 +256,8 @@ class GeneralSteps:
             now = 1 - now
 
     def _step(self, before: State, after: State, k: int, n: int, dt: float) -> None:
-        """Queue n steps, as many as the kernel takes at most, the first with row k of the edge table."""
+        """Queue n steps, at most as many as the kernel takes in a launch. The first one uses row k of the edge
+        table."""
         o, table = self.operator, self.edges
         h, at = o.dtype.type(dt), table.at(k)
         if self._few > 1:
@@ -264,7 +269,7 @@ class GeneralSteps:
             self._numba(before.whole, after.whole, o.plate, at, h)
 
     def _packed_structs(self, ledger: Any) -> tuple[np.ndarray, ...]:
-        """The plate, its edges and its sources, for the program."""
+        """The structs of the plate, its edges and its sources, packed for the program."""
         o = self.operator
         xs, ys, edges = o.sources.x_table, o.sources.y_table, self.edges
         groups = (
@@ -275,7 +280,7 @@ class GeneralSteps:
         return tuple(packed(o.backend, group, o.dtype) for group in groups)
 
     def _program_arguments(self, packed_structs: Sequence[np.ndarray], k: int, dt: float) -> tuple[Any, ...]:
-        """What the program gets after the size of the fields, for steps from row k of the tables on."""
+        """The arguments that the program gets after the size of the fields, for steps from row k of the tables on."""
         plate, edges, sources = packed_structs
         xs, ys = self.operator.sources.x_table, self.operator.sources.y_table
         at, x_at, y_at = map(np.int64, (self.edges.at(k), xs.offset(k), ys.offset(k)))
@@ -283,8 +288,10 @@ class GeneralSteps:
 
 
 def _stretches(step: int, count: int, blocked: BlockedSteps | None, few: int) -> Iterator[tuple[int, int]]:
-    """(first step, steps) of each launch: the deepest kernel as often as it goes, another one, of at most `few` steps,
-    for the rest. Where the ledger is folded, and rows of tables begin anew, a launch ends."""
+    """The first step and the number of steps of each launch. The deepest kernel is launched as often as possible, and
+    another one, of at most `few` steps, takes the other steps.
+
+    A launch ends where the ledger is folded and rows of tables begin anew."""
     k = 0
     while k < count:
         left = min(count - k, ROWS - (step + k) % ROWS)
@@ -296,7 +303,8 @@ def _stretches(step: int, count: int, blocked: BlockedSteps | None, few: int) ->
 
 
 def _span(blocked: BlockedSteps | None, steady: bool) -> int:
-    """See `PlainSteps.span`. steady: whether tables have one row, which serves all steps."""
+    """How many steps may be recorded at once, see `PlainSteps.span`. steady: whether tables have one row only, which
+    serves all steps."""
     return MANY * ROWS if blocked and steady else ROWS
 
 
@@ -321,11 +329,12 @@ class ExplicitStepper(FieldStepper):
         super().__init__(made, wanted, clock, backend, start, self._steps)
         self._steps.prepare([state.whole for state in self.states])
         self.chosen = self._steps.chosen
-        if not made.sources:  # whose kernels are loaded when they are first launched
+        if not made.sources:  # these kernels are loaded when they are first launched
             self._record_spans()
 
     def _record_spans(self) -> None:
-        """Record stretches as the loop asks for them before the run begins: small grids would wait for it later."""
+        """Record stretches of steps as the loop will ask for them, before the run begins. Small grids would have to
+        wait for that later."""
         span, dt, most = self._steps.span, self.clock.dt(self.step), self.clock.equal_steps(self.step)
         counts = [ROWS << k for k in range((span // ROWS).bit_length())] if span > ROWS else []
         for count, now in itertools.product(counts, range(2)):

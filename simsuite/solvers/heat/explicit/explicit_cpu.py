@@ -1,9 +1,9 @@
-"""The explicit step on the CPU, one step a pass over the field. See `explicit` for the scheme and the arguments.
+"""The explicit step on the CPU, where each pass over the field takes one step. See `explicit` for the scheme and the
+arguments.
 
-`step` is for any grid, all threads sharing its rows; `steps_short` for grids that are stepped before another thread is
-awake. Grids that do not fit in a cache are for `blocked_cpu`. Both take compensated steps as well, of fields made
-for them (see `compensated`).
-"""
+`step` is for any grid, whose rows all threads share; `steps_short` is for grids so small that they are stepped before
+another thread is awake. Grids that do not fit in a cache are for `blocked_cpu`. Both take compensated steps as well, of
+fields made for them (see `compensated`)."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _dx(T, mesh, at, rx, x, y):
 
 @inlined
 def _inner(T, out, rx, q, y):
-    """The cells between others of a row between others."""
+    """Steps the inner cells of a row that is not at an edge."""
     for x in range(1, T.shape[1] - 1):
         c = T[y, x]
         dx = (T[y, x - 1] - c) + (T[y, x + 1] - c)
@@ -83,7 +83,7 @@ def _inner(T, out, rx, q, y):
 
 @inlined
 def _outer(T, out, mesh, at, rx, y):
-    """The cells of a row that lie at an edge."""
+    """Steps the cells of a row that lie at an edge."""
     q = mesh.q
     ny, nx = T.shape
     if y == 0 or y == ny - 1:
@@ -100,7 +100,8 @@ def _outer(T, out, mesh, at, rx, y):
 
 @part
 def _row_sums(T, out, mesh, at, rx, y):
-    """The differences of the cells of a row to their neighbours, those along y times q."""
+    """Puts the sums of the differences of a row's cells to their neighbours into `out`; differences along y are
+    multiplied by q."""
     q = mesh.q
     ny, nx = T.shape
     if 0 < y < ny - 1:
@@ -147,7 +148,7 @@ def step(T, out, mesh, at, rx):
 
 @kernel
 def steps_short(T, out, mesh, at, rx, stride, n):
-    """n steps; the edge table's row of each is `stride` after that of the step before."""
+    """Take n steps. The row of the edge table for each step is `stride` numbers after the row of the step before."""
     mesh = Mesh(*mesh)
     other = np.empty_like(T) if n > 1 else out
     now = T
@@ -157,7 +158,8 @@ def steps_short(T, out, mesh, at, rx, stride, n):
             for y in range(T.shape[1]):
                 _compensated_row(now, after, mesh, at + k * stride, rx, y)
         else:
-            # A loop of its own: its check that the fields do not overlap would count rows that it does not reach.
+            # This is a loop of its own, because its check that the fields do not overlap would include rows that it
+            # does not reach.
             for y in range(1, T.shape[0] - 1):
                 _inner(now, after, rx, mesh.q, y)
             for y in range(T.shape[0]):

@@ -1,4 +1,4 @@
-"""The explicit step on a GPU: `cuda.grid(2)`, x first. See `explicit` for the scheme and the arguments.
+"""The explicit step on a GPU. Kernels use `cuda.grid(2)` with x first. See `explicit` for the scheme and the arguments.
 
 Two kernels do the same arithmetic. `steps_short` is for small grids, whose time is that of launches and of one load
 after another: a launch takes up to DEPTH steps of a tile that stays in shared memory, one thread a cell, and computes
@@ -6,8 +6,7 @@ the cells up to DEPTH - 1 around the tile as well, whose neighbours other blocks
 ROWS inner cells of a column, which keeps the cell and the one below in registers, and separate rows of threads for the
 edge cells: the inner path then carries no edge code, whose registers would halve the occupancy. In both, a warp covers
 neighbouring columns, so that loading a row is one coalesced access. Steps are plain or compensated, as the fields say
-(see `compensated_cuda`).
-"""
+(see `compensated_cuda`)."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ ROWS = 4
 MANY_CELLS = 1 << 17
 DEPTH = 4
 HALO = DEPTH - 1
-TILE = (32, 16)  # with its halo 38 x 22 threads
+TILE = (32, 16)  # with its halo a tile has 38 x 22 threads
 THREADS = 1024
 LEVELS = 2 * THREADS
 
@@ -39,7 +38,8 @@ def choose(ny: int, nx: int, compensated: bool = False) -> tuple[Any, tuple[int,
 
 @cuda.jit(device=True)
 def _edge(mesh, at, p, c, r, book):
-    """Difference to the ghost behind edge point p, booked in the ledger."""
+    """The difference between a cell of value c and the ghost behind its edge point p, which is booked in the ledger if
+    `book`."""
     edges, ledger = mesh.edges, mesh.ledger
     d = edges[at + ledger.size + p] - edges[at + p] * c
     if book:
@@ -49,8 +49,8 @@ def _edge(mesh, at, p, c, r, book):
 
 @cuda.jit(device=True)
 def _sum(c, neighbours, mesh, at, rx, shape, x, y, book):
-    """The differences of a cell of value c to its neighbours in the west, east, south and north, which are c itself
-    where a ghost is; those along y times q. shape: cells along y and x."""
+    """The sum of the differences of a cell of value c to its neighbours in the west, east, south and north; differences
+    along y are multiplied by q. A neighbour that is a ghost is given as c. shape: cells along y and x."""
     w, e, s, n = neighbours
     ny, nx = shape
     q = mesh.q
@@ -71,7 +71,7 @@ def _sum(c, neighbours, mesh, at, rx, shape, x, y, book):
 
 @cuda.jit(device=True)
 def _sum_at(T, mesh, at, rx, x, y, book):
-    """The same of any one cell. All loads come first, so that their latencies overlap."""
+    """The sum that `_sum` gives, for any cell. All loads come first, so that their latencies overlap."""
     ny, nx = T.shape
     w = x - 1 if x > 0 else (nx - 1 if mesh.wrap_x else 0)
     e = x + 1 if x < nx - 1 else (0 if mesh.wrap_x else x)
@@ -84,7 +84,8 @@ def _sum_at(T, mesh, at, rx, x, y, book):
 
 @cuda.jit(cache=True)
 def steps_short(T, out, mesh, at, rx, stride, n):
-    """n <= DEPTH steps; the edge table's row of each is `stride` after that of the step before."""
+    """Take n <= DEPTH steps. The row of the edge table for each step is `stride` numbers after the row of the step
+    before."""
     mesh = Mesh(*mesh)
     wrap_x, wrap_y = mesh.wrap_x, mesh.wrap_y
     level = cuda.shared.array(LEVELS, T.dtype)
@@ -105,7 +106,8 @@ def steps_short(T, out, mesh, at, rx, stride, n):
         total = _sum_at(field, mesh, at, rx, x, y, own)
         v, low = stepped(T, field[y, x], lost(T, y, x), rx, total)
     for k in range(1, n):
-        # Two levels by turns: a thread ahead of the others writes where none of them still reads.
+        # Two levels are used in turn, so that a thread that is ahead of the others writes where none of them still
+        # reads.
         here = (k & 1) * THREADS + j * width + i
         level[here] = v
         cuda.syncthreads()

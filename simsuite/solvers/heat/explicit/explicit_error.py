@@ -1,16 +1,15 @@
-"""How far explicit steps will be off, before they are taken.
+"""An estimate, before a run, of the error that its explicit steps will make.
 
-Forward Euler solves dT/dt = F as if it were off by Δt/2 d²T/dt², so that its error is Δt/2 ∫ S(t - s) d²T/dt² ds,
-with S what diffusion makes of a field in a time (Hairer, Nørsett & Wanner, Solving ODEs I, 2nd ed., 1993, section
-II.3). With steady data d²T/dt² = A S F(0): the error is at most
+Forward Euler solves dT/dt = F as if it were off by Δt/2 d²T/dt², so that its error is Δt/2 ∫ S(t - s) d²T/dt² ds, where
+S(t) is the operator that describes the effect of diffusion on a field in a time t (Hairer, Nørsett & Wanner, Solving
+ODEs I, 2nd ed., 1993, section II.3). With steady data d²T/dt² = A S F(0): the error is at most
 
     Δt/2 max |F(0)|    and    0.27 Δt/t of the range for each mode, which decays as e^(-λt)
 
 at a time t, whichever is less; the range is as wide as sources and given fluxes may make it. Data that move make rates
 of change of their own: those of edge temperatures, and of what sources give each second, which do not grow under
-diffusion. Data are looked at at equal times, on both sides of their jumps and kinks and between two of these, and where
-they have peaks: a pulse, however short, may be all that happens.
-"""
+diffusion. Data are looked at at equidistant times, on both sides of their jumps and kinks and between two of these, and
+where they have peaks: a pulse, however short, may be all that happens."""
 
 from __future__ import annotations
 
@@ -24,12 +23,14 @@ from simsuite.solvers.heat.grid.discretisation import Discretisation, faces
 from simsuite.solvers.heat.grid.edges import CONVECTION, FLUX, RADIATION, TEMPERATURE, at_points
 from simsuite.solvers.heat.grid.sampling import distinct
 
-_MODE = 0.27  # largest (λt)²/2 e^(-λt)
-_LOOKS, _MOST_LOOKS = 1025, 1 << 16  # times at which data that move are looked at
-_BETWEEN = np.array([0.4, 0.01, 0.7, 0.99])  # of the time from one jump or kink of data to the next: looks; only
-_MANY = 4096  # the first one of them where there are more jumps and kinks
-_STEPS_TO_HALF = 8  # until a cell has gone half the way to the temperature of the edge beside it
-_MOST_CELLS = 1 << 20  # whose rates are computed
+_MODE = 0.27  # the largest value of (λt)²/2 e^(-λt)
+# the number of times at which data that move are looked at, and the largest such number
+_LOOKS, _MOST_LOOKS = 1025, 1 << 16
+# the places of looks between two jumps or kinks of data, as shares of the time between them
+_BETWEEN = np.array([0.4, 0.01, 0.7, 0.99])
+_MANY = 4096  # With more jumps and kinks than that, only the first of these places is used.
+_STEPS_TO_HALF = 8  # the number of steps until a cell has gone half the way to the temperature of the edge beside it
+_MOST_CELLS = 1 << 20  # the most cells whose rates are computed
 
 
 def explicit_error(
@@ -51,8 +52,9 @@ def explicit_error(
 
 
 def least_range(made: Discretisation, clock: Clock) -> float:
-    """What the range of the temperatures surely comes to, K: that at the start, and half of what an edge differs by,
-    beside which a cell has gone half the way after some explicit steps."""
+    """The least range that the temperatures surely come to, K. It is the range at the start; or half of the difference
+    between an edge temperature and the cell beside it, if that is more, since the cell has gone half the way after some
+    explicit steps."""
     found = float(np.ptp(distinct(made.T0)))
     if clock.end >= _STEPS_TO_HALF:
         at_edges = at_points(made.T0, made.T0).astype(np.float64)
@@ -63,7 +65,7 @@ def least_range(made: Discretisation, clock: Clock) -> float:
 
 
 def _largest_rate(made: Discretisation) -> float:
-    """Of dT/dt at the start, K/s, looked at in as many rows as are quick to go through."""
+    """The largest |dT/dt| at the start, K/s, in as many rows as can be computed quickly."""
     at_edges = at_points(made.T0, made.T0).astype(np.float64)
     beta, gamma = made.edges.coefficients(0.0, made.edge_k(), at_edges)
     left, right, bottom, top = np.split(gamma - beta * at_edges, np.cumsum([made.ny, made.ny, made.nx]))
@@ -78,7 +80,7 @@ def _largest_rate(made: Discretisation) -> float:
 
 
 def _rates(made: Discretisation, rows: slice, outside: Sequence[np.ndarray]) -> np.ndarray:
-    """dT/dt at the start in some rows, but for the neighbours across a periodic edge at the bottom or top. outside:
+    """dT/dt at the start in some rows, without the exchange across a periodic edge at the bottom or top. outside:
     differences to the ghosts at all edges."""
     first, last = rows.start, rows.stop
     near = slice(max(0, first - 1), min(made.ny, last + 1))
@@ -106,7 +108,8 @@ def _rates(made: Discretisation, rows: slice, outside: Sequence[np.ndarray]) -> 
 
 
 def _looks(end: float, looks: int, changes: Sequence[float], peaks: Sequence[float]) -> np.ndarray:
-    """Times at which data that move are looked at: so many equal ones, and others where something happens."""
+    """The times at which data that move are looked at: so many equidistant ones, and others where data change or
+    peak."""
     ends = np.concatenate([[0.0], np.sort(np.array(changes, float)), [end]])
     many = ends.size > _MANY
     inside = ends[:-1] + np.diff(ends) * _BETWEEN[: 1 if many else None, None]
@@ -116,10 +119,11 @@ def _looks(end: float, looks: int, changes: Sequence[float], peaks: Sequence[flo
 
 
 def _driving(made: Discretisation, end: float, looks: int, changes: Sequence[float], peaks: Sequence[float]) -> float:
-    """The largest rate at which temperatures outside change, plus by how much sources change what they give in all,
-    up and down, K/s."""
+    """The largest rate at which temperatures outside change, K/s, plus the total variation over the run of the rate at
+    which sources and given fluxes heat cells, K/s."""
     t = _looks(end, looks, changes, peaks)
-    gaps = np.maximum(np.diff(t), end / looks)[:, None]  # what jumps does not go on at that rate
+    # a jump does not go on at the rate that its difference suggests
+    gaps = np.maximum(np.diff(t), end / looks)[:, None]
 
     def moves(values: np.ndarray) -> np.ndarray:
         return np.abs(np.diff(values.reshape(t.size, -1), axis=0))

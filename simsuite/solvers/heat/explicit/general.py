@@ -1,19 +1,19 @@
 """Explicit steps with coefficients that differ from cell to cell, several in one pass over the grid (`general.cu`).
 
-The tiles are those of `tiling`, walked as in `streamed`. A step of a cell takes the conductances of its faces, 1/(ρc)
+The tiles are those of `tiling`, walked as in `streamed`. A step of a cell needs the conductances of its faces, 1/(ρc)
 and what heats it; with `depth` steps a pass, that many rows of cells are on their way at once, a level in time each. So
 each warp keeps the coefficients of these rows in shared memory, a ring that is filled ahead of the first level: every
 coefficient is read from global memory once a pass, and from shared memory once a step.
 
-That ring, (depth + ahead)·32·lane numbers of each kind, is what limits how many warps work at once. So what is the same
-everywhere is left out: 1/(ρc), conductances, sources where there are none. Sources that move come as products of a
-factor in x and one in y (see `sources`): of the first, depth·32·lane numbers are kept for each product.
+That ring, (depth + ahead)·32·lane numbers of each kind, is what limits how many warps work at once. So 1/(ρc) and
+conductances are left out where they are the same everywhere, and sources where there are none. Sources that move come
+as products of a factor in x and one in y (see `sources`): of the first, depth·32·lane numbers are kept for each
+product.
 
 Cells that are held at a temperature book what they give to their neighbours; few of them have a neighbour that is not.
 
-What it does not do: coefficients that depend on the temperature, sources that do or that are no such products, and
-sources that move beside cells that are held. For these there is the kernel that takes one step at a time.
-"""
+These programs cannot step problems whose coefficients or sources depend on the temperature, whose sources are not such
+products, or in which sources move and cells are held. For these there is the kernel that takes one step at a time."""
 
 from __future__ import annotations
 
@@ -31,14 +31,16 @@ from simsuite.solvers.heat.operator.operator import Operator
 
 SOURCE = Path(__file__).with_name("general.cu")
 MOST_TERMS = 4
-_THREADS = 256  # of a block that packs
-_ROOMY = 8  # warps that a multiprocessor has 255 registers a lane for
-_SHARED, _OF_THE_SYSTEM = 233472, 1024  # bytes of a multiprocessor (H200), and those that each block takes besides
+_THREADS = 256  # the number of threads of a block that packs coefficients
+_ROOMY = 8  # the number of warps of a multiprocessor for which there are 255 registers a lane
+# the bytes of shared memory of a multiprocessor (H200), and those that each block needs in addition
+_SHARED, _OF_THE_SYSTEM = 233472, 1024
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What a program is compiled for, see `Tiled`. ahead: rows on their way; blocks: at most."""
+    """The parameters that a program is compiled for, see `Tiled`. ahead: the number of rows that are loaded ahead.
+    blocks: how many blocks a multiprocessor has at most."""
 
     depth: int
     lane: int
@@ -51,13 +53,15 @@ class Shape:
     team: int = 1
 
     def shared_bytes(self, kinds: int, terms: int, itemsize: int, planes: int) -> int:
-        """Of a block, for so many kinds of coefficients and products, and fields of so many planes."""
+        """The shared memory of a block, in bytes, for so many kinds of coefficients, so many products, and fields of so
+        many planes."""
         rows = (self.ahead + 1) * planes + (self.depth + self.ahead) * kinds + self.depth * terms
         edge = rows * 32 * max(self.side_lane, self.band_lane) + 7 * self.depth
         return self.warps * max(rows * 32 * self.lane, edge) * itemsize
 
 
-# By kinds of coefficients: as many warps as shared memory has room for. On an H200 one of these is the fastest.
+# The keys are numbers of kinds of coefficients. There are as many warps as shared memory has room for. On an H200 one
+# of these shapes is the fastest.
 SHAPES = {
     "float64": {
         0: ((8, 4, 2, 2, 4, 3, 1, 8), (8, 4, 2, 2, 4, 3, 2, 4), (8, 2, 2, 2, 4, 3, 4, 2)),
@@ -75,7 +79,7 @@ SHAPES = {
     },
 }
 
-# The same where cells are held: code that is seldom needed, in a loop that had better be short.
+# These are the shapes where cells are held. That takes code that is seldom needed, in a loop that had better be short.
 HELD_SHAPES = {
     "float64": {
         3: ((8, 2, 2, 2, 4, 3, 1, 8), (8, 2, 2, 2, 1, 3, 1, 8), (8, 2, 2, 2, 4, 3, 4, 2)),
@@ -109,15 +113,17 @@ def is_even(made: Discretisation) -> bool:
 
 
 def kinds(made: Discretisation) -> int:
-    """Of coefficients that differ from cell to cell."""
+    """The number of kinds of coefficients that differ from cell to cell."""
     return 2 * (not made.uniform) + (not is_even(made)) + any(made.static)
 
 
 def _fitting(
     shape: Shape, dtype: np.dtype, nx: int, wrapped: bool, terms: int, shared: int, compensated: bool
 ) -> Shape | None:
-    """The shape with as many blocks a multiprocessor as there is room for; None if even so its registers are too few
-    for many products, and for the places of cells that are loaded one by one or around an edge."""
+    """The shape with as many blocks on a multiprocessor as there is room for.
+
+    None if even then a lane has too few registers for many products, or for the addresses of cells that are loaded one
+    by one or across a periodic edge."""
     blocks = min(shape.blocks, _SHARED // (shared + _OF_THE_SYSTEM))
     if dtype == np.float64:
         places = wrapped or loaded_together(shape.lane, dtype, nx) == 1
@@ -129,7 +135,8 @@ def _fitting(
 def general_variants(
     made: Discretisation, dtype: np.dtype, terms: int, processors: int, compensated: bool = False
 ) -> list[Variant]:
-    """Ways to step a problem. terms: products that its moving sources are."""
+    """The variants by which a problem can be stepped. terms: the number of products that its moving sources
+    consist of."""
     found: list[Variant] = []
     ny, nx, wrap = made.ny, made.nx, (made.wrap_x, made.wrap_y)
     shapes = HELD_SHAPES if made.any_held else SHAPES

@@ -1,9 +1,9 @@
 """Which tiles cover a grid in a pass of several steps (`tiles.cuh`).
 
-Tiles are of two kinds. Inner ones never see an edge of the domain, and their loop has no code for it. Edge tiles make
-a frame around them: bands at bottom and top, sides at left and right, each only where the domain is not periodic. They
-may be narrower, which leaves registers for ghosts and ledger. On grids too small for inner tiles, bands cover all.
-"""
+Tiles are of two kinds. Inner ones never see an edge of the domain, and their loop has no code for it. Edge tiles make a
+frame around them: bands at bottom and top, sides at left and right, each only where the domain is not periodic. They
+may be narrower, which leaves registers for ghosts and ledger. On grids that are too small for inner tiles, bands cover
+all cells."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ import numpy as np
 from simsuite.solvers.heat.explicit.arguments import Tiles
 from simsuite.solvers.heat.explicit.blocked import loaded_together
 
-_SIDE_ROWS = 128  # at most, of a tile at a side
-# How inner rows are divided: how many high tiles each warp that the device holds has to do, one after another; how much
-# of the rows is in those; rows of a tile of the rest at most, for the warps that are done first.
+_SIDE_ROWS = 128  # the most rows of a tile at a side
+# Ways to divide inner rows: how many high tiles each warp that the device holds has to do, one after another; the share
+# of the rows that is in high tiles; and the most rows of other inner tiles, which are for the warps that are done
+# first.
 _DIVISIONS = (
     *((0.95, 1.0, 96), (1.0, 0.96, 96), (1.0, 0.9, 128), (1.0, 0.85, 192)),
     *((2.0, 0.95, 96), (2.0, 0.85, 256), (3.0, 0.85, 192)),
@@ -26,9 +27,10 @@ _DIVISIONS = (
 
 
 class Tiled(Protocol):
-    """What a program is compiled for. depth: steps a pass. lane, side_lane, band_lane: cells a lane holds, of inner
-    tiles and of those at edges. unroll: rows a turn of the inner loop. warps: a block; blocks: a multiprocessor, at
-    least. team: warps that work on an inner tile together, 1 or all of a block."""
+    """The parameters that a program is compiled for. depth: steps of a pass. lane, side_lane, band_lane: cells that a
+    lane holds, in inner tiles, in tiles at the sides and in bands. unroll: rows of a turn of the inner loop. warps: of
+    a block. blocks: the least number on a multiprocessor. team: how many warps work on an inner tile together, 1 or all
+    of a block."""
 
     @property
     def depth(self) -> int: ...
@@ -56,7 +58,7 @@ class Tiled(Protocol):
 
 
 def tile_macros(shape: Tiled, dtype: np.dtype, nx: int, wrap_x: bool, wrap_y: bool) -> dict[str, str | int]:
-    """For rows of nx numbers."""
+    """The macros that a program is compiled with for rows of nx numbers."""
     return {
         "REAL": "float" if dtype == np.float32 else "double",
         "DEPTH": shape.depth,
@@ -75,28 +77,29 @@ def tile_macros(shape: Tiled, dtype: np.dtype, nx: int, wrap_x: bool, wrap_y: bo
 
 
 def outcome(shape: Tiled, lane: int, dtype: np.dtype, nx: int) -> int:
-    """Columns that a tile has results for."""
+    """The number of columns that a tile has results for."""
     width = loaded_together(lane, dtype, nx)
     return 32 * lane - 2 * (-(-shape.depth // width) * width)
 
 
 @dataclass(frozen=True)
 class Tiling:
-    """Which tiles cover a grid. inner, edges: how many of either kind."""
+    """The tiles that cover a grid. inner, edges: the numbers of inner tiles and of edge tiles."""
 
     tiles: Tiles
     inner: int
     edges: int
 
     def blocks(self, shape: Tiled) -> int:
-        """A warp does a tile; where all of a block are a team, they do an inner one together."""
+        """The number of blocks. Each warp does a tile; if the warps of a block are a team, they do an inner tile
+        together."""
         if shape.team == 1:
             return -(-(self.inner + self.edges) // shape.warps)
         return self.inner + -(-self.edges // shape.team)
 
 
 def _edges_only(shape: Tiled, dtype: np.dtype, ny: int, nx: int, processors: int) -> Tiling:
-    """Bands for everything."""
+    """A tiling that covers the whole grid with bands."""
     columns = -(-nx // outcome(shape, shape.band_lane, dtype, nx))
     rows = max(shape.depth, -(-ny * columns // (8 * processors)))
     low = -(-ny // rows)
@@ -115,8 +118,8 @@ def tiling(
     processors: int,
     division: tuple[float, float, int],
 ) -> Tiling:
-    """A frame of edge tiles and inner ones. High inner tiles come first, for they take the longest, then edge tiles,
-    and then the others."""
+    """A tiling of a frame of edge tiles and the inner tiles inside. High inner tiles come first because they take the
+    longest; edge tiles follow, and then the other inner tiles."""
     waves, share, most_rows = division
     band = 0 if wrap_y else shape.depth
     side = 0 if wrap_x else outcome(shape, shape.side_lane, dtype, nx)
@@ -143,6 +146,6 @@ def tiling(
 def tilings(
     shape: Tiled, dtype: np.dtype, ny: int, nx: int, wrap_x: bool, wrap_y: bool, processors: int
 ) -> Iterator[Tiling]:
-    """Those worth a trial, each once."""
+    """The different tilings that are worth a trial."""
     made = (tiling(shape, dtype, ny, nx, wrap_x, wrap_y, processors, division) for division in _DIVISIONS)
     yield from dict.fromkeys(made)
