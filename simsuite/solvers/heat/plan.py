@@ -1,6 +1,5 @@
-"""How a run goes through time, and how it remembers that: what was fast on the day it began may not be when it is
-continued, or another version of the program may plan otherwise.
-"""
+"""The plan of how a run goes through time. A run stores its plan: when it is continued, another stepper may be faster,
+or another version of the program may plan otherwise."""
 
 from __future__ import annotations
 
@@ -15,8 +14,8 @@ from simsuite.solvers.heat.time_scales.course import Course
 from simsuite.solvers.heat.time_scales.longest_steps import LongestSteps
 from simsuite.words import counted
 
-_SAME = 1e-12  # of a run: times that differ by less are one
-TICKS = 1 << 40  # between two times of a clock for steps as long as they may be
+_SAME = 1e-12  # share of a run: times that differ by less are the same
+TICKS = 1 << 40  # the number of ticks between two times of a clock, for steps whose lengths are found out on the way
 
 
 @dataclass(frozen=True)
@@ -25,13 +24,13 @@ class Control:
 
     methods: those that may be taken, see `controlled`. tolerance: of the error in time, relative to the range of the
     temperatures. safe: largest stable explicit step, s. jumps: times of the clock at which temperatures outside jump.
-    stops: those at which nothing happens but that steps see the data. windows, longest: of parts of a run that begin
-    there, how long steps may be for the same reason, s. worth: how many stages of rkl2 take as long as a step of adi.
-    range_floor: what errors are measured by as long as temperatures differ by less, K. expected: about how many steps.
-    unsure: whether there may be many more, as sources depend on T, or a conductivity jumps with it. course_times,
-    course_turned, course_shares: how they are spread over the run, see `Course`. unsearched: data that jump at so many
-    times and places that steps do not end at each, so that nobody knows their error.
-    """
+    stops: times of the clock at which steps end only in order to see the data. windows, longest: the times at which
+    parts of the run begin, and how long steps in each part may be in order to see the data, s. worth: how many stages
+    of rkl2 take as long as a step of adi. range_floor: what errors are measured by as long as temperatures differ by
+    less, K. expected: about how many steps. unsure: whether there may be many more, because sources depend on T, or a
+    conductivity jumps at some T. course_times, course_turned, course_shares: how steps are spread over the run, see
+    `Course`. unsearched: data that jump at so many times and places that steps do not end at each, so that nobody knows
+    their error."""
 
     methods: tuple[str, ...]
     tolerance: float
@@ -50,7 +49,8 @@ class Control:
     unsearched: tuple[str, ...] = ()
 
     def course(self, end: float, changes: tuple[float, ...]) -> Course:
-        """Of a run until `end`; not known of those that began before it was kept. changes: see `Plan.changes`."""
+        """How the steps of a run until `end` are spread over it; not known for runs that began before that was stored.
+        changes: see `Plan.changes`."""
         return Course(end, tuple(sorted(changes)), self.course_times, self.course_turned, *self.course_shares)
 
     @property
@@ -60,10 +60,10 @@ class Control:
 
 @dataclass(frozen=True)
 class Plan:
-    """stages: of an rkl2 step. reason: why this stepper, in words. control: of steps whose lengths are found out on the
-    way, of which the clock counts TICKS; None where all are known. changes: times of the clock at which data jump or
-    kink. possible: whether a machine could take so many steps. time_error: an estimate of the
-    largest error of explicit steps, K, made before the run; None where there is none."""
+    """How a run goes through time. stages: of an rkl2 step. reason: why this stepper was chosen, in words. control: how
+    the lengths of steps are found out on the way, in which case the clock counts TICKS; None where all lengths are
+    known. changes: times of the clock at which data jump or kink. possible: whether a machine could take so many steps.
+    time_error: an estimate of the largest error of explicit steps, K, made before the run; None where there is none."""
 
     stepper: str
     clock: Clock
@@ -75,20 +75,22 @@ class Plan:
     time_error: float | None = None
 
     def changes_from(self, t: float) -> bool:
-        """Whether data are known to jump or kink at time t or later, before the end: a plate at rest is not steady."""
+        """Whether data are known to jump or kink at time t or later, before the end. If so, a plate at rest has not
+        reached its steady state."""
         end = self.clock.times[-1]
         return any(t - _SAME * end <= change < end for change in self.changes)
 
     @property
     def size(self) -> str:
-        """Steps and stages, in words."""
+        """The numbers of steps and stages, in words."""
         if self.control is not None:
             return f"about {counted(self.control.expected, 'step')}"
         steps = counted(self.clock.end, "step")
         return steps + (f" of {counted(self.stages, 'stage')}" if self.stages else "")
 
     def to_remember(self) -> dict[str, Any]:
-        """As JSON. steps: how many there are between two times of the clock, and between how many in a row."""
+        """The plan as JSON. The entry `steps` says how many steps there are between two times of the clock, and for how
+        many successive times."""
         between = [b - a for a, b in itertools.pairwise(self.clock.steps)]
         steps = [[n, len(list(group))] for n, group in itertools.groupby(between)]
         plan = {"stepper": self.stepper, "stages": self.stages, "steps": steps, "reason": self.reason}
@@ -99,8 +101,8 @@ class Plan:
 
     @classmethod
     def remembered(cls, plan: Mapping[str, Any], times: Sequence[float]) -> Plan:
-        """The same plan again. times: of the clock, but for those of the data. Raises SimsuiteError if it does
-        not fit them."""
+        """The plan that `to_remember` stored. times: the times of the clock, without those at which data change. Raises
+        SimsuiteError if it does not fit them."""
         try:
             changes = tuple(map(float, plan["changes"]))
             control = None

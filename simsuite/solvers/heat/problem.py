@@ -44,17 +44,17 @@ from simsuite.solvers.heat.time_scales.course import Course
 from simsuite.solvers.schedule import frame_times, sample_steps, sample_times
 from simsuite.words import cell_in_words
 
-CELLS_A_THREAD = 8192  # fewer do not pay for threads that wait for each other
+# the least number of cells for each thread: fewer do not pay for threads that wait for each other
+CELLS_A_THREAD = 8192
 STEADY = Plan("steady", STEADY_CLOCK, "asked for")
-FORETOLD = 3.0  # times as many steps as are expected, or as few, are likely where they control their error
+FORETOLD = 3.0  # Steps that control their error may be more or fewer than expected by this factor.
 
 
 @dataclass(frozen=True, eq=False)
 class HeatProblem:
     """ρc ∂T/∂t = ∇·(k∇T) + q on a rectangle.
 
-    scenario: the validated file. made: it in space, plan: in time.
-    """
+    scenario: the validated file. made: its discretisation in space. plan: its plan in time."""
 
     scenario: HeatScenario
     made: Discretisation
@@ -67,7 +67,7 @@ class HeatProblem:
     def from_scenario(
         cls, model: HeatScenario, base: Path, device: Device | None = None, decided: Mapping[str, Any] | None = None
     ) -> HeatProblem:
-        """See `Problem.from_scenario`; what is decided is the plan. Raises ScenarioError with all that is wrong: an
+        """See `Problem.from_scenario`; `decided` is the stored plan. Raises ScenarioError with all that is wrong: an
         unstable dt, an initial file of another shape, ..."""
         mistakes = _bad_times(model)
         made = discretise(model, base, mistakes)
@@ -172,7 +172,7 @@ class HeatProblem:
         return round(control.expected * self._time(step) / self.clock.times[-1]), self._time(step)
 
     def _time(self, step: int) -> float:
-        """A steady state has no time but the one that the scenario gives it."""
+        """The time of a step, s. A steady state has only the time that the scenario gives it."""
         return (self.scenario.time.end or 0.0) if self.scenario.time.steady else self.clock.time(step)
 
     def initial(self) -> Snapshot:
@@ -206,7 +206,7 @@ class HeatProblem:
 
     @property
     def _plain(self) -> bool:
-        """See `Energy`: steps that control their error book heat, since those of adi do."""
+        """Whether the ledger is in K, see `Energy`. Steps that control their error book heat, since those of adi do."""
         rate, record = self.scenario.time.steady_tolerance > 0, record_or_none(self.plan.stepper)
         if record is None or self.plan.control is not None:
             return False
@@ -221,10 +221,10 @@ class HeatProblem:
 
     @property
     def unbounded(self) -> frozenset[str]:
-        return frozenset({"control"})  # in which Inf is what is not known
+        return frozenset({"control"})  # in this array Inf stands for what is not known
 
     def next_look(self, step: int) -> int | None:
-        """Wherever there is a frame."""
+        """The next step after which the run looks at the field: the next frame."""
         if self.scenario.time.steady_tolerance == 0:
             return None
         frames = self.layout.series[0].steps
@@ -254,7 +254,8 @@ class HeatProblem:
         return next((f"probe {probe.name!r}" for probe, value in probes if not math.isfinite(value)), None)
 
     def fault_time(self, observed: Snapshot) -> float | None:
-        """Where steps control their error they look at every temperature."""
+        """The time from which on temperatures were not finite, if it is known: steps that control their error look at
+        every temperature."""
         if "control" not in observed.arrays:
             return None
         at = float(observed.arrays["control"][NAMES.index("lost_at")])
@@ -318,7 +319,7 @@ class HeatProblem:
         return results | ({"error": error} if error else {})
 
     def _time_error(self, observed: Snapshot) -> dict[str, Any]:
-        """How far steps may be off, relative to the range of the temperatures, as estimated; and how long they were."""
+        """The estimated error of steps in time, relative to the range of the temperatures; and how long steps were."""
         a = observed.arrays
         if "control" in a:
             control = dict(zip(NAMES, map(float, a["control"])))
@@ -343,8 +344,8 @@ class HeatProblem:
         return {"time_error": bound / range_} if bound < range_ else {"time_error_bound": bound}
 
     def _counts(self, observed: Snapshot) -> dict[str, int]:
-        """Stages of all steps of rkl2, and the number of steps of adi, where there may be any. Those of a run that was
-        begun before they were counted are not known."""
+        """The number of stages of all steps of rkl2, and the number of steps of adi, where there may be any. They are
+        not known for runs that began before they were counted."""
         if self.scenario.time.steady:
             return {}
         if "control" in observed.arrays and self.plan.control is not None:
@@ -362,8 +363,8 @@ class HeatProblem:
         return [*missed_tolerance(*own, self.plan, complete), *open_ledger(*own), *fallen_below(*own), *too_hot(*own)]
 
     def _error(self, observed: Snapshot) -> dict[str, float]:
-        """Norms of the difference to the reference: l1 mean absolute, l2 root mean square, linf largest, and l2
-        relative to the same norm of the reference."""
+        """Norms of the difference to the reference: its mean absolute value (l1), its root mean square (l2), its
+        largest absolute value (linf), and l2 relative to the l2 norm of the reference."""
         if self.scenario.reference is None:
             return {}
         x, y = self.made.centres

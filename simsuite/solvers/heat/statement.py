@@ -102,7 +102,8 @@ def _conductivity(
     for i, (region, cells) in enumerate(zip(scenario.region, inside)):
         if region.k_parts is not None:
             parts.append((cells, region.k_parts, ("region", i, key)))
-    # Of a part that depends on T, where it is; 0 where the conductivity is fixed. x and y count separately.
+    # The number of the part that a cell belongs to if its conductivity depends on T; 0 where it is fixed. x and y count
+    # separately.
     which = np.broadcast_to(np.int64(0), sampler.shape)
     fields: list[np.ndarray] = []
     laws: list[Expression | None] = []
@@ -136,7 +137,8 @@ _CHOICE = Expression.parse("where(which == number, part, law)", ("which", "numbe
 
 
 def _law(cases: list[tuple[int, Expression]]) -> Expression | None:
-    """One expression of all cases, by the number of the part that a cell is of; None if there are none."""
+    """One expression for all cases, which selects the case by the number of the part that a cell belongs to; None if
+    there are no cases."""
     if not cases:
         return None
     law = _FIXED
@@ -161,7 +163,7 @@ def _capacity(scenario: HeatScenario, sampler: Sampler, inside: list[np.ndarray]
 def _manufactured(
     scenario: HeatScenario, edges: Edges, given: Sequence[Expression], mistakes: list[Mistake]
 ) -> tuple[Edges, tuple[Expression, ...]]:
-    """Edges and sources such that the reference is the solution."""
+    """Edges and sources with which the reference is the solution."""
     assert scenario.reference is not None
     T = scenario.reference.temperature
     kx, ky = (_expression(part) for part in scenario.material.k_parts)
@@ -218,7 +220,8 @@ def _not_periodic(scenario: HeatScenario, T: Expression) -> list[Mistake]:
 
 
 def _bad_laws(scenario: HeatScenario, made: Discretisation, looks: Sequence[float]) -> list[Mistake]:
-    """A conductivity that depends on T and is negative at a temperature that can come up: the problem is ill-posed."""
+    """Mistakes for conductivities that depend on T and are negative at a temperature that can come up, which makes the
+    problem ill-posed."""
     if made.law is None:
         return []
     key = "diffusivity" if scenario.material.alone else "conductivity"
@@ -236,7 +239,7 @@ def _bad_laws(scenario: HeatScenario, made: Discretisation, looks: Sequence[floa
 
 
 def _part_of(held: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """Which of few cells that stand for all are held."""
+    """For each of the few cells that stand for all, whether it is held."""
     return np.broadcast_to(held, shape) if held.shape == shape or held.size == 1 else np.zeros(shape, bool)
 
 

@@ -1,4 +1,4 @@
-"""What all heat steppers have in common: fields taking turns, measurements, snapshots."""
+"""What all heat steppers have in common: fields that are used in turn, measurements and snapshots."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from simsuite.solvers.heat.smooth_rate import SmoothRate
 
 
 class Engine(Protocol):
-    """Has the edge table and the ledger; `operator` only where there is one."""
+    """What takes a stepper's steps. It has an edge table and a ledger, and an `operator` if it needs one."""
 
     @property
     def edges(self) -> EdgeTable: ...
@@ -29,8 +29,8 @@ class Engine(Protocol):
 
 
 class FieldStepper:
-    """Owns the field of `start` and `spare` further ones; `views[now]` is the present field for kernels, `states[now]`
-    the same with all that a step changes."""
+    """Owns the field of `start` and `spare` further ones. `views[now]` is the present field as kernels take it, and
+    `states[now]` also has everything else that a step changes."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class FieldStepper:
         self.recorder = backend.recorder()
         self._engine = engine
         self._measure = Measure(made, wanted, backend, engine.edges, engine.operator, compensated)
-        self._smooth_rate: SmoothRate | None = None  # only of steps that leave waves from cell to cell
+        self._smooth_rate: SmoothRate | None = None  # not None only for steps that leave waves from cell to cell
 
     @property
     def state(self) -> Mapping[str, Any]:
@@ -79,7 +79,7 @@ class FieldStepper:
 
     @property
     def smoothed_step(self) -> float:
-        """The length of steps, s, in which waves are left that do not count in rates; 0 where all count."""
+        """The length of steps, s, that leave waves which do not count in rates of change; 0 if all waves count."""
         return 0.0
 
     def observe(self, series: str) -> Pending:

@@ -16,13 +16,14 @@ from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.results.measure import Wanted
 from simsuite.solvers.table import ROWS
 
-SAFETY = 0.9  # of the largest stable step, so that the shortest waves die out as well
-ORDER_IN_SPACE = 2  # of the finite volumes that all steppers advance
+SAFETY = 0.9  # share of the largest stable step, so that the shortest waves decay as well
+ORDER_IN_SPACE = 2  # the order of the finite volumes that all steppers use
 VARYING: Mapping[str, Any] = {  # a material by which the kernels for coefficients that vary are timed
     "material": {"conductivity": "1 + 0.5*sin(x)*cos(y)", "density": 1.0, "specific_heat": "1 + 0.3*cos(x)"}
 }
-_OF_LAWS = 3.0  # by how much evaluating conductivities makes an explicit step or a stage longer, as timed on CPUs
-_OF_SOURCES = 1.5  # and evaluating sources
+# the factor by which evaluating conductivities makes an explicit step or a stage longer, as timed on CPUs
+_OF_LAWS = 3.0
+_OF_SOURCES = 1.5  # the factor by which evaluating sources makes it longer
 
 Obstacle = tuple[tuple[str | int, ...], str]
 """The path of a key of the scenario that keeps a stepper from being used, and the reason in words."""
@@ -108,7 +109,7 @@ def longer(made: Discretisation) -> float:
 def bytes_of_fields(made: Discretisation, fields: int) -> int:
     """The memory for so many fields, for conductivities that depend on T, and for the tables of the edges."""
     fields += 4 if made.law is not None else 0
-    rows = 2 * (ROWS + 3) * 2 * made.edges.size * 8  # data of edges, and what comes of them
+    rows = 2 * (ROWS + 3) * 2 * made.edges.size * 8  # the data of edges, and the coefficients computed from them
     return fields * made.T0.nbytes + rows
 
 

@@ -39,8 +39,9 @@ class Paired:
     (4, h).
 
     To make a complex number, its real part is the two real numbers times factors[0:2, k], added up, and its imaginary
-    part is the two times factors[2:4, k]. The other way round, the two real numbers are the real and imaginary part
-    times these factors. Where both places are the same, there is no second number."""
+    part is the two times factors[2:4, k]. The other way round, the first real number is the real and the imaginary part
+    times factors[0:2, k], added up, and the second one is the two parts times factors[2:4, k]. Where both places are
+    the same, there is no second number."""
 
     places: np.ndarray
     factors: np.ndarray

@@ -25,16 +25,18 @@ from simsuite.expressions import Expression
 from simsuite.solvers.heat.grid.edges import FLUX, TEMPERATURE, Edges, at_points
 from simsuite.solvers.heat.grid.sampling import distinct
 
-LOOKS_AT_SOURCES = 5  # times, and temperatures, at which those that depend on these are looked at for their reach
-LOOKS_AT_T = 33  # temperatures at which a conductivity that depends on T is looked at before a run
+# the numbers of times and of temperatures at which sources that depend on these are looked at, for the reach of
+# temperatures
+LOOKS_AT_SOURCES = 5
+LOOKS_AT_T = 33  # the number of temperatures at which a conductivity that depends on T is looked at before a run
 
 
 @dataclass(frozen=True, eq=False)
 class Law:
     """Conductivities that depend on T, as expressions in x, y, T, k, which: along x and along y.
 
-    k: the conductivity of the cells that have a fixed one. which: the number of the case, (ny, nx), int64.
-    """
+    The variable k is the conductivity of cells that have a fixed one. which: the number of the case that holds in each
+    cell, (ny, nx), int64."""
 
     along_x: Expression
     along_y: Expression
@@ -46,9 +48,8 @@ class Discretisation:
     """A heat problem in space. Arrays are (ny, nx), float64, broadcast where they are one number.
 
     kx, ky: conductivity, W/(m K), at the initial temperature where it depends on T. rho_c: J/(m³ K). held: which cells
-    are held at their initial temperature. T0: that, K. sources: W/m³, in x, y, t, T. empty: the numbers of the regions
-    that contain no cell, from 0 on.
-    """
+    are held at their initial temperature. T0: the initial temperature, K. sources: expressions in x, y, t, T, W/m³.
+    empty: the numbers of the regions that contain no cell, from 0 on."""
 
     kx: np.ndarray
     ky: np.ndarray
@@ -100,7 +101,7 @@ class Discretisation:
 
     @property
     def static(self) -> tuple[bool, ...]:
-        """Of each source, whether it depends on neither t nor T."""
+        """For each source, whether it depends on neither t nor T."""
         return tuple(not f.names & {"t", "T"} for f in self.sources)
 
     @property
@@ -120,17 +121,18 @@ class Discretisation:
         return np.where(self.held, 0.0, np.broadcast_to(self.sources[i](x=x, y=y, t=t, T=T), self.kx.shape))
 
     def edge_k(self, kx: np.ndarray | None = None, ky: np.ndarray | None = None) -> np.ndarray:
-        """Conductivity of the cells at all edge points, across the edge; 1 where nothing is conducted.
+        """The conductivity, across the edge, of the cells at all edge points; 1 where nothing is conducted.
 
-        kx, ky: of all cells, by default at the initial temperature.
-        """
+        kx, ky: of all cells, by default at the initial temperature."""
         k = at_points(self.kx if kx is None else kx, self.ky if ky is None else ky)
         return np.where(at_points(self.held, self.held) | (k <= 0.0), 1.0, k)
 
     def edge_conductivity(self, T: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
-        """Conductivity beside all edge points for T (ny, nx) at time t, 1 where nothing is conducted; and that with
-        which the edge conducts, 0 there. One that depends on T counts at an edge of fixed temperature at the mean of
-        both, as between cells; with a given flux through the edge it does not matter."""
+        """Two conductivities at all edge points, for T (ny, nx) at time t: that of the cell beside the edge, which is 1
+        where nothing is conducted, and that with which the edge conducts, which is 0 there.
+
+        A conductivity that depends on T is taken at the mean of the temperatures of cell and edge at an edge of fixed
+        temperature, as between cells; with a given flux through the edge it does not matter."""
         kinds, at = self.edges.kinds, at_points(T, T)
         k = at_points(self.kx, self.ky)
         if self.law is not None:
@@ -176,7 +178,8 @@ class Discretisation:
         return np.broadcast_to(few, self.held.shape)
 
     def temperatures(self, looks: Sequence[float]) -> tuple[float, float]:
-        """The least and the largest of initial, edge and ambient temperatures, edges looked at at some times, K."""
+        """The least and the largest of initial, edge and ambient temperatures, K. Edges are looked at at the times
+        `looks`."""
         initial = distinct(self.T0)
         bounds = [initial.min(), initial.max()]
         for t in looks:
@@ -185,9 +188,9 @@ class Discretisation:
         return float(min(bounds)), float(max(bounds))
 
     def reach(self, looks: Sequence[float], end: float) -> tuple[float, float]:
-        """`temperatures`, and as far beyond as sources and given fluxes could drive a cell until `end`: a source whose
-        heat stays where it arises, a flux into a half-space of the worst conductor (Carslaw & Jaeger, section 2.9), or
-        into the cell beside it alone, and into a closed box."""
+        """The bounds of `temperatures`, widened by as much as sources and given fluxes could drive a cell until `end`.
+        The heat of a source is assumed to stay where it arises. A flux is assumed to enter a half-space of the worst
+        conductor (Carslaw & Jaeger, section 2.9) or only the cell beside it, and to fill a closed box."""
         least, most = self.temperatures(looks)
         capacity = float(np.min(distinct(self.rho_c)))
         k = min(float(np.nanmin(distinct(a))) for _, *pair in self.conductivities((least, most)) for a in pair)
@@ -202,7 +205,7 @@ class Discretisation:
 
     def _driven(self, looks: Sequence[float], end: float, bounds: tuple[float, float]) -> tuple[float, float]:
         """How far sources could lower and raise the temperature of a cell until `end`, if all their heat stayed there.
-        Those that move count in every cell with what they give anywhere."""
+        A source that depends on time or temperature counts in every cell with the most that it gives anywhere."""
         lowest, highest = np.zeros((1, 1)), np.zeros((1, 1))
         for i, f in enumerate(self.sources):
             moves = f.depends_on("t")
@@ -226,7 +229,7 @@ class Discretisation:
         beta = np.max([self.edges.steepest(t, self.edge_k(kx, ky), bounds[1]) for t in looks], axis=0)
         c, held = self.inverse_capacity, self.held
         sides = np.split(beta, np.cumsum([self.ny, self.ny, self.nx]))
-        if self.uniform:  # few cells stand for all
+        if self.uniform:  # here few cells stand for all
             rows, columns = min(self.ny, 3), min(self.nx, 3)
             kx, ky, c, held = (a[:rows, :columns] for a in (kx, ky, c, held))
             sides = [np.full(n, side.max()) for n, side in zip((rows, rows, columns, columns), sides)]
@@ -237,11 +240,13 @@ class Discretisation:
         return float(np.max(c * (2 * inner + outer))) + feedback, float(np.max(c * (inner + outer))) + feedback
 
     def _largest_feedback(self, looks: Sequence[float], bounds: tuple[float, float]) -> float:
-        """How fast a source takes a rise in temperature back at most, 1/s, looked at here and there."""
+        """The largest rate, 1/s, at which a source counteracts a rise in temperature, at some times and
+        temperatures."""
         return max(0.0, -min(float(np.min(slopes)) for slopes in self._slopes(looks, bounds)))
 
     def _slopes(self, looks: Sequence[float], bounds: tuple[float, float]) -> Iterator[np.ndarray]:
-        """By how much sources give more for a higher temperature, 1/s."""
+        """By how much sources give more for a higher temperature, divided by ρc, 1/s, at some times and
+        temperatures."""
         yield np.zeros(1)
         x, y = self.centres
         x, y = x[:: max(1, self.nx // 64)], y[:: max(1, self.ny // 64)]
@@ -282,13 +287,14 @@ def _beside_held(
 def _row_sums(
     k: np.ndarray, held: np.ndarray, wrap: bool, low: np.ndarray, high: np.ndarray, delta: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Along the last axis: sums of the conductances to neighbours, and to the edges times β (low, high), W/(m³ K)."""
+    """For each cell, sums along the last axis: of the conductances to its neighbours, and of the conductances to edges
+    times β (low, high), W/(m³ K)."""
     g = faces(k, held, wrap) / delta**2
     outer = np.zeros(k.shape)
     if not wrap:
         outer[:, 0] += low * g[:, 0]
         outer[:, -1] += high * g[:, -1]
         g[:, 0] = g[:, -1] = 0.0
-    elif k.shape[1] == 1:  # a cell that is its own neighbour
+    elif k.shape[1] == 1:  # in this case a cell is its own neighbour
         g[:] = 0.0
     return g[:, :-1] + g[:, 1:], outer

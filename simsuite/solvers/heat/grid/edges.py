@@ -41,18 +41,17 @@ from simsuite.solvers.heat.grid.irregular import GOLDEN
 from simsuite.solvers.heat.grid.manufactured import STEFAN_BOLTZMANN
 
 FLUX, TEMPERATURE, CONVECTION, RADIATION = range(4)
-_LOOKS = 11  # times, first and last included, at which coefficients are looked at before a run
+_LOOKS = 11  # the number of times, first and last included, at which coefficients are looked at before a run
 ZERO = Expression.constant(0.0)
 
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """Neighbouring points of one condition.
+    """Neighbouring edge points with the same condition.
 
-    points: their numbers; x, y: of the middles of the cell faces, m. first, second: the condition's data in x, y, t:
-    value of temperature or flux and 0; h or emissivity, and ambient temperature. condition: what the scenario says,
-    path: where it says it.
-    """
+    points: their numbers. x, y: the middles of their cell faces, m. first, second: the condition's data, as functions
+    of x, y, t. For a temperature or a flux these are its value and 0; for convection or radiation they are h or the
+    emissivity, and the ambient temperature. condition: what the scenario says, path: where it says it."""
 
     kind: int
     points: np.ndarray
@@ -131,15 +130,15 @@ class Edges:
                 yield np.atleast_1d(f(x=piece.x, y=piece.y, t=t))
 
     def steepest(self, t: float, k: np.ndarray, T: float) -> np.ndarray:
-        """β at all points at time t; of radiating ones at the temperature T: the higher, the larger."""
+        """β at all points at time t, for radiating edges at the temperature T; there β is larger for a higher T."""
         first, _ = self.data(t)
         h = np.where(self.kinds == CONVECTION, first, 0.0)
         h = np.where(self.kinds == RADIATION, 4.0 * first * STEFAN_BOLTZMANN * np.abs(np.float64(T)) ** 3, h)
         return np.where(self.kinds == TEMPERATURE, 2.0, convective_beta(h, k, self.delta))
 
     def looks(self, end: float) -> list[float]:
-        """The times at which coefficients that move are looked at before a run that ends at `end`: irregular ones, lest
-        they meet these at one phase."""
+        """The times at which coefficients that move are looked at before a run that ends at `end`. They are irregular,
+        because regular times might meet periodic data always at the same phase."""
         inside = [end * ((k + (k + 1) * GOLDEN % 1.0) / (_LOOKS - 2)) for k in range(_LOOKS - 2)]
         return [0.0, *inside, end] if self.moving else [0.0]
 
@@ -217,18 +216,19 @@ def cells_at(edge: str, field: np.ndarray) -> np.ndarray:
 
 
 def at_points(along_x: np.ndarray, along_y: np.ndarray) -> np.ndarray:
-    """Values at the cells of all edge points: of one field at the left and right edge, another at bottom and top."""
+    """Values at the cells of all edge points: those of the field `along_x` at the left and right edge, and those of
+    `along_y` at the bottom and top edge."""
     parts = [cells_at(edge, along_x if edge in ("left", "right") else along_y) for edge in EDGES]
     return np.concatenate(parts)
 
 
 def bad_conditions(edges: Edges, end: float, coldest: float, derived: bool = False) -> list[Mistake]:
-    """Where a heat transfer coefficient is negative, which no step is stable with (β < 0 feeds a difference back), or
-    an emissivity not between 0 and 1, or a temperature below absolute zero, which is the coldest.
+    """Mistakes where a heat transfer coefficient is negative (no step is stable with β < 0, which amplifies a
+    difference), where an emissivity is not between 0 and 1, and where a temperature is below absolute zero, `coldest`.
 
-    Looked at in the middle of every cell face, at 11 times from the start to the end of the run. derived: whether
-    ambient temperatures follow from a manufactured solution; that of convection is then but a number in the equation.
-    """
+    Conditions are looked at in the middle of every cell face, at 11 times from the start to the end of the run.
+    derived: whether ambient temperatures follow from a manufactured solution; that of convection is then only a number
+    in the equation and may be below absolute zero."""
     found = []
     cold, in_kelvin = below(coldest), KELVIN if coldest == 0.0 else None
     t = np.array(edges.looks(end))[:, None]
@@ -257,5 +257,5 @@ KELVIN = "radiation goes by absolute temperatures: write all of them in K, 273.1
 
 
 def below(coldest: float) -> str:
-    """What is wrong with a temperature below the coldest, which is 0 in K."""
+    """Says what is wrong with a temperature below `coldest`, which is 0 in K."""
     return f"must not be below absolute zero, {coldest:g} {'K' if coldest == 0.0 else '°C'}"

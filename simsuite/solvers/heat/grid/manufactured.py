@@ -55,12 +55,13 @@ def edge_value(T: Expression) -> Expression:
 
 
 def ambient_convection(T: Expression, flux_in: Expression, h: Expression) -> Expression:
-    """The ambient temperature in x, y, t from which h (W/(m²·K)) draws that flux."""
+    """The ambient temperature in x, y, t with which convection of coefficient h, W/(m²·K), gives the flux `flux_in`."""
     return _in(_PLACE_AND_TIME, combine("+", T, combine("/", flux_in, h)))
 
 
 def ambient_radiation(T: Expression, flux_in: Expression, emissivity: Expression) -> Expression:
-    """The ambient temperature (K) in x, y, t whose radiation is that flux; NaN where none is cold enough."""
+    """The ambient temperature (K) in x, y, t with which radiation gives the flux `flux_in`; NaN where no temperature is
+    cold enough."""
     fourth = combine("+", _FOURTH_POWER.substitute(T=T), combine("/", flux_in, _radiance(emissivity)))
     return _in(_PLACE_AND_TIME, _FOURTH_ROOT.substitute(a=fourth))
 
@@ -74,10 +75,10 @@ def _radiance(emissivity: Expression) -> Expression:
 
 
 def _gradient(k: Expression, T: Expression, axis: str) -> Expression:
-    """k ∂T/∂axis, with T in place of the variable of that name."""
+    """The expression k ∂T/∂axis, in which T also replaces the variable T in k."""
     return combine("*", k.substitute(T=T), T.derivative(axis))
 
 
 def _in(variables: tuple[str, ...], expression: Expression) -> Expression:
-    """Simplified, and an expression in these variables, whichever of them occur."""
+    """The expression simplified, as a function of these variables, even if not all of them occur in it."""
     return replace(expression.simplified(), variables=variables)

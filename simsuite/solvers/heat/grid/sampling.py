@@ -21,11 +21,13 @@ from simsuite.solvers.arrays import read_npy, readable, require_plain
 from simsuite.solvers.heat.grid.shapes import inside_shape, outline_margin
 from simsuite.words import cell_in_words
 
-PICTURES = ("PNG", "BMP", "GIF", "TIFF", "JPEG")  # Pillow would start programs for other kinds
-MOST_PIXELS = 1 << 26  # of a picture
+# the kinds of pictures that are read; Pillow would start programs for other kinds
+PICTURES = ("PNG", "BMP", "GIF", "TIFF", "JPEG")
+MOST_PIXELS = 1 << 26  # the most pixels of a picture
 _DAMAGED = (OSError, ValueError, SyntaxError, OverflowError, MemoryError, IndexError, struct.error)  # of Pillow
-BRIGHT = 128  # grey level from which on a picture's pixel belongs to a mask
-_GREY = (299, 587, 114)  # thousandths of red, green and blue: ITU-R BT.601, as everyone's conversion to grey
+BRIGHT = 128  # the least grey level of a pixel that belongs to a mask
+# weights of red, green and blue in a grey level, in thousandths: ITU-R BT.601, the usual conversion
+_GREY = (299, 587, 114)
 
 Path_ = tuple[str | int, ...]
 
@@ -47,7 +49,8 @@ class Sampler:
         self._margin = outline_margin(scenario.grid.lx, scenario.grid.ly)
 
     def values(self, part: Part, path: Path_, cells: np.ndarray) -> np.ndarray:
-        """A coefficient at every cell, (ny, nx); in those `cells` that it is for it must be above 0."""
+        """The values of a coefficient in all cells, (ny, nx). In `cells`, the cells that it is for, it must be
+        above 0."""
         if isinstance(part, Expression):
             values = np.broadcast_to(part(x=self.x, y=self.y), self.shape)
         elif isinstance(part, ImageRef):
@@ -58,7 +61,7 @@ class Sampler:
         return values
 
     def array(self, ref: FileRef, path: Path_) -> np.ndarray:
-        """The numbers in a .npy file of the grid's shape; ones where it is of another."""
+        """The numbers in a .npy file of the grid's shape; ones if the file has another shape, which is a mistake."""
         try:
             values = read_npy(ref.path(self._base))
         except ValueError as error:
@@ -80,7 +83,7 @@ class Sampler:
             self._mistakes.append(Mistake(path, message))
 
     def _pixels(self, file: str, path: Path_) -> np.ndarray:
-        """Red, green and blue of the pixel at every cell, (ny, nx, 3)."""
+        """The red, green and blue of the pixel that each cell lies in, (ny, nx, 3)."""
         from PIL import Image  # slow to import and rarely needed
 
         try:
@@ -138,6 +141,7 @@ class Sampler:
 
 
 def distinct(values: np.ndarray) -> np.ndarray:
-    """A broadcast array without its repetitions: one cell along each axis along which nothing changes."""
+    """A broadcast array without its repetitions: only the first cell along each axis along which the array was
+    broadcast."""
     index: Any = tuple(slice(0, 1) if stride == 0 else slice(None) for stride in values.strides)
     return values[index]

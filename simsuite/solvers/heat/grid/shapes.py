@@ -2,8 +2,7 @@
 
 Whether a point is on the outline is not left to rounding: one that is outside by no more than a margin, which is far
 above rounding and far below the size of a cell, counts as a point on the outline. So the same shape has the same cells
-however it is written, and a shape that is symmetric on the grid has cells that are.
-"""
+however it is written, and a shape that is symmetric on the grid gets symmetric cells."""
 
 from __future__ import annotations
 
@@ -13,11 +12,11 @@ import numpy as np
 
 from simsuite.scenario.heat import Circle, Polygon, Rectangle
 
-_MARGIN = 4e-12  # of the larger side of the plate
+_MARGIN = 4e-12  # the margin as a share of the larger side of the plate
 
 
 def outline_margin(lx: float, ly: float) -> float:
-    """How far outside of a shape points count as on its outline, m, on a plate of that size."""
+    """The distance from a shape, m, up to which points outside count as on its outline, on a plate of that size."""
     return _MARGIN * max(lx, ly)
 
 
@@ -39,7 +38,8 @@ def _between(x: np.ndarray, interval: list[float], margin: float) -> np.ndarray:
 
 
 def _even_odd(x: np.ndarray, y: np.ndarray, sides: list[tuple[list[float], list[float]]]) -> np.ndarray:
-    """Even-odd rule: a ray to the right crosses the sides an odd number of times (M. Shimrat, Algorithm 112, 1962)."""
+    """Which points are in a polygon, by the even-odd rule: a ray from the point to the right crosses the sides an odd
+    number of times (M. Shimrat, Algorithm 112, 1962)."""
     inside = np.zeros(np.broadcast_shapes(x.shape, y.shape), bool)
     for (x0, y0), (x1, y1) in sides:
         if y0 != y1:
@@ -59,5 +59,5 @@ def _add_side(inside: np.ndarray, x: np.ndarray, y: np.ndarray, a: list[float], 
 
 
 def _span(x: np.ndarray, a: float, b: float, margin: float) -> slice:
-    """Which of ascending numbers are between a and b, give or take the margin."""
+    """The slice of ascending numbers x that are between a and b, or outside by no more than the margin."""
     return slice(*np.searchsorted(x, [min(a, b) - margin, max(a, b) + margin]))

@@ -1,9 +1,8 @@
-"""Several explicit steps with coefficients that vary from cell to cell. See `tiles_cpu` for how, `operator` for the
-scheme and the arguments.
+"""Several explicit steps with coefficients that vary from cell to cell. See `tiles_cpu` for how they are taken, and
+`operator` for the scheme and the arguments.
 
-Only where coefficients and sources stay the same from step to step and no cell is held: then nothing but the edges has
-to be looked at between two steps, and only they book.
-"""
+These steps are only for problems whose coefficients and sources stay the same from step to step, and in which no cell
+is held. Then nothing but the edges changes between two steps, and only they book heat."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from simsuite.solvers.heat.arguments import Plate
 from simsuite.solvers.heat.operator.edges_cpu import difference
 from simsuite.solvers.heat.operator.tiles_cpu import cut, make_tile_steps
 
-ROW_BYTES = 1 << 13  # of a tile: the rows of coefficients that its steps are at count as well
+ROW_BYTES = 1 << 13  # the bytes of a row of a tile; the rows of coefficients that its steps have reached count as well
 
 
 class Steps(NamedTuple):
@@ -29,10 +28,10 @@ class Steps(NamedTuple):
 
 @njit(_nrt=False)
 def _run(south, centre, north, gx, gy_s, gy_n, c, q, heated, dt):
-    """The step of neighbouring cells; `centre` begins one cell before them.
+    """Steps neighbouring cells of a row; `centre` begins one cell before them.
 
-    What comes into a cell from the west is minus what comes into that neighbour from the east: computed once.
-    """
+    The heat that comes into a cell from its western neighbour is minus the heat that comes into that neighbour from the
+    cell, and is computed only once."""
     before = gx[0] * (centre[1] - centre[0])
     for i in range(c.size):
         v = centre[i + 1]
@@ -44,7 +43,8 @@ def _run(south, centre, north, gx, gy_s, gy_n, c, q, heated, dt):
 
 @njit(_nrt=False)
 def _inner(rows, south, centre, north, steps, xa, cells, y):
-    """Cells in the order of the coefficients: beyond a periodic edge these go on at the other end."""
+    """Steps the inner cells of a row, in stretches in which the coefficients lie in order: beyond a periodic edge these
+    go on at the other end of their row."""
     plate, dt = steps.plate, steps.dt
     gx, gy, c, q, heated = plate.gx, plate.gy, plate.c, plate.q, plate.heated
     nx = c.shape[1]
@@ -100,7 +100,8 @@ def _tiles(T, out, plate, at, dt, ledger, stride, n, bands, strips):
 
 
 def steps_blocked(T: Any, out: Any, plate: tuple[Any, ...], at: int, dt: Any, ledger: Any, stride: int, n: int) -> None:
-    """n steps of length dt; the edge table's row of each is `stride` after that of the step before."""
+    """Take n steps of length dt. The row of the edge table for each step is `stride` numbers after the row of the step
+    before."""
     ny, nx = T.shape
     bands, strips = cut(ny, nx, n, ROW_BYTES // T.itemsize)
     _tiles(T, out, plate, at, dt, ledger, stride, n, bands, strips)

@@ -3,11 +3,11 @@
     y = low + r·Σ,    T' = fl(T + y),    low' = y - (T' - T)
 
 where r·Σ is what the explicit step adds (see `explicit`; with the general operator Δt·dT/dt), and `low`, a second
-field, what rounding has lost of every temperature so far. Plain float32 loses every increment below half an ulp of T,
-1.5e-5 K at 300 K, and such a run stands still; here it waits in `low` until it counts. T' - T is exact, and low' with
-it, where |y| <= |T| (fast two-sum: Dekker, A floating-point technique for extending the available precision, Numer.
-Math. 18:224, 1971; as a running sum: Kahan, Comm. ACM 8:40, 1965). Where T is smaller than its increment, low' may be
-off by rounding errors of the increment, as plain steps are.
+field, holds what rounding has lost of every temperature so far. Plain float32 loses every increment below half an ulp
+of T, 1.5e-5 K at 300 K, and such a run stands still; here it waits in `low` until it counts. T' - T is exact, and low'
+with it, where |y| <= |T| (fast two-sum: Dekker, A floating-point technique for extending the available precision,
+Numer. Math. 18:224, 1971; as a running sum: Kahan, Comm. ACM 8:40, 1965). Where T is smaller than its increment, low'
+may be off by rounding errors of the increment, as plain steps are.
 
 Differences to neighbours are those of T alone. So u = T + low obeys u' = G u - r·L(low), with L the sum of differences
 and G = 1 + r·L, and what n steps make of a low of at most half an ulp ε/2 is
@@ -18,8 +18,7 @@ since a smoothed field has small differences: half an ulp of T or a few, however
 are those of `explicit`. Nothing may be reassociated, so kernels are compiled without fast-math.
 
 A field that is stepped so has two planes, (2, ny, nx): T, then low. Kernels are compiled for either kind of field, as
-they are for either precision.
-"""
+they are for either precision."""
 
 from __future__ import annotations
 
@@ -32,19 +31,19 @@ LOW = "temperature_low"
 
 
 class State(NamedTuple):
-    """A field as kernels take it. T: the temperatures, (ny, nx). whole: what a step works on: the same, or, where steps
-    are compensated, both planes."""
+    """A field as kernels take it. T: the temperatures, (ny, nx). whole: what a step works on. That is T itself, or both
+    planes where steps are compensated."""
 
     T: Any
     whole: Any
 
 
 def is_compensated(arrays: Mapping[str, np.ndarray]) -> bool:
-    """Whether the state with these arrays is stepped so."""
+    """Whether the state with these arrays is stepped by compensated steps."""
     return LOW in arrays
 
 
 def whole_field(arrays: Mapping[str, np.ndarray]) -> np.ndarray:
-    """The temperatures of a state, (ny, nx), or both planes, (2, ny, nx), where it is stepped so."""
+    """The temperatures of a state, (ny, nx), or both planes, (2, ny, nx), where steps are compensated."""
     T = arrays["temperature"]
     return np.stack([T, arrays[LOW]]) if is_compensated(arrays) else T

@@ -7,7 +7,7 @@ from simsuite.parallel_for import part
 
 @part
 def settle(T, out, y):
-    """The step of row y, for which out[0] has what is to be added."""
+    """Finishes the step of row y. out[0] contains the increments that are to be added to the temperatures."""
     for x in range(T.shape[2]):
         c = T[0, y, x]
         rise = T[1, y, x] + out[0, y, x]

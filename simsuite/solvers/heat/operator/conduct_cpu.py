@@ -1,4 +1,4 @@
-"""Conductivities that depend on temperature on the CPU: rows in parallel. A template, see `unwritten` and
+"""Conductivities that depend on temperature on the CPU: rows in parallel. This file is a template, see `unwritten` and
 `operator`."""
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ def _between(a, b, held_a, held_b):
 
 @part
 def _wall(T, p, edges, row):
-    """At which temperature the conductivity beside edge point p counts: with a fixed one, at the mean of both."""
+    """The temperature at which the conductivity beside edge point p is evaluated. At an edge of fixed temperature, it
+    is the mean of that and the cell's temperature."""
     return 0.5 * (T + edges.data[row, p]) if edges.kinds[p] == TEMPERATURE else T
 
 
@@ -77,5 +78,5 @@ def _conduct(begin, end, T, plate, law, edges, k):
 @kernel
 def conduct(T, plate, law, edges, k):
     """Conductances of faces divided by Δ², from the expressions of a law at the mean temperatures of faces, and at the
-    time of row k of what the edges say."""
+    time of row k of the edges' data."""
     _conduct(T.shape[0], (T, Plate(*plate), Law(*law), LawEdges(*edges), k))

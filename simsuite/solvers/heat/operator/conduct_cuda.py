@@ -1,5 +1,5 @@
-"""Conductivities that depend on temperature on a GPU: one thread a cell, float64. A template, see `unwritten` and
-`operator`."""
+"""Conductivities that depend on temperature on a GPU: one thread for each cell, float64. This file is a template, see
+`unwritten` and `operator`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ def _between(a, b, held_a, held_b):
 
 @cuda.jit(device=True)
 def _wall(T, p, edges, row):
-    """At which temperature the conductivity beside edge point p counts: with a fixed one, at the mean of both."""
+    """The temperature at which the conductivity beside edge point p is evaluated. At an edge of fixed temperature, it
+    is the mean of that and the cell's temperature."""
     return 0.5 * (T + edges.data[row, p]) if edges.kinds[p] == TEMPERATURE else T
 
 
@@ -36,7 +37,7 @@ def _at_edge(value, p, edges):
 @cuda.jit(cache=True)
 def conduct(T, plate, law, edges, k):
     """Conductances of faces divided by Δ², from the expressions of a law at the mean temperatures of faces, and at the
-    time of row k of what the edges say."""
+    time of row k of the edges' data."""
     plate, law, edges = Plate(*plate), Law(*law), LawEdges(*edges)
     kx, ky, which, numbers_x, numbers_y = law.kx, law.ky, law.which, law.numbers_x, law.numbers_y
     gx, gy, c, wrap_x, wrap_y, dx, dy = plate.gx, plate.gy, plate.c, plate.wrap_x, plate.wrap_y, law.dx, law.dy

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from simsuite.parallel_for import kernel, larger, lesser, parallel_for
 
-THREADS = 1  # that a row of cells is launched with
+THREADS = 1  # the number of threads that a row of cells is launched with
 
 
 @parallel_for
@@ -17,7 +17,7 @@ def _gather(begin, end, Y, Y0, weight, first, defect):
 
 @kernel
 def gather(Y, Y0, weight, first, defect):
-    """defect += weight (Y - Y0), or = for the first."""
+    """defect += weight (Y - Y0), or defect = weight (Y - Y0) if `first`."""
     _gather(Y.shape[0], (Y, Y0, weight, first, defect))
 
 
@@ -30,12 +30,12 @@ def _judge(begin, end, Y, Y0, weight, defect, zero, rows):
             d = defect[y, x] + weight * (v - Y0[y, x])
             defect[y, x], e = d, abs(d)
             error, low, high = larger(error, e), lesser(low, v), larger(high, v)
-            total += e * zero + v * zero  # 0, or NaN where a number is not finite
+            total += e * zero + v * zero  # adds 0, or NaN if a number is not finite
         rows[0, y], rows[1, y], rows[2, y] = error + total, low + total, high + total
 
 
 @kernel
 def judge(Y, Y0, weight, defect, zero, rows):
-    """defect += weight (Y - Y0). Of each row: the largest |defect|, and the least and the largest Y; NaN where one
-    is."""
+    """defect += weight (Y - Y0). Then puts the largest |defect| and the least and the largest Y of each row into
+    `rows`; they are NaN if the row contains a NaN."""
     _judge(Y.shape[0], (Y, Y0, weight, defect, zero, rows))

@@ -11,7 +11,7 @@ __all__ = ["THREADS", "gather", "judge"]
 
 @cuda.jit(cache=True)
 def gather(Y, Y0, weight, first, defect):
-    """defect += weight (Y - Y0), or = for the first."""
+    """defect += weight (Y - Y0), or defect = weight (Y - Y0) if `first`."""
     x, y = cuda.grid(2)
     if x < Y.shape[1] and y < Y.shape[0]:
         part = weight * (Y[y, x] - Y0[y, x])
@@ -20,8 +20,8 @@ def gather(Y, Y0, weight, first, defect):
 
 @cuda.jit(cache=True)
 def judge(Y, Y0, weight, defect, zero, rows):
-    """defect += weight (Y - Y0). One block a row: the largest |defect|, and the least and the largest Y; NaN where one
-    is."""
+    """defect += weight (Y - Y0). Then one block for each row puts its largest |defect| and the least and the largest Y
+    into `rows`; they are NaN if the row contains a NaN."""
     error = cuda.shared.array(THREADS, Y.dtype)
     least = cuda.shared.array(THREADS, Y.dtype)
     most = cuda.shared.array(THREADS, Y.dtype)
@@ -32,7 +32,8 @@ def judge(Y, Y0, weight, defect, zero, rows):
         d = defect[y, x] + weight * (v - Y0[y, x])
         defect[y, x] = d
         w = abs(d)
-        # Written so that a NaN on the right wins; one that has won stays, as it is not more than anything.
+        # These comparisons are written so that a NaN on the right is taken; once taken it stays, because comparisons
+        # with it are false.
         if not w <= e and e == e:
             e = w
         if not v >= low and low == low:

@@ -15,10 +15,9 @@ from simsuite.solvers.table import ROWS, FunctionTable, Moments, RowLauncher
 class EdgeTable:
     """Rows of β, then γ, at all edge points, for the times `offsets` steps after the step they are filled for.
 
-    flat: the rows one after another, as kernels take them; `at(k)`: where row k begins. data: what the conditions say,
-    (rows or 1, 2 points), see `edges.Piece`. scratch: how many rows follow
-    that the stepper fills itself, `scratch_at(i)`. Where nothing depends on time or temperature there is one row.
-    """
+    flat: the rows one after another, as kernels take them; `at(k)`: where row k begins. data: the numbers that the
+    conditions give, (rows or 1, 2 points), see `edges.Piece`. scratch: how many further rows there are for the stepper
+    to fill itself, which begin at `scratch_at(i)`. Where nothing depends on time or temperature there is one row."""
 
     def __init__(
         self,
@@ -32,7 +31,7 @@ class EdgeTable:
         edges = made.edges
         pieces = [(p.first, p.x, p.y) for p in edges.pieces] + [(p.second, p.x, p.y) for p in edges.pieces]
         self._data = FunctionTable(backend, clock, np.float64, pieces, offsets)
-        self._follows = made.law is not None or edges.radiates  # the temperature
+        self._follows = made.law is not None or edges.radiates  # whether rows follow the temperature
         self.steady = self._data.steady and not self._follows
         self._count = 1 if self.steady else (ROWS if offsets is None else len(offsets))
         self.data = self._data.values
@@ -52,13 +51,13 @@ class EdgeTable:
         return (self.kinds, self._data.values, self.k, self._delta, T, radiating, self.rows)
 
     def fill(self, step: int, n: int, offsets: Any = None) -> None:
-        """Queue the evaluation of rows 0 .. n-1 for `step`; of rows that follow the temperature, of their data.
-        offsets: see `FunctionTable.fill`."""
+        """Queue the evaluation of rows 0 .. n-1 for `step`; if rows follow the temperature, only of the conditions'
+        data. offsets: see `FunctionTable.fill`."""
         self._data.fill(step, n, offsets)
         self._evaluate(n)
 
     def look(self, t: float) -> None:
-        """The same for row 0 at a time itself, also where data jump there."""
+        """Queue the evaluation of row 0, or of its data, for the time t itself, even where data jump there."""
         self._data.look(t)
         self._evaluate(1)
 

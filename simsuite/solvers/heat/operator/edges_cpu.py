@@ -1,4 +1,4 @@
-"""Rows of the edge table on the CPU, and what they say at an edge point. See `edges` for the formulas."""
+"""Rows of the edge table on the CPU, and what follows from them at an edge point. See `edges` for the formulas."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from simsuite.solvers.heat.grid.manufactured import STEFAN_BOLTZMANN
 
 @part
 def difference(edges, at, ledger, p, c, r, book):
-    """Difference of the ghost behind edge point p to its cell, c, booked in the ledger as the rise r times that."""
+    """The difference between the ghost behind edge point p and its cell, of value c. If `book`, r times that
+    difference, a rise in temperature, is added to the ledger."""
     d = edges[at + ledger.size + p] - edges[at + p] * c
     if book:
         ledger[p] += r * d
@@ -46,8 +47,8 @@ def _tangent(emissivity, ambient, k, delta, T):
 
 
 def edge_rows(kinds, data, conductivity, delta, T, radiating, edges, first, n):
-    """Rows first .. first+n-1 of β, γ from those of the conditions' data; of radiating edges only where `radiating`,
-    at the temperatures T."""
+    """Computes rows first .. first+n-1 of β, γ from the same rows of the conditions' data; for radiating edges only if
+    `radiating`, at the temperatures T."""
     _edge_rows(kinds, data, conductivity, delta, T if radiating else None, edges, first, n)
 
 
@@ -67,7 +68,7 @@ def _edge_rows(kinds, data, conductivity, delta, T, edges, first, n):
                 beta = 2.0 * a * d / (2.0 * k + a * d)
                 gamma = beta * b
             elif T is not None:  # noqa: SIM102
-                # Numba drops this only where it stands under nothing else.
+                # Numba removes this branch only if it is not nested in another condition.
                 if kinds[p] == RADIATION:
                     beta, gamma = _tangent(a, b, k, d, float(cell_at(T, p)))
             edges[row, p] = beta

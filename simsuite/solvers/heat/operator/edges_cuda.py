@@ -1,4 +1,4 @@
-"""Rows of the edge table on a GPU: one thread an edge point and row, float64. See `edges` for the formulas."""
+"""Rows of the edge table on a GPU: one thread for each edge point and row, float64. See `edges` for the formulas."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def _tangent(emissivity, ambient, k, delta, T):
 
 @cuda.jit(cache=True)
 def edge_rows(kinds, data, conductivity, delta, T, radiating, edges, first, n):
-    """Rows first .. first+n-1 of β, γ from those of the conditions' data; of radiating edges only where `radiating`,
-    at the temperatures T."""
+    """Computes rows first .. first+n-1 of β, γ from the same rows of the conditions' data; for radiating edges only if
+    `radiating`, at the temperatures T."""
     points = kinds.size
     p, row = cuda.grid(2)
     if p < points and row < n:

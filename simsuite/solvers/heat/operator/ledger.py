@@ -1,10 +1,9 @@
 """Sums of small terms over very many steps: the energy that came in through each edge point, from each source, ...
 
 A kernel adds its term of each step to `partial`, in the precision of the run. Every ROWS steps, counted from step 0
-wherever the run was cut, `fold` moves the partial sums into float64 totals, compensated (Kahan, Comm. ACM 8:40, 1965).
-So the error of a sum is that of ROWS additions, however long the run is: at most 64 half ulps of the sum's own size,
-where plain sums of a steady flux would lose up to half an ulp each step, always in the same direction.
-"""
+wherever the run was cut, `fold` adds the partial sums to float64 totals, with compensated summation (Kahan, Comm. ACM
+8:40, 1965). So the error of a sum is that of ROWS additions, however long the run is: at most 64 half ulps of the sum's
+own size, where plain sums of a steady flux would lose up to half an ulp each step, always in the same direction."""
 
 from __future__ import annotations
 
@@ -38,7 +37,7 @@ class Ledger:
         n = start["ledger"].size
         kernel = backend.kernels(__name__).fold
         self._fold = backend.launcher(kernel, (n,), (min(n, 128),))
-        # A kernel is loaded when it is first launched: now, and not in the middle of a run.
+        # A kernel is loaded when it is first launched; this launch loads it now, and not in the middle of a run.
         nothing = empty_ledger(1, start["ledger"].dtype)
         self._tried = [backend.array(a) for a in nothing.values()]
         backend.launcher(kernel, (1,), (1,))(*map(backend.view, self._tried))

@@ -1,14 +1,13 @@
-"""A discretised heat problem on a device: what every stepper works with.
+"""A discretised heat problem on a device, which every stepper works with.
 
     dT/dt = c·(gx_w (T_w - T) + gx_e (T_e - T) + gy_s (T_s - T) + gy_n (T_n - T) + q)
 
-Conductances gx (ny, nx+1) and gy (ny+1, nx) of faces divided by Δ², c = 1/(ρc) (0 in held cells), sources q, and rows
-of the edge table (see `edges`) for a few times, all in device memory. What depends on time alone is evaluated ahead for
-several rows (`begin`), what depends on temperature when a kernel is about to use it (`refresh`).
+There are conductances gx (ny, nx+1) and gy (ny+1, nx) of faces divided by Δ², c = 1/(ρc) (0 in held cells), sources q,
+and rows of the edge table (see `edges`) for a few times, all in device memory. What depends on time alone is evaluated
+ahead for several rows (`begin`), what depends on temperature when a kernel is about to use it (`refresh`).
 
-The ledger's entries are edge points, then rows of cells for each source that moves, then held cells, in J/m³: times
-ΔxΔy they are J per metre of depth.
-"""
+The ledger has an entry for each edge point, then one for each row of cells and each source that moves, and then one for
+each held cell. Entries are in J/m³: times ΔxΔy they are J per metre of depth."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ from simsuite.solvers.table import Moments
 from simsuite.solvers.unwritten import written_kernels
 
 OPERATOR = __name__
-CONDUCT = f"{__package__}.conduct"  # the template of kernels for conductivities
+CONDUCT = f"{__package__}.conduct"  # the name of the template of kernels for conductivities
 
 
 def ledger_entries(made: Discretisation) -> int:
@@ -37,17 +36,17 @@ def ledger_entries(made: Discretisation) -> int:
 
 
 def block_for(made: Discretisation) -> tuple[int, int]:
-    """Threads of a block with one cell each, x first."""
+    """The number of threads of a block in which each thread has one cell, x first."""
     return min(made.nx, 32), min(made.ny, 8)
 
 
 class Operator:
-    """Owns the device arrays of a problem. offsets: of the rows of the edge table, in steps, by default the next ROWS.
-    scratch: further rows for the stepper's own use. start: arrays of the state to begin with, among them the ledger's.
+    """Owns the device arrays of a problem. offsets: the times of the rows of the edge table, in steps from the first;
+    by default those of the next ROWS steps. scratch: further rows for the stepper's own use. start: arrays of the state
+    to begin with, among them the ledger's.
 
-    plate: what kernels take of it, a `Plate` as they take it; unheated: the same without sources.
-    alike: gx of an inner face and of one at an edge, the same of gy; with constant coefficients they stand for all.
-    """
+    plate: the arguments of kernels, a `Plate` as a plain tuple. unheated: that tuple without sources. alike: gx of an
+    inner face and of one at an edge, and gy of two such faces; with constant coefficients they stand for all faces."""
 
     def __init__(
         self,
@@ -109,33 +108,35 @@ class Operator:
 
     @property
     def operator(self) -> Operator:
-        """Itself: steppers that have nothing else take it for their engine."""
+        """The operator itself. Steppers whose only engine is an operator use this."""
         return self
 
     @property
     def nonlinear(self) -> bool:
-        """Whether anything but the temperature itself depends on the temperature."""
+        """Whether conductivities, sources or edge rows depend on the temperature."""
         return self.made.nonlinear
 
     @property
     def constant(self) -> bool:
-        """Whether nothing but the edges changes from step to step, by itself, and nothing but these books."""
+        """Whether nothing but the edges changes from step to step, and nothing but the edges books heat."""
         made = self.made
         return all(made.static) and not (made.nonlinear or made.any_held)
 
     def begin(self, step: int, rows: int, offsets: Any = None) -> None:
-        """Queue what depends on time for the first rows, from `step` on. Not to be recorded. offsets: see
-        `FunctionTable.fill`."""
+        """Queue the evaluation of what depends on time, for the first `rows` rows of tables, from `step` on. These
+        launches must not be recorded. offsets: see `FunctionTable.fill`."""
         self.edges.fill(step, rows, offsets)
         self.sources.begin(step, rows, offsets)
 
     def look(self, t: float) -> None:
-        """The same for row 0 at a time itself, also where data jump there."""
+        """Queue the evaluation of what depends on time, for row 0 of tables at the time t itself, even where data jump
+        there."""
         self.edges.look(t)
         self.sources.look(t)
 
     def refresh(self, T: Any, k: int) -> None:
-        """Queue what depends on the temperatures T, at the time of row k: conductances, sources, that row."""
+        """Queue the evaluation of what depends on the temperatures T, at the time of row k: conductances, sources, and
+        row k of the edge table."""
         if self._conduct is not None:
             self._conduct(T, self.plate, *self._law, k)
         self.edges.refresh(T, k)
@@ -147,10 +148,12 @@ class Operator:
         self.book_at(T, self.edges.at(k), wx, wy, ws)
 
     def book_at(self, T: Any, at: int, wx: float, wy: float, ws: float) -> None:
-        """The same for the row that begins at `at`, such as one of the stepper's own."""
+        """Queue the booking that `book` does, with the row of the edge table that begins at `at`, such as one of the
+        stepper's own."""
         weights = [self.dtype.type(w) for w in (wx, wy, ws)]
         self._book(T, self.plate, at, self._flows, *weights)
 
     def measure_rate(self, T: Any, k: int) -> None:
-        """Queue the search for the largest |dT/dt| of each row of cells, into `rate_max`, after `refresh`."""
+        """Queue the computation of the largest |dT/dt| of each row of cells, into `rate_max`. `refresh` must come
+        before."""
         self._rate_rows(T, self.plate, self.edges.at(k), self._rate_max)

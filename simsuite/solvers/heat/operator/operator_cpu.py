@@ -13,7 +13,7 @@ from simsuite.solvers.heat.operator.compensated_cpu import settle
 from simsuite.solvers.heat.operator.tiles_cpu import MANY_CELLS, depth_for, is_narrow
 from simsuite.solvers.table import ROWS
 
-THREADS = 1  # that a row of cells is launched with
+THREADS = 1  # the number of threads that a row of cells is launched with
 
 
 def choose_constant(ny: int, nx: int, compensated: bool = False) -> tuple[Any, int]:
@@ -59,7 +59,8 @@ def flux_sums(T, plate, at, x, y):
     return gx[y, x] * w + gx[y, x + 1] * e, gy[y, x] * s + gy[y + 1, x] * n
 
 
-_inlined_flux_sums = inlined(flux_sums.py_func)  # faster where a row is gone through, and slower to compile
+# an inlined version, which is faster where a row is gone through, and slower to compile
+_inlined_flux_sums = inlined(flux_sums.py_func)
 
 
 @inlined
@@ -81,7 +82,8 @@ def _row_heats(T, plate, at, y, heats):
             along_x = gx[y, x] * (T[y, x - 1] - v) + gx[y, x + 1] * (T[y, x + 1] - v)
             s = along_x + (gy[y, x] * (T[y - 1, x] - v) + gy[y + 1, x] * (T[y + 1, x] - v))
             heats[x] = s + q[y, x] if heated else s
-    for x in range(0, nx, max(nx - 1, 1) if inner else 1):  # one call of what takes long to compile
+    # so `_heat`, which takes long to compile, is called at one place only
+    for x in range(0, nx, max(nx - 1, 1) if inner else 1):
         heats[x] = _heat(T, plate, at, x, y)
 
 
@@ -142,7 +144,7 @@ def _rate_rows(begin, end, T, plate, at, largest):
         row_rates(T, plate, at, y, rates)
         most = abs(rates[0])
         for x in range(1, rates.size):
-            most = np.maximum(most, abs(rates[x]))  # NaN where one is
+            most = np.maximum(most, abs(rates[x]))  # np.maximum gives NaN where one of its arguments is NaN
         largest[y] = most
 
 
@@ -180,7 +182,8 @@ def _book_held(T, plate, at, flows, wx, wy):
 
 def book(T, plate, at, flows, wx, wy, ws):
     """Adds to the ledger what comes in through edges and sources and from held cells, times a weight, J/m³."""
-    gx, gy, _, _, _, edges, wrap_x, wrap_y, _ = plate  # in the order of `Plate`: few arrays are passed sooner than all
+    # the fields in the order of `Plate`; passing few arrays is faster than passing all
+    gx, gy, _, _, _, edges, wrap_x, wrap_y, _ = plate
     power, held, ledger = flows
     _book_edges(T, gx, gy, edges, at, power, ledger, wx, wy, ws, wrap_x, wrap_y)
     if len(held):

@@ -1,8 +1,7 @@
-"""The spatial operator on a GPU: one thread a cell. See `operator` and `discretisation`.
+"""The spatial operator on a GPU: one thread for each cell. See `operator` and `discretisation`.
 
 Sums of two products are rounded after each product (`cuda.fma` with a zero that the compiler does not know), so that
-they cannot be contracted in two ways: the operator is symmetric to the last bit where the problem is.
-"""
+they cannot be contracted in two ways: the operator is symmetric to the last bit where the problem is."""
 
 from __future__ import annotations
 
@@ -22,8 +21,8 @@ def choose_constant(ny: int, nx: int, compensated: bool = False) -> tuple[Any, i
 
 @cuda.jit(device=True)
 def cell():
-    """Column and row of this thread's cell. They are unsigned, for numbers that cannot be negative are found with half
-    the instructions, which is what a pass with so many arrays spends its time on."""
+    """Column and row of this thread's cell. They are unsigned, because addresses then take half as many instructions to
+    compute, and a pass over so many arrays spends its time on these."""
     x, y = cuda.grid(2)
     return uint32(x), uint32(y)
 
@@ -100,7 +99,7 @@ def step(T, out, plate, at, dt):
 
 @cuda.jit(cache=True)
 def rate_rows(T, plate, at, largest):
-    """The largest |dT/dt| in every row, K/s: one block a row."""
+    """The largest |dT/dt| in every row, K/s, with one block for each row."""
     plate = Plate(*plate)
     part = cuda.shared.array(THREADS, float64)
     i, y = cuda.threadIdx.x, cuda.blockIdx.x

@@ -1,10 +1,12 @@
-"""How CUDA kernels go through a row of cells: one block each, each of its threads taking one cell in turn."""
+"""How CUDA kernels go through rows of cells: there is one block for each row, and its threads take the cells of the row
+in turn."""
 
 from __future__ import annotations
 
 from numba import config, cuda
 
-# A power of two. In the simulator each thread is one of Python's, and a barrier is as slow as they are many.
+# This is a power of two. In the simulator each thread is one of Python's, and the more of them there are, the slower is
+# a barrier.
 THREADS = 8 if config.ENABLE_CUDASIM else 128
 
 

@@ -1,4 +1,5 @@
-"""A source that is evaluated in every cell, on the CPU: rows in parallel. A template, see `unwritten` and `sources`."""
+"""A source that is evaluated in every cell, on the CPU: rows in parallel. This file is a template, see `unwritten` and
+`sources`."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ def _source(begin, end, T, t, dx, dy, c, base, q, power, first, numbers):
 
 @kernel
 def source(T, times, k, dx, dy, c, base, q, power, first, numbers):
-    """q = base + the expression in x, y, t, T; its sum over every row to `power`, from `first` on; none in held cells,
-    where c is 0. numbers: those in the expression."""
+    """q = base + the expression in x, y, t, T; 0 in held cells, where c is 0. The sum of the expression over each row
+    goes to `power`, from entry `first` on. numbers: the numbers in the expression."""
     t = times[min(k, times.size - 1)]
     _source(T.shape[0], (T, t, dx, dy, c, base, q, power, first, numbers))

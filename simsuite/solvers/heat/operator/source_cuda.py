@@ -1,5 +1,5 @@
-"""A source that is evaluated in every cell, on a GPU: a block for each row of cells, float64. A template, see
-`unwritten` and `sources`."""
+"""A source that is evaluated in every cell, on a GPU: a block for each row of cells, float64. This file is a template,
+see `unwritten` and `sources`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ f, tuple_of = cuda.jit(device=True)(expression), cuda.jit(device=True)(expressio
 
 @cuda.jit(cache=True)
 def source(T, times, k, dx, dy, c, base, q, power, first, numbers):
-    """q = base + the expression in x, y, t, T; its sum over every row to `power`, from `first` on; none in held cells,
-    where c is 0. numbers: those in the expression."""
+    """q = base + the expression in x, y, t, T; 0 in held cells, where c is 0. The sum of the expression over each row
+    goes to `power`, from entry `first` on. numbers: the numbers in the expression."""
     part = cuda.shared.array(THREADS, float64)
     i, y = cuda.threadIdx.x, cuda.blockIdx.x
     t, p = times[min(k, times.size - 1)], tuple_of(numbers)

@@ -2,13 +2,13 @@
 
     q = Σ of those that depend on neither t nor T + Σ Xᵢ(x, t) Yᵢ(y, t) + the others,   W/m³
 
-What depends on t is a short sum of products far more often than not (`expressions.separable`): a spot that moves, heat
-that is switched on and off in a rectangle. It then takes nx + ny values a step in place of one evaluation a cell, and
-kernels that take several steps at once have these values from two short tables. Other sources are evaluated in every
-cell, in float64.
+A source that depends on t is nearly always a short sum of products (`expressions.separable`): a spot that moves, heat
+that is switched on and off in a rectangle. Such a source takes nx + ny values for each step instead of one evaluation
+for each cell, and kernels that take several steps at once have these values from two short tables. Other sources are
+evaluated in every cell, in float64.
 
-The power of a row of cells is the sum over them, float64: for products Σᵢ Yᵢ(y)·Σₓ Xᵢ(x), both as the tables have them.
-"""
+The power of a row of cells is the sum over its cells, float64. For products it is Σᵢ Yᵢ(y)·Σₓ Xᵢ(x), with the values in
+the tables."""
 
 from __future__ import annotations
 
@@ -26,14 +26,15 @@ from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.table import ROWS, FunctionTable, Moments
 from simsuite.solvers.unwritten import written_kernels
 
-_SOURCE = __name__.removesuffix("s")  # the template of kernels that evaluate one
-_KEPT = 256  # expressions that have been taken apart
+_SOURCE = __name__.removesuffix("s")  # the name of the template of kernels that evaluate a source in every cell
+_KEPT = 256  # the number of expressions whose products are kept
 _TIME = Expression.parse("t", ("t",))
-_LARGEST = {"float32": 1e30, "float64": 1e250}  # of factors; and the least of what is largest is the inverse
+# the largest value of a factor; the largest value must not be less than the inverse of this
+_LARGEST = {"float32": 1e30, "float64": 1e250}
 
 
 def products(made: Discretisation, clock: Moments, dtype: np.dtype) -> list[tuple[Pair, ...] | None]:
-    """Of each source that is not static: X and Y of its products, None if it has no such form."""
+    """For each source that is not static, the factors X and Y of its products; None if it is no such sum."""
     x, y = made.centres
     ranges = ((float(x[0]), float(x[-1])), (float(y[0, 0]), float(y[-1, 0])), (clock.times[0], clock.times[-1]))
     return [_products(f, *ranges, dtype.name) for f, static in zip(made.sources, made.static) if not static]
@@ -55,10 +56,9 @@ def _products(
 class Sources:
     """Owns what heats the cells. c: 1/(ρc) on the device, 0 in cells that are held. offsets: see `FunctionTable`.
 
-    q: (ny, nx), or (1, 1) where there are none; base: what of it is static; heated: whether there are any. power: of
-    each row of cells, for each source that is not static, (count·ny,). terms: how many products they are, if all of
-    them are products, else 0.
-    """
+    q: (ny, nx), or (1, 1) where there are no sources. base: the sum of the static sources. heated: whether there are
+    any sources. power: the power of each row of cells, for each source that is not static, (count·ny,). terms: the
+    number of products, if all sources that are not static are sums of products; else 0."""
 
     def __init__(
         self,
@@ -99,7 +99,8 @@ class Sources:
         self._sums = self._backend.view(self._arrays[-1])
 
     def _launchers(self, moving: Sequence[Expression], found: Sequence[tuple[Pair, ...] | None]) -> list[Any]:
-        """Of each source, what adds it to what there is before and writes its power."""
+        """For each source that is not static, the function that adds it to the sum of those before it and writes its
+        power."""
         made, backend = self._made, self._backend
         kernels = backend.kernels(__name__)
         threads = kernels.THREADS
@@ -125,13 +126,14 @@ class Sources:
         return launches
 
     def begin(self, step: int, rows: int, offsets: Any = None) -> None:
-        """Queue what depends on time for the first rows, from `step` on. Not to be recorded. offsets: see
-        `FunctionTable.fill`."""
+        """Queue the evaluation of what depends on time, for the first `rows` rows of tables, from `step` on. These
+        launches must not be recorded. offsets: see `FunctionTable.fill`."""
         for table in self._moving_tables:
             table.fill(step, rows, offsets)
 
     def look(self, t: float) -> None:
-        """The same for row 0 at a time itself, also where sources jump there."""
+        """Queue the evaluation of what depends on time, for row 0 of tables at the time t itself, even where sources
+        jump there."""
         for table in self._moving_tables:
             table.look(t)
 
@@ -140,13 +142,13 @@ class Sources:
         return (self._times, self.x_table, self.y_table) if self._launches else ()
 
     def refresh(self, T: Any, k: int) -> None:
-        """Queue the evaluation of what is not static, at the temperatures T and the time of row k."""
+        """Queue the evaluation of the sources that are not static, at the temperatures T and the time of row k."""
         for launch in self._launches:
             launch(T, k)
 
     def book(self, k: int, n: int, weight: float, ledger: Any, first: int) -> None:
-        """Queue the booking of n steps from row k on, for `weight` seconds each, into entries from `first` on. Only
-        where all that moves are products and no cell is held."""
+        """Queue the booking of n steps from row k on, for `weight` seconds each, into entries from `first` on. This is
+        only for problems in which all moving sources are sums of products and no cell is held."""
         if self.terms == 0:
             return
         made = self._made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from simsuite.parallel_for import kernel, parallel_for
 
-THREADS = 1  # that a row of cells is launched with
+THREADS = 1  # the number of threads that a row of cells is launched with
 
 
 @parallel_for
@@ -30,7 +30,8 @@ def _add_products(begin, end, xs, ys, k, some, c, base, q, power, first, zero):
 
 @kernel
 def add_products(xs, ys, k, term, terms, c, base, q, power, first, zero):
-    """q = base + Σ X Y at the time of row k; its sum over every row to `power`, from `first` on, without held cells."""
+    """q = base + Σ X Y at the time of row k. The sum of ΣXY over each row, without held cells, goes to `power`, from
+    entry `first` on."""
     _add_products(q.shape[0], (xs, ys, k, (term, terms), c, base, q, power, first, zero))
 
 

@@ -1,8 +1,7 @@
 """Sources that are products on a GPU, see `sources`: a block for each row of cells, one thread for each of its columns
 in turn.
 
-All sums over x are made in the same order, so that it does not show which kernel made one.
-"""
+All kernels add up over x in the same order, so that results do not depend on which of them computed a sum."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from simsuite.solvers.heat.operator.row_cuda import THREADS, sum_up
 
 @cuda.jit(device=True)
 def _power(sums, ys, row_x, row_y, term, terms, y, ny):
-    """Of a row of cells: products of terms from `term` on."""
+    """The power of a row of cells: the sum of the products of terms from `term` on."""
     total = float64(0.0)
     for j in range(terms):
         total += float64(ys[row_y, (term + j) * ny + y]) * sums[row_x, term + j]
@@ -22,7 +21,8 @@ def _power(sums, ys, row_x, row_y, term, terms, y, ny):
 
 @cuda.jit(cache=True)
 def add_products(xs, ys, k, term, terms, c, base, q, power, first, zero):
-    """q = base + Σ X Y at the time of row k; its sum over every row to `power`, from `first` on, without held cells."""
+    """q = base + Σ X Y at the time of row k. The sum of ΣXY over each row, without held cells, goes to `power`, from
+    entry `first` on."""
     part = cuda.shared.array(THREADS, float64)
     i, y = cuda.threadIdx.x, cuda.blockIdx.x
     ny, nx = q.shape
@@ -48,7 +48,7 @@ def add_products(xs, ys, k, term, terms, c, base, q, power, first, zero):
 
 @cuda.jit(cache=True)
 def sums(xs, row, rows, nx, terms, out):
-    """out[k, j] = Σ X of term j, in the k-th of so many rows from `row` on: one block each."""
+    """out[k, j] = Σ X of term j, in the k-th of so many rows from `row` on, with one block for each of them."""
     part = cuda.shared.array(THREADS, float64)
     i, k, j = cuda.threadIdx.x, cuda.blockIdx.x // terms, cuda.blockIdx.x % terms
     total = float64(0.0)

@@ -1,16 +1,17 @@
 """Several explicit steps of a tile of the field while it is in a core's cache.
 
-One step a pass reads and writes the field in main memory, whose rate is that of all cores together. Here a task streams
-down a tile of the field with `n` steps in flight, each a row behind the one before it (Wellein, Hager, Zeiser, Wittmann
-& Fehske, Efficient temporal blocking for stencil computations by multicore-aware wavefront parallelization, COMPSAC
-2009), and the field passes through memory once in n steps. The rows of all steps are in one ring: a row is written over
-the row south of it of the step before, whose last reader it is, so 2n + 1 rows are all there is.
+With one step in each pass, the field is read from and written to main memory in each step, whose bandwidth all cores
+share. Here a task streams down a tile of the field with `n` steps in flight, each a row behind the one before it
+(Wellein, Hager, Zeiser, Wittmann & Fehske, Efficient temporal blocking for stencil computations by multicore-aware
+wavefront parallelization, COMPSAC 2009), and the field passes through memory once in n steps. The rows of all steps are
+in one ring: a row is written over the row south of it of the step before, whose last reader it is, so 2n + 1 rows are
+all there is.
 
 Tiles overlap by n cells, which the tasks on both sides compute with the same arithmetic: nobody waits for anybody, and
 fields and ledgers equal those of single steps bit for bit, however the field is cut. An edge point is booked by the
 task that owns its cell.
 
-Whose steps these are, two functions say, which take a tuple `steps` of what they need:
+Which steps are taken is defined by two functions, which take a tuple `steps` of what they need:
 
     inner(rows, south, centre, north, steps, xa, cells, y): cells 1 .. cells-1 of a row between two others, written
         over the row south of it; the first of its cells is in column xa. Right for all but cells at an edge.
@@ -27,9 +28,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import get_num_threads, njit
 
-MANY_CELLS = 1 << 14  # below, a grid is stepped before another thread is awake
-LEAST_DEPTH, MOST_DEPTH = 4, 32  # steps a launch
-LINE = 64  # bytes, where rows begin and the longest vectors end; loops take four vectors at a time
+MANY_CELLS = 1 << 14  # a grid of fewer cells is stepped before another thread is awake
+LEAST_DEPTH, MOST_DEPTH = 4, 32  # the least and the most steps of a launch
+LINE = 64  # bytes; rows begin and the longest vectors end at multiples of this; loops take four vectors at a time
 
 
 class Tile(NamedTuple):
@@ -55,13 +56,14 @@ def is_narrow(ny: int, nx: int) -> bool:
 
 
 def depth_for(ny: int) -> int:
-    """How many steps a launch should take of ny rows: where few of them come to a core, overlaps must not be long."""
+    """The number of steps that a launch should take of ny rows. Where each core has few rows, overlaps must not be
+    long."""
     return max(LEAST_DEPTH, min(MOST_DEPTH, ny // (4 * get_num_threads())))
 
 
 def cut(ny: int, nx: int, n: int, widest: int) -> tuple[int, int]:
-    """(bands, strips) for n steps: strips of `widest` cells at most, and a tile for each thread, if they are not then
-    smaller than their overlap."""
+    """(bands, strips) that the field is cut into for n steps. Strips have `widest` cells at most, and there is a tile
+    for each thread unless tiles would then be smaller than their overlap."""
     threads = get_num_threads()
     bands = max(1, min(threads, ny // n))
     return bands, max(-(-nx // widest), min(-(-threads // bands), nx // (2 * n)))
@@ -75,8 +77,8 @@ def _copy(source, target):
 
 @njit(_nrt=False)
 def _load(T, y, xa, cells, row):
-    """Cells of row y from column xa on, which may lie beyond a periodic edge. The padding only has to be numbers of
-    the field's size: what comes of it stays within the overlap."""
+    """Cells of row y from column xa on, which may lie beyond a periodic edge. Any numbers of the field's size will do
+    as padding, because their effect stays within the overlap."""
     nx = T.shape[1]
     done, x = 0, xa % nx
     while done < cells:
@@ -89,7 +91,8 @@ def _load(T, y, xa, cells, row):
 
 @njit
 def _ring(T, n, cells):
-    """Rows of which the second cell begins a line, padded such that vector loops from there on leave no rest."""
+    """Memory for the rows of a tile. The second cell of each row begins a cache line, and rows are padded such that
+    vector loops from there on have no remainder."""
     line = LINE // T.itemsize
     rows, pitch = 2 * n + 1, line - (-(cells - 1) // (4 * line)) * 4 * line
     memory = np.empty(rows * pitch + line, T.dtype)
@@ -102,7 +105,7 @@ def make_tile_steps(inner: Any, cell: Any) -> Any:
 
     @njit(_nrt=False, inline="always")
     def row_step(rows, south, centre, north, steps, at, tile, y, own):
-        """The step of a row, but for its first cell where that is not at an edge: nobody needs it."""
+        """Takes the step of a row. Its first cell is left out where it is not at an edge, because nothing needs it."""
         nx, ny, wrap_x, wrap_y = tile.nx, tile.ny, tile.wrap_x, tile.wrap_y
         x0, x1, xa, cells = tile.x0, tile.x1, tile.xa, tile.xb - tile.xa
         left, right = xa == 0 and not wrap_x, xa + cells == nx and nx > 1 and not wrap_x
@@ -129,7 +132,7 @@ def make_tile_steps(inner: Any, cell: Any) -> Any:
         for front in range(ya, y1 + n):
             if front < yb:
                 _load(T, front % ny, xa, xb - xa, rows[front % ring])
-            # Step t is at row front - t, if that is one which later steps still need.
+            # Step t is at row front - t, if later steps still need that row.
             first, last = max(1, front - yb + 1), min(n, front - ya, (front - y0 + n) // 2)
             south = (front - 2 * (first - 1)) % ring
             for t in range(first, last + 1):
@@ -144,7 +147,8 @@ def make_tile_steps(inner: Any, cell: Any) -> Any:
 
     @njit
     def tile_steps(T, out, steps, at, wrap_x, wrap_y, stride, n, bands, strips, i):
-        """n steps of tile i of bands × strips, from T to `out`. stride: between two steps' rows of the edge table."""
+        """n steps of tile i of bands × strips, from T to `out`. stride: the distance between the rows of the edge table
+        for two steps."""
         ny, nx = T.shape
         band, strip = i // strips, i % strips
         y0, y1 = band * ny // bands, (band + 1) * ny // bands

@@ -22,8 +22,9 @@ from simsuite.solvers.heat.operator.ledger import booked
 
 
 class Energy:
-    """sources: their names. plain: whether the ledger is in K, as kernels for constant coefficients book it. steady:
-    whether it has what comes in each second at a steady state, W/m, where nothing is stored any more."""
+    """Computes the ledger of a run. sources: the names of the sources. plain: whether the ledger is in K, as kernels
+    for constant coefficients book it. steady: whether the ledger has the heat that comes in each second at a steady
+    state, W/m, where nothing is stored any more."""
 
     def __init__(self, made: Discretisation, sources: Sequence[str], clock: Clock, plain: bool, steady: bool) -> None:
         self._made, self._clock, self.plain, self._steady = made, clock, plain, steady
@@ -31,7 +32,7 @@ class Energy:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the energies: stored, each edge, each source, held if something is, residual."""
+        """The names of the energies: stored, each edge, each source, held if some cell is held, residual."""
         held = ("held",) if self._made.any_held else ()
         return ("stored", *EDGES, *(f"source_{name}" for name in self.sources), *held, "residual")
 
@@ -49,7 +50,7 @@ class Energy:
 
     @cached_property
     def _static_power(self) -> dict[int, float]:
-        """Of each static source: its sum over all cells, W/m³."""
+        """The sum of each static source over all cells, W/m³, by the number of the source."""
         made = self._made
         return {i: math.fsum(made.source(i, 0.0).sum(axis=1)) for i, static in enumerate(made.static) if static}
 
@@ -60,7 +61,8 @@ class Energy:
         unit = cell * float(made.rho_c.flat[0]) if self.plain else cell
         kind = "sum" if self.plain else "heat"
         rows = [*arrays[f"row_{kind}"], *arrays.get(f"low_{kind}", ())]
-        at_start = observed.step == 0  # where the sum over rows and that at the beginning differ by rounding
+        # at the start all is 0; the sum over rows might differ from the initial sum by rounding
+        at_start = observed.step == 0
         stored = 0.0 if self._steady or at_start else unit * math.fsum([*rows, -self._heat0])
         entries = booked(arrays)
         cuts = np.cumsum([made.ny, made.ny, made.nx, made.nx])

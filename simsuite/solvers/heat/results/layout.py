@@ -84,7 +84,7 @@ def _meaning(name: str) -> str:
 
 
 def _meaning_of_flow(name: str) -> str:
-    """Of the heat ledger of a steady state, whose numbers are what comes in each second."""
+    """The description of an entry in the heat ledger of a steady state, whose numbers are what comes in each second."""
     if name in EDGES:
         return f"heat flow in through the {name} edge"
     if name.startswith("source_"):

@@ -26,7 +26,7 @@ from simsuite.solvers.heat.operator.operator import Operator
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is to be measured. probes: their (x, y), m. rate: whether |dT/dt| is."""
+    """What is to be measured. probes: their (x, y), m. rate: whether |dT/dt| is wanted."""
 
     probes: Sequence[tuple[float, float]] = ()
     rate: bool = False
@@ -40,14 +40,14 @@ def _axis(at: np.ndarray, n: int, delta: float) -> tuple[np.ndarray, np.ndarray]
 
 
 def _row_arrays(backend: Backend, ny: int) -> dict[str, Any]:
-    """What is measured of ny rows, in the order of the kernel's arguments."""
+    """The arrays for the measurements of ny rows, in the order of the kernel's arguments."""
     names = ("row_sum", "row_heat", "row_min", "row_max")
     return {name: backend.zeros(ny, np.float64) for name in names} | {"row_bad": backend.zeros(ny, np.int64)}
 
 
 class Measure:
     """Owns the buffers for the measurements of one field. operator: None where the coefficients are constant.
-    compensated: whether steps are."""
+    compensated: whether steps are compensated."""
 
     def __init__(
         self,
@@ -81,8 +81,8 @@ class Measure:
             self._probe = backend.launcher(kernels.probe, (len(wanted.probes),), (32,))
 
     def queue(self, T: Any, low: Any = None) -> None:
-        """Queue all measurements of the field whose kernel view is T, at the time of row 0 of the edge table. low: view
-        of what rounding has lost of it, where steps are compensated."""
+        """Queue all measurements of the field whose kernel view is T, at the time of row 0 of the edge table. low: a
+        view of what rounding has lost of the field, where steps are compensated."""
         operator = self._operator
         weights = (T if operator is None else operator.c, operator is not None)
         self._rows(T, *weights, *self._rows_out)

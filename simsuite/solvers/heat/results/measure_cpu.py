@@ -17,7 +17,7 @@ def _rows(begin, end, T, c, weighted, total, heat, low, high, bad):
         total[y] = 0.0
         heat[y] = 0.0
         bad[y] = nx
-        # Sums of short blocks keep the rounding error of long rows near that of one addition.
+        # Rows are added up in short blocks, which keeps the rounding error of long rows near that of one addition.
         for start in range(0, nx, THREADS):
             a = 0.0
             b = 0.0

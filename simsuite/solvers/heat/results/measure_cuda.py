@@ -11,7 +11,8 @@ from simsuite.solvers.heat.operator.row_cuda import THREADS
 
 @cuda.jit(cache=True)
 def rows(T, c, weighted, total, heat, low, high, bad):
-    """One block a row. The order of summation is fixed, so the result is the same at every call."""
+    """Measures every row, with one block for each. The order of summation is fixed, so the result is the same at every
+    call."""
     part = cuda.shared.array(THREADS, dtype=float64)
     warm = cuda.shared.array(THREADS, dtype=float64)
     least = cuda.shared.array(THREADS, dtype=float64)

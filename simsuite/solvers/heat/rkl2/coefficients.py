@@ -3,12 +3,11 @@
 Meyer, Balsara & Aslam, J. Comput. Phys. 257:594, 2014, equations 16 and 17.
 
 Error of a step. Every stage is a polynomial R_j(z) of z = Δt A with R_s = 1 + z + z²/2 + r z³ + ..., so that a step is
-off by (1/6 - r) Δt³ T'''. The numbers d of `defect` make Σ d_j R_j(z) = (1/6 - r) z³ + ... of four of the stages, which
-estimates that error, from values that a step has anyway, and no derivative: waves too short for the step, which stages
-damp, are not amplified in the estimate. Of data that are functions of t a step makes a quadrature, whose error is
-another multiple of Δt³: the estimate has it within 2 % from five stages on, of three it would be 3/4, so that d is 4/3
-as large there.
-"""
+off by (1/6 - r) Δt³ T'''. The numbers d of `defect` combine four of the stages to Σ d_j R_j(z) = (1/6 - r) z³ + ...,
+which estimates that error from values that a step has anyway, without a derivative: waves too short for the step, which
+stages damp, are not amplified in the estimate. For data that are functions of t, a step is a quadrature, whose error is
+another multiple of Δt³. The estimate is right within 2 % for five stages or more. For three stages it would be 3/4 of
+the error, so that d is multiplied by 4/3 there."""
 
 from __future__ import annotations
 
@@ -27,15 +26,16 @@ def stages_for(dt: float, explicit_dt: float) -> int:
 
 
 def longest_step(stages: int, explicit_dt: float) -> float:
-    """The stability limit, s."""
+    """The longest step that is stable with so many stages, s."""
     return explicit_dt * (stages * stages + stages - 2) / 4.0
 
 
 @dataclass(frozen=True, eq=False)
 class Coefficients:
-    """Of s stages, by j: μ_j, ν_j, μ̃_j, γ̃_j for j = 0 .. s; the times of the stages Y_0 .. Y_{s-1}, in steps; the
-    weight w_j of each one's M in the whole step; the first four coefficients of the polynomials R_j, (s + 1, 4); and
-    what Y_j has of a whole step of M = t²/2, of which 1/6 is right, (s + 1)."""
+    """The coefficients of s stages, by j: μ_j, ν_j, μ̃_j, γ̃_j for j = 0 .. s; the times of the stages Y_0 .. Y_{s-1},
+    in steps; the weight w_j of each one's M in the whole step; the first four coefficients of the polynomials R_j,
+    (s + 1, 4); and the change of Y_j in a step of length 1 with M = t²/2, for which 1/6 would be right at the end,
+    (s + 1)."""
 
     mu: np.ndarray
     nu: np.ndarray
@@ -52,7 +52,7 @@ class Coefficients:
 
 
 def coefficients(s: int) -> Coefficients:
-    """See the equations of the paper."""
+    """The coefficients of a step of s stages, by the equations of the paper."""
     j = np.arange(s + 1)
     b = np.full(s + 1, 1.0 / 3.0)
     b[2:] = (j[2:] ** 2 + j[2:] - 2) / (2.0 * j[2:] * (j[2:] + 1))
@@ -63,7 +63,7 @@ def coefficients(s: int) -> Coefficients:
     nu[2:] = -(j[2:] - 1) / j[2:] * b[2:] / b[:-2]
     mu_tilde[2:] = mu[2:] * w1
     gamma_tilde[2:] = -(1.0 - b[1:-1]) * mu_tilde[2:]
-    # Row j: what Y_j has of each stage's Δt M. Stage times are what the stages give T = t.
+    # Row j contains the weights of each stage's Δt M in Y_j. Stage times are the values of the stages for T = t.
     parts = np.zeros((s + 1, s))
     parts[1, 0] = mu_tilde[1]
     for k in range(2, s + 1):

@@ -17,7 +17,7 @@ def choose(ny: int, nx: int) -> tuple[Any, tuple[int, int], tuple[int, int]]:
 
 @part
 def _sum(T, mesh, at, x, y):
-    """Sum of the differences to the neighbours (or ghosts) of a cell, those along y times q."""
+    """The sum of the differences of a cell to its neighbours (or ghosts); differences along y are multiplied by q."""
     edges, points = mesh.edges, mesh.ledger.size
     ny, nx = T.shape
     c = T[y, x]
@@ -74,12 +74,14 @@ def _cell(Y1, Y2, Y0, mesh, factors, table, x, y):
 def _stage(begin, end, Y1, Y2, Y0, out, mesh, factors, table):
     mu, nu, r, g, q = factors.mu, factors.nu, factors.r, factors.g, mesh.q
     ny, nx = Y1.shape
-    # A row of its own, because `out` may be Y2: the compiler vectorises only what cannot overlap.
+    # A row of its own is needed because `out` may be Y2: the compiler vectorises only loops over arrays that cannot
+    # overlap.
     new = np.empty(nx, Y1.dtype)
     for y in range(begin, end):
         inner = 0 < y < ny - 1
         if inner:
-            for x in range(1, nx - 1):  # vectorised, as the compiler can tell that x - 1 does not count from the end
+            # this loop is vectorised, because the compiler can tell that x - 1 does not count from the end
+            for x in range(1, nx - 1):
                 c, c0 = Y1[y, x], Y0[y, x]
                 dx = (Y1[y, x - 1] - c) + (Y1[y, x + 1] - c)
                 dy = (Y1[y - 1, x] - c) + (Y1[y + 1, x] - c)
@@ -87,7 +89,8 @@ def _stage(begin, end, Y1, Y2, Y0, out, mesh, factors, table):
                 dy0 = (Y0[y - 1, x] - c0) + (Y0[y + 1, x] - c0)
                 rates = (dx + q * dy) + g * (dx0 + q * dy0)
                 new[x] = c0 + mu * (((c - c0) + nu * (Y2[y, x] - c0)) + r * rates)
-        for x in range(0, nx, larger(nx - 1, 1) if inner else 1):  # one call of what takes long to compile
+        # so the general code, which takes long to compile, is called at one place only
+        for x in range(0, nx, larger(nx - 1, 1) if inner else 1):
             new[x] = _cell(Y1, Y2, Y0, mesh, factors, table, x, y)
         for x in range(nx):
             out[y, x] = new[x]

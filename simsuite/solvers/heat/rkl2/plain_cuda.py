@@ -1,10 +1,9 @@
-"""Stages of the RKL2 step with constant coefficients on a GPU: `cuda.grid(2)`, x first. See `rkl2`.
+"""Stages of the RKL2 step with constant coefficients on a GPU. Kernels use `cuda.grid(2)` with x first. See `rkl2`.
 
-Two kernels do the same arithmetic. `stage` has one thread a cell. `stage_tall`, for large grids, has one thread for
-ROWS inner cells of a column, which keeps cells and their neighbours below in registers, and separate rows of threads
-for all other cells. It writes its results after it has read all it needs: the compiler cannot know that they do not
-overlap, and would have every cell wait for the one before.
-"""
+Two kernels do the same arithmetic. `stage` has one thread for each cell. `stage_tall`, for large grids, has one thread
+for ROWS inner cells of a column, which keeps cells and their neighbours below in registers, and separate rows of
+threads for all other cells. It writes its results after it has read all it needs: the compiler cannot know that they do
+not overlap, and would have every cell wait for the one before."""
 
 from __future__ import annotations
 
@@ -29,7 +28,7 @@ def choose(ny: int, nx: int) -> tuple[Any, tuple[int, int], tuple[int, int]]:
 
 @cuda.jit(device=True)
 def _difference(edges, at, points, p, c):
-    """To the ghost behind edge point p of a cell of value c."""
+    """The difference of the ghost behind edge point p to its cell, of value c."""
     return edges[at + points + p] - edges[at + p] * c
 
 
@@ -79,8 +78,9 @@ def stage(Y1, Y2, Y0, out, mesh, factors, table):
 
 @cuda.jit(cache=True)
 def stage_tall(Y1, Y2, Y0, out, mesh, factors, table):
-    """No cell is taken twice, as the second thread might find Y2 overwritten: rows that are left over from strips are
-    done cell by cell, with the first and the last one, then the cells at the left and right ends of the strips."""
+    """Takes the stage of all cells. No cell is computed twice, as the second thread might find Y2 overwritten: rows
+    that are left over from strips are done cell by cell, with the first and the last one, then the cells at the left
+    and right ends of the strips."""
     mesh, factors, table = Mesh(*mesh), Factors(*factors), TableRows(*table)
     mu, nu, r, g, q = factors.mu, factors.nu, factors.r, factors.g, mesh.q
     x, j = cuda.grid(2)

@@ -4,14 +4,13 @@
     Y_j = μ_j Y_{j-1} + ν_j Y_{j-2} + (1 - μ_j - ν_j) Y_0 + μ̃_j Δt M(Y_{j-1}) + γ̃_j Δt M(Y_0),   j = 2 .. s
 
 with M = dT/dt as in `operator`, each at its stage's own time (Meyer, Balsara & Aslam, J. Comput. Phys. 257:594, 2014,
-equations 16 and 17). Order 2 in time and space. Stable and monotone for odd s and Δt ≤ Δt_explicit (s² + s - 2)/4 with
-Δt_explicit = 2/λ: s stages go as far as s²/4 explicit steps.
+equations 16 and 17). The step has order 2 in time and space. It is stable and monotone for odd s and Δt ≤ Δt_explicit
+(s² + s - 2)/4 with Δt_explicit = 2/λ: s stages go as far as s²/4 explicit steps.
 
 Its error is estimated from values that a step has anyway, see `coefficients`.
 
 A step is linear in the M of its stages, T' = T + Δt Σ w_j M(Y_j); the ledger books the flux of each stage with its w_j,
-so that it closes to rounding.
-"""
+so that it closes to rounding."""
 
 from __future__ import annotations
 
@@ -45,8 +44,9 @@ from simsuite.solvers.table import ROWS
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """Stages `first` .. `last` of a step, for which the tables are filled at once. offsets: times of the first `rows`
-    rows, of which row 0 is that of Y_0, and row `row` that of Y_j from which the first of these stages goes on."""
+    """Stages `first` .. `last` of a step, for which the tables are filled together. offsets: the times of the first
+    `rows` rows of the tables. Row 0 is for Y_0, and row `row` for the Y_j that the first of these stages starts from.
+    """
 
     first: int
     last: int
@@ -56,7 +56,7 @@ class _Part:
 
 
 class Rkl2Steps:
-    """Takes steps of any length in three fields, Y_0 in one of them."""
+    """Takes steps of any length. They work on three fields, one of which holds Y_0."""
 
     def __init__(self, stages: PlainStages | GeneralStages, backend: Backend, recorder: Recorder) -> None:
         self.stages, self._backend, self._recorder = stages, backend, recorder
@@ -68,7 +68,7 @@ class Rkl2Steps:
         return c, list(self._parts(c))
 
     def _parts(self, c: Coefficients) -> Iterator[_Part]:
-        """A table has a row for Y_0, and ROWS - 1 others."""
+        """The parts that a step is divided into, because a table has one row for Y_0 and only ROWS - 1 others."""
         first = 1
         while first <= c.stages:
             row = 0 if first == 1 else 1
@@ -89,9 +89,11 @@ class Rkl2Steps:
         stages: int,
         after: Callable[[int, Any], None] | None = None,
     ) -> int:
-        """Queue a step from views[now] and return the place that it leads to. Y_0 stays where it is, odd stages are in
-        the next field and even ones in the third: each in place of the last but one, of which a cell needs its own
-        value only. after: queues what is wanted of Y_j, called with j and its view."""
+        """Queue a step from views[now] and return the place of the field that it leads to.
+
+        Y_0 stays where it is; odd stages go to the next field and even ones to the third. A stage overwrites the last
+        but one, of which a cell needs only its own value. after: a function that is called with j and the view of Y_j,
+        to queue what is wanted of it."""
         c, parts = self.prepared(stages)
         fields = [views[now], *(views[(now + 2 - j % 2) % 3] for j in range(1, stages + 1))]
         for part in parts:
@@ -127,7 +129,7 @@ class Rkl2Stepper(FieldStepper):
             self._ledger.fold(self.step)
 
 
-_TRIED = 9  # stages of a step that is timed
+_TRIED = 9  # the number of stages of a step that is timed
 PLAIN = KindOfWork(
     "rkl2 stages with constant coefficients", Usual(6.0, 1.5), Usual(3.0, 0.01), Trial(2, 1.0, stages=_TRIED)
 )

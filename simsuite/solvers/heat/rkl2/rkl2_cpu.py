@@ -19,7 +19,7 @@ def _first_stage(begin, end, T, out, first_rate, mt, plate, at):
 
 @kernel
 def first_stage(T, out, first_rate, mt, plate, at):
-    """Y_1 to `out`, M(Y_0) to `first_rate`."""
+    """Computes Y_1 into `out` and M(Y_0) into `first_rate`."""
     _first_stage(T.shape[0], (T, out, first_rate, mt, Plate(*plate), at))
 
 
@@ -37,5 +37,5 @@ def _later_stage(begin, end, Y1, Y2, Y0, first_rate, out, factors, plate, at):
 
 @kernel
 def later_stage(Y1, Y2, Y0, first_rate, out, mu, nu, mt, gt, plate, at):
-    """Y_j from Y_{j-1} and Y_{j-2}, in whose place it may be."""
+    """Computes Y_j from Y_{j-1} and Y_{j-2} into `out`, which may be the field of Y_{j-2}."""
     _later_stage(Y1.shape[0], (Y1, Y2, Y0, first_rate, out, (mu, nu, mt, gt), Plate(*plate), at))

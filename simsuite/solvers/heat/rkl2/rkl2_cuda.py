@@ -1,4 +1,4 @@
-"""Stages of the RKL2 step on a GPU: one thread a cell. See `rkl2`."""
+"""Stages of the RKL2 step on a GPU: one thread for each cell. See `rkl2`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from simsuite.solvers.heat.operator.operator_cuda import cell, rate_of
 
 @cuda.jit(cache=True)
 def first_stage(T, out, first_rate, mt, plate, at):
-    """Y_1 to `out`, M(Y_0) to `first_rate`."""
+    """Computes Y_1 into `out` and M(Y_0) into `first_rate`."""
     plate = Plate(*plate)
     x, y = cell()
     if x < T.shape[1] and y < T.shape[0]:
@@ -21,7 +21,7 @@ def first_stage(T, out, first_rate, mt, plate, at):
 
 @cuda.jit(cache=True)
 def later_stage(Y1, Y2, Y0, first_rate, out, mu, nu, mt, gt, plate, at):
-    """Y_j from Y_{j-1} and Y_{j-2}, in whose place it may be."""
+    """Computes Y_j from Y_{j-1} and Y_{j-2} into `out`, which may be the field of Y_{j-2}."""
     plate = Plate(*plate)
     x, y = cell()
     if x < Y1.shape[1] and y < Y1.shape[0]:

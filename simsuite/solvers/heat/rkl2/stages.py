@@ -6,10 +6,10 @@ multiplies with rx (see `explicit`), and
     Y_j = Y_0 + μ_j (((Y_{j-1} - Y_0) + n_j (Y_{j-2} - Y_0)) + r_j (L(Y_{j-1}) + g_j L(Y_0))),
     n_j = ν_j / μ_j, r_j = μ̃_j / μ_j rx, g_j = γ̃_j / μ̃_j,
 
-in which no sum has two products either; Y_1 is that with μ = 1, n = g = 0, r = μ̃_1 rx. L(Y_0) is formed anew in every
-stage, with the edges as they were then: Y_0 is read anyway, so that a stage reads three fields, writes one, and needs
-no others. With any coefficients it moves nine, M(Y_0) among them, because what it came from may have changed since.
-"""
+in which no sum has two products either; Y_1 follows from this formula with μ = 1, n = g = 0, r = μ̃_1 rx. L(Y_0) is
+formed anew in every stage, with the edges at the time of Y_0: Y_0 is read anyway, so that a stage reads three fields,
+writes one, and needs no others. With any coefficients a stage reads and writes nine fields. M(Y_0) is one of them,
+because the coefficients that it was computed from may have changed since."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from simsuite.solvers.heat.operator.operator import Operator, block_for
 from simsuite.solvers.heat.rkl2.coefficients import Coefficients
 from simsuite.solvers.table import ROWS, Moments
 
-STAGE_ROWS = (0.0,) * ROWS  # of the tables, whose times come with each step
+STAGE_ROWS = (0.0,) * ROWS  # the number of rows of the tables; their times are given with each step
 
 
 class PlainStages:
@@ -41,18 +41,19 @@ class PlainStages:
     def __init__(
         self, made: Discretisation, backend: Backend, edges: EdgeTable, ledger: Ledger, unit: float = 1.0
     ) -> None:
-        """unit: of what is booked: 1 for a rise in temperature, ρc for J/m³."""
+        """unit: the unit of what is booked: 1 for a rise in temperature, ρc for J/m³."""
         self._made, self.edges, self.ledger, self._unit = made, edges, ledger, unit
         self._real = edges.dtype.type
         self._mesh = mesh_of(made, edges, ledger)
         self._stage = backend.launcher(*backend.kernels("simsuite.solvers.heat.rkl2.plain").choose(made.ny, made.nx))
 
     def begin(self, step: int, n: int, offsets: Any = None) -> None:
-        """Queue what depends on time for n rows of the tables, at these times in a step."""
+        """Queue the evaluation of what depends on time, for n rows of the tables. offsets: their times in a step."""
         self.edges.fill(step, n, offsets)
 
     def launch(self, fields: Sequence[Any], j: int, row: int, dt: float, c: Coefficients) -> None:
-        """Queue stage j of a step. fields: views of Y_0 .. Y_s. row: of the tables, for Y_{j-1}; that for Y_0 is 0."""
+        """Queue stage j of a step. fields: views of Y_0 .. Y_s. row: the row of the tables for Y_{j-1}; that for Y_0 is
+        row 0."""
         edges, (rx, _) = self.edges, mesh_ratios(self._made, dt)
         factors = (1.0, 0.0, c.mu_tilde[1] * rx, 0.0)
         if j > 1:
@@ -63,8 +64,8 @@ class PlainStages:
 
 
 class GeneralStages:
-    """Stages with everything; the arguments of the kernels are the operator's (`Plate`, and where the row of the edge
-    table begins) and the factors of the equations, those of M times Δt."""
+    """Stages for all problems, with any coefficients and sources. The arguments of the kernels are the operator's
+    (`Plate`, and where the row of the edge table begins) and the factors of the equations, those of M times Δt."""
 
     def __init__(self, operator: Operator) -> None:
         made, backend = operator.made, operator.backend
@@ -78,11 +79,11 @@ class GeneralStages:
         self._later = backend.launcher(kernels.later_stage, extent, block_for(made))
 
     def begin(self, step: int, n: int, offsets: Any = None) -> None:
-        """Queue what depends on time for n rows of the tables, at these times in a step."""
+        """Queue the evaluation of what depends on time, for n rows of the tables. offsets: their times in a step."""
         self.operator.begin(step, n, offsets)
 
     def launch(self, fields: Sequence[Any], j: int, row: int, dt: float, c: Coefficients) -> None:
-        """Queue stage j of a step. fields: views of Y_0 .. Y_s. row: of the tables, for Y_{j-1}."""
+        """Queue stage j of a step. fields: views of Y_0 .. Y_s. row: the row of the tables for Y_{j-1}."""
         o = self.operator
         real = o.dtype.type
         o.refresh(fields[j - 1], row)
@@ -100,7 +101,8 @@ class GeneralStages:
 def make_stages(
     made: Discretisation, clock: Moments, backend: Backend, start: Snapshot, rate_wanted: bool
 ) -> PlainStages | GeneralStages:
-    """Those that a problem needs. rate_wanted: whether dT/dt is measured, which takes an operator."""
+    """The stages that are the fastest for a problem. rate_wanted: whether dT/dt is measured, for which an operator is
+    needed."""
     dtype = start.arrays["temperature"].dtype
     if is_plain(made) and not rate_wanted:
         edges = EdgeTable(made, clock, backend, dtype, STAGE_ROWS)

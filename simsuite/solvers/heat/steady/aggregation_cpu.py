@@ -1,4 +1,4 @@
-"""Collecting strongly connected unknowns in aggregates. See `multigrid`."""
+"""The algorithm that collects strongly connected unknowns in aggregates. See `multigrid`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ def aggregate(indptr, indices):
     n = indptr.size - 1
     own = np.full(n, -1, np.int64)
     count = 0
-    # Whole neighbourhoods first, then what is left over joins one of them, then it is collected by itself.
+    # First whole neighbourhoods become aggregates; unknowns that are left over join one of these; the rest form their
+    # own.
     for i in range(n):
         alone = True
         for p in range(indptr[i], indptr[i + 1]):

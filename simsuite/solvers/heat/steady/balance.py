@@ -1,9 +1,9 @@
-"""Heat that comes into each cell at given temperatures, on the host in float64, and how it responds to them.
+"""The heat that comes into each cell at given temperatures, and its derivatives with respect to them, on the host in
+float64.
 
     F = gx_w (T_w - T) + gx_e (T_e - T) + gy_s (T_s - T) + gy_n (T_n - T) + q         W/m³, as in `discretisation`
 
-with everything that depends on T at its present value. In a steady state F = 0 in all cells that are not held.
-"""
+with everything that depends on T at its present value. In a steady state F = 0 in all cells that are not held."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from simsuite.expressions import Expression
 from simsuite.solvers.heat.grid.discretisation import Discretisation, harmonic
 from simsuite.solvers.heat.grid.edges import at_points
 
-_STEP = 1e-6  # of the size of the temperatures: differences over it stand for derivatives
+_STEP = 1e-6  # share of the temperatures' size over which differences stand for derivatives
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class _Axis:
         return g
 
     def _conductivity(self, shift: int, T: np.ndarray) -> np.ndarray:
-        """Of the cells on one side of the faces."""
+        """The conductivity of the cells on one side of the faces."""
         fields = (np.roll(a, shift, axis=1) for a in (self.x, self.y, self.k, self.which))
         x, y, k, which = fields
         if self.f is None:
@@ -94,14 +94,16 @@ class Balance:
         return g * (gamma - beta * at_points(T, T))
 
     def response(self, T: np.ndarray, newton: bool) -> scipy.sparse.csc_array:
-        """-∂F/∂T between the cells that are not held, in their order. newton: with the response of conductivities and
-        sources; without, the matrix is symmetric, and positive definite if anything fixes a level."""
+        """-∂F/∂T between the cells that are not held, in their order. newton: whether the derivatives of conductivities
+        and sources are included. Without them the matrix is symmetric, and it is positive definite if an edge or a held
+        cell fixes the level of temperatures."""
         diagonal = np.zeros(self.free.shape)
         rows, columns, values = [], [], []
         for i, (here, t, number) in enumerate(((diagonal, T, self._number), (diagonal.T, T.T, self._number.T))):
             g, after = self._conductance(i, t), np.roll(number, -1, axis=1)
             bend = self._bend(i, t) if newton and self._fixed is None else np.zeros_like(g)
-            # What flows over a face into cell i is g (T_{i+1} - T_i), and i + 1 loses it; g is at their mean.
+            # The heat that flows over a face into cell i is g (T_{i+1} - T_i), and cell i + 1 loses it; g is taken at
+            # the mean of both.
             here += g - bend + np.roll(g + bend, 1, axis=1)
             both = (number >= 0) & (after >= 0) & (g != 0)
             rows += [number[both], after[both]]
@@ -116,13 +118,14 @@ class Balance:
         return scipy.sparse.coo_array((entries, places), shape=(own.size, own.size)).tocsc()
 
     def _conductance(self, i: int, T: np.ndarray) -> np.ndarray:
-        """Of the faces along axis i, for T with that axis last."""
+        """The conductances of the faces along axis i, for T with that axis last."""
         if self._fixed is not None:
             return self._fixed[i]
         return self._axes[i].conductance(0.5 * (T + np.roll(T, -1, axis=1)))
 
     def _bend(self, i: int, T: np.ndarray) -> np.ndarray:
-        """How the flux over each face responds to the temperature of either cell by way of its conductance."""
+        """The derivative of the flux over each face with respect to the temperature of either cell, through its
+        conductance alone."""
         after = np.roll(T, -1, axis=1)
         return 0.5 * _slope(self._axes[i].conductance, 0.5 * (T + after)) * (after - T)
 
@@ -155,6 +158,6 @@ def _add_at_edges(field: np.ndarray, values: np.ndarray) -> None:
 
 
 def _slope(f: Callable[[np.ndarray], np.ndarray], T: np.ndarray) -> np.ndarray:
-    """df/dT of a function whose values depend on one temperature each."""
+    """The derivative df/dT of a function that is applied to each temperature by itself."""
     h = _STEP * max(float(np.max(np.abs(T))), 1e-3)
     return (f(T + h) - f(T - h)) / (2.0 * h)

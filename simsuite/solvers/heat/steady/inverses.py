@@ -1,4 +1,5 @@
-"""Solving A δ = F for the steady state, A = -∂F/∂T of `balance`: three ways, by size and kind of the problem."""
+"""Solving A δ = F for the steady state, A = -∂F/∂T of `balance`, in one of three ways, which depends on the size and
+kind of the problem."""
 
 from __future__ import annotations
 
@@ -14,26 +15,28 @@ from simsuite.solvers.heat.exact.modes import Axis
 from simsuite.solvers.heat.exact.separation import Separated
 from simsuite.solvers.heat.steady.multigrid import Multigrid
 
-_PRECISION = 1e-6  # of iterative solutions, relative; further steps of Newton's method refine them
+_PRECISION = 1e-6  # the relative precision of iterative solutions; further steps of Newton's method refine them
 _MOST = 300  # iterations
 
 Solve = Callable[[np.ndarray], np.ndarray]
-Response = Callable[[bool], scipy.sparse.csc_array]  # of a Balance at the present temperatures, by `newton`
+# the method of a `Balance` at the present temperatures; its argument is `newton`
+Response = Callable[[bool], scipy.sparse.csc_array]
 
 
 class Inverse(Protocol):
-    """name: in words. iterations: of all solutions so far, 0 if it does without."""
+    """A way to solve A δ = F. name: in words. iterations: the number of iterations of all solutions so far; 0 for
+    direct methods."""
 
     name: str
     iterations: int
 
     def factor(self, response: Response, newton: bool) -> Solve:
-        """What solves A δ = F for vectors of the cells that are not held. Raises RuntimeError if A is singular; so may
-        what it returns, or give numbers that are not finite."""
+        """A function that solves A δ = F for vectors of the cells that are not held. Raises RuntimeError if A is
+        singular; the function may also raise it, or return numbers that are not finite."""
 
 
 class Diagonal:
-    """Transforms to the modes of both axes, a division by each pair's rate, and transforms back."""
+    """Solves by transforms to the modes of both axes, a division by each pair's rate, and transforms back."""
 
     name, iterations = "fast diagonalisation", 0
 
@@ -61,12 +64,12 @@ def _transformed(cells: Axis, field: np.ndarray, axis: int, back: bool) -> np.nd
 
 
 class Direct:
-    """Sparse triangles; the order of elimination is that of least degree."""
+    """Solves with sparse triangular factors. The order of elimination is that of minimum degree."""
 
     name, iterations = "sparse LU", 0
 
     def __init__(self, symmetric: bool) -> None:
-        # Of a symmetric matrix that is positive definite the diagonal is as good a pivot as any.
+        # In a symmetric positive definite matrix the diagonal entry is as good a pivot as any.
         self._pivoting = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}} if symmetric else {}
 
     def factor(self, response: Response, newton: bool) -> Solve:
@@ -74,7 +77,8 @@ class Direct:
 
 
 class Iterative:
-    """Krylov methods; the preconditioner is made from the symmetric part that Picard's iteration has."""
+    """Solves by Krylov methods. The preconditioner is made from the symmetric part of A that Picard's iteration
+    uses."""
 
     def __init__(self, symmetric: bool) -> None:
         self._method = cg if symmetric else bicgstab

@@ -17,7 +17,7 @@ import scipy.sparse
 from scipy.sparse.linalg import splu
 
 _THRESHOLD = 0.08  # θ on the finest level, halved on each coarser one
-_COARSEST = 2000  # unknowns, from which on they are eliminated directly
+_COARSEST = 2000  # the number of unknowns up to which they are eliminated directly
 _POWER_STEPS = 12
 
 
@@ -47,7 +47,7 @@ class Multigrid:
         self._coarsest = splu(scipy.sparse.csc_array(coarse))
 
     def cycle(self, b: np.ndarray) -> np.ndarray:
-        """What one V-cycle makes of A x = b."""
+        """The approximate solution of A x = b that one V-cycle gives."""
         return self._cycle(b, 0)
 
     def _cycle(self, b: np.ndarray, depth: int) -> np.ndarray:
@@ -61,7 +61,8 @@ class Multigrid:
 
 
 def _coarsened(A: scipy.sparse.csr_array, threshold: float) -> _Level:
-    from simsuite.solvers.heat.steady.aggregation_cpu import aggregate  # imports Numba, for large grids only
+    # this imports Numba, and is needed for large grids only
+    from simsuite.solvers.heat.steady.aggregation_cpu import aggregate
 
     diagonal = A.diagonal()
     strong = _strong(A, diagonal, threshold)
@@ -82,7 +83,7 @@ def _strong(A: scipy.sparse.csr_array, diagonal: np.ndarray, threshold: float) -
 
 
 def _radius(A: scipy.sparse.csr_array, inverse: np.ndarray) -> float:
-    """The largest eigenvalue of D⁻¹A, by the power method, a little too large."""
+    """An estimate of the largest eigenvalue of D⁻¹A by the power method, made a little too large."""
     v = np.random.default_rng(0).standard_normal(A.shape[0])
     radius = 1.0
     for _ in range(_POWER_STEPS):

@@ -2,17 +2,18 @@
 
     F(T) = 0 in all cells that are not held (F: see `balance`)
 
-Newton's method, A δ = F, T ← T + s δ, with A = -∂F/∂T and the largest s = 1, ½, ¼, .. that makes F smaller. In linear
-problems the first step leads to the solution and others take its rounding errors away. A δ = F is solved
+This is solved by Newton's method, A δ = F, T ← T + s δ, with A = -∂F/∂T and the largest s = 1, ½, ¼, .. that makes F
+smaller. In linear problems the first step leads to the solution and others take its rounding errors away. A δ = F is
+solved
 
 - by fast diagonalisation where the axes separate (see `separation`; R. E. Lynch, J. R. Rice, D. H. Thomas, Direct
-  solution of partial difference equations by tensor product methods, Numerische Mathematik 6 (1964) 185-199),
-- on grids of up to DIRECT cells by elimination,
-- on larger ones by conjugate gradients, or BiCGSTAB where A is not symmetric, preconditioned by `multigrid`.
+solution of partial difference equations by tensor product methods, Numerische Mathematik 6 (1964) 185-199), - on grids
+of up to DIRECT cells by elimination, - on larger ones by conjugate gradients, or BiCGSTAB where A is not symmetric,
+preconditioned by `multigrid`.
 
-Where Newton's method gets lost, as with conductivities that vanish at some temperature, iterations with their present
-values (Picard) bring it closer. Order 2 in space; F is at most TOLERANCE of the largest flux in the end.
-"""
+Where Newton's method does not converge, as with conductivities that vanish at some temperature, iterations with the
+present values of conductivities and sources (Picard) come closer to the solution first. The solution has order 2 in
+space; in the end F is at most TOLERANCE of the largest flux."""
 
 from __future__ import annotations
 
@@ -30,18 +31,19 @@ from simsuite.solvers.heat.steady.balance import Balance
 from simsuite.solvers.heat.steady.inverses import Diagonal, Direct, Inverse, Iterative, Solve
 from simsuite.solvers.heat.steady.no_steady_state import help_without_steady_state
 
-TOLERANCE = 1e-10  # of F, relative to the largest flux
-DIRECT = 500_000  # cells up to which the matrix is factorised
-_NEWTON, _PICARD = 60, 30  # most iterations of an attempt
-_SHORTEST = 1.0 / 1024.0  # part of a step
-_ROUNDING = 16 * 2.0**-52  # of temperatures, relative: the flux that causes cannot be told from a wrong balance
+TOLERANCE = 1e-10  # the largest F that is left, relative to the largest flux
+DIRECT = 500_000  # the most cells for which the matrix is factorised
+_NEWTON, _PICARD = 60, 30  # the most iterations of an attempt by Newton's method and by Picard's
+_SHORTEST = 1.0 / 1024.0  # the least part of a step that is tried
+# relative rounding of temperatures; a flux that it causes cannot be told from a wrong balance
+_ROUNDING = 16 * 2.0**-52
 
 
 @dataclass(frozen=True, eq=False)
 class SteadySolution:
     """T: (ny, nx), float64. residual: the largest |F| in a cell, relative to the largest flux through a face or from a
-    source; or, if that is more, to the smallest flux that has ten digits in double precision. iterations: steps, or
-    those of the iterative solver if there is one. method: in words."""
+    source; or, if that is more, to the smallest flux that has ten digits in double precision. iterations: the number of
+    steps, or of iterations of the iterative solver if there is one. method: in words."""
 
     T: np.ndarray
     residual: float
@@ -75,7 +77,8 @@ def solve_steady(made: Discretisation, scenario: HeatScenario) -> SteadySolution
 
 
 class _Search:
-    """T, residual: the best so far. steps: how often A δ = F was solved."""
+    """A search for the steady state. T, residual: the best temperatures so far, and their residual. steps: how often A
+    δ = F was solved."""
 
     def __init__(self, made: Discretisation, inverse: Inverse, linear: bool) -> None:
         self._made, self._inverse, self._linear = made, inverse, linear
@@ -95,7 +98,7 @@ class _Search:
             yield self.T, True
 
     def improve(self, T: np.ndarray, newton: bool) -> bool:
-        """Iterates as long as it helps; whether that leads to the solution."""
+        """Iterates as long as the residual falls. Returns whether that leads to the solution."""
         F = self._flux(T)
         for _ in range(_NEWTON if newton else _PICARD):
             if not np.any(F):
@@ -121,7 +124,7 @@ class _Search:
         return F
 
     def _along(self, T: np.ndarray, F: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The place on the way of a step that is far enough and better, or the last one tried, and F there."""
+        """The temperatures at the part of a step that makes F small enough, or at the last part tried, and F there."""
         part = 1.0
         while True:
             new = T + part * step
@@ -131,7 +134,7 @@ class _Search:
             part *= 0.5
 
     def _step(self, T: np.ndarray, F: np.ndarray, newton: bool) -> np.ndarray | None:
-        """δ, or None if there is none."""
+        """The step δ, or None if A δ = F cannot be solved."""
         self.steps += 1
         free, step = self._balance.free, np.zeros(T.shape)
         if not np.all(np.isfinite(F)):

@@ -19,14 +19,14 @@ from simsuite.solvers.heat.results.measure import Wanted
 from simsuite.solvers.heat.stepper import FieldStepper
 
 STEADY_CLOCK = Clock((0, 1), (0.0, 1.0))
-STEADY_FIELDS = 7  # that it takes memory for
+STEADY_FIELDS = 7  # the number of fields that this stepper takes memory for
 
 
 class SteadyStepper(FieldStepper):
     """Solves when it is made, on the host; its step shows the solution. Raises NumericalFailure where there is none.
 
-    Its state and observations have "steady" as well: residual and iterations of the solution, float64, 0 before.
-    """
+    Its state and observations also have the array "steady": residual and iterations of the solution, float64, which are
+    0 before the step."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class SteadyStepper(FieldStepper):
         super().__init__(made, wanted, clock, backend, start, self, spare=0)
         self._reports = [backend.array(np.asarray(start.arrays.get("steady", np.zeros(2)), np.float64))]
         if start.step < clock.end:
-            from simsuite.solvers.heat.steady.steady import solve_steady  # slow to import and rarely needed
+            from simsuite.solvers.heat.steady.steady import solve_steady  # this is slow to import and rarely needed
 
             solution = solve_steady(made, scenario)
             self.fields.append(backend.array(solution.T.astype(T.dtype)))
