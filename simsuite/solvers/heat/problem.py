@@ -224,7 +224,8 @@ class HeatProblem:
         return frozenset({"control"})  # in this array Inf stands for what is not known
 
     def next_look(self, step: int) -> int | None:
-        """The next step after which the run looks at the field: the next frame."""
+        """The next frame from `step` on, where the run looks whether it has become steady; None where it does not look,
+        or after the last frame."""
         if self.scenario.time.steady_tolerance == 0:
             return None
         frames = self.layout.series[0].steps

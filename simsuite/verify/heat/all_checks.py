@@ -13,12 +13,13 @@ from simsuite.verify.heat.consistency import whole_checks
 from simsuite.verify.heat.stepper_orders import FULL, QUICK, order_checks
 from simsuite.verify.heat.tolerance import tolerance_checks
 
-CELLS = {True: 12, False: 24}  # along each axis, of runs with everything at once; quick or not
+# the number of cells along each axis in runs with everything at once, by whether checks are quick
+CELLS = {True: 12, False: 24}
 
 
 def heat_checks(backend: Backend, quick: bool, note: Callable[[str], None]) -> Iterator[Check]:
-    """Check after check, as they are done. quick: fewer combinations, smaller grids. note: is told what cannot be
-    checked here, and why."""
+    """The checks of the heat solver, one after another as they are done. quick: whether to check fewer combinations on
+    smaller grids. note: a function that is told what cannot be checked here, and why."""
     another = _another(backend)
     if another is None:
         note("the device is the CPU: there is nothing to compare it with")
@@ -29,6 +30,6 @@ def heat_checks(backend: Backend, quick: bool, note: Callable[[str], None]) -> I
 
 
 def _another(backend: Backend) -> Backend | None:
-    """The CPU, unless `backend` is that."""
+    """The CPU's backend, unless `backend` is the CPU itself."""
     cpu = open_backend("cpu")
     return cpu if backend.name != cpu.name else None

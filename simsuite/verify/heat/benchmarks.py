@@ -16,11 +16,12 @@ from simsuite.verify.heat.refinement import problems
 from simsuite.verify.heat.runs import Outcome, run
 
 BENCHMARK, FINER = "benchmark", "finer is closer"
-CONVERGED = 1e-2  # of what a figure may be off: a change this small shows nothing but rounding of the published figure
+# share of what a figure may be off by: a smaller change shows only the rounding of the published figure
+CONVERGED = 1e-2
 
 
 def benchmark_checks(backend: Backend, files: list[Path], refine: bool) -> Iterator[Check]:
-    """Every figure that the files expect; refine: also on a grid twice as fine."""
+    """A check of every figure that the files expect. refine: whether to check it on a grid twice as fine as well."""
     for path in files:
         scenario = load(path)
         made = problems(scenario.model, scenario.base, 2 if refine else 1)
@@ -49,13 +50,14 @@ def tolerances(model: HeatScenario) -> dict[str, tuple[float, float]]:
 
 
 def figures(outcome: Outcome) -> Mapping[str, float]:
-    """The same figures as they came out."""
+    """The figures of a run that `tolerances` names."""
     error = outcome.results.get("error", {})
     return {**outcome.results["probes"], **{name: value for name, value in error.items() if name == ERROR}}
 
 
 def _closer(name: str, values: list[float], expected: float, within: float, round_off: float) -> Check:
-    """Passes if the finer grid is closer, or neither moves: then the figure is exact, or the published one rounded."""
+    """A check that passes if the figure is closer on the finer grid, or if neither value changes: then the figure is
+    exact, or the published one is rounded."""
     first, second = (abs(value - expected) for value in values)
     still = abs(values[1] - values[0]) <= max(CONVERGED * within, round_off)
     passed = second < first or still

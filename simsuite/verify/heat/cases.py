@@ -19,7 +19,7 @@ END = 0.1  # s
 KINDS = ("temperature", "flux", "insulated", "convection", "radiation", "periodic")
 LINEAR_KINDS = ("temperature", "flux", "insulated", "convection", "periodic")
 
-MATERIALS: Mapping[str, Mapping[str, Any]] = {  # periodic all of them, as periodic edges need that
+MATERIALS: Mapping[str, Mapping[str, Any]] = {  # all of these are periodic in space, as periodic edges need that
     "constant": {"conductivity": 1.3, "density": 1.1, "specific_heat": 0.9},
     "variable": {
         "conductivity": "1 + 0.3*sin(2*pi*x + 0.7)*cos(2*pi*y/0.75)",
@@ -33,7 +33,7 @@ MATERIALS: Mapping[str, Mapping[str, Any]] = {  # periodic all of them, as perio
     },
 }
 
-# ---- order in space: solutions T(x, y, t) of which source and edge values are derived
+# ---- order in space: solutions T(x, y, t) from which source and edge values are derived
 
 _SMOOTH = "300 + 40*sin(1.5*x + 0.6)*cos(1.8*y - 0.5)*(1 + 0.4*sin(4*t))"
 SOLUTIONS: Mapping[str, str] = {
@@ -41,10 +41,10 @@ SOLUTIONS: Mapping[str, str] = {
     "flux": _SMOOTH,
     "convection": _SMOOTH,
     "radiation": _SMOOTH,
-    "insulated": "300 + 40*cos(pi*x)*cos(pi*y/0.75)*(1 + 0.4*sin(4*t))",  # no slope at the edges
+    "insulated": "300 + 40*cos(pi*x)*cos(pi*y/0.75)*(1 + 0.4*sin(4*t))",  # this solution has no slope at the edges
     "periodic": "300 + 40*sin(2*pi*x + 0.3)*cos(2*pi*y/0.75 + 0.2)*(1 + 0.4*sin(4*t))",
 }
-DERIVED: Mapping[str, Mapping[str, Any]] = {  # what the edges say that does not follow from the solution
+DERIVED: Mapping[str, Mapping[str, Any]] = {  # data of the edges that do not follow from the solution
     "temperature": {},
     "flux": {},
     "insulated": {},
@@ -53,7 +53,7 @@ DERIVED: Mapping[str, Mapping[str, Any]] = {  # what the edges say that does not
     "periodic": {},
 }
 
-# ---- order in time: edges that move, by no solution known but that of the equations discretised in space
+# ---- order in time: edges that move; the only known solution is that of the equations discretised in space
 
 _WAVE = "300 + 20*sin(3*x + 2*y + 15*t)"
 MOVING: Mapping[str, Mapping[str, Any]] = {
@@ -66,7 +66,7 @@ MOVING: Mapping[str, Mapping[str, Any]] = {
 }
 START = "300 + 15*cos(2*pi*x)*cos(2*pi*y/0.75)"
 HEATING = "500*sin(3*x - 2*y + 18*t) - 0.5*(T - 300)"
-CHANGES = (0.013, 0.031, 0.077)  # s: when `switched` data change
+CHANGES = (0.013, 0.031, 0.077)  # s: the times at which `switched` data change
 
 # ---- exact in time: constant coefficients, and data that do not move
 
@@ -82,7 +82,7 @@ STEADY: Mapping[str, Mapping[str, Any]] = {
     "periodic": {},
 }
 STEADY_HEATING = "500*sin(3*x - 2*y)"
-EXACT_END = 0.02  # s: the slowest mode is then about half of what it was
+EXACT_END = 0.02  # s: the slowest mode has then decayed to about half
 
 
 def plate(nx: int, ny: int, **sections: Any) -> dict[str, Any]:
@@ -126,7 +126,8 @@ def moving(kind: str, material: str, time: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def switched(kind: str, material: str, time: Mapping[str, Any]) -> dict[str, Any]:
-    """`moving` with a source that is switched on and off, one that pulses and one that ramps, at CHANGES."""
+    """The scenario of `moving` with a source that is switched on and off, one that pulses and one that ramps, at
+    CHANGES."""
     on, off, up = CHANGES
     return moving(kind, material, time) | {
         "source": [
@@ -151,14 +152,13 @@ def steady(kind: str, material: str, time: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def daily(stepper: str) -> tuple[dict[str, Any], float, float]:
-    """A copper strip whose left edge follows the day, T = T₀ + A sin(ωt), for ten days; the time at which it is looked
-    at; and the temperature of its last cell then, once the start is forgotten,
+    """A copper strip whose left edge follows the daily temperature, T = T₀ + A sin(ωt), for ten days; a time at which
+    it is looked at; and the temperature of its last cell then, when the initial state has no effect any more,
 
         T₀ + A Im(exp(iωt) cosh(k d) / cosh(k L)),   k = √(iω/α),
 
     where d is the distance to the right edge, which is insulated (Carslaw & Jaeger, Conduction of Heat in Solids,
-    section 3.6). Steps that follow the day are thousands of times as long as heat needs to cross the strip.
-    """
+    section 3.6). Steps that follow the day are thousands of times as long as heat needs to cross the strip."""
     n, length, day = 16, 0.1, 86400.0
     copper = {"conductivity": 400.0, "density": 8960.0, "specific_heat": 385.0}
     alpha = copper["conductivity"] / (copper["density"] * copper["specific_heat"])
@@ -211,7 +211,7 @@ def closed_form(kind: str, material: str, n: int, time: Mapping[str, Any]) -> di
 
 
 def _steady_field(kind: str, kx: float, ky: float) -> tuple[str, str, str, str]:
-    """S, ∂S/∂x, ∂S/∂y and the source that keeps it."""
+    """S, ∂S/∂x, ∂S/∂y and the source for which S is steady."""
     if kind == "insulated":
         ax, ay = 2 * math.pi / LX, 2 * math.pi / LY
         S = f"10*cos({ax!r}*x)*cos({ay!r}*y)"
@@ -228,7 +228,7 @@ def _wave(kind: str, axis: str, length: float) -> tuple[str, float]:
     if kind == "temperature":
         a = math.pi / length
         return f"sin({a!r}*{axis})", a
-    if kind == "convection":  # symmetric, with h = k a tan(a length/2) at both ends
+    if kind == "convection":  # this wave is symmetric, with h = k a tan(a length/2) at both ends
         a = math.pi / 2 / length
         return f"cos({a!r}*({axis} - {length / 2!r}))", a
     a = (2 if kind == "periodic" else 1) * math.pi / length
@@ -277,7 +277,7 @@ ROUND: Mapping[str, Any] = {
         "top": EVERYTHING["boundary"]["right"],
     },
 }
-STILL: Mapping[str, Any] = {  # what `exact` can do of it
+STILL: Mapping[str, Any] = {  # the part of it that `exact` can do
     "material": STEADY_MATERIALS["orthotropic"],
     "initial": {"temperature": START},
     "boundary": {
@@ -291,7 +291,7 @@ STILL: Mapping[str, Any] = {  # what `exact` can do of it
 
 
 def everything(stepper: str, n: int) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Named scenarios on n × n cells with all that a stepper can do at once."""
+    """Named scenarios on n × n cells, with everything that a stepper can do at once."""
     record = stepper_record(stepper)
     cases = {"all at once": EVERYTHING, "all, periodic": ROUND} if record.obstacle is None else {"all, still": STILL}
     for name, sections in cases.items():

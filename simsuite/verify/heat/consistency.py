@@ -14,13 +14,14 @@ from simsuite.verify.heat import cases
 from simsuite.verify.heat.runs import run_scenario
 
 LEDGER, DEVICE = "ledger", "CPU and device"
-ADDED = 1e-12  # residual of the ledger, of the energy moved, where steps only add and multiply
-SOLVED = 1e-10  # the same where they solve equations
-AGREEMENT = 1e-11  # relative, of float64 runs
+ADDED = 1e-12  # the largest residual of the ledger, relative to the energy moved, where steps only add and multiply
+SOLVED = 1e-10  # the largest such residual where steps solve equations
+AGREEMENT = 1e-11  # the largest relative difference of float64 runs
 
 
 def whole_checks(backend: Backend, cpu: Backend | None, cells: int) -> Iterator[Check]:
-    """Ledgers on `backend`, and agreement with `cpu` where that is another one, on cells × cells cells."""
+    """Checks of the ledgers on `backend`, and of the agreement with `cpu` where that is another backend, on cells ×
+    cells cells."""
     for stepper in STEPPERS:
         for name, scenario in cases.everything(stepper, cells):
             found = run_scenario(scenario, backend)

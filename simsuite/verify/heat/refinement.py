@@ -59,22 +59,22 @@ def problems(
     device: Device | None = None,
     controlled: bool = False,
 ) -> list[HeatProblem]:
-    """The problem on grids `first` .. `first + levels - 1`, coarse to fine, all by the stepper that the first takes.
+    """The problem on grids `first` .. `first + levels - 1`, coarse to fine, all with the stepper that the first one
+    takes.
 
     Time steps shrink such that the error in time falls like that in space: by 4 for explicit, by 2 for rkl2 and adi.
     The first one is what the scenario asks for, or less where that would be unstable later. Where the scenario's steps
     are as long as their error allows, equal steps of adi are taken; or, if `controlled`, such steps on each grid, for a
-    tolerance 4 times smaller than on the grid before. Raises ScenarioError and UsageError.
-    """
+    tolerance 4 times smaller than on the grid before. Raises ScenarioError and UsageError."""
     start = HeatProblem.from_scenario(refined(model, first), base, device)
     if controlled and start.adaptive:
         return [start, *(_tighter(model, base, first + k, k, device) for k in range(1, levels))]
-    stepper = "adi" if start.adaptive else start.method["stepper"]  # whose steps follow from the grid
+    stepper = "adi" if start.adaptive else start.method["stepper"]  # a stepper whose steps follow from the grid
     if model.time.steady or stepper not in ORDER_IN_TIME:
         return [start, *(_problem(model, base, first + k, None, stepper) for k in range(1, levels))]
     shrink = 2.0 ** (ORDER_IN_SPACE / ORDER_IN_TIME[stepper])
     dt = start.dt
-    if stepper_record(stepper).automatic is not None:  # the bound need not fall by exactly 4
+    if stepper_record(stepper).automatic is not None:  # the bound does not always fall by exactly 4
         finest = _problem(model, base, first + levels - 1, "auto", stepper)
         dt = min(dt, finest.dt * shrink ** (levels - 1))
     assert model.time.end is not None
@@ -102,5 +102,5 @@ def _problem(model: HeatScenario, base: Path, level: int, dt: Any, stepper: str)
 
 
 def outcomes(made: list[HeatProblem], backend: Backend) -> Iterator[Outcome]:
-    """Of each problem in turn."""
+    """The outcome of each problem in turn."""
     return (run(problem, backend) for problem in made)

@@ -17,8 +17,8 @@ from simsuite.solvers.heat.problem import HeatProblem
 
 @dataclass(frozen=True)
 class Outcome:
-    """temperature: at the end, (ny, nx), float64. results: what `run --json` prints under "results". steps: that were
-    taken."""
+    """The outcome of a run. temperature: at the end, (ny, nx), float64. results: what `run --json` prints under
+    "results". steps: the number of steps that were taken."""
 
     problem: HeatProblem
     temperature: np.ndarray
@@ -54,5 +54,5 @@ def problem_of(scenario: Mapping[str, Any]) -> HeatProblem:
 
 
 def run_scenario(scenario: Mapping[str, Any], backend: Backend) -> Outcome:
-    """The outcome of such a scenario on a backend."""
+    """The outcome of a scenario that names no files, on a backend."""
     return run(problem_of(scenario), backend)

@@ -1,4 +1,4 @@
-"""A refinement study for people: a table, a verdict, lines to draw."""
+"""A refinement study as people read it: a table, a verdict, and lines to draw."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UNJUDGED = "Only the field is judged: min and max are those of cell centres, whi
 
 
 def described(outcome: Outcome) -> str:
-    """One level: its cells, and its steps unless the state is steady."""
+    """One level in words: its cells, and its steps unless the state is steady."""
     (level,) = levels_of([outcome])
     steps = f", {steps_in_words(outcome.steps, outcome.dt, 's')} by {outcome.problem.method['stepper']}"
     steady = outcome.problem.scenario.time.steady
@@ -43,7 +43,7 @@ def _limit(value: float) -> str:
 
 
 def verdict(checks: Sequence[Check], why: Cause | None = None) -> str:
-    """What the check that is judged says. why: it failed."""
+    """The verdict in words. why: the cause, if the study failed."""
     check = next(check for check in checks if check.data["judged"])
     if check.data["exact"]:
         said = f"{check.name}: nothing but round-off on any grid"
@@ -55,14 +55,14 @@ def verdict(checks: Sequence[Check], why: Cause | None = None) -> str:
 
 
 def advice(why: Cause) -> str:
-    """What is in the way of the scheme's order, the steps in time or the grid, and what to do about it."""
+    """Says what keeps the study from the scheme's order, the steps in time or the grid, and what to do about it."""
     found = "This is not the order of the scheme.\n"
     if why.timeless:
         return found + _space(why)
     how = "estimated in the run" if why.estimated else f"seen with steps {SHORTER} times shorter"
     if why.in_time <= why.off:
         found += f"Of {why.off:.2g} K that {why.grid} cells are off, {why.in_time:.2g} K are by steps in time ({how})."
-    else:  # the estimate is on the safe side, or errors in time and in space are of opposite sign
+    else:  # either the estimate is on the safe side, or errors in time and in space have opposite signs
         found += (
             f"Steps in time may be off by {why.in_time:.2g} K ({how}): more than the {why.off:.2g} K\n"
             f"that {why.grid} cells are seen to be off."
@@ -73,7 +73,7 @@ def advice(why: Cause) -> str:
 
 
 def _space(why: Cause) -> str:
-    """What may be in the way where steps in time are not."""
+    """Says what may keep the study from the scheme's order where steps in time do not."""
     finer = "" if why.levels >= MOST_LEVELS else f"--levels {why.levels + 1} or "
     if why.high:
         return (
@@ -89,7 +89,7 @@ def _space(why: Cause) -> str:
 
 
 def _shorter(why: Cause) -> str:
-    """How to get shorter steps, which depends on what their length goes by."""
+    """Says how to get shorter steps, which depends on how their length is chosen."""
     if why.estimated:
         return "They are as long as the tolerance allows:\ngive a smaller tolerance in [time]."
     if stepper_record(why.stepper).automatic is not None:
@@ -106,7 +106,8 @@ def _shorter(why: Cause) -> str:
 def lines(
     found: Sequence[Outcome], checks: Sequence[Check]
 ) -> list[tuple[str, list[float], list[float], float, float]]:
-    """Name, cell sizes, errors or changes from grid to grid, fitted order and factor of all that is not exact."""
+    """For everything that is not exact: its name, cell sizes, errors or changes from grid to grid, fitted order and
+    factor."""
     sizes = [o.problem.scenario.grid.lx / o.problem.scenario.grid.nx for o in found]
     drawn = []
     for check in checks:

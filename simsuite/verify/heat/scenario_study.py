@@ -1,4 +1,5 @@
-"""The refinement study of a user's own scenario: against its reference, or of what it converges to by itself."""
+"""The refinement study of a user's own scenario. Results are compared with its reference, or, without one, with each
+other."""
 
 from __future__ import annotations
 
@@ -28,27 +29,27 @@ from simsuite.verify.convergence import (
 from simsuite.verify.heat.refinement import in_shorter_steps, problems
 from simsuite.verify.heat.runs import Outcome, run
 
-OFF_BY = 0.3  # how far from 2 the observed order may be
-SHARE_IN_TIME = 0.2  # of what a grid is off, from which on steps in time disturb the order
-MOST_LEVELS = 6  # that the command line takes
-SHORTER = 4  # times, to see what steps in time do
+OFF_BY = 0.3  # how far the observed order may be from 2
+SHARE_IN_TIME = 0.2  # If steps in time make more than this share of a grid's error, they disturb the order.
+MOST_LEVELS = 6  # the most levels that the command line accepts
+SHORTER = 4  # the factor by which steps are made shorter, to see the effect of steps in time
 
 
 def outcomes(model: HeatScenario, base: Path, backend: Backend, levels: int) -> Iterator[Outcome]:
-    """Of the scenario on `levels` grids, each twice as fine as the one before. Raises ScenarioError, UsageError."""
+    """The outcomes of the scenario on `levels` grids, each twice as fine as the one before. Raises ScenarioError,
+    UsageError."""
     made = problems(model, base, levels, device=lambda: backend, controlled=True)
     return (run(problem, backend) for problem in made)
 
 
 @dataclass(frozen=True)
 class Cause:
-    """Why the order is not that of the scheme, as seen on the grid where steps in time do most.
+    """Why the order is not that of the scheme, as seen on the grid on which steps in time have the largest effect.
 
-    grid: its cells, in words. stepper: what took its steps. in_time: what its steps in time are off, K. off: what the
-    grid is off altogether, K: the error against the reference, or the change to the next grid. estimated: whether
-    in_time is the run's own estimate, or the change of the field in steps a few times shorter. levels: grids of the
-    study. high: whether the order is more than that of the scheme, and not less.
-    """
+    grid: its cells, in words. stepper: what took its steps. in_time: the error of its steps in time, K. off: the whole
+    error on the grid, K: the error against the reference, or the change to the next grid. estimated: whether in_time is
+    the run's own estimate, or the change of the field in steps a few times shorter. levels: the number of grids of the
+    study. high: whether the order is higher than that of the scheme, instead of lower."""
 
     grid: str
     stepper: str
@@ -60,7 +61,7 @@ class Cause:
 
     @property
     def steps(self) -> bool:
-        """Whether it is the steps in time, and not the grid."""
+        """Whether the cause is the steps in time, and not the grid."""
         return self.in_time >= SHARE_IN_TIME * self.off
 
     @property
@@ -70,8 +71,8 @@ class Cause:
 
 
 def cause(found: Sequence[Outcome], checks: Sequence[Check], base: Path, backend: Backend) -> Cause:
-    """Looked for after a study that failed, on all grids where errors in time are estimated anyway; else on the first
-    two, which takes two more runs."""
+    """The cause of a failed study. It is looked for on all grids if errors in time are estimated anyway; else on the
+    first two, which takes two more runs."""
     data = checks[0].data
     causes = []
     for k in range(len(found) if found[0].problem.adaptive else 2):
@@ -87,7 +88,7 @@ def cause(found: Sequence[Outcome], checks: Sequence[Check], base: Path, backend
 
 
 def _error_in_time(outcome: Outcome, base: Path, backend: Backend) -> tuple[float, bool]:
-    """K, and whether it is an estimate of the run itself."""
+    """The error of steps in time, K, and whether it is an estimate of the run itself."""
     problem = outcome.problem
     if problem.adaptive:
         range_ = max(float(np.ptp(outcome.temperature)), float(np.ptp(problem.T0)))
@@ -99,7 +100,7 @@ def _error_in_time(outcome: Outcome, base: Path, backend: Backend) -> tuple[floa
 
 
 def with_cause(checks: Sequence[Check], why: Cause) -> list[Check]:
-    """The check that is judged, with its cause for `--json`."""
+    """The checks with the cause added to the one that is judged, for `--json`."""
     data = {
         "cause": "time" if why.steps else "space",
         "grid": why.grid,
@@ -110,14 +111,15 @@ def with_cause(checks: Sequence[Check], why: Cause) -> list[Check]:
 
 
 def study(found: Sequence[Outcome]) -> list[Check]:
-    """What at least three levels, coarse to fine, say: the first check is the verdict, the others always pass."""
+    """The checks that follow from at least three levels, coarse to fine. The first check is the verdict; the others
+    always pass."""
     if found[0].problem.scenario.reference is not None:
         return against_reference(found)
     return by_itself(found)
 
 
 def against_reference(found: Sequence[Outcome]) -> list[Check]:
-    """The order of each error norm that the results have."""
+    """Checks of the order of each error norm that the results have."""
     errors = {norm: [o.results["error"][norm] for o in found] for norm in found[0].results["error"]}
     scale = max(root_mean_square(o.temperature) for o in found)
     judged = "l2"

@@ -1,12 +1,12 @@
-"""The heat equation discretised in space alone, a second time: NumPy and SciPy, straight from the definitions.
+"""A second implementation of the heat equation discretised in space alone, with NumPy and SciPy and straight from the
+definitions.
 
-It shares nothing with the solver but the scenario. Whole edges of one kind, materials given by numbers and expressions
-without T, no regions: enough to tell what a time step adds to the error.
+It shares nothing with the solver but the scenario. It handles whole edges of one kind and materials given by numbers
+and expressions without T, and no regions. That is enough to tell what a time step adds to the error.
 
     ρc dT/dt = (flux in through the four faces of a cell) / (their distance) + q
 
-with the harmonic mean of k between cells, half a cell of k between centre and edge, and each edge's own law there.
-"""
+with the harmonic mean of k between cells, half a cell of k between centre and edge, and each edge's own law there."""
 
 from __future__ import annotations
 
@@ -30,15 +30,14 @@ from simsuite.scenario.heat import (
 from simsuite.scenario.heat.material import Part
 
 STEFAN_BOLTZMANN = 5.670374419e-8  # W/(m²·K⁴), CODATA 2018
-TOLERANCE = 1e-12  # of the integration in time, relative
-NEWTON_STEPS = 30  # many more than a quartic needs
+TOLERANCE = 1e-12  # the relative tolerance of the integration in time
+NEWTON_STEPS = 30  # many more steps than a quartic equation needs
 
 
 class SemiDiscrete:
     """The right-hand side dT/dt of a scenario and its solution in time, both (ny, nx) in float64.
 
-    Raises ValueError for scenarios with what it does not know.
-    """
+    Raises ValueError for scenarios that contain anything it cannot handle."""
 
     def __init__(self, scenario: HeatScenario) -> None:
         if scenario.region or scenario.manufactured:
@@ -90,7 +89,7 @@ class SemiDiscrete:
             assert value is not None
             return value(x=x, y=y, t=t)
 
-        half = 2 * k / delta  # W/(m²·K) between centre and edge
+        half = 2 * k / delta  # W/(m²·K), the conductance between centre and edge
         match self._edges[edge]:
             case Temperature() as c:
                 flux: np.ndarray = half * (at(c.value) - T)
@@ -110,8 +109,7 @@ class SemiDiscrete:
     def at(self, times: Sequence[float], changes: Sequence[float] = ()) -> list[np.ndarray]:
         """T at increasing times, integrated by DOP853 almost exactly (Hairer, Nørsett, Wanner, Solving ODEs I).
 
-        changes: times at which data jump or kink; what holds on each side of them is integrated by itself.
-        """
+        changes: times at which data jump or kink; the times before and after each of them are integrated separately."""
         from scipy.integrate import solve_ivp
 
         T, found = self.start.ravel(), []

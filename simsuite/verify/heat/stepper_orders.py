@@ -1,9 +1,9 @@
-"""Orders of convergence of the heat solver's steppers, grid and time step refined separately.
+"""Checks of the orders of convergence of the heat solver's steppers, in which grid and time step are refined
+separately.
 
 Space: manufactured solutions, on grids so fine in time that only the grid matters (explicit steps follow the bound, so
 that both errors fall by 4). Time: one small grid, against the same equations discretised in space alone and solved
-almost exactly by other means (`semidiscrete`), so that the grid does not matter at all.
-"""
+almost exactly by other means (`semidiscrete`), so that the grid does not matter at all."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ from simsuite.verify.heat.semidiscrete import SemiDiscrete
 
 SPACE, TIME, EXACTNESS = "order in space", "order in time", "exact in time"
 WITHIN = {SPACE: 0.1, TIME: 0.15}
-ROUND_OFF = 1e-11  # relative: what `exact` may be off, whatever the time step
+ROUND_OFF = 1e-11  # relative error that `exact` may make, whatever the time step
 
 
 @dataclass(frozen=True)
 class Extent:
-    """How much is done. grids: cells along each axis. doublings: of the number of time steps."""
+    """How much is checked. grids: the numbers of cells along each axis. doublings: how often the number of time steps
+    is doubled."""
 
     materials: Sequence[str]
     grids: Sequence[int]
@@ -42,19 +43,20 @@ class Extent:
 
 FULL = Extent(tuple(cases.MATERIALS), (12, 16, 24, 32), 3, (1, 7, 64))
 QUICK = Extent(("orthotropic",), (8, 12, 16), 2, (1, 7))
-FEWEST_STEPS = {"rkl2": 24}  # of the coarsest run in time, of steps that may have any length
-OTHERS = 32  # the same for other steppers; those whose steps follow from what is stable take as many as that is
+# the number of steps of the coarsest run in time, for steppers whose steps may have any length
+FEWEST_STEPS = {"rkl2": 24}
+OTHERS = 32  # this number for other steppers; those whose steps are limited by stability take as many as that needs
 
 
 def order_checks(backend: Backend, extent: Extent) -> Iterator[Check]:
-    """Every stepper × edge kind × material, in space and in time."""
+    """Checks of every stepper with every kind of edge and every material, in space and in time."""
     yield from space_checks(backend, extent)
     yield from time_checks(backend, extent)
     yield from exactness_checks(backend, extent)
 
 
 def space_checks(backend: Backend, extent: Extent) -> Iterator[Check]:
-    """Orders in space, by manufactured solutions; those of `exact` by closed forms, as its data must be steady."""
+    """Checks of orders in space by manufactured solutions; for `exact` by closed forms, as its data must be steady."""
     for stepper in ORDER_IN_TIME:
         for kind in cases.KINDS:
             for material in extent.materials:
@@ -73,7 +75,7 @@ def space_checks(backend: Backend, extent: Extent) -> Iterator[Check]:
 
 
 def time_checks(backend: Backend, extent: Extent) -> Iterator[Check]:
-    """Orders in time on one small grid."""
+    """Checks of orders in time on one small grid."""
     for kind in cases.KINDS:
         for material in extent.materials:
             wanted = None
@@ -92,7 +94,7 @@ def time_checks(backend: Backend, extent: Extent) -> Iterator[Check]:
 
 
 def exactness_checks(backend: Backend, extent: Extent) -> Iterator[Check]:
-    """`exact` against the matrix exponential, in any number of steps."""
+    """Checks that `exact` agrees with the matrix exponential, for any number of steps."""
     for kind in cases.LINEAR_KINDS:
         for material in cases.STEADY_MATERIALS:
             scenario = cases.steady(kind, material, {"stepper": "exact"})
@@ -143,7 +145,7 @@ def _cells(grids: Sequence[int]) -> list[float]:
 
 
 def _error(outcome: Outcome) -> float:
-    """Relative to the reference, root mean square over the cells: measured here, not taken from the results."""
+    """The root mean square error relative to the reference. It is computed here, and not taken from the results."""
     scenario = outcome.problem.scenario
     assert scenario.reference is not None
     x, y = cell_centres(scenario)

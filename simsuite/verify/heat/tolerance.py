@@ -1,9 +1,8 @@
-"""Do steps whose lengths the program chooses keep `time.tolerance`?
+"""Checks that steps whose lengths the program chooses keep to `time.tolerance`.
 
 Data move, and are switched, on a small grid; the solution is that of the same equations discretised in space alone and
-integrated almost exactly by other means (`semidiscrete`). And a strip follows the day for ten days, for which there is
-a closed form, and whose ledger of heat must close.
-"""
+integrated almost exactly by other means (`semidiscrete`). In addition, a strip follows the daily temperature for ten
+days, for which there is a closed form, and whose ledger of heat must close."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ WITHIN = "error over tolerance"
 
 
 def tolerance_checks(backend: Backend, quick: bool) -> Iterator[Check]:
-    """The largest error at the end of runs, in units of tolerance times the range of temperatures."""
+    """Checks of the largest error at the end of runs, in units of the tolerance times the range of temperatures."""
     kinds = cases.KINDS[:2] if quick else cases.KINDS
     tolerances = TOLERANCES[:1] if quick else TOLERANCES
     for kind in kinds:

@@ -7,9 +7,9 @@ smaller. In linear problems the first step leads to the solution and others take
 solved
 
 - by fast diagonalisation where the axes separate (see `separation`; R. E. Lynch, J. R. Rice, D. H. Thomas, Direct
-solution of partial difference equations by tensor product methods, Numerische Mathematik 6 (1964) 185-199), - on grids
-of up to DIRECT cells by elimination, - on larger ones by conjugate gradients, or BiCGSTAB where A is not symmetric,
-preconditioned by `multigrid`.
+  solution of partial difference equations by tensor product methods, Numerische Mathematik 6 (1964) 185-199),
+- on grids of up to DIRECT cells by elimination,
+- on larger ones by conjugate gradients, or BiCGSTAB where A is not symmetric, preconditioned by `multigrid`.
 
 Where Newton's method does not converge, as with conductivities that vanish at some temperature, iterations with the
 present values of conductivities and sources (Picard) come closer to the solution first. The solution has order 2 in

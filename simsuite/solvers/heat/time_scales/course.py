@@ -1,9 +1,8 @@
-"""What share of its steps a run with control of their error has behind it at a time.
+"""The share of its steps that a run with control of their error has taken by a time.
 
-By how steps are foretold (see `expected_steps`): some go with the turns that smooth data make, which may all be made
-within a short pulse, and some with the logarithm of the time since the run began, or since data last jumped or kinked,
-because steps are short then and grow.
-"""
+It follows from how steps are foretold (see `expected_steps`). Some are in proportion to the turns that smooth data
+make, which may all be made within a short pulse. Others go with the logarithm of the time since the run began, or since
+data last jumped or kinked, because steps are short then and grow."""
 
 from __future__ import annotations
 
@@ -17,10 +16,10 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Course:
-    """end: of the run, s. changes: increasing times at which data jump or kink, s. times, turned: which share of all
-    turns is made by which time, s. by_turns: the share of steps that go with turns; at_first: of those that begin the
-    run; all others follow changes. growing: how long after a change steps begin to grow, s; infinite where nothing is
-    known but the time."""
+    """end: of the run, s. changes: increasing times at which data jump or kink, s. times, turned: some times, s, and
+    the share of all turns that is made by each. by_turns: the share of steps that go with turns. at_first: the share of
+    steps that begin the run. All other steps follow changes. growing: how long after a change steps begin to grow, s;
+    infinite where nothing is known but the time."""
 
     end: float
     changes: tuple[float, ...] = ()
@@ -31,7 +30,7 @@ class Course:
     growing: float = math.inf
 
     def share(self, t: float) -> float:
-        """Of all steps by a time t, from 0 to 1."""
+        """The share of all steps that is taken by a time t, from 0 to 1."""
         if not 0.0 < self.growing < math.inf:
             return t / self.end
         by_turns = self.by_turns if self.times else 0.0
@@ -45,8 +44,8 @@ class Course:
 
     @cached_property
     def _pieces(self) -> tuple[list[float], np.ndarray]:
-        """When the times between changes begin, s, and which share of the steps that do not go with turns is taken by
-        then; and 1 in the end."""
+        """The times at which the pieces between changes begin, s; and the share of the steps that do not go with turns
+        that is taken by each of these times, followed by 1."""
         begins = [0.0, *(t for t in self.changes if 0.0 < t < self.end)]
         weights = np.log1p(np.diff([*begins, self.end]) / self.growing)
         others = 1.0 - self.by_turns - self.at_first

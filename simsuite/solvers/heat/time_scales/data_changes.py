@@ -1,4 +1,5 @@
-"""When the data of a heat problem jump or kink: a source that is switched on, an edge whose temperature is a ramp."""
+"""The times at which the data of a heat problem jump or kink: for example, a source that is switched on, an edge whose
+temperature is a ramp."""
 
 from __future__ import annotations
 
@@ -13,17 +14,18 @@ from simsuite.expressions.changes import jumping, searched_changes
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.edges import FLUX, Edges
 
-MOST = 300_000  # times; of more none is told
-MOST_MOVING = 100_000  # times at which one part of an expression jumps that moves; of more none is told
-_SAME = 1e-12  # of a run: times that differ by less are one
-_JUMP = 1e-9  # of the largest value: less is no jump
+MOST = 300_000  # the most times; where there are more, none is returned
+# the most times at which one moving part of an expression jumps; where there are more, none is returned
+MOST_MOVING = 100_000
+_SAME = 1e-12  # share of a run: times that differ by less are the same
+_JUMP = 1e-9  # share of the largest value: a smaller change is no jump
 
 
 @dataclass(frozen=True)
 class Changes:
-    """jumps: of temperatures at edges or outside, which make the temperature rough there. kinks: all others, s.
-    unsearched: expressions, as they are written, that jump at so many times, or places, that not all were looked for.
-    """
+    """jumps: times at which temperatures at edges or outside jump, which makes the temperature there rough, s. kinks:
+    the times of all other changes, s. unsearched: expressions, as they are written, that jump at so many times, or
+    places, that not all were looked for."""
 
     jumps: tuple[float, ...] = ()
     kinks: tuple[float, ...] = ()
@@ -35,7 +37,8 @@ class Changes:
 
 
 def data_changes(made: Discretisation, end: float) -> Changes:
-    """From 0 to `end`, these two included where data are different just after 0, or just before the end."""
+    """The changes of the data from 0 to `end`. These two times are included if data are different just after 0 or just
+    before `end`."""
     edges, sources = list(_of_edges(made)), list(_of_sources(made))
     moving = [*edges, *sources]
     found = [searched_changes(f.tree, "t", 0.0, end, points, MOST_MOVING, MOST) for f, points in moving]
@@ -57,25 +60,25 @@ def _together(found: Iterable[np.ndarray]) -> np.ndarray:
 
 
 def _has_one(ascending: np.ndarray, times: np.ndarray, small: float) -> np.ndarray:
-    """Of which times one of some ascending numbers is less than `small` away."""
+    """For each of `times`, whether one of the ascending numbers is less than `small` away."""
     return np.searchsorted(ascending, times - small) < np.searchsorted(ascending, times + small)
 
 
 def _of_edges(made: Discretisation) -> Iterator[tuple[Expression, Mapping[str, np.ndarray]]]:
-    """What depends on time at edges, and where it counts."""
+    """The data of edges that depend on time, each with the points where it counts."""
     for piece in made.edges.pieces:
         yield from ((f, {"x": piece.x, "y": piece.y}) for f in (piece.first, piece.second) if f.depends_on("t"))
 
 
 def _of_sources(made: Discretisation) -> Iterator[tuple[Expression, Mapping[str, np.ndarray]]]:
-    """Sources that depend on time, and all cells."""
+    """The sources that depend on time, each with the points of all cells."""
     x, y = made.centres
     yield from ((f, {"x": x, "y": y}) for f in made.sources if f.depends_on("t"))
 
 
 def _jumps(edges: Edges, t: float, small: float) -> bool:
-    """Whether a temperature at an edge or outside jumps at t, or how heat passes to it. small: so far before and after
-    t they are looked at, s."""
+    """Whether a temperature at an edge or outside jumps at t, or the coefficient by which heat passes to it. small: how
+    long before and after t they are looked at, s."""
     for piece in edges.pieces:
         for f in (piece.first, piece.second):
             if piece.kind != FLUX and f.depends_on("t"):

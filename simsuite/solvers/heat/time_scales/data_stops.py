@@ -21,37 +21,41 @@ from simsuite.expressions.summands import summands
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.sampling import distinct
 
-LOOKS = 1025  # times of a run, at least
-MOST_CHANGE = 0.5  # of the range of a function of time
+LOOKS = 1025  # the least number of times of a run at which data are looked at
+MOST_CHANGE = 0.5  # share of the range of a function of time, by which it changes from mark to mark
 SOON = 1.0 / 12.0  # of a run
-LONG = 5.0  # times the time between the marks of a peak
-# Of the range: what comes before the first of these levels is less than any tolerance. At each of them a step ends,
-# because the stages of a step of rkl2 do not look at its end, where a peak may have risen from one to the other.
+LONG = 5.0  # how many times as long as between the marks of a peak a rest without marks is
+# Levels as shares of the range. What comes before the first of them is less than any tolerance. A step ends at each of
+# them, because the stages of a step of rkl2 do not look at its end, where a peak may have risen from one level to the
+# next.
 RISING = (1e-7, 1e-5, 1e-3, 3e-2)
 MOST_STOPS = 20_000
-_UNSEEN = 0.05  # of the range: changes between two looks that are looked for
-_STEEP = 0.125  # of the range: changes from one look to the next that are looked at more closely
+_UNSEEN = 0.05  # share of the range: larger changes between two looks are looked for
+# share of the range: where a function changes by more from one look to the next, it is looked at more closely
+_STEEP = 0.125
 _DEPTH = 14  # how often the time between two looks is halved at most
-_MOST_BOXES = 1 << 18  # of interval arithmetic at a time
-_MOST_TIMES = 1 << 16  # that a function is looked at
-_FEW = 4  # marks of a peak; of more, those next to the time without any
-_POINTS = 8  # along an edge, and along each axis of a source
-_BESIDE = 1e-12  # of the run: before and after a time at which data may jump
-_APART = 0.25  # of the time to the next mark: times that are closer to another one are left out
+_MOST_BOXES = 1 << 18  # the most boxes of interval arithmetic that are evaluated together
+_MOST_TIMES = 1 << 16  # the most times at which a function is looked at
+_FEW = 4  # the most marks of a peak that are used; of more marks, these are the ones next to the rest without marks
+_POINTS = 8  # the number of points along an edge, and along each axis of a source
+_BESIDE = 1e-12  # share of the run: how far before and after a possible jump data are looked at
+_APART = 0.25  # share of the time to the next mark: marks that are closer than that to another time are left out
 
 Points = Mapping[str, np.ndarray]
 
 
 @dataclass(frozen=True)
 class Stops:
-    """times: increasing, s. unsearched: functions with so many peaks, if any, that they were not looked for."""
+    """Times at which steps must end to see peaks. times: increasing, s. unsearched: functions with so many peaks that
+    they were not looked for."""
 
     times: tuple[float, ...] = ()
     unsearched: tuple[Expression, ...] = ()
 
 
 def data_stops(made: Discretisation, end: float, others: Sequence[float]) -> Stops:
-    """others: increasing times at which steps end anyway."""
+    """The times at which steps must end to see peaks of the data. others: increasing times at which steps end
+    anyway."""
     wanted: list[tuple[float, float]] = []
     unsearched: list[Expression] = []
     with np.errstate(all="ignore"):
@@ -63,7 +67,7 @@ def data_stops(made: Discretisation, end: float, others: Sequence[float]) -> Sto
                 range_ = float(np.max(np.ptp(values, axis=0)))
                 if np.isfinite(range_) and range_ > 0:
                     change = np.max(np.abs(np.diff(values, axis=0)), axis=1)
-                    change[np.diff(t) <= 4 * _BESIDE * end] = 0.0  # where steps end anyway, and data may jump
+                    change[np.diff(t) <= 4 * _BESIDE * end] = 0.0  # steps end here anyway, because data may jump
                     wanted += _around_peaks(t, np.append(0.0, np.cumsum(change)) / range_, end)
     stops: list[float] = []
     wanted.sort()
@@ -77,14 +81,14 @@ def data_stops(made: Discretisation, end: float, others: Sequence[float]) -> Sto
 
 
 def _distances(times: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Of each time to the nearest of some others, which increase."""
+    """The distance of each time to the nearest of some others, which are increasing."""
     after = np.clip(np.searchsorted(others, times), 1, others.size - 1)
     return np.minimum(np.abs(times - others[after - 1]), np.abs(times - others[after]))
 
 
 def _parts(f: Expression, points: Points) -> Iterator[tuple[Expression, Points]]:
-    """A function, and what it adds up from: a peak that is low beside another one may bring as much heat. Points that
-    make no difference are left out."""
+    """A function, and the summands that it consists of, because a peak that is low beside another one may bring as much
+    heat. Points that make no difference are left out."""
     found = summands(f.tree, "t")
     parts = [Expression.from_tree(tree, f.variables) for tree in found] if len(found) > 1 else []
     for part in (f, *parts):
@@ -100,8 +104,9 @@ def _around_peaks(t: np.ndarray, changed: np.ndarray, end: float) -> list[tuple[
         return []
     gaps = np.diff(met)
     rest_before, rest_after = np.append(met[0], gaps), np.append(gaps, end - met[-1])
-    before, after = np.append(np.inf, gaps), np.append(gaps, np.inf)  # where there is a mark
-    # Of several marks in a row those near a rest, which is a time without any.
+    # the times to the marks before and after each mark, infinite where there is none
+    before, after = np.append(np.inf, gaps), np.append(gaps, np.inf)
+    # Of several marks in a row, those next to a rest are used; a rest is a time without marks.
     begins = (after < SOON * end) & (rest_before > LONG * after)
     ends = (before < SOON * end) & (rest_after > LONG * before)
     wanted = np.zeros(met.size, bool)
@@ -119,8 +124,8 @@ def _around_peaks(t: np.ndarray, changed: np.ndarray, end: float) -> list[tuple[
 
 
 def _looks(f: Expression, points: Points, end: float, others: Sequence[float]) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Times, those before and after each of others among them, and values at them and at all points; and whether peaks
-    between them were looked for."""
+    """Times at which a function is looked at, the values at these times and all points, and whether peaks between the
+    times were looked for. Among the times are some just before and after each of `others`."""
 
     def values(t: np.ndarray) -> np.ndarray:
         n = len(next(iter(points.values())))

@@ -1,4 +1,4 @@
-"""How fast errors grow where sources give more for a higher temperature."""
+"""A bound for how fast errors grow where sources give more for a higher temperature."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import numpy as np
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.sampling import distinct
 
-_FEW, _TEMPERATURES = 8, 33  # cells along each axis that are looked at, and temperatures
+_FEW, _TEMPERATURES = 8, 33  # the number of cells along each axis, and of temperatures, that are looked at
 
 
 def fastest_growth(made: Discretisation, t: float, low: float, high: float) -> float:
-    """The largest that (∂q/∂T)/ρc is, 1/s, at a time t and temperatures from low to high, K, as far as few cells show;
+    """The largest value of (∂q/∂T)/ρc, 1/s, at a time t and temperatures from low to high, K, as far as few cells show;
     0 where no source gives more for a higher temperature."""
     if not (np.isfinite(high - low) and high > low):
         return 0.0

@@ -3,13 +3,12 @@
 An estimate of the error of a step knows the data at a few times in the step only. Where they go up and down within it,
 steps may meet them at the same phase again and again, and every estimate finds nothing. So the run is cut into WINDOWS
 equal parts, and in each of them intervals are laid at irregular places, of half the length each time, until the
-parabola through the values at their two ends and in the middle leads close to those at irregular times in between: so
-long may a step be there. A few intervals may be worse where peaks have stops of their own (see `data_stops`), and none
-where there are more peaks than can be looked for one by one.
+parabola through the values at their two ends and in the middle leads close to those at irregular times in between: A
+step there may be as long as these intervals. A few intervals may miss this where peaks have stops of their own
+(see `data_stops`), and none where there are more peaks than can be looked for one by one.
 
 Close is a small part of the range of a function (CLOSE times the tolerance; a step of an accurate integrator is much
-shorter than that), or what changes temperatures by less than the tolerance even if every step were off by it.
-"""
+shorter than that), or what changes temperatures by less than the tolerance even if every step were off by it."""
 
 from __future__ import annotations
 
@@ -29,22 +28,27 @@ from simsuite.solvers.heat.grid.irregular import GOLDEN
 from simsuite.solvers.heat.grid.sampling import distinct
 
 WINDOWS = 32
-CLOSE, LEAST_CLOSE, MOST_CLOSE = 30.0, 1e-3, 0.05  # of the range of a function: times the tolerance; limits
+# the share of a function's range that counts as close, in units of the tolerance, and its limits
+CLOSE, LEAST_CLOSE, MOST_CLOSE = 30.0, 1e-3, 0.05
 FINEST = 26  # how often an interval as long as the run is halved at most
-_INTERVALS, _WORSE = 32, 2  # in each window; of them that may be worse
-_BESIDE = 4  # windows on either side of one, in which peaks are alike
-_INSIDE = 8  # times in an interval
-_LOOKS = 512  # times at which the range of a function is looked at
-_AT_EDGE, _OF_SOURCE = 8, (6, 6)  # points; those where it changes most, and others
-_MOST_CELLS = 128  # along each axis, that a source is looked at in for that, at so many times:
+_INTERVALS, _WORSE = 32, 2  # the number of intervals in each window, and how many of them may be worse
+_BESIDE = 4  # the number of windows on either side of one in which peaks are assumed to be alike
+_INSIDE = 8  # the number of times in an interval
+_LOOKS = 512  # the number of times at which the range of a function is looked at
+# the number of points along an edge; for a source, where it changes most, and of others
+_AT_EDGE, _OF_SOURCE = 8, (6, 6)
+# the most cells along each axis, and the number of times, at which it is looked where a source changes most
+_MOST_CELLS = 128
 _TIMES = 8
-_IN_KELVIN = 0.1  # of the tolerance
-_LESS = 0.5  # of the longest step of the window before, for a step to end where a window begins
+_IN_KELVIN = 0.1  # share of the tolerance that temperatures may be off by without notice
+# A step ends where a window begins if steps there must be shorter than this share of those in the window before.
+_LESS = 0.5
 
 
 @dataclass(frozen=True)
 class LongestSteps:
-    """begins: of parts of a run, increasing from 0 on, s. longest: a step in each, s; none where data do not say."""
+    """The longest steps in the parts of a run. begins: the times at which the parts begin, increasing from 0 on, s.
+    longest: the longest step in each part, s. Both are empty where the data set no limit."""
 
     begins: tuple[float, ...] = ()
     longest: tuple[float, ...] = ()
@@ -55,25 +59,25 @@ class LongestSteps:
 
     @property
     def least(self) -> float:
-        """The shortest of them, s; infinite if there are none."""
+        """The shortest of the longest steps, s; infinite if there is no limit."""
         return min(self.longest, default=math.inf)
 
     @property
     def stops(self) -> tuple[float, ...]:
-        """Times at which steps end because those after it are much shorter, s."""
+        """The times at which steps end because those after it must be much shorter, s."""
         pairs = zip(self.begins[1:], itertools.pairwise(self.longest))
         return tuple(t for t, (before, after) in pairs if after < _LESS * before)
 
     def steps(self, end: float) -> float:
-        """How many there are at least in a run."""
+        """The least number of steps in a run until `end`."""
         parts = zip(itertools.pairwise([*self.begins, end]), self.longest)
         return sum((b - a) / dt for (a, b), dt in parts)
 
 
 @dataclass(frozen=True)
 class Data:
-    """A function of time at some points. kelvin: by how much temperatures come to be off at most if it is off by one
-    unit for all of a run. is_temperature: whether it is one itself, of an edge or outside."""
+    """A function of time at some points. kelvin: by how much temperatures are off at most if the function is off by one
+    unit during the whole run. is_temperature: whether the function is a temperature of an edge or outside."""
 
     f: Expression
     points: Mapping[str, np.ndarray]
@@ -81,7 +85,7 @@ class Data:
     is_temperature: bool = False
 
     def __call__(self, t: np.ndarray) -> np.ndarray:
-        """(..., points) at times t (...)."""
+        """The values (..., points) at times t (...)."""
         size = len(next(iter(self.points.values())))
         return np.broadcast_to(self.f(**self.points, t=t[..., None]), (*t.shape, size))
 
@@ -93,8 +97,10 @@ def longest_steps(
     tolerance: float,
     with_peaks: Collection[Expression] = (),
 ) -> LongestSteps:
-    """changes: times at which data jump or kink, and steps end, s. tolerance: of errors in time, relative to the range
-    of the temperatures. with_peaks: functions that may have peaks at which no steps end."""
+    """The longest steps with which data are followed closely enough.
+
+    changes: times at which data jump or kink, and steps end, s. tolerance: of errors in time, relative to the range of
+    the temperatures. with_peaks: functions that may have peaks at which no steps end."""
     close = min(max(CLOSE * tolerance, LEAST_CLOSE), MOST_CLOSE)
     unnoticed = _IN_KELVIN * tolerance * float(np.ptp(distinct(made.T0)))
     halved = np.zeros(WINDOWS, int)
@@ -127,8 +133,8 @@ def _halved(data: Data, end: float, changes: np.ndarray, enough: float, peaks: b
 
 
 def _off(data: Data, end: float, changes: np.ndarray, windows: np.ndarray, times: int) -> np.ndarray:
-    """By how much parabolas are off, at most, in intervals halved so many times: (windows, _INTERVALS). Intervals end
-    where data jump or kink."""
+    """The largest errors of parabolas in intervals that are as long as the run halved so many times: (windows,
+    _INTERVALS). Intervals end where data jump or kink."""
     length, small, i = end * 0.5**times, BESIDE * end, np.arange(_INTERVALS)
     places = (i + (i + 1) * (times + 1) * GOLDEN % 1.0) / _INTERVALS
     begin = (windows[:, None] + places) * (end / WINDOWS)
@@ -143,7 +149,8 @@ def _off(data: Data, end: float, changes: np.ndarray, windows: np.ndarray, times
 
 
 def data_of(made: Discretisation, end: float, steady: bool = False) -> Iterator[Data]:
-    """The data of edges and sources that depend on time. steady: those that do not are given as well."""
+    """The data of edges and sources that depend on time. steady: whether data that do not depend on time are returned
+    as well."""
     capacity, k = float(np.min(distinct(made.rho_c))), float(np.min(distinct(made.kx)))
     of_flux = end / (capacity * min(made.dx, made.dy))
     if k > 0:

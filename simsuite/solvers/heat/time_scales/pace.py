@@ -1,8 +1,9 @@
-"""How fast a solution changes because its data do: what forecasts of steps with control of their error go by.
+"""How fast a solution changes because its data do. Forecasts of steps with control of their error are based on this.
 
-A step of order 2 whose error is controlled is a share of the time 1/ω in which the solution changes, ω³ = |T'''|/R, R
-being the range of its temperatures (see `control`). So a run takes steps in proportion to its turns, the integral of ω
-over time. Here T''' is estimated in the cells that data act on, of which each is taken for itself:
+The length of a step of order 2 whose error is controlled is a fixed share of the time 1/ω in which the solution
+changes. Here ω³ = |T'''|/R, R being the range of its temperatures (see `control`). So a run takes steps in proportion
+to its turns, the integral of ω over time. Here T''' is estimated in the cells that data act on, each without its
+neighbours:
 
     temperature u outside     T' = λ(u - T)               |T'''| ≤ |u'''| and λ|u''|
     flux q into an edge       T' = q/(ρc d)               |T'''| = |q''|/(ρc d)
@@ -14,8 +15,7 @@ since: ω ~ 1/t, and a jump costs ln(1 + t/t₀) turns by the next one, t₀ bei
 neighbours. Derivatives are differences over times of many lengths, of which the largest counts, since those over longer
 times are too small. They are taken where data do not jump or kink in between, and where they are more than rounding.
 Data are looked at at irregular times, and between two stops at a peak (see `data_stops`) and on both sides of jumps as
-well: a short pulse that was seen by its slopes alone would seem to change fast, and for ever.
-"""
+well: a short pulse that was seen by its slopes alone would seem to change fast, and for ever."""
 
 from __future__ import annotations
 
@@ -38,29 +38,33 @@ from simsuite.solvers.heat.grid.sampling import distinct
 from simsuite.solvers.heat.time_scales.feeding import fastest_growth
 from simsuite.solvers.heat.time_scales.reach import SHARE
 
-_TIMES = 64  # parts of a run, in each of which derivatives are looked at; those with peaks are divided there
-_MOST_PEAKS = 192  # stops at peaks; where there are more, irregular times meet enough of them
+# the number of parts of a run, in each of which derivatives are looked at; parts with peaks are divided there
+_TIMES = 64
+_MOST_PEAKS = 192  # the most stops at peaks that are used; where there are more, irregular times meet enough peaks
 _EARLY = 2.0 ** -np.arange(7, 21)  # times soon after the start, as shares of a run
-_LENGTHS = 2.0 ** -np.arange(4, 25)  # of differences, as shares of a run
+_LENGTHS = 2.0 ** -np.arange(4, 25)  # the lengths of time over which differences are taken, as shares of a run
 _CORNERS = np.array([-1.5, -0.5, 0.5, 1.5])
-_ROUNDING = 64 * np.finfo(np.float64).eps  # of the largest value
-_BETWEEN = np.array([0.2, 0.4, 0.6, 0.8])  # of the time from one of these stops to the next, for values
-_LOOKS = 257  # times at which values are at least, 0 and the end among them
-_POINTS = 4  # along an edge
-_ACROSS = 16  # points along each axis of a source
-_ROUGHENS = 0.2  # of what a source that jumps heats: what of it makes a solution rough, as jumps at edges do
-_MOVING_ROUGHENS = 8.0 * _ROUGHENS  # the same of one that jumps in other cells each time: as steps on such plates show
-_MOST_JUMPS = 256  # whose heights are looked at
-_NEAR = 1e-3  # of the time to the next jump: for how long slopes are looked at beside one
-_GROWS = 1.5  # times e that temperatures grow, from which on steps may be many more
-_MOST_CELLS = 1 << 18  # of a field that are looked at
+_ROUNDING = 64 * np.finfo(np.float64).eps  # share of the largest value that counts as rounding
+# places between two stops at peaks, as shares of the time between them, at which values are looked at
+_BETWEEN = np.array([0.2, 0.4, 0.6, 0.8])
+_LOOKS = 257  # the least number of times at which values are looked at, 0 and the end among them
+_POINTS = 4  # the number of points along an edge
+_ACROSS = 16  # the number of points along each axis of a source
+_ROUGHENS = 0.2  # the share of what a jumping source heats that makes a solution rough, as jumps at edges do
+# this share for a source that jumps in other cells each time, as seen in steps on such plates
+_MOVING_ROUGHENS = 8.0 * _ROUGHENS
+_MOST_JUMPS = 256  # the most jumps whose heights are looked at
+_NEAR = 1e-3  # share of the time to the next jump: for so long slopes are looked at beside a jump
+_GROWS = 1.5  # If temperatures may grow by more than e to this power, steps may be many more.
+_MOST_CELLS = 1 << 18  # the most cells of a field that are looked at
 
 
 @dataclass(frozen=True)
 class Pace:
-    """turns: ∫ω dt where data are smooth. rough: the same for all times at which they jump. range: of the temperatures
-    that data lead to, K; also where they stand still. times, turned: how many turns are made by which time, s.
-    growth: times e that this range grows from its beginning, where an edge moves away from a plate at rest."""
+    """How many turns a solution makes. turns: ∫ω dt where data are smooth. rough: ∫ω dt after all times at which data
+    jump. range: of the temperatures that data lead to, K, even if data do not change. times, turned: some times, s, and
+    the turns that are made by each. growth: the logarithm of the factor by which this range grows from its beginning,
+    where an edge moves away from a plate at rest."""
 
     turns: float = 0.0
     rough: float = 0.0
@@ -72,10 +76,12 @@ class Pace:
 
 @dataclass(frozen=True)
 class _Drive:
-    """What data that act on some cells do to them. third: |T'''| at each of the times looked at, K/s³; reach: by how
-    much temperatures come to differ, K; by: what share of that they have come to where each part of the run begins, and
-    at its end; jumps: the temperature that follows from each jump looked at, K. moves_off: whether it is a temperature
-    that moves otherwise than by jumps."""
+    """The effect of data on the cells that they act on.
+
+    third: |T'''| at each of the times looked at, K/s³. reach: by how much temperatures come to differ, K. by: the share
+    of `reach` that temperatures have come to differ by where each part of the run begins, and at its end. jumps: the
+    change of temperature that follows from each jump looked at, K. moves_off: whether the data are a temperature that
+    moves otherwise than by jumps."""
 
     third: np.ndarray
     reach: float
@@ -86,9 +92,9 @@ class _Drive:
 
 @dataclass(frozen=True)
 class _Looks:
-    """A plate, as far as it matters: k, W/(m K); rho_c, J/(m³ K); T: at the start, K. end: of the run, s. changes:
-    times at which data jump or kink; jumps: those whose heights are looked at, gaps: from each to the next, s. peaks:
-    times on their flanks, s."""
+    """What is looked at of a plate. k: conductivity, W/(m K). rho_c: J/(m³ K). T: initial temperature, K. end: of the
+    run, s. changes: times at which data jump or kink, s. jumps: those of them whose heights are looked at. gaps: the
+    time from each jump to the next, s. peaks: times on the flanks of peaks, s."""
 
     k: float
     rho_c: float
@@ -105,12 +111,12 @@ class _Looks:
 
     @cached_property
     def spans(self) -> np.ndarray:
-        """Parts of the run, s."""
+        """The parts of the run, s."""
         return np.diff(self.bounds)
 
     @cached_property
     def times(self) -> np.ndarray:
-        """Those at which derivatives are looked at, one in each part, s."""
+        """The times at which derivatives are looked at, one in each part, s."""
         return self.bounds[:-1] + self.spans * ((np.arange(self.spans.size) + 1) * GOLDEN % 1.0)
 
     @cached_property
@@ -124,7 +130,8 @@ class _Looks:
 
     @cached_property
     def at(self) -> np.ndarray:
-        """Times at which values are looked at, s: irregular ones, lest they meet data in step, and those of changes."""
+        """The times at which values are looked at, s: irregular ones, which do not meet periodic data always at the
+        same phase, and those of changes."""
         i = np.arange(_LOOKS - 2)
         t = self.end * np.concatenate([[0.0], (i + (i + 1) * GOLDEN % 1.0) / i.size, [1.0]])
         near = self.jumps if self.jumps.size == self.changes.size else np.zeros(0)
@@ -135,30 +142,30 @@ class _Looks:
         )
 
     def mean(self, values: np.ndarray) -> np.ndarray:
-        """Of the whole run, from values at those times, (times, points)."""
+        """The mean over the whole run, from values at the times `at`, (times, points)."""
         return np.asarray(self._sums(values)[-1] / self.end)
 
     def swing(self, values: np.ndarray) -> float:
-        """By how much the integral of values, less their mean, goes up and down."""
+        """The range of the integral over time of the values less their mean."""
         return float(np.max(np.ptp(self._sums(values - self.mean(values)), axis=0)))
 
     def share_of_integral(self, values: np.ndarray) -> np.ndarray:
-        """See `_Drive.by`, where temperatures differ by the integral of values, (times, points)."""
+        """The entry `_Drive.by` where temperatures differ by the integral of the values, (times, points)."""
         return self.share(np.concatenate([np.zeros((1, values.shape[1])), self._sums(values)]))
 
     def share(self, values: np.ndarray) -> np.ndarray:
-        """See `_Drive.by`, where temperatures differ by values, (times, points)."""
+        """The entry `_Drive.by` where temperatures differ by the values, (times, points)."""
         largest = np.maximum.accumulate(np.max(np.abs(values), axis=1))
         return np.interp(self.bounds, self.at, largest / max(float(largest[-1]), 1e-300))
 
     def _sums(self, values: np.ndarray) -> np.ndarray:
-        """The integral up to each of those times but the first."""
+        """The integral of the values up to each of the times `at` but the first."""
         return np.cumsum(0.5 * np.diff(self.at)[:, None] * (values[1:] + values[:-1]), axis=0)
 
 
 def pace(made: Discretisation, end: float, changes: Sequence[float], safe: float, peaks: Sequence[float] = ()) -> Pace:
-    """Of a run that ends at `end`. changes: times at which data jump or kink. safe: largest stable explicit step, s.
-    peaks: times on the flanks of peaks of smooth data, s."""
+    """The pace of a run that ends at `end`. changes: times at which data jump or kink. safe: largest stable explicit
+    step, s. peaks: times on the flanks of peaks of smooth data, s."""
     at = np.sort(np.array(changes, float))
     gaps, stride = np.diff(np.append(at, end)), max(1, -(-at.size // _MOST_JUMPS))
     k, rho_c, T = (_few(a) for a in (made.kx, made.rho_c, made.T0))
@@ -185,11 +192,11 @@ def pace(made: Discretisation, end: float, changes: Sequence[float], safe: float
 
 
 def _turns(drives: Sequence[_Drive], range_: float, looks: _Looks) -> np.ndarray:
-    """∫ω dt of each part of the run. range_: of all temperatures, K.
+    """∫ω dt over each part of the run. range_: of all temperatures, K.
 
-    Where temperatures begin to differ, the range so far is next to nothing, and ω so much larger; but it grows as the
-    range does, and so ∫ω dt by no more than the logarithm of that: by 16 where all begins at the least that errors are
-    measured by."""
+    When temperatures begin to differ, the range so far is next to nothing, which makes ω much larger. But as the range
+    grows, ω falls, so that ∫ω dt is larger by no more than the logarithm of that growth: by 16 where the range begins
+    at the least one that errors are measured by."""
     third = np.max([drive.third for drive in drives], axis=0)
     so_far = looks.T[1] - looks.T[0] + np.max([drive.reach * drive.by for drive in drives], axis=0)
     so_far = np.maximum(so_far, SHARE * range_)
@@ -199,15 +206,17 @@ def _turns(drives: Sequence[_Drive], range_: float, looks: _Looks) -> np.ndarray
 
 
 def runs_away(made: Discretisation, end: float) -> bool:
-    """Whether a source gives more or less with T in another way than in proportion to it: then it shows only on the way
-    how fast temperatures change, as where they run away, or come to a temperature at which a thermostat switches. Where
-    it does in proportion, and temperatures grow, so do errors, by which steps may become much shorter."""
+    """Whether a source depends on T in another way than linearly. Then it shows only during the run how fast
+    temperatures change: they may run away, or come to a temperature at which a thermostat switches.
+
+    Where a source is linear in T and temperatures grow, errors grow too, by which steps may become much shorter; that
+    counts as well."""
     return growth(made, end) > _GROWS or any(not _is_affine(f.tree) for f in made.sources if f.depends_on("T"))
 
 
 def growth(made: Discretisation, end: float) -> float:
-    """∫ (∂q/∂T)/ρc dt of a run until `end` at its first temperatures, where sources give most for a higher one: by how
-    many times e temperatures grow if no heat gets away. Their turns are as many."""
+    """∫ (∂q/∂T)/ρc dt of a run until `end` at its first temperatures, where sources give most for a higher one: this is
+    the logarithm of the factor by which temperatures grow if no heat gets away. They make as many turns."""
     low, high = (float(value) for value in (np.min(made.T0), np.max(made.T0)))
     times = end * ((np.arange(_TIMES) + 1) * GOLDEN % 1.0)
     return end * float(np.mean([fastest_growth(made, float(t), low, max(high, low + 1.0)) for t in times]))
@@ -244,14 +253,14 @@ def _of_edges(made: Discretisation, looks: _Looks) -> Iterator[_Drive]:
 
 
 def _seen(piece: Piece, looks: _Looks) -> tuple[Mapping[str, np.ndarray], np.ndarray, np.ndarray]:
-    """A few points of an edge, and the values of its data there."""
+    """A few points of an edge, and the values of the condition's data there."""
     few = slice(None, None, -(-len(piece.x) // _POINTS))
     points = {"x": piece.x[few], "y": piece.y[few]}
     return points, _values(piece.first, points, looks), _values(piece.second, points, looks)
 
 
 def coefficient(piece: Piece, first: np.ndarray, hottest: float) -> float:
-    """The largest heat transfer coefficient, W/(m² K)."""
+    """The largest heat transfer coefficient of a piece of an edge, W/(m² K)."""
     largest = float(np.max(first))
     return 4.0 * 5.67e-8 * largest * abs(hottest) ** 3 if piece.kind == RADIATION else largest
 
@@ -275,7 +284,7 @@ def _of_temperature(
 
 
 def _moves_between_changes(values: np.ndarray, looks: _Looks) -> bool:
-    """Whether data move at all but where they jump."""
+    """Whether data change at other times than those at which they jump."""
     after = np.searchsorted(looks.changes, looks.at)
     return bool(np.any(np.diff(values, axis=0)[np.diff(after) == 0]))
 
@@ -283,7 +292,7 @@ def _moves_between_changes(values: np.ndarray, looks: _Looks) -> bool:
 def _of_flux(
     f: Expression, points: Mapping[str, np.ndarray], q: np.ndarray, depth: float, looks: _Looks, scale: float = 1.0
 ) -> _Drive:
-    """scale: watts per square metre for one of f."""
+    """The effect of a heat flux f on cells. scale: the flux in W/m² for one unit of f."""
     second, _ = _derivatives(f, points, looks)
     moves = float(np.max(np.ptp(q, axis=0)))
     omega = np.sqrt(second / moves) if moves > 0 else np.zeros_like(second)
@@ -307,7 +316,7 @@ def _of_sources(made: Discretisation, looks: _Looks) -> Iterator[_Drive]:
     for f in made.sources:
         q = _values(f, points, looks)
         if not np.any(q):
-            continue  # at the temperatures and places that are looked at
+            continue  # the source is 0 at the temperatures and places that are looked at
         second, third = _derivatives(f, points, looks)
         mean, moves = looks.mean(q), float(np.max(np.ptp(q, axis=0)))
         sizes = np.abs(q)
@@ -325,18 +334,18 @@ def _of_sources(made: Discretisation, looks: _Looks) -> Iterator[_Drive]:
 
 
 def _often(second: np.ndarray, moves: float, looks: _Looks) -> float:
-    """The ω of data that move by so much, where they do."""
+    """The ω of data that change by `moves`, at the times when they do."""
     squares = float(looks.spans @ np.max(second / moves, axis=1) ** 2) if moves > 0 else 0.0
     return float((squares / looks.end) ** 0.25)
 
 
 def _values(f: Expression, points: Mapping[str, np.ndarray], looks: _Looks) -> np.ndarray:
-    """(times, points)."""
+    """The values of f at all times looked at, (times, points)."""
     return np.broadcast_to(f(**points, t=looks.at[:, None]), (looks.at.size, len(points["x"])))
 
 
 def _derivatives(f: Expression, points: Mapping[str, np.ndarray], looks: _Looks) -> tuple[np.ndarray, np.ndarray]:
-    """|f''| and |f'''|, (times, points); of one point if f is the same at all."""
+    """|f''| and |f'''|, (times, points); for one point only if f is the same at all points."""
     if not f.names - {"t"}:
         points = {name: values[:1] for name, values in points.items()}
     n = len(points["x"])
@@ -358,8 +367,9 @@ def _derivatives(f: Expression, points: Mapping[str, np.ndarray], looks: _Looks)
 
 
 def _heights(f: Expression, points: Mapping[str, np.ndarray], looks: _Looks) -> np.ndarray:
-    """By how much f jumps at each of the times that are looked at, at most, and where it kinks, to by how much another
-    value that leads by the next one. Where something moves over a plate, points in between are passed as well."""
+    """By how much f jumps at most at each of the times that are looked at; where f kinks, by how much it changes until
+    the next of these times because of the kink. Where something moves over a plate, it passes points in between as
+    well."""
     if not f.depends_on("t") or not looks.jumps.size:
         return np.zeros(looks.jumps.size)
     small = np.full(looks.jumps.size, BESIDE * looks.end)
@@ -375,6 +385,6 @@ def _heights(f: Expression, points: Mapping[str, np.ndarray], looks: _Looks) -> 
 
 
 def _few(values: np.ndarray) -> np.ndarray:
-    """Some of a field of cells."""
+    """Some of the values of a field of cells."""
     found = distinct(values)
     return found[:: 1 + found.shape[0] // math.isqrt(_MOST_CELLS), :: 1 + found.shape[1] // math.isqrt(_MOST_CELLS)]

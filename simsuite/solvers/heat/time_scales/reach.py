@@ -16,16 +16,16 @@ from simsuite.solvers.heat.grid.irregular import GOLDEN
 from simsuite.solvers.heat.grid.sampling import distinct
 from simsuite.solvers.heat.time_scales.longest_steps import data_of
 
-SHARE = 1e-7  # of what data could make of the range, which may be far more than what they do: heat is lost
-_LOOKS = 512  # times at which data are looked at, and as many of those at which steps end
+SHARE = 1e-7  # share of what data could make of the range, which may be far more than what they do, since heat is lost
+_LOOKS = 512  # the number of times at which data are looked at, and the most of the times at which steps end
 
 
 def range_floor(made: Discretisation, end: float, times: Sequence[float]) -> float:
-    """What errors are measured by, K, as long as temperatures differ by less. times: at which steps end, s.
+    """The range that errors are measured by, K, as long as temperatures differ by less. times: times at which steps
+    end, s.
 
     It is a small share of what the initial temperatures, those at edges and those outside differ by, and of what fluxes
-    and sources could warm on the average of the run if no heat were lost.
-    """
+    and sources could warm on the average of the run if no heat were lost."""
     some = np.asarray(times, float)[:: 1 + len(times) // _LOOKS]
     t = np.unique(np.concatenate([end * (np.arange(_LOOKS) * GOLDEN % 1.0), some, [end]]))
     levels, warmed = [distinct(made.T0).min(), distinct(made.T0).max()], 0.0
