@@ -334,7 +334,8 @@ def _of_sources(made: Discretisation, looks: _Looks) -> Iterator[_Drive]:
 
 
 def _often(second: np.ndarray, moves: float, looks: _Looks) -> float:
-    """The ω of data that change by `moves`, at the times when they do."""
+    """The ω of data that change by `moves`: √(|f''|/moves), with the root mean square of |f''| over the run. second:
+    |f''|, (times, points)."""
     squares = float(looks.spans @ np.max(second / moves, axis=1) ** 2) if moves > 0 else 0.0
     return float((squares / looks.end) ** 0.25)
 
@@ -368,8 +369,8 @@ def _derivatives(f: Expression, points: Mapping[str, np.ndarray], looks: _Looks)
 
 def _heights(f: Expression, points: Mapping[str, np.ndarray], looks: _Looks) -> np.ndarray:
     """By how much f jumps at most at each of the times that are looked at; where f kinks, by how much it changes until
-    the next of these times because of the kink. Where something moves over a plate, it passes points in between as
-    well."""
+    the next of these times because of the kink. Where f depends on place, something may jump between the points; a jump
+    that none of them shows counts like the largest one."""
     if not f.depends_on("t") or not looks.jumps.size:
         return np.zeros(looks.jumps.size)
     small = np.full(looks.jumps.size, BESIDE * looks.end)
