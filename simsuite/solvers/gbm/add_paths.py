@@ -1,7 +1,9 @@
-"""From the end of a run to the start of one with more paths, which then makes only those that are new.
+"""Adds paths to a finished run: turns its end into the start of a run with more paths, which then makes only the new
+ones.
 
-Sums of whole groups of paths are the same in both. A last group that is not whole is made once more and taken off
-again: sums are whole numbers (`exact_sums.py`), so nothing of it is left.
+Both runs have the same sums over whole groups of paths. If the last group of the finished run is not whole, its paths
+are made once more and their sums are subtracted; since sums are kept as whole numbers (`exact_sums.py`), this removes
+them without a trace.
 """
 
 from __future__ import annotations
@@ -17,8 +19,8 @@ _SUMS = ("moments", "histogram", "options", "risk", "exposure", "exposure_counts
 
 
 def with_added_paths(plan: PathPlan, before: PathPlan, end: Snapshot, backend: Backend) -> Snapshot:
-    """The start of `plan`, a run like `before` with more paths, from the end of that or, if it cannot be used, from
-    nothing."""
+    """The start of `plan`, a run like `before` but with more paths. It is made from the end of `before`, or from
+    nothing if that end cannot be used."""
     done = int(end.arrays["done"][0])
     start = plan.initial()
     whole = min(done, before.numbering[1]) if plan.uses_sobol else done // GROUP * GROUP
@@ -44,7 +46,8 @@ def _last_group(plan: PathPlan, end: Snapshot, first_path: int, backend: Backend
 
 
 def _same_exercise(plan: PathPlan, before: PathPlan) -> bool:
-    """Whether both learn the exercise of American options from as many paths, which may follow from their number."""
+    """Whether both runs learn the exercise of American options from the same number of paths, whose default depends on
+    the number of paths of the run."""
     american = any(option.exercised_early for option in plan.scenario.option)
     return not american or plan.scenario.paths.regression_paths == before.scenario.paths.regression_paths
 

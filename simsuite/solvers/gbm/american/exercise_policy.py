@@ -29,13 +29,15 @@ import numpy as np
 from simsuite.solvers.gbm.payoffs.exercise_rights import policy_shape
 from simsuite.solvers.gbm.statement import Statement
 
-FIRST_PATH = 1 << 62  # of those that rules are learnt from: none of a run's own
-FEWEST = 8  # paths in the money for each coefficient: from fewer nothing is learnt, and the option is held
-_COLUMNS = 6  # of float64, besides those of a least-squares problem and their orthonormal ones
+FIRST_PATH = 1 << 62  # number of the first path that rules are learnt from; a run's own paths have smaller numbers
+FEWEST = 8  # with fewer paths in the money for each coefficient nothing is learnt, and the option is held
+# columns of float64 that learning needs besides those of a least-squares problem and their orthonormal ones
+_COLUMNS = 6
 
 
 def untrained_policy(statement: Statement) -> np.ndarray:
-    """[row, ..] of the state: exercise values alone."""
+    """The array `policy` of the state before anything is learnt: it holds the exercise values (A and B of each row)
+    alone."""
     policy = np.zeros(policy_shape(statement.payoffs.functionals))
     rate, end = statement.scenario.market.rate, statement.scenario.time.end
     for holder in statement.holders:
@@ -57,13 +59,13 @@ def policy_rows(statement: Statement, length: int) -> np.ndarray:
 
 
 def learning_paths(statement: Statement) -> int:
-    """From which exercise is learnt: whole pairs, if they are antithetic."""
+    """The number of paths that exercise is learnt from: a whole number of pairs if paths are antithetic."""
     count = statement.scenario.paths.regression_paths
     return count - count % (1 + statement.antithetic)
 
 
 def learning_bytes(statement: Statement) -> int:
-    """Of what learning takes at most, and gives back."""
+    """The bytes that learning takes at most, and frees when it is done."""
     american = [f for f in statement.payoffs.functionals if f.right is not None]
     if not american:
         return 0

@@ -1,12 +1,12 @@
-"""Least squares for rules of exercise (exercise_policy.py), by arithmetic on whole arrays: on the CPU and for Numba's
-engine.
+"""Least squares for rules of exercise (exercise_policy.py), by arithmetic on whole arrays: used on the CPU and by
+Numba's engine.
 
 QR:     A = Q R by CholeskyQR2: R_1 is the Cholesky factor of A^T A, R_2 that of Q_1^T Q_1 with Q_1 = A R_1^-1, and
-        c = R_1^-1 R_2^-1 R_2^-T Q_1^T y. All that is done with tall matrices is adding up products.
+        c = R_1^-1 R_2^-1 R_2^-T Q_1^T y. Tall matrices enter only through sums of products.
 Error:  Q is orthogonal to round-off as long as the condition of A is below about 1e7 (Y. Yamamoto, Y. Nakatsukasa,
-        Y. Yanagisawa and T. Fukaya, Electronic Transactions on Numerical Analysis 44, 2015). Of Chebyshev polynomials
-        over the paths in the money it is 10 to 1000. Where paths do not tell columns apart (all prices are one, say),
-        the later columns are left out: the degree falls.
+        Y. Yanagisawa and T. Fukaya, Electronic Transactions on Numerical Analysis 44, 2015). For Chebyshev polynomials
+        over the paths in the money the condition is 10 to 1000. Where the paths leave columns linearly dependent (all
+        prices are equal, say), the later columns are left out, which lowers the degree.
 """
 
 from __future__ import annotations
@@ -22,11 +22,13 @@ from simsuite.solvers.gbm.american.exercise_policy import FEWEST
 from simsuite.solvers.gbm.payoffs.exercise_rights import TERMS, Holder
 from simsuite.solvers.gbm.payoffs.functionals import Right
 
-SMALLEST_PIVOT = 1e-12  # in units of the column: below, it counts as a combination of those before it
+# a column counts as a combination of those before it if its pivot is less than this share of its square
+SMALLEST_PIVOT = 1e-12
 
 
 def learn(backend: Backend, holders: Sequence[Holder], steps: np.ndarray, noise: Any, policy: np.ndarray) -> np.ndarray:
-    """The policy with its rules. noise[date, asset, path]: of the paths to learn from, after `steps`."""
+    """The policy with the learnt rules. noise[date, asset, path]: the noise after each of `steps`, of the paths to
+    learn from."""
     policy = policy.copy()
     with backend.arithmetic(), np.errstate(all="ignore"):
         for holder in holders:
@@ -44,15 +46,15 @@ def learn(backend: Backend, holders: Sequence[Holder], steps: np.ndarray, noise:
 
 
 def _date(row: np.ndarray, right: Right, price: Any, value: Any, later: Any) -> Any:
-    """Completes the rule of a date, given the paths in the money: exercise value, and what waiting brings. Returns what
-    they bring by the rule."""
+    """Completes the rule of a date (`row`), given the paths in the money: their price, the exercise value, and what
+    waiting brings (`later`). Returns what each path brings if it follows the rule."""
     x = 1.0 / price if right.call else price
     row[2 : TERMS + 1 + right.degree] = _rule(x, later - value, right.degree, right.call)
     return np.where(judgement(row, x, right.degree) > 0, later, value)
 
 
 def judgement(row: np.ndarray, x: Any, degree: int) -> Any:
-    """p, by C. Clenshaw's recurrence (Mathematics of Computation 9, 1955)."""
+    """The polynomial p of a rule at x, by C. Clenshaw's recurrence (Mathematics of Computation 9, 1955)."""
     u = np.minimum(np.maximum(row[2] * x + row[3], -1.0), 1.0)
     c = row[TERMS:]
     p, later = c[degree] + 0.0 * u, 0.0 * u
@@ -62,7 +64,7 @@ def judgement(row: np.ndarray, x: Any, degree: int) -> Any:
 
 
 def _rule(x: Any, gain: Any, degree: int, weighed: bool) -> list[float]:
-    """a, b and the coefficients."""
+    """The numbers a, b and c_0 .. c_d of a rule (exercise_policy.py), fitted to `gain` at x."""
     hold = [0.0, 0.0, 1.0] + degree * [0.0]
     if x.size < FEWEST * (degree + 1):
         return hold
@@ -89,7 +91,8 @@ def _columns(u: Any, degree: int) -> list[Any]:
 
 
 def _products(columns: Sequence[Any]) -> np.ndarray:
-    """Of all pairs, added up in an order that depends on the number of paths alone, as a library's may not."""
+    """The sums of products of all pairs of columns, added up in an order that depends on the number of paths alone; a
+    matrix product from a library does not promise that."""
     found = np.zeros((len(columns), len(columns)))
     for i, one in enumerate(columns):
         for j, other in enumerate(columns[: i + 1]):
@@ -105,7 +108,8 @@ def _combined(columns: Sequence[Any], weights: np.ndarray) -> Any:
 
 
 def inverse_factor(products: np.ndarray) -> np.ndarray:
-    """The inverse of the upper Cholesky factor; 0 from the first column on that those before it make up."""
+    """The inverse of the upper Cholesky factor; its columns are 0 from the first one on that is a combination of those
+    before it."""
     n = len(products)
     R, inverse = np.zeros((n, n)), np.zeros((n, n))
     for j in range(n):

@@ -1,4 +1,4 @@
-"""Least squares for rules of exercise (exercise_policy.py) on a GPU: launches of `regression.cu`, one after another."""
+"""Least squares for rules of exercise (exercise_policy.py) on a GPU, by successive launches of `regression.cu`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from simsuite.solvers.gbm.payoffs.functionals import Right
 from simsuite.solvers.gbm.random_numbers.precision import C_TYPES
 
 REGRESSION = Path(__file__).with_name("regression.cu")
-_THREADS, _GROUP = 256, 2048  # of a block; paths
+_THREADS, _GROUP = 256, 2048  # threads of a block; paths of a group
 
 
 def regression_macros(right: Right, dtype: np.dtype) -> dict[str, str | int]:
@@ -33,8 +33,8 @@ def regression_macros(right: Right, dtype: np.dtype) -> dict[str, str | int]:
 
 
 def learn_by_program(backend: Backend, holders: Sequence[Holder], steps: np.ndarray, noise: Any, policy: Any) -> None:
-    """Queue the learning of all rules into policy[row, ..], whose exercise values are given. noise[date, asset, path]:
-    of the paths to learn from, after `steps`."""
+    """Queues the learning of all rules into policy[row, ..], which already holds the exercise values. noise[date,
+    asset, path]: the noise after each of `steps`, of the paths to learn from."""
     n = noise.shape[-1]
     groups, paths = -(-n // _GROUP), np.uint32(n)
     for holder in holders:

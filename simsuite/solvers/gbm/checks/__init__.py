@@ -1,1 +1,1 @@
-"""What is refused or warned of before a run, and what helps."""
+"""Checks of a scenario before a run: what is refused, what is warned of, and what helps."""

@@ -1,4 +1,5 @@
-"""What people often get wrong in Monte Carlo scenarios: said before a run, after it, or where one comes to NaN."""
+"""Warnings about what people often get wrong in Monte Carlo scenarios. They are given before a run, after it, or where
+a run comes to NaN."""
 
 from __future__ import annotations
 
@@ -13,14 +14,14 @@ from simsuite.solvers.gbm.checks.rare_prices import rare_price_warnings
 from simsuite.solvers.gbm.checks.unsupported import steps_ending_at
 
 _WILD = 4.0  # volatilities from here on, 400 %, are hardly ever meant
-_STEEP = 1.0  # rates, yields and drifts from here on, 100 % a year
-_ODD = 3  # at most, left of a number of Sobol points without its powers of 2: 3 * 2^k points are still even
-_SHOWN = 3  # times of changes
-_ROUNDING = 1e-9  # of a step, or of all time: what a time may be off
+_STEEP = 1.0  # rates, yields and drifts from here on, 100 % a year, are hardly ever meant
+_ODD = 3  # largest odd factor of a number of Sobol points that still counts as even: 3 * 2^k points are good, too
+_SHOWN = 3  # times of changes that a warning names at most
+_ROUNDING = 1e-9  # tolerance of a time, relative to a step or to all time
 
 
 def warnings_of(scenario: GbmScenario) -> list[str]:
-    """What can be run, but is hardly meant: a sentence each."""
+    """Warnings, a sentence each, about what can be run but is hardly meant."""
     return [
         *scale_warnings(scenario),
         *_never_used(scenario),
@@ -33,12 +34,13 @@ def warnings_of(scenario: GbmScenario) -> list[str]:
 
 
 def scale_warnings(scenario: GbmScenario) -> list[str]:
-    """A sentence for each number that was probably meant in per cent."""
+    """Warnings, a sentence each, about numbers that were probably meant in per cent."""
     return [text for what, curve, limit in _curves(scenario) for text in _in_per_cent(what, curve, limit)]
 
 
 def _curves(scenario: GbmScenario) -> Iterator[tuple[str, Schedule, float]]:
-    """What may change in time: its name, itself, and from where on it is hardly ever meant."""
+    """Yields each number or schedule that may change in time: its name, itself, and the value from which on it is
+    hardly ever meant."""
     market = scenario.market
     yield "market.rate", market.rate, _STEEP
     if market.drift is not None:
@@ -55,7 +57,7 @@ def _in_per_cent(what: str, curve: Schedule, limit: float) -> Iterator[str]:
 
 
 def _never_used(scenario: GbmScenario) -> Iterator[str]:
-    """Values from a time on that the run does not reach."""
+    """Warnings about values that a schedule takes only after the end of the run."""
     end = scenario.time.end
     for what, curve, _ in _curves(scenario):
         late = [t for t in curve.times if t > end * (1 + _ROUNDING)]
@@ -67,8 +69,8 @@ def _never_used(scenario: GbmScenario) -> Iterator[str]:
 
 
 def _uneven_points(scenario: GbmScenario) -> Iterator[str]:
-    """For Sobol points whose number a replicate is far from a power of 2: the last ones leave gaps between the others.
-    With a target runs stop at powers of 2 anyway."""
+    """Warnings about a number of Sobol points per replicate that is far from a power of 2, so that the last points
+    leave gaps between the others. Runs with a target stop at powers of 2 anyway."""
     paths = scenario.paths
     if paths.sampling != "sobol" or paths.target_standard_error > 0:
         return
@@ -83,7 +85,7 @@ def _uneven_points(scenario: GbmScenario) -> Iterator[str]:
 
 
 def _money_that_drifts(scenario: GbmScenario) -> Iterator[str]:
-    """For assets without volatility, which stand for money, that grow like shares."""
+    """Warnings about assets without volatility, which stand for money, but grow like shares."""
     market, names = scenario.market, scenario.asset_names
     if market.drift is None or market.drift == market.rate:
         return
@@ -97,7 +99,8 @@ def _money_that_drifts(scenario: GbmScenario) -> Iterator[str]:
 
 
 def _biased_between_steps(scenario: GbmScenario) -> Iterator[str]:
-    """For each asset that options watch at all times: where its law within a step is no Brownian bridge's."""
+    """Warnings about assets that options watch at all times, if the law of the price within a step is not that of a
+    Brownian bridge."""
     names, time = scenario.asset_names, scenario.time
     watching: dict[int, list[str]] = {}
     for name, option in zip(scenario.option_names, scenario.option):
@@ -117,7 +120,7 @@ def _biased_between_steps(scenario: GbmScenario) -> Iterator[str]:
 
 
 def _moving(scenario: GbmScenario, a: int) -> Iterator[tuple[str, Schedule]]:
-    """What an asset's price moves by, with names."""
+    """Yields the schedules that move an asset's price, with their names."""
     market, asset, name = scenario.market, scenario.asset[a], scenario.asset_names[a]
     if market.drift is None:
         yield "market.rate", market.rate
@@ -128,25 +131,26 @@ def _moving(scenario: GbmScenario, a: int) -> Iterator[tuple[str, Schedule]]:
 
 
 def _changes_at(curve: Schedule, times: list[float]) -> bool:
-    """Whether it has another value from any of these times on."""
+    """Whether the schedule changes its value at any of these times."""
     pieces = zip(curve.times[1:], pairwise(curve.values))
     return any(t in times and before != after for t, (before, after) in pieces)
 
 
 def _moments(times: list[float], time: Time) -> str:
-    """With the steps that they are amid."""
+    """The times in words, with the steps within which they lie."""
     shown = [f"t = {t:g} (within time step {math.floor(t / time.end * time.steps) + 1})" for t in times[:_SHOWN]]
     return ", ".join(shown) + (" and later" if len(times) > _SHOWN else "")
 
 
 def _bends_within_steps(scenario: GbmScenario, a: int) -> list[float]:
-    """Times amid a step at which growth over squared volatility changes. While it does not, the logarithm of the price
-    is a Brownian motion with drift in the time that its variance tells: between the ends of a step it is a bridge."""
+    """Times within a step at which the ratio of growth to squared volatility changes. As long as it does not change,
+    the logarithm of the price is a Brownian motion with drift in the time measured by its variance, so that between the
+    ends of a step it is a Brownian bridge."""
     market, asset, time = scenario.market, scenario.asset[a], scenario.time
     knots = sorted({t for _, curve in _moving(scenario, a) for t in curve.times if t < time.end} | {time.end})
 
     def bend(t: float) -> float:
-        """NaN where the price stands still."""
+        """The ratio of growth to squared volatility at a time; NaN where the price stands still."""
         growth = market.rate.at(t) - asset.dividend_yield.at(t) if market.drift is None else market.drift.at(t)
         variance = asset.volatility.at(t) ** 2
         return growth / variance if variance else growth * math.inf
@@ -157,7 +161,7 @@ def _bends_within_steps(scenario: GbmScenario, a: int) -> list[float]:
 
 
 def remedies(scenario: GbmScenario) -> list[str]:
-    """What may have brought a price to Inf, or a payoff to NaN."""
+    """Sentences about what may have brought a price to Inf, or a payoff to NaN."""
     found = scale_warnings(scenario)
     if scenario.run.precision == "float32":
         found.append('sums along paths of float32 end at 3.4e38: try precision = "float64"')

@@ -1,4 +1,5 @@
-"""What else a scenario can take where no number of its paths reaches the standard error that it is to have."""
+"""Proposes other settings for a scenario whose options cannot reach the wanted standard error with any number of
+paths."""
 
 from __future__ import annotations
 
@@ -12,12 +13,12 @@ from simsuite.solvers.gbm.schedule.level_steps import level_steps
 from simsuite.solvers.gbm.statement import Statement
 from simsuite.solvers.gbm.style_record import style_of
 
-RANDOM = {"antithetic": False, "multilevel": False}  # what Sobol points do not go with
+RANDOM = {"antithetic": False, "multilevel": False}  # settings that cannot be combined with Sobol points
 
 
 def alternatives(statement: Statement, option: int) -> Iterator[str]:
-    """Keys with values that lower the standard error of an option for as many paths, of those that the scenario may
-    have."""
+    """Yields keys with values that lower the standard error of an option for the same number of paths, as far as the
+    scenario may have them."""
     scenario, contract = statement.scenario, statement.scenario.option[option]
     may_have_control = statement.dynamics.step_terms.lognormal and style_of(contract).has_control(contract)
     if may_have_control and not contract.control_variate:
@@ -31,7 +32,7 @@ def alternatives(statement: Statement, option: int) -> Iterator[str]:
 
 
 def goes(scenario: GbmScenario, changes: dict[str, Any]) -> bool:
-    """Whether the scenario with other `paths` can be run."""
+    """Whether the scenario can be run with these other settings of `paths`."""
     paths = scenario.paths.model_copy(update=changes)
     jumps = any(asset.jumps is not None for asset in scenario.asset)
     if dimension_mistakes(paths, len(scenario.asset), scenario.time.steps, jumps):

@@ -1,4 +1,5 @@
-"""A few paths before a run that is to reach a standard error: whether it can, with as many paths as it may make."""
+"""Runs a few paths before a run that has a target for the standard error, to see whether the target can be reached with
+the paths that the run may make."""
 
 from __future__ import annotations
 
@@ -19,12 +20,14 @@ from simsuite.solvers.gbm.statistics.replicates import BEST_ORDER, LIKELY_ORDER
 from simsuite.solvers.gbm.statistics.statistics import GROUP
 
 PATHS = 16 * GROUP
-MARGIN = 1.5  # standard errors by a few paths are rough: what looks out of reach by less may be in reach
-DOUBT = 1e-4  # how probable it is that an error from replicates is larger than all that is taken for plausible
+# standard errors from a few paths are rough: a target counts as out of reach only if missed by this factor
+MARGIN = 1.5
+DOUBT = 1e-4  # probability that an error from replicates exceeds the true one by more than is taken for plausible
 
 
 def require_feasible(statement: Statement, plan_of: Callable[[GbmScenario], PathPlan], backend: Backend) -> None:
-    """Raises ScenarioError if the target is out of reach. plan_of: what runs the scenario with a few paths."""
+    """Raises ScenarioError if the target is out of reach. plan_of: makes the plan that runs the scenario with a few
+    paths."""
     scenario = statement.scenario
     count = scenario.paths.count
     paths = GROUP * scenario.paths.scrambles if statement.uses_sobol else PATHS
@@ -45,8 +48,9 @@ def require_feasible(statement: Statement, plan_of: Callable[[GbmScenario], Path
 
 
 def _require_best(statement: Statement, option: int, paths: int, error: float) -> None:
-    """Raises ScenarioError if all Sobol points of the run cannot bring the error that a few have to the target, even if
-    it is less in truth and falls as fast as it can. How fast it will fall, a few of them cannot tell."""
+    """Raises ScenarioError if all Sobol points of the run cannot lower the error of a few points to the target, even if
+    the true error is smaller than found and falls at the fastest rate possible. The real rate cannot be told from a few
+    points."""
     count, freedom = statement.scenario.paths.count, statement.numbering[0] - 1
     least = error * math.sqrt(freedom / float(chdtri(freedom, DOUBT)))
     best = least * (paths / (MARGIN * count)) ** BEST_ORDER
@@ -66,7 +70,8 @@ def _require_best(statement: Statement, option: int, paths: int, error: float) -
 
 
 def require_reach(statement: Statement, option: int, paths: float) -> None:
-    """Raises ScenarioError if `paths`, which an option takes to get to the target, are more than the run may make."""
+    """Raises ScenarioError if `paths`, the number that an option needs to reach the target, is more than the run may
+    make."""
     count, width = statement.scenario.paths.count, statement.width
     if not (math.isfinite(paths) and paths > MARGIN * count):
         return
@@ -85,6 +90,6 @@ def require_reach(statement: Statement, option: int, paths: float) -> None:
 
 
 def _round_up(paths: float, width: int) -> int:
-    """To two digits, and to a multiple of `width`."""
+    """Rounds up to two digits, and to a multiple of `width`."""
     unit = 10 ** (math.floor(math.log10(paths)) - 1)
     return -(-math.ceil(paths / unit) * unit // width) * width

@@ -1,4 +1,5 @@
-"""Dates that fall between two time steps: each is taken at the nearer one, which is said once, with how far that is."""
+"""Warns of dates that fall between two time steps: each is moved to the nearer one, and one sentence says so, with the
+distance."""
 
 from __future__ import annotations
 
@@ -14,17 +15,18 @@ from simsuite.solvers.gbm.payoffs.functionals import Dates
 from simsuite.solvers.schedule import frame_times
 from simsuite.words import measured
 
-_ROUNDING = 1e-9  # of all time: dates that are off by less are on a step
-_SHOWN = 3  # options, assets and frames
+_ROUNDING = 1e-9  # tolerance, relative to all time, within which a date counts as on a step
+_SHOWN = 3  # options, assets and frames that are named at most
 _DAYS = 365
-_MOST_STEPS = 100_000  # that are proposed
-_DENOMINATOR = 10_000  # of a date as a share of all time
+_MOST_STEPS = 100_000  # largest number of steps that is proposed
+_DENOMINATOR = 10_000  # largest denominator of a date as a fraction of all time
 
 
 @dataclass(frozen=True)
 class _Schedule:
-    """what: whose dates. off: years that they are moved at most. parts: of how many equal ones of all time they are
-    ends; None if of no reasonable number."""
+    """The dates of an option, asset or output. what: whose dates they are. off: the most, in years, by which one of
+    them is moved. parts: the number of equal parts of all time at whose ends all the dates lie; None if there is no
+    such reasonable number."""
 
     what: str
     off: float
@@ -32,7 +34,7 @@ class _Schedule:
 
 
 def moved_date_warnings(scenario: GbmScenario) -> Iterator[str]:
-    """A sentence if there are any."""
+    """Yields one sentence if any dates are moved."""
     time, schedules = scenario.time, list(_schedules(scenario))
     moved = [schedule for schedule in schedules if schedule.off > _ROUNDING * time.end]
     if not moved:
@@ -48,7 +50,7 @@ def _length(years: float) -> str:
 
 
 def _cure(schedules: list[_Schedule], steps: int) -> str:
-    """As many steps as there are, or more, at which all dates fall."""
+    """Proposes a number of steps, no less than now, with which all dates fall on steps."""
     parts = [schedule.parts for schedule in schedules]
     if any(count is None for count in parts):
         return ""
@@ -87,7 +89,8 @@ def _listed(what: str, times: list[float], time: Time) -> _Schedule:
 
 
 def _parts(shares: list[float]) -> int | None:
-    """Of how many equal parts of all time such shares of it are ends."""
+    """The number of equal parts of all time at whose ends these dates lie, given as shares of all time; None if there
+    is none."""
     near = [Fraction(share).limit_denominator(_DENOMINATOR) for share in shares]
     if any(abs(float(fraction) - share) >= _ROUNDING for fraction, share in zip(near, shares)):
         return None

@@ -1,7 +1,8 @@
-"""What is said of assets whose mean comes from prices so high that hardly any path has them, and what helps.
+"""Warns of assets whose mean is dominated by prices so high that hardly any path reaches them, and says what helps.
 
-With the deviation s of the logarithm at the end, the mean of a price comes from paths that are s deviations up, and its
-square from those 2 s up. The mean over n random paths is off by sqrt((e^{s^2} - 1) / n) of itself.
+If the logarithm at the end has the standard deviation s, the mean of the price is dominated by paths that are s
+deviations up, and the mean of its square by those 2 s up. The mean over n random paths has the relative standard error
+sqrt((e^{s^2} - 1) / n).
 """
 
 from __future__ import annotations
@@ -17,17 +18,18 @@ from simsuite.solvers.gbm.style_record import style_of
 from simsuite.words import measured
 
 _RARE = 2.5  # deviations
-_SETTLED = 0.1  # of the mean: its error with as many paths as are proposed
-_MOST_PATHS = 1e10  # hardly anybody makes more
-_FAR_OFF = 5.0  # standard errors
-_MISSED = 0.5  # of the mean, where its standard error is not known
-_INEXACT = 1e-5  # of a mean: what sums in float32 may make of it, and more
+_SETTLED = 0.1  # relative error of the mean that the proposed number of paths is to reach
+_MOST_PATHS = 1e10  # hardly anybody makes more paths
+_FAR_OFF = 5.0  # standard errors from which on a mean counts as missed
+_MISSED = 0.5  # relative error from which on a mean counts as missed if its standard error is not known
+_INEXACT = 1e-5  # relative tolerance of a mean: more than what sums in float32 can lose
 _HIGH = "what gains by high prices, such as calls,"
 
 
 def rare_price_warnings(scenario: GbmScenario) -> Iterator[str]:
-    """For each asset whose mean comes from prices that hardly any path reaches. Errors by Sobol points count these in:
-    with them it is said where errors are as large as the mean."""
+    """A sentence for each asset whose mean is dominated by prices that hardly any path reaches. Standard errors by
+    Sobol points take such prices into account, so with these the sentence comes only if the error is as large as the
+    mean."""
     count, end = scenario.paths.count, scenario.time.end
     for a, name in enumerate(scenario.asset_names):
         deviation = _deviation(scenario, a)
@@ -44,8 +46,8 @@ def rare_price_warnings(scenario: GbmScenario) -> Iterator[str]:
 
 
 def missed_means(scenario: GbmScenario, results: Mapping[str, Any]) -> list[str]:
-    """A sentence for each asset whose mean over the paths is not what it is known to be, by far more than its standard
-    error tells."""
+    """A sentence for each asset whose mean over the paths differs from its known value by far more than the standard
+    error explains."""
     assets = results.get("assets", {})
     return [
         _missed(scenario, a, assets[name])
@@ -56,7 +58,7 @@ def missed_means(scenario: GbmScenario, results: Mapping[str, Any]) -> list[str]
 
 def _is_far_off(asset: Mapping[str, Any]) -> bool:
     error, exact = asset["mean_standard_error"], asset["mean_exact"]
-    if asset["mean"] == 0:  # all prices were too small to be told from it
+    if asset["mean"] == 0:  # all prices were too small to be told from 0
         return True
     off = abs(asset["mean"] - exact)
     return bool(off > (_MISSED * exact if error is None else _FAR_OFF * error + _INEXACT * exact))
@@ -75,7 +77,7 @@ def _missed(scenario: GbmScenario, a: int, asset: Mapping[str, Any]) -> str:
 
 
 def _remedies(scenario: GbmScenario, deviation: float, before: bool) -> str:
-    """What can be done about it. before: the run, which proposes other points only then."""
+    """What can be done about it. before: whether the run is still to come; only then are Sobol points proposed."""
     found, count = [], scenario.paths.count
     if not scenario.option or any(style_of(option).has_parity(option) for option in scenario.option):
         found.append("price the put and go by put-call parity")
@@ -90,7 +92,7 @@ def _remedies(scenario: GbmScenario, deviation: float, before: bool) -> str:
 
 
 def _error(deviation: float, paths: int) -> float:
-    """Of a mean over random paths, by itself."""
+    """Relative standard error of a mean over random paths."""
     return math.sqrt(math.exp(min(deviation**2, 700.0)) / paths)
 
 

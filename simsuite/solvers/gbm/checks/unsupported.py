@@ -1,4 +1,4 @@
-"""What a Monte Carlo scenario may say, but the engine cannot do yet: refused, not computed as something else."""
+"""Refuses what a Monte Carlo scenario may say but the engine cannot do yet, instead of computing something else."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from simsuite.solvers.gbm.market.jumps import MOST_A_STEP
 
 _HELP = "leave it out, or take another value"
 _PSEUDO = 'write sampling = "pseudo"'
-_UNLIKE = 1e-9  # 1 - cos^2 of two volatilities within a step: what rounding of dates makes of it is less
+_UNLIKE = 1e-9  # tolerance of 1 - cos^2 of two volatilities within a step: rounding of dates causes less
 _ROUNDING = 1e-12
-_MOST_TIMES = 1000  # as many steps are offered
+_MOST_TIMES = 1000  # largest number of steps, as a multiple of those given, that is proposed
 
 
 def require_supported(model: GbmScenario) -> None:
-    """Raises ScenarioError."""
+    """Raises ScenarioError if the engine cannot do what the scenario asks for."""
     missing = not_yet(model)
     if missing:
         raise ScenarioError(missing)
 
 
 def not_yet(model: GbmScenario) -> list[Mistake]:
-    """Empty if everything can be done."""
+    """All that the engine cannot do of what the scenario asks for; empty if it can do everything."""
     found = [*_plain_mistakes(model), *_unlike_volatilities(model)]
     for i, asset in enumerate(model.asset):
         if asset.jumps is not None and asset.jumps.intensity * model.time.end / model.time.steps > MOST_A_STEP:
@@ -40,7 +40,7 @@ def not_yet(model: GbmScenario) -> list[Mistake]:
 
 
 def _plain_mistakes(model: GbmScenario) -> Iterator[Mistake]:
-    """Keys with values of which the engine knows one."""
+    """Mistakes in keys of which the engine knows a single value."""
     paths = model.paths
     if paths.sampling == "sobol":
         yield from _beside_sobol(model)
@@ -49,8 +49,9 @@ def _plain_mistakes(model: GbmScenario) -> Iterator[Mistake]:
 
 
 def _unlike_volatilities(model: GbmScenario) -> Iterator[Mistake]:
-    """Steps have increments of one correlation, rho. Where volatilities of two assets change otherwise than in
-    proportion within a step, that of the exact increments is rho times the cosine of the two in L2 of that step."""
+    """Steps have normal increments with one correlation, rho. Where the volatilities of two assets do not change in
+    proportion within a step, the exact increments have the correlation rho times the cosine of the angle between both
+    volatilities in L2 of that step. Such scenarios are refused."""
     rows, end, n = model.market.correlation, model.time.end, model.time.steps
     if rows is None or model.time.scheme != "exact":
         return
@@ -76,9 +77,10 @@ def _unlike_volatilities(model: GbmScenario) -> Iterator[Mistake]:
 
 
 def steps_ending_at(changes: list[float], end: float, n: int, at: float) -> str:
-    """What to do about volatilities that change amid steps: the end of a step that is nearest to a change `at` a time,
-    with all digits, as a date with few may miss it by little; and as many steps as end at all changes, if there are."""
-    nearest = min(max(round(at / end * n), 1), n - 1)  # a change at the very end would be none
+    """A sentence that proposes what to do about volatilities that change within steps. It names the end of a step that
+    is nearest to the change at time `at`, with all digits, as a rounded date may miss it by little; and a number of
+    steps with which all changes fall on ends of steps, if there is one."""
+    nearest = min(max(round(at / end * n), 1), n - 1)  # a change at the very end would have no effect
     moved = "let it change at the end of a step" + (f" ({end * nearest / n!r}, not {at!r})" if nearest else "")
     for m in range(1, _MOST_TIMES):
         if all(abs(t / end * n * m - round(t / end * n * m)) < _ROUNDING * n * m for t in changes):
@@ -87,12 +89,14 @@ def steps_ending_at(changes: list[float], end: float, n: int, at: float) -> str:
 
 
 def _expected_only(option: Option) -> bool:
-    """Whether paths tell what is to be expected of its payoff, which has the same mean, but not what it pays."""
+    """Whether paths give only the conditional expectation of the option's payoff, which has the same mean, and not the
+    payoff itself."""
     return isinstance(option, Barrier) and option.monitoring == "continuous"
 
 
 def _beside_sobol(model: GbmScenario) -> Iterator[Mistake]:
-    """What takes paths to be independent, or random numbers besides those of steps."""
+    """Mistakes in what cannot be combined with Sobol points: what needs independent paths, or random numbers besides
+    those of the steps."""
     for key, asked in (("risk", model.output.risk is not None), ("exposure", model.output.exposure)):
         if asked:
             yield _mistake(("output", key), f"`{key}` by Sobol points", f"leave it out, or {_PSEUDO}")
@@ -115,8 +119,8 @@ def _beside_sobol(model: GbmScenario) -> Iterator[Mistake]:
 
 
 def _beside_multilevel(model: GbmScenario) -> Iterator[Mistake]:
-    """What is no mean of a payoff, or takes random numbers besides those of steps. Continuous monitoring goes with the
-    exact scheme only."""
+    """Mistakes in what cannot be combined with multilevel runs: what is not the mean of a payoff, or needs random
+    numbers besides those of the steps. Continuous monitoring is allowed with the exact scheme only."""
     if model.paths.sampling == "sobol":
         yield _mistake(("paths", "multilevel"), "`multilevel` by Sobol points", f"leave it out, or {_PSEUDO}")
     for key, asked in (("risk", model.output.risk is not None), ("exposure", model.output.exposure)):

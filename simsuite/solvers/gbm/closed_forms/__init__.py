@@ -1,9 +1,10 @@
 """Exact laws and prices for geometric Brownian motion, to verify Monte Carlo results against.
 
-Arguments in common: `spot`, today's price; `rate` per year, continuous; `growth`, the expected growth rate of the price
-per year, rate - dividend_yield under the pricing measure; `volatility` per square root of a year; `end` in years.
-Prices are in the units of `spot`, discounted to today unless said otherwise. Where a volatility of 0 is legal, a price
-is that of the path without noise. A file holds a family, with its equations and sources.
+Functions have these arguments in common: `spot` is today's price; `rate` is the continuous rate per year; `growth` is
+the expected growth rate of the price per year, which is rate - dividend_yield under the pricing measure; `volatility`
+is per square root of a year; `end` is in years. Prices are in the units of `spot`, discounted to today unless said
+otherwise. Where a volatility of 0 is legal, the price is that of the path without noise. Each file holds a family of
+options, with its equations and sources.
 """
 
 from simsuite.solvers.gbm.closed_forms.arithmetic import arithmetic_asian, arithmetic_mean_option

@@ -18,8 +18,8 @@ from simsuite.solvers.gbm.closed_forms.quadrature import TAIL, Vector, steps_bet
 from simsuite.solvers.gbm.closed_forms.terms import Steps
 from simsuite.solvers.gbm.closed_forms.vanilla import Payoff, truncated_option
 
-SPACING = 0.5  # of the nodes, in deviations of the smaller of the two steps that meet there
-LOST = 1e-19  # probability, or share in the mean, of a node at either end that is left out
+SPACING = 0.5  # distance of the nodes, in deviations of the smaller of the two steps that meet there
+LOST = 1e-19  # a node at either end is left out if neither its probability nor its share in the mean exceeds this
 
 
 def arithmetic_asian(
@@ -33,9 +33,11 @@ def arithmetic_asian(
     payoff: Payoff,
     past: Sequence[float] = (),
 ) -> float:
-    """An option on the mean of the prices `past`, already seen, and those at the increasing times `fixings`.
+    """The price of an option on the arithmetic mean of the prices `past`, already seen, and those at the increasing
+    times `fixings`.
 
-    Paid at `end`. Times in years from now; `spot` is today's price. ValueError without volatility or fixings to come.
+    The option is paid at `end`. Times are in years from now, and `spot` is today's price. Raises ValueError without
+    volatility or without fixings to come.
     """
     steps = Steps.constant(growth, volatility, fixings)
     return math.exp(-rate * end) * arithmetic_mean_option(spot, strike, steps, payoff, past)
@@ -55,7 +57,7 @@ def arithmetic_mean_option(
         seen, growths, deviations = seen + spot, growths[1:], deviations[1:]
     if not len(growths) or np.any(deviations <= 0):
         raise ValueError("the mean needs a fixing later than now and a volatility above 0")
-    left = n * strike - seen  # the strike of the sum of the prices to come
+    left = n * strike - seen  # strike of the sum of the prices to come
     if left <= 0:
         sign = 1.0 if payoff == "call" else -1.0
         return max(sign * (spot * float(np.exp(np.cumsum(growths)).sum()) - left), 0.0) / n
@@ -67,14 +69,16 @@ def arithmetic_mean_option(
 
 
 def _law_of_the_rest(means: Vector, deviations: Vector) -> tuple[Vector, Vector]:
-    """Nodes for L_2, the logarithm of what follows the first fixing relative to it, and their probabilities."""
+    """Nodes for L_2 (the logarithm of the sum that follows the first fixing, relative to the price there), and their
+    probabilities."""
     grown, mass = np.zeros(1), np.ones(1)
     for i in range(len(means) - 1, 0, -1):
         mean, s = float(means[i]), float(deviations[i])
         spacing = SPACING * min(s, float(deviations[i - 1]))
         start, stop = float(grown[0]) + mean - TAIL * s, float(grown[-1]) + mean + TAIL * s
         count = math.ceil((stop - start) / spacing) + 1
-        nodes = start + spacing * np.arange(count, dtype=np.float64)  # arange(start, stop, spacing) rounds its spacing
+        # arange(start, stop, spacing) would round its spacing
+        nodes = start + spacing * np.arange(count, dtype=np.float64)
         mass = spacing * (mass @ steps_between(grown, nodes, mean, s))
         weighted = mass * np.exp(nodes)
         kept = np.flatnonzero(np.maximum(mass, weighted / weighted.sum()) > LOST)

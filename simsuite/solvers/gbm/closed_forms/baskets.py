@@ -20,16 +20,17 @@ from simsuite.solvers.gbm.closed_forms.quadrature import TAIL, gauss_legendre, g
 from simsuite.solvers.gbm.closed_forms.two_assets import Pair
 from simsuite.solvers.gbm.closed_forms.vanilla import Payoff, density
 
-POINTS = 200  # a panel of the quadrature over the second price
-HERMITE = {2: 64, 3: 48, 4: 48, 5: 20}  # nodes a direction for so many assets
+POINTS = 200  # Gauss-Legendre points of each panel of the quadrature over the second price
+HERMITE = {2: 64, 3: 48, 4: 48, 5: 20}  # Gauss-Hermite nodes in each direction, by the number of assets
 
 
 def two_asset_basket(
     forwards: Pair, deviations: Pair, rho: float, weights: Pair, strike: float, discount: float, payoff: Payoff
 ) -> float:
-    """e^{-rT} E max(+-(w_1 S_1 + w_2 S_2 - strike), 0); spreads have weights of both signs. Terms as in `two_assets`.
+    """e^{-rT} E max(+-(w_1 S_1 + w_2 S_2 - strike), 0). A spread has weights of both signs. For the arguments see
+    `two_assets`.
 
-    ValueError without scatter of the first price, or a first weight of 0.
+    Raises ValueError if the first price has no noise or its weight is 0.
     """
     own = deviations[0] * math.sqrt((1 - rho) * (1 + rho))
     first, second = weights
@@ -71,11 +72,12 @@ def equicorrelated_basket(
     if n not in HERMITE or min(*weights, strike, deviation) <= 0 or not -1 / (n - 1) < rho <= 1:
         raise ValueError("a basket of equicorrelated prices needs 2 to 5, positive weights, and a common direction")
     sign = 1.0 if payoff == "call" else -1.0
-    common = deviation * math.sqrt((1 + (n - 1) * rho) / n)  # of every log-price, along (1, .., 1) / sqrt(n)
+    # deviation of every log-price along the direction (1, .., 1) / sqrt(n)
+    common = deviation * math.sqrt((1 + (n - 1) * rho) / n)
     x, w = gauss_normal(HERMITE[n])
     z = np.stack(np.meshgrid(*[x] * (n - 1), indexing="ij")).reshape(n - 1, -1)
     probability = np.prod(np.stack(np.meshgrid(*[w] * (n - 1), indexing="ij")).reshape(n - 1, -1), axis=0)
-    others = np.linalg.svd(np.ones((1, n)))[2][1:]  # an orthonormal basis of what sums up to 0
+    others = np.linalg.svd(np.ones((1, n)))[2][1:]  # orthonormal basis of the vectors whose components sum up to 0
     logs = deviation * math.sqrt(1 - rho) * (others.T @ z) - (deviation**2 - common**2) / 2
     sums = np.einsum("i,ij->j", np.asarray(weights) * np.asarray(forwards), np.exp(logs))
     d2 = np.log(sums / strike) / common - common / 2

@@ -43,10 +43,10 @@ def barrier(
     rebate: float = 0.0,
     rebate_at_hit: bool = False,
 ) -> float:
-    """Watched at all times from now on. ValueError without volatility.
+    """The price of a barrier option watched at all times from now on. Raises ValueError without volatility.
 
-    A knock-in pays its rebate at the end if the barrier was never hit; a knock-out that was hit pays it at the end, or,
-    with `rebate_at_hit`, at once.
+    A knock-in pays its rebate at the end if the barrier was never hit. A knock-out that was hit pays its rebate at the
+    end, or, with `rebate_at_hit`, at once.
     """
     if volatility <= 0:
         raise ValueError("a barrier needs a volatility above 0")
@@ -81,8 +81,9 @@ def barrier_before_dividend(
     knock: Knock,
     level: float,
 ) -> float:
-    """The same without a rebate, if at the end, before it is paid, the price falls by a share of itself, perhaps beyond
-    the barrier: the reflection principle holds until then. ValueError without volatility."""
+    """The price of a barrier option as in `barrier`, without a rebate, if at the end, just before the option pays, a
+    dividend takes `share` of the price, perhaps beyond the barrier. The reflection principle holds until then. Raises
+    ValueError without volatility."""
     if volatility <= 0:
         raise ValueError("a barrier needs a volatility above 0")
     left, discount = 1 - share, math.exp(-rate * end)
@@ -105,7 +106,8 @@ def hit_probability(
 def hit_discount(
     spot: float, rate: float, growth: float, volatility: float, end: float, direction: Direction, level: float
 ) -> float:
-    """E e^{-r tau} 1{tau <= end}, tau the time of the hit. ValueError where rate < -nu^2 / (2 sigma^2)."""
+    """E e^{-r tau} 1{tau <= end}, where tau is the time of the hit. Raises ValueError where rate < -nu^2 / (2
+    sigma^2)."""
     sign = 1.0 if direction == "down" else -1.0
     mu = growth / volatility**2 - 0.5
     root, d, y = math.sqrt(mu**2 + 2 * rate / volatility**2), volatility * math.sqrt(end), math.log(level / spot)
@@ -115,7 +117,8 @@ def hit_discount(
 
 
 def shifted_level(level: float, direction: Direction, volatility: float, spacing: float) -> float:
-    """The level that, watched at all times, is like this one on dates `spacing` years apart, to o(sqrt(spacing)).
+    """The level of a barrier watched at all times whose price agrees to o(sqrt(spacing)) with that of a barrier at
+    `level` watched on dates that are `spacing` years apart.
 
     M. Broadie, P. Glasserman and S. Kou, Mathematical Finance 7 (1997).
     """

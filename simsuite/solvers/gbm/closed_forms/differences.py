@@ -1,7 +1,8 @@
-"""Derivatives of any price function here, by differentiating its interpolant at Chebyshev points.
+"""Derivatives of any of the price functions here, by differentiating their interpolants at Chebyshev points.
 
 For analytic functions the error falls geometrically with the number of points (L. Trefethen, Approximation Theory and
-Approximation Practice (2013), chapters 8 and 21). Rounding leaves about 1e-11 of a first derivative, 1e-9 of a second.
+Approximation Practice (2013), chapters 8 and 21). Rounding causes errors of about 1e-11 in a first derivative and 1e-9
+in a second.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 from simsuite.solvers.gbm.closed_forms.terms import Greeks
 
 POINTS = 17
-REACH = 0.1  # relative to spot and volatility, and in rates
+REACH = 0.1  # half the interval of interpolation: relative to spot and volatility, absolute in rates
 
 
 def derivatives(f: Callable[[float], float], x: float, reach: float) -> tuple[float, float]:
@@ -32,9 +33,10 @@ def greeks_by_differences(
     volatility: float,
     reach: float = REACH,
 ) -> Greeks:
-    """Of price(spot, rate, growth, volatility), which must be smooth over `reach`: no barrier nearer to the spot.
+    """The Greeks of price(spot, rate, growth, volatility), which must be smooth over `reach`: no barrier may be nearer
+    to the spot.
 
-    theta follows from the Black-Scholes equation: all dates come nearer together.
+    theta follows from the Black-Scholes equation: as time passes, all dates come nearer together.
     """
     delta, gamma = derivatives(lambda s: price(s, rate, growth, volatility), spot, reach * spot)
     vega, _ = derivatives(lambda v: price(spot, rate, growth, v), volatility, reach * volatility)

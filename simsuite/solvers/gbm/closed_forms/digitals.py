@@ -1,4 +1,4 @@
-"""Cash-or-nothing options: `cash` at the end if S_T is above the strike (call) or below it (put).
+"""Cash-or-nothing options: they pay `cash` at the end if S_T is above the strike (call) or below it (put).
 
 M. Rubinstein and E. Reiner, Unscrambling the binary code, Risk 4 (1991).
 """

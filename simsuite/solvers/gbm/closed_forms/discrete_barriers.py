@@ -33,9 +33,10 @@ def discrete_barrier(
     dates: int,
     rebate: float = 0.0,
 ) -> float:
-    """Watched at i end / dates, i = 1, .., dates; today is not one of them. Rebates are paid at the end.
+    """The price of a barrier option watched at the times i end / dates, i = 1, .., dates; today is not one of them.
+    Rebates are paid at the end.
 
-    ValueError without volatility.
+    Raises ValueError without volatility.
     """
     steps = Steps.equidistant(growth, volatility, end, dates)
     return math.exp(-rate * end) * barrier_on_dates(spot, strike, steps, payoff, direction, knock, level, rebate)
@@ -51,7 +52,8 @@ def barrier_on_dates(
     level: float,
     rebate: float = 0.0,
 ) -> float:
-    """Watched after each of `steps`, and paid then: not discounted. ValueError without noise in each of them."""
+    """The undiscounted price of a barrier option that is watched after each of `steps` and paid after the last one.
+    Raises ValueError if one of the steps has no noise."""
     low, high = alive(direction, level)
 
     def last(forwards: Vector, deviation: float) -> Vector:
@@ -66,7 +68,8 @@ def barrier_on_dates(
 
 
 def hit_on_dates(spot: float, steps: Steps, direction: Direction, level: float) -> float:
-    """P(the price is at the level or beyond after one of `steps`). ValueError without noise in each of them."""
+    """P(the price is at the level or beyond after one of `steps`). Raises ValueError if one of the steps has no
+    noise."""
     low, high = alive(direction, level)
 
     def last(forwards: Vector, deviation: float) -> Vector:
@@ -78,7 +81,8 @@ def hit_on_dates(spot: float, steps: Steps, direction: Direction, level: float) 
 def _backwards(
     spot: float, steps: Steps, direction: Direction, level: float, last: Callable[[Vector, float], Vector]
 ) -> float:
-    """The expectation of `last`, what the last step makes of forwards and its deviation, on paths alive before it."""
+    """The expectation, over paths that are alive before the last step, of `last`: a function of forwards and the
+    deviation of the last step that gives the expected payoff after it."""
     if not len(steps.growths) or np.any(steps.deviations <= 0):
         raise ValueError("a barrier on dates needs dates, and a volatility above 0")
     x, s = np.array([math.log(spot)]), float(steps.deviations.min())

@@ -23,9 +23,11 @@ Value = Callable[[Vector], Vector]
 def bermudan(
     spot: float, strike: float, rate: float, growth: float, volatility: float, end: float, dates: int, payoff: Payoff
 ) -> float:
-    """To be exercised on `dates` dates, today not being one of them. Errors are about 1e-13 of the strike.
+    """The price of an option that can be exercised on `dates` equidistant dates, today not being one of them. Errors
+    are about 1e-13 of the strike.
 
-    ValueError without volatility, for a put with rate < 0 and a call with rate < growth: they may have two boundaries.
+    Raises ValueError without volatility, for a put with rate < 0 and for a call with rate < growth: they may have two
+    boundaries.
     """
     dividend_yield = rate - growth
     if volatility <= 0 or end <= 0 or dates < 1:
@@ -40,7 +42,8 @@ def bermudan(
     bottom = min(math.log(spot) + min(drift * dates, 0.0), math.log(strike)) - TAIL * spread
 
     def before(continuation: Value | None, boundary: float) -> Value:
-        """The continuation value one date before exercise below the boundary and `continuation` above."""
+        """The continuation value one date earlier, if the option is exercised below the boundary and worth
+        `continuation` above it."""
         if continuation is not None:
             y, w = resolving(boundary, max(top, boundary + s), s)
             mass = w * continuation(y)
@@ -56,13 +59,15 @@ def bermudan(
     boundary = math.log(strike)
     continuation: Value = before(None, boundary)
     for _ in range(dates - 1):
-        boundary = _boundary(continuation, strike, bottom, boundary)  # the more dates are left, the lower it is
+        # the boundary is the lower, the more dates are left
+        boundary = _boundary(continuation, strike, bottom, boundary)
         continuation = before(continuation, boundary)
     return float(continuation(np.array([math.log(spot)]))[0])
 
 
 def _boundary(continuation: Value, strike: float, low: float, high: float) -> float:
-    """Where exercise and continuation are worth the same, between low and high; low where exercise is never better."""
+    """The price, between low and high, at which exercise and continuation are worth the same; low if exercise is never
+    better."""
     while high - low > 1e-14 * max(1.0, abs(low)):
         x = np.linspace(low, high, 17)
         better = strike - np.exp(x[1:-1]) > continuation(x[1:-1])

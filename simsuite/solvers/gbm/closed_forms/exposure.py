@@ -30,7 +30,8 @@ def forward_exposure(
     end: float,
     level: float = 0.95,
 ) -> Exposure:
-    """At time t. `growth` is that of the price under the measure of the exposure, `level` that of the PFE."""
+    """The exposure at time t. `growth` is that of the price under the measure of the exposure, `level` is the level of
+    the PFE."""
     unit, cash = math.exp(-dividend_yield * (end - t)), strike * math.exp(-rate * (end - t))
     mean, deviation = unit * price_mean(spot, growth, t), volatility * math.sqrt(t)
     return Exposure(

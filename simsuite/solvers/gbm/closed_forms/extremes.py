@@ -1,13 +1,13 @@
-"""Laws of the lowest and highest price over [0, T] and E of what they exceed, watched at all times or on dates.
+"""Laws of the lowest and highest price over [0, T], watched at all times or on dates, and the means of their excesses.
 
 At all times: J. Harrison, Brownian Motion and Stochastic Flow Systems (1985), section 1.8, for Y = log(S / S_0) with
 drift nu = growth - sigma^2 / 2:
 
     P(max Y >= y) = N((nu T - y) / (sigma sqrt T)) + e^{2 nu y / sigma^2} N((-y - nu T) / (sigma sqrt T)),    y > 0.
 
-On dates: D. Lindley, Proc. Cambridge Philosophical Society 48 (1952). The highest of 0 and some partial sums of steps
-is max(0, first step + the same of the later ones): from the last step on, an atom at 0 and a smooth density above.
-"""
+On dates: D. Lindley, Proc. Cambridge Philosophical Society 48 (1952). The highest M of 0 and the partial sums of some
+steps is max(0, X + M'), where X is the first step and M' is the highest of 0 and the partial sums of the later steps.
+The recursion runs from the last step back; the law of M is an atom at 0 and a smooth density above."""
 
 from __future__ import annotations
 
@@ -37,20 +37,21 @@ def _tail(y: Vector, drift: float, volatility: float, end: float) -> Vector:
     if volatility <= 0 or end <= 0:
         raise ValueError("the extremes of a path need a volatility and a time above 0")
     d = volatility * math.sqrt(end)
-    # the exponential alone may overflow where the product is a probability
+    # the exponential alone may overflow even though the product is a probability
     reflected = np.exp(2 * drift * y / volatility**2 + log_ndtr((-y - drift * end) / d))
     return np.where(y <= 0, 1.0, ndtr((drift * end - y) / d) + reflected)
 
 
 def _reach(drift: float, volatility: float, end: float) -> float:
-    """How high Y gets, but for 1e-17 of its law, and of that weighted with the price."""
+    """A height that the maximum of Y exceeds with a probability of no more than 1e-17, also if paths are weighted with
+    the price."""
     return max(drift, 0.0) * end + volatility**2 * end + TAIL * volatility * math.sqrt(end)
 
 
 def maximum_excess(spot: float, growth: float, volatility: float, end: float, strike: float) -> float:
     """E max(max S_t - strike, 0) over all t in [0, end]: the integral of P(max S_t >= x) over x > strike.
 
-    By quadrature of the law above, and so without the division by `growth` of the formulas in print.
+    It is found by quadrature of the law above, and so without the division by `growth` of the formulas in print.
     """
     inside = max(spot - strike, 0.0)
     low, drift = math.log(max(strike, spot) / spot), growth - volatility**2 / 2
@@ -77,14 +78,15 @@ def maximum_excess_on_dates(spot: float, steps: Steps, strike: float) -> float:
 
 
 def minimum_shortfall_on_dates(spot: float, steps: Steps, strike: float) -> float:
-    """E max(strike - min S_i, 0), the lowest price being that of the same dates."""
+    """E max(strike - min S_i, 0), the lowest price being that of today and of the dates after each of `steps`."""
     y, mass = _lindley(steps, -1.0)
     rest = truncated_option(spot * np.exp(steps.growths[0] - y), float(steps.deviations[0]), min(strike, spot), "put")
     return max(strike - spot, 0.0) + float(mass @ rest)
 
 
 def _lindley(steps: Steps, sign: float) -> tuple[Vector, Vector]:
-    """The highest of 0 and the partial sums of all steps but the first, times `sign`: values and their probabilities.
+    """The law of the highest of 0 and the partial sums of all steps but the first, each step times `sign`: its values
+    and their probabilities.
 
     From the last step to the second, W becomes max(0, W + step). The last of the values is the atom at 0.
     """

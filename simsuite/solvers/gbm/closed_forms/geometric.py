@@ -20,7 +20,8 @@ from simsuite.solvers.gbm.closed_forms.vanilla import Payoff, density, lognormal
 
 
 def geometric_mean_law(spot: float, steps: Steps, past: Sequence[float] = ()) -> tuple[float, float]:
-    """(E G, standard deviation of log G) of the mean G of the prices `past` and those after each of `steps`."""
+    """The law of the geometric mean G of the prices `past` and those after each of `steps`: (E G, standard deviation of
+    log G)."""
     m, n = len(steps.growths), len(steps.growths) + len(past)
     share = _shares(m, n)
     log_mean = (m * math.log(spot) + sum(map(math.log, past))) / n
@@ -44,9 +45,10 @@ def geometric_asian(
     payoff: Payoff,
     past: Sequence[float] = (),
 ) -> float:
-    """An option on the geometric mean of the prices `past`, already seen, and those at the increasing times `fixings`.
+    """The price of an option on the geometric mean of the prices `past`, already seen, and those at the increasing
+    times `fixings`.
 
-    Paid at `end`. Times in years from now; `spot` is today's price.
+    The option is paid at `end`. Times are in years from now, and `spot` is today's price.
     """
     forward, deviation = geometric_mean_law(spot, Steps.constant(growth, volatility, fixings), past)
     return math.exp(-rate * end) * lognormal_option(forward, deviation, strike, payoff)
@@ -63,9 +65,9 @@ def geometric_asian_greeks(
     payoff: Payoff,
     past: Sequence[float] = (),
 ) -> Greeks:
-    """Price and derivatives of `geometric_asian`, by the chain rule. ValueError without volatility.
+    """Price and derivatives of `geometric_asian`, by the chain rule. Raises ValueError without volatility.
 
-    theta is that of all dates coming nearer together; it needs the first fixing to be later than now.
+    theta is the derivative as all dates come nearer together; it requires that the first fixing is later than now.
     """
     F, d = geometric_mean_law(spot, Steps.constant(growth, volatility, fixings), past)
     if d <= 0 or strike <= 0:
@@ -89,6 +91,7 @@ def geometric_asian_greeks(
 def continuous_geometric_asian(
     spot: float, strike: float, rate: float, growth: float, volatility: float, end: float, payoff: Payoff
 ) -> float:
-    """The mean over all of [0, end]: exp of an integral with mean (growth - sigma^2/2) T/2 and variance sigma^2 T/3."""
+    """The price of an option on the geometric mean over all of [0, end]: the mean is the exponential of a normal
+    variable with mean (growth - sigma^2/2) T/2 and variance sigma^2 T/3, times the spot."""
     forward = spot * math.exp((growth - volatility**2 / 6) * end / 2)
     return math.exp(-rate * end) * lognormal_option(forward, volatility * math.sqrt(end / 3), strike, payoff)

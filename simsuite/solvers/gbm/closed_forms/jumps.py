@@ -25,7 +25,8 @@ def merton(
     jump_deviation: float,
     payoff: Payoff,
 ) -> float:
-    """A European option; `intensity` in jumps a year, `jump_mean` and `jump_deviation` those of J = log(S / S-)."""
+    """The price of a European option; `intensity` is the number of jumps a year, `jump_mean` and `jump_deviation` are
+    those of J = log(S / S-)."""
 
     def paid(forward: float, deviation: float) -> float:
         return lognormal_option(forward, deviation, strike, payoff)
@@ -47,7 +48,7 @@ def merton_digital(
     payoff: Payoff,
     cash: float = 1.0,
 ) -> float:
-    """e^{-rT} cash P(S_T above or below the strike); arguments as for `merton`."""
+    """e^{-rT} cash P(S_T above or below the strike). The arguments are those of `merton`."""
     sign = 1.0 if payoff == "call" else -1.0
 
     def likely(forward: float, deviation: float) -> float:
@@ -69,8 +70,8 @@ def _over_jumps(
     jump_mean: float,
     jump_deviation: float,
 ) -> float:
-    """The mean over the number of jumps of what is paid for a lognormal price with this expectation, and this deviation
-    of its logarithm."""
+    """The mean, over the number of jumps, of `paid`: a function of the expectation of a lognormal price and the
+    deviation of its logarithm."""
     gain = jump_mean + jump_deviation**2 / 2  # log E e^J
     base = spot * math.exp((growth - intensity * math.expm1(gain)) * end)
     return math.fsum(
@@ -80,6 +81,6 @@ def _over_jumps(
 
 
 def jump_counts(expected: float) -> Iterator[tuple[int, float]]:
-    """How many jumps there may be, and how likely that is, by Poisson's law; as far as it can be told from 0."""
+    """Yields the numbers of jumps and their probabilities by Poisson's law, as far as these are not negligible."""
     for n in range(math.ceil(expected + 12 * math.sqrt(expected)) + 30):
         yield n, math.exp(n * math.log(expected) - expected - math.lgamma(n + 1)) if expected else float(n == 0)

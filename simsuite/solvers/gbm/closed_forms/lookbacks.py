@@ -1,8 +1,9 @@
 """Lookback options on the highest or lowest price, watched at all times or on equidistant dates.
 
-Fixed strike: max(highest - strike, 0), a call, and max(strike - lowest, 0), a put. Floating strike: S_T - lowest, a
-call, and highest - S_T, a put. B. Goldman, H. Sosin and M. Gatto, J. Finance 34 (1979); A. Conze and Viswanathan,
-J. Finance 46 (1991): all four follow from E max(highest - K, 0) and E max(K - lowest, 0), for which see `extremes`.
+With a fixed strike a call pays max(highest - strike, 0) and a put max(strike - lowest, 0). With a floating strike a
+call pays S_T - lowest and a put highest - S_T. B. Goldman, H. Sosin and M. Gatto, J. Finance 34 (1979); A. Conze and
+Viswanathan, J. Finance 46 (1991): all four follow from E max(highest - K, 0) and E max(K - lowest, 0), for which see
+`extremes`.
 """
 
 from __future__ import annotations
@@ -30,9 +31,11 @@ def fixed_lookback(
     dates: int | None = None,
     extreme: float | None = None,
 ) -> float:
-    """Watched at all times, or on today and `dates` equidistant dates up to the end.
+    """The price of a lookback with a fixed strike, watched at all times, or, if `dates` is given, today and on so many
+    equidistant dates up to the end.
 
-    `extreme`: the highest (call) or lowest (put) price seen so far, today's if None. ValueError without volatility.
+    `extreme`: the highest (call) or lowest (put) price seen so far; None stands for today's. Raises ValueError without
+    volatility.
     """
     seen = spot if extreme is None else extreme
     discount = math.exp(-rate * end)
@@ -54,7 +57,8 @@ def floating_lookback(
     dates: int | None = None,
     extreme: float | None = None,
 ) -> float:
-    """S_T - lowest (call), highest - S_T (put); the rest as in `fixed_lookback`."""
+    """The price of a lookback that pays S_T - lowest (call) or highest - S_T (put). The other arguments are those of
+    `fixed_lookback`."""
     seen = spot if extreme is None else extreme
     forward, discount = spot * math.exp(growth * end), math.exp(-rate * end)
     if payoff == "call":

@@ -1,8 +1,8 @@
 """Nodes and weights for integrals against normal laws.
 
-Between two dates the log-price moves by a normal step of deviation s, so what a recursion over dates integrates is
-analytic and varies over s. Gauss-Legendre rules see wave numbers up to 4 n / width; the spectrum of a product of two
-functions that were both smoothed by such a step falls like exp(-k^2 s^2 / 4).
+Between two dates the log-price moves by a normal step of standard deviation s, so the functions that a recursion over
+dates integrates are analytic and vary on the scale s. Gauss-Legendre rules with n nodes resolve wave numbers up to 4 n
+/ width; the spectrum of a product of two functions that were both smoothed by such a step falls like exp(-k^2 s^2 / 4).
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from numpy.typing import NDArray
 from scipy.special import roots_hermitenorm
 
 Vector = NDArray[np.float64]
-TAIL = 8.5  # deviations to which laws are followed: beyond are 1e-17 of them
-NODES = 3.0  # per width of s, for exp(-k^2 s^2 / 4) = 2e-16
+TAIL = 8.5  # deviations up to which normal laws are followed: a probability of 1e-17 lies beyond
+NODES = 3.0  # nodes for each s of the width, so that exp(-k^2 s^2 / 4) = 2e-16 at the last wave number that is resolved
 
 
 @functools.lru_cache(maxsize=64)
 def _legendre(n: int) -> tuple[Vector, Vector]:
-    """Nodes as 1 - cos(theta), theta rising to pi, and weights; n even.
+    """Nodes of the Gauss-Legendre rule as 1 - cos(theta), theta rising to pi, and the weights; n is even.
 
-    Weights near the ends are relatively as good as the others, 1e-14; those of NumPy and SciPy are 5e-10 off at n = 400
-    and recursions up to a barrier live there. Newton's method in theta, from Tricomi's approximation, on Legendre's
-    recursion in differences, which is well conditioned near the end.
+    Relative errors of the weights near the ends are 1e-14, as elsewhere; those of NumPy and SciPy are 5e-10 at n = 400,
+    and recursions up to a barrier depend on them. Newton's method in theta starts from Tricomi's approximation, with
+    Legendre's recursion in differences, which is well conditioned near the end.
     """
     theta = math.pi * (np.arange(1, n // 2 + 1) - 0.25) / (n + 0.5)
     for _ in range(4):

@@ -1,8 +1,8 @@
-"""How far Monte Carlo estimates of a European option scatter: exact standard deviations of one draw.
+"""The scatter of Monte Carlo estimates of a European option: exact standard deviations of one draw.
 
-With Z the standard normal variable behind S_T, every estimator is a function of Z that is smooth but for the strike.
+With Z the standard normal variable behind S_T, every estimator is a function of Z that is smooth except at the strike.
 Moments are Gauss-Legendre quadratures on both sides of it. Estimators of derivatives: P. Glasserman, Monte Carlo
-Methods in Financial Engineering (2003), section 7.2 (pathwise), 7.3 (likelihood ratio, LR).
+Methods in Financial Engineering (2003), section 7.2 (pathwise) and 7.3 (likelihood ratio, LR).
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from simsuite.solvers.gbm.closed_forms.vanilla import Payoff, density
 Estimator = Literal[
     "price", "pathwise delta", "LR delta", "pathwise vega", "LR vega", "LR gamma", "LR-pathwise gamma", "digital"
 ]
-REACH = 12.0  # of the quadrature, in standard deviations; squares of prices shift the law by 2 sigma sqrt(T)
+# half the range of the quadrature, in standard deviations; squares of prices shift the law by 2 sigma sqrt(T)
+REACH = 12.0
 POINTS = 160  # a panel
 
 
 class Sampling:
-    """One draw of a European option's estimators. ValueError without volatility."""
+    """The estimators of a European option for one draw. Raises ValueError without volatility."""
 
     def __init__(
         self, spot: float, strike: float, rate: float, growth: float, volatility: float, end: float, payoff: Payoff
@@ -44,7 +45,8 @@ class Sampling:
         return self._expectation(lambda z: self._draw(z, estimator))
 
     def deviation(self, estimator: Estimator, antithetic: bool = False) -> float:
-        """Of one draw, or of the mean of a pair with Z and -Z. A standard error is this / sqrt(draws or pairs)."""
+        """The standard deviation of one draw, or of the mean of a pair with Z and -Z. A standard error is this divided
+        by sqrt(draws or pairs)."""
         mean = self.mean(estimator)
         variance = self._expectation(lambda z: (self._draw(z, estimator) - mean) ** 2)
         if antithetic:

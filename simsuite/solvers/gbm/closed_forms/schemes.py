@@ -52,7 +52,7 @@ def scheme_strong_error(spot: float, growth: float, volatility: float, end: floa
 def _moments(
     growth: float, volatility: float, end: float, steps: int, scheme: Scheme
 ) -> tuple[Decimal, Decimal, Decimal]:
-    """E X_N^2, E X_N S_T and E S_T^2 for spot 1, in decimals enough for the difference of all three."""
+    """E X_N^2, E X_N S_T and E S_T^2 for spot 1, with enough decimals that the difference of all three can be taken."""
     with localcontext(prec=50):
         g, v, h = Decimal(growth), Decimal(volatility) ** 2, Decimal(end) / steps
         more = (v * h) ** 2 / 2 if scheme == "milstein" else Decimal(0)

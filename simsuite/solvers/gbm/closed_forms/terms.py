@@ -18,7 +18,7 @@ Curve = tuple[Sequence[float], Sequence[float]]
 
 
 def integral(curve: Curve, end: float) -> float:
-    """Of a piecewise-constant function over [0, end]."""
+    """The integral of a piecewise-constant function over [0, end]."""
     times, values = (np.asarray(side, np.float64) for side in curve)
     if times[0] != 0 or np.any(np.diff(times) <= 0) or times.shape != values.shape:
         raise ValueError("a curve is (times, values) of equal length with increasing times, the first one 0")
@@ -33,7 +33,7 @@ def value_before(curve: Curve, end: float) -> float:
 
 @dataclass(frozen=True)
 class Terms:
-    """Spot, end (years), and what the market does in between."""
+    """The spot, the end (years), and integrals of the market's coefficients up to the end."""
 
     spot: float
     end: float
@@ -80,20 +80,21 @@ class Terms:
 
 @dataclass(frozen=True)
 class Steps:
-    """What the log-price does between consecutive dates, the first step beginning now: independent normal moves."""
+    """The moves of the log-price between consecutive dates, the first step beginning now: independent normal
+    variables."""
 
     growths: NDArray[np.float64]  # int (r - q) over each step: log E of the factor by which the price changes
     deviations: NDArray[np.float64]  # sqrt(int sigma^2) over each step
 
     @classmethod
     def constant(cls, growth: float, volatility: float, times: Sequence[float]) -> Steps:
-        """Between increasing times (years), the first one 0 or later."""
+        """Steps between the increasing times (years), the first of which is 0 or later."""
         lengths = np.diff([0.0, *times])
         return cls(growth * lengths, volatility * np.sqrt(lengths))
 
     @classmethod
     def equidistant(cls, growth: float, volatility: float, end: float, dates: int) -> Steps:
-        """Dates end / dates, 2 end / dates, .., end: steps equal to the bit."""
+        """Steps between the dates end / dates, 2 end / dates, .., end; all of them are equal to the bit."""
         h = end / dates
         return cls(np.full(dates, growth * h), np.full(dates, volatility * math.sqrt(h)))
 
@@ -121,16 +122,18 @@ class Greeks:
 
     price: float
     delta: float  # by spot
-    gamma: float  # by spot, twice
-    vega: float  # by a shift of all volatilities
-    rho: float  # by a shift of all rates, dividend yields fixed
-    theta: float  # by time, a year: how the price changes as the end comes nearer, spot fixed
+    gamma: float  # second derivative by spot
+    vega: float  # derivative by a shift of all volatilities
+    rho: float  # derivative by a shift of all rates, dividend yields fixed
+    theta: float  # derivative by time, in years: how the price changes as the end comes nearer, spot fixed
 
 
 def lognormal_greeks(terms: Terms, value: float, by_forward: float, by_forward_twice: float) -> Greeks:
-    """Greeks of D u(F, d), u being E f(Y) for a lognormal Y with mean F and deviation d, from u, u_F and u_FF.
+    """Greeks of the price D u(F, d), where u = E f(Y) for a lognormal Y with mean F and deviation d, from u, u_F and
+    u_FF.
 
-    Every such u obeys u_d = d F^2 u_FF, the heat equation. theta is -dV/dT, the coefficients going on as just before T.
+    Every such u obeys u_d = d F^2 u_FF, the heat equation. theta is -dV/dT, as if the coefficients went on as just
+    before T.
     """
     F, D, d = terms.forward, terms.discount, terms.deviation
     price, slope, curvature = D * value, D * F * by_forward, D * F**2 * by_forward_twice

@@ -1,7 +1,8 @@
-"""Options on two assets at the end: exchange, the better and the worse of two, and the bivariate normal law.
+"""Options on two assets at the end: the exchange of one for the other, the better and the worse of two; and the
+bivariate normal law.
 
-Assets have forwards F_i = E S_i, deviations d_i of log S_i, and correlation rho of the logarithms. `discount` is
-e^{-rT}.
+The arguments are the forwards F_i = E S_i, the standard deviations d_i of log S_i, and the correlation rho of the
+logarithms. `discount` is e^{-rT}.
 """
 
 from __future__ import annotations
@@ -59,9 +60,9 @@ def best_or_worst(
     payoff: Payoff,
     combine: Literal["max", "min"],
 ) -> float:
-    """A call or put on the higher or lower of two prices. R. Stulz, J. Financial Economics 10 (1982).
+    """The price of a call or put on the higher or lower of two prices. R. Stulz, J. Financial Economics 10 (1982).
 
-    ValueError where the two prices, or one of them, do not scatter: deviations and that of the ratio must be above 0.
+    Raises ValueError unless the deviations of both prices and of their ratio are above 0.
     """
     low = _worst_call(forwards, deviations, rho, strike)
     low_mean = forwards[0] - exchange(forwards, deviations, rho, 1.0)

@@ -15,7 +15,7 @@ Payoff = Literal["call", "put"]
 
 
 def density(x: ArrayLike) -> NDArray[np.float64]:
-    """Of the standard normal law."""
+    """The density of the standard normal law."""
     return np.exp(-(np.asarray(x) ** 2) / 2) / math.sqrt(2 * math.pi)
 
 
@@ -25,7 +25,7 @@ def lognormal_option(forward: float, deviation: float, strike: float, payoff: Pa
     F. Black, J. Financial Economics 3 (1976), without the discount factor.
     """
     sign = 1.0 if payoff == "call" else -1.0
-    if deviation == 0 or strike == 0 or forward == 0:  # the last where it is less than any number
+    if deviation == 0 or strike == 0 or forward == 0:  # forward is 0 where it underflows
         return max(sign * (forward - strike), 0.0)
     d1 = math.log(forward / strike) / deviation + deviation / 2
     return sign * (forward * float(ndtr(sign * d1)) - strike * float(ndtr(sign * (d1 - deviation))))
@@ -34,12 +34,13 @@ def lognormal_option(forward: float, deviation: float, strike: float, payoff: Pa
 def european(
     spot: float, strike: float, rate: float, growth: float, volatility: float, end: float, payoff: Payoff
 ) -> float:
-    """F. Black and M. Scholes, J. Political Economy 81 (1973): e^{-rT} E max(+-(S_T - strike), 0)."""
+    """The price of a European option, e^{-rT} E max(+-(S_T - strike), 0): F. Black and M. Scholes, J. Political Economy
+    81 (1973)."""
     return european_price(Terms.constant(spot, rate, growth, volatility, end), strike, payoff)
 
 
 def european_price(terms: Terms, strike: float, payoff: Payoff) -> float:
-    """R. Merton, Bell J. Economics 4 (1973): Black-Scholes with coefficients that depend on time."""
+    """The Black-Scholes price with coefficients that depend on time: R. Merton, Bell J. Economics 4 (1973)."""
     return terms.discount * lognormal_option(terms.forward, terms.deviation, strike, payoff)
 
 
@@ -51,7 +52,8 @@ def moneyness(terms: Terms, strike: float) -> float:
 
 
 def european_greeks(terms: Terms, strike: float, payoff: Payoff) -> Greeks:
-    """E. Haug, The Complete Guide to Option Pricing Formulas (2007), chapter 2. ValueError without volatility."""
+    """The price of a European option and its derivatives: E. Haug, The Complete Guide to Option Pricing Formulas
+    (2007), chapter 2. Raises ValueError without volatility."""
     d1 = moneyness(terms, strike)
     sign = 1.0 if payoff == "call" else -1.0
     value = lognormal_option(terms.forward, terms.deviation, strike, payoff)
@@ -60,19 +62,21 @@ def european_greeks(terms: Terms, strike: float, payoff: Payoff) -> Greeks:
 
 
 def european_vanna_volga(terms: Terms, strike: float) -> tuple[float, float]:
-    """(vanna, volga) of a call, and of a put: d delta / d sigma and d vega / d sigma, all volatilities shifted."""
+    """(vanna, volga) of a call, which are also those of a put: d delta / d sigma and d vega / d sigma, all volatilities
+    shifted."""
     d, d1 = terms.deviation, moneyness(terms, strike)
     d2 = d1 - d
     by_shift = terms.volatility / d
     by_shift_twice = (terms.end - by_shift**2) / d
-    slope = terms.discount * terms.forward * float(density(d1))  # of the price by d
+    slope = terms.discount * terms.forward * float(density(d1))  # derivative of the price by d
     return -slope / terms.spot * d2 / d * by_shift, slope * (d1 * d2 / d * by_shift**2 + by_shift_twice)
 
 
 def truncated_option(
     forward: ArrayLike, deviation: float, strike: float, payoff: Payoff, low: float = 0.0, high: float = math.inf
 ) -> NDArray[np.float64]:
-    """E max(+-(Y - strike), 0) 1{low < Y < high}, the law as in `lognormal_option`, for an array of forwards."""
+    """E max(+-(Y - strike), 0) 1{low < Y < high} for an array of forwards; Y has the law that `lognormal_option`
+    describes."""
     sign = 1.0 if payoff == "call" else -1.0
     low, high = (max(low, strike), high) if payoff == "call" else (low, min(high, strike))
     mean, between = partial_moments(forward, deviation, low, max(low, high))
