@@ -5,4 +5,4 @@ from __future__ import annotations
 import math
 
 LN2 = math.log(2.0)
-ZERO = -1e30  # stands for the logarithm of a price of 0: a finite number, to which all others are nothing
+ZERO = -1e30  # finite number that stands for the logarithm of a price of 0: any other logarithm vanishes beside it

@@ -1,5 +1,5 @@
-"""An option whose Greeks are wanted: what its payoff depends on, its slopes by the spot, the score that goes with it,
-and what stands in the way of its Greeks, in words."""
+"""An option whose Greeks are wanted: the variables of its payoff, the slopes of the payoff by the spot, the score that
+goes with it, and the reasons, in words, why it may have no Greeks."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from simsuite.solvers.gbm.style_record import style_of
 
 JUMPING = "the payoff jumps"
 AT_ALL_TIMES = "while the price is watched at all times"
-_STILL = 8.0  # units in the last place of a price: noise of so few is none
+_STILL = 8.0  # units in the last place of a price: smaller noise counts as none
 
 
 class GreekCase:
-    """tree: of the payoff, see `greeks_of`."""
+    """An option whose Greeks are wanted. tree: its payoff as an expression, see `greeks_of`."""
 
     def __init__(self, option: Option, tree: Node, pathwise: PathwiseDerivatives, model: GbmScenario) -> None:
         self._option, self._tree, self._pathwise, self._model = option, tree, pathwise, model
@@ -52,7 +52,7 @@ class GreekCase:
 
     @property
     def obstacle(self) -> str | None:
-        """What stands in the way of all of them."""
+        """The reason why the option has no Greeks at all; None if there is none."""
         if not self._known:
             assert self._option.exercised_early
             return "an American option's are estimated only where the rate is constant"
@@ -64,7 +64,7 @@ class GreekCase:
 
     @property
     def unlike(self) -> str:
-        """What makes the law of the prices another than the lognormal one."""
+        """What makes the law of the prices differ from the lognormal one, in words."""
         scheme = self._dynamics.scheme
         if scheme is not Scheme.EXACT:
             return f'scheme = "{scheme.name.lower()}"'
@@ -72,7 +72,7 @@ class GreekCase:
         return f"{', '.join(names)} {'jumps' if len(names) == 1 else 'jump'}"
 
     def _require_volatility(self) -> None:
-        """Raises NotEstimated if some price has no noise."""
+        """Raises NotEstimated if the price of some asset has no noise."""
         for a in self._assets:
             if a in self._still:
                 raise NotEstimated(self._without_volatility(a))
@@ -85,15 +85,15 @@ class GreekCase:
 
     @cached_property
     def _still(self) -> dict[int, float]:
-        """Of assets whose prices have no noise that could be told from rounding: how far off rounding leaves a price.
-        Prices that jump are not lognormal, and no concern here."""
+        """The assets whose prices have no noise that could be told from rounding, with the relative error that rounding
+        leaves in a price. Prices that jump are left out: they are not lognormal, and treated elsewhere."""
         unit = _STILL * float(np.finfo(PRECISIONS[self._model.run.precision][1]).eps)
         variance = LN2**2 * self._dynamics.variance(np.array([self._end]))[:, 0]
         return {a: unit for a in self._assets if variance[a] <= unit**2 and self._dynamics.jumps[a] is None}
 
     def _require_slope(self, beside_spot: bool) -> None:
-        """Raises NotEstimated if the price, as a function of the spot, has a kink just there. beside_spot: whether the
-        spot counts that is the extreme of prices over dates, and so moves with itself."""
+        """Raises NotEstimated if the price, as a function of the spot, has a kink just at the spot. beside_spot:
+        whether the spot itself may be the extreme price over the dates, and then moves with the other prices."""
         if not self.smooth or not (self._still or (beside_spot and self._with_spot)):
             return
         if any(f.kind not in KNOWN for f in self._functionals):
@@ -119,12 +119,12 @@ class GreekCase:
 
     @cached_property
     def _later(self) -> dict[int, Node]:
-        """The same for all prices but the spot itself."""
+        """The derivative of the payoff by the logarithms of all prices of an asset but the spot itself."""
         return {a: self._along(self._pathwise.by_spot(a, self._names, first_too=False)) for a in self._assets}
 
     @cached_property
     def _with_time(self) -> Node:
-        """How fast the mean of the payoff rises with the end of what is watched at all times."""
+        """The derivative, by the end, of the mean of a payoff that is watched at all times."""
         (a,), dynamics = self._assets, self._dynamics
         curves = (dynamics.growth[a], dynamics.volatility[a], self._model.market.rate)
         if dynamics.paid[a]:
@@ -143,7 +143,7 @@ class GreekCase:
 
     @cached_property
     def _first_step(self) -> int:
-        """At whose end it looks at a price first."""
+        """The first time step at whose end the option looks at a price."""
         return min([int(f.dates.steps(self._end)[0]) for f in self._functionals], default=self._end)
 
     @cached_property
@@ -151,7 +151,7 @@ class GreekCase:
         return self._score_at(self._first_step, self._assets)
 
     def _score_at(self, step: int, assets: Sequence[int]) -> Score:
-        """Raises NotEstimated where there is none."""
+        """The score of these assets at a step. Raises NotEstimated where there is none."""
         self._require_volatility()
         found = Score.at(step, tuple(assets), self._pathwise)
         if found is None and len(assets) > 1:
@@ -162,12 +162,12 @@ class GreekCase:
 
     @property
     def _watched(self) -> bool:
-        """Whether it looks at an asset at all times."""
+        """Whether the option looks at an asset at all times."""
         return any(f.kind in CONTINUOUS for f in self._functionals)
 
     @property
     def _mean(self) -> tuple[str, Functional] | None:
-        """The only variable, if it is a mean over dates."""
+        """The payoff's only variable with its functional, if it is a mean over dates; None otherwise."""
         if len(self._names) != 1 or not self._functionals:
             return None
         (name,), (functional,) = self._names, self._functionals
@@ -182,18 +182,20 @@ class GreekCase:
 
     @property
     def _degree(self) -> float | None:
-        """Of a payoff that is homogeneous in the prices at the end, and depends on nothing else."""
+        """The degree of a payoff that is homogeneous in the prices at the end and depends on nothing else; None for
+        other payoffs."""
         found = degree(self._tree, [last(a) for a in self._assets]) if self._assets else None
         return found if found is not None and math.isfinite(found) else None
 
     def _second(self, a: int, b: int) -> Node:
-        """The score of second order."""
+        """The score of second order, w_a w_b - C^-1_ab (likelihood_ratio.py)."""
         precision = float(self._score.precision[self._assets.index(a), self._assets.index(b)])
         return subtract(multiply(self._score.of(a), self._score.of(b)), Number(precision))
 
     def _ratio(self, weight: Node, mean: float, odd: bool = False) -> Greek:
-        """mean: of the weight. odd: whether opposite noise gives it the opposite sign, but for the mean: then it is the
-        same for all antithetic pairs, and would control nothing but round-off."""
+        """The Greek that is the mean of payoff times weight, with the weight as control variate. mean: the known mean
+        of the weight. odd: whether the weight, less its mean, changes sign with the noise; then its mean over any
+        antithetic pair is the same, so that it cannot serve as a control."""
         useless = odd and self._model.paths.antithetic
         return Greek(multiply(self._tree, weight), None if useless else Control(weight, mean))
 

@@ -58,14 +58,17 @@ from simsuite.solvers.gbm.payoffs.option_greeks import (
 from simsuite.solvers.gbm.payoffs.variables import first, kept, noise
 from simsuite.solvers.gbm.style_record import style_of
 
-Found = tuple[str, dict[int, Greek]]  # how, and by asset
+Found = tuple[str, dict[int, Greek]]  # the method, and the Greek by asset
 
 
 def greeks_of(
     option: Option, tree: Node, control: Control | None, pathwise: PathwiseDerivatives, model: GbmScenario
 ) -> OptionGreeks:
-    """tree: of the payoff, with ``first<a>`` for the spot where that counts as one of the prices. control: of the
-    price; the same Greeks of what it pays are controls of these."""
+    """The Greeks of an option.
+
+    tree: its payoff, with ``first<a>`` for the spot where that counts as one of the prices. control: the control
+    variate of its price; the Greeks of what that pays are control variates of the option's Greeks.
+    """
     case = _Case(option, tree, pathwise, model)
     if case.obstacle is not None:
         return no_greeks(case.obstacle)
@@ -92,11 +95,13 @@ def greeks_of(
 
 
 class _Case(GreekCase):
-    """A method a Greek; each raises NotEstimated where there is no way that is right."""
+    """Has one function for each Greek, which finds it by the first method that holds, or raises NotEstimated if none
+    does."""
 
     def find(self, name: str) -> Found:
-        """Of prices that are not lognormal, but proportional to the spot, whatever their law, and, if the scheme is
-        exact, to their growth, there is what that tells. Raises NotEstimated."""
+        """The Greek of this name, and how it was found. If prices are not lognormal, but proportional to the spot,
+        whatever their law, only delta is found; and rho, too, if the scheme is exact, as prices are then also
+        proportional to their growth. Raises NotEstimated."""
         if not self._lognormal:
             told = ("delta", "rho") if self._dynamics.scheme is Scheme.EXACT else ("delta",)
             if name not in told:
@@ -105,12 +110,12 @@ class _Case(GreekCase):
         try:
             for greek in found[1].values():
                 check_size(greek.tree)
-        except ExpressionError:  # of an expression that is about as long as users may write it
+        except ExpressionError:  # the expression would be longer than users may write one
             raise NotEstimated("the payoff is too long an expression") from None
         return found
 
     def found_by(self, name: str, method: str) -> dict[int, Greek]:
-        """The same by asset, if it is found by this method; else nothing."""
+        """The Greek of this name by asset, if it is found by this method; otherwise nothing."""
         try:
             how, found = self.find(name)
         except NotEstimated:
@@ -148,18 +153,19 @@ class _Case(GreekCase):
             raise NotEstimated(f"{JUMPING}, and an extreme price may be the spot itself")
 
     def _second_by_parts(self, a: int) -> Node:
-        """S^2 times the second derivative by the spot is the mean of this."""
+        """An expression whose mean is S^2 times the second derivative by the spot."""
         if self._mean is not None:
             return self._second_of_mean_by_parts(*self._mean)
         if self._with_spot and not style_of(self._option).smooth_at_spot:
             raise NotEstimated("an extreme price may be the spot itself")
         moved = self._by_spot[a]
-        # The spot itself is no price that the score is about. A lookback's slope is continuous in it.
+        # The score is not about the spot itself, which is no later price. A lookback's slope is continuous in the spot.
         still = directional(moved, {first(a): Name(first(a))})
         return subtract(add(multiply(moved, self._score.of(a)), still), moved)
 
     def _second_of_mean_by_parts(self, name: str, mean: Functional) -> Node:
-        """By parts in the direction in which the end moves with least effort."""
+        """The same as `_second_by_parts` for a mean over dates: integration by parts in the direction D of the module's
+        docstring, in which the end moves with least effort."""
         score = self._score_at(self._end, (mean.asset,))
         x, w, slope = Name(name), score.of(mean.asset), directional(self._tree, {name: Number(1.0)})
         moved = self._pathwise.along_variance(mean.asset, [name])[name]
@@ -175,7 +181,7 @@ class _Case(GreekCase):
         found = derivative(self._tree, self._names, self._assets[0], self._pathwise, power)
         if found is None:
             raise NotEstimated("the last step has no volatility")
-        control = None if self._model.paths.antithetic else Control(found[1], 0.0)  # which is odd, see `_ratio`
+        control = None if self._model.paths.antithetic else Control(found[1], 0.0)  # the score is odd, see `_ratio`
         return MIXED, {0 if power else self._assets[0]: Greek(add(multiply(Number(unit), found[0]), more), control)}
 
     # ---- by volatility, rate and time
@@ -185,7 +191,8 @@ class _Case(GreekCase):
         level = {a: self._model.asset[a].volatility.root_mean_square(end) for a in self._assets}
         self._require_volatility()
         if self._watched and any(self._dynamics.paid[a] for a in self._assets):
-            raise NotEstimated(f"a dividend is paid {AT_ALL_TIMES}")  # between steps, slopes before it are not known
+            # between steps the slopes before the dividend are not known
+            raise NotEstimated(f"a dividend is paid {AT_ALL_TIMES}")
         if self.smooth:
             slopes = {a: self._along(self._pathwise.by_volatility(a, self._names)) for a in self._assets}
             return PATHWISE, {a: Greek(divide(slope, Number(level[a]))) for a, slope in slopes.items()}
@@ -237,7 +244,7 @@ class _Case(GreekCase):
         rate, growth = self._model.market.rate.at(0.0), [self._dynamics.growth[a].at(0.0) for a in self._assets]
         volatility = np.array([self._dynamics.volatility[a].at(0.0) for a in self._assets])
         covariance = np.outer(volatility, volatility) * self._dynamics.correlation[np.ix_(self._assets, self._assets)]
-        drift = np.array(growth) - volatility**2 / 2  # of logarithms
+        drift = np.array(growth) - volatility**2 / 2  # drift of the logarithms
         if self._watched:
             return EQUATION, {0: Greek(subtract(multiply(Number(rate), self._tree), self._with_time))}
         if self.smooth:
@@ -253,7 +260,8 @@ class _Case(GreekCase):
         return RATIO, {0: self._ratio(add(Number(rate), total(weights)), rate)}
 
     def _bent_along(self, a: int, covariance: np.ndarray) -> Node:
-        """The sum over assets b of covariance_ab d2 f / d log S_a d log S_b, but for the spot as an extreme so far."""
+        """The sum over assets b of covariance_ab d2 f / d log S_a d log S_b. A spot that is the extreme price so far is
+        held fixed."""
         if self._mean is not None:
             bend = self._second_of_mean_by_parts(*self._mean)
             return multiply(Number(float(covariance[0])), add(bend, self._later[a]))

@@ -1,10 +1,11 @@
-"""Whether the price of an option has a kink just at the spot, where it has one slope to the left and another to the
+"""Whether the price of an option has a kink just at the spot. It then has one slope to the left and another to the
 right, and no delta.
 
-The derivative of a payoff along a path tells nothing of a kink that no path is at. Some are at one with a probability:
-where an extreme over dates, among which the spot counts, is the spot itself, and where a price has no noise. So that
-derivative is computed for a few made-up paths, all below the spot, all above it, and some across, with the spot a
-little lower and a little higher: where these two differ, there is a kink at the spot.
+The derivative of a payoff along a path shows no kink that no path is at. But some kinks are hit with a positive
+probability: where an extreme over dates, among which the spot counts, is the spot itself, and where a price has no
+noise. So that derivative is computed for a few made-up paths, with prices all below the spot, all above it, or on both
+sides, once with the spot a little lower and once a little higher: where the two results differ, there is a kink at the
+spot.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from simsuite.solvers.gbm.payoffs.functionals import Functional, Kind
 from simsuite.solvers.gbm.payoffs.payoffs import expected_path
 from simsuite.solvers.gbm.payoffs.variables import first, noise
 
-_PATHS = 64  # of each kind
-_FARTHEST = 1.0  # logarithm to base 2 of a made-up price
-_BESIDE = 1e-9  # by how much of itself the spot is lower or higher
-_UNLIKE = 1e-4  # of the largest slope: smaller differences are no kink
-_ROUNDING = 1e-12  # of the numbers that a slope is the sum of
+_PATHS = 64  # made-up paths of each kind
+_FARTHEST = 1.0  # largest distance of a made-up price from the spot, as a logarithm to base 2
+_BESIDE = 1e-9  # relative amount by which the spot is lower or higher
+_UNLIKE = 1e-4  # smaller differences, relative to the largest slope, are no kink
+_ROUNDING = 1e-12  # rounding of a slope, relative to the numbers that it is the sum of
 _SIDES = (-1.0, 1.0)
 KNOWN = frozenset((Kind.SUM, Kind.LOGARITHMS, Kind.LEAST, Kind.LARGEST, Kind.LOWEST, Kind.HIGHEST))
 Values = dict[str, np.ndarray]
@@ -41,11 +42,12 @@ def kinks_at_spot(
     still: Mapping[int, float],
     beside_spot: bool,
 ) -> bool:
-    """slope: of a payoff by the logarithm of the asset's spot, in the variables `names`, those of functionals of
-    `KNOWN` kinds.
+    """Whether a payoff has a kink at the spot of an asset.
 
-    still: assets whose prices have no noise, and how far off rounding leaves these. beside_spot: whether paths count
-    that stay below the spot, or above it, of which the spot is the largest price, or the least.
+    slope: the derivative of the payoff by the logarithm of the asset's spot, in the variables `names`, whose
+    functionals are of `KNOWN` kinds. still: the assets whose prices have no noise, with the error that rounding leaves
+    in these. beside_spot: whether to look at paths that stay below the spot or above it, of which the spot is the
+    largest or the least price.
     """
     ends: list[_Ends] = [(-_FARTHEST, _FARTHEST)]
     if beside_spot:
@@ -58,7 +60,7 @@ def kinks_at_spot(
 
 
 def _differ(slope: Node, asset: int, paths: Values, pathwise: PathwiseDerivatives, reach: float) -> bool:
-    """Whether the slopes on both sides of the spot do on any of these paths."""
+    """Whether the slopes with the spot on one side and on the other differ on any of these paths."""
     beside = [_moved(paths, asset, math.log2(1 + side * reach), pathwise) for side in _SIDES]
     below, above = (np.broadcast_to(evaluate(slope, values), _PATHS) for values in beside)
     largest = np.nanmax(np.maximum(np.abs(below), np.abs(above)), initial=0.0)
@@ -67,7 +69,7 @@ def _differ(slope: Node, asset: int, paths: Values, pathwise: PathwiseDerivative
 
 
 def _moved(paths: Values, asset: int, by: float, pathwise: PathwiseDerivatives) -> Values:
-    """All prices of an asset times 2^by."""
+    """The paths with all prices of an asset multiplied by 2^by."""
     found = dict(paths)
     for name in paths:
         if pathwise.asset(name) != asset or name == noise(asset):
@@ -81,8 +83,8 @@ def _moved(paths: Values, asset: int, by: float, pathwise: PathwiseDerivatives) 
 def _paths(
     names: Sequence[str], pathwise: PathwiseDerivatives, still: Mapping[int, float], ends: _Ends, seed: int
 ) -> Values:
-    """Made-up values of variables on paths whose prices, as logarithms to base 2, are between these ends; of assets
-    without noise those that they have."""
+    """Values of the variables on made-up paths, whose prices, as logarithms to base 2, lie between these ends. Assets
+    without noise have their real prices."""
     rng = np.random.Generator(np.random.Philox(seed))
     known = expected_path(tuple(pathwise.functionals.found), pathwise.dynamics)
     found = {}

@@ -1,14 +1,15 @@
 """Greeks of barriers that are watched at all times, if a dividend is paid at the very end.
 
-Such a dividend takes a price past a barrier below it, after the last step has been survived: what is paid jumps where
-the price is at the level. (After any other step the next one is as good as certain to reach a barrier so near, so the
-probability of survival goes to 0 and nothing jumps.) Pathwise derivatives miss what the jump adds. So as log-prices
-x_k move by w_k, k = 1 .. n, all but the last do so pathwise, while x_n stays where it is and its law moves instead:
+Such a dividend can take a price past a barrier below it after the last step has been survived, so the payoff jumps
+where the price is at the level. (After any other step a price so near to the barrier is as good as certain to reach it
+in the next step, so the probability of survival goes to 0 and nothing jumps.) Pathwise derivatives miss what the jump
+adds. So as log-prices x_k move by w_k, k = 1 .. n, all but the last do so pathwise, while x_n stays where it is and
+its law moves instead:
 
     d E f(x_1, .., x_n) = E (sum of w_k d f / d x_k, k < n) + w_n E f z / (sigma sqrt(dt)),
 
-z the normal number of the last step: the second is the score of that step alone (`scores.last_step`).
-"""
+where z is the normal number of the last step. The second term is by the score of that step alone
+(`likelihood_ratio.last_step`)."""
 
 from __future__ import annotations
 
@@ -31,8 +32,8 @@ def jumps_in_the_end(functionals: Sequence[Functional], dynamics: Dynamics) -> b
 def derivative(
     tree: Node, names: Sequence[str], asset: int, pathwise: PathwiseDerivatives, power: int
 ) -> tuple[Node, Node] | None:
-    """(derivative of E f, the score in it, of mean 0) as log-prices move by (t / T)^power. None where the last step has
-    no noise."""
+    """(derivative of E f as log-prices move by (t / T)^power, the score in it, whose mean is 0). None where the last
+    step has no noise."""
     score = last_step(asset, pathwise)
     if score is None:
         return None

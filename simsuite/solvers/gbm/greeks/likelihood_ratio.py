@@ -30,7 +30,8 @@ _WORST_CONDITION = 1e10
 
 @dataclass(frozen=True)
 class Score:
-    """Of some assets after some step. precision: C^-1, [asset, asset] in their order. noises: Y."""
+    """The score of some assets after some step. precision: the matrix C^-1, [asset, asset] in the order of `assets`.
+    noises: the variables Y."""
 
     assets: tuple[int, ...]
     precision: np.ndarray
@@ -38,7 +39,7 @@ class Score:
 
     @classmethod
     def at(cls, step: int, assets: tuple[int, ...], pathwise: PathwiseDerivatives) -> Score | None:
-        """None where some combination of the prices has no noise until then."""
+        """The score of these assets after a step; None if some combination of the prices has no noise until then."""
         covariance = LN2**2 * pathwise.dynamics.covariance(step)[np.ix_(assets, assets)]
         deviation = np.sqrt(np.diag(covariance))
         if not assets or np.any(deviation <= 0):
@@ -50,17 +51,17 @@ class Score:
         return cls(assets, precision, tuple(_noise(a, step, pathwise) for a in assets))
 
     def of(self, asset: int) -> Node:
-        """w of an asset."""
+        """The component w_a of the score for an asset."""
         return self.combined(self.precision[self.assets.index(asset)])
 
     def combined(self, weights: np.ndarray) -> Node:
-        """The sum of Y, weighted."""
+        """The sum of the noises Y with these weights."""
         return total(multiply(Number(float(w)), noise) for w, noise in zip(weights, self.noises) if w)
 
 
 def last_step(asset: int, pathwise: PathwiseDerivatives) -> Node | None:
-    """w of the last step alone: for the logarithm of the last price, which moves while all before it stay. None where
-    that step has no noise."""
+    """The score w of the last step alone: by the logarithm of the last price, which moves while all before it stay.
+    None where that step has no noise."""
     dynamics = pathwise.dynamics
     n = dynamics.n_steps
     before, end = (0.0, *LN2**2 * dynamics.variance(np.array([n - 1, n]) if n > 1 else np.array([n]))[asset])[-2:]

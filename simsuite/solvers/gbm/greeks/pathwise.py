@@ -35,20 +35,21 @@ from simsuite.solvers.gbm.payoffs.weights import shares
 Slopes = dict[str, Node]
 _AT = {Kind.LEAST: Kind.AT_LEAST, Kind.LARGEST: Kind.AT_LARGEST}
 _AT |= {Kind.LOWEST: Kind.AT_LOWEST, Kind.HIGHEST: Kind.AT_HIGHEST}
-_ALIKE = Weight(Quantity.TIME, 0)  # all log-prices move by 1
+_ALIKE = Weight(Quantity.TIME, 0)  # moves all log-prices by 1
 _KNOWN = (*_AT, Kind.SUM, Kind.LOGARITHMS, Kind.SURVIVAL)
 
 
 @dataclass(frozen=True)
 class PathwiseDerivatives:
-    """functionals: where those are added that slopes need. rate: of interest."""
+    """Pathwise slopes of variables. functionals: the list to which the functionals that slopes need are added. rate:
+    the interest rate."""
 
     functionals: Functionals
     dynamics: Dynamics
     rate: Schedule
 
     def knows(self, functional: Functional) -> bool:
-        """Whether there are slopes for it."""
+        """Whether the slopes of this functional are known."""
         return functional.kind in _KNOWN or (functional.kind == Kind.EXERCISED and self.rate.is_constant)
 
     def functional(self, name: str) -> Functional | None:
@@ -63,7 +64,8 @@ class PathwiseDerivatives:
         return next(a for a in found if a is not None)
 
     def by_spot(self, asset: int, names: Iterable[str], first_too: bool = True) -> Slopes:
-        """first_too: or else only later prices move."""
+        """Slopes as an asset's log-prices move by 1. first_too: whether the spot itself moves as well, and not only
+        later prices."""
         found: Slopes = {}
         for name in self._of(asset, names):
             f = self.functional(name)
@@ -106,7 +108,7 @@ class PathwiseDerivatives:
         return found
 
     def by_rate(self, names: Iterable[str]) -> Slopes:
-        """Of all assets."""
+        """Slopes by a shift of the growth of all assets."""
         end = self.dynamics.dt * self.dynamics.n_steps
         found: Slopes = {}
         for name in names:
@@ -116,7 +118,7 @@ class PathwiseDerivatives:
         return found
 
     def by_interest(self, names: Iterable[str]) -> Slopes:
-        """By the rate that cash bears, until the end, while growth stays."""
+        """Slopes by the rate that exercised options' cash bears until the end, while the growth of prices stays."""
         end, found = self.dynamics.dt * self.dynamics.n_steps, Slopes()
         for name in names:
             f = self.functional(name)
@@ -126,7 +128,7 @@ class PathwiseDerivatives:
         return found
 
     def before_end(self, names: Iterable[str], power: int) -> Slopes:
-        """Of what is watched at all times: all log-prices but the last move by TIME to a power."""
+        """Slopes of what is watched at all times, as all log-prices but the last move by a power of TIME."""
         found: Slopes = {}
         for name in names:
             f = self.functional(name)
@@ -135,7 +137,7 @@ class PathwiseDerivatives:
         return found
 
     def along_variance(self, asset: int, names: Iterable[str]) -> Slopes:
-        """The log-price at the end moves by 1, earlier ones by their share in the variance."""
+        """Slopes as an asset's log-price at the end moves by 1, and earlier ones by their share in the variance."""
         slopes = {name: self._along(name, Quantity.VARIANCE) for name in self._of(asset, names)}
         return {name: slope for name, slope in slopes.items() if slope is not None}
 
@@ -146,7 +148,7 @@ class PathwiseDerivatives:
         return self._kept(replace(functional, kind=Kind.WEIGHTED, weight=Weight(quantity, power)))
 
     def _along(self, name: str, quantity: Quantity) -> Node | None:
-        """The slope if log-prices move by TIME or VARIANCE."""
+        """The slope of a variable as log-prices move by TIME or VARIANCE; None if it does not move."""
         f, asset = self.functional(name), self.asset(name)
         if f is None:
             return Name(name) if name == last(asset) else None
@@ -166,13 +168,13 @@ class PathwiseDerivatives:
         return self._kept(Functional(Kind.AT_EXERCISED, f.asset, f.dates, weight=Weight(quantity), exercised=f))
 
     def _interest_after(self, f: Functional) -> Node:
-        """What money grows to from the date of exercise to the end."""
+        """The factor by which money grows from the date of exercise to the end."""
         whole = self.rate.value * self.dynamics.dt * self.dynamics.n_steps
         rest = subtract(Number(1.0), self._at_exercise(f, Quantity.TIME))
         return Apply("exp", (multiply(Number(whole), rest),)) if whole else Number(1.0)
 
     def _price_at_exercise(self, name: str, f: Functional) -> Node:
-        """In money of the end, negative of a put: what exercise brought, but for the strike."""
+        """What exercise brought without the strike, in money of the end: the price at exercise, negative for a put."""
         assert f.right is not None
         strike = f.right.strike if f.right.call else -f.right.strike
         return add(Name(name), multiply(Number(strike), self._interest_after(f)))
@@ -184,7 +186,7 @@ class PathwiseDerivatives:
         return Name(kept(self.functionals.number(functional)))
 
     def _variance(self, asset: int, steps: np.ndarray) -> np.ndarray:
-        """Of the natural logarithm."""
+        """The variance of the natural logarithm of the price after these steps."""
         return LN2**2 * self.dynamics.variance(steps)[asset]
 
     def _end_variance(self, asset: int) -> float:
@@ -192,7 +194,7 @@ class PathwiseDerivatives:
 
 
 def total(nodes: Iterable[Node]) -> Node:
-    """Their sum."""
+    """The sum of the nodes."""
     found: Node = Number(0.0)
     for node in nodes:
         found = add(found, node)

@@ -21,13 +21,14 @@ import numpy as np
 from simsuite.scenario.gbm import Asset, Time
 from simsuite.solvers.gbm.logarithms import LN2
 
-_LEAST_REST = 1 / 16  # of the expected price: where logarithms are centred if dividends take more
+# logarithms are centred at no less than this share of the expected price, even if dividends take more
+_LEAST_REST = 1 / 16
 
 
 @dataclass(frozen=True)
 class Payment:
-    """What is paid after a step: amount, in units of the spot; fall: what the natural logarithm of the price is to fall
-    by, so that y is centred; wider: by what y spreads out."""
+    """A payment after a step. amount: the cash, in units of the spot. fall: the amount by which `centre` falls, so that
+    y stays centred. wider: the factor by which y spreads out."""
 
     step: int
     amount: float
@@ -36,8 +37,8 @@ class Payment:
 
 
 def payments(asset: Asset, time: Time, log_mean: Callable[[int], float]) -> tuple[Payment, ...]:
-    """In order of time; those of shares alone too, in the order of the list at one step. log_mean(step): of the price
-    if nothing were paid, natural, in units of the spot."""
+    """The payments of an asset in order of time, those of shares alone included; at one step the shares keep the order
+    of the list. log_mean(step): natural logarithm of the expected price in units of the spot, if nothing were paid."""
     found: list[Payment] = []
     fallen = 0.0
     steps = [time.nearest_step(dividend.time) for dividend in asset.dividends]
@@ -57,8 +58,8 @@ def payments(asset: Asset, time: Time, log_mean: Callable[[int], float]) -> tupl
 
 
 def cash_table(paid: Sequence[Sequence[Payment]], centre: np.ndarray) -> np.ndarray:
-    """float64[2 asset, step]: q of all assets, 0 where nothing is paid, then c of all. centre: float64[asset, step],
-    to base 2, after payments."""
+    """float64[2 asset, step]: q of all assets, 0 where nothing is paid, then c of all. centre: float64[asset, step], to
+    base 2, after the payments."""
     n = len(paid)
     found = np.zeros((2 * n, centre.shape[1]))
     for a, own in enumerate(paid):

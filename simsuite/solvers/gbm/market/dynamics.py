@@ -30,14 +30,15 @@ from simsuite.solvers.gbm.market.schemes import Scheme, coefficients
 from simsuite.solvers.gbm.market.step_terms import StepTerms
 from simsuite.solvers.gbm.statistics.statistics import Z_MAX
 
-_LEAST_SPREAD = 2.0**-10  # where prices can be 0, so that rounding is not taken for that
+_LEAST_SPREAD = 2.0**-10  # where prices can be 0, the unit of y is no less, so that it is not a matter of rounding
 
 
 @dataclass(frozen=True)
 class Dynamics:
-    """growth[asset]: 1/year; volatility[asset]: 1/sqrt(year). paid[asset]: dividends, in order of time.
+    """The law of the prices. growth[asset]: per year; volatility[asset]: per square root of a year. paid[asset]:
+    dividends, in order of time.
 
-    dt in years. factor: of the correlation, lower triangle, [asset, asset].
+    dt: a time step in years. factor: the Cholesky factor of the correlation, a lower triangle, [asset, asset].
     """
 
     dt: float
@@ -79,13 +80,14 @@ class Dynamics:
 
     @property
     def varying(self) -> bool:
-        """Whether increments have another variance, or in a scheme another mean, at another step."""
+        """Whether the variance of increments, or in a scheme their mean, differs from step to step."""
         constant = all(volatility.is_constant for volatility in self.volatility)
         return not (constant and (self.scheme is Scheme.EXACT or all(growth.is_constant for growth in self.growth)))
 
     @cached_property
     def mix(self) -> np.ndarray:
-        """[asset, asset]: what independent standard normals are multiplied by, but for `scale`."""
+        """[asset, asset]: the matrix that independent standard normals are multiplied by. If `varying`, `scale` is
+        still to be applied."""
         if self.varying:
             return self.factor
         deviation = np.array([v.value for v in self.volatility]) * math.sqrt(self.dt) / LN2
@@ -97,7 +99,7 @@ class Dynamics:
         return np.sqrt(np.maximum(np.diff(variance, axis=1), 0.0)) / LN2
 
     def centre(self, steps: np.ndarray | None = None) -> np.ndarray:
-        """[asset, number]: of prices after so many steps (default: after each)."""
+        """[asset, number]: the centre of the logarithms after these numbers of steps (default: after each)."""
         jumps = np.array([[compensation(jump)] for jump in self.jumps]) * self._times(steps)[1:]
         if self.scheme is Scheme.EXACT:
             moved = self._growths(steps) / LN2 - 0.5 * LN2 * self.variance(steps)
@@ -106,17 +108,18 @@ class Dynamics:
         return moved + (jumps + self._fallen(steps)) / LN2
 
     def log_mean(self, steps: np.ndarray | None = None) -> np.ndarray:
-        """[asset, number]: logarithm of the expected price, in units of the spot; about that after cash is paid."""
+        """[asset, number]: logarithm to base 2 of the expected price, in units of the spot; an approximation once cash
+        has been paid."""
         return (self._growths(steps) + self._fallen(steps)) / LN2
 
     def variance(self, steps: np.ndarray | None = None) -> np.ndarray:
-        """[asset, number]: of y, as far as it comes from the diffusion and is exact."""
+        """[asset, number]: the variance of y that comes from the diffusion, for the exact scheme."""
         times = self._times(steps)
         return np.array([_integrals(_squared(v), times)[1:] for v in self.volatility]) / LN2**2
 
     def spread(self, steps: np.ndarray | None = None) -> np.ndarray:
-        """[asset, number]: the unit in which a histogram takes y: its standard deviation if it is normal, else so much
-        that the histogram reaches as far as y does."""
+        """[asset, number]: the unit in which a histogram takes y. It is the standard deviation of y if y is normal, and
+        otherwise large enough for the histogram to reach as far as y does."""
         variance = self.variance(steps)
         found = np.sqrt(variance)
         for a, jump in enumerate(self.jumps):
@@ -135,7 +138,8 @@ class Dynamics:
         return np.where(np.array(vanishing)[:, None], np.maximum(found, _LEAST_SPREAD), found)
 
     def drift(self) -> np.ndarray:
-        """[2, asset, step]: `schemes.coefficients`, in a single column where steps are equal; 0 in the exact scheme."""
+        """[2, asset, step]: the numbers of `schemes.coefficients`, in a single column where all steps are equal; 0 in
+        the exact scheme."""
         if self.scheme is Scheme.EXACT:
             return np.zeros((2, len(self.growth), 1))
         if self.varying:
@@ -144,11 +148,13 @@ class Dynamics:
         return coefficients(self.scheme, self._step_growth(), deviation)
 
     def end_covariance(self) -> np.ndarray:
-        """[asset, asset]: of y after the last step, as far as `variance` goes."""
+        """[asset, asset]: covariance of y after the last step, as far as it comes from the diffusion (see
+        `variance`)."""
         return self.covariance(self.n_steps)
 
     def covariance(self, step: int) -> np.ndarray:
-        """[asset, asset]: of y after so many steps."""
+        """[asset, asset]: covariance of y after so many steps, as far as it comes from the diffusion (see
+        `variance`)."""
         if not self.varying:
             return step * (self.mix @ self.mix.T)
         scale = self.scale()[:, :step]
@@ -156,11 +162,11 @@ class Dynamics:
 
     @property
     def correlation(self) -> np.ndarray:
-        """[asset, asset]."""
+        """[asset, asset]: the correlation of the Brownian motions."""
         return self.factor @ self.factor.T
 
     def _log_mean_of(self, asset: int, step: int) -> float:
-        """Natural, of one asset."""
+        """Natural logarithm of the expected price of one asset after a step, in units of the spot."""
         return float(self.log_mean(np.array([step]))[asset, 0]) * LN2
 
     def _growths(self, steps: np.ndarray | None) -> np.ndarray:
@@ -171,19 +177,19 @@ class Dynamics:
         return self._cumulated(np.log1p(np.maximum(self._step_growth(), -0.5)), steps)
 
     def _step_growth(self) -> np.ndarray:
-        """[asset, step]: integral of g over each step; a single column where they are equal."""
+        """[asset, step]: integral of g over each step; a single column where all steps are equal."""
         if self.varying:
             return np.array([np.diff(_integrals(g, self._times())) for g in self.growth])
         return np.array([[g.value * self.dt] for g in self.growth])
 
     def _cumulated(self, gains: np.ndarray, steps: np.ndarray | None) -> np.ndarray:
-        """[asset, number]: sums of what single steps add."""
+        """[asset, number]: sums of what single steps add, after these numbers of steps."""
         if not self.varying:
             return gains * self._steps(steps)
         return np.concatenate([np.zeros((len(gains), 1)), np.cumsum(gains, axis=1)], axis=1)[:, self._steps(steps)]
 
     def _fallen(self, steps: np.ndarray | None) -> np.ndarray:
-        """[asset, number]: by how much dividends lower the natural logarithm."""
+        """[asset, number]: the amount by which dividends lower the natural logarithm."""
         at = self._steps(steps)
         found = np.zeros((len(self.paid), len(at)))
         for a, paid in enumerate(self.paid):
@@ -210,7 +216,7 @@ def _squared(volatility: Schedule) -> Schedule:
 
 
 def _integrals(schedule: Schedule, times: np.ndarray) -> np.ndarray:
-    """From 0 to each of `times`."""
+    """The integrals of a schedule from 0 to each of `times`."""
     knots = np.array([*schedule.times, math.inf])
     before = np.concatenate([[0.0], np.cumsum(np.diff(knots[:-1]) * schedule.values[:-1])])
     piece = np.searchsorted(knots, times, side="right") - 1

@@ -27,14 +27,15 @@ import numpy as np
 from simsuite.scenario.gbm import Jumps
 from simsuite.solvers.gbm.logarithms import LN2
 
-STREAMS = 1 << 16  # of random numbers: from there on those of jumps
-MOST_A_STEP = 1e4  # of expected jumps; the table of their law grows with the root
+STREAMS = 1 << 16  # streams of random numbers from this number on belong to jumps
+MOST_A_STEP = 1e4  # largest expected number of jumps in a step; the table of their law grows with its root
 _WHOLE = 1 << 64
 
 
 def poisson_table(mean: float) -> tuple[int, np.ndarray]:
-    """(first, thresholds): first + the number of thresholds that a uniform number of 64 bits exceeds is of Poisson's
-    law, to 2^-64 in its distribution function. The last threshold is the largest number."""
+    """(first, thresholds) for inverting Poisson's law: if u is a uniform number of 64 bits, first + the number of
+    thresholds less than u has that law, up to 2^-64 in the distribution function. The last threshold is the largest
+    number."""
     with localcontext(prec=50, rounding=ROUND_HALF_EVEN):
         mu = Decimal(mean)
         probability = (-mu).exp()
@@ -49,14 +50,15 @@ def poisson_table(mean: float) -> tuple[int, np.ndarray]:
 
 
 def compensation(jumps: Jumps | None) -> float:
-    """What a year adds to the centre of natural logarithms: the compensator, and what jumps add to their mean."""
+    """The change of the centre of natural logarithms in a year: the compensator of the growth, plus the mean of what
+    jumps add."""
     if jumps is None:
         return 0.0
     return jumps.intensity * (jumps.mean - math.expm1(jumps.mean + jumps.deviation**2 / 2))
 
 
 def reach(jumps: Jumps | None, years: float) -> float:
-    """How far jumps take the natural logarithm away from their mean, but for 1 path in 10^7."""
+    """How far jumps take the natural logarithm away from its mean, on all but 1 path in 10^7."""
     if jumps is None:
         return 0.0
     mean = jumps.intensity * years
@@ -65,8 +67,9 @@ def reach(jumps: Jumps | None, years: float) -> float:
 
 
 def jump_tables(jumps: Sequence[Jumps | None], dt: float) -> tuple[np.ndarray, np.ndarray]:
-    """numbers: float64[asset, 4]: the least number of jumps in a step, what so many add to y, what each further one
-    adds, and the deviation of each; zeros for an asset that does not jump. thresholds: uint64[asset, width]."""
+    """Tables for kernels. numbers: float64[asset, 4] with the least number of jumps in a step, what that number of
+    jumps adds to y, what each further jump adds, and the deviation of each; zeros for an asset that does not jump.
+    thresholds: uint64[asset, width]."""
     laws = [poisson_table(jump.intensity * dt) if jump else (0, np.zeros(0, np.uint64)) for jump in jumps]
     width = max(max(len(table) for _, table in laws), 1)
     thresholds = np.full((len(laws), width), _WHOLE - 1, np.uint64)

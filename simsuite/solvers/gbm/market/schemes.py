@@ -27,11 +27,12 @@ import numpy as np
 
 from simsuite.solvers.gbm.logarithms import LN2
 
-_LEAST_FACTOR = 0.5  # where logarithms are centred if the growth of a step alone takes a price to 0
+# logarithms are centred at no less than this factor, even if the growth of a step alone takes a price to 0
+_LEAST_FACTOR = 0.5
 
 
 class Scheme(IntEnum):
-    """As schemes.cuh has it."""
+    """Numbers of the schemes, the same as in schemes.cuh."""
 
     EXACT = 0
     EULER = 1

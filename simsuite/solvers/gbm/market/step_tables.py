@@ -11,9 +11,10 @@ from simsuite.solvers.gbm.market.schemes import Scheme
 
 
 def step_term_tables(dynamics: Dynamics, length: int, real: np.dtype) -> dict[str, np.ndarray]:
-    """drift[2 asset, step]: a and c of `schemes.coefficients` (one column where steps are equal); jumps[asset, 4] and
-    thresholds[asset, number]: `jumps.jump_tables`; cash[2 asset, step]: `cash.cash_table` (one column if there is
-    none). length: of rows over steps, to the end of a block."""
+    """The tables of the module's docstring. drift[2 asset, step]: a and c of `schemes.coefficients` (one column where
+    all steps are equal); jumps[asset, 4] and thresholds[asset, number]: `jumps.jump_tables`; cash[2 asset, step]:
+    `cash_dividends.cash_table` (one column if no cash is paid). length: the number of columns of tables over steps,
+    which reach to the end of a block."""
     step_terms, n_steps = dynamics.step_terms, dynamics.n_steps
     drift = dynamics.drift().reshape(2 * len(step_terms.jumping), -1)
     if drift.shape[1] > 1:
@@ -27,7 +28,7 @@ def step_term_tables(dynamics: Dynamics, length: int, real: np.dtype) -> dict[st
 
 
 def step_term_bytes(dynamics: Dynamics, length: int, size: int) -> int:
-    """Of them all, without making those over steps. size: of a number."""
+    """The bytes of all these tables, found without making those over steps. size: bytes of a number."""
     step_terms, n = dynamics.step_terms, len(dynamics.jumps)
     drift = length if dynamics.varying and step_terms.scheme is not Scheme.EXACT else 1
     cash = length if any(step_terms.paying) else 1

@@ -1,4 +1,5 @@
-"""What a path does in a step besides a normal increment of its logarithm: what kernels are made for and read.
+"""What a path does in a step besides a normal increment of its logarithm. Kernels are made for these terms and read
+their tables.
 
 In this order, for each asset: y gains the normal increment, or what a scheme makes of it (`schemes.py`); then what
 jumps add (`jumps.py`); then dividends in cash are paid (`cash_dividends.py`).
@@ -16,7 +17,7 @@ from simsuite.solvers.gbm.market.schemes import Scheme
 
 @dataclass(frozen=True)
 class StepTerms:
-    """jumping, paying: of each asset, whether it jumps, and whether it pays dividends in cash."""
+    """The scheme, and for each asset whether it jumps (`jumping`) and whether it pays dividends in cash (`paying`)."""
 
     scheme: Scheme
     jumping: tuple[bool, ...]
@@ -24,22 +25,23 @@ class StepTerms:
 
     @classmethod
     def of(cls, scheme: Scheme, jumps: Sequence[Jumps | None], paid: Sequence[Sequence[Payment]]) -> StepTerms:
-        """jumps, paid: of each asset."""
+        """The terms of a scenario. jumps, paid: the jumps and the payments of each asset."""
         jumping = tuple(jump is not None for jump in jumps)
         return cls(scheme, jumping, tuple(any(payment.amount for payment in payments) for payments in paid))
 
     @classmethod
     def none(cls, n_assets: int) -> StepTerms:
-        """Nothing but normal increments."""
+        """The terms of paths with nothing but normal increments."""
         return cls(Scheme.EXACT, (False,) * n_assets, (False,) * n_assets)
 
     @property
     def lognormal(self) -> bool:
-        """Whether prices follow the lognormal law of the exact scheme, up to shares that are paid."""
+        """Whether all prices follow the lognormal law of the exact scheme, apart from dividends in proportion to the
+        price."""
         return self.lognormal_of(range(len(self.jumping)))
 
     def lognormal_of(self, assets: Iterable[int]) -> bool:
-        """The same of some of them: what others do is no concern of theirs."""
+        """Whether the prices of these assets follow the lognormal law of the exact scheme, as in `lognormal`."""
         return self.scheme is Scheme.EXACT and not any(self.jumping[a] or self.paying[a] for a in assets)
 
     @property

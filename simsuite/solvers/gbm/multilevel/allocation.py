@@ -18,14 +18,15 @@ import numpy as np
 
 from simsuite.scenario.gbm import GROUP
 
-GROWTH = 4  # times as many paths of a level after a round, at most
-_MARGIN = 1.01  # variances by more paths are somewhat larger now and then
-_WEAK_ORDERS = 0.5, 1.0  # least and largest that are believed: of extremes at every step, and of both schemes
+GROWTH = 4  # factor by which a round multiplies the paths of a level at most
+_MARGIN = 1.01  # the variance found from more paths is sometimes a little larger
+# least and largest order that is believed: that of extremes at every step, and that of both schemes
+_WEAK_ORDERS = 0.5, 1.0
 
 
 def likely(variances: np.ndarray, strong_order: float) -> np.ndarray:
-    """[level, option]: variances that are not believed to fall faster than by half of what they should, as a few paths
-    can have no difference at all (M. B. Giles's MATLAB program `mlmc.m`, 2015)."""
+    """[level, option]: variances, raised where they fall from level to level more than twice as fast as expected; among
+    few paths there may be no difference at all (M. B. Giles's MATLAB program `mlmc.m`, 2015)."""
     found = variances.copy()
     for level in range(2, len(found)):
         found[level] = np.maximum(found[level], found[level - 1] / 2 / 2 ** (2 * strong_order))
@@ -33,12 +34,13 @@ def likely(variances: np.ndarray, strong_order: float) -> np.ndarray:
 
 
 def standard_errors(variances: np.ndarray, observations: np.ndarray) -> np.ndarray:
-    """[option]."""
+    """[option]: standard errors of the prices."""
     return np.sqrt((variances / observations[:, None]).sum(axis=0))
 
 
 def wanted(variances: np.ndarray, costs: np.ndarray, target: float) -> np.ndarray:
-    """float64[level]: observations for the price of every option to have a standard error of at most `target`."""
+    """float64[level]: the numbers of observations with which the price of every option has a standard error of at most
+    `target`."""
     each = np.sqrt(variances / costs[:, None]) * np.sqrt(variances * costs[:, None]).sum(axis=0)
     return each.max(axis=1) / target**2
 
@@ -46,10 +48,12 @@ def wanted(variances: np.ndarray, costs: np.ndarray, target: float) -> np.ndarra
 def next_goals(
     done: np.ndarray, variances: np.ndarray, costs: np.ndarray, width: int, target: float, count: int
 ) -> np.ndarray:
-    """int64[level]: paths after another round, in whole groups; those that are done if no more are needed, or if there
-    are `count`. width: paths of an observation; variances, costs: of one.
+    """int64[level]: the goals of the next round, paths in whole groups. They are those that are done if no more are
+    needed, or if `count` paths have been made. width: paths of an observation; variances, costs: those of an
+    observation.
 
-    An option that never paid anything else says nothing: its paths that make a difference are yet to come.
+    If all paths of an option have paid the same, its variance is not known yet, so that the round is as large as it may
+    be.
     """
     known = bool(np.all(variances[0] > 0))
     if known and np.all(standard_errors(variances, done / width) <= target):
@@ -67,9 +71,9 @@ def next_goals(
 
 
 def bias_estimate(means: np.ndarray) -> np.ndarray:
-    """[option]: size of the error of the scheme on the last level. means[level, option]: of differences, on level 0 of
-    payoffs. Where no pair of a level differed, as few do in digital payoffs, the difference is taken for half of that
-    before rather than for 0."""
+    """[option]: an estimate of the size of the scheme's error on the last level. means[level, option]: means of the
+    differences, and of payoffs on level 0. Where no pair of a level differed, as may happen with digital payoffs, the
+    difference is taken for half of that on the level before rather than for 0."""
     least, largest = _WEAK_ORDERS
     sizes = np.abs(means)
     for level in range(2, len(sizes)):
@@ -84,5 +88,6 @@ def bias_estimate(means: np.ndarray) -> np.ndarray:
 
 
 def rounds(pilot: int, count: int) -> int:
-    """Most of them, the pilot included: until `count` paths are made, and a few in which goals hardly move."""
+    """The largest number of rounds, the pilot included: as many as it takes to make `count` paths, and a few in which
+    goals hardly move."""
     return 8 + max(math.ceil(math.log(count / pilot, GROWTH)), 0)

@@ -20,7 +20,8 @@ from simsuite.solvers.gbm.statistics.statistics import GROUP
 
 class Differences(Protocol):
     def add(self, number: int, n: int, first_path: int, noises: list[Any], taken: list[Any]) -> None:
-        """Of a level. noises: y of fine and coarse paths; taken: what functionals have of them."""
+        """Adds the differences of n pairs of paths of a level, from number first_path on. noises: y of fine and coarse
+        paths; taken: what functionals have kept of them."""
 
 
 def chunk_of(backend: Backend) -> int:
@@ -28,7 +29,7 @@ def chunk_of(backend: Backend) -> int:
 
 
 class ArrayDifferences:
-    """By arithmetic on whole arrays."""
+    """Computes the payoffs by arithmetic on whole arrays."""
 
     def __init__(self, plan: MultilevelPlan, backend: Backend, arrays: Mapping[str, Any]) -> None:
         self._plan, self._backend = plan, backend
@@ -46,7 +47,7 @@ class ArrayDifferences:
         self._numbering, self._blame, self._products = (backend.view(a) for a in self._held)
         self._views = [(backend.view(a), backend.view(b)) for a, b in zip(self._shifts, self._sums)]
         self._fault = backend.view(arrays["fault"])
-        self._launch(0, 0, 0)  # compiled now
+        self._launch(0, 0, 0)  # compiles the kernel now
 
     def add(self, number: int, n: int, first_path: int, noises: list[Any], taken: list[Any]) -> None:
         level: Level = self._plan.levels[number]
@@ -73,7 +74,7 @@ class ArrayDifferences:
 
 
 class ProgramDifferences:
-    """By a program that computes and adds at once."""
+    """Computes and adds payoffs at once, by a program in CUDA C++."""
 
     def __init__(self, plan: MultilevelPlan, backend: Backend, arrays: Mapping[str, Any]) -> None:
         self._arrays = arrays

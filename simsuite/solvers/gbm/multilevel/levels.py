@@ -20,20 +20,21 @@ from simsuite.solvers.gbm.payoffs.payoffs import Payoffs
 from simsuite.solvers.gbm.read_options import read_payoffs
 from simsuite.solvers.gbm.schedule.level_steps import level_steps
 
-STRIDE = 1 << 48  # path numbers of a level: more than a run has
+STRIDE = 1 << 48  # distance between the path numbers of two levels: more than a run has paths
 
 
 class CoarsePlan(PathPlan):
-    """The paths of a level with the random numbers of the next one."""
+    """The coarse paths of a level, which take the random numbers of the next level's fine paths."""
 
     summed = 2
 
 
 @dataclass(frozen=True)
 class Level:
-    """fine, coarse: what makes the paths; coarse is None on level 0, whose fine paths are of a plain run. On the others
-    neither has payoffs. payoffs, fewer_steps: what the options pay on fine and coarse paths. shifts[option]: what is
-    subtracted before sums are taken. first_path: number of the first."""
+    """A level of multilevel Monte Carlo. fine, coarse: the plans of its paths; coarse is None on level 0, whose fine
+    paths are those of a plain run. On the other levels neither plan has payoffs. payoffs, fewer_steps: what the options
+    pay on fine and on coarse paths. shifts[option]: what is subtracted before sums are taken. first_path: number of the
+    first path."""
 
     fine: PathPlan
     payoffs: Payoffs
@@ -48,12 +49,12 @@ class Level:
 
     @property
     def cost(self) -> int:
-        """Path-steps of a path, or of a pair."""
+        """The path-steps of a path on level 0, or of a pair of paths on the other levels."""
         return self.steps + (self.coarse.n_steps if self.coarse is not None else 0)
 
 
 def make_levels(finest: PathPlan) -> tuple[Level, ...]:
-    """finest: what the run is about; its frames are looked at on the last level only."""
+    """The levels of a run. finest: the plan of the last level; its frames are looked at on that level only."""
     model, found = finest.scenario, list[Level]()
     before: Level | None = None
     for number, steps in enumerate(level_steps(model)):
@@ -83,7 +84,7 @@ def _with_steps(finest: PathPlan, steps: int) -> PathPlan:
 
 
 def _bare(plan: PathPlan) -> PathPlan:
-    """Without payoffs."""
+    """The plan without payoffs."""
     return replace(plan, payoffs=replace(plan.payoffs, trees=(), controls=(), greeks=(), exercise_indicators=()))
 
 

@@ -17,7 +17,7 @@ from simsuite.solvers.gbm.results.results import option_results
 from simsuite.solvers.gbm.statistics.statistics import Estimate, mean_and_variance
 from simsuite.solvers.gbm.unseen_errors.unseen import completed
 
-_LEVELS = {  # dimensions, unit, what it is
+_LEVELS = {  # dimensions, unit and meaning of each variable
     "level_paths": (("multilevel",), "1", "paths, or pairs of them, of a level"),
     "level_cost": (("multilevel",), "1", "steps of all paths of a level"),
     "level_mean": (("multilevel", "option"), "1", "mean of the discounted payoff less that with half the steps"),
@@ -27,7 +27,7 @@ _LEVELS = {  # dimensions, unit, what it is
 
 
 def layout(plan: MultilevelPlan, plain: Layout) -> Layout:
-    """plain: of a run with the last level alone."""
+    """The layout of the result file. plain: the layout of a run with the last level alone."""
     steps = np.array([level.steps for level in plan.levels])
     levels = Variable("multilevel", ("multilevel",), np.int64, {"long_name": "time steps of a level"}, steps)
     more = (
@@ -37,13 +37,14 @@ def layout(plan: MultilevelPlan, plain: Layout) -> Layout:
 
 
 def of_last_level(observed: Snapshot) -> Snapshot:
-    """What the outcome of prices takes: options are another matter."""
+    """The part of a snapshot from which the results of prices are made: that of the last level. Results of options are
+    made from all levels instead."""
     arrays = {name: a for name, a in observed.arrays.items() if name != "options"}
     return Snapshot(observed.step, arrays | {"done": observed.arrays["done"][-1:]})
 
 
 def of_first_level(observed: Snapshot) -> Snapshot:
-    """Whose paths tell what a payoff is, and not only a difference."""
+    """The part of a snapshot about the first level, whose paths give payoffs and not only differences."""
     first = {name: observed.arrays[name][:1] for name in ("options", "done")}
     return Snapshot(observed.step, {**observed.arrays, **first})
 
@@ -60,18 +61,19 @@ def moments(plan: MultilevelPlan, observed: Snapshot) -> tuple[np.ndarray, np.nd
 
 
 def variances(plan: MultilevelPlan, observed: Snapshot) -> np.ndarray:
-    """[level, option]: of an observation, as far as they are believed."""
+    """[level, option]: variance of an observation, raised where it is too small to be believed
+    (`allocation.likely`)."""
     strong_order = 1.0 if plan.dynamics.scheme is Scheme.MILSTEIN else 0.5
     return likely(moments(plan, observed)[1], strong_order)
 
 
 def errors(plan: MultilevelPlan, observed: Snapshot) -> np.ndarray:
-    """[option]: standard errors by the variances that are believed."""
+    """[option]: standard errors from the variances of `variances`."""
     return standard_errors(variances(plan, observed), observed.arrays["done"] / plan.width)
 
 
 def _estimates(plan: MultilevelPlan, observed: Snapshot) -> list[Estimate]:
-    """Of each option; none before the end."""
+    """The price of each option; an empty list before the end."""
     if observed.step < plan.clock.end:
         return []
     means, _ = moments(plan, observed)
@@ -83,7 +85,7 @@ def _estimates(plan: MultilevelPlan, observed: Snapshot) -> list[Estimate]:
 
 
 def totals(plan: MultilevelPlan, plain: Mapping[str, np.ndarray], observed: Snapshot) -> Mapping[str, np.ndarray]:
-    """plain: of the last level alone."""
+    """Totals for the result file. plain: the totals of the last level alone."""
     prices = _estimates(plan, observed)
     if not prices:
         return plain
@@ -103,7 +105,7 @@ def totals(plan: MultilevelPlan, plain: Mapping[str, np.ndarray], observed: Snap
 
 
 def results(plan: MultilevelPlan, plain: dict[str, Any], observed: Snapshot) -> dict[str, Any]:
-    """plain: of the last level alone."""
+    """Results for `run --json`. plain: the results of the last level alone."""
     prices, names, done = _estimates(plan, observed), plan.scenario.option_names, observed.arrays["done"]
     if not prices:
         return plain | {"paths": int(done.sum())}
@@ -119,8 +121,8 @@ def results(plan: MultilevelPlan, plain: dict[str, Any], observed: Snapshot) -> 
 
 
 def _levels(plan: MultilevelPlan, observed: Snapshot, prices: list[Estimate]) -> dict[str, Any]:
-    """plain_cost: path-steps of plain Monte Carlo with the standard errors that have been reached, by the variances of
-    payoffs on level 0."""
+    """What the levels tell. Among it, plain_cost is an estimate from the variances of payoffs on level 0: the
+    path-steps that plain Monte Carlo takes for the same standard errors."""
     names, done = plan.scenario.option_names, observed.arrays["done"]
     means, found = moments(plan, observed)
     costs = _costs(plan, done)
@@ -144,5 +146,5 @@ def _levels(plan: MultilevelPlan, observed: Snapshot, prices: list[Estimate]) ->
 
 
 def _costs(plan: MultilevelPlan, done: np.ndarray) -> np.ndarray:
-    """[level]: path-steps made."""
+    """[level]: path-steps that have been made."""
     return np.array([level.cost for level in plan.levels], np.int64) * done

@@ -1,4 +1,5 @@
-"""Pairs of paths of all levels. A step of the run is a portion of the first level that has paths to make."""
+"""Makes the pairs of paths of all levels. One step of the run is one portion of paths, of the first level that has
+paths to make."""
 
 from __future__ import annotations
 
@@ -16,11 +17,11 @@ _HOST = ("done", "goals")
 
 
 class MultilevelStepper:
-    """done, goals: [level], paths made and to be made, whole groups both. Sums are exact and groups whole, so portions
-    that follow one another may be made at once.
+    """Makes pairs of paths. done, goals: [level], paths that are made and to be made, both in whole groups. As sums are
+    exact and groups whole, consecutive portions may be made at once.
 
-    The fine paths of all levels share their arrays, and so do the coarse ones. Of level 0, the engine takes the payoffs
-    as in a plain run.
+    The fine paths of all levels share their arrays, and so do the coarse ones. The payoffs of level 0 are added up as
+    in a plain run.
     """
 
     def __init__(self, plan: MultilevelPlan, backend: Backend, start: Snapshot) -> None:
@@ -38,9 +39,9 @@ class MultilevelStepper:
         self._differences: Differences = differences(plan, backend, self._arrays)
 
     def _launches(self, plan: Any, along: Mapping[str, Any]) -> tuple[Launches, Any]:
-        """And what functionals have taken."""
+        """The launches of a plan on these arrays, and the array of what functionals have kept."""
         taken = along["kept"][: len(plan.functional_codes)] if "kept" in along else None
-        own = {"x": along["x"], "options": self._arrays["options"][:1]}  # which level 0 adds to
+        own = {"x": along["x"], "options": self._arrays["options"][:1]}  # level 0 adds its payoffs to these sums
         own |= {"kept": taken} if plan.functional_codes else {}
         launches, self.chosen = launches_for(plan, self._backend, self._arrays | own)
         return launches, taken
@@ -50,7 +51,7 @@ class MultilevelStepper:
         return self._arrays
 
     def advance(self, n: int) -> None:
-        """Steps beyond the goals do nothing."""
+        """Makes the next n portions. Steps beyond the goals do nothing."""
         self.step += n
         while n > 0 and (level := self.behind) is not None:
             portion = self._plan.portions[level]
@@ -66,7 +67,7 @@ class MultilevelStepper:
         return next((level for level, more in enumerate(self.goals - self.done) if more > 0), None)
 
     def _make(self, number: int, n: int) -> None:
-        """So many paths, or pairs of them."""
+        """Makes n paths of level 0, or n pairs of paths of another level."""
         level, pair = self._plan.levels[number], self._pairs[number]
         done, which = int(self.done[number]), 0
         first_path, begin = level.first_path + done, 0
@@ -88,7 +89,7 @@ class MultilevelStepper:
         self._differences.add(number, n, first_path, noises, [taken for _, taken in pair])
 
     def _look(self, launches: Launches, n: int, first_path: int, frames: range, first: bool) -> None:
-        """Statistics of prices, of the fine paths of the last level."""
+        """Adds up the statistics of prices at these frames, from the fine paths of the last level."""
         for which, frame in enumerate(frames if first else ()):
             launches.clear(self._plan.slot(frame))
             launches.record(which, frame)

@@ -20,14 +20,15 @@ from simsuite.solvers.gbm.portfolio.portfolio import PAYOFFS_CHUNK
 from simsuite.solvers.gbm.statistics.exact_sums import LIMBS
 from simsuite.solvers.gbm.statistics.statistics import GROUP
 
-GPU_CHUNK = 1 << 18  # paths whose payoffs are computed at a time, so that launches are no more than they take
+# paths whose payoffs are computed at a time: enough for launches to take a negligible part of the time
+GPU_CHUNK = 1 << 18
 _PILOT = 4 * GROUP  # paths of each level in the first round
-_PORTION = 1 << 22  # path-steps, about
+_PORTION = 1 << 22  # path-steps of a portion, roughly
 
 
 @dataclass(frozen=True)
 class MultilevelPlan(PathPlan):
-    """The inherited parts are about the last level."""
+    """The plan of a multilevel run; the attributes that it inherits are about the last level."""
 
     @cached_property
     def levels(self) -> tuple[Level, ...]:
@@ -35,7 +36,7 @@ class MultilevelPlan(PathPlan):
 
     @cached_property
     def room(self) -> int:
-        """Paths that are made at once, at most."""
+        """The largest number of paths that are made at once."""
         return max(self.batch // GROUP, 1) * GROUP
 
     @cached_property
@@ -51,18 +52,19 @@ class MultilevelPlan(PathPlan):
 
     @cached_property
     def portions(self) -> list[int]:
-        """[level]: paths of a portion, about as much work on all of them."""
+        """[level]: paths of a portion, chosen so that portions of all levels are about the same work."""
         fitting = [min(max(_PORTION // level.cost // GROUP, 1) * GROUP, self.room) for level in self.levels]
         return [*fitting[:-1], max(fitting[-1], self._storing)]
 
     @property
     def _storing(self) -> int:
-        """Paths of the groups of which some are stored: they are made at once."""
+        """The number of paths in the groups from which paths are stored; these are made at once."""
         return -(-self.stored // GROUP) * GROUP
 
     @cached_property
     def rounds_from(self) -> list[int]:
-        """The steps of the run at which rounds begin, then the last one's end: as long as they can be."""
+        """The steps of the run at which rounds begin, and the end of the last round, if all rounds are as long as they
+        can be."""
         count, portions = self.scenario.paths.count, self.portions
         lengths = [
             sum(-(-min(paths * GROWTH**r, count) // portion) for paths, portion in zip(self.pilot, portions))
@@ -75,26 +77,27 @@ class MultilevelPlan(PathPlan):
         return self.rounds_from[-1]
 
     def position(self, step: int) -> tuple[int, float]:
-        """Nothing is told of portions."""
+        """The time step and time of the frame whose row falls due; portions are not shown."""
         k = self.frame_steps[self.frame_of_row(step)]
         return k, self.time(k)
 
     def stage(self, step: int) -> str | None:
-        """The round."""
+        """The number of the round, in words; None after the last one."""
         return f"round {bisect.bisect_right(self.rounds_from, step)}" if step < self.batches_end else None
 
     def work(self, step: int) -> float:
-        """As if steps were those of the first round, which is what is timed."""
+        """The work of so many steps, as if all were like those of the first round, which is what is timed."""
         first = sum(paths * level.cost for paths, level in zip(self.pilot, self.levels))
         return first / self.rounds_from[1] * step
 
     def next_look(self, step: int) -> int | None:
-        """After each round."""
+        """The step after the end of the next round; None if there is none."""
         i = bisect.bisect_left(self.rounds_from, max(step, 1))
         return self.rounds_from[i] if i < len(self.rounds_from) else None
 
     def along_paths(self) -> dict[str, tuple[tuple[int, ...], Any]]:
-        """Arrays that mean nothing between two portions, of fine and of coarse paths."""
+        """Shapes and types of arrays along paths, needed for fine and for coarse paths, whose contents mean nothing
+        between two portions."""
         most = max(len(level.fine.functional_codes) for level in self.levels)
         kept = {"kept": ((most, self.batch), self.dtype)} if most else {}
         return {"x": ((self.n_assets, self.batch), self.dtype), **kept}
@@ -111,10 +114,11 @@ class MultilevelPlan(PathPlan):
         return start
 
     def device_bytes(self) -> int:
-        """All levels share the arrays along paths, and have tables of their own and what is seen."""
+        """Bytes on the device. All levels share the arrays along paths; each has its own tables and its own array of
+        the noise at frames."""
         along, state = self.along_paths(), self._shapes()
         for name in ("done", "goals"):
-            del state[name]  # known on the host
+            del state[name]  # these are known on the host
         shapes = [*along.values(), *along.values(), *state.values()]
         values = len(self.payoffs.values)
         shapes.append(((values, min(GPU_CHUNK, self.room)), np.float64))

@@ -37,7 +37,7 @@ from simsuite.words import counted
 
 @dataclass(frozen=True)
 class MultilevelProblem(MultilevelPlan, GbmProblem):
-    """A validated scenario; the inherited parts are about the last level."""
+    """A validated multilevel scenario; the attributes that it inherits are about the last level."""
 
     multilevel = True
 
@@ -72,11 +72,11 @@ class MultilevelProblem(MultilevelPlan, GbmProblem):
         require_reach(self, int(multilevel_results.errors(self, observed).argmax()), paths)
 
     def settle(self, stepper: Stepper) -> int:
-        """Says what the next round makes, and skips what it does not take of its time; or ends the last one. There may
-        be another round after the end that is told."""
+        """Sets the goals of the next round and skips the steps that it does not take of its allotted ones, or ends the
+        last round. Returns the step at which the round ends; there may be another round after it."""
         assert isinstance(stepper, MultilevelStepper)
         following = bisect.bisect_right(self.rounds_from, stepper.step)
-        if stepper.behind is not None:  # it has been said before
+        if stepper.behind is not None:  # the goals of this round have been set before
             return self.rounds_from[following]
         with stepper.observe_options() as observed:
             goals, fault = self._goals(observed), observed.arrays["fault"][0] != NO_FAULT
@@ -106,7 +106,7 @@ class MultilevelProblem(MultilevelPlan, GbmProblem):
         return multilevel_results.layout(self, gbm_layout(self))
 
     def extended(self, before: Problem, end: Snapshot, backend: Backend) -> Snapshot:
-        """Rounds may take another course."""
+        """The start of a run with more paths: from nothing, as its rounds may be others."""
         return self.initial()
 
     def rows(self, series: str, observed: Snapshot) -> Mapping[str, np.ndarray]:
