@@ -118,7 +118,8 @@ class PathwiseDerivatives:
         return found
 
     def by_interest(self, names: Iterable[str]) -> Slopes:
-        """Slopes by the rate that exercised options' cash bears until the end, while the growth of prices stays."""
+        """Slopes by the rate at which cash from exercise bears interest until the end, while the growth of prices
+        stays."""
         end, found = self.dynamics.dt * self.dynamics.n_steps, Slopes()
         for name in names:
             f = self.functional(name)

@@ -27,8 +27,8 @@ _LEAST_REST = 1 / 16
 
 @dataclass(frozen=True)
 class Payment:
-    """A payment after a step. amount: the cash, in units of the spot. fall: the amount by which `centre` falls, so that
-    y stays centred. wider: the factor by which y spreads out."""
+    """A payment after a step. amount: the cash, in units of the spot. fall: what is added to the centre of natural
+    logarithms, a number below 0, so that y stays centred. wider: the factor by which y spreads out."""
 
     step: int
     amount: float

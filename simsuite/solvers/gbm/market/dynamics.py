@@ -30,7 +30,7 @@ from simsuite.solvers.gbm.market.schemes import Scheme, coefficients
 from simsuite.solvers.gbm.market.step_terms import StepTerms
 from simsuite.solvers.gbm.statistics.statistics import Z_MAX
 
-_LEAST_SPREAD = 2.0**-10  # where prices can be 0, the unit of y is no less, so that it is not a matter of rounding
+_LEAST_SPREAD = 2.0**-10  # least spread where prices can be 0, so that rounding of y does not look like a price of 0
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,8 @@ _WEAK_ORDERS = 0.5, 1.0
 
 
 def likely(variances: np.ndarray, strong_order: float) -> np.ndarray:
-    """[level, option]: variances, raised where they fall from level to level more than twice as fast as expected; among
-    few paths there may be no difference at all (M. B. Giles's MATLAB program `mlmc.m`, 2015)."""
+    """[level, option]: variances, raised where they fall from a level to the next by more than twice the expected
+    factor; among few paths there may be no difference at all (M. B. Giles's MATLAB program `mlmc.m`, 2015)."""
     found = variances.copy()
     for level in range(2, len(found)):
         found[level] = np.maximum(found[level], found[level - 1] / 2 / 2 ** (2 * strong_order))

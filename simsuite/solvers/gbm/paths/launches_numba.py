@@ -32,7 +32,7 @@ from simsuite.solvers.gbm.sobol import sobol_tables
 from simsuite.solvers.gbm.sobol.arguments import Points
 from simsuite.solvers.gbm.statistics.statistics import GROUP
 
-_BLOCK = 128  # threads: a path each
+_BLOCK = 128  # threads of a block, with a path each
 
 
 class NumbaLaunches:
@@ -75,7 +75,7 @@ class NumbaLaunches:
             self._payoffs = backend.launcher(kernels.payoffs, (chunk_groups, len(payoffs.products)), block)
 
     def _compile(self) -> None:
-        """Launch every kernel on no paths at all: they are compiled now, and not when a clock is running."""
+        """Launches every kernel on no paths at all, so that it is compiled now and not when a clock is running."""
         self._clear(self._views["moments"], self._views["histogram"], 0, 0)
         self.advance(0, 0, 0, 1, range(0))
         self.moments(0, 0, range(0, 1))
@@ -109,7 +109,8 @@ class NumbaLaunches:
     def _stretch(
         self, launch: Any, paths: tuple[Any, ...], n: int, first_path: int, begin: int, end: int, steps: list[int]
     ) -> None:
-        """paths: what is advanced. steps: after which it looks."""
+        """Launches the blocks begin .. end - 1. paths: what is advanced. steps: those after which the noise is kept in
+        `seen`."""
         looked_at = 0
         for block, watched in marks(steps, self._plan.block):
             self._blocks(launch, paths, n, first_path, begin, block + 1, watched, looked_at)
@@ -127,7 +128,7 @@ class NumbaLaunches:
         launch(paths, n, first_path, tuple(stretch), *self._alike)
 
     def _arguments(self) -> Iterator[tuple[Any, ...]]:
-        """What all launches of `advance` have in common, in its order."""
+        """The arguments that all launches of `advance` have in common, in their order."""
         plan, tables = self._plan, self._constants
         yield tuple(Random(seed=plan.seed, antithetic=plan.antithetic))
         for group in (Increments, Dated, Between, Terms):
@@ -178,7 +179,7 @@ class NumbaLaunches:
 
 
 def ends(plan: PathPlan, y: Any, taken: Any, paths: slice) -> dict[str, Any]:
-    """What payoffs of some paths are made of, from their noise in the end and what functionals have taken."""
+    """The variables of payoffs for some paths, from their noise in the end and what functionals have kept (`taken`)."""
     found = {noise(a): y[a, paths].astype(np.float64) for a in range(plan.n_assets)}
     found |= {last(a): np.exp2(found[noise(a)]) * plan.end_growth[a] for a in range(plan.n_assets)}
     for i, functional in enumerate(plan.payoffs.functionals):

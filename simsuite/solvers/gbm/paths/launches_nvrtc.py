@@ -1,4 +1,5 @@
-"""Launches of programs in CUDA C++, compiled for what a scenario needs; the shape of the launch is found by trying."""
+"""Launches of programs in CUDA C++, compiled for what a scenario needs; the fastest shape of the launch is found by
+trying."""
 
 from __future__ import annotations
 
@@ -29,15 +30,18 @@ from simsuite.solvers.gbm.statistics.statistics import BINS, BINS_PER_UNIT, GROU
 PATHS = Path(__file__).parent / "kernels" / "paths.cu"
 MOMENTS = Path(__file__).parents[1] / "statistics" / "moments.cu"
 SHAPES = ((128, 4), (256, 4), (256, 2), (128, 2))  # threads of a block, blocks of steps in a turn of the loop
-CROWDED_SHAPES = ((256, 2, 4), (256, 1, 5))  # tried too where much is kept: blocks a multiprocessor is to hold at least
+# tried, too, where much is kept; the third number is how many blocks a multiprocessor is to hold at least
+CROWDED_SHAPES = ((256, 2, 4), (256, 1, 5))
 DENSE_SHAPES = ((128, 1), (256, 1), (256, 2), (512, 1))
-SOBOL_SHAPES = ((256, 2), (256, 1), (128, 2), (128, 1))  # which need more registers
-_TRIED_BYTES, _TRIED_BLOCKS = 1 << 27, 64  # given back after the trials; with less, blocks that are few count
-_MOMENTS_THREADS, _MOMENTS_BLOCKS = 512, 3  # of a block; blocks a multiprocessor
+SOBOL_SHAPES = ((256, 2), (256, 1), (128, 2), (128, 1))  # Sobol points need more registers
+# bytes of the paths of a trial, given back afterwards; blocks of steps, enough to make the fixed cost small
+_TRIED_BYTES, _TRIED_BLOCKS = 1 << 27, 64
+_MOMENTS_THREADS, _MOMENTS_BLOCKS = 512, 3  # threads of a block; blocks on each multiprocessor
 
 
 def is_crowded(plan: PathPlan) -> bool:
-    """Whether a path keeps so much that numbers would be spilt, were the compiler to choose the registers."""
+    """Whether a path keeps so many numbers that the compiler, if it chose the number of registers, would spill some to
+    memory."""
     rights, step_terms = basis_specs(plan.payoffs.functionals), plan.dynamics.step_terms
     many = plan.n_assets * (1 + plan.antithetic) + len(plan.functional_codes) > 4
     between = continuous.watched(plan) and plan.normal == np.float64
@@ -45,7 +49,7 @@ def is_crowded(plan: PathPlan) -> bool:
 
 
 def shapes_of(plan: PathPlan) -> tuple[tuple[int, ...], ...]:
-    """Of launches that are tried: arguments of `paths_macros`."""
+    """The shapes of launches that are tried: arguments of `paths_macros`."""
     if plan.uses_sobol:
         return SOBOL_SHAPES
     if paths_each(plan) > 1:
@@ -74,7 +78,7 @@ def paths_macros(plan: PathPlan, threads: int, unroll: int, blocks: int = 1) -> 
         "LOOKS": int(looks_on_the_way(plan)),
         "DENSE": int(is_dense(plan)),
         "EACH": paths_each(plan),
-        "UNROLL": unroll if step_terms.lognormal else 1,  # a step has many instructions then
+        "UNROLL": unroll if step_terms.lognormal else 1,  # a step has many instructions otherwise
         "THREADS": threads,
         "BOUNDS": f"{threads}, {blocks}" if is_crowded(plan) else threads,
         **({"SOBOL": 1, "GROUP": GROUP, "STACK": sobol_tables.bridge_of(plan).depth} if plan.uses_sobol else {}),
@@ -83,26 +87,28 @@ def paths_macros(plan: PathPlan, threads: int, unroll: int, blocks: int = 1) -> 
 
 
 def looks_on_the_way(plan: PathPlan) -> bool:
-    """Or else the end is all that is looked at, where paths stay: no block has to ask for frames."""
+    """Whether frames other than the end are looked at. If not, the noise at the end stays in `x`, and no block has to
+    look up frames."""
     return plan.frame_steps[1:] != (plan.n_steps,)
 
 
 def seen_by(plan: PathPlan, backend: Backend, x: Any) -> Any:
-    """Where frames go that are looked at together: the paths themselves, where they end."""
+    """The array for the noise at frames that are looked at together: the array of the paths itself if only the end is
+    looked at."""
     if not looks_on_the_way(plan) and not is_dense(plan):
         return x[None]
     return backend.zeros((plan.most_watched, plan.n_assets, plan.batch), plan.dtype)
 
 
 def is_dense(plan: PathPlan) -> bool:
-    """Whether all steps are frames, and the bytes of a row of them can be counted in 32 bits."""
+    """Whether all steps are frames, and the bytes of a row of them fit in 32 bits."""
     every = len(plan.frame_steps) == plan.n_steps + 1
     return every and plan.batch * plan.dtype.itemsize < 1 << 32
 
 
 def paths_each(plan: PathPlan) -> int:
-    """Paths of a thread, or pairs of them: where all steps are stored, as many as make 16 bytes. Rows that are written
-    in pieces of 4 bytes keep the memory from its full rate."""
+    """The number of paths, or pairs of them, of a thread: where all steps are stored, as many as make 16 bytes. Writing
+    rows in pieces of 4 bytes would be slower than the memory can be."""
     signs = 1 + plan.antithetic
     together = max(16 // plan.dtype.itemsize, signs)
     fitting = plan.n_assets <= 2 and not plan.uses_sobol and plan.batch % together == 0
@@ -127,7 +133,7 @@ def moments_macros(plan: PathPlan) -> dict[str, str | int]:
 
 
 def _with_end(found: list[tuple[int, int]]) -> np.ndarray:
-    """Marks, and one that never comes."""
+    """The marks, and one more that is never reached."""
     return np.array([*found, (np.iinfo(np.int32).max, 0)], np.int32)
 
 
@@ -135,7 +141,7 @@ class NvrtcLaunches:
     def __init__(self, plan: PathPlan, backend: Backend, arrays: Mapping[str, Any]) -> None:
         self._plan, self._backend, self._arrays = plan, backend, arrays
         self._moments_program = backend.program(MOMENTS, moments_macros(plan))
-        payoffs_programs(plan, backend)  # compiled beside the others
+        payoffs_programs(plan, backend)  # started here to be compiled beside the others
         self.seen = seen_by(plan, backend, arrays["x"])
         made = tables(plan, plan.normal) | sobol_tables.program_tables(plan)
         self._tables = {name: backend.array(a) for name, a in made.items()}
@@ -151,17 +157,17 @@ class NvrtcLaunches:
         self._portfolio = ProgramPortfolio(plan, backend, arrays, self._tables["frames"], self._end_growth)
 
     def _moments_launcher(self, frames: int) -> Callable[..., None]:
-        """Of so many frames at once."""
+        """The launcher of `moments` for so many frames at once."""
         x = max(1, self._backend.processors * _MOMENTS_BLOCKS // frames)
         return self._moments_program.launcher("moments", (x, self._plan.n_assets, frames), _MOMENTS_THREADS)
 
     def _fastest(self) -> Callable[..., None]:
-        """The launch of `advance` of the shape that is the fastest for such paths."""
+        """The launch of `advance` with the shape that is the fastest for such paths."""
         plan, backend = self._plan, self._backend
         most = _TRIED_BYTES // (plan.dtype.itemsize * (plan.n_assets + len(plan.functional_codes)))
         n = min(plan.batch, max(most // GROUP, 1) * GROUP)
         end = min(-(-plan.n_steps // plan.block), _TRIED_BLOCKS)
-        if is_dense(plan):  # what is seen has to have room
+        if is_dense(plan):  # the trials need room in `seen`
             end = min(end, max(plan.most_watched // plan.block, 1))
         shapes = [paths_macros(plan, *shape) for shape in shapes_of(plan)]
         question = "\n".join(["paths", str(n), str(end), *map(str, shapes)])
@@ -182,11 +188,11 @@ class NvrtcLaunches:
         best = backend.fastest(question, [functools.partial(trial, i) for i in range(len(shapes))])
         self._shape = shapes[best]
         launch = self._paths_launcher(backend.program(PATHS, shapes[best]), shapes[best], plan.batch)
-        launch(x, room, self.seen, 0, n, 0, 0, end, no_marks)  # after which it is loaded
+        launch(x, room, self.seen, 0, n, 0, 0, end, no_marks)  # loads the program
         return launch
 
     def _paths_launcher(self, program: Program, macros: Mapping[str, str | int], n: int) -> Callable[..., None]:
-        """Launches for up to n paths."""
+        """The function that launches `advance` for up to n paths."""
         plan, tables = self._plan, self._tables
         threads, width = int(macros["THREADS"]), 1 + plan.antithetic
         lanes = most_threads(n, plan.numbering) if plan.uses_sobol else -(-n // (width * int(macros["EACH"])))
@@ -251,7 +257,7 @@ class NvrtcLaunches:
             self._backend.copy(self.seen[which, :, : self._plan.stored], self._arrays["paths"][frame])
 
     def moments(self, n: int, first_path: int, frames: range) -> None:
-        """Of all frames at once, where their statistics lie one after another."""
+        """Adds up the moments of all frames, in one launch where their statistics lie one after another."""
         plan, arrays = self._plan, self._arrays
         together = len(frames) if plan.n_batches > 1 else 1
         for which in range(0, len(frames), together):

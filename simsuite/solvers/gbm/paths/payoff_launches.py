@@ -20,12 +20,13 @@ from simsuite.solvers.gbm.statistics.statistics import GROUP, LARGEST
 from simsuite.solvers.structs import packed
 
 PAYOFFS = Path(__file__).parent / "kernels" / "payoffs.cu"
-_THREADS, _BLOCKS = 256, 4  # of a block; blocks a multiprocessor
-_ROWS = 24  # added up by a program at once, or a few more: they stay in registers and shared memory
+_THREADS, _BLOCKS = 256, 4  # threads of a block; blocks on each multiprocessor
+_ROWS = 24  # rows that a program adds up at once, or a few more: they stay in registers and shared memory
 
 
 def payoffs_macros(statement: Statement, rows: range, coarse: Payoffs | None = None) -> dict[str, str | int]:
-    """rows: of the products of values that are added up. coarse: payoffs of other paths, which are subtracted."""
+    """The macros of a program that adds up payoffs. rows: those of the products of values that it adds up. coarse:
+    payoffs of other paths, which are subtracted."""
     payoffs = statement.payoffs
     products = payoffs.products[rows.start : rows.stop]
     values = sorted({value for pair in products for value in pair if value >= 0})
@@ -58,7 +59,7 @@ def payoffs_macros(statement: Statement, rows: range, coarse: Payoffs | None = N
 
 
 def _calls(n_assets: int, payoffs: Payoffs, values: Sequence[int], name: str) -> tuple[list[str], list[str]]:
-    """Functions for the values, and calls of them on `v`."""
+    """CUDA functions that compute the values, and calls of them on the variables `v`."""
     assets, functionals = range(n_assets), range(max(len(payoffs.functionals), 1))
     variables = (*map(last, assets), *map(kept, functionals), *map(noise, assets))
     texts, calls = [], []
@@ -71,7 +72,7 @@ def _calls(n_assets: int, payoffs: Payoffs, values: Sequence[int], name: str) ->
 
 
 def rows_together(statement: Statement) -> list[range]:
-    """Which rows of products a program adds up: those of a price or of a Greek go together."""
+    """The ranges of rows of products that a program adds up; the rows of a price or of a Greek stay together."""
     found: list[range] = []
     for mean in statement.payoffs.means:
         rows = mean.rows
@@ -83,13 +84,14 @@ def rows_together(statement: Statement) -> list[range]:
 
 
 def payoffs_programs(statement: Statement, backend: Backend, coarse: Payoffs | None = None) -> list[Program]:
-    """For each of `rows_together`, compiled at the same time."""
+    """The programs for each of `rows_together`, compiled at the same time."""
     each = [payoffs_macros(statement, rows, coarse) for rows in rows_together(statement)]
     return [backend.program(PAYOFFS, macros) for macros in each]
 
 
 class ProgramPayoffs:
-    """coarse: a problem with the same options, and its payoffs, which are subtracted; of whole groups of paths then."""
+    """Adds up payoffs. coarse: a statement with the same options, and its payoffs, which are subtracted; paths then
+    come in whole groups."""
 
     def __init__(self, statement: Statement, backend: Backend, coarse: tuple[Statement, Payoffs] | None = None) -> None:
         replicates, whole, each = statement.numbering if coarse is None else statement.open_numbering
@@ -107,7 +109,8 @@ class ProgramPayoffs:
     def add(
         self, y: Any, kept: Any, n: int, first_path: int, sums: Any, fault: Any, coarse: tuple[Any, Any] | None = None
     ) -> None:
-        """coarse: y and kept of the other paths. sums[row, limb]: of the first replicate."""
+        """Adds the payoffs of n paths to sums[row, limb], those of the first replicate. coarse: y and kept of the
+        coarse paths."""
         of_coarse = (y, kept) if coarse is None else coarse
         for rows, launch in zip(self.rows, self._launches):
             own = sums[rows.start :]

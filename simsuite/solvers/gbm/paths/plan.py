@@ -1,4 +1,4 @@
-"""What a run of paths keeps on its device: which frames stay there, the arrays of its state, and their memory."""
+"""What a run of paths keeps on its device: which frames stay there, and the arrays of its state with their memory."""
 
 from __future__ import annotations
 
@@ -22,16 +22,17 @@ from simsuite.solvers.gbm.statistics.exact_sums import LIMBS
 from simsuite.solvers.gbm.statistics.statistics import BINS, NO_FAULT
 
 _MOST_WATCHED = 1024  # frames in a stretch, each a layer of a launch
-_KEPT_BYTES = 1 << 26  # of statistics of frames that are not needed any more, but by a run that goes on from this one
+_KEPT_BYTES = 1 << 26  # bytes of statistics of frames, kept to the end only for a run that goes on from this one
 
 
 @dataclass(frozen=True)
 class PathPlan(Statement):
-    """A statement with what its stepper asks: how far stretches go, and what is kept."""
+    """A statement, with what its stepper needs to know: how far stretches go, and what is kept."""
 
     @cached_property
     def most_watched(self) -> int:
-        """Frames that are looked at in one stretch: those of a block at least, of several as long as there is room."""
+        """The largest number of frames that are looked at in one stretch: all those of a block at least, and those of
+        several blocks as long as there is room."""
         counts = Counter((step - 1) // self.block for step in self.frame_steps[1:])
         if not self.keeps_frames:
             return max(counts.values())
@@ -48,13 +49,13 @@ class PathPlan(Statement):
         return (self.frame_steps[beyond] - 1) // self.block * self.block  # the blocks before that of the next frame
 
     def slot(self, frame: int) -> int:
-        """Where the statistics of a frame are."""
+        """The place of a frame's statistics."""
         return frame if self.keeps_frames else frame % self.block
 
     @cached_property
     def keeps_frames(self) -> bool:
-        """Whether the statistics of all frames are kept to the end. If not, frames of a block share the room in turn;
-        more paths can then not be added."""
+        """Whether the statistics of all frames are kept to the end. If not, frames of a block reuse the places of those
+        of the block before, and no paths can be added to the run."""
         frames = len(self.frame_steps)
         kept = frames * (
             self.n_assets * (BINS + (2 + (self.width > 1)) * LIMBS) * 8 + portfolio_of(self).bytes_per_frame
@@ -92,9 +93,9 @@ class PathPlan(Statement):
         return {name: spec for name, spec in shapes.items() if math.prod(spec[0])}
 
     def device_bytes(self) -> int:
-        """What the stepper allocates, and `passing_arrays`."""
+        """The bytes that the stepper allocates, those of `passing_arrays` included."""
         shapes = self._shapes() | self.along_paths()
-        del shapes["done"]  # known on the host
+        del shapes["done"]  # this is known on the host
         state = sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in shapes.values())
         seen = self.most_watched * self.n_assets * self.batch * self.dtype.itemsize
         payoffs = 8 * (len(self.payoffs.values) + self.passing_arrays) * min(PAYOFFS_CHUNK, self.batch)

@@ -1,4 +1,4 @@
-"""Launches of what comes of a portfolio: by the readable kernels, or by programs in CUDA C++."""
+"""Launches that measure a portfolio: by the readable kernels, or by programs in CUDA C++."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ from simsuite.solvers.gbm.statistics.quantile_sketch import BITS, FINE, FURTHEST
 from simsuite.solvers.gbm.statistics.statistics import GROUP, LARGEST
 
 RISK, EXPOSURE = (Path(__file__).parents[1] / "portfolio" / f"{name}.cu" for name in ("risk", "exposure"))
-_WINDOW = -6, 8  # octaves from and how many, in units, in which most values of a portfolio are
-_THREADS, _BLOCKS = 256, 4  # of a block; blocks a multiprocessor
+# the first of the octaves, in units, in which most values of a portfolio are, and the number of these octaves
+_WINDOW = -6, 8
+_THREADS, _BLOCKS = 256, 4  # threads of a block; blocks on each multiprocessor
 _TALLY_THREADS = 128
 
 
@@ -64,7 +65,7 @@ def _sketch_macros() -> dict[str, str | int]:
 
 
 class _Launches:
-    """What both have in common."""
+    """The common part of both kinds of launches."""
 
     def __init__(self, plan: PathPlan, backend: Backend, arrays: Mapping[str, Any]) -> None:
         self._plan, self._backend, self._arrays = plan, backend, arrays
@@ -78,7 +79,7 @@ class _Launches:
 
 
 class NumbaPortfolio(_Launches):
-    """views, frames: what kernels take for `arrays` and for the table of frames."""
+    """Launches of the readable kernels. views, frames: `arrays` and the table of frames, as kernels take them."""
 
     def __init__(
         self, plan: PathPlan, backend: Backend, arrays: Mapping[str, Any], views: Mapping[str, Any], frames: Any
@@ -100,7 +101,7 @@ class NumbaPortfolio(_Launches):
             self._expose = backend.launcher(kernels.expose, (groups,), (kernels.THREADS,))
 
     def tally(self, variables: Mapping[str, Any], n: int) -> None:
-        """On n paths; arithmetic on arrays is being queued."""
+        """Sketches the gains of n paths, while arithmetic on arrays is being queued."""
         if self._portfolio.risk:
             self._gains_array[:n] = evaluate(self._portfolio.gain, variables)
             self._tally(self._gains, n, self._views["risk"])
@@ -115,7 +116,8 @@ class NumbaPortfolio(_Launches):
 
 
 class ProgramPortfolio(_Launches):
-    """frames: the table of them. growth[asset]: of prices up to the end, without noise."""
+    """Launches of the programs in CUDA C++. frames: the table of frames. growth[asset]: the factor of prices up to the
+    end without noise."""
 
     def __init__(self, plan: PathPlan, backend: Backend, arrays: Mapping[str, Any], frames: Any, growth: Any) -> None:
         super().__init__(plan, backend, arrays)
@@ -129,7 +131,7 @@ class ProgramPortfolio(_Launches):
             self._expose(1)
 
     def _exposure_launcher(self, frames: int) -> Callable[..., None]:
-        """Of so many frames at once."""
+        """The launcher of `expose` for so many frames at once."""
         x = max(1, self._backend.processors * _BLOCKS // frames)
         return self._program.launcher("expose", (x, frames), _THREADS)
 
@@ -141,7 +143,7 @@ class ProgramPortfolio(_Launches):
             )  # fmt: skip
 
     def expose(self, seen: Any, n: int, frames: range) -> None:
-        """Of all frames at once, where their sketches lie one after another."""
+        """Adds up the exposure at all frames, in one launch where their sketches lie one after another."""
         if not self._portfolio.exposure:
             return
         together = len(frames) if self._plan.keeps_frames else 1

@@ -47,23 +47,24 @@ from simsuite.solvers.kernel_choice import kernel_of, made_or_not
 
 
 class Launches(Protocol):
-    """The launches of one kind of kernels. frames: those that the blocks done last come upon, in order. seen[which,
-    asset, path]: y there."""
+    """The launches of one kind of kernels. frames: the frames within the blocks that were made last, in order.
+    seen[which, asset, path]: the noise y there."""
 
     seen: Any
 
     def advance(self, n: int, first_path: int, begin: int, end: int, frames: range) -> None: ...
 
     def learn(self) -> None:
-        """When to exercise American options: into `policy` of the state. Takes memory and waits, before the run."""
+        """Learns when to exercise American options, into `policy` of the state. Allocates memory and waits for the
+        device, so that it is called before the run."""
 
     def apply_policy(self) -> None:
-        """From now on, go by `policy`."""
+        """From now on, options are exercised by `policy`."""
 
     def clear(self, slot: int) -> None: ...
 
     def record(self, which: int, frame: int) -> None:
-        """Keep the first paths at a frame, which is number `which` of `frames`."""
+        """Keeps the first paths at a frame, which is number `which` of `frames`."""
 
     def moments(self, n: int, first_path: int, frames: range) -> None: ...
 
@@ -71,7 +72,7 @@ class Launches(Protocol):
 
 
 def launches_for(plan: PathPlan, backend: Backend, arrays: Mapping[str, Any]) -> tuple[Launches, Mapping[str, str]]:
-    """On these arrays, and what was chosen."""
+    """The launches on these arrays, and which kernel was chosen."""
     choice = plan.scenario.run.kernel
     chosen = {"kernel": kernel_of(choice, backend)}
     launches: Launches | None = None
@@ -85,8 +86,8 @@ class PathStepper:
     """Paths in batches: step g of the run is time step g - b n_steps of batch b = g // n_steps.
 
     A batch begins in `advance`, so at its first step the arrays still hold the end of the batch before it, which nobody
-    needs: snapshots between two batches leave them out. paths_done: paths of the batches before the present one, all
-    that are in the statistics of the end.
+    needs: snapshots between two batches leave them out. paths_done: the number of paths in the batches before the
+    present one, which are all in the statistics of the end.
     """
 
     def __init__(self, plan: PathPlan, backend: Backend, start: Snapshot) -> None:
@@ -124,7 +125,7 @@ class PathStepper:
         self.step = last
 
     def _stretch(self, batch: int, k: int, target: int) -> None:
-        """What is left of the blocks up to time step `target` of a batch, and the frames in them."""
+        """Makes the blocks of a batch that are left up to time step `target`, and looks at the frames in them."""
         plan, size = self._plan, self._plan.block
         begin, end = -(-k // size), -(-target // size)
         if begin == end:
@@ -170,7 +171,7 @@ class PathStepper:
         return self._stage(observed)
 
     def observe_options(self) -> Pending:
-        """What they are worth by the paths done."""
+        """The sums of payoffs over the paths done."""
         return self._stage({name: self._arrays[name] for name in ("fault", "options")})
 
     def _stage(self, arrays: Mapping[str, Any]) -> Pending:
@@ -178,7 +179,7 @@ class PathStepper:
 
 
 class Joined(AbstractContextManager[Snapshot]):
-    """A snapshot on its way, and what is on the host already."""
+    """A snapshot that is being copied from the device, joined with arrays that are on the host already."""
 
     def __init__(self, pending: Pending, known: Mapping[str, np.ndarray]) -> None:
         self._pending, self._known = pending, known

@@ -1,4 +1,4 @@
-"""What the kernels read besides the state: see `paths/stepper.py`, `statistics.py`."""
+"""The tables that kernels read besides the state: see `paths/stepper.py`, `statistics.py`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from simsuite.solvers.gbm.statement import Statement
 
 
 def tables(statement: Statement, real: np.dtype) -> dict[str, np.ndarray]:
-    """real: type of those about prices along a path."""
+    """All tables by name. real: type of the tables about prices along a path."""
     dynamics, n_steps, length = statement.dynamics, statement.n_steps, _length(statement)
     centre = dynamics.centre(np.minimum(np.arange(1, length + 1), n_steps))
     scale = np.ones((statement.n_assets, 1))
@@ -44,7 +44,7 @@ def tables(statement: Statement, real: np.dtype) -> dict[str, np.ndarray]:
 
 
 def table_bytes(statement: Statement) -> int:
-    """Of them all, without making them."""
+    """The bytes of all tables, found without making them."""
     n, length, size = statement.n_assets, _length(statement), statement.dtype.itemsize
     scales = -(-statement.n_steps // statement.block) * statement.block if statement.dynamics.varying else 1
     summed = 2 * len(statement.payoffs.values) + 2 * len(statement.payoffs.products)
@@ -65,13 +65,14 @@ def table_bytes(statement: Statement) -> int:
 
 
 def _rules_shape(statement: Statement) -> tuple[int, int]:
-    """A single entry stands in for what nobody reads."""
+    """The shape of the table of rules; a single entry stands in for a table that nobody reads."""
     rows, width = policy_shape(statement.payoffs.functionals)
     return max(rows, 1), max(width, 1)
 
 
 def _length(statement: Statement) -> int:
-    """Of tables over steps, which reach to the end of a block; a single entry stands in for what nobody reads."""
+    """The number of columns of tables over steps, which reach to the end of a block; a single column stands in for
+    tables that nobody reads."""
     dynamics = statement.dynamics
     read = (
         statement.payoffs.functionals or dynamics.varying or any(dynamics.step_terms.paying)
@@ -80,7 +81,7 @@ def _length(statement: Statement) -> int:
 
 
 def _frames(statement: Statement) -> np.ndarray:
-    """[frame, what, asset]."""
+    """[frame, what, asset]: centre - log_mean, 1 / spread and centre, see `statistics.py`."""
     steps = np.array(statement.frame_steps)
     centre, spread = statement.dynamics.centre(steps), statement.dynamics.spread(steps)
     with np.errstate(divide="ignore"):

@@ -1,1 +1,1 @@
-"""What options pay, as expressions in what is kept of a path."""
+"""The payoffs of options, as expressions in what is kept of a path."""

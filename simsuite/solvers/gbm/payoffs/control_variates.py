@@ -1,8 +1,8 @@
-"""Control variates: payoffs like those that are wanted, whose means are known.
+"""Control variates: payoffs that resemble those that are wanted, and whose means are known.
 
 P. Glasserman, "Monte Carlo Methods in Financial Engineering" (2003), section 4.1. For arithmetic means, over dates or
-over assets, the geometric mean stands in (A. Kemna and A. Vorst, J. Banking and Finance 14, 1990): its logarithm is
-normal, so that its options have a price in closed form, and the two hardly differ on a path.
+over assets, the control is the geometric mean (A. Kemna and A. Vorst, J. Banking and Finance 14, 1990): its logarithm
+is normal, so that options on it have a price in closed form, and the two means hardly differ on a path.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from simsuite.solvers.gbm.payoffs.lognormal_option import LognormalOption
 
 @dataclass(frozen=True)
 class Control:
-    """tree: what it pays, undiscounted. mean: its expectation. law: what has that expectation, if it is an option."""
+    """A control variate. tree: its payoff, undiscounted. mean: the expectation of that. law: the lognormal option that
+    has this expectation, if it is an option."""
 
     tree: Node
     mean: float
@@ -31,15 +32,15 @@ class Control:
 
 @dataclass(frozen=True)
 class GeometricBasket:
-    """factor * product of S_a^power_a over all assets; powers of sum 1. On the path of expected prices it is equal to
-    their weighted sum, and so are its derivatives."""
+    """The geometric mean factor * product of S_a^power_a over all assets, where the powers add up to 1. On the path of
+    expected prices it is equal to their weighted sum, and so are its derivatives."""
 
     factor: float
     powers: np.ndarray
 
     @classmethod
     def like(cls, option: Basket, model: GbmScenario, dynamics: Dynamics) -> GeometricBasket | None:
-        """None where a geometric mean has nothing to do with the basket."""
+        """The geometric mean that resembles a basket; None where there is none."""
         weights = np.array(option.weights_of(len(model.asset)))
         if option.combine != "sum" or np.any(weights < 0) or not np.any(weights > 0):
             return None
@@ -52,7 +53,7 @@ class GeometricBasket:
 
 
 def law_of_asian(option: Asian, asset: int, dates: Dates, model: GbmScenario, dynamics: Dynamics) -> LognormalOption:
-    """The same option on the geometric mean."""
+    """The option on the geometric mean of prices over dates that resembles an Asian option."""
     past = option.past_fixings
     m, n = dates.count, dates.count + len(past)
     steps = dates.steps(dynamics.n_steps)
@@ -74,7 +75,8 @@ def law_of_asian(option: Asian, asset: int, dates: Dates, model: GbmScenario, dy
 def law_of_basket(
     option: Basket, geometric: GeometricBasket, model: GbmScenario, dynamics: Dynamics
 ) -> LognormalOption:
-    """The same option on the geometric mean, whose factor and powers do not move with the market."""
+    """The option on the geometric mean of the assets that resembles a basket option; its factor and powers do not move
+    with the market."""
     powers, covariance = geometric.powers, LN2**2 * dynamics.end_covariance()
     log_mean = math.log(geometric.factor) + float(powers @ _end_logarithms(model, dynamics))
     deviation = math.sqrt(float(powers @ covariance @ powers))

@@ -11,13 +11,13 @@ import numpy as np
 
 from simsuite.solvers.gbm.payoffs.functionals import Functional, Right
 
-TERMS = 4  # of a row before its coefficients
-_ALIGNED = 4  # numbers: rows of them can be read in words of 16 bytes
+TERMS = 4  # entries of a row before its coefficients
+_ALIGNED = 4  # numbers: the width of rows is a multiple of this, so that they can be read in words of 16 bytes
 
 
 @dataclass(frozen=True)
 class Holder:
-    """Of an American option: its number among the functionals, and its rows of the policy."""
+    """An American option: its number among the functionals, and its rows of the policy."""
 
     functional: int
     asset: int
@@ -47,7 +47,7 @@ def policy_shape(functionals: Sequence[Functional]) -> tuple[int, int]:
 
 
 def learning_steps(holders: Sequence[Holder]) -> np.ndarray:
-    """After which the paths to learn from are looked at: those on which any option can be exercised."""
+    """The steps after which the paths to learn from are looked at: those at which any option can be exercised."""
     return np.unique(np.concatenate([holder.steps for holder in holders]))
 
 

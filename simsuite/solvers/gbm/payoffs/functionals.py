@@ -1,5 +1,5 @@
-"""What is kept of each path besides its end, for the options: sums and extremes over dates, and what an option brought
-that could be exercised on them."""
+"""What is kept of each path besides its end, for the options: sums and extremes over dates, and what exercise brought
+to an option that could be exercised on them."""
 
 from __future__ import annotations
 
@@ -13,23 +13,24 @@ MOST_SCHEDULES = 32  # a bit each
 
 
 class Kind(IntEnum):
-    """As paths.cu and paths_cpu.py have it. Of an asset's price S and the noise y of its logarithm (dynamics.py)."""
+    """Kinds of functionals, numbered as in paths.cu and paths_cpu.py. S is an asset's price, y the noise of its
+    logarithm (dynamics.py)."""
 
-    SUM = 1  # of S / S(0)
+    SUM = 1  # the sum of S / S(0)
     LOGARITHMS = 2  # the sum of y
-    LEAST = 3  # of log2(S / S(0))
+    LEAST = 3  # the least of log2(S / S(0))
     LARGEST = 4
-    LOWEST = 5  # of log2(S / S(0)) at all times, see continuous.py
+    LOWEST = 5  # the lowest of log2(S / S(0)) at all times, see continuous.py
     HIGHEST = 6
     SURVIVAL = 7  # the probability that a level was never reached
-    WEIGHTED = 8  # the sum of w S / S(0), w a function of the date (weights.py); goes with SUM
+    WEIGHTED = 8  # the sum of w S / S(0), where w is a function of the date (weights.py); goes with SUM
     NOISY = 9  # the sum of y S / S(0); goes with SUM
     AT_LEAST = 10  # w at the date of LEAST; 0 before the first date
     AT_LARGEST = 11
     SQUARES = 12  # the sum of w (y - LATEST)^2
     LATEST = 13  # y at the latest date, 0 before the first
     EXERCISED = (
-        14  # what exercise brought, in money of the end and units of the spot, below 0 until then (exercise_policy.py)
+        14  # what exercise brought, in money of the end and units of the spot; below 0 until then (exercise_policy.py)
     )
     AT_LOWEST = 15  # w where LOWEST is attained, as far between two dates as that is between their prices
     AT_HIGHEST = 16
@@ -37,17 +38,17 @@ class Kind(IntEnum):
     AT_EXERCISED = 18  # w on the date of exercise, 0 until then
 
 
-EXTREMES = frozenset((Kind.LEAST, Kind.LARGEST, Kind.LOWEST, Kind.HIGHEST))  # logarithms to base 2
-SAMPLED = frozenset((Kind.LOWEST, Kind.HIGHEST))  # which takes random numbers of their own
+EXTREMES = frozenset((Kind.LEAST, Kind.LARGEST, Kind.LOWEST, Kind.HIGHEST))  # these are kept as logarithms to base 2
+SAMPLED = frozenset((Kind.LOWEST, Kind.HIGHEST))  # these take random numbers of their own
 LEANING = frozenset((Kind.AT_LOWEST, Kind.AT_HIGHEST))
-CONTINUOUS = SAMPLED | LEANING | {Kind.SURVIVAL, Kind.SLOPE}  # of all times: due at every step
+CONTINUOUS = SAMPLED | LEANING | {Kind.SURVIVAL, Kind.SLOPE}  # those of all times are due at every step
 _GOES_WITH = {Kind.WEIGHTED: Kind.SUM, Kind.NOISY: Kind.SUM, Kind.AT_LEAST: Kind.LEAST, Kind.AT_LARGEST: Kind.LARGEST}
 _GOES_WITH |= {Kind.AT_LOWEST: Kind.LOWEST, Kind.AT_HIGHEST: Kind.HIGHEST}
 _GOES_WITH |= {Kind.SQUARES: Kind.LATEST, Kind.SLOPE: Kind.SURVIVAL}
 
 
 class Quantity(Enum):
-    """What weights are made of; see weights.py."""
+    """What weights are functions of; see weights.py."""
 
     TIME = "time"
     VARIANCE = "variance"
@@ -58,7 +59,7 @@ class Quantity(Enum):
 
 @dataclass(frozen=True)
 class Weight:
-    """A quantity to some power, less a number."""
+    """The weight of a date: a quantity to some power, less a number."""
 
     quantity: Quantity
     power: int = 1
@@ -66,13 +67,14 @@ class Weight:
 
     @property
     def at_start(self) -> float:
-        """Of shares of time and drifts, which begin with 0."""
+        """The weight at the start, where shares of time and drifts are 0."""
         return 0.0**self.power - self.less
 
 
 @dataclass(frozen=True)
 class Dates:
-    """Time steps at whose end a price is looked at: `evenly` many of them, up to the end, or those that are listed."""
+    """Time steps at whose end a price is looked at: either `evenly` many of them up to the end, or those that are
+    listed."""
 
     evenly: int | None = None
     listed: tuple[int, ...] = ()
@@ -86,7 +88,8 @@ class Dates:
         return len(self.listed) if self.evenly is None else self.evenly
 
     def steps(self, n_steps: int) -> np.ndarray:
-        """In increasing order, from 1 on: nearest to i n_steps / evenly, i = 1 .. evenly."""
+        """The steps in increasing order, counted from 1. Evenly spaced ones are nearest to i n_steps / evenly, i = 1 ..
+        evenly."""
         if self.evenly is None:
             return np.array(self.listed, np.int64)
         return (2 * n_steps * np.arange(1, self.evenly + 1, dtype=np.int64) + self.evenly) // (2 * self.evenly)
@@ -94,7 +97,8 @@ class Dates:
 
 @dataclass(frozen=True)
 class Right:
-    """To exercise once: a call or a put, the strike in units of the spot, the degree by which waiting is judged."""
+    """The right to exercise once: a call or a put, with the strike in units of the spot. degree: that of the polynomial
+    that decides about waiting."""
 
     call: bool
     strike: float
@@ -103,7 +107,8 @@ class Right:
 
 @dataclass(frozen=True)
 class Functional:
-    """level: of a SURVIVAL and its SLOPE, as log2(S / S(0)). exercised: what an AT_EXERCISED goes with."""
+    """Something that is kept of each path. level: that of a SURVIVAL and its SLOPE, as log2(S / S(0)). exercised: the
+    EXERCISED that an AT_EXERCISED goes with."""
 
     kind: Kind
     asset: int
@@ -115,26 +120,27 @@ class Functional:
 
     @property
     def partner(self) -> Functional | None:
-        """The functional that this one needs besides, of the same asset and dates."""
+        """Another functional, of the same asset and dates, that this one needs; None if it needs none."""
         if self.kind not in _GOES_WITH:
             return self.exercised
         return Functional(_GOES_WITH[self.kind], self.asset, self.dates, self.level)
 
     @property
     def given(self) -> float:
-        """The number that kernels have for it: its level, or where the weights of a SLOPE begin."""
+        """The number that kernels are given for it: its level, or the weight at the start for a SLOPE."""
         return self.level if self.kind != Kind.SLOPE or self.weight is None else self.weight.at_start
 
 
 @dataclass
 class Functionals:
-    """Those that some options need, each once."""
+    """The functionals that some options need, each once."""
 
     n_steps: int
     found: list[Functional] = field(default_factory=list)
 
     def number(self, functional: Functional) -> int:
-        """Which it is; a new one if it is new. What it goes with is there before it, but what it replaces after it."""
+        """The number of a functional, which is added if it is new. The partner that it needs is added before it; only
+        LATEST is added after SQUARES, which needs its value from before the date."""
         partner = functional.partner
         if partner is not None and functional.kind != Kind.SQUARES:
             self.number(partner)
@@ -146,7 +152,7 @@ class Functionals:
 
 
 def schedules(functionals: Sequence[Functional], n_steps: int) -> list[Dates]:
-    """The sets of dates that are not every step, each once; number i is bit i of `due_table`."""
+    """The sets of dates that are not all steps, each once; set number i has bit i of `due_table`."""
     return list(dict.fromkeys(f.dates for f in functionals if f.dates.count < n_steps))
 
 
@@ -160,7 +166,8 @@ def due_table(functionals: Sequence[Functional], n_steps: int, length: int) -> n
 
 
 def marks(steps: Sequence[int], block: int) -> list[tuple[int, int]]:
-    """The blocks of so many steps that time steps fall into, and a bit for each step of a block that is among them."""
+    """The blocks that contain some of these time steps, each with a bit set for every such step in it. block: steps of
+    a block."""
     found: dict[int, int] = {}
     for step in steps:
         which, j = divmod(step - 1, block)
@@ -169,18 +176,19 @@ def marks(steps: Sequence[int], block: int) -> list[tuple[int, int]]:
 
 
 def bits(functionals: Sequence[Functional], n_steps: int) -> list[int]:
-    """Of each functional, which bit of the table says when it is due: -1 for every step."""
+    """For each functional, the bit of `due_table` that says when it is due; -1 if it is due at every step."""
     known = schedules(functionals, n_steps)
     return [known.index(f.dates) if f.dates in known else -1 for f in functionals]
 
 
 def weighted(functionals: Sequence[Functional]) -> list[tuple[int, Weight, Dates]]:
-    """The weights that some need, of an asset and for dates, each once: number i is row i of `weights.weight_table`."""
+    """The weights that some functionals need, as (asset, weight, dates), each once: number i is row i of
+    `weights.weight_table`."""
     return list(dict.fromkeys((f.asset, f.weight, f.dates) for f in functionals if f.weight is not None))
 
 
 def codes(functionals: Sequence[Functional], n_steps: int) -> list[tuple[int, int, int, int, int]]:
-    """What kernels know of each functional: kind, asset, bit of `due_table`, row of its weight and number of its
+    """What kernels know of each functional: kind, asset, bit of `due_table`, row of its weight, and number of its
     partner, 0 if it has none."""
     rows = weighted(functionals)
     found = []

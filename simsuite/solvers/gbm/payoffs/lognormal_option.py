@@ -21,8 +21,9 @@ from simsuite.solvers.gbm.market.dynamics import Dynamics
 
 @dataclass(frozen=True)
 class LognormalOption:
-    """by_spot[asset]: derivative of log G by the logarithm of the spot. by_volatility[asset]: those of its mean and its
-    deviation by the logarithm of all volatilities of the asset. by_rate: that of its mean by a shift of all rates."""
+    """An option on a lognormal G. by_spot[asset]: derivative of log G by the logarithm of the spot.
+    by_volatility[asset]: derivatives of its mean and its deviation by the logarithm of all volatilities of the asset.
+    by_rate: derivative of its mean by a shift of all rates."""
 
     log_mean: float
     deviation: float
@@ -38,18 +39,19 @@ class LognormalOption:
 
     @property
     def mean(self) -> float:
-        """c."""
+        """The expectation c of what the option pays."""
         return lognormal_option(self.forward, self.deviation, self.strike, self.payoff)
 
     def greek(self, name: str, model: GbmScenario, dynamics: Dynamics) -> dict[int, float]:
-        """By asset (0 if it is about all): undiscounted, as in `greeks.py`. Empty where there is no derivative."""
+        """The Greek of this name by asset (0 if it is about all): undiscounted, as in `greeks.py`. Empty where there is
+        no derivative."""
         if self.deviation <= 0 or self.strike <= 0:
             return {}
         found: dict[int, float] = getattr(self, f"_{name}")(model, dynamics)
         return found
 
     def _slopes(self) -> tuple[float, float, float]:
-        """c_L, c_LL and c_s."""
+        """The derivatives c_L, c_LL and c_s."""
         sign, s = 1.0 if self.payoff == "call" else -1.0, self.deviation
         d1 = (self.log_mean + s**2 - math.log(self.strike)) / s
         slope, spread = sign * self.forward * float(ndtr(sign * d1)), self.forward * float(density(d1))

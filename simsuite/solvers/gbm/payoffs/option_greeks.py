@@ -1,4 +1,4 @@
-"""What there is to say about the Greeks of an option: how each was found, and of what it is the mean."""
+"""The Greeks of an option: how each is found, and which mean it is."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ EQUATION, NONE = "equation", "none"
 
 @dataclass(frozen=True)
 class Greek:
-    """tree: what it is the discounted mean of. control: something of known mean to lower its error by."""
+    """A Greek as a discounted mean. tree: what it is the mean of. control: something of known mean that lowers its
+    error."""
 
     tree: Node
     control: Control | None = None
 
 
 class NotEstimated(Exception):
-    """A Greek is not. reason: a clause that says why."""
+    """Raised where a Greek is not estimated. reason: a clause that says why."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -32,8 +33,9 @@ class NotEstimated(Exception):
 
 @dataclass(frozen=True)
 class OptionGreeks:
-    """methods: of each Greek. found: by name and asset (0 where there is but one); those that are missing are 0,
-    unless their method is "none". reasons: why it is, of these."""
+    """The Greeks of an option. methods: that of each Greek. found: the Greeks by name and asset (0 where there is but
+    one); those that are missing are 0, unless their method is "none". reasons: why the method is "none", for those
+    Greeks."""
 
     methods: Mapping[str, str]
     found: Mapping[tuple[str, int], Greek]

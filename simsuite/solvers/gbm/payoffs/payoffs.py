@@ -1,4 +1,5 @@
-"""What is estimated from paths: means of payoffs and of what Greeks are made of, with their controls."""
+"""What is estimated from paths: means of payoffs and of the expressions that give Greeks, with their control
+variates."""
 
 from __future__ import annotations
 
@@ -21,9 +22,10 @@ from simsuite.solvers.gbm.payoffs.weights import weight_table
 
 @dataclass(frozen=True)
 class Mean:
-    """Something to be estimated: the numbers of its own value and of its control's, and where its products begin.
+    """A mean to be estimated. value, control: numbers of what is averaged and of its control among `Payoffs.values`;
+    begin: its first row in `Payoffs.products`.
 
-    products: value, square, and if it has a control the same of that, and the product of both.
+    products: the value and its square; if it has a control, also the control and its square, and the product of both.
     """
 
     value: int
@@ -39,13 +41,14 @@ class Mean:
 
     @property
     def rows(self) -> slice:
-        """Of `Payoffs.products`."""
+        """The rows of this mean in `Payoffs.products`."""
         return slice(self.begin, self.begin + len(self.products))
 
 
 @dataclass(frozen=True)
 class Payoffs:
-    """Undiscounted, in units of price, and the functionals that they need, and Greeks."""
+    """The payoffs of all options, undiscounted and in units of price, with the functionals and the Greeks that they
+    need."""
 
     trees: tuple[Node, ...]
     controls: tuple[Control | None, ...]
@@ -55,8 +58,8 @@ class Payoffs:
 
     @cached_property
     def values(self) -> tuple[Node, ...]:
-        """What is computed for each path: all payoffs, then what all controls pay, then what Greeks need, then whether
-        options were exercised that could be. Equal parts are one object."""
+        """The expressions that are computed for each path: all payoffs, then what all controls pay, then what Greeks
+        need, then whether options were exercised that could be. Equal parts are one object."""
         controls = [control.tree for control in self.controls if control is not None]
         greeks = [greek for greeks in self.greeks for greek in greeks.found.values()]
         parts = [(greek.tree, greek.control) for greek in greeks]
@@ -65,12 +68,12 @@ class Payoffs:
 
     @cached_property
     def prices(self) -> tuple[Mean, ...]:
-        """Of each option."""
+        """The mean that gives the price of each option."""
         return tuple(price for price, _ in self._means)
 
     @cached_property
     def greek_means(self) -> tuple[dict[tuple[str, int], Mean], ...]:
-        """Of each option: by name and asset."""
+        """The means that give the Greeks of each option, by name and asset."""
         return tuple(greeks for _, greeks in self._means)
 
     @cached_property
@@ -93,7 +96,7 @@ class Payoffs:
 
     @cached_property
     def exercises(self) -> dict[int, Mean]:
-        """Of the options that could be exercised: whether they were."""
+        """The mean that gives the probability of exercise, for each option that can be exercised."""
         options = [o for o, tree in enumerate(self.exercise_indicators) if tree is not None]
         value, begin = (
             len(self.values) - len(options),
@@ -103,20 +106,22 @@ class Payoffs:
 
     @cached_property
     def products(self) -> tuple[tuple[int, int], ...]:
-        """What is added up: values, by number (and -1), and products of two, those of `means` in order."""
+        """The products that are added up, those of `means` in order: a value, by its number (and -1), or the product of
+        two values."""
         return tuple(pair for mean in self.means for pair in mean.products)
 
     @cached_property
     def means(self) -> tuple[Mean, ...]:
-        """Of an option's price, then of its Greeks, then of the next option; in the end of their exercise."""
+        """All means: that of the first option's price and those of its Greeks, then the same for the next option; at
+        the end the probabilities of exercise."""
         return (*(mean for of in self._means for mean in _all(of)), *self.exercises.values())
 
     def rows(self, option: int) -> slice:
-        """Of `products`: of an option's price."""
+        """The rows of `products` for an option's price."""
         return self.prices[option].rows
 
     def asset(self, value: int) -> int:
-        """The first that it depends on, to be named in messages; 0 if it depends on none."""
+        """The first asset that a value depends on, to be named in messages; 0 if it depends on none."""
         names = names_in(self.values[value])
         ends = {a for name in names for a in (number(name, "last"), number(name, "noise")) if a is not None}
         return min(ends | {f.asset for i, f in enumerate(self.functionals) if kept(i) in names}, default=0)
@@ -128,7 +133,8 @@ def _all(means: tuple[Mean, dict[tuple[str, int], Mean]]) -> tuple[Mean, ...]:
 
 
 def expected_path(functionals: tuple[Functional, ...], dynamics: Dynamics) -> dict[str, np.ndarray]:
-    """The variables on a path of expected prices, without noise: roughly where payoffs are."""
+    """The variables on the path of expected prices, without noise: payoffs of other paths are not far from its
+    payoffs."""
     n_steps = dynamics.n_steps
     values: dict[str, np.ndarray] = {}
     end = np.exp2(dynamics.log_mean(np.array([n_steps]))[:, 0])

@@ -1,4 +1,4 @@
-"""Payoffs as expressions in what is kept of a path, from parts that styles of options put together.
+"""Builds payoffs as expressions in what is kept of a path, from parts that styles of options put together.
 
 Variables are named in variables.py. Prices are in units of the asset's spot.
 """
@@ -37,7 +37,7 @@ def vanilla(payoff: str, price: Node, strike: float) -> Node:
 
 
 class PayoffReader:
-    """The parts of payoffs on the assets of a scenario; it collects the functionals of paths that they need."""
+    """Makes the parts of payoffs on the assets of a scenario, and collects the functionals of paths that they need."""
 
     def __init__(self, model: GbmScenario, dynamics: Dynamics) -> None:
         self.model, self.dynamics = model, dynamics
@@ -46,26 +46,26 @@ class PayoffReader:
         self.functionals = Functionals(self.n)
 
     def asset(self, name: str | None) -> int:
-        """The number of an asset; the first one where a scenario names none."""
+        """The number of an asset; 0, the first, where a scenario names none."""
         return 0 if name is None else self.names.index(name)
 
     def spot(self, asset: int) -> float:
         return self.model.asset[asset].spot
 
     def last(self, asset: int) -> Node:
-        """The price at the end."""
+        """The price of an asset at the end."""
         return times(self.spot(asset), Name(last(asset)))
 
     def kept(self, kind: Kind, asset: int, dates: Dates, level: float = 0.0, right: Right | None = None) -> Node:
-        """A functional of the path."""
+        """The value of a functional of the path."""
         return Name(kept(self.functionals.number(Functional(kind, asset, dates, level, right=right))))
 
     def dates(self, count: int | None) -> Dates:
-        """So many dates, or every step."""
+        """So many dates, or every step if no count is given."""
         return Dates(count or self.n)
 
     def mean(self, asset: int, dates: Dates, arithmetic: bool, past: Sequence[float] = ()) -> Node:
-        """The mean of prices on dates and of past ones."""
+        """The mean of the prices on dates and of past prices."""
         weight, spot = 1.0 / (dates.count + len(past)), self.spot(asset)
         if arithmetic:
             mean = times(weight * spot, self.kept(Kind.SUM, asset, dates))
@@ -76,7 +76,7 @@ class PayoffReader:
         return exp(add(noise, weight * known))
 
     def extreme(self, kind: Kind, asset: int, dates: Dates, with_spot: bool = True) -> Node:
-        """The least or the largest price, the spot among the prices or not."""
+        """The least or the largest price on dates. with_spot: whether the spot is one of the prices."""
         price = self.kept(kind, asset, dates)
         if with_spot:
             price = (least if kind == Kind.LEAST else largest)(price, Name(first(asset)))

@@ -1,7 +1,8 @@
-"""Names of what expressions about a path are made of.
+"""Names of the variables in expressions about a path.
 
-``last<a>``: price of asset a at the end, in units of its spot. ``noise<a>``: y there (dynamics.py). ``kept<f>``: what
-functional number f found. ``first<a>``: the spot, 1 in its own units; a name only until derivatives have been taken.
+``last<a>``: price of asset a at the end, in units of its spot. ``noise<a>``: the noise y there (dynamics.py).
+``kept<f>``: what functional number f found. ``first<a>``: the spot, 1 in its own units; it is a name only until
+derivatives have been taken.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ def first(asset: int) -> str:
 
 
 def number(name: str, of: str) -> int | None:
-    """Which asset or functional a variable is about, if it is `of` this kind, such as "last"."""
+    """The number of the asset or functional that a variable is about, if the variable is `of` this kind, such as
+    "last"; None otherwise."""
     digits = name.removeprefix(of)
     return int(digits) if digits != name and digits.isdigit() else None

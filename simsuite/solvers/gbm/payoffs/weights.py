@@ -22,7 +22,7 @@ from simsuite.solvers.gbm.payoffs.functionals import Dates, Functional, Quantity
 
 
 def weight_table(functionals: Sequence[Functional], dynamics: Dynamics, length: int) -> np.ndarray:
-    """[row, step], padded to `length`; rows as `weighted` has them."""
+    """[row, step], padded to `length`: the weights; rows are in the order of `functionals.weighted`."""
     wanted = weighted(functionals)
     table = np.zeros((len(wanted), length))
     for row, (asset, weight, dates) in zip(table, wanted):

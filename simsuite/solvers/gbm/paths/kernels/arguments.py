@@ -1,7 +1,8 @@
-"""What `advance` takes, named in one place for all who pass it or read it; see `paths/stepper.py` for what it does.
+"""The arguments of the kernel `advance`, named in one place for all who pass or read them; see `paths/stepper.py` for
+what it does.
 
-A launch passes each of these as a plain tuple, of which a kernel makes the named one again; that costs neither of them
-anything. "real" is the type of the noise, "drawn" that of normals. Tables over steps have one column where all steps
+A launch passes each of these as a plain tuple, of which the kernel makes the named tuple again; that takes no time on
+either side. "real" is the type of the noise, "drawn" that of normals. Tables over steps have one column where all steps
 are alike.
 """
 
@@ -11,8 +12,8 @@ from typing import Any, NamedTuple
 
 
 class Paths(NamedTuple):
-    """What is advanced. x: the noise, in powers of 2, real (assets, paths). kept: what functionals have taken, real
-    (functionals, paths). seen: the noise after watched steps, real (watched, assets, paths)."""
+    """The paths that are advanced. x: the noise, in powers of 2, real (assets, paths). kept: what functionals have kept
+    of each path, real (functionals, paths). seen: the noise after watched steps, real (watched, assets, paths)."""
 
     x: Any
     kept: Any
@@ -20,8 +21,9 @@ class Paths(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """Blocks begin .. end - 1, of the last one the first `valid` steps. watched: a bit for each step of the last block
-    after which the noise is looked at; it goes to rows first_seen, first_seen + 1, .. of `seen`."""
+    """The steps that are made: those of blocks begin .. end - 1, but only the first `valid` steps of the last block.
+    watched: a bit for each step of the last block, set if the noise after it is kept; it goes to rows first_seen,
+    first_seen + 1, .. of `seen`."""
 
     begin: Any
     end: Any
@@ -31,24 +33,25 @@ class Stretch(NamedTuple):
 
 
 class Random(NamedTuple):
-    """seed: uint64. antithetic: whether paths 2 i and 2 i + 1 use the normals of number i, the latter with the opposite
-    sign."""
+    """The random numbers. seed: uint64. antithetic: whether paths 2 i and 2 i + 1 use the normals of number i, the
+    latter with the opposite sign."""
 
     seed: Any
     antithetic: Any
 
 
 class Increments(NamedTuple):
-    """mix: what independent normals are multiplied by, drawn (assets, assets). scale: and then the increments of each
-    step, in powers of 2, real (assets, steps or 1)."""
+    """The normal increments. mix: the matrix that independent normals are multiplied by, drawn (assets, assets). scale:
+    a factor of the increments of each step, in powers of 2, real (assets, steps or 1)."""
 
     mix: Any
     scale: Any
 
 
 class Dated(NamedTuple):
-    """What functionals take on their dates. due: a bit for each schedule, int32 (steps,). centre: the logarithm to base
-    2 of S / S(0) without noise, real (assets, steps). growth: 2^centre, and below it a row for each weight, real."""
+    """The tables that functionals read on their dates. due: a bit for each schedule, int32 (steps,). centre: the
+    logarithm to base 2 of S / S(0) without noise, real (assets, steps). growth: 2^centre, and below it a row for each
+    weight, real."""
 
     due: Any
     centre: Any
@@ -56,9 +59,9 @@ class Dated(NamedTuple):
 
 
 class Between(NamedTuple):
-    """For functionals of all times, see `continuous`. bridges: variance of a step's bridge, and sharpness, real (2,
-    assets, steps or 1). dividend_drops: real (assets, steps or 1). levels: what functionals are given, (functionals,),
-    such as the logarithm of a barrier."""
+    """The tables for functionals of all times, see `continuous`. bridges: variance of a step's bridge, and sharpness,
+    real (2, assets, steps or 1). dividend_drops: real (assets, steps or 1). levels: a number given to each functional,
+    such as the logarithm of a barrier, (functionals,)."""
 
     bridges: Any
     dividend_drops: Any
@@ -66,8 +69,8 @@ class Between(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """Of schemes, jumps and dividends in cash, see `step_terms`. drift: real (2 assets, steps or 1). jumps: real
-    (assets, 4). thresholds: of the number of jumps in a step. cash: real (2 assets, steps)."""
+    """The tables of schemes, jumps and dividends in cash, see `step_terms`. drift: real (2 assets, steps or 1). jumps:
+    real (assets, 4). thresholds: for the number of jumps in a step. cash: real (2 assets, steps)."""
 
     drift: Any
     jumps: Any
@@ -76,8 +79,8 @@ class Terms(NamedTuple):
 
 
 class Policy(NamedTuple):
-    """Of American options. row: of the rule at the end of each step, int32 (options, steps). rules: real (rules,
-    coefficients), see `exercise_policy`."""
+    """The tables of American options. row: the row of the rule at the end of each step, int32 (options, steps). rules:
+    real (rules, coefficients), see `exercise_policy`."""
 
     row: Any
     rules: Any

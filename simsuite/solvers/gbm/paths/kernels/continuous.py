@@ -40,8 +40,9 @@ from simsuite.solvers.gbm.logarithms import LN2
 from simsuite.solvers.gbm.payoffs.functionals import CONTINUOUS, Kind
 from simsuite.solvers.gbm.statement import Statement
 
-FIRST_STREAM = 1 << 30  # of random numbers: below are those of the assets
-_SHARPEST = 1e30  # nearer than 1e-15 of the price no number of these sees anything
+# streams of random numbers from this number on are those of extremes; those of the assets are below
+FIRST_STREAM = 1 << 30
+_SHARPEST = 1e30  # largest sharpness: a level nearer than 1e-15 of the price cannot be told from it in these numbers
 
 
 def chances(kind: Kind, asset: int) -> int:
@@ -50,7 +51,7 @@ def chances(kind: Kind, asset: int) -> int:
 
 
 def shapes(statement: Statement) -> dict[str, tuple[int, ...]]:
-    """Of the tables; a single entry stands in for what nobody reads."""
+    """The shapes of the tables; a single entry stands in for a table that nobody reads."""
     dynamics, n = statement.dynamics, statement.n_assets
     padded = -(-statement.n_steps // statement.block) * statement.block if watched(statement) else 1
     return {
@@ -76,5 +77,5 @@ def tables(statement: Statement) -> dict[str, np.ndarray]:
 
 
 def watched(statement: Statement) -> bool:
-    """Whether it matters what prices do between steps."""
+    """Whether some functional depends on what prices do between steps."""
     return any(functional.kind in CONTINUOUS for functional in statement.payoffs.functionals)

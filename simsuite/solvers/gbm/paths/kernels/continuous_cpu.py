@@ -1,7 +1,8 @@
 """What prices do between the ends of time steps, see `continuous.py`, for chunks of paths on the CPU.
 
-y[asset, path], past[asset, path]: noise at the end of a step and at its beginning; kept[functional, path]. Numbers of
-paths are within the chunk. single_normal, single_state: see `normals_cpu.py`, of normals and of y.
+y[asset, path] and past[asset, path] are the noise at the end of a step and at its beginning; kept[functional, path] is
+what functionals have kept. Paths are numbered within the chunk. single_normal and single_state are the precisions of
+normals and of y, see `normals_cpu.py`.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from simsuite.solvers.gbm.random_numbers.normals_cpu import fill_words
 _LOWEST, _HIGHEST = int(Kind.LOWEST), int(Kind.HIGHEST)
 _SURVIVAL, _SLOPE = int(Kind.SURVIVAL), int(Kind.SLOPE)
 _AT_LOWEST, _AT_HIGHEST = int(Kind.AT_LOWEST), int(Kind.AT_HIGHEST)
-_ONE, _NOTHING = np.float32(1.0), np.float32(0.0)  # do not widen what they are multiplied by
+_ONE, _NOTHING = np.float32(1.0), np.float32(0.0)  # these do not widen what they are multiplied by
 
 
 @procedure
 def keep_survivals(functionals, between, dated, kept, y, past, q, w, k, single_state):
-    """A step of SURVIVAL and SLOPE. q: room for a number of each path."""
+    """Updates each SURVIVAL and SLOPE by a step. q: work space of one number for each path."""
     bridges, dividend_drops, levels = between.bridges, between.dividend_drops, between.levels
     centre, growth = dated.centre, dated.growth
     for n in range(functionals.shape[0]):
@@ -47,8 +48,8 @@ def keep_survivals(functionals, between, dated, kept, y, past, q, w, k, single_s
 
 @procedure
 def _reach_level(q, past, y, a, w, near, far, sharpness, single_state):
-    """q[:w] = probability that a step reached a level; near, far: by how much the price is beyond it without noise,
-    before and after the step."""
+    """q[:w] = probability that a step reached a level; near, far: how far beyond the level the logarithm of the price
+    is without noise, before and after the step."""
     if single_state is None:
         for p in range(w):
             q[p] = reached64(past[a, p] + near, y[a, p] + far, sharpness)
@@ -59,8 +60,8 @@ def _reach_level(q, past, y, a, w, near, far, sharpness, single_state):
 
 @procedure
 def _keep_slope(kept, g, f, q, past, y, a, w, level, w0, w1):
-    """SLOPE number g, whose weights are w0 before the step and w1 after it, before SURVIVAL number f has taken it.
-    level: (near, far, sharpness), see `_reach_level`."""
+    """Updates SLOPE number g by a step, before SURVIVAL number f is updated. w0, w1: the weights of the SLOPE before
+    and after the step. level: (near, far, sharpness), see `_reach_level`."""
     near, far, sharpness = level
     for p in range(w):
         steep = steepness(past[a, p] + near, y[a, p] + far, w0, w1, sharpness, q[p])
@@ -69,8 +70,8 @@ def _keep_slope(kept, g, f, q, past, y, a, w, level, w0, w1):
 
 @procedure
 def draw_radii(streams, radii, bits, w, first_path, block, seed, antithetic, single_normal):
-    """radii[functional, :, :w] = sqrt(-2 log U) for the steps of a block; of antithetic paths the second of a pair has
-    1 - U. streams[functional]: of random numbers, 0 where none are taken."""
+    """radii[functional, :, :w] = sqrt(-2 log U) for the steps of a block; the second path of an antithetic pair has 1 -
+    U. streams[functional]: the stream of random numbers, 0 where none are taken."""
     for n in range(streams.shape[0]):
         if streams[n] > 0:
             if antithetic:
@@ -93,7 +94,8 @@ def draw_radii(streams, radii, bits, w, first_path, block, seed, antithetic, sin
 
 @procedure
 def keep_extremes_between(functionals, between, dated, kept, y, past, radii, w, j, k):
-    """A step of LOWEST, HIGHEST and of what goes with them, which is taken after them. radii: see `draw_radii`."""
+    """Updates each LOWEST and HIGHEST by a step, and after these each AT_LOWEST and AT_HIGHEST. radii: see
+    `draw_radii`."""
     bridges, dividend_drops, centre, growth = between.bridges, between.dividend_drops, dated.centre, dated.growth
     for n in range(functionals.shape[0]):
         f, kind, a, partner = functionals[n, 0], functionals[n, 1], functionals[n, 2], functionals[n, 5]
@@ -122,8 +124,8 @@ def keep_extremes_between(functionals, between, dated, kept, y, past, radii, w, 
 
 @procedure
 def _keep_weight_at_extreme(kept, kind, f, partner, past, y, a, w, radii, ends, weights):
-    """AT_LOWEST or AT_HIGHEST, after the step has been taken into the extreme. radii: of the step and of that extreme.
-    weights: before the step and after it."""
+    """Updates AT_LOWEST or AT_HIGHEST, after the step has been taken into the extreme. radii: those of the step and of
+    that extreme. weights: before the step and after it."""
     (start, end, fall, variance), (w0, w1) = ends, weights
     for p in range(w):
         x0, x1 = past[a, p] + start, y[a, p] + (end + fall)

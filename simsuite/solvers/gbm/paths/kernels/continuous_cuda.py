@@ -11,14 +11,14 @@ from simsuite.solvers.gbm.payoffs.functionals import Kind
 
 
 def make_between(real: Any) -> Any:
-    """keep_between, slope_after and weight_at_extreme, for paths in float32 or float64."""
+    """The functions keep_between, slope_after and weight_at_extreme, for paths in float32 or float64."""
     LOWEST, HIGHEST, SURVIVAL = map(int, (Kind.LOWEST, Kind.HIGHEST, Kind.SURVIVAL))
     AT_LOWEST = int(Kind.AT_LOWEST)
     reached = reached32 if real is float32 else reached64
 
     @njit(error_model="numpy", forceinline=True)
     def keep_between(kind, kept, x0, x1, after, variance, sharpness, level, radius):
-        """What is kept after a step from x0 to x1, and by a dividend to `after`."""
+        """The value kept after a step from x0 to x1, and then a dividend that takes the price to `after`."""
         if kind == SURVIVAL:
             d = x1 - level
             kept *= real(1) - reached(x0 - level, d, sharpness)
@@ -32,7 +32,7 @@ def make_between(real: Any) -> Any:
 
     @njit(error_model="numpy", forceinline=True)
     def slope_after(kept, survival, x0, x1, after, sharpness, level, w0, w1):
-        """What is kept of a SLOPE; survival: before the step."""
+        """The value kept of a SLOPE after a step; survival: that of the SURVIVAL before the step."""
         d0, d1 = x0 - level, x1 - level
         q = reached(d0, d1, sharpness)
         kept = kept * (real(1) - q) + survival * steepness(d0, d1, w0, w1, sharpness, q)
@@ -40,7 +40,7 @@ def make_between(real: Any) -> Any:
 
     @njit(error_model="numpy", forceinline=True)
     def weight_at_extreme(kind, kept, extreme, x0, x1, after, variance, radius, w0, w1):
-        """What is kept of AT_LOWEST or AT_HIGHEST, after the step has been taken into the extreme."""
+        """The value kept of AT_LOWEST or AT_HIGHEST, after the step has been taken into the extreme."""
         if kind == AT_LOWEST:
             found = lowest(x0, x1, variance, radius)
             at = w0 + share(x0, x1, variance, radius, real(-1)) * (w1 - w0)

@@ -1,9 +1,10 @@
-"""What functionals take on a date (functionals.py), for chunks of paths on the CPU. See `continuous_cpu.py` for those
-of all times.
+"""What functionals take on a date (functionals.py), for chunks of paths on the CPU. For those of all times see
+`continuous_cpu.py`.
 
-functionals[number]: (functional, kind, asset, bit, row of the weight, partner) of those of some kinds. dated: a
-`Dated`, see `arguments.py`. kept[functional, path], y[asset, path]: numbers of paths are within the chunk.
-prices[asset, path]: S / S(0) of the assets whose sums have been taken on this date. single: see `normals_cpu.py`, of y.
+functionals[number]: (functional, kind, asset, bit, row of the weight, partner) of the functionals of some kinds. dated:
+a `Dated`, see `arguments.py`. kept[functional, path] and y[asset, path]: paths are numbered within the chunk.
+prices[asset, path]: S / S(0) of the assets whose sums have been taken on this date. single: the precision of y, see
+`normals_cpu.py`.
 """
 
 from __future__ import annotations
@@ -96,8 +97,8 @@ def keep_extremes(functionals, dated, kept, y, w, k):
 
 @procedure
 def keep_exercised(functionals, rights, dated, kept, y, price, now, w, k, single):
-    """A date of American options: EXERCISED where the rule says so, and AT_EXERCISED, which goes with that.
-    rights: degree and call of each option, and a `Policy`. price, now: room for a number of each path."""
+    """A date of American options: sets EXERCISED where the rule says so, and AT_EXERCISED, which goes with that.
+    rights: degree and call of each option, and a `Policy`. price, now: work space of one number for each path."""
     (judged, policy), due, centre, growth = rights, dated.due, dated.centre, dated.growth
     right = -1
     for n in range(functionals.shape[0]):
@@ -128,8 +129,8 @@ def keep_exercised(functionals, rights, dated, kept, y, price, now, w, k, single
 
 @procedure
 def _exercise(kept, f, y, a, w, rules, row, degree, call, price, now, single):
-    """Exercise an option where its value is no less than that of waiting, a Chebyshev series in the price; now[path]
-    says where that is. row: of `rules`, see `exercise_policy.py`."""
+    """Exercises an option where its value is no less than that of waiting, by a Chebyshev series in the price; sets
+    now[path] to whether it was exercised. row: that of `rules`, see `exercise_policy.py`."""
     if single is None:
         for p in range(w):
             price[p] = exp64(LN2 * y[a, p])

@@ -1,8 +1,8 @@
 """Exact sampling on the CPU: threads share out chunks of paths; the innermost loops run along paths, vectorised.
 
-Most of the time that a first run takes is Numba's, which compiles for each combination of types of arguments. So what a
-run does without is None: among the kernel's arguments, where Numba drops what stands under `is not None` before it
-compiles, or as the first argument of a procedure, whose call is left out then.
+Most of the time that a first run takes is spent by Numba, which compiles the kernel for each combination of types of
+arguments. So None stands for whatever a run does without. Among the kernel's arguments, Numba then drops the code under
+`is not None` before it compiles; as the first argument of a procedure, None leaves out the procedure's call.
 """
 
 from __future__ import annotations
@@ -34,13 +34,14 @@ from simsuite.solvers.gbm.random_numbers.numbering_kernels import runs
 from simsuite.solvers.gbm.random_numbers.precision import NORMALS_PER_BLOCK
 from simsuite.solvers.gbm.sobol.sobol_cpu import SPAN, follow, start
 
-_CHUNK = 512  # paths: their normals and prices stay in the first two levels of cache
-_BEGUN = {Kind.SURVIVAL: 1.0, Kind.EXERCISED: -1.0, Kind.LEAST: np.inf, Kind.LARGEST: -np.inf}  # of others, 0
+_CHUNK = 512  # paths of a chunk: their normals and prices stay in the first two levels of cache
+# other kinds begin with 0
+_BEGUN = {Kind.SURVIVAL: 1.0, Kind.EXERCISED: -1.0, Kind.LEAST: np.inf, Kind.LARGEST: -np.inf}
 
 
 class _Random(NamedTuple):
-    """`Random`, and in which blocks numbers come. summed: how many of them are a step's. single_normal, single_state:
-    see `normals_cpu.py`, of normals and of the noise."""
+    """The fields of `Random`, and how numbers come in blocks. summed: how many of the numbers make up one step's.
+    single_normal, single_state: precisions of normals and of the noise, see `normals_cpu.py`."""
 
     seed: Any
     antithetic: Any
@@ -51,8 +52,8 @@ class _Random(NamedTuple):
 
 
 class _Tables(NamedTuple):
-    """Tables that all runs read. mix, scale: of `Increments`. rights: degree and call of each American option, and a
-    `Policy`. begun: what functionals are at the beginning."""
+    """Tables that all runs read. mix, scale: those of `Increments`. rights: degree and call of each American option,
+    and a `Policy`. begun: the value of each functional at the beginning."""
 
     mix: Any
     scale: Any
@@ -63,9 +64,10 @@ class _Tables(NamedTuple):
 
 
 class _Functionals(NamedTuple):
-    """int64[number, (functional, kind, asset, bit, row, partner)] of those that a procedure takes, in the order in
-    which they are taken; None in place of what there is none of. draws: which random numbers each of `between` takes,
-    see `draw_radii`. radii: how many these are. begins: True where the noise at the beginning of a step is needed."""
+    """int64[number, (functional, kind, asset, bit, row, partner)] of the functionals that each procedure updates, in
+    the order in which they are updated; None if there are none. draws: the streams of random numbers of `between`, see
+    `draw_radii`. radii: the number of these. begins: True where the noise at the beginning of a step is needed, else
+    None."""
 
     sums: Any
     beside_sums: Any
@@ -89,7 +91,7 @@ def make_advance(
     stack: int = 0,
     summed: int = 1,
 ) -> Any:
-    """The kernel for so many assets and functionals; see `paths/stepper.py` for its arguments."""
+    """The kernel for so many assets and these functionals; see `paths/stepper.py` for its arguments."""
     per_block = NORMALS_PER_BLOCK[np.dtype(normal)]
     single_normal, single_state = (True if np.dtype(real) == np.float32 else None for real in (normal, state))
     begun = np.array([_BEGUN.get(Kind(kind), 0.0) for kind, *_ in functionals])
@@ -121,7 +123,8 @@ def make_advance(
 
 
 def _of(functionals: Sequence[tuple[int, int, int, int, int]], *kinds: Kind) -> np.ndarray | None:
-    """int64[number, (functional, kind, asset, bit, row, partner)] of those of some kinds; None where there are none."""
+    """int64[number, (functional, kind, asset, bit, row, partner)] of the functionals of these kinds; None if there are
+    none."""
     found = [(f, *functional) for f, functional in enumerate(functionals) if functional[0] in kinds]
     return np.array(found, np.int64) if found else None
 
@@ -157,8 +160,8 @@ def _advance(pieces, paths, stretch, random, bridge, scheme, terms, tables, func
 
 @parallel_for
 def _advance_pieces(first, last, pieces, paths, stretch, random, bridge, scheme, terms, tables, functionals):
-    """Pieces first .. last - 1: see `numbering_kernels.runs`. bridge: see `sobol_cpu.py`; scheme, terms: see
-    `step_terms_cpu.py`."""
+    """Advances pieces first .. last - 1, which are rows of `numbering_kernels.runs`. bridge: see `sobol_cpu.py`;
+    scheme, terms: see `step_terms_cpu.py`."""
     mix, scale, dated, between = tables.mix, tables.scale, tables.dated, tables.between
     x, kept, seen, begin, end, valid = paths.x, paths.kept, paths.seen, stretch.begin, stretch.end, stretch.valid
     seed, antithetic, summed, per_block = random.seed, random.antithetic, random.summed, random.per_block
@@ -228,7 +231,7 @@ def _advance_pieces(first, last, pieces, paths, stretch, random, bridge, scheme,
 
 @procedure
 def _begin(y, taken, begun, w):
-    """Noise and functionals of w paths at their beginning."""
+    """Sets the noise and the functionals of w paths to their values at the beginning."""
     for a in range(y.shape[0]):
         for p in range(w):
             y[a, p] = 0
@@ -264,11 +267,11 @@ def _put(paths, rows, i, w):
 
 @procedure
 def _increments(dw, w, z, j, mix, a):
-    """dw[:w] = step j of a block, of an asset, but for its scale."""
+    """dw[:w] = normal increments of an asset in step j of a block, before `scale` is applied."""
     for p in range(w):
         dw[p] = mix[a, 0] * z[0, j, p]
     for b in range(1, mix.shape[0]):
-        if mix[a, b] == 0:  # of a Cholesky factor, half of them
+        if mix[a, b] == 0:  # half the entries of a Cholesky factor are 0
             continue
         for p in range(w):
             dw[p] = fma(mix[a, b], z[b, j, p], dw[p])

@@ -1,4 +1,4 @@
-"""Exact sampling on a GPU, readable: one thread a path, a whole stretch of steps in registers."""
+"""Exact sampling on a GPU, in a readable form: one thread for each path, a whole stretch of steps in registers."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def make_advance(
             z = cuda.local.array((N, PER_BLOCK), drawn)
             past = cuda.local.array(N, real)
             radii = cuda.local.array((F, PER_BLOCK), drawn)
-            now = cuda.local.array(F, int32)  # the last step at whose end it was exercised
+            now = cuda.local.array(F, int32)  # the last step at whose end the option was exercised
             path = first_path + i
             sign, flip = drawn(1), uint32(0)
             if random.antithetic:
@@ -139,7 +139,7 @@ def make_advance(
                         else:
                             radii[f, 0], radii[f, 1] = radius64(w0 ^ flip, w1 ^ flip), radius64(w2 ^ flip, w3 ^ flip)
                 which = stretch.first_seen
-                for j in range(PER_BLOCK):  # a constant, so that z stays in registers
+                for j in range(PER_BLOCK):  # the bound is a constant, so that z stays in registers
                     if block < end - 1 or j < valid:
                         k = block * PER_BLOCK + j
                         for a in range(N):
@@ -153,7 +153,7 @@ def make_advance(
                                 y[a] += jumped(k, a, path, uint64(random.seed), sign, terms.jumps, terms.thresholds)
                             if CASH and PAYING[a] and terms.cash[a, k] > real(0):
                                 y[a] = after_cash(y[a], terms.cash[a, k], terms.cash[N + a, k])
-                        if SLOPES:  # before what they are slopes of
+                        if SLOPES:  # slopes are updated before the survivals that they belong to
                             for f in range(F):
                                 if KIND[f] == SLOPE:
                                     a, h = ASSET[f], PARTNER[f]

@@ -1,7 +1,8 @@
 """What a path does in a step besides a normal increment, see `step_terms.py`: for chunks of paths of an asset, on the
 CPU.
 
-y[asset, path], of which the first w paths are moved. single: see `normals_cpu.py`, of y, or of normals with `jump`.
+The first w paths of y[asset, path] are moved. single: the precision of y, or of normals in `jump`, see
+`normals_cpu.py`.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from simsuite.solvers.gbm.random_numbers.normals_cpu import fill_words
 
 @procedure
 def discretise(y, a, w, dw, own, drift, column, half, single):
-    """y += what a scheme makes of the increments own * dw."""
+    """Adds to y what a scheme makes of the increments own * dw."""
     growth, centre = drift[a, column], drift[y.shape[0] + a, column]
     if single is None:
         for p in range(w):
@@ -39,8 +40,8 @@ def discretise(y, a, w, dw, own, drift, column, half, single):
 
 @procedure
 def jump(jumps, y, a, w, bits, first_path, step, seed, antithetic, single):
-    """y += what jumps add in a step. jumps: (which assets jump, numbers, thresholds). bits: room for the words of as
-    many random numbers."""
+    """Adds to y what jumps add in a step. jumps: (which assets jump, numbers, thresholds). bits: work space for the
+    words of as many random numbers."""
     jumping, numbers, thresholds = jumps
     if jumping[a]:
         pair = 2 if antithetic else 1
@@ -64,7 +65,7 @@ def jump(jumps, y, a, w, bits, first_path, step, seed, antithetic, single):
 
 @procedure
 def pay(cash, y, a, w, step, single):
-    """Dividends in cash after a step. cash: (which assets pay such, amounts, and below them centres)."""
+    """Pays dividends in cash after a step. cash: (which assets pay such dividends, amounts, and below them centres)."""
     paying, amounts = cash
     if paying[a] and amounts[a, step] > 0:
         amount, centre = amounts[a, step], amounts[y.shape[0] + a, step]

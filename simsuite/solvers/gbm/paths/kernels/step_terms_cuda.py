@@ -23,12 +23,12 @@ from simsuite.solvers.gbm.paths.kernels.step_terms_scalars import (
 
 
 def make_step_terms(step_terms: StepTerms, real: Any, drawn: Any) -> tuple[Any, Any, Any]:
-    """What a scheme makes of an increment, what jumps add, and what dividends in cash leave. real: type of what is
-    added up; drawn: of normals."""
+    """Three functions: what a scheme makes of an increment, what jumps add, and what dividends in cash leave. real:
+    type of what is added up along a path; drawn: type of normals."""
     HALF, N = real(step_terms.scheme.half), len(step_terms.jumping)
     gain, after_cash = (gain32, after32) if real is float32 else (gain64, after64)
     normal = normal32 if drawn is float32 else normal64
-    number = cuda.jit(device=True)(exceeded.py_func)  # the simulator's arrays are none to compiled code
+    number = cuda.jit(device=True)(exceeded.py_func)  # compiled code cannot take the arrays of the CUDA simulator
 
     @cuda.jit(device=True)
     def discretised(d, drift, a, k):
