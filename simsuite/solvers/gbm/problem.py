@@ -1,6 +1,5 @@
-"""Monte Carlo simulation of correlated geometric Brownian motions: what `paths/stepper.py` steps, and what comes out of
-it.
-"""
+"""Monte Carlo simulation of correlated geometric Brownian motions, as a problem for the loop: what `paths/stepper.py`
+makes steps of, and the results."""
 
 from __future__ import annotations
 
@@ -30,8 +29,9 @@ from simsuite.solvers.gbm.schedule.limits import paths_together, require_countab
 from simsuite.solvers.gbm.statistics.statistics import NO_FAULT
 from simsuite.solvers.schedule import frame_steps
 
-USUAL_CPU = {"float64": 5e8, "mixed": 1e9, "float32": 1.5e9}  # path-steps/s on two cores of an AMD EPYC (Zen 4)
-USUAL_VALUE = 1.4e-8  # s a path there for each price and Greek, by which 1e-8 to 1.8e-8 were seen
+# path-steps per second on two cores of an AMD EPYC (Zen 4)
+USUAL_CPU = {"float64": 5e8, "mixed": 1e9, "float32": 1.5e9}
+USUAL_VALUE = 1.4e-8  # seconds for each path and each price or Greek on the same CPU; 1e-8 to 1.8e-8 were measured
 USUAL_GPU = {"float64": 2e11, "mixed": 5e11, "float32": 7e11}  # on an H200
 
 
@@ -41,7 +41,8 @@ class GbmProblem(PathPlan):
 
     solver = "gbm"
     decided: ClassVar[Mapping[str, Any]] = {}
-    unbounded: ClassVar[frozenset[str]] = frozenset({"x", "kept"})  # a price of 0, an extreme of no price yet
+    # the noise of a price of 0, and an extreme before the first price, are infinite or huge
+    unbounded: ClassVar[frozenset[str]] = frozenset({"x", "kept"})
     rate_unit = "path-steps/s"
     adaptive = False
     multilevel: ClassVar[bool] = False
@@ -65,8 +66,9 @@ class GbmProblem(PathPlan):
         return problem
 
     def usual_seconds(self, gpu: bool) -> float | None:
-        """As measured for one asset and an Asian option (docs/notes/gbm_paths.md), in proportion to the assets, and
-        what values of options take, which is known of a CPU. How many paths reach a target is not known before."""
+        """An estimate of the run's duration: from measurements for one asset and an Asian option
+        (docs/notes/gbm_paths.md), in proportion to the number of assets; on a CPU with the time for the values of
+        options. None if there is a target, as the number of paths is then not known before."""
         if self.multilevel or self.target > 0:
             return None
         rates = USUAL_GPU if gpu else USUAL_CPU
@@ -81,12 +83,12 @@ class GbmProblem(PathPlan):
 
     @property
     def warnings(self) -> list[str]:
-        """What is probably not meant, although it can be run: one sentence each."""
+        """Sentences about what is probably not meant, although it can be run."""
         return warnings_of(self.scenario)
 
     @property
     def remedies(self) -> list[str]:
-        """What to change in the scenario where a run comes to NaN or Inf."""
+        """Sentences about what to change in the scenario if a run comes to NaN or Inf."""
         return remedies(self.scenario)
 
     @property
@@ -94,14 +96,14 @@ class GbmProblem(PathPlan):
         return f"take a smaller paths.batch than {self.batch}: results are the same, to the bit"
 
     def settle(self, stepper: Stepper) -> int:
-        """If the target is reached, no path more is made; rows of results are still to come. Else the end of the batch
-        that may do is told."""
+        """Ends the making of paths if the target is reached, so that only rows of results are still to come. Otherwise
+        returns the step at the end of the batch that may reach the target."""
         assert isinstance(stepper, PathStepper)
         if self.target == 0:
             stepper.step = self.batches_end + 1
             return self.clock.end
         batch = stepper.step // self.n_steps
-        if stepper.paths_done != self.batches.begin(batch):  # an extension begins amid a batch
+        if stepper.paths_done != self.batches.begin(batch):  # a run with added paths begins within a batch
             return self.clock.end
         with stepper.observe_options() as observed:
             needed = results.paths_needed(self, observed)

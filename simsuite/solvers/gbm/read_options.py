@@ -1,4 +1,4 @@
-"""What options pay, and their Greeks, as expressions in what is kept of a path."""
+"""Reads what options pay, and their Greeks, as expressions in what is kept of a path."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ONLY_PRICES = "multilevel Monte Carlo estimates prices only"
 
 
 def _control(option: Option, reader: PayoffReader) -> Control | None:
-    """For an option, if its standard error is to be lowered and there is one."""
+    """The control variate of an option, if the scenario asks for one and there is one."""
     style = style_of(option)
     if style.control is None or not (option.control_variate and style.has_control(option)):
         return None
@@ -36,7 +36,8 @@ def _exercise_indicator(option: Option, reader: PayoffReader) -> Node | None:
 
 
 def read_payoffs(model: GbmScenario, dynamics: Dynamics) -> Payoffs:
-    """All options of a scenario. Raises ScenarioError where their exact prices are too large for floating point."""
+    """The payoffs of all options of a scenario, with their Greeks. Raises ScenarioError where their exact prices are
+    too large for floating point."""
     reader = PayoffReader(model, dynamics)
     trees = tuple(style_of(option).payoff(option, reader) for option in model.option)
     try:
@@ -68,7 +69,7 @@ def _at_spot(tree: Node) -> Node:
 
 
 def _with_trees(change: Callable[[Node], Node], greeks: OptionGreeks) -> OptionGreeks:
-    """The same with all trees changed."""
+    """The Greeks with all expressions changed by `change`."""
     found = {}
     for key, greek in greeks.found.items():
         control = greek.control

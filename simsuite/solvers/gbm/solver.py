@@ -1,4 +1,4 @@
-"""The way into the Monte Carlo solver: which kind of problem a scenario is."""
+"""The entry to the Monte Carlo solver: it finds which kind of problem a scenario is."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ class GbmSolver:
     def from_scenario(
         model: GbmScenario, base: Path, device: Device | None = None, decided: Mapping[str, Any] | None = None
     ) -> GbmProblem:
-        """See `Problem` in `core.py`. Multilevel runs are imported where there is one."""
+        """The problem of a scenario, see `Problem` in `core.py`. The module for multilevel runs is imported only if it
+        is needed."""
         if not model.paths.multilevel:
             return GbmProblem.from_scenario(model, base, device, decided)
         from simsuite.solvers.gbm.multilevel.problem import MultilevelProblem

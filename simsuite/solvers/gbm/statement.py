@@ -1,4 +1,4 @@
-"""What a Monte Carlo run is about: the frozen statement of a scenario, which nearly all parts of the solver read."""
+"""The frozen statement of what a Monte Carlo run is about, which nearly all parts of the solver read."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True)
 class Statement(Timeline):
-    """A validated scenario. frame_steps: time steps of the frames, first 0, last the end."""
+    """A validated scenario, with what is read from it. frame_steps: time steps of the frames, the first 0, the last the
+    end."""
 
     scenario: GbmScenario
     dynamics: Dynamics
@@ -37,7 +38,7 @@ class Statement(Timeline):
     frame_steps: tuple[int, ...]
     batch: int
 
-    summed: ClassVar[int] = 1  # steps of random numbers in one of a path
+    summed: ClassVar[int] = 1  # how many steps of random numbers make one step of a path
 
     @property
     def n_assets(self) -> int:
@@ -45,12 +46,12 @@ class Statement(Timeline):
 
     @property
     def dtype(self) -> np.dtype:
-        """Of what is added up along a path."""
+        """The type of what is added up along a path."""
         return PRECISIONS[self.scenario.run.precision][0]
 
     @property
     def normal(self) -> np.dtype:
-        """Of normals, and of increments made of them."""
+        """The type of normals, and of increments made of them."""
         return PRECISIONS[self.scenario.run.precision][1]
 
     @property
@@ -59,7 +60,7 @@ class Statement(Timeline):
         return NORMALS_PER_BLOCK[self.normal]
 
     def work(self, step: int) -> float:
-        """The steps of a block are taken at once."""
+        """The path-steps made up to a step of the run, if all steps of a block are made at once."""
         k = step % self.n_steps
         return super().work(step - k + min(-(-k // self.block) * self.block, self.n_steps))
 
@@ -78,18 +79,18 @@ class Statement(Timeline):
 
     @property
     def open_numbering(self) -> tuple[int, int, int]:
-        """The same for numbers of paths beyond those of the run, from which exercise is learnt: random numbers have
-        points for all."""
+        """The numbering for paths beyond those of the run, from which exercise is learnt. Random numbers have points
+        for any path."""
         return self.numbering if self.uses_sobol else ENDLESS
 
     @property
     def width(self) -> int:
-        """Paths that make one independent observation."""
+        """The number of paths that make one independent observation."""
         return self.scenario.paths.width
 
     @property
     def stored(self) -> int:
-        """Paths kept whole: the first ones."""
+        """The number of paths that are stored whole, which are the first ones."""
         asked = self.scenario.output.store_paths
         return min(_STORED_PATHS, self.batch) if asked is None else asked
 
@@ -100,7 +101,7 @@ class Statement(Timeline):
 
     @cached_property
     def holders(self) -> list[Holder]:
-        """Of American options."""
+        """The American options."""
         return holders(self.payoffs.functionals, self.n_steps)
 
     @cached_property
@@ -111,7 +112,7 @@ class Statement(Timeline):
 
     @cached_property
     def shifts(self) -> np.ndarray:
-        """[value]: what is subtracted from each before it is added up."""
+        """[value]: what is subtracted from each value before it is added up."""
         with np.errstate(all="ignore"):
             path = expected_path(self.payoffs.functionals, self.dynamics)
             found = np.array([float(value) for value in evaluate_each(self.payoffs.values, path)])
@@ -119,13 +120,14 @@ class Statement(Timeline):
 
     @cached_property
     def summands(self) -> np.ndarray:
-        """[value]: how large the numbers are that each is the sum of."""
+        """[value]: the size of the numbers that each value is the sum of."""
         path = expected_path(self.payoffs.functionals, self.dynamics)
         return np.array(magnitudes(self.payoffs.values, path))
 
     @cached_property
     def passing_arrays(self) -> int:
-        """Arrays of float64 that exist while payoffs of some paths are computed: variables, and values on the way."""
+        """The number of float64 arrays that exist while payoffs of some paths are computed: variables and intermediate
+        values."""
         return 2 * self.n_assets + len(self.payoffs.functionals) + values_at_once(self.payoffs.values)
 
     @property
@@ -135,8 +137,8 @@ class Statement(Timeline):
 
 
 def once(make: Callable[[Statement], Made]) -> Callable[[Statement], Made]:
-    """`make` of a statement, computed when it is first asked for and kept with the statement from then on: a cached
-    property that is written by a module which the statement's own does not know."""
+    """Makes a function of a statement that is computed when it is first called and then kept with the statement. It is
+    like a cached property, but can be defined in a module that the statement's own module does not know."""
     name = f"{make.__module__}.{make.__qualname__}"
 
     @functools.wraps(make)

@@ -1,4 +1,4 @@
-"""What the solver knows of a style of options: one `StyleRecord` for each, in the style's own file.
+"""The solver's knowledge of a style of options: one `StyleRecord` for each style, in the style's own file.
 
 The file of a style is found by the name that `option.style` gives it, so that nothing else has to list styles.
 """

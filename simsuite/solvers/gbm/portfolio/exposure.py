@@ -27,7 +27,8 @@ from simsuite.solvers.gbm.unseen_errors.unseen import reach_of
 
 @dataclass(frozen=True)
 class Exposure:
-    """At one frame. potential[level], and the interval of each."""
+    """The exposure at one frame: EE, ENE, and for each level the PFE with its interval. potential[level], low[level],
+    high[level]."""
 
     expected: Estimate
     negative: Estimate
@@ -51,7 +52,8 @@ def mean_exposure(portfolio: Portfolio, frame: int, n: int, sums: np.ndarray) ->
 
 
 def _with_unseen(portfolio: Portfolio, frame: int, n: int, found: Estimate, sign: float) -> Estimate:
-    """Of the part with this sign: with an error, if no path had one, although it may."""
+    """The mean of the part of V with this sign. If no path had such a part, although paths may, the mean gets an
+    error."""
     if found.value != 0 or found.standard_error != 0:
         return found
     statement = portfolio.statement
@@ -61,7 +63,8 @@ def _with_unseen(portfolio: Portfolio, frame: int, n: int, found: Estimate, sign
 
 
 def _unseen(portfolio: Portfolio, frame: int, sign: float) -> float:
-    """Root mean square of the part with this sign, where it is not 0; 0 if it always is, NaN if it is not known."""
+    """Root mean square of the part of V with this sign over the paths that have one; 0 if none can have one, NaN if it
+    is not known."""
     statement, at = portfolio.statement, np.array([portfolio.statement.frame_steps[frame]])
     held, dynamics = sign * portfolio.worth, statement.dynamics
     spread, centre = dynamics.spread(at)[:, 0], dynamics.centre(at)[:, 0]

@@ -1,16 +1,16 @@
-"""The portfolio of all holdings: what its risk and its exposure are measured of, and in which units.
+"""The portfolio of all holdings: of what its risk and its exposure are measured, and in which units.
 
 Risk looks at the change of its value from the start to the end,
 
     L = V_0 - V_T,  V_0 = sum of h_a S_a(0) + sum of h_o price_o,  V_T = sum of h_a S_a(T) + sum of h_o payoff_o,
 
-with the run's own estimates of prices. As those are known last, what is sketched on the way is the gain
+with the run's own estimates of prices. As those are not known before the end, the quantity sketched along the way is
+the gain
 
     G = sum of h_a (S_a(T) - S_a(0)) + sum of h_o payoff_o,  L = sum of h_o price_o - G.
 
 Nothing is discounted: V_T is in money of the horizon, as usual for a value at risk over days or weeks. Exposure looks
-at the assets held alone, V_t = sum of h_a S_a(t).
-"""
+at the assets held alone, V_t = sum of h_a S_a(t)."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from simsuite.solvers.gbm.statistics.exact_sums import LIMBS
 from simsuite.solvers.gbm.statistics.quantile_sketch import FURTHEST
 from simsuite.solvers.gbm.statistics.statistics import GROUP
 
-PAYOFFS_CHUNK = 16 * GROUP  # paths whose payoffs are computed at a time: arrays stay in cache
-EXPOSURE_SUMS = 4  # of max(V, 0), its square, and the same of max(-V, 0)
-_SWINGS = (0.25, 1.0, 4.0)  # of all prices, to see how large payoffs get
+PAYOFFS_CHUNK = 16 * GROUP  # paths whose payoffs are computed at a time, so that arrays stay in cache
+EXPOSURE_SUMS = 4  # sums of max(V, 0), of its square, of max(-V, 0) and of its square
+_SWINGS = (0.25, 1.0, 4.0)  # factors of all prices, to see how large payoffs get
 _DEFAULT_LEVELS = (0.95, 0.99)
 
 
@@ -57,17 +57,17 @@ class Portfolio:
 
     @cached_property
     def worth(self) -> np.ndarray:
-        """[asset]: what is held of each, at the start."""
+        """[asset]: the value at the start of what is held of each."""
         return np.array([asset.holding * asset.spot for asset in self.statement.scenario.asset])
 
     @cached_property
     def holdings(self) -> np.ndarray:
-        """[option]"""
+        """[option]: the number held of each."""
         return np.array([option.holding for option in self.statement.scenario.option])
 
     @cached_property
     def exposure_unit(self) -> float:
-        """Values are sketched and added up in this unit, a power of two."""
+        """The unit, a power of two, in which values are sketched and added up."""
         return _power_of_two(float(np.abs(self.worth).sum()))
 
     @cached_property
@@ -76,12 +76,12 @@ class Portfolio:
 
     @cached_property
     def weights(self) -> np.ndarray:
-        """[asset]: of prices over spots, which make the value in units."""
+        """[asset]: the weights of prices over spots whose sum is the value, in units."""
         return self.worth / self.exposure_unit
 
     @cached_property
     def gain(self) -> Node:
-        """In units."""
+        """The gain G, in units of `risk_unit`."""
         parts = [
             Apply("*", (Number(worth / self.risk_unit), Apply("-", (Name(last(a)), Number(1.0)))))
             for a, worth in enumerate(self.worth)
@@ -95,8 +95,8 @@ class Portfolio:
         return _sum(parts)
 
     def shapes(self, slots: int) -> dict[str, tuple[tuple[int, ...], Any]]:
-        """Of what is kept on the device; of length 0 where it is not asked for. slots: frames whose counts are kept at
-        a time."""
+        """Shapes and types of the arrays that are kept on the device; they have length 0 where they are not asked for.
+        slots: the number of frames whose counts are kept at a time."""
         statement, bins = self.statement, FURTHEST + 1
         return {
             "risk": ((3 * self.risk, 2 * FURTHEST + 1), np.int64),
@@ -109,12 +109,12 @@ class Portfolio:
         return 8 * (EXPOSURE_SUMS * LIMBS + FURTHEST + 1) * self.exposure
 
     def device_bytes(self) -> int:
-        """Besides those."""
+        """Bytes on the device besides the arrays of `shapes`."""
         gains = 8 * min(PAYOFFS_CHUNK, self.statement.batch) * self.risk
         return gains + 8 * (FURTHEST + 1 + len(self.worth)) * self.exposure
 
     def _payoff_sizes(self) -> np.ndarray:
-        """[option]: roughly the largest of what it pays."""
+        """[option]: a rough bound of what it pays."""
         payoffs = self.statement.payoffs
         path = expected_path(payoffs.functionals, self.statement.dynamics)
         found = []
@@ -138,7 +138,7 @@ def _power_of_two(size: float) -> float:
 
 
 def _sum(parts: Sequence[Node]) -> Node:
-    """By halves, so that it is not nested deeply."""
+    """The sum of expressions, added up by halves so that it is not nested deeply."""
     if len(parts) == 1:
         return parts[0]
     middle = len(parts) // 2

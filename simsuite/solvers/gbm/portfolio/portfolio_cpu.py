@@ -1,12 +1,11 @@
-"""What comes of a portfolio, on the CPU: see `portfolio.py`, `quantile_sketch.py`.
+"""Kernels that measure a portfolio on the CPU: see `portfolio.py`, `quantile_sketch.py`.
 
-- tally(values, n, table): sketch the first n numbers in units; table[what, FURTHEST + bin]: counts, then sums of the
+- tally(values, n, table): sketches the first n numbers in units. table[what, FURTHEST + bin]: counts, then sums of the
   bits that follow and of their squares.
-- expose(y, n, frames, frame, weights, width, sums, counts): of the value V at a frame, the sum of weights[asset]
-  S_a / S_a(0), on the first n columns of the noise y[asset, path]. sums[frame, what, limb]: of max(V, 0), its square,
-  max(-V, 0), its square, the means of `width` paths each; counts[bin]: the sketch of max(V, 0). frames: as in
-  `statistics.py`.
-"""
+- expose(y, n, frames, frame, weights, width, sums, counts): sketches and adds up the value V at a frame, which is the
+  sum of weights[asset] S_a / S_a(0), over the first n columns of the noise y[asset, path]. sums[frame, what, limb]: the
+  sums of max(V, 0), of its square, of max(-V, 0) and of its square, each of them a mean over `width` paths.
+  counts[bin]: the sketch of max(V, 0). frames: as in `statistics.py`."""
 
 from __future__ import annotations
 

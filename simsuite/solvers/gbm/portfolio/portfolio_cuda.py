@@ -1,4 +1,4 @@
-"""What comes of a portfolio, on a GPU, readable. Arguments: see `portfolio_cpu.py`."""
+"""Kernels that measure a portfolio on a GPU, in a readable form. For their arguments see `portfolio_cpu.py`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from simsuite.solvers.gbm.statistics.quantile_sketch import FURTHEST
 from simsuite.solvers.gbm.statistics.statistics import GROUP, LARGEST
 from simsuite.solvers.gbm.statistics.statistics_scalars import bin_of, digits
 
-THREADS = 32  # of a block, which adds up a group
+THREADS = 32  # threads of a block, which adds up a group
 _PARTS = (4, THREADS)
 
 

@@ -30,7 +30,7 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True)
 class RiskFigures:
-    """At one level. What n paths cannot say is NaN or infinite."""
+    """The figures of risk at one level. Those that n paths cannot tell are NaN or infinite."""
 
     level: float
     value_at_risk: float
@@ -46,14 +46,14 @@ class RiskFigures:
 
 @dataclass(frozen=True)
 class Risk:
-    """value: V_0."""
+    """The risk of a portfolio. value: V_0."""
 
     value: Estimate
     figures: tuple[RiskFigures, ...]
 
 
 def risk_of(portfolio: Portfolio, table: np.ndarray, prices: Sequence[Estimate]) -> Risk:
-    """From the sketch of the gain; prices: of all options."""
+    """The risk, from the sketch of the gain (`table`) and the prices of all options."""
     holdings = portfolio.holdings
     paid = math.fsum(h * e.value for h, e in zip(holdings, prices))
     error = math.fsum(abs(h) * e.standard_error for h, e in zip(holdings, prices) if h)

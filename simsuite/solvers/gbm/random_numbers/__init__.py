@@ -1,1 +1,1 @@
-"""Random numbers of paths: Philox, normals, and which path has which numbers."""
+"""Random numbers of paths: Philox, normals, and which numbers each path has."""

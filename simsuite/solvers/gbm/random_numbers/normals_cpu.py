@@ -26,7 +26,7 @@ def fill_words(bits, w, first_path, block, stream, seed):
 
 @procedure
 def normals(z, a, bits, w, first_path, block, stream, seed, single):
-    """z[a, :, :w] = the normals of a block as they are drawn."""
+    """z[a, :, :w] = the normals of a block, for an asset and w paths."""
     fill_words(bits, w, first_path, block, stream, seed)
     if single is None:
         for p in range(w):
@@ -45,9 +45,9 @@ def normals(z, a, bits, w, first_path, block, stream, seed, single):
 
 @procedure
 def draw(z, a, room, bits, w, first_path, block, seed, antithetic, summed, single):
-    """z[a, :, :w] = the normals of this block and asset for w paths from `first_path` on; if `summed` is 2, of steps
-    that are two of those drawn. Antithetic paths have those of their pair, the second with the opposite sign. room:
-    as much as two rows of z."""
+    """z[a, :, :w] = the normals of this block and asset for w paths from `first_path` on. If `summed` is 2, each step
+    of the paths has the sum of two normals that are drawn, over sqrt(2). Antithetic paths have the normals of their
+    pair, the second path with the opposite sign. room: work space of two rows of z."""
     m, number, drawn, row = w, first_path, z, a
     if antithetic:
         m, number, drawn, row = w // 2, first_path // 2, room, 0
@@ -67,7 +67,8 @@ def draw(z, a, room, bits, w, first_path, block, seed, antithetic, summed, singl
 
 @procedure
 def _add_pairs(z, a, first, room, w, single):
-    """z[a, first + j, :w] = normals of a step that is two of those in room[1], of which there are twice as many."""
+    """z[a, first + j, :w] = (room[1, 2 j] + room[1, 2 j + 1]) / sqrt(2): the normals of steps that are twice as long as
+    those of room[1]."""
     for j in range(z.shape[1] // 2):
         if single is None:
             for p in range(w):

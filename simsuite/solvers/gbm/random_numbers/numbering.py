@@ -1,23 +1,23 @@
-"""Which point of which replicate a path is: how scrambles of Sobol points share the paths of a run.
+"""Which point of which replicate each path is: how scrambles of Sobol points share the paths of a run.
 
 Every replicate gets count / R points, from number 0 on. Paths are numbered by groups of GROUP points of each replicate
-in turn, as long as all of them have a whole group left; the rest, `each` points a replicate, follows one replicate
-after another:
+in turn, as long as all of them have a whole group left; the rest, `each` points of each replicate, follows one
+replicate after another:
 
     p = (s R + r) GROUP + j        replicate r, point s GROUP + j           p < whole, j < GROUP
     p = whole + r each + j         replicate r, point whole / R + j         p >= whole, j < each < GROUP
 
-So groups before `whole` are of one replicate, and a run of more paths has the same ones there. Sums over groups end
-where the replicate changes, which makes them independent of batches, as these are of whole groups. Random numbers are a
-single replicate, whose points are the paths. For kernels: `numbering_kernels.py` and `numbering.cuh`.
-"""
+So each group before `whole` is of one replicate, and a run with more paths has the same groups there. Sums over groups
+are split where the replicate changes; they do not depend on batches, which are of whole groups. Random numbers are a
+single replicate, whose points are the paths. For kernels see `numbering_kernels.py` and `numbering.cuh`."""
 
 from __future__ import annotations
 
 from simsuite.scenario.gbm import GROUP
 from simsuite.scenario.gbm.paths import Paths
 
-ENDLESS = (1, (1 << 63) - GROUP, 1)  # paths that can be numbered, in whole groups
+# numbering of paths without end: a single replicate with whole groups up to the largest number
+ENDLESS = (1, (1 << 63) - GROUP, 1)
 
 
 def numbering_of(paths: Paths) -> tuple[int, int, int]:
@@ -26,12 +26,13 @@ def numbering_of(paths: Paths) -> tuple[int, int, int]:
 
 
 def shared_out(count: int, replicates: int) -> tuple[int, int, int]:
-    """The same for a count that is a multiple of replicates."""
+    """(replicates, whole, each) for a number of paths that is a multiple of `replicates`."""
     turn = GROUP * replicates
     return replicates, count // turn * turn, count % turn // replicates
 
 
 def most_threads(n: int, numbering: tuple[int, int, int]) -> int:
-    """For n paths in whole warps, each of one replicate: what is left after whole groups may begin and end amid one."""
+    """The largest number of threads for n paths, if each warp has paths of one replicate only. What is left after whole
+    groups may begin and end within a warp."""
     replicates, _, each = numbering
     return n + (31 * (replicates + 1) if each else 0)

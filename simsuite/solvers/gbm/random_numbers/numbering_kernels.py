@@ -1,4 +1,4 @@
-"""Points of paths, for the kernels on the CPU and Numba's on GPUs.
+"""The points of paths, for the kernels on the CPU and for Numba's kernels on GPUs.
 
 numbering: int64[3], (replicates, whole, each), see `numbering.py`.
 """
@@ -18,7 +18,8 @@ _IN_GROUP = np.int64(GROUP - 1)
 
 @njit(error_model="numpy", cache=True)
 def point_of(path: Any, replicates: Any, whole: Any, each: Any) -> Any:
-    """(replicate, point, left): of the paths from this one on, `left` have the next points and are of its group."""
+    """(replicate, point, left) of a path: `left` paths, this one included, have consecutive points and are of its
+    group."""
     within = int64(path) & _IN_GROUP
     if path < whole:
         group = int64(path) // int64(GROUP)
@@ -29,8 +30,8 @@ def point_of(path: Any, replicates: Any, whole: Any, each: Any) -> Any:
 
 
 def runs(first_path: int, n: int, longest: int, numbering: Sequence[int]) -> np.ndarray:
-    """int64[run, (begin, end, replicate, point)]: n paths cut to runs of consecutive points of a group, not longer than
-    that. begin, end: counted from the first path; point: the first."""
+    """int64[run, (begin, end, replicate, point)]: n paths, cut into runs of consecutive points of a group, no run
+    longer than `longest`. begin, end: counted from the first path; point: that of the run's first path."""
     replicates, whole, each = map(int, numbering)
     cuts = [np.arange(min(n, 1)), np.arange(GROUP - first_path % GROUP, n, GROUP)]
     if whole - first_path < n and each > 0:
@@ -38,7 +39,8 @@ def runs(first_path: int, n: int, longest: int, numbering: Sequence[int]) -> np.
         cuts.append(shares[(shares > 0) & (shares < n)])
     begin = np.unique(np.concatenate(cuts))
     parts = -(-np.diff(begin, append=n) // longest)
-    number = np.arange(parts.sum()) - np.repeat(np.cumsum(parts) - parts, parts)  # of a part in what was cut last
+    # the number of each part within the run that it was cut from
+    number = np.arange(parts.sum()) - np.repeat(np.cumsum(parts) - parts, parts)
     begin = np.repeat(begin, parts) + longest * number
     path = first_path + begin
     group, j, rest = path // GROUP, path % GROUP, path - whole

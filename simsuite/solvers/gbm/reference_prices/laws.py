@@ -18,20 +18,20 @@ from simsuite.solvers.gbm.reference_prices.priced_asset import Priced
 
 @dataclass(frozen=True)
 class LogPriceLaw:
-    """Of the natural logarithm of a price: normal laws, each with its weight."""
+    """The law of the natural logarithm of a price: a mixture of normal laws, each with its weight."""
 
     weights: np.ndarray
     means: np.ndarray
     deviations: np.ndarray
 
     def density(self, logarithm: np.ndarray) -> np.ndarray:
-        """Of the logarithm; divided by the price it is that of the price."""
+        """The density of the logarithm. Divided by the price it is the density of the price."""
         z = (logarithm[..., np.newaxis] - self.means) / self.deviations
         return np.exp(-(z**2) / 2) / (math.sqrt(2 * math.pi) * self.deviations) @ self.weights
 
 
 def reference_law(model: GbmScenario, asset: int, t: float) -> LogPriceLaw | None:
-    """Of the price at time t > 0, as the equation has it, whatever the scheme. None once a dividend is paid in cash,
+    """The exact law of an asset's price at time t > 0, whatever the scheme. None once a dividend has been paid in cash,
     and without volatility, where there is no density."""
     priced, time = Priced(model, asset), model.time
     variance = priced.variance(t)

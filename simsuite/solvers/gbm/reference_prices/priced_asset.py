@@ -1,6 +1,7 @@
-"""What closed forms take of an asset: growth and variance up to a time, constants where they are constant.
+"""The terms of an asset that closed forms need: growth and variance up to a time, and the constant coefficients where
+these are constant.
 
-Read from the scenario alone.
+They are read from the scenario alone.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ JumpingMarket: TypeAlias = tuple[float, float, float, float, float, float, float
 
 @dataclass(frozen=True)
 class Priced:
-    """An asset, over the life of the options."""
+    """An asset of a scenario, over the life of the options."""
 
     model: GbmScenario
     number: int
@@ -40,7 +41,7 @@ class Priced:
         return self.asset.jumps is not None or self.asset.pays_cash
 
     def growth(self, t: float) -> float:
-        """log E S(t) / S(0), but for cash dividends."""
+        """log E S(t) / S(0) without cash dividends."""
         market, asset = self.model.market, self.asset
         step = self.model.time.nearest_step(t)
         paid = [d for d in asset.dividends if self.model.time.nearest_step(d.time) <= step]
@@ -62,13 +63,13 @@ class Priced:
 
     @functools.cached_property
     def terms(self) -> Terms:
-        """Without what only theta needs."""
+        """The terms of European options on it, without those that only theta needs."""
         end, rate = self.model.time.end, self.model.market.rate
         growth, sigma = self.growth(end), self.asset.volatility.integral(0.0, end)
         return Terms(self.spot, end, rate.integral(0.0, end), growth, self.deviation**2, sigma, (0.0, 0.0, 0.0))
 
     def steps(self, dates: Sequence[int]) -> Steps:
-        """Between the ends of time steps."""
+        """The steps of the log-price between the ends of these time steps."""
         times = [self.model.time.end * (k / self.model.time.steps) for k in (0, *dates)]
         growths, variances = ([f(t) for t in times] for f in (self.growth, self.variance))
         return Steps(np.diff(growths), np.sqrt(np.diff(variances)))
@@ -82,7 +83,8 @@ class Priced:
 
     @property
     def before_last_dividend(self) -> tuple[float, float, float, float, float]:
-        """The same, and the share of the price that is paid after the last step. ValueError where more is paid."""
+        """Rate, growth, volatility and end without the last dividend, and the share of the price that is paid after the
+        last step. Raises ValueError where there are other dividends."""
         time, left = self.model.time, 1.0
         for dividend in self.asset.dividends:
             if dividend.proportion is None or time.nearest_step(dividend.time) < time.steps:
@@ -98,7 +100,7 @@ class Priced:
 
 
 def jumping_market(asset: Priced, strike: float, jumps: Jumps) -> JumpingMarket:
-    """What the closed forms of jumps take; constants are means over all time."""
+    """The market for the closed forms of jumps; its constants are means over all time."""
     end = asset.model.time.end
     rate, growth = asset.model.market.rate.mean(end), asset.growth(end) / end
     diffusion = (asset.spot, strike, rate, growth, asset.deviation / math.sqrt(end), end)

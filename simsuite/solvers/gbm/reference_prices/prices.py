@@ -1,7 +1,7 @@
-"""Prices and Greeks that a scenario's options have in closed form, or by a series or quadrature (`closed_forms`).
+"""The prices and Greeks of a scenario's options, in closed form, or by a series or quadrature (`closed_forms`).
 
-Read from the scenario alone, and so independent of what the engine makes of it. The prices are those of the records of
-styles (`StyleRecord.price`).
+They are read from the scenario alone, and so independent of what the engine makes of it. The prices are those of the
+records of styles (`StyleRecord.price`).
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from simsuite.solvers.gbm.reference_prices.moved_markets import at_spot, rate_sh
 from simsuite.solvers.gbm.reference_prices.priced_asset import Priced
 from simsuite.solvers.gbm.style_record import style_of
 
-_NEAR = 0.02  # how far coefficients are varied for Greeks: relative, rates by half of it
+_NEAR = 0.02  # relative change of coefficients for Greeks; rates are changed by half of it
 
 
 def reference_price(model: GbmScenario, option: Option) -> float | None:
-    """None where neither a closed form nor quadrature is at hand: for other schemes than the exact one, which have
-    errors of their own, for payoffs by expression, and for most of what jumps or pays cash."""
+    """The exact price of an option. None where neither a closed form nor quadrature is at hand: for other schemes than
+    the exact one, which have errors of their own, for payoffs by expression, and for most options on assets that jump
+    or pay cash."""
     if model.time.scheme != "exact":
         return None
     style, assets = style_of(option), [Priced(model, a) for a in option.asset_numbers(model.asset_names)]
@@ -35,11 +36,12 @@ def reference_price(model: GbmScenario, option: Option) -> float | None:
 
 
 def reference_greeks(model: GbmScenario, number: int) -> dict[str, list[float] | float] | None:
-    """Of option `number`: delta, gamma and vega by asset, rho, and where it depends on one smooth price alone, theta.
+    """The Greeks of option `number`: delta, gamma and vega by asset, rho, and, where the option depends on one smooth
+    price alone, theta. None where not all of these are known.
 
-    Derivatives of its price: vega by a common relative change of a volatility at all times, per root mean square of
-    it; rho by a shift of all rates, dividend yields fixed. None where there are not all of these. theta follows from
-    the Black-Scholes equation: all dates come nearer together.
+    They are derivatives of its price: vega by a common relative change of a volatility at all times, per root mean
+    square of it; rho by a shift of all rates, dividend yields fixed. theta follows from the Black-Scholes equation: as
+    time passes, all dates come nearer together.
     """
 
     def by(change: Callable[[float], GbmScenario], at: float, reach: float) -> tuple[float, float]:
@@ -70,8 +72,8 @@ def reference_greeks(model: GbmScenario, number: int) -> dict[str, list[float] |
 
 
 def _theta(model: GbmScenario, option: Option, by_spot: list[tuple[float, float]]) -> dict[str, float]:
-    """What is fixed at the start, such as the extreme of a lookback on dates, has no part in it: none for these. In a
-    constant market time passes as the end comes nearer."""
+    """The theta of an option, as time passes and the end comes nearer in a constant market. What is fixed at the start,
+    such as the extreme of a lookback on dates, does not move with it; options with such terms have no theta here."""
     style = style_of(option)
     if style.smooth_at_spot and option.watched_continuously:
         end = model.time.end

@@ -28,7 +28,7 @@ def weighted_sum(
 
 
 def correlation(one: Priced, other: Priced) -> float:
-    """Of the logarithms of two prices at the end."""
+    """The correlation of the logarithms of two prices at the end."""
     rows, end = one.model.market.correlation, one.model.time.end
     rho = 0.0 if rows is None else rows[one.number][other.number]
     first, second = one.asset.volatility, other.asset.volatility
@@ -37,4 +37,4 @@ def correlation(one: Priced, other: Priced) -> float:
     times = sorted({t for t in (*first.times, *second.times) if t < end} | {end})
     covariance = rho * math.fsum(first.at(a) * second.at(a) * (b - a) for a, b in pairwise(times))
     product = one.deviation * other.deviation
-    return covariance / product if product > 0 else 0.0  # of a price without noise any correlation is right
+    return covariance / product if product > 0 else 0.0  # for a price without noise any correlation is right

@@ -1,1 +1,1 @@
-"""What comes out of a run: rows of the result file, totals, and results in words and numbers."""
+"""The results of a run: rows of the result file, totals, and results in words and numbers."""

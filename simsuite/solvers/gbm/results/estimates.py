@@ -1,4 +1,4 @@
-"""Estimates of prices and Greeks from sums over paths, with all that their standard errors are made of."""
+"""Estimates of prices and Greeks from sums over paths, with all parts of their standard errors."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from simsuite.solvers.gbm.unseen_errors.unseen import completed
 
 
 def mean_estimate(statement: Statement, observed: Snapshot, mean: Mean) -> Estimate:
-    """By the paths that are done."""
+    """The estimate of a mean from the paths that are done."""
     return completed(statement, observed, mean, _estimate(statement, observed, mean), statement.discount)
 
 
 def _estimate(statement: Statement, observed: Snapshot, mean: Mean) -> Estimate:
-    """With an error from the spread of observations alone."""
+    """The estimate of a mean, with an error from the spread of observations alone."""
     n, sums = int(observed.arrays["done"][0]) // statement.width, observed.arrays["options"][:, mean.rows]
     shift = float(statement.shifts[mean.value])
     known = None if mean.control is None else mean.control_mean - float(statement.shifts[mean.control])

@@ -1,4 +1,4 @@
-"""What comes out of a run about the exercise of American options: how probable it is."""
+"""The results about the exercise of American options: how probable it is."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ _UNKNOWN = Estimate(math.nan, math.nan)
 
 
 def exercise_totals(statement: Statement, observed: Snapshot) -> dict[str, np.ndarray]:
-    """After the last path has ended; of options that cannot be exercised NaN, nothing if there are no others."""
+    """The probability of exercise of each option after the last path has ended; NaN for options that cannot be
+    exercised, and nothing at all if there are no others."""
     if not statement.holders:
         return {}
     found = [_estimate(statement, observed, option) or _UNKNOWN for option in range(len(statement.scenario.option))]
@@ -29,7 +30,7 @@ def exercise_totals(statement: Statement, observed: Snapshot) -> dict[str, np.nd
 
 
 def exercise_results(statement: Statement, observed: Snapshot, option: int) -> dict[str, Any]:
-    """Of an option, after the last path has ended; nothing if it cannot be exercised."""
+    """The probability of exercise of one option after the last path has ended; nothing if it cannot be exercised."""
     found = _estimate(statement, observed, option)
     if found is None:
         return {}

@@ -1,4 +1,4 @@
-"""Greeks among what comes out of a run."""
+"""The Greeks in the results of a run."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def greek_totals(statement: Statement, observed: Snapshot) -> dict[str, np.ndarr
 
 
 def greek_results(statement: Statement, observed: Snapshot, option: int) -> tuple[dict[str, Any], dict[str, str]]:
-    """With reasons for what is not known."""
+    """The Greeks of an option, and the reasons for those that are not known."""
     greeks, found = statement.payoffs.greeks[option], dict[str, Any]()
     reasons = dict(greeks.reasons)
     for name in GREEKS:
@@ -45,7 +45,7 @@ def greek_results(statement: Statement, observed: Snapshot, option: int) -> tupl
 
 
 def _greek(statement: Statement, observed: Snapshot, option: int, name: str) -> list[Estimate]:
-    """For each asset, or a single one."""
+    """The estimates of one Greek: one for each asset, or a single one."""
     means, none = statement.payoffs.greek_means[option], statement.payoffs.greeks[option].methods[name] == NONE
     found = []
     for asset in range(statement.n_assets if name in PER_ASSET else 1):

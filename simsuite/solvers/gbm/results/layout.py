@@ -19,11 +19,12 @@ _UNITS = {
     "rho": {"units": "year", "long_name": "derivative of option_price by the rate (in units of price)"},
     "theta": {"units": "year-1", "long_name": "change of option_price as time passes (in units of price)"},
 }
-_OF_LEVELS = {"level_mean": "price", "level_variance": "price2", "option_bias_estimate": "price"}  # of multilevel runs
+# units of the variables of multilevel runs
+_OF_LEVELS = {"level_mean": "price", "level_variance": "price2", "option_bias_estimate": "price"}
 
 
 def denominated(layout: Layout) -> dict[str, str]:
-    """Units of variables that the file has as numbers in units of price, by name."""
+    """The units of those variables of the file whose numbers are in units of price, by name."""
     long_names = {v.name: v.attrs.get("long_name", "") for v in layout.variables}
     found = dict(_OF_LEVELS) if _OF_LEVELS.keys() <= long_names.keys() else {}
     for v in layout.variables:
@@ -36,7 +37,7 @@ def denominated(layout: Layout) -> dict[str, str]:
 
 
 def gbm_layout(statement: Statement) -> Layout:
-    """When rows along `time` fall due: see timeline.py."""
+    """The layout of a run's result file. For when rows along `time` fall due, see timeline.py."""
     scenario = statement.scenario
     assets, options = scenario.asset_names, scenario.option_names
     year = {"units": "year", "long_name": "time"}
@@ -58,7 +59,7 @@ def gbm_layout(statement: Statement) -> Layout:
         price("price_std", ("time", "asset"), "standard deviation of the price over all paths"),
         price("price_quantile", ("quantile", "time", "asset"), "quantile of the price over all paths"),
     ]  # fmt: skip
-    if not statement.uses_sobol:  # of independent paths
+    if not statement.uses_sobol:  # only for independent paths
         variables += [
             price("price_mean_standard_error", ("time", "asset"), "standard error of price_mean"),
             price("price_std_standard_error", ("time", "asset"), "standard error of price_std"),

@@ -1,4 +1,4 @@
-"""What comes out about the portfolio: for the result file, and for the results that `run --json` prints."""
+"""The results about the portfolio: for the result file, and for `run --json`."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from simsuite.solvers.gbm.statistics.intervals import CONFIDENCE
 from simsuite.solvers.gbm.statistics.statistics import Estimate
 from simsuite.solvers.gbm.unseen_errors.unknown_reasons import exposure_reasons, risk_reasons, with_reasons
 
-_PROFILE = 101  # frames of it among the results; results.h5 has all
+_PROFILE = 101  # largest number of frames in the results of `run --json`; results.h5 has all
 _LEVEL = {"confidence_level": f"{CONFIDENCE:g}"}
-_EXPOSURE = {  # dimensions, what it is
+_EXPOSURE = {  # dimensions and meaning of each variable
     "exposure_expected": (("time",), "expected exposure of the assets held"),
     "exposure_expected_standard_error": (("time",), "standard error of exposure_expected"),
     "exposure_negative": (("time",), "expected negative exposure of the assets held"),
@@ -40,7 +40,7 @@ _RISK = {
 
 
 def variables(statement: Statement) -> list[Variable]:
-    """With the dimension `level`, if any."""
+    """The variables about the portfolio, with the dimension `level`, if there are any."""
     portfolio, found = portfolio_of(statement), []
     if portfolio.risk or portfolio.exposure:
         attrs = {"units": "1", "long_name": "probability of no greater loss or exposure"}
@@ -53,7 +53,7 @@ def variables(statement: Statement) -> list[Variable]:
 
 
 def rows(statement: Statement, frame: int, n: int, observed: Snapshot) -> Mapping[str, np.ndarray]:
-    """Of n paths."""
+    """The exposure at a frame, over n paths."""
     if not portfolio_of(statement).exposure:
         return {}
     found = _exposure(statement, frame, n, observed)
@@ -65,7 +65,7 @@ def rows(statement: Statement, frame: int, n: int, observed: Snapshot) -> Mappin
 
 
 def totals(statement: Statement, observed: Snapshot, prices: Sequence[Estimate]) -> Mapping[str, np.ndarray]:
-    """At the end only."""
+    """The totals about the portfolio, known at the end only."""
     if not portfolio_of(statement).risk:
         return {}
     risk = _risk(statement, observed, prices)
@@ -79,7 +79,7 @@ def totals(statement: Statement, observed: Snapshot, prices: Sequence[Estimate])
 
 
 def results(statement: Statement, n: int, observed: Snapshot, prices: Sequence[Estimate]) -> dict[str, Any]:
-    """Of n paths, at the end only."""
+    """The results about the portfolio over n paths, known at the end only."""
     found: dict[str, Any] = {}
     if portfolio_of(statement).risk:
         found["risk"] = _risk_results(statement, _risk(statement, observed, prices))
@@ -89,7 +89,7 @@ def results(statement: Statement, n: int, observed: Snapshot, prices: Sequence[E
 
 
 def number(value: float) -> float | None:
-    """What is not known, as None."""
+    """The value; None if it is not known."""
     return float(value) if math.isfinite(value) else None
 
 

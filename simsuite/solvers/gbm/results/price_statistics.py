@@ -1,4 +1,4 @@
-"""From the sums and counts of `statistics.py` to prices, deviations, quantiles and standard errors."""
+"""Computes means, deviations, quantiles and standard errors of prices from the sums and counts of `statistics.py`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from simsuite.solvers.gbm.statistics.statistics import MIDDLES, Z_MAX, mean_and_
 
 @dataclass(frozen=True)
 class PriceStatistics:
-    """Over all paths, at one time in years: mean[asset], std[asset], quantiles[quantile, asset]. How far they may be
-    from the truth: standard errors of the first two, and intervals[low or high, quantile, asset] of the last.
-    expected[asset]: the mean by the equation, about that if cash is paid or steps have an error."""
+    """Statistics of prices over all paths, at one time in years: mean[asset], std[asset], quantiles[quantile, asset].
+    mean_error and std_error are the standard errors of the first two, and intervals[low or high, quantile, asset] are
+    those of the quantiles. expected[asset] is the mean by the equation; it is an approximation if cash is paid or steps
+    have an error."""
 
     time: float
     expected: np.ndarray
@@ -33,8 +34,8 @@ class PriceStatistics:
 def price_statistics(
     scenario: GbmScenario, dynamics: Dynamics, step: int, n: int, moments: np.ndarray, histogram: np.ndarray
 ) -> PriceStatistics:
-    """n: paths. moments[asset, value or square, limb] of S / E S - 1, histogram[asset, bin] of the noise in units of
-    its spread.
+    """The statistics of prices after a step. n: the number of paths. moments[asset, value or square, limb]: sums of S /
+    E S - 1. histogram[asset, bin]: counts of the noise in units of its spread.
 
     After 0 steps nothing has been counted and every price is the spot.
     """
@@ -54,7 +55,7 @@ def price_statistics(
     for a, (s, centre, spread) in enumerate(zip(spot, centres, spreads)):
 
         def price(z: float, s: float = s, centre: float = centre, spread: float = spread) -> float:
-            if absorbing and z <= -Z_MAX:  # beyond the histogram, where prices of 0 are
+            if absorbing and z <= -Z_MAX:  # prices of 0 lie beyond the histogram
                 return 0.0
             return float(s * np.exp2(centre + spread * z))
 
@@ -71,14 +72,14 @@ def price_statistics(
         errors[1, a] = error_of_deviation(
             histogram[a], MIDDLES, centre - growth[a], spread, mirrored and scenario.paths.antithetic, independent
         )
-    if not absorbing:  # all prices have come out the same, relative to means that are huge: too small to be told from 0
+    if not absorbing:  # all prices are the same and too small, relative to a huge mean, to be told from 0
         errors[:, (spreads > 0) & (pairs[:, 1] == 0)] = math.nan
     std, (mean_error, std_error) = expected * np.sqrt(pairs[:, 1]), expected * errors
     return PriceStatistics(time, expected, expected * (1 + pairs[:, 0]), std, found, mean_error, std_error, intervals)
 
 
 def _mirrored(scenario: GbmScenario, a: int) -> bool:
-    """Whether the noise of an asset on antithetic paths is the same but for its sign."""
+    """Whether an asset's noise on the two paths of an antithetic pair differs in its sign only."""
     asset = scenario.asset[a]
     return scenario.time.scheme == "exact" and asset.jumps is None and not asset.pays_cash
 

@@ -1,4 +1,4 @@
-"""What comes out of a run: rows of the result file, its totals, and the results that `run --json` prints."""
+"""The results of a run: rows of the result file, its totals, and the results that `run --json` prints."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from simsuite.solvers.gbm.unseen_errors.payoff_jumps import payoff_jumps_of
 from simsuite.solvers.gbm.unseen_errors.unknown_reasons import asset_reasons, with_reasons
 from simsuite.solvers.gbm.unseen_errors.unseen import unseen_results
 
-REAL_WORLD = "real-world"  # in which discounted payoffs are expected, where the scenario gives a drift
-_MOST_EXCESS = 1e15  # which takes more paths than there can be
+REAL_WORLD = "real-world"  # the measure of discounted payoffs, where the scenario gives a drift
+_MOST_EXCESS = 1e15  # largest ratio of an error to the target; more paths than can be made would be needed anyway
 
 
 def rows(statement: Statement, observed: Snapshot) -> Mapping[str, np.ndarray]:
-    """Of the frame that the last batch has reached."""
+    """The row of the frame that the last batch has reached."""
     prices = _prices(statement, observed)
     found = {
         "time": np.array(prices.time),
@@ -53,7 +53,7 @@ def rows(statement: Statement, observed: Snapshot) -> Mapping[str, np.ndarray]:
 
 
 def totals(statement: Statement, observed: Snapshot) -> Mapping[str, np.ndarray]:
-    """Of options and portfolio; nothing before the last path has ended."""
+    """The totals of options and portfolio; nothing before the last path has ended."""
     if observed.step < statement.clock.end:
         return {}
     prices = option_estimates(statement, observed)
@@ -67,8 +67,9 @@ def totals(statement: Statement, observed: Snapshot) -> Mapping[str, np.ndarray]
 
 
 def results(statement: Statement, observed: Snapshot) -> dict[str, Any]:
-    """A number that a single path does not give (a standard error, a deviation) is None. Before the end of a run assets
-    are those at the last frame that all paths have passed, at `assets_time`, if there is one after the start."""
+    """The results that `run --json` prints. A number that a single path does not give (a standard error, a deviation)
+    is None. Before the end of a run, results of assets are those at the last frame that all paths have passed, at
+    `assets_time`, if there is one after the start."""
     scenario = statement.scenario
     estimates = option_estimates(statement, observed)
     options = {
@@ -97,7 +98,8 @@ def results(statement: Statement, observed: Snapshot) -> dict[str, Any]:
 
 
 def option_results(statement: Statement, observed: Snapshot, option: int, price: Estimate) -> dict[str, Any]:
-    """Of an option, after the last path has ended; `reasons` say why what is None is not known."""
+    """The results of an option, after the last path has ended. `reasons` say why numbers that are None are not
+    known."""
     greeks, reasons = greek_results(statement, observed, option)
     if price.unknown:
         reasons = {"standard_error": price.unknown, **reasons}
@@ -128,22 +130,23 @@ def _asset_results(statement: Statement, prices: PriceStatistics, asset: int, pa
 
 
 def _mean_is_known(statement: Statement, prices: PriceStatistics, asset: int) -> bool:
-    """Whether it follows from the equation, and is a number."""
+    """Whether the mean price of an asset follows from the equation, and is a finite number."""
     if not math.isfinite(prices.expected[asset]):
         return False
     return statement.dynamics.scheme is Scheme.EXACT and not statement.dynamics.step_terms.paying[asset]
 
 
 def option_estimates(statement: Statement, observed: Snapshot) -> list[Estimate]:
-    """One for each option; none before the last path has ended."""
+    """The price of each option; an empty list before the last path has ended."""
     if observed.step < statement.clock.end or "options" not in observed.arrays:
         return []
     return _estimates(statement, observed)
 
 
 def paths_needed(statement: Statement, observed: Snapshot) -> int:
-    """About how many for every price to have the standard error that it is to have; those that are done if they do. An
-    error of 0 tells nothing of a price that is random: the paths that make a difference are yet to come."""
+    """Roughly the number of paths with which every price reaches the target; the number of those done if the target is
+    reached. An error of 0 does not count as reached if the price is random: the paths that differ are then yet to
+    come."""
     random = [mean for mean in statement.payoffs.prices if payoff_jumps_of(statement)[mean.value].random]
     errors = [mean_estimate(statement, observed, mean).standard_error for mean in random]
     if not all(error > 0 for error in errors):
@@ -155,12 +158,13 @@ def paths_needed(statement: Statement, observed: Snapshot) -> int:
 
 
 def _estimates(statement: Statement, observed: Snapshot) -> list[Estimate]:
-    """By the paths that are done."""
+    """The price of each option from the paths that are done."""
     return [mean_estimate(statement, observed, mean) for mean in statement.payoffs.prices]
 
 
 def _paths(statement: Statement, observed: Snapshot) -> int:
-    """That have passed the frame of a row; where rows come after all batches, those that have been made so far."""
+    """The number of paths that have passed the frame of a row. Where rows come after all batches, it is the number of
+    paths that have been made so far."""
     done = int(observed.arrays["done"][0])
     return done if statement.rows_late or observed.step >= statement.batches_end else statement.scenario.paths.count
 
@@ -172,5 +176,5 @@ def _prices(statement: Statement, observed: Snapshot) -> PriceStatistics:
     found = price_statistics(statement.scenario, statement.dynamics, step, n, moments, histogram)
     if not statement.uses_sobol:
         return found
-    errors = ("mean_error", "std_error", "intervals")  # of independent paths, which points are not
+    errors = ("mean_error", "std_error", "intervals")  # these need independent paths, which Sobol points are not
     return replace(found, **{name: np.full_like(getattr(found, name), math.nan) for name in errors})

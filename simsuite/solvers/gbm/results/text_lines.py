@@ -1,4 +1,5 @@
-"""Prices and Greeks of options for people: a line each, with its error, its unit, and what it is the derivative by."""
+"""Prices and Greeks of options for people to read: a line for each, with its error, its unit, and what it is the
+derivative by."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-_BY_ASSET = {  # of each Greek by an asset: what it is
+_BY_ASSET = {  # text for each Greek by an asset
     "delta": "per unit of the price of {asset}",
     "gamma": "per unit of the price of {asset}, squared",
     "vega": "per 1.00 of the volatility of {asset}; per point of 0.01: {hundredth}",
@@ -16,7 +17,7 @@ _OF_ALL = {
     "theta": "per year that passes; per day: {daily}",
 }
 _RATE, _DISCOUNTING = "the rate", "market.rate, which discounts only"
-NOT_ASKED = "not asked for: greeks = false"  # why there are none: nobody has to be told
+NOT_ASKED = "not asked for: greeks = false"  # a reason for missing Greeks that is not shown
 PRICE, DISCOUNTED = "price", "discounted mean"
 _ERROR = "standard_error"
 _NAME, _VALUE = 22, 24  # widths of columns
@@ -26,14 +27,14 @@ _MOST_PLACES = 15
 
 
 def worth(results: Mapping[str, Any]) -> str:
-    """What the number is that every option has: with a drift of the real world its payoff's discounted mean, and no
-    price."""
+    """The name of the number that every option has: its price, or, if the scenario gives a drift of the real world, the
+    discounted mean of its payoff."""
     return DISCOUNTED if "measure" in results else PRICE
 
 
 def option_lines(option: Mapping[str, Any], assets: Sequence[str], worth: str = PRICE) -> list[str]:
-    """Of what `results` says about one option. assets: their names, in order. worth: what its value is called. A Greek
-    by an asset that the option does not depend on, 0 without an error, has no line."""
+    """The lines about one option of `results`. assets: their names, in order. worth: the name of the option's value. A
+    Greek by an asset that the option does not depend on, 0 without an error, has no line."""
     low, high = option["ci95"]
     ends = ("unknown" if end is None else _digits(end, option["standard_error"]) for end in (low, high))
     lines = [_line(worth, option["price"], option["standard_error"], f"95 %: {' .. '.join(ends)}")]
@@ -58,13 +59,13 @@ def _greeks(option: Mapping[str, Any], assets: Sequence[str], rate: str) -> Iter
 
 
 def _assets_of(option: Mapping[str, Any], assets: Sequence[str]) -> set[str]:
-    """Those that the option depends on, as its deltas tell: of these a Greek of 0 is said, too."""
+    """The assets that the option depends on, as its deltas tell. For these, Greeks of 0 are shown, too."""
     pairs = zip(assets, option.get("delta", ()), option.get("delta_standard_error", ()))
     return {asset for asset, value, error in pairs if value is not None and (value != 0 or error != 0)}
 
 
 def _unknown(option: Mapping[str, Any], worth: str) -> Iterator[str]:
-    """Greeks and standard errors that were asked for and are not known, and why."""
+    """Lines about Greeks and standard errors that were asked for and are not known, with the reasons."""
     of_errors: dict[str, list[str]] = {}
     of_greeks: dict[str, list[str]] = {}
     for name, reason in option.get("reasons", {}).items():
@@ -97,7 +98,7 @@ def with_error(value: float, error: float | None) -> str:
 
 
 def _digits(value: float, error: float | None) -> str:
-    """As many as two digits of the error take; small numbers in powers of 10."""
+    """The value with as many digits as its error takes to have two; small numbers are in powers of 10."""
     if not error:
         return f"{value:.7g}"
     last = math.floor(math.log10(error)) - 1  # power of 10 of the last digit

@@ -1,1 +1,1 @@
-"""Which step of a run is which time step of which paths: batches, frames, levels."""
+"""The schedule of a run: which time steps of which paths each step of the run makes; batches, frames and levels."""

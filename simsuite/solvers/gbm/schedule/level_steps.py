@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from simsuite.scenario.gbm import GbmScenario
 from simsuite.solvers.gbm.payoffs.functionals import Dates
 
-FEWEST_STEPS = 4  # of a level: random numbers come in blocks of so many, and payoffs cost as much as a few steps
+FEWEST_STEPS = 4  # steps of a level: random numbers come in blocks of so many, and payoffs cost as much as a few steps
 
 
 def level_steps(model: GbmScenario) -> list[int]:
@@ -23,7 +23,7 @@ def level_steps(model: GbmScenario) -> list[int]:
 
 
 def _dates(model: GbmScenario) -> Iterator[int]:
-    """Steps of the scenario on which something falls that it names."""
+    """Yields the steps on which a date of an option or a dividend falls."""
     time = model.time
     for asset in model.asset:
         yield from (time.nearest_step(dividend.time) for dividend in asset.dividends)

@@ -1,4 +1,4 @@
-"""How much a run may be, and how much of it is done at once."""
+"""Limits of how much a run may do, and of how much is done at once."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from simsuite.solvers.gbm.payoffs.functionals import MOST_SCHEDULES, Functional,
 from simsuite.solvers.gbm.random_numbers.precision import PRECISIONS
 from simsuite.solvers.gbm.schedule.timeline import Timeline
 
-SEEN_BYTES = 1 << 30  # of prices at frames that are looked at together
-_BATCH_BYTES = 1 << 30  # of what is kept along paths
+SEEN_BYTES = 1 << 30  # bytes of prices at frames that are looked at together
+_BATCH_BYTES = 1 << 30  # bytes of what is kept along paths
 _LARGEST_BATCH, _SMALLEST_BATCH = 1 << 24, 1 << 22
-_TARGET_BATCH = 1 << 20  # between two looks at the standard errors
-MOST_STEPS = 1 << 53  # of all batches: beyond, times are no longer exact
+_TARGET_BATCH = 1 << 20  # paths between two looks at the standard errors
+MOST_STEPS = 1 << 53  # steps of all batches: beyond, times are no longer exact
 
 
 def paths_together(model: GbmScenario, functionals: int, frames: int) -> int:
-    """The size of a batch: as given, or as many paths as fit. Few enough for a launch to come by all frames if that
-    still leaves a GPU with work."""
+    """The size of a batch: the one given, or as many paths as fit into memory. There are few enough for all frames to
+    be looked at after one launch, if that still leaves a GPU enough work."""
     if model.paths.batch is not None:
         batch = model.paths.batch
     else:
@@ -29,11 +29,11 @@ def paths_together(model: GbmScenario, functionals: int, frames: int) -> int:
         looked_after = model.paths.target_standard_error > 0 and model.paths.sampling != "sobol"
         most = _TARGET_BATCH if looked_after else _LARGEST_BATCH
         batch = max(min(fitting, most, max(looked_at, _SMALLEST_BATCH)) // GROUP, 1) * GROUP
-    return max(batch, -(-(model.output.store_paths or 0) // GROUP) * GROUP)  # those in the first batch
+    return max(batch, -(-(model.output.store_paths or 0) // GROUP) * GROUP)  # stored paths are all in the first batch
 
 
 def require_schedules(functionals: Sequence[Functional], n_steps: int) -> None:
-    """A bit each is what the table has room for. Raises ScenarioError."""
+    """Raises ScenarioError if there are more sets of dates than the table has bits for."""
     if len(schedules(functionals, n_steps)) > MOST_SCHEDULES:
         message = f"the options look at prices at more than {MOST_SCHEDULES} different sets of dates"
         help = "price some of them in a run of their own (Greeks of payoffs with jumps may need another set)"
@@ -41,7 +41,7 @@ def require_schedules(functionals: Sequence[Functional], n_steps: int) -> None:
 
 
 def require_countable(timeline: Timeline) -> None:
-    """The steps of all batches. Raises ScenarioError."""
+    """Raises ScenarioError if the steps of all batches are too many to be counted."""
     if timeline.clock.end >= MOST_STEPS:
         message = f"{timeline.n_batches} batches of {timeline.n_steps} steps are more than can be counted"
         key = "count" if timeline.scenario.paths.batch is None else "batch"

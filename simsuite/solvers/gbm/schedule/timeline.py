@@ -1,8 +1,8 @@
-"""Which step of a Monte Carlo run is what.
+"""The meaning of each step of a Monte Carlo run.
 
-The paths are worked off in batches of at most `batch` paths, one after another (batches.py), and the steps of all of
-them are counted. Rows of results fall due as time goes by if there is one batch. If there are several, or if there is a
-target, which may be reached before the last one, they fall due after all batches, in steps that compute nothing.
+The paths are made in batches of at most `batch` paths, one after another (batches.py), and the steps of all batches are
+counted. Rows of results fall due as time goes by if there is one batch. If there are several, or if there is a target,
+which may be reached before the last one, they fall due after all batches, in steps that compute nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from simsuite.solvers.gbm.schedule.batches import Batches, batches_of
 
 
 class Timeline:
-    """Times in years. frame_steps: time steps of the frames, first 0, last the end."""
+    """The steps of a run; times are in years. frame_steps: time steps of the frames, the first 0, the last the end."""
 
     scenario: GbmScenario
     frame_steps: tuple[int, ...]
@@ -54,7 +54,7 @@ class Timeline:
         return self.time(1)
 
     def lengths(self, step: int) -> tuple[float, float]:
-        """All time steps of a path are equal."""
+        """The lengths of the time steps before and after a step: all time steps of a path are equal."""
         return self.dt, self.dt
 
     @cached_property
@@ -67,8 +67,8 @@ class Timeline:
 
     @property
     def rows_late(self) -> bool:
-        """Whether rows fall due when all paths are made, one after another, and not as time goes by in the only batch:
-        the last batch is then like all others, and the device has nothing left to wait for."""
+        """Whether rows fall due one after another when all paths are made, and not as time goes by in the only batch.
+        The last batch is then like all others, and the device never waits for rows to be written."""
         return self.n_batches > 1 or self.target > 0
 
     @cached_property
@@ -83,7 +83,7 @@ class Timeline:
         return self.n_batches * self.n_steps
 
     def position(self, step: int) -> tuple[int, float]:
-        """Where the present batch is."""
+        """The time step, and its time, that the present batch has reached."""
         if step < self.batches_end:
             k = step % self.n_steps
         else:
@@ -91,8 +91,8 @@ class Timeline:
         return k, self.time(k)
 
     def stage(self, step: int) -> str | None:
-        """How many paths there are, in words, where they are made in batches; None where all go along at once, or none
-        is left to be made."""
+        """The number of paths that are made, in words, if paths come in batches. None if all paths are made in one
+        batch, or none is left to be made."""
         if not self.rows_late or step >= self.batches_end:
             return None
         batch, k = divmod(step, self.n_steps)
@@ -105,21 +105,22 @@ class Timeline:
         return range(bisect.bisect_right(self.frame_steps, first), bisect.bisect_right(self.frame_steps, last))
 
     def next_look(self, step: int) -> int | None:
-        """After batches, if rows are still to come then."""
+        """The step of the next look at the results, at the end of a batch; None if rows are not to come after all
+        batches."""
         if not self.rows_late or step > self.batches_end:
             return None
         return self.batches_looked_at(max(-(-step // self.n_steps), 1)) * self.n_steps
 
     def batches_looked_at(self, fewest: int) -> int:
-        """So many batches, or more until there is a look: all if there is no target, of Sobol points those up to the
-        next mark."""
+        """The number of batches, `fewest` or more, after which there is a look at the results: all batches if there is
+        no target, and those up to the next mark for Sobol points."""
         if self.target == 0:
             return self.n_batches
         marks = self.batches.before
         return marks[bisect.bisect_left(marks, fewest)] if self.uses_sobol else fewest
 
     def work(self, step: int) -> float:
-        """None is left after the batches."""
+        """The path-steps made up to a step of the run; there is no work after the batches."""
         batch, k = divmod(min(step, self.batches_end), self.n_steps)
         begin = self.batches.begin(batch)
         return float(begin * self.n_steps + k * (self.batches.end(batch) - begin if k else 0))

@@ -36,8 +36,9 @@ _FOUR = 4
 
 @dataclass(frozen=True)
 class Bridge:
-    """opened: int32[block], splits before those inside the block. weights: float64[visit, 2], of D and of z. rank:
-    int64[visit], of the node, the coarsest first, or -1 where there is nothing to decide. depth: of the stack."""
+    """The tree of splits of a path. opened: int32[block], the number of splits before those inside the block. weights:
+    float64[visit, 2], factors of D and of z. rank: int64[visit], the rank of the node, the coarsest first, or -1 where
+    there is nothing to decide. depth: largest depth of the stack."""
 
     n_steps: int
     per_block: int
@@ -48,8 +49,8 @@ class Bridge:
 
     @classmethod
     def of(cls, n_steps: int, per_block: int) -> Bridge:
-        """For blocks of 2 or 4 steps; the nodes are the same."""
-        visits = [(0, n_steps, n_steps + 1)]  # l, m, r; the root as the split of an endless path
+        """The bridge for blocks of 2 or 4 steps; its nodes are the same for both."""
+        visits = [(0, n_steps, n_steps + 1)]  # l, m, r; the root counts as the left half of an endless path
         opened, waiting, depth = [], [n_steps], 1
         for left in range(0, n_steps, per_block):
             before = len(visits)
@@ -73,8 +74,9 @@ class Bridge:
         return np.array([common, self.weights[-splits:]])
 
     def points(self, scrambled: Scramble, deviation: np.ndarray) -> Scramble:
-        """Directions, shift and offset of n_steps dimensions a component in order of visits: [replicate, visit,
-        component, ..]. deviation[component]: of a step. Where there is nothing to decide a visit gets 1/2."""
+        """Directions, shift and offset in order of visits: [replicate, visit, component, ..], from n_steps dimensions
+        for each component. deviation[component]: that of a step. A visit with nothing to decide gets the coordinate
+        1/2."""
         dimension = self._dimensions(deviation)
         chosen = [np.array(a[:, dimension]) for a in (scrambled.directions, scrambled.shift, scrambled.offset)]
         for array, value in zip(chosen, (0, 0x80000000, 0.5)):
@@ -82,8 +84,8 @@ class Bridge:
         return Scramble(*chosen)
 
     def _dimensions(self, deviation: np.ndarray) -> np.ndarray:
-        """int64[visit, component]: which dimension it is, or any where there is nothing to decide. Variances that are
-        the same but for rounding are the same."""
+        """int64[visit, component]: the dimension that decides it; an arbitrary one where there is nothing to decide.
+        Variances that differ by rounding only count as equal."""
         node, component = np.nonzero((self.rank >= 0)[:, None] & np.ones(len(deviation), bool))
         variance = (self.weights[node, 1] * deviation[component]) ** 2
         order = np.lexsort((component, self.rank[node], -np.round(variance / variance.max(), 12)))
@@ -93,8 +95,7 @@ class Bridge:
 
 
 def middle(left: int, right: int) -> int:
-    """Where the steps left .. right are split; left is a multiple of the block that they fill or of which they are
-    several."""
+    """The step at which the steps left .. right are split; left is a multiple of the length of a block."""
     width = right - left
     if width > _FOUR:
         fours = -(-width // _FOUR)
@@ -103,8 +104,8 @@ def middle(left: int, right: int) -> int:
 
 
 def device_points(points: Scramble) -> np.ndarray:
-    """uint32[.., 32, 2]: what the shift and all values of the lowest five bits of an index make of a coordinate, and
-    the directions."""
+    """uint32[.., 32, 2]: the XOR of the shift and the directions of the five lowest bits of an index, for all 32 values
+    of these bits; and the directions."""
     low = np.broadcast_to(points.shift[..., None], points.directions.shape).copy()
     for bit in range(5):
         low[..., np.arange(32) >> bit & 1 == 1] ^= points.directions[..., bit, None]
@@ -112,7 +113,7 @@ def device_points(points: Scramble) -> np.ndarray:
 
 
 def _inside(left: int, right: int, per_block: int) -> list[tuple[int, int, int]]:
-    """The splits inside a block, which may end early."""
+    """The splits (l, m, r) inside a block. The last block may end early."""
     if per_block == 2:
         return [(left, left + 1, right)]
     half = min(left + 2, right)

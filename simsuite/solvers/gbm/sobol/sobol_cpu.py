@@ -20,21 +20,21 @@ from simsuite.elementary import fma
 from simsuite.parallel_for import procedure
 from simsuite.sobol.normal import inverse_normals32, inverse_normals64
 
-SPAN = 512  # points whose low bits are tabulated
-_NOWHERE = -1  # in place of a row that nobody reads
+SPAN = 512  # number of points whose low bits are tabulated
+_NOWHERE = -1  # stands for a row that nobody reads
 _invert32, _invert64 = procedure(inverse_normals32.py_func), procedure(inverse_normals64.py_func)
 
 
 @procedure
 def start(z, at, begin, split, single):
-    """Get ready to go on from block `begin`: down to where it splits off."""
+    """Prepares to go on from block `begin`: makes the splits from the root down to that block."""
     bridge = split[0]
     blocks = bridge[0].shape[0]
     per_block = bridge[1].shape[0] // blocks
     for a in range(z.shape[0]):
         for p in range(z.shape[2]):
             z[a, per_block, p] = 0
-        visit, depth, l, r, m = 0, 0, 0, 2 * blocks, blocks  # the root as the left half of an endless path
+        visit, depth, l, r, m = 0, 0, 0, 2 * blocks, blocks  # the root counts as the left half of an endless path
         while True:
             left = begin < m
             if left:
@@ -49,16 +49,16 @@ def start(z, at, begin, split, single):
                 visit, l = visit + (m - l) * per_block, m
             if l >= begin or r - l <= 1:
                 break
-            fours = ((r - l) * per_block + 3) // 4  # below: `bridge.middle`, in blocks
+            fours = ((r - l) * per_block + 3) // 4  # the lines below are `bridge.middle`, in blocks
             m = l + (fours + 1) // 2 * 4 // per_block if fours > 1 else l + 1
         at[0], at[1] = visit, depth
 
 
 @procedure
 def follow(z, at, block, per_block, split, single):
-    """The steps of a block, after `start` or the block before it.
+    """Makes the increments of a block, after `start` or the block before it.
 
-    Any other first point, n and first block give the same bits for the same point and step.
+    The bits for a point and a step do not depend on the first point, n or the first block.
     """
     (opened, _, _, _, _, _), _, _, n, _ = split
     before, visit, depth = opened[block], at[0], at[1]
@@ -72,7 +72,7 @@ def follow(z, at, block, per_block, split, single):
             elif inside > 0:
                 parent, left, right = 2 * inside - 2, 2 * inside - 2, 2 * inside - 1
             _split(z, a, parent, left, right, visit + i, split, single)
-        if depth + before > 0:  # unless it was the last block
+        if depth + before > 0:  # unless this is the last block
             for p in range(n):
                 z[a, per_block, p] = z[a, per_block + depth + before, p]
     at[0], at[1] = visit + splits, max(depth + before - 1, 0)
@@ -80,7 +80,7 @@ def follow(z, at, block, per_block, split, single):
 
 @procedure
 def _split(z, a, parent, left, right, visit, split, single):
-    """Rows left, right = what the halves gain of what their parent gains; either may be the parent."""
+    """Rows left, right = gains of the two halves of what the row `parent` gains; either row may be the parent's."""
     (_, weights, directions, shift, offset, _), replicate, point, n, (own, bits, low) = split
     _coordinates(bits, low, point, n, directions, shift[replicate, visit, a], replicate, visit, a)
     if single is None:
@@ -88,7 +88,7 @@ def _split(z, a, parent, left, right, visit, split, single):
     else:
         _invert32(own, bits, n)
     c, s = weights[visit, 0], weights[visit, 1]
-    for p in range(n):  # loops of their own, since those in which rows may be the same are not vectorised
+    for p in range(n):  # loops of their own: those in which rows may be the same are not vectorised
         own[p] = fma(c, z[a, parent, p], s * own[p])
     for p in range(n):
         z[a, right, p] = z[a, parent, p] - own[p]
@@ -99,7 +99,7 @@ def _split(z, a, parent, left, right, visit, split, single):
 
 @procedure
 def _coordinates(bits, low, first_point, n, directions, shift, replicate, visit, a):
-    """bits[:n] = 32 bits of a coordinate of the points from first_point on. low: room for SPAN of them."""
+    """bits[:n] = the 32 bits of a coordinate of each point from first_point on. low: work space of SPAN words."""
     low[0] = shift
     for b in range(9):
         own, half = directions[replicate, visit, a, b], 1 << b

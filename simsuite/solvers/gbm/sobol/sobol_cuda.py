@@ -1,4 +1,5 @@
-"""Increments of paths from Sobol points on a GPU, readable: every thread makes all bits of its own numbers."""
+"""Increments of paths from Sobol points on a GPU, in a readable form: every thread computes all bits of its own
+numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from simsuite.solvers.gbm.random_numbers.precision import NORMALS_PER_BLOCK
 
 @cuda.jit(device=True)
 def coordinate(directions: Any, shift: Any, point: Any) -> Any:
-    """32 bits of it."""
+    """The 32 bits of a coordinate of a point."""
     x = uint32(shift)
     for b in range(32):
         if uint64(point) >> uint64(b) & uint64(1):
@@ -78,7 +79,7 @@ def make_bridge(n_assets: int, normal: Any) -> tuple[Any, Any]:
                 z[a, PER_BLOCK - 2] = left(visit + 2, a, rest, points, r, point)
                 z[a, PER_BLOCK - 1] = rest - z[a, PER_BLOCK - 2]
         visit += PER_BLOCK - 1
-        if depth > 0:  # unless it was the last block
+        if depth > 0:  # unless this is the last block
             depth -= 1
             for a in range(N):
                 whole[a] = waiting[depth, a]

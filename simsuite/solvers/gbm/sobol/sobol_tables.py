@@ -31,11 +31,12 @@ def bridge_of(statement: Statement) -> Bridge:
 
 
 def principal_components(factor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(V[asset, component], deviation[component]): orthogonal, and such that the columns of factor V are eigenvectors
-    of the covariance factor factor^T times standard deviations, the largest first.
+    """(V[asset, component], deviation[component]): V is orthogonal, and the columns of factor V are eigenvectors of the
+    covariance factor factor^T times standard deviations, the largest first.
 
-    P. Glasserman, "Monte Carlo Methods in Financial Engineering" (Springer 2003), section 2.3.3; by singular values, so
-    that rows keep their own digits however different they are. The largest entry of each column is positive.
+    P. Glasserman, "Monte Carlo Methods in Financial Engineering" (Springer 2003), section 2.3.3. They come from a
+    singular value decomposition, so that small rows keep their relative precision. The largest entry of each column is
+    positive.
     """
     _, deviation, transposed = np.linalg.svd(factor)
     components = factor @ transposed.T
@@ -44,13 +45,13 @@ def principal_components(factor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _components(dynamics: Dynamics) -> tuple[np.ndarray, np.ndarray]:
-    """Of a typical step."""
+    """The principal components of a typical step."""
     deviation = np.sqrt(dynamics.variance(np.array([dynamics.n_steps]))[:, 0] / dynamics.n_steps)
     return principal_components(deviation[:, None] * dynamics.factor)
 
 
 def mix(statement: Statement) -> np.ndarray:
-    """[asset, component]: what independent normals, or increments, are multiplied by, but for the scale."""
+    """[asset, component]: the matrix that independent normals, or increments, are multiplied by before `scale`."""
     dynamics = statement.dynamics
     return dynamics.mix @ _components(dynamics)[0] if statement.uses_sobol else dynamics.mix
 
@@ -63,7 +64,7 @@ def _points(statement: Statement, bridge: Bridge) -> Scramble:
 
 
 def numba_tables(statement: Statement) -> dict[str, np.ndarray]:
-    """For Numba's kernels: see `sobol_cpu.py`. Single entries stand in for what nobody reads."""
+    """The tables for Numba's kernels, see `sobol_cpu.py`. Single entries stand in for tables that nobody reads."""
     numbering = {
         "numbering": np.array(statement.numbering, np.int64),
         "open_numbering": np.array(statement.open_numbering, np.int64),
@@ -88,7 +89,7 @@ def numba_tables(statement: Statement) -> dict[str, np.ndarray]:
 
 
 def program_tables(statement: Statement) -> dict[str, np.ndarray]:
-    """For programs in CUDA C++: see `sobol.cuh`."""
+    """The tables for programs in CUDA C++, see `sobol.cuh`."""
     if not statement.uses_sobol:
         return {}
     from simsuite.solvers.gbm.sobol.brownian_bridge import device_points
@@ -105,7 +106,7 @@ def program_tables(statement: Statement) -> dict[str, np.ndarray]:
 
 
 def table_bytes(statement: Statement) -> int:
-    """Of the larger of both, without making them."""
+    """The bytes of the larger of both sets of tables, found without making them."""
     size, replicates = statement.normal.itemsize, statement.numbering[0]
     blocks = -(-statement.n_steps // statement.block) if statement.uses_sobol else 1
     visits = blocks * statement.block if statement.uses_sobol else 1

@@ -28,15 +28,16 @@ Z95 = 1.959963984540054
 
 
 def ranks(n: int, q: float, shared: bool) -> tuple[int | None, int | None]:
-    """Of the order statistics, from 0 on, between which the q-quantile of the law is."""
+    """The numbers, from 0 on, of the order statistics between which the q-quantile of the law lies. shared: whether
+    paths come in pairs that may be equal."""
     reach = Z95 * math.sqrt((2 if shared else 1) * n * q * (1 - q))
     low, high = math.floor(n * q - reach), math.ceil(n * q + reach) + 1
     return (low - 1 if low >= 1 else None), (high - 1 if high <= n else None)
 
 
 def error_of_mean(sums: np.ndarray, n: int, width: int) -> float:
-    """sums: of n values and of their squares; where two of them are one observation (width 2), their mean, also of the
-    products of the two of each pair."""
+    """The standard error of a mean. sums: of n values and of their squares; if an observation is the mean of a pair of
+    values (width 2), there is a third sum, of the products of the two values of each pair."""
     total, squares = exact(sums[0]), exact(sums[1])
     if width == 2:
         n, total, squares = n // 2, total / 2, (squares + 2 * exact(sums[2])) / 4
@@ -48,9 +49,10 @@ def error_of_mean(sums: np.ndarray, n: int, width: int) -> float:
 def error_of_deviation(
     counts: np.ndarray, z: np.ndarray, shift: float, deviation: float, mirrored: bool, n: int
 ) -> float:
-    """Of x = 2^(shift + deviation z), n of which are independent, from a histogram of z, symmetric about 0.
+    """The standard error of the deviation of x = 2^(shift + deviation z), of which there are n independent
+    observations, from a histogram of z that is symmetric about 0.
 
-    mirrored: observations are pairs of z and -z. The width of the bins is all that is lost.
+    mirrored: whether observations are pairs of z and -z. Only the width of the bins limits its precision.
     """
     if n < 2 or not counts.sum():
         return math.nan

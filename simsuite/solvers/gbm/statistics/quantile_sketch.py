@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 
 BITS = 10
-FINE = 11  # of 2^41 squares, the sum is less than 2^63
+FINE = 11  # bits; the sum of 2^41 squares of such numbers is less than 2^63
 LOWEST, OCTAVES = -24, 40
 BINS = OCTAVES << BITS
 FURTHEST = BINS + 1  # number of the bin beyond all others
@@ -34,7 +34,7 @@ FURTHEST = BINS + 1  # number of the bin beyond all others
 
 @dataclass(frozen=True)
 class QuantileSketch:
-    """Bins in increasing order, without those that are empty: counts, the mean of each, and how far its observations
+    """The bins that are not empty, in increasing order: their counts, the mean of each, and how far its observations
     are spread on both sides."""
 
     counts: np.ndarray
@@ -62,7 +62,7 @@ class QuantileSketch:
         return low if h == k else low + (h - k) * (self.order_statistic(k + 1) - low)
 
     def lowest(self, number: float) -> QuantileSketch:
-        """The lowest so many observations, of the last of which there may be a part."""
+        """The sketch of the lowest `number` observations; of the last of them there may be a part."""
         before = np.cumsum(self.counts) - self.counts
         taken = np.clip(number - before, 0, self.counts)
         share = taken / self.counts
@@ -73,19 +73,19 @@ class QuantileSketch:
         return float(self.counts @ self.mean)
 
     def squares(self, about: float) -> float:
-        """Sum of squares of distances."""
+        """The sum of squared distances of the observations from a number."""
         return float(self.counts @ ((self.mean - about) ** 2 + self.reach**2 / 3))
 
 
 def of_positive(counts: np.ndarray, unit: float) -> QuantileSketch:
-    """Of counts[bin], bins 0 .. FURTHEST; the first holds all that is not positive, as 0."""
+    """The sketch from counts[bin], bins 0 .. FURTHEST; the first holds all that is not positive, as 0."""
     numbers = np.flatnonzero(counts)
     low, width = _bins(numbers)
     return QuantileSketch(counts[numbers], unit * (low + width / 2), unit * width / 2)
 
 
 def of_signed(table: np.ndarray, unit: float) -> QuantileSketch:
-    """Of table[what, FURTHEST + bin]: counts, sums of the FINE bits, and of their squares."""
+    """The sketch from table[what, FURTHEST + bin]: counts, sums of the FINE bits, and sums of their squares."""
     held = np.flatnonzero(table[0])
     counts, sums, squares = table[:, held]
     low, width = _bins(np.abs(held - FURTHEST))
@@ -97,7 +97,7 @@ def of_signed(table: np.ndarray, unit: float) -> QuantileSketch:
 
 
 def _bins(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where they begin, and how wide they are. What is in the last is infinite."""
+    """The numbers at which bins begin, and their widths. Numbers in the last bin count as infinite."""
     octave, j = np.divmod(np.maximum(numbers, 1) - 1, 1 << BITS)
     width = np.where((numbers > 0) & (numbers < FURTHEST), np.ldexp(1.0, LOWEST - BITS + octave), 0.0)
     low = np.where(numbers > 0, np.ldexp(1 + j / (1 << BITS), LOWEST + octave), 0.0)

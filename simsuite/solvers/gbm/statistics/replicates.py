@@ -20,16 +20,18 @@ from simsuite.sobol import replicates
 from simsuite.solvers.gbm.statistics.exact_sums import exact
 from simsuite.solvers.gbm.statistics.statistics import Estimate
 
-# of the error in the number of points: on a single price 1, or 1.5 of payoffs that are bounded and without jumps, which
-# is as fast as it gets (A. B. Owen, Annals of Statistics 25, 1997); on means 0.7 to 0.8, with barriers 0.5 to 0.65
+# Orders of the error in the number of points: on a single price 1, or 1.5 for payoffs that are bounded and without
+# jumps, which is as fast as it gets (A. B. Owen, Annals of Statistics 25, 1997); on means 0.7 to 0.8, with barriers 0.5
+# to 0.65.
 LIKELY_ORDER, BEST_ORDER = 0.8, 1.5
 
 
 def replicated_estimate(
     sums: np.ndarray, n: int, discount: float, shift: float, control_mean: float | None = None
 ) -> Estimate:
-    """sums[replicate, row, limb], over n paths of each: rows as for `statistics.estimate`, or with the mean of a
-    control (less what is subtracted from it) as for `statistics.controlled_estimate`."""
+    """The discounted mean and its standard error from replicates. sums[replicate, row, limb]: over n paths of each
+    replicate; rows as for `statistics.estimate`, or with the mean of a control variate (less what is subtracted from
+    it) as for `statistics.controlled_estimate`."""
     means = [[exact(row) / n for row in rows] for rows in sums]
     if control_mean is None:
         values = [float(mean[0]) for mean in means]
@@ -41,6 +43,6 @@ def replicated_estimate(
 
 
 def coefficient(sums: np.ndarray, n: int) -> Fraction:
-    """Of the control, over n paths of each replicate."""
+    """The coefficient of the control variate, from n paths of each replicate."""
     v, _, c, cc, vc = (sum(map(exact, column), Fraction(0)) / (n * len(sums)) for column in np.swapaxes(sums, 0, 1))
     return (vc - v * c) / (cc - c * c) if cc > c * c else Fraction(0)

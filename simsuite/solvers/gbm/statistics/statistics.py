@@ -42,18 +42,19 @@ from simsuite.solvers.gbm.statistics.intervals import CONFIDENCE, Z95, ranks
 
 Z_MAX = 8.0
 BINS_PER_UNIT = 512.0
-BINS = 8194  # 16 * 512 equal ones over |z| <= Z_MAX, and one for all that lies beyond at each end
+BINS = 8194  # 16 * 512 equal bins over |z| <= Z_MAX, and one at each end for all that lies beyond
 LAST_BIN = BINS - 1
 LARGEST = 1e150  # price in units of S0 or of E S: squares of larger ones could overflow
 LOG_LARGEST = math.log2(LARGEST)
 NO_FAULT = np.iinfo(np.int64).max
-MIDDLES = np.clip((np.arange(BINS) - 0.5) / BINS_PER_UNIT - Z_MAX, -Z_MAX, Z_MAX)  # of the bins
+MIDDLES = np.clip((np.arange(BINS) - 0.5) / BINS_PER_UNIT - Z_MAX, -Z_MAX, Z_MAX)  # the middle of each bin
 
 
 def mean_and_variance(sums: np.ndarray, n: int) -> tuple[float, float]:
-    """Of n observations with the given exact sums [value or square, limb]; the variance (over n - 1) of one is NaN.
+    """(mean, variance) of n observations with the given exact sums [value or square, limb]. The variance (over n - 1)
+    of one observation is NaN.
 
-    Computed in rational arithmetic, so rounded once.
+    It is computed in rational arithmetic, so rounded once.
     """
     total, squares = exact(sums[0]), exact(sums[1])
     if n == 1:
@@ -63,10 +64,10 @@ def mean_and_variance(sums: np.ndarray, n: int) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A Monte Carlo result. standard_error is NaN for a single observation, and where nothing is known of it. freedom:
-    degrees of freedom of the law of Student that (value - truth) / standard_error has. least, most: what the truth is
-    not beyond. unseen: if all observations were alike though they need not be, how probable others may be at most.
-    unknown: why the standard error is NaN."""
+    """A Monte Carlo estimate. standard_error is NaN for a single observation, and where nothing is known of it.
+    freedom: degrees of freedom of the law of Student that (value - truth) / standard_error has. least, most: bounds of
+    the truth. unseen: if all observations were alike though they need not be, an upper bound of the probability of
+    others. unknown: why the standard error is NaN."""
 
     value: float
     standard_error: float
@@ -86,16 +87,16 @@ class Estimate:
 
     @property
     def settled(self) -> Estimate:
-        """With the standard deviation of what Student's law with more than 2 degrees of freedom leaves open, and as if
-        that were normal: both have the same interval of 95 %, within 2 % from 10 degrees of freedom on."""
+        """The estimate as if its law were normal, with the variance of Student's law if that has more than 2 degrees of
+        freedom. The intervals of 95 % of both laws agree within 2 % from 10 degrees of freedom on."""
         if not 2 < self.freedom < math.inf:
             return self
         error = self.standard_error * math.sqrt(self.freedom / (self.freedom - 2))
         return replace(self, standard_error=error, freedom=math.inf)
 
     def widened(self, by: float) -> Estimate:
-        """With another, independent error of known standard deviation; degrees of freedom by F. Satterthwaite
-        (Biometrics Bulletin 2, 1946)."""
+        """The estimate with another, independent error of known standard deviation `by`; degrees of freedom by F.
+        Satterthwaite (Biometrics Bulletin 2, 1946)."""
         own, total = self.standard_error**2, self.standard_error**2 + by**2
         freedom = self.freedom * (total / own) ** 2 if own > 0 else math.inf
         return replace(self, standard_error=math.sqrt(total) if by > 0 else self.standard_error, freedom=freedom)
@@ -115,10 +116,12 @@ def estimate(sums: np.ndarray, n: int, discount: float, shift: float) -> Estimat
 
 
 def controlled_estimate(sums: np.ndarray, n: int, discount: float, shift: float, mean: float) -> Estimate:
-    """The same with a control variate c, of known `mean` (less what is subtracted from it before it is added up).
+    """The discounted mean of n observations and its standard error, with a control variate c of known `mean` (less what
+    is subtracted from it before it is added up).
 
-    sums: of v, v^2, c, c^2 and v c. The mean of v - b (c - mean) with the b of least variance, found from the same
-    observations (P. Glasserman 2003, section 4.1.1: that takes a degree of freedom, and a bias of order 1/n).
+    sums: of v, v^2, c, c^2 and v c. The estimate is the mean of v - b (c - mean) with the b of least variance, found
+    from the same observations (P. Glasserman 2003, section 4.1.1: that takes a degree of freedom, and a bias of order
+    1/n).
     """
     if n < 3:
         return estimate(sums[:2], n, discount, shift)
@@ -131,12 +134,13 @@ def controlled_estimate(sums: np.ndarray, n: int, discount: float, shift: float,
 
 
 def quantile(counts: np.ndarray, q: float, price: Callable[[float], float]) -> float:
-    """The q-quantile of price(z), from a histogram of z; price: increasing.
+    """The q-quantile of price(z), from a histogram of z; price is an increasing function.
 
-    As `numpy.quantile`: between the order statistics number floor(h) and floor(h) + 1, h = (n - 1) q. Each of these is
-    known to within the width of its bin, z +- 1/512, so the result lies within a factor e^{+- sigma sqrt(t) / 512} of
-    the sample's own quantile (as long as that lies in |z| <= 8, which a sample of 10^12 leaves with odds of 1 in 800);
-    within a bin the observations count as equally spaced, which in a large sample brings it much closer.
+    As in `numpy.quantile`, it lies between the order statistics number floor(h) and floor(h) + 1, h = (n - 1) q. Each
+    of these is known to within the width of its bin, z +- 1/512, so the result lies within a factor e^{+- sigma sqrt(t)
+    / 512} of the sample's own quantile (as long as that lies in |z| <= 8; some number of a sample of 10^12 lies beyond
+    with odds of 1 in 800). Within a bin the observations count as equally spaced, which in a large sample brings it
+    much closer.
     """
     cumulated = np.cumsum(counts)
     n = int(cumulated[-1])
@@ -150,7 +154,7 @@ def quantile(counts: np.ndarray, q: float, price: Callable[[float], float]) -> f
 def quantile_interval(
     counts: np.ndarray, q: float, price: Callable[[float], float], shared: bool
 ) -> tuple[float, float]:
-    """Between which the q-quantile of the law is, see `intervals.py`; NaN where the sample says nothing."""
+    """The interval in which the q-quantile of the law lies, see `intervals.py`; NaN where the sample tells nothing."""
     cumulated = np.cumsum(counts)
     found = (
         math.nan if k is None else price(_order_statistic(counts, cumulated, k))

@@ -75,7 +75,7 @@ def payoffs(values, n, first_path, width, numbering, shifts, assets, products, n
     parts = cuda.shared.array(_PARTS, float64)
     a, b = products[row, 0], products[row, 1]
     at, end = g * GROUP, min(n, (g + 1) * GROUP)
-    while at < end:  # a group, or what each replicate has of it
+    while at < end:  # a group, or the part of it that is of one replicate
         replicate, _, left = point_of(first_path + at, numbering[0], numbering[1], numbering[2])
         beyond = min(end, at + left)
         s = float64(0.0)
@@ -103,7 +103,7 @@ def payoffs(values, n, first_path, width, numbering, shifts, assets, products, n
 
 @cuda.jit(device=True)
 def _total(parts, q):
-    """The sum of what the threads of the block found, in their order."""
+    """The sum of what the threads of the block found, added up in their order."""
     s = float64(0.0)
     for r in range(THREADS):
         s += parts[q, r]

@@ -1,4 +1,4 @@
-"""What is added up of all paths on the CPU: exact sums (exact_sums.py) and counts."""
+"""Totals over all paths on the CPU: exact sums (exact_sums.py) and counts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def add_exactly(parts, owners, sums):
 
 @procedure
 def count(bins, n, counts, row):
-    """counts[row, bin] += how often bins[:n] has it; negative ones are none."""
+    """counts[row, bin] += the number of times that bins[:n] has it; negative numbers stand for no bin."""
     for i in range(n):
         if bins[i] >= 0:
             counts[row, bins[i]] += 1
