@@ -1,8 +1,8 @@
-"""Time to a standard error: the arithmetic Asian with 252 fixings, by each way to lower it.
+"""Time to a standard error for the arithmetic Asian option with 252 fixings, by each way to lower that error.
 
-A pilot tells the standard error of one path, and so how many paths an error takes; that many are then run, and timed
-on the device: all paths, with statistics at the end and the sums of the payoffs. Errors of Sobol points fall in another
-way: there the number of points is doubled until the error is met. A run that would take too long is not made; its row
+A pilot tells the standard error of one path, and so how many paths a target takes; that many are then run, and timed on
+the device: all paths, with statistics at the end and the sums of the payoffs. Errors of Sobol points fall at another
+rate: there the number of points is doubled until the target is met. A run that would take too long is not made; its row
 has a forecast in place of seconds.
 """
 
@@ -21,13 +21,13 @@ from simsuite.core import Backend
 from simsuite.errors import DeviceError, ScenarioError
 
 TARGETS = (1e-4 * SPOT, 1e-6 * SPOT)  # standard errors, in units of price
-MORE = 1.02  # paths than the pilot says: its standard error is an estimate
-FEWEST = 1 << 14  # Sobol points to begin with, in all replicates
+MORE = 1.02  # factor of the paths that the pilot proposes, as its standard error is an estimate
+FEWEST = 1 << 14  # Sobol points to begin with, over all replicates
 
 
 @dataclass(frozen=True)
 class Method:
-    """sampling: keys of [paths]."""
+    """A way to lower the standard error. sampling: keys of [paths]."""
 
     name: str
     control: bool
@@ -42,7 +42,7 @@ METHODS = tuple(
 
 
 def accuracy_rows(backend: Backend, effort: Effort, precisions: Sequence[str]) -> Iterator[Row]:
-    """A row for each precision, method and target, as it is measured."""
+    """Yields a row for each precision, method and target, as it is measured."""
     for precision in precisions:
         for method in METHODS:
             study = _Study(backend, effort, precision, method)
@@ -76,7 +76,8 @@ class _Study:
             yield self._outcome(paths, target, forecast)
 
     def _doubled(self) -> Iterator[Row]:
-        """Each target goes on where the one before has stopped."""
+        """Rows of Sobol points; the runs for each target go on from the number of points at which the one before has
+        stopped."""
         paths = FEWEST
         last = self._run(paths)
         for target in TARGETS:

@@ -1,6 +1,6 @@
-"""What is priced: scenarios of 252 steps, and their prices in closed form.
+"""The scenarios that are timed, of 252 steps, and their prices in closed form.
 
-S = K = 100, r = 5 %, sigma = 20 %, a year.
+All have S = K = 100, r = 5 %, sigma = 20 %, and a year.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ SPOT = STRIKE = 100.0
 RATE, VOLATILITY, END = 0.05, 0.2, 1.0
 STEPS = 252
 GROWN, DISCOUNT = SPOT * math.exp(RATE * END), math.exp(-RATE * END)
-LEVEL = 90.0  # of the barrier, down and out
-CORRELATION = 0.5  # of each two assets
-GROUP = 1024  # what batches are multiples of
+LEVEL = 90.0  # level of the barrier, down and out
+CORRELATION = 0.5  # correlation of each two assets
+GROUP = 1024  # batches are multiples of this
 
 
 class AllAtOnce(GbmProblem):
-    """Looks at all frames in one launch, with room for each of them, whatever that takes."""
+    """A problem that looks at all frames in one launch, with room for each of them, whatever memory that takes."""
 
     @property
     def most_watched(self) -> int:
@@ -41,8 +41,8 @@ class AllAtOnce(GbmProblem):
 
 @dataclass(frozen=True)
 class Case:
-    """functional: what is kept of a path besides its end, at every step: "sum" of prices, "least" of them, or nothing.
-    stored: all prices at all steps stay in the device's memory."""
+    """A scenario that is timed. functional: what is kept of a path besides its end, at every step: "sum" of prices,
+    "least" of them, or nothing. stored: whether all prices at all steps stay in the device's memory."""
 
     name: str
     option: Mapping[str, Any]
@@ -60,7 +60,8 @@ class Case:
         control: bool = False,
         **sampling: Any,
     ) -> GbmProblem:
-        """whole: in a single batch. control: with a control variate, if there is one. sampling: keys of [paths].
+        """The problem of this case. whole: whether all paths are in a single batch. control: whether to use a control
+        variate, if there is one. sampling: keys of [paths].
 
         Raises ScenarioError for what cannot be done.
         """
@@ -99,7 +100,7 @@ CASES = (TERMINAL, ASIAN, BARRIER, BASKET, STORED)
 
 @functools.cache
 def exact_price(name: str) -> float:
-    """Of a case."""
+    """The exact price of the case with this name."""
     deviation = VOLATILITY * math.sqrt(END)
     if name == ASIAN.name:
         dates = [END * k / STEPS for k in range(1, STEPS + 1)]

@@ -1,4 +1,5 @@
-"""Peers beside simsuite: the price of the same Asian with 252 fixings in the same process, one after another."""
+"""Compares peers with simsuite: the price of the same Asian option with 252 fixings in the same process, one after
+another."""
 
 from __future__ import annotations
 
@@ -22,9 +23,10 @@ CHECKED = 4  # chunks of the price that is checked
 
 
 def comparison(backend: Backend, effort: Effort, paths: int | None, precisions: Sequence[str]) -> Iterator[Row]:
-    """A row for each of simsuite's kernels, and then for each peer that the device is for, beside the fastest.
+    """Yields a row for each of simsuite's kernels, and then one for each peer that runs on the device, compared with
+    the fastest kernel.
 
-    paths: of simsuite's own, None for what suits the device.
+    paths: number of simsuite's own paths, None for what suits the device.
     """
     for precision in precisions:
         fastest = 0.0
@@ -69,4 +71,4 @@ def _others(backend: Backend, effort: Effort, precision: str, peer: Peer) -> Row
 
 
 def _ignore(result: object) -> None:
-    """What is timed has been priced before."""
+    """Drops a result: what is timed has been priced before."""

@@ -1,4 +1,4 @@
-"""How much is measured: everything, or what fits into a minute or so."""
+"""How much `simsuite bench gbm` measures: everything, or what fits into a minute or so."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ PRECISIONS = ("float32", "mixed", "float64")
 
 @dataclass(frozen=True)
 class Effort:
-    """patience: how long each thing is timed.
-    paths: of the rates, by the kind of device; chunk: those that a peer prices at a time.
-    stored: paths whose prices are stored, at most.
-    pilot: paths of the runs that tell how many paths an error takes. longest: seconds of a run that is made for it.
-    slow_peers: whether peers take part that compile for long.
+    """The amount of measuring.
+
+    patience: how long each thing is timed. paths: paths of the rates, by the kind of device; chunk: paths that a peer
+    prices at a time. stored: the largest number of paths whose prices are stored. pilot: paths of the runs that tell
+    how many paths an error takes. longest: seconds of a run that is made for it. slow_peers: whether peers take part
+    that compile for long.
     """
 
     patience: Patience

@@ -1,4 +1,4 @@
-"""`simsuite bench gbm`: everything that is measured of the Monte Carlo solver, as rows, and as one document."""
+"""All measurements of `simsuite bench gbm` of the Monte Carlo solver, as rows, and as one document."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from simsuite.bench.gbm.units import measure_units
 from simsuite.bench.machine import measure_machine, write_rate
 from simsuite.core import Backend
 
-PARTS = {"rates": ("rates",), "precision": ("accuracy",), "peers": ("peers",)}  # and their sections
+# the parts of the benchmark, and the sections of each
+PARTS = {"rates": ("rates",), "precision": ("accuracy",), "peers": ("peers",)}
 
 
 def measurements(backend: Backend, wish: Wish) -> Iterator[tuple[str, Row]]:
-    """(section, row), as they are measured; the first one is the machine's."""
+    """Yields (section, row), as they are measured; the first row is about the machine."""
     effort = QUICK if wish.quick else FULL
     machine = measure_machine(backend, ("float64", "float32"), effort.patience)
     machine = replace(machine, write=write_rate(backend, effort.patience))
@@ -38,7 +39,7 @@ def measurements(backend: Backend, wish: Wish) -> Iterator[tuple[str, Row]]:
 
 
 def document(backend: Backend, wish: Wish, found: Found) -> dict[str, Any]:
-    """Everything, for --json and bench.json."""
+    """The document with everything, for --json and bench.json."""
     return gathered("gbm", PARTS, backend, wish, found)
 
 
@@ -48,7 +49,7 @@ def require(found: Found) -> None:
 
 
 def described(row: Row) -> str:
-    """What a row is of, in a few words."""
+    """What a row is about, in a few words."""
     words = [row.get(key) for key in ("name", "case", "method", "precision")]
     target = f" to {row['target']:g}" if "target" in row else ""
     return " ".join(word for word in words if word is not None) + target

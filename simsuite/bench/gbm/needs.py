@@ -25,16 +25,17 @@ from simsuite.bench.gbm.units import Units
 from simsuite.bench.machine import Machine
 from simsuite.solvers.gbm.random_numbers.precision import NORMALS_PER_BLOCK, PRECISIONS
 
-ROUNDS = 8  # of Philox, for a block of normals
+ROUNDS = 8  # rounds of Philox for a block of normals
 # Instructions for a pair of float32 normals: conversion and bits of the angle, 2 fused multiply-adds, 2 factors, 4
-# special functions. For one of float64: as above, and 2 beginnings of Newton's method.
+# special functions. For a pair of float64 normals: the same, and 2 beginnings of Newton's method.
 SINGLE_PAIR, DOUBLE_PAIR = 10, 52
 DOUBLE_POWER = 15
 
 
 @dataclass(frozen=True)
 class Needs:
-    """For one step of one path, of all its assets. instructions: of all kinds. nbytes: to be written."""
+    """The work of one step of one path, for all its assets. instructions: those of all kinds. nbytes: bytes to be
+    written."""
 
     rounds: float
     pairs: float
@@ -44,7 +45,8 @@ class Needs:
     nbytes: int
 
     def limits(self, machine: Machine, units: Units | None) -> dict[str, float]:
-        """Path-steps a second by what limits them; nothing about arithmetic where the units are not known."""
+        """Path-steps per second that each unit allows; without limits of arithmetic if the rates of the units are not
+        known."""
         found = {}
         if units is not None:
             special = self.pairs / units.normal_pairs + self.powers / units.powers

@@ -1,4 +1,4 @@
-"""Runs that price a case, by the stepper that runs use, timed; and whether what comes out is right."""
+"""Timed runs that price a case, by the stepper that `simsuite run` uses, and checks that the results are right."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from simsuite.solvers.gbm.results.price_statistics import price_statistics
 from simsuite.solvers.gbm.results.results import option_estimates
 from simsuite.solvers.gbm.statistics.statistics import Estimate
 
-STANDARD_ERRORS = 4.0  # that an estimate may be off by
-AT_ALL_STEPS = 6.0  # and one of the two of every step
+STANDARD_ERRORS = 4.0  # largest error of an estimate, in standard errors
+AT_ALL_STEPS = 6.0  # largest error of the mean or the deviation at any step, in standard errors
 ROUNDING = {"float32": 1e-5, "mixed": 1e-5, "float64": 1e-11}  # relative; float32 normals are good to 1e-6
 BRIEF, REPEATS = 1.0, 3  # runs that take less seconds are repeated
 
 
 @dataclass(frozen=True)
 class Run:
-    """seconds: of all steps of all batches, on the device, statistics and payoffs included."""
+    """A run that is done. seconds: time of all steps of all batches on the device, statistics and payoffs included."""
 
     problem: GbmProblem
     stepper: PathStepper
@@ -37,8 +37,8 @@ class Run:
 
 
 def run(backend: Backend, problem: GbmProblem, repeats: int = REPEATS) -> Run:
-    """The median of several runs if they are brief, the first of which then does not count. Raises DeviceError where
-    the device lacks memory or a kernel."""
+    """Runs a problem, and takes the median time of several runs if they are brief; the first of these then does not
+    count. Raises DeviceError where the device lacks memory or a kernel."""
     if problem.device_bytes() > backend.memory_free():
         raise DeviceError(f"needs {problem.device_bytes() / 1e9:.0f} GB of the device's memory")
     times: list[float] = []
@@ -54,7 +54,7 @@ def run(backend: Backend, problem: GbmProblem, repeats: int = REPEATS) -> Run:
 
 
 def priced(case: Case, precision: str, estimate: Estimate) -> Row:
-    """What a row says of a price."""
+    """The part of a row that is about a price."""
     off = price_deviation(case, precision, estimate)
     return {"price": estimate.value, "standard_error": estimate.standard_error, "exact": case.exact} | checked(off)
 
@@ -64,14 +64,14 @@ def checked(off: Deviation) -> Row:
 
 
 def price_deviation(case: Case, precision: str, estimate: Estimate) -> Deviation:
-    """Relative to the exact price."""
+    """The deviation of a price, relative to the exact price."""
     exact = case.exact
     limit = STANDARD_ERRORS * estimate.standard_error / exact + ROUNDING[precision]
     return Deviation(abs(estimate.value - exact) / exact, limit)
 
 
 def stored_deviation(backend: Backend, run: Run) -> Deviation:
-    """Of mean and standard deviation of all prices at the step where these are the worst."""
+    """The error of the mean or the standard deviation of stored prices, at the step where it is the worst."""
     problem = run.problem
     moments, counts = (backend.to_host(run.stepper.state[name]) for name in ("moments", "histogram"))
     found = list(_of_steps(problem, moments, counts))
@@ -85,7 +85,7 @@ def _of_steps(problem: GbmProblem, moments: np.ndarray, counts: np.ndarray) -> I
     for frame, step in enumerate(problem.frame_steps[1:], 1):
         found = price_statistics(scenario, problem.dynamics, step, n, moments[frame], counts[frame])
         variance = asset.volatility.value**2 * found.time
-        spread = math.sqrt(math.expm1(variance))  # of a lognormal price, relative to its mean
+        spread = math.sqrt(math.expm1(variance))  # standard deviation of a lognormal price, relative to its mean
         fourth = math.exp(4 * variance) + 2 * math.exp(3 * variance) + 3 * math.exp(2 * variance) - 3  # kurtosis
         mean = asset.spot * math.exp(scenario.market.rate.value * found.time)
         for value, exact, error in (

@@ -1,8 +1,8 @@
-"""Path-steps a second of the kernel that makes the paths, alone and through the stepper that runs use.
+"""The path-steps per second of the kernel that makes the paths, alone and through the stepper that `simsuite run` uses.
 
-The kernel is timed alone, by marks in the device's queue, on what the stepper has just priced, and has to leave the
-same bits. The stepper's time has all of a run in it: statistics at the frames, which are first and last step (all steps
-of what is stored), and the sums of the payoffs.
+The kernel is timed alone, by marks in the device's queue, on what the stepper has just priced, and has to give the same
+bits. The stepper's time includes all of a run: statistics at the frames, which are the first and the last step (or all
+steps of what is stored), and the sums of the payoffs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from simsuite.errors import DeviceError
 
 @dataclass(frozen=True)
 class Device:
-    """What things are timed on."""
+    """The device that things are timed on, with its limits."""
 
     backend: Backend
     machine: Machine
@@ -37,7 +37,8 @@ class Device:
 
 
 def rate_rows(device: Device, effort: Effort, sizes: Sequence[int], precisions: Sequence[str]) -> Iterator[Row]:
-    """A row for each case, precision and size, as it is measured. sizes: () for what suits the device."""
+    """Yields a row for each case, precision and size, as it is measured. sizes: numbers of paths, () for what suits the
+    device."""
     kind = device.backend.dialect
     for paths in sizes or (effort.paths[kind],):
         for case in CASES:
@@ -67,7 +68,7 @@ def _measured(device: Device, case: Case, precision: str, n: int) -> Row:
 
 
 def kernel_seconds(device: Device, done: Run, stored: bool) -> float:
-    """Of all steps of all paths, which are a single batch."""
+    """The time of the kernel for all steps of all paths, which are a single batch."""
     problem = done.problem
     n, blocks = problem.scenario.paths.count, -(-problem.n_steps // problem.block)
     frames = range(1, len(problem.frame_steps)) if stored else range(0)

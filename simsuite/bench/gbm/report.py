@@ -1,4 +1,4 @@
-"""What was measured as lines of text."""
+"""The measurements as lines of text."""
 
 from __future__ import annotations
 
@@ -75,10 +75,10 @@ def machine_lines(name: str, device_name: str, row: Row) -> Iterator[str]:
 
 
 def head(section: str) -> Iterator[str]:
-    """What stands above the rows of a section."""
+    """The lines above the rows of a section."""
     return TABLES[section].head()
 
 
 def lines(section: str, row: Row) -> Iterator[str]:
-    """A row, and why it is not one."""
+    """The line of a row, or the reason why it has no numbers."""
     yield TABLES[section].line(row)

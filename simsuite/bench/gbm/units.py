@@ -1,4 +1,4 @@
-"""How fast a GPU does what paths are made of, measured: rounds of Philox, normal numbers, powers of 2.
+"""Measures how fast a GPU does the parts of a path: rounds of Philox, normal numbers, powers of 2.
 
 Each program does one of them and next to nothing else, so its rate is that of the units that do it.
 """
@@ -17,9 +17,9 @@ from simsuite.core import Backend
 
 SOURCE = Path(__file__).with_name("units.cu")
 THREADS = 256
-BLOCKS = 64  # for each multiprocessor: several waves
+BLOCKS = 64  # blocks for each multiprocessor: several waves
 TURNS = 8
-CHAINS, PER_TURN = 8, 16  # as in the source
+CHAINS, PER_TURN = 8, 16  # the same as in units.cu
 ROUNDS = 10  # of Philox
 KEY = 2026
 FIXED_POINT = 0.6411857445  # of 2^-x
@@ -27,19 +27,20 @@ FIXED_POINT = 0.6411857445  # of 2^-x
 
 @dataclass(frozen=True)
 class Units:
-    """A second: rounds of Philox4x32, pairs of float32 normals made of given words, powers of 2 in float32."""
+    """Rates per second: rounds of Philox4x32, pairs of float32 normals made of given words, powers of 2 in float32."""
 
     philox_rounds: float
     normal_pairs: float
     powers: float
 
     def as_json(self) -> dict[str, float]:
-        """For the document."""
+        """The rates for the JSON document."""
         return {f"{name}_per_second": rate for name, rate in asdict(self).items()}
 
 
 def measure_units(backend: Backend, patience: Patience) -> Units | None:
-    """None where there are no programs. Raises AssertionError if something else is computed."""
+    """The rates of a GPU; None where there are no programs in CUDA C++. Raises AssertionError if a program computes
+    something else."""
     if not backend.compiles:
         return None
     program = backend.program(SOURCE, {"THREADS": THREADS})
@@ -66,12 +67,12 @@ def measure_units(backend: Backend, patience: Patience) -> Units | None:
 
 
 def _words_right(found: np.ndarray) -> bool:
-    """Of a few threads."""
+    """Whether the words that a few threads computed are right."""
     return all(found[i].tolist() == words_of(i) for i in (0, 1, len(found) - 1))
 
 
 def words_of(thread: int) -> list[int]:
-    """What `philox` leaves."""
+    """The words that the program `philox` leaves for a thread."""
     chains = []
     for c in range(4):
         v = [thread, c, 0, 0]

@@ -26,17 +26,16 @@ def _no(*of: Any) -> bool:
 
 @dataclass(frozen=True)
 class StyleRecord(Generic[T]):
-    """A style, whose options in a scenario are of the type T.
+    """What the solver knows of a style, whose options in a scenario are of the type T.
 
-    payoff: what an option pays, as an expression. has_control: whether there may be a payoff like it whose mean is
-    known, see `control_variates`. control: that payoff; None where there is none. exercised: what an option that can be
-    exercised early pays when it is, 0 on paths where it never is.
-    price: the exact price, see `reference_prices`, from the option, its assets (`Priced`), and the discount factor
-    until the end; None where it is not known. priced_rough: whether that price can also be found for an asset that
-    jumps or pays cash.
-    most, least: bounds of what an option pays. has_parity: whether it is a call whose price follows from that of the
-    put. is_homogeneous: whether the price is proportional to a given spot, plus a constant. smooth_at_spot: whether the
-    slope of the payoff is continuous where an extreme price is the spot itself.
+    payoff: makes an option's payoff, as an expression. has_control: whether there may be a payoff like it whose mean is
+    known, see `control_variates`. control: makes that control variate; None if the style has none. exercised: for
+    options that can be exercised early, makes what exercise pays, 0 on paths where they never are. price: finds the
+    exact price, see `reference_prices`, from the option, its assets (`Priced`), and the discount factor until the end;
+    None where it is not known. priced_rough: whether that price can also be found for an asset that jumps or pays cash.
+    most, least: bounds of what an option pays. has_parity: whether the option is a call whose price follows from that
+    of the put. is_homogeneous: whether the price is proportional to a given spot, plus a constant. smooth_at_spot:
+    whether the slope of the payoff is continuous where an extreme price is the spot itself.
     """
 
     payoff: Callable[[T, PayoffReader], Node]

@@ -21,7 +21,8 @@ from simsuite.verify.gbm.standard_errors import seed_checks
 
 @dataclass(frozen=True)
 class Extent:
-    """How much is done. paths: of each price. seeds: over which estimators are looked at, and which cases."""
+    """The amount of checking. paths: number of paths for each price. seeds, seeded: the number of seeds over which
+    estimators are checked, and the cases for that. rates: paths and seeds for rates of convergence."""
 
     paths: int
     seeds: int
@@ -31,11 +32,12 @@ class Extent:
 
 FULL = Extent(1 << 19, 100, SEEDED, convergence_rates.Extent([1 << k for k in range(10, 19, 2)], 48))
 QUICK = Extent(1 << 16, 36, (ONE, TWO), convergence_rates.Extent([1 << k for k in range(9, 16, 2)], 48))
-ON_GPU = 16  # times as many paths
+ON_GPU = 16  # factor of the number of paths
 
 
 def gbm_checks(backend: Backend, quick: bool, note: Note) -> Iterator[Check]:
-    """Check after check, as they are done. quick: fewer paths and seeds. note: is told what cannot be checked."""
+    """Yields the checks as they are done. quick: whether to take fewer paths and seeds. note: is told what cannot be
+    checked."""
     extent, cpu = QUICK if quick else FULL, open_backend("cpu")
     elsewhere = backend.name != cpu.name
     if not elsewhere:

@@ -1,4 +1,4 @@
-"""What the Monte Carlo solver is verified on, as data: markets and options whose prices are known.
+"""The cases that the Monte Carlo solver is verified on, as data: markets and options whose prices are known.
 
 Prices that are not given here are those of `solvers/gbm/reference_prices/prices.py`. Options on one market are priced
 together.
@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 PLAIN, ANTITHETIC, SOBOL = "plain", "antithetic", "sobol"
-REPLICATES = 32  # of Sobol points
+REPLICATES = 32  # replicates of Sobol points
 AT_ALL = {"monitoring": "continuous"}
 
-Way = tuple[str, str]  # precision, sampling
+Way = tuple[str, str]  # a way to draw paths: precision, sampling
 EVERY_WAY: tuple[Way, ...] = (
     *(("float64", sampling) for sampling in (PLAIN, ANTITHETIC, SOBOL)),
     ("mixed", PLAIN),
@@ -25,8 +25,9 @@ BOTH_ENDS: tuple[Way, ...] = (("float64", PLAIN), ("float32", ANTITHETIC))
 
 @dataclass(frozen=True)
 class Case:
-    """scenario: without counts, precision and seed. published: prices as they stand in print. alike: an option whose
-    price is that of another one. low: estimates are biased to the lower side, by their nature."""
+    """A market with options. scenario: its keys, without counts, precision and seed. published: prices as they stand in
+    print. alike: options whose price is that of another one, named here. low: whether estimates are biased to the lower
+    side, by their nature."""
 
     name: str
     scenario: Mapping[str, Any]
@@ -39,7 +40,8 @@ class Case:
 def world(
     assets: Sequence[Mapping[str, Any]], steps: int, options: Sequence[Mapping[str, Any]], **more: Any
 ) -> dict[str, Any]:
-    """A market over a year, with options named after what they say unless they have names."""
+    """The keys of a scenario: a market over a year, with options that are named after their terms unless they have
+    names."""
     market = {"rate": 0.05, **more.pop("market", {})}
     return {
         "solver": "gbm",
@@ -80,7 +82,7 @@ ASIANS = [
 
 
 def barriers(**more: Any) -> list[dict[str, Any]]:
-    """All eight kinds, some with rebates."""
+    """Barrier options of all eight kinds, some with rebates."""
     found = []
     for payoff in ("call", "put"):
         for direction, level, rebate in (("down", 88.0, 2.0), ("up", 118.0, 0.0)):
@@ -237,5 +239,5 @@ SEEDED = (ONE, WATCHED, TWO, CONTINUOUS, JUMPS, CASH, AMERICAN)
 WITH_GREEKS = {
     True: (ONE, TWO, LAST_DIVIDEND),
     False: (ONE, TWO, JUMPS, WATCHED, CONTINUOUS, CHANGING, LAST_DIVIDEND),
-}  # quick or not
+}  # by whether the verification is quick
 SEEDED_WITH_GREEKS: dict[bool, tuple[Case, ...]] = {True: (), False: (ONE, TWO, CONTINUOUS)}

@@ -1,4 +1,5 @@
-"""Whole runs: to the same bits however they are divided, and to nearly the same numbers on another device."""
+"""Checks of whole runs: they give the same bits however they are divided, and nearly the same numbers on another
+device."""
 
 from __future__ import annotations
 
@@ -13,14 +14,14 @@ from simsuite.verify.gbm.cases import ANTITHETIC, ONE, PLAIN, TWO, WATCHED, Way
 from simsuite.verify.gbm.runs import Outcome, label, problem_of, run, scenario_of
 
 DIVISION, DEVICE = "same bits", "CPU and device"
-AGREEMENT = {"float64": 1e-12, "mixed": 2e-5, "float32": 2e-5}  # of prices, relative to the spot
+AGREEMENT = {"float64": 1e-12, "mixed": 2e-5, "float32": 2e-5}  # tolerance of prices, relative to the spot
 WAYS: tuple[Way, ...] = (("float64", ANTITHETIC), ("mixed", PLAIN), ("float32", PLAIN))
 CASES = (ONE, WATCHED, TWO)
 PATHS, BATCHES = 10_000, (1024, 3072)
 
 
 def whole_checks(backend: Backend, cpu: Backend | None) -> Iterator[Check]:
-    """On `backend`, and against `cpu` where that is another one."""
+    """Checks of runs on `backend`, also against runs on `cpu` if that is another device."""
     for case in CASES:
         for way in WAYS:
             model = scenario_of(case, way, PATHS, frames=3)
@@ -39,7 +40,7 @@ def whole_checks(backend: Backend, cpu: Backend | None) -> Iterator[Check]:
 
 
 def differences(one: Outcome, other: Outcome) -> int:
-    """How many numbers are not the same."""
+    """The number of results that differ between two runs."""
     return sum(a != b for a, b in zip(numbers(one), numbers(other), strict=True))
 
 
@@ -51,13 +52,13 @@ def distance(one: Outcome, other: Outcome) -> float:
 
 
 def numbers(outcome: Outcome) -> list[float]:
-    """All that came out."""
+    """All numbers of a run's rows and results."""
     rows = [float(value) for row in outcome.rows for name in sorted(row) for value in np.ravel(row[name])]
     return rows + list(_flat(outcome.results))
 
 
 def _flat(found: Any) -> Iterator[float]:
-    """The numbers in what may be JSON."""
+    """Yields the numbers in a value that may be JSON."""
     if isinstance(found, Mapping):
         found = [found[key] for key in sorted(found)]
     if isinstance(found, (list, tuple)):

@@ -1,7 +1,7 @@
-"""How errors fall with the number of paths: n^-1/2 for random numbers, nearly n^-1 for Sobol points.
+"""The order at which errors fall with the number of paths: n^-1/2 for random numbers, nearly n^-1 for Sobol points.
 
-The error of an estimator is the root mean square over seeds of its distance from the exact price; of that the order
-is fitted, and not of standard errors, which would be small even if estimates were off. Over 48 seeds that root mean
+The error of an estimator is the root mean square over seeds of its distance from the exact price. The order is fitted
+to that, and not to standard errors, which would be small even if estimates were off. Over 48 seeds that root mean
 square scatters by 10 %, and the order by 0.03.
 """
 
@@ -32,20 +32,20 @@ CASE = Case(
     ),
     published=dict.fromkeys(PAIR, 6.1560407664),
 )
-RANDOM = (-0.65, -0.35)  # orders, wanted
-EVEN = (-1.6, -0.65)  # of Sobol points; kinks keep them from more than n^-1, and what a control variate leaves is rough
+RANDOM = (-0.65, -0.35)  # range of the order for random numbers
+EVEN = (-1.6, -0.65)  # range for Sobol points; kinks keep orders above n^-1, and what a control variate leaves is rough
 
 
 @dataclass(frozen=True)
 class Extent:
-    """paths: of each level."""
+    """The amount of checking. paths: the number of paths of each level. seeds: how many seeds there are."""
 
     paths: Sequence[int]
     seeds: int
 
 
 def rate_checks(backend: Backend, extent: Extent, note: Note) -> Iterator[Check]:
-    """Of an arithmetic Asian call, by all estimators that there are."""
+    """Checks of the order, for all estimators of the price of an arithmetic Asian call."""
     for sampling in (PLAIN, ANTITHETIC, SOBOL):
         way, found = ("float64", sampling), dict[str, list[list[tuple[float, float]]]]()
         for count in extent.paths:

@@ -1,7 +1,7 @@
-"""How often intervals hold the truth where payoffs jump: digitals of known price, over seeds and strikes.
+"""How often intervals contain the true price where payoffs jump: for digitals of known price, over seeds and strikes.
 
 A strike is anywhere between two Sobol points, or so far out that few paths are paid or none. Standard errors must not
-be 0, intervals of 95 % hold the price about as often, and hardly any price is three standard errors off.
+be 0, intervals of 95 % must contain the price about as often, and hardly any price may be three standard errors off.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from simsuite.verify.gbm.cases import ASSET, option, world
 from simsuite.verify.gbm.runs import problem_of, reseeded, run
 
 COVERAGE, FAR, CERTAIN = "coverage of ci95", "beyond 3 errors", "errors of 0"
-LEAST = 0.93  # of 0.95: short of it by less than scatter and discreteness make
+# lowest share of intervals with the price in them: discreteness lowers 0.95, scatter is allowed for besides
+LEAST = 0.93
 MOST_FAR = 0.015
 STRIKES, CASH = 16, 10.0
 _WAYS: Mapping[str, Mapping[str, Any]] = {
@@ -33,7 +34,7 @@ _WAYS: Mapping[str, Mapping[str, Any]] = {
 
 
 def coverage_checks(backend: Backend, seeds: int) -> Iterator[Check]:
-    """Of each way to draw paths, with so many seeds."""
+    """Checks for each way to draw paths, with so many seeds."""
     for name, paths in _WAYS.items():
         rare = "sampling" not in paths
         held, far, certain = [], 0, 0
@@ -60,7 +61,7 @@ def coverage_checks(backend: Backend, seeds: int) -> Iterator[Check]:
 
 
 def _digitals(paths: Mapping[str, Any], rare: bool, rng: np.random.Generator) -> GbmScenario:
-    """In the money with any probability, or on 0.1 to 30 paths."""
+    """A scenario of digitals, which pay with any probability, or, if `rare`, on 0.1 to 30 paths."""
     chances = np.exp(rng.uniform(np.log(0.1), np.log(30), STRIKES)) / paths["count"] if rare else rng.random(STRIKES)
     strikes = ASSET["spot"] * np.exp(0.05 - 0.02 - 0.02 - ASSET["volatility"] * ndtri(chances))  # growth 0.03
     options = [option(f"digital {i}", "digital", strike=float(k), cash=CASH) for i, k in enumerate(strikes)]

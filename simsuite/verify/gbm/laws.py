@@ -1,4 +1,5 @@
-"""The law of prices at every frame: mean, deviation and quantiles; and of discretised prices, their exact errors."""
+"""Checks of the law of prices at every frame: mean, deviation and quantiles; and, for discretised prices, of their
+exact errors."""
 
 from __future__ import annotations
 
@@ -30,9 +31,9 @@ PRICES = Case(
 )
 HELD = Case("one share", world([{"spot": SPOT, "volatility": SIGMA, "holding": 1.0}], 1, [], market={"rate": GROWTH}))
 RISK_LEVELS = (0.9, 0.99)
-SKETCHED = 1e-5  # relative to the spot: what may be lost where losses are counted in bins
+SKETCHED = 1e-5  # tolerance, relative to the spot, for what is lost where losses are counted in bins
 Z95 = 1.959963984540054
-FAST, WILD = 0.5, 0.5  # growth and volatility with errors of schemes that are seen
+FAST, WILD = 0.5, 0.5  # growth and volatility so large that the errors of schemes can be seen
 SCHEME_STEPS = (4, 8, 16, 32)
 SCHEMES: tuple[Scheme, ...] = ("euler", "milstein")
 ORDER_WITHIN = 0.05
@@ -40,7 +41,7 @@ STRONG_PATHS = 1 << 14
 
 
 def law_checks(backend: Backend, paths: int, note: Note) -> Iterator[Check]:
-    """At every frame of `PRICES`; and the mean of prices that jump or pay."""
+    """Checks of the law of prices at every frame of `PRICES`, and of the mean of prices that jump or pay."""
     for way in PRICES.ways:
         outcome = run(problem_of(scenario_of(PRICES, way, paths, frames=4, quantiles=list(LEVELS))), backend)
         for row in outcome.rows:
@@ -67,7 +68,7 @@ def _law(way: Way, model: GbmScenario, row: Mapping[str, np.ndarray], paths: int
 
 
 def _martingale(backend: Backend, case: Case, way: Way, paths: int, note: Note) -> Iterator[Check]:
-    """The discounted price, with what was paid, is worth the spot."""
+    """Checks that the mean of the discounted price, with the dividends paid, is the spot."""
     model = scenario_of(case, way, paths)
     try:
         outcome = run(problem_of(model), backend)
@@ -79,12 +80,12 @@ def _martingale(backend: Backend, case: Case, way: Way, paths: int, note: Note) 
     growth = model.market.rate.value - asset.dividend_yield.value
     value = found["mean"] * math.exp(-growth * end)
     paid = math.fsum((d.cash or 0.0) * math.exp(-growth * d.time) for d in asset.dividends)
-    error = found["std"] / math.sqrt(paths)  # antithetic prices scatter less
+    error = found["std"] / math.sqrt(paths)  # the mean of antithetic prices scatters less
     yield within(label(case, way, "mean price"), MARTINGALE, value + paid, asset.spot, error, way, model)
 
 
 def risk_checks(backend: Backend, paths: int, note: Note) -> Iterator[Check]:
-    """Value at risk and expected shortfall of a share, with the errors that come with them."""
+    """Checks of the value at risk and the expected shortfall of a share, by the errors that come with them."""
     for way in (("float64", PLAIN), ("float32", ANTITHETIC)):
         model = scenario_of(HELD, way, paths, risk={"levels": list(RISK_LEVELS)})
         try:
@@ -104,9 +105,11 @@ def risk_checks(backend: Backend, paths: int, note: Note) -> Iterator[Check]:
 
 
 def scheme_checks(backend: Backend, paths: int, note: Note) -> Iterator[Check]:
-    """Weak and strong errors of Euler and Milstein, which are known to the last digit, and the order of the latter.
+    """Checks of the weak and strong errors of Euler's and Milstein's schemes, which are known exactly, and of the order
+    of the strong errors.
 
-    With so few steps that is not yet 1/2 and 1, but the order of the errors that are known."""
+    With so few steps the orders are not yet 1/2 and 1, but those of the known errors.
+    """
     for scheme in SCHEMES:
         strong, known = [], []
         for steps in SCHEME_STEPS:

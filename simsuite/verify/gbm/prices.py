@@ -1,4 +1,4 @@
-"""Prices and Greeks of every kind of option against closed forms or quadrature, and published numbers."""
+"""Checks of prices and Greeks of every kind of option against closed forms, quadrature, and published numbers."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from simsuite.verify.gbm.cases import Case, Way
 from simsuite.verify.gbm.runs import ROUNDING, Note, Outcome, deviations, label, prices_of, problem_of, run, scenario_of
 
 REFERENCE, PUBLISHED, GREEK = "reference", "published", "greek"
-LIMIT = 4.0  # standard errors
-CLOSED_FORM = 1e-9  # what closed forms, and derivatives of them, are off by, relative to the spot
-MOST_IF_LOW = 1 << 19  # paths: with more the standard error is less than what is lost
-LOW = (-3.0, 2.0)  # the same, of estimates that are biased to the lower side
+LIMIT = 4.0  # largest deviation from the exact price, in standard errors
+CLOSED_FORM = 1e-9  # errors of closed forms, and of their derivatives, relative to the spot
+MOST_IF_LOW = 1 << 19  # with more paths the standard error of such estimates is less than their bias
+LOW = (-3.0, 2.0)  # range of deviations, in standard errors, of estimates that are biased to the lower side
 
 
 def price_checks(
     backend: Backend, cases: Sequence[Case], with_greeks: Sequence[Case], paths: int, note: Note
 ) -> Iterator[Check]:
-    """Every case in all of its ways; Greeks once, where the engine has them."""
+    """Checks of every case in all of its ways; Greeks are checked once, where the engine has them."""
     for case in cases:
         for way in case.ways:
             greeks = case in with_greeks and way == case.ways[0]
@@ -64,7 +64,7 @@ def _greeks(case: Case, way: Way, model: GbmScenario, outcome: Outcome, note: No
 def greeks_of(
     found: Mapping[str, Any], exact: Mapping[str, Any], model: GbmScenario
 ) -> Iterator[tuple[str, float, float, float]]:
-    """Name, value, exact value and standard error of all that were found."""
+    """Yields the name, value, exact value and standard error of each Greek that was found."""
     for greek, wanted in exact.items():
         values, errors = found.get(greek), found.get(f"{greek}_standard_error")
         if values is None or errors is None:
@@ -89,8 +89,9 @@ def within(
     bounds: tuple[float, float] = (-LIMIT, LIMIT),
     rounding: float | None = None,
 ) -> Check:
-    """Passes if `value` lies so many standard errors from the exact one, or so close that rounding explains it.
-    rounding: what the standard error does not tell of it, relative to the spot; by default all of the precision's."""
+    """A check that passes if `value` differs from the exact one by a number of standard errors within `bounds`, or so
+    little that rounding explains it. rounding: the error of value by rounding, relative to the spot, that the standard
+    error leaves out; by default that of the precision."""
     rounding = (ROUNDING[way[0]] if rounding is None else rounding) * max(asset.spot for asset in model.asset)
     z = deviations(value, exact, error, way, rounding)
     low, high = bounds

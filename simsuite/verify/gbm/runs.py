@@ -1,4 +1,5 @@
-"""One Monte Carlo run from its first step to its last on a backend, with no files, and how far it is from the truth."""
+"""One Monte Carlo run from its first step to its last on a backend, without files, and the distance of its results from
+the truth."""
 
 from __future__ import annotations
 
@@ -20,12 +21,14 @@ from simsuite.solvers.gbm.solver import GbmSolver
 from simsuite.verify.gbm.cases import ANTITHETIC, PLAIN, REPLICATES, SOBOL, Case, Way
 
 Note = Callable[[str], None]
-ROUNDING = {"float64": 1e-11, "mixed": 1e-6, "float32": 2e-6}  # that no estimate averages out, relative to the spot
+# errors that no number of paths averages out, relative to the spot
+ROUNDING = {"float64": 1e-11, "mixed": 1e-6, "float32": 2e-6}
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """rows: what a result file has of each frame after the start. results: what `run --json` prints under "results"."""
+    """The outcome of a run. rows: what a result file has for each frame after the start. results: what `run --json`
+    prints under "results"."""
 
     problem: GbmProblem
     rows: Sequence[Mapping[str, np.ndarray]]
@@ -38,7 +41,7 @@ class Outcome:
 
 
 def scenario_of(case: Case, way: Way, count: int, greeks: bool = False, **output: Any) -> GbmScenario:
-    """A case with so many paths, in one of the ways to draw them."""
+    """The scenario of a case with so many paths, drawn in one of the ways."""
     precision, sampling = way
     paths: dict[str, Any] = {"count": count, **case.scenario.get("paths", {})}
     if sampling == SOBOL:
@@ -54,19 +57,19 @@ def scenario_of(case: Case, way: Way, count: int, greeks: bool = False, **output
 
 
 def problem_of(model: GbmScenario) -> GbmProblem:
-    """Raises ScenarioError for what cannot be computed."""
+    """The problem of a scenario. Raises ScenarioError for what cannot be computed."""
     return GbmSolver.from_scenario(model, Path())
 
 
 def reseeded(problem: GbmProblem, seed: int) -> GbmProblem:
-    """The same with other random numbers."""
+    """The problem with another seed."""
     model = problem.scenario
     other = model.model_copy(update={"run": model.run.model_copy(update={"seed": seed})})
     return dataclasses.replace(problem, scenario=other)
 
 
 def run(problem: GbmProblem, backend: Backend, parts: Sequence[int] = ()) -> Outcome:
-    """The outcome of a problem on a backend. parts: steps that are made first, one after another."""
+    """Runs a problem on a backend. parts: numbers of steps, by which the run is divided at its beginning."""
     stepper = problem.stepper(backend, problem.initial())
     (series,) = problem.layout.series
     marks = {int(k) for k in np.cumsum(np.asarray(parts, np.int64)) if k < problem.clock.end}
@@ -84,7 +87,7 @@ def run(problem: GbmProblem, backend: Backend, parts: Sequence[int] = ()) -> Out
 
 
 def prices_of(case: Case, model: GbmScenario) -> dict[str, float]:
-    """What the options are worth, of those of which it is known."""
+    """The prices of the options whose price is known."""
     found = {}
     for name, option in zip(model.option_names, model.option):
         price = case.published.get(name, reference_price(model, option))
@@ -94,14 +97,15 @@ def prices_of(case: Case, model: GbmScenario) -> dict[str, float]:
 
 
 def label(case: Case, way: Way, what: str) -> str:
-    """Of a check."""
+    """The name of a check."""
     return ", ".join([f"{case.name}: {what}", *(word for word in way if word not in ("float64", PLAIN))])
 
 
 def deviations(value: float, exact: float, error: float, way: Way, rounding: float = 0.0) -> float:
-    """How many standard errors `value` is too high, less what rounding may explain.
+    """The number of standard errors by which `value` is too high, less what rounding may explain.
 
-    Few replicates of Sobol points have Student's law, of which this is the normal number with the same odds.
+    Means over few replicates of Sobol points have Student's law; for these the result is the normal number with the
+    same odds.
     """
     off = value - exact
     off = math.copysign(max(abs(off) - rounding, 0.0), off)

@@ -1,10 +1,11 @@
-"""A Monte Carlo scenario of one's own, with ever more paths: do errors fall, and are prices those that are known?
+"""Checks a user's own Monte Carlo scenario with more and more paths: whether errors fall, and prices are those that are
+known.
 
-Levels have 4 times as many paths each; the last has those of the scenario, or nearly. Standard errors should halve,
-those of Sobol points become smaller at least as fast. With random numbers a level begins with the paths of the one
-before, so that the change of an estimate has the variance s_after^2 (n_after / n_before - 1). Where few paths decide
-what an option is worth, see `rare_events.py`. All levels have the steps of the scenario: the bias of the Euler and the
-Milstein scheme is not looked at.
+Each level has 4 times as many paths as the one before; the last has those of the scenario, or nearly. Standard errors
+should halve from level to level; those of Sobol points should fall at least as fast. With random numbers a level begins
+with the paths of the one before, so that the change of an estimate has the variance s_after^2 (n_after / n_before - 1).
+Where few paths decide what an option is worth, see `rare_events.py`. All levels have the steps of the scenario: the
+bias of Euler's and Milstein's schemes is not checked.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from simsuite.words import counted
 
 ERROR, CHANGE = "standard error", "change"
 RATIO = 4
-FEWEST = 256  # paths of the first level
+FEWEST = 256  # least number of paths of the first level
 ORDER, ORDER_WITHIN = -0.5, 0.1
 
 
@@ -39,7 +40,7 @@ class Level:
 
 
 def levels_of(model: GbmScenario, backend: Backend, count: int) -> Iterator[Level]:
-    """One after another. UsageError where there is nothing to refine, or too few paths."""
+    """Runs the levels one after another. Raises UsageError where there is nothing to refine, or too few paths."""
     if not model.option:
         raise UsageError("the scenario has no [[option]] whose price could converge")
     unit = model.paths.scrambles if model.paths.sampling == "sobol" else 2
@@ -58,7 +59,7 @@ def levels_of(model: GbmScenario, backend: Backend, count: int) -> Iterator[Leve
 
 
 def study(model: GbmScenario, levels: Sequence[Level], note: Note) -> Iterator[Check]:
-    """Of each option. note: is told what is not judged."""
+    """Checks of each option. note: is told what is not judged."""
     scheme, steps = model.time.scheme, model.time.steps
     if scheme != "exact":
         note(
@@ -77,7 +78,8 @@ def study(model: GbmScenario, levels: Sequence[Level], note: Note) -> Iterator[C
 
 @dataclass(frozen=True)
 class _Found:
-    """What levels found of an option. counts: of a digital by random numbers, where paths are independent."""
+    """What the levels found of an option. counts: its rare paths, if it is a digital and paths are random and so
+    independent."""
 
     name: str
     option: Option
@@ -101,7 +103,8 @@ class _Found:
 
     @property
     def nested(self) -> bool:
-        """Whether a level begins with the paths of the one before. The exercise of American options is learnt anew."""
+        """Whether a level begins with the paths of the one before. American options are no such case: their exercise is
+        learnt anew."""
         return self.way[1] != SOBOL and not self.option.exercised_early
 
     @property
@@ -112,7 +115,7 @@ class _Found:
 
 
 def _by_counts(found: _Found, counts: Counts, levels: Sequence[Level]) -> Iterator[Check]:
-    """Of a digital that few paths tell from one that never pays, or always does."""
+    """Checks of a digital with few rare paths, which is close to one that never pays, or always does."""
     if counts.width == 1 or levels[0].outcome.problem.dynamics.lognormal:
         ratios = [error_ratio(counts, k, error) for k, error in enumerate(found.errors)]
         off = max(ratios, key=lambda ratio: abs(ratio - 1))
@@ -124,7 +127,7 @@ def _by_counts(found: _Found, counts: Counts, levels: Sequence[Level]) -> Iterat
 
 
 def _by_errors(model: GbmScenario, found: _Found, note: Note) -> Iterator[Check]:
-    """Of an option whose price is as good as normal, and its standard error known well."""
+    """Checks of an option whose estimates are as good as normal, with a well-known standard error."""
     name, paths, errors, way = found.name, found.paths, found.errors, found.way
     check = _falling(found)
     yield check

@@ -1,6 +1,6 @@
-"""Estimators and their standard errors over many seeds.
+"""Checks of estimators and their standard errors over many seeds.
 
-See `z_scores` for what is asked of them.
+See `z_scores` for the conditions.
 """
 
 from __future__ import annotations
@@ -19,19 +19,21 @@ from simsuite.verify.gbm.prices import greeks_of
 from simsuite.verify.gbm.runs import Note, deviations, label, prices_of, problem_of, reseeded, run, scenario_of
 from simsuite.verify.z_scores import SEEDS, judged
 
-HIGH = 3.0  # sum z / sqrt(n), where estimates may be low
-SCATTER = 3.0  # over sqrt(seeds): what the deviation of z, which scatters by 0.71 of that, may differ from 1
+HIGH = 3.0  # largest sum z / sqrt(n), where estimates may be low
+# over sqrt(seeds): tolerance of the standard deviation of z about 1; its own scatter is 0.71 / sqrt(seeds)
+SCATTER = 3.0
 FIRST_SEED = 1000  # not 1: the first 2^15 paths of seed 73 alone have a variance that is 5.4 deviations off
 PATHS = 1 << 12
-PATHS_WITH_GREEKS = 1 << 15  # what a control leaves of a Greek comes from the few paths on which only one of both pays
-ROUNDING = 1e-9  # of what is known exactly, of the units of prices
+# many, as what a control leaves of a Greek comes from the few paths on which only one of both pays
+PATHS_WITH_GREEKS = 1 << 15
+ROUNDING = 1e-9  # tolerance of what is known exactly, in units of prices
 
 
 def seed_checks(
     backend: Backend, cases: Sequence[Case], with_greeks: Sequence[Case], seeds: int, note: Note
 ) -> Iterator[Check]:
-    """All that is known of every case, in float64, however paths are drawn; Greeks with plain random numbers.
-    Paths are the same on every device."""
+    """Checks of all that is known of every case, in float64, for every way to draw paths; Greeks with plain random
+    numbers only. Paths are the same on every device."""
     for case in cases:
         for sampling in (PLAIN, ANTITHETIC, SOBOL):
             way = ("float64", sampling)
@@ -53,7 +55,7 @@ def seed_checks(
 def scores(
     backend: Backend, case: Case, way: Way, problem: GbmProblem, with_greeks: bool, seeds: int
 ) -> dict[str, list[float]]:
-    """z of every price, and every Greek."""
+    """The deviations z, over the seeds, of every price and every Greek."""
     model, found = problem.scenario, dict[str, list[float]]()
     prices, greeks = prices_of(case, model), exact_greeks(model) if with_greeks else {}
     for seed in range(FIRST_SEED, FIRST_SEED + seeds):
@@ -73,7 +75,8 @@ def exact_greeks(model: GbmScenario) -> dict[str, Mapping[str, list[float] | flo
 
 
 def judged_low(name: str, scores: Sequence[float]) -> Check:
-    """Of estimates with a bias to the lower side: passes if they are not high, and scatter as they say."""
+    """A check of estimates that are biased to the lower side. It passes if they are not high, and scatter as their
+    standard errors say."""
     n, bias = len(scores), math.fsum(scores) / math.sqrt(len(scores))
     mean = math.fsum(scores) / n
     scatter = math.sqrt(math.fsum((z - mean) ** 2 for z in scores) / (n - 1))

@@ -1,4 +1,4 @@
-"""What a peer is, and what it prices."""
+"""The interface of a peer, and the option that it prices."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Pricer = Callable[[int], tuple[float, float]]
 
 @dataclass(frozen=True)
 class Asian:
-    """A call on the mean of prices at so many fixings, evenly over a year. rate, volatility: a year's."""
+    """A call on the mean of prices at so many fixings, evenly over a year. rate and volatility are those of a year."""
 
     spot: float
     strike: float
@@ -22,12 +22,12 @@ class Asian:
 
     @property
     def drift(self) -> float:
-        """Of the logarithm, from fixing to fixing."""
+        """The drift of the logarithm from fixing to fixing."""
         return (self.rate - self.volatility**2 / 2) / self.fixings
 
     @property
     def deviation(self) -> float:
-        """Of the logarithm, from fixing to fixing."""
+        """The standard deviation of the logarithm from fixing to fixing."""
         return self.volatility / math.sqrt(self.fixings)
 
     @property
@@ -43,10 +43,11 @@ class Asian:
 
 @dataclass(frozen=True)
 class Peer:
-    """library: the module that has to be importable. dialects: kinds of devices that it runs on ("cpu", "cuda").
-    start(asian, precision, device, chunk): a pricer on a device of a name like "cpu" or "cuda:0" that does a multiple
-    of `chunk` paths, so many at a time. precisions: that it has. slow: whether it compiles for many seconds. Raises
-    ImportError where the library is not installed, and what the library raises where it does not work."""
+    """A library that prices the option. library: the module that has to be importable. dialects: kinds of devices that
+    it runs on ("cpu", "cuda"). start(asian, precision, device, chunk): makes a pricer on a device with a name like
+    "cpu" or "cuda:0", for a multiple of `chunk` paths, so many at a time; it raises ImportError where the library is
+    not installed, and what the library raises where it does not work. precisions: those that it has. slow: whether it
+    compiles for many seconds."""
 
     name: str
     library: str
@@ -57,7 +58,8 @@ class Peer:
 
 
 def in_chunks(asian: Asian, chunk: int, sums: Callable[[], tuple[float, float]]) -> Pricer:
-    """sums: of payoffs and of their squares, over as many new paths as a chunk has."""
+    """A pricer that works in chunks. sums: returns the sums of payoffs and of their squares, over as many new paths as
+    a chunk has."""
 
     def price(paths: int) -> tuple[float, float]:
         found = [sums() for _ in range(paths // chunk)]

@@ -39,7 +39,7 @@ def _start(asian: Asian, precision: str, device: str, chunk: int) -> Pricer:
     def price(paths: int) -> tuple[float, float]:
         plain = (False, False, False)
         engine = ql.MCDiscreteArithmeticAPEngine(process, "PseudoRandom", *plain, paths, None, None, next(seeds))
-        option.setPricingEngine(engine)  # which forgets the price before
+        option.setPricingEngine(engine)  # this makes the option forget its last price
         return option.NPV(), option.errorEstimate()
 
     return price

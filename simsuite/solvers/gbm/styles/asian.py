@@ -28,10 +28,10 @@ def _payoff(option: Asian, reader: PayoffReader) -> Node:
 
 
 def _control(option: Asian, reader: PayoffReader) -> Control | None:
-    """The option on the geometric mean."""
+    """The option on the geometric mean as a control variate, if its mean is known."""
     asset, dates = reader.asset(option.asset), _dates(option, reader)
     if not reader.dynamics.step_terms.lognormal_of([asset]):
-        return None  # of other laws the means are not known
+        return None  # under other laws the means are not known
     mean = reader.mean(asset, dates, False, tuple(option.past_fixings))
     law = law_of_asian(option, asset, dates, reader.model, reader.dynamics)
     return Control(vanilla(option.payoff, mean, option.strike), law.mean, law)

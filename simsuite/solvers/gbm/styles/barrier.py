@@ -1,4 +1,4 @@
-"""Barrier options: European ones that are void once a barrier is reached, or until then."""
+"""Barrier options: European options that are void once a barrier is reached, or until it is."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _payoff(option: Barrier, reader: PayoffReader) -> Node:
 
 
 def _at_all_times(option: Barrier, reader: PayoffReader, asset: int) -> Node:
-    """What is to be expected of it, given the path at the time steps (continuous.py)."""
+    """The conditional expectation of what the option pays, given the path at the time steps (continuous.py)."""
     level = math.log2(option.level / reader.spot(asset))
     survival = reader.kept(Kind.SURVIVAL, asset, Dates.all(reader.n), level)
     reached = subtract(1.0, survival)

@@ -26,10 +26,10 @@ def _payoff(option: Basket, reader: PayoffReader) -> Node:
 
 
 def _control(option: Basket, reader: PayoffReader) -> Control | None:
-    """The option on a geometric mean of the prices."""
+    """The option on a geometric mean of the prices as a control variate, if its mean is known."""
     averaged = [a for a, weight in enumerate(option.weights_of(len(reader.names))) if weight]
     if not reader.dynamics.step_terms.lognormal_of(averaged):
-        return None  # of other laws the means are not known
+        return None  # under other laws the means are not known
     geometric = GeometricBasket.like(option, reader.model, reader.dynamics)
     if geometric is None:
         return None

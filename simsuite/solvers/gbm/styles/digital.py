@@ -19,7 +19,7 @@ def _payoff(option: Digital, reader: PayoffReader) -> Node:
 
 
 def _price(option: Digital, assets: Sequence[Priced], discount: float) -> float:
-    """Of an asset that may jump."""
+    """The exact price of an option on an asset that may jump."""
     asset = assets[0]
     if asset.asset.jumps is None:
         return exact.digital_greeks(asset.terms, option.strike, option.payoff, option.cash).price

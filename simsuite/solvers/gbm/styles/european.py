@@ -15,7 +15,7 @@ from simsuite.solvers.gbm.payoffs.reader import PayoffReader, vanilla
 from simsuite.solvers.gbm.reference_prices.priced_asset import Priced, jumping_market
 from simsuite.solvers.gbm.style_record import StyleRecord
 
-_NODES = 200  # of the law at the date of a cash dividend
+_NODES = 200  # quadrature nodes for the law of the price at the date of a cash dividend
 
 
 def _payoff(option: European, reader: PayoffReader) -> Node:
@@ -23,7 +23,7 @@ def _payoff(option: European, reader: PayoffReader) -> Node:
 
 
 def _price(option: European, assets: Sequence[Priced], discount: float) -> float | None:
-    """Of an asset that may jump, or pay cash once."""
+    """The exact price of an option on an asset that may jump, or pay cash once; None for other assets."""
     asset = assets[0]
     jumps = asset.asset.jumps
     cash = [dividend for dividend in asset.asset.dividends if dividend.cash is not None]
@@ -37,7 +37,8 @@ def _price(option: European, assets: Sequence[Priced], discount: float) -> float
 
 
 def _after_cash(asset: Priced, option: European, time: float, cash: float) -> float:
-    """The expectation of what is worth a Black price once the dividend is paid, over the price before that."""
+    """The undiscounted price of an option on an asset that pays cash once. It is the expectation, over the price before
+    the dividend, of the Black price after it."""
     model = asset.model
     t = model.time.end * (model.time.nearest_step(time) / model.time.steps)
     z, weights = gauss_normal(_NODES)

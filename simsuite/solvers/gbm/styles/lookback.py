@@ -18,7 +18,8 @@ def _payoff(option: Lookback, reader: PayoffReader) -> Node:
     kind = Kind.LARGEST if call != floating else Kind.LEAST
     if option.monitoring == "continuous":
         kind = Kind.HIGHEST if kind == Kind.LARGEST else Kind.LOWEST
-        extreme = reader.extreme(kind, asset, Dates.all(reader.n), with_spot=False)  # which it counts anyway
+        # an extreme over all times includes the spot anyway
+        extreme = reader.extreme(kind, asset, Dates.all(reader.n), with_spot=False)
     else:
         extreme = reader.extreme(kind, asset, reader.dates(option.dates))
     if option.strike is not None:

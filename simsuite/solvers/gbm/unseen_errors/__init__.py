@@ -1,1 +1,2 @@
-"""What standard errors leave out: jumps and extremes that no path has come upon, and rounding."""
+"""Errors that standard errors leave out: those from jumps and extremes that no path has come upon, and from
+rounding."""

@@ -24,18 +24,19 @@ def _between(low: float, high: float) -> Bounds:
 
 
 _POSITIVE, _ANY = _between(0.0, LARGEST), _between(-LARGEST, LARGEST)
-_ROUNDED = 1e-9  # of a price without noise: far more than what rounding makes of it
+_ROUNDED = 1e-9  # tolerance, relative to a price without noise: far more than its rounding
 _PRICES = {
     Kind.LEAST: _POSITIVE,
     Kind.LARGEST: _POSITIVE,
-    Kind.LOWEST: _between(0.0, 1.0),  # at all times, the start among them
+    Kind.LOWEST: _between(0.0, 1.0),  # these are over all times, the start among them
     Kind.HIGHEST: _between(1.0, LARGEST),
     Kind.SURVIVAL: _between(0.0, 1.0),
 }
 
 
 def is_constant(statement: Statement, tree: Node) -> bool:
-    """Whether a payoff, or what a Greek is the mean of, is one number on all paths. False where that is not found."""
+    """Whether a payoff, or an expression whose mean is a Greek, is one number on all paths. False if that cannot be
+    shown."""
     low, high = bounds_within(tree, {name: _range(statement, name) for name in names_in(tree)})
     return bool(low == high)
 
@@ -67,6 +68,6 @@ def _kept(statement: Statement, functional: Functional) -> Bounds:
 
 
 def _largest_noise(statement: Statement, functional: Functional) -> float:
-    """The sum of the noises of the largest prices on all dates."""
+    """The sum over all dates of the noise at which the price is LARGEST."""
     centre = statement.dynamics.centre(functional.dates.steps(statement.n_steps))[functional.asset]
     return float(np.sum(np.log2(LARGEST) - centre))

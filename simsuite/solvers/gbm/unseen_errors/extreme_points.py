@@ -1,17 +1,17 @@
-"""What the highest and the lowest of all Sobol points bring to the mean of a payoff that depends on more than one
-price, and to its Greeks.
+"""The share of the highest and the lowest Sobol points in the mean of a payoff that depends on more than one price, and
+in its Greeks.
 
-The means of prices far out come from points that hardly any sample has, see `unseen.py`. For what depends on one price
-alone that is known from the law of the price (`strata.py`). Averages, extremes and baskets depend on many numbers, but
-along a straight line through the space of all normal numbers they depend on one, z, which is normal: with the noise y
-of asset a after step s as far out as z deviations, the others are most likely at
+Prices far out are those of points that hardly any sample has, see `unseen.py`. For a payoff of one price alone, what
+such points bring is known from the law of the price (`strata.py`). Averages, extremes and baskets depend on many
+numbers, but along a straight line through the space of all normal numbers they depend on one, z, which is normal: if
+the noise y of asset a after step s is z deviations out, the others are most likely at
 
     y_b(k) = z Cov(y_b(k), y_a(s)) / deviation of y_a(s),
 
-a path whose payoff, and whose control, can be computed. What a point brings that is anywhere in the first or the last
-stratum along such a line is what a sample cannot tell. Lines go through the end, three earlier dates, and what all
-assets have in common; the one with the most scatter counts. Across a line payoffs scatter, too, which is left out.
-"""
+a path whose payoff, and whose control, can be computed. The variance over points that are anywhere in the first or the
+last stratum along such a line is what a sample cannot tell. Lines go through the end, three earlier dates, and the
+common direction of all assets; the one with the most scatter counts. Payoffs also scatter across a line, which is left
+out."""
 
 from __future__ import annotations
 
@@ -32,25 +32,27 @@ from simsuite.solvers.gbm.unseen_errors.strata import outer_strata
 if TYPE_CHECKING:
     from simsuite.solvers.gbm.payoffs.payoffs import Mean
 
-_MOST_ASSETS = 4  # with lines of their own: those with the largest volatility
-_DATES = 4  # a line for each, of which the last is the end
-_FALL = -0.5  # of the noise: how much of what is gained each year up to a date is lost again each year after it
-_ROUNDING = 1e-12  # of a variance: what is left where a control is the payoff itself
+_MOST_ASSETS = 4  # number of assets with lines of their own: those with the largest volatility
+_DATES = 4  # number of dates with a line each, the last of which is the end
+# slope of the noise after a date, relative to that before it, on lines where part of the gain is lost again
+_FALL = -0.5
+_ROUNDING = 1e-12  # relative to a variance: what rounding leaves where a control is the payoff itself
 _BEGUN = {Kind.LEAST: np.inf, Kind.LARGEST: -np.inf}
-_UNFIT = CONTINUOUS | {Kind.EXERCISED, Kind.AT_EXERCISED}  # a path does not tell it, or not without what was learnt
+# these do not follow from a path, or not without the learnt policy
+_UNFIT = CONTINUOUS | {Kind.EXERCISED, Kind.AT_EXERCISED}
 
 
 @dataclass(frozen=True)
 class Scatter:
-    """Of means over so many points, by the line: variance of a value, of its control, and covariance of both. NaN where
-    they are beyond all numbers."""
+    """What the extreme points contribute to means over so many points, for each line: the variances of a value and of
+    its control, and their covariance. They are NaN where they overflow."""
 
     own: np.ndarray
     control: np.ndarray
     both: np.ndarray
 
     def variance(self, coefficient: float) -> float:
-        """Of the value less so many times its control, along the line where that is largest."""
+        """The variance of the value less `coefficient` times its control, along the line where that is largest."""
         with np.errstate(invalid="ignore"):
             found = self.own - 2 * coefficient * self.both + coefficient**2 * self.control
             found = np.where(found < _ROUNDING * self.own, 0.0, found)
@@ -58,14 +60,14 @@ class Scatter:
 
 
 class ExtremePoints:
-    """Of a problem whose prices follow the lognormal law."""
+    """The scatter by extreme points, for a problem whose prices follow the lognormal law."""
 
     def __init__(self, statement: Statement) -> None:
         self._statement = statement
         self._points, self._known = 0, dict[int, Scatter]()
 
     def scatter(self, mean: Mean, points: int) -> Scatter | None:
-        """None where it is not known, or where prices do not scatter."""
+        """The scatter of a mean over so many points; None where it is not known, or where prices do not scatter."""
         if points != self._points:
             self._points, self._known = points, _scatters(self._statement, points)
         return self._known.get(mean.value)
@@ -77,7 +79,7 @@ def extreme_points_of(statement: Statement) -> ExtremePoints:
 
 
 def _scatters(statement: Statement, points: int) -> dict[int, Scatter]:
-    """By the number of the value."""
+    """The scatter of each mean, by the number of its value."""
     payoffs, (z, weight), slopes = statement.payoffs, outer_strata(points), _slopes(statement)
     variables = _along(statement, slopes, z.ravel())
     fit = [v for v in range(len(payoffs.values)) if _is_fit(statement, v)]
@@ -107,7 +109,7 @@ def _is_fit(statement: Statement, value: int) -> bool:
 
 
 def _slopes(statement: Statement) -> np.ndarray:
-    """[line, asset, step]: of the noise, by how many deviations out a path is."""
+    """[line, asset, step]: the noise for each deviation that a path is out along the line."""
     dynamics, n = statement.dynamics, statement.n_steps
     scale, correlation = dynamics.scale(), dynamics.correlation
     spread = np.sqrt(np.sum(scale**2, axis=1))
@@ -127,7 +129,7 @@ def _slopes(statement: Statement) -> np.ndarray:
 
 
 def _along(statement: Statement, slopes: np.ndarray, z: np.ndarray) -> dict[str, np.ndarray]:
-    """The variables of expressions on paths that are z deviations out along each line: [line, number]."""
+    """The variables of expressions on paths that are z deviations out along each line: [line, z]."""
     dynamics, functionals = statement.dynamics, statement.payoffs.functionals
     growth = statement.end_growth
     values: dict[str, np.ndarray] = {}
@@ -143,7 +145,7 @@ def _along(statement: Statement, slopes: np.ndarray, z: np.ndarray) -> dict[str,
 def _taken(
     functionals: tuple[Functional, ...], dynamics: Dynamics, slopes: np.ndarray, z: np.ndarray
 ) -> list[np.ndarray]:
-    """What functionals keep of such paths, as kernels have it (functionals_cpu.py)."""
+    """What functionals keep of such paths, computed as in the kernels (functionals_cpu.py)."""
     n, rows = dynamics.n_steps, weighted(functionals)
     table, centre = weight_table(functionals, dynamics, dynamics.n_steps), dynamics.centre()
     due = [set() if f.kind in _UNFIT else set(f.dates.steps(n).tolist()) for f in functionals]
@@ -163,7 +165,7 @@ def _taken(
 def _kept(
     kind: Kind, so_far: np.ndarray, y: np.ndarray, centre: float, weight: float, partner: np.ndarray | None
 ) -> np.ndarray:
-    """After one more date."""
+    """What a functional has kept after one more date."""
     if kind == Kind.LOGARITHMS:
         return so_far + y
     if kind == Kind.LEAST:

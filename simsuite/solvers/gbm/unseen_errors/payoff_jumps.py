@@ -41,14 +41,16 @@ from simsuite.solvers.gbm.unseen_errors.strata import scatter
 if TYPE_CHECKING:
     from simsuite.solvers.gbm.payoffs.payoffs import Mean
 
-_REACH, _CELLS = 38.0, 1 << 14  # of the grid: in deviations of y, as far as their law can be told from 0; cells
-_OUTSTANDING = 2.0  # times the change over both neighbours: what may be a jump
+# half the width of the grid in deviations of y, beyond which its law cannot be told from 0; number of cells
+_REACH, _CELLS = 38.0, 1 << 14
+_OUTSTANDING = 2.0  # a change may be a jump if it is larger than the changes over both neighbours by this factor
 _HALVINGS = 48
-_ROUNDING = 16 * float(np.finfo(np.float64).eps)  # of what is added up: changes that may be its rounding
-_STEADY = 0.25  # of the change over a cell: what is left of a jump after halving, at least
+_ROUNDING = 16 * float(np.finfo(np.float64).eps)  # relative to what is added up: smaller changes may be rounding
+_STEADY = 0.25  # the least share of a cell's change that is left of a jump after halving
 _NODES = 64
 _MOST_DATES = 32
-_AT_END = {Kind.SUM: last, Kind.LEAST: last, Kind.LARGEST: last, Kind.LOGARITHMS: noise}  # on one date, the last
+# on a single date, the last, these are functions of these variables
+_AT_END = {Kind.SUM: last, Kind.LEAST: last, Kind.LARGEST: last, Kind.LOGARITHMS: noise}
 
 Curve = Callable[[np.ndarray], np.ndarray]
 Values = Callable[[np.ndarray], dict[str, np.ndarray]]
@@ -56,10 +58,10 @@ Values = Callable[[np.ndarray], dict[str, np.ndarray]]
 
 @dataclass(frozen=True)
 class PayoffJump:
-    """Of what is averaged over paths, undiscounted. size: of its largest jump, 0 if it is continuous, NaN if it jumps
-    by an unknown amount. random: whether it can differ from path to path. price: if it is a payoff times a weight
-    without jumps, that payoff. curve: what it is as a function of y of `asset`, if that is all it depends on. far: what
-    it is where y is far out. least, most: bounds of its mean."""
+    """The jumps of an expression that is averaged over paths, undiscounted. size: that of its largest jump, 0 if it is
+    continuous, NaN if it jumps by an unknown amount. random: whether it can differ from path to path. price: if it is a
+    payoff times a weight without jumps, the mean of that payoff. curve: its value as a function of y of `asset`, if it
+    depends on nothing else. far: its value where y is far out. least, most: bounds of its mean."""
 
     size: float
     random: bool = True
@@ -76,8 +78,8 @@ _CERTAIN = PayoffJump(0.0, random=False)
 
 @once
 def payoff_jumps_of(statement: Statement) -> dict[int, PayoffJump]:
-    """By the number of the value (payoffs.py): of every price, Greek and probability of exercise. Greeks of a price
-    that is no random number are none either."""
+    """The jumps of every price, Greek and probability of exercise, by the number of the value (payoffs.py). Greeks of a
+    price that is not random are not random either."""
     payoffs, found = statement.payoffs, {}
     for o, (option, tree) in enumerate(zip(statement.scenario.option, payoffs.trees)):
         price, greeks = payoffs.prices[o], payoffs.greeks[o]
@@ -106,7 +108,7 @@ def _of_price(statement: Statement, option: Option, tree: Node) -> PayoffJump:
 
 
 def _call_far_out(statement: Statement, option: Barrier) -> Curve | None:
-    """What a call with a barrier pays at high prices, where it is alive."""
+    """What a call with a barrier pays at high prices, if it is alive there; None if it is not."""
     asset = _option_asset(statement, option)
     if option.payoff == "put" or (option.direction == "up") == (option.knock == "out"):
         return None
@@ -130,7 +132,8 @@ def _leap(statement: Statement, tree: Node) -> PayoffJump:
 
 
 def _values(statement: Statement, tree: Node) -> Values | None:
-    """The variables of a tree by y at the end, for a path whose price at the end is all that it depends on."""
+    """The variables of an expression as a function of y at the end; None if the expression depends on more of the path
+    than the price at the end."""
     stands_for = {}
     for name in names_in(tree):
         i = number(name, "kept")
@@ -159,7 +162,7 @@ def _curve(tree: Node, values: Values) -> Curve:
 
 
 def _sizes(tree: Node, values: Values) -> Curve:
-    """How large the numbers are that a tree adds up."""
+    """The size of the numbers that an expression adds up, as a function of y."""
     return lambda y: np.broadcast_to(magnitudes([tree], values(y))[0], y.shape)
 
 
@@ -189,20 +192,21 @@ def _largest_jump(curve: Curve, spread: float, sizes: Curve) -> float:
 
 
 def elsewhere(leap: PayoffJump, statement: Statement, usual: float) -> float:
-    """How far from `usual` it is where it is not that, see `root_mean_square_off`. It is what paths can bring that are
-    like none of those that were made."""
+    """An estimate of how far other paths are from `usual`, the value on all paths that were made: see
+    `root_mean_square_off`. If the value is not a known function of y, it is the size of the jump, NaN if that is not
+    known."""
     if leap.curve is None:
         return leap.size if leap.size > 0 else math.nan
     return root_mean_square_off(leap.curve, _spread(statement, leap.asset), usual)
 
 
 def root_mean_square_off(curve: Curve, spread: float, usual: float) -> float:
-    """Root mean square of how far from `usual` it is where it is not that, by the law of y, normal with the deviation
-    `spread`; NaN if that is beyond all numbers."""
+    """The root mean square of `curve` less `usual`, over the part of the law of y where the two differ. y is normal
+    with the deviation `spread`. 0 if they do not differ, NaN if the result overflows."""
     z = np.linspace(-_REACH, _REACH, _CELLS + 1)
     off = curve(spread * z) - usual
     away = np.isfinite(off) & (np.abs(off) > 1e-12 * abs(usual))
-    if not away.any():  # it need not be random, and is not
+    if not away.any():  # it could be random, but is not
         return 0.0
     logarithm = -(z[away] ** 2) / 2
     weight = np.exp(logarithm - logarithm.max())
@@ -212,7 +216,7 @@ def root_mean_square_off(curve: Curve, spread: float, usual: float) -> float:
 
 
 def _never_pays(option: Barrier) -> bool:
-    """Whether it is void, the end being a date, wherever it would pay."""
+    """Whether the option is void wherever it would pay, the end being one of its dates."""
     if option.knock == "in" or option.rebate:
         return False
     if option.direction == "down":
@@ -221,8 +225,8 @@ def _never_pays(option: Barrier) -> bool:
 
 
 def scatter_far_out(leap: PayoffJump, statement: Statement, points: int) -> float:
-    """Variance of a mean over so many points that comes from the first and the last of them in order of y. 0 where the
-    payoff is not known there, NaN where it is beyond all numbers."""
+    """The part of the variance of a mean over so many points that comes from the first and the last of them in order of
+    y. 0 where the payoff is not known there, NaN where it overflows."""
     if leap.far is None or not statement.dynamics.lognormal:
         return 0.0
     return scatter(leap.far, _spread(statement, leap.asset), points)

@@ -1,4 +1,4 @@
-"""The first and the last of m strata of the normal law, in each of which one of m Sobol points is."""
+"""The first and the last of m strata of equal probability of the normal law; one of m Sobol points is in each."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import numpy as np
 from scipy.special import ndtri_exp
 
 CELLS = 256
-_DECAY = 690.0  # of shares of the stratum: e^-690, as far as numbers reach
+_DECAY = 690.0  # the cells reach to shares of e^-690 of the stratum, as far as floating-point numbers do
 
 
 def outer_strata(points: int) -> tuple[np.ndarray, np.ndarray]:
-    """(z[side, cell], weight[cell]): deviations above and below the middle, and how probable each cell is in its
-    stratum. A share e^-x of a stratum lies farther out than each."""
+    """Cells of the outer strata: (z[side, cell], weight[cell]), the number of deviations above and below the middle,
+    and the probability of each cell within its stratum. Cells end where shares e^-x of the stratum lie farther out."""
     x = _DECAY * np.linspace(0.0, 1.0, CELLS + 1) ** 2
     out = -ndtri_exp(-(x[1:] + x[:-1]) / 2 - np.log(points))
     return np.array([out, -out]), -np.diff(np.exp(-x))
 
 
 def scatter(curve: Callable[[np.ndarray], np.ndarray], spread: float, points: int) -> float:
-    """Variance of a mean over so many points, of `curve` of a number of the deviation `spread`, that comes from the
-    first and the last of them. NaN if it is beyond all numbers."""
+    """The part of the variance of a mean over so many points that comes from the first and the last of them, where a
+    point's value is `curve` of a normal number with the deviation `spread`. NaN if it overflows."""
     z, weight = outer_strata(points)
     with np.errstate(all="ignore"):
         values = curve(spread * z)

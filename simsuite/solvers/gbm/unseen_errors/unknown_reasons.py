@@ -1,4 +1,4 @@
-"""Why numbers of a run's results are not known: a clause for each that is `None`, by its name."""
+"""The reasons why numbers of a run's results are not known: a clause for each number that is `None`, by its name."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ _PRICES = "the standard error of the price of an option held is not known"
 
 
 def with_reasons(found: Mapping[str, Any], reasons: Mapping[str, str]) -> dict[str, Any]:
-    """Results, with `reasons` beside them if there are any."""
+    """Results, with the key `reasons` if there are any."""
     return {**found, **({"reasons": dict(reasons)} if reasons else {})}
 
 
 def few(statement: Statement, paths: int) -> str:
-    """Where so many paths are too few for a standard error."""
+    """The reason where so many paths are too few for a standard error."""
     width = statement.width
     kind = {1: "path", 2: "antithetic pair"}[width]
     return f"{counted(max(paths // width, 1), kind)} cannot tell it"
 
 
 def unknown_error(assets: Sequence[str], each: Sequence[Estimate]) -> str:
-    """Why standard errors of a Greek by each of the assets, or of a single one, are not known; by which assets, if
-    others are known and not 0, or the reasons differ. "" if all are."""
+    """The reasons why standard errors of a Greek by each of the assets, or of a single one, are not known; "" if all
+    are. Assets are named if the errors of others are known and not 0, or if the reasons differ."""
     named: dict[str, list[str]] = {}
     for asset, estimate in zip(assets, each):
         if estimate.unknown:
@@ -45,7 +45,7 @@ def unknown_error(assets: Sequence[str], each: Sequence[Estimate]) -> str:
 
 
 def asset_reasons(statement: Statement, paths: int, found: Mapping[str, Any]) -> dict[str, str]:
-    """found: what results say of an asset's price at a frame."""
+    """The reasons for what is None in `found`, the results about an asset's price at a frame."""
     small = _TOO_SMALL if paths >= 2 * statement.width else few(statement, paths)
     why = _POINTS if statement.uses_sobol else small
     names = ("mean_standard_error", "std", "std_standard_error")
@@ -56,7 +56,7 @@ def asset_reasons(statement: Statement, paths: int, found: Mapping[str, Any]) ->
 
 
 def risk_reasons(found: Mapping[str, Any]) -> dict[str, str]:
-    """found: what results say of the risk of a portfolio."""
+    """The reasons for what is None in `found`, the results about the risk of a portfolio."""
     if found["value_standard_error"] is None:
         return dict.fromkeys(
             ("value_standard_error", "value_at_risk_ci95", "expected_shortfall_standard_error"), _PRICES
@@ -71,7 +71,7 @@ def risk_reasons(found: Mapping[str, Any]) -> dict[str, str]:
 
 
 def exposure_reasons(statement: Statement, paths: int, found: Mapping[str, Any]) -> dict[str, str]:
-    """found: what results say of the exposure of a portfolio."""
+    """The reasons for what is None in `found`, the results about the exposure of a portfolio."""
     reasons = {}
     for part in ("expected", "negative"):
         unknown = [at for at in (found["end"], found["peak"]) if at[f"{part}_standard_error"] is None]

@@ -74,8 +74,8 @@ from simsuite.solvers.gbm.unseen_errors.unknown_reasons import ALIKE, FAR_OUT, f
 if TYPE_CHECKING:
     from simsuite.solvers.gbm.payoffs.payoffs import Mean
 
-_MOST = 10.0  # root mean squares: the largest jump that is read off values
-_SAME = 1e-15  # of the square of a number: what rounding makes the variance of a number that is always the same
+_MOST = 10.0  # the largest jump that is estimated from values, in root mean squares of these
+_SAME = 1e-15  # the variance of a constant that rounding may cause, relative to its square
 _UNIT = 2.0**-53
 _DOUBT = 0.05
 _BASE, _A_STEP, _LEVEL = 0.5, 1 / 40, 0.75
@@ -83,8 +83,9 @@ _BASE, _A_STEP, _LEVEL = 0.5, 1 / 40, 0.75
 
 @dataclass(frozen=True)
 class Seen:
-    """What observations were: how many, paths of each, and whether all were alike. mean, square: those of single paths,
-    undiscounted; the square of pairs as if their paths were independent of each other."""
+    """The observations that a mean is made of. count: how many there are; points: the paths of each; alike: whether all
+    were equal. mean, square: mean and mean square of single paths, undiscounted; the square for pairs is as if their
+    paths were independent of each other."""
 
     count: int
     points: int
@@ -98,22 +99,22 @@ class Seen:
 
     @property
     def reach(self) -> float:
-        """Error of a mean, for a jump of 1."""
+        """The error of the mean for a jump of 1."""
         return reach_of(self.count, self.points)
 
     @property
     def unseen(self) -> float:
-        """Largest probability of what was not seen."""
+        """Upper bound of the probability of values that were not seen."""
         return (1 - _DOUBT ** (1 / self.count)) / self.points
 
 
 def reach_of(count: int, points: int) -> float:
-    """Error of a mean over so many observations of so many paths each, for a jump of 1."""
+    """The error that a jump of 1 adds to a mean over so many observations of so many paths each."""
     return math.sqrt(2 / ((count + 2) * (count + 3))) / points
 
 
 def seen(statement: Statement, observed: Snapshot, mean: Mean) -> Seen:
-    """By the paths that are done."""
+    """The observations of a mean from the paths that are done."""
     n, sums = int(observed.arrays["done"][0]) // statement.width, observed.arrays["options"][:, mean.rows]
     total, squares = (sum((exact(rows[i]) for rows in sums), Fraction(0)) / n for i in (0, 1))
     shift, width = Fraction(float(statement.shifts[mean.value])), statement.width
@@ -124,8 +125,8 @@ def seen(statement: Statement, observed: Snapshot, mean: Mean) -> Seen:
 
 
 def completed(statement: Statement, observed: Snapshot, mean: Mean, estimate: Estimate, discount: float) -> Estimate:
-    """With all that the standard error of an estimate leaves out."""
-    if math.isnan(estimate.standard_error):  # too few observations
+    """The estimate with all parts of the error that its standard error leaves out."""
+    if math.isnan(estimate.standard_error):  # there are too few observations
         return replace(estimate, unknown=few(statement, int(observed.arrays["done"][0])))
     leap, of = payoff_jumps_of(statement)[mean.value], seen(statement, observed, mean)
     bounded = replace(estimate, least=discount * leap.least, most=discount * leap.most)
@@ -146,7 +147,8 @@ def completed(statement: Statement, observed: Snapshot, mean: Mean, estimate: Es
 
 
 def _with_extremes(statement: Statement, observed: Snapshot, mean: Mean, of: Seen, estimate: Estimate) -> Estimate:
-    """With a standard error that is no less than what the highest and the lowest Sobol point make of it."""
+    """The estimate with a standard error that is no less than what the highest and the lowest Sobol point contribute to
+    it."""
     if not statement.uses_sobol:
         return estimate
     least = statement.discount * math.sqrt(_scatter(statement, observed, mean, of.points) / of.count)
@@ -156,7 +158,7 @@ def _with_extremes(statement: Statement, observed: Snapshot, mean: Mean, of: See
 
 
 def _scatter(statement: Statement, observed: Snapshot, mean: Mean, points: int) -> float:
-    """Variance of a mean over so many points by the highest and the lowest of them."""
+    """The part of the variance of a mean over so many points that comes from the highest and the lowest of them."""
     leap = payoff_jumps_of(statement)[mean.value]
     if leap.far is not None and mean.control is None:
         return scatter_far_out(leap, statement, points)
@@ -169,7 +171,7 @@ def _scatter(statement: Statement, observed: Snapshot, mean: Mean, points: int) 
 
 
 def rounding(statement: Statement) -> float:
-    """By what share of its standard deviation the mean of a payoff may be off."""
+    """The possible error of a payoff's mean by rounding, as a share of its standard deviation."""
     found = _BASE + _A_STEP * math.sqrt(statement.n_steps)
     if statement.dtype == np.float32:
         spread = LN2 * statement.dynamics.spread(np.array([statement.n_steps]))[:, 0]
@@ -178,7 +180,7 @@ def rounding(statement: Statement) -> float:
 
 
 def unseen_results(price: Estimate) -> dict[str, Any]:
-    """Where all paths paid the same, though they need not: what can be said of those that pay something else."""
+    """What can be said of other payoffs if all paths paid the same, though they need not; empty otherwise."""
     if price.unseen is None:
         return {}
     found, others = ("no path paid", "that one does") if price.value == 0 else ("all paths paid the same", "of others")
@@ -187,7 +189,7 @@ def unseen_results(price: Estimate) -> dict[str, Any]:
 
 
 def _read_off(statement: Statement, observed: Snapshot, leap: PayoffJump, of: Seen) -> float:
-    """The size of jumps."""
+    """The size of jumps, estimated from the values themselves."""
     if leap.price is not None:
         paid, price = payoff_jumps_of(statement)[leap.price.value].size, seen(statement, observed, leap.price)
         if not math.isnan(paid) and price.square > 0:
