@@ -1,18 +1,19 @@
-"""What a step of a path takes at least, and how many path-steps a second a device could do that had nothing else to do.
+"""What a step of a path takes at least, and how many path-steps a second a device could make if it did nothing else.
 
-The scheme is that of `exact.py`: Philox4x32-10, Box-Muller, and a power of 2 wherever a price is needed; increments of
-several assets are mixed by a triangular matrix. What depends on the path alone or on the step alone is not counted,
-since it can be done once: two of the ten rounds of Philox. Of the units that work side by side the slowest one counts:
+The scheme is that of `paths/stepper.py`: Philox4x32-10, Box-Muller, and a power of 2 wherever a price is needed;
+increments of several assets are mixed by a triangular matrix. What depends on the path alone or on the step alone is
+not counted, since it can be done once: two of the ten rounds of Philox. Of the units that work side by side the slowest
+one counts:
 
 - Philox: the measured rate of its rounds (two wide products, two exclusive ors of three numbers).
-- Special functions: of a pair of float32 normals (logarithm, root, sine, cosine, conversion) and powers of 2, measured.
-- Instructions: one a lane and cycle, which is the measured rate of float32 multiply-adds.
+- Special functions: the measured rate of pairs of float32 normals (logarithm, root, sine, cosine, conversion) and of
+  powers of 2.
+- Instructions: one for each lane and cycle, which is the measured rate of float32 multiply-adds.
 - float64: the measured rate of its multiply-adds. Its functions are polynomials: 52 instructions for a pair of normals
   as in `normals.cuh`, 15 for a power of 2.
 - Memory, where prices are stored: bytes written at the measured rate of a copy.
 
-So no program for this scheme can be faster, and one that keeps several units busy at once does not come close.
-"""
+So no program for this scheme can be faster, and one that keeps several units busy at once does not come close."""
 
 from __future__ import annotations
 

@@ -20,9 +20,9 @@ THREADS = 256
 BLOCKS = 64  # blocks for each multiprocessor: several waves
 TURNS = 8
 CHAINS, PER_TURN = 8, 16  # the same as in units.cu
-ROUNDS = 10  # of Philox
+ROUNDS = 10  # rounds of Philox4x32
 KEY = 2026
-FIXED_POINT = 0.6411857445  # of 2^-x
+FIXED_POINT = 0.6411857445  # the number x with 2^-x = x
 
 
 @dataclass(frozen=True)

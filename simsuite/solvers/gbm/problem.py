@@ -32,7 +32,7 @@ from simsuite.solvers.schedule import frame_steps
 # path-steps per second on two cores of an AMD EPYC (Zen 4)
 USUAL_CPU = {"float64": 5e8, "mixed": 1e9, "float32": 1.5e9}
 USUAL_VALUE = 1.4e-8  # seconds for each path and each price or Greek on the same CPU; 1e-8 to 1.8e-8 were measured
-USUAL_GPU = {"float64": 2e11, "mixed": 5e11, "float32": 7e11}  # on an H200
+USUAL_GPU = {"float64": 2e11, "mixed": 5e11, "float32": 7e11}  # path-steps per second on an H200
 
 
 @dataclass(frozen=True)

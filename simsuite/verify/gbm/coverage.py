@@ -63,7 +63,8 @@ def coverage_checks(backend: Backend, seeds: int) -> Iterator[Check]:
 def _digitals(paths: Mapping[str, Any], rare: bool, rng: np.random.Generator) -> GbmScenario:
     """A scenario of digitals, which pay with any probability, or, if `rare`, on 0.1 to 30 paths."""
     chances = np.exp(rng.uniform(np.log(0.1), np.log(30), STRIKES)) / paths["count"] if rare else rng.random(STRIKES)
-    strikes = ASSET["spot"] * np.exp(0.05 - 0.02 - 0.02 - ASSET["volatility"] * ndtri(chances))  # growth 0.03
+    # 0.05 - 0.02 - 0.02 is the rate less the yield and half the variance
+    strikes = ASSET["spot"] * np.exp(0.05 - 0.02 - 0.02 - ASSET["volatility"] * ndtri(chances))
     options = [option(f"digital {i}", "digital", strike=float(k), cash=CASH) for i, k in enumerate(strikes)]
     scenario = world([ASSET], 1, [o | {"greeks": False} for o in options])
     return GbmScenario.model_validate({**scenario, "paths": dict(paths)})

@@ -1,7 +1,8 @@
-"""Other ways to the price of the same Asian, each in a file of its own, run beside simsuite when they are installed.
+"""Other ways to compute the price of the same Asian option, each in a file of its own, run beside simsuite when they
+are installed.
 
-All take the mean over 252 fixings on plain paths, written as users of each library would, and their prices are checked
-like simsuite's own.
+All compute the mean over 252 fixings on plain paths, written as users of each library would, and their prices are
+checked like simsuite's own.
 """
 
 from simsuite.bench.gbm.peers.jax_loop import JAX

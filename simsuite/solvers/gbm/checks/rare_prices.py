@@ -17,7 +17,7 @@ from simsuite.solvers.gbm.results.text_lines import with_error
 from simsuite.solvers.gbm.style_record import style_of
 from simsuite.words import measured
 
-_RARE = 2.5  # deviations
+_RARE = 2.5  # deviations of the logarithm from which on there is a warning
 _SETTLED = 0.1  # relative error of the mean that the proposed number of paths is to reach
 _MOST_PATHS = 1e10  # hardly anybody makes more paths
 _FAR_OFF = 5.0  # standard errors from which on a mean counts as missed

@@ -48,7 +48,7 @@ def arithmetic_mean_option(
 ) -> float:
     """E max(+-(A - strike), 0), A being the mean of the prices `past` and those after each of `steps`.
 
-    Only the first step may be without noise (a fixing now). ValueError otherwise.
+    Only the first step may be without noise (a fixing now). Raises ValueError otherwise.
     """
     growths, deviations = steps.growths, steps.deviations
     seen, n = sum(past), len(past) + len(growths)

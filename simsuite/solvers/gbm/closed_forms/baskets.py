@@ -65,8 +65,8 @@ def equicorrelated_basket(
 ) -> float:
     """e^{-rT} E max(+-(sum w_i S_i - strike), 0), all weights above 0, all log-prices alike: 2 to 5 of them.
 
-    Errors are about 1e-12 of the strike for deviations up to 1. ValueError for other numbers of assets, or correlations
-    not in (-1 / (n - 1), 1].
+    Errors are about 1e-12 of the strike for deviations up to 1. Raises ValueError for other numbers of assets, or
+    correlations not in (-1 / (n - 1), 1].
     """
     n = len(forwards)
     if n not in HERMITE or min(*weights, strike, deviation) <= 0 or not -1 / (n - 1) < rho <= 1:

@@ -26,7 +26,7 @@ def digital(
 
 
 def digital_greeks(terms: Terms, strike: float, payoff: Payoff, cash: float = 1.0) -> Greeks:
-    """Price and derivatives. ValueError without volatility."""
+    """Price and derivatives. Raises ValueError without volatility."""
     F, d = terms.forward, terms.deviation
     sign = 1.0 if payoff == "call" else -1.0
     d1 = moneyness(terms, strike)

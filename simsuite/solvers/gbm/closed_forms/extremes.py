@@ -24,12 +24,12 @@ POINTS = 128
 
 
 def maximum_tail(spot: float, growth: float, volatility: float, end: float, level: float) -> float:
-    """P(S_t >= level for some t in [0, end]). ValueError without volatility."""
+    """P(S_t >= level for some t in [0, end]). Raises ValueError without volatility."""
     return float(_tail(np.asarray(math.log(level / spot)), growth - volatility**2 / 2, volatility, end))
 
 
 def minimum_tail(spot: float, growth: float, volatility: float, end: float, level: float) -> float:
-    """P(S_t <= level for some t in [0, end]). ValueError without volatility."""
+    """P(S_t <= level for some t in [0, end]). Raises ValueError without volatility."""
     return float(_tail(np.asarray(math.log(spot / level)), volatility**2 / 2 - growth, volatility, end))
 
 
@@ -70,7 +70,7 @@ def minimum_shortfall(spot: float, growth: float, volatility: float, end: float,
 def maximum_excess_on_dates(spot: float, steps: Steps, strike: float) -> float:
     """E max(max S_i - strike, 0), the highest price being that of today and of the dates after each of `steps`.
 
-    Errors are about 1e-13 of the spot. ValueError without noise in each step.
+    Errors are about 1e-13 of the spot. Raises ValueError without noise in each step.
     """
     y, mass = _lindley(steps, 1.0)
     rest = truncated_option(spot * np.exp(steps.growths[0] + y), float(steps.deviations[0]), max(strike, spot), "call")

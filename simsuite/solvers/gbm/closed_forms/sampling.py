@@ -22,7 +22,7 @@ Estimator = Literal[
 ]
 # half the range of the quadrature, in standard deviations; squares of prices shift the law by 2 sigma sqrt(T)
 REACH = 12.0
-POINTS = 160  # a panel
+POINTS = 160  # Gauss-Legendre points of each panel of the quadrature
 
 
 class Sampling:

@@ -121,7 +121,7 @@ class Greeks:
     """A price and its derivatives, in units of the price per unit of what is varied."""
 
     price: float
-    delta: float  # by spot
+    delta: float  # derivative by spot
     gamma: float  # second derivative by spot
     vega: float  # derivative by a shift of all volatilities
     rho: float  # derivative by a shift of all rates, dividend yields fixed

@@ -45,7 +45,7 @@ def european_price(terms: Terms, strike: float, payoff: Payoff) -> float:
 
 
 def moneyness(terms: Terms, strike: float) -> float:
-    """d1 of Black and Scholes. ValueError without volatility."""
+    """d1 of Black and Scholes. Raises ValueError without volatility."""
     if terms.deviation <= 0 or strike <= 0:
         raise ValueError("derivatives of a price need a volatility and a strike above 0")
     return math.log(terms.forward / strike) / terms.deviation + terms.deviation / 2

@@ -121,7 +121,7 @@ def results(plan: MultilevelPlan, plain: dict[str, Any], observed: Snapshot) -> 
 
 
 def _levels(plan: MultilevelPlan, observed: Snapshot, prices: list[Estimate]) -> dict[str, Any]:
-    """What the levels tell. Among it, plain_cost is an estimate from the variances of payoffs on level 0: the
+    """The part of the results about levels. Its plain_cost, from the variances of payoffs on level 0, is the number of
     path-steps that plain Monte Carlo takes for the same standard errors."""
     names, done = plan.scenario.option_names, observed.arrays["done"]
     means, found = moments(plan, observed)

@@ -9,7 +9,7 @@ from enum import Enum, IntEnum
 
 import numpy as np
 
-MOST_SCHEDULES = 32  # a bit each
+MOST_SCHEDULES = 32  # a bit of the table for each
 
 
 class Kind(IntEnum):

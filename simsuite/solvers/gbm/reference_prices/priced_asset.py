@@ -76,7 +76,7 @@ class Priced:
 
     @property
     def constants(self) -> tuple[float, float, float, float]:
-        """Rate, growth, volatility and end. ValueError where they are not constant."""
+        """Rate, growth, volatility and end. Raises ValueError where they are not constant."""
         if self.asset.dividends:
             raise ValueError("pays dividends")
         return self._between_dividends

@@ -1,4 +1,4 @@
-"""What the result file of a Monte Carlo run holds."""
+"""The layout of the result file of a Monte Carlo run: its variables and their units."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class QuantileSketch:
         return float(self.mean[bin_of] + (2 * within - 1) * self.reach[bin_of])
 
     def quantile(self, q: float) -> float:
-        """As `numpy.quantile`: between the order statistics about number (n - 1) q."""
+        """The q-quantile, computed as `numpy.quantile` does: between the order statistics next to number (n - 1) q."""
         n = self.n
         h = (n - 1) * q
         k = min(math.floor(h), n - 1)

@@ -16,7 +16,7 @@ from simsuite.solvers.gbm.statistics.exact_sums import LIMBS
 from simsuite.solvers.gbm.statistics.statistics import BINS_PER_UNIT, GROUP, LARGEST, LAST_BIN, LOG_LARGEST, Z_MAX
 from simsuite.solvers.gbm.statistics.statistics_scalars import digits
 
-THREADS = 32  # of a block
+THREADS = 32  # threads of a block
 _PARTS = (3, THREADS)
 
 

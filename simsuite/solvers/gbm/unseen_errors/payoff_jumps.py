@@ -1,18 +1,17 @@
-"""How much a payoff leaps: where an expression in what is kept of a path jumps, and by how much.
+"""The jumps of payoffs: where an expression in what is kept of a path jumps, and by how much.
 
 What a payoff makes of one price alone, the last one, is a function of one number, the noise y of its logarithm
-(dynamics.py). Such a function is looked at on a fine grid; an interval over which it changes far more than over both of
-its neighbours is halved again and again, always keeping the half with the larger change. At a jump the change stays, at
-a slope, however steep, it vanishes. A change that rounding can make is none: what is left of huge prices that cancel
+(dynamics.py). Such a function is computed on a fine grid. An interval over which it changes far more than over both of
+its neighbours is halved again and again, always keeping the half with the larger change. At a jump the change stays; at
+a slope, however steep, it vanishes. Changes that rounding can make are ignored: what is left of huge prices that cancel
 each other, as in the rho of a call far out, changes at random.
 
 For barriers on dates the size is the root mean square of what is gained or lost by touching the level on a date, over
-the prices at the end that can follow, the largest over the dates. Other payoffs of several numbers either have no
-jump, by their operations, or one of unknown size.
+the prices at the end that can follow; the largest over the dates counts. Other payoffs of several numbers either have
+no jump, which their operations show, or one of unknown size.
 
-Far out, at the highest and the lowest prices, barriers have been reached: calls pay there what they pay without, or
-nothing.
-"""
+At the highest and the lowest prices, barriers have been reached: calls pay there what they pay without a barrier, or
+nothing."""
 
 from __future__ import annotations
 
