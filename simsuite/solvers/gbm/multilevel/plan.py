@@ -20,7 +20,7 @@ from simsuite.solvers.gbm.portfolio.portfolio import PAYOFFS_CHUNK
 from simsuite.solvers.gbm.statistics.exact_sums import LIMBS
 from simsuite.solvers.gbm.statistics.statistics import GROUP
 
-# paths whose payoffs are computed at a time: enough for launches to take a negligible part of the time
+# paths whose payoffs are computed at a time: so many that launching takes no longer than computing them
 GPU_CHUNK = 1 << 18
 _PILOT = 4 * GROUP  # paths of each level in the first round
 _PORTION = 1 << 22  # path-steps of a portion, roughly
