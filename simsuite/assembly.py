@@ -27,13 +27,13 @@ from simsuite.libraries import library_threads
 from simsuite.scenario import Scenario, load
 from simsuite.words import counted
 
-PROBLEMS = {  # imported when first needed
+PROBLEMS = {  # the module and the class of each solver, imported when it is first needed
     "heat": "simsuite.solvers.heat.problem:HeatProblem",
     "gbm": "simsuite.solvers.gbm.solver:GbmSolver",
     "linear": "simsuite.solvers.linear.problem:LinearProblem",
 }
 
-_LARGE = 1 << 30  # bytes of a device that may take a while to be filled
+_LARGE = 1 << 30  # a problem needs so many bytes of its device that it may take a while to fill them
 
 
 def device_of(scenario: Scenario, announce: Callable[[str], None] = lambda text: None) -> Device:
@@ -59,7 +59,8 @@ def threads_of_libraries(scenario: Scenario) -> contextlib.AbstractContextManage
 
 
 def name_of(device: Device, scenario: Scenario) -> str:
-    """The name of the device that a scenario will run on; as the scenario has it, where it is not on this machine."""
+    """The name of the device that a scenario will run on; where this machine has none such, the name that the scenario
+    gives."""
     try:
         return device().name
     except DeviceError:
@@ -67,7 +68,7 @@ def name_of(device: Device, scenario: Scenario) -> str:
 
 
 def failure_of(device: Device, scenario: Scenario, error: Exception) -> DeviceFailure | None:
-    """An error that ended a run, in the program's words, where it is one of the GPU; else None."""
+    """The DeviceFailure that says, in the program's words, what ended a run; None if `error` is no error of a GPU."""
     failure = gpu_failure(error)
     return None if failure is None else DeviceFailure(f"{name_of(device, scenario)} failed: {failure}")
 
@@ -75,7 +76,8 @@ def failure_of(device: Device, scenario: Scenario, error: Exception) -> DeviceFa
 def make_problem(scenario: Scenario, device: Device | None = None, decided: Mapping[str, Any] | None = None) -> Problem:
     """The solver's problem, see `Problem`. Raises ScenarioError, with every mistake shown in the file, and DeviceError.
 
-    Without a device nothing is measured; `decided` is that of an earlier problem of this scenario.
+    Without a device nothing is measured. decided: what an earlier problem of this scenario decided (`Problem.decided`),
+    which then holds.
     """
     module, _, name = PROBLEMS[scenario.solver].partition(":")
     try:
@@ -100,7 +102,7 @@ def make_backend(device: Device, problem: Problem) -> Backend:
 
 @contextlib.contextmanager
 def enough_memory(problem: Problem) -> Iterator[None]:
-    """What runs out of memory within raises DeviceError, with what to do about it."""
+    """Turns a MemoryError raised in this context into a DeviceError that says what to do about it."""
     try:
         yield
     except MemoryError as error:
@@ -108,12 +110,12 @@ def enough_memory(problem: Problem) -> Iterator[None]:
 
 
 def _memory_help(problem: Problem) -> str:
-    """A line, where there is anything to be done about it."""
+    """A line that says how the problem can do with less memory; "" if it cannot."""
     return f"\n  = help: {problem.less_memory}" if isinstance(problem, MemorySaving) else ""
 
 
 def memory_needed(problem: Problem) -> int:
-    """Bytes on the device: what the stepper allocates, and the snapshots on their way."""
+    """Bytes that a run needs on its device: for what the stepper allocates and for snapshots on their way to files."""
     snapshot = sum(a.nbytes for a in problem.initial().arrays.values())
     return problem.device_bytes() + SNAPSHOTS * snapshot
 
@@ -124,11 +126,11 @@ def default_directory(scenario: Scenario) -> Path:
 
 
 def extension_of_run(directory: Path, paths: int, overrides: Sequence[str] = ()) -> tuple[Scenario, Scenario | None]:
-    """The scenario of the run in `directory` with so many paths, and that of the finished run there, which has fewer;
-    None if what is there is that extension already.
+    """The scenario of the run in `directory` extended to so many paths, and the scenario of the finished run there,
+    which has fewer paths; the latter is None if what is there is that extension already.
 
     Raises UsageError where there is no finished Monte Carlo run, or none of fewer paths, and ScenarioError if the
-    scenario cannot have so many. overrides: keys besides that differ.
+    scenario cannot have so many. overrides: other changes to the scenario, as "key=value".
     """
     before = scenario_of_run(directory)
     if before.solver != "gbm":
@@ -146,8 +148,8 @@ def extension_of_run(directory: Path, paths: int, overrides: Sequence[str] = ())
 
 def target_reached(directory: Path, count: int) -> str | None:
     """A sentence, if the run in `directory`, of at most `count` paths, reached the standard error that it was to have.
-    If it ended for that, a larger number of paths changes nothing; if with all its paths, its last batch may not have
-    been whole."""
+    If it ended because it reached that, a larger number of paths changes nothing; if it ended with all its paths, its
+    last batch may have been a part of one only."""
     results = (RunDirectory(directory).read_summary() or {}).get("results", {})
     target = results.get("target", {})
     if not target.get("reached"):
@@ -167,13 +169,14 @@ def scenario_of_run(directory: Path, overrides: Sequence[str] = ()) -> Scenario:
     if not run.scenario.exists():
         raise UsageError(f"{directory} holds no run (no scenario.toml in it)")
     base = directory
-    if run.results.exists():  # the way there is absolute in files of version 0.1.0
+    if run.results.exists():  # files of version 0.1.0 have an absolute path there
         base = Path(os.path.normpath(directory.resolve() / _stored_base(run)))
     return load(run.scenario, overrides, base=base)
 
 
 def _stored_base(run: RunDirectory) -> str:
-    """What `base_of_data` gave when the run began, of the checkpoint if the results are damaged."""
+    """What `base_of_data` gave when the run began, read from the results, or from the checkpoint if they are
+    damaged."""
     try:
         with reading(run.results) as file:
             return str(file.attrs.get("scenario_base", ""))
@@ -183,8 +186,8 @@ def _stored_base(run: RunDirectory) -> str:
 
 
 def base_of_data(scenario: Scenario, directory: Path) -> dict[str, str]:
-    """What results and checkpoints in `directory` say of where names of data files start from: the way there from
-    `directory`, which stays right when both are moved; nothing for a scenario without data files."""
+    """The attributes by which results and checkpoints in `directory` tell where names of data files start from: a path
+    relative to `directory`, which stays right when both are moved. There are none for a scenario without data files."""
     if not any(scenario.file_names()):
         return {}
     return {"scenario_base": os.path.relpath(scenario.base.resolve(), directory.resolve())}
@@ -218,19 +221,20 @@ def estimate(problem: Problem, device: str = "cpu") -> dict[str, Any]:
 
 
 def disk_bytes(scenario: Scenario, problem: Problem) -> int:
-    """Bytes of the finished results file, about, as if nothing could be compressed."""
+    """About how many bytes the finished results file will have if nothing can be compressed."""
     return results_bytes(problem.layout, _texts(scenario, problem), scenario.model.output.compression)
 
 
 def checkpoint_on_disk(scenario: Scenario, problem: Problem) -> int:
-    """Bytes of a checkpoint, at most, about: of a large state what its device has to hold, which takes no time."""
+    """About how many bytes a checkpoint has at most. For a large state this is the memory that its device needs, since
+    to make the state would take time."""
     held = problem.device_bytes()
     state = held if held > _LARGE else sum(stored_bytes(np.asarray(a)) for a in problem.initial().arrays.values())
     return checkpoint_bytes(state, problem.layout, _texts(scenario, problem))
 
 
 def _texts(scenario: Scenario, problem: Problem) -> dict[str, str]:
-    """As long as what results say of their run."""
+    """Attributes as long as those that the results of this run will have, for estimates of the size of files."""
     files = json.dumps({key: "0" * 64 for key, _ in scenario.file_names()})
     short = {f"about {i}": "0" * 16 for i in range(10)}
     decided = json.dumps(dict(problem.decided))

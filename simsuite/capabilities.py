@@ -13,7 +13,8 @@ class Extensible(Protocol):
     """A problem that leaves a checkpoint at its end, from which a larger one of its kind can go on."""
 
     def extended(self, before: Problem, end: Snapshot, backend: Backend) -> Snapshot:
-        """Where this problem begins, if `before` ended like that: bit for bit it comes to what it would without."""
+        """The state from which this problem goes on if the problem `before` ended in the state `end`. The results are
+        the same, bit for bit, as if this problem had been run from its start."""
 
 
 @runtime_checkable
@@ -23,15 +24,15 @@ class Adaptive(Protocol):
 
     @property
     def taken(self) -> int:
-        """Time steps so far."""
+        """How many time steps the stepper has taken so far."""
 
     def advance_for(self, n: int, seconds: float) -> None:
-        """Like `advance(n)`, and back before that once so much time has gone by: nobody knows how many time steps n
-        ticks are."""
+        """Like `advance(n)`, but returns earlier once so many seconds have gone by, since nobody knows beforehand how
+        many time steps n ticks take."""
 
     @property
     def work(self) -> float:
-        """Done by this stepper, in the problem's unit."""
+        """The work that this stepper has done so far, in the problem's unit."""
 
 
 @runtime_checkable
@@ -40,7 +41,7 @@ class Stalling(Protocol):
 
     @property
     def stalled(self) -> str | None:
-        """Why, in a sentence, as it looks now; None while nothing says so."""
+        """Why the run will hardly get to its end, in a sentence, as it looks now; None while it looks as if it will."""
 
 
 @runtime_checkable
@@ -61,13 +62,13 @@ class SelfChecking(Protocol):
     """A problem that can tell by its results whether they are as accurate as its scenario asks for."""
 
     def shortcomings(self, results: Mapping[str, Any], complete: bool = True) -> Sequence[str]:
-        """In what results of a run fall short of that, and what to change in the scenario: one sentence each.
-        complete: whether it came to its end. What one has reached that was stopped may be next to nothing yet."""
+        """In what the results of a run are less accurate than the scenario asks for, and what to change in it: one
+        sentence each. complete: whether the run came to its end; one that was stopped may have few results yet."""
 
 
 @runtime_checkable
 class Doubting(Protocol):
-    """A problem that can tell that a state, although it is finite, is none that its equation is meant for."""
+    """A problem that can tell when a state, although it is finite, is one that its equation is not valid for."""
 
     def doubt(self, observed: Snapshot) -> str | None:
         """What is wrong with what was measured for a row of results, in a sentence; None if nothing is."""
@@ -75,7 +76,7 @@ class Doubting(Protocol):
 
 @runtime_checkable
 class Dating(Protocol):
-    """A problem that may know when its state was finite no more, which rows of results show later only."""
+    """A problem that may know at what time its state ceased to be finite; rows of results show that only later."""
 
     def fault_time(self, observed: Snapshot) -> float | None:
         """The time that steps had reached when the first NaN or Inf came up; None where that is not known."""
@@ -86,7 +87,7 @@ class Staged(Protocol):
     """A problem whose clock may count the steps of several batches, one after another."""
 
     def stage(self, step: int) -> str | None:
-        """How far the run is at a step of the clock, in words; None where that step and its time say it."""
+        """How far the run is at a step of the clock, in words; None where the step and its time say enough."""
 
 
 @runtime_checkable
@@ -95,7 +96,7 @@ class Denominated(Protocol):
 
     @property
     def denominated(self) -> Mapping[str, str]:
-        """Units of such variables, by name, for people."""
+        """The units of those variables, by the name of the variable, as people write them."""
 
 
 @runtime_checkable
@@ -103,12 +104,13 @@ class Foreseeable(Protocol):
     """A problem that can tell about how long its run will take."""
 
     def usual_seconds(self, gpu: bool) -> float | None:
-        """At rates that are usual on an H200, or on two CPU cores, without compiling; None where nothing is known."""
+        """Seconds that the run takes at rates that are usual on an H200 (`gpu`) or on two CPU cores, without the time
+        for compiling; None where nothing is known."""
 
 
 @runtime_checkable
 class Expecting(Protocol):
-    """A problem whose steps may find out on the way how long they may be."""
+    """A problem whose time steps may be chosen during the run, so that their number is not known before."""
 
     @property
     def steps_expected(self) -> tuple[int, int | None]:
@@ -121,7 +123,7 @@ class MemorySaving(Protocol):
 
     @property
     def less_memory(self) -> str:
-        """What to change in the scenario for that."""
+        """What to change in the scenario so that the run needs less memory."""
 
 
 @runtime_checkable
@@ -145,11 +147,11 @@ def steps_expected(problem: Problem) -> tuple[int, int | None]:
 
 
 class Positioned(Protocol):
-    """What knows the time steps of a step of the clock, as every problem does."""
+    """Anything that can tell how many time steps are taken at a step of the clock, as every problem can."""
 
     def position(self, step: int) -> tuple[int, float]: ...
 
 
 def taken(problem: Positioned, stepper: Stepper) -> int:
-    """Time steps so far."""
+    """How many time steps the stepper has taken so far."""
     return stepper.taken if isinstance(stepper, Adaptive) else problem.position(stepper.step)[0]

@@ -27,14 +27,14 @@ from simsuite.scenario import Scenario
 from simsuite.words import measured
 
 FILE = "initial.npy"
-_ZERO = {"K": 0.0, "degC": 273.15}  # in K, by units of temperatures
+_ZERO = {"K": 0.0, "degC": 273.15}  # the zero of each unit of temperature, in K
 _KEYS = {"heat": ("initial.temperature", "temperature"), "linear": ("initial.state", "state")}
 
 
 @dataclass(frozen=True)
 class State:
-    """values: as a file of the initial state has them. time: of the other run; at: the same in words. key: of the
-    initial state."""
+    """A state of another run. values: as a file with an initial state has them. time: the time of the other run at
+    which it had this state. at: that time in words. key: the key of the scenario that takes an initial state."""
 
     values: np.ndarray
     time: float
@@ -43,8 +43,8 @@ class State:
 
 
 def last_state(directory: Path, scenario: Scenario) -> State:
-    """Of the run in a directory: that of its newest checkpoint or of its last frame, whichever is later, as `scenario`
-    takes it. A run that has ended leaves the checkpoints of before.
+    """The last state of the run in a directory, converted for `scenario`: the state of its newest checkpoint or of its
+    last frame, whichever is later. A run that has ended has only checkpoints from before its end.
 
     Raises UsageError where there is neither, the solver has no such state, or it does not fit the scenario, and
     SimsuiteError for damage.
@@ -61,7 +61,7 @@ def last_state(directory: Path, scenario: Scenario) -> State:
 
 
 def _require_fit(own: Scenario, scenario: Scenario, directory: Path) -> None:
-    """Raises UsageError where another scenario is not of the same solver, or of heat not on the same grid."""
+    """Raises UsageError unless the scenario has the solver of the other run and, for heat, the same grid."""
     if own.solver != scenario.solver:
         raise UsageError(f"{directory} is a run of {own.solver}, and this scenario is of {scenario.solver}")
     if own.solver != "heat":
@@ -93,7 +93,7 @@ def _of_checkpoint(scenario: Scenario, found: Checkpoint, problem: Problem, devi
     backend = make_backend(device, problem)
     key, name = _KEYS[scenario.solver]
     values = np.array(backend.to_host(problem.stepper(backend, found.snapshot).state[name]))
-    if "numbers" in problem.method:  # complex ones, of which a state has the real parts above the imaginary ones
+    if "numbers" in problem.method:  # complex numbers: the state holds their real parts above their imaginary parts
         values = values[: len(values) // 2] + 1j * values[len(values) // 2 :]
     time = problem.position(found.snapshot.step)[1]
     return State(values, time, _moment(time, problem), key)
@@ -101,7 +101,7 @@ def _of_checkpoint(scenario: Scenario, found: Checkpoint, problem: Problem, devi
 
 @dataclass(frozen=True)
 class _Frame:
-    """The last frame in a file of results. row: of its variables. unit: of the time."""
+    """The last frame in a file of results. row: its index along time. unit: the unit of the time."""
 
     file: Any
     row: int
@@ -114,7 +114,7 @@ class _Frame:
 
 
 def _last_frame(scenario: Scenario, file: Any) -> _Frame | None:
-    """None where there is none, or frames are not the whole state."""
+    """The last frame in a file of results; None if there is none or frames do not hold the whole state."""
     times = file["time"]
     rows = np.flatnonzero(np.isfinite(times[...]))
     if not rows.size or _KEYS[scenario.solver][1] not in file or _is_output(scenario):
@@ -123,7 +123,7 @@ def _last_frame(scenario: Scenario, file: Any) -> _Frame | None:
 
 
 def _is_output(scenario: Scenario) -> bool:
-    """Whether what is stored of a linear system is its output."""
+    """Whether the frames of a linear system hold its output instead of its state."""
     return scenario.solver == "linear" and scenario.model.system.output_matrix is not None
 
 
@@ -133,11 +133,11 @@ def _moment(time: float, problem: Problem) -> str:
 
 
 def store(state: State, directory: Path, base: Path, fresh: bool) -> str:
-    """Put the state beside the files of a new run in `directory`, and return what sets it in its scenario, whose data
-    files start from `base`.
+    """Put the state beside the files of a new run in `directory`, and return the override that makes it the initial
+    state of the new run's scenario. base: the directory that names of data files start from.
 
-    Raises UsageError where another state is there, unless the run is to begin `fresh`, and SimsuiteError when the disk
-    fails.
+    Raises UsageError where another state lies there already, unless the run is to begin `fresh`, and SimsuiteError when
+    the disk fails.
     """
     path, content = directory / FILE, io.BytesIO()
     np.save(content, state.values)

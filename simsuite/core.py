@@ -1,4 +1,4 @@
-"""The nouns that every part of the house agrees on.
+"""The interfaces between the parts of the program: problems, steppers, backends, snapshots, layouts.
 
 `Problem` (frozen: equation, parameters, initial state) makes a `Stepper` (mutable: owns the device buffers), which
 works through a `Backend` (arrays, launches, streams) and yields `Snapshot`s; `Layout` says as data what a result file
@@ -32,10 +32,10 @@ Kernel: TypeAlias = Any
 JsonObject: TypeAlias = dict[str, Any]
 """What JSON calls an object. Any: its values are of any type that JSON has, as `json.loads` says, too."""
 
-# Of a run: so far before or after a time at which data change they are looked at. It is more than rounding may move
-# such times, and than those differ that count as one.
+# Data that jump at some time are evaluated this far before or after that time, as a share of the whole run's time. That
+# is more than rounding may move such times, and more than two times may differ that count as one.
 BESIDE = 1.5e-12
-SNAPSHOTS = 3  # on their way to a file at once: one being written, one waiting, one being copied
+SNAPSHOTS = 3  # snapshots on their way to a file at once: one being written, one waiting, one being copied
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ class Clock:
     """Time as a function of an integer step: never accumulated, so exact at any step.
 
     steps: the steps at which frames fall, first 0, last the end of the run. times: the time at each of them. Between
-    two neighbouring frames all steps are equal and land exactly on the later frame's time. changes: those of the times
-    at which data that depend on time jump, or kink.
+    two neighbouring frames all steps are equal and land exactly on the later frame's time. changes: those of these
+    times at which data that depend on time jump or kink.
     """
 
     steps: tuple[int, ...]
@@ -59,8 +59,9 @@ class Clock:
 
     @classmethod
     def filling(cls, times: Sequence[float], largest_dt: float) -> Clock:
-        """The fewest equal steps of at most `largest_dt` between each two of `times`, which are rounded: late in a run
-        of many frames a span is longer than it was meant to be by much more than its own rounding."""
+        """A clock with the fewest equal steps of at most `largest_dt` between each two neighbours of `times`. The times
+        are rounded, so late in a run of many frames the span between two of them may exceed the intended one by much
+        more than the rounding of a number of its size; that makes no further step."""
         steps = [0]
         for a, b in itertools.pairwise(times):
             rounding = min(2 * math.ulp(b), 1e-9 * (b - a))
@@ -84,14 +85,16 @@ class Clock:
         return span / n
 
     def interval(self, step: int) -> tuple[float, float, int, int]:
-        """(begin, span, k, n) around `step`: its time is begin + span * k / n."""
+        """(begin, span, k, n) of the interval between two frames that has `step`, whose time is begin + span * k /
+        n."""
         i = min(max(bisect.bisect_right(self.steps, step) - 1, 0), len(self.steps) - 2)
         begin, end = self.times[i], self.times[i + 1]
         return begin, end - begin, step - self.steps[i], self.steps[i + 1] - self.steps[i]
 
     def inside(self, step: int) -> tuple[float, float, int, int]:
-        """As `interval`, for looking at data: it begins a little after a time at which they jump, and ends a little
-        before the next one, so that steps find them as they are between their ends."""
+        """As `interval`, for the evaluation of data that depend on time: the interval begins a little after a time at
+        which data jump and ends a little before the next such time, so that a step uses the data as they are within
+        it."""
         begin, span, k, n = self.interval(step)
         if self.changes:
             end, small = begin + span, min(BESIDE * self.times[-1], 0.25 * span)
@@ -122,7 +125,7 @@ class Clock:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """State at a step, on the host. `arrays` may view reused memory: valid while its `Pending` is held."""
+    """The state at a step, on the host. `arrays` may view reused memory: valid while its `Pending` is held."""
 
     step: int
     arrays: Mapping[str, HostArray]
@@ -138,7 +141,7 @@ class Fence(Protocol):
     def wait(self) -> None: ...
 
     def seconds_since(self, earlier: Self) -> float:
-        """What the device took from an earlier fence to this one, which is waited for."""
+        """Seconds that the device took from an earlier fence to this one. Waits until this one is reached."""
 
 
 class Recorder(Protocol):
@@ -160,18 +163,20 @@ class Program(Protocol):
         """`kernel` bound to a launch of so many blocks, or rows of them. Its arguments are arrays in C order, and NumPy
         scalars of the types it declares.
 
-        waits_for: "blocks", where they wait for each other, so that all must run at once; or earlier "launches", before
-        whose end this one may begin, then (`solvers/overlap.cuh`).
+        waits_for: "blocks" if the blocks wait for each other, so that all must run at once; "launches" if the kernel
+        itself waits for the launches before it, so that it may begin before they have ended (see
+        `solvers/overlap.cuh`).
         """
 
 
 class Fourier(Protocol):
-    """A library of Fourier transforms, without factors: there and back multiplies by the length."""
+    """A library of Fourier transforms, none of which is scaled: a transform and its inverse multiply by the length."""
 
     name: str
 
     def plan(self, kind: str, rows: int, n: int, dtype: npt.DTypeLike) -> Callable[[DeviceArray, DeviceArray], None]:
-        """f(source, target) queues the transforms of all rows of an array. What that needs is allocated now.
+        """A function f(source, target) that queues the transforms of all rows of an array. Memory for them is allocated
+        here.
 
         kind: "real" for (rows, n) to the half spectrum (rows, n // 2 + 1), "back" for the inverse, which may spoil the
         source, or "complex" for (rows, n) to the same. dtype: of the real numbers, or of real and imaginary parts.
@@ -194,16 +199,16 @@ class Backend(Protocol):
     """Where arrays live and kernels run. The same calls for CPU, CUDA and the CUDA simulator."""
 
     name: str  # "cpu", "cuda:0", "cudasim"
-    device_name: str  # as the vendor calls it
-    dialect: str  # which kernels it runs: "cpu" or "cuda"
-    simulated: bool  # whether Python runs them as they are, without compiling them
+    device_name: str  # the name of the device that its vendor gives it
+    dialect: str  # which variant of the kernels it runs: "cpu" or "cuda"
+    simulated: bool  # whether Python runs kernels as they are, without compiling them
     note: str | None  # what the user should know about the choice of this device
-    processors: int  # that work at the same time: multiprocessors of a GPU
+    processors: int  # how many processors work at the same time: multiprocessors of a GPU
     block_memory: int  # bytes that threads of a program can share
-    compiles: bool  # whether it has programs
+    compiles: bool  # whether it can compile programs in CUDA C++ (`program`)
     timed: bool  # whether it has `times`: how long its work takes means something
-    announce: Callable[[str], None]  # told what takes long before a run begins
-    threads: int  # of a CPU that a run may take; 1 on other devices
+    announce: Callable[[str], None]  # called with a text about what takes long before a run begins
+    threads: int  # how many threads of a CPU a run may take; 1 on other devices
 
     def array(self, host: HostArray) -> DeviceArray:
         """A copy of `host` on the device."""
@@ -211,7 +216,7 @@ class Backend(Protocol):
     def zeros(self, shape: int | tuple[int, ...], dtype: npt.DTypeLike) -> DeviceArray: ...
 
     def view(self, array: DeviceArray) -> DeviceArray:
-        """What a kernel takes as argument for `array`; made once, passed many times."""
+        """The object that kernels take as argument for `array`. It is made once and passed many times."""
 
     def address(self, array: DeviceArray) -> int:
         """Where an array in C order begins in this device's memory, for structs that programs take."""
@@ -223,26 +228,26 @@ class Backend(Protocol):
         """Queue the copying of an array to another of the same shape and type."""
 
     def arithmetic(self) -> AbstractContextManager[None]:
-        """Arithmetic on whole arrays is queued like launches in there."""
+        """A context in which arithmetic on whole arrays of the device is queued in order with launches."""
 
     def kernels(self, module: str, functions: Mapping[str, str] | None = None) -> ModuleType:
-        """The module `<module>_<dialect>`: one method's kernels for this kind of device. functions: where that is a
+        """The module `<module>_<dialect>`: one method's kernels for this kind of device. functions: if the module is a
         template (`solvers.unwritten`), the text of each function that it calls."""
 
     def launcher(self, kernel: Kernel, extent: tuple[int, ...], block: tuple[int, ...]) -> Callable[..., None]:
         """`kernel` bound to enough `block`s to cover `extent` (x first) and to this backend's compute stream."""
 
     def program(self, source: Path, macros: Mapping[str, str | int]) -> Program:
-        """CUDA C++ compiled for this device, where `compiles` says that it can be. That goes on beside what the caller
-        does next, until the program's first launcher waits for it."""
+        """Compile CUDA C++ for this device, which is possible if `compiles` is true. Compiling goes on in the
+        background until the program's first launcher waits for it."""
 
     def fastest(self, question: str, trials: Sequence[Callable[[], None]]) -> int:
-        """Which of `trials` is the fastest: as found before on this kind of device, or measured now. question: all else
-        that the answer depends on."""
+        """The index of the fastest of `trials`, as found before on this kind of device or measured now. question: a
+        text that names all else that the answer depends on."""
 
     def times(self, question: str, trials: Sequence[Callable[[], None]]) -> Sequence[float]:
-        """Seconds that each of `trials` takes: as found before on this kind of device, or measured now. question: what
-        is timed, with all else that the answer depends on."""
+        """Seconds that each of `trials` takes: as found before on this kind of device, or measured now. question: a
+        text that names what is timed and all else that the answer depends on."""
 
     def on_threads(self, n: int) -> AbstractContextManager[None]:
         """Kernels of a CPU run on n threads in here, or on as many as there are; of no effect on other devices."""
@@ -255,7 +260,7 @@ class Backend(Protocol):
         better than the kernels of `solvers.matmul`. Raises LibraryMissing where it is not installed."""
 
     def recorder(self) -> Recorder:
-        """For the launches of one stepper, whose buffers it outlives with no harm."""
+        """A recorder for the launches of one stepper. It may outlive the stepper's buffers without harm."""
 
     def stage(self, step: int, arrays: Mapping[str, DeviceArray]) -> Pending:
         """Start copying `arrays` to the host; later work may overwrite them at once."""
@@ -264,7 +269,8 @@ class Backend(Protocol):
         """A mark after all work queued so far."""
 
     def follow(self) -> None:
-        """Let work queued from here on wait for what the caller has queued by himself."""
+        """Let work queued from here on wait for what the caller has queued elsewhere, such as in CuPy's current
+        stream."""
 
     def memory_free(self) -> int:
         """Bytes that can still be allocated, as far as that can be known."""
@@ -275,7 +281,8 @@ Device = Callable[[], Backend]
 
 
 class Stepper(Protocol):
-    """The one mutable thing: owns the device buffers from the first step to the last."""
+    """What advances the state; the only mutable object of a run. It owns the device buffers from the first step to the
+    last."""
 
     step: int
     chosen: Mapping[str, str]  # what it decided on its device, beyond what `Problem.method` says: at least "kernel"
@@ -284,10 +291,10 @@ class Stepper(Protocol):
         """Queue n steps: no host copy, no allocation, no synchronisation."""
 
     def snapshot(self) -> Pending:
-        """Everything that evolves: `Problem.stepper` continues from it bit for bit."""
+        """A snapshot of the whole state that evolves, from which `Problem.stepper` continues bit for bit."""
 
     def observe(self, series: str) -> Pending:
-        """What `Problem.rows` needs for one row of `series`."""
+        """A snapshot of what `Problem.rows` needs for one row of `series`."""
 
     @property
     def state(self) -> Mapping[str, DeviceArray]:
@@ -296,8 +303,8 @@ class Stepper(Protocol):
 
 @dataclass(frozen=True)
 class Variable:
-    """One dataset. dims: names of its dimensions; one of them may be a series, along which it grows by a row at a
-    time. values: for coordinates and constants, known from the start. attrs: CF attributes."""
+    """One dataset in the results file. dims: names of its dimensions; one of them may be a series, along which it grows
+    by a row at a time. values: for coordinates and constants, known from the start. attrs: CF attributes."""
 
     name: str
     dims: tuple[str, ...]
@@ -343,18 +350,18 @@ class Problem(Protocol):
     """
 
     solver: str
-    decided: Mapping[str, object]  # what does not follow from the scenario alone, as JSON; {} where there is nothing
+    decided: Mapping[str, object]  # decisions that do not follow from the scenario alone, as JSON; {} if there are none
     clock: Clock
     layout: Layout
     method: Mapping[str, str]  # what was chosen: {"stepper": .., "precision": ..}
     rate_unit: str  # e.g. "cell-steps/s"
-    dt: float  # of the first step, in the unit of time
+    dt: float  # the length of the first step, in the unit of time
 
     def lengths(self, step: int) -> tuple[float, float]:
         """The shortest and the longest time step up to a step of the clock; at step 0, of the whole run."""
 
     def work(self, step: int) -> float:
-        """Done up to a step of the clock, in that unit."""
+        """The work done up to a step of the clock, in the unit that `rate_unit` has before "/s"."""
 
     adaptive: bool  # whether an `Adaptive` stepper finds its time steps; `work` and `position` then say about how many
 
@@ -368,8 +375,9 @@ class Problem(Protocol):
         """The next step, `step` or later, at which `settle` is to be asked; None for none."""
 
     def settle(self, stepper: Stepper) -> int:
-        """The step at which the run will be complete, as far as can be told: this one, if it is now. May let the
-        stepper leave out steps. What it does depends on the state alone, and not on how the run was cut."""
+        """The step at which the run will be complete, as far as can be told: this one, if it is now. It may let the
+        stepper leave out steps. The answer depends on the state alone, and not on where the run was stopped and
+        continued."""
 
     def initial(self) -> Snapshot: ...
 

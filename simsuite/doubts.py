@@ -1,4 +1,4 @@
-"""What is wrong with a run although it goes on: found in the rows of its results, told where it was started from."""
+"""Messages about what is wrong with a run that goes on nevertheless, as the rows of its results show."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Doubts:
         self._told = False
 
     def look(self, observed: Snapshot) -> None:
-        """Look at a row, unless there has been something to tell."""
+        """Examine a row of results, unless something wrong has been found already."""
         if isinstance(self._problem, Doubting) and self._found is None:
             text = self._problem.doubt(observed)
             self._found = None if text is None else f"{when(self._problem, observed.step)} {text}"

@@ -28,9 +28,9 @@ from numba.extending import intrinsic
 def fma(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
     """a b + c, rounded once; for three numbers of one type.
 
-    Asked for by name, because a compiler that may fuse where it likes does it differently in the body and in the
-    remainder of a loop, and a number would depend on where in the array it stands. One instruction on every GPU and on
-    CPUs since 2013 (Haswell, Zen, 64-bit ARM); a slow call on older ones.
+    Kernels call it by name because a compiler that may fuse operations where it likes does so differently in the body
+    of a vectorised loop and in its remainder: a result would then depend on its place in the array. It is one
+    instruction on every GPU and on CPUs since 2013 (Haswell, Zen, 64-bit ARM) and a slow call on older ones.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -41,7 +41,7 @@ def fma(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
 
 @njit(error_model="numpy", forceinline=True)
 def log64(u: Any) -> Any:
-    """log u for normal positive finite float64 u, to 1 unit in the last place; log 1 = 0. Not for any other u."""
+    """log u for normal positive finite float64 u, to 1 unit in the last place; log 1 = 0. Undefined for any other u."""
     # the exponent of i is that of u / m, its mantissa how far m is above sqrt(1/2)
     i = np.float64(u).view(np.int64) + int64(0x3FF0000000000000 - 0x3FE6A09E667F3BCD)
     m = np.int64((i & int64(0x000FFFFFFFFFFFFF)) + int64(0x3FE6A09E667F3BCD)).view(np.float64)
@@ -97,7 +97,7 @@ def exp64(x: Any) -> Any:
 
 @njit(error_model="numpy", forceinline=True)
 def log32(u: Any) -> Any:
-    """log u for normal positive finite float32 u, to 1 unit in the last place; log 1 = 0. Not for any other u."""
+    """log u for normal positive finite float32 u, to 1 unit in the last place; log 1 = 0. Undefined for any other u."""
     i = int32(np.float32(u).view(np.int32) + int32(0x3F800000 - 0x3F3504F3))
     m = np.int32(int32(i & int32(0x007FFFFF)) + int32(0x3F3504F3)).view(np.float32)
     k = np.int32(int32(i >> int32(23)) | int32(0x4B000000)).view(np.float32) - float32(2.0**23 + 127.0)
@@ -136,7 +136,8 @@ def exp32(x: Any) -> Any:
 
 @njit(error_model="numpy", forceinline=True)
 def log1p64(u: Any) -> Any:
-    """log(1 + u) for float64 -1 < u < 2^1000, to 2 units in the last place: what rounding left of 1 + u is added."""
+    """log(1 + u) for float64 -1 < u < 2^1000, to 2 units in the last place: what rounding 1 + u lost is corrected
+    for."""
     w = float64(1.0) + u
     return log64(w) + (u - (w - float64(1.0))) / w
 

@@ -93,7 +93,7 @@ class DeviceError(SimsuiteError):
 
 
 class DeviceFailure(DeviceError):
-    """A device failed while it worked, after which it does nothing more for this process."""
+    """A device failed while it worked, and this process cannot use it any more."""
 
 
 class PackageMissing(SimsuiteError):
@@ -101,7 +101,8 @@ class PackageMissing(SimsuiteError):
 
     @classmethod
     def unless(cls, packages: Iterable[str], extra: str, who: str) -> None:
-        """Raise it unless all packages can be imported. extra: with which of ours they come; who: what needs them."""
+        """Raise PackageMissing unless all packages can be imported. extra: the extra of simsuite that installs them.
+        who: what needs them."""
         for package in packages:
             if importlib.util.find_spec(package) is None:
                 raise cls(f"{who} needs {package}, which is not installed: pip install 'simsuite[{extra}]'")
@@ -120,6 +121,6 @@ class DiskError(SimsuiteError):
 
 
 class VerificationFailure(SimsuiteError):
-    """A comparison or verification found something off."""
+    """A comparison or verification found something wrong."""
 
     exit_code = 5

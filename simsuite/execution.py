@@ -39,7 +39,7 @@ from simsuite.stopwatch import Stopwatch
 from simsuite.version import FORMAT_VERSION, VERSION
 from simsuite.words import measured, steps_in_words, with_prefix
 
-_MUCH = 4e9  # bytes, which may take more than some seconds to read
+_MUCH = 4e9  # so many bytes may take more than some seconds to read
 _LESS = Advice(
     "store fewer frames (--set output.frames=..), --set output.compression=lossless, or -o DIR on a larger disk",
     'store fewer frames (set={"output.frames": ..}), set={"output.compression": "lossless"}, or directory=.. on a '
@@ -109,7 +109,8 @@ class Execution:
                 raise
 
     def _again(self) -> Advice:
-        """What runs a finished run again. `resume`, whose scenario is the one in the directory, has no --fresh."""
+        """Advice on how to run a finished run again. `resume`, whose scenario is the one in the directory, has no
+        --fresh."""
         resumed = self.scenario.path == self.directory.scenario
         command = f"`simsuite run SCENARIO -o {self.directory.path} --fresh`" if resumed else "--fresh"
         return Advice(f"{command} runs it again", "fresh=True runs it again")
@@ -197,7 +198,7 @@ class Execution:
             watch = Stopwatch(backend, stepper.step, problem.clock.end, work)
             settling = _Settling(problem, self.reporter, live, watch)
             outlook = _Outlook(stepper, problem.clock.end, self.reporter, live, self._say)
-            self.directory.remove_summary()  # of where an earlier part of this run stopped
+            self.directory.remove_summary()  # it tells where an earlier part of this run stopped
             self.reporter.begin(problem, stepper.step)
             if start.step == 0 and chosen.get("stepper") != problem.method.get("stepper"):
                 instead = f"{chosen['stepper']} instead of {problem.method['stepper']}"
@@ -279,7 +280,8 @@ class Execution:
         self._log(f"warning: {warning}")
 
     def _start(self, problem: Problem, backend: Backend) -> tuple[Snapshot, Checkpoint | None]:
-        """Where to begin, and the checkpoint that the results are continued from; None for a file yet to be made."""
+        """The state to begin with, and the checkpoint from which the results are continued; the latter is None if the
+        results file is yet to be made."""
         found = read_checkpoint(self.directory.path) if self.directory.results.exists() else None
         if found is None:
             return problem.initial(), None
@@ -295,8 +297,8 @@ class Execution:
         return found.snapshot, found
 
     def _extension(self, problem: Problem, device: Device) -> tuple[Snapshot, None]:
-        """Where to begin, which is the newest checkpoint from here on. A kill before the results are begun anew leaves
-        a run that goes on from there, to its old end or its new one."""
+        """The state to begin with, which is made the newest checkpoint. If the process is killed before the results are
+        begun anew, the run can be continued from there, to its old end or to its new one."""
         assert self.extends is not None
         assert isinstance(problem, Extensible)
         found = read_checkpoint(self.directory.path)
@@ -310,7 +312,7 @@ class Execution:
         return start, None
 
     def _about(self, problem: Problem, backend: Backend) -> dict[str, str | int | float]:
-        """What a checkpoint says of itself."""
+        """What every checkpoint of this run says of the run, besides its state."""
         base = base_of_data(self.scenario, self.directory.path)
         return {"solver": problem.solver, "device": backend.name, "version": VERSION, **base}
 
@@ -341,7 +343,8 @@ class Execution:
         return ResultsFile.create(self.directory.results, problem.layout, attributes, model.output.compression)
 
     def _title(self) -> str:
-        """Of a run whose scenario has none: after its file, or as it has been called so far."""
+        """The title of a run whose scenario has none: the name of the scenario's file, or the title of the run that is
+        extended."""
         if self.extends is not None and self.directory.results.exists():
             with reading(self.directory.results) as file:
                 return str(file.attrs["title"])
@@ -352,12 +355,13 @@ class Execution:
 
 
 def _work(problem: Problem, stepper: Stepper, step: int) -> float:
-    """Done up to the stepper's present step, in the problem's unit."""
+    """The work done up to the stepper's present step, in the problem's unit."""
     return stepper.work if isinstance(stepper, Adaptive) else problem.work(step)
 
 
 class _Outlook:
-    """Tells once where a run will hardly come to its end; and others, as long as it looks like that."""
+    """Tells the user once if a run will hardly come to its end, and keeps the progress displays told whether that is
+    so."""
 
     def __init__(
         self, stepper: Stepper, end: int, reporter: Reporter, live: LiveProgress, say: Callable[[str], None]
@@ -378,7 +382,8 @@ class _Outlook:
 
 
 class _Settling:
-    """Asks whether the run is over before its end, as if that were something to be written."""
+    """An `Output` that writes nothing: it asks the problem at which step the run is over, which may be before its
+    end."""
 
     def __init__(self, problem: Problem, reporter: Reporter, live: LiveProgress, watch: Stopwatch) -> None:
         self._problem, self._reporter, self._live, self._watch = problem, reporter, live, watch
@@ -393,7 +398,7 @@ class _Settling:
     def emit(self, stepper: Stepper) -> None:
         step = stepper.step
         end = self._problem.settle(stepper)
-        if stepper.step != step:  # what is left is no work
+        if stepper.step != step:  # steps were left out, which do not count as work
             self._watch.stop(step)
         self._reporter.expect(end)
         self._live.expect(end)

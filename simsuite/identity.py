@@ -10,7 +10,7 @@ from simsuite.io.directory import RunDirectory
 from simsuite.io.results import reading
 from simsuite.scenario import Scenario
 
-_FEW = 5  # keys that are named where a scenario is another one
+_FEW = 5  # how many differing keys a message names
 _MAY_DIFFER = frozenset(  # keys that may be changed when a run is continued
     {
         "title",
@@ -21,7 +21,7 @@ _MAY_DIFFER = frozenset(  # keys that may be changed when a run is continued
         "output.checkpoint_every",
     }
 )
-_WITHOUT_A_CHECKPOINT = frozenset({"paths.batch"})  # keys that checkpoints depend on, but no result
+_WITHOUT_A_CHECKPOINT = frozenset({"paths.batch"})  # keys on which checkpoints depend, but no result does
 _ELSEWHERE = Advice(
     "--fresh discards that run, -o DIR writes this one elsewhere",
     "fresh=True discards that run, directory=.. writes this one elsewhere",
@@ -47,7 +47,7 @@ def require_same_scenario(scenario: Scenario, directory: RunDirectory, begun: bo
 
 
 def identity(scenario: Scenario) -> dict[str, str]:
-    """What a checkpoint says of the run that it is of."""
+    """What a checkpoint says of the run that it belongs to."""
     return {"scenario": scenario.resolved_toml()}
 
 
@@ -69,13 +69,13 @@ def require_its_checkpoint(scenario: Scenario, directory: RunDirectory, found: C
 
 
 def _listed(keys: list[str]) -> str:
-    """Some keys; the first few where they are many, and how many more there are."""
+    """The keys in words: all of them if they are few, else the first few and how many more there are."""
     more = len(keys) - _FEW
     return ", ".join(keys) if more <= 1 else f"{', '.join(keys[:_FEW])} and {more} more"
 
 
 def _differing(scenario: Scenario, before: str, may_differ: frozenset[str]) -> list[str]:
-    """The keys in which a resolved scenario differs from this one, and must not."""
+    """The keys in which a resolved scenario `before` differs from this one, but for those in `may_differ`."""
     if not scenario.model.random:
         may_differ |= {"run.seed"}
     return [key for key in scenario.differences(before) if key not in may_differ]

@@ -21,8 +21,10 @@ from simsuite.io.directory import RunDirectory
 from simsuite.io.layout import as_text
 from simsuite.io.results import reading
 
-_NAMED = 8  # runs that an error names
-_FRESH = 60.0  # seconds for which a note from another machine, whose lock may not be seen from here, means life
+_NAMED = 8  # how many runs an error message names
+# a run on another machine, whose lock may not be seen from here, counts as running for so many seconds after its last
+# note
+_FRESH = 60.0
 _ATTRIBUTES = ("solver", "status", "device", "device_name", "title", "stepper", "stepper_reason", "precision", "kernel")
 _AT = ("steps", "time", "time_unit", "end", "percent", "seconds_left", "host", "pid", "started")
 
@@ -53,7 +55,8 @@ def inspect(run: RunDirectory) -> dict[str, Any]:
     if live is not None and found["status"] in ("running", "killed"):
         found |= {name: live[name] for name in _AT if name in live}
         found["updated"] = max(time.time() - float(live.get("updated", 0.0)), 0.0)
-    over = found["status"] == "complete" and found.get("solver") != "gbm"  # whose last one more paths go on from
+    # from the last checkpoint of a Monte Carlo run more paths go on
+    over = found["status"] == "complete" and found.get("solver") != "gbm"
     about = None if over else read_about(run.path)
     found["checkpoint_step"] = None if about is None else about[1].get("steps", about[0])
     if about is not None and found["status"] == "killed":
@@ -70,7 +73,7 @@ def inspect(run: RunDirectory) -> dict[str, Any]:
 
 
 def _checkpoint(step: int, meta: Mapping[str, Any]) -> dict[str, Any]:
-    """What is told of a checkpoint."""
+    """What `inspect` tells of a checkpoint."""
     found = {"step": meta.get("steps", step), "time": meta.get("time")}
     return found | ({"stage": meta["stage"]} if "stage" in meta else {})
 
@@ -107,12 +110,13 @@ def look_through(run: RunDirectory) -> dict[str, Any]:
 
 
 def _read_metadata(name: str, item: h5py.Group | h5py.Dataset) -> None:
-    """HDF5 raises where they do not match their checksums."""
+    """Read the attributes of an object; HDF5 raises an error where its metadata do not match their checksums."""
     dict(item.attrs)
 
 
 def _later(found: Mapping[str, Any], steps: int, at: Any) -> dict[str, Any]:
-    """Where a run was killed, as its newest checkpoint says, if that is later than its last note."""
+    """The position of a run that was killed, by its newest checkpoint, if that is later than its last note on its
+    progress."""
     if found.get("solver") == "gbm" or at is None or not found.get("end") or steps <= found.get("steps", steps):
         return {}
     return {"steps": steps, "time": at, "percent": 100.0 * at / found["end"], "seconds_left": None}
@@ -127,7 +131,7 @@ def runs_in(directory: Path) -> list[RunDirectory]:
 
 
 def _failure(run: RunDirectory) -> str | None:
-    """What the log says last of a failure."""
+    """The text of the last failure in the log; None if there is none."""
     if not run.log.is_file():
         return None
     lines = run.log.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -135,7 +139,7 @@ def _failure(run: RunDirectory) -> str | None:
 
 
 def runs_nearby(path: Path) -> str:
-    """Runs that may have been meant, as the rest of a message."""
+    """Names of runs near `path` that may have been meant, as the end of a message."""
     for place in (path.parent, Path("runs")):
         found = [str(run.path) for run in runs_in(place)]
         if found:

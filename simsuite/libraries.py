@@ -11,11 +11,11 @@ import contextlib
 import functools
 from typing import Any
 
-ALONE = 1024  # rows of a matrix up to which it is decomposed by one thread
+ALONE = 1024  # a matrix with at most so many rows is decomposed by one thread
 
 
 def library_threads(n: int) -> contextlib.AbstractContextManager[Any]:
-    """Products and decompositions of matrices by the libraries of NumPy and SciPy take at most n threads in here."""
+    """A context in which products and decompositions by the libraries of NumPy and SciPy take at most n threads."""
     return _libraries().limit(limits=n, user_api="blas")
 
 
@@ -30,5 +30,5 @@ def _libraries() -> Any:
 
 
 def decomposing(rows: int) -> contextlib.AbstractContextManager[Any]:
-    """In here a matrix of so many rows is decomposed: by one thread, unless it is large."""
+    """A context in which to decompose a matrix with so many rows: by one thread, unless it is large."""
     return library_threads(1) if rows <= ALONE else contextlib.nullcontext()

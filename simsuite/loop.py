@@ -16,7 +16,7 @@ from simsuite.core import Backend, Fence, Stepper
 from simsuite.io.outputs import Output
 
 SHORT, LONG = 0.05, 0.2  # seconds that a stretch of steps should take
-FASTER = 8  # times as many steps in the next stretch, at most, once stretches are queued ahead
+FASTER = 8  # once stretches are queued ahead, the next one has at most so many times as many steps
 AHEAD = 2  # stretches queued at once
 ALONE = 2  # stretches at the beginning that are waited for: one in which kernels are loaded, one that is timed
 
@@ -24,7 +24,8 @@ ALONE = 2  # stretches at the beginning that are waited for: one in which kernel
 class Pace:
     """How many steps to queue at once so that signals, progress and checkpoints stay prompt.
 
-    A power of two, at whose multiples stretches end: steppers that take several steps a launch then take whole ones.
+    The number is a power of two, and stretches end at its multiples, so that steppers which take several steps in a
+    launch need no smaller launches.
     """
 
     def __init__(self, backend: Backend, clock: Callable[[], float] = time.monotonic) -> None:
@@ -47,13 +48,17 @@ class Pace:
             self._last = now
 
     def _adapt(self, steps: int, took: float) -> None:
-        """took: seconds of a stretch of so many steps, which may have been cut short."""
+        """Choose the number of steps of the next stretches. steps, took: the steps of the last stretch, which may have
+        been cut short, and its seconds."""
         if steps >= self.steps and took < SHORT:
-            most = FASTER if self._marked > ALONE else math.inf  # several may have been done while the host was away
-            reached = 1 << (steps.bit_length() - 1)  # more than wanted, where a time step takes many of the clock's
+            # the host may have been delayed, with several stretches done meanwhile
+            most = FASTER if self._marked > ALONE else math.inf
+            # a stretch is longer than wanted where a time step takes many steps of the clock
+            reached = 1 << (steps.bit_length() - 1)
             self.steps = reached << max(1, int(math.log2(min(most, SHORT / max(took, 1e-6)))))
         elif took > LONG:
-            self.steps = min(self.steps, 1 << max(0, (steps - 1).bit_length() - 1))  # less than these
+            # the largest power of two below `steps`
+            self.steps = min(self.steps, 1 << max(0, (steps - 1).bit_length() - 1))
 
 
 def march(
@@ -65,7 +70,8 @@ def march(
     progress: Callable[[int], None],
     over: Callable[[], bool] = lambda: False,
 ) -> str | None:
-    """Advance to step `end`, or to where it is `over`, which is asked when all that is due has been queued.
+    """Advance to step `end`, or to the step at which `over` returns true, which is asked when all that is due at a step
+    has been queued.
 
     Returns None there, or the reason `stopped` gave for stopping early. Raises what the writing of an output raised.
     """

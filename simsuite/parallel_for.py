@@ -24,7 +24,7 @@ from numba.core import cgutils, compiler
 from numba.core.cpu import CPUTargetOptions
 from numba.extending import intrinsic
 
-# Decorators of a kernel, which Python calls, and of a part of one, which kernels call. Neither needs a wrapper for
+# Decorators of a kernel, which Python calls, and of a part, a function which kernels call. Neither needs a wrapper for
 # callers in C, nor a part one for callers in Python, and to compile a wrapper takes as long as many a loop.
 kernel = njit(cache=True, error_model="numpy", no_cfunc_wrapper=True)
 _PART = {"error_model": "numpy", "no_cfunc_wrapper": True, "no_cpython_wrapper": True, "forceinline": True}
@@ -32,8 +32,9 @@ part = njit(**_PART)
 # A part that is called in one place: it becomes some lines of its caller, before types are known.
 inlined = njit(inline="always")
 
-_COMPILED: Any = weakref.WeakKeyDictionary()  # of each library: the descriptors of what it has, by body and types
-_PARTS: Any = weakref.WeakKeyDictionary()  # of each body: what `_part` made of it, by types
+# for each library that is compiled: the descriptors of the bodies in it, by body and types
+_COMPILED: Any = weakref.WeakKeyDictionary()
+_PARTS: Any = weakref.WeakKeyDictionary()  # for each body: what `_part` has made of it, by types
 _SIZE = ir.IntType(64)
 _BYTES = ir.IntType(8).as_pointer()
 # The signature of a task, which Numba's layers of threads call with (addresses of arrays, numbers of items along each
@@ -73,8 +74,8 @@ def parallel_for(body: Callable[..., None]) -> Any:
     which calls the body for parts of 0 .. n - 1, one on each of `numba.get_num_threads()` threads, and returns when all
     are done.
 
-    arguments: a tuple. The body returns nothing; if it raises, that is lost. A third argument, an integer, says on how
-    many threads at most.
+    arguments: a tuple. The body returns nothing; an error that it raises is lost. A third argument of the function, an
+    integer, is the largest number of threads to use.
     """
 
     @intrinsic
@@ -95,9 +96,9 @@ def parallel_for(body: Callable[..., None]) -> Any:
 
 
 def procedure(body: Callable[..., None]) -> Any:
-    """Decorator of a part that returns nothing and is optimised with each kernel that calls it. Where an argument is
-    None, what stands under `if argument is not None` is left out before that. A call whose first argument is None is
-    left out itself, wherever that None comes from."""
+    """Decorator of a function that kernels call, which returns nothing and is optimised with each kernel. Where an
+    argument is None, what stands under `if argument is not None` is left out before that. A call whose first argument
+    is None is left out itself, wherever that None comes from."""
 
     def call(typing_context: Any, *kinds: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
@@ -117,20 +118,21 @@ def procedure(body: Callable[..., None]) -> Any:
     call.__signature__ = signature.replace(parameters=[context, *signature.parameters.values()])  # type: ignore[attr-defined]
     call.__name__, call.__doc__ = body.__name__, body.__doc__
     made = intrinsic(call)
-    made.py_func = body  # as functions that Numba compiles have it
+    made.py_func = body  # functions that Numba compiles have this attribute, too
     return made
 
 
 def _compiled(context: Any, body: Callable[..., None], kinds: tuple[Any, ...], forceinline: bool) -> Any:
-    """The descriptor of the body for arguments of these types, which the library that is being compiled has then.
-    forceinline: whether it is to become a part of each function that calls it. Loops that are shared out do, at no cost
-    since one function calls each, and some take half as long then."""
+    """The descriptor of the body compiled for arguments of these types, which is added to the library that is being
+    compiled. forceinline: whether the body is inlined in each function that calls it. Bodies of loops are: that costs
+    nothing, since one function calls each of them, and some loops take half as long."""
     library = context.active_code_library
     found = _COMPILED.setdefault(library, {})
     if (body, kinds) not in found:
         made, own = _part(context, body, kinds, forceinline)
         library._final_module.link_in(own._final_module, preserve=True)
-        library.get_function(made.llvm_func_name).linkage = "linkonce_odr"  # gone once it has been inlined
+        # the function is removed once it has been inlined
+        library.get_function(made.llvm_func_name).linkage = "linkonce_odr"
         for used in own._linking_libraries:
             library.add_linking_library(used)
         found[body, kinds] = made
@@ -138,8 +140,9 @@ def _compiled(context: Any, body: Callable[..., None], kinds: tuple[Any, ...], f
 
 
 def _part(context: Any, body: Callable[..., None], kinds: tuple[Any, ...], forceinline: bool) -> tuple[Any, Any]:
-    """The descriptor, and a library to copy into those that need it, never finished itself. What Numba makes of
-    a body for the optimiser is the same in every kernel, and takes it as long as all the optimising."""
+    """The descriptor of a body, and a library with it, which is copied into libraries that need it and never finished
+    itself. Both are kept: the code that Numba makes of a body for the optimiser is the same in every kernel, and to
+    make it takes as long as all the optimising."""
     made = _PARTS.setdefault(body, {})
     if kinds not in made:
         own = context.codegen().create_library(body.__qualname__)
@@ -147,14 +150,15 @@ def _part(context: Any, body: Callable[..., None], kinds: tuple[Any, ...], force
         CPUTargetOptions.parse_as_flags(flags, _PART | {"nopython": True, "forceinline": forceinline})
         flags.no_compile = True
         compiled = compiler.compile_internal(context.typing_context, context, own, body, kinds, types.none, flags, {})
-        own.get_function(compiled.fndesc.llvm_func_name).linkage = "weak_odr"  # others are copied only where called
+        # functions with other kinds of linkage are copied only if they are called
+        own.get_function(compiled.fndesc.llvm_func_name).linkage = "weak_odr"
         made[kinds] = compiled.fndesc, own
     return made[kinds]
 
 
 def _launch(context: Any, builder: Any, compiled: Any, total: Any, most: Any, arguments: Any) -> None:
-    """Call a compiled body for 0 .. total - 1, on as many threads as there may be, and not more than any number of
-    `most`."""
+    """Call a compiled body for 0 .. total - 1, on as many threads as Numba may use, but no more than any of the numbers
+    in `most`."""
     available = cgutils.get_or_insert_function(builder.module, ir.FunctionType(_SIZE, []), "get_num_threads")
     count = builder.call(available, [])
     for limit in (total, *most):
@@ -194,8 +198,8 @@ def _task(context: Any, module: Any, compiled: Any, place_type: Any) -> Any:
 
 
 def _uncounted(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    """An array, or a tuple with arrays, without the address of its count of references, which the caller keeps: threads
-    that count every row they look at wait for each other."""
+    """An array, or a tuple with arrays, without the address of its count of references, which the caller keeps: if
+    threads counted each reference to a row that they take, they would wait for each other."""
     if isinstance(kind, types.BaseTuple):
         elements = cgutils.unpack_tuple(builder, value, len(kind.types))
         for i, (inner, element) in enumerate(zip(kind.types, elements, strict=True)):

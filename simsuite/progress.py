@@ -1,4 +1,4 @@
-"""How far a run is: for the terminal that it was started from, and for everybody else who looks at its directory."""
+"""How far a run is, told to the terminal that it was started from and to everybody who looks at its directory."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from simsuite.core import Backend, Problem, Stepper
 from simsuite.errors import Advice
 from simsuite.io.directory import RunDirectory
 
-SETTLING = 0.05  # of the work of a run whose steps control their error: before that it is not known how fast it goes
+SETTLING = 0.05  # where steps control their error, the rate is known after this share of the run's work
 PAUSE, SLOWER = (
     1.0,
     10.0,
 )  # what a stretch takes in which kernels are compiled: so many seconds, times as long as others
-SECONDS = 1.0  # between two notes in progress.json, at least
+SECONDS = 1.0  # the least number of seconds between two notes in progress.json
 
 
 class Reporter(Protocol):
-    """Who is told how a run goes."""
+    """What is told how a run goes, such as a display on a terminal."""
 
     def message(self, text: str, advice: Advice | None = None) -> None:
-        """advice: ends the text."""
+        """Tell something about the run. advice: what to do about it, put at the end of the text."""
 
     def warning(self, text: str) -> None:
-        """What is probably not meant."""
+        """Warn of something that is probably not meant, although it can be run."""
 
     def begin(self, problem: Problem, step: int) -> None: ...
 
@@ -130,7 +130,7 @@ class Meter:
 
     @property
     def share(self) -> float:
-        """Of the work, or of the time, from 0 to 1."""
+        """The share of the run's work that is done, or of its time that is over, from 0 to 1."""
         if self.endless and self._time is not None:
             return self._time(self._step)
         whole = self._work(self._end)
@@ -138,12 +138,13 @@ class Meter:
 
     @property
     def rate(self) -> float:
-        """Work, or effort, a second; 0 before that is known."""
+        """Work, or effort where that is counted, per second; 0 before that is known."""
         return self._made / self._seconds if self._seconds > 0 else 0.0
 
     @property
     def seconds_left(self) -> float | None:
-        """None before it is known how far the run comes, and where it hardly comes to its end."""
+        """About how many seconds the run will still take; None before its rate is known, and where it hardly comes to
+        its end."""
         seconds, done = self._lately
         if self.share < self._least or self.endless or not (done > 0 and seconds > 0):
             return None
@@ -154,7 +155,7 @@ class Meter:
 
 
 def meter_for(problem: Problem, step: int, effort: Callable[[], float] | None = None) -> Meter:
-    """Of a problem's run that begins, or continues, at a step."""
+    """The meter for a run of the problem that begins, or continues, at a step. effort: see `Meter`."""
     least, end = SETTLING if problem.adaptive else 0.0, problem.clock.end
 
     def time(step: int) -> float:
@@ -206,7 +207,7 @@ class LiveProgress:
 
     @property
     def share(self) -> float:
-        """Of the work that is done, from 0 to 1."""
+        """The share of the run's work that is done, from 0 to 1."""
         return 0.0 if self._meter is None else self._meter.share
 
     def end(self) -> None:
@@ -234,13 +235,13 @@ class LiveProgress:
 
 
 def position(problem: Problem, stepper: Stepper) -> tuple[int, float]:
-    """Time steps taken, and the time reached."""
+    """The number of time steps taken, and the time reached."""
     return taken(problem, stepper), problem.position(stepper.step)[1]
 
 
 def progress_made(problem: Problem, stepper: Stepper, results: Mapping[str, Any]) -> dict[str, Any]:
-    """steps taken, time reached, and dt: the shortest and the longest step, where any was taken. results: those of now,
-    which have the lengths of steps whose error is controlled."""
+    """A dictionary with the steps taken, the time reached and, if a step was taken, "dt", the shortest and the longest
+    one. results: the present results, which have the lengths of steps whose error is controlled."""
     steps, at = position(problem, stepper)
     made: dict[str, Any] = {"steps": steps, "time": at}
     if steps > 0 and problem.method.get("stepper") != "steady":
@@ -249,7 +250,7 @@ def progress_made(problem: Problem, stepper: Stepper, results: Mapping[str, Any]
 
 
 def units(problem: Problem) -> dict[str, str]:
-    """Of the time and of each variable of the results file, by name, where there is one."""
+    """The units of the time and of each variable of the results file that has a unit, by name."""
     variables = [*(series.coordinate for series in problem.layout.series), *problem.layout.variables]
     found = {v.name: v.attrs["units"] for v in variables if "units" in v.attrs}
     return found | (dict(problem.denominated) if isinstance(problem, Denominated) else {})

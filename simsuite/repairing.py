@@ -13,8 +13,8 @@ from simsuite.io.directory import RunDirectory
 def repair(run: RunDirectory) -> dict[str, Any]:
     """Put `results.h5` back to what it was at the newest checkpoint, where it cannot be read as it is.
 
-    Returns what `inspection.look_through` does of the files as they are then, and as "restored" whether the results
-    were put back. Rows written after that checkpoint are lost with it; the run writes them again when it continues.
+    Returns what `inspection.look_through` returns for the files after that, with "restored", whether the results were
+    put back. Rows written after that checkpoint are lost with it; the run writes them again when it continues.
 
     Raises UsageError where there is no run, or another simsuite is at work on it; SimsuiteError where the results can
     neither be read nor be put back.

@@ -7,8 +7,8 @@ in a checkpoint, and the same paths for every block size, batch size, thread cou
 one stream per source of randomness (one per asset).
 
 Normals come in pairs (r cos, r sin) by Box-Muller, G. E. P. Box and M. E. Muller, Ann. Math. Statist. 29 (1958). The
-angle is a number of quarter turns, and a rest in [-pi/4, pi/4), where short polynomials give sine and cosine to the
-last bit but one:
+angle is a number of quarter turns plus a remainder in [-pi/4, pi/4), where short polynomials give sine and cosine to
+the last bit but one:
 
 - float64: 2 normals per block. The radius has 53 bits, hence |z| <= 8.65 (a 32-bit radius would end at 6.76).
 - float32: 4 normals per block, in float32 arithmetic only: 32-bit radius, |z| <= 6.76, and P(|z| > 6.76) = 1.4e-11.
@@ -40,8 +40,8 @@ _ROUNDS = 10
 def philox4x32(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:
     """Four uint32 words for a counter of four and a key of two uint32 words.
 
-    In uint64 throughout, whose upper halves are masked off where they matter: a 32x32 bit product is then one
-    instruction for a vector of them, and words need no packing between the rounds.
+    All arithmetic is in uint64, and upper halves are masked off where they would matter: a product of 32 by 32 bits is
+    then one instruction for a whole vector, and words need no packing between the rounds.
     """
     c0, c1, c2, c3, k0, k1 = uint64(c0), uint64(c1), uint64(c2), uint64(c3), uint64(k0), uint64(k1)
     for _ in range(_ROUNDS):
@@ -92,7 +92,8 @@ def direction64(high: Any, low: Any) -> Any:
 
 @njit(error_model="numpy", forceinline=True)
 def radius32(word: Any) -> Any:
-    """sqrt(-2 log u), u a 32-bit uniform number in (0, 1], rounded to float32: fine where the tail is."""
+    """sqrt(-2 log u), u a 32-bit uniform number in (0, 1], rounded to float32. It is finely spaced near 0, where the
+    tail of the normal distribution comes from."""
     u = fma(float32(uint32(word)), float32(2.0**-32), float32(2.0**-33))
     return math.sqrt(float32(-2.0) * log32(u))
 
@@ -119,7 +120,8 @@ def direction32(word: Any) -> Any:
 
 @njit(error_model="numpy", forceinline=True)
 def words(block: Any, stream: Any, path: Any, seed: Any) -> Any:
-    """The four words of one block of one stream of one path. seed: uint64; path, block: non-negative integers."""
+    """The four random words of one block of one stream of one path. seed: uint64; path, block: non-negative
+    integers."""
     p, s = uint64(path), uint64(seed)
     return philox4x32(block, stream, p, p >> uint64(32), s, s >> uint64(32))
 

@@ -43,14 +43,14 @@ class Simulation:
 
     @property
     def state(self) -> Mapping[str, Any]:
-        state = self._stepper.state  # which may take work yet to be queued
+        state = self._stepper.state  # the stepper may have to queue work for this
         self.synchronize()
         return state
 
     def advance(self, n: int = 1) -> None:
         """Take n steps. Raises TypeError when n is not a whole number, ValueError when it is negative or leads past the
-        end of the run; where the number of steps is not known before, all that are left have been taken then, as the
-        error says."""
+        end of the run; if the number of steps is not known beforehand, the steps that were left have been taken when
+        that is raised, as the error says."""
         try:
             n = operator.index(n)
         except TypeError:
@@ -67,7 +67,7 @@ class Simulation:
             if not adaptive:
                 self._stepper.advance(n)
                 return
-            for done in range(n):  # each of which takes some ticks of the clock
+            for done in range(n):  # each of these time steps takes some ticks of the clock
                 if self._stepper.step == end:
                     ended = f"the run ends with step {self.step}; steps taken before that: {done}"
                     raise ValueError(f"cannot take {n} steps: {ended}")

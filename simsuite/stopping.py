@@ -1,9 +1,9 @@
 """When to stop early: Ctrl-C, another signal that asks a process to end, or the time allowed is over.
 
-A handler only sets a flag: an exception raised in the middle of a library call may be lost or do damage there. Signals
-that come again change nothing, as they often do: of a terminal that closes, a process hears from the system and from
-the shell, and of a job that is to end from several places. Only keys, Ctrl-C or Ctrl-\\, that are pressed again after
-some seconds end the process at once, which is as safe as a power cut: what it is busy with may take long.
+A handler only sets a flag: an exception raised in the middle of a library call may be lost or do damage there. Further
+signals change nothing. They are common: when a terminal closes, both the system and the shell send one, and a job that
+is to end gets signals from several places. Only keys, Ctrl-C or Ctrl-\\, that are pressed again after some seconds end
+the process at once, which is as safe as a power cut: what it is busy with may take long.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _ASKED = (signal.SIGINT, signal.SIGTERM)
 # of a job's time. What a program or `nohup` has said of them holds.
 _WARNED = (signal.SIGHUP, signal.SIGQUIT, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU)
 _KEYS = (signal.SIGINT, signal.SIGQUIT)
-PATIENCE = 5.0  # seconds after the first signal, from which on a key ends the process at once
+PATIENCE = 5.0  # Ctrl-C or Ctrl-\ ends the process at once from so many seconds after the first signal on
 
 
 class Stopping:

@@ -1,4 +1,4 @@
-"""How fast a run goes, once it goes."""
+"""The rate of a run, measured after the first stretches of its steps."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ class Stopwatch:
     """Separates the first stretches of steps, in which kernels are loaded and their speed is learnt, from the rest."""
 
     def __init__(self, backend: Backend, step: int, end: int, work: Callable[[int], float]) -> None:
-        """work: done when a step of the clock has been queued, asked only then."""
+        """work: a function that gives the work done up to a step of the clock, called just after that step has been
+        queued."""
         self._backend, self._end, self._work = backend, end, work
         self._most = step + (end - step) // _WARMING
         self._stretches = 0
@@ -25,7 +26,8 @@ class Stopwatch:
         self._entered = self._started = time.monotonic()
 
     def stretch(self, step: int) -> None:
-        """A stretch up to `step` was queued. The clock starts after it if it is one of the first, stops if the last."""
+        """A stretch up to `step` was queued. The stopwatch starts after it if it is one of the first, and stops if it
+        is the last."""
         if self._stretches == 0 or (self._stretches <= ALONE and step <= self._most):
             self._first, self._begin = self._work(step), self._backend.fence()
         if self._stretches == 0:

@@ -9,7 +9,8 @@ PREFIXES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def printable(text: str, kept: str = "") -> str:
-    """Text that cannot steer a terminal: characters that do not print, but those `kept`, as Python writes them."""
+    """Text that cannot steer a terminal: characters that do not print are replaced by Python's escapes, except those in
+    `kept`."""
     return "".join(c if c.isprintable() or c in kept else repr(c)[1:-1] for c in text)
 
 
@@ -64,8 +65,8 @@ def steps_in_words(steps: int, dt: Sequence[float] | None, unit: str) -> str:
 
 
 def about(low: float, high: float | None) -> str:
-    """ "some 40 to 400", or "some 40 or many more" where nobody knows how many: one digit of each, of a range that is
-    rather too wide than too narrow."""
+    """ "some 40 to 400", or "some 40 or many more" if `high` is None. Each number has one digit, rounded so that the
+    range becomes wider rather than narrower."""
     least = _one_digit(low, ROUND_FLOOR)
     return f"some {least} " + ("or many more" if high is None else f"to {_one_digit(high, ROUND_CEILING)}")
 
@@ -77,7 +78,7 @@ def _one_digit(value: float, rounding: str) -> str:
 
 
 def more_than(limit: float, value: float) -> str:
-    """A value that is more than a limit, in two digits, or as many as show that."""
+    """A value that is larger than a limit, written with two digits, or with as many as show that it is larger."""
     for digits in range(2, 17):
         text = f"{value:.{digits}g}"
         if float(text) > limit:
