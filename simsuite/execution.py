@@ -131,7 +131,8 @@ class Execution:
         return text is None or bool(self.scenario.differences(text))
 
     def _mend(self) -> None:
-        """See to it that the results of the run that is continued can be opened, or that it begins again."""
+        """Make the results of the run that is continued openable, or note that they are lost, so that the run begins
+        again."""
         if self._begun() and (condition := mend(self.directory.results)) is not Condition.WHOLE:
             self._lost = condition is Condition.LOST
             self.reporter.message(f"{self.directory.results} {condition.value}")

@@ -52,8 +52,8 @@ def identity(scenario: Scenario) -> dict[str, str]:
 
 
 def require_its_checkpoint(scenario: Scenario, directory: RunDirectory, found: Checkpoint) -> None:
-    """Raise SimsuiteError unless the checkpoint is of a run of this scenario. One from which a finished run was to be
-    extended says nothing of that."""
+    """Raise SimsuiteError unless the checkpoint belongs to a run of this scenario. A checkpoint without the results'
+    metadata, from which a finished run was to be extended, is not checked."""
     if found.results is None:
         return
     try:

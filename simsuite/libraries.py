@@ -21,8 +21,8 @@ def library_threads(n: int) -> contextlib.AbstractContextManager[Any]:
 
 @functools.cache
 def _libraries() -> Any:
-    """Those that are loaded: to look for them takes 5 ms and more."""
-    import scipy.linalg  # which loads its own library, that is to be limited, too
+    """The libraries of linear algebra that are loaded; they are looked for once, since that takes 5 ms and more."""
+    import scipy.linalg  # SciPy loads a library of its own, which is to be limited, too
     from threadpoolctl import ThreadpoolController
 
     assert scipy.linalg

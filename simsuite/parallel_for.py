@@ -47,7 +47,8 @@ _RUN = ir.FunctionType(ir.VoidType(), [_BYTES, *_ITEMS, _SIZE, _SIZE, ir.IntType
 
 
 def _of_two(better: Callable[[Any, Any], Any], doc: str) -> Any:
-    """The function of two numbers that is the second where that is better, and the first otherwise."""
+    """A function of two numbers, for kernels, that returns the second if `better(second, first)` holds and else the
+    first."""
 
     def call(typing_context: Any, a: Any, b: Any) -> Any:
         kind = typing_context.unify_types(a, b)

@@ -23,7 +23,8 @@ def repair(run: RunDirectory) -> dict[str, Any]:
         raise UsageError(f"{run.path} holds no run (no results.h5 in it){runs_nearby(run.path)}")
     with run.locked():
         run.read_scenario()
-        run.read_summary()  # where these are damaged, that is not the fault of the results
+        # raises an error if the summary is damaged, so that this is not taken for damage of the results
+        run.read_summary()
         try:
             return look_through(run) | {"restored": False}
         except SimsuiteError as unreadable:

@@ -15,8 +15,8 @@ import time
 from types import FrameType, TracebackType
 
 _ASKED = (signal.SIGINT, signal.SIGTERM)
-# Those that end a process that does not handle them, and may be meant to warn it: of a terminal that closes, of the end
-# of a job's time. What a program or `nohup` has said of them holds.
+# Signals that end a process that does not handle them, and may be meant to warn it that a terminal closes or that a
+# job's time ends. Where the calling program or `nohup` has set how they are handled, that is left as it is.
 _WARNED = (signal.SIGHUP, signal.SIGQUIT, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU)
 _KEYS = (signal.SIGINT, signal.SIGQUIT)
 PATIENCE = 5.0  # Ctrl-C or Ctrl-\ ends the process at once from so many seconds after the first signal on

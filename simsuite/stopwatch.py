@@ -8,7 +8,7 @@ from collections.abc import Callable
 from simsuite.core import Backend
 from simsuite.loop import ALONE
 
-_WARMING = 16  # of so many steps, one at most is taken before the clock starts, or the first stretch
+_WARMING = 16  # at most one in so many steps is taken before the stopwatch starts, unless the first stretch has more
 
 
 class Stopwatch:

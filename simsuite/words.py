@@ -72,7 +72,7 @@ def about(low: float, high: float | None) -> str:
 
 
 def _one_digit(value: float, rounding: str) -> str:
-    """A whole number."""
+    """A positive number rounded to one significant digit and written as a whole number."""
     exact = Decimal(value)
     return f"{exact.quantize(Decimal(1).scaleb(max(exact.adjusted(), 0)), rounding):.0f}"
 

@@ -6,8 +6,8 @@ from typing import Protocol, TypedDict
 
 
 class Interface(TypedDict, total=False):
-    """What is read of the CUDA array interface, version 3. strides: in bytes; None, or left out, for an array in C
-    order. data: the address of the first number, and whether the array is read only."""
+    """The entries of the CUDA array interface, version 3, that are used here. strides: in bytes; None, or left out, for
+    an array in C order. data: the address of the first number, and whether the array is read only."""
 
     shape: tuple[int, ...]
     strides: tuple[int, ...] | None
@@ -22,8 +22,8 @@ class OnDevice(Protocol):
 
 
 def address(array: OnDevice) -> int:
-    """Of the first number of an array in C order. Raises ValueError for any other order, which an address does not
-    tell."""
+    """The address of the first number of an array in C order. Raises ValueError for any other order, which an address
+    alone does not tell."""
     interface = array.__cuda_array_interface__
     if interface.get("strides") is not None:
         raise ValueError(

@@ -17,7 +17,8 @@ from simsuite.backends.tuning import times
 from simsuite.core import Kernel
 from simsuite.words import counted
 
-_TRIES, _TRYING = 4, 0.2  # as often, and as many seconds; the shortest counts: other programs only ever lengthen it
+# a trial is timed at least so many times and for so many seconds; the shortest time counts, as others only lengthen it
+_TRIES, _TRYING = 4, 0.2
 
 
 def _cpu_name() -> str:
@@ -43,14 +44,14 @@ class CpuBackend(HostBackend):
         self.threads = threads_available()
 
     def times(self, question: str, trials: Sequence[Callable[[], None]]) -> Sequence[float]:
-        import numba  # not by opening a CPU: what comes next may be the choice of a simulator
+        import numba  # not imported when a CPU is opened: the simulator may be chosen after that
 
         here = f"{counted(numba.get_num_threads(), 'core')} of {self.device_name}"
 
         def seconds(i: int) -> float:
             if i == 0:
                 self.announce(f"timing {question} on {here}, this once")
-            found = [_seconds(trials[i])]  # which compiles
+            found = [_seconds(trials[i])]  # the first call, which compiles kernels
             while len(found) <= _TRIES or sum(found[1:]) < _TRYING:
                 found.append(_seconds(trials[i]))
             return min(found)
@@ -58,7 +59,7 @@ class CpuBackend(HostBackend):
         return times(cache_directory(), f"{question} on {here}", len(trials), seconds)
 
     def kernels(self, module: str, functions: Mapping[str, str] | None = None) -> ModuleType:
-        load_openmp()  # not before: who only asks about a run need not wait for Numba
+        load_openmp()  # not loaded before: a command that only asks about a run need not wait for Numba
         import_arrays("numba.np")
         return super().kernels(module, functions)
 

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from numba import cuda
 
-_GRAPHS = 128  # kept at once
-_TRIES = 5  # of which the median counts
+_GRAPHS = 128  # how many graphs are kept at once
+_TRIES = 5  # how often a trial is timed; the median counts
 
 
 def _import_cupy() -> ModuleType:
@@ -89,8 +89,8 @@ class _EventFence:
 
 @contextlib.contextmanager
 def _no_garbage_collection() -> Iterator[None]:
-    """While a stream is being captured: the collector may come upon graphs of a stepper that is gone, and destroying
-    one is not permitted then and spoils the capture."""
+    """A context without garbage collection, for while a stream is captured: the collector may destroy graphs of a
+    stepper that is gone, which is not permitted then and spoils the capture."""
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -181,17 +181,17 @@ class CudaBackend(NumbaKernels):
 
     @functools.cached_property
     def _numba(self) -> tuple[ModuleType, cuda.Stream]:
-        """numba.cuda, on this device, and its name for the compute stream. Runs whose kernels are all in CUDA C++ never
-        import it."""
+        """The module numba.cuda, set to this device, and Numba's object for the compute stream. Runs whose kernels are
+        all in CUDA C++ never import it."""
         cuda = _import_numba()
         try:
             cuda.select_device(self._device.id)
             return cuda, cuda.external_stream(self.compute.ptr)
-        except Exception as e:  # of the driver, each with its own type
+        except Exception as e:  # errors of the driver, each with its own type
             raise DeviceError(f"{self.name} cannot be used by Numba: {e}") from e
 
     def kernels(self, module: str, functions: Mapping[str, str] | None = None) -> ModuleType:
-        _ = self._numba  # which the module imports under the name that NVIDIA's package takes
+        _ = self._numba  # imports numba.cuda, which the module of kernels imports by that name
         return super().kernels(module, functions)
 
     def array(self, host: HostArray) -> DeviceArray:
@@ -246,7 +246,8 @@ class CudaBackend(NumbaKernels):
         return f"{question} on {self.device_name}, {self._cupy.cuda.runtime.runtimeGetVersion()}"
 
     def _timed(self, what: str, trials: Sequence[Callable[[], None]]) -> Callable[[int], float]:
-        """The time of a trial by its number: the median of a few, after two that do not count."""
+        """A function that gives the time of a trial, by its index: the median of a few runs, after two that do not
+        count."""
 
         def seconds(i: int) -> float:
             if i == 0:
@@ -285,7 +286,8 @@ class CudaBackend(NumbaKernels):
 
     @contextlib.contextmanager
     def _allocating(self) -> Iterator[None]:
-        """On the compute stream, to which memory from CuPy's pool then belongs."""
+        """A context in which the compute stream is CuPy's current one, so that memory from CuPy's pool belongs to
+        it."""
         try:
             with self.compute:
                 yield

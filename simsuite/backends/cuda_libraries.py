@@ -24,12 +24,13 @@ from simsuite.errors import DeviceError, LibraryMissing
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-WORKSPACE = 32 << 20  # bytes, as cuBLAS itself takes on an H100
+WORKSPACE = 32 << 20  # bytes: as much as cuBLAS itself takes on an H100
 _MISSING = "{} is not installed: " + GPU_PACKAGES
 
 
 class CuFft:
-    """allocating: makes the compute stream the present one, and running out of memory a DeviceError."""
+    """cuFFT, called through CuPy. allocating: a context in which the compute stream is the current one and a lack of
+    memory becomes a DeviceError."""
 
     name = "cuFFT"
 
@@ -58,7 +59,8 @@ class CuFft:
 
 
 class CuBlas:
-    """stream: the compute stream's address. To be made while memory is allocated on that stream."""
+    """cuBLAS, called directly. stream: the compute stream's address. An object has to be made in a context in which
+    memory is allocated on that stream."""
 
     name = "cuBLAS"
 
@@ -70,7 +72,7 @@ class CuBlas:
         weakref.finalize(self, self._library.cublasDestroy_v2, handle).atexit = False
         self._workspace = cupy.empty(WORKSPACE, np.uint8)
         self._check(self._library.cublasSetStream_v2(handle, stream))
-        # After the stream, which would take it away again.
+        # The workspace is set after the stream, since setting the stream resets it.
         self._check(self._library.cublasSetWorkspace_v2(handle, self._workspace.data.ptr, WORKSPACE))
 
     def multiply(self, A: DeviceArray, B: DeviceArray, out: DeviceArray) -> None:
@@ -107,8 +109,9 @@ class CuBlas:
 def columnwise(
     A: DeviceArray, B: DeviceArray, out: DeviceArray
 ) -> tuple[tuple[DeviceArray, DeviceArray], tuple[int, int], tuple[int, int, int], tuple[int, int, int]]:
-    """((first, second), operations, (m, n, k), leading dimensions): out = A B as a library sees it that takes all
-    memory column by column. operations: 0 as it lies there, 1 transposed."""
+    """The product out = A B as a library has to be asked for it that takes arrays to be stored column by column:
+    ((first, second), operations, (m, n, k), leading dimensions). operations: for each factor, 0 if it is used as stored
+    and 1 if transposed."""
     if out.flags.f_contiguous:
         first, second, target = A, B, out
     else:

@@ -37,7 +37,7 @@ class _NumPyProducts:
 
 
 class _Player(simulator.BlockThread):  # type: ignore[misc]  # Numba has no types
-    """A Python thread that is the threads of a block one after the other, as far as one that waits at a barrier."""
+    """A Python thread that runs the threads of a block one after the other, until one of them waits at a barrier."""
 
     def __init__(self, block: _Block, place: tuple[int, ...]) -> None:
         super().__init__(block.play, block, place, (0, 0, 0), False)
@@ -45,7 +45,7 @@ class _Player(simulator.BlockThread):  # type: ignore[misc]  # Numba has no type
         self.turn.acquire()
 
     def run(self) -> None:
-        super().run()  # keeps an exception
+        super().run()  # Numba's `run` keeps an exception as an attribute
         self._manager.ended(self)
 
     def become(self, place: tuple[int, ...]) -> None:
@@ -70,8 +70,8 @@ class _Block(simulator.BlockManager):  # type: ignore[misc]  # Numba has no type
     def run(self, place: tuple[int, ...], *arguments: object) -> None:
         self._place, self._arguments = place, arguments
         self._new = deque(np.ndindex(*self._block_dim))
-        self._waiting: list[_Player] = []  # at the barrier
-        self._ready: list[_Player] = []  # to go on beyond it
+        self._waiting: list[_Player] = []  # players that wait at the barrier
+        self._ready: list[_Player] = []  # players that are to go on beyond the barrier
         self._failure: tuple[BaseException, TracebackType] | None = None
         self._over = threading.Lock()
         self._over.acquire()
@@ -82,14 +82,14 @@ class _Block(simulator.BlockManager):  # type: ignore[misc]  # Numba has no type
             raise error.with_traceback(trace)
 
     def play(self) -> None:
-        """What a player does."""
+        """Run threads that have not begun, one after the other, until none is left; each player calls this."""
         player = cast("_Player", threading.current_thread())
         while self._new:
             player.become(self._new.popleft())
             self._f(*self._arguments)
 
     def arrived(self, player: _Player) -> None:
-        """At a barrier."""
+        """Note that a player has arrived at a barrier, and let another one go on."""
         self._waiting.append(player)
         self._go_on()
 
@@ -106,7 +106,8 @@ class _Block(simulator.BlockManager):  # type: ignore[misc]  # Numba has no type
         self._over.release()
 
     def _go_on(self) -> None:
-        """One that has not begun comes before those beyond the barrier, which opens when nobody is left to arrive."""
+        """Let the next thread run: one that has not begun, or else one that may go on beyond the barrier, which opens
+        when every thread has arrived at it."""
         if self._new:
             _Player(self, self._place).start()
             return
@@ -116,7 +117,8 @@ class _Block(simulator.BlockManager):  # type: ignore[misc]  # Numba has no type
 
 
 class _Shared(kernelapi.FakeCUDAShared):  # type: ignore[misc]  # Numba has no types
-    """Shared memory. Numba's own reads the names of files and functions up to the first for every array."""
+    """Shared memory. For every array, Numba's own class looks up the files and functions of the whole call stack, which
+    takes long."""
 
     def array(self, shape: int | tuple[int, ...], dtype: npt.DTypeLike, alignment: int | None = None) -> HostArray:
         if shape == 0 or alignment is not None:

@@ -19,7 +19,7 @@ _MISTAKES = re.compile(r"Invalid(Value|Configuration|ResourceHandle|Symbol)|INVA
 
 
 def gpu_failure(error: BaseException) -> str | None:
-    """What failed, in one line, where an error is one of a GPU, its driver or its libraries; else None."""
+    """What failed, in one line, if the error comes from a GPU, its driver or its libraries; else None."""
     of = type(error)
     if of.__module__.partition(".")[0] not in _PACKAGES or of.__name__ not in _NAMES:
         return None

@@ -34,7 +34,7 @@ def memory_available() -> int | None:
 
 
 def _zeros(shape: tuple[int, ...], dtype: np.dtype) -> HostArray:
-    """Begins on a line of the caches: vectors that lie across two take twice as long to store."""
+    """An array of zeros that begins on a cache line: vectors that lie across two lines take twice as long to store."""
     size = math.prod(shape) * dtype.itemsize
     raw = np.zeros(size + _LINE, np.uint8)
     begin = -raw.ctypes.data % _LINE
@@ -55,7 +55,7 @@ class _Copied:
 
 
 class _Done:
-    """Work on the host is finished when the call returns."""
+    """A fence of a host, whose work is finished when the call that does it returns."""
 
     def __init__(self) -> None:
         self._at = time.perf_counter()
@@ -68,7 +68,7 @@ class _Done:
 
 
 class _Direct:
-    """Launches that cost nothing need no recording."""
+    """A recorder that makes launches at once: calls on the host cost so little that none are recorded."""
 
     def replay(self, key: Hashable, launches: Callable[[], None]) -> None:
         launches()

@@ -30,7 +30,8 @@ from simsuite.errors import DeviceError
 
 PACKAGE = Path(__file__).parents[1]
 UNUSED = 60 * 86400.0  # seconds, after which compiled kernels of another version are removed
-KEPT = 256  # modules made of templates: the same expressions come back with every grid, stepper and test
+# how many modules made of templates are kept in memory: the same expressions come back with every grid and stepper
+KEPT = 256
 _SOURCES = (
     "elementary.py",
     "parallel_for.py",
@@ -89,7 +90,7 @@ def _holds(path: Path, data: bytes) -> bool:
 
 
 def fingerprint(sources: Iterable[Path]) -> str:
-    """Names one state of some files."""
+    """A name for the present contents of some files, which changes with any of them."""
     digest = hashlib.sha256()
     for path in sources:
         text = path.read_bytes()
@@ -99,7 +100,8 @@ def fingerprint(sources: Iterable[Path]) -> str:
 
 @functools.cache
 def cache_directory() -> Path:
-    """The usual place, or, where that cannot be written to, one for this process alone."""
+    """The directory of compiled kernels: the usual one, or one for this process alone where that cannot be written
+    to."""
     name = Path("simsuite") / fingerprint(sorted({path for glob in _SOURCES for path in PACKAGE.glob(glob)}))
     home = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     directory = Path(home) / name
@@ -116,8 +118,8 @@ def cache_directory() -> Path:
 
 
 def _forget_unused(directory: Path) -> None:
-    """Note that the directory is in use, and remove those beside it that no process has used for UNUSED: of versions
-    of simsuite that are gone."""
+    """Note that the directory is in use, and remove the directories beside it, of other versions of simsuite, that no
+    process has used for UNUSED seconds."""
     with contextlib.suppress(OSError):
         os.utime(directory)
         for other in directory.parent.iterdir():
@@ -127,7 +129,7 @@ def _forget_unused(directory: Path) -> None:
 
 @functools.cache
 def private_directory() -> Path:
-    """A directory that goes with this process."""
+    """A directory that is removed when this process ends."""
     directory = tempfile.TemporaryDirectory(prefix="simsuite-")
     atexit.register(directory.cleanup)
     return Path(directory.name)

@@ -1,4 +1,4 @@
-"""Importing what Numba knows of arrays without SciPy, which takes a fifth of the time until a run begins."""
+"""Importing Numba's support of arrays without SciPy, whose import takes a fifth of the time until a run begins."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ def import_arrays(package: str) -> None:
     which no kernel of ours needs. SciPy is installed with simsuite, so the answer is known; who compiles `numpy.dot`
     has Numba import it then. Does nothing in versions of Numba that do not ask.
     """
-    linalg: Any = importlib.import_module(f"{package}.linalg")  # Any: a function of it is replaced
+    linalg: Any = importlib.import_module(f"{package}.linalg")  # Any: a function of this module is replaced
     ask = getattr(linalg, "ensure_blas", None)
     if ask is None:
         return
     linalg.ensure_blas = lambda: None
     try:
-        arraymath: Any = importlib.import_module(f"{package}.arraymath")  # Any: as before
+        # Any: a function of this module is replaced, too
+        arraymath: Any = importlib.import_module(f"{package}.arraymath")
     finally:
         linalg.ensure_blas = ask
     if hasattr(arraymath, "ensure_blas"):

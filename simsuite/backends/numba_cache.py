@@ -29,14 +29,14 @@ class Missing:
 
 @contextlib.contextmanager
 def caching_in(directory: Path, cuda: bool) -> Iterator[None]:
-    """Functions that are decorated with `cache=True` in here are kept in a directory, in sealed files. cuda: kernels of
-    GPUs, too.
+    """A context in which functions that are decorated with `cache=True` are kept in a directory, in sealed files. cuda:
+    whether that applies to kernels of GPUs, too.
 
     Numba asks for the place, and makes the cache of a function, when the function is decorated, so those of other
     packages stay where they are.
     """
     changed: list[tuple[ModuleType, str, object]] = []
-    for package in (_CPU, *([_CUDA] if cuda else [])):  # whose import takes long
+    for package in (_CPU, *([_CUDA] if cuda else [])):  # the import of numba.cuda takes long
         with contextlib.suppress(ImportError):
             config, caching = (importlib.import_module(f"{package}.{name}") for name in ("config", "caching"))
             changed += [
@@ -79,7 +79,8 @@ class _Sealed:
         return pickle.loads(whole[len(identity) :])
 
     def _identity(self, key: object) -> tuple[str, str]:
-        """Without the time of the function's file: the directory is named after what is in the sources."""
+        """What a file is named after, and what it says that it is for. The time of the function's source file is left
+        out, since the directory is named after the contents of the sources."""
         return repr(key), self._version
 
     def _path(self, key: object) -> Path:

@@ -44,12 +44,12 @@ def _without_advice() -> None:
 
 @contextlib.contextmanager
 def _row_stack() -> Iterator[None]:
-    """`numpy.row_stack` exists meanwhile: an alias of `numpy.vstack` that NumPy 2.5 removed.
+    """A context in which `numpy.row_stack` exists, an alias of `numpy.vstack` that NumPy 2.5 removed.
 
     numba-cuda 0.30.4, its last version, asks for it while `numba.cuda.np.arrayobj` is imported, to register an
     implementation, and fails where NumPy does not have it.
     """
-    numpy: Any = np  # Any: the name is set, and whether type checkers know it depends on the version
+    numpy: Any = np  # Any: a name is set of which type checkers know only in some versions of NumPy
     if hasattr(numpy, "row_stack"):
         yield
         return

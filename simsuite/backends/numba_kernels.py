@@ -11,14 +11,14 @@ from simsuite.backends.numba_cache import Missing
 
 
 class NumbaKernels:
-    """The part of a backend that imports kernels, and says once that some have to be compiled."""
+    """The part of a backend that imports kernels, and announces once that some of them have to be compiled."""
 
     dialect: str
     device_name: str
     announce: Callable[[str], None]
 
     def kernels(self, module: str, functions: Mapping[str, str] | None = None) -> ModuleType:
-        """See `Backend.kernels`."""
+        """See `core.Backend.kernels`."""
         Missing.tell = self._compiling
         return import_kernels(f"{module}_{self.dialect}", functions)
 

@@ -27,9 +27,11 @@ if TYPE_CHECKING:
 _SIGNED = np.int8, np.int16, np.int32, np.int64
 _UNSIGNED = np.uint8, np.uint16, np.uint32, np.uint64
 _NUMBERS = frozenset((int, float, bool, np.bool_, *_SIGNED, *_UNSIGNED, np.float32, np.float64))
-_OF_INTEGERS = {8: "b7x", 16: "h6x", 32: "i4x", 64: "q"}  # for `struct`; unsigned ones in capitals
-_KINDS: dict[Hashable, int] = {}  # of arrays: a number for each of Numba's types; of groups, for each of theirs
-_GROUPS = 32  # that a launch keeps
+# the formats of `struct` for signed integers, by bits; those of unsigned ones have capitals
+_OF_INTEGERS = {8: "b7x", 16: "h6x", 32: "i4x", 64: "q"}
+# a number for each of Numba's types of arrays, and for each combination of types in a group
+_KINDS: dict[Hashable, int] = {}
+_GROUPS = 32  # how many groups (tuples of arrays) a launch keeps
 
 Argument: TypeAlias = Any
 """An argument of a kernel: a number, an array of Numba's, or a tuple of arguments. Any: the host tells them apart by
@@ -62,8 +64,10 @@ class NumbaLaunch:
         self._by_numba: Launch = kernel[grid, block, stream[0]]
         no_shared_memory = 0
         self._how = (*(*grid, 1, 1)[:3], *(*block, 1, 1)[:3], no_shared_memory, stream[1])
-        self._known: dict[tuple[Kind, ...], Launch | None] = {}  # None: Numba's own launches
-        self._places: list[ctypes.Array[ctypes.c_void_p]] = []  # of arguments in buffers, which the driver reads
+        # by types of arguments; None where Numba itself has to launch
+        self._known: dict[tuple[Kind, ...], Launch | None] = {}
+        # the addresses of arguments in buffers, kept alive because the driver reads them
+        self._places: list[ctypes.Array[ctypes.c_void_p]] = []
         self._groups: Groups = {}
 
     def __call__(self, *arguments: Argument) -> None:
@@ -81,7 +85,8 @@ class NumbaLaunch:
             self._known[key] = self._packed(arguments)
 
     def _packed(self, arguments: tuple[Argument, ...]) -> Launch | None:
-        """A launch with the flattened values of arguments of these types, where that can be had."""
+        """A function that launches the kernel with the flattened values of arguments of these types; None where only
+        Numba can launch it."""
         types = tuple(map(self._kernel.typeof_pyval, arguments))
         compiled = self._kernel.overloads.get(types)
         text = None if compiled is None else _format(types)
@@ -111,8 +116,9 @@ class NumbaLaunch:
 
 
 def _flatten(arguments: Iterable[Argument], types: list[Kind], values: list[object], groups: Groups) -> bool:
-    """Append what tells the types of arguments, and their values as kernels take them. Whether all are known. groups:
-    tuples that have been looked at, by their `id`: those of arrays are made once and come again with every launch."""
+    """Append to `types` what identifies the types of arguments, and to `values` their values as kernels take them.
+    Returns whether all types are known. groups: tuples that have been looked at, by their `id`: those of arrays are
+    made once and come again with every launch."""
     for argument in arguments:
         kind = type(argument)
         if kind in _NUMBERS:
@@ -139,7 +145,7 @@ def _flatten(arguments: Iterable[Argument], types: list[Kind], values: list[obje
 
 
 def _flatten_group(group: tuple[Argument, ...], types: list[Kind], values: list[object], groups: Groups) -> bool:
-    """The same of a tuple that begins with an array, which is kept."""
+    """Do what `_flatten` does for a tuple that begins with an array, and keep the result in `groups`."""
     own_types: list[Kind] = []
     own_values: list[object] = []
     if not _flatten(group, own_types, own_values, groups):
@@ -154,7 +160,8 @@ def _flatten_group(group: tuple[Argument, ...], types: list[Kind], values: list[
 
 
 def _fields(view: DeviceArray) -> tuple[int, tuple[int, ...]]:
-    """Of one of Numba's device arrays: a number for its type, and what kernels take of it. Found once, kept in it."""
+    """A number for the type of one of Numba's device arrays, and the fields of the array that kernels take. They are
+    found once and kept as an attribute of the array."""
     found = getattr(view, "_simsuite_fields", None)
     if found is None:
         kind = _KINDS.setdefault(view._numba_type_, len(_KINDS))
@@ -165,7 +172,8 @@ def _fields(view: DeviceArray) -> tuple[int, tuple[int, ...]]:
 
 
 def _format(kinds: Iterable[object]) -> str | None:
-    """Of a buffer with arguments of Numba's types, for `struct`; None where one of them is none of the above."""
+    """The format, for `struct`, of a buffer with arguments of Numba's types; None if one of them is no array, number,
+    or tuple of these."""
     from numba.core import types
 
     of_numba: ModuleType = types  # Numba's stubs do not have all of its types

@@ -25,8 +25,8 @@ from simsuite.errors import DeviceError
 if TYPE_CHECKING:
     import cupy
 
-_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8  # of the driver's function attributes
-_WITHOUT_ASKING = 48 * 1024  # bytes of shared memory
+_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8  # the number of this attribute of a function in the driver's API
+_WITHOUT_ASKING = 48 * 1024  # bytes of shared memory that a launch may take without setting that attribute
 _OVERLAPPING = 90  # from this architecture on a launch can begin before the one before it has ended
 
 
@@ -40,7 +40,7 @@ def whole_text(source: Path) -> str:
 
 
 def program_text(source: Path, macros: Mapping[str, str | int]) -> str:
-    """What is compiled."""
+    """The text that is compiled: the source after the definitions of the macros."""
     return "".join(f"#define {name} {value}\n" for name, value in macros.items()) + whole_text(source)
 
 
@@ -71,7 +71,7 @@ class CudaProgram:
 
     @functools.cached_property
     def _module(self) -> cupy.cuda.function.Module:
-        """Loaded, once it is compiled."""
+        """The program as a loaded module; waits until it is compiled."""
         with self._compiling():
             module = self._cupy.cuda.function.Module()
             module.load(self._code())
@@ -79,7 +79,8 @@ class CudaProgram:
 
     @contextlib.contextmanager
     def _compiling(self) -> Iterator[None]:
-        """No compiler, one too old for the device, a driver too old for it: each has its own type."""
+        """Turns errors of compiling into a DeviceError: there may be no compiler, or the compiler or the driver is too
+        old, and each of these errors has a type of its own."""
         try:
             yield
         except Exception as e:
@@ -122,7 +123,8 @@ def _early_launch(
     shared_bytes: int,
     stream: cupy.cuda.Stream,
 ) -> Callable[..., None]:
-    """Beside the end of the launch before it: CuPy cannot ask for that, the driver can."""
+    """A function that launches a kernel which may begin before the launch before it has ended. CuPy cannot ask for
+    that, but the driver can."""
     from cuda.bindings import driver
 
     attribute = driver.CUlaunchAttribute()
@@ -149,7 +151,8 @@ _c_type = functools.cache(np.ctypeslib.as_ctypes_type)
 
 @contextlib.contextmanager
 def _explained(kernel: str) -> Iterator[None]:
-    """Too many blocks at once, too much shared memory, a device that is lost: each has its own type."""
+    """Turns errors of a launch into a DeviceError: too many blocks at once, too much shared memory and a lost device
+    raise errors of different types."""
     try:
         yield
     except Exception as e:
@@ -158,14 +161,15 @@ def _explained(kernel: str) -> Iterator[None]:
 
 @functools.cache
 def _compilers() -> ThreadPoolExecutor:
-    """Threads that compile: NVRTC lets Python go on meanwhile."""
+    """The threads that compile programs: NVRTC lets other threads of Python run meanwhile."""
     # Modules that a thread imports while another one does are seen half imported.
     importlib.import_module("cuda.core")
     return ThreadPoolExecutor(cores(), "compiler")
 
 
 def _code(source: Path, macros: Mapping[str, str | int], arch: str) -> Callable[[], bytes]:
-    """The machine code: from the disk if it is there, or else compiled meanwhile and kept there."""
+    """A function that returns the machine code: as read from the disk, or else as compiled in another thread and stored
+    on the disk."""
     from cuda.bindings import nvrtc
 
     question = f"{program_text(source, macros)} {arch} {nvrtc.nvrtcVersion()}"
@@ -183,8 +187,8 @@ def _code(source: Path, macros: Mapping[str, str | int], arch: str) -> Callable[
 
 
 def _passed(argument: np.generic | HostArray | OnDevice) -> np.generic | HostArray:
-    """Arrays on the device, of any library, as their addresses; numbers and structs (`solvers.structs`), which are
-    NumPy's, as they are, with the types that the kernel wants."""
+    """An argument as a launch takes it: an array on the device, of any library, becomes its address; NumPy's numbers
+    and structs (`solvers.structs`), which have the types that the kernel wants, stay as they are."""
     if isinstance(argument, (np.generic, np.ndarray)):
         return argument
     return np.uint64(address(argument))

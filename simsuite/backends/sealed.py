@@ -19,7 +19,8 @@ _DIGEST = 32  # bytes
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """A file in the cache, whole or not at all, whoever else is writing it."""
+    """Write a file in the cache such that it is there as a whole or not at all, even if other processes write it at the
+    same time."""
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
     except OSError as e:
@@ -36,7 +37,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def write_sealed(path: Path, data: bytes) -> None:
-    """The same, for `read_sealed`."""
+    """Write a file as `write_whole` does, with a checksum, for `read_sealed`."""
     write_whole(path, hashlib.sha256(data).digest() + data)
 
 
@@ -58,7 +59,7 @@ def read_sealed(path: Path) -> bytes | None:
 
 @functools.cache
 def _tell_of_writing(directory: Path, why: str) -> None:
-    """Once for each directory and reason."""
+    """Tell that the cache cannot be written, once for each directory and reason."""
     logging.getLogger("simsuite").warning(
         "compiled kernels cannot be kept in %s (%s): later runs compile them again", directory, why
     )

@@ -25,12 +25,12 @@ _ALIGN = 512
 
 
 class _Slot:
-    """Memory on the device for one snapshot; free again when that is on the host."""
+    """Memory on the device for one snapshot; it is free again when the snapshot is on the host."""
 
     def __init__(self, cupy: ModuleType) -> None:
         self.free = threading.Semaphore(1)
         self.staged = cupy.cuda.Event(disable_timing=True)
-        self.memory: DeviceArray = None  # until the slot is first used
+        self.memory: DeviceArray = None  # None until the slot is first used
 
     @property
     def nbytes(self) -> int:
@@ -59,7 +59,7 @@ class _Ring:
         return slot
 
     def _grow(self, held: _Slot, nbytes: int) -> None:
-        """All idle slots at once: better now than in the middle of the run."""
+        """Enlarge the held slot and all idle ones at once, so that this does not happen in the middle of the run."""
         for slot in self._slots:
             if slot is held or (slot.nbytes < nbytes and slot.free.acquire(blocking=False)):
                 slot.memory = None
@@ -80,7 +80,7 @@ class _HostBuffers:
         self._largest = 0
 
     def prepare(self, nbytes: int) -> None:
-        """Have one for so many bytes."""
+        """Make sure that there is a buffer of so many bytes."""
         if nbytes > self._largest:
             self._largest = nbytes
             self.give(self._made(nbytes))
@@ -104,7 +104,7 @@ class _HostBuffers:
 
 @dataclass(frozen=True)
 class _Part:
-    """Where in a slot an array is, and what it is."""
+    """The place of an array in a slot, with its shape and type."""
 
     at: int
     nbytes: int
@@ -169,7 +169,8 @@ class Staging:
         return _Copying(self, slot, step, parts, nbytes)
 
     def _ring(self, nbytes: int) -> _Ring:
-        """Small snapshots have their own, so that they need not wait until large ones are written."""
+        """The ring for snapshots of this size. Small ones have a ring of their own, so that they need not wait until
+        large ones are written."""
         kind = nbytes.bit_length() // 4
         if kind not in self._rings:
             self._rings[kind] = _Ring(self._cupy)

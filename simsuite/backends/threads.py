@@ -17,7 +17,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 SPIN = "1000"  # turns
-_WAITING = {"GOMP_SPINCOUNT": SPIN, "KMP_BLOCKTIME": "0"}  # for OpenMP by GNU, and by LLVM (ms)
+# variables of the environment for OpenMP by GNU (turns) and by LLVM (ms)
+_WAITING = {"GOMP_SPINCOUNT": SPIN, "KMP_BLOCKTIME": "0"}
 _ASKED = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS")
 _GROUPS = Path("/sys/fs/cgroup")
 _OWN_GROUPS = Path("/proc/self/cgroup")

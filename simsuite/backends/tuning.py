@@ -1,4 +1,4 @@
-"""What was found by timing on a device, kept between runs as one JSON file a question."""
+"""Results of timing on a device, kept between runs: a JSON file for each question."""
 
 from __future__ import annotations
 

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Benchmark:
-    """module: measures; report: puts it into words. precisions: by default all of them. least: of what is a size."""
+    """A solver's benchmark. module: the module that measures. report: the module that puts results into words.
+    precisions: the precisions that there are; by default all of them are measured. least: the smallest size that is
+    allowed."""
 
     module: str
     report: str
@@ -49,7 +51,7 @@ _BENCHMARKS = {
 
 
 class Part(StrEnum):
-    """What can be measured alone."""
+    """A part of a benchmark that can be measured alone."""
 
     rates = "rates"
     precision = "precision"
@@ -164,7 +166,7 @@ def _write(directory: Path, whole: dict[str, Any]) -> None:
 
 
 def _sizes(text: str | None, known: _Benchmark) -> tuple[int, ...]:
-    """Without repetition, from small to large."""
+    """The sizes in a text, without repetition, from small to large."""
     if text is None:
         return ()
     words = text.split(",")

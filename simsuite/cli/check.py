@@ -14,7 +14,7 @@ from simsuite.words import about, counted, duration, steps_in_words, with_prefix
 if TYPE_CHECKING:
     from simsuite.io.directory import RunDirectory
 
-SHOWN = 10  # damaged rows of a run
+SHOWN = 10  # how many damaged rows of a run are shown
 
 
 def check(
@@ -106,7 +106,8 @@ def report(run: RunDirectory, found: Mapping[str, Any], as_json: bool) -> None:
 
 
 def _start(model: Any) -> str | None:
-    """The state at time 0, where nobody has said it and a plate takes 0."""
+    """The state at time 0, in words, where the scenario has no [initial] and the temperature is 0 by default; else
+    None."""
     if model.solver != "heat" or model.time.steady or model.manufactured or "initial" in model.model_fields_set:
         return None
     return f"at 0 {model.degrees} everywhere: there is no [initial]"
@@ -122,15 +123,16 @@ def _open_end(model: Any) -> str | None:
 
 
 def _unless(model: Any, found: Mapping[str, Any]) -> str:
-    """On what a run goes by another stepper, where that is known once the run has begun: powers and modes of a matrix
-    that was not asked for have to be accurate enough."""
+    """Under which condition a run will use another stepper than the one foretold, in words. That is known only once the
+    run has begun: powers and modes of the matrix, unless the scenario asks for them, are used only if they are accurate
+    enough."""
     if model.solver != "linear" or model.time.method != "auto" or found["stepper"] == "step":
         return ""
     return f", unless they lose more than {model.tolerance:g} of the state, as the run finds out first"
 
 
 def _seconds(found: Mapping[str, Any]) -> str:
-    """Of so many steps as are likely."""
+    """The time that the run will take, in words, for as many steps as are likely."""
     seconds = found["seconds"]
     if not found["adaptive"]:
         return f"about {duration(seconds)}" if seconds >= 0.1 else "less than 0.1 s"

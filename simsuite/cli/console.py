@@ -30,7 +30,7 @@ def say(text: str) -> None:
 
 
 def _tell(text: str) -> None:
-    """That nobody can read a message is no reason for a run to end."""
+    """Print a message to stderr. If that fails, the run goes on and no more messages are written."""
     try:
         print(text, file=sys.stderr, flush=True)
     except OSError:
@@ -40,7 +40,7 @@ def _tell(text: str) -> None:
 def error(e: SimsuiteError) -> None:
     """Report an error; scenario errors bring their own report."""
     if isinstance(e, ScenarioError) and e.report.startswith(("error", "\033")):
-        _tell(e.report)  # which may be coloured, and has nothing else that steers a terminal
+        _tell(e.report)  # the report may be coloured, but has nothing else that steers a terminal
     else:
         say(f"error: {e}")
 
@@ -54,7 +54,7 @@ def begin_command() -> None:
 
 
 def print_json(data: Mapping[str, Any]) -> None:
-    """One JSON object; NaN and Inf, which JSON does not have, become null. Nothing in it can steer a terminal."""
+    """Print one JSON object; NaN and Inf, which JSON does not have, become null. Nothing in it can steer a terminal."""
     from simsuite.io.directory import without_nan
 
     _printed[0] = True
@@ -63,7 +63,7 @@ def print_json(data: Mapping[str, Any]) -> None:
 
 
 def print_error_json(kind: str, message: str, exit_code: int, mistakes: Sequence[Mistake] = ()) -> None:
-    """The JSON object of a command that failed, unless it has printed one.
+    """Print the JSON object of a command that failed, unless the command has printed one already.
 
     kind: the class of the error. mistakes: in a scenario, each with its path there.
     """
@@ -75,7 +75,7 @@ def print_error_json(kind: str, message: str, exit_code: int, mistakes: Sequence
 
 
 def writable(directory: Path | None) -> None:
-    """Make the directory for what a command draws, before minutes of work for it."""
+    """Make the directory for what a command draws, so that an error there comes before minutes of work."""
     try:
         if directory is not None:
             directory.mkdir(parents=True, exist_ok=True)

@@ -69,13 +69,14 @@ def _memory() -> str:
 
     page = os.sysconf("SC_PAGE_SIZE")
     text = f"{os.sysconf('SC_PHYS_PAGES') * page / 1e9:.1f} GB"
-    if "SC_AVPHYS_PAGES" in os.sysconf_names:  # not on macOS
+    if "SC_AVPHYS_PAGES" in os.sysconf_names:  # macOS does not have this name
         text = f"{os.sysconf('SC_AVPHYS_PAGES') * page / 1e9:.1f} GB of {text} free"
     return f"{text}, {counted(os.cpu_count() or 1, 'CPU core')}"
 
 
 def _try(device: str) -> tuple[str, str]:
-    """Run a small heat problem in a process of its own: Numba takes GPU or simulator once and for all."""
+    """Run a small heat problem in a process of its own: Numba chooses between GPU and simulator once for each
+    process."""
     code = f"from simsuite.cli.doctor import trial; trial({device!r})"
     try:
         found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)

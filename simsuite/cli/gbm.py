@@ -11,15 +11,17 @@ from simsuite.cli.numbers import number, row, tree
 from simsuite.solvers.gbm.results.text_lines import PRICE, option_lines, with_error, worth
 from simsuite.words import measured
 
-_MOST_OF_OPTIONS, _BESIDE_OTHERS = 20, 8  # lines; more of them become a table; beside risk or exposure
-_TIMES, _MORE_TIMES = 6, 21  # rows of exposure, and where all numbers were asked for
+# the most lines on options, alone and beside risk or exposure; more of them become a table
+_MOST_OF_OPTIONS, _BESIDE_OTHERS = 20, 8
+_TIMES, _MORE_TIMES = 6, 21  # rows of a table of exposure: by default, and where all numbers were asked for
 _MEASURE = "prices grow at market.drift, market.rate discounts what options pay"
 
 Section = tuple[str, list[str]]
 
 
 def gbm_sections(results: Mapping[str, Any], verbose: bool) -> Iterator[Section]:
-    """Titles and lines. verbose: with all numbers, as in the JSON object."""
+    """The sections of text on a Monte Carlo run, each with its title and lines. verbose: with all numbers, as in the
+    JSON object."""
     rest = dict(results)
     options, assets = rest.pop("options", {}), rest.pop("assets", {})
     risk, exposure = rest.pop("risk", None), rest.pop("exposure", None)
@@ -46,7 +48,7 @@ def gbm_sections(results: Mapping[str, Any], verbose: bool) -> Iterator[Section]
 
 
 def _options(options: Mapping[str, Any], assets: Sequence[str], value: str, most: float) -> Section:
-    """most: lines, of which more become a table."""
+    """The section on options: lines on each of them, or a table if there would be more than `most` lines."""
     each = {name: option_lines(option, assets, value) for name, option in options.items()}
     rows = [line for name, lines in each.items() for line in (f"    {name}", *(f"      {line}" for line in lines))]
     notes = ""
@@ -59,7 +61,7 @@ def _options(options: Mapping[str, Any], assets: Sequence[str], value: str, most
 
 
 def _bias(options: Iterable[Mapping[str, Any]], value: str) -> Iterator[str]:
-    """What the errors of American options leave out, if any is among the options, and of Greeks if they have some."""
+    """Notes on what standard errors leave out: the bias of American options and of Greeks, if the options have any."""
     american = [option for option in options if "exercise_probability" in option]
     if american:
         greeks = " and Greeks are" if any(each is not None for o in american for each in o.get("delta", ())) else " is"
@@ -80,7 +82,7 @@ def _all_numbers(
 
 
 def table(items: Mapping[str, Any], cells: Callable[[Mapping[str, Any]], dict[str, str]]) -> list[str]:
-    """A row an item, a column for each cell that any of them has."""
+    """The lines of a table with a row for each item and a column for each cell that any of them has."""
     rows = {name: cells(item) for name, item in items.items()}
     columns = list(dict.fromkeys(column for row in rows.values() for column in row))
     widths = {c: max(len(c), *(len(row.get(c, "")) for row in rows.values())) for c in columns}
@@ -103,7 +105,8 @@ def _option_cells(worth: str, option: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _greek_cells(greek: str, value: Any, error: Any) -> dict[str, str]:
-    """Of several assets, the first that the option depends on, and on how many more it does."""
+    """The cell for a Greek of an option. Of an option on several assets it has the value for the first asset that the
+    option depends on, and the number of further ones."""
     if not isinstance(value, list):
         return {greek: _estimate(value, error)}
     if not value:
@@ -130,7 +133,7 @@ def _asset_cells(asset: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _reasons(found: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Why some numbers are not known, each reason once, with what it is about."""
+    """Lines on why some numbers are not known: each reason once, after the names of the numbers."""
     named: dict[str, dict[str, None]] = {}
     for each in found:
         for name, reason in each.get("reasons", {}).items():
@@ -159,7 +162,7 @@ def _risk_cells(interval: str, found: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _exposure(exposure: Mapping[str, Any], verbose: bool) -> Iterator[Section]:
-    """A row for a few of the times, the last and that of the peak among them."""
+    """Tables of exposure, with rows for a few of the times, among them the last one and that of the peak."""
     profile, peak = exposure["profile"], exposure["peak"]["time"]
     most, last = _MORE_TIMES if verbose else _TIMES, len(profile) - 1
     told = {round(i * last / (most - 1)) for i in range(most)} if last >= most else set(range(last + 1))

@@ -32,11 +32,11 @@ _OTHERS = {
     ("multilevel", "cost"): "path-steps",
     ("multilevel", "plain_cost"): "path-steps",
 }
-_NAMED = {"options", "assets"}  # tables whose keys are names of people's own
+_NAMED = {"options", "assets"}  # tables whose keys are names that the user has chosen
 
 
 def gbm_unit(name: Sequence[str]) -> str:
-    """Of the number with this name in `results`, part by part; "" if it is a count or a word."""
+    """The unit of a number in `results`; "" if it is a count or a word. name: the keys that lead to it."""
     table, keys = name[0], name[2:] if name[0] in _NAMED else name[1:]
     if table == "assets_time":
         return _YEAR

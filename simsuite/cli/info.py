@@ -71,7 +71,7 @@ def _headline(found: Mapping[str, Any]) -> str:
 
 
 def _position(found: Mapping[str, Any]) -> list[str]:
-    """Where a run is or was, and what continues it."""
+    """Lines on how far a run is or was, and on the command that continues it."""
     lines = []
     if found["status"] == "running":
         lines.append(f"process {found['pid']} on {found['host']}" if "pid" in found else "about to begin")
@@ -97,7 +97,8 @@ def _reached(found: Mapping[str, Any]) -> str:
     """ "step 312 (t = 31.2 s of 100 s), 31.2 %, about 12 s left, as of 3 s ago"."""
     unit = f" {found['time_unit']}".rstrip()
     parts = [f"{found['percent']:.1f} %"]
-    if found.get("solver") != "gbm" and "steps" in found:  # of gbm they begin anew with every batch of paths
+    # in Monte Carlo runs steps begin anew with every batch of paths
+    if found.get("solver") != "gbm" and "steps" in found:
         parts.insert(0, f"step {found['steps']} (t = {found['time']:.6g}{unit} of {found['end']:.6g}{unit})")
     if found["status"] == "running":
         if found["seconds_left"] is not None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from simsuite.cli.numbers import FEW, MANY, tree
 
-_OF_SECONDS = {  # units of a system in continuous time; what is not here has no unit, or that of the state
+_OF_SECONDS = {  # units of numbers of a system in continuous time; others have no unit, or that of the state
     "spectral_abscissa": "1/s",
     "abscissa_error": "1/s",
     "real": "1/s",
@@ -27,7 +27,7 @@ _NOTES = {
 
 
 def linear_lines(results: Mapping[str, Any], verbose: bool) -> Iterator[str]:
-    """verbose: with matrices, and longer lists."""
+    """Lines of text with the results of a linear system. verbose: with matrices and longer lists."""
     notes = _NOTES | _norm_notes(results) | _units(results)
     yield from tree(results, "  ", notes, MANY if verbose else FEW)
     if verbose and not {"state", "state_real"} & results.keys():
@@ -45,7 +45,8 @@ def _units(results: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _norm_notes(results: Mapping[str, Any]) -> dict[str, str]:
-    """An observed system is known by its observability, if that was found."""
+    """Notes on the norm and the state: of a system with an output, which has a result on observability, they tell X
+    from C X."""
     if "observability" not in results.get("analysis", {}):
         return {"norm": "(Frobenius norm of X, the whole state)"}
     output = dict.fromkeys(("state", "state_real", "state_imag"), "(output C X)")

@@ -66,7 +66,8 @@ def main() -> None:
         require_addresses()
         app(prog_name="simsuite")
     except SystemExit as e:
-        usage = getattr(e.__context__, "format_message", None)  # of a command line that makes no sense
+        # the text of Click's error if the command line makes no sense
+        usage = getattr(e.__context__, "format_message", None)
         if as_json and usage is not None:
             print_error_json("UsageError", usage(), 2)
         elif usage is not None and (help := _help_with_options(sys.argv[1:])):
@@ -89,7 +90,7 @@ def main() -> None:
 
 
 def _help_with_options(words: list[str]) -> str | None:
-    """What to write in place of options that there are not, where that is known."""
+    """What to write in place of options that do not exist, where that is known; else None."""
     if setting := _setting_in_two(words):
         return f"write --set {setting}, in one piece"
     for word, after in zip(words, [*words[1:], ""]):
@@ -116,7 +117,7 @@ def _end(e: SimsuiteError, as_json: bool) -> NoReturn:
         mistakes = e.mistakes if isinstance(e, ScenarioError) else ()
         message = "; ".join(m.message for m in mistakes) or str(e)
         print_error_json(type(e).__name__, message, e.exit_code, mistakes)
-    if isinstance(e, DeviceFailure):  # libraries would each complain that they cannot free what is on the device
+    if isinstance(e, DeviceFailure):  # else each library would complain that it cannot free its memory on the device
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(e.exit_code)

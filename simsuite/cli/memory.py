@@ -8,7 +8,7 @@ import resource
 from simsuite.errors import DeviceError
 from simsuite.words import with_prefix
 
-LEAST = 1_000_000_000  # bytes of addresses, with which a small run can be compiled; with less LLVM may crash
+LEAST = 1_000_000_000  # bytes of address space that suffice to compile a small run; with less LLVM may crash
 _SAID = ("can't start new thread", "failed to map segment", "Cannot allocate memory", "memory allocation failed")
 
 
@@ -23,7 +23,7 @@ def require_addresses() -> None:
 
 
 def lacks_memory(error: BaseException) -> bool:
-    """Whether an error, or what it came from, says that there was no memory."""
+    """Whether an error, or the error that caused it, says that there was not enough memory."""
     found: BaseException | None = error
     while found is not None:
         said = isinstance(found, (OSError, RuntimeError, ImportError)) and any(text in str(found) for text in _SAID)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-FEW = 12  # numbers of a list that are printed
-MANY = 64  # and where all numbers were asked for
-_FIRST = 6  # numbers of longer lists
+FEW = 12  # how many numbers of a list are printed
+MANY = 64  # how many are printed where all numbers were asked for
+_FIRST = 6  # how many are printed of a longer list
 
 
 def number(value: float) -> str:
@@ -15,7 +15,7 @@ def number(value: float) -> str:
 
 
 def row(name: str, value: Any, note: str = "", indent: str = "    ") -> str:
-    """A line of a number, or a word, with its name and a note."""
+    """A line with a number or a word, its name and a note."""
     text = number(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value)
     return f"{indent}{name:<{max(1, 22 - len(indent))}} {text:<18} {note}".rstrip()
 
@@ -23,10 +23,11 @@ def row(name: str, value: Any, note: str = "", indent: str = "    ") -> str:
 def tree(
     values: Mapping[str, Any], indent: str, notes: Mapping[str, str] | None = None, most: int = FEW, table: str = ""
 ) -> Iterator[str]:
-    """A line a number, below the names of its tables; if MANY numbers are printed, also matrices, a line a row.
+    """Lines of text for nested tables: one for each number, below the names of its tables. If `most` is MANY, matrices
+    are printed, too, with a line for each row.
 
-    notes: the unit of a number, or words on it, by its key, or by that of its table and its own, "noise.mean". most:
-    numbers of a list, or a matrix, that are printed. table: the key of `values`.
+    notes: the unit of a number, or words on it, by its key or by the keys of its table and of itself, as in
+    "noise.mean". most: how many numbers of a list or a matrix are printed. table: the key of `values`.
     """
     notes = notes or {}
     for key, value in values.items():
@@ -50,14 +51,14 @@ def _is_vector(value: Any) -> bool:
 
 
 def _listed(values: Sequence[float | None], most: int) -> str:
-    """All of a few numbers, the first of many."""
+    """A list of numbers as text: all of them if they are few, else the first ones."""
     shown = values if len(values) <= most else values[:_FIRST]
     rest = f", .. ({len(values)} numbers)" if len(values) > len(shown) else ""
     return ", ".join("none" if v is None else number(v) for v in shown) + rest
 
 
 def _matrix(values: Sequence[Sequence[float | None]], label: str, note: str, most: int) -> Iterator[str]:
-    """A single column as one line."""
+    """Lines for the rows of a matrix; a matrix with a single column is one line."""
     rows, columns = len(values), len(values[0])
     if rows * columns > most:
         yield f"{label}{rows} x {columns} numbers, printed by --json {note}".rstrip()

@@ -22,7 +22,7 @@ BAR_SECONDS = 0.1
 
 
 class _Progress:
-    """Knows how far the run is and how long it has yet to go; subclasses show it."""
+    """A reporter that knows how far the run is and how long it will still take; subclasses show that."""
 
     every: float
 
@@ -92,7 +92,7 @@ def _plan(problem: Problem) -> str:
 
 
 class Lines(_Progress):
-    """For pipes and log files."""
+    """Shows progress in plain lines, for pipes and log files."""
 
     every = PLAIN_SECONDS
 
@@ -101,7 +101,7 @@ class Lines(_Progress):
 
 
 class Bar(_Progress):
-    """For terminals."""
+    """Shows progress as a bar, for terminals."""
 
     every = BAR_SECONDS
 
@@ -118,7 +118,7 @@ class Bar(_Progress):
 
     @contextlib.contextmanager
     def _terminal(self) -> Iterator[None]:
-        """Draw on the terminal; where it was closed, draw no more."""
+        """A context in which to draw on the terminal; if the terminal has been closed, nothing is drawn any more."""
         try:
             yield
         except OSError:
@@ -149,7 +149,7 @@ class Bar(_Progress):
 
 
 class Quiet(_Progress):
-    """Says nothing but what is probably not meant."""
+    """Says nothing but warnings of what is probably not meant."""
 
     def message(self, text: str, advice: Advice | None = None) -> None: ...
 
@@ -161,7 +161,7 @@ class Quiet(_Progress):
 
 
 def reporter(quiet: bool) -> _Progress:
-    """The one that suits where stderr goes."""
+    """The reporter that suits stderr: a bar on a terminal, lines elsewhere, or only warnings if `quiet`."""
     if quiet:
         return Quiet()
     return Bar() if sys.stderr.isatty() else Lines()

@@ -76,7 +76,8 @@ def _with_threads(threads: int | None) -> list[str]:
 
 
 def run_directory(path: Path) -> RunDirectory:
-    """That of the run which a path names: see `RunDirectory.of`. Raises UsageError for a file of something else."""
+    """The directory of the run that a path names: see `RunDirectory.of`. Raises UsageError for a file of something
+    else."""
     from simsuite.inspection import runs_nearby
     from simsuite.io.directory import RunDirectory
 

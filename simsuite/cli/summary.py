@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from simsuite.solvers.heat.stepper_record import StepperRecord
 
 MOST_LINES = 40
-_SETTLED = 1e-2  # of the change of a step: more by its last iteration says that others should follow
+# if the last iteration contributes more than this share of the change in a step, more iterations were needed
+_SETTLED = 1e-2
 _UNCONTROLLED = "explicit steps ignore time.tolerance"
 _UNBOUNDED = "no bound is known where a source depends on T, h or an emissivity on t, or k(T) has no limit"
-_AT_EACH_END = 6  # lines of a section that has to be cut short, at least
+_AT_EACH_END = 6  # how many lines at each end of a section are kept, at least, when it is cut short
 UNIT_NAMES = {
     "degC": "°C",
     "J m-1": "J per metre of depth",
@@ -28,7 +29,7 @@ UNIT_NAMES = {
     "W m-1": "W per metre of depth",
     "K m2 s-1": "K·m²/s, as ρc counts as 1",
 }
-STEPPERS = {  # without those of heat, whose records have their words
+STEPPERS = {  # steppers in words, but for most of those of heat, whose records have them
     "rkl2+adi": "rkl2 and adi by turns",
     "steady": "steady state, without steps in time",
     "step": "one product with A a step",
@@ -42,12 +43,13 @@ Section = tuple[str, list[str]]
 
 
 def print_summary(summary: Mapping[str, Any], verbose: bool = False) -> None:
-    """For people; the same facts as the JSON object. verbose: all of them, and why the stepper was chosen."""
+    """Print the results of a run for people: the main facts in the JSON object. verbose: print all of them, and why the
+    stepper was chosen."""
     show("\n".join(summary_lines(summary, verbose)))
 
 
 def summary_lines(summary: Mapping[str, Any], verbose: bool = False) -> list[str]:
-    """At most MOST_LINES unless verbose."""
+    """The lines of the summary: at most MOST_LINES unless verbose."""
     head, last = _head(summary, verbose), [f"  results    {Path(summary['directory']) / 'results.h5'}"]
     sections = list(_SECTIONS[summary["solver"]](summary, verbose))
     if not verbose:
@@ -80,7 +82,7 @@ def _heat_record(about: Mapping[str, Any]) -> StepperRecord | None:
 
 
 def _alone(about: Mapping[str, Any]) -> str | None:
-    """The one of rkl2 and adi that took all steps of a run, if one did."""
+    """The stepper, "rkl2" or "adi", that took all steps of a run, if one of the two did; else None."""
     steps, by_adi = about.get("steps"), about.get("results", {}).get("adi_steps")
     return {0: "rkl2", steps: "adi"}.get(by_adi) if steps else None
 
@@ -98,7 +100,8 @@ def _head(summary: Mapping[str, Any], verbose: bool) -> list[str]:
     if summary.get("stepper") == "steady":
         reached = "steady state"
     ended = f"{summary['status']}: {reached}"
-    if summary["solver"] == "gbm" and "percent" in summary:  # its steps begin anew with every batch of paths
+    # in a Monte Carlo run steps begin anew with every batch of paths
+    if summary["solver"] == "gbm" and "percent" in summary:
         ended = f"{summary['status']} at {summary['percent']:.1f} %"
     since = " since it was resumed" if summary.get("resumed") else ""
     took = f"{duration(summary['wall_seconds'])}{since}, of which {duration(summary['compile_seconds'])} to start"
@@ -197,7 +200,8 @@ def _heat_quality(results: Mapping[str, Any], summary: Mapping[str, Any], verbos
             note = "the temperatures at the start are steady"
         yield _row("steady residual", f"{steady['residual']:.3g}", note, "  ")
     change = results.get("iteration_change", 0.0)
-    counted_in = "rounding_error" in results  # an estimated error of steps has that of iterations in it
+    # where the error of steps is estimated, the estimate includes the error of iterations
+    counted_in = "rounding_error" in results
     if not counted_in and change > (0.0 if verbose else _SETTLED):
         settled = "settled" if change <= _SETTLED else "not settled: set a smaller time.dt"
         share = "of" if change < 1.0 else "times"
@@ -206,7 +210,8 @@ def _heat_quality(results: Mapping[str, Any], summary: Mapping[str, Any], verbos
 
 
 def _span(results: Mapping[str, Any]) -> str:
-    """By how much temperatures have differed, where that is known: in K, as all differences."""
+    """The range of temperatures during the run, in words, where it is known. It is in K, as all differences of
+    temperatures are."""
     if "range" not in results:
         return ""
     low, high = results["range"]
@@ -224,7 +229,7 @@ def _why_unknown(results: Mapping[str, Any]) -> str:
 
 
 def _methods_of_steps(results: Mapping[str, Any], steps: int) -> str:
-    """How many by each method, and of how many stages."""
+    """How many steps each method took, and in how many stages, in words."""
     if "rkl2_stages" not in results:
         return "by adi"
     stages = f"{counted(results['rkl2_stages'], 'stage')} in all"

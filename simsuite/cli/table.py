@@ -12,7 +12,8 @@ from simsuite.cli.linear import linear_unit
 from simsuite.words import printable
 
 Row = tuple[str, Any, str]
-_HEAT_UNITS = {  # of numbers that are not variables of the result file; "1" where they are relative, none of counts
+# units of numbers that are not variables of the result file: "1" if they are relative; counts are not listed
+_HEAT_UNITS = {
     ("dt",): "s",
     ("time_error",): "1",
     ("rounding_error",): "1",
@@ -25,7 +26,8 @@ _HEAT_UNITS = {  # of numbers that are not variables of the result file; "1" whe
 
 
 def print_csv(summary: Mapping[str, Any]) -> None:
-    """name, value, unit: names as in the JSON object, with dots, and with the place in a list from 0 on."""
+    """Print the results as lines of name, value, unit. Names are the keys of the JSON object joined by dots, with
+    indices in lists from 0 on."""
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(("name", "value", "unit"))
     for row in rows(summary):
@@ -43,7 +45,7 @@ def print_runs_csv(runs: Sequence[Mapping[str, Any]]) -> None:
 
 
 def rows(summary: Mapping[str, Any]) -> Iterator[Row]:
-    """Of all results, beginning with the time and the number of steps."""
+    """The rows (name, value, unit) of all results, beginning with the time and the number of steps."""
     units = summary.get("units", {})
     yield "time", summary["time"], units.get("time", "")
     yield "steps", summary["steps"], ""

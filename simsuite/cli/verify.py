@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from simsuite.verify.checks import Check
 
 VERIFIED = ("heat", "gbm", "linear")
-REFINED = ("heat", "gbm")  # whose scenarios can be
+REFINED = ("heat", "gbm")  # solvers whose scenarios can be refined
 
 
 def verify(
@@ -122,7 +122,7 @@ def _verify_scenario(
         raise UsageError(f"{path} is a {loaded.solver} scenario; only those of {', '.join(REFINED)} can be refined yet")
     writable(output)
     opened = device_of(loaded, say)
-    backend = make_backend(opened, make_problem(loaded, opened))  # which also answers mistakes in the file
+    backend = make_backend(opened, make_problem(loaded, opened))  # making the problem also reports mistakes in the file
     refine = _refine_gbm if loaded.solver == "gbm" else _refine_heat
     refine(loaded, backend, levels, output, as_json)
 
@@ -172,12 +172,12 @@ def _refine_gbm(loaded: Scenario, backend: Backend, levels: int, output: Path | 
 
 
 def _fancy() -> bool:
-    """Whether signs and colours may go to stdout (https://no-color.org)."""
+    """Whether special characters and colours may be written to stdout (https://no-color.org)."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def _shown(checks: Iterable[Check], header: str, as_json: bool) -> list[Check]:
-    """All checks, printed as they come unless there is to be one JSON object."""
+    """All checks, each printed as it is done, unless there is to be one JSON object."""
     from simsuite.verify.report import line
 
     if as_json:
@@ -196,7 +196,7 @@ def _print_as_json(checks: Sequence[Check], **more: Any) -> None:
 
 
 def _draw_orders(directory: Path, checks: Sequence[Check]) -> None:
-    """One picture a stepper, of all that was fitted."""
+    """Draw a picture for each stepper, with all errors to which lines were fitted."""
     from simsuite.pictures.convergence import Curve, Panel, draw_orders
 
     fitted = [{**check.data, "kind": check.kind} for check in checks if "factor" in check.data]
@@ -214,7 +214,7 @@ def _draw_orders(directory: Path, checks: Sequence[Check]) -> None:
 
 
 def _draw_rod(directory: Path, checks: Sequence[Check]) -> None:
-    """How a rod of ever more points comes to the heat equation."""
+    """Draw how the solution for a rod of ever more points converges to that of the heat equation."""
     from simsuite.pictures.convergence import Curve, Panel, draw_orders
 
     fitted = [(check.name, check.data) for check in checks if "factor" in check.data]
@@ -226,7 +226,7 @@ def _draw_rod(directory: Path, checks: Sequence[Check]) -> None:
 
 
 def _draw_estimates(directory: Path, checks: Sequence[Check]) -> None:
-    """How estimates come closer to what is exact, by all estimators."""
+    """Draw how estimates converge to the exact value, for all estimators."""
     from simsuite.pictures.estimates import Estimates, draw_estimates
 
     drawn = [
@@ -240,7 +240,7 @@ def _draw_estimates(directory: Path, checks: Sequence[Check]) -> None:
 
 
 def _draw_levels(directory: Path, name: str, checks: Sequence[Check]) -> None:
-    """One panel an option whose price is known."""
+    """Draw a panel for each option whose price is known, with the errors at each level."""
     from simsuite.pictures.estimates import Estimates, draw_estimates
 
     drawn = [
