@@ -34,7 +34,7 @@ from simsuite.expressions.tree import (
 
 __all__ = ["Expression", "ExpressionError", "NumberWithUnit"]
 
-_MOST_RESULTS = 256  # of SymPy that are kept, of derivatives and of simplified expressions each
+_MOST_RESULTS = 256  # how many results of SymPy are kept, of derivatives and of simplified expressions each
 
 
 @dataclass(frozen=True)
@@ -92,14 +92,15 @@ class Expression:
         return _derivative(self, name)
 
     def simplified(self) -> Expression:
-        """The same with like terms collected and constants folded where that is exact; may come out as a constant.
+        """This expression with like terms collected and constants folded where that is exact; it may become a constant.
 
         Raises `ExpressionError` if it has no real value anywhere, such as `1/0`.
         """
         return _simplified(self)
 
     def substitute(self, **expressions: Expression) -> Expression:
-        """This with variables replaced, all at once, by expressions; others than its own are ignored.
+        """This expression with variables replaced, all at once, by expressions; names that are none of its variables
+        are ignored.
 
         Its variables are those left over, then those of the expressions. Raises `ExpressionError` if it gets too long.
         """
@@ -118,7 +119,7 @@ class Expression:
 
     @property
     def is_literal(self) -> bool:
-        """Whether a plain number says the same: what `constant` makes."""
+        """Whether the expression is just a number, as `constant` makes it."""
         return isinstance(self.tree, Number) and self.text == repr(self.tree.value)
 
     def depends_on(self, name: str) -> bool:
@@ -147,14 +148,15 @@ class Expression:
         return compile_scalar(self.tree, args)
 
     def simulated_function(self, args: tuple[str, ...]) -> Callable[..., float]:
-        """The same for where nothing compiles it, as in Numba's CUDA simulator: gives Inf and NaN as a GPU does."""
+        """The function that `scalar_function` gives, for calls without compiling, as in Numba's CUDA simulator: it
+        gives Inf and NaN as a GPU does."""
         self._check_arguments(args)
         return simulated_scalar(self.tree, args)
 
     def scalar_source(self, name: str, args: tuple[str, ...], simulated: bool) -> tuple[str, tuple[float, ...]]:
         """The text of a Python module with a function `name(*args, p)` for Numba, and the numbers that it takes as p:
         an array, or a tuple, which the function `name_numbers` makes of an array of at least one. Expressions that
-        differ in numbers alone have the same text. simulated: for where nothing compiles it.
+        differ in numbers alone have the same text. simulated: whether the function is called without being compiled.
         """
         self._check_arguments(args)
         return scalar_source(self.tree, name, args, simulated)

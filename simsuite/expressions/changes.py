@@ -1,10 +1,10 @@
 """Where an expression jumps or kinks as one of its variables grows.
 
-Such places come from a part of the expression that decides how it goes on: a comparison, a whole part (floor, ceil,
+Such places come from a part of the expression that makes a decision: a comparison, a whole part (floor, ceil,
 //, %), a sign, an absolute value, or the smaller or larger of two. Each of them is a function that is constant but for
 jumps, and its jumps are enclosed by halving the range until interval arithmetic shows it to be constant, or two
-neighbouring numbers are left. That takes some 60 evaluations for each place, wherever it is. What decides may depend
-on where one is as well, as for something that moves: then it is looked at for each of some points.
+neighbouring numbers are left. That takes some 60 evaluations for each place, wherever it is. A decision may also depend
+on the other variables, as for a source that moves; then it is looked at for each of some points.
 """
 
 from __future__ import annotations
@@ -18,18 +18,20 @@ from simsuite.expressions.evaluate import evaluate
 from simsuite.expressions.intervals import bounds_within
 from simsuite.expressions.tree import Apply, Node, Number, names_in, walk
 
-_CROWDED = 16  # a point with so many times the median of intervals is searched without interval arithmetic
-_NARROW = 20  # halvings after which, at one point of many, an expression is taken to jump once where its ends differ
-MOST = 10_000  # places of one part; it is left out if it has more
-MOST_POINTS = 1 << 22  # for which one part is looked at
+# a point is searched without interval arithmetic if it has more than so many times the median number of intervals
+_CROWDED = 16
+# after so many halvings, an expression is taken to jump once in an interval at whose ends it differs, at points
+_NARROW = 20
+MOST = 10_000  # places at which one part changes; a part with more is left out
+MOST_POINTS = 1 << 22  # points for which one part is looked at; it is left out if more count
 _AT_ONCE = 1 << 18  # points
 
 
 def changes(
     tree: Node, name: str, low: float, high: float, points: Mapping[str, np.ndarray] | None = None
 ) -> np.ndarray:
-    """The values of the variable between low and high from which on the expression goes on differently, increasing:
-    each is the first floating-point number on the new side.
+    """The values of the variable between low and high at which the expression jumps or kinks, increasing: each is the
+    first floating-point number on the new side.
 
     points: arrays that broadcast, the values of other variables at the points that count. Parts that depend on any
     other variable, have more than MOST places, or count at very many points, are left out.
@@ -46,8 +48,9 @@ def searched_changes(
     most: int = MOST,
     most_alone: int | None = None,
 ) -> tuple[np.ndarray, bool]:
-    """See `changes`; and whether no part was left out that depends on the variable and `points` alone. most: places of
-    one part. most_alone: of one that depends on the variable alone, if that is another number."""
+    """What `changes` returns, and whether every part that depends on the variable and `points` alone was taken into
+    account. most: the most places of one part. most_alone: the most places of a part that depends on the variable
+    alone, if that is another number."""
     points = points or {}
     found, complete = [np.zeros(0)], True
     for part in dict.fromkeys(_deciding(tree, name, {name, *points})):
@@ -77,11 +80,11 @@ def jumping(tree: Node, name: str) -> Iterator[Node]:
 
 
 def _deciding(tree: Node, name: str, known: set[str]) -> Iterator[Node]:
-    """What decides how the expression goes on, as functions that are constant but for jumps."""
+    """The decisions in an expression, such as comparisons, as functions that are constant but for jumps."""
     yield from (part for part in jumping(tree, name) if names_in(part) <= known)
     for node in walk(tree):
         if not isinstance(node, Apply) or names_in(node) != {name}:
-            continue  # a kink that moves does not matter much to any point
+            continue  # a kink whose place depends on other variables matters little at any one point
         if node.op == "abs":
             yield Apply("<", (node.args[0], Number(0.0)))
         elif node.op in ("min", "max"):
@@ -102,13 +105,14 @@ def jumps(
     tell. points: values of other variables."""
     points = points or {}
     found: list[np.ndarray] = []
-    at = _changing(part, name, low, high, points)  # of each interval its point
+    at = _changing(part, name, low, high, points)  # for each interval, the index of its point
     a, b = np.full(at.size, low), np.full(at.size, high)
     for halvings in itertools.count():
         if not a.size:
             break
         if a.size > 4 * most:
-            settled = bool(points) and halvings > _NARROW  # only intervals are left to which that below applies
+            # only intervals are left for which the rule for _NARROW holds
+            settled = bool(points) and halvings > _NARROW
             crowded = np.ones(at.size, bool) if settled else _crowded(at, most)
             if crowded is None:
                 return None
@@ -139,7 +143,8 @@ def jumps(
 
 
 def _changing(part: Node, name: str, low: float, high: float, points: Mapping[str, np.ndarray]) -> np.ndarray:
-    """The points at which interval arithmetic does not show an expression to be the same all the time."""
+    """The indices of the points at which interval arithmetic does not show an expression to be constant from low to
+    high."""
     n = max((len(values) for values in points.values()), default=1)
     found = [np.zeros(0, int)]
     for begin in range(0, n, _AT_ONCE):
@@ -163,7 +168,8 @@ def _crowded(at: np.ndarray, most: int) -> np.ndarray | None:
 
 
 def _halved(part: Node, name: str, a: np.ndarray, b: np.ndarray, there: Mapping[str, np.ndarray]) -> np.ndarray:
-    """A jump in each of the intervals at whose ends the expression has different values."""
+    """A jump in each of the intervals from a to b at whose ends the expression has different values, found by halving
+    them."""
 
     def at(t: np.ndarray, of: np.ndarray) -> np.ndarray:
         values = _value(part, {name: t, **{other: value[of] for other, value in there.items()}})

@@ -16,7 +16,8 @@ _SAME_NAME = (
     *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh"),
     *("exp", "log", "log10", "sqrt", "erf", "erfc", "floor", "ceil"),
 )
-_SIGNS_DIFFER = "({1} < 0.0) != ({2} < 0.0)"  # of divisor and remainder, which Python and NumPy give the same sign
+# whether divisor and remainder differ in sign, which they must not in Python and NumPy
+_SIGNS_DIFFER = "({1} < 0.0) != ({2} < 0.0)"
 _OPERATIONS: dict[str, str | tuple[str, ...]] = {
     **{op: f"{{0}} {op} {{1}}" for op in ("+", "-", "*", "/")},
     **{op: f"{{0}} {op} {{1}} ? 1.0 : 0.0" for op in ("<", "<=", ">", ">=", "==", "!=")},
@@ -28,7 +29,8 @@ _OPERATIONS: dict[str, str | tuple[str, ...]] = {
     "not": "{0} == 0.0 ? 1.0 : 0.0",
     "step": "{0} > 0.0 ? 1.0 : 0.0",
     "sign": "{0} > 0.0 ? 1.0 : ({0} < 0.0 ? -1.0 : {0})",
-    # Unlike fmin, NaN if one is NaN. NVVM takes 0/0, found when it folds constants, to be equal to itself.
+    # Unlike fmin, these give NaN if one operand is NaN. They ask isnan because NVVM takes 0/0, when it folds constants,
+    # to be equal to itself.
     "min": "({0} < {1} || isnan({0})) ? {0} : {1}",
     "max": "({0} > {1} || isnan({0})) ? {0} : {1}",
     "%": (
@@ -37,7 +39,8 @@ _OPERATIONS: dict[str, str | tuple[str, ...]] = {
     ),
     "//": (
         "fmod({0}, {1})",
-        f"({{0}} - {{2}}) / {{1}} - (({{2}} != 0.0 && {_SIGNS_DIFFER}) ? 1.0 : 0.0)",  # whole, but for rounding
+        # a whole number, but for rounding
+        f"({{0}} - {{2}}) / {{1}} - (({{2}} != 0.0 && {_SIGNS_DIFFER}) ? 1.0 : 0.0)",
         "floor({3})",
         "{3} - {4} > 0.5 ? {4} + 1.0 : {4}",
         "{1} == 0.0 ? {0} / {1} : ({3} != 0.0 ? {5} : copysign(0.0, {0} / {1}))",
@@ -47,7 +50,7 @@ _RESERVED = frozenset(re.findall(r"[a-z]\w+", str(_OPERATIONS)))
 
 
 def _literal(value: float) -> str:
-    """To the bit whatever a compiler makes of decimals, and a double in every case."""
+    """The text of a number that has the same bits whatever a compiler makes of decimals, and is always a double."""
     if not math.isfinite(value):
         raise ValueError("a number in an expression must be finite")
     text = repr(value) if value.is_integer() and abs(value) < 1e16 else value.hex()

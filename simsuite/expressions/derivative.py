@@ -51,7 +51,7 @@ def where(condition: Node, yes: Node, no: Node) -> Node:
 
 
 def _folded(op: str, a: Node, b: Node) -> Node:
-    """Numbers alone are worked out, unless that fails."""
+    """The operation on two nodes; on two numbers it is evaluated, unless that fails."""
     if isinstance(a, Number) and isinstance(b, Number) and not (op == "/" and b.value == 0):
         x, y = a.value, b.value
         return Number({"+": x + y, "-": x - y, "*": x * y, "/": x / y if y else 0.0}[op])
@@ -89,7 +89,7 @@ def _slope(node: Node, slope: Callable[[Node], Node], slopes: Mapping[str, Node]
     if node.op in ("min", "max"):
         return reduce(_choice(node.op), [(a, slope(a)) for a in node.args])[1]
     found = [slope(a) for a in node.args]
-    if all(s == ZERO for s in found):  # whatever the operation
+    if all(s == ZERO for s in found):  # the derivative is 0 then, whatever the operation is
         return ZERO
     if len(node.args) == 2:
         return _of_two(node, *node.args, *found)
@@ -97,7 +97,7 @@ def _slope(node: Node, slope: Callable[[Node], Node], slopes: Mapping[str, Node]
 
 
 def _choice(op: str) -> Callable[[tuple[Node, Node], tuple[Node, Node]], tuple[Node, Node]]:
-    """What `min` or `max` makes of two values and their slopes."""
+    """A function that gives the value and the slope of `min` or `max` from those of two arguments."""
 
     def pick(a: tuple[Node, Node], b: tuple[Node, Node]) -> tuple[Node, Node]:
         first = Apply("<" if op == "min" else ">", (a[0], b[0]))

@@ -46,7 +46,7 @@ def _special(name: str) -> Callable[[Any], Any]:
 
 
 def _truth(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda *args: 1.0 * function(*args)  # of an array of any library
+    return lambda *args: 1.0 * function(*args)  # the product is an array of whatever library the argument is
 
 
 OPERATIONS: dict[str, Callable[..., Any]] = {

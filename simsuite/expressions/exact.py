@@ -21,8 +21,9 @@ import numpy as np
 from simsuite.expressions.evaluate import apply
 from simsuite.expressions.tree import Apply, IntegerPower, Name, Node, Number, children, names_in, walk
 
-_BITS = 1000  # of numerators and denominators; of longer ones nothing is known
-_DENOMINATOR = 10**6  # up to which a number of many digits is taken for a quotient, as 0.3333333333333333 for 1/3
+_BITS = 1000  # bits of numerators and denominators; numbers with longer ones count as unknown
+# a number of many digits, as 0.3333333333333333, is taken for a quotient, 1/3, of at most this denominator
+_DENOMINATOR = 10**6
 _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -59,7 +60,8 @@ DECIDING = frozenset([*_WHOLE, "%"])
 
 @dataclass(frozen=True)
 class Value:
-    """rounded: a floating-point number. exact: the number that it stands for, None if that is unknown."""
+    """A value on the way to that of an expression. rounded: a floating-point number. exact: the number that it stands
+    for, None if that is unknown."""
 
     rounded: float
     exact: Fraction | None
@@ -118,7 +120,8 @@ def _known(number: Fraction) -> Fraction | None:
 
 
 def decisions(tree: Node) -> tuple[Node, ...]:
-    """Functions of the variables that are constant but for jumps, and decide how the expression goes on."""
+    """The decisions in an expression, such as comparisons, as functions of the variables that are constant but for
+    jumps."""
     return tuple(dict.fromkeys(node for node in _deciding(tree) if names_in(node)))
 
 
@@ -135,7 +138,7 @@ def _deciding(tree: Node) -> Iterator[Node]:
 
 
 def shifted_decisions(tree: Node, name: str, by: float) -> Node:
-    """The same with name + by in place of that variable in whatever decides, and nowhere else."""
+    """The expression with name + by in place of the variable in all decisions (see `decisions`), and nowhere else."""
     return _shifted(tree, name, by, False)
 
 

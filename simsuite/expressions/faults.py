@@ -28,7 +28,8 @@ _CHARACTERS = {
     "≠": "write `!=`",
     "?": WHERE,
 }
-_NUMBER = r"(?<![\w.])(?:\d++\.?\d*+|\.\d++)(?:[eE][-+]?\d+)?+"  # never gives its exponent back, as the word behind it
+# possessive, so that an exponent is never taken for a word behind the number
+_NUMBER = r"(?<![\w.])(?:\d++\.?\d*+|\.\d++)(?:[eE][-+]?\d+)?+"
 _KEYWORDS = ("and", "or", "not", "if", "else", "in", "is", "for", "then", "lambda")
 _ANY_KEYWORD = rf"(?:{'|'.join(_KEYWORDS)})\b"
 _WORD_AFTER_NUMBER = re.compile(rf"({_NUMBER})\s*((?!{_ANY_KEYWORD})[A-Za-z_µ°Ω%][A-Za-z0-9_µ°Ω]*)")
@@ -53,7 +54,7 @@ def _is_known(word: str, rest: str, variables: tuple[str, ...]) -> bool:
 
 
 def character_fault(text: str, variables: tuple[str, ...]) -> ExpressionError | None:
-    """The first character that no expression has; of letters it is said which names there are."""
+    """The error for the first character that no expression can have; for a letter it says which names there are."""
     for column, character in enumerate(text):
         if character in "#\\;`'\"@$?\0" or (not character.isprintable() and not character.isspace()):
             message = f"a {_shown(character)} has no place in an expression"
@@ -97,7 +98,7 @@ def _bracket_fault(text: str) -> ExpressionError | None:
 
 
 def _condition_fault(text: str) -> ExpressionError | None:
-    """An `if` that other languages have."""
+    """The error for an `if` as other languages have it; None if there is none."""
     if match := re.search(r"(?:^|[-+*/%<>=(,])\s*(if)\b(\s*\()?", text):
         if match[2]:
             same = "write `where(..)` with the same arguments: `where(condition, value, other value)`"
@@ -109,7 +110,8 @@ def _condition_fault(text: str) -> ExpressionError | None:
 
 
 def _word_fault(text: str) -> ExpressionError | None:
-    """`mod` between two numbers, a function without brackets, or bars around an absolute value."""
+    """The error for `mod` between two numbers, a function without brackets, or bars around an absolute value; None if
+    there is no such thing."""
     if match := re.search(r"(?<=[\w)])\s+(mod)\s+(?=[\w(])", text):
         return ExpressionError("`mod` is no operator here", match.start(1), "write `%`")
     if match := re.search(rf"\b({'|'.join(FUNCTIONS)})\s+((?!{_ANY_KEYWORD})[A-Za-z_]\w*|{_NUMBER})", text):

@@ -18,7 +18,8 @@ def formula(tree: Node) -> str:
 
 
 def _written(node: Node, words: dict[float, str]) -> tuple[str, int]:
-    """The text and how firmly it holds together."""
+    """The text of a node, and the precedence level of its outermost operation. words: names of constants by their
+    values."""
 
     def part(child: Node, least: int) -> str:
         text, level = _written(child, words)

@@ -11,15 +11,18 @@ from collections.abc import Collection
 
 from simsuite.expressions.tree import Apply, IntegerPower, Name, Node, Number
 
-_ALIKE = frozenset(("+", "-", "min", "max", "hypot", "%"))  # whose degree is that of all arguments
+_ALIKE = frozenset(("+", "-", "min", "max", "hypot", "%"))  # operations with the degree that all their arguments have
 _SAME = frozenset(("neg", "abs"))
-_UNCHANGED = frozenset(("<", "<=", ">", ">=", "==", "!=", "//", "atan2"))  # by a factor of both arguments
-_TRUTHS = frozenset(("and", "or", "not", "sign", "step"))  # of numbers that keep their signs
-_ANY = math.inf  # of 0, which has every degree
+# operations whose value a common factor of both arguments does not change
+_UNCHANGED = frozenset(("<", "<=", ">", ">=", "==", "!=", "//", "atan2"))
+# operations whose value depends on the signs of their arguments alone
+_TRUTHS = frozenset(("and", "or", "not", "sign", "step"))
+_ANY = math.inf  # the degree of 0, which is homogeneous of every degree
 
 
 def degree(tree: Node, variables: Collection[str]) -> float | None:
-    """Of an expression in `variables`; infinite if it is 0, and None where none is found, or for other variables."""
+    """The degree of an expression in `variables`; infinite if it is 0, and None if no degree is found or it has other
+    variables."""
     found: dict[int, float | None] = {}
 
     def of(node: Node) -> float | None:

@@ -18,13 +18,14 @@ import numpy as np
 from simsuite.expressions.evaluate import OPERATIONS, evaluate
 from simsuite.expressions.tree import IntegerPower, Name, Node, Number, names_in
 
-Bounds: TypeAlias = tuple[np.ndarray, np.ndarray]  # of each box
+Bounds: TypeAlias = tuple[np.ndarray, np.ndarray]  # the lower and the upper bounds in each box
 
 _BOXES = 4096  # of an expression, however many variables it has
 
 
 def bounds(tree: Node, ranges: Mapping[str, tuple[float, float]]) -> tuple[float, float]:
-    """Below and above all values; NaN if one, or one that it is computed from, may be Inf or NaN.
+    """A lower and an upper bound of all values of an expression; NaN if a value, or one that it is computed from, may
+    be Inf or NaN.
 
     ranges: the least and the largest value of each variable.
     """
@@ -40,7 +41,8 @@ def bounds(tree: Node, ranges: Mapping[str, tuple[float, float]]) -> tuple[float
 
 
 def bounds_within(tree: Node, boxes: Mapping[str, Bounds], infinite: bool = False) -> Bounds:
-    """The same for each of many boxes, given as the lower and the upper bounds of each variable in them.
+    """Bounds of an expression, as from `bounds`, in each of many boxes, which are given by the lower and the upper
+    bounds of each variable.
 
     infinite: whether values on the way may be Inf, and bounds infinite, as those of `1/(1 + exp(1e6*x))`, which is
     computed as 0 where the exponential overflows; then they hold for values that are numbers.
@@ -73,7 +75,8 @@ def _point(value: float) -> Bounds:
 
 
 def _corners(operation: Callable[..., np.ndarray], a: Bounds, b: Bounds) -> Bounds:
-    """For operations that are monotone in each argument; NaN at a corner makes the bounds NaN."""
+    """The bounds of an operation that is monotone in each argument, from its values at the corners; NaN at one makes
+    the bounds NaN."""
     values = [operation(left, right) for left in a for right in b]
     return reduce(np.minimum, values), reduce(np.maximum, values)
 
@@ -134,8 +137,8 @@ def _remainder(a: Bounds, b: Bounds) -> Bounds:
 
 
 def _within_a_period(a: Bounds, b: Bounds) -> np.ndarray:
-    """Where numbers lie between two multiples of a positive one: remainders grow with them, also as they are rounded
-    (that of a negative number may come out as the positive one)."""
+    """In which boxes `a` lies between two neighbouring multiples of a positive constant `b`: there the remainder grows
+    with `a`, also as it is rounded (the remainder of a small negative number may be rounded to `b`)."""
     close = (b[0] > 0) & (b[0] == b[1]) & (a[1] - a[0] < 0.5 * b[0])
     return close & (np.remainder(a[0], b[0]) <= np.remainder(a[1], b[1]))
 
@@ -145,7 +148,7 @@ def _either(condition: np.ndarray, yes: Bounds, no: Bounds) -> Bounds:
 
 
 def _sine(a: Bounds, shift: float = 0.0) -> Bounds:
-    """Of an argument with `shift` quarters of a turn added."""
+    """The bounds of the sine of an argument to which `shift` quarters of a turn, 0 or 1, are added."""
     a = _finite(a)
     ends = [OPERATIONS["cos" if shift else "sin"](end) for end in a]
     turns = [end / (2 * np.pi) + shift / 4 for end in a]
@@ -160,7 +163,7 @@ def _tangent(a: Bounds) -> Bounds:
 
 def _atan2(a: Bounds, b: Bounds) -> Bounds:
     around = _only_where(~np.isnan(a[0] + b[0]), (np.asarray(-np.pi), np.asarray(np.pi)))
-    sure = (a[0] != 0) | (b[0] > 0)  # that a zero's sign does not matter
+    sure = (a[0] != 0) | (b[0] > 0)  # whether the sign of a zero cannot matter
     point, value = (a[0] == a[1]) & (b[0] == b[1]) & sure, np.arctan2(a[0], b[0])
     return _either(point & ~np.isnan(value), (value, value), around)
 

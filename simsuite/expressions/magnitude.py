@@ -17,8 +17,8 @@ _Sizes = dict[int, tuple[Any, Any]]
 
 
 def magnitudes(nodes: Iterable[Node], values: Mapping[str, np.ndarray]) -> list[np.ndarray]:
-    """Of each, for each value of the variables: the sum of the sizes of what is added or subtracted, in the largest
-    branch, taken or not; 0 where that is no number."""
+    """The magnitude of each expression for each value of the variables: the sum of the absolute values of what is added
+    or subtracted, in the branch where it is largest, whether taken or not; 0 where it is infinite or NaN."""
     known: _Sizes = {}
     with np.errstate(all="ignore"):
         sizes = [_sized(node, values, known)[1] for node in nodes]
@@ -26,7 +26,7 @@ def magnitudes(nodes: Iterable[Node], values: Mapping[str, np.ndarray]) -> list[
 
 
 def _sized(node: Node, values: Mapping[str, np.ndarray], known: _Sizes) -> tuple[Any, Any]:
-    """Value and magnitude. known: those of nodes by their ids."""
+    """The value and the magnitude of a node. known: those of the nodes looked at before, by their ids."""
     if id(node) not in known:
         parts = [_sized(child, values, known) for child in children(node)]
         value = apply(node, [value for value, _ in parts], values)
@@ -39,7 +39,8 @@ def _absolute(value: Any) -> Any:
 
 
 def _size(node: Node, size: Any, parts: list[tuple[Any, Any]]) -> Any:
-    """size: of the value itself. parts: sizes and magnitudes of the values that it is made of."""
+    """The magnitude of a node. size: the absolute value of its value. parts: the absolute value and the magnitude of
+    each of its arguments."""
     sizes = [of for _, of in parts]
     if isinstance(node, IntegerPower):
         return sizes[0] ** node.exponent if node.exponent > 0 else size

@@ -52,9 +52,10 @@ _COMPARE: dict[type[ast.cmpop], str] = {
     ast.Eq: "==",
     ast.NotEq: "!=",
 }
-_OF_TWO = {"log": "log(a)/log(b)", "step": "step(a - b)"}  # how functions of one argument say what others do with two
+# functions of one argument that others have with two, and how to write these
+_OF_TWO = {"log": "log(a)/log(b)", "step": "step(a - b)"}
 _FOREIGN_OPERATORS = {ast.BitXor: "^", ast.BitAnd: "&", ast.BitOr: "|", ast.LShift: "<<", ast.RShift: ">>"}
-_MOST_SHOWN = 80  # characters of a formula in a help
+_MOST_SHOWN = 80  # the most characters of a formula that a help shows
 
 
 def parse(text: str, variables: tuple[str, ...]) -> Node:
@@ -231,8 +232,8 @@ class _Checker:
         return "t" in self._variables and any(isinstance(n, ast.Name) and n.id == "t" for n in ast.walk(tree))
 
     def _translated(self, template: str, call: ast.Call, depth: int) -> str:
-        """What to write in place of a call. template: what is written for arguments a, b and c, those of the call in
-        the help if they are as many, and short."""
+        """What to write in place of a call. template: what to write for arguments a, b and c. The help has the
+        arguments of the call in their places if there are as many and the result is short."""
         letters = ("a", "b", "c")
         wanted = parse(template, letters)
         if len(names_in(wanted)) == len(call.args):

@@ -25,11 +25,12 @@ Product: TypeAlias = tuple[Factor, ...]  # sorted; what multiplies and what divi
 Sum: TypeAlias = dict[Product, float]  # products and their coefficients
 
 _MOST_PRODUCTS = 32
-_LARGEST = 1e150  # of coefficients, and the inverse of the smallest: their products can neither overflow nor vanish
+# the largest coefficient, and the inverse of the smallest: products of two neither overflow nor vanish
+_LARGEST = 1e150
 
 
 class InseparableError(Exception):
-    """No form as few products is known that would have the same value."""
+    """No form as a sum of few products is known that has the same value."""
 
 
 def constant(value: float) -> Sum:
@@ -53,7 +54,7 @@ def multiply(a: Sum, b: Sum) -> Sum:
 
 
 def power(base: Sum, exponent: int) -> Sum:
-    """To a whole power but 0; a negative one only of a single product."""
+    """The sum raised to a whole power other than 0; a negative power is possible of a single product only."""
     if exponent < 0:
         base = _inverse(base)
     result = base
@@ -113,7 +114,7 @@ class Parts:
         return frozenset().union(*(self._names[text] for text, _, _ in product))
 
     def tree(self, total: Sum) -> Node:
-        """What a sum says; 0 if it has no terms."""
+        """The tree of a sum; it is 0 if the sum has no terms."""
         result: Node | None = None
         for product, coefficient in total.items():
             term = self._term(product, abs(coefficient))

@@ -72,13 +72,15 @@ IEEE = SimpleNamespace(  # in place of the module `math`
 )
 
 
-MOST_NUMBERS = 32  # that are arguments; expressions of more numbers have them in their text
+# how many numbers of an expression can become arguments; if it has more, all of them stay in the text
+MOST_NUMBERS = 32
 
 
 def scalar_source(tree: Node, name: str, args: tuple[str, ...], simulated: bool) -> tuple[str, tuple[float, ...]]:
     """The text of a module with a function `name(*args, p)`, in the order of `args`, and the numbers p[0], p[1], ..
     that it is to be called with. `name_numbers(array)` gives them as a tuple, which a kernel makes once: whoever reads
-    the array amid a loop that writes to others reads it every time. simulated: for where nothing compiles it."""
+    the array amid a loop that writes to others reads it every time. simulated: whether the function is called without
+    being compiled."""
     lifted, numbers = lift(tree)
     library = "from simsuite.expressions.scalar import IEEE as math" if simulated else "import math"
     parameter = "float(p[{}])" if simulated else "p[{}]"
@@ -111,7 +113,7 @@ def _lift(node: Node, numbers: list[float]) -> Node:
 
 
 def _parameter(i: int) -> str:
-    """No name that a user can write."""
+    """The name of the i-th of these numbers, which is none that a user can write."""
     return f"#{i}"
 
 
@@ -121,7 +123,8 @@ def compile_scalar(tree: Node, args: tuple[str, ...]) -> Callable[..., float]:
 
 
 def simulated_scalar(tree: Node, args: tuple[str, ...]) -> Callable[..., float]:
-    """The same to be called as it is, with Inf and NaN where Python would raise."""
+    """The function of `args`, in that order, to be called without compiling, with Inf and NaN where Python would
+    raise."""
     return _function(tree, args, _SIMULATED, IEEE)
 
 

@@ -43,8 +43,8 @@ Range: TypeAlias = tuple[float, float]
 Pair: TypeAlias = tuple[Expression, Expression]
 
 MOST_TERMS = 8
-_TOLERANCE = 1e-13  # of the largest value
-_UNDERFLOW = 1e-290  # of the largest product of factors that bounds allow
+_TOLERANCE = 1e-13  # the most that the form may differ, as a share of the largest value
+_UNDERFLOW = 1e-290  # underflow loses less than this share of the largest product of factors that bounds allow
 _LARGEST = 1e250  # of that
 _PLAIN_EXPONENT = 50.0  # the largest of an exponential that is left as it is: far from overflow and from underflow
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=", "and", "or", "not")
@@ -118,8 +118,8 @@ class _Separator:
         return self._collected(self._rules[node.op](*node.args))
 
     def _collected(self, total: Sum) -> Sum:
-        """The same with terms in the first variables alone made one part, and those in the second, before they are
-        multiplied by what makes their difference small against them."""
+        """The sum with its terms in the first variables alone made one part, and those in the second another, before
+        they are multiplied by what makes their difference small against them."""
         names = {product: self._parts.names(product) for product in total}
         seconds = {p: c for p, c in total.items() if names[p] <= self._second and not names[p] <= self._first}
         firsts = {p: c for p, c in total.items() if names[p] <= self._first}
@@ -131,7 +131,7 @@ class _Separator:
         return mixed
 
     def _summands(self, node: Node) -> tuple[Node, Node]:
-        """a and b of a + b, in the first variables and in the second."""
+        """a and b such that the node is a + b, a depends on the first variables and b on the second."""
         total = self.terms(node)
         names = {product: self._parts.names(product) for product in total}
         if not all(n <= self._first or n <= self._second for n in names.values()):
@@ -140,7 +140,7 @@ class _Separator:
         return self._parts.tree(firsts), self._parts.tree({p: c for p, c in total.items() if p not in firsts})
 
     def _factors(self, node: Node) -> tuple[Node, Node]:
-        """a and b of a b, in the first variables and in the second."""
+        """a and b such that the node is a b, a depends on the first variables and b on the second."""
         product, coefficient = single(self.terms(node))
         a, b = self._halves(product, self._first)
         return self._parts.tree({a: coefficient}), self._parts.tree({b: 1.0})
@@ -180,7 +180,7 @@ class _Separator:
         a, b = self._summands(node)
         if max(map(abs, self._bounds(a) + self._bounds(b))) > 1:
             return self._mean_of_exponentials(-1.0, a, b)
-        return self._addition(("sinh", "cosh"), ("cosh", "sinh"), 1.0, a, b)  # has all digits of small values
+        return self._addition(("sinh", "cosh"), ("cosh", "sinh"), 1.0, a, b)  # keeps all digits of small values
 
     def _power(self, base: Node, exponent: Node) -> Sum:
         if names_in(exponent):
@@ -205,7 +205,7 @@ class _Separator:
         return self._product("abs", a, "abs", b)
 
     def _truth(self, node: Node) -> Sum:
-        """1 where it is true, 0 elsewhere."""
+        """A sum that is 1 where a condition is true and 0 elsewhere."""
         if isinstance(node, Apply) and node.op in _COMPARISONS:
             return self.terms(node)
         return self.terms(Apply("!=", (node, Number(0.0))))

@@ -1,4 +1,4 @@
-"""Many expressions at once: what they have in common is computed once."""
+"""Evaluation of many expressions at once, in which what they have in common is computed once."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def shared(trees: Iterable[Node]) -> tuple[Node, ...]:
         done[id(node)] = known.setdefault(key, made)
         return done[id(node)]
 
-    alive = list(trees)  # or another node could get the id of one that is gone
+    alive = list(trees)  # keeps nodes alive: otherwise a new node could get the id of one that is gone
     return tuple(map(one, alive))
 
 
 def evaluate_each(trees: Iterable[Node], values: Mapping[str, np.ndarray]) -> Iterator[Any]:
-    """The values of expressions out of `shared`, given those of the variables, one after another. What is computed on
-    the way is let go as soon as nothing more needs it."""
+    """The values of expressions out of `shared`, given those of the variables, one after another. Memory of
+    intermediate values is freed as soon as nothing more needs them."""
     return _Evaluation(trees, lambda node, parts: apply(node, parts, values)).each()
 
 
@@ -51,7 +51,8 @@ def values_at_once(trees: Iterable[Node]) -> int:
 
 
 class _Evaluation:
-    """compute: the value of an operation, given those of its children. most: values that were held at the same time."""
+    """The evaluation of expressions one after another. compute: a function that gives the value of an operation from
+    those of its children. most: the most values that were held at the same time."""
 
     def __init__(self, trees: Iterable[Node], compute: Callable[[Node, list[Any]], Any]) -> None:
         self.most = 0

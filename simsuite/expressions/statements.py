@@ -16,7 +16,7 @@ from simsuite.expressions.tree import Apply, IntegerPower, Name, Node, Number, p
 
 @dataclass(frozen=True)
 class Language:
-    """How statements look.
+    """How a language writes statements.
 
     operations: a template for each operation on the operands {0}, {1}; or several, of which each is a value that those
     after it may use as a further operand. literal: the text of a number, to the bit. define: {0} is new and has the
@@ -42,7 +42,8 @@ class Writer:
         self.lines: list[str] = []
         self._language = language
         self._count = 0
-        self._assigned: dict[str, str] = {}  # what has been computed on the way here, and the variable that holds it
+        # operations that are computed before this point, and the variable that holds each
+        self._assigned: dict[str, str] = {}
 
     def write(self, node: Node, indent: int) -> str:
         if isinstance(node, Number):

@@ -12,13 +12,14 @@ from collections.abc import Iterator
 
 from simsuite.expressions.tree import Apply, Node, Number, names_in, walk
 
-MOST = 64  # parts of a product of sums, or of an expression; it stays whole if it has more
+MOST = 64  # how many parts a product of sums, or an expression, may have; it stays whole if it has more
 _LARGEST = 4096  # expressions of more nodes stay whole
 
 
 def summands(tree: Node, name: str) -> list[Node]:
-    """Those parts that depend on the variable; only one, or none, if the expression is not a sum. Products of sums are
-    multiplied out. Sums inside of functions that are no sums, as in `max(0, A(t) + B(t))`, are taken apart beside them.
+    """The summands of an expression that depend on the variable; only one, or none, if the expression is not a sum.
+    Products of sums are multiplied out. Sums inside of functions that are no sums, as in `max(0, A(t) + B(t))`, are
+    taken apart beside them.
     """
     if sum(1 for _ in walk(tree)) > _LARGEST:
         return [tree]
@@ -77,7 +78,8 @@ def _factors(node: Node, divides: bool) -> Iterator[tuple[Node, bool]]:
 
 
 def _of_factor(node: Node, name: str) -> list[Node]:
-    """What a factor adds up from: itself, if only one part of it depends on the variable, as in `t - 3`."""
+    """The summands of a factor; the factor itself if only one of its summands depends on the variable, as in `t -
+    3`."""
     if len(_moving(node, name)) < 2:
         return [node]
     constant = any(name not in names_in(part) for part in _flat(node))

@@ -34,9 +34,9 @@ from simsuite.expressions.tree import (
 )
 
 Term: TypeAlias = Any  # one of SymPy's expressions
-Slope: TypeAlias = Callable[[int], Term]  # the derivative of an operation's argument of that index
+Slope: TypeAlias = Callable[[int], Term]  # the derivative of an operation with respect to the argument of that index
 
-_DIGITS = 15  # up to which a decimal and its double determine each other
+_DIGITS = 15  # digits up to which a decimal and its double determine each other
 _SCALE = 30  # powers of ten beyond which exact fractions would only be long
 _LEAF_TERMS = 16  # longer sums and products are halved, as a tree that leans to one side is deep
 
@@ -70,7 +70,7 @@ def derivative(tree: Node, name: str) -> Node:
 
 
 def simplified(tree: Node) -> Node:
-    """The same with like terms collected, and common factors taken out where that is shorter."""
+    """The tree with like terms collected, and common factors taken out where that is shorter."""
     return _through_sympy(tree, lambda term: min(term, sympy.factor_terms(term), key=sympy.count_ops))
 
 
@@ -152,7 +152,7 @@ def _exact(value: float) -> Term:
     _, digits, exponent = Decimal(text).normalize().as_tuple()
     if len(digits) <= _DIGITS and abs(int(exponent)) <= _SCALE:
         return sympy.Rational(text)
-    return sympy.Symbol(text, positive=True)  # no variable's name: those begin with a letter
+    return sympy.Symbol(text, positive=True)  # the text cannot be the name of a variable, as that begins with a letter
 
 
 # From SymPy to the tree
@@ -170,7 +170,7 @@ def _node(term: Term) -> Node:
     if term.is_Mul or term.is_Pow:
         return _product(term)
     name = _OPERATION.get(term.func) or getattr(term, "operation", None)
-    if name is None:  # infinities, NaN and imaginary numbers
+    if name is None:  # infinities, NaN and imaginary numbers have no name here
         raise ExpressionError(_SINGULAR)
     return Apply(name, tuple(_node(argument) for argument in term.args))
 
@@ -208,7 +208,7 @@ def _product(term: Term) -> Node:
 
 
 def _powers(term: Term) -> Iterable[tuple[Term, Term]]:
-    """Bases and exponents; x**y / x is x**(y - 1), which has a value at 0."""
+    """The bases and exponents of a product; x**y / x has the single power x**(y - 1), which has a value at 0."""
     powers: dict[Term, Term] = {}
     for factor in sympy.Mul.make_args(term):
         base, exponent = (factor.base, factor.exp) if factor.is_Pow else (factor, sympy.Integer(1))
@@ -233,7 +233,8 @@ def _quotient(over: list[Node], under: list[Node]) -> Node:
 
 
 def _is_variable(factor: Node) -> bool:
-    """Numbers come first, and their product is made once, by the compiler."""
+    """Whether a factor is no number: factors are sorted so that numbers come first, and the compiler multiplies these
+    once."""
     return bool(names_in(factor))
 
 

@@ -19,7 +19,8 @@ class ExpressionError(Exception):
 
 
 class NumberWithUnit(ExpressionError):
-    """A number has a unit behind it. Which unit is meant without one depends on where the expression stands."""
+    """The error for a number with a unit behind it. Which unit a number without one has depends on where the expression
+    stands."""
 
     def __init__(self, number: str, unit: str, column: int) -> None:
         message = f"units are not written, but `{unit}` stands behind `{number}`"
@@ -60,13 +61,14 @@ class IntegerPower:
 Node: TypeAlias = Number | Name | Apply | IntegerPower
 
 LARGEST_INTEGER_POWER = 8
-BRANCH_DEPTH = 3  # what a branch counts for, as generated Python nests one `if` for each and allows 100
-MOST_PARTS = 20_000  # of an expression made of others
-MAX_DEPTH = 200  # of a text that is parsed: a sum of n terms is n deep
-DEEPEST = 250  # nesting of one; evaluation needs a few of Python's 1000 frames for each
+BRANCH_DEPTH = 3  # levels of depth that a branch counts as: generated Python nests an `if` for each and allows 100
+MOST_PARTS = 20_000  # the most nodes of an expression that is made of others
+MAX_DEPTH = 200  # the greatest depth of a text that is parsed: a sum of n terms is n deep
+# the greatest depth of an expression made of others: evaluation needs a few of Python's 1000 frames for each level
+DEEPEST = 250
 CONSTANTS = {"pi": math.pi, "e": math.e}
 MANY = 10_000  # more arguments than an expression can hold
-FUNCTIONS: dict[str, tuple[int, int]] = {  # the least and largest number of arguments
+FUNCTIONS: dict[str, tuple[int, int]] = {  # the least and the largest number of arguments of each function
     **dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh"), (1, 1)),
     **dict.fromkeys(("exp", "log", "log10", "sqrt", "abs", "sign", "floor", "ceil", "erf", "erfc", "step"), (1, 1)),
     **dict.fromkeys(("atan2", "hypot"), (2, 2)),
@@ -97,7 +99,7 @@ def power_steps(exponent: int) -> list[bool]:
 
 
 def substitute(node: Node, trees: Mapping[str, Node]) -> Node:
-    """The same with the trees in place of variables."""
+    """The tree with other trees in place of the variables with these names."""
     if isinstance(node, Name):
         return trees.get(node.name, node)
     if isinstance(node, IntegerPower):

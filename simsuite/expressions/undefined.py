@@ -1,4 +1,5 @@
-"""Which operations of an expression may be no finite number: divisions by 0, square roots of negative numbers, .."""
+"""Which operations of an expression may have no finite value: divisions by 0, square roots of negative numbers, and so
+on."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from simsuite.expressions.tree import Apply, IntegerPower, Node, names_in, walk
 
 Ranges: TypeAlias = Mapping[str, tuple[float, float]]  # the least and the largest value of each variable
 
-_LONGEST = 60  # characters of a part that are shown
+_LONGEST = 60  # how many characters of a part are shown
 _TINY, _EPSILON = 5e-324, 2.3e-16  # the least positive number, and how far the next one is from 1
 
 
