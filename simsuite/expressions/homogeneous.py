@@ -75,7 +75,7 @@ def _of_power(base: float | None, exponent: float) -> float | None:
 
 
 def _common(degrees: list[float]) -> float | None:
-    """The degree that all have."""
+    """The degree that all have, where that of 0 fits any other; None if they differ."""
     finite = {d for d in degrees if d != _ANY}
     if not finite:
         return _ANY

@@ -115,7 +115,7 @@ def _quotient(a: Bounds, b: Bounds) -> Bounds:
 
 
 def _power(base: Bounds, exponent: Bounds) -> Bounds:
-    """Of numbers that are not negative, or by whole numbers."""
+    """The bounds of powers of numbers that are not negative, or with positive whole exponents; NaN for most others."""
     value = _corners(np.power, base, exponent)
     whole = (exponent[0] == exponent[1]) & (exponent[0] == np.floor(exponent[0])) & (exponent[0] > 0)
     top = np.power(_absolute(base)[1], exponent[1])

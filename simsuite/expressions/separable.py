@@ -45,7 +45,7 @@ Pair: TypeAlias = tuple[Expression, Expression]
 MOST_TERMS = 8
 _TOLERANCE = 1e-13  # the most that the form may differ, as a share of the largest value
 _UNDERFLOW = 1e-290  # underflow loses less than this share of the largest product of factors that bounds allow
-_LARGEST = 1e250  # of that
+_LARGEST = 1e250  # the largest product of factors that is allowed
 _PLAIN_EXPONENT = 50.0  # the largest of an exponential that is left as it is: far from overflow and from underflow
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=", "and", "or", "not")
 
@@ -192,7 +192,8 @@ class _Separator:
         return multiply(self.terms(a), self.terms(b))
 
     def _root(self, op: str, node: Node, *exponent: Node) -> Sum:
-        """Of a product, if neither factor or both are negative throughout."""
+        """The root of a product, or another power, as the product of those of its factors; both have to be at least 0,
+        or at most 0, throughout."""
         a, b = self._factors(node)
         if self._bounds(a)[1] <= 0 and self._bounds(b)[1] <= 0:
             a, b = _negated(a), _negated(b)

@@ -45,7 +45,7 @@ def _found(tree: Node, ranges: Ranges) -> Iterator[str]:
 
 
 def _division(by: Node) -> str:
-    """What is computed from numbers alone may be 0 only if it is."""
+    """The words for a division by a part that may be 0 or, if it is made of numbers alone, is 0."""
     text = formula(by)
     if text == "0":
         return "a division by 0"
@@ -59,6 +59,6 @@ def _reaches(node: Node, ranges: Ranges, low: float, high: float) -> bool:
 
 
 def _shown(node: Node) -> str:
-    """A part of an expression as it may be written."""
+    """A part of an expression as text, cut short if it is long."""
     text = formula(node)
     return f"`{text}`" if len(text) <= _LONGEST else f"`{text[: _LONGEST - 3]}..`"

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 NEWEST, PREVIOUS = "checkpoint.h5", "checkpoint.previous.h5"
-FRESH, LEAVING = "checkpoint.new.h5", "checkpoint.leaving.h5"  # on their way in and out
+# a checkpoint that is being written, and the newest one while it becomes the previous one
+FRESH, LEAVING = "checkpoint.new.h5", "checkpoint.leaving.h5"
 _BLOCK = 1 << 20  # elements
 _DAMAGED = (OSError, RuntimeError, KeyError, ValueError, TypeError, AttributeError)
 
@@ -58,10 +59,10 @@ def write_checkpoint(
 ) -> None:
     """Make `snapshot` the newest checkpoint in `directory`, and the one that was newest the previous one.
 
-    rows: committed rows of each series at that step. results: of the results file, which has these rows on the disk, so
-    that a run can go on from there. Raises NumericalFailure when the state has a NaN, or an Inf in
-    other arrays than those that are `unbounded`, and SimsuiteError when the disk is full or fails; either way the
-    checkpoints there stay as they are.
+    rows: the number of committed rows of each series at that step. results: the metadata of the results file, which has
+    these rows on the disk, so that a run can go on from there. Raises NumericalFailure when the state has a NaN, or an
+    Inf in other arrays than those that are `unbounded`, and SimsuiteError when the disk is full or fails; either way
+    the checkpoints there stay as they are.
     """
     for name, array in snapshot.arrays.items():
         _require(np.isfinite if name not in unbounded else _is_number, name, np.asarray(array), snapshot.step)
@@ -114,13 +115,14 @@ def _is_number(values: HostArray) -> npt.NDArray[np.bool_]:
 
 
 def stored_bytes(array: HostArray) -> int:
-    """What an array takes in a checkpoint, where its chunks are whole."""
+    """The bytes that an array takes in a checkpoint, in which all chunks are whole."""
     chunk = min(max(array.size, 1), _BLOCK)
     return -(-array.size // chunk) * chunk * array.itemsize
 
 
 def _require(good: Callable[[HostArray], npt.NDArray[np.bool_]], name: str, array: HostArray, step: int) -> None:
-    """Looks at a block at a time: a mask of the whole array could be too much for the memory."""
+    """Raise NumericalFailure unless all numbers of an array are `good`. Blocks are looked at one by one, since a mask
+    of the whole array could need too much memory."""
     if array.dtype.kind not in "fc":
         return
     flat = np.ascontiguousarray(array).reshape(-1)
@@ -162,7 +164,7 @@ def _write(
 
 def _store(file: h5py.File, name: str, flat: HostArray) -> h5py.Dataset:
     if flat.size == 0:
-        return file.create_dataset(name, data=flat)  # HDF5 has no chunks, and so no checksum, for nothing
+        return file.create_dataset(name, data=flat)  # HDF5 has no chunks, and so no checksum, for an empty array
     chunk = min(flat.size, _BLOCK)
     dataset = file.create_dataset(name, flat.shape, flat.dtype, chunks=(chunk,), fletcher32=True, fill_time="never")
     for start in range(0, flat.size, chunk):
@@ -171,13 +173,14 @@ def _store(file: h5py.File, name: str, flat: HostArray) -> h5py.Dataset:
 
 
 def _rotate(directory: Path) -> None:
-    """At every instant what was whole is still there, or the new one already is: also when the newest is damaged."""
+    """Make the fresh checkpoint the newest one, and the newest the previous one. At every instant either the whole one
+    of before or the new one is there, also if the newest is damaged."""
     newest, leaving = directory / NEWEST, directory / LEAVING
     leaving.unlink(missing_ok=True)
     if newest.exists():
         try:
             os.link(newest, leaving)
-        except OSError:  # a file system without hard links
+        except OSError:  # the file system has no hard links
             os.replace(newest, directory / PREVIOUS)
     os.replace(directory / FRESH, newest)
     with contextlib.suppress(FileNotFoundError):

@@ -27,7 +27,7 @@ from simsuite.words import counted
 
 GROUP, FIXED = "digests", "fixed"
 _PAGE = 4096
-_SMALL = 1 << 16  # bytes of an array whose CRC-32 takes less time than the calls for the other digest
+_SMALL = 1 << 16  # the CRC-32 of so many bytes takes less time than the calls for the other digest
 TOGETHER = 256  # rows of digests in a chunk
 _READ = 1 << 24  # bytes read at once
 
@@ -35,7 +35,7 @@ _READ = 1 << 24  # bytes read at once
 @dataclass(frozen=True)
 class Damage:
     """Rows of a variable, along the series' dimension `dim`, that are not what was written. dim: None for a variable
-    that does not grow, of which rows has nothing."""
+    that does not grow, for which `rows` is empty."""
 
     variable: str
     dim: str | None
@@ -43,7 +43,7 @@ class Damage:
 
 
 def digest(values: HostArray) -> int:
-    """Of the bytes of an array in C order."""
+    """The digest of the bytes of an array in C order."""
     values = np.ascontiguousarray(values)
     if values.nbytes <= _SMALL:
         return zlib.crc32(values.data)
@@ -55,7 +55,7 @@ def digest(values: HostArray) -> int:
 
 
 class FixedDigests:
-    """The writer's side, of variables that do not grow. dataset: as `create` makes it."""
+    """The digests of variables that do not grow, for the writer of a file. dataset: as `create` makes it."""
 
     def __init__(self, dataset: h5py.Dataset) -> None:
         self.dataset = dataset
@@ -63,7 +63,8 @@ class FixedDigests:
 
     @staticmethod
     def create(file: h5py.File, values: Mapping[str, HostArray | None]) -> h5py.Dataset:
-        """The dataset in a new file. values: of the variables, as they are stored; None where they are to come."""
+        """Make the dataset of these digests in a new file. values: the values of the variables, as they are stored;
+        None where they are not known yet."""
         digests = [0 if found is None else _fixed_digest(found) for found in values.values()]
         dataset = file.require_group(GROUP).create_dataset(FIXED, data=np.array(digests, np.uint64))
         dataset.attrs["variables"] = json.dumps(list(values))
@@ -74,7 +75,7 @@ class FixedDigests:
 
 
 def _fixed_digest(values: HostArray) -> int:
-    """Of numbers or strings; never 0."""
+    """The digest of an array of numbers or strings; it is never 0."""
     values = np.asarray(values)
     if values.dtype.kind == "O":
         texts = [item.decode(errors="replace") if isinstance(item, bytes) else str(item) for item in values.ravel()]
@@ -83,7 +84,8 @@ def _fixed_digest(values: HostArray) -> int:
 
 
 class SeriesDigests:
-    """The writer's side, of one series. dataset: where they are kept, as `create` makes it, for all rows so far."""
+    """The digests of one series, for the writer of a file. dataset: has the digests of all rows so far; `create` makes
+    it."""
 
     def __init__(self, dataset: h5py.Dataset) -> None:
         self.dataset = dataset
@@ -92,7 +94,8 @@ class SeriesDigests:
 
     @staticmethod
     def create(file: h5py.File, dim: str, variables: Mapping[str, int]) -> h5py.Dataset:
-        """The dataset in a new file. variables: those that grow along `dim`, each with the axis that grows."""
+        """Make the dataset of these digests in a new file. variables: those that grow along `dim`, each with the axis
+        that grows."""
         n = len(variables)
         dataset = file.require_group(GROUP).create_dataset(
             dim, (0, n), np.uint64, maxshape=(None, n), chunks=(TOGETHER, n)
@@ -105,11 +108,11 @@ class SeriesDigests:
         return {str(name): int(axis) for name, axis in json.loads(dataset.attrs["variables"]).items()}
 
     def add(self, digests: Mapping[str, int]) -> None:
-        """Those of the variables of the next row, by name."""
+        """Add the digests of the next row, by the names of its variables."""
         self._waiting.append([digests[name] for name in self._names])
 
     def store(self) -> None:
-        """Write those that were added since the last time."""
+        """Write the digests that were added since the last call."""
         if self._waiting:
             stored = len(self.dataset)
             self.dataset.resize(stored + len(self._waiting), axis=0)
@@ -149,12 +152,12 @@ def in_words(file: h5py.File, found: Iterable[Damage]) -> str:
 
 
 def coordinate_of(file: h5py.File, dim: str) -> str:
-    """The variable that has the places of a series' rows."""
+    """The name of the variable that has the coordinate of each row of a series."""
     return next(iter(SeriesDigests.variables(file[GROUP][dim])))
 
 
 def _changed(column: h5py.Dataset, axis: int, known: HostArray) -> list[int]:
-    """The rows whose digests are others than those that are known, and those that cannot be read."""
+    """The indices of the rows whose digests differ from the known ones, and of those that cannot be read."""
     rows = min(len(known), column.shape[axis])
     row_bytes = max(column.dtype.itemsize * column.size // max(column.shape[axis], 1), 1)
     together = max(1, min(1024, _READ // row_bytes))
@@ -163,7 +166,7 @@ def _changed(column: h5py.Dataset, axis: int, known: HostArray) -> list[int]:
         part = slice(start, min(start + together, rows))
         try:
             values = column[(slice(None),) * axis + (part,)]
-        except (OSError, RuntimeError):  # of compressed rows
+        except (OSError, RuntimeError):  # an error in compressed rows
             if together > 1:
                 raise
             found.append(start)

@@ -23,7 +23,7 @@ from simsuite.io.disk import explained, read_text, replace_text, sync_directory
 from simsuite.io.lock import Lock
 from simsuite.io.results import reading
 
-_MARK = b"simsuite\n"  # what the lock file says in the directory of a run
+_MARK = b"simsuite\n"  # the contents of the lock file in the directory of a run
 _ANOTHER = Advice(
     "-o DIR writes the run into another directory; or move these files elsewhere",
     "directory=.. writes the run into another directory; or move these files elsewhere",
@@ -132,11 +132,12 @@ class RunDirectory:
                 _ANOTHER,
             )
         os.pwrite(lock, _MARK, 0)
-        os.fsync(lock)  # before any other file can be on the disk
+        os.fsync(lock)  # the mark is on the disk before any other file can be
         sync_directory(self.path)
 
     def _has_results_of_simsuite(self) -> bool:
-        """Whether the results file says which simsuite wrote it, as also those of before directories were marked."""
+        """Whether the results file says which simsuite wrote it, as do those of versions that did not mark directories
+        yet."""
         with contextlib.suppress(SimsuiteError), reading(self.results) as file:
             return "simsuite_version" in file.attrs
         return False
@@ -145,7 +146,7 @@ class RunDirectory:
         """Raise UsageError where somebody has written or changed scenario.toml by hand, who would lose that."""
         try:
             text = self.read_scenario()
-        except SimsuiteError:  # nobody can have meant that
+        except SimsuiteError:  # a damaged file cannot have been meant
             return
         if text is not None and text != tomli_w.dumps(tomllib.loads(text)):
             raise UsageError(
@@ -180,7 +181,7 @@ class RunDirectory:
         return any(path.exists() for path in self._checkpoints)
 
     def write_scenario(self, text: str) -> None:
-        """The fully resolved scenario. Raises SimsuiteError when the disk fails."""
+        """Write the fully resolved scenario. Raises SimsuiteError when the disk fails."""
         replace_text(self.scenario, text)
 
     def read_scenario(self) -> str | None:
@@ -195,7 +196,7 @@ class RunDirectory:
             raise SimsuiteError(f"{self.scenario} is damaged ({error}); ", AFRESH) from error
 
     def write_summary(self, summary: Mapping[str, object]) -> None:
-        """What `run --json` printed. Raises SimsuiteError when the disk fails."""
+        """Write what `run --json` prints. Raises SimsuiteError when the disk fails."""
         replace_text(self.summary, json.dumps(without_nan(summary), indent=2, ensure_ascii=False) + "\n")
 
     def read_summary(self) -> JsonObject | None:
@@ -211,7 +212,7 @@ class RunDirectory:
         return summary
 
     def write_progress(self, progress: Mapping[str, object]) -> None:
-        """How far the run is, for others to read: the old text or the new one, whenever they look. It is of no use
+        """Write how far the run is, such that readers find the old text or the new one at any time. It is of no use
         after a crash of the machine and does not wait for the disk; a disk that fails is no reason to end a run."""
         fresh = self.progress.with_name(self.progress.name + ".new")
         with contextlib.suppress(OSError):
@@ -219,7 +220,7 @@ class RunDirectory:
             os.replace(fresh, self.progress)
 
     def read_progress(self) -> JsonObject | None:
-        """None where there is none that can be read."""
+        """The note on the run's progress; None where there is none that can be read."""
         try:
             found = json.loads(read_text(self.progress))
         except (OSError, ValueError, RecursionError):
@@ -241,11 +242,12 @@ class RunDirectory:
             _remove(path)
 
     def remove_summary(self) -> None:
-        """Remove what an earlier part of a run came to. Raises SimsuiteError when the disk fails."""
+        """Remove the summary of an earlier part of the run. Raises SimsuiteError when the disk fails."""
         _remove(self.summary)
 
     def remove_progress(self) -> None:
-        """Remove the note for others; a disk that fails is no reason to end a run, or to hide why it ended."""
+        """Remove the note on the run's progress; a disk that fails is no reason to end a run, or to hide why it
+        ended."""
         with contextlib.suppress(OSError):
             self.progress.unlink()
 

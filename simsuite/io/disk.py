@@ -13,7 +13,7 @@ import h5py
 
 from simsuite.errors import DiskError
 
-_MARGIN = 1 << 20  # for metadata beside the data itself
+_MARGIN = 1 << 20  # bytes for metadata beside the data itself
 
 
 def require_room(directory: Path, nbytes: int) -> None:
@@ -43,7 +43,7 @@ def explained(path: Path, doing: str = "write") -> Iterator[None]:
     except (OSError, RuntimeError) as error:  # h5py raises RuntimeError where HDF5 fails to flush or close
         said = re.search(r"error message = '([^']*)'", str(error))
         reason = said[1] if said else str(error)
-        if "filter returned failure" in reason:  # the checksum's filter fails for no other reason
+        if "filter returned failure" in reason:  # this reason means damage: the filter for checksums fails for no other
             reason = "there is not enough memory"
         raise DiskError(f"cannot {doing} {path}: {reason}; put that right and run again to continue") from error
 
@@ -97,7 +97,7 @@ def read_text(path: Path) -> str:
 
 
 def replace_text(path: Path, text: str) -> None:
-    """The same as `replace_bytes`, of a text."""
+    """Do what `replace_bytes` does, with a text."""
     replace_bytes(path, text.encode())
 
 

@@ -27,7 +27,7 @@ STATUS_BYTES = 16
 # netCDF's marker, in the NAME attribute, of a dimension that has no coordinate variable
 _NO_COORDINATE = "This is a netCDF dimension but not a netCDF variable. %9d"
 _SMALL_CHUNK = 1 << 16
-_MUCH = 1 << 20  # bytes of a row whose digest is computed while it is written
+_MUCH = 1 << 20  # the digest of a row of more bytes is computed while the row is written
 _AT_ONCE = ThreadPoolExecutor(1, "simsuite-digests")
 _LARGEST_CHUNK = {"none": 1 << 30, "lossless": 1 << 22}
 
@@ -101,14 +101,16 @@ def _fill(dtype: np.dtype) -> float | int:
 
 
 def set_text(attributes: h5py.AttributeManager, name: str, text: str) -> None:
-    """A fixed-length string: what netCDF calls NC_CHAR, and all that VTK's readers understand."""
+    """Set an attribute to a fixed-length string, which netCDF calls NC_CHAR and which is the only kind that VTK's
+    readers understand."""
     data = text.encode()
     dtype = h5py.string_dtype("ascii" if text.isascii() else "utf-8", max(len(data), 1))
     attributes.create(name, np.array(data, dtype=f"S{max(len(data), 1)}"), dtype=dtype)
 
 
 def as_text(value: object) -> str:
-    """What `set_text` or h5py wrote; bytes that are not UTF-8, as of a damaged file, give replacement characters."""
+    """The text of an attribute that `set_text` or h5py wrote; bytes that are not UTF-8, as of a damaged file, give
+    replacement characters."""
     data = value if isinstance(value, bytes) else str(value).encode(errors="surrogateescape")
     return data.decode(errors="replace")
 
@@ -189,7 +191,7 @@ def restore_fixed(file: h5py.File, layout: Layout) -> None:
 
 
 def stored_type(variable: Variable) -> np.dtype:
-    """As which type the variable is stored: strings with variable length."""
+    """The type as which the variable is stored; strings have variable length."""
     if variable.values is not None and np.asarray(variable.values).dtype.kind in "USO":
         text: np.dtype = h5py.string_dtype()
         return text
@@ -247,7 +249,8 @@ def _fixed_values(variable: Variable, layout: Layout) -> HostArray:
 
 
 def _attributes(variable: Variable, layout: Layout, growing: tuple[str, int] | None) -> dict[str, str]:
-    """The variable's own, and what CF wants besides: its auxiliary coordinates, the axes of the picture."""
+    """The attributes of the variable in the file: its own, and those that CF wants besides, for auxiliary coordinates
+    and the axes of the picture."""
     attributes = dict(variable.attrs)
     if growing is not None:
         coordinate = series_dims(layout)[growing[0]].coordinate.name
@@ -261,7 +264,8 @@ def _attributes(variable: Variable, layout: Layout, growing: tuple[str, int] | N
 
 
 def _plain_dimension(file: h5py.File, dim: str, layout: Layout) -> h5py.Dataset:
-    """A scale without values: takes no space, and keeps readers from inventing a name for the dimension."""
+    """Make a dimension scale without values, which takes no space and keeps readers from inventing a name for the
+    dimension."""
     if dim in series_dims(layout):
         scale = file.create_dataset(dim, (0,), ">f4", maxshape=(None,), chunks=(1024,))
     else:
@@ -272,7 +276,8 @@ def _plain_dimension(file: h5py.File, dim: str, layout: Layout) -> h5py.Dataset:
 
 
 def _vtkhdf(file: h5py.File, layout: Layout, image: Image) -> None:
-    """A 2-D picture has rank (time, y, x): VTK refuses any z of 1. Links are soft: h5netcdf fails on hard ones."""
+    """Write the group by which VTK finds the picture. A 2-D picture has rank (time, y, x), as VTK refuses any z of 1;
+    links are soft, as h5netcdf fails on hard ones."""
     ny, nx = file[image.variable].shape[1:]
     group = file.create_group("VTKHDF")
     group.attrs["Version"] = np.array([2, 0], np.int64)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-_ATTEMPTS, _PAUSE = 20, 0.01  # at locking a directory, and seconds between them
+_ATTEMPTS, _PAUSE = 20, 0.01  # the number of attempts at locking a directory, and the seconds between them
 
 
 class Lock:
@@ -21,8 +21,8 @@ class Lock:
 
     @contextlib.contextmanager
     def held(self) -> Iterator[int]:
-        """Hold the lock, and give the descriptor of the file. Raises BlockingIOError where another process has it, and
-        OSError where there can be none."""
+        """A context that holds the lock and gives the descriptor of the file. Raises BlockingIOError where another
+        process has it, and OSError where there can be none."""
         with _opened(self.path, os.O_RDWR | os.O_CREAT) as file, _opened(self._directory, os.O_RDONLY) as directory:
             for attempt in range(_ATTEMPTS):
                 try:
@@ -55,7 +55,7 @@ def _lock(file: int, directory: int) -> None:
         fcntl.flock(directory, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise
-    except OSError:  # a network file system, which locks files only
+    except OSError:  # network file systems lock files only
         pass
 
 

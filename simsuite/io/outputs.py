@@ -1,4 +1,5 @@
-"""Who writes what when. An output knows the steps at which it is due and, asked to, hands its work to the writer."""
+"""What is written during a run, and when. An output knows the steps at which it is due and hands its work to the writer
+when asked to."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ class Output(Protocol):
         """Queue the writing of the stepper's present state. Raises the error of an earlier writing."""
 
 
-DIGITS = 9  # of times, unless more are needed to tell two of them apart
+DIGITS = 9  # digits of times in messages, unless more are needed to tell two times apart
 
 
 def moment(problem: Problem, step: int, digits: int = DIGITS) -> str:
@@ -48,7 +49,8 @@ def _at(problem: Problem, time: float, digits: int = DIGITS) -> str:
 
 
 def when(problem: Problem, step: int, digits: int = DIGITS) -> str:
-    """At which moment a row of results is: "at time 0.35 s"; or which state it is, where there are no steps in time."""
+    """At which moment a row of results was taken, in words: "at time 0.35 s"; where there are no steps in time, which
+    state it is."""
     if problem.method.get("stepper") != "steady":
         return f"at {moment(problem, step, digits)}"
     return "in the steady state" if step > 0 else "at the start"
@@ -71,7 +73,7 @@ class SeriesOutput:
         self._problem, self._results, self._writer, self._series = problem, results, writer, series
         self._look = look
         self._next = results.rows(series.dim)
-        self._good: int | None = None  # the last step at which all was finite
+        self._good: int | None = None  # the last step at which the whole state was finite
 
     def next_step(self, step: int) -> int | None:
         if self._next == len(self._series.steps):
@@ -107,7 +109,8 @@ class SeriesOutput:
 
 
 class CheckpointOutput:
-    """A checkpoint every `minutes` of wall clock and every `every` time steps (0: not), and whenever `emit` is called.
+    """A checkpoint every `minutes` of wall clock and every `every` time steps (0 turns either off), and whenever `emit`
+    is called.
 
     taken: time steps so far, where they are not the clock's; a checkpoint is then due when so many have been taken, or
     soon after, as steps are queued many at once. unbounded: arrays in which an Inf is no failure. start: the step

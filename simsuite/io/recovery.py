@@ -13,7 +13,8 @@ from simsuite.io.unflag import is_hdf5, repair, within_flush
 
 
 class Condition(Enum):
-    """Of the results file of an unfinished run, in words that complete a sentence which begins with its name."""
+    """The condition of the results file of an unfinished run, in words that complete a sentence which begins with the
+    file's name."""
 
     WHOLE = "can be opened"
     RESTORED = "was damaged; it is restored to what it was at the newest checkpoint"
@@ -21,10 +22,11 @@ class Condition(Enum):
 
 
 def mend(results: Path) -> Condition:
-    """Make the results file of an unfinished run openable, if that can be; for the holder of its directory's lock.
+    """Make the results file of an unfinished run openable, if that is possible. The caller must hold the lock of its
+    directory.
 
-    Raises SimsuiteError where it is damaged, and not the file that the checkpoint beside it was made with, or no HDF5
-    file, which no crash can make of one.
+    Raises SimsuiteError if the file is damaged and is not the one that the checkpoint beside it was made with, or if it
+    is no HDF5 file at all, since no crash can cause that.
     """
     try:
         if within_flush(results):
@@ -46,7 +48,7 @@ def mend(results: Path) -> Condition:
 
 
 def _look(results: Path) -> None:
-    """Read what is needed to know whether and how the run goes on. Raises SimsuiteError where that is damaged."""
+    """Read what decides whether and how the run can be continued. Raises SimsuiteError where that is damaged."""
     with reading(results) as file:
         for name in ("input_files", "decided"):
             json.loads(file.attrs[name])

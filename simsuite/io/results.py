@@ -41,15 +41,16 @@ from simsuite.io.unflag import clear_flags, repair, within_flush
 from simsuite.version import FORMAT_VERSION
 
 _RUN_ID = "run_id"  # the attribute that tells the file from that of any other run
-_ATTEMPTS, _PAUSE = 10, 0.02  # at opening a file that somebody may be writing, and seconds between them
-_RECENT = 5.0  # seconds since the last write, in which that may be so
-_LIMIT = 10.0  # seconds in which a file that somebody is writing has been opened, if it can be
+# the number of attempts at opening a file that somebody may be writing, and the seconds between them
+_ATTEMPTS, _PAUSE = 10, 0.02
+_RECENT = 5.0  # a file may be being written if its last write was at most so many seconds ago
+_LIMIT = 10.0  # a file that somebody is writing can be opened within so many seconds, or not at all
 _SWMR_READER = "import sys; from simsuite.io.results import read_as_swmr; read_as_swmr(sys.argv[1])"
 _DAMAGED = (OSError, RuntimeError, KeyError, ValueError, TypeError)  # what h5py raises on damaged files
 
 
 class ResultsFile:
-    """The writer's side of results.h5. Made by `create` or `reopen`; used by one thread at a time.
+    """The file results.h5 for its writer. It is made by `create` or `reopen` and used by one thread at a time.
 
     Every method that writes raises SimsuiteError when the disk is full or fails; the file on disk then still holds
     every committed row, and this object can only be closed.
@@ -124,7 +125,7 @@ class ResultsFile:
                 refuse_foreign(file)
                 require_layout(file, layout)
                 restore_fixed(file, layout)
-                file.swmr_mode = True  # at once: a kill during ordinary writing could ruin the file
+                file.swmr_mode = True  # switched on at once: a kill during ordinary writing could ruin the file
                 results = cls(path, file, layout)
                 require_whole(file, path)
                 if results.all_rows() != rows:
@@ -266,7 +267,8 @@ class ResultsFile:
             self._publish()
 
     def _committed(self, dim: str) -> int:
-        """Rows whose coordinate arrived; those without one were being written when the writer died."""
+        """The number of rows whose coordinate has been written; a row without one was being written when the writer was
+        killed."""
         coordinate = self._coordinates[dim].dataset[...]
         unset = np.flatnonzero(np.isnan(coordinate))
         return min([unset[0] if unset.size else len(coordinate), *map(len, self._columns[dim].values())])
@@ -283,13 +285,14 @@ class ResultsFile:
             raise
 
     def _release(self) -> None:
-        self._open = False  # whatever h5py says, which may take a file for open whose closing failed
+        self._open = False  # h5py may take a file for open whose closing failed
         abandon(self._file)
         os.close(self._fd)
 
 
 def _open_for_writing(path: Path) -> h5py.File:
-    """Readers may hold HDF5's lock on the file, e.g. an open ParaView; the run directory's own lock guards writers."""
+    """Open the file for writing without HDF5's lock, which readers such as ParaView may hold; the lock of the run's
+    directory keeps other writers out."""
     try:
         return h5py.File(path, "r+", libver=LIBVER)
     except BlockingIOError:
@@ -325,8 +328,9 @@ def reading(path: Path) -> Iterator[h5py.File]:
 
 
 def _opened_whole(path: Path) -> h5py.File:
-    """Raises SimsuiteError. Between two writes of its writer a file may look damaged for some milliseconds: its end is
-    there before, or after, what says so."""
+    """Open a file for reading, with several attempts. While it is being written, it may look damaged for some
+    milliseconds, since its end and the record of its end are not written at once. Raises SimsuiteError if it stays
+    damaged."""
     try:
         file = _open_for_reading(path)
         try:
@@ -343,7 +347,7 @@ def _opened_whole(path: Path) -> h5py.File:
 
 
 def unreadable(path: Path, error: Exception) -> SimsuiteError:
-    """For a results file that is damaged, whoever reads it."""
+    """The error for a damaged results file, whoever reads it."""
     copy = "bring the file back from a copy, or "
     advice = Advice(
         f"if the run was not finished, `simsuite resume {path.parent}` restores it; otherwise {copy}{AFRESH.command}",
@@ -387,5 +391,5 @@ def read_as_swmr(path: str) -> None:
 
 
 def damaged(path: Path, error: Exception) -> SimsuiteError:
-    """For a results file that a run cannot be continued with."""
+    """The error for a results file with which a run cannot be continued."""
     return SimsuiteError(f"{path} cannot be continued ({error}); bring the file back from a copy, or ", AFRESH)

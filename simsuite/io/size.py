@@ -16,27 +16,27 @@ from simsuite.core import Layout, Variable
 from simsuite.io.digests import TOGETHER
 from simsuite.io.layout import LIBVER, build, chunk_shape, growing_axis, length, plain_variables, stored_type
 
-_LARGE = 1 << 20  # bytes of a variable that does not grow, above which it is counted, not made
+_LARGE = 1 << 20  # a variable that does not grow is counted, and not made, if it has more bytes
 _OBJECT = 1_000  # bytes of a variable beside its numbers, about
 _PLACE = 8  # bytes that say where a chunk is
 _CHECKPOINT = 8_000  # bytes of a checkpoint beside its arrays, about
 
 
 def results_bytes(layout: Layout, attributes: Mapping[str, str], compression: str = "none") -> int:
-    """Of results.h5, once all rows are in it, as if nothing could be compressed."""
+    """The bytes of results.h5 once all rows are in it, as if nothing could be compressed."""
     chunks = sum(count * (size + _PLACE) for count, size, _ in _chunks(layout, compression))
     return _structure(layout, attributes, compression) + _fixed_bytes(layout) + chunks
 
 
 def checkpoint_bytes(state: int, layout: Layout, attributes: Mapping[str, str]) -> int:
-    """Of the largest checkpoint of a state that takes so many bytes there: beside that it has all of the results file
-    but numbers that do not grow and chunks that are full."""
+    """The bytes of the largest checkpoint of a state that takes `state` bytes in it: beside that it has all of the
+    results file but numbers that do not grow and chunks that are full."""
     rest = sum(count * _PLACE + (size if rows > 1 else 0) for count, size, rows in _chunks(layout, "none"))
     return state + _structure(layout, attributes, "none") + rest + _CHECKPOINT
 
 
 def _structure(layout: Layout, attributes: Mapping[str, str], compression: str) -> int:
-    """Without numbers."""
+    """The bytes of the structure of a results file, without its numbers."""
     large = [v for v in _fixed(layout) if _bytes(v, layout) > _LARGE]
     kept = tuple(v for v in layout.variables if all(v is not other for other in large))
     made = replace(layout, variables=kept)
@@ -60,7 +60,7 @@ def _bytes(variable: Variable, layout: Layout) -> int:
 
 
 def _chunks(layout: Layout, compression: str) -> Iterator[tuple[int, int, int]]:
-    """Of everything that grows, digests included: how many chunks, and the bytes and rows of each."""
+    """For each array that grows, digests included: the number of its chunks, and the bytes and rows of each."""
     steps = {series.dim: len(series.steps) for series in layout.series}
     columns = dict.fromkeys(steps, 0)
     for variable in [*(s.coordinate for s in layout.series), *plain_variables(layout)]:

@@ -53,7 +53,8 @@ def lookup3(key: bytes) -> int:
 
 
 def _superblock(fd: int) -> tuple[bytearray, int]:
-    """The superblock and the size of an address in it. Raises ValueError when it is none, or its checksum is wrong."""
+    """The superblock and the size of an address in it. Raises ValueError if the file has no superblock, or one with a
+    wrong checksum."""
     head = os.pread(fd, 12, 0)
     if len(head) < 12 or not head.startswith(SIGNATURE) or head[8] not in (2, 3) or head[9] not in (4, 8):
         raise ValueError("no HDF5 superblock of version 2 or 3 at the start of the file")
@@ -93,7 +94,7 @@ def is_hdf5(path: Path) -> bool:
 
 
 def within_flush(path: Path) -> bool:
-    """Whether the writer of the file is just writing metadata, or was killed while it did.
+    """Whether the writer of the file is writing metadata at this moment, or was killed while it did.
 
     Raises ValueError when the file is damaged, and OSError.
     """

@@ -16,9 +16,9 @@ Action = Callable[[Snapshot], None]
 class Writer:
     """Runs actions on pending snapshots, one after the other, in the order of submission, on a thread of its own.
 
-    At most four wait, which as a rule are rows of two series: `submit` then blocks, so that the host never holds more
-    snapshots than that. After the first error nothing more is run, but pendings are still released; the error is raised
-    in the caller by `submit`, `check`, `drain` or `close`.
+    At most four actions wait, as a rule those of rows of two series. `submit` blocks while so many wait, so that the
+    host never holds more snapshots than that. After the first error nothing more is run, but pendings are still
+    released; the error is raised in the caller by `submit`, `check`, `drain` or `close`.
 
     waits: whether `submit` returns only when the action is done, so that the caller does not go on meanwhile.
     """
