@@ -20,7 +20,8 @@ from simsuite.expressions.tree import Apply, Node, Number, names_in, walk
 
 # a point is searched without interval arithmetic if it has more than so many times the median number of intervals
 _CROWDED = 16
-# after so many halvings, an expression at one of many points is taken to jump once in an interval at whose ends it differs
+# after so many halvings, at one of many points, an expression is taken to jump once in an interval at whose ends it
+# differs
 _NARROW = 20
 MOST = 10_000  # places at which one part changes; a part with more is left out
 MOST_POINTS = 1 << 22  # points for which one part is looked at; it is left out if more count

@@ -200,7 +200,7 @@ class RunDirectory:
         replace_text(self.summary, json.dumps(without_nan(summary), indent=2, ensure_ascii=False) + "\n")
 
     def read_summary(self) -> JsonObject | None:
-        """None when there is none. Raises SimsuiteError when it is damaged."""
+        """The summary; None when there is none. Raises SimsuiteError when it is damaged."""
         try:
             summary = json.loads(read_text(self.summary))
         except FileNotFoundError:

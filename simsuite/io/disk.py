@@ -43,7 +43,7 @@ def explained(path: Path, doing: str = "write") -> Iterator[None]:
     except (OSError, RuntimeError) as error:  # h5py raises RuntimeError where HDF5 fails to flush or close
         said = re.search(r"error message = '([^']*)'", str(error))
         reason = said[1] if said else str(error)
-        if "filter returned failure" in reason:  # this reason means damage: the filter for checksums fails for no other
+        if "filter returned failure" in reason:  # the filter for checksums fails only for lack of memory
             reason = "there is not enough memory"
         raise DiskError(f"cannot {doing} {path}: {reason}; put that right and run again to continue") from error
 

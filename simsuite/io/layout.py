@@ -27,7 +27,7 @@ STATUS_BYTES = 16
 # netCDF's marker, in the NAME attribute, of a dimension that has no coordinate variable
 _NO_COORDINATE = "This is a netCDF dimension but not a netCDF variable. %9d"
 _SMALL_CHUNK = 1 << 16
-_MUCH = 1 << 20  # the digest of a row of more bytes is computed while the row is written
+_MUCH = 1 << 20  # a row of so many bytes is written while a thread computes its digest
 _AT_ONCE = ThreadPoolExecutor(1, "simsuite-digests")
 _LARGEST_CHUNK = {"none": 1 << 30, "lossless": 1 << 22}
 

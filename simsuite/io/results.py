@@ -44,7 +44,7 @@ _RUN_ID = "run_id"  # the attribute that tells the file from that of any other r
 # the number of attempts at opening a file that somebody may be writing, and the seconds between them
 _ATTEMPTS, _PAUSE = 10, 0.02
 _RECENT = 5.0  # a file may be being written if its last write was at most so many seconds ago
-_LIMIT = 10.0  # a file that somebody is writing can be opened within so many seconds, or not at all
+_LIMIT = 10.0  # a file that somebody is writing can be read within so many seconds, or not at all
 _SWMR_READER = "import sys; from simsuite.io.results import read_as_swmr; read_as_swmr(sys.argv[1])"
 _DAMAGED = (OSError, RuntimeError, KeyError, ValueError, TypeError)  # what h5py raises on damaged files
 

@@ -1,4 +1,4 @@
-"""From pydantic's errors to those that matter.
+"""Selection of those of pydantic's errors that matter to users.
 
 For a value that fits no branch of a union pydantic lists the errors of all branches, with the branches' names among
 the keys of each error's place. Here the errors are put back into a tree, of every union only the branch is kept that
@@ -21,7 +21,7 @@ from simsuite.scenario.spans import KeyPath, Table
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-MAX_ERRORS = 200  # more are of no use to anyone, and a hostile file can cause half a million
+MAX_ERRORS = 200  # more errors are of no use to anyone, and a hostile file can cause half a million
 
 Context: TypeAlias = dict[str, Any]
 """What pydantic says of an error besides its type, by name. Any: which names there are, with values of which types,
@@ -32,7 +32,8 @@ _TAG_ERRORS = {"union_tag_invalid": "literal_error", "union_tag_not_found": "mis
 @dataclass
 class Fault:
     """What is wrong at a path. kinds: pydantic's error types; several where every branch of a union wants another
-    type of value. expected: of literals. suggestion: the missing key that an unknown one probably means.
+    type of value. expected: the words that a literal allows. suggestion: the missing key that an unknown one probably
+    means.
     """
 
     path: KeyPath
@@ -118,7 +119,7 @@ def _closest(path: KeyPath, branches: list[list[Fault]]) -> list[Fault]:
 
 
 def _reached(fault: Fault) -> int:
-    """How many keys deep a fault is: what a validator complains of may be deeper than the table it was asked about."""
+    """How many keys deep a fault is. A mistake that a validator reports may be deeper than the table that it checks."""
     error = fault.context.get("error")
     return len(fault.path) + (min(len(m.path) for m in error.mistakes) if isinstance(error, FieldMistake) else 0)
 

@@ -145,7 +145,7 @@ class Output(Section):
 
 
 def frame_mistakes(output: Output, steps: int, dt: float, end: float, unit: str) -> list[Mistake]:
-    """Frames that do not fit on `steps` steps of one length `dt` up to `end`, both in `unit`."""
+    """Mistakes about frames that do not fit `steps` steps of equal length `dt` up to the time `end`, both in `unit`."""
     found = []
     if output.frames is not None and output.frames > steps + 1:
         message = f"the run has {counted(steps, 'step')}, so at most {steps + 1} frames"

@@ -58,6 +58,6 @@ def _unlike_a_number() -> PydanticCustomError:
 
 
 def _as_written(number: float | complex) -> float | str:
-    if not isinstance(number, (float, complex)):  # a union asks each of its branches
+    if not isinstance(number, (float, complex)):  # pydantic asks every branch of a union
         raise PydanticSerializationUnexpectedValue(f"no number: {type(number).__name__}")
     return str(number).strip("()") if isinstance(number, complex) else number

@@ -61,7 +61,8 @@ class Document:
         return render_override(text, place.span, message, mistake.help, colour, self.override_name)
 
     def _place(self, mistake: Mistake) -> Place:
-        """In the last override that touches the path, or made what is there of it beyond the file; else in the file."""
+        """The place of a mistake: in the last override that sets the path, or that made a table on it which the file
+        does not have; else in the file."""
         added = self._added(mistake.path)
         for order in range(len(self.overrides), 0, -1):
             override, path = self.overrides[order - 1]
@@ -76,7 +77,8 @@ class Document:
         return next((part for part in parts if part not in known.values and part not in known.keys), ())
 
     def made(self, path: KeyPath) -> KeyPath | None:
-        """What the override sets that made a table, which the file does not have, at a path; None if there is none."""
+        """The path that the override sets which made a table, missing in the file, at a path; None if there is no such
+        override."""
         if self._added(path) != path:
             return None
         return next((target for _, target in self.overrides if target[: len(path)] == path and target != path), None)
@@ -93,7 +95,7 @@ def _span(text: str, spans: Spans, mistake: Mistake) -> Span:
         start = place_in_string(text, span, mistake.column)
         word = re.compile(r"\w+|.", re.DOTALL).match(text, start, span[1])
         return word.span() if word else (start, start + 1)
-    while path:  # what is not there is shown at the table that it is missing from
+    while path:  # a missing key is shown at the table in which it is missing
         path = path[:-1]
         if path in spans.values:
             return spans.values[path]
@@ -112,7 +114,7 @@ def joined(blocks: Sequence[str], count: int) -> str:
 
 
 def render(name: str, text: str, span: Span, message: str, help: str | None = None, colour: bool = False) -> str:
-    """One mistake in a text of several lines."""
+    """The report of one mistake in a text of several lines."""
     start = min(span[0], len(text))
     number = text.count("\n", 0, start) + 1
     first = text.rfind("\n", 0, start) + 1
@@ -124,19 +126,20 @@ def render(name: str, text: str, span: Span, message: str, help: str | None = No
 def render_override(
     text: str, span: Span, message: str, help: str | None = None, colour: bool = False, name: str = "--set "
 ) -> str:
-    """One mistake in an override. name: what it is an argument of, before its text."""
+    """The report of one mistake in an override. name: the option that the override is an argument of, shown before its
+    text."""
     place = text if len(text) <= WIDTH else text[:WIDTH] + "…"
     return _render(f"{name}{place}", "", text.replace("\n", " "), span, message, help, colour)
 
 
 def _render_option(option: str, message: str, help: str | None, colour: bool) -> str:
-    """One mistake in an option of a command: the caret goes under its value."""
+    """The report of one mistake in an option of a command: the caret goes under its value."""
     value = option.index(" ") + 1
     return _render(option, "", option, (value, len(option)), message, help, colour)
 
 
 def plain(message: str, help: str | None = None, colour: bool = False) -> str:
-    """A mistake that stands nowhere in particular."""
+    """The report of a mistake that has no place in the text."""
     return f"{_paint('error', _RED, colour)}: {printable(message)}" + (f"\n = help: {printable(help)}" if help else "")
 
 
@@ -154,7 +157,7 @@ def _render(place: str, number: str, line: str, span: Span, message: str, help: 
     if help:
         first, *more = map(printable, help.split("\n"))
         lines.append(f"{gutter} {_paint('=', _BLUE, colour)} help: {first}")
-        lines += [f"{gutter}   {line}" for line in more]  # with nothing before it, so that it can be copied
+        lines += [f"{gutter}   {line}" for line in more]  # no border precedes the text, so that it can be copied
     return "\n".join(lines)
 
 

@@ -235,12 +235,12 @@ class LinearScenario(Section):
 
     @property
     def dt(self) -> float:
-        """Length of a step, s."""
+        """The length of a step, in s."""
         return 1.0 if self.time.dt is None else self.time.dt
 
     @property
     def tolerance(self) -> float:
-        """Of powers and modes, relative."""
+        """The relative error that powers and modes may have."""
         if self.time.tolerance is not None:
             return self.time.tolerance
         return 1e-8 if self.run.precision == "float64" else 1e-4

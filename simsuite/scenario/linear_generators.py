@@ -10,8 +10,8 @@ from simsuite.scenario.common import NonNegative, Positive, Section
 from simsuite.scenario.types import mistake
 
 SIZE_LIMIT = 65_536  # rows of a dense matrix: 34 GB in float64
-SPARSE_LIMIT = 1 << 26  # rows of one without its zeros
-SIDE_LIMIT = 16_384  # of a lattice
+SPARSE_LIMIT = 1 << 26  # rows of a matrix that is stored without its zeros
+SIDE_LIMIT = 16_384  # the most sites along a side of a lattice
 
 Format: TypeAlias = Literal["csr", "dense"]
 

@@ -27,7 +27,7 @@ from simsuite.scenario.words import mistakes
 Model: TypeAlias = Any
 """A model of `SOLVERS`. Any: which of them it is depends on the file, and each has sections of its own, which are read
 where the solver is known."""
-SOLVERS = {  # imported when first needed
+SOLVERS = {  # the module and the class of each solver, imported when first needed
     "heat": "simsuite.scenario.heat:HeatScenario",
     "gbm": "simsuite.scenario.gbm:GbmScenario",
     "linear": "simsuite.scenario.linear:LinearScenario",
@@ -148,7 +148,8 @@ def _loaded(
 
 
 def _of_lists(mistake: Mistake, document: Document, model: type[BaseModel]) -> Mistake:
-    """A mistake where an override sets a key of an element of a list of tables that the file does not have."""
+    """The mistake, in other words where an override sets a key of a list's element but the file does not have that list
+    of tables."""
     target, field = document.made(mistake.path), fields_of(model).get(str(mistake.path[0])) if mistake.path else None
     if target is None or field is None or not (title := header(str(mistake.path[0]), field)).startswith("[["):
         return mistake

@@ -1,4 +1,4 @@
-"""What of a scenario depends on time."""
+"""Which parts of a scenario depend on time."""
 
 from __future__ import annotations
 

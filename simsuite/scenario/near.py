@@ -32,7 +32,7 @@ def files_there(path: Path, suffixes: Sequence[str]) -> str | None:
 
 
 def _names(directory: Path, suffixes: Sequence[str]) -> list[str]:
-    """Of the files in a directory with one of these suffixes, in order."""
+    """The names of the files in a directory with one of these suffixes, in order."""
     try:
         names = sorted(entry.name for entry in directory.iterdir() if entry.is_file())
     except (OSError, ValueError):

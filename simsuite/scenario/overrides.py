@@ -36,7 +36,7 @@ class OverrideError(Exception):
 class Override:
     """One ``key=value``. text: as given. names: the parts of the key, each with its span. start: of the value.
 
-    What reads as a TOML value is one; anything else is text, so that quotes are rarely needed.
+    A value that is valid TOML is read as such; anything else is text, so that quotes are rarely needed.
     """
 
     text: str
@@ -45,7 +45,7 @@ class Override:
 
     @classmethod
     def parse(cls, text: str) -> Override:
-        """Raises `OverrideError`."""
+        """The override in a text. Raises `OverrideError`."""
         names: list[tuple[str, Span]] = []
         at = 0
         while match := _KEY.match(text, at):

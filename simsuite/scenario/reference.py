@@ -41,7 +41,8 @@ class _Page:
         yield from self._sections(self._schema["properties"], "")
 
     def _sections(self, keys: Mapping[str, Node], above: str) -> Iterator[str]:
-        """Those of keys that are tables, in order, each followed by the tables in it. above: "asset." for its keys."""
+        """The sections on keys that are tables, in order, each followed by those on the tables in it. above: the prefix
+        of the keys, such as "asset."."""
         groups: dict[str, list[str]] = {}
         for key, node in keys.items():
             tables = list(self._tables(node))
@@ -121,7 +122,7 @@ class _Page:
             yield "table"
 
     def _short(self, node: Node) -> list[str]:
-        """One of several things that a key can be: a table by the keys that it needs."""
+        """One of several things that a key can be, in short: a table is described by the keys that it needs."""
         needed = self._resolved(node).get("required", ()) if "$ref" in node else ()
         if not needed:
             return list(self._values(node))

@@ -42,19 +42,20 @@ class Schedule:
         return self.values[bisect_right(self.times, t) - 1]
 
     def integral(self, a: float, b: float) -> float:
-        """Over [a, b], where 0 <= a <= b."""
+        """The integral over [a, b], where 0 <= a <= b."""
         return math.fsum(value * length for value, length in self._pieces(a, b))
 
     def integral_of_square(self, a: float, b: float) -> float:
-        """Over [a, b], where 0 <= a <= b."""
+        """The integral of the square over [a, b], where 0 <= a <= b."""
         return math.fsum(value * value * length for value, length in self._pieces(a, b))
 
     def mean(self, t: float) -> float:
-        """Over [0, t]; at t = 0 the value there."""
+        """The mean over [0, t]; at t = 0, the value there."""
         return self.integral(0.0, t) / t if t > 0 else self.values[0]
 
     def root_mean_square(self, t: float) -> float:
-        """Over [0, t]: of a volatility, the constant one with the same law at t. At t = 0 the value there."""
+        """The root mean square over [0, t]: for a volatility, this is the constant one with the same distribution at t.
+        At t = 0, the value there."""
         return math.sqrt(self.integral_of_square(0.0, t) / t) if t > 0 else abs(self.values[0])
 
     def _pieces(self, a: float, b: float) -> Iterator[tuple[float, float]]:

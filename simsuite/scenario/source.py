@@ -12,8 +12,9 @@ from simsuite.scenario.near import DATA, IMAGES, SCENARIOS, files_there, near_fi
 from simsuite.scenario.spans import Span, Spans, Table, find_spans
 
 MAX_BYTES = 1 << 20
-MAX_NESTING = 64  # of brackets, and parts of a dotted key: beyond, tomllib recurses too deeply or takes seconds
-MAX_DIGITS = 400  # of a number; Python refuses integers with thousands
+# the most nested brackets, and parts of a dotted key: with more, tomllib recurses too deeply or takes seconds
+MAX_NESTING = 64
+MAX_DIGITS = 400  # the most digits of a number; Python refuses integers with thousands
 
 # What counts in a text: brackets, dots and numbers outside strings and comments. An open string ends with its line
 # (or with the text), so that no character is looked at twice.

@@ -51,7 +51,7 @@ class _Finder:
     def __init__(self, raw: bytes) -> None:
         self.spans = Spans()
         self._raw = raw
-        self._lengths: dict[KeyPath, int] = {}  # of arrays of tables
+        self._lengths: dict[KeyPath, int] = {}  # the number of elements of each array of tables so far
         self._headers: set[KeyPath] = set()
         # For each byte, how many characters begin up to and with it.
         self._characters = None if raw.isascii() else np.cumsum((np.frombuffer(raw, np.uint8) & 0xC0) != 0x80)

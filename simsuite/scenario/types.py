@@ -166,7 +166,7 @@ Title: TypeAlias = Annotated[str, Field(max_length=200), AfterValidator(_printab
 
 def as_written(expression: Expression) -> float | str:
     """The number or the text that gives `expression` back."""
-    if not isinstance(expression, Expression):  # a union asks each of its branches
+    if not isinstance(expression, Expression):  # pydantic asks every branch of a union
         raise PydanticSerializationUnexpectedValue(f"no expression: {type(expression).__name__}")
     return expression.value if expression.is_literal else expression.text
 

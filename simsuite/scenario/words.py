@@ -1,4 +1,4 @@
-"""What to say about each fault of a scenario."""
+"""The messages to users about the faults of a scenario."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _BOUNDS = {
     "less_than_equal": ("le", "at most"),
     "multiple_of": ("multiple_of", "a multiple of"),
 }
-_SIGNS = ("greater_than", "greater_than_equal")  # bounds that people rarely miss who know what the key is
+_SIGNS = ("greater_than", "greater_than_equal")  # errors for bounds that people rarely violate who know what the key is
 _TRUTHS = {**dict.fromkeys(("yes", "on", "y"), "true"), **dict.fromkeys(("no", "off", "n"), "false")}
 _LENGTHS = {"too_short": ("min_length", "at least"), "too_long": ("max_length", "at most")}
 
@@ -166,7 +166,8 @@ def _expected_word(fault: Fault, model: type[BaseModel], data: Table) -> str | N
 
 
 def _mismatch(fault: Fault, field: FieldInfo | None, answer: str | None) -> Mistake:
-    """answer: what to write, if that is known before."""
+    """The mistake for a value of another type than the key takes. answer: what to write instead, if that is known
+    already."""
     kinds = dict.fromkeys(_EXPECTED.get(kind, "something else") for kind in fault.kinds if kind != "literal_error")
     choices = list(dict.fromkeys(fault.expected))
     sorts = [*kinds, *(f'"{choice}"' for choice in choices)]
@@ -249,7 +250,7 @@ def _no_table(value: Table, field: FieldInfo) -> str:
 
 
 def _worth(text: str) -> str | None:
-    """What arithmetic of numbers alone comes to, as one writes it; None where a text is nothing like that."""
+    """The value of a text that is arithmetic of numbers alone, as one writes it; None for any other text."""
     try:
         value = float(Expression.parse(text, ())())
     except (ExpressionError, ArithmeticError):

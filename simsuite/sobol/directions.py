@@ -19,7 +19,7 @@ from importlib.resources import files
 import numpy as np
 
 MOST_DIMENSIONS = 21201
-_MOST_TERMS = 18  # the highest degree
+_MOST_TERMS = 18  # the highest degree of a polynomial
 
 
 def directions(dimensions: int, bits: int = 32) -> np.ndarray:

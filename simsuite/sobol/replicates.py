@@ -19,7 +19,8 @@ from scipy.special import stdtrit
 
 @dataclass(frozen=True)
 class Estimate:
-    """interval: that which holds the truth with the probability asked for."""
+    """The result of several replicates. interval: an interval that holds the true value with the probability asked
+    for."""
 
     mean: float
     standard_error: float
@@ -27,7 +28,7 @@ class Estimate:
 
 
 def estimate(means: Sequence[float], confidence: float = 0.95) -> Estimate:
-    """From the mean of each replicate. ValueError if there are not two."""
+    """The estimate from the mean of each replicate. Raises ValueError if there are fewer than two."""
     count = len(means)
     if count < 2:
         raise ValueError("an error can only be seen in two replicates or more")

@@ -26,7 +26,7 @@ from numba import njit, uint32, uint64
 from simsuite.rng import words
 from simsuite.sobol.directions import directions
 
-MOST_POINTS = 1 << 32  # of a replicate: more have the same 32 bits again
+MOST_POINTS = 1 << 32  # the most points of a replicate: further ones would repeat its 32 bits
 _BITS = 32
 _STREAM = 0x536F626F  # no source of randomness of a solver has so high a number
 
@@ -50,7 +50,7 @@ def scramble(seed: int, replicates: int, dimensions: int) -> Scramble:
     return Scramble(made, shift, offset)
 
 
-@njit(error_model="numpy")  # not cached: a cache would not see other words
+@njit(error_model="numpy")  # not cached: Numba's cache would not notice that `words` has changed
 def _fill(seed: Any, plain: Any, made: Any, shift: Any, offset: Any) -> None:
     random = np.empty(_BITS + 4, np.uint32)
     for r in range(made.shape[0]):

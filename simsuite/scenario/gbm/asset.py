@@ -14,7 +14,8 @@ from simsuite.scenario.gbm.time import Time
 from simsuite.scenario.schedule import Schedule
 from simsuite.scenario.types import Name, mistake
 
-LARGEST_PRICE = 1e100  # of a spot or strike: prices beyond 1e150 count as overflown, as their squares would
+# the largest spot or strike: prices beyond 1e150 count as overflown, since their squares would overflow
+LARGEST_PRICE = 1e100
 
 Price: TypeAlias = Annotated[float, Field(gt=0, le=LARGEST_PRICE)]
 Holding: TypeAlias = Annotated[float, Field(ge=-1e15, le=1e15)]
@@ -86,7 +87,7 @@ class Asset(Section):
 
 
 def dividend_mistakes(assets: list[Asset], time: Time) -> list[Mistake]:
-    """Dividends that are not paid within the simulation."""
+    """Mistakes about dividends that are not paid within the simulated time."""
     found = []
     for i, asset in enumerate(assets):
         for k, dividend in enumerate(asset.dividends):

@@ -57,11 +57,13 @@ class Contract(Section):
     exercised_early: ClassVar[bool] = False
 
     def mistakes(self, assets: Sequence[Asset], names: Sequence[str], time: Time) -> Iterator[Mistake]:
-        """What does not fit the assets, of these names, or the time steps, at paths relative to the option."""
+        """Mistakes where the option does not fit the assets, which have these names, or the time steps; paths are
+        relative to the option."""
         yield from ()
 
     def asset_numbers(self, names: Sequence[str]) -> list[int]:
-        """The numbers of the assets that it depends on. names: of all assets of the scenario, in order."""
+        """The indices of the assets that the option depends on. names: the names of all assets of the scenario, in
+        order."""
         return list(range(len(names)))
 
     @property
@@ -71,8 +73,8 @@ class Contract(Section):
 
     @property
     def own_dates(self) -> tuple[str, int | list[float] | None]:
-        """What the dates are called that the option looks at, and their number or times; None for every step, and for
-        options without such dates."""
+        """The key of the dates at which the option looks at prices, and their number or their times; None instead of
+        these if it looks at every step or has no such dates."""
         return "dates", None
 
 
@@ -87,7 +89,7 @@ class OnOne(Contract):
             yield from self.mistakes_on(assets[0 if self.asset is None else names.index(self.asset)], time)
 
     def mistakes_on(self, asset: Asset, time: Time) -> Iterator[Mistake]:
-        """What does not fit its asset."""
+        """Mistakes where the option does not fit its asset."""
         yield from ()
 
     def asset_numbers(self, names: Sequence[str]) -> list[int]:
@@ -143,7 +145,7 @@ class OnTwo(Contract):
 
 
 def unknown_asset(path: tuple[str | int, ...], name: str | None, names: Sequence[str]) -> Iterator[Mistake]:
-    """For a name that no asset has."""
+    """The mistake if no asset has a name; nothing if one does."""
     if name is not None and name not in names:
         yield Mistake(path, f"there is no asset {name!r}", f"there is {', '.join(map(repr, names))}")
 

@@ -17,7 +17,7 @@ import numpy as np
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-DIGITS = 4  # that are offered
+DIGITS = 4  # digits of the entries of a matrix that a message offers
 _FLOOR = 10.0**-DIGITS
 _TOLERANCE = 1e-8
 _MOST_ITERATIONS = 2000
@@ -48,17 +48,18 @@ def nearest(matrix: npt.NDArray[np.float64], floor: float) -> npt.NDArray[np.flo
 
 
 def nearest_in_digits(matrix: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """The same rounded to `DIGITS` digits, with the floor raised until that is positive definite too."""
+    """The nearest correlation matrix to a symmetric one, rounded to `DIGITS` digits, with a floor so high that it is
+    positive definite after rounding, too."""
     floor = _FLOOR
     while True:
         rounded = np.round(nearest(matrix, floor), DIGITS)
         if smallest_eigenvalue(rounded) >= _FLOOR / 10:
             return rounded
-        floor = min(2 * floor, 1.0)  # at 1 it is the identity
+        floor = min(2 * floor, 1.0)  # with a floor of 1 the matrix is the identity
 
 
 def as_toml(matrix: npt.NDArray[np.float64] | Sequence[Sequence[float]]) -> str:
-    """The lines that say it in a scenario."""
+    """The lines of a scenario that hold a matrix."""
     rows = (
         ", ".join("1.0" if i == j else f"{x:.{DIGITS}f}" for j, x in enumerate(row)) for i, row in enumerate(matrix)
     )

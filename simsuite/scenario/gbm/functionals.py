@@ -10,7 +10,7 @@ from simsuite.expressions import Expression, ExpressionError
 
 FUNCTIONALS = ("last", "mean", "geomean", "min", "max")
 
-_APPLIED = rf"\b(?:{'|'.join(FUNCTIONALS)})\(\s*"  # and the name of an asset after it
+_APPLIED = rf"\b(?:{'|'.join(FUNCTIONALS)})\(\s*"  # a functional, to be followed by the name of an asset
 
 
 def parse_payoff(text: str, assets: Sequence[str]) -> Expression:
@@ -33,7 +33,8 @@ def _usable(name: str) -> bool:
 
 
 def _check_names(text: str, assets: Sequence[str]) -> None:
-    """Better words than the parser's, which knows of no assets. Raises `ExpressionError`."""
+    """Raises `ExpressionError` for a name that cannot be used, in better words than the parser, which knows of no
+    assets."""
     for name in assets:
         match = None if _usable(name) else re.search(rf"{_APPLIED}([\"']?{re.escape(name)}[\"']?\s*)\)", text)
         if match:

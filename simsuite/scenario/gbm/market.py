@@ -17,7 +17,7 @@ from simsuite.words import counted
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-_MOST_OFFERED = 24  # rows of a matrix that a message may show
+_MOST_OFFERED = 24  # the most rows of a matrix that a message shows
 
 
 class Market(Section):
@@ -54,7 +54,8 @@ class Market(Section):
 
 
 def _entry_mistakes(rows: list[list[float]]) -> list[Mistake]:
-    """Each at the entry where it is; what stands on both sides of the diagonal is said once."""
+    """Mistakes in single entries of the correlation matrix; one that stands on both sides of the diagonal is reported
+    once."""
     n = len(rows)
     found = [
         Mistake((i, i), f"an asset's correlation with itself is 1, not {rows[i][i]:g}")

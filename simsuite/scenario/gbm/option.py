@@ -149,7 +149,7 @@ class Basket(Contract):
             yield Mistake(("weights",), f"has {entries} for {counted(len(assets), 'asset')}")
 
     def weights_of(self, assets: int) -> list[float]:
-        """With the default in place."""
+        """The weights of so many assets; the default ones if none are given."""
         if self.weights is not None:
             return self.weights
         return [1 / assets if self.combine == "sum" else 1.0] * assets

@@ -17,7 +17,7 @@ _DATES = {"fixings": "fixings", "dates": "monitoring dates", "exercise": "exerci
 def option_mistakes(
     options: Sequence[Option], assets: Sequence[Asset], names: Sequence[str], time: Time
 ) -> list[Mistake]:
-    """names: of the assets."""
+    """Mistakes of all options where they do not fit the assets or the time steps. names: the names of the assets."""
     return [
         replace(found, path=("option", i, *found.path))
         for i, option in enumerate(options)
@@ -26,7 +26,7 @@ def option_mistakes(
 
 
 def _mistakes(option: Option, assets: Sequence[Asset], names: Sequence[str], time: Time) -> Iterator[Mistake]:
-    """At paths relative to the option."""
+    """The mistakes of one option, at paths relative to it."""
     for key, words in _DATES.items():
         count = getattr(option, key, None)
         if isinstance(count, int) and count > time.steps:

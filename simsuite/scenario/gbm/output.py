@@ -50,7 +50,7 @@ class GbmOutput(Output):
 
 
 def increasing(values: list[float]) -> list[float]:
-    """The same. Raises `FieldMistake` unless each is larger than the one before."""
+    """The values unchanged. Raises `FieldMistake` unless each is larger than the one before."""
     for i in range(1, len(values)):
         if values[i] <= values[i - 1]:
             raise mistake((i,), f"{values[i]:g} does not come after {values[i - 1]:g}: sort them")

@@ -19,10 +19,10 @@ MOST_DIMENSIONS = (
     21201  # of S. Joe's and F. Y. Kuo's direction numbers for Sobol points (SIAM J. Sci. Comput. 30, 2008)
 )
 
-MOST_POINTS = 1 << 32  # of a scramble: more have the same 32 bits again
+MOST_POINTS = 1 << 32  # the most points of a scramble: further ones would repeat its 32 bits
 
 _REPLICATES = 16
-_REGRESSION = (1024, 65536)  # fewest and most paths for it by default
+_REGRESSION = (1024, 65536)  # the fewest and the most paths for regression by default
 
 
 class Paths(Section):
@@ -71,17 +71,17 @@ class Paths(Section):
 
     @property
     def width(self) -> int:
-        """Paths that make one independent observation."""
+        """The number of paths that make one independent observation."""
         return 2 if self.antithetic else 1
 
     @property
     def scrambles(self) -> int:
-        """Independent scrambles of Sobol points."""
+        """The number of independent scrambles of Sobol points."""
         return _REPLICATES if self.replicates is None else self.replicates
 
     @property
     def regression_paths(self) -> int:
-        """From which exercise is learnt."""
+        """The number of paths from which the exercise of American options is learnt."""
         fewest, most = _REGRESSION
         return min(max(self.count, fewest), most) if self.regression is None else self.regression
 
@@ -131,7 +131,7 @@ class Paths(Section):
 
 
 def dimension_mistakes(paths: Paths, assets: int, steps: int, jumps: bool) -> list[Mistake]:
-    """More random numbers a path than a Sobol point has."""
+    """A mistake if a path needs more random numbers than a Sobol point has coordinates."""
     each = assets * (2 if jumps else 1)
     if paths.sampling != "sobol" or each * steps <= MOST_DIMENSIONS:
         return []

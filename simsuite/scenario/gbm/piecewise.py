@@ -57,6 +57,6 @@ def _schedule(value: object, validated: core_schema.ValidatorFunctionWrapHandler
 
 
 def _written(schedule: Schedule) -> float | list[list[float]]:
-    if not isinstance(schedule, Schedule):  # a union asks each of its branches
+    if not isinstance(schedule, Schedule):  # pydantic asks every branch of a union
         raise PydanticSerializationUnexpectedValue(f"no schedule: {type(schedule).__name__}")
     return schedule.written

@@ -114,7 +114,7 @@ class GbmScenario(Section):
         return found
 
     def _portfolio_mistakes(self) -> list[Mistake]:
-        """Questions about a portfolio that holds nothing."""
+        """Mistakes where results on the portfolio are asked for although it holds nothing."""
         found = []
         assets, options = (any(part.holding for part in parts) for parts in (self.asset, self.option))
         if self.output.risk is not None and not (assets or options):

@@ -38,7 +38,8 @@ class SoundParts:
 
 
 def sound_parts(data: Table, mistakes: Iterable[KeyPath]) -> SoundParts | None:
-    """data: of the file. mistakes: where they are. None if too little is sound."""
+    """The sound parts of a scenario; None if they are too few. data: the contents of the file. mistakes: the paths of
+    its mistakes."""
     faulty = frozenset(path[: 2 if path[:1] in (("asset",), ("option",)) else 1] for path in mistakes)
     if () in faulty or ("asset",) in faulty or ("option",) in faulty:
         return None
@@ -58,7 +59,7 @@ def sound_parts(data: Table, mistakes: Iterable[KeyPath]) -> SoundParts | None:
 
 
 def _asset(asset: object) -> Table | None:
-    """The least that options on it need."""
+    """The least of an asset that options on it need; None if that is not sound."""
     found = _with_numbers(asset, ("spot",))
     if found is None or not isinstance(asset, dict) or not isinstance(asset.get("name", ""), str):
         return None

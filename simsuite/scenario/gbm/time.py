@@ -11,7 +11,7 @@ from pydantic import Field
 from simsuite.scenario.common import Positive, Section, Steps
 from simsuite.words import measured
 
-_ROUNDING = 1e-9  # by how much of the whole a date may be beyond the end
+_ROUNDING = 1e-9  # a date may be beyond the end by this share of the whole time
 
 
 class Time(Section):
@@ -37,7 +37,8 @@ class Time(Section):
         return min(math.floor(t / self.end * self.steps + 0.5), self.steps)
 
     def date_mistake(self, t: float, too_early: str) -> tuple[str, str | None] | None:
-        """Message and help for a date that falls on no step. too_early: what to do about one nearest to the start."""
+        """Message and help for a date that falls on no step. too_early: the advice for a date that is nearest to the
+        start."""
         if t > self.end * (1 + _ROUNDING):
             return f"is after the end at {measured(f'{self.end:g}', 'year')}", None
         if self.nearest_step(t) < 1:

@@ -16,7 +16,7 @@ from simsuite.scenario.heat import foreign
 from simsuite.scenario.types import NumberOrExpression
 
 EDGES = ("left", "right", "bottom", "top")
-TOLERANCE = 1e-9  # of an edge's length: where pieces may miss each other
+TOLERANCE = 1e-9  # the most, as a share of an edge's length, by which ends of neighbouring pieces may differ
 
 _NO_TEMPERATURE = ("T", "write a number or an expression in x, y and t")
 _OTHER_KINDS = (
@@ -154,7 +154,8 @@ def fixes_level(condition: Condition) -> bool:
     return isinstance(condition, Temperature)
 
 
-_Span: TypeAlias = tuple[tuple[str | int, ...], float, float]  # of a condition: its path, from, to
+# the path of a condition, and where its piece starts and stops
+_Span: TypeAlias = tuple[tuple[str | int, ...], float, float]
 
 
 class Boundary(Section):
@@ -212,7 +213,7 @@ class Boundary(Section):
         return self._is_periodic("bottom")
 
     def conditions(self, edge: str) -> list[tuple[tuple[str | int, ...], Condition]]:
-        """Of one edge, each with its path from the scenario's root."""
+        """The conditions on one edge, each with its path from the scenario's root."""
         value = getattr(self, edge)
         if isinstance(value, list):
             return [(("boundary", edge, i), condition) for i, condition in enumerate(value)]
@@ -225,7 +226,7 @@ class Boundary(Section):
         return tuple(Segment(a, b, c, path) for a, b, (path, c) in zip(starts, starts[1:], conditions))
 
     def coverage_mistakes(self, edge: str, length: float) -> list[Mistake]:
-        """Where the pieces of an edge of some length in m do not cover it once."""
+        """Mistakes where the pieces of an edge, whose length is in m, leave gaps or overlap."""
         conditions = self.conditions(edge)
         last = len(conditions) - 1
         found = [m for i, (path, c) in enumerate(conditions) for m in _unbounded(path, c, i == 0, i == last)]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 
 def _answers(*pairs: tuple[str, str]) -> Mapping[str, str]:
-    """Of pairs of names, separated by blanks, and what to write in place of any of them."""
+    """The answer for each name, from pairs of names, separated by blanks, and what to write in place of any of them."""
     return {name: answer for names, answer in pairs for name in names.split()}
 
 

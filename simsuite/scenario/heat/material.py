@@ -129,7 +129,7 @@ class MaterialKeys(Section):
 
     @property
     def material_keys(self) -> tuple[str, ...]:
-        """Those that are given."""
+        """The material keys that are given."""
         return tuple(name for name in MATERIAL_KEYS if getattr(self, name) is not None)
 
     def material_parts(self, key: str) -> tuple[Part, ...]:

@@ -22,7 +22,7 @@ from simsuite.scenario.spans import Table
 from simsuite.scenario.types import FileRef, Name, NumberOrExpression, Title, mistake
 
 _DERIVED = "follows from the manufactured solution"
-MOST_CELLS = 1 << 18  # along an axis: what the grid of a CUDA launch can hold
+MOST_CELLS = 1 << 18  # the most cells along an axis: what the grid of a CUDA launch can hold
 
 
 class Grid(Section):
@@ -95,7 +95,7 @@ class HeatRun(AnyRun):
 
     @property
     def dtype(self) -> np.dtype:
-        """Of the temperatures."""
+        """The type of the numbers that temperatures are stored as."""
         return np.dtype("float32" if self.compensated else self.precision)
 
 
@@ -185,7 +185,7 @@ class HeatScenario(Section):
         return source_names(self.source)
 
     def edge_length(self, edge: str) -> float:
-        """Of one of `EDGES`, m."""
+        """The length of one of `EDGES`, in m."""
         return self.grid.ly if edge in ("left", "right") else self.grid.lx
 
     def _probe_mistakes(self) -> list[Mistake]:
@@ -204,7 +204,7 @@ class HeatScenario(Section):
         return found
 
     def _derived_mistakes(self) -> list[Mistake]:
-        """What a manufactured solution says and the file says again, or what neither says."""
+        """Mistakes where the file gives what follows from a manufactured solution, or where neither gives it."""
         found = []
         for edge in EDGES:
             for path, condition in self.boundary.conditions(edge):
@@ -235,7 +235,7 @@ class HeatScenario(Section):
         return found
 
     def _absolute_mistakes(self) -> list[Mistake]:
-        """What needs absolute temperatures, where they are in °C."""
+        """Mistakes where something needs absolute temperatures although they are in °C."""
         message = (
             'radiation goes by the fourth power of absolute temperatures, but units = "degC" says that all are in °C'
         )
@@ -248,7 +248,7 @@ class HeatScenario(Section):
         ]
 
     def _compensated_mistakes(self) -> list[Mistake]:
-        """What has no compensated steps."""
+        """Mistakes where compensated steps are asked for that do not exist."""
         stepper = self.time.stepper
         if self.time.steady:
             help = 'write precision = "float64", or "float32"'
@@ -261,7 +261,7 @@ class HeatScenario(Section):
         return [Mistake(("time", "stepper"), message, help)]
 
     def _steady_mistakes(self) -> list[Mistake]:
-        """What keeps a steady state from being one, or from being the only one."""
+        """Mistakes that keep a steady state from existing or from being the only one."""
         named: list[tuple[tuple[str | int, ...], object]] = []
         conditions = [item for edge in EDGES for item in self.boundary.conditions(edge)]
         for path, condition in conditions:

@@ -28,7 +28,8 @@ class SoundParts:
 
 
 def sound_parts(data: Mapping[str, object], mistakes: Iterable[KeyPath]) -> SoundParts | None:
-    """data: of the file. mistakes: where they are. None if too little is sound."""
+    """The sound parts of a scenario; None if they are too few. data: the contents of the file. mistakes: the paths of
+    its mistakes."""
     places = list(mistakes)
     faulty = frozenset(path[0] for path in places if path)
     if () in places or not faulty <= set(_REPLACED):
@@ -37,7 +38,7 @@ def sound_parts(data: Mapping[str, object], mistakes: Iterable[KeyPath]) -> Soun
     if "time" in faulty:
         time = data.get("time")
         steady = time.get("steady", False) if isinstance(time, Mapping) else None
-        if not isinstance(steady, bool):  # nobody knows which of the two kinds of problem it is
+        if not isinstance(steady, bool):  # whether the problem is steady cannot be known
             return None
         found["time"] = {"steady": True} if steady else {"end": 1.0}
     return SoundParts(found, faulty)

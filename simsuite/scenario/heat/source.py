@@ -54,7 +54,7 @@ def source_names(sources: list[Source]) -> tuple[str, ...]:
 
 
 def source_mistakes(sources: list[Source]) -> list[Mistake]:
-    """Names that are given to two sources."""
+    """Mistakes about names that are given to two sources."""
     found = []
     seen: set[str] = set()
     for i, name in enumerate(source_names(sources)):
