@@ -87,7 +87,7 @@ class NumericalFailure(SimsuiteError):
 
 
 class DeviceError(SimsuiteError):
-    """No usable device, or not enough memory on it."""
+    """There is no usable device, or not enough memory on it."""
 
     exit_code = 4
 

@@ -22,7 +22,8 @@ _CPU, _CUDA = "numba.core", "numba.cuda.core"
 
 
 class Missing:
-    """`tell` is called when a kernel is not in the cache and will be compiled. Whoever asks for kernels sets it."""
+    """Has the function `tell`, which is called when a kernel is not in the cache and will be compiled. Code that asks
+    for kernels sets it."""
 
     tell: Callable[[], None] = staticmethod(lambda: None)
 

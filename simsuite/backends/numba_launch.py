@@ -47,9 +47,9 @@ Groups: TypeAlias = dict[int, tuple[tuple[Argument, ...], tuple[int], list[objec
 class NumbaLaunch:
     """`kernel` bound to a grid of blocks and a stream.
 
-    kernel: what `cuda.jit` made. grid, block: numbers of blocks, and of threads of each, x first. stream: as Numba and
-    as the driver name it. driver: CuPy's. Raises DeviceError if a launch fails, and what Numba raises while it
-    compiles.
+    kernel: what `cuda.jit` made. grid, block: the numbers of blocks, and of threads in each, x first. stream: the
+    stream as Numba and as the driver represent it. driver: CuPy's module for the driver. Raises DeviceError if a launch
+    fails, and what Numba raises while it compiles.
     """
 
     def __init__(

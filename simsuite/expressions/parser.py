@@ -129,7 +129,7 @@ class _Checker:
         raise self._error(tree, f"{_KINDS.get(type(tree), 'this')} is not allowed", help)
 
     def _attribute(self, tree: ast.Attribute) -> ExpressionError:
-        """Functions of Python's modules are known by their names alone."""
+        """The error for a name with a dot, as in `np.sin`: functions are written here without their modules."""
         known = tree.attr in FUNCTIONS or tree.attr in CONSTANTS or tree.attr in TRANSLATIONS
         help = f"write `{tree.attr}` alone" if known else "only arithmetic and named functions are"
         return self._error(tree, "attributes (`.`) are not allowed", help)

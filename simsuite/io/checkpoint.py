@@ -39,8 +39,8 @@ _DAMAGED = (OSError, RuntimeError, KeyError, ValueError, TypeError, AttributeErr
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """What `read_checkpoint` found. results: of the results file when the checkpoint was made, None where that had no
-    rows. note: what was wrong with a newer checkpoint, when there was one."""
+    """What `read_checkpoint` found. results: the metadata of the results file when the checkpoint was made; None if
+    that file had no rows. note: what was wrong with a newer checkpoint, when there was one."""
 
     snapshot: Snapshot
     rows: Mapping[str, int]

@@ -44,7 +44,8 @@ class MetadataCopy:
     def restore(self, path: Path) -> None:
         """Make the file what it was when it was copied.
 
-        Raises ValueError, and leaves the file as it is, where that is another file or lacks rows; OSError.
+        Raises ValueError, and leaves the file as it is, if it is another file or lacks rows, and OSError if the disk
+        fails.
         """
         mark = self.mark.encode()
         at = self.content.tobytes().find(mark)

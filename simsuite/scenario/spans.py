@@ -29,8 +29,8 @@ def key_name(path: KeyPath) -> str:
 
 @dataclass
 class Spans:
-    """keys: each key's own part of a header or dotted key. values: a table's is its header's, where it has one.
-    duplicates: keys that stand twice: path, first and second place.
+    """keys: the span of each key within a header or a dotted key. values: the span of each value; a table with a header
+    has the span of its header. duplicates: keys that stand twice, each as its path, first and second place.
     """
 
     keys: dict[KeyPath, Span] = field(default_factory=dict)

@@ -26,7 +26,7 @@ from simsuite.elementary import fma, log32, log64
 
 _TOP = np.uint32(0x80000000)
 _ROOT2 = math.sqrt(2.0)
-_GROUP = 64  # numbers among which tails are looked for at a time
+_GROUP = 64  # how many numbers at a time are searched for those in tails
 _TAIL_ENDS64 = np.uint32(2_073_811)  # w = 6.25 there, 2^-32 of the way
 _TAIL_ENDS32 = np.uint32(7_247_044)  # w = 5
 _TAIL64 = np.array([
@@ -80,7 +80,7 @@ def _centre64(p: Any, v: Any) -> Any:
 
 @njit(error_model="numpy", forceinline=True)
 def _centre32(x: Any, v: Any) -> Any:
-    """The same for x = sqrt(2) (2 u - 1)."""
+    """z in float32 for x = sqrt(2) (2 u - 1) and v = u (1 - u), unless it is in a tail."""
     w = -log32(float32(4.0) * v) - float32(2.5)
     y = fma(w, float32(2.81022636e-08), float32(3.43273939e-07))
     y = fma(y, w, float32(-3.5233877e-06))
@@ -121,7 +121,7 @@ def _outside(x: Any, end: Any) -> Any:
 
 @njit(error_model="numpy", forceinline=True)
 def _from_middle64(x: Any, offset: Any) -> Any:
-    """(p, v): u - 1/2, to the bit, and u (1 - u). offset: in units of 2^-32."""
+    """The pair (p, v): p = u - 1/2, exact to the bit, and v = u (1 - u). offset: in units of 2^-32."""
     p = (float64(int32(uint32(x) ^ _TOP)) + offset) * float64(2.0**-32)
     r = float64(0.5) - abs(p)
     return p, fma(-r, r, r)
@@ -129,7 +129,7 @@ def _from_middle64(x: Any, offset: Any) -> Any:
 
 @njit(error_model="numpy", forceinline=True)
 def _from_middle32(x: Any) -> Any:
-    """(sqrt(2) (2 u - 1), u (1 - u))."""
+    """The pair (sqrt(2) (2 u - 1), u (1 - u))."""
     upper = uint32(x) >= _TOP
     r = fma(float32(int32(~uint32(x) if upper else uint32(x))), float32(2.0**-32), float32(2.0**-33))
     y = fma(r, float32(2.0 * _ROOT2), float32(-_ROOT2))
@@ -145,7 +145,7 @@ def inverse_normal64(x: Any, offset: Any) -> Any:
 
 @njit(error_model="numpy", forceinline=True)
 def inverse_normal32(x: Any) -> Any:
-    """The same in float32 arithmetic only, for an offset of 1/2."""
+    """The standard normal below which a share of (x + 1/2) / 2^32 lies, in float32 arithmetic only."""
     y, v = _from_middle32(x)
     return _tail32(y, v) if _outside(x, _TAIL_ENDS32) else _centre32(y, v)
 
@@ -168,7 +168,7 @@ def inverse_normals64(z: Any, bits: Any, offset: Any, n: Any) -> None:
 
 @njit(error_model="numpy")
 def inverse_normals32(z: Any, bits: Any, n: Any) -> None:
-    """The same in float32 arithmetic only, for an offset of 1/2."""
+    """z[:n] = the normals of bits[:n], in float32 arithmetic only, for an offset of 1/2."""
     for i in range(n):
         y, v = _from_middle32(bits[i])
         z[i] = _centre32(y, v)
