@@ -27,8 +27,8 @@ from simsuite.elementary import fma, log32, log64
 _TOP = np.uint32(0x80000000)
 _ROOT2 = math.sqrt(2.0)
 _GROUP = 64  # how many numbers at a time are searched for those in tails
-_TAIL_ENDS64 = np.uint32(2_073_811)  # w = 6.25 there, 2^-32 of the way
-_TAIL_ENDS32 = np.uint32(7_247_044)  # w = 5
+_TAIL_ENDS64 = np.uint32(2_073_811)  # the end of a tail in units of 2^-32, where w = 6.25
+_TAIL_ENDS32 = np.uint32(7_247_044)  # the end of a tail in float32, where w = 5
 _TAIL64 = np.array([
     2.2137376921775787049e-09, 9.0756561938885390979e-08, -2.7517406297064545428e-07, 1.8239629214389227755e-08,
     1.5027403968909827627e-06, -4.013867526981545969e-06, 2.9234449089955446044e-06, 1.2475304481671778723e-05,
