@@ -39,19 +39,21 @@ from simsuite.solvers.linear.stepping.step import device_bytes as step_bytes
 from simsuite.solvers.linear.system import LinearSystem, read_system
 from simsuite.solvers.schedule import frame_steps
 
-STATE_LIMIT = 64  # entries of a state that is printed among the results
-CHECK_LIMIT = 10**9  # multiplications that checking a result on the host may take
-_ERRORS = {"power": ERROR, "spectral": SPECTRAL_ERROR}  # what observations of these methods have beside the state
+STATE_LIMIT = 64  # States of up to so many entries are printed among the results.
+CHECK_LIMIT = 10**9  # Checking a result on the host may take so many multiplications.
+# The name under which observations have the estimated error of each of these methods.
+_ERRORS = {"power": ERROR, "spectral": SPECTRAL_ERROR}
 
 
 @dataclass(frozen=True)
 class LinearProblem:
-    """X_{k+1} = A X_k + B u_k + G w_k with a batch of states as columns of X.
+    """The linear system X_{k+1} = A X_k + B u_k + G w_k with a batch of states as columns of X.
 
-    system: A, B, u, C and X_0 in float64. dtype: of the arithmetic. dt: length of a step, s. frames: steps at which
-    the state is stored, first and last included. kernel: as the scenario asks for it. plan: how the run gets from frame
-    to frame. tolerance: what powers and modes may lose, relative. warnings, remedies: what is probably not meant, and
-    what to do where a run comes to NaN or Inf, in words.
+    system: A, B, u, C and X_0 in float64. dtype: the precision of the arithmetic. dt: the length of a step, s. frames:
+    the steps at which the state is stored, first and last included. kernel: the kernel that the scenario asks for.
+    plan: the method that takes the state from frame to frame. tolerance: the largest relative error that powers and
+    modes may have. warnings, remedies: sentences on what is probably not meant, and on what to do if a run reaches NaN
+    or Inf.
     """
 
     system: LinearSystem
@@ -72,10 +74,10 @@ class LinearProblem:
     def from_scenario(
         cls, model: LinearScenario, base: Path, device: Device | None = None, decided: Mapping[str, Any] | None = None
     ) -> LinearProblem:
-        """See `Problem.from_scenario`; what is decided is the plan.
+        """See `Problem.from_scenario`; what is `decided` is the plan.
 
         Raises ScenarioError with every mistake in matrices and states, DeviceError if they do not fit into memory, and
-        NumericalFailure if the state will overflow, where that can be told.
+        NumericalFailure if the state will overflow, where that can be told before the run.
         """
         dtype = np.dtype(model.run.precision)
         frames = frame_steps(model.output, model.time.steps, model.dt)
@@ -136,7 +138,7 @@ class LinearProblem:
         return "FLOP/s" if self._by_steps else "steps/s"
 
     def work(self, step: int) -> float:
-        """Steps that are not taken one by one have no operations of their own."""
+        """The floating-point operations up to a step or, where steps are not taken one by one, the number of steps."""
         m = self.system.start.shape[1]
         return 2.0 * self.system.multiplications * m * step if self._by_steps else float(step)
 
@@ -180,7 +182,7 @@ class LinearProblem:
         return Snapshot(0, {"state": X} if self._by_steps else {"state": X, ANCHOR: X})
 
     def stepper(self, backend: Backend, start: Snapshot) -> Stepper:
-        """Raises NumericalFailure where powers or modes are asked for and do not do."""
+        """The stepper of the run. Raises NumericalFailure where powers or modes are asked for and cannot be used."""
         if self._by_steps:
             return self._stepping(backend, start)
         name, stepper, why = self._leaping(backend, start)
@@ -189,7 +191,9 @@ class LinearProblem:
         return stepper
 
     def _leaping(self, backend: Backend, start: Snapshot) -> tuple[str, Stepper | None, str]:
-        """(method, what takes many steps at once by it, why), or ("step", None, why none does)."""
+        """(method, the stepper that takes many steps at once by it, the reason), or ("step", None, the reason) where
+        neither powers nor modes can be used.
+        """
         found: list[str] = []
         for name in self._tries(backend, start):
             make = self._with_powers if name == "power" else self._with_modes
@@ -200,8 +204,9 @@ class LinearProblem:
         return "step", None, "; ".join(found)
 
     def _tries(self, backend: Backend, start: Snapshot) -> Iterator[str]:
-        """The method of the plan, and, unless that is asked for, the other one that takes many steps at once; modes
-        only where they are less work than steps."""
+        """The methods to try in turn: that of the plan and, unless the scenario asks for that one, the other of powers
+        and modes. Modes are tried only where they are less work than steps.
+        """
         yield self.plan.method
         if self.plan.asked or self.system.moves:
             return
@@ -242,14 +247,16 @@ class LinearProblem:
         return self.analysis.totals()
 
     def results(self, observed: Snapshot) -> dict[str, Any]:
-        """norm: Frobenius norm of X. state (or state_real and state_imag): what is stored, if small. method: how A was
-        applied; power_error, spectral_error: what powers of it, or its modes, lose, at most about, relative to the
-        state.
+        """The results to print and to store.
 
-        Without noise, where the host can check in moderate time: change: max |A X + B u - X|, how far the state is from
-        standing still, in float64; residual: how far it is from the same found in the other way, relative to its
-        largest entry, see `residual`. At the end of the run: analysis, see `Analysis.results`, and noise, see
-        `NoiseOutcome.results`.
+        norm: the Frobenius norm of X. state (or state_real and state_imag): the stored frame, if small. method: how A
+        was applied. power_error, spectral_error: an estimate of the largest error made by powers of A, or by its modes,
+        relative to the state.
+
+        Without noise, and where the host can check in moderate time, there are also: change: max |A X + B u - X| in
+        float64, which says how far the state is from a steady state; residual: how far it is from the state found in
+        another way, relative to its largest entry, see `residual`. At the end of the run: analysis, see
+        `Analysis.results`, and noise, see `NoiseOutcome.results`.
         """
         X = observed.arrays["state"]
         method = next((name for name, error in _ERRORS.items() if error in observed.arrays), "step")
@@ -286,7 +293,9 @@ class LinearProblem:
         return None
 
     def device_bytes(self) -> int:
-        """Runs by powers or modes may yet have to step, or turn from one to the other."""
+        """The bytes that a run may allocate on its device. A run by powers or modes may have to fall back to steps, or
+        to change from powers to modes or back, so the largest need counts.
+        """
         methods = {"step", self.plan.method, *(() if self.plan.asked or self._by_steps else _ERRORS)}
         return max(_bytes(method, self.system, self._jumps, self.dtype) for method in methods)
 
@@ -298,7 +307,9 @@ def _bytes(method: str, system: LinearSystem, jumps: Jumps, dtype: Any) -> int:
 
 
 def _lack_of_memory(device: Device | None, system: LinearSystem, jumps: Jumps, dtype: Any, method: str) -> str | None:
-    """Why a method does not fit on the device; None if it does, or there is none to be asked, which is said later."""
+    """A message that says why a method does not fit on the device; None if it fits, or if the device cannot be opened,
+    which is reported later.
+    """
     backend, need = _opened(device), _bytes(method, system, jumps, dtype)
     free = math.inf if backend is None else backend.memory_free()
     if backend is None or need <= free:
@@ -308,7 +319,7 @@ def _lack_of_memory(device: Device | None, system: LinearSystem, jumps: Jumps, d
 
 
 def _stops(system: LinearSystem, frames: tuple[int, ...]) -> tuple[int, ...]:
-    """Where powers of A take the state to: frames, and where inputs change."""
+    """The steps at which powers of A compute the state: those of frames, and those at which inputs change."""
     return frames if system.held is None else tuple(sorted({*frames, *system.held.steps.tolist()}))
 
 
@@ -329,7 +340,7 @@ def _index(name: str, size: int, long_name: str) -> Variable:
 
 
 def _stored(observed: Snapshot) -> np.ndarray:
-    """The frame: C X where the stepper has computed it, else X."""
+    """The frame to store: C X where the stepper has computed it, else X."""
     return observed.arrays.get("output", observed.arrays["state"])
 
 

@@ -1,4 +1,4 @@
-"""What a linear scenario says, as matrices: read, checked, and discretised if it is continuous."""
+"""The matrices of a linear scenario: read from it, checked, and discretised in time if the scenario is continuous."""
 
 from __future__ import annotations
 
@@ -31,22 +31,23 @@ from simsuite.solvers.matmul.sparse import Matrix, filled, stored
 from simsuite.words import counted
 
 KeyPath: TypeAlias = tuple[str | int, ...]
-EXPONENTIAL = 1024  # rows of a sparse matrix, up to which its exponential is formed unless it is to stay sparse
+# The exponential of a sparse matrix of up to so many rows is formed, unless the scenario keeps the matrix sparse.
+EXPONENTIAL = 1024
 _TURNED = "its transpose would fit"
-LARGEST = 709.0  # of what the exponential is finite
-FILLED = 4096  # and up to which `auto` may form powers
+LARGEST = 709.0  # exp(x) is finite for x up to this number.
+FILLED = 4096  # `auto` may form powers of a sparse matrix of up to so many rows.
 
 
 @dataclass(frozen=True)
 class LinearSystem:
-    """X_{k+1} = A X_k + B u(t_k) + G w_k, observed as C X; all float64, complex systems as in `embedding`.
+    """The system X_{k+1} = A X_k + B u(t_k) + G w_k, observed as C X; all float64, complex systems as in `embedding`.
 
-    A (n, n), dense or sparse; B (n, p); inputs: of the width p; C (q, n), or None if X itself is observed; start:
-    X_0 (n, m). A system without inputs has one that is always 0. stated: the system of the scenario, in continuous time
-    if that is, with its complex numbers. noise: G w, or None; random_start: whether X_0 is drawn from independent
-    standard normal numbers. series: where exp(A dt) is not formed, how a step is made of products with a sparse A,
-    which are then A and B of `stated` times its `dt`. is_complex: whether the lower half of the rows are imaginary.
-    held: when inputs change, None if they do so too often for powers of A.
+    A (n, n): dense or sparse. B (n, p). inputs: u, of the width p; a system without inputs has one that is always 0. C
+    (q, n): None if X itself is observed. start: X_0 (n, m). stated: the system as the scenario states it, in continuous
+    time if it does so, with its complex numbers. noise: G and w, or None. random_start: whether X_0 is drawn from
+    independent standard normal numbers. series: where exp(A dt) is not formed, how a step is made of products with a
+    sparse A; A and B are then those of `stated` times the `dt` of the series. is_complex: whether the lower half of the
+    rows holds imaginary parts. held: when inputs change; None if they do so too often for powers of A.
     """
 
     A: Matrix
@@ -67,18 +68,18 @@ class LinearSystem:
 
     @property
     def multiplications(self) -> int:
-        """That a step takes with each state of the batch."""
+        """How many multiplications a step takes with each state of the batch."""
         noise = 0 if self.noise is None else self.noise.G.size
         return stored(self.A) * (1 if self.series is None else self.series.products) + noise
 
     @property
     def share(self) -> float | None:
-        """Of the multiplications of a dense A; None if it is dense."""
+        """The multiplications of a step as a share of those with a dense A; None if A is dense."""
         return self.multiplications / self.A.shape[0] ** 2 if self.sparse else None
 
     @property
     def kept(self) -> str:
-        """How a sparse A is kept, in words."""
+        """How A is stored, in words, for a system that was stated with a sparse A."""
         if not self.sparse:
             return f"dense: exp(A dt) of {stored(self.stated.A)} numbers by rows"
         numbers = f"csr, {stored(self.A)} numbers"
@@ -88,7 +89,7 @@ class LinearSystem:
         return f"{numbers}; exp(A dt) by series: {s} times {counted(m, 'product')} a step"
 
     def dense(self) -> LinearSystem:
-        """The same with a dense A."""
+        """This system with a dense A in place of a sparse one or a series."""
         if self.series is None:
             return dataclasses.replace(self, A=filled(self.A))
         A = filled(self.stated.A)
@@ -96,7 +97,7 @@ class LinearSystem:
         return dataclasses.replace(self, A=A, B=B, series=None)
 
     def following(self, X: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """The state after X (n, m) and the values u (p,) of the inputs, without noise."""
+        """The state a step after X (n, m), without noise, while inputs have the values u (p,)."""
         b = (self.B @ u)[:, None]
         return self.A @ X + b if self.series is None else self.series.applied(self.A, X, b)
 
@@ -121,7 +122,8 @@ class LinearSystem:
 
 
 def read_system(model: LinearScenario, base: Path, dtype: Any) -> LinearSystem:
-    """The system of `model`. base: the directory that file names start from; dtype: what it must be finite in.
+    """The system of `model`. base: the directory that file names start from; dtype: the precision in which all numbers
+    must be finite.
 
     Raises ScenarioError with every mistake, DeviceError if the matrices do not fit into memory.
     """
@@ -132,7 +134,7 @@ def read_system(model: LinearScenario, base: Path, dtype: Any) -> LinearSystem:
 
 
 class _Reader:
-    """Reads one part after the other and collects what is wrong with each."""
+    """Reads the parts of a system one after the other and collects the mistakes in all of them."""
 
     def __init__(self, model: LinearScenario, base: Path, dtype: Any) -> None:
         self._model = model
@@ -177,8 +179,9 @@ class _Reader:
         return LinearSystem(A, B, inputs, C, start, stated, noise, random_start, None, is_complex, held)
 
     def _held(self, inputs: Inputs) -> HeldInputs | None:
-        """When they change, if powers may be taken. Raises ScenarioError where these are asked for and inputs change
-        too often, and where one is not finite then."""
+        """When the inputs change, if powers may be taken. Raises ScenarioError where powers are asked for and inputs
+        change too often, and where an input is not finite at a change.
+        """
         time = self._model.time
         if inputs.move and (time.method == "step" or self._model.system.noise_matrix is not None):
             return None
@@ -197,8 +200,9 @@ class _Reader:
         return held
 
     def _series(self, A: Matrix) -> Series | None:
-        """How a step is made of products with A, where exp(A dt) is not to be formed. Raises ScenarioError where it
-        would have to be."""
+        """How a step is made of products with a sparse A, where exp(A dt) is not formed; None where it is. Raises
+        ScenarioError where the system cannot do without exp(A dt).
+        """
         system = self._model.system
         if system.kind == "discrete" or not issparse(A):
             return None
@@ -223,7 +227,7 @@ class _Reader:
     def _check_shapes(
         self, n: int | None, B: np.ndarray | None, inputs: int, C: np.ndarray | None, G: np.ndarray | None
     ) -> None:
-        """n: components of the state, if known."""
+        """Note the matrices whose shapes do not fit together. n: how many components the state has, if known."""
         components = counted(n, "component") if n is not None else ""
         if n is not None and G is not None and len(G) != n:
             rows = counted(len(G), "row")
@@ -244,7 +248,7 @@ class _Reader:
         self._mistakes.append(Mistake(path, message, help))
 
     def _read(self, path: KeyPath, source: Sequence[Sequence[complex]] | FileRef) -> np.ndarray | None:
-        """A matrix from its values or file; None, with a mistake at its place, if there is none."""
+        """A matrix from its values or its file; None, after noting a mistake at `path`, if it cannot be read."""
         place = (*path, "file") if isinstance(source, FileRef) else path
         return self._read_by(place, lambda: matrix_from(source, self._base))
 
@@ -257,7 +261,7 @@ class _Reader:
         return self._finite(place, matrix)
 
     def _finite(self, path: KeyPath, matrix: Any) -> Any:
-        """`matrix`, dense or sparse; None, with a mistake, if not all of it is finite."""
+        """`matrix`, dense or sparse; None, after noting a mistake at `path`, if an entry is not finite."""
         values = matrix.data if issparse(matrix) else matrix
         with np.errstate(over="ignore"):
             good = np.isfinite(values.real.astype(self._dtype, copy=False))
@@ -318,7 +322,7 @@ class _Reader:
         return start
 
     def _discrete(self, A: Matrix, B: np.ndarray, ahead: bool) -> tuple[Matrix, np.ndarray]:
-        """A and B of the steps. ahead: see `Inputs`."""
+        """A and B of a discrete step. ahead: whether inputs at the end of a step count as well, as in `Inputs`."""
         dt = self._model.dt
         if self._model.system.kind == "discrete":
             return A, B

@@ -1,4 +1,4 @@
-"""What is probably not meant in a linear scenario, although it can be run."""
+"""Warnings about what is probably not meant in a linear scenario, although it can be run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from simsuite.solvers.linear.checks.rounded_inputs import rounding_warnings
 from simsuite.solvers.linear.inputs.input_values import Inputs
 from simsuite.solvers.linear.state_space import StateSpace
 
-_WRITTEN = {  # how a matrix file is transposed in Python; {0}: its name, {1}: that of the new one
+_WRITTEN = {  # The Python commands that transpose a matrix file, where {0} is its name and {1} that of the new file.
     ".npy": 'numpy.save("{1}", numpy.load("{0}").T)',
     ".csv": 'numpy.savetxt("{1}", numpy.loadtxt("{0}", delimiter=",").T, delimiter=",", fmt="%.17g")',
     ".mtx": 'scipy.io.mmwrite("{1}", scipy.io.mmread("{0}").T, precision=17)',
@@ -22,7 +22,9 @@ _WRITTEN = {  # how a matrix file is transposed in Python; {0}: its name, {1}: t
 
 
 def warnings_of(system: System, stated: StateSpace, inputs: Inputs, steps: int) -> Sequence[str]:
-    """One sentence each. stated: the same with its matrices read; steps: of the run."""
+    """The warnings about a scenario, one sentence each. stated: the system with its matrices read; steps: how many the
+    run has.
+    """
     rounded = rounding_warnings(inputs.given, inputs.dt, steps + inputs.ahead)
     jumping: Iterable[str] = ()
     if inputs.ahead:
@@ -43,7 +45,7 @@ def _of_chains(system: System, stated: StateSpace) -> Sequence[str]:
 
 
 def _of_rows(given: list[list[complex]] | MatrixFile, continuous: bool, off: float) -> str:
-    """Of a chain from i to j. off: how far its rows are from what they should sum to."""
+    """The warning about a Markov chain whose rows, rather than columns, sum to 1 (0). off: how far the sums are off."""
     total, rule, wanted = (0, "dX/dt = A X", "dp/dt = A^T p") if continuous else (1, "X <- A X", "p <- A^T p")
     sums = f"sum to {total}"
     if off > SUMS:
@@ -54,7 +56,7 @@ def _of_rows(given: list[list[complex]] | MatrixFile, continuous: bool, off: flo
 
 
 def _of_columns(stated: StateSpace, off: float) -> Sequence[str]:
-    """Of a chain from j to i whose entries were rounded to few digits."""
+    """The warning about a Markov chain whose columns do not sum exactly, as its entries were rounded to few digits."""
     if off <= SUMS or not rounded_columns(stated.A, stated.continuous):
         return ()
     total = 0 if stated.continuous else 1
@@ -64,7 +66,7 @@ def _of_columns(stated: StateSpace, off: float) -> Sequence[str]:
 
 
 def _share(off: float, continuous: bool) -> str:
-    """How far sums are off, as `sums_of` has it, in words."""
+    """In words, how far sums are off. off: as `sums_of` gives it."""
     return f"{off:.2g}" + (" of what leaves a state" if continuous else "")
 
 

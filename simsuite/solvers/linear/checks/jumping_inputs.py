@@ -1,15 +1,15 @@
-"""Inputs that jump where a run does not look: under `hold = "first"` anywhere, under `hold = "zero"` within a step.
+"""Inputs that jump where a run does not see it: with `hold = "first"` anywhere, with `hold = "zero"` within a step.
 
-`hold = "first"` joins the samples of an input by straight lines. A jump within a step becomes a ramp over all of it,
-one at the beginning of a step a ramp over the step before it, or, where the input still has the old value then (`t >
-1`), over the one after it. So a pulse begins too early or too late, and a first dose, which nothing comes before, is
-too small. `hold = "zero"` keeps the value from the beginning of a step: a jump within one, or right after its
-beginning, counts from the next one on, and a pulse between two steps not at all. The residual does not show either, as
-it is against the same inputs.
+`hold = "first"` joins the samples of an input by straight lines. A jump within a step becomes a ramp over all of that
+step. A jump at the beginning of a step becomes a ramp over the step before, or, where the input still has the old value
+at that time (`t > 1`), over the step after. So a pulse begins too early or too late, and a first dose, which nothing
+comes before, is too small. `hold = "zero"` keeps the value from the beginning of a step: a jump within a step, or right
+after its beginning, takes effect at the next step, and a pulse between two steps has no effect at all. The residual
+does not show these errors, as it is computed with the same inputs.
 
-Jumps are looked for in each decision of an input (see `expressions.exact`), which interval arithmetic encloses wherever
-it changes (`expressions.changes`), between two steps, too; the input jumps if its values before, at and after that
-differ.
+Jumps are looked for in each decision (a comparison or a sign) of an input, see `expressions.exact`. Interval arithmetic
+encloses the times at which a decision changes (`expressions.changes`), also between two steps; the input jumps there if
+its values before, at and after that time differ.
 """
 
 from __future__ import annotations
@@ -28,23 +28,25 @@ from simsuite.solvers.linear.checks.rounded_inputs import SHIFTS, away_from_step
 from simsuite.solvers.linear.inputs.clock import step_times
 from simsuite.solvers.linear.inputs.input_values import tree_values
 
-_LOOKED_AT = 100_000  # steps of all inputs together
-_FIRST, _LONGER = 64, 8  # steps that are looked at at first, and how many times as many after that
-_ULPS = 8  # of t: so far before and after the place of a change
-_ON_A_STEP = 1e-9  # of t, or of dt: what is so close to the beginning of a step is there
-_OF_A_SHIFT = 0.02  # how far from it a condition may be that was moved: shifts are proposed with three digits
-_SAME = 1e-6  # of the largest value of an input: what differs by less on both sides of a decision is no jump
-_NAMED = 5  # inputs in one sentence
-_TRIED = 10_000  # steps at which what is proposed is tried
-_AT_ONCE = {">": ">=", "<=": "<"}  # comparisons that turn at the time itself, not right after it
+_LOOKED_AT = 100_000  # At most so many steps are examined, counted over all inputs.
+_FIRST, _LONGER = 64, 8  # So many steps are examined first, and then, again and again, so many times as many.
+_ULPS = 8  # The values before and after a change are taken so many units in the last place of t away from it.
+_ON_A_STEP = 1e-9  # A change that is this close to the beginning of a step, relative to t or dt, counts as being there.
+# How far, relative to a shift, a moved condition may be from it: shifts are proposed with three digits.
+_OF_A_SHIFT = 0.02
+_SAME = 1e-6  # A smaller difference between both sides, relative to the largest value of the input, is no jump.
+_NAMED = 5  # At most so many inputs are named in one sentence.
+_TRIED = 10_000  # A proposed expression is tried at so many steps.
+# Replacing the first comparison by the second moves a change from right after a time to that time itself.
+_AT_ONCE = {">": ">=", "<=": "<"}
 
 
 @dataclass(frozen=True)
 class Jumps:
-    """Of an input, in order of time; dt: of the run.
+    """The places at which an input may jump, in order of time. dt: the length of a step of the run.
 
-    step, begin: the nearest step, and when it begins. sampled: what the input is then; before, there, after: at the
-    time itself and on both sides. size: the largest that it is at any step.
+    step, begin: the nearest step, and when it begins. sampled: the value of the input at that time. before, there,
+    after: the values right before, at and right after `time`. size: the largest modulus of the input at any step.
     """
 
     dt: float
@@ -59,7 +61,7 @@ class Jumps:
 
     @property
     def real(self) -> np.ndarray:
-        """Which are: elsewhere values are the same on both sides."""
+        """Which of the places are jumps: elsewhere values before, at and after the place are the same."""
         return self.differ(self.before, self.after) | self.differ(self.before, self.there)
 
     @property
@@ -68,8 +70,9 @@ class Jumps:
 
     @property
     def late(self) -> np.ndarray:
-        """Which a step does not see at once: those within one, and those right after its beginning. Where conditions
-        are moved to that rounding is not to decide, the next step is meant."""
+        """Which jumps take effect a step late: those within a step, and those right after the beginning of one. Not
+        among them are jumps at one of the `SHIFTS`, to which conditions are moved lest rounding decide them.
+        """
         within = ~self.on_a_step & ~self._moved
         return self.differ(self.before, self.after) & (
             within | (self.on_a_step & self.differ(self.sampled, self.after))
@@ -82,14 +85,14 @@ class Jumps:
         return np.any(near, axis=0)
 
     def differ(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """Where two values of the input do, by more than rounding."""
+        """Where two values of the input differ by more than rounding."""
         with np.errstate(invalid="ignore"):
             return np.abs(a - b) > _SAME * self.size
 
 
 @dataclass(frozen=True)
 class _First:
-    """The first jump that was looked for of input number `i`."""
+    """The first jump of input number `i` that is of the kind looked for."""
 
     i: int
     time: float
@@ -97,14 +100,15 @@ class _First:
     after: float
     step: int
     on_a_step: bool
-    ramp: str  # where `hold = "first"` draws one, in words
+    ramp: str  # the steps over which `hold = "first"` draws a ramp, in words
 
 
-Wanted = Callable[[int, Jumps], np.ndarray]  # which of the jumps of an input, by its number, are looked for
+# Given the number of an input and its jumps, tells which of them are looked for.
+Wanted = Callable[[int, Jumps], np.ndarray]
 
 
 def ramp_warnings(inputs: Sequence[Expression], dt: float, steps: int) -> Iterator[str]:
-    """One sentence if any input jumps under `hold = "first"`; the first steps are looked at."""
+    """One sentence if any input jumps under `hold = "first"`; only the first steps are examined."""
     found, unresolved = _look(inputs, dt, steps, lambda i, jumps: jumps.real)
     if found:
         drawn = f'`hold = "first"` draws a ramp across each jump, here over {found[0].ramp} (dt = {dt:g} s)'
@@ -114,8 +118,9 @@ def ramp_warnings(inputs: Sequence[Expression], dt: float, steps: int) -> Iterat
 
 
 def late_warnings(inputs: Sequence[Expression], dt: float, steps: int, rounded: Collection[int]) -> Iterator[str]:
-    """One sentence if any input of a continuous system jumps within a step under `hold = "zero"`; the first steps are
-    looked at. rounded: inputs of which it is known that rounding decides at beginnings of steps."""
+    """One sentence if any input of a continuous system jumps within a step under `hold = "zero"`; only the first steps
+    are examined. rounded: the inputs that are known to be decided by rounding at the beginning of steps.
+    """
 
     def late(i: int, jumps: Jumps) -> np.ndarray:
         return jumps.late & ~jumps.on_a_step if i in rounded else jumps.late
@@ -139,8 +144,9 @@ def late_warnings(inputs: Sequence[Expression], dt: float, steps: int, rounded: 
 
 
 def _cure_on_a_step(tree: Node, dt: float, *counts: int) -> str:
-    """What to do about jumps right after the beginnings of steps, tried at the first steps: as many as the first of
-    `counts` of which all jumps are known."""
+    """What to do about jumps right after the beginnings of steps, in words. counts: numbers of steps in which a
+    proposal is tried, the first one that all of whose jumps are known.
+    """
     for count in counts:
         jumps = _jumps(tree, dt, count)
         if jumps is not None:
@@ -157,7 +163,7 @@ def _cure_on_a_step(tree: Node, dt: float, *counts: int) -> str:
 
 
 def _turning_at_once(node: Node) -> Node:
-    """The same with >= for > and < for <=."""
+    """The tree with every > replaced by >=, and every <= by <, so that it changes at once."""
     if isinstance(node, IntegerPower):
         return IntegerPower(_turning_at_once(node.base), node.exponent)
     if not isinstance(node, Apply):
@@ -176,8 +182,9 @@ def _in_words(found: Sequence[_First]) -> str:
 
 
 def _look(inputs: Sequence[Expression], dt: float, steps: int, wanted: Wanted) -> tuple[list[_First], list[str]]:
-    """The first jump of each input that has one that is wanted, the earliest first, and sentences on inputs of which
-    nobody can tell."""
+    """The first wanted jump of each input that has one, the earliest first, and sentences on the inputs whose jumps
+    cannot be told.
+    """
     doubtful = [i for i, u in enumerate(inputs) if u.depends_on("t") and decisions(u.tree)]
     most = min(steps, _LOOKED_AT // max(len(doubtful), 1))
     found, unresolved = [], []
@@ -206,7 +213,7 @@ def _first(i: int, jumps: Jumps, k: int) -> _First:
 
 
 def _ramp(jumps: Jumps, k: int) -> str:
-    """Over which steps, by what is sampled at the beginning of the one at which the jump is."""
+    """The steps over which a ramp is drawn across jump k, in words, judged by the sample at the nearest step."""
     if not jumps.on_a_step[k]:
         return "the step that it is in"
     before, after = (jumps.differ(values, jumps.sampled)[k] for values in (jumps.before, jumps.after))
@@ -216,7 +223,7 @@ def _ramp(jumps: Jumps, k: int) -> str:
 
 
 def _jumps(tree: Node, dt: float, steps: int) -> Jumps | None:
-    """Within so many steps, from the first on; None if nobody can tell."""
+    """The jumps within the first so many steps; None if they cannot be told."""
     times = step_times(dt, np.arange(steps + 1))
     values = tree_values(tree, times)
     found = [places_of(decision, "t", 0.0, times[-1]) for decision in decisions(tree)]

@@ -1,4 +1,4 @@
-"""When a state that grows leaves the range of numbers, found before the run, where that is moderate work."""
+"""At which step a growing state leaves the range of numbers, found before the run, where that takes moderate work."""
 
 from __future__ import annotations
 
@@ -10,32 +10,33 @@ import numpy as np
 
 from simsuite.solvers.linear.system import LinearSystem
 
-_LIMIT = 3 * 10**10  # multiplications of matrices that it may take: a second of two cores
-_ALONE = 20  # times longer a multiplication takes in a product with few columns,
-_SCATTERED = 60  # with a sparse matrix,
-_CALL = 2 * 10**5  # and how many of them a product takes as long as, however small it is
-_WALKED = 64  # steps that are taken one by one, as a state may leave the range and come back
-_MOVED = 10**5  # and where inputs depend on time
-_AGAIN = 64  # times that the highest finite power is applied
+_LIMIT = 3 * 10**10  # The search may take so many multiplications of matrices: a second of two cores.
+_ALONE = 20  # A multiplication takes so many times longer in a product with few columns.
+_SCATTERED = 60  # A multiplication takes so many times longer with a sparse matrix.
+_CALL = 2 * 10**5  # Any product, however small, takes as long as so many multiplications.
+_WALKED = 64  # So many steps are taken one by one first, as a state may leave the range and come back.
+_MOVED = 10**5  # So many steps are taken one by one where inputs depend on time.
+_AGAIN = 64  # The highest finite power is applied up to so many times.
 _MARGIN = 1e3  # of bounds
 
 
 @dataclass(frozen=True)
 class Overflow:
-    """step: the first after which an entry of the state is out of range. growth: by what the state grows a step
-    there."""
+    """When the state overflows. step: the first step after which an entry of the state is out of range. growth: the
+    factor by which the state grows in that step.
+    """
 
     step: int
     growth: float
 
 
 def find_overflow(system: LinearSystem, steps: int, largest: float) -> Overflow | None:
-    """Where, within `steps`, an entry of the state becomes larger than `largest`, and stays so; None if none does, or
-    it is not found out at such cost.
+    """When, within `steps`, an entry of the state becomes larger than `largest` and stays so; None if no entry does, or
+    if finding out takes too much work.
 
-    Where inputs do not depend on time: from some step on with A^(2^i), the highest first, as far as the state stays
-    within the range: the binary digits of the last step at which it does. Powers that overflow themselves are left out,
-    as the state may have no part in their growth.
+    Where inputs do not depend on time, the last step within the range is found by its binary digits: the powers A^(2^i)
+    are applied, the highest first, as long as the state stays within the range. Powers that overflow themselves are
+    left out, as the state may have no part in their growth.
     """
     n, m = system.start.shape
     with np.errstate(all="ignore"):
@@ -54,25 +55,27 @@ def find_overflow(system: LinearSystem, steps: int, largest: float) -> Overflow 
 
 
 def cost_of_a_step(system: LinearSystem, m: int) -> float:
-    """Of m states on the host, one step after the other, in multiplications of large matrices."""
+    """The cost of a step with m states on the host, in multiplications of large matrices."""
     slower = _SCATTERED if system.sparse else _ALONE if m < 32 else 1
     products = 1 if system.series is None else system.series.products
     return float(system.multiplications * m * slower + (products + 1) * _CALL)
 
 
 def overflow_message(dtype: Any, when: str, steps: int) -> str:
-    """What a run of so many steps is answered. when: "step 7"."""
+    """The message for a run of so many steps whose state overflows. when: for example "step 7"."""
     return f"the state grows beyond the range of {dtype} at {when} of {steps}"
 
 
 def overflow_help(growth: float | None = None) -> str:
-    """What to do about it."""
+    """The help that follows the message of an overflow. growth: by what the state grows in a step, if known."""
     what = f"it becomes {growth:.6g} times as large in a step there: " if growth and 1 < growth < np.inf else ""
     return f"\n  = help: {what}take fewer steps, or check the matrix"
 
 
 def _walk(system: LinearSystem, U: np.ndarray, largest: float) -> tuple[np.ndarray, int]:
-    """The last state within the range, and its step, as many at most as there are values U (p, steps) of inputs."""
+    """The last state within the range, and its step, after at most as many single steps as there are values U (p,
+    steps) of inputs.
+    """
     X = system.start
     for step, u in enumerate(U.T):
         following = system.following(X, u)
@@ -85,8 +88,10 @@ def _walk(system: LinearSystem, U: np.ndarray, largest: float) -> tuple[np.ndarr
 def _leap(
     powers: list[tuple[np.ndarray, np.ndarray]], X: np.ndarray, steps: int, largest: float
 ) -> tuple[np.ndarray, int, bool]:
-    """The same from X on, for X -> A X + c, of which `powers` has the first; and whether the step after it is known to
-    be out of range: where powers overflow in a direction that X has no part in, this may end before `steps` do."""
+    """The last state within the range, and its step, found from X on with powers of the map X -> A X + c; and whether
+    the next step is known to be out of range. `powers` holds the map itself and is extended by its squares. Where these
+    overflow in a direction that X has no part in, the state found may be within range before `steps` are taken.
+    """
     while 2 ** len(powers) <= steps:
         if any(_bound(powers, X, steps, order) * _MARGIN <= largest for order in (1, np.inf)):
             return X, steps, False
@@ -110,8 +115,9 @@ def _leap(
 
 
 def _bound(powers: Iterable[tuple[np.ndarray, np.ndarray]], X: np.ndarray, steps: int, order: float) -> float:
-    """What no entry of the state exceeds in so many steps: by the highest power again and again, then by each of the
-    lower ones once."""
+    """A bound on the norm of the state in all of so many steps: the highest power is applied again and again, then each
+    of the lower ones once. order: the order of the norm.
+    """
     sizes = [tuple(float(np.linalg.norm(part, order)) for part in power) for power in powers]
     bound = max(float(np.linalg.norm(x, order)) for x in X.T)
     growth, added = sizes[-1]
@@ -123,6 +129,6 @@ def _bound(powers: Iterable[tuple[np.ndarray, np.ndarray]], X: np.ndarray, steps
 
 
 def _growth(system: LinearSystem, X: np.ndarray) -> float:
-    """Of the largest entry, by A alone."""
+    """By what factor the largest entry of the state X grows in a step by A alone."""
     X = X / np.abs(X).max()
     return float(np.abs(system.following(X, np.zeros(system.inputs.width))).max())

@@ -1,9 +1,9 @@
-"""Inputs that rounding decides: conditions on t that fall on the beginning of a step.
+"""Inputs that rounding decides: conditions on t that change at the beginning of a step.
 
 At t = 48.05 the condition t % 24 < 0.05 holds in floating-point arithmetic, and does not hold in exact arithmetic. Such
 steps are found by evaluating inputs at the steps' exact times in rational numbers (see `expressions.exact`), wherever a
-decision turns within a small distance of a step. Of a decision that has no rational numbers, such as sin(pi*t) > 0, the
-value right after the step is taken for what is meant.
+decision (a comparison or a sign) changes within a small distance of a step. A decision that cannot be made in rational
+numbers, such as sin(pi*t) > 0, is taken to be meant as it is right after the step.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from simsuite.expressions.tree import Apply, Node
 from simsuite.solvers.linear.inputs.clock import step_times
 from simsuite.solvers.linear.inputs.input_values import tree_values
 
-LOOKED_AT = 100_000  # steps of all inputs together
-_EXACTLY = 10_000  # of these, in rational numbers
-_NEAR = 1e-12  # of t: decisions that turn so close to a step are looked at
-_SAME = 1e-9  # of the largest value of an input: what differs by less is the same
-SHIFTS = (0.5, -0.5, 0.01, -0.01)  # of a step, by which conditions are moved away from steps
-_LONGEST = 120  # characters of an expression that is proposed
+LOOKED_AT = 100_000  # At most so many steps are examined, counted over all inputs.
+_EXACTLY = 10_000  # At most so many of these steps are evaluated in rational numbers.
+_NEAR = 1e-12  # Decisions are examined that change within this distance of a step, relative to t.
+_SAME = 1e-9  # Values that differ by less than this, relative to the largest value of an input, count as equal.
+SHIFTS = (0.5, -0.5, 0.01, -0.01)  # Conditions are moved away from steps by one of these fractions of a step.
+_LONGEST = 120  # Only expressions of up to so many characters are proposed.
 
 
 @dataclass(frozen=True)
@@ -42,11 +42,11 @@ class _Steps:
 
     @cached_property
     def after(self) -> np.ndarray:
-        """Right after they have begun."""
+        """The times right after the steps have begun."""
         return self.times + _NEAR * np.maximum(self.times, self.dt)
 
     def close(self, tree: Node) -> np.ndarray:
-        """Those within whose neighbourhood a decision of the tree turns."""
+        """The numbers of the steps close to whose beginning a decision of the tree changes."""
         found = np.zeros(self.count, bool)
         for decision in decisions(tree):
             found |= self._turns(decision)
@@ -58,8 +58,10 @@ class _Steps:
         return np.any([tree_values(decision, t) != here for t in beside], axis=0)
 
     def undecided(self, tree: Node) -> tuple[np.ndarray, np.ndarray]:
-        """Those at which a decision turns that has no rational numbers, step by step, and those of them at which all
-        such decisions are between equal numbers, such as sin(0) and 0, so that rounding has no part in it."""
+        """Two masks of steps: those at which a decision changes that cannot be made in rational numbers, and, of these,
+        those at which all such decisions compare equal numbers, such as sin(0) and 0, so that rounding has no part in
+        it.
+        """
         turning, rounded = np.zeros((2, self.count), bool)
         for decision in decisions(tree):
             turns = self._turns(decision)
@@ -73,19 +75,22 @@ class _Steps:
             return decided_exactly(decision, self.at(k)).exact is None
 
     def _equal(self, decision: Node) -> np.ndarray:
-        """Where what is compared is equal, or what has a sign is 0."""
+        """A mask of the steps at which both sides of a comparison are equal, or the number whose sign is asked for is
+        0.
+        """
         assert isinstance(decision, Apply)
         first, *others = (tree_values(argument, self.times) for argument in decision.args)
         return first == (others[0] if others else 0.0)
 
     def at(self, k: int) -> dict[str, Value]:
-        """The time of a step."""
+        """The time at which step k begins, as the value of the variable t."""
         return {"t": Value(float(self.times[k]), k * as_written(self.dt))}
 
 
 def rounding_warnings(inputs: Sequence[Expression], dt: float, steps: int) -> dict[int, str]:
-    """One sentence for each input, by its number, that is not at every step what exact arithmetic gives. steps: those
-    at whose beginnings inputs count; the first of them are looked at."""
+    """One sentence for each input, by its number, that differs at some step from its value in exact arithmetic. steps:
+    how many steps the inputs act in; only the first of them are examined.
+    """
     doubtful = [i for i, u in enumerate(inputs) if u.depends_on("t") and decisions(u.tree)]
     share = max(len(doubtful), 1)
     looked_at = _Steps(dt, min(steps, LOOKED_AT // share))
@@ -110,8 +115,9 @@ def _warning(name: str, tree: Node, steps: _Steps, most: int) -> str | None:
 
 
 def _meant(tree: Node, plain: np.ndarray, steps: _Steps, most: int, undecided: np.ndarray) -> np.ndarray:
-    """The values (steps,) that exact arithmetic gives where decisions turn at a step, and that are right after it where
-    there is none."""
+    """The values (steps,) that the expression is meant to have: those of exact arithmetic where decisions change at a
+    step, and those right after the step where exact arithmetic does not apply.
+    """
     meant = np.where(undecided, tree_values(tree, steps.after), plain)
     for k in steps.close(tree)[:most]:
         if not undecided[k]:
@@ -121,8 +127,9 @@ def _meant(tree: Node, plain: np.ndarray, steps: _Steps, most: int, undecided: n
 
 
 def away_from_steps(tree: Node, dt: float, meant: np.ndarray) -> str:
-    """What to write instead: conditions that change away from steps, if that gives what is meant at each of the first
-    (steps,) of a run, else conditions in whole numbers of steps."""
+    """A sentence that says what to write instead: conditions that change away from steps, if that gives the values
+    `meant` (steps,) at each of the first steps of a run, else conditions in whole numbers of steps.
+    """
     steps = _Steps(dt, len(meant))
     for share in SHIFTS:
         shift = float(f"{share * dt:.3g}")
@@ -139,7 +146,7 @@ def _moved_time(shift: float) -> str:
 
 
 def _same(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Up to rounding, relative to the largest of them."""
+    """Where a and b are equal up to rounding, relative to the largest of their entries."""
     finite = np.abs(np.concatenate([a[np.isfinite(a)], b[np.isfinite(b)]]))
     with np.errstate(invalid="ignore"):
         close = np.abs(a - b) <= _SAME * np.max(finite, initial=0.0)

@@ -1,4 +1,4 @@
-"""How a linear system is taken from frame to frame: step by step, by powers of A, or by its modes."""
+"""The choice how a linear system is taken from frame to frame: step by step, by powers of A, or by its modes."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ from simsuite.solvers.linear.spectral.cost import Pace, gain_by_modes
 from simsuite.solvers.linear.system import LinearSystem
 from simsuite.words import counted
 
-LITTLE = 10**7  # operations, up to which a run steps, whatever else would be faster
-SCATTERED = 8  # times longer a multiplication takes with a sparse matrix
-WORTH = 2  # times cheaper powers must be than steps to be taken, and modes than powers
+LITTLE = 10**7  # A run of up to so many operations takes steps, whatever else would be faster.
+SCATTERED = 8  # A multiplication takes so many times longer with a sparse matrix.
+# Powers are taken if they are so many times cheaper than steps, and modes if so many times cheaper than powers.
+WORTH = 2
 
 
 @dataclass(frozen=True)
 class Plan:
-    """method: step, power or spectral. reason: why, in words. asked: whether the scenario says so."""
+    """The choice of a method. method: step, power or spectral. reason: why, in words. asked: whether the scenario names
+    it.
+    """
 
     method: str
     reason: str
@@ -29,19 +32,19 @@ class Plan:
 
     @classmethod
     def remembered(cls, plan: Mapping[str, Any]) -> Plan:
-        """What `to_remember` gave. Raises SimsuiteError if it is none of that."""
+        """The plan that `to_remember` wrote. Raises SimsuiteError if `plan` is not one."""
         try:
             return cls(str(plan["method"]), str(plan["reason"]))
         except (KeyError, TypeError) as error:
             raise SimsuiteError(f"the method that this run began with is damaged ({error}); ", AFRESH) from None
 
     def to_remember(self) -> dict[str, str]:
-        """As JSON: nothing if the scenario says it all."""
+        """The plan in JSON types, to be stored with a run; empty if the scenario names the method."""
         return {} if self.asked else {"method": self.method, "reason": self.reason}
 
 
 def columns_of_steps(jumps: Jumps, share: float | None) -> float:
-    """As `Jumps.columns` counts them. share: see `LinearSystem`."""
+    """What the steps of a run cost, in the unit of `Jumps.columns`. share: as `LinearSystem.share`."""
     return jumps.columns_of_steps * (1.0 if share is None else SCATTERED * share)
 
 
@@ -52,8 +55,9 @@ def make_plan(
     lack_of_memory: Callable[[str], str | None],
     timed: Callable[[], Pace | None],
 ) -> Plan:
-    """The plan for a scenario's `time.method`. lack_of_memory: why a method does not fit on the device, None if it
-    does. timed: how fast the device is, None if there is none to be asked."""
+    """The plan for a scenario's `time.method`. lack_of_memory: tells why a method does not fit on the device, None if
+    it does. timed: tells how fast the device is, None if there is no device to time.
+    """
     if method != "auto":
         return Plan(method, "asked for", asked=True)
     n, m, steps = jumps.n, jumps.m, jumps.steps
@@ -78,9 +82,11 @@ def make_plan(
 
 
 def _for_changes(system: LinearSystem, n: int) -> int:
-    """What inputs that change come to, in products with a column: following the state, once, and what the host does at
-    each change, some 5 us, in which a device takes up to forty steps of a small system; ten times that where there are
-    no graphs of it."""
+    """What changes of the inputs cost, in products with a column.
+
+    The state is followed once to estimate the error, and the host spends some 5 us at each change, in which a device
+    takes up to forty steps of a small system. Without recorded graphs of the launches it spends ten times as long.
+    """
     if system.held is None or not system.moves:
         return 0
     slower = 1 if system.held.values.shape[1] <= RECORDED else 10

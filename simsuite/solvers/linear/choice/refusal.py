@@ -1,4 +1,4 @@
-"""Whether powers do, or modes, which is known once they are made."""
+"""Whether powers, or modes, are accurate enough for a run, which is known once they are computed."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ _OTHERS = '\n  = help: write method = "power", or "step", in [time]'
 def powers_or_not(
     make: Callable[[], Powers], start: Snapshot, plan: Plan, tolerance: float
 ) -> tuple[Powers | None, str]:
-    """The powers that `make` makes for a run that begins at `start`, or None if they do not do; and why.
+    """The powers that `make` makes for a run that begins at `start`, or None if they cannot be used; and the reason.
 
-    What the rounding of exp(A dt) comes to, and that of products, is no reason against powers, as steps lose it too. A
-    run goes on as it began: the state of one that went on without powers has no anchor. Raises NumericalFailure where
-    powers are asked for and lose more than `tolerance`, or overflow, or show that the state does.
+    Errors by the rounding of exp(A dt), and of products, do not count against powers, as steps make them too. A run
+    that was continued goes on with the method it began with: where that was not powers, its snapshot has no anchor.
+    Raises NumericalFailure where the scenario asks for powers and they lose more than `tolerance`, overflow, or show
+    that the state overflows.
     """
     if ANCHOR not in start.arrays:
         return None, "powers of A were found not to do when this run began"
@@ -42,7 +43,7 @@ def powers_or_not(
 
 
 def _refusal(powers: Powers, tolerance: float) -> tuple[str, str]:
-    """What is wrong with them, and what to do about it."""
+    """What is wrong with the powers, and what to do about it."""
     if powers.overflow is not None:
         return overflow_message(powers.dtype, f"about step {powers.overflow:.0f}", powers.steps), overflow_help()
     help = '\n  = help: write method = "step" in [time]'
@@ -55,7 +56,11 @@ def _refusal(powers: Powers, tolerance: float) -> tuple[str, str]:
 def modes_or_not(
     make: Callable[[], Prepared], start: Snapshot, plan: Plan, tolerance: float, steps: int
 ) -> tuple[Prepared | None, str]:
-    """The same for modes; steps: of the run. What has been prepared once is part of every snapshot."""
+    """The modes that `make` makes for a run that begins at `start`, or None if they cannot be used; and the reason.
+
+    A run that was continued takes its modes from the snapshot; if there are none, they were refused when it began.
+    steps: how many the run has. Raises NumericalFailure where the scenario asks for modes and they cannot be used.
+    """
     kept = Prepared.of(start.arrays)
     if kept is None and start.step > 0:
         return None, "modes of A were found not to do when this run began"

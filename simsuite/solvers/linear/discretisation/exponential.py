@@ -1,9 +1,9 @@
-"""The exponential of a matrix to many more digits than float64 has, to tell what it loses there.
+"""The exponential of a matrix to many more digits than float64 has, to tell what float64 loses there.
 
-By the series of exp(M / 2^s) and s squarings, all in sums of two numbers (see `sliced`): some 15 products, each of
-which takes 12 in float64. N. J. Higham, Functions of Matrices (2008), section 10.3; the series is evaluated as in M. S.
-Paterson, L. J. Stockmeyer, On the number of nonscalar multiplications necessary to evaluate polynomials, SIAM J.
-Computing 2 (1973) 60-66.
+It is computed by the series of exp(M / 2^s) and s squarings, with all numbers kept as sums of two (see `sliced`): some
+15 products, each of which takes 12 in float64. N. J. Higham, Functions of Matrices (2008), section 10.3; the series is
+evaluated as in M. S. Paterson, L. J. Stockmeyer, On the number of nonscalar multiplications necessary to evaluate
+polynomials, SIAM J. Computing 2 (1973) 60-66.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ import numpy as np
 
 from simsuite.solvers.linear.discretisation.sliced import Twofold, normalised, product
 
-_NORM = 0.125  # up to which the series is taken
-_DEGREE = 15  # the next term is 0.125^16/16! = 2e-28
+_NORM = 0.125  # The series is taken for matrices with norms up to this.
+_DEGREE = 15  # The first omitted term of the series is 0.125^16/16! = 2e-28.
 _SPLIT = 134217729.0  # 2^27 + 1
 
 
 def exponential(M: Twofold) -> Twofold:
-    """exp(M), M (n, n); not finite where float64 overflows. Relative to its norm it is off by some 2^-88 |M|, unless
-    squares of exp(M / 2^k) cancel."""
+    """exp(M) of a matrix M (n, n); not finite where float64 overflows. Relative to its norm the error is about 2^-88
+    |M|, unless cancellation in the squares of exp(M / 2^k) makes it larger.
+    """
     n = len(M[0])
     with np.errstate(all="ignore"):
         size = float(np.max(np.sum(np.abs(M[0]), axis=1), initial=0.0))
@@ -42,8 +43,9 @@ def exponential(M: Twofold) -> Twofold:
 
 
 def times(c: float, A: np.ndarray) -> Twofold:
-    """c A without any rounding: T. J. Dekker, A floating-point technique for extending the available precision,
-    Numerische Mathematik 18 (1971) 224-242."""
+    """c A without any rounding, as the sum of two matrices: T. J. Dekker, A floating-point technique for extending the
+    available precision, Numerische Mathematik 18 (1971) 224-242.
+    """
     product = c * A
     c_high, c_low = _halves(np.array(c))
     high, low = _halves(A)
@@ -51,7 +53,7 @@ def times(c: float, A: np.ndarray) -> Twofold:
 
 
 def _halves(a: np.ndarray) -> Twofold:
-    """Two numbers of 26 digits at most that add up to each."""
+    """Each number of `a` as the sum of two numbers of at most 26 binary digits."""
     scaled = _SPLIT * a
     high = scaled - (scaled - a)
     return high, a - high
@@ -64,7 +66,7 @@ def _times(c: Fraction, A: Twofold) -> Twofold:
 
 
 def added(A: Twofold, B: Twofold) -> Twofold:
-    """A + B."""
+    """The sum A + B."""
     total = A[0] + B[0]
     part = total - A[0]
     low = (A[0] - (total - part)) + (B[0] - part)

@@ -2,8 +2,8 @@
 
 The product that steps the system runs with [A G] on [X; W]: W lies below X in the same buffer, and is filled before
 every step. A number is a function of (seed, state of the batch, step, component) and nothing else, by Philox4x32-10 and
-Box-Muller in float64 (see `simsuite.rng`): a block gives the components 2i and 2i + 1. The same numbers come out for
-every batch and block size, on every device, and wherever a run is cut; float32 runs take them rounded.
+Box-Muller in float64 (see `simsuite.rng`): a block of Philox gives the components 2i and 2i + 1. The same numbers come
+out for every batch and block size, on every device, and wherever a run is interrupted; float32 runs round them.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ _BLOCK = (128, 1)
 
 @dataclass(frozen=True)
 class ProcessNoise:
-    """G (n, q), of one step, float64, and the seed of w."""
+    """The noise of a step: its matrix G (n, q), float64, and the seed of the random numbers w."""
 
     G: np.ndarray
     seed: int
 
 
 class NoiseRows:
-    """The rows from `first` on of buffers (first + q, m), filled with w.
+    """The rows from `first` on of buffers (first + q, m), which are filled with the noise w.
 
-    The step is kept on the device, so that launches can be recorded and replayed at later steps.
+    The step number is kept on the device, so that launches can be recorded and replayed at later steps.
     """
 
     def __init__(self, backend: Backend, first: int, shape: tuple[int, int], seed: int) -> None:
@@ -43,9 +43,10 @@ class NoiseRows:
         self._fill: Callable[..., None] = backend.launcher(kernels.fill, (m, -(-q // 2)), _BLOCK)
 
     def prepare(self, step: int) -> None:
-        """Queue: step numbers are counted from `step` on."""
+        """Queue that steps are counted from `step` on."""
         self._mark(self._begin, step)
 
     def fill(self, buffer: Any, k: int) -> None:
-        """Queue w of the k-th step since the last `prepare` for a buffer, given as a view."""
+        """Queue that a buffer, given as a view, is filled with the noise w of the k-th step since the last `prepare`.
+        """
         self._fill(buffer, self._first, self._begin, k, self._seed)

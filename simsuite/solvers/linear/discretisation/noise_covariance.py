@@ -1,4 +1,4 @@
-"""Exact discretisation of dX = A X dt + G dW: what the noise of a step is.
+"""Exact discretisation of dX = A X dt + G dW: the covariance of a step's noise, and a factor of it.
 
 Over a step of dt the noise adds a normal vector with covariance Q = int_0^dt exp(A s) G G' exp(A' s) ds: C. F. Van
 Loan, Computing integrals involving the matrix exponential, IEEE Trans. Automatic Control 23 (1978) 395-404. The block
@@ -17,13 +17,15 @@ import math
 import numpy as np
 from scipy.linalg import expm
 
-_NODES = 10  # of Gauss's rule: with |A| h <= 1 the integrand is a polynomial of degree 19 but for 1e-18
-_TERMS = 20  # of the series of exp(A s): 1/20! = 4e-19
-_DEFINITE = 1e-10  # pivots of a correlation matrix from which on Cholesky's factor is as good as any other
+_NODES = 10  # Gauss's rule has so many nodes: with |A| h <= 1 the integrand is a polynomial of degree 19 but for 1e-18.
+_TERMS = 20  # The series of exp(A s) has so many terms: 1/20! = 4e-19.
+_DEFINITE = 1e-10  # If the pivots of a correlation matrix exceed this, Cholesky's factor is as good as any other.
 
 
 def noise_covariance(A: np.ndarray, G: np.ndarray, dt: float) -> np.ndarray:
-    """Q (n, n), symmetric. A (n, n) in 1/s, G (n, q), dt in s. Raises ValueError if it overflows."""
+    """The covariance Q (n, n) of the noise of a step. A (n, n) in 1/s, G (n, q), dt in s. Raises ValueError if it
+    overflows.
+    """
     size = float(np.max(np.sum(np.abs(A), axis=0))) * dt
     halvings = max(math.ceil(math.log2(size)), 0) if size > 0 else 0
     h = dt / 2.0**halvings
@@ -37,9 +39,9 @@ def noise_covariance(A: np.ndarray, G: np.ndarray, dt: float) -> np.ndarray:
 
 
 def _short(A: np.ndarray, G: np.ndarray, h: float) -> np.ndarray:
-    """Q of a step with |A| h <= 1."""
+    """The covariance Q of a step with |A| h <= 1."""
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-    powers = [G]  # (A h)^k G / k!
+    powers = [G]  # The list holds (A h)^k G / k! for k = 0, 1, ..
     for k in range(1, _TERMS):
         powers.append(A @ powers[-1] * (h / k))
     Q = np.zeros_like(A)

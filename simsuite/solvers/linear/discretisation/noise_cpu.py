@@ -1,12 +1,12 @@
-"""Process noise on the CPU. Arguments: see `noise.py`. The innermost loops run along states, vectorised."""
+"""Process noise on the CPU. `noise.py` explains the arguments. The innermost loops run along states, vectorised."""
 
 from __future__ import annotations
 
 from simsuite.parallel_for import kernel, parallel_for, part
 from simsuite.rng import direction64, radius64, words
 
-_TASK = 1024  # states for which a core draws at a time
-_SERIAL = 32768  # up to so many pairs in all, waking the other cores takes longer
+_TASK = 1024  # A core draws the numbers of so many states at a time.
+_SERIAL = 32768  # Up to so many pairs are drawn by one core: waking the other cores would take longer.
 
 
 @kernel
@@ -16,7 +16,7 @@ def mark(begin, step):
 
 @part
 def _pair(x, y, step, i, j, seed):
-    """Components 2i and 2i + 1 of the states from j on."""
+    """Draw components 2i and 2i + 1 of the states from j on."""
     for k in range(len(x)):
         w0, w1, w2, w3 = words(step, i, j + k, seed)
         r = radius64(w0, w1)
@@ -27,7 +27,7 @@ def _pair(x, y, step, i, j, seed):
 
 @part
 def _single(x, step, i, j, seed):
-    """Component 2i, where there is no other."""
+    """Draw component 2i where it is the last one, without another to pair it with."""
     for k in range(len(x)):
         w0, w1, w2, w3 = words(step, i, j + k, seed)
         x[k] = radius64(w0, w1) * direction64(w2, w3)[0]
@@ -51,7 +51,7 @@ def _draw_tasks(begin, end, X, first, step, seed, tasks):
 
 @kernel
 def fill(X, first, begin, k, seed):
-    """X[first:] = w of step begin[0] + k."""
+    """Write the noise w of step begin[0] + k to X[first:]."""
     step, pairs, tasks = begin[0] + k, (X.shape[0] - first + 1) // 2, -(-X.shape[1] // _TASK)
     most = pairs * tasks if pairs * X.shape[1] > _SERIAL else 1
     _draw_tasks(pairs * tasks, (X, first, step, seed, tasks), most)

@@ -1,4 +1,4 @@
-"""Process noise on a GPU: one thread a state and pair of components. Arguments: see `noise.py`."""
+"""Process noise on a GPU: a thread draws a pair of components of one state. `noise.py` explains the arguments."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def mark(begin, step):
 
 @cuda.jit(cache=True)
 def fill(X, first, begin, k, seed):
-    """X[first:] = w of step begin[0] + k."""
+    """Write the noise w of step begin[0] + k to X[first:]."""
     j, i = cuda.grid(2)
     row = first + 2 * i
     if j < X.shape[1] and row < X.shape[0]:

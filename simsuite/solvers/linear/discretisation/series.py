@@ -29,13 +29,15 @@ from simsuite.core import Backend
 from simsuite.solvers.matmul.sparse import sparse_product
 
 LONGEST = 3.0  # of |h A|
-MOST = 10_000  # products of a step
-_SHARES = (1.0, 0.75, 0.5, 0.25)  # of the longest substep that are tried
+MOST = 10_000  # A step may take at most so many products.
+_SHARES = (1.0, 0.75, 0.5, 0.25)  # Shares of the longest possible substep that are tried as lengths.
 
 
 @dataclass(frozen=True)
 class Series:
-    """length: of a step, s; substeps, and the degree of each."""
+    """A series for a step. length: of the step, s. substeps: how many there are in a step. degree: of the series of
+    each.
+    """
 
     length: float
     substeps: int
@@ -43,16 +45,18 @@ class Series:
 
     @property
     def dt(self) -> float:
-        """Length of a substep, s."""
+        """The length of a substep, s."""
         return self.length / self.substeps
 
     @property
     def products(self) -> int:
-        """Of a step."""
+        """How many products a step takes."""
         return self.substeps * self.degree
 
     def applied(self, A: csr_array, X: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """The state (n, m) after X, on the host. A and b (n, 1): times `dt`."""
+        """The state (n, m) a step after X, on the host. A and b (n, 1): the matrix and the inputs' part, both
+        multiplied by `dt`.
+        """
         for _ in range(self.substeps):
             Y = X
             for k in range(self.degree, 0, -1):
@@ -62,7 +66,7 @@ class Series:
 
 
 def series_of(A: csr_array, length: float, dtype: Any) -> Series:
-    """The series for steps of so many seconds in the precision `dtype`, with the fewest products. A (n, n) in 1/s.
+    """The series for steps of `length` seconds in the precision `dtype`, with the fewest products. A (n, n) in 1/s.
 
     Raises ValueError, with the reason, if a step takes more than MOST products.
     """
@@ -75,7 +79,7 @@ def series_of(A: csr_array, length: float, dtype: Any) -> Series:
     if 0 < rate < math.inf:
         fits = 0.95 * LONGEST * (MOST // _degree(LONGEST, eps)) / rate
         too_many += f"; one of {fits:.2g} s does not"
-    if not norm <= MOST:  # which takes at least as many
+    if not norm <= MOST:  # A step takes at least as many products as its norm.
         raise ValueError(too_many)
     choices = {max(math.ceil(norm / (LONGEST * share)), 1) for share in _SHARES}
     products, substeps, degree = min((s * _degree(norm / s, eps), s, _degree(norm / s, eps)) for s in choices)
@@ -85,7 +89,7 @@ def series_of(A: csr_array, length: float, dtype: Any) -> Series:
 
 
 def _degree(t: float, eps: float) -> int:
-    """At which the rest of the series is below a rounding."""
+    """The degree at which the rest of the series is below a rounding, for t = |h A|."""
     m, rest = 1, t / 2.0 * max(t, 1.0)
     while rest * math.exp(t) > eps / 2:
         m += 1
@@ -94,14 +98,14 @@ def _degree(t: float, eps: float) -> int:
 
 
 class SeriesProduct:
-    """X -> the state a step later, as a product."""
+    """The product that takes X to the state a step later, by a series."""
 
     most_steps: int | None = 1
 
     def __init__(
         self, backend: Backend, A: csr_array, shape: tuple[int, int], series: Series, choice: str = "auto"
     ) -> None:
-        """A: times `series.dt`, in the precision of the run; shape: of X. choice: as `product` takes it."""
+        """A: the matrix times `series.dt`, in the precision of the run; shape: of X. choice: as `product` takes it."""
         self._product, self.kernel = sparse_product(backend, A, shape[1], choice)
         number = A.data.dtype.type
         self._scales = [number(1.0 / k) for k in range(series.degree, 0, -1)]
@@ -110,7 +114,9 @@ class SeriesProduct:
         self._spare = [backend.view(a) for a in self._arrays]
 
     def __call__(self, X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
-        """Queue out = X a step later. bias: its given row is B u, times the length of a substep. n_steps: 1."""
+        """Queue the computation of the state a step after X, which is written to `out`. bias: its given row is B u
+        times the length of a substep. n_steps: must be 1.
+        """
         source = X
         for k in range(self._substeps):
             last = k + 1 == self._substeps
@@ -119,7 +125,7 @@ class SeriesProduct:
             source = target
 
     def _substep(self, X: Any, bias: Any, row: int, out: Any) -> None:
-        """Sums take turns between `out` and a buffer, and end in `out`."""
+        """Queue the sums of a substep; they are written to `out` and a buffer in turns, the last one to `out`."""
         Y, places = X, (out, self._spare[2])
         for turn, scale in enumerate(self._scales):
             left = len(self._scales) - 1 - turn

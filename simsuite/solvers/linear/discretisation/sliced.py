@@ -1,7 +1,7 @@
-"""Products of matrices to much more than the digits of float64.
+"""Products of matrices with far more digits than float64 has.
 
-Each factor is cut into slices of so few bits that products of slices, and sums of as many of them as there are inner
-rows, are exact in float64, however they are added: K. Ozaki, T. Ogita, S. Oishi, S. M. Rump, Error-free
+Each factor is cut into slices of so few bits that the products of two slices, and sums of as many of them as there are
+inner rows, are exact in float64, in whatever order they are added: K. Ozaki, T. Ogita, S. Oishi, S. M. Rump, Error-free
 transformations of matrix multiplication by using fast routines of matrix multiplication, Numerical Algorithms 59 (2012)
 95-118. These products are added to a sum of two parts, which keeps twice the digits: D. E. Knuth, The Art of Computer
 Programming 2 (1997), 4.2.2.
@@ -12,27 +12,30 @@ from __future__ import annotations
 import numpy as np
 
 SLICES = 4
-_TOGETHER = 4096  # columns at a time
+_TOGETHER = 4096  # So many columns are multiplied at a time.
 
-Twofold = tuple[np.ndarray, np.ndarray]  # a matrix as the sum of two, the second less than a rounding of the first
+# A matrix as the sum of two, where the second is less than a rounding of the first.
+Twofold = tuple[np.ndarray, np.ndarray]
 
 
 def remainder(C: np.ndarray, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """C - A B, rounded once: to about 2^-53 of itself, or 2^-75 of max |A| max |B| in each row and column. C (n, m)
-    float64; A (n, p), B (p, m) as well. Costs 10 products of that size."""
+    """C - A B, with an error of about 2^-53 of itself, or of 2^-75 max |A| max |B| in each row and column if that is
+    larger. C (n, m), A (n, p) and B (p, m) are float64. Costs 10 products of that size.
+    """
     return np.hstack(
         [_some(C[:, j : j + _TOGETHER], A, B[:, j : j + _TOGETHER]) for j in range(0, C.shape[1], _TOGETHER)]
     )
 
 
 def product(A: Twofold, B: Twofold) -> Twofold:
-    """A B, to about 2^-88 of max |A| max |B| in each row and column. A (n, p), B (p, m). Costs 12 products."""
+    """A B, with an error of about 2^-88 max |A| max |B| in each row and column. A (n, p), B (p, m). Costs 12 products.
+    """
     high, low = _sum_less_product(np.zeros((len(A[0]), B[0].shape[1])), -A[0], B[0])
     return normalised(high, low + (A[0] @ B[1] + A[1] @ B[0]))
 
 
 def normalised(high: np.ndarray, low: np.ndarray) -> Twofold:
-    """Their sum, where `low` is the smaller one in every entry."""
+    """The sum of `high` and `low` as a Twofold; every entry of `low` must be smaller than that of `high`."""
     total = high + low
     return total, low - (total - high)
 
@@ -43,7 +46,7 @@ def _some(C: np.ndarray, A: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 
 def _sum_less_product(C: np.ndarray, A: np.ndarray, B: np.ndarray) -> Twofold:
-    """C - A B."""
+    """C - A B as the sum of two matrices."""
     bits = _bits(A.shape[1])
     left, right = _slices(A, 1, bits), _slices(B, 0, bits)
     high, low = np.array(C), np.zeros(C.shape)
@@ -58,17 +61,19 @@ def _sum_less_product(C: np.ndarray, A: np.ndarray, B: np.ndarray) -> Twofold:
 
 
 def resolution(inner: int) -> float:
-    """What is not seen of products with so many inner rows, relative to max |A| max |B| in each row and column."""
+    """The part of a product with so many inner rows that the slices do not resolve, relative to max |A| max |B| in each
+    row and column.
+    """
     return inner * 2.0 ** (-SLICES * _bits(inner))
 
 
 def _bits(inner: int) -> int:
-    """Of a slice."""
+    """How many bits a slice has."""
     return (53 - (inner - 1).bit_length()) // 2
 
 
 def _slices(A: np.ndarray, axis: int, bits: int) -> list[np.ndarray]:
-    """Slices that add up to A but for what is less than 2^(-SLICES bits) of the largest entry along that axis."""
+    """Slices whose sum is A, up to less than 2^(-SLICES bits) of the largest entry along `axis`."""
     found = []
     for _ in range(SLICES):
         _, exponent = np.frexp(np.max(np.abs(A), axis=axis, keepdims=True))

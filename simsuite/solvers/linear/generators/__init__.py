@@ -1,4 +1,4 @@
-"""Matrices that a scenario names, one a file, each with its exact solution.
+"""Generators of matrices that a scenario can name: one a file, each with its exact solution.
 
 The generators use elementary operations only, so that a matrix is the same on every machine.
 """
@@ -21,8 +21,9 @@ from simsuite.solvers.matmul.sparse import Matrix, filled, in_rows
 
 
 def generate(source: given.Generated, continuous: bool) -> Matrix:
-    """The matrix A of a generator, float64: of dX/dt = A X if `continuous`, else of X_{k+1} = A X_k; kept as its
-    scenario says."""
+    """The matrix A that a generator makes, float64: that of dX/dt = A X if `continuous`, else that of X_{k+1} = A X_k.
+    It is stored as the scenario says, dense or sparse.
+    """
     A = _generated(source, continuous)
     kept = source.format or ("csr" if isinstance(source, given.LatticeWalk) else "dense")
     if kept == "csr":

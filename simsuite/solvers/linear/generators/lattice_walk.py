@@ -7,13 +7,13 @@ from scipy.sparse import csr_array, diags_array, eye_array, kron
 
 
 def lattice_walk(nx: int, ny: int, move: float) -> csr_array:
-    """A[i, j], the probability of going from site j to site i, is `move` between neighbours; component y nx + x is site
-    (x, y), and a walker who would leave the lattice stays.
+    """The matrix A whose entry A[i, j], the probability of going from site j to site i in a step, is `move` between
+    neighbours. Component y nx + x of the state is site (x, y). A walker who would leave the lattice stays.
 
-    Exact: A = 1 - move (I x L(nx) + L(ny) x I), L(n) the Laplacian of a row of n sites, whose eigenvalues are
-    2 - 2 cos(pi k/n) with vectors cos(pi k (i + 1/2)/n), k = 0 .. n - 1: G. Strang, The discrete cosine transform, SIAM
-    Review 41 (1999) 135-147. All states become equally likely, the slowest by 1 - 2 move (1 - cos(pi/n)) a step, with n
-    the longer side.
+    Exact: A = 1 - move (I x L(nx) + L(ny) x I), where L(n) is the Laplacian of a row of n sites, whose eigenvalues are
+    2 - 2 cos(pi k/n) with eigenvectors cos(pi k (i + 1/2)/n), k = 0 .. n - 1: G. Strang, The discrete cosine transform,
+    SIAM Review 41 (1999) 135-147. In the long run all sites are equally likely; the slowest mode decays by the factor 1
+    - 2 move (1 - cos(pi/n)) a step, where n is the length of the longer side.
     """
 
     def laplacian(n: int) -> csr_array:

@@ -10,14 +10,15 @@ from scipy.sparse import csr_array
 
 
 def quantum_walk(sites: int) -> csr_array:
-    """S (I x H): the coin, [[1, 1], [1, -1]]/sqrt(2), is tossed at every site; then the amplitude with coin 0 goes
-    to the next site and that with coin 1 to the one before. Component 2 x + c is site x with coin c.
+    """The matrix S (I x H) of a step: the coin H = [[1, 1], [1, -1]]/sqrt(2) is tossed at every site; then S moves the
+    amplitude with coin 0 to the next site and that with coin 1 to the one before. Component 2 x + c is site x with coin
+    c.
 
     Exact: the matrix is real and orthogonal, so the norm is constant: the sum of both squares at a site is the
-    probability to find the walker there. To the wave number k_j = 2 pi j/N, j = 0 .. N - 1, belong the eigenvalues
-    exp(-i w_j) and -exp(i w_j), sin(w_j) = sin(k_j)/sqrt(2), with eigenvectors exp(i k_j x) times those of
-    diag(exp(-i k_j), exp(i k_j)) H. They are all different if N is odd; the probabilities of a walker who starts at
-    one site, averaged over time, then tend to 1/N everywhere.
+    probability to find the walker there. For each wave number k_j = 2 pi j/N, j = 0 .. N - 1, the eigenvalues are
+    exp(-i w_j) and -exp(i w_j), sin(w_j) = sin(k_j)/sqrt(2), with eigenvectors exp(i k_j x) times those of diag(exp(-i
+    k_j), exp(i k_j)) H. They are all different if N is odd; the probabilities of a walker who starts at one site,
+    averaged over time, then tend to 1/N everywhere.
     """
     h = math.sqrt(0.5)
     x = np.arange(sites)

@@ -8,11 +8,12 @@ import numpy as np
 
 
 def random_stable(size: int, radius: float, seed: int, continuous: bool) -> np.ndarray:
-    """H D H, with D block-diagonal, one shrinking rotation a block, and H the reflection I - 2 v v'/(v'v), v normal.
+    """The matrix H D H, where D is block-diagonal, with a shrinking rotation in each block, and H is the reflection I -
+    2 v v'/(v'v) for a vector v of normal numbers.
 
-    Exact: A is normal, with eigenvalues r_j exp(+-i a_j), r_j evenly spaced from `radius` down to radius/pairs, a_j
-    uniform in (0, pi), and `radius` itself if the size is odd. In continuous time -1 is added to all of them, so
-    every state decays at least like exp(-(1 - radius) t).
+    Exact: A is normal. Its eigenvalues are r_j exp(+-i a_j), with r_j evenly spaced from `radius` down to radius/pairs
+    and a_j uniform in (0, pi), and `radius` itself if the size is odd. In continuous time -1 is added to all of them,
+    so every state decays at least like exp(-(1 - radius) t).
     """
     rng = np.random.Generator(np.random.Philox(seed))
     pairs = size // 2

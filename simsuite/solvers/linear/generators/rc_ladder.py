@@ -14,12 +14,12 @@ from simsuite.solvers.linear.generators.bands import tridiagonal
 
 
 def rc_ladder(sections: int, resistance: float, capacitance: float) -> csr_array:
-    """A, in 1/s; the state is the voltages of the capacitors.
+    """The matrix A, in 1/s, for a state of the capacitors' voltages.
 
-    Exact: eigenvalues -4/(R C) sin^2(pi (2k - 1)/(2(2n + 1))) with eigenvectors sin(pi (2k - 1) i/(2n + 1)),
-    k, i = 1 .. n: the ladder is half of one with 2n capacitors and a source at both ends, and symmetric modes need no
-    current in the middle. With a constant voltage u every capacitor comes to u; what is still missing there, summed
-    over time, is u R C (n i - i (i - 1)/2), by Elmore's delay: W. C. Elmore, J. Applied Physics 19 (1948) 55-63.
+    Exact: its eigenvalues are -4/(R C) sin^2(pi (2k - 1)/(2(2n + 1))) with eigenvectors sin(pi (2k - 1) i/(2n + 1)), k,
+    i = 1 .. n: the ladder is half of one with 2n capacitors and a source at both ends, and symmetric modes need no
+    current in the middle. With a constant voltage u every capacitor tends to u. The integral over time of u - V_i is u
+    R C (n i - i (i - 1)/2), by Elmore's delay: W. C. Elmore, J. Applied Physics 19 (1948) 55-63.
     """
     diagonal = np.full(sections, -2.0)
     diagonal[-1] = -1.0
@@ -28,7 +28,7 @@ def rc_ladder(sections: int, resistance: float, capacitance: float) -> csr_array
 
 
 def voltage_source(sections: int, resistance: float, capacitance: float) -> np.ndarray:
-    """B, in 1/s: the source acts on the first capacitor, through the first resistor."""
+    """The matrix B, in 1/s, of the voltage source, which acts on the first capacitor through the first resistor."""
     B = np.zeros((sections, 1))
     B[0] = 1.0
     return B / (resistance * capacitance)

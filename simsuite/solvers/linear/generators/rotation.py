@@ -8,9 +8,11 @@ import numpy as np
 
 
 def rotation(angle: float, continuous: bool) -> np.ndarray:
-    """Exact: after k steps, or the time t, the state has turned by angle k, or angle t.
+    """The matrix that rotates the plane by an angle a step, or a second.
 
-    angle: rad a step, or rad/s. Eigenvalues: exp(+-i angle), or +-i angle.
+    Exact: after k steps, or the time t, the state has turned by angle k, or angle t.
+
+    angle: in rad a step, or rad/s. The eigenvalues are exp(+-i angle), or +-i angle.
     """
     if continuous:
         return np.array([[0.0, -angle], [angle, 0.0]])

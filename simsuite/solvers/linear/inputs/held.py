@@ -14,13 +14,15 @@ from simsuite.expressions.intervals import bounds_within
 from simsuite.solvers.linear.inputs.clock import step_times
 from simsuite.solvers.linear.inputs.input_values import Inputs, bad_input, finite
 
-MOST = 100_000  # times that inputs may change
-_SAMPLED = 512  # steps, of which neighbours are compared
+MOST = 100_000  # Inputs may change at most so many times.
+_SAMPLED = 512  # So many pairs of neighbouring steps are compared.
 
 
 @dataclass(frozen=True)
 class HeldInputs:
-    """steps: those from which on inputs have new values, from 0; which: of the columns of values (q, ..), for each."""
+    """The values of inputs that stay constant for many steps. steps: those from which on inputs have new values, from 0
+    on; which: for each of them, the number of the column of `values` (q, ..) that holds from there on.
+    """
 
     steps: np.ndarray
     which: np.ndarray
@@ -28,15 +30,15 @@ class HeldInputs:
 
     @property
     def changes(self) -> bool:
-        """Whether they ever do."""
+        """Whether the inputs ever change."""
         return self.values.shape[1] > 1
 
     def at(self, step: int) -> int:
-        """The column of the values that inputs have from there on."""
+        """The number of the column of `values` that the inputs have at this step."""
         return int(self.which[np.searchsorted(self.steps, step, side="right") - 1])
 
     def bad(self, inputs: Inputs, steps: int, dtype: Any) -> Iterator[Mistake]:
-        """Those that are not finite in that precision at some step of the run."""
+        """A mistake for each input that is not finite in that precision at some step of the run."""
         for i, values in enumerate(self.values[: len(inputs.given)]):
             bad = np.flatnonzero(~finite(values[self.which], dtype))
             if len(bad):
@@ -44,20 +46,20 @@ class HeldInputs:
 
 
 def held_inputs(inputs: Inputs, steps: int) -> HeldInputs | None:
-    """What B multiplies in a run of so many steps; None if it changes more often than at every other step, or than
-    `MOST` times, or nobody can tell.
+    """The values that B multiplies in a run of so many steps; None if they change at more than every other step, or
+    more than `MOST` times, or if that cannot be told.
 
-    The steps are halved until all inputs are constant in each part. That they are is found by interval arithmetic, so
-    that it takes a few evaluations for each change, however many steps there are.
+    The steps are bisected until all inputs are constant in each part. Interval arithmetic shows that they are, so that
+    it takes a few evaluations for each change, however many steps there are.
     """
     most = min(MOST, steps // 2)
     if inputs.move and _busy(inputs, steps):
         return None
-    last = steps if inputs.ahead else steps - 1  # at whose beginning an input counts
+    last = steps if inputs.ahead else steps - 1  # the last step at whose beginning an input counts
     starts = _parts(inputs, last, most)
     if starts is None:
         return None
-    if inputs.ahead:  # in the step before a change inputs run to their new values
+    if inputs.ahead:  # In the step before a change, inputs move to their new values.
         starts = np.union1d(starts, np.maximum(starts - 1, 0))
         starts = starts[starts < steps]
     values = inputs.values(starts)
@@ -69,7 +71,7 @@ def held_inputs(inputs: Inputs, steps: int) -> HeldInputs | None:
 
 
 def _busy(inputs: Inputs, steps: int) -> bool:
-    """Whether they are, beyond doubt: most of a few hundred neighbouring steps differ."""
+    """Whether inputs certainly change too often: most of a few hundred pairs of neighbouring steps differ."""
     if steps < 4 * _SAMPLED:
         return False
     some = np.random.Generator(np.random.Philox(1)).integers(0, steps - 1, _SAMPLED)
@@ -81,21 +83,21 @@ def _parts(inputs: Inputs, last: int, most: int) -> np.ndarray | None:
     """The first steps of parts of 0 .. `last` in which all inputs are constant; None if there are too many."""
     moving = [u for u in inputs.given if u.depends_on("t")]
     found: list[np.ndarray] = []
-    parts = np.array([[0], [last]])  # first and last steps
+    parts = np.array([[0], [last]])  # the first steps of all parts, and the last ones
     while parts.size:
         constant = _constant(moving, step_times(inputs.dt, parts))
         found.append(parts[0, constant])
         first, end = parts[:, ~constant]
         middle = (first + end) // 2
         parts = np.hstack([[first, middle], [middle + 1, end]])
-        if parts.shape[1] > 4 * most + 4:  # at most two of them, and neighbours, for each change
+        if parts.shape[1] > 4 * most + 4:  # Each change leaves at most two parts, and their neighbours.
             return None
     return np.sort(np.concatenate(found))
 
 
 def _constant(inputs: list[Expression], times: np.ndarray) -> np.ndarray:
-    """In which of the spans from times[0] to times[1] all inputs are."""
-    left = np.flatnonzero(times[0] != times[1])  # spans of several steps in which none has moved yet
+    """A mask of the spans from times[0] to times[1] in which all inputs are constant."""
+    left = np.flatnonzero(times[0] != times[1])  # the spans of several steps in which no input has changed yet
     constant = np.full(times.shape[1], True)
     for u in inputs:
         lower, upper = bounds_within(u.tree, {"t": (times[0, left], times[1, left])})

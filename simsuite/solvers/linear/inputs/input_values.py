@@ -1,4 +1,4 @@
-"""The inputs of a linear system, and what they are at the steps of a run, on the host."""
+"""The inputs of a linear system, and their values at the steps of a run, on the host."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from simsuite.expressions.evaluate import evaluate
 from simsuite.expressions.tree import Node
 from simsuite.solvers.linear.inputs.clock import step_times
 
-_LOOKED_AT = 10**6  # steps, from the first on
+_LOOKED_AT = 10**6  # The inputs of so many steps, from the first on, are checked.
 _TOGETHER = 1 << 16
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """given: expressions in t. dt: length of a step, s. ahead: whether what they are at the end of a step counts as
-    well, and B has columns for that behind the others."""
+    """The inputs of a system. given: expressions in t. dt: the length of a step, s. ahead: whether their values at the
+    end of a step count as well; B then has further columns for these behind the others.
+    """
 
     given: tuple[Expression, ...]
     dt: float
@@ -30,16 +31,16 @@ class Inputs:
 
     @property
     def width(self) -> int:
-        """Of B."""
+        """How many columns B has."""
         return len(self.given) * (2 if self.ahead else 1)
 
     @cached_property
     def move(self) -> bool:
-        """Whether any depends on time."""
+        """Whether any input depends on time."""
         return any(u.depends_on("t") for u in self.given)
 
     def values(self, steps: range | np.ndarray) -> np.ndarray:
-        """(width, steps): what B multiplies in these steps."""
+        """The values (width, steps) that B multiplies in these steps."""
         at = np.asarray(steps)
         begins = self._at(at)
         return np.vstack([begins, self._at(at + 1)]) if self.ahead else begins
@@ -49,24 +50,25 @@ class Inputs:
 
     @property
     def constant(self) -> np.ndarray:
-        """(width,) of inputs that do not depend on time. Raises ValueError if one does."""
+        """The values (width,) of inputs that do not depend on time. Raises ValueError if one does."""
         return np.tile([u.value for u in self.given], 2 if self.ahead else 1)
 
 
 def values_at(given: tuple[Expression, ...], times: np.ndarray) -> np.ndarray:
-    """(given, times)."""
+    """The values (given, times) of the given expressions at these times."""
     return np.array([np.broadcast_to(u(t=times), times.shape) for u in given], np.float64).reshape(len(given), -1)
 
 
 def tree_values(tree: Node, times: np.ndarray) -> np.ndarray:
-    """What an expression in t, or a part of one, is at these times; NaN or Inf where it is no number."""
+    """The values of an expression in t, or of a part of one, at these times; NaN or Inf where it has none."""
     with np.errstate(all="ignore"):
         return np.array(np.broadcast_to(evaluate(tree, {"t": times}), times.shape), np.float64)
 
 
 def bad_inputs(inputs: Inputs, steps: int, dtype: Any) -> Iterator[Mistake]:
-    """Inputs that are not finite at the beginning of some step of a run in that precision, or at the end of the last
-    one, if that matters: of the first `_LOOKED_AT`, and of some later ones."""
+    """A mistake for each input that is not finite, in the run's precision, at the beginning of some step or, with
+    `ahead`, at the end of the last one. The first `_LOOKED_AT` steps are checked, and some later ones.
+    """
     end = steps + 1 if inputs.ahead else steps
     for i, u in enumerate(inputs.given):
         if not u.depends_on("t"):
@@ -82,13 +84,13 @@ def bad_inputs(inputs: Inputs, steps: int, dtype: Any) -> Iterator[Mistake]:
 
 
 def bad_input(inputs: Inputs, i: int, step: int, steps: int, dtype: Any) -> Mistake:
-    """That this input is not finite at this step."""
+    """The mistake that says that input i is not finite at this step."""
     time = step_times(inputs.dt, np.array([step]))
     message = f"is {values_at((inputs.given[i],), time)[0, 0]:g} at t = {time[0]:g} s, step {step} of {steps}"
     return Mistake(("system", "input", i), message, f"it must be a finite {np.dtype(dtype)} at every step")
 
 
 def finite(values: np.ndarray, dtype: Any) -> np.ndarray:
-    """Which of them are, once they are rounded to that precision."""
+    """A mask of the values that are finite once they are rounded to that precision."""
     with np.errstate(over="ignore"):
         return np.isfinite(values.astype(dtype))

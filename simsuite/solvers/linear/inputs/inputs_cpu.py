@@ -7,8 +7,9 @@ from simsuite.parallel_for import kernel
 
 @kernel
 def input_bias(inputs, first, B, count, bias):
-    """bias[k, i] = sum_p B[i, p] inputs[first + k, p] for the first `count` rows: what the inputs add in each of the
-    steps. Further columns of B multiply the inputs of the next row."""
+    """Compute bias[k, i] = sum_p B[i, p] inputs[first + k, p] for the first `count` rows k: what the inputs add in each
+    step. If B has more columns than there are inputs, the further ones multiply the inputs of the next row.
+    """
     width = inputs.shape[1]
     for k in range(count):
         for i in range(B.shape[0]):

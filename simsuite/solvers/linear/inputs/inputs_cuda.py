@@ -7,8 +7,9 @@ from numba import cuda
 
 @cuda.jit(cache=True)
 def input_bias(inputs, first, B, count, bias):
-    """bias[k, i] = sum_p B[i, p] inputs[first + k, p] for the first `count` rows: what the inputs add in each of the
-    steps. Further columns of B multiply the inputs of the next row."""
+    """Compute bias[k, i] = sum_p B[i, p] inputs[first + k, p] for the first `count` rows k: what the inputs add in each
+    step. If B has more columns than there are inputs, the further ones multiply the inputs of the next row.
+    """
     width = inputs.shape[1]
     i, k = cuda.grid(2)
     if i < bias.shape[1] and k < count:

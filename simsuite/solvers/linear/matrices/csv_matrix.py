@@ -1,4 +1,4 @@
-"""Matrices in text: a line a row, its numbers separated by commas."""
+"""Matrices in text files: each line holds a row, with its numbers separated by commas."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ MOST_IN_A_LINE = 1 << 24  # characters
 
 
 def read_csv(path: Path) -> np.ndarray:
-    """The numbers (rows, columns), float64, or complex128 if one is written like 0.5-0.25j. Raises ValueError, with the
-    line that is at fault."""
+    """The matrix in a file: float64, or complex128 if one of its numbers is written like 0.5-0.25j. Raises ValueError,
+    which names the first faulty line.
+    """
     kind = _kind(path)
     try:
         with _opened(path) as file:
@@ -25,7 +26,7 @@ def read_csv(path: Path) -> np.ndarray:
 
 
 def _kind(path: Path) -> type[Any]:
-    """Whether there are complex numbers. Raises ValueError where there are none at all."""
+    """The type of the numbers, complex if any of them is. Raises ValueError where the file holds no numbers at all."""
     kind: type[Any] = float
     numbers, blank = False, True
     for line in _lines(path):
@@ -38,7 +39,8 @@ def _kind(path: Path) -> type[Any]:
 
 
 def _fault(path: Path, kind: type[Any]) -> str | None:
-    """What is wrong with the first line that is, lines counted from 1."""
+    """A message about the first line that is not a row of numbers, lines counted from 1; None if there is no such line.
+    """
     width, first = 0, 0
     for number, line in enumerate(_lines(path), 1):
         row = line.partition("#")[0]
@@ -55,11 +57,13 @@ def _fault(path: Path, kind: type[Any]) -> str | None:
 
 
 def _opened(path: Path) -> TextIO:
-    return path.open(encoding="utf-8-sig", errors="replace")  # spreadsheets begin files with a mark
+    return path.open(encoding="utf-8-sig", errors="replace")  # Spreadsheet programs begin files with a byte order mark.
 
 
 def _lines(path: Path) -> Iterator[str]:
-    """Raises ValueError at one that is too long: of its characters NumPy makes several times as many bytes."""
+    """The lines of the file. Raises ValueError at one that is too long, as NumPy needs several bytes for each of its
+    characters.
+    """
     with _opened(path) as file:
         number = 0
         while line := file.readline(MOST_IN_A_LINE + 1):
@@ -70,7 +74,7 @@ def _lines(path: Path) -> Iterator[str]:
 
 
 def _about(field: str, place: int) -> str:
-    """A field that is no number."""
+    """A message about a field that is not a number. place: of the field in its line, from 1."""
     if not field:
         return f"number {place} is missing"
     shown = field if len(field) <= 40 else f"{field[:40]}.."
@@ -84,4 +88,5 @@ def _is_number(field: str, kind: type[Any]) -> bool:
         kind(field.strip())
     except ValueError:
         return False
-    return field.isascii() and "_" not in field  # which Python reads, but NumPy does not
+    # Python reads underscores and non-ASCII digits in numbers, but NumPy does not.
+    return field.isascii() and "_" not in field

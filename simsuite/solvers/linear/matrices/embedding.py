@@ -1,11 +1,12 @@
-"""Complex systems as real ones of twice the size.
+"""Complex systems written as real ones of twice the size.
 
     X = R + i S   ->   [R]          A = F + i G   ->   [F  -G]
                        [S]                             [G   F]
 
-A product of such matrices is that of the complex ones, and so are powers and the exponential; a step takes 8 n^2 m
-operations, as complex arithmetic does. Inputs are real numbers, so B is stacked like a state. The norm of a stacked
-state is that of the complex one. Nothing that steps, takes powers or runs on a device knows of it.
+The product of two such matrices stands for the product of the complex ones, and likewise powers and the exponential; a
+step takes 8 n^2 m operations, as complex arithmetic does. Inputs are real numbers, so B is stacked like a state. The
+norm of a stacked state is that of the complex one. The code that steps, takes powers or runs on a device needs no case
+for complex systems.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ def by_rows(A: Any) -> csr_array:
 
 
 def embedded(A: Matrix) -> Matrix:
-    """The real matrix (2 q, 2 n) that acts as A (q, n) does, real or complex, dense or sparse."""
+    """The real matrix (2 q, 2 n) that acts on stacked states as A (q, n) acts on complex ones. A may be dense or
+    sparse.
+    """
     F, G = A.real, A.imag
     if issparse(A):
         return in_rows(block_array([[F, -G], [G, F]], format="csr"))
@@ -43,7 +46,9 @@ def stacked(X: np.ndarray) -> np.ndarray:
 
 
 def state_variables(what: str, dtype: Any, is_complex: bool) -> tuple[Variable, ...]:
-    """Of the frames, which hold `what`; netCDF has no complex numbers."""
+    """The variables of the result file that hold the frames: two for complex states, as netCDF has no complex numbers.
+    what: what the frames contain.
+    """
     names = {"state_real": f"real part of the {what}", "state_imag": "imaginary part of the same"}
     names = names if is_complex else {"state": what}
     dims = ("time", "component", "sample")
@@ -51,12 +56,12 @@ def state_variables(what: str, dtype: Any, is_complex: bool) -> tuple[Variable, 
 
 
 def parts(X: np.ndarray, is_complex: bool) -> dict[str, np.ndarray]:
-    """A frame by the names of those variables."""
+    """The arrays of a frame X, by the names of the variables that `state_variables` gives."""
     half = len(X) // 2
     return {"state_real": X[:half], "state_imag": X[half:]} if is_complex else {"state": X}
 
 
 def largest(X: np.ndarray, is_complex: bool) -> float:
-    """The largest modulus of an entry of X, stacked if it is complex."""
+    """The largest modulus of an entry of X. is_complex: whether X is stacked."""
     half = len(X) // 2
     return float(np.max(np.hypot(X[:half], X[half:]) if is_complex else np.abs(X)))

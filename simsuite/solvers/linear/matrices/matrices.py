@@ -19,8 +19,8 @@ from simsuite.solvers.linear.matrices.sparse_files import read_mtx, read_npz
 from simsuite.solvers.matmul.sparse import Matrix
 
 READABLE = ".npy", ".csv", ".mtx", ".npz"
-MOST_ROWS = 1 << 26  # and columns of a matrix
-MOST_DENSE = 1 << 33  # bytes of a sparse matrix that is kept with all its zeros
+MOST_ROWS = 1 << 26  # At most so many rows, and columns, of a matrix are read.
+MOST_DENSE = 1 << 33  # A sparse matrix that is stored with all its zeros may take so many bytes.
 
 
 def read_matrix(path: Path) -> np.ndarray:
@@ -34,7 +34,9 @@ def read_matrix(path: Path) -> np.ndarray:
 
 
 def read_system_matrix(source: MatrixFile, base: Path) -> Matrix:
-    """The same, kept as its scenario says: sparse by rows, if that says nothing and the file has coordinates."""
+    """The matrix A of a system, read from a file like that of `read_matrix` and stored as its scenario says: where that
+    says nothing, sparse by rows if the file lists coordinates, else dense.
+    """
     values = _read(source.path(base))
     kept = source.format or ("csr" if issparse(values) else "dense")
     if kept == "csr":
@@ -51,7 +53,7 @@ def _dense(values: Any) -> np.ndarray:
 
 
 def _read(path: Path) -> Any:
-    """An array, dense or sparse, of rank 2."""
+    """The array of rank 2 in a file, dense or sparse."""
     values = numbers(readable(lambda: _parsed(path)))
     if values.ndim == 1:
         values = values[:, None]
@@ -80,7 +82,7 @@ def _parsed(path: Path) -> Any:
 
 
 def matrix_from(source: Sequence[Sequence[complex]] | FileRef, base: Path) -> np.ndarray:
-    """A matrix written out in the scenario or in a file. Raises ValueError, with the reason."""
+    """A matrix from the values in the scenario or from a file. Raises ValueError, with the reason."""
     if isinstance(source, FileRef):
         return read_matrix(source.path(base))
     return np.array(source)

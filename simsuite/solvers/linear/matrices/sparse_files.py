@@ -1,8 +1,9 @@
-"""Sparse matrices in files of strangers: what a file says of itself is held against its size before SciPy reads it.
+"""Sparse matrices in untrusted files: the sizes that a file declares are checked against its length before SciPy reads
+it.
 
-A few bytes can declare a matrix of any size, an index beyond the matrix makes compiled code read and write beyond its
-arrays, and the reader of Matrix Market files crashes at a NUL byte, where it should say which letter is no digit, and
-in a last line that is no whole one.
+A few bytes can declare a matrix of any size, and an index beyond the matrix makes compiled code read and write beyond
+its arrays. SciPy's reader of Matrix Market files crashes at a NUL byte where it should name the character that is no
+digit, and in an incomplete last line.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-LEAST_ENTRY = 2  # bytes of an entry in a Matrix Market file: a digit and the end of its line
-MOST_UNPACKED = 1 << 33  # bytes of a .npz file's arrays
-MOST_RATIO = 1100  # by which deflate can pack at most: beyond 1032, sizes are not true
+LEAST_ENTRY = 2  # The fewest bytes that an entry takes in a Matrix Market file: a digit and the end of its line.
+MOST_UNPACKED = 1 << 33  # The arrays of a .npz file may have so many bytes.
+MOST_RATIO = 1100  # Deflate compresses by a factor of 1032 at most: a file that declares more is not genuine.
 _CHUNK = 1 << 20
 _PIECES = {
     "format",
@@ -27,11 +28,13 @@ _PIECES = {
     "col",
     "offsets",
     "_is_array",
-}  # of SciPy's sparse files
+}  # The names of the arrays in SciPy's files of sparse matrices.
 
 
 def read_mtx(path: Path) -> Any:
-    """The matrix in a Matrix Market file, dense or sparse. Raises ValueError, or whatever SciPy does."""
+    """The matrix in a Matrix Market file, dense or sparse. Raises ValueError, or any exception that SciPy's reader
+    raises.
+    """
     import scipy.io
 
     ended = _require_ascii(path)
@@ -40,15 +43,16 @@ def read_mtx(path: Path) -> Any:
     if 0 in (rows, columns):
         raise ValueError(f"declares a matrix of {rows} x {columns}")
     stored = entries if kind == "coordinate" else rows * columns
-    symmetric = 2  # half of a symmetric matrix is in the file
+    symmetric = 2  # A symmetric matrix has only half of its entries in the file.
     if stored > symmetric * (size // LEAST_ENTRY):
         raise ValueError(f"declares {stored} entries, which its {size} bytes cannot hold")
     return scipy.io.mmread(path if ended else io.BytesIO(path.read_bytes() + b"\n"))
 
 
 def _require_ascii(path: Path) -> bool:
-    """Whether the last line has its end. Raises ValueError at a byte that is no character, or, but in comments, one
-    beyond ASCII."""
+    """Whether the last line is complete. Raises ValueError at a byte that is no character or, outside of comments,
+    beyond ASCII.
+    """
     with path.open("rb") as file:
         at, comment, last = 0, False, b""
         while chunk := file.readline(_CHUNK):
@@ -63,7 +67,7 @@ def _require_ascii(path: Path) -> bool:
 
 
 def read_npz(path: Path) -> Any:
-    """The sparse matrix in a file of SciPy's. Raises ValueError, or whatever SciPy does."""
+    """The sparse matrix in a file that SciPy wrote. Raises ValueError, or any exception that SciPy's reader raises."""
     import scipy.sparse
 
     try:
@@ -80,6 +84,7 @@ def read_npz(path: Path) -> Any:
         found = scipy.sparse.load_npz(path)
     except (zipfile.BadZipFile, zlib.error, EOFError, IndexError, RuntimeError) as error:
         raise ValueError(f"is damaged ({error})") from None
-    if hasattr(found, "check_format"):  # those by rows or columns; others look at their indices by themselves
+    # Formats by rows or columns have this method; the others check their indices by themselves.
+    if hasattr(found, "check_format"):
         found.check_format(full_check=True)
     return found

@@ -1,11 +1,12 @@
-"""What errors that are made step by step come to, where errors and states grow and decay.
+"""How errors that are made step by step accumulate, where errors and states grow and decay.
 
-A step that makes an error of the share e(t) of the state X(t) is the cause of an error N(T - t) e(t) X(t) at T, if N(t)
-is what the system makes of an error of size 1 in t steps. Relative to the state at T they come to
+A step at t makes an error of e(t) |X(t)|, the share e(t) of the state's norm. At T it has become N(T - t) e(t) |X(t)|,
+if the system makes an error of size N(t) in t steps of one of size 1. Relative to the state at T all these errors add
+up to
 
-    sum over t of N(T - t) e(t) X(t) / X(T).
+    sum over t of N(T - t) e(t) |X(t)| / |X(T)|.
 
-All three are known at some steps only, and interpolated.
+All three functions are known at some steps only, and interpolated in between.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ import math
 
 import numpy as np
 
-SMALLEST = 1e-280  # below which a state is as good as 0
+SMALLEST = 1e-280  # A state smaller than this counts as 0.
 
 
 class Curve:
-    """What something has grown to after t steps."""
+    """A size as a function of the number t of steps, known at some of them."""
 
     def __init__(self, t: float, size: float) -> None:
         self.t, self.size = [t], [size]
@@ -31,23 +32,27 @@ class Curve:
         return np.interp(t, self.t, np.log(np.maximum(self.size, 1e-300)))
 
     def falling(self, t: np.ndarray) -> np.ndarray:
-        """The same, but what has become less in the second half of what is known goes on so."""
+        """The logarithm of the size at t, continued beyond the last known point: a decrease over the second half of the
+        known points continues at the same rate; otherwise the size stays constant.
+        """
         last = self.t[-1]
         half, end = self.logarithm(np.array([0.5 * last, last]))
         return self.logarithm(t) + min(end - half, 0.0) * np.maximum(t - last, 0.0) / (0.5 * last or 1.0)
 
     def end(self, steps: int) -> float:
-        """Up to where it goes in a run of so many steps: not beyond the last t at which it is not as good as 0."""
+        """The last step up to which a state of this size counts in a run of so many steps: the last known t at which it
+        is not as good as 0, or `steps` if that is the last point.
+        """
         alive = [t for t, size in zip(self.t, self.size) if size > SMALLEST]
         return float(steps) if not alive or alive[-1] == self.t[-1] else alive[-1]
 
 
 def amplified(share: Curve, growth: Curve, course: Curve, steps: int, along: float) -> float:
-    """That sum at the worst T up to `steps`, for states `course` that make errors of such shares. Where states are not
-    seen to the end, it goes on as in the second half of what is.
+    """The largest sum of relative errors (see the module's formula) at any T up to `steps`. share: e(t); course:
+    |X(t)|. Where the states are not known to the end, the sum is continued as in the second half of what is known.
 
-    growth: of random errors. Those along the state shrink less, though not less than it does: so many times less
-    (`along`) is taken for possible.
+    growth: N(t), of random errors. Errors along the state may shrink less than random ones, though not less than the
+    state does: up to so many times less (`along`) is assumed.
     """
     t, X = np.array(course.t), np.array(course.size)
     alive = np.flatnonzero((t > t[0]) & (X > SMALLEST))

@@ -1,4 +1,4 @@
-"""What inputs add in many steps, on a device.
+"""What inputs add to the state in many steps, computed on a device.
 
 While inputs keep the values u, k steps add S_k u with S_k = (1 + A + .. + A^(k-1)) B, and S_{i+j} = A^i S_j + S_i.
 """
@@ -14,9 +14,10 @@ from simsuite.solvers.linear.system import LinearSystem
 
 
 class Drive:
-    """Of a system whose `held` is known: B (n, q) and the values that inputs have, columns of q numbers.
+    """The inputs of a system whose `held` is known: B (n, q), and the values that inputs take in turn, columns of q
+    numbers.
 
-    Inputs that never change are one, with the value 1, whose B is B u.
+    Inputs that never change are replaced by a single input of the value 1, whose column of B is the sum B u.
     """
 
     def __init__(self, backend: Backend, system: LinearSystem) -> None:
@@ -32,7 +33,7 @@ class Drive:
         self.B = backend.array(np.ascontiguousarray(B.T))
         self.silent = not (np.any(B) and np.any(values))
         self.positive = bool(np.all(B >= 0) and np.all(values >= 0))
-        # That of the values which pushes most, about.
+        # The column of values that adds most to the state in a step, about.
         self.strongest = int(np.argmax(np.linalg.norm(B, axis=0) @ np.abs(values)))
 
     def sums(self, S: Any, dtype: Any) -> Sums:
@@ -42,7 +43,8 @@ class Drive:
 
 
 class Sums:
-    """S u, a row of the device's, for S kept as rows (q, n): one for each input. view: of that row, (1, n)."""
+    """The row S u on the device, where S (q, n) is stored with a row for each input. view: a view of that row, (1, n).
+    """
 
     def __init__(self, backend: Backend, S: Any, dtype: Any, kernel: Any, values: Any) -> None:
         n = S.shape[1]
@@ -52,5 +54,5 @@ class Sums:
         self._launch = backend.launcher(kernel, (n, 1), (min(n, 128), 1))
 
     def turn_to(self, which: int) -> None:
-        """Queue that the row is that of these values."""
+        """Queue that the row is computed from column `which` of the inputs' values."""
         self._launch(self._values, which, self._S, 1, self.view)

@@ -1,9 +1,9 @@
 """Powers instead of steps: X_{j+k} = A^k X_j + S_k u, from frame to frame (see `powers`).
 
 The state is computed at stops only, each from the one before: at frames, and where inputs change. Its bits do not
-depend on how a run was cut. Snapshots have the state at the last stop passed, the anchor, beside the present one, and a
-run goes on from there. Between two stops the present state is computed when somebody looks, by the binary factors of
-the steps since.
+depend on where a run was interrupted. Snapshots have the state at the last stop passed, the anchor, beside the present
+one, and a run goes on from the anchor. Between two stops the present state is computed when it is asked for, with the
+factors A^(2^i) for the bits i of the number of steps since the last stop.
 
 Cost: the powers, once, and for each stop 2 n² m operations, a few times that if its gap is a rare one.
 """
@@ -24,12 +24,14 @@ from simsuite.solvers.linear.stepping.observed import ObservedOutput, output_ent
 from simsuite.solvers.linear.system import LinearSystem
 
 ANCHOR, ERROR = "anchor", "power_error"
-RECORDED = 32  # values that inputs have, up to which each has graphs of its own for the gaps between stops
+# With up to so many different values of the inputs, a graph is recorded for each gap and each of the values.
+RECORDED = 32
 
 
 class PowerStepper:
-    """The state on its device, of which `start` has the anchor. stops: the steps at which they fall, first and last
-    included. kernel: for C X, as `product` takes it."""
+    """A stepper that takes powers, with the state on its device. start: a snapshot with an anchor. stops: the steps at
+    which the state is computed, first and last included. kernel: for the product C X, as `product` takes it.
+    """
 
     def __init__(
         self,
@@ -47,7 +49,8 @@ class PowerStepper:
         self._passed = bisect.bisect_right(stops, start.step) - 1
         assert system.held is not None
         self._held = system.held
-        # Two buffers take turns as anchor; the one that is not, and the third, as what is looked at between frames.
+        # Two of the three buffers take turns as anchor; the other one of the two, and the third, serve for the state
+        # between stops.
         self._buffers = [backend.array(X), *(backend.zeros(X.shape, X.dtype) for _ in range(2))]
         self._views = [backend.view(a) for a in self._buffers]
         self._live = 0
@@ -56,7 +59,7 @@ class PowerStepper:
         self._error = backend.array(np.array([powers.error]))
 
     def advance(self, n: int) -> None:
-        """Raises ValueError when n steps lead past the last frame."""
+        """Go on by n steps. Raises ValueError when they lead past the last frame."""
         end = self.step + n
         if end > self._stops[-1]:
             raise ValueError(f"{n} steps from step {self.step} lead past the end, {self._stops[-1]}")
@@ -67,18 +70,20 @@ class PowerStepper:
             launches = self._launches(powers, targets, which)
             if self._held.values.shape[1] <= RECORDED:
                 self._recorder.replay((gap, self._live, which), launches)
-            else:  # more graphs than are kept: they would be made again and again
+            else:  # There would be more graphs than are kept, so each would be recorded again and again.
                 launches()
             self._live = targets[(len(powers) - 1) % 2]
             self._passed += 1
         self.step = end
 
     def _which(self) -> int | None:
-        """Of their values inputs have from the anchor on; None where they have no others."""
+        """Which column of their values the inputs have from the anchor on; None if they never change."""
         return self._held.at(self._stops[self._passed]) if self._held.changes else None
 
     def _launches(self, powers: Sequence[Power], targets: tuple[int, int], which: int | None) -> Callable[[], None]:
-        """From the anchor by one of `powers` after the other, into the two target buffers in turns."""
+        """A function that queues the way from the anchor through all of `powers`, which write to the two target buffers
+        in turns.
+        """
         source, views = self._views[self._live], [self._views[i] for i in targets]
 
         def launch() -> None:
@@ -90,7 +95,7 @@ class PowerStepper:
         return launch
 
     def _present(self) -> int:
-        """The buffer that has the present state, queued if need be."""
+        """The number of the buffer with the present state, whose computation is queued if necessary."""
         since = self.step - self._stops[self._passed]
         if since == 0:
             return self._live
@@ -112,6 +117,6 @@ class PowerStepper:
 
 
 def device_bytes(system: LinearSystem, jumps: Jumps, dtype: Any) -> int:
-    """What a PowerStepper of that precision allocates on its device, with its powers."""
+    """The bytes that a PowerStepper, with its powers, allocates on its device for states of this precision."""
     entries = 3 * jumps.n * jumps.m + output_entries(system.C, jumps.m)
     return powers_bytes(system, jumps, dtype) + entries * np.dtype(dtype).itemsize + 8

@@ -1,12 +1,13 @@
-"""What is lost by powers where inputs change: the states and their errors, followed from stop to stop.
+"""The error made by powers where inputs change: the states and their errors, followed from stop to stop.
 
-A stop is a frame, or a step at which inputs change. The error E of the state X, under inputs u, becomes P E + D (X, u)
-where P takes the states over some steps and D is what has to be added to P, known from `power_loss`. So errors are
-relative to the state at frames alone: what X comes to between them, and how large entries of P are, does not matter.
-A frame at which pulses of either sign have left a wheel where it was is what it is.
+A stop is a frame, or a step at which inputs change. The error E of the state X, under inputs u, becomes P E + D (X, u),
+where P takes the states over some steps and D is the error of P, known from `power_loss`. So errors are related to the
+state at frames only: it does not matter how large the state becomes between frames, nor how large the entries of P are.
+For example, pulses of either sign may turn a wheel and leave it where it was; its small state at the next frame is then
+what counts.
 
-Roundings of products, each at most about |P| |X| 2^-53, are followed by examples, with signs that are the same in all
-products, as where a run repeats itself, and with others.
+Roundings of products, each at most about |P| |X| 2^-53, are followed by examples: some with signs that are the same in
+all products, as where a run repeats itself, and some with signs drawn anew for each product.
 """
 
 from __future__ import annotations
@@ -19,15 +20,17 @@ from simsuite.solvers.linear.inputs.held import HeldInputs
 from simsuite.solvers.linear.powers.power_error import balance
 from simsuite.solvers.linear.powers.power_loss import HALF, Followed, Loss, PowerLoss, relative, some_of
 
-MOST = 100_000  # products that are followed, a second or two, and
-_OPERATIONS = 2 * 10**9  # multiplications of these
-_EXAMPLES = 4  # of each kind of signs
-_DRAWN = 256  # products for which signs are drawn at a time
+MOST = 100_000  # At most so many products are followed: a second or two.
+_OPERATIONS = 2 * 10**9  # These products may take at most so many multiplications.
+_EXAMPLES = 4  # Of each kind of signs, so many examples are followed.
+_DRAWN = 256  # Signs are drawn for so many products at a time.
 
 
 def loss(followed: PowerLoss, start: np.ndarray, held: HeldInputs, frames: Sequence[int]) -> Loss | None:
-    """As `PowerLoss.loss`, under inputs that change. start (n, m): the states at the beginning. frames: the steps at
-    which they fall, the first and the last included. None also where that takes too long."""
+    """The loss under inputs that change, as `PowerLoss.loss` gives it for constant ones. start (n, m): the states at
+    the beginning. frames: the steps of the frames, the first and the last included. None also where following them
+    takes too long.
+    """
     n, some = len(start), some_of(start)
     stops = np.union1d(np.asarray(frames), held.steps)
     path = list(_path(followed, np.diff(stops)))
@@ -48,8 +51,9 @@ def loss(followed: PowerLoss, start: np.ndarray, held: HeldInputs, frames: Seque
 
 
 def _path(followed: PowerLoss, gaps: np.ndarray) -> Iterator[tuple[int, Followed | None]]:
-    """By which matrices a run goes, each with the number of its gap; None where it has come to the end of one. Ends
-    once there are too many."""
+    """(number of the gap, matrix) for all matrices that a run applies, in order, with None as matrix at the end of each
+    gap. Ends early once there are more than MOST.
+    """
     count = 0
     for k, gap in enumerate(gaps.tolist()):
         formed = followed.formed.get(gap)
@@ -63,7 +67,7 @@ def _path(followed: PowerLoss, gaps: np.ndarray) -> Iterator[tuple[int, Followed
 
 
 class _Walk:
-    """States under their inputs, with their errors."""
+    """Some states of a run under their inputs, with their errors."""
 
     def __init__(self, start: np.ndarray, values: np.ndarray, products: int) -> None:
         n, m = start.shape
@@ -77,7 +81,7 @@ class _Walk:
         self._signs = np.empty((0, *self._same.shape))
 
     def through(self, matrix: Followed, which: int) -> None:
-        """On, with the inputs that have the values `which`."""
+        """Take the states and their errors through a matrix, while the inputs have the values `which`."""
         n, P = self._n, matrix.power
         self._X[n:] = self._values[which]
         A = P[:n, :n]
@@ -95,8 +99,11 @@ class _Walk:
         return signs
 
     def errors(self, scales: tuple[np.ndarray, ...]) -> np.ndarray:
-        """Relative, of the three kinds and by roundings of products. What squaring loses is among the latter where it
-        is not more than these at random, of which steps have as many and more."""
+        """The relative errors of the three kinds of `Followed`, and by roundings of products.
+
+        The error of squaring is counted among the latter unless it exceeds that of randomly signed roundings, since
+        steps make at least as many of these.
+        """
         X, all = self._X[: self._n], np.concatenate([self._errors, self._rounded])
         found = np.array([relative(all, X, d) for d in scales])
         squaring, random, products = (

@@ -39,20 +39,22 @@ from simsuite.solvers.linear.powers.amplification import SMALLEST, Curve, amplif
 from simsuite.solvers.linear.powers.drive import Drive, Sums
 from simsuite.solvers.linear.system import LinearSystem
 
-DOUBLINGS = 7  # 2^q steps are taken one by one
-WALK = 64  # times that the highest power is applied
-FOLLOWED = 512  # products, at most, to follow the state under inputs that change,
-LATE, LONGEST = 128, 4  # and of these for so many of the longest parts that come later
-PROBES = 2 * 2**DOUBLINGS + 2 * WALK + 4 * 30  # products with single vectors, at most
+DOUBLINGS = 7  # For the comparison with powers, 2^DOUBLINGS steps are taken one by one.
+WALK = 64  # The highest power is applied up to so many times.
+FOLLOWED = 512  # Following the state under inputs that change takes at most so many products.
+LATE, LONGEST = 128, 4  # Of these products, LATE are for the LONGEST longest spans between changes that come later.
+PROBES = 2 * 2**DOUBLINGS + 2 * WALK + 4 * 30  # The estimate takes at most so many products with single vectors.
 SAFETY = 2.0
-LUCK = 2.0**-56  # an eighth of a rounding a step, at least: few numbers may agree by chance
+# The error of a step is at least an eighth of a rounding: with few numbers, results may agree by chance.
+LUCK = 2.0**-56
 _RANDOM = 2  # vectors
 _SWEEPS = 20
 
 
 def balance(A: np.ndarray) -> np.ndarray:
-    """d (n,) such that rows and columns of A_ij d_j / d_i have about the same norms, without the diagonal. E. E.
-    Osborne, On pre-conditioning of matrices, Journal of the ACM 7 (1960) 338, for all rows at once."""
+    """Powers of 2, d (n,), such that rows and columns of the matrix A_ij d_j / d_i have about the same norms, without
+    the diagonal. E. E. Osborne, On pre-conditioning of matrices, Journal of the ACM 7 (1960) 338, for all rows at once.
+    """
     squares = np.square(A / (np.max(np.abs(A)) or 1.0))
     np.fill_diagonal(squares, 0.0)
     d2 = np.ones(len(A))
@@ -67,12 +69,13 @@ def balance(A: np.ndarray) -> np.ndarray:
 
 
 class PowerError:
-    """Follows the powers as they are made: `level` for each of A, A², A⁴ .. in turn, then `error`.
+    """Estimates the error of powers while they are made: `level` is called for each of A, A², A⁴ .. in turn, then
+    `error`.
 
-    system: with a dense A. drive: what its inputs add. largest: of the numbers that a state can have. lacks: what A and
-    B u, where inputs push most, have to be added to be exact, if that is known.
-    overflow: the step at about which the state overflows, if it does. bounded: whether all powers are in that range.
-    rounding: once `error` is known, what the rounding of exp(A dt) comes to, which steps lose as well.
+    system: with a dense A. drive: its inputs. largest: the largest number that a state can hold. lacks: the differences
+    between the exact values and A and B u, for the inputs that add most, if they are known. overflow: the step at about
+    which the state overflows, if it does. bounded: whether all powers are within the range of numbers. rounding: once
+    `error` was called, the error caused by the rounding of exp(A dt), which steps make as well.
     """
 
     overflow: float | None = None
@@ -107,13 +110,16 @@ class PowerError:
         self._rounded = Curve(0.0, self._lack(x))
         self._levels: list[tuple[Any, Sums]] = []
         self._expected = np.zeros(n)
-        self._local: list[float] = []  # what squaring A^(2^i) does to a state
+        self._local: list[float] = []  # the relative error that squaring A^(2^i) causes in a state, for each i
         self._seen = 0
-        self._first: tuple[Any, Any] | None = None  # A, and the highest power that is compared with it
+        # A, and the highest power that is compared with it, each with the inputs' part
+        self._first: tuple[Any, Any] | None = None
         self._compared: tuple[Any, Any] | None = None
 
     def level(self, multiply: Any, sums: Sums) -> None:
-        """The next power, as a product with single columns, and what inputs add in as many steps."""
+        """Take the next power into account. multiply: the product of that power with single columns; sums: what inputs
+        add in as many steps.
+        """
         if self._failed:
             return
         if self._held.changes:
@@ -139,8 +145,9 @@ class PowerError:
         self._seen += 1
 
     def error(self, steps: int) -> float:
-        """About what the state is off by after so many steps, at the worst frame, relative to its norm; inf where
-        powers overflow, or the state does."""
+        """An estimate of the error of the state after so many steps, at the worst frame, relative to the norm of the
+        state; inf where powers, or the state, overflow.
+        """
         self._walk(steps)
         rate = 0.0 if self._failed else self._rate()
         if self._levels:
@@ -157,7 +164,7 @@ class PowerError:
         return self.overflow is not None or not self.bounded
 
     def _walk(self, steps: int) -> None:
-        """On from the highest power, by the same again and again."""
+        """Follow the state and random vectors further by applying the highest power again and again."""
         top = 2.0 ** (self._seen - 1)
         for k in range(2, min(WALK, int(steps / top)) + 1):
             if self._failed:
@@ -171,8 +178,10 @@ class PowerError:
             self._note(k * top)
 
     def _follow(self, steps: int) -> None:
-        """The state under the inputs as they are, by the powers that the run has: from the first that is not 0 on, and
-        then, as if it had stayed as it was until there, through the longest of the parts between changes."""
+        """Follow the state under the changing inputs by the powers that the run takes. It is followed from the first
+        step at which it is not 0; then, as if it stayed constant in between, through the longest of the later spans
+        between changes.
+        """
         held = self._held
         begins, ends = held.steps, np.append(held.steps[1:], steps)
         first = 0
@@ -195,8 +204,9 @@ class PowerError:
                     return
 
     def _parts(self, lengths: np.ndarray, first: int) -> Iterator[tuple[int, list[int]]]:
-        """The parts between changes that are followed, by which powers: from `first` on while there are products for
-        that, and the longest of the others."""
+        """(number, levels) of the spans between changes that are followed, with the powers that take the state through
+        each: from span `first` on until half of the products are spent, then the longest of the other spans.
+        """
         k, left = first, FOLLOWED - LATE
         while k < len(lengths) and left > 0:
             levels = self._through(int(lengths[k]), left)
@@ -206,12 +216,14 @@ class PowerError:
             yield k + late, self._through(int(lengths[k + late]), LATE // LONGEST)
 
     def _through(self, steps: int, most: int) -> list[int]:
-        """So many steps, but no more than `most` products."""
+        """The levels of the powers that together take `steps` steps, or as many of them as `most` products take."""
         top = len(self._levels) - 1
         return [*(i for i in range(top) if steps >> i & 1), *[top] * min(steps >> top, most)][:most]
 
     def _note(self, t: float) -> np.ndarray:
-        """A point of both curves, or that one of them leaves the range of numbers. Returns the state."""
+        """Add a point at t to the curves of growth and of the state, or note that one of them left the range of
+        numbers. Returns the state.
+        """
         state = self._host(self._late)
         N = self._norm(np.column_stack([self._host(g) for g in self._grown])) / self._random
         self.bounded = bool(self._largest >= N)
@@ -232,8 +244,9 @@ class PowerError:
             self.overflow = self._when(t) or t
 
     def _when(self, t: float) -> float | None:
-        """The step up to `t` at which the state overflows if it goes on growing as between the last two points; None
-        if it does not by then."""
+        """The step up to `t` at which the state overflows if it goes on growing as between the last two points; None if
+        it does not overflow by then.
+        """
         at, X = self._course.t, self._course.size
         if len(at) < 3 or not 0 < X[-2] < X[-1]:
             return None
@@ -242,7 +255,7 @@ class PowerError:
         return step if step <= t else None
 
     def _amplification(self, steps: int) -> float:
-        """Of errors that are relative to the state: so many times one of a step is what comes of all."""
+        """The error after `steps` steps as a multiple of the relative error of a single step."""
         seen = any(size > SMALLEST for size in self._course.size[1:])
         if not seen and self._course.t[-1] < steps and self._held.changes:
             return float(steps)
@@ -250,7 +263,7 @@ class PowerError:
         return min(worst, self._course.end(steps)) if self._positive else worst
 
     def _lack(self, x: np.ndarray) -> float:
-        """What the rounding of exp(A dt) makes of a step from the state x, relative to the state that it leads to."""
+        """The error that the rounding of exp(A dt) causes in a step from the state x, relative to the next state."""
         if self._lacks is None:
             return 0.0
         A, b = self._lacks
@@ -275,7 +288,7 @@ class PowerError:
         return max(rate, LUCK) if self._local else 0.0
 
     def _step(self, start: tuple[Any, Any], steps: int) -> None:
-        """The state after so many steps, in `_twice`."""
+        """Compute the state after so many steps, taken one by one from `start`, in `_twice`."""
         assert self._first is not None
         multiply, bias = self._first
         at_once = multiply.most_steps or steps
@@ -296,7 +309,7 @@ class PowerError:
         return self._backend.to_host(vector[0])[:, 0]
 
     def _norm(self, X: np.ndarray) -> float:
-        """After scaling, without overflow on the way."""
+        """The norm of X after scaling, computed so that nothing overflows on the way."""
         with np.errstate(all="ignore"):
             scaled = X.reshape(self._n, -1) / self._scale[:, None]
             largest = float(np.max(np.abs(scaled)))

@@ -1,17 +1,17 @@
-"""What is lost by taking powers of exp(A dt), followed while they are made, for systems of moderate size.
+"""The error made by taking powers of exp(A dt), followed while the powers are made, for systems of moderate size.
 
 P_i, as it is computed, is A^(2^i) less an error E_i. Squaring gives
 
     E_{i+1} = P_i E_i + E_i P_i + E_i^2 + (P_i^2 - P_{i+1}),
 
-where the last is known to twice the digits (see `sliced`), and E_0 is 0, or what exp(A dt) lacks (`discretise`). So the
-error of a state that goes through these powers, E x along with P x, is known, whatever A does to errors: there is no
-guess in it as in `power_error`, which takes over where there are more rows, more changes of inputs than can be
-followed (`power_course`), or entries of so many sizes that twice the digits are not enough. It takes twelve products of
-squares on the host for each power.
+where the last term is known to twice the digits (see `sliced`), and E_0 is 0, or the error of exp(A dt) as it was
+computed (`discretise`). So the error of a state that goes through these powers, E x along with P x, is known, whatever
+A does to errors. Nothing in it is guessed, unlike in `power_error`, which is used instead where there are more rows,
+more changes of inputs than can be followed (`power_course`), or entries of so many sizes that twice the digits are not
+enough. It takes twelve products of square matrices on the host for each power.
 
-To that comes the rounding of the products with states, as large as it can be. The result is twice the largest, relative
-to the state, at some of the frames, in the units that the state has and in those that balance A.
+The largest possible rounding of the products with states is added. The result is twice the largest error, relative to
+the state, at some of the frames, in the units that the state has and in those that balance A.
 """
 
 from __future__ import annotations
@@ -29,17 +29,18 @@ from simsuite.solvers.linear.powers.power_error import SAFETY, balance
 from simsuite.solvers.linear.system import LinearSystem
 from simsuite.solvers.matmul.sparse import filled
 
-LARGEST = 256  # rows: some tenths of a second
-_FRAMES = 12  # that are looked at, of more
-_STATES = 4  # mixtures of all that stand for them, where there are more
-_SMALLEST = 1e-280  # below which a state is as good as 0
+LARGEST = 256  # Errors are followed for up to so many rows: some tenths of a second.
+_FRAMES = 12  # At most so many frames are examined.
+_STATES = 4  # If there are more states, they are represented by so many random mixtures of them.
+_SMALLEST = 1e-280  # A state smaller than this counts as 0.
 HALF = 2.0**-53
 
 
 @dataclass(frozen=True)
 class Loss:
-    """About what the state is off by at the worst frame, relative to its norm: by the powers themselves, by the
-    rounding of exp(A dt), and by that of products, where it is told apart."""
+    """Estimates of the error at the worst frame, relative to the norm of the state: by squaring (`powers`), by the
+    rounding of exp(A dt) (`rounding`), and by the rounding of products, where that is separated from the first.
+    """
 
     powers: float
     rounding: float
@@ -47,15 +48,18 @@ class Loss:
 
     @classmethod
     def of(cls, worst: np.ndarray) -> Loss | None:
-        """worst: relative errors by squaring, by exp(A dt), beyond twice the digits, and, if told apart, by products.
-        None if there are more of those beyond than of the others, or something overflows."""
+        """The loss from the relative errors `worst`: by squaring, by exp(A dt), those that twice the digits do not
+        resolve, and, where separated, by products. None if the unresolved errors exceed the others, or if something
+        overflows.
+        """
         powers, rounding, unseen, products = np.append(worst, 0.0)[:4].tolist()
         seen = powers + rounding + products
         return cls(SAFETY * powers, SAFETY * rounding, SAFETY * products) if unseen <= seen < math.inf else None
 
 
 def lacking(system: LinearSystem) -> tuple[np.ndarray, np.ndarray] | None:
-    """What A and B of a system with a dense A have to be added to be exact; None in discrete time."""
+    """The differences between the exact discretisation and A and B of a system with a dense A; None in discrete time.
+    """
     stated, inputs = system.stated, system.inputs
     if not stated.continuous:
         return None
@@ -67,15 +71,19 @@ def lacking(system: LinearSystem) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 class Followed:
-    """What takes states over some steps, [[A, B], [0, 1]], as it is computed, and what has to be added to it, in three
-    parts: what squaring lost, what exp(A dt) lacks, and an example of what is beyond twice the digits."""
+    """The matrix [[A, B], [0, 1]] that takes states over some steps, as it is computed, and its errors, to be added to
+    it. They have three parts: by squaring, by the rounding of exp(A dt), and an example of what twice the digits do not
+    resolve.
+    """
 
     def __init__(self, power: np.ndarray, errors: np.ndarray, n: int) -> None:
-        """power (.., ..), errors (3, .., ..); n: rows of A."""
+        """power: the matrix; errors (3, .., ..): their three parts; n: how many rows A has."""
         self.power, self.errors, self._n = power, errors, n
 
     def before(self, first: Followed, product: np.ndarray | None = None) -> Followed:
-        """First what `first` is of, then this: as `product`, as it is computed, or as exact as float64 has it."""
+        """The matrix that takes states through the steps of `first` and then through those of this one. product: that
+        matrix as it was computed; None for the product in float64, without the error of that product.
+        """
         P, Q, n = self.power, first.power, self._n
         with np.errstate(all="ignore"):
             errors = P @ first.errors + self.errors @ Q
@@ -88,8 +96,11 @@ class Followed:
 
 
 def _lost(product: np.ndarray, P: np.ndarray, Q: np.ndarray) -> np.ndarray:
-    """What has to be added to `product` to have P Q, and an example of what that itself lacks. Scaling between the
-    factors keeps rows and columns together that are of a size, as of integrators, which grow, and of what decays."""
+    """The error of `product` as the product P Q, to be added to it, and an example of the error of that error.
+
+    Scaling between the factors makes their entries alike in size, as integrators make entries that grow and decaying
+    states make entries that shrink.
+    """
     ratio = np.max(np.abs(Q), axis=1) / np.max(np.abs(P), axis=0)
     scale = np.exp2(np.round(0.5 * np.log2(np.where((ratio > 0) & (ratio < math.inf), ratio, 1.0))))
     P, Q = P * scale, Q / scale[:, None]
@@ -99,17 +110,18 @@ def _lost(product: np.ndarray, P: np.ndarray, Q: np.ndarray) -> np.ndarray:
 
 
 class PowerLoss:
-    """`level` for each of A, A², A⁴ .. in turn, then `loss`, or `power_course.loss`. Inputs are part of A: [[A, B],
-    [0, 1]]."""
+    """Follows the errors of powers: `level` is called for each of A, A², A⁴ .. in turn, then `loss`, or
+    `power_course.loss`. Inputs are part of the matrix, as [[A, B], [0, 1]].
+    """
 
     def __init__(self, lacks: tuple[np.ndarray, np.ndarray]) -> None:
-        """lacks: what A (n, n) and B (n, q), of all that inputs add, have to be added to be exact."""
+        """lacks: the differences between the exact values and A (n, n), and between them and B (n, q) of all inputs."""
         self._lacks = lacks
         self.squares: list[Followed] = []
-        self.formed: dict[int, Followed] = {}  # by how many steps they are of
+        self.formed: dict[int, Followed] = {}  # the matrices of gaps, by their numbers of steps
 
     def level(self, P: np.ndarray, S: np.ndarray) -> None:
-        """The next power (n, n), and what inputs add in as many steps (n, q)."""
+        """Follow the next power P (n, n), with the sums S (n, q) that inputs add in as many steps."""
         block = _block(P, S, 1.0)
         if self.squares:
             self.squares.append(self.squares[-1].before(self.squares[-1], block))
@@ -118,27 +130,30 @@ class PowerLoss:
         self.squares.append(Followed(block, np.stack([nothing, _block(*self._lacks, 0.0), nothing]), len(P)))
 
     def form(self, steps: int, P: np.ndarray, S: np.ndarray) -> None:
-        """What so many steps come to so far: after that, by the last of the squares."""
+        """Follow a matrix for a gap of `steps` steps while it is formed: P and S are its present product, which now
+        includes the last of the squares.
+        """
         done, last = self.formed.get(steps), self.squares[-1]
         self.formed[steps] = last if done is None else last.before(done, _block(P, S, 1.0))
 
     def loss(self, start: np.ndarray, jumps: Jumps) -> Loss | None:
-        """Under constant inputs, which are one, with the value 1. start (n, m): the states at the beginning. None where
-        the powers needed for it overflow, or where twice the digits are not enough."""
+        """The loss under constant inputs, which count as one input of the value 1. start (n, m): the states at the
+        beginning. None where the powers needed for it overflow, or where twice the digits are not enough.
+        """
         n, start = len(start), some_of(start)
         scales = np.ones(n), balance(self.squares[0].power[:n, :n])
         pushed = bool(np.any(self.squares[0].power[:n, n]))
         start = np.vstack([start, np.full(start.shape[1], float(pushed))])
         worst = np.zeros(3)
         with np.errstate(all="ignore"):
-            while 2 ** len(self.squares) <= jumps.steps:  # a run takes the highest power several times
+            while 2 ** len(self.squares) <= jumps.steps:  # A run may apply its highest power several times.
                 self.squares.append(self.squares[-1].before(self.squares[-1]))
             for step in _frames(jumps):
                 worst = np.maximum(worst, self._at(step, start, scales))
         return Loss.of(worst)
 
     def _at(self, step: int, X: np.ndarray, scales: tuple[np.ndarray, ...]) -> np.ndarray:
-        """Relative errors of the three kinds after so many steps from the states X."""
+        """The relative errors of the three kinds after `step` steps from the states X."""
         errors, products, n = np.zeros((3, *X.shape)), np.zeros(X.shape), len(scales[0])
         for i in range(step.bit_length()):
             if step >> i & 1:
@@ -152,7 +167,7 @@ class PowerLoss:
 
 
 def some_of(start: np.ndarray) -> np.ndarray:
-    """States that stand for all of `start`, its columns."""
+    """A few states that represent all columns of `start`: `start` itself, or random mixtures of its columns."""
     m = start.shape[1]
     if m <= _STATES:
         return start
@@ -161,7 +176,7 @@ def some_of(start: np.ndarray) -> np.ndarray:
 
 
 def _block(A: np.ndarray, B: np.ndarray, one: float) -> np.ndarray:
-    """[[A, B], [0, one]]"""
+    """The block matrix [[A, B], [0, one]]."""
     n, q = B.shape
     block = np.diag(np.full(n + q, one))
     block[:n] = np.hstack([A, B])
@@ -169,7 +184,7 @@ def _block(A: np.ndarray, B: np.ndarray, one: float) -> np.ndarray:
 
 
 def relative(errors: np.ndarray, X: np.ndarray, d: np.ndarray) -> np.ndarray:
-    """Norms of errors (.., n, m) relative to that of the states X (n, m), in units d."""
+    """The norms of errors (.., n, m) relative to that of the states X (n, m), both divided by the units d (n,)."""
     X = X / d[:, None]
     largest = float(np.max(np.abs(X)))
     if largest < _SMALLEST:
@@ -179,7 +194,8 @@ def relative(errors: np.ndarray, X: np.ndarray, d: np.ndarray) -> np.ndarray:
 
 
 def _frames(jumps: Jumps) -> list[int]:
-    """Some of the steps at which frames are, or about, if gaps are not equal; the last one among them."""
+    """Some of the steps at which there are frames, the last one included; only approximately where gaps are not equal.
+    """
     gap, count = jumps.gaps.most_common(1)[0][0], jumps.frames
     places = np.concatenate([np.linspace(1, count, _FRAMES // 2), np.geomspace(1, count, _FRAMES // 2)])
     return sorted({jumps.steps, *(min(gap * round(place), jumps.steps) for place in places)})

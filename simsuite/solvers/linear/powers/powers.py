@@ -28,35 +28,38 @@ from simsuite.solvers.matmul.product import Products
 
 
 class Power:
-    """X -> A^k X + S_k u, for X of m columns in the run's precision."""
+    """The map X -> A^k X + S_k u, for X of m columns in the run's precision."""
 
     def __init__(self, backend: Backend, P: Any, sums: Sums, dtype: Any, products: Products) -> None:
-        """P (n, n): a float64 array of the device."""
+        """P (n, n): the power A^k, a float64 array on the device."""
         with backend.arithmetic():
             P = P.astype(dtype, copy=False)
         self._sums = sums
         self._multiply, self.kernel = products(P)
 
     def __call__(self, X: Any, out: Any, which: int | None) -> None:
-        """Queue it, from one view to another, while inputs have those of their values (None: they have no others)."""
+        """Queue the map from the view X to the view `out`. which: the column of values that inputs have, or None if
+        they never change.
+        """
         if which is not None:
             self._sums.turn_to(which)
         self._multiply(X, self._sums.view, 0, 0, 1, out)
 
 
 class _Growing:
-    """A^k and the rows of S_k for the bits of k below the present one."""
+    """A power A^k and the rows of S_k, where k consists of the bits of a gap up to the present one."""
 
     def __init__(self, P: Any, S: Any) -> None:
         self.P, self.S = P, S
 
 
 class Powers:
-    """What takes the states of a system over any number of steps up to its longest gap.
+    """The powers that take the states of a system over any number of steps up to its longest gap.
 
-    dtype: the run's precision; kernel: as `product` takes it. lost: about what they lose, relative to the state, see
-    `PowerLoss` and `PowerError`; rounding: what that of exp(A dt) comes to besides; products: that of products, where
-    it is told apart. overflow: the step at about which the state overflows, if it does, found on the way.
+    dtype: the run's precision; kernel: as `product` takes it. lost: an estimate of the error of powers, relative to the
+    state, see `PowerLoss` and `PowerError`; rounding: the error by the rounding of exp(A dt), which is not part of it;
+    products: that by the rounding of products, where it is separated. overflow: the step at about which the state
+    overflows, if it does.
     """
 
     def __init__(
@@ -112,7 +115,9 @@ class Powers:
         return Power(self._backend, P, self._drive.sums(S, self.dtype), self.dtype, self._products)
 
     def _next(self, wide: Any, thin: Any, added: Any, before: _Growing) -> _Growing:
-        """P times a power, of which `wide` and `thin` are products with many columns and one; `added` is the S of P."""
+        """The product of a power P with `before`. wide, thin: the products with P for many columns and for one; added:
+        the S that belongs to P.
+        """
         b = self._backend
         P, S = b.zeros(before.P.shape, np.float64), b.zeros(before.S.shape, np.float64)
         wide(b.view(before.P), b.view(self._zero), 0, 0, 1, b.view(P))
@@ -123,31 +128,32 @@ class Powers:
 
     @property
     def error(self) -> float:
-        """About what the state is off by; 1 where nothing is left of it."""
+        """An estimate of the relative error of the state by all causes; 1 where nothing of the state is right."""
         return min(self.lost + self.rounding + self.products, 1.0)
 
     @property
     def kernel(self) -> str:
-        """What the products with the states are made of."""
+        """The kernel that multiplies powers with the states."""
         return self._squares[0].kernel
 
     def over(self, steps: int) -> list[Power]:
-        """What takes the states over so many steps, one after the other."""
+        """The powers that take the states over so many steps, in the order in which they are to be applied."""
         if steps in self._formed:
             return [self._formed[steps]]
         return [square for i, square in enumerate(self._squares) if steps >> i & 1]
 
 
 def _followed(system: LinearSystem, lacks: tuple[np.ndarray, np.ndarray] | None) -> PowerLoss | None:
-    """What follows the errors of the powers, if they are of a size for that."""
+    """A `PowerLoss` that follows the errors of the powers; None where the system is too large for it."""
     A, B = lacks or (np.zeros_like(system.A), np.zeros_like(system.B))
     B = B.reshape(len(A), -1)
-    steps_only = lacks is None and not system.moves  # in discrete time, where nothing changes, see `PowerError`
+    # In discrete time with constant inputs, `PowerError` alone is used.
+    steps_only = lacks is None and not system.moves
     return None if steps_only or len(A) + B.shape[1] > LARGEST else PowerLoss((A, B))
 
 
 def device_bytes(system: LinearSystem, jumps: Jumps, dtype: Any) -> int:
-    """What Powers allocates at most."""
+    """The bytes that Powers allocates on its device at most."""
     n, size = jumps.n, np.dtype(dtype).itemsize
     q, values = (1, 1) if system.held is None or not system.moves else system.held.values.shape
     held = (jumps.levels + len(jumps.formed)) * (held_entries(n, n) * size + n * (size + 8 * q + 8))

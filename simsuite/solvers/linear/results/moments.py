@@ -20,14 +20,14 @@ import numpy as np
 
 from simsuite.solvers.linear.system import LinearSystem
 
-_MOST_WORK = 3e10  # multiplications that the host may spend: some seconds
-_CALL = 1e4  # of them in the time that a product takes however small it is
-_KEPT = 8  # maps of different lengths
-_BLOCK = 1024  # steps whose inputs are evaluated at once
+_MOST_WORK = 3e10  # The host may take so many multiplications: some seconds.
+_CALL = 1e4  # Any product, however small, takes as long as so many multiplications.
+_KEPT = 8  # Maps for up to so many different numbers of steps are stored.
+_BLOCK = 1024  # The inputs of so many steps are evaluated at once.
 
 
 class _Map(NamedTuple):
-    """So many steps at once."""
+    """The map of mean and covariance over some number of steps: mean -> A mean + b, P -> A P A' + Q."""
 
     A: np.ndarray
     b: np.ndarray
@@ -43,15 +43,16 @@ class _Map(NamedTuple):
 
 
 class Moments(NamedTuple):
-    """mean (n,), or None where states do not begin alike; covariance (n, n)."""
+    """The moments at one step: the mean (n,), or None where states do not begin alike, and the covariance (n, n)."""
 
     mean: np.ndarray | None
     covariance: np.ndarray
 
 
 class ExactMoments:
-    """Of a system with noise. frames: the steps at which they will be asked for, in order, the last one the end of the
-    run."""
+    """The exact moments of a system with noise. frames: the steps at which they will be asked for, in order; the last
+    one is the end of the run.
+    """
 
     def __init__(self, system: LinearSystem, frames: Sequence[int]) -> None:
         self._given, self._frames = system, frames
@@ -62,7 +63,7 @@ class ExactMoments:
 
     @cached_property
     def _system(self) -> LinearSystem:
-        """With a dense A, asked for where that is affordable."""
+        """The system with a dense A; used only where the moments are affordable."""
         return self._given.dense()
 
     @property
@@ -73,7 +74,7 @@ class ExactMoments:
 
     @cached_property
     def affordable(self) -> bool:
-        """Whether the host can work them out in moderate time."""
+        """Whether the host can compute the moments in moderate time."""
         n, steps = len(self._given.start), self._frames[-1]
         gaps = [b - a for a, b in itertools.pairwise(self._frames)]
         different = len(set(gaps))
@@ -90,7 +91,7 @@ class ExactMoments:
         return Moments(start[:, 0] if self.alike else None, np.zeros((n, n)))
 
     def at(self, step: int) -> Moments:
-        """The same bits whether or not earlier frames have been asked for."""
+        """The moments at a step, with the same bits whether or not earlier frames have been asked for."""
         reached = self._reached
         at, found = reached if reached is not None and reached[0] <= step else (0, self._first)
         with np.errstate(all="ignore"):
@@ -129,7 +130,7 @@ class ExactMoments:
         return self._maps[steps]
 
     def _power(self, k: int) -> _Map:
-        """2^k steps."""
+        """The map over 2^k steps."""
         if not self._doubled:
             system = self._system
             assert system.noise is not None

@@ -1,12 +1,13 @@
 """What is reported of a linear system with noise: moments over the batch beside exact ones.
 
-All of it is of what is observed, C X or X. Over the batch there are moments where its states all have one law: they
-begin with the same numbers, or with random ones, whose covariance is then the identity at the beginning. States that
-begin with different numbers have means of their own but one covariance, that of the noise, which is given alone.
+All of them are moments of the observed components: those of C X, or of X. Moments over the batch are given where all
+its states have the same law: they begin with the same numbers, or with random ones, whose covariance is the identity at
+the beginning. States that begin with different numbers have different means but the same covariance, that of the noise;
+then only the exact covariance is given.
 
-Standard errors are those of normal numbers, which these are: of a mean s/sqrt(m), of a deviation s/sqrt(2(m - 1)), and
-of the entry (i, j) of a covariance, by Wishart's law, sqrt((P_ii P_jj + P_ij^2)/(m - 1)): T. W. Anderson, An
-Introduction to Multivariate Statistical Analysis, 3rd edition (2003), chapter 7.
+Standard errors are those of samples of normal numbers, which these are: of a mean s/sqrt(m), of a standard deviation
+s/sqrt(2(m - 1)), and of the entry (i, j) of a covariance, by Wishart's law, sqrt((P_ii P_jj + P_ij^2)/(m - 1)): T. W.
+Anderson, An Introduction to Multivariate Statistical Analysis, 3rd edition (2003), chapter 7.
 """
 
 from __future__ import annotations
@@ -26,16 +27,16 @@ from simsuite.libraries import decomposing
 from simsuite.solvers.linear.results.moments import ExactMoments, Moments
 from simsuite.solvers.linear.system import LinearSystem
 
-COVARIANCE_LIMIT = 16  # components whose covariance is printed
-MEAN_LIMIT = 64  # and whose mean is
-_LYAPUNOV_LIMIT = 512  # rows: some seconds
-_LYAPUNOV_ERROR = 1e-6  # relative, of what is left of the equation, beyond which its solution is not given
-_ROUNDING = 100  # units in the last place that a state may have lost
+COVARIANCE_LIMIT = 16  # The covariance of up to so many components is printed.
+MEAN_LIMIT = 64  # The mean of up to so many components is printed.
+_LYAPUNOV_LIMIT = 512  # Lyapunov equations of up to so many rows are solved, which takes some seconds.
+_LYAPUNOV_ERROR = 1e-6  # A solution with a larger relative residual is not given.
+_ROUNDING = 100  # A state may have lost so many units in the last place by rounding.
 
 
 @dataclass(frozen=True)
 class NoiseOutcome:
-    """Of a system with noise. frames: steps that are stored."""
+    """What is reported of a system with noise. frames: the steps that are stored."""
 
     system: LinearSystem
     frames: tuple[int, ...]
@@ -50,7 +51,7 @@ class NoiseOutcome:
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        """That grow along time."""
+        """The variables of the result file that have a row for each frame."""
         found = []
         if self._sampled:
             found += [
@@ -66,7 +67,7 @@ class NoiseOutcome:
         return tuple(found)
 
     def rows(self, step: int, Y: np.ndarray) -> Mapping[str, np.ndarray]:
-        """Of one frame. Y (components, m): what is stored of the state."""
+        """The rows of these variables for one frame. Y (components, m): the stored states."""
         found: dict[str, np.ndarray] = {}
         if self._sampled:
             m = Y.shape[1]
@@ -90,7 +91,9 @@ class NoiseOutcome:
             return Moments(None if exact.mean is None else C @ exact.mean, C @ exact.covariance @ C.T)
 
     def results(self, step: int, Y: np.ndarray, stable: bool) -> dict[str, Any]:
-        """Of the last frame; see docs/linear.md. stable: whether the system is known to be so."""
+        """The results for the last frame; docs/linear.md explains them. Y (components, m): the stored states. stable:
+        whether the system is known to be stable.
+        """
         few, printed = len(Y) <= COVARIANCE_LIMIT, len(Y) <= MEAN_LIMIT
         found: dict[str, Any] = {"samples": Y.shape[1]}
         exact = self._observed(self._exact.at(step)) if self._exact.affordable else None
@@ -114,7 +117,9 @@ class NoiseOutcome:
         return found | (self._stationary() if stable and few else {})
 
     def _stationary(self) -> dict[str, Any]:
-        """P with A P A' + G G' = P, or A P + P A' + G G' = 0 in continuous time, as it is observed."""
+        """The stationary covariance of the observed components, from A P A' + G G' = P or, in continuous time, A P + P
+        A' + G G' = 0.
+        """
         n = self.system.A.shape[0]
         if n > _LYAPUNOV_LIMIT:
             return {"stationary_note": f"the matrix has {n} rows, more than {_LYAPUNOV_LIMIT}"}
@@ -154,10 +159,11 @@ def _finite(**arrays: np.ndarray) -> dict[str, Any]:
 
 
 def _scores(Y: np.ndarray, mean: np.ndarray, S: np.ndarray | None, exact: Moments) -> dict[str, Any]:
-    """largest_z: the largest distances of sample from exact moments, in exact standard errors, of so many (`compared`).
+    """The largest distances of sample moments from exact ones, in exact standard errors (`largest_z`), and how many
+    were compared (`compared`).
 
-    Where covariances are not given, variances stand for them. Components without noise, or with so little that rounding
-    may be larger, are left out.
+    S: the sample covariance; where it is None, variances are compared instead. Components without noise, or with so
+    little that rounding may be larger, are left out.
     """
     m, P = Y.shape[1], exact.covariance
     assert exact.mean is not None

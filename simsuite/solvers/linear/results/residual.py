@@ -1,10 +1,10 @@
 """How far a result is from the same state found in another way, relative to that, in float64 on the host.
 
-A state that was stepped is compared with one power of A, a state found by powers with one that is stepped, a few
-columns of it. So two methods agree that round in different ways; what both of them lose is not seen. Where A is sparse
-and too large for powers, some columns are stepped by SciPy's products, or, in continuous time, found by its action of
-the exponential at once. Where inputs depend on time, all is stepped by NumPy's products, with inputs that the host
-evaluates.
+A state that was stepped is compared with one that a single power of A gives; a state found by powers is compared, in a
+few columns, with one that is stepped. The two methods round differently, so their agreement shows that neither is wrong
+by much more than rounding; an error that both make is not seen. Where A is sparse and too large for powers, some
+columns are stepped by SciPy's products or, in continuous time, found at once by SciPy's action of the exponential.
+Where inputs depend on time, all columns are stepped by NumPy's products, with inputs that the host evaluates.
 """
 
 from __future__ import annotations
@@ -18,18 +18,20 @@ from scipy.sparse.linalg import expm_multiply
 from simsuite.solvers.linear.matrices.embedding import largest
 from simsuite.solvers.linear.system import LinearSystem
 
-COLUMNS = 4  # that are stepped
-_STEPS = 200_000  # products that take a moment, however small
+COLUMNS = 4  # So many columns are stepped.
+_STEPS = 200_000  # So many products, however small, take a moment.
 
 
 def residual(system: LinearSystem, X: np.ndarray, step: int, powers: bool, limit: int) -> float | None:
-    """max |X - Y| / max |Y|, Y the same state after `step` steps; of some columns where Y is stepped.
+    """max |X - Y| / max |Y|, where Y is the state after `step` steps found in another way; where Y is stepped, only
+    some columns are compared.
 
-    Where max |Y| is below the smallest normal number of X's precision, that number is what the difference is relative
-    to: X is rounded to multiples of the smallest subnormal number then, however small Y becomes. Where Y is 0, it is
-    the difference itself.
+    Where max |Y| is below the smallest normal number of X's precision, the difference is taken relative to that number,
+    since X is then rounded to multiples of the smallest subnormal number, however small Y becomes. Where Y is 0, the
+    difference itself is returned.
 
-    None if it would take more than `limit` multiplications; NaN if Y overflows.
+    None if it would take more than `limit` multiplications; NaN if Y overflows. powers: whether X was found by powers
+    of A.
     """
     n = X.shape[0]
     some = slice(None, None, -(-X.shape[1] // COLUMNS))
@@ -69,7 +71,9 @@ def _walked(system: LinearSystem, steps: int) -> np.ndarray:
 
 
 def _by_power(system: LinearSystem, X: np.ndarray, steps: int) -> np.ndarray:
-    """[[A, b], [0, 1]]^steps [X; 1]."""
+    """The state after so many steps by a power of the augmented matrix, [[A, b], [0, 1]]^steps [X; 1], for constant
+    inputs b.
+    """
     A, n = system.A, len(X)
     block = np.eye(n + 1)
     block[:n, :n], block[:n, n] = A, system.constant_input()

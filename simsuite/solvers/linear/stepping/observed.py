@@ -1,4 +1,4 @@
-"""What the frames of a linear system hold instead of its state, where that is asked for: C X."""
+"""The output C X of a linear system, which frames hold instead of the state where a scenario asks for it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from simsuite.solvers.matmul.product import product
 
 
 class ObservedOutput:
-    """C X on the device, for X of so many columns. C: (q, n), or None for nothing. kernel: as `product` takes it."""
+    """C X on the device, where X has so many columns. C: (q, n), or None if X itself is observed. kernel: as `product`
+    takes it.
+    """
 
     def __init__(self, backend: Backend, C: np.ndarray | None, dtype: Any, columns: int, kernel: str) -> None:
         self._array: Any = None
@@ -24,7 +26,7 @@ class ObservedOutput:
             self._product, _ = product(backend, backend.array(C), columns, kernel, biased=False)
 
     def queue(self, X: Any) -> Mapping[str, Any]:
-        """Queue C X; its array by name, or none. X: a view."""
+        """Queue the computation of C X and return its array by name; an empty mapping without C. X: a view."""
         if self._array is None:
             return {}
         no_bias, output = self._views
@@ -33,5 +35,5 @@ class ObservedOutput:
 
 
 def output_entries(C: np.ndarray | None, columns: int) -> int:
-    """How many numbers it allocates at most."""
+    """How many numbers an ObservedOutput allocates at most."""
     return 0 if C is None else product_entries(*C.shape) + len(C) * (columns + 1)

@@ -29,16 +29,19 @@ from simsuite.solvers.linear.stepping.step_product import step_bytes, step_produ
 from simsuite.solvers.linear.system import LinearSystem
 from simsuite.solvers.table import ROWS, FunctionTable
 
-_NOWHERE = np.zeros(1)  # inputs depend on time only: one point stands for all
-_MANY, _MUCH = 4096, 1e10  # steps in one launch, and their operations, which take a CPU a tenth of a second
-_LAUNCHES = 4096  # that are recorded at once
+_NOWHERE = np.zeros(1)  # Inputs depend on time only, so they are evaluated at a single point of space.
+# How many steps, and operations, one launch may take; a CPU takes a tenth of a second for these.
+_MANY, _MUCH = 4096, 1e10
+_LAUNCHES = 4096  # So many launches are recorded at once.
 
 
 class _Inputs:
-    """bias[k] = B u at the k-th of the steps ahead; a single row that serves every step if u is constant."""
+    """The inputs on the device: bias[k] = B u at the k-th of the steps ahead, or a single row for all steps if u is
+    constant.
+    """
 
     def __init__(self, backend: Backend, steps: int, dtype: Any, B: np.ndarray, inputs: Inputs) -> None:
-        # A clock of their own, without frames: which frames are stored must not change their times.
+        # The clock of the inputs knows no frames: which frames are stored must not change the times of the inputs.
         clock, offsets = UniformClock.of(inputs.dt, (0, steps)), range(ROWS + inputs.ahead)
         self._table = FunctionTable(backend, clock, dtype, [(u, _NOWHERE, _NOWHERE) for u in inputs.given], offsets)
         self._ahead = int(inputs.ahead)
@@ -65,9 +68,10 @@ class _Inputs:
 
 
 class LinearStepper:
-    """The state on its device.
+    """A stepper that takes single steps, with the state on its device.
 
-    steps: how many the whole run has. kernel: as `product` takes it. Raises DeviceError where that cannot be had.
+    steps: how many the whole run has. kernel: which kernel to use, as `product` takes it. Raises DeviceError where that
+    kernel cannot be had.
     """
 
     def __init__(
@@ -83,7 +87,8 @@ class LinearStepper:
             self._noise = NoiseRows(backend, n, (drawn, columns), system.noise.seed)
         first = backend.array(np.concatenate([X, np.zeros((drawn, columns), dtype)]))
         buffers = [first, backend.zeros(first.shape, dtype)]
-        self._whole = [backend.view(a) for a in buffers]  # [X; W], of which a step reads all and writes X
+        # The arrays [X; W]: a step reads all of one and writes X of the other.
+        self._whole = [backend.view(a) for a in buffers]
         self._buffers = [a[:n] for a in buffers]
         self._views = [backend.view(a) for a in self._buffers]
         self._live = 0
@@ -104,7 +109,7 @@ class LinearStepper:
             if self._noise is not None:
                 self._noise.prepare(self.step)
             launches = self._launches(block, self._live)
-            if block > ROWS:  # a single one, of any length
+            if block > ROWS:  # A block of more steps is a single launch, whatever its length.
                 launches()
             else:
                 self._recorder.replay((block, self._live), launches)
@@ -135,7 +140,7 @@ class LinearStepper:
 
 
 def device_bytes(system: LinearSystem, dtype: Any) -> int:
-    """What a LinearStepper of that precision allocates on its device."""
+    """The bytes that a LinearStepper allocates on its device for states of this precision."""
     (n, m), p = system.start.shape, system.inputs.width
     rows = ROWS + 1 if system.moves else 1
     q = 0 if system.noise is None else system.noise.G.shape[1]

@@ -1,4 +1,6 @@
-"""What takes the states of a linear system over a step: products with a dense or a sparse A, or series of them."""
+"""The product that takes the states of a linear system over a step: with a dense or a sparse A, or by a series of
+products.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,9 @@ from simsuite.solvers.matmul.sparse import Matrix, sparse_bytes, sparse_product
 
 
 def step_product(backend: Backend, system: LinearSystem, dtype: Any, columns: int, choice: str) -> tuple[Product, str]:
-    """(what makes X_{k+1} of X_k, or of [X_k; W_k] with noise, for so many columns; its kernels). choice: as `product`
-    takes it."""
+    """(the product that computes X_{k+1} from X_k, or from [X_k; W_k] with noise, for so many columns; the names of its
+    kernels). choice: the kernel asked for, as `product` takes it.
+    """
     if system.series is not None:
         series = SeriesProduct(backend, system.A.astype(dtype), (system.A.shape[0], columns), system.series, choice)
         return series, series.kernel
@@ -29,7 +32,7 @@ def step_product(backend: Backend, system: LinearSystem, dtype: Any, columns: in
 
 
 def step_bytes(system: LinearSystem, dtype: Any) -> int:
-    """What that holds on its device, at most."""
+    """How many bytes the step product of a system holds on its device, at most."""
     size = np.dtype(dtype).itemsize
     if not system.sparse:
         q = 0 if system.noise is None else system.noise.G.shape[1]
@@ -40,7 +43,7 @@ def step_bytes(system: LinearSystem, dtype: Any) -> int:
 
 
 def _with_noise(system: LinearSystem) -> Matrix:
-    """[A G], or A without noise."""
+    """The matrix [A G], or A if the system has no noise."""
     if system.noise is None:
         return system.A
     if system.sparse:
