@@ -13,10 +13,11 @@ from simsuite.solvers.matmul.sparse import Matrix, filled
 
 @dataclass(frozen=True)
 class StateSpace:
-    """dX = (A X + B u) dt + G dW if `continuous`, else X_{k+1} = A X_k + B u_k + G w_k; observed as C X; all float64.
+    """The system dX = (A X + B u) dt + G dW if `continuous`, else X_{k+1} = A X_k + B u_k + G w_k; observed as C X; all
+    in float64.
 
-    A (n, n), dense or sparse, in 1/s if continuous; B (n, p), or None without inputs; inputs: p expressions in t;
-    C (q, n), or None if X itself is observed; G (n, r), in 1/sqrt(s) if continuous, or None without noise.
+    A (n, n), dense or sparse, in 1/s if continuous; B (n, p), or None without inputs; inputs: p expressions in t; C (q,
+    n), or None if X itself is observed; G (n, r), in 1/sqrt(s) if continuous, or None without noise.
     """
 
     A: Matrix
@@ -27,5 +28,5 @@ class StateSpace:
     G: np.ndarray | None = None
 
     def dense(self) -> StateSpace:
-        """The same with a dense A."""
+        """This system with a dense A."""
         return dataclasses.replace(self, A=filled(self.A))

@@ -3,17 +3,17 @@
 All of them have the same arguments, A (n, p), X (p, m), a row of `bias` (.., n) and out (n, m), take any shape, and sum
 every entry in order of the inner index, from zero.
 
-1. `naive`: a thread an entry, neighbouring threads on neighbouring columns. Each multiplication waits for two numbers
-   from the cache.
-2. `shared`: a block of 16 x 16 threads brings 16 x 16 pieces of both factors into shared memory, from where each number
-   serves 16 threads. Two numbers from shared memory a multiplication are still too many.
-3. `registers`: each thread makes a patch of 4 x 4 entries, whose sums stay in registers: a number that is read serves
-   four multiplications.
-4. `patches`: patches of 8 x 8, so that a number serves eight, and the next slice is on its way to registers while one
-   is multiplied; there are two slices in shared memory, so that a slice takes one barrier.
+1. `naive`: each thread computes one entry, and neighbouring threads work on neighbouring columns. Each multiplication
+waits for two numbers from the cache. 2. `shared`: a block of 16 x 16 threads loads 16 x 16 pieces of both factors into
+shared memory, where each number serves 16 threads. Two numbers from shared memory for each multiplication are still too
+many. 3. `registers`: each thread computes a patch of 4 x 4 entries, whose sums stay in registers: a number that is read
+serves four multiplications. 4. `patches`: each thread computes a patch of 8 x 8, so that a number serves eight
+multiplications, and loads the next slice into registers while it multiplies the present one; with two slices in shared
+memory, a slice takes one barrier.
 
-A patch is made of pieces of four rows and columns, as a thread reads 16 bytes at once. The kernels take their precision
-from A; no literal appears in their arithmetic, so float32 stays float32. What they reach: docs/notes/matmul_gpu.md.
+A patch consists of pieces of four rows and columns, as a thread reads 16 bytes at once. The kernels take their
+precision from A; no literal appears in their arithmetic, so float32 stays float32. docs/notes/matmul_gpu.md tells their
+speed.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from __future__ import annotations
 from numba import config, cuda, uint32
 
 SHARED_BLOCK = (16, 16)
-SIDE = 64  # of `registers`: rows and columns of a block
+SIDE = 64  # A block of `registers` computes so many rows and columns.
 PATCH = 4  # SIDE / 16
 DEPTH = 16
 # A slice is stored with its inner index first, so that a thread's four values are neighbours and load as one 16-byte
 # word. Four more entries a row than are used keep a warp's stores apart in the memory banks.
 SLICE = (16, 68)
-LARGE_SIDE = 128  # of `patches`
+LARGE_SIDE = 128  # A block of `patches` computes so many rows and columns.
 LARGE_BLOCK = (256,)
-LARGE_SLICES = (16, 132)  # two of eight rows
+LARGE_SLICES = (16, 132)  # the shape of two slices of eight rows each
 ALIGNMENT = None if config.ENABLE_CUDASIM else 16  # bytes; the simulator knows no alignment
 _TWO_A_MULTIPROCESSOR = {} if config.ENABLE_CUDASIM else {"launch_bounds": (256, 2)}
 
 
 @cuda.jit(cache=True)
 def naive(A, X, bias, row, out):
-    """out = A X + b, with b the given row of `bias`, added to every column."""
+    """out = A X + b, where b is the given row of `bias`, added to every column."""
     j, i = cuda.grid(2)
     if i < A.shape[0] and j < X.shape[1]:
         total = A.dtype.type(0)
@@ -47,7 +47,7 @@ def naive(A, X, bias, row, out):
 
 @cuda.jit(cache=True)
 def shared(A, X, bias, row, out):
-    """The same by pieces in shared memory."""
+    """out = A X + b, as `naive`, with pieces of both factors in shared memory."""
     a_piece = cuda.shared.array((16, 16), A.dtype)
     x_piece = cuda.shared.array((16, 16), A.dtype)
     j, i = cuda.grid(2)
@@ -77,7 +77,7 @@ def _outer(a_slice, x_slice, patch, k, row, column):
 
 @cuda.jit(device=True)
 def _outer4(a_slice, x_slice, patch, k, row, column):
-    """Four steps of the inner sum, written out: in a loop the compiler would wait for each load from shared memory."""
+    """Four steps of the inner sum, unrolled: in a loop the compiler would wait for each load from shared memory."""
     _outer(a_slice, x_slice, patch, k, row, column)
     _outer(a_slice, x_slice, patch, k + 1, row, column)
     _outer(a_slice, x_slice, patch, k + 2, row, column)
@@ -86,7 +86,7 @@ def _outer4(a_slice, x_slice, patch, k, row, column):
 
 @cuda.jit(cache=True)
 def registers(A, X, bias, row, out):
-    """The same by patches of 4 x 4 entries a thread."""
+    """out = A X + b, as `naive`, with a patch of 4 x 4 entries for each thread."""
     a_slice = cuda.shared.array(SLICE, A.dtype, alignment=ALIGNMENT)
     x_slice = cuda.shared.array(SLICE, A.dtype, alignment=ALIGNMENT)
     patch = cuda.local.array((4, 4), A.dtype)
@@ -140,7 +140,7 @@ def _outer8(a_slice, x_slice, patch, k, row, column):
 
 @cuda.jit(device=True)
 def _outer8x8(a_slice, x_slice, patch, k, row, column):
-    """Eight steps of the inner sum, written out."""
+    """Eight steps of the inner sum, unrolled."""
     _outer8(a_slice, x_slice, patch, k, row, column)
     _outer8(a_slice, x_slice, patch, k + 1, row, column)
     _outer8(a_slice, x_slice, patch, k + 2, row, column)
@@ -153,7 +153,9 @@ def _outer8x8(a_slice, x_slice, patch, k, row, column):
 
 @cuda.jit(cache=True, **_TWO_A_MULTIPROCESSOR)
 def patches(A, X, bias, row, out):
-    """The same by patches of 8 x 8 entries a thread, by blocks of 256 threads in a row."""
+    """out = A X + b, as `naive`, with a patch of 8 x 8 entries for each thread, by one-dimensional blocks of 256
+    threads.
+    """
     a_slice = cuda.shared.array(LARGE_SLICES, A.dtype, alignment=ALIGNMENT)
     x_slice = cuda.shared.array(LARGE_SLICES, A.dtype, alignment=ALIGNMENT)
     patch = cuda.local.array((8, 8), A.dtype)
@@ -165,8 +167,8 @@ def patches(A, X, bias, row, out):
     m = X.shape[1]
     zero = A.dtype.type(0)
     t = cuda.threadIdx.x
-    tx, ty = t & 15, t >> 4  # place of the patch
-    ka, ia = t & 7, t >> 3  # place of what is loaded: neighbours in a row of A,
+    tx, ty = t & 15, t >> 4  # the place of the thread's patch
+    ka, ia = t & 7, t >> 3  # the places that a thread loads: neighbouring threads load neighbours in a row of A,
     kx, jx = t >> 5, t & 31  # and of X
     i0, j0 = LARGE_SIDE * cuda.blockIdx.y, LARGE_SIDE * cuda.blockIdx.x
     for r in range(4):

@@ -1,4 +1,4 @@
-"""Products by the device's library: cuBLAS on a GPU."""
+"""Products that the device's library computes: cuBLAS on a GPU."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from simsuite.errors import DeviceError, LibraryMissing
 
 
 class LibraryProduct:
-    """As `Product`. A: an array (n, p) of the backend, which is kept. biased: False if what is to be added is zero.
+    """A `Product` by the device's library. A: an array (n, p) of the backend, which is kept. biased: False if the bias
+    will always be zero.
 
-    In which order the library adds depends on the shape; it is asked for, or chosen where its bits are those of the
-    other kernels (see `trial`). Raises DeviceError where there is no library.
+    The order in which the library adds depends on the shape. It is used where a scenario asks for it, or where its bits
+    are those of the other kernels (see `trial`). Raises DeviceError where there is no library.
     """
 
     name = "cublas"

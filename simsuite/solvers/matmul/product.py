@@ -1,8 +1,8 @@
-"""Which product suits a device, a choice of kernels and a shape.
+"""The choice of a product for a device, a choice of kernels and a shape.
 
-All of them but the device's library give the same bits: every entry is one chain of fused multiply-adds in order of the
-inner index, from zero, and what is added last is a row of `bias`. So neither the device nor the kernel nor what stands
-beside a column changes it. The library is taken where it is faster and its bits are these.
+All kernels but the device's library give the same bits: every entry is one chain of fused multiply-adds in order of the
+inner index, from zero, to which a row of `bias` is added last. So the result depends neither on the device nor on the
+kernel nor on the other columns. The library is taken where it is faster and gives these bits.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from simsuite.solvers.matmul.programs.recipe import Recipe
 from simsuite.solvers.matmul.programs.relay import relay
 from simsuite.solvers.matmul.trial import Trial
 
-_LAID_OUT = 1.25  # times as large as A is a copy of it for a program, at most, unless A is small
-MOST_ROOM = 227 << 10  # of an H100 and an H200
+_LAID_OUT = 1.25  # A program's copy of A is at most so many times as large as A, unless A is small.
+MOST_ROOM = 227 << 10  # The shared memory of a block on an H100 and an H200, in bytes.
 Make: TypeAlias = Callable[[Backend, Any, int], Product]
 
 
 class Products:
     """Products with matrices of one shape and precision, all by the kernels that suit the first of them.
 
-    columns: of X. choice: "numba", "nvrtc" for programs, "cublas", or "auto", which takes the fastest, none of Numba's
-    if there is another. biased: False if what will be added is zero. many_steps: whether calls ask for many at once,
-    where that can be had.
+    columns: those of X. choice: "numba", "nvrtc" for programs in CUDA C++, "cublas", or "auto", which takes the
+    fastest, and none of Numba's if there is another. biased: False if the bias will always be zero. many_steps: whether
+    calls ask for many steps at once, where a kernel can take them.
     """
 
     def __init__(
@@ -46,9 +46,9 @@ class Products:
         self._handed: Handed = {}
 
     def __call__(self, A: Any) -> tuple[Product, str]:
-        """(a product with A, an array (n, p) of the backend; the kernels it is made of).
+        """(a product with A, an array (n, p) of the backend; the names of its kernels).
 
-        Raises DeviceError where what is asked for cannot be had.
+        Raises DeviceError where the kernels that `choice` asks for cannot be had.
         """
         made = self._first(A) if self._make is None else self._make(A)
         return made, getattr(made, "name", "numba")
@@ -73,14 +73,14 @@ class Products:
         return ProgramProduct(self._backend, A, self._columns, recipe, stored, self._handed)
 
     def _fastest(self, A: Any) -> ProgramProduct | LibraryProduct:
-        """Of what is suitable."""
+        """The fastest of the suitable programs and, with "auto", of the library if its bits are the same."""
         backend, shape, stored = self._backend, (*A.shape, self._columns), Stored()
         recipes = suitable(shape, A.dtype.itemsize, backend.processors, backend.block_memory, self._many_steps)
         copies = max(1, int(backend.memory_free() / (_LAID_OUT * A.nbytes)) - 1)
         affordable = list(dict.fromkeys(recipe.layout for recipe in recipes))[:copies]
         recipes = [recipe for recipe in recipes if recipe.layout in affordable]
         for recipe in recipes:
-            backend.program(recipe.source, recipe.macros)  # compiled at the same time
+            backend.program(recipe.source, recipe.macros)  # All programs start compiling, at the same time.
         programs = [self._by_program(recipe, A, stored) for recipe in recipes]
         if len(programs) == 1 or not Trial.fits(backend, shape, A.dtype):
             return programs[0]
@@ -90,22 +90,24 @@ class Products:
             with contextlib.suppress(DeviceError):
                 library = self._by_library(A)
                 if trial.same_bits(programs[0], library):
-                    candidates.insert(0, library)  # a device gets warm, and slower, for those that come later
+                    # The library is timed first: a device gets warm, and slower, for those that come later.
+                    candidates.insert(0, library)
         return trial.fastest(candidates)
 
 
 def product(
     backend: Backend, A: Any, columns: int, choice: str = "auto", biased: bool = True, many_steps: bool = False
 ) -> tuple[Product, str]:
-    """As `Products` for a single matrix."""
+    """A product with a single matrix A; the arguments are those of `Products`."""
     return Products(backend, columns, choice, biased, many_steps)(A)
 
 
 def suitable(
     shape: tuple[int, int, int], itemsize: int, processors: int, room: int = MOST_ROOM, many_steps: bool = False
 ) -> list[Recipe]:
-    """The programs that can be fastest for (rows, inner) times (inner, columns). room: bytes that a block's threads can
-    share. many_steps: whether there are many in a call."""
+    """The recipes of programs that may be the fastest for (rows, inner) times (inner, columns). room: the bytes of
+    shared memory that a block may take. many_steps: whether a call takes many steps.
+    """
     n, p, m = shape
     found: list[Recipe] = []
     if many_steps and n == p <= small.MOST_ROWS:
@@ -118,8 +120,9 @@ def suitable(
 
 
 def kernels_for(backend: Backend, shape: tuple[int, int, int], itemsize: int) -> Iterator[tuple[str, Make]]:
-    """(name, what makes it of a backend, A and a number of columns) of all that can multiply (rows, inner) with
-    (inner, columns), in `suitable` ways."""
+    """(name, function that makes a product from a backend, A and a number of columns) for all kernels that can multiply
+    (rows, inner) with (inner, columns), programs among them as `suitable` gives them.
+    """
     yield from backend.kernels("simsuite.solvers.matmul.product").kinds(shape)
     if backend.compiles:
         for recipe in suitable(shape, itemsize, backend.processors, backend.block_memory):

@@ -1,7 +1,7 @@
-"""Matrix products on a GPU: A stays, X and what is added come and go.
+"""Matrix products on a GPU, with a constant A and varying X and bias.
 
-Kernels are chosen by shape: `matvec` for a single column; of the ladder (`ladder_cuda`) `naive` for systems so small
-that tiles would be mostly empty, `patches` for large ones in float32, and `registers`.
+Kernels are chosen by shape: `matvec` for a single column; from `ladder_cuda`, `naive` for systems so small that tiles
+would be mostly empty, `patches` for large ones in float32, and `registers` for all others.
 """
 
 from __future__ import annotations
@@ -15,20 +15,21 @@ from numba import cuda
 from simsuite.core import Backend
 from simsuite.solvers.matmul import ladder_cuda
 
-Launch: TypeAlias = tuple[Any, tuple[int, ...], tuple[int, ...]]  # kernel, extent, block
+Launch: TypeAlias = tuple[Any, tuple[int, ...], tuple[int, ...]]  # a kernel, its extent, and the size of a block
 
-PIECE = 32  # rows and columns of A that `matvec` has in shared memory
-PADDED = (PIECE, PIECE + 1)  # which keeps its columns apart in the memory banks
+PIECE = 32  # `matvec` has a square of so many rows and columns of A in shared memory.
+PADDED = (PIECE, PIECE + 1)  # One more column keeps the columns of a piece in different memory banks.
 VECTOR_BLOCK = (PIECE, 8)
 FLAT_BLOCK = (128, 1)
-FLAT_ROWS = 16  # up to so many rows a tile is at least three quarters empty
-LARGE = 2048  # rows and columns from which tiles of 128 x 128 are enough for all multiprocessors
+FLAT_ROWS = 16  # With up to so many rows, a tile would be at least three quarters empty.
+LARGE = 2048  # From so many rows and columns on, tiles of 128 x 128 are enough to keep all multiprocessors busy.
 
 
 @cuda.jit(cache=True)
 def matvec(A, X, bias, row, out):
-    """out = A X + b for a single column: a block brings square pieces of A, along whose rows it reads, into shared
-    memory, from where each of its first threads adds up a row in order."""
+    """out = A X + b for a single column. A block loads square pieces of A, reading along its rows, into shared memory,
+    where each of its first threads adds up a row in order.
+    """
     piece = cuda.shared.array(PADDED, A.dtype)
     part = cuda.shared.array(PIECE, A.dtype)
     n, p = A.shape
@@ -54,15 +55,16 @@ def matvec(A, X, bias, row, out):
 
 @cuda.jit(cache=True)
 def spread(bias, row, out):
-    """out = a row of `bias` in every column, to which a library adds."""
+    """Write the given row of `bias` to every column of `out`, to which a library then adds the product."""
     j, i = cuda.grid(2)
     if i < out.shape[0] and j < out.shape[1]:
         out[i, j] = bias[row, i]
 
 
 class Multiplier:
-    """out = A X + b for X of so many columns. A: an array (n, p) of the backend, which is kept. launch: of a kernel, if
-    not the one that suits."""
+    """The product out = A X + b for X of so many columns. A: an array (n, p) of the backend, which is kept. launch: the
+    kernel and its extent, if not those that suit the shape.
+    """
 
     most_steps: int | None = 1
 
@@ -71,12 +73,12 @@ class Multiplier:
         self._launch = backend.launcher(*(launch or _kernel(len(A), columns, A.dtype.itemsize)))
 
     def __call__(self, X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
-        """As that of `product_cpu`, for one step."""
+        """Queue one step; the arguments are those of `Multiplier` in `product_cpu`."""
         self._launch(self._A, X, bias, row, out)
 
 
 def kinds(shape: tuple[int, int, int]) -> Iterator[tuple[str, Callable[..., Multiplier]]]:
-    """(name, what makes it) of all kernels for (rows, inner) times (inner, columns)."""
+    """(name, class or function that makes the product) for all kernels for (rows, inner) times (inner, columns)."""
     rows, _, columns = shape
     if columns == 1:
         yield "matvec", Multiplier
@@ -88,11 +90,11 @@ def kinds(shape: tuple[int, int, int]) -> Iterator[tuple[str, Callable[..., Mult
 
 
 def _kernel(rows: int, columns: int, itemsize: int) -> Launch:
-    """(kernel, extent, block) that suits a result of that size."""
+    """(kernel, extent, block) for a result of that size."""
     if columns == 1:
         return matvec, (PIECE, -(-rows // PIECE) * VECTOR_BLOCK[1]), VECTOR_BLOCK
     if rows <= FLAT_ROWS:
         return ladder_cuda.naive, (columns, rows), FLAT_BLOCK
-    if itemsize == 4 and min(rows, columns) >= LARGE:  # in float64 patches of 8 x 8 do not fit into registers
+    if itemsize == 4 and min(rows, columns) >= LARGE:  # In float64 patches of 8 x 8 do not fit into registers.
         return ladder_cuda.by_patches(rows, columns)
     return ladder_cuda.by_registers(rows, columns)

@@ -1,8 +1,8 @@
-"""Products of a sparse matrix on a CPU. The matrix: see `sparse`.
+"""Products with a sparse matrix on a CPU. `sparse` explains how the matrix is stored.
 
-Tasks of about equal work, of some rows and up to STRIP columns, are shared out among the cores. The sums of a row stay
-in vector registers while its numbers are gone through, several vectors of columns at once; columns that fill no vector
-take shorter ones, in the same order and with the same rounding.
+Tasks of about equal work, of some rows and up to STRIP bytes of columns, are distributed over the cores. The sums of a
+row stay in vector registers while its numbers are processed, for several vectors of columns at once; columns that do
+not fill a vector take shorter ones, with the same order and rounding.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from simsuite.parallel_for import kernel, parallel_for, part
 from simsuite.solvers.matmul.cpu.registers_cpu import gathered_product, multiply_add
 from simsuite.solvers.matmul.cpu.vectors_cpu import VECTOR
 
-STRIP = 2048  # bytes of a row of X that is multiplied before the next ones: many such rows stay in the second cache
-SERIAL = 1 << 16  # multiplications, below which waking other threads takes longer than they save
+# So many bytes of a row of X are multiplied before the next ones: many such rows stay in the second cache.
+STRIP = 2048
+SERIAL = 1 << 16  # With fewer multiplications, waking other threads takes longer than they save.
 _ONE, _TWO, _FOUR = uintp(1), uintp(2), uintp(4)
-_SINGLE, _SEVERAL = (0,), (0,) * 4  # vectors at once
+_SINGLE, _SEVERAL = (0,), (0,) * 4  # The lengths of these tuples say how many vectors are summed at once.
 _WHOLE, _HALF, _QUARTER, _EIGHTH = (), (0,), (0,) * 2, (0,) * 3  # ones, down to two float32 of 64 bytes
 _PARTS = 4  # a core's
-_ROW = 4  # multiplications take as long as what else there is to do for a row
+_ROW = 4  # The other work for a row takes as long as so many multiplications.
 
 
 @part
@@ -38,8 +39,9 @@ def _sum(values, columns, begin, end, X, m, j):
 
 @part
 def _sums(values, columns, begin, end, X, m, j0, j1, out, at, lanes):
-    """out[at + c] = sum of the stored numbers of a row, of which there are some, with column j0 + c of X. X, out: of
-    rank 1, rows of X have m numbers."""
+    """out[at + c] = the sum of the stored numbers of a row, times column j0 + c of X. The row must not be empty. X and
+    out have rank 1; a row of X has m numbers.
+    """
     j, to = j0, at
     while j + _FOUR * lanes <= j1:
         gathered_product(_SEVERAL, _WHOLE, values, columns, begin, end, X, m, j, out, to)
@@ -66,7 +68,7 @@ def _sums(values, columns, begin, end, X, m, j0, j1, out, at, lanes):
 
 @part
 def _column(values, columns, starts, x, shift, base, scale, out, i0, i1):
-    """Rows i0 .. i1 of a single column; all arrays are of rank 1."""
+    """Compute rows i0 .. i1 of a single column; all arrays have rank 1."""
     begin = uintp(starts[i0])
     for i in range(uintp(i0), uintp(i1)):
         end, total = uintp(starts[i + _ONE]), values.dtype.type(0)
@@ -113,8 +115,9 @@ def _tasks(begin, end, matrix, X, bias, row, base, scale, out, parts, width, lan
 
 @kernel
 def product(values, columns, starts, X, bias, row, base, scale, out, parts, width, lanes):
-    """out = A X + b if scale is 0, else base + scale (A X + b), with b the given row of `bias`, added to every column.
-    parts: the rows at which tasks begin, and their number; width: columns of a task."""
+    """out = A X + b if scale is 0, else base + scale (A X + b), where b is the given row of `bias`, added to every
+    column. parts: the rows at which tasks begin, and at the end the number of rows; width: how many columns a task has.
+    """
     across = -(-out.shape[1] // width)
     matrix = (values, columns, starts)
     _tasks((len(parts) - 1) * across, (matrix, X, bias, row, base, scale, out, parts, width, lanes))
@@ -122,14 +125,14 @@ def product(values, columns, starts, X, bias, row, base, scale, out, parts, widt
 
 @kernel
 def product_serial(values, columns, starts, X, bias, row, base, scale, out, parts, width, lanes):
-    """The same bits from one thread."""
+    """Compute the same bits as `product` does, in one thread."""
     m = out.shape[1]
     for j in range(0, m, width):
         _task((values, columns, starts), X, bias, row, base, scale, out, 0, len(out), j, min(j + width, m), lanes)
 
 
 class Multiplier:
-    """out = A X + b for X of so many columns; see `sparse`."""
+    """A `SparseProduct` on a CPU: out = A X + b for X of so many columns."""
 
     most_steps: int | None = 1
 
@@ -147,7 +150,7 @@ class Multiplier:
 
 
 def _parts(starts: np.ndarray) -> np.ndarray:
-    """The rows at which tasks begin."""
+    """The rows at which tasks begin, and the number of rows."""
     work = starts + _ROW * np.arange(len(starts), dtype=np.int64)
     count = min(_PARTS * numba.config.NUMBA_NUM_THREADS, len(starts) - 1)
     inner = np.searchsorted(work, np.arange(1, count) * (work[-1] / count))

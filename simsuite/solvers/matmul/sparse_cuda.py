@@ -1,9 +1,10 @@
-"""Products of a sparse matrix on a GPU. The matrix: see `sparse`.
+"""Products with a sparse matrix on a GPU. `sparse` explains how the matrix is stored.
 
-`entries`: a thread an entry of the result, neighbouring threads on neighbouring columns. `column`, for a single one: a
-block takes as many rows as it has threads, brings their numbers, and those of X that belong to them, into shared memory
-side by side, and then each thread sums a row: J. L. Greathouse, M. Daga, Efficient sparse matrix-vector multiplication
-on GPUs using the CSR storage format, Proc. Supercomputing (2014) 769-780, whose rows are summed in another order.
+`entries` takes a thread for each entry of the result; neighbouring threads work on neighbouring columns. `column` is
+for a single column: a block takes as many rows as it has threads, loads their numbers, and those of X that belong to
+them, into shared memory side by side, and then each thread sums a row. It follows J. L. Greathouse, M. Daga, Efficient
+sparse matrix-vector multiplication on GPUs using the CSR storage format, Proc. Supercomputing (2014) 769-780, where
+rows are summed in another order.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from scipy.sparse import csr_array
 from simsuite.core import Backend
 
 BLOCK = 128
-KEPT = 512  # numbers in shared memory
+KEPT = 512  # So many numbers are in shared memory at a time.
 
 
 @cuda.jit(cache=True)
 def entries(values, columns, starts, X, bias, row, base, scale, out):
-    """out = A X + b if scale is 0, else base + scale (A X + b), with b the given row of `bias`."""
+    """out = A X + b if scale is 0, else base + scale (A X + b), where b is the given row of `bias`."""
     n, m = out.shape
     at = int64(cuda.grid(1))
     i = at // m
@@ -36,7 +37,7 @@ def entries(values, columns, starts, X, bias, row, base, scale, out):
 
 @cuda.jit(cache=True)
 def column(values, columns, starts, X, bias, row, base, scale, out):
-    """The same for a single column."""
+    """out = A X + b, or base + scale (A X + b), as in `entries`, for a single column."""
     a = cuda.shared.array(512, values.dtype)
     x = cuda.shared.array(512, values.dtype)
     lane, first = cuda.threadIdx.x, cuda.blockIdx.x * BLOCK
@@ -61,7 +62,7 @@ def column(values, columns, starts, X, bias, row, base, scale, out):
 
 
 class Multiplier:
-    """out = A X + b for X of so many columns; see `sparse`."""
+    """A `SparseProduct` on a GPU: out = A X + b for X of so many columns."""
 
     most_steps: int | None = 1
 

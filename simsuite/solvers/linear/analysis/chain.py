@@ -1,4 +1,4 @@
-"""Markov chains: whether a matrix is one, and its stationary distribution.
+"""Markov chains: a test whether a matrix is one, and the stationary distribution.
 
 The distribution comes from the algorithm of W. K. Grassmann, M. I. Taksar, D. P. Heyman, Regenerative analysis and
 steady state distributions for Markov chains, Operations Research 33 (1985) 1107-1116. It eliminates one state after the
@@ -17,18 +17,20 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from simsuite.solvers.matmul.sparse import Matrix
 
-SUMS = 1e-12  # how much sums may be off; of a continuous system relative to what leaves that state
-NEAR = 1e-3  # and how much those of a matrix that may have been meant to be a chain's
-_DECIMALS = 8  # of entries that count as rounded to few digits
-_WHOLE = 1e-15  # relative: as near to a whole number as this is one
-_SHOWN = 16  # states of a set that is named
+SUMS = 1e-12  # The sums of a chain may be off by this; in continuous time, relative to the rate of leaving the state.
+NEAR = 1e-3  # A matrix whose sums are off by no more than this may have been meant to be a chain's.
+_DECIMALS = 8  # Entries with at most so many decimals count as rounded to few digits.
+_WHOLE = 1e-15  # A number counts as whole if it is this close to a whole one, relatively.
+_SHOWN = 16  # At most so many states are listed.
 
 
 @dataclass(frozen=True)
 class Chain:
-    """sums: "columns", "rows" or "columns and rows" add up to 1 (0 in continuous time). closed: sets of states that are
-    never left once they are reached, and cannot be split. moves[i, j]: from i to j, with 0 where i = j. stays: whether
-    a step may lead nowhere from a state of such a set, as is always so in continuous time."""
+    """A Markov chain. sums: "columns", "rows" or "columns and rows", which add up to 1 (0 in continuous time). closed:
+    the sets of states that are never left once they are reached, and cannot be split. moves[i, j]: the probability
+    (rate) of going from i to j, with 0 where i = j. stays: whether a step may stay in some state of a closed set, as is
+    always so in continuous time.
+    """
 
     sums: str
     closed: tuple[np.ndarray, ...]
@@ -47,7 +49,7 @@ class Chain:
 
     @property
     def note(self) -> str:
-        """The sets, in words."""
+        """The sets of states that are never left, in words."""
         found = f"{len(self.closed)} sets of states are never left"
         if sum(map(len, self.closed)) > _SHOWN:
             return found
@@ -55,23 +57,25 @@ class Chain:
 
     @property
     def period(self) -> int:
-        """1 if every start comes to the stationary distribution, else how many steps the chain turns round in."""
+        """1 if every start tends to the stationary distribution, else the number of steps after which the chain repeats
+        itself.
+        """
         inside = self.closed[0]
         return 1 if self.stays else _period(self.moves[np.ix_(inside, inside)])
 
 
 def chain(A: np.ndarray, continuous: bool) -> Chain | None:
-    """The Markov chain, or process, whose matrix is A (n, n); None if it is not one.
+    """The Markov chain, or process, whose matrix is A (n, n); None if A is not the matrix of one.
 
-    Where columns add up, A[i, j] is the probability (rate) of going from j to i, and A acts on distributions; where
-    rows do, it is that of going from i to j.
+    Where columns add up to 1 (0), A[i, j] is the probability (rate) of going from j to i, and A acts on distributions;
+    where rows do, it is that of going from i to j.
     """
     if np.iscomplexobj(A):
         return None
     sums = stochastic(A, continuous)
     if not sums:
         return None
-    moves = np.array(A if sums == "rows" else A.T)  # [i, j]: from i to j
+    moves = np.array(A if sums == "rows" else A.T)  # moves[i, j] is the probability of going from i to j.
     np.fill_diagonal(moves, 0.0)
     n, label = connected_components(csr_array(moves), connection="strong")
     leaves = np.zeros(n, bool)
@@ -83,7 +87,7 @@ def chain(A: np.ndarray, continuous: bool) -> Chain | None:
 
 
 def nearly(A: np.ndarray, continuous: bool) -> str | None:
-    """What to say of a matrix that is no chain's by little; None if it is one, or not nearly."""
+    """A sentence about a matrix that is almost that of a Markov chain; None if it is exactly, or not nearly, one."""
     if np.iscomplexobj(A):
         return None
     near = {name: off for name, off in sums_of(A, continuous).items() if off <= NEAR}
@@ -96,13 +100,14 @@ def nearly(A: np.ndarray, continuous: bool) -> str | None:
 
 
 def stochastic(A: Matrix, continuous: bool) -> str:
-    """Which sums of A, dense or sparse, are as they must be, "" if none is, or if an entry is negative."""
+    """Which sums of A, dense or sparse, are those of a Markov chain; "" if neither are, or if an entry is negative."""
     return " and ".join(name for name, off in sums_of(A, continuous).items() if off <= SUMS)
 
 
 def sums_of(A: Matrix, continuous: bool) -> dict[str, float]:
-    """How far the sums along columns and rows of A, dense or sparse, are from what a chain's must be, at most: of a
-    continuous system as a share of what leaves that state. None if an entry is negative."""
+    """How far the sums along columns and rows of A, dense or sparse, are at most from those of a Markov chain; empty if
+    an entry is negative. In continuous time the distance is relative to the rate of leaving the state.
+    """
     here: np.ndarray = A.diagonal()
     entries: np.ndarray = A.data if isinstance(A, csr_array) else A
     if np.any(entries < 0) and not (continuous and np.count_nonzero(entries < 0) == np.count_nonzero(here < 0)):
@@ -111,7 +116,8 @@ def sums_of(A: Matrix, continuous: bool) -> dict[str, float]:
     for k, name in enumerate(("columns", "rows")):
         with np.errstate(over="ignore", invalid="ignore"):
             off = np.abs(np.sum(A, axis=k) - (0.0 if continuous else 1.0))
-            if continuous:  # each by itself: of states that others leave fast, slow losses would not be seen
+            # Each state is judged by itself: beside states that others leave fast, slow losses would not be seen.
+            if continuous:
                 size = 0.5 * np.sum(np.abs(A), axis=k)
                 off = np.divide(off, size, out=np.zeros_like(off), where=size > 0)
         found[name] = float(np.max(off))
@@ -120,7 +126,8 @@ def sums_of(A: Matrix, continuous: bool) -> dict[str, float]:
 
 def rounded_columns(A: Matrix, continuous: bool) -> bool:
     """Whether columns are no further from the sums of a chain than rounding to few decimals takes them: half a unit of
-    the last decimal for each entry. A scalar system that decays slowly, such as 0.9995, is none of these."""
+    the last decimal for each entry. False for a scalar system that decays slowly, such as 0.9995.
+    """
     entries: np.ndarray = A.data if isinstance(A, csr_array) else A
     off = np.abs(np.sum(A, axis=0) - (0.0 if continuous else 1.0))
     counts = np.sum(A != 0, axis=0)
@@ -132,7 +139,9 @@ def rounded_columns(A: Matrix, continuous: bool) -> bool:
 
 
 def _grassmann_taksar_heyman(moves: np.ndarray) -> np.ndarray:
-    """The stationary distribution of an irreducible chain. moves[i, j] >= 0 from i to j != i; it is used up."""
+    """The stationary distribution of an irreducible chain. moves[i, j] >= 0 is the probability (rate) of going from i
+    to j != i; the array is overwritten.
+    """
     n = len(moves)
     for k in range(n - 1, 0, -1):
         moves[:k, k] /= np.sum(moves[k, :k])
@@ -146,8 +155,10 @@ def _grassmann_taksar_heyman(moves: np.ndarray) -> np.ndarray:
 
 
 def _period(moves: np.ndarray) -> int:
-    """The greatest number that divides the lengths of all ways back: of depth(i) + 1 - depth(j) for all moves. E. V.
-    Denardo, Periods of connected networks and powers of nonnegative matrices, Math. Operations Research 2 (1977) 20."""
+    """The period of an irreducible chain: the greatest common divisor of the lengths of all its cycles, which is that
+    of depth(i) + 1 - depth(j) for all moves. E. V. Denardo, Periods of connected networks and powers of nonnegative
+    matrices, Math. Operations Research 2 (1977) 20.
+    """
     order, before = breadth_first_order(csr_array(moves), 0)
     depth = np.zeros(len(moves), np.int64)
     for i in order[1:]:

@@ -1,4 +1,4 @@
-"""A picture of a matrix that is small however large the matrix is."""
+"""A summary of a matrix by blocks, which is small however large the matrix is."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from simsuite.solvers.matmul.sparse import Matrix
 
-SIDE = 256  # blocks along a side, at most
+SIDE = 256  # At most so many blocks lie along a side.
 
 
 def magnitudes(A: Matrix) -> np.ndarray:
@@ -21,5 +21,6 @@ def magnitudes(A: Matrix) -> np.ndarray:
         np.maximum.at(found, tuple(places // block for places in entries.coords), np.abs(entries.data))
         return found
     starts = np.arange(0, len(A), block)
-    rows = [np.max(np.abs(A[i : i + block]), axis=0) for i in starts]  # without a copy of all of A
+    # One row of blocks at a time needs no copy of all of A.
+    rows = [np.max(np.abs(A[i : i + block]), axis=0) for i in starts]
     return np.maximum.reduceat(np.array(rows), starts, axis=1)

@@ -1,12 +1,13 @@
-"""What can be said of a sparse matrix that is too large for all of its eigenvalues: those nearest to instability.
+"""The analysis of sparse matrices too large for all of their eigenvalues: it finds those nearest to instability.
 
-They come from ARPACK, R. B. Lehoucq, D. C. Sorensen, C. Yang, ARPACK Users' Guide (1998), from a fixed start, and for
-so many restarts as take a second or two: where eigenvalues lie close together, as those of large chains and of
-conduction do, that is not enough. What ARPACK does not find it does not know of either. Norms say more: no eigenvalue
-is larger than |A|_1 or |A|_oo, nor in continuous time further right than those logarithmic norms (see `spectrum`), and
-a Markov chain has the eigenvalue 1 (0). Where such sums are nowhere above the boundary, somewhere below, and A is
-irreducible, no eigenvalue is on it: O. Taussky, A recurring theorem on determinants, Amer. Math. Monthly 56 (1949) 672.
-Of unitary matrices, and of skew-Hermitian ones in continuous time, all eigenvalues are on it.
+They come from ARPACK, R. B. Lehoucq, D. C. Sorensen, C. Yang, ARPACK Users' Guide (1998), from a fixed start, and with
+as many restarts as take a second or two: where eigenvalues lie close together, as those of large chains and of heat
+conduction do, that is not enough. Nothing is then known of eigenvalues that ARPACK does not find. Norms say more: no
+eigenvalue is larger than |A|_1 or |A|_oo, nor in continuous time further right than those logarithmic norms (see
+`spectrum`), and a Markov chain has the eigenvalue 1 (0). Where such sums are nowhere above the boundary, somewhere
+below, and A is irreducible, no eigenvalue is on the boundary: O. Taussky, A recurring theorem on determinants, Amer.
+Math. Monthly 56 (1949) 672. All eigenvalues of unitary matrices, and of skew-Hermitian ones in continuous time, are on
+the boundary.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from scipy.sparse.linalg import ArpackError, eigs, eigsh
 from simsuite.solvers.linear.analysis.chain import stochastic
 from simsuite.solvers.linear.analysis.spectrum import MARGINAL, STABLE, UNDETERMINED, UNSTABLE, margin
 
-_VECTORS = 24  # that are kept
+_VECTORS = 24  # ARPACK keeps so many vectors.
 _MODES = 6
-_WORK = 1e9  # multiplications, of which orthogonal vectors take most: a second or two
-_SHARP = 1e-8  # relative, to which an eigenvalue must be known to lie on the boundary
-_TOLERANCE = 1e-10  # relative, of ARPACK
-_PRODUCT = 1e8  # multiplications of A with itself
+_WORK = 1e9  # The search may take so many multiplications, most of them for orthogonal vectors: a second or two.
+_SHARP = 1e-8  # An eigenvalue counts as on the boundary if it is no further from it than this, relative to the scale.
+_TOLERANCE = 1e-10  # The relative tolerance of ARPACK.
+_PRODUCT = 1e8  # The product of A with itself may take so many multiplications.
 BY_SUMS = "known from the sums of |A| along its rows and columns"
 BY_VALUES = "known from the outermost eigenvalues, as Arnoldi's method found them"
 BY_NORM = "the norm of every state stays as it is"
@@ -35,9 +36,11 @@ TOO_LONG, ON_IT = "Arnoldi's method would take too long", "an eigenvalue is on t
 
 @dataclass(frozen=True)
 class Outermost:
-    """values: the eigenvalues that were found, nearest to instability first, none where that would take too long;
-    boundary: which of them are on the boundary. bound: the spectral radius, or abscissa (1/s), if it is known. verdict:
-    as in `spectrum`, for the reason `note`. sums: as of a `Chain`, "" if A is none."""
+    """What is known of the eigenvalues nearest to instability. values: those that were found, the nearest first, none
+    where that would take too long; boundary: which of them are on the boundary. bound: the spectral radius, or abscissa
+    (1/s), if it is known. verdict: as in `spectrum`; note: its reason. sums: as of a `Chain`, "" if A is no Markov
+    chain.
+    """
 
     values: np.ndarray
     boundary: np.ndarray
@@ -48,7 +51,7 @@ class Outermost:
 
 
 def outermost(A: csr_array, continuous: bool) -> Outermost:
-    """Of A (n, n)."""
+    """The analysis of A (n, n)."""
     sums = "" if np.iscomplexobj(A) else stochastic(A, continuous)
     with np.errstate(over="ignore", invalid="ignore"):
         limits, rounding = _limits(A, continuous)
@@ -80,8 +83,9 @@ def outermost(A: csr_array, continuous: bool) -> Outermost:
 
 
 def _limits(A: csr_array, continuous: bool) -> tuple[list[np.ndarray], float]:
-    """Sums along columns and rows, whose largest no eigenvalue's margin exceeds: of both the smaller one. What rounding
-    may do to them."""
+    """The sums along columns and along rows, less the boundary: the margin of no eigenvalue exceeds the largest sum of
+    either kind. And the rounding of these sums.
+    """
     diagonal = A.diagonal()
     here = np.real(diagonal) if continuous else np.full(A.shape[0], -1.0)
     sizes, off = abs(A), np.abs(diagonal) if continuous else 0.0
@@ -90,16 +94,18 @@ def _limits(A: csr_array, continuous: bool) -> tuple[list[np.ndarray], float]:
 
 
 def _lossy(A: csr_array, along: np.ndarray, rounding: float) -> bool:
-    """Whether nothing is kept for good: no sum is above the boundary, some are below, and every component reaches every
-    other one, so that all of it gets there."""
+    """Whether every state decays: no sum is above the boundary, some are below, and every component reaches every other
+    one, and so those that lose something.
+    """
     if not (np.max(along) <= rounding and np.any(along < -rounding)):
         return False
     return connected_components(A, connection="strong", return_labels=False) == 1
 
 
 def _unitary(A: csr_array, continuous: bool) -> bool:
-    """Whether A, or exp(A t), is unitary, but for rounding of the entries of A: all eigenvalues are on the boundary,
-    and semisimple."""
+    """Whether A, or exp(A t), is unitary, up to the rounding of the entries of A: all eigenvalues are then on the
+    boundary, and semisimple.
+    """
     rounding = 100 * np.finfo(np.float64).eps
     if continuous:
         return bool(np.max(abs(A + A.conj().T).data, initial=0.0) <= rounding * np.max(abs(A).data, initial=0.0))
@@ -110,7 +116,9 @@ def _unitary(A: csr_array, continuous: bool) -> bool:
 
 
 def _values(A: csr_array, continuous: bool) -> np.ndarray:
-    """The outermost eigenvalues that are found with moderate work, in order."""
+    """The outermost eigenvalues, those nearest to instability first; none where they are not found
+    with moderate work.
+    """
     n = A.shape[0]
     restart = (A.nnz + 4 * n * _VECTORS) * (_VECTORS - _MODES)
     if restart > _WORK:
@@ -130,6 +138,6 @@ def _values(A: csr_array, continuous: bool) -> np.ndarray:
             return_eigenvectors=False,
         )
     except ArpackError:
-        return np.zeros(0)  # some may have converged, but not those that are wanted most
+        return np.zeros(0)  # Some may have converged, but perhaps not the outermost ones.
     order = np.lexsort((-np.imag(values), -margin(values, continuous)))
     return values[order]

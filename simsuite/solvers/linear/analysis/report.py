@@ -1,4 +1,4 @@
-"""What is said of a linear system at the end of its run: results, and variables of the result file."""
+"""The results about a linear system that are reported at the end of its run, and their variables in the result file."""
 
 from __future__ import annotations
 
@@ -30,15 +30,16 @@ from simsuite.solvers.linear.analysis.steady import steady_state
 from simsuite.solvers.linear.state_space import StateSpace
 from simsuite.solvers.matmul.sparse import stored
 
-LARGEST = 1024  # rows of a matrix that is analysed: some seconds
-PRINTED = 64  # entries of a vector among the results
-MODES = 5  # that are listed
-FLAGS = ("unknown", STABLE, MARGINAL, UNSTABLE)  # undetermined is unknown
+LARGEST = 1024  # Matrices of up to so many rows are analysed in full: some seconds.
+PRINTED = 64  # Vectors of up to so many entries are printed among the results.
+MODES = 5  # So many modes are listed.
+# The flags of the result file, by number; an undetermined verdict counts as unknown.
+FLAGS = ("unknown", STABLE, MARGINAL, UNSTABLE)
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """Of the system of a scenario. Everything is found when it is first asked for."""
+    """The analysis of a scenario's system. Each part is computed when it is first asked for."""
 
     system: StateSpace
 
@@ -52,7 +53,7 @@ class Analysis:
 
     @cached_property
     def _dense(self) -> StateSpace:
-        """Of a small system."""
+        """The system with a dense A; only for small systems."""
         return self.system.dense()
 
     @cached_property
@@ -65,13 +66,16 @@ class Analysis:
 
     @property
     def _settles(self) -> bool:
-        """Whether there is one stationary distribution."""
+        """Whether the system is a Markov chain with a single stationary distribution."""
         return self._chain is not None and len(self._chain.closed) == 1
 
     @cached_property
     def _spectrum(self) -> Spectrum | str:
-        """Or why there is none. A Markov chain is marginally stable, however far rounding may move its eigenvalues: its
-        sums say that nothing grows, and that something stays."""
+        """The spectrum, or the reason why there is none.
+
+        A Markov chain is marginally stable, however far rounding may move its eigenvalues: its sums show that nothing
+        grows, and that something stays.
+        """
         try:
             with decomposing(self._size):
                 found = spectrum(self._dense.A, self.system.continuous)
@@ -86,7 +90,7 @@ class Analysis:
 
     @property
     def sizes(self) -> Mapping[str, int]:
-        """Of the dimensions of `variables`."""
+        """The sizes of the dimensions that `variables` have."""
         rows, columns = self._magnitudes.shape
         n = self._size
         return {
@@ -98,7 +102,9 @@ class Analysis:
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        """In the result file. matrix is known from the start, the others at the end."""
+        """The variables in the result file. The values of `matrix_magnitude` are known from the start, the others at
+        the end.
+        """
         A, unit = self.system.A, "s-1" if self.system.continuous else "1"
         block = math.ceil(self._size / len(self._magnitudes))
         about = {
@@ -126,7 +132,7 @@ class Analysis:
         return tuple(found)
 
     def totals(self) -> Mapping[str, np.ndarray]:
-        """The variables that are known at the end."""
+        """The values of the variables that are known only at the end."""
         if not self._small:
             return {}
         found = {"stationary_distribution": self._chain.stationary} if self._chain and self._settles else {}
@@ -138,7 +144,7 @@ class Analysis:
         return found
 
     def results(self) -> dict[str, Any]:
-        """What is printed and stored under "analysis"."""
+        """The results that are printed and stored under "analysis"."""
         if not self._small:
             what = "what takes all eigenvalues, stationary distributions, steady states and ranks"
             return self._outermost() | {"left_out": f"{what}: the matrix has {self._size} rows, more than {LARGEST}"}
@@ -149,7 +155,7 @@ class Analysis:
         return found
 
     def _modes(self) -> dict[str, Any]:
-        """Stability, and the modes that are the slowest to decay: a pair counts once."""
+        """The verdict on stability, and the slowest modes to decay, where a pair is listed once."""
         if isinstance(self._spectrum, str):
             return {"verdict": "unknown", "verdict_note": self._spectrum}
         s, continuous = self._spectrum, self.system.continuous
@@ -193,7 +199,7 @@ class Analysis:
         return {"stochastic": found.sums, **period, **_printed("stationary", found.stationary)}
 
     def _steady(self) -> dict[str, Any]:
-        """What a stable system comes to, if its inputs are constant; as it is observed."""
+        """The state, or its observed output, that a stable system tends to, if its inputs are constant."""
         system = self._dense
         if not self.stable or system.B is None or any(f.depends_on("t") for f in system.inputs):
             return {}
@@ -216,7 +222,7 @@ class Analysis:
 
 
 def _listed(values: np.ndarray, boundary: np.ndarray, continuous: bool) -> dict[str, Any]:
-    """The first modes of those."""
+    """The first few of these modes, as results."""
     values, boundary = values[:MODES], boundary[:MODES]
     with np.errstate(divide="ignore"):
         constants = -1.0 / (np.real(values) if continuous else np.log(np.abs(values)))
@@ -233,7 +239,7 @@ def _reach(found: Reach) -> dict[str, Any]:
 
 
 def _printed(name: str, vector: np.ndarray) -> dict[str, Any]:
-    """Vectors that are not too long to be read."""
+    """A vector as a result; nothing if it is too long to be read."""
     if np.iscomplexobj(vector):
         return _printed(f"{name}_real", vector.real) | _printed(f"{name}_imag", vector.imag)
     return {name: vector.tolist()} if len(vector) <= PRINTED else {}

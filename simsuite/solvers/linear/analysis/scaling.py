@@ -1,7 +1,7 @@
-"""Units of states, as a system itself suggests them.
+"""Units of states that follow from a system's own matrices.
 
-With x_i = d_i z_i a system keeps its eigenvalues and ranks, but A_ij becomes A_ij d_j / d_i: which of its entries are
-small is another matter.
+With x_i = d_i z_i a system keeps its eigenvalues and ranks, but A_ij becomes A_ij d_j / d_i: units decide which of its
+entries are small.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ from scipy.sparse.csgraph import connected_components
 
 
 def without_rounding(A: np.ndarray, B: np.ndarray, rounding: float) -> tuple[np.ndarray, np.ndarray]:
-    """Both without what couples sets of states to each other, or to inputs, by no more than rounding: by entries below
-    `rounding` times the norm of their row of A and of their column of A, or of B. They stand where there would be 0 if
-    numbers had more digits, but may come to matter by scaling. Inside of sets that act on each other all entries stay:
-    there small ones may be a matter of units."""
+    """A and B without entries that couple sets of states to each other, or to inputs, by no more than rounding: entries
+    below `rounding` times the norm of their row of A and of their column of A, or of B.
+
+    With more digits such entries would be 0, but scaling may make them matter. Inside of sets of states that act on
+    each other all entries stay, as there small entries may be a matter of units.
+    """
     with np.errstate(over="ignore"):
         rows, columns = np.linalg.norm(A, axis=1), np.linalg.norm(A, axis=0)
         large = np.abs(A) > rounding * np.minimum(rows[:, None], columns)
@@ -28,17 +30,18 @@ def without_rounding(A: np.ndarray, B: np.ndarray, rounding: float) -> tuple[np.
 
 
 def balanced(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Both in units in which rows and columns of A have about the same norms, by powers of 2."""
+    """A and B in units in which rows and columns of A have about the same norms, by powers of 2."""
     scaled, (d, _) = matrix_balance(A, permute=False, separate=True)
     return scaled, B / d[:, None]
 
 
 def levelled(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Both in units in which, besides, all sets of states that act on each other are driven alike: the largest entry of
-    B in such a set is 1, or the largest of A from another set is as large as the largest entry inside of any set.
+    """A and B in balanced units in which, besides, all sets of states that act on each other are driven alike: the
+    largest entry of B in such a set is 1, or the largest entry of A from another set is as large as the largest entry
+    inside of any set.
 
-    Then the scaling of states hardly shows. A set that nothing drives stays as it is. The logarithms of these units are
-    the lengths of the longest ways from inputs, through sets that cannot be returned to.
+    The result hardly depends on how states were scaled before. A set that nothing drives stays as it is. The logarithms
+    of these units are the lengths of the longest paths from inputs, through sets to which there is no way back.
     """
     n = len(A)
     label = _sets(A != 0)
@@ -64,5 +67,7 @@ def levelled(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _sets(coupled: np.ndarray) -> np.ndarray:
-    """The number (n,) of the set that each state belongs to: all that act on each other, over whatever others."""
+    """The number (n,) of the set that each state belongs to. States are in one set if they act on each other, directly
+    or through others.
+    """
     return connected_components(csr_array(coupled), connection="strong")[1]

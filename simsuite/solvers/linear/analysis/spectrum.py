@@ -9,11 +9,11 @@ Rounding. Eigenvalues come from LAPACK's geev after balancing, which are those o
     tolerance = max(n, 10) eps |A|_F        (A balanced)
 
 so a simple one is off by at most kappa tolerance, kappa = 1/|y'x| with its unit left and right eigenvectors: G. H.
-Golub, C. F. Van Loan, Matrix Computations (2013), 7.2. One that is p times in a Jordan block scatters into a ring of
-p, with a radius like tolerance^(1/p), a hundredth and more for long blocks: neither its place nor its kind can be read
-off the ring. But the mean of the ring is as good as the block's invariant subspace is, and A restricted to that
-subspace, in an orthonormal basis, is the eigenvalue times the identity just if it is semisimple. So eigenvalues near
-the boundary that may belong together, since they are closer than what rounding can do to them, are judged together.
+Golub, C. F. Van Loan, Matrix Computations (2013), 7.2. One that is p times in a Jordan block scatters into a ring of p,
+with a radius like tolerance^(1/p), a hundredth and more for long blocks: neither its place nor its kind can be read off
+the ring. But the mean of the ring is as good as the block's invariant subspace is, and A restricted to that subspace,
+in an orthonormal basis, is the eigenvalue times the identity if and only if it is semisimple. So eigenvalues near the
+boundary that may belong together, since they are closer than what rounding can do to them, are judged together.
 
 Norms. If |A|_1 or |A|_oo is at most 1 (in continuous time, if such a logarithmic norm is at most 0), nothing grows,
 however far rounding can move eigenvalues: that holds for every Markov chain. G. Soderlind, The logarithmic norm, BIT 46
@@ -32,20 +32,22 @@ from scipy.sparse.csgraph import connected_components
 
 STABLE, MARGINAL, UNSTABLE, UNDETERMINED = "stable", "marginally stable", "unstable", "undetermined"
 _DEFECTIVE = "unstable, by a defective eigenvalue on the boundary"
-_RING = 10.0  # neighbours in a ring are up to 2 pi tolerance kappa apart
-_RING_LIMIT = 0.1  # and never more than this (in continuous time, relative to the largest)
-_FAR = 100.0  # times what rounding can do: a ring of that size does not reach the boundary
-_SHARP = 1e-6  # an eigenvalue must be known to so much to lie on the boundary (likewise)
+_RING = 10.0  # Neighbours in a ring are up to 2 pi tolerance kappa apart.
+# Neighbours in a ring are never further apart than this (in continuous time, relative to the largest).
+_RING_LIMIT = 0.1
+_FAR = 100.0  # A ring whose size is what rounding can do does not reach the boundary from so many times that distance.
+_SHARP = 1e-6  # An eigenvalue on the boundary must be known to this (in continuous time, relative to the largest).
 
 
 @dataclass(frozen=True)
 class Spectrum:
-    """values (n,): eigenvalues, nearest to instability first. boundary (n,): which of them are on the boundary, but for
-    rounding. left, right (n, n): unit eigenvectors as columns, of the matrix scaled to
-    scale[i]^-1 A[i, j] scale[j]. bound: spectral radius, or for a continuous system the spectral abscissa (1/s). error:
-    its own, to first order in a change of the scaled matrix of the size `tolerance`, which rounding may amount to.
-    verdict: one of the four above; defective: it is unstable by a defective eigenvalue on the boundary, so that states
-    grow like a power of time."""
+    """The spectrum of a matrix. values (n,): eigenvalues, nearest to instability first. boundary (n,): which of them
+    are on the boundary, up to rounding. left, right (n, n): unit eigenvectors as columns, of the matrix scaled to
+    scale[i]^-1 A[i, j] scale[j]. bound: the spectral radius, or for a continuous system the spectral abscissa (1/s).
+    error: the error of the bound, to first order in a change of the scaled matrix of the size `tolerance`, which
+    rounding may amount to. verdict: STABLE, MARGINAL, UNSTABLE or UNDETERMINED; defective: whether the system is
+    unstable by a defective eigenvalue on the boundary, so that states grow like a power of time.
+    """
 
     values: np.ndarray
     boundary: np.ndarray
@@ -89,7 +91,7 @@ def spectrum(A: np.ndarray, continuous: bool) -> Spectrum:
 
 
 def _first(verdicts: set[str], *order: str) -> str:
-    """The first of them in this order, `STABLE` if there is none."""
+    """The first of the given order that is among the verdicts, `STABLE` if none is."""
     return next((verdict for verdict in order if verdict in verdicts), STABLE)
 
 
@@ -110,26 +112,29 @@ def margin(values: np.ndarray, continuous: bool) -> np.ndarray:
 
 
 def frequency(values: np.ndarray, continuous: bool) -> np.ndarray:
-    """Angle in radians a second, or a step."""
+    """The angle by which an eigenvalue turns the state, in radians a second, or a step."""
     return np.imag(values) if continuous else np.angle(values)
 
 
 def _order(values: np.ndarray, continuous: bool, tolerance: float) -> np.ndarray:
-    """From the least stable; of those that are equal in this the slow ones first, and of a pair the upper one."""
+    """The order of eigenvalues from the least stable on; among equally stable ones the slow ones come first, and of a
+    pair the one with the positive imaginary part.
+    """
     beyond = margin(values, continuous)
     beyond = np.where(np.abs(beyond) <= tolerance, 0.0, _rounded(beyond))
     return np.lexsort((-np.imag(values), _rounded(np.abs(frequency(values, continuous))), -beyond))
 
 
 def _rounded(x: np.ndarray) -> np.ndarray:
-    """To nine digits: what differs by rounding errors becomes equal."""
+    """Numbers rounded to nine digits, so that those that differ by rounding errors become equal."""
     unit = 10.0 ** np.floor(np.log10(np.maximum(np.abs(x), 1e-290)) - 8)
     return np.round(x / unit) * unit
 
 
 def _normal(A: np.ndarray, size: float, tolerance: float) -> bool:
-    """Whether A is, but for rounding, symmetric, skew or a multiple of an orthogonal matrix: then its eigenvectors are
-    orthogonal, and rounding does not grow. (A A' - A' A would be blind to small couplings of equal eigenvalues.)"""
+    """Whether A is, up to rounding, symmetric, skew or a multiple of an orthogonal matrix: then its eigenvectors are
+    orthogonal, and rounding does not grow. (A A' - A' A would not show small couplings of equal eigenvalues.)
+    """
     H, n = A.conj().T, len(A)
     if min(np.linalg.norm(A - H), np.linalg.norm(A + H)) <= tolerance:
         return True
@@ -138,14 +143,16 @@ def _normal(A: np.ndarray, size: float, tolerance: float) -> bool:
 
 
 def _condition(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """kappa of every eigenvalue, inf for one that is defective to the last bit."""
+    """The condition number kappa of every eigenvalue, inf for one that is exactly defective."""
     with np.errstate(divide="ignore"):
         return 1.0 / np.abs(np.sum(left.conj() * right, axis=0))
 
 
 @dataclass(frozen=True)
 class _Judge:
-    """Verdicts on a matrix A, balanced. kappa: of each of its eigenvalues `values`, all 1 if A is normal."""
+    """Judges the eigenvalues of a balanced matrix A. values: its eigenvalues; kappa: their condition numbers, all 1 if
+    A is normal.
+    """
 
     A: np.ndarray
     values: np.ndarray
@@ -154,27 +161,30 @@ class _Judge:
     tolerance: float
 
     def verdicts(self) -> set[str]:
-        """On every eigenvalue, or group of them."""
+        """The verdicts on all eigenvalues, or groups of them."""
         single, groups = self._groups()
         beyond = margin(self.values, self.continuous)
         found = set(self._verdicts(beyond[single], self.tolerance * self.kappa[single]))
         return found | {self._judge(group) for group in groups}
 
     def boundary(self) -> np.ndarray:
-        """Which eigenvalues are as near to the boundary as rounding moves them."""
+        """A mask of the eigenvalues that are as near to the boundary as rounding moves them."""
         reach = np.minimum(self.tolerance * self.kappa, max(_SHARP * self._scale, self.tolerance))
         return np.abs(margin(self.values, self.continuous)) <= reach
 
     @cached_property
     def _scale(self) -> float:
-        """The size of an eigenvalue that is not small."""
+        """The size against which eigenvalues count as small."""
         if not self.continuous:
             return 1.0
         return float(max(np.max(np.abs(self.values)), np.linalg.norm(self.A) / np.sqrt(len(self.A))))
 
     def _groups(self) -> tuple[np.ndarray, list[np.ndarray]]:
-        """Eigenvalues that are alone, and groups of those that may be one and the same. Of two that are close both must
-        be sensitive, as one that is not would have stayed where it belongs; but it may belong within their ring."""
+        """The indices of eigenvalues that stand alone, and groups of those that may be copies of a single one.
+
+        Two that are close are grouped only if both are sensitive to rounding, as one that is not would have stayed in
+        its place; but it may belong to them if it lies within their ring.
+        """
         n = len(self.values)
         if np.all(self.kappa == 1.0):
             return np.arange(n), []
@@ -183,7 +193,7 @@ class _Judge:
         _, label = connected_components(together, directed=False)
         for k in np.flatnonzero(np.bincount(label) > 1):
             ring = self.values[label == k]
-            if len(ring):  # else it has become part of another
+            if len(ring):  # Otherwise this ring has become part of another.
                 from_centre = np.abs(self.values - np.mean(ring))
                 inside = label[from_centre <= 1.5 * np.max(from_centre[label == k])]
                 label[np.isin(label, inside)] = k
@@ -191,12 +201,12 @@ class _Judge:
         return np.flatnonzero(count[label] == 1), [np.flatnonzero(label == k) for k in np.flatnonzero(count > 1)]
 
     def _verdicts(self, beyond: np.ndarray, error: np.ndarray) -> list[str]:
-        """On single eigenvalues so far beyond the boundary, known to so much."""
+        """The verdicts on single eigenvalues. beyond: how far they are beyond the boundary; error: of their places."""
         sure, sharp = np.abs(beyond) > error, error <= _SHARP * self._scale + self.tolerance
         return np.select([sure & (beyond > 0), sure, sharp], [UNSTABLE, STABLE, MARGINAL], UNDETERMINED).tolist()
 
     def _judge(self, group: np.ndarray) -> str:
-        """On eigenvalues that are, but for rounding, a single one, repeated."""
+        """The verdict on a group of eigenvalues that are, up to rounding, a single repeated one."""
         beyond = margin(self.values[group], self.continuous)
         if (
             np.min(np.abs(beyond)) > _FAR * self.tolerance * np.max(self.kappa[group])
@@ -221,7 +231,7 @@ class _Judge:
         onto it, by which errors of the group's mean grow."""
         T, Q = self._schur
         n, p = len(T), len(group)
-        # the Schur form has the eigenvalues in an order of its own: those that are nearest to the group's
+        # The Schur form orders eigenvalues in its own way, so those nearest to the group's are chosen.
         distance = np.min(np.abs(np.diag(T)[:, None] - self.values[group]), axis=1)
         select = np.zeros(n, np.int32)
         select[np.argsort(distance, kind="stable")[:p]] = 1

@@ -1,10 +1,11 @@
 """The staircase form of a pair of matrices.
 
-The controllable subspace is spanned by B, A B, A^2 B, ..; those columns are all but parallel soon, so their rank
-says nothing. Here each new block is A times the last directions found, less what lies along all earlier ones, and of
-what is left those directions are kept whose singular value exceeds a tolerance: an orthonormal basis in which A and B
-have the staircase form of C. C. Paige, Properties of numerical algorithms related to computing controllability, IEEE
-Trans. Automatic Control 26 (1981) 130-138. Leaving a direction out is a change of [A, B] by less than the tolerance.
+The controllable subspace is spanned by B, A B, A^2 B, ..; those columns soon become almost parallel, so their rank
+cannot be told. Here each new block is A times the directions found last, less its components along all earlier ones. Of
+the remainder those directions are kept whose singular value exceeds a tolerance. They form an orthonormal basis in
+which A and B have the staircase form of C. C. Paige, Properties of numerical algorithms related to computing
+controllability, IEEE Trans. Automatic Control 26 (1981) 130-138. Leaving a direction out is a change of [A, B] by less
+than the tolerance.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ import numpy as np
 
 
 def staircase(A: np.ndarray, B: np.ndarray, tolerance: float) -> tuple[np.ndarray, float]:
-    """(V, cut): V (n, r), an orthonormal basis of what is reached; cut: the least change of A that leaves out all that
-    comes after some step of the stairs, inf if there is a single one.
+    """(V, cut): V (n, r) is an orthonormal basis of what is reached; cut is the size of the smallest change of A that
+    cuts off all that comes after some step of the stairs, inf if there is a single step.
 
-    A (n, n) of norm 1, B (n, p) with columns of norm 1; tolerance: relative to these.
+    A (n, n) of norm 1, B (n, p) with columns of norm 1; tolerance: relative to these norms.
     """
     n = len(A)
     V = np.empty((n, n), np.result_type(A, B))
@@ -31,10 +32,10 @@ def staircase(A: np.ndarray, B: np.ndarray, tolerance: float) -> tuple[np.ndarra
 
 
 def _directions(V: np.ndarray, new: np.ndarray, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
-    """Orthonormal directions of `new` that V has not, and how much of it lies along them, the most first."""
+    """Orthonormal directions of `new` that are not in V, and the size of `new` along each, the largest first."""
     if V.shape[1] == len(V):
         return new[:, :0], np.empty(0)
-    for _ in range(2):  # twice is enough
+    for _ in range(2):  # Projecting twice is enough for directions that are orthogonal to rounding.
         new = new - V @ (V.conj().T @ new)
     U, sizes, _ = np.linalg.svd(new, full_matrices=False)
     U, sizes = U[:, sizes > tolerance], sizes[sizes > tolerance]

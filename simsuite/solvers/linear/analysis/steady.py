@@ -1,4 +1,4 @@
-"""The state that a stable system comes to under constant inputs."""
+"""The state that a stable system tends to under constant inputs."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from scipy.linalg import lapack, lu_factor, lu_solve
 
 
 def steady_state(A: np.ndarray, b: np.ndarray, continuous: bool) -> tuple[np.ndarray, float]:
-    """(x, error): x (n,) with x = A x + b, or A x + b = 0; error: bound on rounding errors, relative to the largest
-    component, from the condition of the equations.
+    """(x, error): x (n,) with x = A x + b, or A x + b = 0 in continuous time; error: a bound on its rounding errors,
+    relative to the largest component, from the condition of the equations.
 
-    A (n, n); b (n,): B u. Raises ValueError if the equations are singular but for rounding.
+    A (n, n); b (n,): B u. Raises ValueError if the equations are singular up to rounding.
     """
     M = -A if continuous else np.eye(len(A)) - A
     with warnings.catch_warnings():

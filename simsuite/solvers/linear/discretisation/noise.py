@@ -47,6 +47,7 @@ class NoiseRows:
         self._mark(self._begin, step)
 
     def fill(self, buffer: Any, k: int) -> None:
-        """Queue that a buffer, given as a view, is filled with the noise w of the k-th step since the last `prepare`.
+        """Queue that a buffer, given as a view, is filled with the noise w of the k-th step since
+        the last `prepare`.
         """
         self._fill(buffer, self._first, self._begin, k, self._seed)

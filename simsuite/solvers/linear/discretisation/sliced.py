@@ -28,7 +28,8 @@ def remainder(C: np.ndarray, A: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 
 def product(A: Twofold, B: Twofold) -> Twofold:
-    """A B, with an error of about 2^-88 max |A| max |B| in each row and column. A (n, p), B (p, m). Costs 12 products.
+    """A B, with an error of about 2^-88 max |A| max |B| in each row and column. A (n, p), B (p, m).
+    Costs 12 products.
     """
     high, low = _sum_less_product(np.zeros((len(A[0]), B[0].shape[1])), -A[0], B[0])
     return normalised(high, low + (A[0] @ B[1] + A[1] @ B[0]))

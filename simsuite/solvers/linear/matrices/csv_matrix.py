@@ -39,7 +39,8 @@ def _kind(path: Path) -> type[Any]:
 
 
 def _fault(path: Path, kind: type[Any]) -> str | None:
-    """A message about the first line that is not a row of numbers, lines counted from 1; None if there is no such line.
+    """A message about the first line that is not a row of numbers, lines counted from 1; None if
+    there is no such line.
     """
     width, first = 0, 0
     for number, line in enumerate(_lines(path), 1):

@@ -43,7 +43,8 @@ class Drive:
 
 
 class Sums:
-    """The row S u on the device, where S (q, n) is stored with a row for each input. view: a view of that row, (1, n).
+    """The row S u on the device, where S (q, n) is stored with a row for each input. view: a view
+    of that row, (1, n).
     """
 
     def __init__(self, backend: Backend, S: Any, dtype: Any, kernel: Any, values: Any) -> None:

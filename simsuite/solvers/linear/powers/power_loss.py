@@ -58,7 +58,8 @@ class Loss:
 
 
 def lacking(system: LinearSystem) -> tuple[np.ndarray, np.ndarray] | None:
-    """The differences between the exact discretisation and A and B of a system with a dense A; None in discrete time.
+    """The differences between the exact discretisation and A and B of a system with a dense A; None
+    in discrete time.
     """
     stated, inputs = system.stated, system.inputs
     if not stated.continuous:
@@ -194,7 +195,8 @@ def relative(errors: np.ndarray, X: np.ndarray, d: np.ndarray) -> np.ndarray:
 
 
 def _frames(jumps: Jumps) -> list[int]:
-    """Some of the steps at which there are frames, the last one included; only approximately where gaps are not equal.
+    """Some of the steps at which there are frames, the last one included; only approximately where
+    gaps are not equal.
     """
     gap, count = jumps.gaps.most_common(1)[0][0], jumps.frames
     places = np.concatenate([np.linspace(1, count, _FRAMES // 2), np.geomspace(1, count, _FRAMES // 2)])

@@ -1,4 +1,4 @@
-"""What modes take, beside powers and steps: counted, and where that speaks for them, timed."""
+"""The cost of modes, beside that of powers and steps: counted, and timed where the count is in favour of modes."""
 
 from __future__ import annotations
 
@@ -14,43 +14,46 @@ from simsuite.core import Backend
 from simsuite.solvers.linear.powers.jumps import Jumps
 from simsuite.solvers.matmul.product import product
 
-OPERATIONS = 65  # times n^3: 25 for the eigenvectors, 40 for their residual
-LITTLE = 10**7  # operations on the host, up to which it is not timed
-_TRIAL = 10**6  # multiplications that are timed together
-_TRIED = 192  # rows of a matrix whose eigenvectors are timed
+OPERATIONS = 65  # A decomposition takes so many times n^3 operations: 25 for the eigenvectors, 40 for their residual.
+LITTLE = 10**7  # A decomposition of up to so many operations on the host is not timed.
+_TRIAL = 10**6  # Products with so many multiplications together are timed.
+_TRIED = 192  # The eigenvectors of a matrix of so many rows are timed.
 
 
 @dataclass(frozen=True)
 class Pace:
-    """Seconds: of a product with the states on the device, and of an operation with modes on the host."""
+    """The pace of a machine, in seconds: of a product with the states on the device, and of an operation with modes on
+    the host.
+    """
 
     product: float
     operation: float
 
     def modes(self, jumps: Jumps) -> float:
-        """Seconds of a run by modes."""
+        """The seconds that a run by modes takes."""
         return OPERATIONS * jumps.n**3 * self.operation + jumps.frames * self.product
 
     def columns(self, jumps: Jumps, columns: float) -> float:
-        """Seconds of so many columns, as `Jumps` counts them."""
+        """The seconds that so many products with a column take, in the unit of `Jumps.columns`."""
         return columns / jumps.wide * self.product
 
 
 def columns_of_modes(jumps: Jumps) -> float:
-    """In the unit of `Jumps.columns`, with a host as fast as the device."""
+    """The cost of modes in the unit of `Jumps.columns`, if the host is as fast as the device."""
     return OPERATIONS * jumps.n / 2 + jumps.frames * jumps.wide
 
 
 def gain_by_modes(jumps: Jumps, others: float, timed: Callable[[], Pace | None]) -> float:
-    """How many times less modes take than so many columns: as counted and, if they do, as timed. timed: None where
-    there is no device to be asked."""
+    """How many times less work modes are than `others`, which is in the unit of `Jumps.columns`: as counted and, if
+    that is at least 1, as timed, whichever is less. timed: gives the pace, or None where there is no device to time.
+    """
     gain = others / columns_of_modes(jumps)
     pace = timed() if gain >= 1 and OPERATIONS * jumps.n**3 > LITTLE else None
     return gain if pace is None else min(gain, pace.columns(jumps, others) / pace.modes(jumps))
 
 
 def pace(backend: Backend, jumps: Jumps, dtype: Any, kernel: str) -> Pace:
-    """As timed here. kernel: as `product` takes it."""
+    """The pace of the device and of this host, timed now. kernel: as `product` takes it."""
     n, m = jumps.n, jumps.m
     A, X, out, no_bias = (backend.zeros(shape, dtype) for shape in ((n, n), (n, m), (n, m), (1, n)))
     multiply, used = product(backend, A, m, kernel, biased=False)

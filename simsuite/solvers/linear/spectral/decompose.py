@@ -1,4 +1,4 @@
-"""A = W M W^-1 with real W and real blocks M, and what is missing in it.
+"""The decomposition A = W M W^-1 with real W and real blocks M, and the error of it.
 
 M has an eigenvalue for each real column of W, and for two columns p, q such that p + i q is an eigenvector to a + i b,
 b > 0, the block [[a, b], [-b, a]]. The matrix is scaled first such that the norms of its rows and columns agree
@@ -6,10 +6,11 @@ b > 0, the block [[a, b], [-b, a]]. The matrix is scaled first such that the nor
 gees, whose blocks are then diagonal, all others eigenvectors of length 1 from geev.
 
 What LAPACK leaves is the residual A W - W M, which is known to many digits (`remainder`). In the coordinates of the
-modes it is the coupling E = W^-1 (A W - W M). Its diagonal corrects the eigenvalues, to second order in E; so they have
-about twice the digits of float64, and l^k is accurate for large k. The rest corrects the modes, to W (1 + F),
-F_ij = E_ij / (l_j - l_i) where that is small: columns, which are rounded again, and coordinates of states, whose
-errors would grow as the modes do. What is left of E says what is still missing (see `spectral.error`).
+modes it is the coupling E = W^-1 (A W - W M). Its diagonal corrects the eigenvalues, up to an error of second order in
+E; so they have about twice the digits of float64, and l^k is accurate for large k. The other entries correct the modes,
+to W (1 + F), with F_ij = E_ij / (l_j - l_i) where that is small. F corrects the columns, which are rounded again, and
+the coordinates of states, whose errors would grow as the modes do. The part of E that F does not remove is a measure of
+the remaining error (see `spectral.error`).
 """
 
 from __future__ import annotations
@@ -26,19 +27,21 @@ from simsuite.libraries import decomposing
 from simsuite.solvers.linear.discretisation.sliced import remainder
 from simsuite.solvers.linear.powers.power_error import balance
 
-WORST = 1e13  # condition of W, beyond which W^-1 has no digits to correct
-SMALL = 1e-4  # norm of an F that corrects to first order
-_TURNS = 4  # after which an inverse of 1 + F is as good as rounding
-ROUNDED = 1e-9  # of E is lost by rounding, about
-_NORMAL = 4.0  # times n roundings that may be above the blocks of a normal matrix
+WORST = 1e13  # If the condition of W is larger, W^-1 has no digits that could be corrected.
+SMALL = 1e-4  # F corrects to first order only if its norm is at most this.
+_TURNS = 4  # After so many iterations, the inverse of 1 + F is accurate to rounding.
+ROUNDED = 1e-9  # About this share of E is lost by rounding.
+_NORMAL = 4.0  # A matrix counts as normal if the entries above the blocks are at most this times n roundings.
 
 
 @dataclass(frozen=True)
 class Modes:
-    """scale (n,): of the components. W, V (n, n): the columns that LAPACK found and their inverse, of the scaled
-    matrix; F (n, n): what corrects them. values (n,), complex: eigenvalues, both of a pair beside each other, b > 0
-    first; rest (n,): what has to be added to them. coupling (n, n): what is left of E without its diagonal, between
-    complex eigenvectors; second (n,): what it may yet change of each eigenvalue, to second order."""
+    """The modes of a matrix. scale (n,): the scaling of the components. W, V (n, n): the columns that LAPACK found for
+    the scaled matrix, and their inverse; F (n, n): their correction. values (n,), complex: the eigenvalues, both of a
+    pair beside each other, b > 0 first; rest (n,): their correction, to be added. coupling (n, n): what F leaves of E,
+    without its diagonal, between complex eigenvectors; second (n,): how much the coupling may change each eigenvalue to
+    second order.
+    """
 
     scale: np.ndarray
     W: np.ndarray
@@ -51,16 +54,16 @@ class Modes:
 
     @cached_property
     def columns(self) -> np.ndarray:
-        """Of the modes (n, n), of the scaled matrix."""
+        """The columns (n, n) of the modes of the scaled matrix."""
         return self.W + self.W @ self.F
 
     @property
     def sign(self) -> np.ndarray:
-        """1 for the first of a pair, -1 for the second, 0 for real ones."""
+        """1 for the first eigenvalue of a pair, -1 for the second, 0 for real ones."""
         return np.sign(self.values.imag)
 
     def coordinates(self, X: np.ndarray) -> np.ndarray:
-        """Z (n, m) with W (1 + F) Z = X, to all digits that it can have. X: columns of the system."""
+        """The coordinates Z (n, m) with W (1 + F) Z = X, as accurate as they can be. X: states, not scaled."""
         scaled = X / self.scale[:, None]
         Z = self.V @ scaled
         Z += self.V @ remainder(scaled, self.W, Z)
@@ -70,11 +73,13 @@ class Modes:
         return found
 
     def complex_coordinates(self, z: np.ndarray) -> np.ndarray:
-        """Of real ones (n, ..), those of the complex eigenvectors: x = (p + i q) c + (p - i q) conj(c) + .. ."""
+        """The coordinates c of the complex eigenvectors that belong to real coordinates z (n, ..): x = (p + i q) c + (p
+        - i q) conj(c) + .. .
+        """
         return _combined(z, _firsts(self.values), -1j)
 
     def real_coordinates(self, c: np.ndarray) -> np.ndarray:
-        """The other way round."""
+        """The real coordinates that belong to coordinates c of the complex eigenvectors."""
         return _real(c, _firsts(self.values))
 
 
@@ -114,7 +119,7 @@ def _decomposed(A: np.ndarray) -> Modes:
 
 
 def _firsts(values: np.ndarray) -> np.ndarray:
-    """Where pairs begin."""
+    """The indices of the first eigenvalue of each pair."""
     return np.flatnonzero(values.imag > 0)
 
 
@@ -125,7 +130,9 @@ def _real(c: np.ndarray, first: np.ndarray) -> np.ndarray:
 
 
 def _correction(values: np.ndarray, E: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """F, and what it leaves of E: as much as F is, in products of both, and what rounding made of E."""
+    """The correction F, and the part of E that it leaves: entries that F does not correct, and of the others the share
+    that products of F with E, and rounding, leave.
+    """
     gap = values - values[:, None]
     apart = np.abs(E) < SMALL / len(E) * np.abs(gap)
     F = np.divide(E, gap, out=np.zeros(E.shape, np.complex128), where=apart)
@@ -134,7 +141,7 @@ def _correction(values: np.ndarray, E: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def _combined(z: np.ndarray, first: np.ndarray, factor: complex, share: float = 0.5) -> np.ndarray:
-    """Rows p, q of each pair become share (p + factor q) and share (p - factor q)."""
+    """The rows p, q of each pair replaced by share (p + factor q) and share (p - factor q)."""
     found = z.astype(np.complex128)
     p, q = found[first], found[first + 1]
     found[first], found[first + 1] = share * (p + factor * q), share * (p - factor * q)
@@ -142,7 +149,7 @@ def _combined(z: np.ndarray, first: np.ndarray, factor: complex, share: float = 
 
 
 def _modes(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """W, its inverse and the eigenvalues."""
+    """W, its inverse, and the eigenvalues."""
     n, size = len(A), float(np.linalg.norm(A))
     if np.array_equal(A, A.T):
         values, W = eigh(A)
@@ -167,7 +174,9 @@ def _modes(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _second(values: np.ndarray, E: np.ndarray) -> np.ndarray:
-    """Sum over j of |E_ij E_ji / (l_i - l_j)|, or the root of |E_ij E_ji| where eigenvalues are closer than that."""
+    """The sum over j of |E_ij E_ji / (l_i - l_j)| for each i, with the root of |E_ij E_ji| where eigenvalues are closer
+    than that root.
+    """
     product = np.abs(E * E.T)
     gap = np.maximum(np.abs(values[:, None] - values), np.sqrt(product))
     return np.sum(np.divide(product, gap, out=np.zeros(gap.shape), where=gap > 0), axis=1)

@@ -1,4 +1,4 @@
-"""Coordinates of modes on the CPU."""
+"""Kernels for the coordinates of modes, on the CPU."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from simsuite.solvers.linear.spectral.rates import (
 
 @kernel
 def weigh(rates, steps, out):
-    """out (3, n): w, v, s such that coordinate i comes to w z_i + v z_j + s in so many steps, j the other one of its
-    pair. Rows of `rates`: see there."""
+    """Compute the weights out (3, n) for so many steps: with its rows w, v, s, coordinate i becomes w z_i + v z_j + s,
+    where j is the other one of its pair. `spectral.rates` explains the rows of `rates`.
+    """
     for i in range(out.shape[1]):
         sign, other = rates[SIGN, i], i + int(rates[SIGN, i])
         real, imag, s, t = factors(
@@ -47,5 +48,5 @@ def _move(begin, end, rates, weight, start, out):
 
 @kernel
 def move(rates, weight, start, out):
-    """The coordinates (n, m), from those at the start, in the precision of `out`."""
+    """Compute the coordinates `out` (n, m) from those at the start and their weights, in the precision of `out`."""
     _move(out.shape[0], (rates, weight, start, out))

@@ -1,4 +1,4 @@
-"""Coordinates of modes on a GPU. Arguments: see `modes_cpu`."""
+"""Kernels for the coordinates of modes, on a GPU. `modes_cpu` explains the arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All that a run by modes needs to find the state at any step, on the host."""
+"""What a run by modes needs to compute the state at any step, prepared on the host."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from simsuite.solvers.matmul.sparse import filled
 
 MODES, START, RATES, ERROR = "modes", "coordinates", "rates", "spectral_error"
 
-_MIXTURES = 4  # of all states, whose loss is estimated
+_MIXTURES = 4  # The loss is estimated for so many random mixtures of all states.
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """modes: the columns W (n, n), in the run's precision; start: Z_0 (n, m) with X_0 = W Z_0; rates: see `rates`;
-    loss: of the state."""
+    """The prepared modes. modes: the columns W (n, n), in the run's precision; start: Z_0 (n, m) with X_0 = W Z_0;
+    rates: see `rates`; loss: the estimated error of the state.
+    """
 
     modes: np.ndarray
     start: np.ndarray
@@ -33,15 +34,15 @@ class Prepared:
 
     @classmethod
     def of(cls, arrays: Mapping[str, np.ndarray]) -> Prepared | None:
-        """From those of a snapshot; None if it has none."""
+        """The prepared modes in the arrays of a snapshot; None if it has none."""
         if MODES not in arrays:
             return None
         return cls(arrays[MODES], arrays[START], arrays[RATES], Loss(float(arrays[ERROR][0])))
 
 
 def prepare(system: LinearSystem, dt: float, frames: Sequence[int], dtype: Any) -> Prepared:
-    """dt: of a step, s; frames: the steps at which they fall; dtype: of the run. Raises ValueError, with the reason,
-    where A has no modes.
+    """Prepare a run by modes. dt: the length of a step, s; frames: the steps of the frames; dtype: the precision of the
+    run. Raises ValueError, with the reason, where A has no modes.
 
     In continuous time modes are those of A itself, and grow by exp(l dt) a step: the rounding of exp(A dt), which adds
     up from step to step, has no part in them.
@@ -62,7 +63,7 @@ def prepare(system: LinearSystem, dt: float, frames: Sequence[int], dtype: Any) 
 
 
 def _stated(system: LinearSystem) -> tuple[np.ndarray, np.ndarray]:
-    """A and B u, of the scenario if time is continuous."""
+    """A and B u of the system: in continuous time those that the scenario states, else those of a step."""
     stated = system.stated
     if not stated.continuous:
         return filled(system.A), system.constant_input()

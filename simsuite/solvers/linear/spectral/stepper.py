@@ -1,7 +1,7 @@
 """Modes instead of steps: X_k = W (M^k Z_0 + (1 + M + .. + M^(k-1)) W^-1 B u), at any step (see `decompose`).
 
-The state is computed when somebody looks, from the coordinates of the first state: its bits depend on the step alone.
-Snapshots have the modes and these coordinates, so a run is continued without another decomposition.
+The state is computed when it is asked for, from the coordinates of the first state: its bits depend on the step alone.
+Snapshots contain the modes and these coordinates, so a run is continued without another decomposition.
 
 Cost: about 65 n^3 operations on the host, once; for each frame 2 n^2 m on the device, whatever its step is.
 """
@@ -23,7 +23,7 @@ from simsuite.solvers.matmul.product import product
 
 
 class SpectralStepper:
-    """The state on its device. kernel: as `product` takes it."""
+    """A stepper that takes modes, with the state on its device. kernel: as `product` takes it."""
 
     def __init__(
         self, backend: Backend, start: Snapshot, system: LinearSystem, prepared: Prepared, kernel: str
@@ -49,7 +49,7 @@ class SpectralStepper:
         self.step += n
 
     def _present(self) -> Any:
-        """The state, queued if need be."""
+        """The array of the present state, whose computation is queued if necessary."""
         if self._shown != self.step:
             rates, weights, start, moved, no_bias, state = self._views
             self._weigh(rates, self.step, weights)
@@ -72,8 +72,9 @@ class SpectralStepper:
 
 
 def device_bytes(system: LinearSystem, dtype: Any) -> int:
-    """What a SpectralStepper of that precision allocates on its device, with what its snapshots have beside the state
-    while they are on their way."""
+    """The bytes that a SpectralStepper allocates on its device for states of this precision, together with the arrays
+    that snapshots hold beside the state while they are copied to the host.
+    """
     (n, m), size = system.start.shape, np.dtype(dtype).itemsize
     kept = n * n * size + 8 * (n * m + ROWS * n + 1)
     others = held_entries(n, n) + 2 * n * m + n + output_entries(system.C, m)

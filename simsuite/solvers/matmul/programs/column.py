@@ -12,11 +12,11 @@ _MOST_ROWS = 128
 
 
 def column(n: int, itemsize: int, processors: int) -> Recipe:
-    """For a matrix of n rows: a block has as few of them as occupies all multiprocessors."""
+    """The recipe for a matrix of n rows. A block has so few of them that all multiprocessors have work."""
     rows = 16
     while rows < _MOST_ROWS and n > rows * processors:
         rows *= 2
-    threads = max(_THREADS, 2 * rows)  # tensor cores add 16 rows a warp
+    threads = max(_THREADS, 2 * rows)  # Tensor cores add 16 rows a warp.
     depth = _SLICE // (rows * itemsize)
     macros = {"DOUBLE": int(itemsize == 8), "ROWS": rows, "DEPTH": depth, "STAGES": _STAGES, "THREADS": threads}
     shared = _STAGES * depth * (rows + 1) * itemsize

@@ -1,4 +1,4 @@
-"""In which order programs have the numbers of a matrix in memory."""
+"""The orders in which programs store the numbers of a matrix in memory."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from simsuite.core import Backend
 
 
 class Layout(Protocol):
-    """Equal ones store a matrix in the same way."""
+    """An order in which a matrix is stored. Layouts that compare equal store a matrix in the same way."""
 
     def stored(self, backend: Backend, A: Any) -> Any:
-        """A, an array (n, p) of the backend, in two dimensions."""
+        """A copy of A, an array (n, p) of the backend, in this layout, as an array of two dimensions."""
 
 
 @dataclass(frozen=True)
@@ -25,10 +25,11 @@ class AsItIs:
 
 @dataclass(frozen=True)
 class Panels:
-    """As `sums.cuh` reads it: so many rows together, transposed, filled up with zeros to a multiple of so many columns.
+    """The layout that `sums.cuh` reads: panels of `rows` rows, transposed, and filled up with zeros to a multiple of
+    `columns` columns.
 
-    In float64 number i of what was column k is at i ^ 4 (k mod 4), which keeps what tensor cores read at once apart in
-    the banks of shared memory.
+    In float64, number i of what was column k is stored at i ^ 4 (k mod 4), so that numbers that tensor cores read at
+    once lie in different banks of shared memory.
     """
 
     columns: int
@@ -51,10 +52,12 @@ class Panels:
 
 @dataclass(frozen=True)
 class Chains:
-    """As `chain.cuh` reads it: so many rows of a block together, with all their columns, filled up to a multiple.
+    """The layout that `chain.cuh` reads: `rows` rows of a block together, with all their columns, whose number is
+    filled up to a multiple of `columns`.
 
-    In float32 four columns of each row come together. In float64, for tensor cores, whose lanes 4 g + t have rows g and
-    g + 8 and columns t, t + 4 .. of 16 x 16 numbers: a pair of rows by lanes, by fours of columns.
+    In float32 four columns of each row are stored together. The float64 layout is for tensor cores, whose lane 4 g + t
+    needs rows g and g + 8 and columns t, t + 4 .. of 16 x 16 numbers: pairs of rows are stored lane by lane, by fours
+    of columns.
     """
 
     columns: int
@@ -75,5 +78,5 @@ class Chains:
 
 
 def filled_up(n: int, of: int) -> int:
-    """n, or the next multiple."""
+    """The least multiple of `of` that is not less than n."""
     return -(-n // of) * of

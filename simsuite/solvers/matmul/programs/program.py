@@ -1,4 +1,4 @@
-"""Products by a program in CUDA C++."""
+"""Products that a program in CUDA C++ computes."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ after the other share it."""
 
 
 class ProgramProduct:
-    """As `Product`. A: an array (n, p) of the backend, kept as the program reads it; stored: where copies of it are;
-    handed: what it shares with others.
+    """A `Product` by the program of a recipe. A: an array (n, p) of the backend, of which the product keeps a copy in
+    the program's layout. stored: copies of A by layout, shared with other products; handed: memory through which blocks
+    pass numbers, shared likewise.
 
     Raises DeviceError if the program cannot be compiled for the device.
     """
@@ -52,11 +53,12 @@ class ProgramProduct:
         program = backend.program(recipe.source, recipe.macros)
         launcher = functools.partial(program.launcher, recipe.kernel, recipe.blocks, recipe.threads, recipe.shared)
         self._launch = launcher(waits_for=recipe.waits_for)
-        # What reads A before earlier launches have ended must not begin beside the one that has just written it.
+        # A program that reads A before earlier launches have ended must not run beside the launch that has just written
+        # A.
         self._first = launcher() if recipe.waits_for == "launches" else self._launch
 
     def __str__(self) -> str:
-        """All that makes it what it is."""
+        """The name of the program and all its macros."""
         return f"{self.recipe.program} {dict(self.recipe.macros)}"
 
     def __call__(self, X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:

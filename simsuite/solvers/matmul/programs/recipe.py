@@ -1,4 +1,4 @@
-"""What a program in CUDA C++ needs to be told to multiply by a matrix."""
+"""How a program in CUDA C++ is compiled and launched to multiply by a matrix."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from simsuite.solvers.matmul.programs.layout import Layout
 
 @dataclass(frozen=True)
 class Recipe:
-    """A kernel of the file NAME.cu, where NAME is `program`, as it is compiled and launched for a product.
+    """A kernel of the file NAME.cu, where NAME is `program`, and how it is compiled and launched for a product.
 
-    layout: of A. many: whether it takes any number of steps at once. handed: bytes through which its blocks hand each
-    other numbers. waits_for: as in `Program.launcher`.
+    layout: how A is stored. many: whether it takes any number of steps at once. handed: how many bytes its blocks need
+    to pass numbers to each other. waits_for: as in `Program.launcher`.
 
-    All kernels have the arguments (A, X, bias, out, n, p, m, pitch, row, stride, steps), with the sizes of A (n, p) and
-    X (p, m), the numbers in a row of A as it is stored, and the rest as in `Product`; then those bytes, if any.
+    All kernels have the arguments (A, X, bias, out, n, p, m, pitch, row, stride, steps): the sizes of A (n, p) and X
+    (p, m), the numbers in a row of A as it is stored (pitch), and the rest as in `Product`; then the bytes to pass
+    numbers through, if any.
     """
 
     title: str

@@ -8,15 +8,18 @@ from simsuite.solvers.matmul.programs.recipe import Recipe
 _SLICE = 16384  # bytes
 _STAGES = 4
 _FETCHERS = 256
-_TOGETHER = 32  # columns, in whose multiples all is counted
-_ROWS = {4: (32, 16), 8: (16,)}  # by the size of a number: as many as a warp adds, and half of them
+_TOGETHER = 32  # Columns are processed in multiples of this number.
+# The rows of a block are a multiple of these, by the size of a number: what a warp adds, and half of that.
+_ROWS = {4: (32, 16), 8: (16,)}
 _MOST_ROWS = 128
 
 
 def relay(n: int, itemsize: int, processors: int, room: int) -> Recipe | None:
-    """For a matrix (n, n), if the multiprocessors have room for its rows. room: bytes of shared memory.
+    """The recipe for a matrix (n, n), or None if the multiprocessors have no room for its rows. room: the bytes of
+    shared memory of a block.
 
-    Of as few blocks as there can be, which have less to hand over; of more where those have room for all of A.
+    It takes as few blocks as possible, which then pass fewer numbers to each other; or more blocks, if these have room
+    for all of A and fewer have not.
     """
     found = [_relay(n, filled_up(-(-n // processors), rows), itemsize, room) for rows in _ROWS[itemsize]]
     fitting = [recipe for recipe in found if recipe is not None]
@@ -37,6 +40,6 @@ def _relay(n: int, rows: int, itemsize: int, room: int) -> Recipe | None:
     macros = {"DOUBLE": int(itemsize == 8), "ROWS": rows, "HELD": held, "DEPTH": depth, "STAGES": _STAGES}
     shared = (deep + held * rows + (_STAGES * depth * rows if slices else 0)) * itemsize
     threads = (2 * rows if itemsize == 8 else filled_up(rows, 32)) + _FETCHERS
-    handed = 16 + 4 * n * itemsize  # twice n numbers, with as many bytes for their turns
+    handed = 16 + 4 * n * itemsize  # Two buffers of n numbers, and as many bytes for the step numbers beside them.
     layout = Chains(_TOGETHER, rows)
     return Recipe("relay", "relay", "relay", macros, -(-n // rows), threads, shared, layout, True, handed, "blocks")

@@ -1,6 +1,6 @@
-"""Programs in CUDA C++ that take many steps of a small system in one launch, and which of them suit one.
+"""Programs in CUDA C++ that take many steps of a small system in one launch, and the choice among them.
 
-`flow` for up to 8 components, `wave` for up to 32 in float64, `march` for more, and `line` for few states.
+`flow` is for up to 8 components, `wave` for up to 32 in float64, `march` for more, and `line` for few states.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from simsuite.solvers.matmul.programs.layout import AsItIs, Panels
 from simsuite.solvers.matmul.programs.recipe import Recipe
 from simsuite.solvers.matmul.programs.tiles import Tile
 
-# With as few rows as a system has at least. Depth: rows that are written out.
+# The tiles of `march`: the one with the fewest rows that hold a system is taken. `depth` is how many rows of the inner
+# loop are unrolled.
 TILES = {
     4: (
         Tile(16, 256, 16, 1, 16, 64, 4, 1, tall=4, wide=8),
@@ -30,11 +31,13 @@ TILES = {
     ),
 }  # of `march`
 MOST_ROWS = 128
-_KEPT = {1: 512, 4: 384}  # bytes of a row that a thread has in registers, by the columns of `line`
-_FLOWING = {4: 8, 8: 4}  # components, by the size of a number
-_WAVES = {1: (8, 3), 2: (4, 3), 3: (3, 2), 4: (1, 2)}  # pieces of a warp, blocks of a multiprocessor, by EIGHTS
-_FLOWS = {4: ((4, 8, 5), (5, 4, 4), (8, 4, 3)), 8: ((4, 4, 4),)}  # most components, columns of a thread, blocks
-_BUSY = 128  # states a multiprocessor, beyond which all have something to do
+_KEPT = {1: 512, 4: 384}  # A thread keeps rows of up to so many bytes in registers, by the number of columns of `line`.
+_FLOWING = {4: 8, 8: 4}  # `flow` is taken for up to so many components, by the size of a number.
+# (pieces of a warp, blocks of a multiprocessor) of `wave`, by its macro EIGHTS.
+_WAVES = {1: (8, 3), 2: (4, 3), 3: (3, 2), 4: (1, 2)}
+# (most components, columns of a thread, blocks) of `flow`, by the size of a number.
+_FLOWS = {4: ((4, 8, 5), (5, 4, 4), (8, 4, 3)), 8: ((4, 4, 4),)}
+_BUSY = 128  # With more states than this for each multiprocessor, all of them are busy.
 
 
 def march(tile: Tile, shape: tuple[int, int], itemsize: int) -> Recipe:
@@ -75,7 +78,7 @@ def line(columns: int, shape: tuple[int, int], itemsize: int) -> Recipe:
 
 
 def suitable(n: int, m: int, itemsize: int, processors: int) -> Iterator[Recipe]:
-    """What can be fastest for m states of n components."""
+    """The recipes that may be the fastest for m states of n components."""
     shape, few = (n, m), m <= _BUSY * processors
     if n <= _FLOWING[itemsize]:
         yield flow(1, 32, 1, shape, itemsize)

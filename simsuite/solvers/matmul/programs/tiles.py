@@ -1,4 +1,4 @@
-"""Tiles of programs in CUDA C++ (`tile.cu`, `parts.cu`): which there are, and which of them suit a product."""
+"""The tiles of the programs `tile.cu` and `parts.cu`, and the choice among them for a product."""
 
 from __future__ import annotations
 
@@ -8,20 +8,24 @@ from dataclasses import dataclass
 from simsuite.solvers.matmul.programs.layout import Panels
 from simsuite.solvers.matmul.programs.recipe import Recipe
 
-_PIECE = 16  # bytes that are copied at once
-_WRITTEN = 32  # rows of a slice that are written out one after the other for tensor cores, at most
-_OF_A_BLOCK = 1024  # bytes of shared memory that each block takes besides
-_SHARED = 8192  # entries of tiles that are shared on a multiprocessor, at most
-_FEW = 8  # that are tried for a product
-_WAITING = 1.05  # times as long as with all multiprocessors at work: from there on tiles are shared
+_PIECE = 16  # So many bytes are copied at once.
+_WRITTEN = 32  # For tensor cores, at most so many rows of a slice are unrolled.
+_OF_A_BLOCK = 1024  # Each block takes so many bytes of shared memory besides its own.
+_SHARED = 8192  # Tiles of at most so many entries are shared by the blocks of a multiprocessor.
+_FEW = 8  # At most so many tiles are tried for a product.
+# Tiles are shared if without it a product takes so many times as long as with all multiprocessors busy.
+_WAITING = 1.05
 
 
 @dataclass(frozen=True)
 class Tile:
-    """What a program is compiled for. A block makes rows x columns entries by slices of `depth`, `stages` of them in
-    shared memory; a warp makes warp_rows x warp_columns. In float32 a lane makes tall x wide, and reads `at_once`
-    columns of A before it multiplies them; in float64 tensor cores take so many. blocks: that share a
-    multiprocessor."""
+    """The sizes that a program is compiled for.
+
+    A block computes rows x columns entries by slices of `depth`, of which `stages` are in shared memory; a warp
+    computes warp_rows x warp_columns. In float32 a lane computes tall x wide, and reads `at_once` columns of A before
+    it multiplies them; in float64 `at_once` is how many columns tensor cores take. blocks: how many run on a
+    multiprocessor.
+    """
 
     rows: int
     columns: int
@@ -50,7 +54,7 @@ class Tile:
         return self.depth * (self.rows + self.columns) * itemsize
 
     def own_macros(self, itemsize: int) -> dict[str, str | int]:
-        """What `sums.cuh` wants, and BLOCKS."""
+        """The macros that `sums.cuh` needs, and BLOCKS."""
         inner = {"TALL": self.tall, "WIDE": self.wide} if itemsize == 4 else {}
         return {
             "DOUBLE": int(itemsize == 8),
@@ -66,8 +70,9 @@ class Tile:
     def recipe(
         self, shape: tuple[int, int, int], itemsize: int, beside: int = 0, processors: int = 1, room: int = 0
     ) -> Recipe:
-        """For (rows, inner) times (inner, columns). beside: so many blocks on each multiprocessor share all tiles.
-        room: bytes that the threads of a block can share."""
+        """The recipe for (rows, inner) times (inner, columns). beside: how many blocks on each multiprocessor share all
+        tiles, or 0. room: the bytes of shared memory that a block may take.
+        """
         chunk = _PIECE if shape[2] * itemsize % _PIECE == 0 else itemsize
         blocks = beside * processors or self.number(shape)
         macros = self.own_macros(itemsize) | {
@@ -96,7 +101,7 @@ class Tile:
 
     @property
     def beside(self) -> int:
-        """How many of its blocks on a multiprocessor can share tiles, which takes some more registers."""
+        """How many of its blocks on a multiprocessor can share tiles; sharing takes some more registers."""
         return min(self.blocks, _SHARED // (self.rows * self.columns))
 
     def number(self, shape: tuple[int, int, int]) -> int:
@@ -137,12 +142,14 @@ TILES = {
         Tile(32, 16, 64, 3, 16, 16, 3, 16),
     ),
 }  # by the size of a number
-_DEEPEST = 192  # columns to which A is filled up: whole slices of any tile
+_DEEPEST = 192  # The columns of A are filled up to a multiple of this, which is whole slices of any tile.
 
 
 def suitable(shape: tuple[int, int, int], itemsize: int, processors: int, room: int) -> list[Recipe]:
-    """Some ways, one of which is fastest: those whose blocks leave the fewest multiprocessors waiting at the end, of
-    which those of large tiles read less for each product. room: bytes that the threads of a block can share."""
+    """Some recipes, one of which is the fastest: those whose blocks leave the fewest multiprocessors idle at the end,
+    and among these large tiles, which read less for each product. room: the bytes of shared memory that a block may
+    take.
+    """
     found: list[tuple[float, Recipe]] = []
     for tile in TILES[itemsize]:
         size = tile.rows * tile.columns * (1 + 16 / tile.rows + 16 / tile.columns)
