@@ -1,4 +1,4 @@
-"""Arrays of numbers from files, whatever may be in those files."""
+"""Arrays of numbers read from files that may be damaged or of another kind."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import numpy as np
 _MAGIC = b"\x93NUMPY"
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
-# What libraries raise for files that are damaged, or are of another kind.
+# Exceptions that libraries raise for files that are damaged, or of another kind.
 _DAMAGE = (
     *(OSError, ValueError, EOFError, MemoryError, OverflowError, TypeError, AttributeError, KeyError),
     *(SyntaxError, IndexError, RecursionError, NotImplementedError, struct.error, tokenize.TokenError, zlib.error),
@@ -44,26 +44,27 @@ def readable(read: Callable[[], Values]) -> Values:
 
 
 def real(values: Values) -> Values:
-    """The same numbers. Raises ValueError if they are not real."""
+    """`values` unchanged. Raises ValueError if they are not real."""
     if values.dtype.kind not in "fiu":
         raise ValueError(f"holds {values.dtype} values, not real numbers")
     return values
 
 
 def numbers(values: Values) -> Values:
-    """The same numbers. Raises ValueError if they are neither real nor complex."""
+    """`values` unchanged. Raises ValueError if they are neither real nor complex."""
     return values if values.dtype.kind == "c" else real(values)
 
 
 def require_plain(path: Path) -> None:
-    """Raise ValueError for a directory, a device or a named pipe, which one may wait for without end; OSError if there
-    is nothing."""
+    """Raise ValueError for a directory, a device or a named pipe, for which one may wait without end; OSError if
+    nothing is there.
+    """
     if not stat.S_ISREG(path.stat().st_mode):
         raise ValueError("it is no plain file")
 
 
 def _other_kind(path: Path) -> str:
-    """What to do with a file that is no .npy file."""
+    """A sentence that says how to convert a file that is no .npy file."""
     if not path.stat().st_size:
         return "the file is empty"
     made = path.with_suffix(".npy").name
@@ -75,7 +76,7 @@ def _other_kind(path: Path) -> str:
 
 
 def load(path: Path) -> np.ndarray:
-    """What is in a .npy file. Raises whatever NumPy does, to be seen to by `readable`."""
+    """The content of a .npy file. Raises whatever NumPy raises, for `readable` to handle."""
     require_plain(path)
     with path.open("rb") as file:
         if file.read(len(_MAGIC)) != _MAGIC:
@@ -86,8 +87,9 @@ def load(path: Path) -> np.ndarray:
 
 
 def _require_size(file: BinaryIO, size: int) -> None:
-    """Raise ValueError if the file declares more numbers than it has, for which memory would be taken. At the end the
-    file is at its beginning."""
+    """Raise ValueError if the file declares more numbers than it contains, for which memory would be allocated.
+    Afterwards the file is at its beginning again.
+    """
     version = np.lib.format.read_magic(file)
     if version not in _HEADERS:
         raise ValueError(f"it is of version {version[0]}.{version[1]} of its format, which no array of numbers needs")

@@ -1,4 +1,4 @@
-"""Which kernels a stepper uses: the readable ones of Numba, or programs in CUDA C++."""
+"""The choice of a stepper's kernels: the readable ones of Numba, or programs in CUDA C++."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Made = TypeVar("Made")
 
 
 def kernel_of(choice: str, backend: Backend) -> str:
-    """Either "numba" or "nvrtc". choice: the same, or "auto".
+    """The kernels to use: "numba" or "nvrtc". choice: one of these, or "auto".
 
-    Raises DeviceError where programs are asked for and cannot be had.
+    Raises DeviceError where programs in CUDA C++ are asked for and cannot be had.
     """
     if choice == "nvrtc" and not backend.compiles:
         raise DeviceError(f'kernel = "nvrtc" needs a CUDA GPU, and this run is on {backend.name}')
@@ -22,8 +22,9 @@ def kernel_of(choice: str, backend: Backend) -> str:
 
 
 def made_or_not(make: Callable[[], Made], choice: str, chosen: dict[str, str]) -> tuple[Made | None, dict[str, str]]:
-    """What programs are made into, and what was chosen: None and Numba where the device cannot have them, unless they
-    were asked for."""
+    """(what `make` makes from programs in CUDA C++, what was chosen). Where the device cannot run the programs, the
+    former is None and Numba is chosen, unless the programs were asked for.
+    """
     try:
         return make(), chosen
     except DeviceError as reason:

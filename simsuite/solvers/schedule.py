@@ -1,4 +1,4 @@
-"""When frames and samples fall, from the keys of `[output]`."""
+"""The times and steps of frames and samples, from the keys of `[output]`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from simsuite.errors import Mistake, ScenarioError
 from simsuite.scenario.common import MOST_FRAMES, Output
 
 DEFAULT_FRAMES = 11
-SAME_TIME = 1e-12  # of the run: times that differ by less are the same
+SAME_TIME = 1e-12  # Times that differ by less than this share of the run are the same.
 
 
 def frame_times(output: Output, end: float) -> tuple[float, ...]:
-    """Times of the frames, increasing; the end is always one. Of `times`, those after the end are left out."""
+    """The times of the frames, increasing; the last is always the end. Those of `times` after the end are left out."""
     if output.times is not None:
         wanted = [t for t in output.times if t < end]
     elif output.every is not None:
@@ -36,22 +36,23 @@ def frame_steps(output: Output, steps: int, dt: float) -> tuple[int, ...]:
 
 
 def sample_steps(samples: int | None, frames: Sequence[int]) -> tuple[int, ...]:
-    """The steps nearest to `samples` evenly spaced ones, and those of the frames."""
+    """The steps nearest to `samples` evenly spaced ones, together with the steps of the frames."""
     if samples is None:
         return tuple(frames)
     return tuple(sorted({*frames, *(round(k * frames[-1] / (samples - 1)) for k in range(samples))}))
 
 
 def sample_times(samples: int | None, frames: Sequence[float]) -> tuple[float, ...]:
-    """The times of so many evenly spaced samples from 0 to the last of some frames, first and last included. One that
-    differs from a frame by rounding alone is that. frames: increasing times."""
+    """`samples` evenly spaced times from 0 to the last frame, first and last included. A time that differs from that of
+    a frame by rounding alone is replaced by it. frames: increasing times.
+    """
     if samples is None:
         return ()
     return snapped([frames[-1] * (k / (samples - 1)) for k in range(samples)], frames)
 
 
 def snapped(times: Sequence[float], others: Sequence[float]) -> tuple[float, ...]:
-    """Times, those that differ from one of some others, increasing, by rounding alone being that."""
+    """`times`, where each that differs from one of `others` (increasing) by rounding alone is replaced by that one."""
     near, found = SAME_TIME * others[-1], []
     for t in times:
         after = bisect.bisect_left(others, t)

@@ -15,27 +15,27 @@ from simsuite.core import Backend
 
 _ADDRESS, _PRECISION = "address", "precision"
 
-Array = Annotated[Any, _ADDRESS]  # in the device's memory: the kernel gets a pointer
+Array = Annotated[Any, _ADDRESS]  # an array in the device's memory, which the kernel gets as a pointer
 Int = Annotated[int, np.int32]
 Uint = Annotated[int, np.uint32]
 Long = Annotated[int, np.int64]
 Ulong = Annotated[int, np.uint64]
-Real = Annotated[float, _PRECISION]  # of the precision of the run
+Real = Annotated[float, _PRECISION]  # a number in the precision of the run
 
 
 def types_of(struct: type) -> dict[str, Any]:
-    """What the fields of a struct are annotated with, by their names."""
+    """The annotations of a struct's fields, by their names."""
     return {name: hint.__metadata__[0] for name, hint in get_type_hints(struct, include_extras=True).items()}
 
 
 def layout_of(struct: type, real: np.dtype) -> np.dtype:
-    """Where the fields of a struct are, with padding as in C. real: the precision of the run."""
+    """The layout of a struct, with padding as in C. real: the precision of the run."""
     special = {_ADDRESS: np.dtype(np.uint64), _PRECISION: real}
     return np.dtype([(name, special.get(kind, kind)) for name, kind in types_of(struct).items()], align=True)
 
 
 def packed(backend: Backend, values: Any, real: Any) -> np.ndarray:
-    """A struct with these values, as launches take it. It does not keep its arrays alive: whoever launches does.
+    """A struct with these values, as launches take it. It does not keep its arrays alive; the caller has to.
 
     values: an instance of the NamedTuple. real: the precision of the run.
     """

@@ -16,23 +16,26 @@ from simsuite.core import Backend
 from simsuite.expressions import Expression
 from simsuite.solvers.unwritten import written_kernels
 
-ROWS = 64  # steps evaluated at once, and replayed as one graph
-_FEWER = 4, 16  # for which there are launches of their own: most threads of a whole one would have nothing to do
+ROWS = 64  # how many steps are evaluated at once, and replayed as one graph
+# For so few rows there are launches of their own, as most threads of a full one would have nothing to do.
+_FEWER = 4, 16
 
 
 class Moments(Protocol):
-    """What a table needs of a clock."""
+    """The part of a clock that a table needs."""
 
     @property
     def times(self) -> Sequence[float]:
-        """The first is the beginning of the run, the last its end."""
+        """The times of a run: the first is its beginning, the last its end."""
 
     def inside(self, step: int) -> tuple[float, float, int, int]:
         """See `Clock.inside`."""
 
 
 class RowLauncher:
-    """A kernel over `points` and up to `rows` rows of a table, one thread an entry; `n` rows are asked for."""
+    """A launcher of a kernel over `points` and up to `rows` rows of a table, with a thread for each entry; a call asks
+    for `n` rows.
+    """
 
     def __init__(self, backend: Backend, kernel: Any, points: int, rows: int) -> None:
         block = (min(points, 128), 1)
@@ -44,7 +47,8 @@ class RowLauncher:
 
 
 class FunctionTable:
-    """values[k, j] = f(x_j, y_j, t at step `first` + offsets[k]), for pieces of j that each have their own f.
+    """A table values[k, j] = f(x_j, y_j, t at step `first` + offsets[k]), where each piece of the points j has its own
+    f.
 
     pieces: (expression in x, y, t; x; y) in order of j, with x and y float64 vectors of equal length. offsets: in
     steps, by default those of the next ROWS steps. If nothing depends on t there is one row, valid at every step.
@@ -84,23 +88,24 @@ class FunctionTable:
             self._fills.append((launch, start, arrays, [backend.view(a) for a in arrays]))
 
     def fill(self, step: int, n: int, offsets: Any = None) -> None:
-        """Queue the evaluation of rows 0 .. n-1 from `step` on, for steps of one length. offsets: view of others, which
-        then count in place of those of the table."""
+        """Queue the evaluation of rows 0 .. n-1 from `step` on, for steps of one length. offsets: a view of offsets
+        that replace those of the table.
+        """
         if not self.steady:
             at = self._offsets_view if offsets is None else offsets
             for launch, start, _, (x, y, numbers) in self._fills:
                 launch(n, self.values, start, x, y, *self._clock.inside(step), at, numbers)
 
     def look(self, t: float) -> None:
-        """Queue the evaluation of row 0 at a time itself, also where what is evaluated jumps there."""
+        """Queue the evaluation of row 0 at the time t itself, even if the function jumps there."""
         if not self.steady:
             for launch, start, _, (x, y, numbers) in self._fills:
                 launch(1, self.values, start, x, y, t, 0.0, 0, 1, self._offsets_view, numbers)
 
     def row(self, k: int) -> int:
-        """The row for the k-th step since the last `fill`."""
+        """The number of the row for the k-th step since the last `fill`."""
         return 0 if self.steady else k
 
     def offset(self, k: int) -> int:
-        """Where that row begins in `flat`."""
+        """The place in `flat` at which the row for the k-th step since the last `fill` begins."""
         return self.row(k) * self._width

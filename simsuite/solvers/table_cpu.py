@@ -1,4 +1,4 @@
-"""Filling a FunctionTable on the CPU: a template, see `unwritten`."""
+"""The kernel that fills a FunctionTable on the CPU. It is a template; see `unwritten`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ f, tuple_of = part(expression), part(expression_numbers)
 
 @kernel
 def fill(out, start, x, y, begin, span, first, count, offsets, numbers, n):
-    """Evaluates the expression in x, y, t for n rows; numbers: those in the expression."""
+    """Evaluate the expression in x, y, t for n rows; numbers: those that the expression contains."""
     p = tuple_of(numbers)
     for k in range(n):
         for j in range(x.size):

@@ -1,5 +1,6 @@
-"""Filling a FunctionTable on a GPU: one thread an entry, float64 whatever the table holds. A template, see
-`unwritten`."""
+"""The kernel that fills a FunctionTable on a GPU, in float64 whatever the table holds, with a thread for each entry. It
+is a template; see `unwritten`.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ f = cuda.jit(device=True)(expression)
 
 @cuda.jit(cache=True)
 def fill(out, start, x, y, begin, span, first, count, offsets, numbers, n):
-    """Evaluates the expression in x, y, t for n rows; numbers: those in the expression."""
+    """Evaluate the expression in x, y, t for n rows; numbers: those that the expression contains."""
     j, k = cuda.grid(2)
     if j < x.size and k < n:
         out[k, start + j] = f(x[j], y[j], begin + span * (first + offsets[k]) / count, numbers)

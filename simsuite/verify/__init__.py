@@ -1,1 +1,1 @@
-"""Proof that the solvers are right: studies of convergence, closed ledgers, published answers, CPU against GPU."""
+"""Verification of the solvers: studies of convergence, closed ledgers, published answers, CPU against GPU."""

@@ -1,4 +1,4 @@
-"""What a check is: one thing measured, what it should be, and whether it is."""
+"""The class of a check, which compares a measured number with what it should be, and functions that make checks."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from simsuite.errors import ScenarioError, VerificationFailure
 
 @dataclass(frozen=True)
 class Check:
-    """name: what was looked at. kind: in which way ("order in space", "ledger", ...). measured: the number found.
-    wanted: what it should be, in words. data: all else that is known, for `--json` and pictures.
+    """The result of a check. name: what was checked. kind: the kind of check ("order in space", "ledger", ...).
+    measured: the number found. wanted: what it should be, in words. data: further numbers, for `--json` and pictures.
     """
 
     name: str
@@ -24,7 +24,7 @@ class Check:
     data: Mapping[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        """For `verify --json`."""
+        """The check as `verify --json` prints it."""
         return {
             "name": self.name,
             "kind": self.kind,
@@ -36,23 +36,23 @@ class Check:
 
 
 def near(name: str, kind: str, measured: float, wanted: float, within: float, **data: Any) -> Check:
-    """Passes if `measured` is at most `within` away from `wanted`."""
+    """A check that passes if `measured` is at most `within` away from `wanted`."""
     passed = abs(measured - wanted) <= within
     return Check(name, kind, measured, f"{wanted:.10g} +- {within:.3g}", passed, data)
 
 
 def at_most(name: str, kind: str, measured: float, limit: float, **data: Any) -> Check:
-    """Passes if |measured| is at most `limit`."""
+    """A check that passes if |measured| is at most `limit`."""
     return Check(name, kind, measured, f"<= {limit:.3g}", math.isfinite(measured) and abs(measured) <= limit, data)
 
 
 def not_checked(what: str, refusal: ScenarioError) -> str:
-    """Why a solver does not compute something."""
+    """A sentence that says why a solver does not compute something."""
     return f"not checked: {what}: " + "; ".join(dict.fromkeys(mistake.message for mistake in refusal.mistakes))
 
 
 def require(checks: Sequence[Check]) -> None:
-    """Raises VerificationFailure (exit code 5) unless all have passed, and if there are none."""
+    """Raise VerificationFailure (exit code 5) unless all checks have passed, or if there are none."""
     off = [check for check in checks if not check.passed]
     if not checks:
         raise VerificationFailure("nothing was verified")

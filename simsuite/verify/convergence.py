@@ -1,7 +1,7 @@
-"""Orders of convergence, and what a sequence of grids says of the limit. Plain numbers in, plain numbers out.
+"""Orders of convergence, and the limit that a sequence of grids suggests, computed from plain numbers.
 
 Sources: P. J. Roache, Perspective: a method for uniform reporting of grid refinement studies, J. Fluids Eng. 116, 405
-(1994); the same, Code verification by the method of manufactured solutions, J. Fluids Eng. 124, 4 (2002).
+(1994); P. J. Roache, Code verification by the method of manufactured solutions, J. Fluids Eng. 124, 4 (2002).
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from itertools import pairwise
 
 import numpy as np
 
-SAFETY = 1.25  # Roache's factor for three and more grids
-ROUND_OFF = 1e-11  # relative: differences below it have no order
+SAFETY = 1.25  # Roache's safety factor for three and more grids.
+ROUND_OFF = 1e-11  # Relative differences below this are round-off and have no order.
 
 
 def fitted_line(sizes: Sequence[float], errors: Sequence[float]) -> tuple[float, float]:
     """(p, c) such that error = c·sizeᵖ, by least squares on the logarithms; NaN where an error is 0 or not finite.
 
-    sizes: of cells or time steps, at least two. Raises ValueError for fewer, or unequal numbers of them.
+    sizes: those of cells or time steps, at least two. Raises ValueError for fewer, or if there are not as many errors.
     """
     if len(sizes) != len(errors) or len(sizes) < 2:
         raise ValueError(f"cannot fit a line to {len(sizes)} sizes and {len(errors)} errors")
@@ -43,11 +43,11 @@ def is_round_off(errors: Sequence[float], scale: float) -> bool:
 
 @dataclass(frozen=True)
 class Limit:
-    """What three grids, each `ratio` times finer than the one before, say of a quantity's limit.
+    """The limit of a quantity, as three grids suggest it, each `ratio` times finer than the one before.
 
-    order: observed. extrapolated: Richardson's value. gci: grid convergence index of the finest grid, the band around
-    its value in which the limit lies, in the quantity's own unit (temperatures have no natural zero to be relative to).
-    All NaN where the differences do not shrink.
+    order: the observed one. extrapolated: Richardson's value. gci: the grid convergence index of the finest grid, the
+    band around its value in which the limit lies, in the quantity's own unit (temperatures have no natural zero to be
+    relative to). All are NaN where the differences do not shrink.
     """
 
     order: float
@@ -56,7 +56,9 @@ class Limit:
 
 
 def limit(coarse: float, middle: float, fine: float, ratio: float = 2.0) -> Limit:
-    """Of a number: p = ln|(middle - coarse)/(fine - middle)| / ln ratio; GCI = 1.25 |fine - middle|/(ratioᵖ - 1)."""
+    """The limit of a number: p = ln|(middle - coarse)/(fine - middle)| / ln ratio; GCI = 1.25 |fine - middle|/(ratioᵖ -
+    1).
+    """
     p, gci = _order_and_gci(abs(middle - coarse), abs(fine - middle), ratio)
     if not p > 0:
         return Limit(p, math.nan, math.nan)
@@ -64,7 +66,9 @@ def limit(coarse: float, middle: float, fine: float, ratio: float = 2.0) -> Limi
 
 
 def limit_of_field(first: float, second: float, ratio: float = 2.0) -> Limit:
-    """Of a field, from norms of the differences coarse to middle and middle to fine; there is no extrapolated value."""
+    """The limit of a field, from norms of the differences coarse to middle and middle to fine; it has no extrapolated
+    value.
+    """
     p, gci = _order_and_gci(first, second, ratio)
     return Limit(p, math.nan, gci)
 
@@ -77,12 +81,14 @@ def _order_and_gci(first: float, second: float, ratio: float) -> tuple[float, fl
 
 
 def changes(values: Sequence[float]) -> list[float]:
-    """From each value to the next."""
+    """The change from each value to the next."""
     return [b - a for a, b in pairwise(values)]
 
 
 def averaged(field: np.ndarray, factor: int) -> np.ndarray:
-    """(ny, nx) to a grid that many times coarser, by the mean of the cells in each: what finite volumes hold."""
+    """A field (ny, nx) averaged to a grid that is `factor` times coarser: each coarse cell holds the mean of its cells,
+    as finite volumes do.
+    """
     if factor == 1:
         return field
     ny, nx = field.shape
@@ -93,5 +99,5 @@ def averaged(field: np.ndarray, factor: int) -> np.ndarray:
 
 
 def root_mean_square(field: np.ndarray) -> float:
-    """√(mean of squares)."""
+    """The root of the mean of the field's squares."""
     return float(np.sqrt(np.mean(np.square(field, dtype=np.float64))))

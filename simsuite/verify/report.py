@@ -14,19 +14,23 @@ GREEN, RED, RESET = "\033[32m", "\033[31m", "\033[0m"
 
 
 def header(fancy: bool = False) -> str:
-    """What the columns of `line` are."""
+    """The line with the heads of the columns that `line` prints."""
     return _row(" " * (1 if fancy else 3), "check", "of", "measured", "wanted")
 
 
 def line(check: Check, fancy: bool = False) -> str:
-    """One check. fancy: for terminals, with signs and colour; without it plain ASCII, unless a name is not."""
+    """A line about one check. fancy: whether it is for a terminal, with signs and colour; otherwise it is plain ASCII,
+    unless the check's name is not.
+    """
     mark = (FANCY if fancy else PLAIN)[not check.passed]
     mark = f"{GREEN if check.passed else RED}{mark}{RESET}" if fancy else f"{mark:<3}"
     return _row(mark, check.kind, printable(check.name), number(check.measured, _digits(check)), check.wanted)
 
 
 def _digits(check: Check) -> int:
-    """So many that one sees whether a number is as close as it should be: "5 +- 0.02", "5 +- 4 x 0.01"."""
+    """How many digits show whether a number is as close as it should be, where it should be "5 +- 0.02" or "5 +- 4 x
+    0.01".
+    """
     words = check.wanted.partition("+-")[2].split()
     try:
         within = float(words[-1])
@@ -36,14 +40,14 @@ def _digits(check: Check) -> int:
 
 
 def number(value: float, digits: int = 4) -> str:
-    """So many digits of a number in a column of them, three of a very small or large one."""
+    """A number with so many significant digits, or three if it is very small or large."""
     if not math.isfinite(value):
         return "none" if math.isnan(value) else "inf"
     return f"{value:.{digits}g}" if value == 0 or 1e-3 <= abs(value) < 1e5 else f"{value:.2e}"
 
 
 def summary(checks: Sequence[Check]) -> str:
-    """How many of which kind have passed."""
+    """A line that says how many checks of each kind have passed."""
     kinds = list(dict.fromkeys(check.kind for check in checks))
     counts = []
     for kind in kinds:
@@ -54,7 +58,7 @@ def summary(checks: Sequence[Check]) -> str:
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """Rows of words in columns: the first one aligned left, the others right."""
+    """Lines that show rows of words in columns: the first column is aligned left, the others right."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return "\n".join(
         "  ".join([row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:]))]) for row in rows

@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from simsuite.verify.checks import Check
 
 SEEDS = "over seeds"
-MEAN, WITHIN = math.sqrt(2 / math.pi), 2.5  # of |z|; over sqrt(seeds)
-LARGEST = 4.5  # |z|: among ten thousand once in 15 times
-BIAS = 4.0  # sum z / sqrt(n)
+MEAN, WITHIN = math.sqrt(2 / math.pi), 2.5  # The mean of |z|, and how far it may be off, times sqrt(seeds).
+LARGEST = 4.5  # |z| may be at most this: among ten thousand numbers it is exceeded once in 15 times.
+BIAS = 4.0  # sum z / sqrt(n) may be at most this.
 
 
 def judged(name: str, scores: Sequence[float]) -> Check:
-    """Passes if the scores look like standard normal numbers."""
+    """A check that passes if the scores look like standard normal numbers."""
     mean = math.fsum(map(abs, scores)) / len(scores)
     bias = math.fsum(scores) / math.sqrt(len(scores))
     largest = max(map(abs, scores))

@@ -1,18 +1,18 @@
-"""Matrix products on a CPU: A stays, X and what is added come and go.
+"""Matrix products on a CPU, with a constant A and varying X and bias.
 
-A is kept by panels of a few rows, A[k, r] of each in order, as the innermost loops (`registers_cpu`) read it. Tasks of
-some rows and columns are shared out among the cores. Each copies some of X, KEPT rows of its columns, in the order in
-which they are read, and multiplies BLOCK rows of A with it, which stay in the second cache: K. Goto and R. van de
+A is stored in panels of a few rows, A[k, r] of each in order, as the innermost loops (`registers_cpu`) read it. Tasks
+of some rows and columns are distributed over the cores. Each copies a part of X, KEPT rows of its columns, in the order
+in which they are read, and multiplies BLOCK rows of A with it, which stay in the second cache: K. Goto and R. van de
 Geijn, "Anatomy of high-performance matrix multiplication", ACM Transactions on Mathematical Software 34 (2008) 12.
-Unlike there, sums are of all k if there are not too many: to fetch them, and store them again, costs more than it does
-that a few columns of X come from the second or third cache, which is known early enough.
+Unlike there, sums run over all k unless there are too many: fetching and storing partial sums costs more than reading a
+few columns of X from the second or third cache, which can be requested early enough.
 
-Small systems, flat matrices and few columns have kernels of their own (`steps_cpu`, `few_cpu`, `column_cpu`), of which
-most take many steps at once.
+Small systems, flat matrices and few columns have kernels of their own (`steps_cpu`, `few_cpu`, `column_cpu`), most of
+which take many steps at once.
 
-Every entry is fma(A[i, k], X[k, j], sum) over k = 0, 1, .. from 0 on, and then the addition of bias: the same bits for
-any number of cores, any number of columns beside it, and however many steps are taken at once. That is the reason not
-to call BLAS here.
+Every entry is computed by sum = fma(A[i, k], X[k, j], sum) over k = 0, 1, .. from 0 on, and then the addition of bias:
+the same bits for any number of cores, any number of columns, and however many steps are taken at once. That is the
+reason not to call BLAS here.
 """
 
 from __future__ import annotations
@@ -33,25 +33,26 @@ from simsuite.solvers.matmul.cpu.registers_cpu import COLUMN, ROWS, STRIP, ahead
 from simsuite.solvers.matmul.cpu.steps_cpu import depth_of, march, plan
 from simsuite.solvers.matmul.cpu.vectors_cpu import VECTOR
 
-KEPT = 2048  # rows of X that are multiplied before the next ones
-COLUMNS = 240  # of a task, about
-BLOCK = 96  # rows of A that are multiplied with all columns of a task before the next ones
-# Multiplications, below which waking other threads takes longer than they save; twice as many of float32, unless it is
-# memory that takes the time.
+KEPT = 2048  # So many rows of X are multiplied before the next ones.
+COLUMNS = 240  # A task has about so many columns.
+BLOCK = 96  # So many rows of A are multiplied with all columns of a task before the next ones.
+# With fewer multiplications, waking other threads takes longer than they save; with float32 the number is twice as
+# large, unless
+# memory limits the speed.
 SERIAL = 1 << 19
-FEW_ROWS = 512  # up to so many all rows of some columns stay in the second cache from step to step
-_LOADED = 192 << 10  # bytes of columns that are loaded together for steps: half a second cache
-_FEWEST = 48  # rows of a task
-_PACKING = 16  # multiplications take as long as packing a number
-_Launch: TypeAlias = Callable[[Any, Any, int, int, int, Any], None]  # as `Multiplier.__call__`
+FEW_ROWS = 512  # With up to so many rows, whole columns stay in the second cache from step to step.
+_LOADED = 192 << 10  # So many bytes of columns are loaded together for steps: half a second cache.
+_FEWEST = 48  # A task has at least so many rows.
+_PACKING = 16  # Packing a number takes as long as so many multiplications.
+_Launch: TypeAlias = Callable[[Any, Any, int, int, int, Any], None]  # the type of `Multiplier.__call__`
 
 
 class Tiles(NamedTuple):
-    """How A (n, p) is multiplied; a launch passes a plain tuple, of which the kernel makes this again.
+    """How A (n, p) is multiplied. A launch passes a plain tuple, from which the kernel makes a Tiles again.
 
-    at: where the table of `products` is. longest: rows of tiles, in vectors. height: rows of tiles. panels: of A. tall:
-    rows of a task, a multiple of the height of a tile. across: tasks beside each other. alone: by one thread.
-    work[core]: its own memory, numbers.
+    at: the address of the table that `products` makes. longest: how many vectors a row of a tile has. height: how many
+    rows a tile has. panels: those of A. tall: how many rows a task has, a multiple of `height`. across: how many tasks
+    lie side by side. alone: whether a single thread does all. work[core]: memory of each core, as numbers.
     """
 
     at: Any
@@ -66,7 +67,7 @@ class Tiles(NamedTuple):
 
 @part
 def _task(tiles, X, bias, row, out, number, work):
-    """One of the tasks. work: its own memory."""
+    """Do task `number`. work: the memory of this core."""
     at, longest, height, panels = tiles.at, tiles.longest, tiles.height, tiles.panels
     tall, across = tiles.tall, tiles.across
     (p, m), n = X.shape, len(out)
@@ -120,22 +121,24 @@ def _tasks(begin, end, tiles, X, bias, row, out):
 
 @kernel
 def product(tiles, X, bias, row, stride, n_steps, out):
-    """out = A X + b, with b the given row of `bias`, added to every column: one step, whatever is asked for. X (p, m);
-    out (n, m)."""
+    """out = A X + b, where b is the given row of `bias`, added to every column. It takes a single step, whatever
+    n_steps is. X (p, m); out (n, m).
+    """
     tiles = Tiles(*tiles)
     tasks = -(-len(out) // tiles.tall) * tiles.across
     _tasks(tasks, (tiles, X, bias, row, out), 1 if tiles.alone else tasks)
 
 
 class Multiplier:
-    """out = A X + b for X of so many columns. A: an array (n, p) of the backend, of which panels are kept.
+    """The product out = A X + b for X of so many columns. A: an array (n, p) of the backend, of which panels are kept.
 
-    most_steps: how many one call takes at once, None for any number.
+    most_steps: how many steps one call can take, None for any number.
     """
 
     def __init__(self, backend: Backend, A: np.ndarray, columns: int) -> None:
         (n, p), self._lanes = A.shape, VECTOR // A.itemsize
-        self._cores, self._work = numba.config.NUMBA_NUM_THREADS, n * p * columns  # multiplications
+        # the number of multiplications of a step
+        self._cores, self._work = numba.config.NUMBA_NUM_THREADS, n * p * columns
         self._at, self.most_steps = products(A.dtype).ctypes.data, None
         if columns == 1:
             self._launch = self._column(backend, A)
@@ -149,14 +152,14 @@ class Multiplier:
             self._launch = self._steps(backend, A, columns) if flat else self._product(backend, A, columns)
 
     def __call__(self, X: Any, bias: Any, row: int, stride: int, n_steps: int, out: Any) -> None:
-        """out = X after n_steps of X -> A X + b_k. b_k: row `row` + k `stride` of `bias`."""
+        """Queue out = X after n_steps of X -> A X + b_k, where b_k is row `row` + k `stride` of `bias`."""
         self._launch(X, bias, row, stride, n_steps, out)
 
     def _column(self, backend: Backend, A: np.ndarray) -> _Launch:
         (n, p), height = A.shape, COLUMN * VECTOR // A.itemsize
         room = -(-max(n, p) // height) * height
         work = [in_lines(backend, (room,), A.dtype) for _ in range(3)]
-        alone = self._work < SERIAL  # at each step threads wait for each other
+        alone = self._work < SERIAL  # With several threads, all wait for each other at each step.
         return functools.partial(column, height, filled(backend, A, height), alone, *work)
 
     def _few(self, backend: Backend, A: np.ndarray, columns: int) -> _Launch:
@@ -190,8 +193,10 @@ class Multiplier:
         return functools.partial(product, tuple(Tiles(at=self._at, panels=panels, alone=alone, work=work, **shape)))
 
     def _rows_of_a_task(self, n: int, across: int, height: int) -> int:
-        """Such that all cores are done at the same time, if there are so many tasks beside each other: they get equal
-        numbers of tasks. A number of X is packed once for each task below the other."""
+        """How many rows a task has, so that the cores finish at the same time: with `across` tasks side by side, they
+        get equal numbers of tasks. Packing counts too, as each number of X is packed once for each of the tasks below
+        each other.
+        """
 
         def cost(parts: int) -> int:
             return -(-parts * across // self._cores) * (-(-n // (parts * height)) * height + _PACKING)
@@ -201,5 +206,5 @@ class Multiplier:
 
 
 def kinds(shape: tuple[int, int, int]) -> Iterator[tuple[str, type[Multiplier]]]:
-    """(name, what makes it) of all kernels for (rows, inner) times (inner, columns)."""
+    """(name, class that makes the product) for all kernels for (rows, inner) times (inner, columns)."""
     yield "vectors", Multiplier

@@ -1,4 +1,4 @@
-"""Which of some products is the fastest on a device, and whether two give the same bits."""
+"""A trial of several products on a device: which is the fastest, and whether two of them give the same bits."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from simsuite.solvers.matmul.product_protocol import Product
 
 P = TypeVar("P", bound=Product)
 
-_STEPS = 64  # at once, of products that take many
-_FLOPS = 1e10  # of launches that are timed together, as steps between two frames are
+_STEPS = 64  # Products that can take many steps take so many at once.
+_FLOPS = 1e10  # So many operations are timed together, like the steps between two frames.
 _LAUNCHES = 32  # at most
-_PERIOD = 65_521  # of the random numbers: a prime
+_PERIOD = 65_521  # The random numbers repeat after so many, a prime.
 
 
 class Trial:
-    """Numbers to try products of one shape on: X (p, m), no bias, and two results.
+    """Random numbers on which products of one shape are tried: X (p, m), no bias, and two results.
 
     shape: (rows, inner, columns). Raises DeviceError if they do not fit into the device's memory.
     """
@@ -39,7 +39,9 @@ class Trial:
         return 2 * (p + 2 * n) * m * np.dtype(dtype).itemsize < backend.memory_free()
 
     def same_bits(self, one: Product, other: Product) -> bool:
-        """As the order of additions depends on the shape alone, random numbers tell it."""
+        """Whether two products give the same bits on random numbers. As the order of additions depends on the shape
+        alone, they then do so on any numbers.
+        """
         X, *outs, no_bias = self._views
         for product, out in zip((one, other), outs):
             product(X, no_bias, 0, 0, 1, out)

@@ -1,4 +1,4 @@
-"""Heat problems whose answers are published or follow from a formula, as scenarios that state them."""
+"""Heat problems whose answers are published or follow from a formula, as scenario files."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ DIRECTORY = Path(__file__).parent
 
 
 def benchmark_files() -> list[Path]:
-    """The scenarios in this directory, by name."""
+    """The scenarios in this directory, sorted by name."""
     return sorted(DIRECTORY.glob("*.toml"))

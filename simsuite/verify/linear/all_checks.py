@@ -19,12 +19,14 @@ from simsuite.verify.linear.power_errors import power_error_checks
 from simsuite.verify.linear.products import product_checks
 from simsuite.verify.linear.runs import Note
 
-POINTS = {True: (15, 23, 31), False: (15, 31, 63, 127)}  # of a rod; quick or not
+POINTS = {True: (15, 23, 31), False: (15, 31, 63, 127)}  # the points of a rod, by whether the checks are to be quick
 NOISE_SEEDS = {True: 6, False: 30}
 
 
 def linear_checks(backend: Backend, quick: bool, note: Note) -> Iterator[Check]:
-    """Check after check, as they are done. quick: fewer shapes. note: is told what cannot be checked here, and why."""
+    """All checks of the linear solver, one after the other, as they are done. quick: whether fewer shapes are checked.
+    note: is told what cannot be checked here, and why.
+    """
     cpu = open_backend("cpu")
     elsewhere = backend.name != cpu.name
     if not elsewhere:

@@ -1,4 +1,6 @@
-"""What runs say of their systems: verdicts, modes, stationary and steady states, ranks, where the answer is known."""
+"""Checks of what runs report about their systems (verdicts, modes, stationary and steady states, ranks) where it is
+known.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +19,16 @@ from simsuite.verify.linear.cases import DOWN, HEAT, LADDER, LESLIE, UP, generat
 from simsuite.verify.linear.runs import run
 
 ANALYSIS = "analysis"
-WITHIN = 1e-12  # relative to the largest of the numbers: all eigenvalues here are simple, or are judged by words
+# The tolerance, relative to the largest of the numbers: all eigenvalues here are simple, or are judged by words.
+WITHIN = 1e-12
 STABLE, MARGINAL, UNSTABLE = "stable", "marginally stable", "unstable"
 
 
 @dataclass(frozen=True)
 class Known:
-    """numbers: by the path of keys below "analysis", what stands there. words: the same of words. spectrum: all
-    eigenvalues (n,), in any order."""
+    """A system, and what is known of its analysis. numbers: the numbers below "analysis" in the results, by the path of
+    their keys. words: the same for texts. spectrum: all eigenvalues (n,), in any order.
+    """
 
     name: str
     system: Mapping[str, Any]
@@ -35,7 +39,7 @@ class Known:
 
 
 def known() -> list[Known]:
-    """Systems, and what is known of them."""
+    """All systems, with what is known of them."""
     return [*_rotating(), *_generated(), *_chains(), *_written_out(), *_ranked()]
 
 
@@ -70,7 +74,7 @@ def _generated() -> Iterator[Known]:
     modes: dict[str, Any] = {"slowest.real": rates[:5], "steady_state": [5.0] * n, "controllability.rank": n}
     ladder = {**generated("rc_ladder", **LADDER), "input": [5.0]}
     yield Known("rc_ladder", ladder, {"verdict": STABLE}, modes, True, rates)
-    # Euler and Lotka's equation: 5/8 r^-2 + 3/8 r^-3 = 1 has the root 1, and 3 r^-2 + 2 r^-3 = 1 the root 2
+    # Euler and Lotka's equation: 5/8 r^-2 + 3/8 r^-3 = 1 has the root 1, and 3 r^-2 + 2 r^-3 = 1 the root 2.
     yield Known("leslie, constant", generated("leslie", **LESLIE), {"verdict": MARGINAL}, {"spectral_radius": 1.0})
     doubling = generated("leslie", fecundity=[0.0, 9.0, 12.0], survival=[1 / 3, 1 / 2])
     yield Known("leslie, doubling", doubling, {"verdict": UNSTABLE}, {"spectral_radius": 2.0})
@@ -86,7 +90,8 @@ def _chains() -> Iterator[Known]:
     yield Known("markov", system, words, numbers, spectrum=np.append(1.0, rates))
     timeless: dict[str, Any] = {"stationary": p, "slowest.real": [0.0, *(rates[:4] - 1)]}
     yield Known("markov in time", system, words, timeless, True, np.append(0.0, rates - 1))
-    # a walk on three states that is never still: from the middle 1/4 to one end, 3/4 to the other; rows sum to 1
+    # This is a walk on three states that never stays: from the middle it goes to one end with 1/4, to the other with
+    # 3/4; rows sum to 1.
     rows = [[0.0, 1.0, 0.0], [0.25, 0.0, 0.75], [0.0, 1.0, 0.0]]
     words = {"verdict": MARGINAL, "stochastic": "rows"}
     yield Known("walk of period 2", {"matrix": rows}, words, {"period": 2, "stationary": [0.125, 0.5, 0.375]})
@@ -100,7 +105,7 @@ def _written_out() -> Iterator[Known]:
     integrator = {"matrix": [[0.0, 1.0], [0.0, 0.0]], "input_matrix": [[0.0], [1.0]], "input": [1.0]}
     both = {"controllability.rank": 2, "observability.rank": 2}
     yield Known("double integrator", {**integrator, "output_matrix": [[1.0, 0.0]]}, {"verdict": UNSTABLE}, both, True)
-    # x_2 = x_2/2 + 2 = 4, x_1 = x_1/2 + x_2/4 + 2 = 6
+    # The steady state is x_2 = x_2/2 + 2 = 4, x_1 = x_1/2 + x_2/4 + 2 = 6.
     settling = {"matrix": [[0.5, 0.25], [0.0, 0.5]], "input_matrix": [[1.0], [1.0]], "input": [2.0]}
     yield Known("settling", settling, {"verdict": STABLE}, {"steady_state": [6.0, 4.0]})
     apart = {"matrix": [[0.5, 0.0], [0.0, 0.25]], "input_matrix": [[1.0], [0.0]], "input": [1.0]}
@@ -109,8 +114,9 @@ def _written_out() -> Iterator[Known]:
 
 
 def _ranked() -> Iterator[Known]:
-    """Regulators with observers, whose error no input reaches, in units from 1e-6 to 1e6, and what outputs see of the
-    transposed systems; K and L are small whole numbers, so that A - B K - L C has no rounding."""
+    """Regulators with observers, whose error no input reaches, in units from 1e-6 to 1e6; and the observability of the
+    transposed systems. K and L are small whole numbers, so that A - B K - L C has no rounding.
+    """
     for n, seed in ((2, 1), (4, 2), (6, 3), (8, 4)):
         rng = np.random.default_rng(seed)
         A, B, C = rng.integers(-3, 4, (n, n)), rng.integers(1, 4, (n, 1)), rng.integers(1, 4, (1, n))
@@ -124,14 +130,16 @@ def _ranked() -> Iterator[Known]:
             yield Known(f"observer of {n} states{name}", system, {}, {"controllability.rank": n}, True)
             dual = {"matrix": turned[0].T.tolist(), "output_matrix": turned[1].T.tolist()}
             yield Known(f"its dual{name}, {n}", dual, {}, {"observability.rank": n}, True)
-    # along a cascade nothing comes back: units, here each 1e6 times the one before, are left open by balancing
+    # In a cascade nothing acts back: balancing leaves the units open, each of which here is 1e6 times the one before.
     lags = np.diag([-1.0, -2.0, -3.0, -4.0]) + 1e-6 * np.eye(4, k=-1)
     system = {"matrix": lags.tolist(), "input_matrix": [[1.0], [0.0], [0.0], [0.0]], "input": [1.0]}
     yield Known("cascade of lags in any units", system, {}, {"controllability.rank": 4}, True)
 
 
 def analysis_checks(backend: Backend, systems: Sequence[Known]) -> Iterator[Check]:
-    """After a single step: the analysis is of the system, not of the run."""
+    """Checks of the analysis of these systems. Runs take a single step, as the analysis is one of the system, not of
+    the run.
+    """
     for system in systems:
         outcome = run(_scenario(system), backend)
         found = outcome.results["analysis"]
@@ -154,7 +162,9 @@ def _at(found: Any, key: str) -> Any:
 
 
 def _off(found: np.ndarray, wanted: np.ndarray, key: str) -> float:
-    """The largest difference, relative to the largest number; frequencies may come in any order."""
+    """The largest difference, relative to the largest number. Numbers under a key of frequencies are compared in any
+    order.
+    """
     if found.shape != wanted.shape:
         return math.inf
     if key.endswith("frequency"):
@@ -163,7 +173,9 @@ def _off(found: np.ndarray, wanted: np.ndarray, key: str) -> float:
 
 
 def _apart(found: np.ndarray, wanted: np.ndarray) -> float:
-    """The largest distance of two sets of complex numbers that are paired as well as can be, as `_off`."""
+    """The largest distance of two sets of complex numbers when they are paired as well as possible, relative as in
+    `_off`.
+    """
     distance = np.abs(found[:, None] - wanted)
     return float(np.max(distance[linear_sum_assignment(distance)])) / max(float(np.max(np.abs(wanted))), 1.0)
 
@@ -181,7 +193,7 @@ def _scenario(system: Known) -> dict[str, Any]:
 
 
 def _size(generator: Mapping[str, Any]) -> int:
-    """Components of the state of a generated system."""
+    """How many components the state of a generated system has."""
     match generator["generator"]:
         case "rotation":
             return 2

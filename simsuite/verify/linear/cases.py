@@ -1,4 +1,4 @@
-"""What stepping a linear system is verified on, as data: systems whose solutions are known in closed form."""
+"""The systems on which the linear solver is verified, as data: their solutions are known in closed form."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BATCHES = (1, 2, 31, 33)
 
 
 def cases(quick: bool) -> list[Case]:
-    """All of them. quick: fewer sizes."""
+    """All cases. quick: whether fewer sizes are included."""
     return [*motion_cases(), *jordan_cases(), *permutation_cases(quick), *input_cases()]
 
 
@@ -42,7 +42,7 @@ def generated(name: str, **parameters: Any) -> dict[str, Any]:
 
 
 def motion_cases() -> list[Case]:
-    """Generated systems."""
+    """Cases of generated systems."""
     found = [
         Case(
             "rotation, 10 000 steps",
@@ -54,7 +54,7 @@ def motion_cases() -> list[Case]:
             kept=np.eye(2),
         ),
         _continuous("rotation in time", propagators.rotation, {"angle": 2.0}, "rotation", 1000, 0.01, columns(2, 3)),
-        # every sine a column of its own: each has to decay at its own rate
+        # Every sine is a column of its own, and has to decay at its own rate.
         _continuous(
             "heat1d, its modes", propagators.heat1d, HEAT, "heat1d", 40, 2e-3, propagators.sines(HEAT["points"])
         ),
@@ -99,7 +99,7 @@ def motion_cases() -> list[Case]:
         Case("leslie", CLOSED, generated("leslie", **LESLIE), 30, columns(3, 2), _population()),
     ]
     for name, damping in {"undamped": 0.0, "damped": 0.05, "critically damped": 2.0, "overdamped": 5.0}.items():
-        # of one mass between two springs w is 1: the damping of 2 is critical, and the matrix defective
+        # For one mass between two springs w is 1: the damping of 2 is critical, and the matrix defective.
         masses, stiffness = (1, 0.5) if damping >= 2 else (6, 1.0)
         given = {"masses": masses, "mass": 1.0, "stiffness": stiffness, "damping": damping}
         start = columns(2 * masses, 2)
@@ -119,7 +119,7 @@ HEAT: dict[str, Any] = {"points": 12, "length": 2.0, "diffusivity": 0.5}
 LADDER: dict[str, Any] = {"sections": 8, "resistance": 1e3, "capacitance": 1e-6}
 SPRINGS: dict[str, Any] = {"masses": 6, "mass": 1.0, "stiffness": 1.0, "damping": 0.05}
 LATTICE: dict[str, Any] = {"nx": 7, "ny": 5, "move": 0.2}
-UP, DOWN = 0.3, 0.35  # of a walker on 12 states
+UP, DOWN = 0.3, 0.35  # The probabilities of going up and down for a walker on 12 states.
 LESLIE: dict[str, Any] = {"fecundity": [0.0, 1.25, 3.0], "survival": [0.5, 0.25]}
 
 
@@ -144,7 +144,9 @@ def _energy(masses: int, mass: float, stiffness: float) -> np.ndarray:
 
 
 def _population() -> propagators.Propagator:
-    """By products of fractions: the young in the first row, survivors below the diagonal."""
+    """The propagator of a population, by products of fractions: the young in the first row, survivors below the
+    diagonal.
+    """
     one = [
         [Fraction(f) for f in LESLIE["fecundity"]],
         [Fraction(LESLIE["survival"][0]), Fraction(0), Fraction(0)],
@@ -161,7 +163,9 @@ def _population() -> propagators.Propagator:
 
 
 def jordan_cases() -> list[Case]:
-    """Defective matrices, most of them with powers that are whole numbers: there is no rounding to hide behind."""
+    """Cases of defective matrices, most of them with powers that are whole numbers: there rounding cannot hide an
+    error.
+    """
     found = []
     for eigenvalue, size, steps in ((0.0, 6, 4), (0.0, 6, 9), (1.0, 5, 60), (-1.0, 4, 150), (0.5, 3, 12), (2.0, 4, 12)):
         found.append(_jordan(eigenvalue, size, steps, True))
@@ -176,8 +180,9 @@ def _jordan(eigenvalue: float, size: int, steps: int, whole: bool) -> Case:
 
 
 def permutation_cases(quick: bool) -> list[Case]:
-    """Signed permutations, of all sizes about those of tiles, in every batch, the larger ones seen through a matrix C
-    that is not square: not one bit may be off."""
+    """Cases of signed permutations, of all sizes close to those of tiles, in every batch, the larger ones observed
+    through a matrix C that is not square: every bit must be right.
+    """
     return [_permutation(n, m) for n in ((1, 2, 33) if quick else (1, 2, 7, 31, 32, 33, 64, 65, 100)) for m in BATCHES]
 
 
@@ -206,12 +211,14 @@ def _permutation(n: int, m: int) -> Case:
 
 
 def input_cases() -> list[Case]:
-    """Inputs, constant or moving, held over each step or with lines between their values."""
+    """Cases with inputs, constant or moving, held over each step or interpolated linearly."""
     return [_switched_on(), _pulsed(), *map(_ramp, HOLDS), *map(_swing, HOLDS), _lag(), _turning()]
 
 
 def _switched_on() -> Case:
-    """A ladder of capacitors on a constant voltage: each comes to it, less what has not decayed."""
+    """A ladder of capacitors on a constant voltage: each tends to that voltage, and differs from it by what has not
+    decayed.
+    """
     dt, volts = 2e-3, 5.0
     exact = at_steps(propagators.rc_ladder(**LADDER), dt)
     ones = np.ones(LADDER["sections"])
@@ -225,7 +232,9 @@ def _switched_on() -> Case:
 
 
 def _pulsed() -> Case:
-    """T x' = u - x, u = 1 in the first quarter of each period: what each pulse has left of itself."""
+    """The system T x' = u - x, where u = 1 in the first quarter of each period: the state is the sum of what remains of
+    all pulses.
+    """
     T, dt, steps, period, on = 0.75, 0.125, 400, 8.0, 2.0
 
     def exact(k: float) -> np.ndarray:
@@ -242,8 +251,9 @@ def _pulsed() -> Case:
 
 
 def _ramp(hold: str) -> Case:
-    """x'' = u, u = t. Held, v_k = dt^2 k (k - 1)/2 and x_k = dt^3 (k - 1) k (2k - 1)/12; as the line that it is, v is
-    t^2/2 and x is t^3/6. The matrix is singular."""
+    """The system x'' = u with u = t, whose matrix is singular. If u is held, v_k = dt^2 k (k - 1)/2 and x_k = dt^3 (k -
+    1) k (2k - 1)/12; if it is interpolated, which is exact, v is t^2/2 and x is t^3/6.
+    """
     dt, steps = 0.125, 40
 
     def forced(k: int) -> np.ndarray:
@@ -260,12 +270,14 @@ def _ramp(hold: str) -> Case:
 
 
 def _swing(hold: str) -> Case:
-    """x'' + 4 x = u, u = cos(t), held or as lines between its values: an oscillator that is pushed, by its complex
-    amplitude z = v + 2 i x, of which z' = 2 i z + u."""
+    """The system x'' + 4 x = u with u = cos(t), held or interpolated linearly: a driven oscillator, solved by its
+    complex amplitude z = v + 2 i x, for which z' = 2 i z + u.
+    """
     dt, steps, w = 0.1, 200, 2.0
     turn = cmath.exp(1j * w * dt)
-    gain = (turn - 1) / (1j * w)  # of u that is constant over a step
-    later = (turn - 1 - 1j * w * dt) / (1j * w) ** 2 / dt if hold == "first" else 0.0  # of u that grows from 0 to 1
+    gain = (turn - 1) / (1j * w)  # the response to u that is constant over a step
+    # the response to u that grows from 0 to 1 over a step
+    later = (turn - 1 - 1j * w * dt) / (1j * w) ** 2 / dt if hold == "first" else 0.0
 
     def forced(k: int) -> np.ndarray:
         z = (gain - later) * _held(turn, dt, k) + later * _held(turn, dt, k, ahead=1)
@@ -281,7 +293,9 @@ def _swing(hold: str) -> Case:
 
 
 def _lag() -> Case:
-    """x' = -3 x + 2 u_1 - u_2, u_1 = cos(t) held, u_2 = 4 constant: a state of one component, and two inputs."""
+    """The system x' = -3 x + 2 u_1 - u_2, where u_1 = cos(t) is held and u_2 = 4 constant: a state of one component,
+    and two inputs.
+    """
     dt, steps, rate = 0.05, 150, 3.0
     decay = math.exp(-rate * dt)
     gain = -math.expm1(-rate * dt) / rate
@@ -298,7 +312,7 @@ def _lag() -> Case:
 
 
 def _turning() -> Case:
-    """A discrete rotation that is pushed along x by cos(t), one second a step."""
+    """A discrete rotation that is driven along x by cos(t), one second a step."""
     angle, steps = 0.3, 500
     turn = cmath.exp(1j * angle)
 
@@ -312,6 +326,6 @@ def _turning() -> Case:
 
 
 def _held(factor: complex, dt: float, k: int, ahead: int = 0) -> complex:
-    """sum over j < k of factor^(k - 1 - j) cos((j + ahead) dt), by geometric series."""
+    """The sum over j < k of factor^(k - 1 - j) cos((j + ahead) dt), by geometric series."""
     ways: Sequence[complex] = (cmath.exp(1j * dt), cmath.exp(-1j * dt))
     return sum(((way**k - factor**k) / (way - factor) * way**ahead for way in ways), 0j) / 2

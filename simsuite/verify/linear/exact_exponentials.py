@@ -1,6 +1,6 @@
 """Exponentials of small matrices in rational arithmetic, from their eigenvalues.
 
-If l_0 .. l_{n-1} are the eigenvalues of A, each as often as it is one,
+If l_0 .. l_{n-1} are the eigenvalues of A, each listed as often as it occurs,
 
     exp(A) = sum over j of f[l_0, .., l_j] (A - l_0) .. (A - l_{j-1})
 
@@ -29,7 +29,7 @@ def exponential(A: Rows, spectrum: Sequence[Fraction | int], t: Fraction | float
     n, s = len(A), Fraction(t)
     scaled = [[Fraction(a) * s for a in row] for row in A]
     points = [Fraction(x) * s for x in spectrum]
-    column = [_exp(x) for x in points]  # f[l_i, .., l_{i+j}]
+    column = [_exp(x) for x in points]  # column[i] is the divided difference f[l_i, .., l_{i+j}].
     total = [[Fraction(0)] * n for _ in range(n)]
     product = [[Fraction(int(i == k)) for k in range(n)] for i in range(n)]
     for j in range(n):
@@ -52,6 +52,6 @@ def _exp(x: Fraction) -> Fraction:
 
 
 def multiply(A: Sequence[Sequence[Fraction]], B: Sequence[Sequence[Fraction]]) -> list[list[Fraction]]:
-    """A B, exactly."""
+    """The exact product A B."""
     columns = list(zip(*B))
     return [[sum((a * b for a, b in zip(row, column)), Fraction(0)) for column in columns] for row in A]

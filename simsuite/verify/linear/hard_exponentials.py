@@ -25,7 +25,9 @@ SMALL = 2.0**-26
 
 @dataclass(frozen=True)
 class Hard:
-    """spectrum: the eigenvalues, exactly. dt: the time, s; 1 unless that would say less."""
+    """A matrix whose exponential is hard to compute. spectrum: its exact eigenvalues. dt: the time, s; it differs from
+    1 only where 1 would make a weaker check.
+    """
 
     name: str
     rows: Sequence[Sequence[float]]
@@ -37,10 +39,10 @@ class Hard:
 
 
 HARD = (
-    # Taylor's series loses all digits: e^-1 and e^-17 come from terms of up to 10^7
+    # Taylor's series loses all digits here: e^-1 and e^-17 come from terms of up to 10^7.
     Hard("Moler, Van Loan, -1 and -17", [[-49, 24], [-64, 31]], [-1, -17]),
     Hard("Moler, Van Loan, nilpotent", np.diag([6.0] * 3, 1).tolist(), [0] * 4),
-    # eigenvectors that are parallel but for 1e-8; the eigenvalues are exact
+    # The eigenvectors are parallel up to 1e-8; the eigenvalues are exact.
     Hard(
         "Moler, Van Loan, nearly defective",
         [[1 + SMALL, 1], [0, 1 - SMALL]],
@@ -48,13 +50,14 @@ HARD = (
     ),
     Hard("Jordan block", [[-1, 1, 0], [0, -1, 1], [0, 0, -1]], [-1] * 3),
     Hard("Ward, 1, defective", [[4, 2, 0], [1, 4, 1], [1, 1, 4]], [3, 3, 6]),
-    # like [W]'s second, but with an orthogonal matrix of thirds, so that entries and eigenvalues are whole numbers
+    # This is like [W]'s second example, but with an orthogonal matrix of thirds, so that entries and eigenvalues are
+    # whole numbers.
     Hard("symmetric, 18, 27 and 36", [[30, 6, 0], [6, 27, -6], [0, -6, 24]], [18, 27, 36]),
     Hard("Ward, 3", [[-131, 19, 18], [-390, 56, 54], [-387, 57, 52]], [-1, -2, -20]),
     Hard("companion, -1 and -39", [[0, 1], [-39, -40]], [-1, -39]),
     Hard("stiff, -1 and -1e5", [[0, 1], [-1e5, -1e5 - 1]], [-1, -(10**5)]),
     Hard("stiff, -1, -1e2 and -1e5", [[-1, 1, 0], [0, -1e2, 1], [0, 0, -1e5]], [-1, -(10**2), -(10**5)]),
-    # norms of powers that are far below powers of the norm: too many squarings [AH]
+    # Norms of powers are far below powers of the norm here, which leads to too many squarings [AH].
     Hard("Al-Mohy, Higham, overscaled", [[1, 100], [0, -1]], [1, -1]),
     Hard("defective, 1, 2 and 2", [[3, -1, 1], [2, 0, 1], [1, -1, 2]], [1, 2, 2]),
     Hard("short step", [[-49, 24], [-64, 31]], [-1, -17], 2.0**-20),
@@ -62,7 +65,7 @@ HARD = (
 
 
 def exponential_cases() -> list[Case]:
-    """Each started from the unit matrix, so that the state is the exponential."""
+    """Cases that start from the unit matrix, so that the state is the exponential."""
     found = [
         _case(hard.name, np.array(hard.rows, np.float64), functools.cache(hard.propagator), hard.dt) for hard in HARD
     ]
@@ -79,8 +82,9 @@ def _case(name: str, A: np.ndarray, propagator: Callable[[float], np.ndarray], d
 
 
 def _ring(n: int, corner: float) -> tuple[np.ndarray, Callable[[float], np.ndarray]]:
-    """[W]'s fourth: ones above the diagonal, and `corner` at the lower left, so that A^n = corner I: each entry is
-    one of n sections of the series of exp."""
+    """[W]'s fourth example and its exponential: ones above the diagonal, and `corner` at the lower left, so that A^n =
+    corner I. Each entry of the exponential is one of n sections of the series of exp.
+    """
     A = np.diag(np.ones(n - 1), 1)
     A[-1, 0] = corner
 

@@ -1,4 +1,4 @@
-"""Runs of systems whose solutions are known, by every method, in both precisions, and what they say of themselves."""
+"""Checks of runs whose solutions are known, by every method, in both precisions, and of the errors that runs report."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from simsuite.verify.linear.cases import CLOSED, INPUT, JORDAN
 from simsuite.verify.linear.runs import LARGEST, Case, Note, Outcome, kernels, label, methods, run
 
 KEPT, RESIDUAL = "conserved", "residual"
-TOLD = (CLOSED, JORDAN, INPUT)  # kinds of runs that take so many steps that their residual says something
+TOLD = (CLOSED, JORDAN, INPUT)  # The kinds of runs that take so many steps that their residual is meaningful.
 
 
 def state_checks(backend: Backend, cases: Sequence[Case], note: Note) -> Iterator[Check]:
-    """At every frame: the largest distance of the state from the exact one, as a part of its largest norm.
+    """Checks of the largest distance of the state from the exact one at any frame, as a share of its largest norm.
 
-    `step` must solve all of them; other methods may refuse to, and `note` is told why.
+    `step` must solve all cases; other methods may refuse to, and `note` is told why.
     """
     for case in cases:
         for precision in case.precisions:
@@ -45,13 +45,15 @@ def state_checks(backend: Backend, cases: Sequence[Case], note: Note) -> Iterato
 
 
 def distance(case: Case, found: Outcome) -> float:
-    """Of all frames, in the Frobenius norm."""
+    """The largest distance of all frames from the exact states, in the Frobenius norm."""
     errors = [float(np.linalg.norm(X - case.state(k))) for k, X in found.states.items()]
     return max(errors) / case.scale
 
 
 def _kept(name: str, case: Case, kept: np.ndarray, found: Outcome, limit: float) -> Check:
-    """The largest change of what stays as it is, relative to its size; limit: of changes of the state."""
+    """A check of the largest change of a conserved quantity, relative to its size; limit: the limit for changes of the
+    state.
+    """
 
     def measure(X: np.ndarray) -> np.ndarray:
         values: np.ndarray = kept @ X if kept.ndim == 1 else np.sum((X.conj() * (kept @ X)).real, axis=0)
@@ -65,8 +67,9 @@ def _kept(name: str, case: Case, kept: np.ndarray, found: Outcome, limit: float)
 
 
 def _residual(name: str, case: Case, found: Outcome) -> Check:
-    """What a run says of its error must be its error, but for what repeated squaring in float64 may be off. Runs that
-    do not step look at some columns only."""
+    """A check that the error which a run reports is its error, up to the error of repeated squaring in float64. For
+    runs that do not step, only some columns are compared.
+    """
     X = case.state(case.steps)
     columns = slice(None, None, -(-X.shape[1] // COLUMNS) if found.results["method"] != "step" else 1)
     scale = float(np.max(np.abs(X[:, columns])))

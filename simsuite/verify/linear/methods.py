@@ -1,4 +1,4 @@
-"""The same runs by every method, and on the CPU and on another device."""
+"""Checks that runs agree by every method, and on the CPU and on another device."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STEPS, BATCH = 100, 33
 
 
 def method_checks(backend: Backend, cpu: Backend | None, note: Note) -> Iterator[Check]:
-    """Against `step`, and against `cpu` where that is another device.
+    """Checks of every method against `step`, and of the device against `cpu` where that is another device.
 
     The matrices are normal, so that nothing makes errors grow: two runs may differ by 2 k (n + 3) u |A|_F of the state.
     """
@@ -52,7 +52,7 @@ def method_checks(backend: Backend, cpu: Backend | None, note: Note) -> Iterator
 
 
 def difference(one: Outcome, other: Outcome) -> float:
-    """The largest at any frame, in the Frobenius norm, as a part of the largest state."""
+    """The largest difference at any frame, in the Frobenius norm, as a share of the largest state."""
     scale = max(float(np.linalg.norm(X)) for X in one.states.values())
     return max(float(np.linalg.norm(X - other.states[k])) for k, X in one.states.items()) / scale
 

@@ -1,10 +1,11 @@
-"""Linear systems with noise: their exact moments against closed forms, and the batch's against both.
+"""Checks of linear systems with noise: their exact moments against closed forms, and the batch's moments against both.
 
-Chains x <- a x + g w have the variance g^2 (1 - a^2k) / (1 - a^2) after k steps, and damped rotations the same in each
-component; Ornstein and Uhlenbeck's process sigma^2 (1 - exp(-2 theta t)) / (2 theta); a particle that is only pushed
-sigma^2 [[t^3/3, t^2/2], [t^2/2, t]] of place and velocity; a spring in a bath, of stiffness k and friction c for a unit
-of mass, comes to sigma^2/(2 c k) and sigma^2/(2 c), whose energies are equal (C. W. Gardiner, Stochastic Methods, 4th
-edition, 2009, chapter 4). What a random system comes to solves (I - A x A) vec P = vec G G', with Kronecker's product.
+A chain x <- a x + g w has the variance g^2 (1 - a^2k) / (1 - a^2) after k steps, and a damped rotation has that
+variance in each component. Ornstein and Uhlenbeck's process has sigma^2 (1 - exp(-2 theta t)) / (2 theta). A particle
+that is only pushed has the covariance sigma^2 [[t^3/3, t^2/2], [t^2/2, t]] of place and velocity. A spring in a bath,
+of stiffness k and friction c for a unit of mass, tends to the variances sigma^2/(2 c k) and sigma^2/(2 c), whose
+energies are equal (C. W. Gardiner, Stochastic Methods, 4th edition, 2009, chapter 4). The stationary covariance P of a
+random system solves (I - A x A) vec P = vec G G', with Kronecker's product.
 """
 
 from __future__ import annotations
@@ -24,14 +25,16 @@ from simsuite.verify.z_scores import judged
 MOMENTS, LYAPUNOV, DEVICE = "exact moments", "Lyapunov", "CPU and device"
 FIRST_SEED = 1000
 COPIES = 2000
-_CLOSE = 1e-12  # relative, of moments in float64: some hundred steps of a few components
-_SAME = 1e-12  # of states on two devices, whose logarithms and sines differ in the last bit
+_CLOSE = 1e-12  # The relative error of moments in float64: some hundred steps of a few components.
+_SAME = 1e-12  # The difference of states on two devices, whose logarithms and sines differ in the last bit.
 
 
 @dataclass(frozen=True)
 class Noisy:
-    """A system with noise whose law is known. A, G: as they are stated; dt: s, None if it is discrete. covariance(k),
-    mean(k): after k steps, the former None where only the stationary one is known, which the end of the run has."""
+    """A system with noise whose law is known. A, G: its matrices as they are stated; dt: in s, None if it is discrete.
+    mean(k), covariance(k): the moments after k steps; covariance is None where only the stationary one is known, which
+    the run has reached at its end.
+    """
 
     name: str
     A: np.ndarray
@@ -44,7 +47,7 @@ class Noisy:
     stationary: np.ndarray | None
 
     def scenario(self, **run: Any) -> dict[str, Any]:
-        """run: keys of `[run]`."""
+        """The scenario of this system. run: keys of `[run]`."""
         time = {"steps": self.steps} | ({} if self.dt is None else {"dt": self.dt})
         return {
             "solver": "linear",
@@ -61,7 +64,7 @@ class Noisy:
 
     @property
     def last(self) -> np.ndarray:
-        """The covariance at the end."""
+        """The covariance at the end of the run."""
         if self.covariance is not None:
             return self.covariance(self.steps)
         assert self.stationary is not None
@@ -69,7 +72,7 @@ class Noisy:
 
 
 def noisy_systems() -> list[Noisy]:
-    """One of each kind."""
+    """One system of each kind."""
     a, g = 0.9, 0.5
     r, angle = 0.95, 0.3
     turn = r * np.array([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
@@ -163,8 +166,10 @@ def _random() -> Noisy:
 
 
 def noise_checks(backend: Backend, cpu: Backend | None, seeds: int) -> Iterator[Check]:
-    """Of every system: the moments that runs call exact, and what the covariance comes to; means and covariances over a
-    batch in either precision, for so many seeds; and the same run on `cpu` where that is another device."""
+    """Checks of every system: of the moments that runs call exact, and of the stationary covariance; of means and
+    covariances over a batch in either precision, for so many seeds; and of the same run on `cpu` where that is another
+    device.
+    """
     for system in noisy_systems():
         found = run(system.scenario(seed=FIRST_SEED), backend)
         yield from _moments(system, found.results["noise"])
@@ -190,7 +195,9 @@ def _moments(system: Noisy, told: Mapping[str, Any]) -> Iterator[Check]:
 
 
 def _scores(system: Noisy, precision: str, outcomes: Sequence[Outcome]) -> Iterator[Check]:
-    """Of the last component, and of its covariance with the first: in units of the errors that exact moments imply."""
+    """Checks of the mean and variance of the last component, and of its covariance with the first, in units of the
+    standard errors that exact moments imply.
+    """
     P, mean, m = system.last, system.mean(system.steps), COPIES
     told = [outcome.results["noise"] for outcome in outcomes]
     scores = {"mean": [float(t["mean"][-1] - mean[-1]) / math.sqrt(P[-1, -1] / m) for t in told]}

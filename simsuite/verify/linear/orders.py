@@ -1,7 +1,8 @@
-"""How a rod of ever more points comes to the heat equation: dT/dt = a d2T/dx2 with both ends held at 0.
+"""Checks of how a rod of more and more points converges to the heat equation dT/dt = a d2T/dx2 with both ends held at
+0.
 
-Stepping is exact in time, so what is left is the error of second differences. A sine sin(pi k x/L) decays like
-exp(-a (pi k/L)^2 t); those of three wave numbers are the columns of one run.
+Stepping is exact in time, so the remaining error is that of second differences. A sine sin(pi k x/L) decays like exp(-a
+(pi k/L)^2 t); sines of three wave numbers are the columns of one run.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ LENGTH, DIFFUSIVITY, END, STEPS = 2.0, 0.5, 0.4, 8
 
 
 def rod_checks(backend: Backend, points: Sequence[int]) -> Iterator[Check]:
-    """One check a wave number, on so many points between the ends."""
+    """A check for each wave number, with these numbers of points between the ends."""
     errors = [_errors(backend, n) for n in points]
     spacing = [LENGTH / (n + 1) for n in points]
     for wave, found in zip(WAVES, zip(*errors)):
@@ -33,7 +34,7 @@ def rod_checks(backend: Backend, points: Sequence[int]) -> Iterator[Check]:
 
 
 def _errors(backend: Backend, points: int) -> list[float]:
-    """Of each wave, relative, root mean square over the points."""
+    """The relative error of each wave, as a root mean square over the points."""
     x = LENGTH * np.arange(1, points + 1) / (points + 1)
     start = np.column_stack([np.sin(math.pi * k * x / LENGTH) for k in WAVES])
     scenario = {

@@ -1,5 +1,7 @@
-"""Whether `power_error` covers the error, of systems whose exponentials are known: A = H D H / 2 with H = [[1, 1], [1,
--1]], eigenvalues -a and -b, for which exp(A t) has the entries (e^-at +- e^-bt)/2."""
+"""Checks that the estimate of `power_error` covers the error, for systems whose exponentials are known.
+
+A = H D H / 2 with H = [[1, 1], [1, -1]] and eigenvalues -a and -b; exp(A t) has the entries (e^-at +- e^-bt)/2.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,8 @@ from simsuite.verify.linear.runs import run
 
 KIND = "power_error"
 DIGITS = 40
-MOST = 1000.0  # times the error: beyond that, an estimate says little
-# 1/s and 1/s, s, steps: from slow to stiff; entries of A, whole or quarters, have no rounding
+MOST = 1000.0  # An estimate that exceeds the error so many times says little.
+# a and b in 1/s, dt in s, steps: from slow to stiff; entries of A, whole or quarters, have no rounding
 SYSTEMS = (
     (0.5, 3.0, 0.01, 1000),
     (0.25, 1000.0, 0.1, 5000),
@@ -24,16 +26,17 @@ SYSTEMS = (
     (0.0, 100.0, 0.25, 1_000_000),
     (0.0625, 65536.0, 1.0, 3000),
 )
-ROTATIONS = ((1.0, 0.1, 10**6), (30.0, 0.37, 10**5))  # rad/s, s, steps
+ROTATIONS = ((1.0, 0.1, 10**6), (30.0, 0.37, 10**5))  # the angular frequency in rad/s, dt in s, steps
 
 
 def power_error_checks(backend: Backend) -> Iterator[Check]:
-    """The estimate over the error: at least 1."""
+    """Checks of the estimate divided by the error, which must be at least 1."""
     for a, b, dt, steps in SYSTEMS:
         with mp.workdps(DIGITS):
             t = mp.mpf(dt) * steps
             slow, fast = mp.exp(-mp.mpf(a) * t), mp.exp(-mp.mpf(b) * t)
-            exact = (slow + fast) / 2 + (slow - fast), (slow - fast) / 2 + (slow + fast)  # of X_0 = (1, 2)
+            # the state exp(A t) X_0 for X_0 = (1, 2)
+            exact = (slow + fast) / 2 + (slow - fast), (slow - fast) / 2 + (slow + fast)
         A = [[-(a + b) / 2, (b - a) / 2], [(b - a) / 2, -(a + b) / 2]]
         yield _check(backend, f"rates {a:g} and {b:g}, {steps} steps", A, dt, steps, exact)
     for w, dt, steps in ROTATIONS:

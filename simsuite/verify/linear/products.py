@@ -1,9 +1,10 @@
-"""Single products A X + b of all shapes, by every choice of kernels, against exact sums.
+"""Checks of single products A X + b of all shapes, by every choice of kernels, against exact sums.
 
-Of whole numbers the products and sums are whole numbers that fit into float32, so that every entry must be the one that
-integer arithmetic gives. Of other numbers each product is split into four that float64 holds exactly: T. J. Dekker, A
-floating-point technique for extending the available precision, Numerische Mathematik 18 (1971) 224-242; and these are
-added without rounding: J. R. Shewchuk, Discrete & Computational Geometry 18 (1997) 305-363, which is `math.fsum`.
+For factors of whole numbers, the products and sums are whole numbers that float32 represents exactly, so every entry
+must equal the result of integer arithmetic. For other numbers each product is split into four that float64 holds
+exactly: T. J. Dekker, A floating-point technique for extending the available precision, Numerische Mathematik 18 (1971)
+224-242; and these are added without rounding: J. R. Shewchuk, Discrete & Computational Geometry 18 (1997) 305-363,
+which is `math.fsum`.
 """
 
 from __future__ import annotations
@@ -26,13 +27,15 @@ RAGGED = (1, 1), (1, 9), (9, 1), (2, 3), (31, 33), (33, 31), (32, 32), (64, 64),
 SHAPES = tuple((rows, inner, m) for rows, inner in RAGGED for m in COLUMNS)
 FULL = (*SHAPES, (1000, 1500, 33), (129, 129, 257))
 QUICK = tuple((rows, inner, m) for rows, inner in ((1, 1), (9, 1), (31, 33), (65, 127)) for m in (1, 31))
-SAMPLED = 48  # entries of a product that are added exactly
-STEPS = 3  # that one call takes of a square A
+SAMPLED = 48  # So many entries of a product are added exactly.
+STEPS = 3  # With a square A, one call takes so many steps.
 SPLIT = 2.0**27 + 1
 
 
 def product_checks(backend: Backend, shapes: Sequence[tuple[int, int, int]]) -> Iterator[Check]:
-    """shapes: (rows, inner, columns). Rounding of n products may change a sum by n u of the sum of their moduli."""
+    """Checks of products of all these shapes, (rows, inner, columns). Rounding of n products may change a sum by n u of
+    the sum of their moduli.
+    """
     for precision in ("float64", "float32"):
         for kernel in ("numba", *(["nvrtc"] if backend.compiles else [])):
             for shape in shapes:
@@ -45,7 +48,9 @@ def product_checks(backend: Backend, shapes: Sequence[tuple[int, int, int]]) -> 
 
 
 def _whole(backend: Backend, shape: tuple[int, int, int], dtype: Any, kernel: str) -> int:
-    """How many entries of A X + b are wrong; of a square A, after some steps with a b for each."""
+    """How many entries of A X + b are wrong, for whole numbers; with a square A, after some steps,
+    each with its own b.
+    """
     rows, inner, columns = shape
     rng = np.random.default_rng(rows)
     A, X = rng.integers(-1, 2, (rows, inner)), rng.integers(-8, 9, (inner, columns))
@@ -59,7 +64,7 @@ def _whole(backend: Backend, shape: tuple[int, int, int], dtype: Any, kernel: st
 
 
 def _rounded(backend: Backend, shape: tuple[int, int, int], dtype: Any, kernel: str) -> float:
-    """The largest error of an entry of A X + b, as a part of the sum of the moduli of what is added there."""
+    """The largest error of an entry of A X + b, as a share of the sum of the moduli of its terms."""
     rows, inner, columns = shape
     rng = np.random.default_rng(inner)
     A, X, b = (rng.standard_normal(size).astype(dtype) for size in ((rows, inner), (inner, columns), (1, rows)))
@@ -75,20 +80,20 @@ def _rounded(backend: Backend, shape: tuple[int, int, int], dtype: Any, kernel: 
 
 
 def _exact_products(a: np.ndarray, x: np.ndarray) -> list[float]:
-    """Numbers whose sum is the sum of the products of two vectors, exactly."""
+    """Numbers whose exact sum is the sum of the products of two vectors."""
     parts = [_halves(np.asarray(v, np.float64)) for v in (a, x)]
     return [float(value) for one in parts[0] for other in parts[1] for value in one * other]
 
 
 def _halves(v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Two numbers of 26 bits each whose sum is v."""
+    """Two arrays of numbers of 26 bits each, whose sum is v."""
     scaled = SPLIT * v
     high = scaled - (scaled - v)
     return high, v - high
 
 
 def _multiplied(backend: Backend, A: np.ndarray, X: np.ndarray, bias: np.ndarray, kernel: str) -> np.ndarray:
-    """As many steps of X -> A X + b as there are rows of `bias`, as few calls as there can be."""
+    """The result of as many steps of X -> A X + b as there are rows of `bias`, in as few calls as possible."""
     multiply, _ = product(backend, backend.array(A), X.shape[1], kernel, many_steps=len(bias) > 1)
     at_once, b = multiply.most_steps or len(bias), backend.array(bias)
     state = backend.array(X)

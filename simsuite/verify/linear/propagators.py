@@ -1,7 +1,7 @@
-"""What the exact propagators of the generated systems are, written down a second time, from their normal modes.
+"""The exact propagators of the generated systems, computed a second time, from their normal modes.
 
-Each function has the parameters of its generator, and gives k or t -> A^k or exp(A t), (n, n). None of them looks at a
-matrix that the solver has made.
+Each function has the parameters of its generator, and returns a function k or t -> A^k or exp(A t), (n, n). None of
+them uses a matrix that the solver has made.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ Propagator: TypeAlias = Callable[[float], np.ndarray]
 
 
 def rotation(angle: float) -> Propagator:
-    """By `angle` t."""
+    """The propagator of the rotation by the angle `angle` t."""
     return lambda t: np.array([[math.cos(angle * t), -math.sin(angle * t)], [math.sin(angle * t), math.cos(angle * t)]])
 
 
 def rabi(frequency: float, detuning: float) -> Propagator:
-    """exp(-i H t) of H = [[0, W/2], [W/2, D]] rad/s = D/2 + [[-D, W], [W, D]]/2, whose second term squares to
-    (W^2 + D^2)/4."""
+    """The propagator exp(-i H t) of H = [[0, W/2], [W/2, D]] rad/s = D/2 + [[-D, W], [W, D]]/2, whose second term
+    squares to (W^2 + D^2)/4.
+    """
     whole, H = math.hypot(frequency, detuning), np.array([[-detuning, frequency], [frequency, detuning]])
 
     def exact(t: float) -> np.ndarray:
@@ -34,7 +35,9 @@ def rabi(frequency: float, detuning: float) -> Propagator:
 
 
 def lattice_walk(nx: int, ny: int, move: float) -> Propagator:
-    """Each product of cosines decays by 1 - 2 move (2 - cos(pi k/nx) - cos(pi l/ny)) a step."""
+    """The propagator of a lattice walk: each product of cosines decays by 1 - 2 move (2 - cos(pi k/nx) - cos(pi l/ny))
+    a step.
+    """
     Q = np.kron(cosines(ny), cosines(nx))
     k, l = np.arange(nx), np.arange(ny)[:, None]
     rate = 1 - 2 * move * (2 - np.cos(math.pi * k / nx) - np.cos(math.pi * l / ny)).ravel()
@@ -54,14 +57,16 @@ def sines(points: int) -> np.ndarray:
 
 
 def heat1d(points: int, length: float, diffusivity: float) -> Propagator:
-    """Each sine decays at the rate 4 (diffusivity/h^2) sin^2(pi k/(2(n + 1)))."""
+    """The propagator of a rod: each sine decays at the rate 4 (diffusivity/h^2) sin^2(pi k/(2(n + 1)))."""
     Q, k = sines(points), np.arange(1, points + 1)
     rate = 4 * diffusivity * ((points + 1) / length) ** 2 * np.sin(math.pi * k / (2 * (points + 1))) ** 2
     return lambda t: (Q * np.exp(-rate * t)) @ Q
 
 
 def rc_ladder(sections: int, resistance: float, capacitance: float) -> Propagator:
-    """Each mode sin(pi (2k - 1) i/(2n + 1)) decays at 4/(RC) sin^2(pi (2k - 1)/(2(2n + 1)))."""
+    """The propagator of an RC ladder: each mode sin(pi (2k - 1) i/(2n + 1)) decays at 4/(RC) sin^2(pi (2k - 1)/(2(2n +
+    1))).
+    """
     n, i = sections, np.arange(1, sections + 1)
     Q = 2 / math.sqrt(2 * n + 1) * np.sin(math.pi * np.outer(i, 2 * i - 1) / (2 * n + 1))
     rate = 4 / (resistance * capacitance) * np.sin(math.pi * (2 * i - 1) / (2 * (2 * n + 1))) ** 2
@@ -69,8 +74,11 @@ def rc_ladder(sections: int, resistance: float, capacitance: float) -> Propagato
 
 
 def springs(masses: int, mass: float, stiffness: float, damping: float) -> Propagator:
-    """Each sine is an oscillator of its own, x'' + 2 g x' + w^2 x = 0, w = 2 sqrt(stiffness/mass) sin(pi k/(2(n + 1)))
-    and g = damping/(2 mass), overdamped or critically damped ones too."""
+    """The propagator of masses on springs.
+
+    Each sine is an oscillator of its own, x'' + 2 g x' + w^2 x = 0, w = 2 sqrt(stiffness/mass) sin(pi k/(2(n + 1))) and
+    g = damping/(2 mass); it may be overdamped or critically damped.
+    """
     Q, g = sines(masses), damping / (2 * mass)
     ws = frequencies(masses, mass, stiffness)
 
@@ -82,12 +90,12 @@ def springs(masses: int, mass: float, stiffness: float, damping: float) -> Propa
 
 
 def frequencies(masses: int, mass: float, stiffness: float) -> np.ndarray:
-    """Of the undamped modes, rad/s, rising."""
+    """The angular frequencies of the undamped modes, rad/s, increasing."""
     return 2 * math.sqrt(stiffness / mass) * np.sin(math.pi * np.arange(1, masses + 1) / (2 * (masses + 1)))
 
 
 def _oscillator(w: float, g: float, t: float) -> tuple[float, float, float, float]:
-    """(x from x, x from v, v from x, v from v) after the time t."""
+    """The entries of an oscillator's propagator over the time t: (x from x, x from v, v from x, v from v)."""
     W = cmath.sqrt(w * w - g * g)
     c = cmath.cos(W * t).real
     s = (cmath.sin(W * t) / W).real if abs(W) * t > 1e-9 else t
@@ -96,15 +104,18 @@ def _oscillator(w: float, g: float, t: float) -> tuple[float, float, float, floa
 
 
 def stationary(states: int, up: float, down: float) -> np.ndarray:
-    """The distribution (n,) proportional to (up/down)^i."""
+    """The stationary distribution (n,) of a birth-death chain, proportional to (up/down)^i."""
     p = (up / down) ** np.arange(states)
     return p / math.fsum(p)
 
 
 def markov(states: int, up: float, down: float, continuous: bool) -> Propagator:
-    """W. Feller, An Introduction to Probability Theory and Its Applications I (1968), XVI.3: with D the stationary
-    distribution, D^-1/2 A D^1/2 is symmetric, with the eigenvector sqrt(D) and others v_i = sin((i + 1) a) -
-    sqrt(down/up) sin(i a), a = pi k/n."""
+    """The propagator of a birth-death chain: W. Feller, An Introduction to Probability Theory and Its Applications I
+    (1968), XVI.3.
+
+    With D the stationary distribution, D^-1/2 A D^1/2 is symmetric, with the eigenvector sqrt(D) and others v_i =
+    sin((i + 1) a) - sqrt(down/up) sin(i a), a = pi k/n.
+    """
     n, i = states, np.arange(states)[:, None]
     a = math.pi * np.arange(1, n) / n
     p = stationary(n, up, down)
@@ -122,8 +133,11 @@ def markov(states: int, up: float, down: float, continuous: bool) -> Propagator:
 
 
 def quantum_walk(sites: int) -> Propagator:
-    """In momentum space: to k = 2 pi j/N belong the eigenvalues e^-iw and -e^iw of M = diag(e^-ik, e^ik) H, with
-    sin w = sin(k)/sqrt(2), so M^t = (a^t (M - b) - b^t (M - a))/(a - b)."""
+    """The propagator of a quantum walk, in momentum space.
+
+    For k = 2 pi j/N, the eigenvalues of M = diag(e^-ik, e^ik) H are e^-iw and -e^iw with sin w = sin(k)/sqrt(2), called
+    a and b, so M^t = (a^t (M - b) - b^t (M - a))/(a - b).
+    """
     N = sites
     wave = 2 * math.pi * np.arange(N) / N
     w = np.arcsin(np.sin(wave) / math.sqrt(2))
@@ -132,7 +146,7 @@ def quantum_walk(sites: int) -> Propagator:
     M = np.exp(-1j * wave[:, None, None] * np.array([[[1], [-1]]])) * coin
     one = np.eye(2)
     x = np.arange(N)
-    waves = np.exp(1j * (x[:, None, None] - x[:, None]) * wave)  # (to, from, j)
+    waves = np.exp(1j * (x[:, None, None] - x[:, None]) * wave)  # The axes of `waves` are (to, from, j).
 
     def at(t: float) -> np.ndarray:
         powers = (a**t * (M - b * one) - b**t * (M - a * one)) / (a - b)
@@ -143,7 +157,9 @@ def quantum_walk(sites: int) -> Propagator:
 
 
 def jordan(eigenvalue: float, size: int) -> Propagator:
-    """A block with ones above the diagonal: binom(k, j) l^(k - j) on the j-th diagonal above."""
+    """The propagator of a Jordan block with ones above the diagonal: binom(k, j) l^(k - j) on the
+    j-th diagonal above.
+    """
 
     def at(k: float) -> np.ndarray:
         p = int(k)

@@ -1,4 +1,4 @@
-"""One run of a linear system on a backend, with no files, and how far rounding may take it from the truth."""
+"""A run of a linear system on a backend, without files, and the largest error that rounding may cause in it."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from simsuite.solvers.linear.problem import LinearProblem
 from simsuite.solvers.matmul.sparse import filled
 
 Note = Callable[[str], None]
-FRAMES = 5  # of every run, or fewer if it has fewer steps
-SAMPLES = 9  # of the exact propagator, over the run and within a step
-UNIT = {"float64": 2.0**-53, "float32": 2.0**-24}  # half a unit in the last place of 1
+FRAMES = 5  # Every run has so many frames, or fewer if it has fewer steps.
+SAMPLES = 9  # The exact propagator is sampled so many times, over the run and within a step.
+UNIT = {"float64": 2.0**-53, "float32": 2.0**-24}  # half a unit in the last place of 1, by precision
 # The norm up to which exponentials are Pade approximants, N(A/2)/N(-A/2), and beyond which they are squared: N. J.
 # Higham, The scaling and squaring method for the matrix exponential revisited, SIAM J. Matrix Anal. 26 (2005) 1179-1193
 PADE = 5.4
-LARGEST = {"float64": 1e-7, "float32": 1e-2}  # limits: larger ones would let mistakes pass
+LARGEST = {"float64": 1e-7, "float32": 1e-2}  # Limits larger than these would let mistakes pass.
 
 
 @dataclass(frozen=True)
 class Case:
     """A system whose solution is known.
 
-    system: as in a scenario. steps, dt: of the run; dt is None if the system is discrete. start: X_0 (n, m).
-    propagator(k): exactly A^k, or exp(A k dt), for whole k and, if the system is continuous, fractions as well.
-    forced(k): exactly X_k (n,) from X_0 = 0. inputs: the largest |u|. whole: every number that comes up fits into
+    system: the table of a scenario. steps, dt: those of the run; dt is None if the system is discrete. start: X_0 (n,
+    m). propagator(k): exactly A^k, or exp(A k dt), for whole k and, if the system is continuous, fractions as well.
+    forced(k): exactly X_k (n,) from X_0 = 0. inputs: the largest |u|. whole: whether every number that occurs fits into
     float32, so that there is no rounding at all. kept: weights (n,) of a sum over components, or a matrix (n, n) of a
-    quadratic form, that stays as it is in every column. observed: C, of systems without rounding.
+    quadratic form, that is conserved in every column. observed: C, for systems without rounding.
     """
 
     name: str
@@ -56,19 +56,19 @@ class Case:
 
     @property
     def sparse(self) -> bool:
-        """Whether A is kept so."""
+        """Whether A is stored as a sparse matrix."""
         matrix = self.system["matrix"]
         return isinstance(matrix, dict) and (matrix.get("format") == "csr" or matrix.get("generator") == "lattice_walk")
 
     def state(self, k: int) -> np.ndarray:
-        """X_k (n, m), or C X_k (q, m), exactly."""
+        """The exact X_k (n, m), or C X_k (q, m)."""
         X = self.propagator(k) @ self.start
         X = X if self.forced is None else X + self.forced(k)[:, None]
         observed: np.ndarray = X if self.observed is None else self.observed @ X
         return observed
 
     def scenario(self, **run: str) -> dict[str, Any]:
-        """run: keys of `[run]`, and `method`."""
+        """The scenario of this case. run: keys of `[run]`, and `method`."""
         time: dict[str, Any] = {"steps": self.steps, "method": run.pop("method", "step")}
         output = {} if self.observed is None else {"output_matrix": self.observed.tolist()}
         return {
@@ -81,17 +81,18 @@ class Case:
         }
 
     def limit(self, precision: str, norm: float, method: str = "step") -> float:
-        """What rounding may change of the state, relative to its largest Frobenius norm. norm: |[A B]|_F, in 1/s.
-        Steps of whole numbers must be exact; other methods may go through numbers that are not whole.
+        """The largest error that rounding may cause in the state, relative to its largest Frobenius norm. norm: |[A
+        B]|_F, in 1/s. Steps of whole numbers must be exact; other methods may go through numbers that are not whole.
 
         A step of n products in every row, of entries that have been rounded themselves, is off by (n + 3) u |A|_F |X|;
         so is a power of A that stands for many. Complex products count as two. The exponential of A dt, whose entries
         are rounded in float64, is off by 2 n u c |A|_F dt max |exp(A (dt - s))| |exp(A s)|, by its integral over
-        perturbations of A: C. Van Loan, The sensitivity of the matrix exponential, SIAM J. Numer. Anal. 14
-        (1977) 971-981. c = exp(|A|_F dt), up to exp(PADE), is the condition of the equations for a Pade approximant,
-        whose matrix is close to exp(-A dt/2).
-        Each step's error is carried to a frame by the propagator; the frame where their sum is largest counts. The
-        first state, and the exact ones, are rounded as well.
+        perturbations of A: C. Van Loan, The sensitivity of the matrix exponential, SIAM J. Numer. Anal. 14 (1977)
+        971-981. c = exp(|A|_F dt), up to exp(PADE), is the condition of the equations for a Pade approximant, whose
+        matrix is close to exp(-A dt/2).
+
+        The propagator carries each step's error to a frame; the frame where their sum is largest counts. The first
+        state, and the exact ones, are rounded as well.
         """
         if self.whole and method == "step":
             return 0.0
@@ -107,7 +108,7 @@ class Case:
         return step * carried / self.scale + 2 * UNIT[precision]
 
     def _carried(self, k: int) -> float:
-        """The sum over j < k of |A^(k - 1 - j)| (|X_j| + |u|), from some of its terms."""
+        """The sum over j < k of |A^(k - 1 - j)| (|X_j| + |u|), estimated from some of its terms."""
         terms = [_size(self.propagator(k - 1 - j)) * (self._size_of(j) + self.inputs) for j in self.sampled(k - 1)]
         return k * float(np.mean(terms))
 
@@ -130,7 +131,9 @@ def _size(P: np.ndarray) -> float:
 
 @dataclass(frozen=True)
 class Outcome:
-    """states: X as the frames hold it, (q, m), by step. results: what `run --json` prints under "results"."""
+    """The outcome of a run. states: X as the frames hold it, (q, m), by step. results: what `run --json` prints under
+    "results".
+    """
 
     problem: LinearProblem
     states: Mapping[int, np.ndarray]
@@ -142,7 +145,7 @@ class Outcome:
 
     @property
     def norm(self) -> float:
-        """|[A B]|_F of the system as it is stated."""
+        """The norm |[A B]|_F of the system as the scenario states it."""
         stated = self.problem.system.stated
         return float(np.hypot(np.linalg.norm(filled(stated.A)), 0.0 if stated.B is None else np.linalg.norm(stated.B)))
 
@@ -151,7 +154,7 @@ def run(scenario: Mapping[str, Any], backend: Backend) -> Outcome:
     """The outcome of a scenario that names no files. Raises ScenarioError, also where powers lose too much."""
     try:
         model = LinearScenario.model_validate(scenario)
-    except ValueError as refusal:  # a head, "Value error, powers take .. [type=..]", an address
+    except ValueError as refusal:  # The message has a head, "Value error, powers take .. [type=..]", and an address.
         words = str(refusal).splitlines()[-2].strip().removeprefix("Value error, ").partition(" [type=")[0]
         raise ScenarioError([Mistake((), words)]) from None
     problem = LinearProblem.from_scenario(model, Path())
@@ -171,19 +174,19 @@ def run(scenario: Mapping[str, Any], backend: Backend) -> Outcome:
 
 
 def _state(rows: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Of a frame, float64 or complex128."""
+    """The state of a frame, float64 or complex128."""
     if "state" in rows:
         return np.array(rows["state"], np.float64)
     return np.array(rows["state_real"] + 1j * rows["state_imag"], np.complex128)
 
 
 def methods() -> list[str]:
-    """All that a scenario can ask for."""
+    """All methods that a scenario can ask for."""
     return [name for name in typing.get_args(Time.model_fields["method"].annotation) if name != "auto"]
 
 
 def kernels(backend: Backend, sparse: bool = False) -> list[str]:
-    """All that a scenario can ask for on that device. sparse: of a matrix that is kept so."""
+    """All kernels that a scenario can ask for on that device. sparse: whether for a matrix that is stored sparse."""
     names = typing.get_args(Run.model_fields["kernel"].annotation)
     there = {"numba": True, "nvrtc": backend.compiles and not sparse, "cublas": not sparse and _has_library(backend)}
     return [name for name in names if there.get(name)]
@@ -197,6 +200,6 @@ def _has_library(backend: Backend) -> bool:
 
 
 def label(name: str, precision: str = "float64", method: str = "step", kernel: str = "numba") -> str:
-    """Of a check: what differs from the plain way."""
+    """The name of a check, with the settings that differ from the default ones."""
     ways = ((precision, "float64"), (method, "step"), (kernel, "numba"))
     return ", ".join([name, *(word for word, plain in ways if word != plain)])

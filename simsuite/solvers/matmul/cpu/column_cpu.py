@@ -1,4 +1,4 @@
-"""Products with a single column on a CPU, whose vectors are of rows."""
+"""Products with a single column on a CPU, where each vector holds rows of a column."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ def _panels(begin, end, height, panels, x, p, shifts, following):
 
 @kernel
 def column(height, panels, alone, x, shifts, following, X, bias, row, stride, n_steps, out):
-    """As `march` of `steps_cpu` for a single column, by panels of so many rows. x, shifts, following: vectors with room
-    for whole panels."""
+    """Take n_steps steps, as `march` of `steps_cpu` does, for a single column, with panels of `height` rows. x, shifts,
+    following: work vectors whose lengths are multiples of a panel's.
+    """
     p, n = len(X), len(out)
     _begin(X, bias, row, x, shifts, n)
     for s in range(n_steps):

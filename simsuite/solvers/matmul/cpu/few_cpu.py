@@ -1,4 +1,4 @@
-"""Products with a few columns on a CPU, or with those that fill no vector, whose vectors are of rows."""
+"""Products with few columns on a CPU, or with columns that fill no vector: each vector holds rows of a column."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from simsuite.solvers.matmul.cpu.registers_cpu import BESIDE, STRIP, ahead, plac
 
 @part
 def strips(at, columns, height, panels, source, x_stride, target, stride, shifts, shape, t0, t1):
-    """Rows of the panels t0 .. t1 - 1 of the product with a few columns, STRIP at most. Both begin at a pointer, and
-    their rows are so far apart. shape: (n, p) of A. Of n ≥ height rows the last panel has the last ones."""
+    """Compute the rows of panels t0 .. t1 - 1 of the product with at most STRIP columns. source, target: pointers to
+    the first numbers; x_stride, stride: the distances between their rows. shape: (n, p) of A. The last panel has the
+    last rows of n ≥ height.
+    """
     n, p = shape
     beside = BESIDE if t1 - t0 >= BESIDE else 1
-    gap, step = (height * p, height) if beside > 1 else (0, 0)  # a single one is multiplied again and again
+    gap, step = (height * p, height) if beside > 1 else (0, 0)  # A single panel has no others beside it.
     for t in range(t0, t1, beside):
         first = min(t, t1 - beside)
         i, last = min(first * height, n - height), min((first + beside - 1) * height, n - height)
@@ -22,8 +24,10 @@ def strips(at, columns, height, panels, source, x_stride, target, stride, shifts
 
 @part
 def _group(at, height, panels, X, source, out, target, shifts, s, n_steps, t):
-    """Panels t, t + 1, .. beside each other, in step s: from X, or from what came before, to what follows or `out`.
-    Where too few are left, those before them once more: two threads then write the same bits."""
+    """Compute BESIDE panels from t on in step s, from X in the first step, else from `source`; into `out` in the last
+    step, else into `target`. Where too few panels are left, earlier ones are computed once more: two threads then write
+    the same bits.
+    """
     (p, m), n = X.shape, len(out)
     begin = place(source, 0) if s > 0 else place(X, 0)
     end = place(target, 0) if s < n_steps - 1 else place(out, 0)
@@ -41,8 +45,9 @@ def _groups(begin, end, at, height, panels, X, source, out, target, shifts, s, n
 
 @kernel
 def few(at, height, panels, alone, shifts, states, X, bias, row, stride, n_steps, out):
-    """As `march` of `steps_cpu` for X of a few columns and A of as many rows as a panel. shifts: (n,); states:
-    (2, n columns)."""
+    """Take n_steps steps, as `march` of `steps_cpu` does, for X of few columns and A of at least as many rows as a
+    panel. shifts: (n,); states: (2, n columns).
+    """
     n = len(out)
     for s in range(n_steps):
         source, target = states[s % 2], states[1 - s % 2]

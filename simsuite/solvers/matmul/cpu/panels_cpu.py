@@ -1,4 +1,4 @@
-"""How matrix products on a CPU keep A, and columns of X while they multiply them."""
+"""The layout in which matrix products on a CPU store A, and columns of X while they multiply them."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def _pack(begin, end, A, height, last, panels):
 
 @kernel
 def pack(A, height, last, panels):
-    """Panels of `height` rows. The last begins with the row `last`, and is filled up with zeros."""
+    """Store A in panels of `height` rows. The last panel begins with row `last`, and is filled up with zeros."""
     _pack(-(-len(A) // height), (A, height, last, panels))
 
 
 def filled(backend: Backend, A: np.ndarray, height: int) -> np.ndarray:
-    """Panels of so many rows each, the last of which is filled up."""
+    """Panels of A of `height` rows each, the last of which is filled up with zeros."""
     n, p = A.shape
     panels = in_lines(backend, (-(-n // height) * height * p,), A.dtype)
     pack(A, height, n, panels)
@@ -40,8 +40,9 @@ def filled(backend: Backend, A: np.ndarray, height: int) -> np.ndarray:
 
 
 def overlapping(backend: Backend, A: np.ndarray, height: int, low: int) -> np.ndarray:
-    """Panels of so many rows each, the last of which has the last rows, if there are so many; and, if `low` is less,
-    one of the last `low` rows."""
+    """Panels of A of `height` rows each, where the last one ends with the last row and overlaps the one before, if A
+    has so many rows; and, if `low` is less than `height`, one more panel of the last `low` rows.
+    """
     n, p = A.shape
     size = -(-n // height) * height * p
     panels = in_lines(backend, (size + (low * p if low < height else 0),), A.dtype)
@@ -53,20 +54,23 @@ def overlapping(backend: Backend, A: np.ndarray, height: int, low: int) -> np.nd
 
 @register_jitable
 def first_column(v, lanes, m):
-    """Of a vector of columns. The last vector ends with the last column, if a vector has no more."""
+    """The first column of vector v. The last vector ends with the last column, if there are enough columns for a
+    vector.
+    """
     return max(min(v * lanes, m - lanes), 0)
 
 
 @register_jitable
 def pairs_from(v0, v1, longest):
-    """Where tiles of two vectors a row begin, behind longer ones, such that the last one is full."""
+    """The vector from which on tiles have two vectors a row, behind tiles of more, such that the last tile is full."""
     return v1 - 2 * (-(v1 - v0) % longest)
 
 
 @part
 def load(X, k0, kept, v0, v1, depth, into):
-    """Rows k0 .. k0 + kept of the vectors v0 .. v1 of columns. Each has room for `depth` rows. Of fewer columns than a
-    vector has, the others stay whatever they are: so do results there, which nobody reads. into: a pointer."""
+    """Copy rows k0 .. k0 + kept of the vectors v0 .. v1 of columns to the pointer `into`, where each vector has room
+    for `depth` rows. With fewer columns than a vector has, its other numbers stay unset; results there are never read.
+    """
     m, lanes = X.shape[1], VECTOR // X.itemsize
     for k in range(kept):
         for v in range(v0, v1):
@@ -76,7 +80,7 @@ def load(X, k0, kept, v0, v1, depth, into):
 
 @part
 def store(source, out, v0, v1, depth):
-    """The other way round: all rows of some vectors of columns of `out`."""
+    """Copy all rows of the vectors v0 .. v1 of columns from the pointer `source` to `out`: the reverse of `load`."""
     m, lanes = out.shape[1], VECTOR // out.itemsize
     for i in range(len(out)):
         for v in range(v0, v1):
@@ -84,7 +88,7 @@ def store(source, out, v0, v1, depth):
 
 
 def in_lines(backend: Backend, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-    """Zeros; the last axis is longer where it would not end with a line of the caches."""
+    """An array of zeros whose last axis is lengthened so that it ends with a cache line."""
     *before, last = shape
     size = np.dtype(dtype).itemsize
     return backend.zeros((*before, -(-last * size // _LINE) * _LINE // size), dtype)

@@ -1,11 +1,11 @@
 """The innermost loops of matrix products on a CPU, whose sums stay in vector registers.
 
-Numba gives no say in what is kept in registers, so these loops are written in the language of its compiler: vectors as
-long as those of this CPU, and as many sums at once as it has registers for. How often each processor can add is then
-what limits them; LLVM's own vectorising of the same loops reached less than a tenth of it.
+Numba offers no control over what is kept in registers, so these loops are written in the language of its compiler, with
+vectors as long as this CPU's, and as many sums at once as it has registers for. The speed is then limited by how often
+each processor can add; LLVM's own vectorising of the same loops reached less than a tenth of it.
 
-Every sum is fma(a, x, sum) in order of the inner index, from 0 on: its bits depend neither on where in a tile it is nor
-on the length of vectors.
+Every sum is sum = fma(a, x, sum) in order of the inner index, from 0 on: its bits depend neither on its place in a tile
+nor on the length of vectors.
 """
 
 from __future__ import annotations
@@ -22,27 +22,31 @@ from numba.extending import intrinsic, register_jitable
 
 from simsuite.solvers.matmul.cpu.vectors_cpu import FUSED, INDEX, LONG, MANY, VECTOR, Vectors
 
-# Rows of a tile of 1, 2 and 3 vectors a row. Sums, a row of X and a value of A fill 32 registers, or 16; pairs of
-# vectors, which stand beside triples, take the same panels. There are lower ones for matrices of few rows, and for the
-# last rows; and one of single vectors with the panels of the others.
+# The rows of a tile whose rows have 1, 2 or 3 vectors. Sums, a row of X and a value of A fill 32 registers, or 16.
+# Pairs of
+# vectors, which stand beside triples, take the same panels. There are lower tiles for matrices of few rows, and for the
+# last rows; and one with rows of a single vector for the panels of the others.
 ROWS = (0, 16, 8, 8) if MANY else (0, 8, 4, 4)
 LOW = min(4, ROWS[2] - 1)
 _TILES = [*enumerate(ROWS)][1:] + [(1, ROWS[2])] + [(3, rows) for rows in range(1, LOW + 1)]
-STRIP = 4 if MANY else 2  # columns, of which vectors of rows are faster than vectors of columns
-BESIDE = 4 if MANY else 2  # panels that such strips are of, to have so many sums that they hide an addition's latency
-_AHEAD = 16, 32  # turns that rows of X, and those of A, are asked for early where a vector is a line of the caches
-COLUMN = 8  # vectors of rows that are summed at once against a single column: as many as hide an addition's latency
+STRIP = 4 if MANY else 2  # With up to so many columns, vectors of rows are faster than vectors of columns.
+# So many panels are multiplied at once with few columns, so that their sums hide an addition's latency.
+BESIDE = 4 if MANY else 2
+_AHEAD = 16, 32  # Rows of X, and those of A, are requested so many rounds early where a vector is a cache line.
+COLUMN = 8  # So many vectors of rows are summed at once for a single column: as many as hide an addition's latency.
 
 
 @register_jitable
 def rows_of_tiles(longest, n):
-    """That suit a matrix of n rows, in tiles of up to so many vectors a row: all are rows of it, if it is possible."""
+    """The rows of tiles that suit a matrix of n rows, where a tile has up to `longest` vectors a row. All rows of a
+    tile lie in the matrix, if possible.
+    """
     return ROWS[longest] if n >= ROWS[longest] or longest == 1 else min(n, LOW)
 
 
 @intrinsic
 def place(typing, array, index):
-    """Where the number `index` of an array is, whose numbers follow each other: a pointer for as long as it lives."""
+    """A pointer to the number `index` of a contiguous array, valid for as long as the array lives."""
     if array.layout != "C":
         raise errors.TypingError(f"rows one after the other are needed, not {array}")
 
@@ -54,14 +58,15 @@ def place(typing, array, index):
 
 @intrinsic
 def ahead(typing, pointer, index):
-    """So many numbers after a pointer."""
+    """The pointer `index` numbers after `pointer`."""
     return pointer(pointer, types.intp), lambda context, builder, signature, given: builder.gep(given[0], [given[1]])
 
 
 @functools.cache
 def products(dtype: Any) -> np.ndarray:
-    """Where the machine code of the loops below is, for numbers of a type: made once for all that call them, each of
-    which would have its own otherwise."""
+    """A table of the addresses of the loops below in machine code, for numbers of a type. It is made once, so that
+    functions that call these loops share the code.
+    """
     table = np.zeros((max(2 * STRIP, *ROWS) + 1) * len(ROWS), np.int64)
     _fill(table, np.dtype(dtype).type(0))
     return table
@@ -73,17 +78,20 @@ def _fill(table, number):
 
 
 def _places(given: Any) -> Any:
-    """The type of a tuple of a pointer and distances, which are numbers of one type then."""
+    """The type of a tuple of a pointer and several distances, with all distances as integers of one type."""
     return types.Tuple((given.types[0], *[types.intp] * (len(given.types) - 1)))  # type: ignore[attr-defined]
 
 
 @intrinsic
 def tile_product(typing, at, vectors, rows, A, of_X, of_out, n, first, bias, last, count):
-    """out[r stride + c] = [out if not first] + sum over k < n of A[k rows + r] X[k x_stride + c] [+ bias[r] if last],
-    for all rows r and columns c of a tile of so many rows of so many vectors. of_X: (X, x_stride, x_gap, x_end);
-    of_out: (out, stride, gap, end). The first vector begins at column 0, the next one at column gap of `out` and x_gap
-    of X, but the last at `end` and x_end; and for so many tiles that are low, as far behind each other as if all
-    vectors had that gap. Pointers and numbers; at: the table of `products`."""
+    """Compute a tile: out[r stride + c] = [out if not first] + sum over k < n of A[k rows + r] X[k x_stride + c] [+
+    bias[r] if last], for all rows r and columns c of a tile of `rows` rows of `vectors` vectors.
+
+    of_X: (X, x_stride, x_gap, x_end); of_out: (out, stride, gap, end). The first vector begins at column 0, the next
+    one at column gap of `out` and x_gap of X, but the last at `end` and x_end. If tiles are low, `count` of them are
+    computed, at the distance that they have if all vectors have that gap. Arguments are pointers and numbers; at: the
+    address of the table that `products` makes.
+    """
     index = types.intp
     signature = types.void(*[index] * 3, A, _places(of_X), _places(of_out), index, index, bias, index, index)
 
@@ -97,10 +105,14 @@ def tile_product(typing, at, vectors, rows, A, of_X, of_out, n, first, bias, las
 
 @intrinsic
 def strip_product(typing, at, columns, height, of_A, of_X, of_out, n, bias):
-    """out[r stride + c] = sum over k < n of A[k height + r] X[k x_stride + c] + bias[r], for all columns c of a few and
-    all rows r of BESIDE panels as high as tiles of two vectors a row, or as vectors are long: by vectors of rows. of_A:
-    (A, A_gap); of_X: (X, x_stride); of_out: (out, stride, step, end). The next panel is at A_gap in A, its rows at r =
-    `step`, but those of the last one at `end`. Pointers and numbers; at: the table of `products`."""
+    """Compute out[r stride + c] = sum over k < n of A[k height + r] X[k x_stride + c] + bias[r] by vectors of rows, for
+    few columns c and all rows r of BESIDE panels, which are as high as tiles of two vectors a row, or as vectors are
+    long.
+
+    of_A: (A, A_gap); of_X: (X, x_stride); of_out: (out, stride, step, end). The next panel is at A_gap in A, and its
+    rows at r = `step`, but those of the last one at `end`. Arguments are pointers and numbers; at: the address of the
+    table that `products` makes.
+    """
     index = types.intp
     signature = types.void(*[index] * 3, _places(of_A), _places(of_X), _places(of_out), index, bias)
 
@@ -119,14 +131,16 @@ def _call(builder: Any, table: Any, vectors: Any, rows: Any, given: Any) -> Any:
     kind = ir.FunctionType(ir.VoidType(), [value.type for value in given]).as_pointer()
     place = builder.add(table, builder.mul(INDEX(8), builder.add(builder.mul(rows, INDEX(len(ROWS))), vectors)))
     builder.call(builder.load(builder.inttoptr(place, kind.as_pointer())), given)
-    return ir.Constant(ir.IntType(8).as_pointer(), None)  # nothing, as Numba has it
+    return ir.Constant(ir.IntType(8).as_pointer(), None)  # This is how Numba represents None.
 
 
 @intrinsic
 def _store_addresses(typing, table, number):
-    """Writes what multiplies tiles, and, of 0 vectors and so many rows, strips of so many columns, or of STRIP fewer
-    with panels as high as vectors are long, and stores where in memory each is. All are as `tile_product` has them,
-    from A on."""
+    """Write the functions that multiply tiles, and those that multiply strips, and store their addresses in the table.
+
+    A strip is listed under 0 vectors, with its number of columns as rows, or with STRIP more if its panels are as high
+    as tiles rather than as vectors are long. All functions have the arguments of `tile_product` from A on.
+    """
 
     def write(context, builder, signature, given):
         addresses, pointer = context.make_array(table)(context, builder, given[0]).data, given[1].type.as_pointer()
@@ -222,7 +236,7 @@ def _write_strip_product(v: Vectors, builder: Any, columns: int, *given: Any) ->
 
 @intrinsic
 def move(typing, source, out, most):
-    """A vector of numbers from one pointer to another one, or only so many numbers."""
+    """Copy a vector of numbers from one pointer to another one, or only `most` numbers of it."""
 
     def write(context, builder, signature, given):
         begin, target, most = given
@@ -239,7 +253,7 @@ def move(typing, source, out, most):
 
 @intrinsic
 def expect(typing, pointer):
-    """Have the line of the caches around a pointer brought to the second one."""
+    """Request that the cache line around a pointer is loaded into the second cache."""
 
     def write(context, builder, signature, given):
         Vectors(builder, pointer.dtype).expect(given[0], 2)
@@ -250,7 +264,7 @@ def expect(typing, pointer):
 
 @intrinsic
 def column_product(typing, A, a, x, n, bias, b, out, at):
-    """out[at + r] = sum over k < n of A[a + k rows + r] x[k] + bias[b + r], for COLUMN vectors of rows r."""
+    """Compute out[at + r] = sum over k < n of A[a + k rows + r] x[k] + bias[b + r], for COLUMN vectors of rows r."""
     index = types.intp
     signature = types.void(A, index, x, index, bias, index, out, index)
 
@@ -277,8 +291,10 @@ def column_product(typing, A, a, x, n, bias, b, out, at):
 
 @intrinsic
 def gathered_product(typing, tile, halved, A, rows, begin, end, X, stride, j, out, at):
-    """out[at + c] = sum over k = begin .. end - 1 of A[k] X[rows[k] stride + j + c], for the columns c of as many
-    vectors as `tile` is long, which are halved as often as `halved` is long. All arrays are of rank 1; end > begin."""
+    """Compute out[at + c] = sum over k = begin .. end - 1 of A[k] X[rows[k] stride + j + c], for the columns c of as
+    many vectors as the tuple `tile` is long, each halved as often as the tuple `halved` is long. All arrays have rank
+    1; end > begin.
+    """
     index = types.intp
     signature = types.void(tile, halved, A, rows, index, index, X, index, index, out, index)
 
@@ -308,7 +324,7 @@ def gathered_product(typing, tile, halved, A, rows, begin, end, X, stride, j, ou
 
 @intrinsic
 def multiply_add(typing, a, x, total):
-    """a x + total, for three numbers of one type: rounded as in the products above."""
+    """a x + total for three numbers of one type, rounded as in the products above."""
 
     def write(context, builder, signature, given):
         a, x, total = given

@@ -1,11 +1,11 @@
 """Steps of small systems on a CPU, and products with matrices of few rows.
 
-A task keeps some columns in the order in which they are read, which is that in which they are written, and multiplies
-again and again. The first step reads small, or flat, X itself, and the last one of any writes to `out`. Columns that
-would fill less than half a vector are multiplied by vectors of rows (`few_cpu`).
+A task keeps some columns in the order in which they are read, which is also that in which they are written, and
+multiplies them again and again. If X is small, or A flat, the first step reads X itself; the last step always writes to
+`out`. Columns that would fill less than half a vector are multiplied by vectors of rows (`few_cpu`).
 
-The last vector of columns ends with the last column, so it overlaps the one before it, and the last tile likewise
-overlaps the rows before it where there is none of exactly the rest: what is there twice gets the same bits twice.
+The last vector of columns ends with the last column, so it overlaps the one before it. Likewise the last tile overlaps
+the rows before it, unless there is a tile of exactly the remaining rows. Overlapping entries get the same bits twice.
 """
 
 from __future__ import annotations
@@ -28,17 +28,20 @@ from simsuite.solvers.matmul.cpu.registers_cpu import (
 )
 from simsuite.solvers.matmul.cpu.vectors_cpu import VECTOR
 
-_NEAR = 512 << 10  # bytes of X that stays in caches: steps read it where it is
-_FLAT = 8  # rows, up to which that is faster for X of any size
-_TURNS = 16  # rows of X that are multiplied with flat A before the next ones
-_AT_ONCE = 128  # rows of three vectors that stay in the first cache, for another panel or step
+_NEAR = 512 << 10  # X of up to so many bytes stays in the caches, and steps read it where it is.
+_FLAT = 8  # With up to so many rows, reading X where it is is faster for X of any size.
+_TURNS = 16  # So many rows of X are multiplied with a flat A before the next ones.
+_AT_ONCE = 128  # So many rows of three vectors stay in the first cache, for another panel or step.
 
 
 @register_jitable
 def plan(n, p, m, size):
-    """How a matrix (n, p) is multiplied with m columns of numbers of so many bytes: (vectors a row of tiles have at
-    most, rows of tiles, of the last one, columns that are multiplied by vectors of rows, vectors of the others, whether
-    A is so flat that to copy X would take longer)."""
+    """How a matrix (n, p) is multiplied with m columns of numbers of `size` bytes.
+
+    Returns (the most vectors that a row of a tile has, the rows of a tile, the rows of the last tile, the columns that
+    are multiplied by vectors of rows, the vectors of the other columns, whether A is so flat that copying X would take
+    longer).
+    """
     lanes = VECTOR // size
     longest = 3 if m > lanes else 1
     height = rows_of_tiles(longest, n)
@@ -52,7 +55,7 @@ def plan(n, p, m, size):
 
 @register_jitable
 def _tile(t, height, low, n, p):
-    """(row, rows, place in panels) of tile t, the last of which may be lower, and is of the last rows."""
+    """(row, rows, place in panels) of tile t. The last tile may have fewer rows, and ends with the last row."""
     if (t + 1) * height <= n:
         return t * height, height, t * height * p
     return max(n - low, 0), low, (t + (low < height)) * height * p
@@ -60,7 +63,7 @@ def _tile(t, height, low, n, p):
 
 @part
 def _expect(array, i0, i1, v0, v1):
-    """Have rows i0 .. i1 of some vectors of columns brought near."""
+    """Request that rows i0 .. i1 of the vectors v0 .. v1 of columns are loaded into a cache."""
     m, lanes = array.shape[1], VECTOR // array.itemsize
     for i in range(i0, i1):
         for v in range(v0, v1):
@@ -69,17 +72,18 @@ def _expect(array, i0, i1, v0, v1):
 
 @register_jitable
 def depth_of(n, p, height):
-    """Rows that vectors of columns have room for: odd, such that they are no multiple of a page apart."""
+    """How many rows vectors of columns have room for: an odd number, lest their distance be a multiple of a page."""
     return max(n, p, height) | 1
 
 
 @part
 def _steps(at, panels, X, bias, course, out, tasks, number, work):
-    """Those of one of so many tasks: of two vectors of columns at least, if tiles are longer than one. The last one has
-    the columns that are multiplied by vectors of rows besides. course: the row of `bias`, from one to the next,
-    and how many steps.
+    """Take the steps of task `number` out of `tasks`, which has at least two vectors of columns if tiles are longer
+    than one. The last task also has the columns that are multiplied by vectors of rows. course: the first row of
+    `bias`, the distance to the next row, and how many steps.
 
-    A single product with a flat matrix is of a few rows of X at a time, and many columns, from end to end."""
+    A single product with a flat matrix takes a few rows of X at a time, and many columns, from end to end.
+    """
     row, stride, n_steps = course
     (p, m), n, lanes = X.shape, len(out), VECTOR // X.itemsize
     longest, height, low, few, vectors, flat = plan(n, p, m, X.itemsize)
@@ -90,21 +94,24 @@ def _steps(at, panels, X, bias, course, out, tasks, number, work):
     pairs, tiles, depth = pairs_from(v0, v1, longest), -(-n // height), depth_of(n, p, height)
     gap = depth * lanes
     size = (v1 - v0) * gap
-    kept = place(work, -(-depth // lanes) * lanes)  # behind what is added, on a line of the caches
+    # The columns are kept behind the biases, from the beginning of a cache line on.
+    kept = place(work, -(-depth // lanes) * lanes)
     if not near:
         load(X, 0, p, v0, v1, depth, kept)
     v = v0
     while v < v1:
         long, j, count = longest if v < pairs else min(2, v1 - v0), v * lanes, 1
-        end, next = min((long - 1) * lanes, m - lanes - j), long - 2  # low tiles have the first of two vectors twice
-        if flat and v < pairs:  # tiles of a call: as many as stay in the first cache, if they are read again
+        # Low tiles process the first of two vectors twice.
+        end, next = min((long - 1) * lanes, m - lanes - j), long - 2
+        if flat and v < pairs:  # A call processes as many tiles as stay in the first cache, if they are read again.
             count = (min(pairs, m // lanes) - v) // long
             if not once:
                 count = min(count, _AT_ONCE // (2 * n))
             elif tiles > 1:
                 count = min(count, _AT_ONCE // turns)
             count = max(count, 1)
-        if not near:  # what the next task reads and this one writes comes while this one multiplies
+        # Numbers that the next task reads, and those that this one writes, are loaded while this one multiplies.
+        if not near:
             done, after = v - v0, v + long * count - v0
             _expect(X, done * p // (v1 - v0), after * p // (v1 - v0), v1, min(2 * v1 - v0, vectors))
             _expect(out, done * n // (v1 - v0), after * n // (v1 - v0), v0, v1)
@@ -149,11 +156,14 @@ def _tasks(begin, end, at, panels, X, bias, course, out, tasks, alone, work):
 
 @kernel
 def march(at, panels, tasks, shared, enough, work, X, bias, row, stride, n_steps, out):
-    """out = X after n_steps products with A, each plus a row of `bias`: rows row, row + stride .. A of several steps
-    is square. panels: of A (n, p), as it is planned; X (p, m); out (n, m). tasks: how many there are, of some columns
-    each, for one thread, and how many are shared out among all from `enough` steps on; work[core]: its own memory, from
-    a line of the caches on, as many numbers as are depth_of(n, p, height) in whole vectors, and twice
-    depth_of(n, p, height) for each column of a task."""
+    """out = X after n_steps products with A, to each of which a row of `bias` is added: rows row, row + stride .. A
+    must be square if there are several steps.
+
+    panels: those of A (n, p), as `plan` says; X (p, m); out (n, m). tasks: how many tasks of some columns a single
+    thread does; shared: how many tasks are distributed over all threads, from `enough` steps on. work[core]: memory of
+    each core that begins with a cache line, with room for depth_of(n, p, height) numbers in whole vectors, and twice
+    depth_of(n, p, height) for each column of a task.
+    """
     alone = n_steps < enough
     count = tasks if alone else shared
     _tasks(count, (at, panels, X, bias, (row, stride, n_steps), out, count, alone, work), 1 if alone else count)

@@ -11,7 +11,7 @@ from numba.core import cgutils
 
 _FEATURES = llvm.get_host_cpu_features()
 LONG = bool(_FEATURES.get("avx512f"))
-MANY = LONG or platform.machine() in ("aarch64", "arm64")  # vectors in registers: 32 instead of 16
+MANY = LONG or platform.machine() in ("aarch64", "arm64")  # whether there are 32 vector registers rather than 16
 VECTOR = 64 if LONG else 32 if _FEATURES.get("avx") else 16  # bytes
 FUSED = bool(_FEATURES.get("fma")) or platform.machine() not in ("x86_64", "AMD64", "i686")
 
@@ -19,10 +19,10 @@ INDEX, INT = ir.IntType(64), ir.IntType(32)
 
 
 class Vectors:
-    """Writes operations on vectors of a type of numbers."""
+    """Writes operations on vectors of a type of numbers in the compiler's language."""
 
     def __init__(self, builder: Any, dtype: Any, lanes: int = 0) -> None:
-        """lanes: as many as this CPU's vectors have, if it is not said."""
+        """lanes: how many numbers a vector has; 0 for as many as this CPU's vectors have."""
         self._builder = builder
         self.size = dtype.bitwidth // 8
         self.lanes = lanes or VECTOR // self.size
@@ -42,7 +42,7 @@ class Vectors:
         self._builder.store(value, self._builder.bitcast(pointer, self.type.as_pointer())).align = self.size
 
     def expect(self, pointer: Any, level: int) -> None:
-        """Have the line of the caches around a pointer brought to the first or to the second one."""
+        """Request that the cache line around a pointer is loaded into the first or second cache."""
         line = ir.IntType(8).as_pointer()
         function = ir.FunctionType(ir.VoidType(), [line, INT, INT, INT])
         prefetch = cgutils.get_or_insert_function(self._builder.module, function, "llvm.prefetch.p0")
@@ -50,7 +50,7 @@ class Vectors:
         self._builder.call(prefetch, [self._builder.bitcast(pointer, line), reads, locality, data])
 
     def move(self, source: Any, target: Any, most: Any) -> None:
-        """So many numbers, fewer than a vector has."""
+        """Copy `most` numbers, fewer than a vector has."""
         builder, lanes = self._builder, self.lanes
         whole = ir.VectorType(INDEX, lanes)
         limit = self._all_of(most, whole)
@@ -64,7 +64,7 @@ class Vectors:
         builder.call(function, [found, builder.bitcast(target, pointer), INT(self.size), mask])
 
     def store_across(self, values: list[Any], pointer: Any, stride: Any) -> None:
-        """Number r of each of some vectors, beside each other, to `pointer` + r `stride`."""
+        """Store number r of each of the given vectors, side by side, at `pointer` + r `stride`."""
         builder, row = self._builder, ir.VectorType(self.real, len(values))
         for r in range(self.lanes):
             across: Any = ir.Constant(row, ir.Undefined)
@@ -74,7 +74,7 @@ class Vectors:
             builder.store(across, builder.bitcast(place, row.as_pointer())).align = self.size
 
     def all_of(self, number: Any) -> Any:
-        """The number in every place."""
+        """A vector that has the number in every place."""
         return self._all_of(number, self.type)
 
     def _all_of(self, number: Any, type: ir.VectorType) -> Any:
@@ -84,14 +84,16 @@ class Vectors:
         return self._builder.shuffle_vector(first, undefined, zeros)
 
     def fma(self, a: Any, x: Any, total: Any) -> Any:
-        if not FUSED:  # else a call of a function of libm for each number
+        if not FUSED:  # Otherwise LLVM would call a function of libm for each number.
             return self._builder.fadd(self._builder.fmul(a, x), total)
         function = ir.FunctionType(self.type, [self.type] * 3)
         name = f"llvm.fma.v{self.lanes}f{8 * self.size}"
         return self._builder.call(cgutils.get_or_insert_function(self._builder.module, function, name), [a, x, total])
 
     def sums(self, begin: list[Any], n: Any, add: Any) -> list[Any]:
-        """Vectors after the turns 0 .. n - 1, n > 0, of a loop in which `add(k, sums)` gives the next ones."""
+        """The vectors after the rounds k = 0 .. n - 1, n > 0, of a loop in which `add(k, sums)` gives the next vectors
+        from the last ones; `begin` holds the first.
+        """
         builder = self._builder
         before = builder.block
         loop, after = (builder.append_basic_block(name) for name in ("turn", "end"))
@@ -112,7 +114,9 @@ class Vectors:
         return following
 
     def either(self, condition: Any, if_so: Any, otherwise: list[Any]) -> list[Any]:
-        """What the function `if_so` writes gives, where the condition holds, or else these."""
+        """The values that the code written by the function `if_so` gives where the condition holds, else those of
+        `otherwise`.
+        """
         builder = self._builder
         before = builder.block
         with builder.if_then(condition):
