@@ -1,6 +1,6 @@
-"""What `simsuite bench` measures: rates beside what the device can do, time to solution, and peers.
+"""What `simsuite bench` measures: rates beside the device's limits, time to solution, and peers.
 
-Of heat: `plates` and `machine` say on what, `rates`, `solution` and `peers` measure, `checking` makes sure that what is
-timed is right, `heat` puts it together, `report` shows it. Of Monte Carlo: all that is in `gbm`. Both take `timing`,
-`findings`, `installed` and `table`.
+For heat, `plates` and `machine` describe what is measured on, `rates`, `solution` and `peers` measure, `checking`
+ensures that the timed computations are right, `heat` collects everything, and `report` prints it. For Monte Carlo, all
+of this is in `gbm`. Both use `timing`, `findings`, `installed` and `table`.
 """

@@ -1,8 +1,9 @@
-"""Whether what is timed is right: on random input, edges included, in the process that does the timing.
+"""Checks that the timed computations are right: on random input, edges included, in the process that does the timing.
 
-Explicit steps at the size that is timed, in many steps, against `reference`, to rounding. Other steppers on a small
-grid against the matrix exponential of an independent discretisation, with steps so short that little of their own error
-remains; and, if the device is not the CPU, on a larger grid with long steps against the CPU's kernels.
+Explicit steps are compared with `reference_cpu` at the size that is timed, in many steps, up to rounding. Other
+steppers are compared on a small grid with the matrix exponential of an independent discretisation, with steps so short
+that little of their own error remains; and, if the device is not the CPU, on a larger grid with long steps with the
+CPU's kernels.
 """
 
 from __future__ import annotations
@@ -17,17 +18,20 @@ from simsuite.bench.plates import Plate, started
 from simsuite.core import Backend, Stepper
 from simsuite.verify.heat.semidiscrete import SemiDiscrete
 
-FEW_STEPS, MANY_STEPS = 37, 229  # the former more than any kernel takes a launch, the latter several recorded graphs
-SMALL = 256  # cells along an edge, up to which many steps are made
+# The former is more than any kernel takes in a launch, the latter takes several recorded graphs.
+FEW_STEPS, MANY_STEPS = 37, 229
+SMALL = 256  # Plates of up to so many cells along an edge take MANY_STEPS.
 EXPONENTIAL_CELLS, EXPONENTIAL_STEPS, SHORT_DT = 14, 8, 0.003
-OWN_ERROR = 1e-5  # of these: 8·(λΔt)³/12 with λΔt = 0.03 for the fastest mode, times 4 for rkl2
+OWN_ERROR = 1e-5  # The error of these steps is 8·(λΔt)³/12 with λΔt = 0.03 for the fastest mode, times 4 for rkl2.
 CPU_CELLS, CPU_STEPS = 200, 8
-CPU_ROUNDINGS = 1e4  # between the sums of two devices, over long lines
+CPU_ROUNDINGS = 1e4  # The sums of two devices over long lines may differ by so many roundings.
 
 
 @dataclass(frozen=True)
 class Deviation:
-    """error: largest, relative to the largest number. limit: what rounding and method account for."""
+    """How far a result is from the right one. error: the largest, relative to the largest number. limit: what rounding
+    and the method account for.
+    """
 
     error: float
     limit: float
@@ -38,18 +42,19 @@ class Deviation:
 
 
 def deviation(found: np.ndarray, wanted: np.ndarray, limit: float) -> Deviation:
-    """Of two fields; NaN is never right."""
+    """The deviation of a field from another; NaN is never right."""
     return Deviation(float(np.max(np.abs(found - wanted)) / np.max(np.abs(wanted))), limit)
 
 
 def rounding(precision: str, steps: int) -> float:
-    """What explicit steps may be off by: a few roundings each, which are as good as random, of numbers up to the
-    largest."""
+    """The error that explicit steps may have: each makes a few roundings of numbers up to the largest, which add up at
+    random.
+    """
     return 4 * math.sqrt(steps) * float(np.finfo(precision).eps)
 
 
 def explicit_deviation(backend: Backend, plate: Plate, stepper: Stepper) -> Deviation:
-    """Of a stepper that has just been started, which is advanced."""
+    """The deviation of a stepper that has just been started; it is advanced for this."""
     steps = MANY_STEPS if plate.n <= SMALL else FEW_STEPS
     stepper.advance(steps)
     found = backend.to_host(stepper.state["temperature"])
@@ -57,7 +62,9 @@ def explicit_deviation(backend: Backend, plate: Plate, stepper: Stepper) -> Devi
 
 
 def stepper_deviation(backend: Backend, plate: Plate) -> Deviation:
-    """Of the plate's stepper, on other sizes: a comparison that it does not stand, or else the last."""
+    """The deviation of the plate's stepper, on other sizes: that of the first comparison which fails, or else of the
+    last one.
+    """
     found, cpu = [_from_exponential(backend, plate)], open_backend("cpu")
     if backend.name != cpu.name:
         found.append(_from_cpu(backend, cpu, plate))

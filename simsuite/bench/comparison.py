@@ -21,7 +21,9 @@ from simsuite.version import VERSION
 
 
 def comparison(backend: Backend, machine: Machine, effort: Effort, n: int, precisions: Sequence[str]) -> Iterator[Row]:
-    """A row for each of simsuite's kernels, and then for each peer that the device is for, beside the fastest."""
+    """A row for each of simsuite's kernels, then one for each peer that supports the device, compared with the fastest
+    kernel.
+    """
     for precision in precisions:
         fastest = 0.0
         for kernel in kernels_for(backend):
@@ -43,7 +45,7 @@ def _named(name: str, plate: Plate) -> Row:
 
 
 def _own(backend: Backend, machine: Machine, effort: Effort, plate: Plate) -> Row:
-    """simsuite's own row."""
+    """The row of one of simsuite's own kernels."""
     try:
         stepper = started(fitting(backend, plate), backend, plate.start())
     except (DeviceError, ScenarioError) as reason:
@@ -53,7 +55,7 @@ def _own(backend: Backend, machine: Machine, effort: Effort, plate: Plate) -> Ro
 
 
 def _others(backend: Backend, machine: Machine, effort: Effort, plate: Plate, peer: Peer) -> Row:
-    """A peer's row."""
+    """The row of a peer."""
 
     def measured() -> Row:
         run = peer.start(plate.start(), plate.dt, backend.name)

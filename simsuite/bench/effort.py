@@ -1,4 +1,4 @@
-"""How much is measured: everything, or what fits into a minute."""
+"""How much is measured: everything, or as much as takes about a minute."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ PRECISIONS = ("float64", "float32")
 
 @dataclass(frozen=True)
 class Effort:
-    """patience: how long each thing is timed.
-    sizes: cells along an edge of square plates, of which those are taken by default whose pass over memory takes at
-    most `longest_pass` seconds. small: up to this size a stretch has `long` steps at least.
-    solution: sizes of the work-precision study of `materials`, of which the largest is taken whose explicit steps take
-    at most `longest_explicit` seconds at the copy rate. No run in it is made twice as long if that would take more than
-    `longest_run` seconds.
-    steppers: the largest size at which the other steppers' steps are timed, 0 for none.
-    slow_peers: whether peers take part that compile for long.
+    """The settings that decide how much is measured.
+
+    patience: how long each thing is timed. sizes: cells along an edge of square plates; by default those are taken
+    whose pass over memory takes at most `longest_pass` seconds. small: up to this size at least `long` steps are timed
+    at once. solution: sizes of the work-precision study of `materials`; the largest is taken whose explicit steps take
+    at most `longest_explicit` seconds at the copy rate. No run in the study is made twice as long if that would take
+    more than `longest_run` seconds. steppers: the largest size at which the other steppers' steps are timed, 0 for
+    none. slow_peers: whether peers that compile for long take part.
     """
 
     patience: Patience

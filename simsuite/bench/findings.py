@@ -1,4 +1,6 @@
-"""What is wanted of a benchmark, and what all benchmarks make of their rows: a document, and whether all is right."""
+"""The request for a benchmark, and what all benchmarks make of their rows: a document, and a test
+whether all is right.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +12,17 @@ from simsuite.core import Backend
 from simsuite.errors import VerificationFailure
 from simsuite.version import VERSION
 
-FORMAT = 1  # of the document
+FORMAT = 1  # the version of the document's format
 
 Row = dict[str, Any]
-Found = Sequence[tuple[str, Row]]  # (section, row); one of them is the machine's
+Found = Sequence[tuple[str, Row]]  # (section, row) for each measurement; one of the rows is the machine's
 
 
 @dataclass(frozen=True)
 class Wish:
-    """sizes: of problems, () for those that suit the device. only: a part, or None for all."""
+    """What is asked of a benchmark. sizes: those of problems, () for those that suit the device. only: a part of the
+    benchmark, or None for all.
+    """
 
     sizes: tuple[int, ...]
     precisions: tuple[str, ...]
@@ -36,7 +40,7 @@ def labelled(section: str, rows: Iterator[Row]) -> Iterator[tuple[str, Row]]:
 def gathered(
     solver: str, parts: Mapping[str, Sequence[str]], backend: Backend, wish: Wish, found: Found
 ) -> dict[str, Any]:
-    """Everything, for --json and bench.json. parts: the sections of each."""
+    """The document of all measurements, for --json and bench.json. parts: the sections of each part."""
     sections = [name for part, names in parts.items() if wish.wants(part) for name in names]
     machine = next(row for section, row in found if section == "machine")
     return {
@@ -53,12 +57,12 @@ def gathered(
 
 
 def wrong(found: Found) -> list[tuple[str, Row]]:
-    """What was checked and found wrong."""
+    """The measurements that were checked and found wrong."""
     return [(section, row) for section, row in found if not row.get("right", True)]
 
 
 def require_right(found: Found, described: Callable[[Row], str]) -> None:
-    """Raises VerificationFailure (exit code 5) if anything that was to be timed is wrong."""
+    """Raise VerificationFailure (exit code 5) if anything that was to be timed is wrong."""
     bad = wrong(found)
     if bad:
         named = ", ".join(f"{described(row)} (off by {row['largest_error']:.1e})" for _, row in bad[:3])

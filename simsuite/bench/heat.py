@@ -1,4 +1,4 @@
-"""`simsuite bench heat`: everything that is measured of the heat solver, as rows, and as one document."""
+"""`simsuite bench heat`: all measurements of the heat solver, as rows, and as one document."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from simsuite.bench.rates import default_sizes, explicit_rates, stepper_rates
 from simsuite.bench.solution import default_size, work_precision
 from simsuite.core import Backend
 
-PARTS = {"rates": ("rates", "steppers"), "precision": ("work_precision",), "peers": ("peers",)}  # and their sections
+# the sections of each part
+PARTS = {"rates": ("rates", "steppers"), "precision": ("work_precision",), "peers": ("peers",)}
 
 
 def measurements(backend: Backend, wish: Wish) -> Iterator[tuple[str, Row]]:
-    """(section, row), as they are measured; the first one is the machine's."""
+    """(section, row) for all measurements, as they are made; the first row is the machine's."""
     effort, precisions = QUICK if wish.quick else FULL, wish.precisions
     machine = measure_machine(backend, precisions, effort.patience)
     yield "machine", {"copy_bytes_per_second": machine.copy, "fma_per_second": dict(machine.fma)}
@@ -27,23 +28,23 @@ def measurements(backend: Backend, wish: Wish) -> Iterator[tuple[str, Row]]:
         yield from labelled("steppers", stepper_rates(backend, machine, effort, sizes, precisions))
     if wish.wants("precision"):
         n = min(default_size(effort, machine), max(wish.sizes, default=effort.solution[0]))
-        best = next(p for p in PRECISIONS if p in precisions)  # errors are to be those of steps, not of rounding
+        best = next(p for p in PRECISIONS if p in precisions)  # The errors are to be those of steps, not of rounding.
         yield from labelled("work_precision", work_precision(backend, effort, n, best))
     if wish.wants("peers"):
         yield from labelled("peers", comparison(backend, machine, effort, max(sizes), precisions))
 
 
 def document(backend: Backend, wish: Wish, found: Found) -> dict[str, Any]:
-    """Everything, for --json and bench.json."""
+    """The document of all measurements, for --json and bench.json."""
     return gathered("heat", PARTS, backend, wish, found)
 
 
 def require(found: Found) -> None:
-    """Raises VerificationFailure (exit code 5) if anything that was to be timed is wrong."""
+    """Raise VerificationFailure (exit code 5) if anything that was to be timed is wrong."""
     require_right(found, described)
 
 
 def described(row: Row) -> str:
-    """What a row is of, in a few words."""
+    """What was measured in a row, in a few words."""
     words = [row.get(key) for key in ("name", "stepper", "kernel", "material", "precision")]
     return " ".join(word for word in words if word not in (None, "auto")) + f" {row['n']}²"

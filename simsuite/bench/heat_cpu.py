@@ -1,9 +1,9 @@
-"""What temporal blocking gains on a CPU: the explicit step in tiles beside that of one pass over the field.
+"""How much temporal blocking gains on a CPU: the explicit step in tiles beside the step of one pass over the field.
 
     python -m simsuite.bench.heat_cpu [--sizes 1024,4096]
 
 Both take turns in one process, and must leave the same bits in field and ledger. No kernel that takes one step a pass
-can beat the device's own copy: `of_copy` is the rate in units of that.
+can beat the device's own copy: `of_copy` is the rate in units of the copy rate.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ROUNDS = 15
 
 
 def measure(backend: Backend, n: int, precision: str, copy: float) -> dict[str, Any]:
-    """Cell-steps a second of both on n × n cells. Raises AssertionError where they differ."""
+    """The cell-steps a second of both kernels on n × n cells. Raises AssertionError where their results differ."""
     problem = Plate(n, precision).problem()
     table = EdgeTable(problem.made, problem.clock, backend, precision)
     kernels = backend.kernels("simsuite.solvers.heat.explicit.explicit")
@@ -66,7 +66,7 @@ def measure(backend: Backend, n: int, precision: str, copy: float) -> dict[str, 
 
 
 def main() -> None:
-    """Print one JSON object a line: the copy rate, then each measurement."""
+    """Print a JSON object on each line: first the copy rate, then each measurement."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--sizes", default="256,1024,4096")
     backend = open_backend("cpu")

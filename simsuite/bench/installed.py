@@ -1,4 +1,4 @@
-"""Other libraries take part where they are installed and work."""
+"""Measurements of other libraries, which take part where they are installed and work."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from simsuite.bench.findings import Row
 
 
 def measured_if_installed(library: str, slow: bool, patient: bool, measured: Callable[[], Row]) -> Row:
-    """What `measured` finds, with the library's version, or why there is nothing.
+    """The row that `measured` gives, with the library's version, or a row with the reason why there is none.
 
-    library: the module that has to be importable. slow: whether it compiles for many seconds; patient: whether that is
-    waited for.
+    library: the module that has to be importable. slow: whether it compiles for many seconds; patient: whether to wait
+    for that.
     """
     if importlib.util.find_spec(library) is None:
         return {"skipped": f"{library} is not installed"}
@@ -21,6 +21,6 @@ def measured_if_installed(library: str, slow: bool, patient: bool, measured: Cal
         return {"skipped": "compiles for too long for a quick look"}
     try:
         row = measured()
-    except Exception as reason:  # each library has its own for a missing compiler, device or driver
+    except Exception as reason:  # Each library raises its own exception for a missing compiler, device or driver.
         return {"skipped": f"{type(reason).__name__}: {reason}"}
     return {"version": getattr(importlib.import_module(library), "__version__", "")} | row

@@ -1,8 +1,8 @@
-"""What the device can do, measured: how fast it copies, and how fast it multiplies and adds.
+"""The limits of the device, as measured: how fast it copies, and how fast it multiplies and adds.
 
 A kernel that takes one step a pass over memory cannot beat the copy rate; no kernel can beat the rate of arithmetic
-instructions. Both are measured with what simsuite itself uses, so they are what a program can get, not what a data
-sheet promises; of several stretches the fastest counts, for a limit is what is possible.
+instructions. Both are measured with the means that simsuite itself uses, so they are what a program can reach, not what
+a data sheet promises; of several measurements the fastest counts, as a limit is what is possible.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ from simsuite.bench.timing import Patience, seconds
 from simsuite.core import Backend
 
 ROUNDS = 8
-COPIED = 1 << 29  # bytes, unless memory is short: more than any cache holds
-SHARE = 8  # of the free memory that a copy may take one part
+COPIED = 1 << 29  # So many bytes are copied, unless memory is short: more than any cache holds.
+SHARE = 8  # A copy may take one part in so many of the free memory.
 THREADS = (256,)
 
 
 @dataclass(frozen=True)
 class Machine:
-    """copy: bytes a second, read plus written. fma: fused multiply-adds a second, by precision. write: bytes a second
-    where nothing is read; 0 where that is not measured."""
+    """The measured limits. copy: bytes a second, read plus written. fma: fused multiply-adds a second, by precision.
+    write: bytes a second where nothing is read; 0 where that is not measured.
+    """
 
     copy: float
     fma: Mapping[str, float]
@@ -34,7 +35,7 @@ class Machine:
 
 
 def measure_machine(backend: Backend, precisions: Sequence[str], patience: Patience) -> Machine:
-    """Takes a few times the patience's seconds."""
+    """The limits of the device; measuring takes a few times the seconds of `patience`."""
     copy = copy_rate(backend, _copied(backend), patience)
     return Machine(copy, {p: fma_rate(backend, p, patience) for p in precisions})
 
@@ -44,8 +45,9 @@ def _copied(backend: Backend) -> int:
 
 
 def write_rate(backend: Backend, patience: Patience) -> float:
-    """Bytes a second of filling an array: what kernels that only store may exceed the rate of copies by, since memory
-    does not turn between reading and writing."""
+    """The bytes a second of filling an array. Kernels that only store may exceed the copy rate up to this, since memory
+    does not switch between reading and writing.
+    """
     target = backend.zeros(_copied(backend) // 8, np.float64)
     view = backend.view(target)
     launch = backend.launcher(_kernels(backend).fill, (target.size,), THREADS)
@@ -59,8 +61,9 @@ def write_rate(backend: Backend, patience: Patience) -> float:
 
 
 def copy_rate(backend: Backend, nbytes: int, patience: Patience) -> float:
-    """Bytes a second, read plus written, of copying one array to another: by the device's own means, which on a CPU is
-    one core, or by a kernel, whichever is faster."""
+    """The bytes a second, read plus written, of copying one array to another: by the device's own copy, which on a CPU
+    uses one core, or by a kernel, whichever is faster.
+    """
     numbers = nbytes // 8
     source = backend.array(np.ones(numbers))
     target: Any = backend.zeros(numbers, np.float64)
@@ -78,7 +81,7 @@ def copy_rate(backend: Backend, nbytes: int, patience: Patience) -> float:
 
 
 def fma_rate(backend: Backend, precision: str, patience: Patience) -> float:
-    """Fused multiply-adds a second of independent chains of them. Raises AssertionError if they are not computed."""
+    """The fused multiply-adds a second of independent chains. Raises AssertionError if their result is wrong."""
     real = np.dtype(precision).type
     kernels = _kernels(backend)
     out = backend.array(np.zeros(kernels.ELEMENTS, precision))

@@ -1,4 +1,6 @@
-"""What tells a CPU's limits: a copy and a filling by all cores, and chains of x ← a·x + b in the registers of each."""
+"""Kernels that measure a CPU's limits: a copy and a fill by all cores, and chains of x ← a·x + b in the registers of
+each.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +9,10 @@ from numba.extending import intrinsic
 
 from simsuite.solvers.matmul.cpu.vectors_cpu import INDEX, MANY, VECTOR, Vectors
 
-ELEMENTS = 1 << 18  # in the second caches
-PER_ROUND = 256  # operations on each element
-LIMIT = 2.0  # of every element, for a = 1/2 and b = 1
-CHAINS = 16 if MANY else 8  # vectors: as many as hide an addition's latency
+ELEMENTS = 1 << 18  # so few that they fit into the second caches
+PER_ROUND = 256  # operations on each element in a round
+LIMIT = 2.0  # the limit of every element, for a = 1/2 and b = 1
+CHAINS = 16 if MANY else 8  # So many vectors hide an addition's latency.
 
 
 @njit(parallel=True, cache=True)
@@ -27,7 +29,7 @@ def fill(target, value):
 
 @njit(parallel=True, cache=True)
 def chains(out, a, b, rounds):
-    """PER_ROUND·rounds operations on each of so many elements that they fill whole chains."""
+    """Do PER_ROUND·rounds operations on each element; the number of elements must fill whole chains."""
     block = CHAINS * (VECTOR // out.itemsize)
     for t in prange(out.size // block):
         _chains(out, t * block, a, b, PER_ROUND * rounds)
@@ -35,7 +37,7 @@ def chains(out, a, b, rounds):
 
 @intrinsic
 def _chains(typing, out, at, a, b, turns):
-    """So often x ← a·x + b for CHAINS vectors of numbers x from `at` on."""
+    """Do x ← a·x + b, `turns` times, for CHAINS vectors of numbers x from `at` on."""
     signature = types.void(out, types.intp, out.dtype, out.dtype, types.intp)
 
     def write(context, builder, signature, given):

@@ -1,13 +1,15 @@
-"""What tells a GPU's limits: a copy and a filling, an element a thread, and eight chains of x ← a·x + b in each one."""
+"""Kernels that measure a GPU's limits: a copy and a fill, with a thread for each element, and eight chains of x ← a·x +
+b in each thread.
+"""
 
 from __future__ import annotations
 
 from numba import cuda
 
-ELEMENTS = 1 << 22  # several waves of threads on any GPU
+ELEMENTS = 1 << 22  # so many that any GPU takes several waves of threads
 UNROLLED = 16
-PER_ROUND = 8 * UNROLLED  # operations of each thread
-LIMIT = 16.0  # of the sum of eight chains, for a = 1/2 and b = 1
+PER_ROUND = 8 * UNROLLED  # operations of each thread in a round
+LIMIT = 16.0  # the limit of the sum of eight chains, for a = 1/2 and b = 1
 
 
 @cuda.jit(cache=True)
@@ -26,12 +28,12 @@ def fill(target, value):
 
 @cuda.jit(cache=True)
 def chains(out, a, b, rounds):
-    """PER_ROUND·rounds operations a thread, one thread an element."""
+    """Do PER_ROUND·rounds operations in each thread, with one thread for each element."""
     i = cuda.grid(1)
     if i >= out.size:
         return
     s = out[i]
-    t, u, v = s + a, s - a, s + b  # different numbers, or the compiler would compute one chain for all
+    t, u, v = s + a, s - a, s + b  # The numbers must differ, or the compiler would compute one chain for all.
     w, x, y, z = s - b, t + b, u - b, v + b
     for _ in range(rounds):
         for _ in range(UNROLLED):

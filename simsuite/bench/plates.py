@@ -1,4 +1,6 @@
-"""The plates that are timed: n × n cells of width 1, twice described, as a scenario and as arrays for `reference`."""
+"""The plates that are timed: n × n cells of width 1, described twice, as a scenario and as arrays
+for `reference_cpu`.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +27,9 @@ MATERIALS: Mapping[str, Mapping[str, Any]] = {
         "density": 1.0,
         "specific_heat": "1 + 0.3*cos(0.11*x)*cos(0.13*y)",
     },
-    "heated": {"diffusivity": 1.0},  # by a spot that moves
+    "heated": {"diffusivity": 1.0},  # This one is heated by a spot that moves.
 }
-# Its power; the amplitude, how far it goes from the middle, how fast it goes to and fro, its height and its width.
+# The power of the spot: its amplitude, how far it goes from the middle, how fast it oscillates, its height and width.
 SPOT = "{a}*exp(-((x - {n}*(0.5 + {far}*sin({fast}*t)))**2 + (y - {high}*{n})**2)/({wide}*{n})**2)"
 SPOT_NUMBERS = {"a": 0.5, "far": 0.3, "fast": 0.3, "high": 0.4, "wide": 0.125}
 EDGES: Mapping[str, Mapping[str, Any]] = {
@@ -40,22 +42,22 @@ EDGES: Mapping[str, Mapping[str, Any]] = {
     "cold": {edge: {"kind": "temperature", "value": 0.0} for edge in ("left", "right", "bottom", "top")},
     "open": {edge: {"kind": "convection", "h": 2.0, "ambient": 0.5} for edge in ("left", "right", "bottom", "top")},
 }
-# The same for the reference: resistance, temperature behind and inflow of left, right, bottom and top.
+# The edges as arrays for the reference: resistance, temperature behind and inflow of left, right, bottom and top.
 EDGE_DATA = {
     "mixed": np.array([[0.0, np.inf, 0.5, np.inf], [1.0, 0.0, 0.5, 0.0], [0.0, 0.5, 0.0, 0.0]]),
     "cold": np.zeros((3, 4)),
     "open": np.array([[0.5] * 4, [0.5] * 4, [0.0] * 4]),
 }
 EXPLICIT_DT = {"constant": 0.2, "variable": 0.1, "heated": 0.2}
-LONG_DT = 10.0  # of the steppers that can
-STEPS = 1e9  # more than any measurement takes
-TRIED = 256  # cells along an edge of the plate that a kernel is tried on: a size that is timed by default
+LONG_DT = 10.0  # the step of steppers that can take long ones
+STEPS = 1e9  # more steps than any measurement takes
+TRIED = 256  # A kernel is tried on a plate of so many cells along an edge, a size that is timed by default.
 HOST_WORDS = {
     "constant": 10,
     "variable": 20,
     "heated": 20,
-}  # numbers a cell that setting up and checking take in float64
-KERNELS = {"cpu": ("numba",), "cuda": ("numba", "nvrtc")}  # of run.kernel, those that a kind of device may have
+}  # how many float64 numbers a cell setting up and checking take
+KERNELS = {"cpu": ("numba",), "cuda": ("numba", "nvrtc")}  # the values of run.kernel that a kind of device may have
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ class Plate:
         return EXPLICIT_DT[self.material] if self.stepper == "explicit" else LONG_DT
 
     def scenario(self, **time: float) -> HeatScenario:
-        """time: keys of [time] that are to differ."""
+        """The plate as a scenario. time: keys of [time] that are to differ from the default ones."""
         n = self.n
         source = [{"power": SPOT.format(n=n, **SPOT_NUMBERS)}] if self.material == "heated" else []
         return HeatScenario.model_validate(
@@ -91,7 +93,7 @@ class Plate:
         )
 
     def problem(self, **time: float) -> HeatProblem:
-        """Raises ScenarioError where the kernel or stepper does not apply."""
+        """The plate as a problem. Raises ScenarioError where the kernel or stepper does not apply."""
         return HeatProblem.from_scenario(self.scenario(**time), Path())
 
     def start(self) -> np.ndarray:
@@ -104,11 +106,11 @@ class Plate:
 
 
 def random_temperatures(n: int) -> np.ndarray:
-    """Between 0 and 1, (n, n), the same in both precisions, others for every n."""
+    """Random temperatures (n, n) between 0 and 1, the same in both precisions, but different for every n."""
     return np.random.default_rng(n).random((n, n), np.float32)
 
 
-@functools.lru_cache(maxsize=1)  # for all kernels and precisions, one after another
+@functools.lru_cache(maxsize=1)  # It is called for all kernels and precisions in turn.
 def reference_steps(n: int, material: str, edges: str, steps: int) -> np.ndarray:
     """The temperatures after explicit steps from random ones, (n, n) in float64, read only."""
     kernels = open_backend("cpu").kernels("simsuite.bench.reference")

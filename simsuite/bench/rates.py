@@ -1,8 +1,9 @@
-"""Rates of the steps: explicit ones for every kernel, precision and material, then those of the other steppers.
+"""Rates of steps: of explicit ones for every kernel, precision and material, then of the other steppers.
 
-A step has to read the temperature and write it once, and to read what else differs from cell to cell; at the copy rate
-that is the one-pass wall, which only a kernel that makes several steps a pass can get over, or one whose grid stays in
-a cache. The arithmetic limit is what the device could do if it had nothing to do but the scheme's instructions.
+A step has to read the temperature and write it once, and to read all other data that differ from cell to cell; at the
+copy rate this takes a time that only a kernel with several steps a pass can beat, or one whose grid stays in a cache
+(the one-pass limit). The arithmetic limit is the rate if the device executed the scheme's instructions and nothing
+else.
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ from simsuite.errors import DeviceError, ScenarioError
 
 Row = dict[str, Any]
 
-# Numbers a cell that one step a pass has to move: T, its result, and conductances of two faces and the capacity. A
-# source is an expression.
+# The numbers a cell that one step a pass has to move: T, its result, and conductances of two faces and the capacity. A
+# source is an expression, and moves nothing.
 WORDS = {"constant": 2, "variable": 5, "heated": 2}
-# Instructions a cell that the scheme takes at least. Constant: w + e, s + n, fused with -2T each, fused with each
+# The fewest instructions a cell that the scheme takes. Constant: w + e, s + n, fused with -2T each, fused with each
 # other, fused with T. Variable: two differences and two products for two of the faces, which serve the neighbours too;
 # the differences of these fluxes along x and y, their sum, and fused with T. Heated: one more, where the source is a
 # product of what stands in tables.
 OPERATIONS = {"constant": 6, "variable": 8, "heated": 7}
-TABLE = 64  # steps, a unit of work: what one recorded graph has
-# Stepper, material, edges: of exact those with fast transforms and those without.
+TABLE = 64  # A unit of work has so many steps, as many as a recorded graph.
+# (stepper, material, edges): the exact stepper is timed with edges that allow fast transforms and with others.
 STEPPERS = (
     ("rkl2", "constant", "mixed"),
     ("rkl2", "variable", "mixed"),
@@ -42,7 +43,7 @@ STEPPERS = (
 
 
 def default_sizes(effort: Effort, machine: Machine) -> tuple[int, ...]:
-    """Those that a device of this speed gets through; the smallest at any rate."""
+    """The sizes whose passes over memory are short enough on this device; the smallest in any case."""
     fits = [n for n in effort.sizes if 2 * 8 * n * n / machine.copy <= effort.longest_pass]
     return tuple(fits or effort.sizes[:1])
 
@@ -50,7 +51,7 @@ def default_sizes(effort: Effort, machine: Machine) -> tuple[int, ...]:
 def explicit_rates(
     backend: Backend, machine: Machine, effort: Effort, sizes: Sequence[int], precisions: Sequence[str]
 ) -> Iterator[Row]:
-    """A row for each plate, as it is measured."""
+    """A row for each plate, in turn, as it is measured."""
     for n in sizes:
         for material in MATERIALS:
             for precision in precisions:
@@ -80,7 +81,7 @@ def _measured(backend: Backend, machine: Machine, effort: Effort, plate: Plate) 
     row = {"largest_error": off.error, "error_limit": off.limit, "right": off.right}
     if not off.right:
         return row
-    stepper.advance(-stepper.step % TABLE)  # to where a run is after as many steps of its own
+    stepper.advance(-stepper.step % TABLE)  # Go on to where a run is after a whole number of its own tables.
     unit = TABLE if TABLE * plate.n**2 * _bytes(plate) <= effort.patience.most * machine.copy else 1
     first = -(-effort.long // unit) if plate.n <= effort.small else 1
     step, units = seconds(backend, lambda k: stepper.advance(unit * k), effort.patience, first)
@@ -92,7 +93,7 @@ def _bytes(plate: Plate) -> int:
 
 
 def _rate(machine: Machine, plate: Plate, step: float) -> Row:
-    """What the seconds of one step mean."""
+    """The row that follows from the seconds of one step."""
     cells = plate.n * plate.n
     nbytes = _bytes(plate)
     wall = machine.copy / nbytes
@@ -113,7 +114,9 @@ def _rate(machine: Machine, plate: Plate, step: float) -> Row:
 def stepper_rates(
     backend: Backend, machine: Machine, effort: Effort, sizes: Sequence[int], precisions: Sequence[str]
 ) -> Iterator[Row]:
-    """Seconds of an adi or exact step and an rkl2 stage, and how many numbers a cell could be moved in them."""
+    """A row for each stepper, precision and size: the seconds of an adi or exact step, or an rkl2 stage, and how many
+    numbers a cell could be moved in that time.
+    """
     sizes = [n for n in sizes if n <= effort.steppers]
     for stepper, material, edges in STEPPERS if sizes else ():
         for precision in precisions:

@@ -1,9 +1,9 @@
-"""Euler steps of a heat problem, written down a second time: what the solver's kernels are checked against.
+"""Euler steps of a heat problem, implemented a second time, against which the solver's kernels are checked.
 
-    T' = T + dt/(ρc)·(sum over the four faces of conductance·(what is behind it - T), and inflow)
+    T' = T + dt/(ρc)·(sum over the four faces of conductance·(temperature behind it - T), and inflow)
 
 on cells of width 1, with the face's series resistance of two half cells, or of half a cell and the edge itself. It
-shares nothing with the solver, whose edges are ghosts, and is always in float64.
+shares nothing with the solver, whose edges are ghost cells, and is always in float64.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from numba import njit, prange
 
 @njit(parallel=True, cache=True)
 def conductances(k, resistance, gx, gy):
-    """Fills in those of all faces: gx (ny, nx + 1), gy (ny + 1, nx); resistance: of left, right, bottom, top edge."""
+    """Write the conductances of all faces to gx (ny, nx + 1) and gy (ny + 1, nx); resistance: of the left, right,
+    bottom and top edge.
+    """
     ny, nx = k.shape
     for y in prange(ny):
         for x in range(nx):
@@ -28,8 +30,9 @@ def conductances(k, resistance, gx, gy):
 
 @njit(parallel=True, cache=True)
 def euler(T, out, gx, gy, rho_c, dt, ambient, inflow, along_x, along_y):
-    """One step; ambient, inflow: what is behind the left, right, bottom and top edge, and the heat that comes in.
-    along_x, along_y: factors of a source."""
+    """Take a step; ambient, inflow: the temperature behind the left, right, bottom and top edge, and the heat that
+    comes in there. along_x, along_y: the factors of a source.
+    """
     ny, nx = T.shape
     for y in prange(ny):
         for x in range(nx):

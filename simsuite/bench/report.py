@@ -1,4 +1,4 @@
-"""What was measured as lines of text, each complete in itself, so that they can be printed as they come."""
+"""Measurements as lines of text, each complete in itself, so that they can be printed as they come."""
 
 from __future__ import annotations
 
@@ -86,13 +86,13 @@ _ERRORS = (
 
 
 def head(section: str) -> Iterator[str]:
-    """What stands above the rows of a section."""
+    """The lines above the rows of a section."""
     if section in TABLES:
         yield from TABLES[section].head()
 
 
 def lines(section: str, row: Row) -> Iterator[str]:
-    """A row, and why it is not one."""
+    """The line of a row, or the reason why it was not timed, or is wrong."""
     if section == "work_precision":
         yield from _solution(row)
     else:

@@ -1,7 +1,8 @@
-"""Time to solution: the seconds in which each stepper gets to an error, and what `auto` makes of that error.
+"""Time to solution: the seconds in which each stepper reaches a given error, and how `auto` does for that error.
 
-Every stepper runs with steps shorter and shorter, its time against its error. Seconds are those of the steps, from an
-idle device to an idle one, after a run that compiles; making the problem and moving it to the device do not count.
+Every stepper runs with shorter and shorter steps, and its time is related to its error. Seconds are those of the steps,
+from an idle device to an idle one, after a run that compiles; making the problem and moving it to the device do not
+count.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ from simsuite.errors import ScenarioError
 from simsuite.solvers.heat.problem import HeatProblem
 
 TARGETS = (1e-3, 1e-5, 1e-7)
-EXPLICIT_WORDS = 5  # numbers a cell that an explicit step moves, variable material
-MOST_STEPS = 1 << 12  # of the second-order steppers
-BRIEF, REPEATS = 0.1, 3  # runs that take less seconds are repeated
+EXPLICIT_WORDS = 5  # So many numbers a cell are moved by an explicit step, with the variable material.
+MOST_STEPS = 1 << 12  # Second-order steppers take at most so many steps.
+BRIEF, REPEATS = 0.1, 3  # Runs that take fewer seconds than BRIEF are repeated.
 
 
 @dataclass(frozen=True)
 class Timed:
-    """One run: its steps (with `stages` each), the seconds that they took, the error that they left."""
+    """A run that was timed: its steps (with `stages` each), the seconds that they took, and the error at the end."""
 
     stepper: str
     steps: int
@@ -39,22 +40,24 @@ class Timed:
     error: float
 
     def as_json(self) -> dict[str, Any]:
-        """For the document."""
+        """The run as the document has it."""
         return dict(vars(self))
 
 
 def default_size(effort: Effort, machine: Machine) -> int:
-    """The largest grid whose explicit steps are done in time; their number grows with the square of its cells."""
+    """The largest grid whose explicit steps are done in the time allowed; their number grows with the square of the
+    cells along an edge.
+    """
 
     def explicit(n: int) -> float:
-        steps = END * 10.0 * n**2  # as dt = "auto" takes on the variable material
+        steps = END * 10.0 * n**2  # as many steps as dt = "auto" takes with the variable material
         return steps * n**2 * EXPLICIT_WORDS * 8 / machine.copy
 
     return next((n for n in effort.solution if explicit(n) <= effort.longest_explicit), effort.solution[-1])
 
 
 def work_precision(backend: Backend, effort: Effort, n: int, precision: str) -> Iterator[dict[str, Any]]:
-    """An object for each material, as it is done."""
+    """The results for each material, one at a time, as they are done."""
     for material in effort.materials:
         against = reference(n, material, backend)
         row = {"material": material, "n": n, "precision": precision, "end": END, "reference": against.way}
@@ -72,7 +75,7 @@ def work_precision(backend: Backend, effort: Effort, n: int, precision: str) -> 
 
 @dataclass(frozen=True)
 class Study:
-    """Runs of one problem."""
+    """Runs of a problem by all steppers."""
 
     backend: Backend
     effort: Effort
@@ -82,7 +85,7 @@ class Study:
     against: Reference
 
     def ladders(self) -> Iterator[Timed]:
-        """Of every stepper, from long steps to short ones."""
+        """The timed runs of every stepper, from long steps to short ones."""
         yield from self._ladder("explicit", self._problem(stepper="explicit").clock.end, 1 << 62)
         for stepper in ("rkl2", "adi"):
             yield from self._ladder(stepper, 2, MOST_STEPS)
@@ -93,11 +96,13 @@ class Study:
         yield self._timed("exact", problem)
 
     def _ladder(self, stepper: str, steps: int, most: int) -> Iterator[Timed]:
-        """Twice as many steps each time, until the last target is met or runs get too long."""
+        """The timed runs of a stepper, each with twice as many steps as the last, until the last target is met or runs
+        take too long.
+        """
         while steps <= most:
             try:
                 problem = self._problem(stepper=stepper, dt=END / steps)
-            except ScenarioError:  # such long steps would take too many stages
+            except ScenarioError:  # Such long steps would take too many stages.
                 steps *= 2
                 continue
             run = self._timed(stepper, problem)
@@ -108,8 +113,10 @@ class Study:
             steps *= 2
 
     def auto(self, target: float, runs: Sequence[Timed]) -> dict[str, Any]:
-        """What `stepper = "auto"` does for a target, beside the best of the ladders. Its tolerance is of the range of
-        all temperatures in every cell, the target of the root mean square of those at the end, which is less."""
+        """How `stepper = "auto"` does for a target, beside the best of the other runs. Its tolerance is relative to the
+        range of all temperatures, in every cell; the target is relative to the root mean square of those at the end,
+        which is less.
+        """
         start, T = self._problem().T0, self.against.T
         asked = target * min(1.0, float(np.sqrt(np.mean(T**2)) / np.ptp(start)))
         problem = self._problem(stepper="auto", tolerance=asked)
@@ -123,7 +130,7 @@ class Study:
         return wave(self.n, self.material, self.precision, lambda: self.backend, **time)
 
     def _timed(self, stepper: str, problem: HeatProblem) -> Timed:
-        """Warm-up with the first steps of a run, then whole runs from the start."""
+        """Time a stepper: first a part of a run to warm up, then whole runs from the start."""
         end = problem.clock.end
         problem.stepper(self.backend, problem.initial()).advance(end if problem.adaptive else min(2, end))
         times: list[float] = []
@@ -135,8 +142,9 @@ class Study:
 
 
 def reach(runs: Sequence[Timed], target: float) -> dict[str, Any]:
-    """How each stepper gets to an error: the cheapest run that meets it, and the seconds at which the line between this
-    run and the one before, in logarithms, crosses it. None for a stepper that does not get there."""
+    """How each stepper reaches an error: the cheapest run that meets it, and the seconds at which the line from the run
+    before to this run, on logarithmic axes, crosses that error. None for a stepper that does not reach it.
+    """
     found: dict[str, Any] = {}
     for stepper in dict.fromkeys(run.stepper for run in runs):
         ladder = [run for run in runs if run.stepper == stepper]
@@ -152,7 +160,9 @@ def reach(runs: Sequence[Timed], target: float) -> dict[str, Any]:
 
 
 def crossing(before: Timed, after: Timed, target: float) -> float:
-    """Seconds at which the line from one run to the next meets an error; those of the next where there is no line."""
+    """The seconds at which the line from one run to the next crosses an error; those of the next run where there is no
+    line.
+    """
     if not before.error > target >= after.error > 0 or not before.seconds < after.seconds:
         return after.seconds
     share = math.log(before.error / target) / math.log(before.error / after.error)

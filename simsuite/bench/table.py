@@ -12,7 +12,9 @@ GIGA = 1e-9
 
 @dataclass(frozen=True)
 class Column:
-    """Width below 0: aligned left. show: the cell's text. always: whether rows that are not timed have it too."""
+    """A column of a table. width: if it is below 0, cells are aligned left. show: gives the cell's text for a row.
+    always: whether rows that were not timed have this cell too.
+    """
 
     head: str
     width: int
@@ -26,19 +28,19 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """title: printed above, after an empty line."""
+    """A table of rows. title: printed above it, after an empty line."""
 
     title: str
     columns: tuple[Column, ...]
 
     def head(self) -> Iterator[str]:
-        """What stands above the rows."""
+        """The lines above the rows."""
         yield ""
         yield self.title
         yield joined(self.columns, [column.head for column in self.columns])
 
     def line(self, row: Row) -> str:
-        """A row, or why it is not one."""
+        """The line of a row, or the reason why it was not timed, or is wrong."""
         reason = f"not timed: {row['skipped']}" if "skipped" in row else ""
         if not row.get("right", True):
             reason = f"WRONG: off by {row['largest_error']:.1e}, at most {row['error_limit']:.1e} is right"
@@ -70,7 +72,7 @@ FASTER = Column("simsuite faster", 16, number("simsuite_is_faster_by"))
 
 
 def machine_lines(name: str, device_name: str, row: Row) -> Iterator[str]:
-    """The device and its limits."""
+    """Lines about the device and its limits."""
     yield f"device      {name} ({device_name})"
     yield f"copy        {row['copy_bytes_per_second'] * GIGA:.4g} GB/s, read plus written"
     rates = ", ".join(f"{rate * GIGA:.4g} G/s in {precision}" for precision, rate in row["fma_per_second"].items())

@@ -9,13 +9,16 @@ from dataclasses import dataclass
 
 from simsuite.core import Backend
 
-WARM = 6  # after that in which kernels are compiled: launches are recorded, those of rkl2 with each of three fields
+# So many stretches after the one that compiles do not count: launches are recorded, those of rkl2 with each of three
+# fields.
+WARM = 6
 
 
 @dataclass(frozen=True)
 class Patience:
-    """How long things are timed. stretch: seconds that one of them lasts at least; repeats: how many are timed, or as
-    many as fit into `most` seconds, one at least."""
+    """How long things are timed. stretch: the least seconds of one stretch; repeats: how many stretches are timed, or
+    as many as fit into `most` seconds, but at least one.
+    """
 
     stretch: float
     repeats: int
@@ -29,10 +32,10 @@ def seconds(
     first: int = 1,
     pick: Callable[[Sequence[float]], float] = statistics.median,
 ) -> tuple[float, int]:
-    """The time of one unit of work, picked from those of several stretches of `work(n)` after warming up, and n.
+    """(the time of one unit of work, picked from those of several stretches of `work(n)` after warming up, and n).
 
-    n is `first`, doubled until a stretch takes long enough. Up to WARM stretches do not count; only the first, where
-    they take longer than what recording them could add.
+    n is `first`, doubled until a stretch takes long enough. Up to WARM stretches do not count; only the first does not,
+    where stretches take longer than what recording them could add.
     """
     stretch(backend, work, first)
     for _ in range(WARM):
@@ -48,7 +51,7 @@ def seconds(
 
 
 def stretch(backend: Backend, work: Callable[[int], None], n: int) -> float:
-    """Seconds from an idle device to an idle device."""
+    """The seconds of `work(n)`, from an idle device to an idle device."""
     backend.fence().wait()
     began = time.perf_counter()
     work(n)
@@ -57,7 +60,7 @@ def stretch(backend: Backend, work: Callable[[int], None], n: int) -> float:
 
 
 def device_seconds(backend: Backend, work: Callable[[], None], patience: Patience) -> float:
-    """The median of the device's own times of a piece of work, by marks in its queue, after warming up."""
+    """The median time of a piece of work after warming up, as the device itself measures it by marks in its queue."""
     found: list[float] = []
     warm = 2
     while len(found) < warm + patience.repeats and (len(found) <= warm or sum(found) < patience.most):

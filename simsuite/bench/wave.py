@@ -1,16 +1,16 @@
-"""The problem of the work-precision study, and its solution on the same grid: only the error in time counts.
+"""The problem of the work-precision study, and its solution on the same grid, so that only the error in time counts.
 
-A plate of 1 m × 1 m, left and right edge held at 0, the others insulated; a few modes decay until the slowest is down
-to about a third. Initial state and material fit the edges, so that every method has its full order.
+A plate of 1 m × 1 m has its left and right edge held at 0, the others insulated; a few modes decay until the slowest is
+down to about a third. Initial state and material fit the edges, so that every method has its full order.
 
 With the constant material the modes, sampled at the cell centres, are eigenvectors of the discrete operator, and the
 solution is known in closed form:
 
     T(t) = Σ a exp(-λt) sin(pπx) cos(qπy),      λ = (4/Δx²)(sin²(pπΔx/2) + sin²(qπΔx/2)).
 
-With the variable one it is integrated by adi in float64, with steps halved and extrapolated (Richardson), which leaves
-an error of 1e-12, far below any that is measured. That it is the solution is checked by rkl2 in the same way, to what
-that one can: its number of stages changes with the step, so that less cancels.
+With the variable material the solution is integrated by adi in float64, with halved steps and Richardson extrapolation,
+which leaves an error of 1e-12, far below any that is measured. It is checked with rkl2 in the same way, as far as that
+is accurate: its number of stages changes with the step, so that extrapolation removes less of its error.
 """
 
 from __future__ import annotations
@@ -35,24 +35,26 @@ MATERIALS: dict[str, dict[str, Any]] = {
         "specific_heat": "1 + 0.3*cos(2*pi*x)",
     },
 }
-REFERENCE_STEPS = 256  # and twice as many
+REFERENCE_STEPS = 256  # The reference takes so many steps, and twice as many.
 
 
 @dataclass(frozen=True)
 class Reference:
-    """T, (n, n) in float64, found in a way in words. deviation: its distance from another, found independently."""
+    """The solution of the problem. T: the temperatures, (n, n) in float64. way: how they were found, in words.
+    deviation: their distance from another solution, found independently.
+    """
 
     T: np.ndarray
     way: str
     deviation: float
 
     def error(self, T: np.ndarray) -> float:
-        """Relative l2 distance of a field."""
+        """The relative l2 distance of a field from the solution."""
         return relative_distance(T.astype(np.float64), self.T)
 
 
 def wave(n: int, material: str, precision: str, device: Device | None = None, **time: Any) -> HeatProblem:
-    """The problem on n × n cells. device: whose rates `auto` goes by. time: keys of [time].
+    """The problem on n × n cells. device: the one by whose rates `auto` chooses. time: keys of [time].
 
     Raises ScenarioError where a stepper does not apply.
     """
@@ -79,7 +81,7 @@ def at_end(problem: HeatProblem, backend: Backend) -> np.ndarray:
 
 
 def reference(n: int, material: str, backend: Backend) -> Reference:
-    """The solution at the end."""
+    """The solution at the end of the run."""
     found = _extrapolated(n, material, backend, "adi")
     if material == "constant":
         exact = closed_form(n)
@@ -96,7 +98,7 @@ def _extrapolated(n: int, material: str, backend: Backend, stepper: str) -> np.n
 
 
 def closed_form(n: int) -> np.ndarray:
-    """The solution of the constant material."""
+    """The solution with the constant material at the end."""
     x = (np.arange(n) + 0.5) / n
     T = np.zeros((n, n))
     for a, p, q in MODES:
@@ -106,5 +108,5 @@ def closed_form(n: int) -> np.ndarray:
 
 
 def relative_distance(a: np.ndarray, b: np.ndarray) -> float:
-    """Of a from b, in l2."""
+    """The distance of a from b in l2, relative to the norm of b."""
     return float(np.linalg.norm(a - b) / np.linalg.norm(b))

@@ -1,5 +1,5 @@
 """What `simsuite bench linear` measures: products by each kernel beside the device's library, and steps a second.
 
-`shapes` says of what, `products` and `steps` measure and make sure that what is timed is right, `library` is what they
-are compared with, `measurements` puts it together, `report` shows it.
+`shapes` lists what is measured, `products`, `steps`, `crossover` and `lattices` measure and check that the timed
+results are right, `library` is what they are compared with, `measurements` collects everything, and `report` prints it.
 """

@@ -1,8 +1,8 @@
-"""From how many steps between two frames on powers, or modes, take less time than the steps.
+"""The number of steps between two frames from which on powers, or modes, take less time than single steps.
 
-A whole run is timed, from the matrix to the last frame: squarings, or the decomposition on the host, are in it. Steps
-between frames are doubled until it is faster than stepping; the states at the end are compared with those that stepping
-comes to.
+A whole run is timed, from the matrix to the last frame, including the squarings, or the decomposition on the host. The
+steps between frames are doubled until the method is faster than stepping; the states at the end are compared with those
+of stepping.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from simsuite.solvers.linear.problem import LinearProblem
 from simsuite.solvers.table import ROWS
 
 METHODS = ("power", "spectral")
-_FIRST, _LAST = 16, 1 << 22  # steps that are tried
+_FIRST, _LAST = 16, 1 << 22  # the fewest and the most steps that are tried
 _TRIES = 3
 _LOOSE = 1e-3  # a tolerance that refuses no method
 
@@ -32,7 +32,7 @@ _LOOSE = 1e-3  # a tolerance that refuses no method
 def crossover_rows(
     backend: Backend, patience: Patience, sizes: Sequence[int], precisions: Sequence[str]
 ) -> Iterator[Row]:
-    """A row for each size, of the matrix and of the batch, precision and method."""
+    """A row for each size of the matrix and of the batch, precision and method."""
     for n in sizes:
         system = replace(problem_of(n, n, "step", 2), tolerance=_LOOSE)
         for precision in precisions:
@@ -49,7 +49,7 @@ def _seconds_of_a_step(backend: Backend, stepped: LinearProblem, patience: Patie
 
 
 def _measured(backend: Backend, stepped: LinearProblem, method: str, one: float) -> Row:
-    """one: seconds of a step."""
+    """The row of a method. one: the seconds of a single step."""
     steps = _FIRST
     while True:
         problem = replace(stepped, frames=(0, steps), plan=Plan(method, "measured", asked=True))
@@ -77,7 +77,9 @@ def _run(backend: Backend, problem: LinearProblem) -> float:
 
 
 def _deviation(backend: Backend, one: LinearProblem, other: LinearProblem) -> Deviation:
-    """Of the state at the end, of its largest number: rounding of each step adds up, if by chance."""
+    """The deviation of the states at the end, relative to the largest number. The limit allows for rounding in each
+    step, which adds up at random.
+    """
     found = []
     for problem in (one, other):
         stepper = problem.stepper(backend, problem.initial())

@@ -1,7 +1,7 @@
-"""Steps a second with sparse matrices, beside SciPy's products, or on a GPU those of cuSPARSE, in a loop.
+"""Steps a second with sparse matrices, beside SciPy's products, or on a GPU those of cuSPARSE, called in a loop.
 
-The system is a random walk on a square lattice, five numbers a row. What it has to move is A, which is read, and the
-states, which are read and written.
+The system is a random walk on a square lattice, with five numbers a row. A step has to read A and the states, and to
+write the states.
 """
 
 from __future__ import annotations
@@ -59,7 +59,9 @@ def _problem(side: int, m: int, precision: str) -> LinearProblem:
 
 
 def _library_loop(backend: Backend, system: LinearSystem, precision: str) -> Callable[[int], None] | None:
-    """ROWS steps at a time. CuPy has what SciPy has."""
+    """A function that takes ROWS steps at a time with the library's products: SciPy's, or CuPy's, whose interface is
+    the same; None where there is no library.
+    """
     X = backend.array(system.start.astype(precision))
     if isinstance(X, np.ndarray):
         A = system.A.astype(precision)

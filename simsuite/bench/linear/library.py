@@ -1,4 +1,4 @@
-"""The device's own library of matrix products, which everybody would call: cuBLAS, or NumPy's BLAS on a CPU."""
+"""The device's own library of matrix products, which most programs call: cuBLAS, or NumPy's BLAS on a CPU."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class _NumPy:
 
 
 def library(backend: Backend) -> Any | None:
-    """As `Backend.products`; None where it is not installed."""
+    """The library's products, made like those of `Backend.products`; None where it is not installed."""
     try:
         return backend.products() or _NumPy()
     except LibraryMissing:

@@ -1,4 +1,4 @@
-"""`simsuite bench linear`: everything that is measured of the linear solver, as rows, and as one document."""
+"""`simsuite bench linear`: all measurements of the linear solver, as rows, and as one document."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from simsuite.bench.linear.steps import step_rows
 from simsuite.bench.machine import measure_machine
 from simsuite.core import Backend
 
-PARTS = {"rates": ("products", "steps", "crossover", "lattices")}  # and their sections
+PARTS = {"rates": ("products", "steps", "crossover", "lattices")}  # the sections of each part
 
 
 def measurements(backend: Backend, wish: Wish) -> Iterator[tuple[str, Row]]:
-    """(section, row), as they are measured; the first one is the machine's."""
+    """(section, row) for all measurements, as they are made; the first row is the machine's."""
     effort = QUICK if wish.quick else FULL
     machine = measure_machine(backend, PRECISIONS, effort.patience)
     yield "machine", {"copy_bytes_per_second": machine.copy, "fma_per_second": dict(machine.fma)}
@@ -34,17 +34,17 @@ def measurements(backend: Backend, wish: Wish) -> Iterator[tuple[str, Row]]:
 
 
 def document(backend: Backend, wish: Wish, found: Found) -> dict[str, Any]:
-    """Everything, for --json and bench.json."""
+    """The document of all measurements, for --json and bench.json."""
     return gathered("linear", PARTS, backend, wish, found)
 
 
 def require(found: Found) -> None:
-    """Raises VerificationFailure (exit code 5) if anything that was to be timed is wrong."""
+    """Raise VerificationFailure (exit code 5) if anything that was to be timed is wrong."""
     require_right(found, described)
 
 
 def described(row: Row) -> str:
-    """What a row is of, in a few words."""
+    """What was measured in a row, in a few words."""
     sizes = (
         f"{row['rows']} x {row['inner']} x {row['columns']}"
         if "rows" in row

@@ -1,9 +1,9 @@
-"""Products a second by every kernel, and by what `auto` takes for the shape, beside the device's library: each recorded
-where the device can, as steps are.
+"""Products a second by every kernel, and by the choice of `auto` for the shape, beside the device's library.
 
-Each product is checked on what was timed, without a product of its own: out v = A (X v) for a vector v of random signs,
-in float64 on the host (R. Freivalds, "Probabilistic machines can use less running time", IFIP 1977). A single wrong
-entry of the size of the others would stand out by far: rounding adds up like the root of the number of terms.
+Launches are recorded where the device can, as those of steps are. Each timed product is checked without computing it
+again: out v = A (X v) for a vector v of random signs, in float64 on the host (R. Freivalds, "Probabilistic machines can
+use less running time", IFIP 1977). A single wrong entry of the size of the others would exceed rounding by far, which
+adds up like the root of the number of terms.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ from simsuite.errors import DeviceError
 from simsuite.solvers.matmul.product import kernels_for, product
 
 _RECORDED = 16  # products
-_ROUNDINGS = 6.0  # of a row's sum; the largest of some thousand rows is 4 deviations off
+# The limit in roundings of a row's sum; the largest of some thousand rows is 4 standard deviations off.
+_ROUNDINGS = 6.0
 
 
 @dataclass(frozen=True)
 class _Given:
-    """Random factors, on the host and on the device, and where the product goes. Numbers between -1 and 1."""
+    """Random factors between -1 and 1, on the host and on the device, and the array for their product."""
 
     host: tuple[np.ndarray, np.ndarray]
     A: Any
@@ -53,7 +54,7 @@ class _Given:
 def product_rows(
     backend: Backend, machine: Machine, patience: Patience, shapes: Sequence[Shape], precisions: Sequence[str]
 ) -> Iterator[Row]:
-    """A row for each shape, precision and kernel, as it is measured; the library's first."""
+    """A row for each shape, precision and kernel, as it is measured; the library's comes first."""
     for shape in shapes:
         for precision in precisions:
             name = dict(zip(("rows", "inner", "columns"), shape)) | {"precision": precision}
@@ -75,7 +76,7 @@ def product_rows(
 def _candidates(
     backend: Backend, given: _Given, shape: Shape
 ) -> Iterator[tuple[str, Callable[[], Callable[[], None]]]]:
-    """(name, what makes something that queues a product)."""
+    """(name, function that makes a function that queues a product) for each kernel."""
     known = library(backend)
     if known is not None:
         yield known.name, lambda: functools.partial(known.multiply, given.A, given.X, given.out)
@@ -102,7 +103,7 @@ def _measured(
     try:
         queue = make()
         with backend.arithmetic():
-            given.out[...] = math.nan  # what is not written will be seen
+            given.out[...] = math.nan  # Entries that a kernel does not write will be found.
         queue()
     except DeviceError as reason:
         return {"skipped": str(reason)}
@@ -127,7 +128,7 @@ def _measured(
 
 
 def product_deviation(A: np.ndarray, X: np.ndarray, found: np.ndarray) -> Deviation:
-    """Of all entries at once, in units of what the sums of a row's random numbers come to."""
+    """The deviation of all entries at once, in units of the typical sum of a row of random numbers."""
     p, m = X.shape
     v = np.where(np.random.Generator(np.random.Philox(2)).random(m) < 0.5, -1.0, 1.0)
     expected = A.astype(np.float64) @ (X.astype(np.float64) @ v)

@@ -1,4 +1,4 @@
-"""What was measured as lines of text."""
+"""Measurements of the linear solver as lines of text."""
 
 from __future__ import annotations
 
@@ -68,15 +68,15 @@ TABLES = {
 
 
 def machine_lines(name: str, device_name: str, row: Row) -> Iterator[str]:
-    """The device and its limits."""
+    """Lines about the device and its limits."""
     return table.machine_lines(name, device_name, row)
 
 
 def head(section: str) -> Iterator[str]:
-    """What stands above the rows of a section."""
+    """The lines above the rows of a section."""
     return TABLES[section].head()
 
 
 def lines(section: str, row: Row) -> Iterator[str]:
-    """A row, and why it is not one."""
+    """The line of a row, or the reason why it was not timed, or is wrong."""
     yield TABLES[section].line(row)

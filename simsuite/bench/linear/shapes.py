@@ -1,4 +1,4 @@
-"""Which products and systems are measured: everything, or some of each kind."""
+"""The products and systems that are measured: all of them, or some of each kind."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ Shape = tuple[int, int, int]  # rows, inner, columns
 
 @dataclass(frozen=True)
 class Effort:
-    """patience: how long each thing is timed. products: square, tall, flat and ragged shapes, by the kind of device.
-    systems: (components, states) that are stepped. crossing: components, and states, of those where methods are weighed
-    against each other. lattices: (sites of a side, states) of sparse ones."""
+    """What is measured, and for how long. patience: how long each thing is timed. products: square, tall, flat and
+    ragged shapes, by the kind of device. systems: (components, states) that are stepped. crossing: components, and
+    states, of the systems on which methods are compared. lattices: (sites of a side, states) of sparse systems.
+    """
 
     patience: Patience
     products: Mapping[str, tuple[Shape, ...]]

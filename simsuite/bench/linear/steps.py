@@ -1,7 +1,7 @@
-"""Steps a second of linear systems, as runs take them, beside the library called in a loop.
+"""Steps a second of linear systems, taken as in runs, beside the library called in a loop.
 
-The system is a random one whose spectrum is known (`random_stable`), so that states stay of one size. What the stepper
-comes to is compared with steps of some of the states on the host, in float64.
+The system is a random one whose spectrum is known (`random_stable`), so that states stay of the same size. The result
+of the stepper is compared with steps of some of the states on the host, in float64.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from simsuite.solvers.linear.problem import LinearProblem
 from simsuite.solvers.linear.system import LinearSystem
 from simsuite.solvers.table import ROWS
 
-_FEW = 2  # states that are stepped on the host
+_FEW = 2  # So many states are stepped on the host.
 _CHECKED = 10  # steps
 _MOST_STEPS = 10**9
-JUMP = 1000  # steps from frame to frame, for methods that need not take them
-_JUMPS = 33  # frames: more than are timed
-_MOST_JUMPING = 1024  # components, of which powers are quickly made
+JUMP = 1000  # Methods that need not take single steps go so many steps from frame to frame.
+_JUMPS = 33  # There are so many frames, more than are timed.
+_MOST_JUMPING = 1024  # Powers are timed for up to so many components, for which they are made quickly.
 
 LibraryLoop: TypeAlias = Callable[[Backend, LinearSystem, str], Callable[[int], None] | None]
 
@@ -38,8 +38,9 @@ LibraryLoop: TypeAlias = Callable[[Backend, LinearSystem, str], Callable[[int], 
 def step_rows(
     backend: Backend, patience: Patience, systems: Sequence[tuple[int, int]], precisions: Sequence[str]
 ) -> Iterator[Row]:
-    """A row for each system, precision and way to take its steps, as it is measured: one by one, by the kernels that
-    are chosen and by Numba's, and as the run chooses with JUMP steps from frame to frame."""
+    """A row for each system, precision and way to take its steps, as it is measured: one by one, by the chosen kernels
+    and by Numba's, and by the method that the run chooses with JUMP steps from frame to frame.
+    """
     for n, m in systems:
         single = problem_of(n, m, "step", 2)
         problems = [single, replace(single, kernel="numba")] if backend.compiles else [single]
@@ -53,7 +54,7 @@ def step_rows(
 
 
 def problem_of(n: int, m: int, method: str, frames: int) -> LinearProblem:
-    """m states of n components; JUMP steps from frame to frame, or very many between two frames."""
+    """A problem with m states of n components, and JUMP steps from frame to frame, or very many between two frames."""
     scenario = {
         "solver": "linear",
         "system": {"kind": "discrete", "matrix": {"generator": "random_stable", "size": n, "radius": 1.0}},
@@ -65,7 +66,7 @@ def problem_of(n: int, m: int, method: str, frames: int) -> LinearProblem:
 
 
 def measured(backend: Backend, patience: Patience, problem: LinearProblem, library_loop: LibraryLoop) -> Row:
-    """What is measured of steps of `problem`, and of as many by the library, if there is one."""
+    """The measurements of steps of `problem`, and of as many by the library, if there is one."""
     jumps = len(problem.frames) > 2
     row: Row = {"steps_at_once": JUMP} if jumps else {}
     if problem.device_bytes() > backend.memory_free():
@@ -105,7 +106,9 @@ def _deviation(system: LinearSystem, precision: str, stepper: Stepper) -> Deviat
 
 
 def _library_loop(backend: Backend, system: LinearSystem, precision: str) -> Callable[[int], None] | None:
-    """ROWS steps at a time, recorded where the device can."""
+    """A function that takes ROWS steps at a time by the library, recorded where the device can;
+    None without a library.
+    """
     known = library(backend)
     if known is None:
         return None

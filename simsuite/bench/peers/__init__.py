@@ -1,7 +1,8 @@
-"""Other ways to the same steps, each in a file of its own, run beside simsuite when they are installed.
+"""Other libraries that take the same steps, each in a file of its own, run beside simsuite when they are installed.
 
 All take the same explicit steps of a plate with constant diffusivity whose edges are held at 0 half a cell outside the
-outermost centres, written as users of each library would, and are checked like simsuite's own kernels.
+outermost centres. They are written as users of each library would write them, and are checked like simsuite's own
+kernels.
 """
 
 from simsuite.bench.peers.cupy_fused import CUPY_FUSED

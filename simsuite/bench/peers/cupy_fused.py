@@ -1,4 +1,4 @@
-"""CuPy's ElementwiseKernel: the whole step in one kernel, from a few lines of C++."""
+"""The peer CuPy with an ElementwiseKernel: the whole step in one kernel, from a few lines of C++."""
 
 from __future__ import annotations
 

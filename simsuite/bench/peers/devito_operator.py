@@ -1,4 +1,4 @@
-"""Devito: the step as a symbolic equation, from which it makes and compiles C with OpenMP."""
+"""The peer Devito: the step as a symbolic equation, from which Devito makes and compiles C with OpenMP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JAX: a step in array operations inside `fori_loop`, compiled by XLA."""
+"""The peer JAX: a step in array operations inside `fori_loop`, compiled by XLA."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ PLATFORMS = {"cpu": "cpu", "cuda": "gpu"}
 
 
 def opened(device: str) -> tuple[Any, Any]:
-    """JAX with both precisions, and its own name of a device like "cpu" or "cuda:0"."""
-    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # or it takes most of the memory for itself
+    """JAX, set up for both precisions, and its own object for a device named like "cpu" or "cuda:0"."""
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # Otherwise it takes most of the memory for itself.
     import jax
 
     jax.config.update("jax_enable_x64", True)
@@ -31,7 +31,7 @@ def _start(T: np.ndarray, r: float, device: str) -> Running:
     centre[[0, -1]] -= 1
 
     def step(_: Any, u: Any) -> Any:
-        p = jnp.pad(u, 1)  # with 0, where behind an edge there is -T
+        p = jnp.pad(u, 1)  # pads with 0, although the value behind an edge is -T
         return u + r * (p[1:-1, :-2] + p[1:-1, 2:] + p[:-2, 1:-1] + p[2:, 1:-1] + (centre + centre[:, None]) * u)
 
     @functools.partial(jax.jit, donate_argnums=0)

@@ -1,4 +1,4 @@
-"""What a peer is."""
+"""The interface of a peer, another library that takes the same steps."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Running:
-    """advance(n) makes n steps and returns when they are done; result() is the temperatures, (n, n)."""
+    """A computation of a peer. advance(n) takes n steps and returns when they are done; result() gives the
+    temperatures, (n, n).
+    """
 
     advance: Callable[[int], None]
     result: Callable[[], np.ndarray]
@@ -18,10 +20,13 @@ class Running:
 
 @dataclass(frozen=True)
 class Peer:
-    """library: the module that has to be importable. dialects: kinds of devices that it runs on ("cpu", "cuda").
-    start(T, r, device): to begin at the temperatures T, in their precision, with mesh ratio r = αΔt/Δx², on a device
-    of a name like "cpu" or "cuda:0". slow: whether it compiles for many seconds. Raises ImportError where the library
-    is not installed, and what the library raises where it does not work."""
+    """A peer. library: the module that has to be importable. dialects: the kinds of devices that it runs on ("cpu",
+    "cuda"). slow: whether it compiles for many seconds.
+
+    start(T, r, device) begins at the temperatures T, in their precision, with mesh ratio r = αΔt/Δx², on a device named
+    like "cpu" or "cuda:0". It raises ImportError where the library is not installed, and any exception of the library
+    where it does not work.
+    """
 
     name: str
     library: str

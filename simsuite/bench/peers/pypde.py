@@ -1,4 +1,4 @@
-"""py-pde: its diffusion equation, stepped by its Euler method, which Numba compiles."""
+"""The peer py-pde: its diffusion equation, stepped by its Euler method, which Numba compiles."""
 
 from __future__ import annotations
 

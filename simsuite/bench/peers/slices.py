@@ -1,4 +1,6 @@
-"""Slices of a padded array, as in a first lesson: NumPy on the CPU, CuPy on a GPU, a temporary for every operation."""
+"""The peers NumPy on the CPU and CuPy on a GPU: slices of a padded array, as beginners write them, with a temporary
+array for every operation.
+"""
 
 from __future__ import annotations
 

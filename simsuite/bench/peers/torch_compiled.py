@@ -1,4 +1,4 @@
-"""PyTorch: a step in tensor operations, which torch.compile fuses into one kernel."""
+"""The peer PyTorch: a step in tensor operations, which torch.compile fuses into one kernel."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def _start(T: np.ndarray, r: float, device: str) -> Running:
     import torch
     from torch.nn.functional import pad
 
-    # Behind an edge there is -T, where padding puts 0.
+    # The value behind an edge is -T, but padding puts 0 there.
     centre = torch.full((T.shape[0],), -2.0, dtype=torch.from_numpy(T).dtype, device=device)
     centre[[0, -1]] -= 1
 

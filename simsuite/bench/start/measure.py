@@ -1,4 +1,6 @@
-"""Whole runs in processes of their own, one after the other. See `once` for what is measured of each."""
+"""Measurements of whole runs in processes of their own, one after the other. `once` explains what
+is measured of each.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,9 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class StartWish:
-    """scenarios: files. device: as in `run.device`. cold: whether first runs, with an empty cache, are measured, too.
-    busy: with another process computing on every core."""
+    """What is to be measured. scenarios: files. device: as in `run.device`. cold: whether first runs, with an empty
+    cache, are measured too. busy: whether another process computes on every core meanwhile.
+    """
 
     scenarios: Sequence[Path]
     device: str
@@ -41,8 +44,9 @@ def templates() -> list[Path]:
 
 
 def measurements(wish: StartWish) -> Iterator[Row]:
-    """A row for each scenario and state of the cache: of a first run, with `cold`, and the medians of WARM_RUNS later
-    ones. Raises SimsuiteError with the message of a run that fails."""
+    """A row for each scenario and state of the cache: with `cold` one of a first run, and always one of the medians of
+    WARM_RUNS later runs. Raises SimsuiteError with the message of a run that fails.
+    """
     with _others(os.cpu_count() or 1 if wish.busy else 0):
         for scenario in wish.scenarios:
             if wish.cold:
@@ -75,7 +79,7 @@ def _once(scenario: Path, device: str, cache: str | None) -> Row:
 
 @contextlib.contextmanager
 def _others(count: int) -> Iterator[None]:
-    """So many processes besides that compute all the time."""
+    """Run `count` other processes that compute all the time."""
     running = [subprocess.Popen([sys.executable, "-c", COMPUTE]) for _ in range(count)]
     try:
         yield

@@ -1,7 +1,7 @@
-"""One run in a process of its own, which says where its time went: `python -m simsuite.bench.start.once`.
+"""A single run in a process of its own, which reports how its time was spent: `python -m simsuite.bench.start.once`.
 
 Arguments: the scenario, the directory for its files, the device, and the time at which the process was begun, by the
-system's monotonic clock, s. Prints a JSON object; times in seconds.
+system's monotonic clock, s. Prints a JSON object; times are in seconds.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ BEGAN = time.monotonic()
 
 
 class Timed:
-    """The time that calls of some functions take together; a call within another one does not count again."""
+    """The total time of calls of some functions; a call within another one is not counted again."""
 
     def __init__(self) -> None:
         self.seconds, self._depth, self._began = 0.0, 0, 0.0
@@ -35,7 +35,7 @@ class Timed:
             self.seconds += time.monotonic() - self._began
 
     def around(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The function, whose calls are timed."""
+        """The given function, with its calls timed."""
 
         def call(*args: Any, **kwargs: Any) -> Any:
             self.begin()
@@ -64,13 +64,13 @@ def main(scenario: str, directory: str, device: str, spawned: float) -> dict[str
     first: list[float] = []
 
     class Watcher(Silent):
-        """Notes when the first steps had been queued."""
+        """Notes the times at which steps have been queued; the first is that of the first steps."""
 
         def progress(self, step: int) -> None:
             first.append(time.monotonic())
 
     class Compiles(event.Listener):  # type: ignore[misc]  # Numba has no types
-        """Counts functions that Numba compiles, and the time that takes."""
+        """Counts the functions that Numba compiles, and the time that compiling takes."""
 
         def __init__(self) -> None:
             self.count, self.timed = 0, Timed()

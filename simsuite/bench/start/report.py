@@ -1,4 +1,4 @@
-"""What was measured of starting runs as lines of text."""
+"""Measurements of how long runs take to start, as lines of text."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ def _store_addresses(typing, table, number):
     """Write the functions that multiply tiles, and those that multiply strips, and store their addresses in the table.
 
     A strip is listed under 0 vectors, with its number of columns as rows, or with STRIP more if its panels are as high
-    as tiles rather than as vectors are long. All functions have the arguments of `tile_product` from A on.
+    as vectors are long rather than as tiles are. All functions have the arguments of `tile_product` from A on.
     """
 
     def write(context, builder, signature, given):
