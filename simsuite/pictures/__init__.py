@@ -9,7 +9,7 @@ from pathlib import Path
 from simsuite.errors import UsageError
 
 FORMATS = (".png", ".svg", ".pdf")
-_DRAWERS = {  # imported when first needed
+_DRAWERS = {  # The modules are imported when they are first needed.
     "heat": "simsuite.pictures.heat:heat_figure",
     "gbm": "simsuite.pictures.gbm:gbm_figure",
     "linear": "simsuite.pictures.linear:linear_figure",
@@ -22,7 +22,8 @@ def draw(directory: Path, path: Path) -> None:
     Raises UsageError for another suffix, where there is no run, and for a run without frames.
     """
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph")  # such a warning shows a character that may steer the terminal
+        # Such a warning would print a character of the text, which may be a control character of the terminal.
+        warnings.filterwarnings("ignore", "Glyph")
         _draw(Path(directory), Path(path))
 
 
@@ -47,7 +48,7 @@ def _draw(directory: Path, path: Path) -> None:
         except (OSError, LookupError, RuntimeError, ValueError) as error:
             if run.finished:
                 raise
-            raise unreadable(results, error) from error  # arrays of which only a part arrived before a power cut
+            raise unreadable(results, error) from error  # Arrays may have been written only in part before a power cut.
     try:
         figure.save(path)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What `simsuite bench` measured, as a picture."""
+"""Pictures of what `simsuite bench` measured."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ class _Measured:
 
 
 def draw_bench(path: Path, document: Row) -> bool:
-    """Draw what the document has into `path`; False where there is nothing. Raises UsageError where it cannot be
-    written."""
+    """Draw the measurements of a document into `path`; False where there are none. Raises UsageError where it cannot be
+    written.
+    """
     panels = PANELS[document["solver"]](document)
     if not panels:
         return False

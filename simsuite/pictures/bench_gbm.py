@@ -1,4 +1,4 @@
-"""What `simsuite bench gbm` measured: rates beside their limits, time over standard error, and peers."""
+"""Panels of what `simsuite bench gbm` measured: rates beside their limits, time over standard error, and peers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FIXINGS = "arithmetic Asian, 252 fixings"
 
 
 def panels(document: Row) -> list[Draw]:
-    """Of a document."""
+    """The panels of a document."""
     return [*_rate_panels(document), *_accuracy_panels(document), *peer_panels(document, _peer_title, RATE_UNIT)]
 
 
@@ -26,13 +26,13 @@ def _peer_title(row: Row) -> str:
 
 
 def _rate_panels(document: Row) -> list[Draw]:
-    """One, if there are any."""
+    """A list with the panel of rates, or an empty one if there are no rates."""
     rows = timed(document, "rates")
     return [_rates(rows)] if rows else []
 
 
 def _rates(rows: Sequence[Row]) -> Draw:
-    """The last of each case and precision, which has the most paths."""
+    """A panel with the last row of each case and precision, which has the most paths."""
 
     def draw(ax: Axes) -> None:
         tidy(ax, "kernels, 252 steps; a line: the limit", RATE_UNIT, "")
@@ -57,7 +57,7 @@ def _rates(rows: Sequence[Row]) -> Draw:
 
 
 def _accuracy_panels(document: Row) -> list[Draw]:
-    """One for each precision."""
+    """A panel for each precision."""
     rows = [row for row in document.get("accuracy", []) if "paths" in row]
     precisions = dict.fromkeys(row["precision"] for row in rows)
     return [_accuracy([row for row in rows if row["precision"] == precision]) for precision in precisions]

@@ -1,4 +1,4 @@
-"""What `simsuite bench heat` measured: rates over grid sizes, error over time, and peers beside each other."""
+"""Panels of what `simsuite bench heat` measured: rates over grid sizes, error over time, and peers side by side."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from simsuite.pictures.bench_panels import Draw, Row, curve, legend, peer_panels
 from simsuite.pictures.convergence import MARKERS
 from simsuite.pictures.sheet import COLOURS, GREY, INK, PALE, tidy
 
-LEAST = 1e-9  # error that is told from none
+LEAST = 1e-9  # Errors below this are drawn as this.
 STEPPERS = ("explicit", "rkl2", "adi", "exact")
 RATE_UNIT = "G cell-steps/s"
 
 
 def panels(document: Row) -> list[Draw]:
-    """Of a document."""
+    """The panels of a document."""
     return [*_rate_panels(document), *_solution_panels(document), *peer_panels(document, _peer_title, RATE_UNIT)]
 
 
@@ -26,7 +26,7 @@ def _peer_title(row: Row) -> str:
 
 
 def _rate_panels(document: Row) -> list[Draw]:
-    """One for each material: all kernels and precisions, over sizes, and the walls of one pass."""
+    """A panel for each material: all kernels and precisions over the sizes, and the limits of one pass."""
     rows = timed(document, "rates")
     materials = dict.fromkeys(row["material"] for row in rows)
     return [_rates([row for row in rows if row["material"] == material]) for material in materials]
@@ -84,7 +84,7 @@ def _solution(row: Row) -> Draw:
 
 
 def _drawn(runs: Sequence[Row]) -> tuple[list[float], list[float]]:
-    """Errors and seconds; all that is as good as exact in one place."""
+    """(errors, seconds) of the runs; runs that are as good as exact are drawn at the error LEAST."""
     return [max(run["error"], LEAST) for run in runs], [run["seconds"] for run in runs]
 
 

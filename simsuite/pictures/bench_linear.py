@@ -1,4 +1,4 @@
-"""What `simsuite bench linear` measured: square products by each kernel, and steps a second."""
+"""Panels of what `simsuite bench linear` measured: square products by each kernel, and steps a second."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from simsuite.pictures.sheet import COLOURS, tidy
 
 
 def panels(document: Row) -> list[Draw]:
-    """Of a document. Steps that are not taken one by one have no operations of their own."""
+    """The panels of a document. Steps that are not taken one by one are left out, as they have no operations of their
+    own.
+    """
     products = [row for row in document.get("products", []) if "flops" in row]
     square = [row for row in products if row["rows"] == row["inner"] == row["columns"]]
     steps = [row for row in document.get("steps", []) if "flops" in row and "steps_at_once" not in row]
@@ -29,7 +31,9 @@ def _split(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
 
 
 def _curves(rows: Sequence[Row], size: str, kind: str, title: str) -> Draw:
-    """The fastest of each kind and size. The first word of a program's name counts: all tiles are one kind."""
+    """A panel with the fastest row of each kind and size. Of a program's name only the first word counts: all tiles are
+    one kind.
+    """
 
     def draw(ax: Axes) -> None:
         ax.set(xscale="log", yscale="log")

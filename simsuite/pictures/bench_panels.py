@@ -1,4 +1,4 @@
-"""Panels that pictures of benchmarks share: curves over logarithmic axes, and bars beside each other."""
+"""Panels that pictures of several benchmarks use: curves over logarithmic axes, and bars side by side."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Draw = Callable[[Axes], None]
 
 
 def timed(document: Row, section: str) -> list[Row]:
-    """The rows that have a rate."""
+    """The rows of a section that have a rate."""
     return [row for row in document.get(section, []) if "rate" in row]
 
 
 def peer_panels(document: Row, title: Callable[[Row], str], unit: str) -> list[Draw]:
-    """One for each precision."""
+    """A panel of peers for each precision."""
     rows = timed(document, "peers")
     precisions = dict.fromkeys(row["precision"] for row in rows)
     return [_peers([row for row in rows if row["precision"] == precision], title, unit) for precision in precisions]
@@ -60,7 +60,7 @@ def legend(ax: Axes) -> None:
 
 
 def whole_decades(ax: Axes) -> None:
-    """So that there are labels even where all values are close together."""
+    """Extend the axes to whole decades, so that there are labels even where all values are close together."""
     low, high = ax.get_ylim()
     ax.set_ylim(10.0 ** np.floor(np.log10(low)), 10.0 ** np.ceil(np.log10(high)))
     ax.yaxis.set_minor_formatter(NullFormatter())

@@ -1,4 +1,6 @@
-"""Errors over the sizes of cells or time steps, on logarithmic axes: points, fitted lines, triangles of the order."""
+"""Pictures of errors over the sizes of cells or time steps, on logarithmic axes: points, fitted lines, and triangles
+that show the order.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,9 @@ MOST_TICKS = 6
 
 @dataclass(frozen=True)
 class Curve:
-    """Errors of one thing, with the line error = factor·sizeᵒʳᵈᵉʳ that was fitted to them. Curves of one name look
-    alike in all panels."""
+    """The errors of one thing, with the line error = factor·sizeᵒʳᵈᵉʳ that was fitted to them. Curves of the same name
+    look alike in all panels.
+    """
 
     name: str
     sizes: Sequence[float]
@@ -35,7 +38,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Panel:
-    """Curves over one kind of size. order: of the triangle, what the curves should have."""
+    """Curves over one kind of size. order: the slope of the triangle, which the curves should have."""
 
     title: str
     xlabel: str
@@ -105,7 +108,7 @@ def _triangle(ax: Axes, panel: Panel) -> None:
 
 
 def _label_sizes(ax: Axes, panel: Panel) -> None:
-    """Ticks at the sizes themselves, which seldom span a decade."""
+    """Put ticks at the sizes themselves, which seldom span a decade."""
     sizes = sorted({size for curve in panel.curves for size in curve.sizes})
     ax.set_xticks(sizes[:: max(1, math.ceil(len(sizes) / MOST_TICKS))])
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}"))

@@ -1,5 +1,8 @@
-"""Monte Carlo estimates less what is exact, over the number of paths: one panel an estimator, a dot a seed, and the
-band of two standard errors that holds 95 % of them."""
+"""Pictures of the errors of Monte Carlo estimates over the number of paths.
+
+There is a panel for each estimator, with a dot for each seed and the band of two standard errors that holds 95 % of the
+dots.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,14 @@ from simsuite.pictures.sheet import COLOURS, GREY, INK, SMALL, Sheet, tidy
 
 PANEL_HEIGHT = 2.9  # inches
 COLUMNS = 2
-_SPREAD = 0.35  # of the dots of a number of paths, as a factor on both sides
+_SPREAD = 0.35  # The dots of a number of paths are spread by this factor to both sides.
 
 
 @dataclass(frozen=True)
 class Estimates:
-    """By one estimator. differences[number of paths][seed], in units of price; order: fitted, of their size."""
+    """The estimates by one estimator. differences[number of paths][seed]: from the exact value, in units of price;
+    order: the fitted one of their size.
+    """
 
     name: str
     paths: Sequence[int]

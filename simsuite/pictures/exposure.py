@@ -12,7 +12,9 @@ _Z95 = 1.96
 
 
 def draw_exposure(sheet: Sheet, ax: Axes, run: Recording, frames: np.ndarray) -> None:
-    """Expected exposure and, below 0, the negative one, with their intervals, and the potential one at each level."""
+    """Draw the expected exposure and, below 0, the negative one, with their intervals, and the potential exposure at
+    each level.
+    """
     time, ends = run.time[frames], []
     for name, sign, colour, label in (
         ("exposure_expected", 1, COLOURS[1], "expected"),

@@ -17,18 +17,19 @@ from simsuite.pictures.sheet import COLOURS, GREY, INK, SMALL, Sheet, draw_line,
 from simsuite.pictures.units import grouped, rounded, shortened
 from simsuite.solvers.gbm.reference_prices.laws import LogPriceLaw, reference_law
 
-_ASSETS = 4  # that are drawn
-_PATHS = 12  # that are drawn for each asset
-_TIMES = 2000  # that are drawn
+_ASSETS = 4  # At most so many assets are drawn.
+_PATHS = 12  # At most so many paths of each asset are drawn.
+_TIMES = 2000  # At most so many times are drawn.
 _BAND = COLOURS[0]
-_CROWDED = 30  # ratio of the outer quantiles from which on the price axis is logarithmic
-_ROW = 1.9  # inches
+_CROWDED = 30  # From this ratio of the outer quantiles on, the price axis is logarithmic.
+_ROW = 1.9  # the height of a row in inches
 
 
 @dataclass(frozen=True)
 class Fan:
-    """What is drawn of one asset. quantiles[quantile, time]; paths[path, time]. law: the exact one at the last
-    time, where it is known. uncertain: whether prices differ from path to path."""
+    """The data of one asset that are drawn. quantiles[quantile, time]; paths[path, time]. law: the exact law of the
+    price at the last time, where it is known. uncertain: whether prices differ from path to path.
+    """
 
     name: str
     time: np.ndarray
@@ -42,7 +43,7 @@ class Fan:
 
 
 def gbm_figure(run: Recording) -> Sheet:
-    """One row an asset, and a table of the options below."""
+    """The figure: a row for each asset, and a table of the options below."""
     model = run.scenario
     assets = min(len(model.asset), _ASSETS)
     table = option_rows(run)
@@ -79,7 +80,7 @@ def _subtitle(run: Recording, assets: int) -> str:
 
 
 def _paths(run: Recording) -> str:
-    """How many the run has made; while that is not known, how many it may make."""
+    """How many paths the run has made, as text; while that is not known, how many it may make."""
     paths = run.scenario.paths
     if run.finished and "paths" in run.results:
         return grouped(run.results["paths"])
@@ -108,12 +109,12 @@ def _fan(run: Recording, a: int) -> Fan:
 
 
 def _drawn(run: Recording) -> np.ndarray:
-    """The frames that are."""
+    """The numbers of the frames that are drawn."""
     return np.unique([*range(run.frames)[strided(run.frames, _TIMES)], run.frames - 1])
 
 
 def _pairs(levels: np.ndarray) -> list[tuple[int, int]]:
-    """Outermost first, the quantiles that bound a band: each low one with the high one that mirrors it."""
+    """The pairs of quantiles that bound a band, the outermost first: each low one with the high one that mirrors it."""
     return [(i, len(levels) - 1 - i) for i in range(len(levels) // 2)]
 
 
@@ -154,7 +155,7 @@ def _logarithmic(fan: Fan) -> bool:
 
 
 def _price_limits(fan: Fan) -> tuple[float, float]:
-    """All of the bands, and of the paths what does not flatten them."""
+    """The limits of the price axis: they include all bands, and of the paths as much as does not flatten the bands."""
     low, high = float(fan.quantiles.min()), float(max(fan.quantiles.max(), fan.mean.max()))
     if _logarithmic(fan):
         return low / 2, high * 2
@@ -196,7 +197,7 @@ def _draw_terminal(ax: Axes, fan: Fan, last: bool) -> None:
 
 
 def _explain(left: Axes, right: Axes, fan: Fan) -> None:
-    """What the colours mean."""
+    """Explain what the colours mean."""
     if len(fan.paths):
         n = len(fan.paths)
         text = f"grey: {n} of the paths" if n > 1 else "grey: a path"

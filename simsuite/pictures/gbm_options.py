@@ -14,12 +14,15 @@ from simsuite.pictures.units import rounded, shortened
 from simsuite.scenario.gbm import GbmScenario, Option
 from simsuite.solvers.gbm.reference_prices.prices import reference_price
 
-_MOST = 8  # that are listed
-_UNEVEN = 0.01  # of half an interval: how far its middle may be from the price for it to be printed as +-
+_MOST = 8  # At most so many options are listed.
+# A price is printed with +- if the middle of its interval is no further from it than this share of half the interval.
+_UNEVEN = 0.01
 
 
 def option_rows(run: Recording) -> list[tuple[str, ...]]:
-    """Name, contract, price, interval and exact value of each option, below a header; empty before the run's end."""
+    """The rows of the table, below a header: name, contract, price, interval and exact value of each option; empty
+    before the run's end.
+    """
     model = run.scenario
     if not run.has("option_price") or not np.isfinite(run.numbers("option_price")).any():
         return []
@@ -36,7 +39,7 @@ def option_rows(run: Recording) -> list[tuple[str, ...]]:
 
 
 def _numbers(price: float, interval: Sequence[float | None], exact: float | None) -> tuple[str, str, str]:
-    """Price, interval and exact price, to the digits that the interval leaves."""
+    """The price, interval and exact price as text, with as many digits as the interval justifies."""
     low, high = interval
     if low is None or high is None or not math.isfinite(price):
         return f"{price:.2f}", "–", "" if exact is None else f"{exact:.2f}"
@@ -66,7 +69,7 @@ def _underlying(run: Recording, option: object) -> str:
 
 
 def _exact(model: GbmScenario, option: Option) -> float | None:
-    """What the equation has, whatever the scheme; None where that is not known."""
+    """The exact price under the stochastic differential equation, whatever the scheme; None where it is not known."""
     time = model.time.model_copy(update={"scheme": "exact"})
     return reference_price(model.model_copy(update={"time": time}), option)
 

@@ -21,9 +21,9 @@ from simsuite.pictures.recording import Recording
 from simsuite.pictures.sheet import COLOURS, GREY, INK, WIDTH, Sheet, draw_line, label_ends, tidy
 from simsuite.pictures.units import Unit, contrast, decades, length_unit, prefixed, rounded, shortened, time_unit
 
-_PIXELS = 1024  # a side: more would not show
-_TALL = 1.7  # height over width
-_PROBES = 8  # that are drawn and named
+_PIXELS = 1024  # A map has at most so many pixels a side; more would not show.
+_TALL = 1.7  # Domains of a larger ratio of height to width count as tall.
+_PROBES = 8  # At most so many probes are drawn and named.
 
 
 def heat_figure(run: Recording) -> Sheet:
@@ -53,7 +53,7 @@ def _subtitle(run: Recording) -> str:
 
 def _panels(run: Recording) -> list[str]:
     found: list[str] = []
-    if run.scenario.time.steady:  # one state, of which there is nothing to draw over time
+    if run.scenario.time.steady:  # A steady run has a single state, so there is nothing to draw over time.
         return found
     samples = run.committed("sample_time")
     if run.has("probe_temperature") and samples:
@@ -66,19 +66,19 @@ def _panels(run: Recording) -> list[str]:
 
 
 def _moved(run: Recording, samples: int) -> float:
-    """The largest heat that came through an edge or from a source."""
+    """The largest amount of heat that came through an edge or from a source."""
     return max((float(np.abs(values).max()) for _, values in _ledger(run, samples)), default=0.0)
 
 
 def _ledger(run: Recording, samples: int) -> list[tuple[str, np.ndarray]]:
-    """Heat that came in, by where it came from."""
+    """(name, heat over time) for each edge and source through which heat came in."""
     parts = [name for name in run.names() if name.startswith("energy_")]
     parts = [name for name in parts if name not in ("energy_stored", "energy_residual")]
     return [(name.removeprefix("energy_"), run.numbers(name, slice(samples))) for name in parts]
 
 
 def _arranged(run: Recording, domain: Domain, panels: list[str], subtitle: str) -> tuple[Sheet, dict[str, Axes]]:
-    """Wide domains lie above their panels, others stand to the left of them."""
+    """The sheet and its axes. Maps of wide domains lie above the panels, others to the left of them."""
     n, shape = len(panels), domain.shape
     if shape < 0.6 and n > 1:
         map_height = 6.6 * shape + 0.6
@@ -116,7 +116,7 @@ def _maps(run: Recording, sheet: Sheet, domain: Domain, axes: dict[str, Axes]) -
     first = run.field("temperature", 0, _PIXELS // 2) if "first" in axes else None
     scale = common_scale(last, first, precision)
     clock, ax = _clock(run), axes["last"]
-    gap = "\n" if domain.shape > _TALL else " "  # narrow maps have titles of two lines
+    gap = "\n" if domain.shape > _TALL else " "  # Titles of narrow maps have two lines.
     image = draw_map(ax, last, domain, scale)
     lines = draw_isotherms(ax, last, domain, scale, precision)
     probes = run.scenario.probe

@@ -18,15 +18,15 @@ from simsuite.pictures.recording import Field
 from simsuite.pictures.sheet import SMALL, Sheet, draw_bar, free_of
 from simsuite.pictures.units import Unit, contrast, rounded
 
-_ISOTHERM_CELLS = 256  # a side: finer ones would not show
-_SEGMENTS = 150  # more pieces of isotherms than that are noise, not lines
-_LEAST = 0.003  # of the colour scale: a smaller range has no isotherms
-_STRETCH = 6.0  # longer domains are not drawn to scale
+_ISOTHERM_CELLS = 256  # Isotherms are drawn from at most so many cells a side; finer ones would not show.
+_SEGMENTS = 150  # If isotherms have more pieces than this, they are noise, not lines.
+_LEAST = 0.003  # If the temperatures span less than this share of the colour scale, there are no isotherms.
+_STRETCH = 6.0  # Domains with a larger ratio of sides are not drawn to scale.
 
 
 @dataclass(frozen=True)
 class Domain:
-    """The rectangle, lx by ly in `unit`, of nx by ny cells."""
+    """The rectangle of a heat problem, lx by ly in `unit`, of nx by ny cells."""
 
     nx: int
     ny: int
@@ -36,7 +36,7 @@ class Domain:
 
     @property
     def shape(self) -> float:
-        """Height over width as drawn."""
+        """The ratio of height to width as drawn."""
         return min(max(self.ly / self.lx, 1 / _STRETCH), _STRETCH)
 
     @property
@@ -46,7 +46,9 @@ class Domain:
 
 @dataclass(frozen=True)
 class Scale:
-    """Temperature to colour. extend: whether there are temperatures beyond its ends, as colour bars call it."""
+    """The map from temperature to colour. extend: at which ends there are temperatures beyond it, in the terms of
+    colour bars.
+    """
 
     low: float
     high: float
@@ -67,7 +69,9 @@ class Scale:
 
 
 def common_scale(final: Field, first: Field | None, precision: float) -> Scale:
-    """One scale for both. It spans both, unless the final state would then have hardly any contrast."""
+    """A single scale for the first and the final state. It spans both, unless the final state would then have hardly
+    any contrast.
+    """
     fields = [final] if first is None else [final, first]
     low, high = min(f.low for f in fields), max(f.high for f in fields)
     if not contrast(low, high, precision):
@@ -83,7 +87,7 @@ def common_scale(final: Field, first: Field | None, precision: float) -> Scale:
 
 
 def draw_map(ax: Axes, field: Field, domain: Domain, scale: Scale) -> Any:
-    """The field as an image, every cell where it is."""
+    """Draw the field as an image, with every cell at its place."""
     (by, bx), (rows, columns) = field.block, field.values.shape
     extent = (0, columns * bx * domain.lx / domain.nx, 0, rows * by * domain.ly / domain.ny)
     image = ax.imshow(field.values, origin="lower", extent=extent, cmap=scale.colours, norm=scale.norm, zorder=0)
@@ -93,14 +97,16 @@ def draw_map(ax: Axes, field: Field, domain: Domain, scale: Scale) -> Any:
 
 
 def draw_colour_bar(ax: Axes, image: Any, scale: Scale, label: str, width: float) -> None:
-    """At the right of the map and as high. width: in widths of the map."""
+    """Draw a colour bar at the right of the map and as high. width: in widths of the map."""
     bar = draw_bar(ax, image, label, width, scale.extend)
     if scale.ticks is not None:
         bar.set_ticks(scale.ticks, labels=[rounded(t, 6) for t in scale.ticks])
 
 
 def draw_isotherms(ax: Axes, field: Field, domain: Domain, scale: Scale, precision: float) -> Any:
-    """Lines at round temperatures, white on dark and black on bright colours; None where there is nothing to show."""
+    """Draw lines at round temperatures, white on dark and black on bright colours; None where there
+    is nothing to show.
+    """
     if not contrast(field.low, field.high, precision):
         return None
     x, y, values = _with_edges(field, domain)
@@ -139,13 +145,13 @@ def _centres(blocks: int, block: int, cells: int) -> np.ndarray:
 
 
 def _brightness(scale: Scale, temperature: float) -> float:
-    """Perceived, 0 to 1 (ITU-R BT.709 weights)."""
+    """The perceived brightness of a temperature's colour, 0 to 1 (ITU-R BT.709 weights)."""
     red, green, blue, _ = scale.colours(scale.norm(temperature))
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def mark_probes(ax: Axes, points: Sequence[tuple[float, float]], colours: Sequence[str]) -> None:
-    """A dot at each point, in the colour of its line elsewhere."""
+    """Mark each point by a dot in the colour that its line has elsewhere."""
     for (x, y), colour in zip(points, colours):
         ax.plot([x], [y], "o", color=colour, markersize=5.5, markeredgecolor="white", clip_on=False, zorder=5)
 
@@ -159,7 +165,7 @@ def label_map(
     names: Sequence[str],
     colours: Sequence[str],
 ) -> None:
-    """Names of the probes and temperatures of the isotherms, each only where it covers nothing else."""
+    """Write the names of the probes and the temperatures of the isotherms, each only where it covers nothing else."""
 
     def place() -> None:
         room = ax.get_window_extent()

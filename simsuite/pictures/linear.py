@@ -17,17 +17,18 @@ from simsuite.pictures.sheet import COLOURS, GREY, INK, Sheet, draw_bar, draw_li
 from simsuite.pictures.spectrum import draw_eigenvalues, draw_matrix, has_eigenvalues
 from simsuite.pictures.units import Unit, decades, grouped, time_unit
 
-_LINES = 8  # components that are drawn as lines
-_DOTS = 60  # frames, of more no dots are drawn
-_SAMPLES = 3  # states of the batch that are drawn
-_TIMES = 4000  # that are read for lines
-_MAP = (600, 500)  # components and times of a heat map
+_LINES = 8  # At most so many components are drawn as lines.
+_DOTS = 60  # Dots are drawn for at most so many frames.
+_SAMPLES = 3  # So many states of the batch are drawn.
+_TIMES = 4000  # At most so many times are read for lines.
+_MAP = (600, 500)  # A heat map has at most so many components and times.
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What is drawn of the states. values[time, component, sample], NaN where not finite; components: their numbers,
-    each `step`th; what: they are, the state or an output, or the squared modulus of it."""
+    """The data of the states that are drawn. values[time, component, sample]: NaN where not finite; components: their
+    numbers, every `step`-th of all; what: what the values are: the state, an output, or its squared modulus.
+    """
 
     time: np.ndarray
     clock: Unit
@@ -38,7 +39,7 @@ class Shown:
 
 
 def linear_figure(run: Recording) -> Sheet:
-    """Trajectories above; norm, last state, eigenvalues and matrix below, as far as there are any."""
+    """The figure: trajectories above; norm, last state, eigenvalues and matrix below, as far as there are any."""
     shown = _read(run)
     panels: list[Callable[[Axes], None]] = [lambda ax: _draw_norm(run, ax, shown.clock)]
     if _n_components(run) > 1:
@@ -59,7 +60,7 @@ def linear_figure(run: Recording) -> Sheet:
 
 
 def _draw_trajectories(run: Recording, sheet: Sheet, place: Any, shown: Shown) -> None:
-    """A panel for each of the samples."""
+    """Draw a panel for each of the samples."""
     samples = shown.values.shape[2]
     above = place.subgridspec(1, samples)
     axes = [sheet.figure.add_subplot(above[0, 0])]
@@ -75,12 +76,12 @@ def _n_components(run: Recording) -> int:
 
 
 def _shape(run: Recording) -> tuple[int, int, int]:
-    """Of the frames."""
+    """The shape of the array of frames."""
     return run.file["state" if run.has("state") else "state_real"].shape
 
 
 def _numbers(run: Recording, frame: int, components: slice) -> np.ndarray:
-    """Of a frame, of the first states: squared moduli of complex ones."""
+    """The numbers of a frame, for the first states of the batch; of complex states their squared moduli."""
     if run.has("state"):
         return run.numbers("state", frame, components, slice(_SAMPLES))
     real, imag = (run.numbers(part, frame, components, slice(_SAMPLES)) for part in ("state_real", "state_imag"))
@@ -126,7 +127,7 @@ def _names(shown: Shown) -> list[str]:
 
 
 def _draw_lines(sheet: Sheet, axes: list[Axes], shown: Shown) -> None:
-    """With a dot at each frame, where these are few: between two of them a state may go up and down."""
+    """Draw lines, with a dot at each frame if there are few frames: between two frames a state may go up and down."""
     dots = {"marker": "o", "markersize": 3} if len(shown.time) <= _DOTS else {}
     for j, ax in enumerate(axes):
         for i in range(len(shown.components)):
@@ -159,7 +160,9 @@ def _draw_maps(axes: list[Axes], shown: Shown) -> None:
 
 
 def _map_colours(values: np.ndarray) -> tuple[Normalize, Any, str]:
-    """From 0 up in one hue where no number is negative, else as far below 0 as above; which ends rare peaks exceed."""
+    """The colours of a heat map, and which of its ends rare peaks exceed. They go from 0 up in one hue where no number
+    is negative, else as far below 0 as above.
+    """
     good = np.abs(values[np.isfinite(values)])
     largest = float(good.max()) if good.size else 0.0
     usual = float(np.quantile(good, 0.98)) if good.size else 0.0
@@ -191,7 +194,7 @@ def _draw_norm(run: Recording, ax: Axes, clock: Unit) -> None:
 
 
 def _draw_last(sheet: Sheet, ax: Axes, shown: Shown) -> None:
-    """Component by component: stems where they are few, else lines."""
+    """Draw the last state component by component: as stems if there are few components, else as lines."""
     samples = shown.values.shape[2]
     ends = []
     for j in range(samples):

@@ -24,8 +24,8 @@ _SLAB_BYTES = 1 << 25
 class Field:
     """A plane of numbers, each the mean over a block of cells.
 
-    values[y, x]; block: cells a block, along y and x (those at the far ends may be cut); low, high: extremes over
-    all cells, before averaging.
+    values[y, x]; block: how many cells a block has along y and x (blocks at the far ends may be cut); low, high: the
+    extremes over all cells, before averaging.
     """
 
     values: np.ndarray
@@ -66,12 +66,12 @@ class Recording:
 
     @cached_property
     def results(self) -> dict[str, Any]:
-        """What the run came to, as `run --json` prints it; empty before it has ended."""
+        """The results of the run, as `run --json` prints them; empty before it has ended."""
         summary = RunDirectory(self.directory).read_summary()
         return {} if summary is None else summary["results"]
 
     def committed(self, coordinate: str) -> int:
-        """Rows of a series that are whole: a row's coordinate is written last."""
+        """How many rows of a series are complete: a row's coordinate is written last."""
         times = self.file[coordinate][...] if coordinate in self.file else np.empty(0)
         unset = np.flatnonzero(np.isnan(times))
         return int(unset[0]) if unset.size else len(times)
@@ -82,7 +82,7 @@ class Recording:
 
     @cached_property
     def time(self) -> np.ndarray:
-        """Times of the frames."""
+        """The times of the frames."""
         return self.file["time"][: self.frames]
 
     def has(self, name: str) -> bool:
@@ -98,11 +98,11 @@ class Recording:
         return [as_text(item) for item in self.file[name][...]]
 
     def names(self) -> list[str]:
-        """Of all variables."""
+        """The names of all variables."""
         return [name for name, item in self.file.items() if isinstance(item, h5py.Dataset)]
 
     def numbers(self, name: str, *index: Any) -> np.ndarray:
-        """Part of a variable, in float64."""
+        """A part of a variable, in float64."""
         return np.asarray(self.file[name][index], np.float64)
 
     def field(self, name: str, frame: int, limit: int) -> Field:
@@ -133,12 +133,14 @@ def _block_means(values: np.ndarray, by: int, bx: int) -> np.ndarray:
 
 
 def strided(n: int, limit: int) -> slice:
-    """Every k-th of n things, the fewest that leave at most `limit`."""
+    """A slice of every k-th of n things, with the least k that leaves at most `limit`."""
     return slice(0, n, max(1, math.ceil(n / limit)))
 
 
 def thinned(x: np.ndarray, y: np.ndarray, limit: int = 2000) -> tuple[np.ndarray, np.ndarray]:
-    """A line with at most about `limit` points that looks the same: the extremes of each stretch, and both ends."""
+    """The points (x, y) of a line that looks the same with at most about `limit` points: the extremes of each stretch,
+    and both ends.
+    """
     if len(x) <= limit:
         return x, y
     length = math.ceil(len(x) / (limit // 2))

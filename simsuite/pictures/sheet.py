@@ -32,7 +32,7 @@ _MARGIN = 0.12  # inches
 
 
 class Subject(Protocol):
-    """What a picture is of."""
+    """What a sheet needs to know of the run or document that it shows."""
 
     @property
     def title(self) -> str: ...
@@ -97,7 +97,9 @@ def fit(text: Text, inches: float) -> None:
 
 
 def tidy(ax: Axes, title: str, xlabel: str, ylabel: str, box: bool = False) -> None:
-    """The common look of all panels. box: a frame on all four sides, as maps have."""
+    """Give a panel the look that all panels have in common. box: whether it has a frame on all four sides, as maps
+    have.
+    """
     ax.set_title(title, loc="left", size=NORMAL, color=INK, pad=5, parse_math=False)
     ax.set_xlabel(xlabel, size=SMALL + 0.5, color=INK, parse_math=False)
     ax.set_ylabel(ylabel, size=SMALL + 0.5, color=INK, parse_math=False)
@@ -113,7 +115,9 @@ def tidy(ax: Axes, title: str, xlabel: str, ylabel: str, box: bool = False) -> N
 
 
 def draw_bar(ax: Axes, image: Any, label: str, width: float, extend: str = "neither") -> Colorbar:
-    """A colour bar at the right of `ax`, as high, `width` of its width. extend: at which ends it has an arrow."""
+    """Draw a colour bar at the right of `ax`, as high as `ax` and with the share `width` of its width. extend: at which
+    ends it has an arrow.
+    """
     beside = ax.inset_axes((1 + width, 0, width, 1))
     bar = ax.figure.colorbar(image, cax=beside, extend=extend, extendfrac=0.04)
     bar.outline.set(linewidth=0.6, edgecolor=GREY)
@@ -126,14 +130,14 @@ def draw_bar(ax: Axes, image: Any, label: str, width: float, extend: str = "neit
 
 
 def numbers() -> ScalarFormatter:
-    """Tick labels without offsets, in powers of ten only where digits would be many."""
+    """A formatter of tick labels without offsets, with powers of ten only where there would be many digits."""
     formatter = ScalarFormatter(useOffset=False, useMathText=True)
     formatter.set_powerlimits((-3, 5))
     return formatter
 
 
 def draw_line(ax: Axes, x: np.ndarray, y: np.ndarray, colour: str, **style: Any) -> None:
-    """A line through the finite points, thinned to what can be seen; a dot where there is a single point."""
+    """Draw a line through the finite points, thinned to what can be seen; a single point becomes a dot."""
     good = np.isfinite(y)
     x, y = thinned(x[good], y[good])
     style = {"linewidth": 1.3, "solid_capstyle": "round", **style}
@@ -143,7 +147,7 @@ def draw_line(ax: Axes, x: np.ndarray, y: np.ndarray, colour: str, **style: Any)
 
 
 def label_ends(sheet: Sheet, ax: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
-    """Names at the right of lines, (y of the end, name, colour), moved apart where they would overlap."""
+    """Write names at the right of lines, (y of the end, name, colour), moved apart where they would overlap."""
     texts = [
         ax.annotate(
             name,
@@ -163,7 +167,9 @@ def label_ends(sheet: Sheet, ax: Axes, ends: Sequence[tuple[float, str, str]]) -
 
 
 def _move_apart(ax: Axes, texts: Sequence[Annotation]) -> None:
-    """Least moves up and down such that no two overlap, and none leaves the axes if there is room."""
+    """Move texts up and down as little as possible, so that no two overlap, and none leaves the
+    axes if there is room.
+    """
     if not texts:
         return
     boxes = [text.get_window_extent() for text in texts]

@@ -1,4 +1,6 @@
-"""Panels about the matrix of a linear system: its eigenvalues over the region of stability, and where it is not 0."""
+"""Panels about the matrix of a linear system: its eigenvalues over the region of stability, and the sizes of its
+entries.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +19,12 @@ from simsuite.pictures.recording import Recording
 from simsuite.pictures.sheet import COLOURS, GREY, draw_bar, tidy
 from simsuite.pictures.units import decades, grouped
 
-_REGION = "#e8f1f8"  # of stability
-_ON = 1e-9  # relative: what is less far inside does not decay, for the eye
-_NOTHING = 1e-14  # relative: what is left of 0 by rounding does not stretch an axis
-_DECADES = 2.5  # that a linear axis can show
-_FEWEST = 8  # decades of a logarithmic one, at most
-_VERDICTS = ("", ": stable", ": marginally stable", ": unstable")  # by number in the result file
+_REGION = "#e8f1f8"  # the colour of the region of stability
+_ON = 1e-9  # An eigenvalue less far inside, relatively, is drawn as one that does not decay.
+_NOTHING = 1e-14  # Numbers smaller than this, relatively, are left over by rounding and do not stretch an axis.
+_DECADES = 2.5  # A linear axis can show so many decades.
+_FEWEST = 8  # A logarithmic axis shows at most so many decades.
+_VERDICTS = ("", ": stable", ": marginally stable", ": unstable")  # the verdicts by their numbers in the result file
 
 
 def has_eigenvalues(run: Recording) -> bool:
@@ -31,7 +33,9 @@ def has_eigenvalues(run: Recording) -> bool:
 
 
 def draw_eigenvalues(run: Recording, ax: Axes) -> None:
-    """In the complex plane, over the unit disc or the left half plane; those that do not decay in another colour."""
+    """Draw the eigenvalues in the complex plane, over the unit disc or the left half plane; those that do not decay
+    have another colour.
+    """
     x, y = (run.numbers(f"eigenvalue_{part}", ...) for part in ("real", "imag"))
     continuous = run.scenario.system.kind == "continuous"
     title = "Eigenvalues of A" + _VERDICTS[int(run.numbers("stability", ...))]
@@ -66,7 +70,9 @@ def _half_plane(ax: Axes, x: np.ndarray, y: np.ndarray) -> None:
 
 
 def _scaled(axis: Axis, set_scale: Callable[..., None], values: np.ndarray) -> tuple[float, float]:
-    """Limits with 0 among them, after making the axis logarithmic on both sides of 0 if the values ask for it."""
+    """The limits of an axis, with 0 between them, after making it logarithmic on both sides of 0 if the values require
+    it.
+    """
     low, high = min(float(values.min()), 0.0), max(float(values.max()), 0.0)
     sizes = np.abs(values[values != 0])
     if decades(sizes) <= _DECADES:
@@ -84,7 +90,7 @@ def _scaled(axis: Axis, set_scale: Callable[..., None], values: np.ndarray) -> t
 
 
 def draw_matrix(run: Recording, ax: Axes) -> None:
-    """How large the entries of A are, 0 left white; of large matrices the largest in each block."""
+    """Draw how large the entries of A are, with 0 left white; for large matrices the largest entry of each block."""
     values = run.numbers("matrix_magnitude", ...)
     n, block, nonzeros = (int(run.file["matrix_magnitude"].attrs[name]) for name in ("rows", "block", "nonzeros"))
     shown, largest = np.where(values > 0, values, np.nan), float(values.max()) or 1.0

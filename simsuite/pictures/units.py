@@ -1,4 +1,4 @@
-"""Numbers in units and with digits that a reader takes in at a glance."""
+"""Numbers written in units and with digits that are easy to read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Unit:
-    """value in this unit = value in the file * scale."""
+    """A unit, and its scale: the value in this unit = the value in the file * scale."""
 
     name: str
     scale: float
@@ -32,7 +32,7 @@ def time_unit(end: float) -> Unit:
 
 
 def _unit(units: tuple[tuple[str, float], ...], extent: float, least: float) -> Unit:
-    """The largest in which the extent is at least `least`; the base unit for what fits in none."""
+    """The largest unit in which the extent is at least `least`; the base unit if there is none."""
     for name, scale in units:
         if extent * scale >= least:
             return Unit(name, scale)
@@ -40,7 +40,7 @@ def _unit(units: tuple[tuple[str, float], ...], extent: float, least: float) -> 
 
 
 def rounded(value: float, digits: int = 4) -> str:
-    """Shortest decimal with that many significant digits, a typographic minus and powers of ten as 10⁻⁸."""
+    """The shortest decimal with that many significant digits, a typographic minus and powers of ten as 10⁻⁸."""
     if not math.isfinite(value):
         return "–"
     text = f"{value:.{digits}g}"
@@ -52,12 +52,12 @@ def rounded(value: float, digits: int = 4) -> str:
 
 
 def contrast(low: float, high: float, precision: float) -> bool:
-    """Whether numbers from low to high differ by more than rounding errors. precision: relative, of one number."""
+    """Whether numbers from low to high differ by more than rounding errors. precision: the relative one of a number."""
     return high - low > max(64 * precision * max(abs(low), abs(high)), sys.float_info.min)
 
 
 def decades(values: np.ndarray) -> float:
-    """How many powers of ten the positive among `values` span, 0 when there are none."""
+    """How many powers of ten the positive numbers among `values` span, 0 when there are none."""
     positive = values[(values > 0) & np.isfinite(values)]
     return float(np.log10(positive.max()) - np.log10(positive.min())) if positive.size else 0.0
 
@@ -69,7 +69,7 @@ def shortened(text: str, limit: int = 24) -> str:
 
 
 def grouped(n: int) -> str:
-    """1048576 as 1 048 576."""
+    """A whole number with its digits in groups: 1048576 as 1 048 576."""
     return f"{n:,}".replace(",", "\u2009")
 
 

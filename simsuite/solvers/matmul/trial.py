@@ -15,7 +15,7 @@ P = TypeVar("P", bound=Product)
 
 _STEPS = 64  # Products that can take many steps take so many at once.
 _FLOPS = 1e10  # So many operations are timed together, like the steps between two frames.
-_LAUNCHES = 32  # at most
+_LAUNCHES = 32  # At most so many launches are timed together.
 _PERIOD = 65_521  # The random numbers repeat after so many, a prime.
 
 

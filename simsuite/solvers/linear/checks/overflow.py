@@ -17,7 +17,7 @@ _CALL = 2 * 10**5  # Any product, however small, takes as long as so many multip
 _WALKED = 64  # So many steps are taken one by one first, as a state may leave the range and come back.
 _MOVED = 10**5  # So many steps are taken one by one where inputs depend on time.
 _AGAIN = 64  # The highest finite power is applied up to so many times.
-_MARGIN = 1e3  # of bounds
+_MARGIN = 1e3  # Bounds must be so many times below the largest number.
 
 
 @dataclass(frozen=True)

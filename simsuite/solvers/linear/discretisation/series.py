@@ -28,7 +28,7 @@ from scipy.sparse import csr_array
 from simsuite.core import Backend
 from simsuite.solvers.matmul.sparse import sparse_product
 
-LONGEST = 3.0  # of |h A|
+LONGEST = 3.0  # the largest |h A| of a substep
 MOST = 10_000  # A step may take at most so many products.
 _SHARES = (1.0, 0.75, 0.5, 0.25)  # Shares of the longest possible substep that are tried as lengths.
 

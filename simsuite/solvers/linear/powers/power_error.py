@@ -47,7 +47,7 @@ PROBES = 2 * 2**DOUBLINGS + 2 * WALK + 4 * 30  # The estimate takes at most so m
 SAFETY = 2.0
 # The error of a step is at least an eighth of a rounding: with few numbers, results may agree by chance.
 LUCK = 2.0**-56
-_RANDOM = 2  # vectors
+_RANDOM = 2  # So many random vectors are followed.
 _SWEEPS = 20
 
 

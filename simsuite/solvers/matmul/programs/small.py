@@ -29,7 +29,7 @@ TILES = {
         Tile(96, 64, 16, 1, 32, 32, 1, 8),
         Tile(128, 64, 16, 1, 64, 16, 1, 8),
     ),
-}  # of `march`
+}  # by the size of a number
 MOST_ROWS = 128
 _KEPT = {1: 512, 4: 384}  # A thread keeps rows of up to so many bytes in registers, by the number of columns of `line`.
 _FLOWING = {4: 8, 8: 4}  # `flow` is taken for up to so many components, by the size of a number.
