@@ -81,7 +81,7 @@ def _measured(backend: Backend, machine: Machine, effort: Effort, plate: Plate) 
     row = {"largest_error": off.error, "error_limit": off.limit, "right": off.right}
     if not off.right:
         return row
-    stepper.advance(-stepper.step % TABLE)  # Go on to where a run is after a whole number of its own tables.
+    stepper.advance(-stepper.step % TABLE)  # Go on to a multiple of TABLE steps, where graphs of a run begin.
     unit = TABLE if TABLE * plate.n**2 * _bytes(plate) <= effort.patience.most * machine.copy else 1
     first = -(-effort.long // unit) if plate.n <= effort.small else 1
     step, units = seconds(backend, lambda k: stepper.advance(unit * k), effort.patience, first)
