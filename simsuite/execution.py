@@ -109,8 +109,7 @@ class Execution:
                 raise
 
     def _again(self) -> Advice:
-        """Advice on how to run a finished run again. `resume`, whose scenario is the one in the directory, has no
-        --fresh."""
+        """Advice on how to run a finished run again; `resume`, which takes the directory's scenario, has no --fresh."""
         resumed = self.scenario.path == self.directory.scenario
         command = f"`simsuite run SCENARIO -o {self.directory.path} --fresh`" if resumed else "--fresh"
         return Advice(f"{command} runs it again", "fresh=True runs it again")
@@ -131,8 +130,7 @@ class Execution:
         return text is None or bool(self.scenario.differences(text))
 
     def _mend(self) -> None:
-        """Make the results of the run that is continued openable, or note that they are lost, so that the run begins
-        again."""
+        """Mend the results of the run that is continued, or note that they are lost and the run begins again."""
         if self._begun() and (condition := mend(self.directory.results)) is not Condition.WHOLE:
             self._lost = condition is Condition.LOST
             self.reporter.message(f"{self.directory.results} {condition.value}")
@@ -281,8 +279,7 @@ class Execution:
         self._log(f"warning: {warning}")
 
     def _start(self, problem: Problem, backend: Backend) -> tuple[Snapshot, Checkpoint | None]:
-        """The state to begin with, and the checkpoint from which the results are continued; the latter is None if the
-        results file is yet to be made."""
+        """The state to begin with, and the checkpoint that the results go on from; None without a results file."""
         found = read_checkpoint(self.directory.path) if self.directory.results.exists() else None
         if found is None:
             return problem.initial(), None
@@ -344,8 +341,7 @@ class Execution:
         return ResultsFile.create(self.directory.results, problem.layout, attributes, model.output.compression)
 
     def _title(self) -> str:
-        """The title of a run whose scenario has none: the name of the scenario's file, or the title of the run that is
-        extended."""
+        """The title of a run whose scenario has none: that of the run that is extended, or its file's name."""
         if self.extends is not None and self.directory.results.exists():
             with reading(self.directory.results) as file:
                 return str(file.attrs["title"])
@@ -361,8 +357,7 @@ def _work(problem: Problem, stepper: Stepper, step: int) -> float:
 
 
 class _Outlook:
-    """Tells the user once if a run will hardly come to its end, and keeps the progress displays told whether that is
-    so."""
+    """Tells the user once if a run will hardly come to its end, and the progress displays whether that is so."""
 
     def __init__(
         self, stepper: Stepper, end: int, reporter: Reporter, live: LiveProgress, say: Callable[[str], None]
@@ -383,8 +378,7 @@ class _Outlook:
 
 
 class _Settling:
-    """An `Output` that writes nothing: it asks the problem at which step the run is over, which may be before its
-    end."""
+    """An `Output` that writes nothing: it asks the problem whether the run is over before its end."""
 
     def __init__(self, problem: Problem, reporter: Reporter, live: LiveProgress, watch: Stopwatch) -> None:
         self._problem, self._reporter, self._live, self._watch = problem, reporter, live, watch

@@ -20,7 +20,7 @@ from sm90 import others_long
 
 from simsuite.backends import open_backend
 from simsuite.core import Backend, Snapshot
-from simsuite.solvers.heat.error_control.control import NAMES
+from simsuite.solvers.heat.error_control.control_state import NAMES
 from simsuite.solvers.heat.error_control.controlled import ControlledStepper
 from simsuite.solvers.heat.problem import HeatProblem
 

@@ -24,7 +24,7 @@ from simsuite.solvers.heat.checks.too_hot import too_hot
 from simsuite.solvers.heat.choice.forecast import usual_seconds
 from simsuite.solvers.heat.choice.method import clock_times, controlled_times, make_plan
 from simsuite.solvers.heat.choice.trials import rates_on
-from simsuite.solvers.heat.error_control.control import NAMES
+from simsuite.solvers.heat.error_control.control_state import NAMES
 from simsuite.solvers.heat.error_control.controlled import CONTROLLED_FIELDS, ControlledStepper
 from simsuite.solvers.heat.explicit.explicit import is_plain
 from simsuite.solvers.heat.grid.discretisation import Discretisation

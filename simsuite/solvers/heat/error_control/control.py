@@ -44,6 +44,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from simsuite.solvers.heat.error_control.control_state import NAMES, completed
+
 SAFETY = 0.7  # the share of the tolerance that the next step aims at
 MOST_GROWTH = {"rkl2": 4.0, "adi": 3.0}  # the most by which a step may be longer than the one before
 # the factors by which a step that is taken again is shorter, at least and at most
@@ -82,28 +84,6 @@ HOPED, HOPED_AGAIN = 10.0, 3.0
 LONGER = 1.25  # the ratio of each length that is considered to the one before
 # the number of steps by one method before the other one is tried again in that hope; it doubles each time
 PATIENCE = 16.0
-NAMES = (
-    # error: the largest error of a step so far, K.
-    *("dt", "low", "high", "taken", "rejected", "error", "shortest", "longest"),
-    # left: the share of an estimate of adi that is left after its step. splitting: its error by splitting, K/s.
-    # measured, measured_dt: after how many steps, and for which length, these were measured.
-    *("left", "splitting", "measured", "measured_dt"),
-    # lasted: what lasts of all errors, K, when it was last considered. lasted_at: how far the run was then. looked: the
-    # number of steps then taken. tight: how much smaller the error of each step must be because of what lasts. rounded:
-    # what rounding in all steps may come to, K. largest: the largest error so far, or one that may be rounding, K.
-    # looked_at: the time of the last look at the sum of errors, s. growing: how fast errors grew then, 1/s.
-    *("lasted", "lasted_at", "looked", "tight", "rounded", "largest", "looked_at", "growing"),
-    # These are what `choose` goes by. ratio: of the length of steps of adi to those of rkl2. probing: the length of a
-    # step by which the other method is tried.
-    *("adi", "other_dt", "ratio", "compared", "probing", "wait", "patience", "restarted"),
-    # stages: the stages of all steps of rkl2 that count. adi_steps: the number of steps of adi that count. summed: what
-    # the errors of all steps came to by looked_at, K. unsure: the sum of the largest estimates of all steps that may
-    # consist of rounding, K. lost_at: the time from which on temperatures were not finite, s; 0 as long as they are.
-    # grown: for how long errors grew, s. close: how much smaller the error of each step must be as long as the sum is
-    # near the tolerance. rate: how fast errors may grow where they grow fastest, 1/s, see `growth`; Inf where that is
-    # not known. rising: for how long this rate was positive, s.
-    *("stages", "adi_steps", "summed", "unsure", "lost_at", "grown", "close", "rate", "rising"),
-)
 
 
 @dataclass(frozen=True)
@@ -142,7 +122,7 @@ class StepControl:
         self._limit, self._growing_for = math.inf, end
         self._unknown = math.inf if feeding else 0.0
         self._rising_for = self._rising_in_all = end
-        self.state = np.zeros(len(NAMES)) if state is None else _completed(np.array(state))
+        self.state = np.zeros(len(NAMES)) if state is None else completed(np.array(state))
         if state is None:
             self["dt"], self["low"], self["high"] = first, *span
             self["shortest"], self["patience"], self["ratio"] = end, PATIENCE, PROMISING
@@ -399,12 +379,3 @@ class StepControl:
         longest = dt * min(max(factor, MOST_SHRINKING), 4.0)
         ratio = longest / self["other_dt"]
         self["ratio"], self["compared"] = ratio if self["adi"] else 1.0 / ratio, 1.0
-
-
-def _completed(state: np.ndarray) -> np.ndarray:
-    """The state of a run that began when NAMES had fewer entries. What the missing ones count is not known and becomes
-    Inf."""
-    completed = np.concatenate([state, np.full(len(NAMES) - len(state), math.inf)])
-    if len(state) <= NAMES.index("close"):
-        completed[NAMES.index("close")] = 1.0
-    return completed

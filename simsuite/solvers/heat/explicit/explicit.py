@@ -55,7 +55,6 @@ from simsuite.solvers.heat.stepper_record import (
     SAFETY,
     VARYING,
     KindOfWork,
-    StepLimits,
     StepperRecord,
     Trial,
     Usual,
@@ -381,10 +380,6 @@ def _device_bytes(made: Discretisation, plain: bool, run: HeatRun) -> int:
     return bytes_of_fields(made, (2 if plain else general) + (2 if run.compensated else 0))
 
 
-def _automatic(limits: StepLimits) -> float:
-    return min(SAFETY * limits.safe, limits.monotone)
-
-
 RECORD = StepperRecord(
     name="explicit",
     words="explicit Euler",
@@ -394,7 +389,7 @@ RECORD = StepperRecord(
     work=_work,
     device_bytes=_device_bytes,
     bound=lambda limits: limits.stable,
-    automatic=_automatic,
+    automatic=lambda limits: min(SAFETY * limits.safe, limits.monotone),
     error_bound=explicit_error,
     has_plain_kernels=True,
     chooses_kernel=True,
