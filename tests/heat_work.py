@@ -22,8 +22,9 @@ from heat_random import Plate
 from simsuite.core import Backend, Stepper
 from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.choice.rates import TWO_CORES, work_of
-from simsuite.solvers.heat.error_control.control import ADI_TAKES, MORE_TAKES, Judgement, StepControl
+from simsuite.solvers.heat.error_control.control import Judgement, StepControl
 from simsuite.solvers.heat.error_control.controlled import ControlledStepper
+from simsuite.solvers.heat.error_control.method_choice import ADI_TAKES, MORE_TAKES
 from simsuite.solvers.heat.problem import HeatProblem
 
 CELLS = 1e6

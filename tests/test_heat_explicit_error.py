@@ -77,3 +77,31 @@ def test_the_range_has_the_temperatures_of_the_start(heat: Callable[..., HeatPro
     assert "time_error_bound" not in results
     assert problem.plan.time_error is not None
     assert results["time_error"] == pytest.approx(problem.plan.time_error / 0.3)
+
+
+@pytest.mark.parametrize("law", ["0.03 + 1e-6*T**3", "exp(-T/12)", "2 - tanh((T - 30)/8)", "1 + T/60"])
+def test_a_conductivity_that_depends_on_temperature_lets_rates_grow(heat: Callable[..., HeatProblem], law: str) -> None:
+    """Heat comes into a cold row whose conductivity at the start says little about how fast it will go. The first of
+    these rows was off by 1.8 % of the range, of which a two thousandth was told, and `auto` took such steps."""
+    row: dict[str, Any] = {
+        "grid": {"nx": 22, "ny": 1, "lx": 22.0, "ly": 1.0},
+        "material": {"diffusivity": law},
+        "initial": {"temperature": 0.0},
+        "boundary": {"left": {"kind": "temperature", "value": 60.0}},
+        "output": {"frames": 4},
+    }
+    explicit = heat(**row, time={"end": 200.0, "stepper": "explicit"})
+    close = heat(**row, time={"end": 200.0, "stepper": "rkl2", "tolerance": 1e-5})
+    off = 0.0
+    runs = [(problem, problem.stepper(open_backend("cpu"), problem.initial())) for problem in (explicit, close)]
+    for frame in range(1, 4):
+        fields = []
+        for problem, run in runs:
+            place = int(np.argmin(np.abs(np.array(problem.clock.times) - 200.0 * frame / 3)))
+            run.advance(problem.clock.steps[place] - run.step)
+            fields.append(np.array(run.state["temperature"]))
+        off = max(off, float(np.max(np.abs(fields[0] - fields[1]))))
+    assert explicit.plan.time_error is not None
+    assert 1e-4 < off <= explicit.plan.time_error
+    chosen = heat(**row, time={"end": 200.0, "tolerance": 1e-4, "stepper": "auto"}).plan
+    assert chosen.stepper == "rkl2+adi" or off <= 1e-4 * 60.0

@@ -28,9 +28,10 @@ class Control:
     parts of the run begin, and how long steps in each part may be in order to see the data, s. worth: how many stages
     of rkl2 take as long as a step of adi. range_floor: what errors are measured by as long as temperatures differ by
     less, K. expected: about how many steps. unsure: whether there may be many more, because sources depend on T, or a
-    conductivity jumps at some T. course_times, course_turned, course_shares: how steps are spread over the run, see
-    `Course`. unsearched: data that jump at so many times and places that steps do not end at each, so that nobody knows
-    their error."""
+    conductivity jumps, dips or peaks at some T. course_times, course_turned, course_shares: how steps are spread over
+    the run, see `Course`. unsearched: data that jump at so many times and places that steps do not end at each, so that
+    nobody knows their error. dips: the bounds of temperatures, K, between which a conductivity dips or peaks, see
+    `companion`; None where none does."""
 
     methods: tuple[str, ...]
     tolerance: float
@@ -47,6 +48,7 @@ class Control:
     course_turned: tuple[float, ...] = ()
     course_shares: tuple[float, ...] = ()
     unsearched: tuple[str, ...] = ()
+    dips: tuple[float, float] | None = None
 
     def course(self, end: float, changes: tuple[float, ...]) -> Course:
         """How the steps of a run until `end` are spread over it; not known for runs that began before that was stored.

@@ -27,7 +27,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from simsuite.expressions.changes import jumping
-from simsuite.solvers.heat.error_control.control import KAPPA, LASTING, MOST_CLOSE, ROUNDING, SAFETY
+from simsuite.solvers.heat.error_control.control import KAPPA, LASTING, MOST_CLOSE, ROUNDING
+from simsuite.solvers.heat.error_control.control_state import SAFETY
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.edges import FLUX, TEMPERATURE, Piece
 from simsuite.solvers.heat.grid.sampling import distinct

@@ -18,6 +18,7 @@ from simsuite.scenario.heat import HeatScenario
 from simsuite.solvers.heat.choice.expected_steps import expected_steps, foretold_steps, jumps_without_number
 from simsuite.solvers.heat.choice.fastest import RatesOf, cheapest, is_long, is_short, usual
 from simsuite.solvers.heat.choice.rates import TWO_CORES, work_of
+from simsuite.solvers.heat.error_control.companion import Contrasts
 from simsuite.solvers.heat.explicit.explicit_error import least_range
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.sampling import distinct
@@ -196,6 +197,8 @@ def _controlled(
     """The plan of steps as long as their error allows. seconds: how long a stage of rkl2 and a step of adi take."""
     name, longest = "+".join(methods), moves.longest
     times = sorted({*controlled_times(scenario, moves.changes.all), *moves.stops})
+    bounds = made.reach(made.edges.looks(times[-1]), times[-1])
+    dips = bounds if Contrasts(made, bounds).between(*bounds) > 1.0 else None
     control = Control(
         methods=methods,
         tolerance=scenario.time.tolerance,
@@ -204,10 +207,11 @@ def _controlled(
         unsearched=moves.changes.unsearched,
         stops=moves.stops,
         worth=seconds["adi"] / seconds["rkl2"] if len(methods) > 1 else 0.0,
-        unsure=runs_away(made, times[-1]) or jumps_without_number(made, times[-1]),
+        unsure=dips is not None or runs_away(made, times[-1]) or jumps_without_number(made, times[-1]),
         windows=longest.begins,
         longest=longest.longest,
         range_floor=range_floor(made, times[-1], times),
+        dips=dips,
         **_foretold(name, scenario, made, limits, len(times), moves),
     )
     clock = Clock(tuple(TICKS * k for k in range(len(times))), tuple(times))

@@ -39,17 +39,15 @@ as the rounding of all steps would exceed the tolerance: fewer steps round less.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from simsuite.solvers.heat.error_control.control_state import NAMES, completed
+from simsuite.solvers.heat.error_control.control_state import MOST_SHRINKING, SAFETY, ControlState
+from simsuite.solvers.heat.error_control.method_choice import MethodChoice
 
-SAFETY = 0.7  # the share of the tolerance that the next step aims at
 MOST_GROWTH = {"rkl2": 4.0, "adi": 3.0}  # the most by which a step may be longer than the one before
-# the factors by which a step that is taken again is shorter, at least and at most
-LEAST_SHRINKING, MOST_SHRINKING = 0.8, 0.1
+LEAST_SHRINKING = 0.8  # the factor by which a step that is taken again is shorter at least
 SAME = 1.2  # Growth by less than this factor is not worth it, since equal steps are queued faster.
 KINK = 0.2  # the factor by which a step is shorter after data kinked
 KAPPA = {"rkl2": 1 / 18, "adi": 1 / 48}  # the constant κ of the local error, for a mode that decays by itself
@@ -69,21 +67,17 @@ HARDLY = 0.1  # growth by a factor of e to this power, or less, is too little to
 GROWN = 0.5  # the share of what the errors of all steps may grow to, added up, that counts as their joint error
 # Below this share of that sum errors of steps may be larger again; the factor by which they are smaller at most.
 FAR, MOST_CLOSE = 0.5, 32.0
+# Before errors are seen to grow because a conductivity dips or peaks, they count as many times as its contrast exceeds
+# this number, but not more often than the next one, until this share of the run is over.
+GATHERING, MOST_CLOSE_AT_FIRST, AT_FIRST = 5.0, 8.0, 0.1
+# The share of the tolerance from which on an error that is followed makes steps shorter, and for how long it does, see
+# `note_followed`.
+FOLLOWED, REMEMBERED = 0.6, 1.3
 ROUNDING = 64.0  # the units of rounding in the largest temperature that an estimate may consist of
 NOISE = {"rkl2": 16.0, "adi": 4.0}  # the units of rounding that an estimate has even where there is no error
 GROWTH_IN_NOISE = 1.5  # the factor by which a step grows whose estimate is nothing but rounding
 # the most by which `tight` grows and falls at a time, and the largest `tight`
 MOST_TIGHTER, MOST_LOOSER, MOST_TIGHT = 4.0, 1.5, 1e3
-# how many steps of adi are taken for one that counts, and to measure more of it than its error
-ADI_TAKES, MORE_TAKES = 3, 2
-PROMISING = 1.5  # the factor by which steps of adi are mostly longer than those of rkl2
-GAIN, KEEPING = 1.25, 1.1  # the factors by which the work of a method must be less for it to be tried, and to be kept
-SETTLED = 200.0  # the number of steps of rkl2 before adi is tried in the hope that its steps are longer than expected
-# the factor by which they may be longer than expected, and by which they may be longer than when adi was tried before
-HOPED, HOPED_AGAIN = 10.0, 3.0
-LONGER = 1.25  # the ratio of each length that is considered to the one before
-# the number of steps by one method before the other one is tried again in that hope; it doubles each time
-PATIENCE = 16.0
 
 
 @dataclass(frozen=True)
@@ -99,12 +93,12 @@ class Judgement:
 
 
 class StepControl:
-    """Decides on the lengths of steps. All that decisions depend on is in `state`, one number for each of NAMES, which
-    is stored in snapshots.
+    """Decides on the lengths of steps. All that decisions depend on is in `state`.
 
     tolerance: of the error, relative to the range. end: of the run, s. first: length of the first step, also after data
     jumped, s. span: least and largest temperature at the start. changing: whether data jump or kink. least: the range,
-    K, by which errors are measured as long as temperatures differ by less. feeding: whether a source depends on T."""
+    K, by which errors are measured as long as temperatures differ by less. feeding: whether a source depends on T.
+    methods: which method takes steps, where there are two."""
 
     def __init__(
         self,
@@ -119,21 +113,28 @@ class StepControl:
     ) -> None:
         self.tolerance, self._end, self._first, self._least = tolerance, end, first, least
         self._lasting = CHANGING if changing else 1.0
-        self._limit, self._growing_for = math.inf, end
+        self._growing_for = end
         self._unknown = math.inf if feeding else 0.0
         self._rising_for = self._rising_in_all = end
-        self.state = np.zeros(len(NAMES)) if state is None else completed(np.array(state))
+        self._state = ControlState(state)
+        self.methods = MethodChoice(self._state, tolerance)
         if state is None:
             self["dt"], self["low"], self["high"] = first, *span
-            self["shortest"], self["patience"], self["ratio"] = end, PATIENCE, PROMISING
-            self["left"], self["measured"], self["tight"], self["close"] = 1.0, -LATELY, 1.0, 1.0
-            self["rate"] = self._unknown
+            self["shortest"] = end
+            self.methods.begin()
+            self["left"], self["measured"], self["tight"], self["rate"] = 1.0, -LATELY, 1.0, self._unknown
+            self["close"], self["contrast"] = 1.0, 1.0
 
     def __getitem__(self, name: str) -> float:
-        return float(self.state[NAMES.index(name)])
+        return self._state[name]
 
     def __setitem__(self, name: str, value: float) -> None:
-        self.state[NAMES.index(name)] = value
+        self._state[name] = value
+
+    @property
+    def state(self) -> np.ndarray:
+        """One number for each of NAMES, which is stored in snapshots."""
+        return self._state.array
 
     @property
     def range(self) -> float:
@@ -142,7 +143,8 @@ class StepControl:
 
     def limit(self, longest: float) -> None:
         """Let no step be longer than `longest`, s, from now on."""
-        self._limit, self["dt"] = longest, min(self["dt"], longest)
+        self.methods.limit(longest)
+        self["dt"] = min(self["dt"], longest)
 
     def piece(self, begin: float, end: float, alike: float) -> None:
         """Note that the next step lies between these two times, s, at which data jump, kink or peak, or the run begins
@@ -172,8 +174,8 @@ class StepControl:
         self["measured"] = -LATELY
         if jump:
             self["dt"] = min(self["dt"], self._first)
-            self["adi"], self["probing"], self["wait"], self["patience"] = 0.0, 0.0, 0.0, PATIENCE
-            self["ratio"], self["compared"] = PROMISING, 0.0
+            self.methods.begin()
+            self["close"] = max(self["close"], self._close_at_first)
         else:
             self["dt"] = max(KINK * self["dt"], min(self["dt"], self._first))
 
@@ -243,6 +245,8 @@ class StepControl:
         self["rising"] += t - self["looked_at"] if self["rate"] > 0 else 0.0
         self["grown"] += t - self["looked_at"] if growth > 0 else 0.0
         self["looked_at"], self["growing"] = t, growth
+        if self.followed:
+            return
         self["largest"] = max(self["largest"], error)
         near = NEAR * self.tolerance * self.range + self._unsure
         if growth == 0.0 and error > max(self["summed"], near) and self.range > self._least:
@@ -250,6 +254,40 @@ class StepControl:
         elif error < FAR * near:
             self["close"] = max(self["close"] / TIGHTER, 1.0)
         self["summed"] = error
+
+    @property
+    def followed(self) -> bool:
+        """Whether a second solution follows errors, see `companion`."""
+        return self["contrast"] > 1.0
+
+    @property
+    def _close_at_first(self) -> float:
+        return min(max(1.0, self["contrast"] / GATHERING), MOST_CLOSE_AT_FIRST)
+
+    def note_contrast(self, contrast: float, t: float) -> None:
+        """Note the contrast of conductivities at the temperatures that there are or were by time t, see
+        `companion`."""
+        if contrast > self["contrast"]:
+            self["contrast"] = contrast
+            self["close"] = max(self["close"], self._close_at_first)
+            self["exceeded_at"] = max(self["exceeded_at"], t, AT_FIRST * self._end)
+
+    def note_followed(self, t: float, error: float, shown: bool) -> None:
+        """Note the largest error E, K, that a second solution shows at time t. shown: whether people may see the
+        temperatures of that time, which ends steps.
+
+        Errors that grow for a short time are smaller the next time if steps are shorter until then. That is kept up
+        until so much time has gone by without any more that the run is REMEMBERED times as far."""
+        if shown:
+            self["largest"] = max(self["largest"], error)
+        enough = FOLLOWED * self.tolerance * self.range + self._unsure
+        if error > max(enough, TIGHTER * self["summed"]):
+            self["close"], self["summed"] = min(TIGHTER * self["close"], MOST_CLOSE), error
+            self["exceeded_at"] = t
+        elif error < FAR * enough:
+            self["summed"] = enough / TIGHTER
+            if t > REMEMBERED * self["exceeded_at"]:
+                self["close"], self["exceeded_at"] = max(self["close"] / TIGHTER, 1.0), t
 
     def note_lasting(self, lasting: float, progress: float, unit: float) -> None:
         """Note what lasts of all errors when `looks` said so. lasting: its largest value, K. progress: the share of the
@@ -320,62 +358,7 @@ class StepControl:
     def take_again(self, error: float, dt: float) -> None:
         """Decide on the length of a shorter step in place of one of dt with that error."""
         self["rejected"] += 1
-        if self["probing"]:
-            self._compare(error, dt)
-            self._go_back()
+        if self.methods.refuses(error, dt):
             return
         factor = math.sqrt(SAFETY * self.tolerance / error) if math.isfinite(error) else 0.0
         self["dt"] = dt * min(max(factor, MOST_SHRINKING), LEAST_SHRINKING)
-
-    def choose(self, error: float, dt: float, stages: Callable[[float], int], worth: float) -> None:
-        """Change between rkl2 and adi where the other one gets further in the same time, after a step of dt with that
-        error.
-
-        stages: how many stages rkl2 needs for a step of a length. worth: how many stages take as long as a step of adi.
-        """
-
-        def cost(adi: float, dt: float) -> float:
-            """The work of a method with steps of dt, in stages for each second of the run's time."""
-            return (ADI_TAKES * worth if adi else stages(dt)) / dt
-
-        adi = self["adi"]
-        if self.lost:
-            return
-        if self["probing"]:
-            if dt < 0.5 * self["probing"]:
-                return  # a step that was cut short by a time of the clock says little
-            self._compare(error, dt)
-            if cost(adi, self["dt"]) * KEEPING < cost(1.0 - adi, self["other_dt"]):
-                self["probing"], self["wait"], self["patience"] = 0.0, PATIENCE, PATIENCE
-            else:
-                self._go_back()
-            return
-        other = self["dt"] * (self["ratio"] if not adi else 1.0 / self["ratio"])
-        here = cost(adi, self["dt"])
-        self["wait"] = max(0.0, self["wait"] - 1)
-        hope = 1.0
-        if self["wait"] == 0 and (adi or self["compared"] or self["taken"] - self["restarted"] >= SETTLED):
-            hope = HOPED_AGAIN if self["compared"] and not adi else HOPED
-        longest, other = min(hope * other, self._limit), min(other, self._limit)
-        while other <= longest:
-            if cost(1.0 - adi, other) * GAIN < here:
-                self._probe(other)
-                return
-            other *= LONGER
-
-    def _probe(self, dt: float) -> None:
-        """Have the next step taken by the other method."""
-        self["probing"], self["adi"], self["other_dt"], self["dt"] = dt, 1.0 - self["adi"], self["dt"], dt
-
-    def _go_back(self) -> None:
-        self["probing"], self["adi"], self["dt"] = 0.0, 1.0 - self["adi"], self["other_dt"]
-        self["wait"] = self["patience"]
-        self["patience"] = 2.0 * self["patience"]
-
-    def _compare(self, error: float, dt: float) -> None:
-        """Note how much longer steps of adi are than those of rkl2, after a step by which the other method was
-        tried."""
-        factor = math.sqrt(SAFETY * self.tolerance / error) if error > 0 else math.inf
-        longest = dt * min(max(factor, MOST_SHRINKING), 4.0)
-        ratio = longest / self["other_dt"]
-        self["ratio"], self["compared"] = ratio if self["adi"] else 1.0 / ratio, 1.0

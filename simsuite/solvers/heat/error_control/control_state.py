@@ -6,6 +6,9 @@ import math
 
 import numpy as np
 
+SAFETY = 0.7  # the share of the tolerance that the next step aims at
+MOST_SHRINKING = 0.1  # the factor by which a step is shorter than one with too large an error at most
+
 NAMES = (
     # error: the largest error of a step so far, K.
     *("dt", "low", "high", "taken", "rejected", "error", "shortest", "longest"),
@@ -17,8 +20,8 @@ NAMES = (
     # what rounding in all steps may come to, K. largest: the largest error so far, or one that may be rounding, K.
     # looked_at: the time of the last look at the sum of errors, s. growing: how fast errors grew then, 1/s.
     *("lasted", "lasted_at", "looked", "tight", "rounded", "largest", "looked_at", "growing"),
-    # These are what `choose` goes by. ratio: of the length of steps of adi to those of rkl2. probing: the length of a
-    # step by which the other method is tried.
+    # These are what `MethodChoice` goes by. ratio: of the length of steps of adi to those of rkl2. probing: the length
+    # of a step by which the other method is tried.
     *("adi", "other_dt", "ratio", "compared", "probing", "wait", "patience", "restarted"),
     # stages: the stages of all steps of rkl2 that count. adi_steps: the number of steps of adi that count. summed: what
     # the errors of all steps came to by looked_at, K. unsure: the sum of the largest estimates of all steps that may
@@ -27,13 +30,30 @@ NAMES = (
     # near the tolerance. rate: how fast errors may grow where they grow fastest, 1/s, see `growth`; Inf where that is
     # not known. rising: for how long this rate was positive, s.
     *("stages", "adi_steps", "summed", "unsure", "lost_at", "grown", "close", "rate", "rising"),
+    # exceeded_at: the time at which errors were last so large that steps were made shorter, s. contrast: of the
+    # conductivities at the temperatures so far, see `companion`.
+    *("exceeded_at", "contrast"),
 )
+
+
+class ControlState:
+    """The numbers by name. array: one number for each of NAMES, which is stored in snapshots."""
+
+    def __init__(self, array: np.ndarray | None = None) -> None:
+        self.array = np.zeros(len(NAMES)) if array is None else completed(np.array(array))
+
+    def __getitem__(self, name: str) -> float:
+        return float(self.array[NAMES.index(name)])
+
+    def __setitem__(self, name: str, value: float) -> None:
+        self.array[NAMES.index(name)] = value
 
 
 def completed(state: np.ndarray) -> np.ndarray:
     """The state of a run that began when NAMES had fewer entries. What the missing ones count is not known and becomes
     Inf."""
     whole = np.concatenate([state, np.full(len(NAMES) - len(state), math.inf)])
-    if len(state) <= NAMES.index("close"):
-        whole[NAMES.index("close")] = 1.0
+    for name in ("close", "contrast"):
+        if len(state) <= NAMES.index(name):
+            whole[NAMES.index(name)] = 1.0
     return whole

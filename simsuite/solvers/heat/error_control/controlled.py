@@ -23,9 +23,12 @@ import numpy as np
 
 from simsuite.core import BESIDE, Backend, Clock, Pending, Snapshot
 from simsuite.solvers.heat.adi.adi import FIELDS, AdiSteps
-from simsuite.solvers.heat.error_control.control import ADI_TAKES, MORE_TAKES, NOISE, StepControl
+from simsuite.solvers.heat.error_control.companion import Companion, Contrasts
+from simsuite.solvers.heat.error_control.control import NOISE, StepControl
 from simsuite.solvers.heat.error_control.growth import ErrorGrowth
+from simsuite.solvers.heat.error_control.method_choice import ADI_TAKES, MORE_TAKES
 from simsuite.solvers.heat.error_control.missed_kinks import MissedKinks, kinks
+from simsuite.solvers.heat.error_control.pieces import Pieces
 from simsuite.solvers.heat.error_control.runaway import Runaway
 from simsuite.solvers.heat.error_control.unlimited import grows_with_temperature
 from simsuite.solvers.heat.explicit.explicit import is_plain
@@ -114,14 +117,25 @@ class ControlledStepper(FieldStepper):
         if feeds:
             self._growth = ErrorGrowth(made, backend, self._operator, self._adi, self._largest, T.dtype, kinking)
         self._missed = MissedKinks.of(made, backend, self._operator, T.dtype)
+        self._companion: Companion | None = None  # not None only where conductivities dip or peak at temperatures
+        if plan.dips is not None:
+            self._contrasts = Contrasts(made, plan.dips)
+            fields = self.views[_LASTING], self.views[_ROOM]
+            self._companion = Companion(made, backend, stages, self._adi, (_FIRST, _SECOND), self._kept, *fields)
         first = longest_step(3, safe) if math.isfinite(safe) else (clock.times[-1] - clock.times[0]) * 1e-4
         span = (float(T.min()), float(T.max()))
         state = start.arrays.get("control")
         self.control = StepControl(
-            plan.tolerance, clock.times[-1], first, span, bool(self._jumps), state, plan.range_floor, feeds
+            plan.tolerance,
+            clock.times[-1],
+            first,
+            span,
+            changing=bool(self._jumps),
+            state=state,
+            least=plan.range_floor,
+            feeding=feeds,
         )
-        self._changing = sorted({*changes, *plan.stops})
-        self._alike = _alike(np.diff([0.0, *self._changing, clock.times[-1]]))
+        self._pieces = Pieces({*changes, *plan.stops}, clock.times[-1])
         self._longest = plan.longest_steps
         end = clock.times[-1]
         unlimited = plan.unsure and any(grows_with_temperature(f, made, end) for f in made.sources)
@@ -196,7 +210,7 @@ class ControlledStepper(FieldStepper):
             if self._runaway is not None:
                 self._runaway.restart()
         control.limit(self._longest.at(t))
-        control.piece(*self._piece(t), self._alike[bisect.bisect_right(self._changing, t)])
+        control.piece(*self._pieces.around(t), self._pieces.alike(t))
         self._save()
         for attempt in range(_ATTEMPTS):
             method = self._method
@@ -224,12 +238,21 @@ class ControlledStepper(FieldStepper):
         control.accept(judged, low, high, t, dt, unit)
         control.count(method, self._stages(dt) if method == "rkl2" else 0)
         control.go_on(method, judged.deciding, dt)
-        self._add(self.views[_LASTING], self.views[_ESTIMATE], self._real(1), self.views[_LASTING])
+        E, D = self.views[_LASTING], self.views[_ESTIMATE]
+        if self._companion is not None and not control.lost:
+            control.note_contrast(self._contrasts.between(control["low"], control["high"]), t)
+        if self._companion is not None and control.followed:
+            stages = self._stages(dt) if method == "rkl2" else 0
+            self.work += self._cells * (stages or 2)
+            self._companion.follow(self.views, self.now, D, self.step, dt, stages)
+            control.note_followed(t + dt, self._largest(E), taken == ticks - k)
+        else:
+            self._add(E, D, self._real(1), E)
         over = self.step + taken == self.clock.end
-        if control.looks or over or (self._growth and taken == ticks - k and self._due(t) == self._piece(t)[1]):
-            self._look_at_errors(t + dt, 1.0 if over else self._progress(t + dt), unit)
-        if len(self._plan.methods) > 1:
-            control.choose(judged.deciding, dt, self._stages, self._plan.worth)
+        if control.looks or over or (self._growth and taken == ticks - k and self._due(t) == self._pieces.around(t)[1]):
+            self._look_at_errors(t + dt, 1.0 if over else self._pieces.progress(t + dt), unit)
+        if len(self._plan.methods) > 1 and not control.lost:
+            control.methods.choose(judged.deciding, dt, self._stages, self._plan.worth)
         self.now = (self.now + 1) % 3
         self.step += taken
         self._ledger.fold(0)
@@ -301,14 +324,16 @@ class ControlledStepper(FieldStepper):
         sources depend on T they make errors grow or shrink, and the rate of that is measured too."""
         control, E, W = self.control, self.views[_LASTING], self.views[_ROOM]
         new, since = self.views[(self.now + 1) % 3], t - control["looked_at"]
-        made = self._largest(E)
+        now = made = self._largest(E)
+        span, spare = (control["low"], control["high"]), [self.views[(self.now + 2) % 3], W]
         if self._growth is not None and made > 0:
-            span, spare = (control["low"], control["high"]), [self.views[(self.now + 2) % 3], W]
             control["rate"] = self._growth.rate(new, t, span, spare)
-            self._growth.follow(E, new, t, since, span, spare)
-        else:
-            self._adi.smooth(E, new, 0, since)
-        now = self._largest(E)
+        if not control.followed:
+            if self._growth is not None and made > 0:
+                self._growth.follow(E, new, t, since, span, spare)
+            else:
+                self._adi.smooth(E, new, 0, since)
+            now = self._largest(E)
         growth = math.log(now / made) / since if made > 0 and now > made and since > 0 else 0.0
         control.note_errors(t, now, growth)
         self._add(E, E, self._real(0), W)
@@ -334,26 +359,9 @@ class ControlledStepper(FieldStepper):
         self._judge(field, field, real(0), field, real(0), self._rows)
         return self._judged()[0]
 
-    def _progress(self, t: float) -> float:
-        """The share of the run that is done at time t. If there are changes of the data, half of the share goes by the
-        number of them that are over, and half by time."""
-        share = t / self.clock.times[-1]
-        if not self._changing:
-            return share
-        i = bisect.bisect_right(self._changing, t)
-        before, after = self._piece(t)
-        within = (t - before) / (after - before) if after > before else 1.0
-        return 0.5 * share + 0.5 * (i + within) / (len(self._changing) + 1)
-
     def _due(self, t: float) -> float:
         """The time of the clock after t, s."""
         return self.clock.times[bisect.bisect_right(self.clock.times, t)]
-
-    def _piece(self, t: float) -> tuple[float, float]:
-        """The times before and after t at which data change, or the run begins or ends, s."""
-        i = bisect.bisect_right(self._changing, t)
-        before = self._changing[i - 1] if i else 0.0
-        return before, self._changing[i] if i < len(self._changing) else self.clock.times[-1]
 
     def _measure_more(self, dt: float) -> tuple[float, float]:
         """Measures more of the step of adi just tried: the largest estimated error without the part that diffusion
@@ -374,10 +382,3 @@ class ControlledStepper(FieldStepper):
         """The largest estimate of the error, and the least and the largest temperature after the step."""
         rows = self.backend.to_host(self._rows_array)
         return float(rows[0].max()), float(rows[1].min()), float(rows[2].max())
-
-
-def _alike(lengths: np.ndarray) -> np.ndarray:
-    """For each length, the share that all lengths of at most twice that length have of the sum of all."""
-    increasing = np.sort(lengths)
-    up_to = np.append(0.0, np.cumsum(increasing))
-    return np.asarray(up_to[np.searchsorted(increasing, 2.0 * lengths, side="right")] / up_to[-1])

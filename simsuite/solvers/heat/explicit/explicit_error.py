@@ -9,7 +9,10 @@ ODEs I, 2nd ed., 1993, section II.3). With steady data d²T/dt² = A S F(0): the
 at a time t, whichever is less; the range is as wide as sources and given fluxes may make it. Data that move make rates
 of change of their own: those of edge temperatures, and of what sources give each second, which do not grow under
 diffusion. Data are looked at at equidistant times, on both sides of their jumps and kinks and between two of these, and
-where they have peaks: a pulse, however short, may be all that happens."""
+where they have peaks: a pulse, however short, may be all that happens.
+
+Where conductivities depend on T, rates of change may become larger by as much as a conductivity does, and decay more
+slowly by as much: the estimate is multiplied by the square of the ratio of its largest value to its least one."""
 
 from __future__ import annotations
 
@@ -48,7 +51,21 @@ def explicit_error(
         rough = min(0.5 * dt * _largest_rate(made), _MODE * dt / first * (high - low))
         looks = min(_LOOKS + math.ceil(end / longest), _MOST_LOOKS)
         error = rough + 0.5 * dt * _driving(made, end, looks, clock.changes, peaks)
+        if made.law is not None:
+            error = min(error * _spread(made, (low, high)) ** 2, high - low)
     return float(error) if math.isfinite(error) else None
+
+
+def _spread(made: Discretisation, bounds: tuple[float, float]) -> float:
+    """The ratio of the largest conductivity to the least one that a cell may have at temperatures between two bounds,
+    K."""
+    most: list[np.ndarray] = []
+    least: list[np.ndarray] = []
+    for _, *pair in made.conductivities(bounds):
+        k = [distinct(a) for a in pair]
+        most = [np.maximum(a, b) for a, b in zip(most or k, k)]
+        least = [np.minimum(a, b) for a, b in zip(least or k, k)]
+    return max(float(np.nanmax(a / b)) for a, b in zip(most, least))
 
 
 def least_range(made: Discretisation, clock: Clock) -> float:
