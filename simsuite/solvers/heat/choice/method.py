@@ -198,7 +198,7 @@ def _controlled(
     name, longest = "+".join(methods), moves.longest
     times = sorted({*controlled_times(scenario, moves.changes.all), *moves.stops})
     bounds = made.reach(made.edges.looks(times[-1]), times[-1])
-    dips = bounds if Contrasts(made, bounds).between(*bounds) > 1.0 else None
+    dips = bounds if Contrasts(made, bounds, times[-1]).largest > 1.0 else None
     control = Control(
         methods=methods,
         tolerance=scenario.time.tolerance,

@@ -30,17 +30,19 @@ _TEMPERATURES = 4097  # the number of temperatures at which conductivities are l
 _CONTRAST = 1.5  # the ratio of conductivities from which on a dip or a peak counts
 # the least change of ln k over half of the temperatures between two cells that can make errors grow
 _STEEP = 1.0
+_SOON = 0.25  # the share by which the range of temperatures may be larger soon
 _FEW = 8  # the number of cells along each axis that are looked at
 
 
 class Contrasts:
     """How many times as much is conducted beside a dip of k(T) as in it, or in a peak of k(T) as beside it, as far as a
-    few cells show. bounds: of all temperatures, K."""
+    few cells show. bounds: of all temperatures that sources and fluxes could lead to, K. end: of the run, s."""
 
-    def __init__(self, made: Discretisation, bounds: tuple[float, float]) -> None:
+    def __init__(self, made: Discretisation, bounds: tuple[float, float], end: float) -> None:
         self._T = np.linspace(*bounds, _TEMPERATURES)
         self._columns: list[np.ndarray] = []
         self._places, self._contrast = (0, 0), 1.0
+        self._given = made.temperatures(made.edges.looks(end))
         if made.law is None or not (np.all(np.isfinite(self._T)) and bounds[1] > bounds[0]):
             return
         x, y = (a.ravel()[:: 1 + a.size // _FEW] for a in made.centres)
@@ -51,9 +53,20 @@ class Contrasts:
                 values = np.broadcast_to(f(**names, k=k[few]), (_TEMPERATURES, y.size, x.size))
             self._columns += list(np.unique(values.reshape(_TEMPERATURES, -1).T, axis=0))
 
+    @property
+    def largest(self) -> float:
+        """The contrast at all temperatures looked at."""
+        return self.between(float(self._T[0]), float(self._T[-1]))
+
+    def coming(self, low: float, high: float) -> float:
+        """The contrast at the temperatures that there may be soon where there are those from `low` to `high`, K: some
+        more, and those at the start and outside at any time."""
+        more = _SOON * (high - low)
+        return self.between(min(low - more, self._given[0]), max(high + more, self._given[1]))
+
     def between(self, low: float, high: float) -> float:
-        """The contrast at temperatures from `low` to `high`, K, which are among those looked at; 1 where k(T) is
-        monotone there, or so flat that errors hardly grow. It is the larger the more temperatures there are."""
+        """The contrast at temperatures from `low` to `high`, K; 1 where k(T) is monotone there, or so flat that errors
+        hardly grow. It is the larger the more temperatures there are."""
         if not self._columns or not high > low:
             return 1.0
         places = int(np.searchsorted(self._T, low)), int(np.searchsorted(self._T, high))

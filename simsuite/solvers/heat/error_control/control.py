@@ -73,6 +73,7 @@ GATHERING, MOST_CLOSE_AT_FIRST, AT_FIRST = 5.0, 8.0, 0.1
 # The share of the tolerance from which on an error that is followed makes steps shorter, and for how long it does, see
 # `note_followed`.
 FOLLOWED, REMEMBERED = 0.6, 1.3
+LARGER = 1.2  # the factor by which an error that is followed may be larger than it seems
 ROUNDING = 64.0  # the units of rounding in the largest temperature that an estimate may consist of
 NOISE = {"rkl2": 16.0, "adi": 4.0}  # the units of rounding that an estimate has even where there is no error
 GROWTH_IN_NOISE = 1.5  # the factor by which a step grows whose estimate is nothing but rounding
@@ -278,6 +279,7 @@ class StepControl:
 
         Errors that grow for a short time are smaller the next time if steps are shorter until then. That is kept up
         until so much time has gone by without any more that the run is REMEMBERED times as far."""
+        error *= LARGER
         if shown:
             self["largest"] = max(self["largest"], error)
         enough = FOLLOWED * self.tolerance * self.range + self._unsure

@@ -119,7 +119,7 @@ class ControlledStepper(FieldStepper):
         self._missed = MissedKinks.of(made, backend, self._operator, T.dtype)
         self._companion: Companion | None = None  # not None only where conductivities dip or peak at temperatures
         if plan.dips is not None:
-            self._contrasts = Contrasts(made, plan.dips)
+            self._contrasts = Contrasts(made, plan.dips, clock.times[-1])
             fields = self.views[_LASTING], self.views[_ROOM]
             self._companion = Companion(made, backend, stages, self._adi, (_FIRST, _SECOND), self._kept, *fields)
         first = longest_step(3, safe) if math.isfinite(safe) else (clock.times[-1] - clock.times[0]) * 1e-4
@@ -240,7 +240,7 @@ class ControlledStepper(FieldStepper):
         control.go_on(method, judged.deciding, dt)
         E, D = self.views[_LASTING], self.views[_ESTIMATE]
         if self._companion is not None and not control.lost:
-            control.note_contrast(self._contrasts.between(control["low"], control["high"]), t)
+            control.note_contrast(self._contrasts.coming(control["low"], control["high"]), t)
         if self._companion is not None and control.followed:
             stages = self._stages(dt) if method == "rkl2" else 0
             self.work += self._cells * (stages or 2)
