@@ -634,3 +634,20 @@ def test_a_conductivity_that_vanishes_at_a_given_temperature_is_named(
     warm = {"temperature": 1.0}
     texts = heat(material=material | {"conductivity": "T"}, initial=warm, boundary=edge).warnings
     assert not [text for text in texts if "is 0 at T" in text]
+
+
+@pytest.mark.parametrize("power", ["1e5*exp((T - 300)/100)*(T < 400)", "3e5/(1 + exp(-(T - 320)/4))*(T < 400)"])
+def test_a_jump_that_a_growing_source_comes_to_is_named(heat: Callable, power: str) -> None:
+    """At the 300 K of the start both sources could heat a cell by 80 K or 2 K. They come to 400 K, as the first one's
+    T' = 0.1 exp((T - 300)/100) does after 632 s, and steps of 20 s end at 402.1 K."""
+    material = {"conductivity": 1.0, "density": 1000.0, "specific_heat": 1000.0}
+    given = {"material": material, "initial": {"temperature": 300.0}}
+    time = {"end": 800.0, "dt": 20.0, "stepper": "rkl2"}
+
+    def named(power: str) -> list[str]:
+        problem = heat(**given, grid={"nx": 4, "ny": 1}, source=[{"power": power}], time=time)
+        return [text for text in problem.warnings if "jumps" in text]
+
+    (text,) = named(power)
+    assert "jumps at T = 400" in text
+    assert not named("1e4*(T < 400)")

@@ -7,7 +7,7 @@ time. A step that goes beyond such a time heats the cell as if the source had be
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +24,7 @@ _LOOKS = 11  # the number of times at which sources are looked at
 _MOST = 512  # the most cells along each axis in which sources are looked at
 # the widths in kelvin of the ramps that are proposed in place of jumps, of sources and of conductivities
 _HALF, _FEW = 0.5, 5.0
+_WIDER = 16  # how often it is looked at how far sources drive temperatures, at the temperatures to which they do
 _JUMP = 1e-9  # share of the largest power: a smaller difference is rounding and no jump
 
 
@@ -124,12 +125,25 @@ def _jumps(
         return
     looks = np.linspace(0.0, end, _LOOKS).tolist()
     with np.errstate(all="ignore"):
-        low, high = made.reach(looks, end) if reached is None else reached
+        within = made.reach(looks, end) if reached is None else reached
+        found = list(_jumps_within(power, made, looks, parts, within))
+        if not found and reached is None:
+            wider = _may_come_to(made, looks, end, within)
+            if wider != within:
+                found = list(_jumps_within(power, made, looks, parts, wider))
+    yield from found
+
+
+def _jumps_within(
+    power: Expression, made: Discretisation, looks: list[float], parts: Iterable[Node], within: tuple[float, float]
+) -> Iterator[Jump]:
+    """The jumps of a source between two temperatures, at times like `looks`. parts: those of it that jump."""
+    low, high = within
     x, y = made.centres
     ranges = {
         "x": (float(x[0]), float(x[-1])),
         "y": (float(y[0, 0]), float(y[-1, 0])),
-        "t": (0.0, end),
+        "t": (0.0, looks[-1]),
         "T": (low, high),
     }
     for part in parts:
@@ -142,6 +156,23 @@ def _jumps(
             if _passes(power, made, (low, float(where), high), looks):
                 sides = evaluate(part, {"T": np.array([np.nextafter(where, -math.inf), where])})
                 yield Jump(float(where), bool(sides[1] > sides[0]))
+
+
+def _may_come_to(
+    made: Discretisation, looks: list[float], end: float, within: tuple[float, float]
+) -> tuple[float, float]:
+    """The least and the largest temperature that sources could drive cells to. within: those by what sources give at
+    the temperatures of the start and of edges. A source that gives more for a higher temperature, as a reaction does,
+    drives cells further than that."""
+    least, most = made.temperatures(looks)
+    low, high = within
+    for _ in range(_WIDER):
+        lower, _ = made.reach(looks, end, (low, most))
+        _, higher = made.reach(looks, end, (least, high))
+        if (lower >= low and higher <= high) or not math.isfinite(higher - lower):
+            break
+        low, high = min(low, lower), max(high, higher)
+    return low, high
 
 
 def _rises(part: Node) -> bool:

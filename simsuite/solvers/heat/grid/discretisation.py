@@ -187,10 +187,11 @@ class Discretisation:
                 bounds += [at_edges.min(), at_edges.max()]
         return float(min(bounds)), float(max(bounds))
 
-    def reach(self, looks: Sequence[float], end: float) -> tuple[float, float]:
+    def reach(self, looks: Sequence[float], end: float, at: tuple[float, float] | None = None) -> tuple[float, float]:
         """The bounds of `temperatures`, widened by as much as sources and given fluxes could drive a cell until `end`.
         The heat of a source is assumed to stay where it arises. A flux is assumed to enter a half-space of the worst
-        conductor (Carslaw & Jaeger, section 2.9) or only the cell beside it, and to fill a closed box."""
+        conductor (Carslaw & Jaeger, section 2.9) or only the cell beside it, and to fill a closed box. at: the
+        temperatures between which sources are looked at, by default those bounds."""
         least, most = self.temperatures(looks)
         capacity = float(np.min(distinct(self.rho_c)))
         k = min(float(np.nanmin(distinct(a))) for _, *pair in self.conductivities((least, most)) for a in pair)
@@ -198,7 +199,7 @@ class Discretisation:
         half_space = 2.0 * math.sqrt(end / (math.pi * k * capacity)) if k > 0 else math.inf
         of_flux = min(half_space, end / (capacity * min(self.dx, self.dy))) + 2.0 * end / (capacity * box)
         fluxes = np.concatenate([self.edges.data(t)[0][self.edges.kinds == FLUX] for t in looks])
-        fall, rise = self._driven(looks, end, (least, most))
+        fall, rise = self._driven(looks, end, (least, most) if at is None else at)
         fall += of_flux * -float(np.min(fluxes, initial=0.0))
         rise += of_flux * float(np.max(fluxes, initial=0.0))
         return least - fall, most + rise
