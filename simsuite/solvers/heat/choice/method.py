@@ -197,8 +197,7 @@ def _controlled(
     """The plan of steps as long as their error allows. seconds: how long a stage of rkl2 and a step of adi take."""
     name, longest = "+".join(methods), moves.longest
     times = sorted({*controlled_times(scenario, moves.changes.all), *moves.stops})
-    bounds = made.reach(made.edges.looks(times[-1]), times[-1])
-    dips = bounds if Contrasts(made, bounds, times[-1]).largest > 1.0 else None
+    dips = _dips(made, times[-1])
     control = Control(
         methods=methods,
         tolerance=scenario.time.tolerance,
@@ -216,6 +215,15 @@ def _controlled(
     )
     clock = Clock(tuple(TICKS * k for k in range(len(times))), tuple(times))
     return Plan(name, clock, reason, control=control, changes=moves.changes.all)
+
+
+def _dips(made: Discretisation, end: float) -> tuple[float, float] | None:
+    """The bounds of temperatures, K, between which a conductivity dips or peaks; None where none does."""
+    if made.law is None:
+        return None
+    with np.errstate(all="ignore"):
+        bounds = made.reach(made.edges.looks(end), end)
+    return bounds if Contrasts(made, bounds, end).largest > 1.0 else None
 
 
 def _expected(methods: str, scenario: HeatScenario, limits: StepLimits, times: int, moves: _Moves) -> int:

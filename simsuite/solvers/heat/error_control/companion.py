@@ -39,12 +39,12 @@ class Contrasts:
     few cells show. bounds: of all temperatures that sources and fluxes could lead to, K. end: of the run, s."""
 
     def __init__(self, made: Discretisation, bounds: tuple[float, float], end: float) -> None:
-        self._T = np.linspace(*bounds, _TEMPERATURES)
         self._columns: list[np.ndarray] = []
         self._places, self._contrast = (0, 0), 1.0
-        self._given = made.temperatures(made.edges.looks(end))
-        if made.law is None or not (np.all(np.isfinite(self._T)) and bounds[1] > bounds[0]):
+        self._bounds, self._given = bounds, made.temperatures(made.edges.looks(end))
+        if made.law is None or not (math.isfinite(bounds[1] - bounds[0]) and bounds[1] > bounds[0]):
             return
+        self._T = np.linspace(*bounds, _TEMPERATURES)
         x, y = (a.ravel()[:: 1 + a.size // _FEW] for a in made.centres)
         few = np.s_[:: 1 + made.ny // _FEW, :: 1 + made.nx // _FEW]
         names = {"x": x, "y": y[:, None], "T": self._T[:, None, None], "which": made.law.which[few]}
@@ -56,7 +56,7 @@ class Contrasts:
     @property
     def largest(self) -> float:
         """The contrast at all temperatures looked at."""
-        return self.between(float(self._T[0]), float(self._T[-1]))
+        return self.between(*self._bounds)
 
     def coming(self, low: float, high: float) -> float:
         """The contrast at the temperatures that there may be soon where there are those from `low` to `high`, K: some

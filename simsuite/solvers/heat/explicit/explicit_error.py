@@ -65,7 +65,7 @@ def _spread(made: Discretisation, bounds: tuple[float, float]) -> float:
         k = [distinct(a) for a in pair]
         most = [np.maximum(a, b) for a, b in zip(most or k, k)]
         least = [np.minimum(a, b) for a, b in zip(least or k, k)]
-    return max(float(np.nanmax(a / b)) for a, b in zip(most, least))
+    return max(float(np.max(a / b, where=~np.isnan(a / b), initial=1.0)) for a, b in zip(most, least))
 
 
 def least_range(made: Discretisation, clock: Clock) -> float:
