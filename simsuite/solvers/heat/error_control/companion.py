@@ -30,6 +30,7 @@ _TEMPERATURES = 4097  # the number of temperatures at which conductivities are l
 _CONTRAST = 1.5  # the ratio of conductivities from which on a dip or a peak counts
 # the least change of ln k over half of the temperatures between two cells that can make errors grow
 _STEEP = 1.0
+_NONE = 1e-12  # the share of the largest conductivity that counts as none
 _SOON = 0.25  # the share by which the range of temperatures may be larger soon
 _FEW = 8  # the number of cells along each axis that are looked at
 
@@ -81,9 +82,9 @@ class Contrasts:
 
 def _of_one(T: np.ndarray, k: np.ndarray) -> float:
     """The contrast of one function, given by its values at temperatures T."""
-    if not (np.all(np.isfinite(k)) and np.min(k) > 0):
+    if not (np.all(np.isfinite(k)) and np.max(k) > 0):
         return math.inf
-    log = np.log(k)
+    log = np.log(np.maximum(k, _NONE * np.max(k)))
     steep = np.abs(np.gradient(log, T)) * np.minimum(T - T[0], T[-1] - T)
     if np.max(steep) < _STEEP:
         return 1.0
