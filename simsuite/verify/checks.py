@@ -58,5 +58,7 @@ def require(checks: Sequence[Check]) -> None:
         raise VerificationFailure("nothing was verified")
     if off:
         names = ", ".join(f"{check.name} ({check.kind})" for check in off[:3]) + (", ..." if len(off) > 3 else "")
+        if len(checks) == 1:
+            raise VerificationFailure(f"the check is off: {names}")
         are = "is" if len(off) == 1 else "are"
         raise VerificationFailure(f"{len(off)} of {len(checks)} checks {are} off: {names}")
