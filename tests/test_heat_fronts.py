@@ -105,6 +105,24 @@ def test_a_run_that_is_cut_has_the_same_bits(heat: Callable[..., HeatProblem], b
         np.testing.assert_array_equal(array, ends[1][name], err_msg=name)
 
 
+def test_a_second_solution_that_is_lost_begins_again_and_that_is_told(heat: Callable[..., HeatProblem]) -> None:
+    """As where k(T) is NaN at temperatures that only the second solution comes to."""
+    rod = Rod(6, 0.005, 30.0, MELTING["plateau"].diffusivity, (Edge("temperature", "60"), _OPEN), "0", 1e-2)
+    problem = heat(**rod.sections)
+    run = problem.stepper(open_backend("cpu"), problem.initial())
+    run.advance(problem.clock.end // 2)
+    with run.snapshot() as snapshot:
+        arrays = {name: np.array(a) for name, a in snapshot.arrays.items()}
+    arrays["lasting_error"][0, 2] = np.nan
+    again = problem.stepper(open_backend("cpu"), Snapshot(run.step, arrays))
+    again.advance(problem.clock.end - again.step)
+    with again.snapshot() as snapshot:
+        assert np.isfinite(snapshot.arrays["lasting_error"]).all()
+        assert np.isfinite(snapshot.arrays["temperature"]).all()
+    with again.observe("time") as observed:
+        assert problem.results(observed)["time_error"] >= 1.0
+
+
 def contrast(heat: Callable[..., HeatProblem], law: str, low: float = 0.0, high: float = 60.0) -> float:
     problem = heat(grid={"nx": 4, "ny": 3}, material={"diffusivity": law}, initial={"temperature": 20.0})
     return Contrasts(problem.made, (0.0, 60.0), 1.0).between(low, high)

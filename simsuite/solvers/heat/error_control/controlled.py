@@ -245,7 +245,11 @@ class ControlledStepper(FieldStepper):
             stages = self._stages(dt) if method == "rkl2" else 0
             self.work += self._cells * (stages or 2)
             self._companion.follow(self.views, self.now, D, self.step, dt, stages)
-            control.note_followed(t + dt, self._largest(E), taken == ticks - k)
+            largest, shown = self._largest(E), taken == ticks - k
+            if not (math.isfinite(largest) or control.lost):  # where k(T) is NaN at temperatures that only U comes to
+                self._add(D, D, self._real(0), E)
+                largest, shown = control.range, True
+            control.note_followed(t + dt, largest, shown)
         else:
             self._add(E, D, self._real(1), E)
         over = self.step + taken == self.clock.end
