@@ -24,7 +24,7 @@ _LOOKS = 11  # the number of times at which sources are looked at
 _MOST = 512  # the most cells along each axis in which sources are looked at
 # the widths in kelvin of the ramps that are proposed in place of jumps, of sources and of conductivities
 _HALF, _FEW = 0.5, 5.0
-_WIDER = 16  # how often it is looked at how far sources drive temperatures, at the temperatures to which they do
+_WIDER = 16  # how many times the bounds of temperatures are widened at most, by what sources give between them
 _JUMP = 1e-9  # share of the largest power: a smaller difference is rounding and no jump
 
 

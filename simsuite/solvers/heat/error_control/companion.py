@@ -28,7 +28,7 @@ from simsuite.solvers.heat.rkl2.stages import GeneralStages, PlainStages
 
 _TEMPERATURES = 4097  # the number of temperatures at which conductivities are looked at
 _CONTRAST = 1.5  # the ratio of conductivities from which on a dip or a peak counts
-# the least change of ln k over half of the temperatures between two cells that can make errors grow
+# the least |d ln k / dT|, times half of the largest difference of two cells about T, with which errors can grow
 _STEEP = 1.0
 _NONE = 1e-12  # the share of the largest conductivity that counts as none
 _SOON = 0.25  # the share by which the range of temperatures may be larger soon
@@ -89,12 +89,12 @@ def _of_one(T: np.ndarray, k: np.ndarray) -> float:
     if np.max(steep) < _STEEP:
         return 1.0
 
-    def so_far(values: np.ndarray) -> np.ndarray:
-        """The largest of each value and those before it, or of it and those after it if that is less."""
+    def beside(values: np.ndarray) -> np.ndarray:
+        """For each place, the largest value up to it or the largest one from it on, whichever is less."""
         after = np.maximum.accumulate(values[::-1])[::-1]
         return np.asarray(np.minimum(np.maximum.accumulate(values), after))
 
-    found = math.exp(max(np.max(so_far(log) - log), np.max(so_far(-log) + log)))
+    found = math.exp(max(np.max(beside(log) - log), np.max(beside(-log) + log)))
     return found if found >= _CONTRAST else 1.0
 
 
