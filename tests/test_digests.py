@@ -110,7 +110,7 @@ def test_fake_runs_have_digests_of_all_rows(tmp_path: Path) -> None:
 
 
 def test_a_row_is_told_when_the_file_is_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(layout_module, "_SMALL_CHUNK", 1)
+    monkeypatch.setattr(layout_module, "SMALL_CHUNK", 1)
     path = tmp_path / "results.h5"
     with small_file(path) as results:
         results.flush_to_disk()

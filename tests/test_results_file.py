@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import pickle
 import random
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import ClassVar
 
 import fake_run
 import h5py
@@ -109,7 +111,7 @@ def test_xarray_reads_the_shapes_of_linear(tmp_path: Path) -> None:
 
 def test_big_rows_are_stored_in_slabs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(layout_module, "_LARGEST_CHUNK", {"none": 150})
-    monkeypatch.setattr(layout_module, "_SMALL_CHUNK", 8)
+    monkeypatch.setattr(layout_module, "SMALL_CHUNK", 8)
     frame = np.arange(30.0).reshape(6, 5)
     with ResultsFile.create(tmp_path / "r.h5", fake_run.heat_layout(), {}) as results:
         results.append("time", {"time": 0.0, "temperature": frame})
@@ -119,6 +121,31 @@ def test_big_rows_are_stored_in_slabs(tmp_path: Path, monkeypatch: pytest.Monkey
         np.testing.assert_array_equal(file["temperature"], [frame, -frame[::-1]])
     assert layout_module.chunk_shape((7, 3, 5), 1, 8, "none") == (1, 1, 3, 5)
     assert layout_module.chunk_shape((4, 40), 0, 8, "none") == (1, 1, 18)
+
+
+class _Heap(ctypes.Structure):
+    """glibc's `struct mallinfo2`."""
+
+    _fields_: ClassVar = [
+        *((name, ctypes.c_size_t) for name in ("arena", "ordblks", "smblks", "hblks", "hblkhd")),
+        *((name, ctypes.c_size_t) for name in ("usmblks", "fsmblks", "uordblks", "fordblks", "keepcost")),
+    ]
+
+
+def test_memory_does_not_grow_with_the_rows_of_a_run(tmp_path: Path) -> None:
+    mallinfo2 = getattr(ctypes.CDLL(None), "mallinfo2", None)
+    if mallinfo2 is None:
+        pytest.skip("this C library does not tell how much memory is in use")
+    mallinfo2.restype = _Heap
+    in_use = []
+    with small_file(tmp_path / "r.h5") as results:
+        for k in range(3, 1604):
+            append_frame(results, k)
+            if k % 800 == 3:
+                results.flush_to_disk()
+                found = mallinfo2()
+                in_use.append(found.uordblks + found.hblkhd)
+    assert in_use[2] - in_use[1] < 0.3 * 800 * fake_run.NY * fake_run.NX * 8  # the rows themselves would be 1
 
 
 def test_vtk_reads_every_frame(tmp_path: Path) -> None:

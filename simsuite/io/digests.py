@@ -16,6 +16,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
+from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -90,7 +91,7 @@ class SeriesDigests:
     def __init__(self, dataset: h5py.Dataset) -> None:
         self.dataset = dataset
         self._names = list(self.variables(dataset))
-        self._waiting: list[list[int]] = []
+        self._waiting: array[int] = array("Q")  # of rows that are not stored yet, one after the other
 
     @staticmethod
     def create(file: h5py.File, dim: str, variables: Mapping[str, int]) -> h5py.Dataset:
@@ -109,15 +110,16 @@ class SeriesDigests:
 
     def add(self, digests: Mapping[str, int]) -> None:
         """Add the digests of the next row, by the names of its variables."""
-        self._waiting.append([digests[name] for name in self._names])
+        self._waiting.extend(digests[name] for name in self._names)
 
     def store(self) -> None:
         """Write the digests that were added since the last call."""
         if self._waiting:
+            rows = np.array(self._waiting, np.uint64).reshape(-1, len(self._names))
             stored = len(self.dataset)
-            self.dataset.resize(stored + len(self._waiting), axis=0)
-            self.dataset[stored:] = np.array(self._waiting, np.uint64)
-            self._waiting = []
+            self.dataset.resize(stored + len(rows), axis=0)
+            self.dataset[stored:] = rows
+            self._waiting = array("Q")
 
 
 def damages(file: h5py.File) -> Iterator[Damage]:

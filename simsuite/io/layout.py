@@ -26,7 +26,7 @@ LIBVER = ("v110", "v110")  # the newest that netCDF tools and VTK read, the olde
 STATUS_BYTES = 16
 # netCDF's marker, in the NAME attribute, of a dimension that has no coordinate variable
 _NO_COORDINATE = "This is a netCDF dimension but not a netCDF variable. %9d"
-_SMALL_CHUNK = 1 << 16
+SMALL_CHUNK = 1 << 16  # bytes of a chunk of several rows
 _MUCH = 1 << 20  # a row of so many bytes is written while a thread computes its digest
 _AT_ONCE = ThreadPoolExecutor(1, "simsuite-digests")
 _LARGEST_CHUNK = {"none": 1 << 30, "lossless": 1 << 22}
@@ -92,7 +92,7 @@ def chunk_shape(row: tuple[int, ...], axis: int, itemsize: int, compression: str
         shape[i] = max(1, largest // rest)
         if rest <= largest:
             break
-    together = min(1024, max(1, _SMALL_CHUNK // (itemsize * math.prod(row))))
+    together = min(1024, max(1, SMALL_CHUNK // (itemsize * math.prod(row))))
     return (*shape[:axis], together, *shape[axis:])
 
 

@@ -27,6 +27,7 @@ from simsuite.io.disk import abandon, explained, require_room, require_whole, sy
 from simsuite.io.foreign import refuse_foreign
 from simsuite.io.layout import (
     LIBVER,
+    SMALL_CHUNK,
     STATUS_BYTES,
     Column,
     build,
@@ -40,6 +41,9 @@ from simsuite.io.metadata import MetadataCopy, chunk_places, contiguous_place
 from simsuite.io.unflag import clear_flags, repair, within_flush
 from simsuite.version import FORMAT_VERSION
 
+# bytes of chunks that HDF5 keeps for each array: the one that is being filled. Its default, 8 MiB, would keep all rows
+# of small arrays, so that the memory of a run grew with its frames.
+_CHUNK_CACHE = 2 * SMALL_CHUNK
 _RUN_ID = "run_id"  # the attribute that tells the file from that of any other run
 # the number of attempts at opening a file that somebody may be writing, and the seconds between them
 _ATTEMPTS, _PAUSE = 10, 0.02
@@ -92,7 +96,7 @@ class ResultsFile:
         """
         fresh = path.with_name(path.name + ".new")  # a kill before the file is whole leaves nothing at `path`
         with explained(path):
-            file = h5py.File(fresh, "w", libver=LIBVER, track_order=True)
+            file = h5py.File(fresh, "w", libver=LIBVER, rdcc_nbytes=_CHUNK_CACHE, track_order=True)
             try:
                 build(file, layout, {**attributes, _RUN_ID: uuid.uuid4().hex}, compression)
                 file.swmr_mode = True
@@ -294,9 +298,9 @@ def _open_for_writing(path: Path) -> h5py.File:
     """Open the file for writing without HDF5's lock, which readers such as ParaView may hold; the lock of the run's
     directory keeps other writers out."""
     try:
-        return h5py.File(path, "r+", libver=LIBVER)
+        return h5py.File(path, "r+", libver=LIBVER, rdcc_nbytes=_CHUNK_CACHE)
     except BlockingIOError:
-        return h5py.File(path, "r+", libver=LIBVER, locking=False)
+        return h5py.File(path, "r+", libver=LIBVER, rdcc_nbytes=_CHUNK_CACHE, locking=False)
 
 
 def open_results(path: Path) -> h5py.File:
