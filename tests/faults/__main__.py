@@ -18,11 +18,13 @@ from pathlib import Path
 from . import campaigns
 from .disk import library
 from .runs import Run, prepared
+from .snapshots import snapshots
 from .strangers import strangers
 
 CAMPAIGNS: dict[str, campaigns.Campaign] = {
     "kills": campaigns.kills,
     "cuts": campaigns.cuts,
+    "snapshots": snapshots,
     "errors": campaigns.errors,
     "damage": campaigns.damage,
     "decay": campaigns.decay,
