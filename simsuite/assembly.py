@@ -21,7 +21,7 @@ from simsuite.core import SNAPSHOTS, Backend, Device, Problem
 from simsuite.errors import DeviceError, DeviceFailure, ScenarioError, SimsuiteError, UsageError
 from simsuite.io.checkpoint import read_about, stored_bytes
 from simsuite.io.directory import RunDirectory, State
-from simsuite.io.results import reading
+from simsuite.io.reading import reading
 from simsuite.io.size import checkpoint_bytes, results_bytes
 from simsuite.libraries import library_threads
 from simsuite.scenario import Scenario, load

@@ -22,7 +22,7 @@ from simsuite.io.checkpoint import Checkpoint, read_checkpoint
 from simsuite.io.directory import RunDirectory
 from simsuite.io.disk import replace_bytes
 from simsuite.io.layout import as_text
-from simsuite.io.results import reading
+from simsuite.io.reading import reading
 from simsuite.scenario import Scenario
 from simsuite.words import measured
 

@@ -29,8 +29,9 @@ from simsuite.io.checkpoint import Checkpoint, read_about, read_checkpoint, writ
 from simsuite.io.directory import RunDirectory, State
 from simsuite.io.disk import free_bytes
 from simsuite.io.outputs import CheckpointOutput, Output, SeriesOutput, moment
+from simsuite.io.reading import reading
 from simsuite.io.recovery import Condition, mend
-from simsuite.io.results import ResultsFile, reading
+from simsuite.io.results import ResultsFile
 from simsuite.io.writer import Writer
 from simsuite.loop import march
 from simsuite.progress import LiveProgress, Reporter, Silent, position, progress_made, units
@@ -42,8 +43,7 @@ from simsuite.words import measured, steps_in_words, with_prefix
 _MUCH = 4e9  # so many bytes may take more than some seconds to read
 _LESS = Advice(
     "store fewer frames (--set output.frames=..), --set output.compression=lossless, or -o DIR on a larger disk",
-    'store fewer frames (set={"output.frames": ..}), set={"output.compression": "lossless"}, or directory=.. on a '
-    "larger disk",
+    'store fewer frames (set={"output.frames": ..}), set={"output.compression": "lossless"}, or directory=.. elsewhere',
 )
 
 

@@ -7,7 +7,7 @@ import json
 from simsuite.errors import AFRESH, Advice, SimsuiteError, UsageError
 from simsuite.io.checkpoint import Checkpoint
 from simsuite.io.directory import RunDirectory
-from simsuite.io.results import reading
+from simsuite.io.reading import reading
 from simsuite.scenario import Scenario
 
 _FEW = 5  # how many differing keys a message names

@@ -19,7 +19,7 @@ from simsuite.io.checkpoint import read_about, read_checkpoint
 from simsuite.io.digests import FIXED, GROUP, coordinate_of, damages
 from simsuite.io.directory import RunDirectory
 from simsuite.io.layout import as_text
-from simsuite.io.results import reading
+from simsuite.io.reading import reading
 
 _NAMED = 8  # how many runs an error message names
 # a run on another machine, whose lock may not be seen from here, counts as running for so many seconds after its last
@@ -42,7 +42,7 @@ def inspect(run: RunDirectory) -> dict[str, Any]:
     Raises UsageError where there is no run, SimsuiteError where its files are damaged.
     """
     in_use, live = run.in_use, run.read_progress()
-    if not run.results.exists() and not (in_use or live is not None):
+    if not (run.exists or in_use):
         raise UsageError(f"{run.path} holds no run (no results.h5 in it){runs_nearby(run.path)}")
     found: dict[str, Any] = {"directory": str(run.path), **_of_results(run)}
     if live is not None:

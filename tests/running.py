@@ -18,7 +18,7 @@ import pytest
 from starter import Started
 
 from simsuite.io.checkpoint import read_checkpoint
-from simsuite.io.results import open_results
+from simsuite.io.reading import open_results
 
 ROOT = Path(__file__).parents[1]
 Process = Started | subprocess.Popen[str]

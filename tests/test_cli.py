@@ -21,7 +21,7 @@ from schema_check import faults
 from simsuite.backends import open_backend
 from simsuite.cli import app, doctor, progress
 from simsuite.errors import DeviceError
-from simsuite.io.results import open_results
+from simsuite.io.reading import open_results
 from simsuite.version import VERSION
 
 ROOT = Path(__file__).parents[1]

@@ -13,7 +13,7 @@ from running import assert_same_bits, call, contents, finish, start, wait_for_st
 from test_resume import OFTEN, kill_somewhere, write
 
 from simsuite.io.checkpoint import read_checkpoint
-from simsuite.io.results import open_results
+from simsuite.io.reading import open_results
 
 COUNTS = (3000, 7500)  # neither of whole groups
 BASE = tables(

@@ -13,7 +13,7 @@ from scipy.integrate import quad
 from test_resume import write
 
 from simsuite import api
-from simsuite.io.results import open_results
+from simsuite.io.reading import open_results
 from simsuite.pictures.gbm import _subtitle, gbm_figure
 from simsuite.pictures.gbm_options import option_rows
 from simsuite.pictures.recording import Recording

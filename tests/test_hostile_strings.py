@@ -10,6 +10,8 @@ import pytest
 from running import call
 from test_resume import HEAT, SHORT, write
 
+from simsuite.io.directory import RunDirectory
+
 HOSTILE = "\x1b]0;owned\x07\x1b[31m\x9b2J\u202etxt\x7f"
 
 
@@ -41,7 +43,7 @@ def test_looking_at_a_run_prints_no_escapes(
     if not summary:
         (run / "summary.json").unlink()
         (run / "log.txt").write_text(f"2026 failed: {HOSTILE}\n")
-        (run / "progress.json").write_text(json.dumps({"host": HOSTILE, "pid": HOSTILE, "device": HOSTILE}))
+        RunDirectory(run).write_progress({"host": HOSTILE, "pid": HOSTILE, "device": HOSTILE})
     shown = call(capsys, command[0], run, *command[1:])
     assert "Traceback" not in shown.stderr
     assert harmless(shown.stdout), shown.stdout

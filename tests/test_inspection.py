@@ -286,3 +286,14 @@ def test_a_run_on_another_machine_lives_while_it_writes(tmp_path: Path) -> None:
     assert inspect(run)["status"] == "killed"
     run.write_progress(note | {"host": socket.gethostname()})
     assert inspect(run)["status"] == "killed", "the lock is free, and would not be"
+
+
+def test_a_note_that_was_damaged_is_none(tmp_path: Path) -> None:
+    """Whichever bit of it flipped: names of keys are no longer known then, or numbers are others."""
+    run = RunDirectory(tmp_path)
+    run.write_progress({"host": "elsewhere", "pid": 1, "steps": 3, "time": 0.1, "percent": 12.5, "seconds_left": None})
+    text = run.progress.read_bytes()
+    for at in range(len(text) - 1):
+        run.progress.write_bytes(text[:at] + bytes([text[at] ^ 1]) + text[at + 1 :])
+        assert run.read_progress() is None, at
+        assert inspect(run)["status"] == "killed"

@@ -19,7 +19,7 @@ from simsuite.backends.cpu import CpuBackend
 from simsuite.expressions import sharing
 from simsuite.expressions.parser import parse
 from simsuite.expressions.sharing import evaluate_each, shared, values_at_once
-from simsuite.io.results import open_results
+from simsuite.io.reading import open_results
 from simsuite.solvers.gbm.portfolio.portfolio import PAYOFFS_CHUNK
 
 pytestmark = pytest.mark.usefixtures("one_thread")

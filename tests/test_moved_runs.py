@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from running import assert_same_bits, call
 
-from simsuite.io.results import open_results
+from simsuite.io.reading import open_results
 
 PLATE = """
 solver = "heat"

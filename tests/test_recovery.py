@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
 from pathlib import Path
 
@@ -9,10 +11,13 @@ import pytest
 from running import assert_same_bits, call, finish, no_hang, start, wait_for_step
 from test_resume import HEAT, OFTEN, SHORT, write
 
+import simsuite
 from simsuite.errors import SimsuiteError
-from simsuite.io import results as results_module
+from simsuite.inspection import look_through
+from simsuite.io import reading as reading_module
+from simsuite.io.directory import RunDirectory
 from simsuite.io.lock import Lock
-from simsuite.io.results import open_results
+from simsuite.io.reading import open_results
 
 
 def damage(path: Path) -> None:
@@ -86,8 +91,8 @@ def test_a_file_of_another_run_is_not_restored(tmp_path: Path, plate: Path, caps
 def test_looking_at_a_damaged_file_of_a_live_writer_ends(
     tmp_path: Path, plate: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(results_module, "_LIMIT", 3.0)
-    monkeypatch.setattr(results_module, "_ATTEMPTS", 1)
+    monkeypatch.setattr(reading_module, "_LIMIT", 3.0)
+    monkeypatch.setattr(reading_module, "_ATTEMPTS", 1)
     assert call(capsys, "run", plate, "-o", tmp_path / "run", "--max-minutes", 0).returncode == 75
     damage(tmp_path / "run/results.h5")
     with no_hang(), Lock(tmp_path / "run").held(), pytest.raises(SimsuiteError, match="no end"):
@@ -141,3 +146,32 @@ def test_a_run_that_a_mistake_of_the_program_ends_has_failed(
     monkeypatch.undo()
     assert "run, failed" in shown.splitlines()[0], shown
     assert call(capsys, "run", plate, "-o", run).returncode == 0
+
+
+def test_a_page_of_zeros_in_a_list_of_texts_is_told_of(plate: Path, tmp_path: Path) -> None:
+    """HDF5's own reading of such a global heap has no end."""
+    assert simsuite.run(plate, directory=tmp_path / "run").summary["status"] == "complete"
+    path = tmp_path / "run" / "results.h5"
+    whole = path.read_bytes()
+    heap = whole.index(b"GCOL")
+    size = int.from_bytes(whole[heap + 8 : heap + 16], "little")
+    second = 16 + 16 + -(-int.from_bytes(whole[heap + 24 : heap + 32], "little") // 8) * 8
+    for first in (16, second):
+        path.write_bytes(whole[: heap + first] + bytes(size - first) + whole[heap + size :])
+        with no_hang(), pytest.raises(SimsuiteError, match=r"results\.h5 cannot be read"):
+            look_through(RunDirectory(tmp_path / "run"))
+    path.write_bytes(whole)
+    assert look_through(RunDirectory(tmp_path / "run"))["damaged"] == []
+
+
+def test_a_disk_that_fails_while_a_file_is_mended_is_told_of(
+    plate: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(_: Path) -> bool:
+        raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+
+    simsuite.run(plate, directory=tmp_path / "run", max_minutes=0)
+    damage(tmp_path / "run" / "results.h5")
+    monkeypatch.setattr("simsuite.io.recovery.is_hdf5", fails)
+    with pytest.raises(SimsuiteError, match=r"cannot read .*results\.h5: .*Stale file handle"):
+        simsuite.run(plate, directory=tmp_path / "run")

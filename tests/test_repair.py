@@ -12,7 +12,7 @@ from test_digests import flip
 from test_recovery import damage
 from test_resume import HEAT, SHORT, assert_same_bits, write
 
-from simsuite.io import results as results_module
+from simsuite.io import reading as reading_module
 from simsuite.io.lock import Lock
 
 Capture = pytest.CaptureFixture[str]
@@ -58,7 +58,7 @@ def test_rows_that_changed_are_named(stopped: Path, capsys: Capture) -> None:
 def test_what_cannot_be_repaired_is_left_as_it_is(
     stopped: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, what: str, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(results_module, "_LIMIT", 2.0)  # HDF5 never comes to an end of reading the damaged file
+    monkeypatch.setattr(reading_module, "_LIMIT", 2.0)  # HDF5 never comes to an end of reading the damaged file
     damage(stopped / "results.h5")
     said, code, run = {
         "no checkpoint": ("and there is no checkpoint to restore it from; bring the file back", 1, stopped),

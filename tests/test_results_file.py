@@ -25,7 +25,8 @@ from simsuite.core import Layout, Variable
 from simsuite.errors import SimsuiteError, UsageError
 from simsuite.io import layout as layout_module
 from simsuite.io.directory import RunDirectory, State
-from simsuite.io.results import ResultsFile, open_results
+from simsuite.io.reading import open_results
+from simsuite.io.results import ResultsFile
 from simsuite.io.unflag import lookup3, repair
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -478,7 +479,7 @@ def test_a_file_that_looks_damaged_while_it_is_written_is_looked_at_again(
         if len(pauses) == 3:
             path.write_bytes(whole)
 
-    monkeypatch.setattr("simsuite.io.results.time.sleep", written_meanwhile)
+    monkeypatch.setattr("simsuite.io.reading.time.sleep", written_meanwhile)
     with open_results(path) as file:
         assert len(file["time"]) == 3
     assert len(pauses) == 3

@@ -197,6 +197,16 @@ def test_files_of_somebody_else_are_not_overwritten(tmp_path: Path, capsys: pyte
     assert (tmp_path / "lock").read_text() == "of my bicycle"
 
 
+def test_a_mark_that_a_kill_cut_off_is_no_file_of_somebody_else(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "plate.toml").write_text(PLATE, encoding="utf-8")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "lock").write_text("simsu")
+    assert call(capsys, "run", tmp_path / "plate.toml", "-o", tmp_path / "run").returncode == 0
+    assert (tmp_path / "run" / "lock").read_text() == "simsuite\n"
+
+
 def test_a_directory_with_other_files_is_fine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "plate.toml").write_text(PLATE, encoding="utf-8")
     assert call(capsys, "run", tmp_path / "plate.toml", "-o", tmp_path).returncode == 0

@@ -17,7 +17,7 @@ from sm90 import others_long
 from test_resume import HEAT, OFTEN, SHORT, write
 
 from simsuite.io.checkpoint import read_checkpoint
-from simsuite.io.results import open_results
+from simsuite.io.reading import open_results
 
 LONG = "a" * 300
 

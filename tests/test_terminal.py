@@ -185,7 +185,7 @@ def test_degrees_celsius_are_called_so_everywhere(say: Say) -> None:
 def test_pictures_have_the_units_of_the_run(say: Say) -> None:
     assert say("run", *settings("units=degC", "reference={temperature = 20.0}")).returncode == 0
     assert say("plot", "runs/plate", "-o", "out.svg").returncode == 0
-    from simsuite.io.results import open_results
+    from simsuite.io.reading import open_results
     from simsuite.pictures.heat import heat_figure
     from simsuite.pictures.recording import Recording
 

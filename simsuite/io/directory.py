@@ -9,6 +9,7 @@ import math
 import os
 import stat
 import tomllib
+import zlib
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from pathlib import Path
@@ -21,9 +22,10 @@ from simsuite.errors import AFRESH, Advice, SimsuiteError, UsageError
 from simsuite.io import checkpoint
 from simsuite.io.disk import explained, read_text, replace_text, sync_directory
 from simsuite.io.lock import Lock
-from simsuite.io.results import reading
+from simsuite.io.reading import reading
 
 _MARK = b"simsuite\n"  # the contents of the lock file in the directory of a run
+_CHECKSUM = "crc32"  # the key in progress.json of the CRC-32 of all other keys
 _ANOTHER = Advice(
     "-o DIR writes the run into another directory; or move these files elsewhere",
     "directory=.. writes the run into another directory; or move these files elsewhere",
@@ -118,10 +120,11 @@ class RunDirectory:
         other = [path.name for path in there if not stat.S_ISREG(path.lstat().st_mode)]
         if other:
             raise UsageError(f"cannot use {self.path} as output directory: {', '.join(other)} in it is no plain file")
-        if os.pread(lock, len(_MARK) + 1, 0) == _MARK:
+        marked = os.pread(lock, len(_MARK) + 1, 0)
+        if marked == _MARK:
             return
         foreign = [path.name for path in there]
-        if os.fstat(lock).st_size:
+        if not _MARK.startswith(marked):  # as it does where a kill cut the writing of the mark, before all other files
             foreign.append(self._lock.path.name)
         if foreign and not self._has_results_of_simsuite():
             if not os.fstat(lock).st_size:
@@ -214,18 +217,21 @@ class RunDirectory:
     def write_progress(self, progress: Mapping[str, object]) -> None:
         """Write how far the run is, such that readers find the old text or the new one at any time. It is of no use
         after a crash of the machine and does not wait for the disk; a disk that fails is no reason to end a run."""
-        fresh = self.progress.with_name(self.progress.name + ".new")
+        fresh, note = self.progress.with_name(self.progress.name + ".new"), without_nan(progress)
         with contextlib.suppress(OSError):
-            fresh.write_text(json.dumps(without_nan(progress), ensure_ascii=False) + "\n", encoding="utf-8")
+            text = json.dumps(note | {_CHECKSUM: _checksum(note)}, ensure_ascii=False)
+            fresh.write_text(text + "\n", encoding="utf-8")
             os.replace(fresh, self.progress)
 
     def read_progress(self) -> JsonObject | None:
-        """The note on the run's progress; None where there is none that can be read."""
+        """The note on the run's progress; None where there is none that is as it was written."""
         try:
             found = json.loads(read_text(self.progress))
         except (OSError, ValueError, RecursionError):
             return None
-        return found if isinstance(found, dict) else None
+        if isinstance(found, dict) and found.pop(_CHECKSUM, None) == _checksum(found):
+            return found
+        return None
 
     def append_log(self, line: str) -> None:
         """Add a line to log.txt, with the date and time. Raises SimsuiteError when the disk fails."""
@@ -250,6 +256,10 @@ class RunDirectory:
         ended."""
         with contextlib.suppress(OSError):
             self.progress.unlink()
+
+
+def _checksum(note: JsonObject) -> int:
+    return zlib.crc32(json.dumps(note).encode())
 
 
 def _remove(path: Path) -> None:

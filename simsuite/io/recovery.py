@@ -8,7 +8,9 @@ from pathlib import Path
 
 from simsuite.errors import SimsuiteError
 from simsuite.io.checkpoint import read_checkpoint
-from simsuite.io.results import damaged, reading
+from simsuite.io.disk import explained
+from simsuite.io.reading import reading
+from simsuite.io.results import damaged
 from simsuite.io.unflag import is_hdf5, repair, within_flush
 
 
@@ -34,8 +36,9 @@ def mend(results: Path) -> Condition:
         _look(results)
         return Condition.WHOLE
     except (SimsuiteError, ValueError, OSError) as error:
-        if not is_hdf5(results):
-            raise damaged(results, error) from error
+        with explained(results, "read"):
+            if not is_hdf5(results):
+                raise damaged(results, error) from error
         found = read_checkpoint(results.parent)
         if found is None or found.results is None:
             return Condition.LOST

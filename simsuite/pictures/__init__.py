@@ -33,7 +33,7 @@ def _draw(directory: Path, path: Path) -> None:
     results = directory / "results.h5"
     if not results.exists():
         raise UsageError(f"{directory} holds no run (no results.h5 in it)")
-    from simsuite.io.results import open_results, unreadable
+    from simsuite.io.reading import open_results, unreadable
     from simsuite.pictures.recording import Recording
 
     with open_results(results) as file:
