@@ -62,6 +62,24 @@ def test_the_rate_of_a_slow_decay_is_that_of_its_mode(heat: Callable[..., HeatPr
     assert rate(stepper) == pytest.approx(largest * np.pi**2, rel=0.05)
 
 
+def test_rates_are_smoothed_by_no_longer_steps_than_frames_allow(heat: Callable[..., HeatProblem]) -> None:
+    """The error alone would allow steps of a third of the time in which the slowest mode decays."""
+    time = {"end": 0.5, "stepper": "adi", "tolerance": 3e-2, "steady_tolerance": 1e-9}
+    problem = heat(
+        grid={"nx": 30, "ny": 4},
+        initial={"temperature": "300 + 10*cos(pi*x)"},
+        time=time,
+        output={"frames": 41},
+    )
+    backend = open_backend("cpu")
+    stepper: Any = problem.stepper(backend, problem.initial())
+    stepper.advance(problem.clock.end)
+    assert stepper.control["dt"] > 2 * 0.5 / 40
+    largest = np.max(np.abs(backend.to_host(stepper.state["temperature"]) - 300.0))
+    eigenvalue = (2 * 30 * np.sin(np.pi / 60)) ** 2
+    assert rate(stepper) == pytest.approx(largest * eigenvalue, rel=0.02)
+
+
 def test_a_jump_at_that_very_time_is_no_steady_state(heat: Callable[..., HeatProblem]) -> None:
     """An edge that gets warmer at a frame, after a long rest, which does not end the run either."""
     boundary = {"left": {"kind": "temperature", "value": "300 + 1e-6*(t >= 5e5)"}}

@@ -167,7 +167,10 @@ class ControlledStepper(FieldStepper):
 
     @property
     def smoothed_step(self) -> float:
-        return 0.0 if self.clock.time(self.step) in self._jumps else self.control["dt"]
+        if self.clock.time(self.step) in self._jumps:
+            return 0.0
+        _, since_last_frame, _, _ = self.clock.interval(max(self.step - 1, 0))
+        return min(self.control["dt"], since_last_frame)  # steps end at frames
 
     @property
     def taken(self) -> int:
