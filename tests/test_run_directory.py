@@ -197,12 +197,14 @@ def test_files_of_somebody_else_are_not_overwritten(tmp_path: Path, capsys: pyte
     assert (tmp_path / "lock").read_text() == "of my bicycle"
 
 
-def test_a_mark_that_a_kill_cut_off_is_no_file_of_somebody_else(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("mark", ["simsu", "\0" * 9, "sims\0\0\0\0\0"])
+def test_a_mark_that_was_cut_off_is_no_file_of_somebody_else(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], mark: str
 ) -> None:
+    """A kill leaves a part of it, a power cut zeros."""
     (tmp_path / "plate.toml").write_text(PLATE, encoding="utf-8")
     (tmp_path / "run").mkdir()
-    (tmp_path / "run" / "lock").write_text("simsu")
+    (tmp_path / "run" / "lock").write_text(mark)
     assert call(capsys, "run", tmp_path / "plate.toml", "-o", tmp_path / "run").returncode == 0
     assert (tmp_path / "run" / "lock").read_text() == "simsuite\n"
 

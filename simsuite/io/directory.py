@@ -124,7 +124,7 @@ class RunDirectory:
         if marked == _MARK:
             return
         foreign = [path.name for path in there]
-        if not _MARK.startswith(marked):  # as it does where a kill cut the writing of the mark, before all other files
+        if not _MARK.startswith(marked.rstrip(b"\0")):  # as after a kill or a power cut while the mark was written
             foreign.append(self._lock.path.name)
         if foreign and not self._has_results_of_simsuite():
             if not os.fstat(lock).st_size:
