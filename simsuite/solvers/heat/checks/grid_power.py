@@ -1,9 +1,10 @@
 """How the power of a source on the grid, which takes it in the middle of cells, differs from its own.
 
 Its own power is the mean over many places in each cell. A source that moves over the cells is compared at many times of
-a run; that is cheap where the source is a sum of products X(x, t) Y(y, t), as spots and rectangles are. The places in a
-cell are evenly spaced, and shifted together from one time to the next, so that the mean over all times is that of very
-many places. What does not depend on time is looked at once, in more places. Cells that are held take no part."""
+a run, most of which lie where it acts (see `acting_times`); that is cheap where the source is a sum of products
+X(x, t) Y(y, t), as spots and rectangles are. The places in a cell are evenly spaced, and shifted together from one time
+to the next, so that the mean over all times is that of very many places. What does not depend on time is looked at
+once, in more places. Cells that are held take no part."""
 
 from __future__ import annotations
 
@@ -15,12 +16,15 @@ import numpy as np
 
 from simsuite.expressions import Expression
 from simsuite.expressions.separable import Pair, separate
+from simsuite.solvers.heat.checks.acting_times import ActingTimes, acting_times
 from simsuite.solvers.heat.grid.discretisation import Discretisation
 from simsuite.solvers.heat.grid.irregular import GOLDEN
 
 # The number of places in a cell along each axis: the first one counts at first, and always for a source that depends on
-# time and is no sum of products; the second one counts in all other cases.
+# time and is no sum of products; the second one counts in all other cases. Sums of products that depend on time are
+# looked at in more places where cells are few: in so many at one time, along both axes together.
 _FEW_PARTS, _PARTS = 4, 16
+_PLACES = 1024
 # the number of times of a run at which a source is looked at first, and the largest number after that
 _FEW_TIMES, _TIMES = 64, 4096
 # For what does not depend on time: the most places in a cell along an axis, and the most in all cells together.
@@ -36,7 +40,8 @@ _LOOKS, _CACHED = 1 << 24, 1 << 15
 _MOST_CELLS = 1 << 18  # the most cells of a grid on which a source is looked at that is no sum of products
 # A source is looked at closely if it is off, or goes up and down, by more than this share of its own power.
 _PERHAPS = 0.03
-_COUNTS = 0.1  # share of the mean size of a source's own power: where the power is less, ratios say nothing
+# Share of the size that a source's own power has while it acts: where the power is less, ratios say nothing.
+_COUNTS = 0.1
 # A source both heats and cools if the power with its sign is less than this share of the power without sign.
 _ONE_SIGN = 0.9
 # the number of times at which the power without its sign is looked at, and of places in a cell along each axis
@@ -76,67 +81,89 @@ def grid_power(f: Expression, made: Discretisation, end: float) -> GridPower:
     pairs = separate(f, (0.0, made.nx * made.dx), (0.0, made.ny * made.dy), (0.0, end))
     if pairs is None and made.nx * made.ny > _MOST_CELLS:
         return GridPower()
-    parts = _FEW_PARTS if pairs is None and f.depends_on("t") else _PARTS
+    few, parts = _FEW_PARTS, _PARTS
+    if f.depends_on("t"):
+        many = 0 if pairs is None else min(_PLACES // (made.nx + made.ny), _MOST_PARTS)
+        few, parts = max(_FEW_PARTS, many), max(_FEW_PARTS if pairs is None else _PARTS, many)
     with np.errstate(all="ignore"):
-        found = _looked_at(f, pairs, made, end, _FEW_PARTS, _FEW_TIMES)
+        acting = acting_times(f, made, end) if f.depends_on("t") else None
+        found = _looked_at(f, pairs, made, acting, few, _FEW_TIMES)
         if max(found.off, found.swing) > _PERHAPS:
-            found = _looked_at(f, pairs, made, end, parts, _TIMES)
+            found = _looked_at(f, pairs, made, acting, parts, _TIMES)
     return found
 
 
 def _looked_at(
-    f: Expression, pairs: tuple[Pair, ...] | None, made: Discretisation, end: float, parts: int, most: int
+    f: Expression,
+    pairs: tuple[Pair, ...] | None,
+    made: Discretisation,
+    acting: ActingTimes | None,
+    parts: int,
+    most: int,
 ) -> GridPower:
-    """The `GridPower` of a source, found with `parts` places in each cell along each axis, at `most` times at most."""
+    """The `GridPower` of a source, found with `parts` places in each cell along each axis, at `most` times at most.
+    acting: where these times lie; None for a source that does not depend on time."""
     looks = parts * (made.nx + made.ny) if pairs is not None else parts**2 * made.nx * made.ny
-    count = max(1, min(most, _LOOKS // looks)) if f.depends_on("t") else 1
-    times = _times(end, count)
+    times, weights = _times(acting, max(1, min(most, _LOOKS // looks)))
     grid, own = (_powers(f, pairs, made, times, n) for n in (1, parts))
-    signed, size = _size(f, pairs, made, times, own)
+    signed, size = _size(f, pairs, made, times, weights, own)
     if not 0.0 < size < math.inf:
         return GridPower()
-    difference, some = (grid - own) / size, np.abs(own) > _COUNTS * size
-    ratios = np.ones(1) if signed else grid[some] / own[some]
+    given, mean, gross = (float(np.mean(weights * power)) for power in (grid, own, np.abs(own)))
+    # The power of a source that is always in the same places is off by the same share at all times.
+    steady = given / mean if not signed and abs(mean) > _ONE_SIGN * gross else 1.0
+    some = np.abs(own) * gross > _COUNTS * float(np.mean(weights * own**2))
+    ratios, often = (np.ones(1), np.ones(1)) if signed or not some.any() else (grid[some] / own[some], weights[some])
     return GridPower(
-        given=float(np.mean(grid)),
-        own=float(np.mean(own)),
+        given=given,
+        own=mean,
         signed=signed,
-        off=abs(float(np.mean(difference))),
-        error=float(np.std(difference)) / math.sqrt(count),
+        off=abs(float(np.mean(weights * (grid - own) / size))),
+        error=float(np.std(weights * (grid - steady * own) / size)) / math.sqrt(weights.size),
         least=float(np.min(ratios)),
         most=float(np.max(ratios)),
-        swing=float(np.std(ratios)),
+        swing=math.sqrt(np.average((ratios - np.average(ratios, weights=often)) ** 2, weights=often)),
     )
 
 
 def _size(
-    f: Expression, pairs: tuple[Pair, ...] | None, made: Discretisation, times: np.ndarray, own: np.ndarray
+    f: Expression,
+    pairs: tuple[Pair, ...] | None,
+    made: Discretisation,
+    times: np.ndarray,
+    weights: np.ndarray,
+    own: np.ndarray,
 ) -> tuple[bool, float]:
     """Whether a source both heats and cools, and the mean size of its power. own: the power with its sign at each time.
 
     The mean of |f| of a sum of products is at most the sum of the means of its products' absolute values. Where that
     sum is much more than the power with its sign, |f| itself is evaluated at some of the times."""
-    net = float(np.mean(np.abs(own)))
+    net = float(np.mean(weights * np.abs(own)))
     if pairs is not None:
-        most = sum(_powers(f, ((a, b),), made, times, _GROSS_PARTS, without_sign=True) for a, b in pairs)
-        if not float(np.mean(most)) > net / _ONE_SIGN:
+        powers = sum(_powers(f, ((a, b),), made, times, _GROSS_PARTS, without_sign=True) for a, b in pairs)
+        most = float(np.mean(weights * powers))
+        if not most > net / _ONE_SIGN:
             return False, net
         if _GROSS_PARTS**2 * made.nx * made.ny > _LOOKS:
-            return True, float(np.mean(most))
+            return True, most
     count = max(1, min(_GROSS_TIMES, _LOOKS // (_GROSS_PARTS**2 * made.nx * made.ny)))
     gross, some = (
-        float(np.mean(np.abs(_powers(f, None, made, times[:, :count], _GROSS_PARTS, without_sign))))
+        float(np.mean(weights[:count] * np.abs(_powers(f, None, made, times[:, :count], _GROSS_PARTS, without_sign))))
         for without_sign in (True, False)
     )
     signed = gross > some / _ONE_SIGN
     return signed, max(gross, net) if signed else net
 
 
-def _times(end: float, count: int) -> np.ndarray:
+def _times(acting: ActingTimes | None, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Irregular times of a run, and for each of them how far the places in cells are shifted along x and along y, as
-    shares of the distance between places: an array (3, n)."""
+    shares of the distance between places: an array (3, n); and the weight of each time in a mean over the run. Of a
+    source that does not depend on time, time 0 is the only one."""
+    if acting is None:
+        return np.zeros((3, 1)), np.ones(1)
     multiples = np.arange(count) + 1
-    return np.array([end * (multiples * GOLDEN % 1.0), *(multiples * shift % 1.0 for shift in _SHIFTS)])
+    times, weights = acting.at(multiples * GOLDEN % 1.0)
+    return np.array([times, *(multiples * shift % 1.0 for shift in _SHIFTS)]), weights
 
 
 def _powers(
